@@ -1,0 +1,29 @@
+// The seam of the expression language: what every user of CEL sees. The engine behind it is a library (docs/adr).
+
+/** Where and why a text is not a valid expression. Line and column start at 1. */
+export interface CelProblem {
+  readonly message: string
+  readonly line: number
+  readonly column: number
+}
+
+/**
+ * Variables of one evaluation. Values may be getters: nothing is built that no expression reads. Reading a variable that
+ * is not there is an evaluation error ("no such key").
+ */
+export type CelVariables = Readonly<Record<string, unknown>>
+
+export interface CelExpression {
+  readonly source: string
+  /**
+   * Top-level variables and one member below them that the expression reads by literal member access, e.g. `request`,
+   * `request.body`, `jwt.sub`. `variables()` reads everything: then the set is `{'*'}`.
+   */
+  readonly references: ReadonlySet<string>
+  /** @throws {CelError} with a message for the log; never anything else. */
+  evaluate(variables: CelVariables): unknown
+}
+
+export class CelError extends Error {}
+
+export type CelCompilation = { readonly expression: CelExpression } | { readonly problem: CelProblem }

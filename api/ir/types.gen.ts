@@ -1,0 +1,743 @@
+// Generated from api/ir/schema by `make generate`. Do not edit.
+
+export type RouteType =
+  | 'Completions'
+  | 'Messages'
+  | 'Models'
+  | 'Passthrough'
+  | 'Detect'
+  | 'Responses'
+  | 'AnthropicTokenCount'
+  | 'Embeddings'
+  | 'Realtime'
+  | 'Rerank'
+export type TransformationOrConditional = Transformation | ConditionalTransformation
+export type DirectResponseOrConditional = DirectResponse | ConditionalDirectResponse
+
+/**
+ * Everything a proxy needs for its Gateway, without secret material. Written by the operator (one per Gateway) or built from a standalone file; read by the proxy. Flat lists of keyed resources; children name their parents.
+ */
+export interface RenderedConfig {
+  /**
+   * Contract version. A proxy accepts its own version and the one before.
+   */
+  version: 1
+  binds: Bind[]
+  listeners: Listener[]
+  routes: Route[]
+  tcpRoutes: TCPRoute[]
+  backends: Backend[]
+  policies: Policy[]
+  services: Service[]
+  workloads: Workload[]
+}
+/**
+ * One TCP port of one Gateway. Two Gateways never share a bind.
+ */
+export interface Bind {
+  /**
+   * `{port}/{namespace}/{gateway}`
+   */
+  key: string
+  port: number
+  /**
+   * What the port speaks before HTTP; absent means HTTP.
+   */
+  protocol?: 'HTTP' | 'TLS' | 'TCP'
+  /**
+   * Internal binds open no socket; other listeners forward to them.
+   */
+  mode?: 'Standard' | 'Internal'
+}
+export interface Listener {
+  /**
+   * `{namespace}/{gateway}.{listener}`, or `{namespace}/{listenerset}.{listener}`
+   */
+  key: string
+  bindKey: string
+  name: ListenerName
+  /**
+   * Exact or `*.suffix`; absent matches every host.
+   */
+  hostname?: string
+  protocol: 'HTTP' | 'HTTPS' | 'TLS' | 'TCP'
+  tls?: ListenerTLS
+}
+export interface ListenerName {
+  gatewayName: string
+  gatewayNamespace: string
+  listenerName: string
+  listenerSet?: ObjectName
+}
+export interface ObjectName {
+  namespace: string
+  name: string
+}
+export interface ListenerTLS {
+  mode?: 'Terminate' | 'Passthrough'
+  certificate?: SecretRef
+  privateKey?: SecretRef
+  /**
+   * Why the certificate cannot be used; handshakes then fail.
+   */
+  invalid?: string
+}
+/**
+ * Points into RenderedSecrets. A key that is not there is a missing credential, never an empty one.
+ */
+export interface SecretRef {
+  secret: string
+}
+/**
+ * One rule of an HTTPRoute or GRPCRoute on one listener.
+ */
+export interface Route {
+  /**
+   * `{namespace}/{name}.{rule index, 2 digits}.{listener}`
+   */
+  key: string
+  /**
+   * Exactly one of listenerKey, routeGroupKey.
+   */
+  listenerKey?: string
+  /**
+   * Set on delegated routes.
+   */
+  routeGroupKey?: string
+  name: RouteName
+  /**
+   * Creation time, seconds since the epoch; older wins a tie.
+   */
+  createdAt?: number
+  hostnames: string[]
+  matches: RouteMatch[]
+  backends: RouteBackend[]
+  inlinePolicies?: TrafficPayload
+}
+export interface RouteName {
+  kind: 'HTTPRoute' | 'GRPCRoute'
+  namespace: string
+  name: string
+  ruleName?: string
+}
+/**
+ * All parts must match. An empty match matches everything.
+ */
+export interface RouteMatch {
+  path?: PathMatch
+  method?: string
+  headers?: ValueMatch[]
+  query?: ValueMatch[]
+}
+/**
+ * Exactly one field.
+ */
+export interface PathMatch {
+  exact?: string
+  /**
+   * Whole segments; a trailing slash is ignored.
+   */
+  pathPrefix?: string
+  /**
+   * RE2 syntax; must cover the whole path.
+   */
+  regex?: string
+}
+export interface ValueMatch {
+  /**
+   * Header names are lower case.
+   */
+  name: string
+  value: StringMatch
+}
+export interface StringMatch {
+  exact?: string
+  regex?: string
+}
+export interface RouteBackend {
+  weight: number
+  ref: BackendReference
+  inlinePolicies?: BackendPayload
+}
+/**
+ * Exactly one field.
+ */
+export interface BackendReference {
+  service?: ServiceReference
+  /**
+   * Backend key.
+   */
+  backend?: string
+  /**
+   * Delegation; only in routes.
+   */
+  routeGroup?: string
+  invalid?: InvalidReference
+}
+export interface ServiceReference {
+  hostname: string
+  namespace: string
+  port: number
+}
+/**
+ * A reference that could not be resolved; requests that reach it fail with 500.
+ */
+export interface InvalidReference {
+  reason: 'BackendNotFound' | 'ServiceNotFound' | 'InvalidKind' | 'RefNotPermitted' | 'UnsupportedValue'
+  message: string
+}
+export interface BackendPayload {
+  deny?: Deny
+  ai?: AIPolicy
+  auth?: BackendAuth
+  tls?: BackendTLS
+  tcp?: BackendTCP
+  http?: BackendHTTP
+  mcpAuthorization?: Authorization
+  transformation?: Transformation
+  requestHeaderModifier?: HeaderModifier
+  responseHeaderModifier?: HeaderModifier
+  requestRedirect?: RequestRedirect
+  urlRewrite?: UrlRewrite
+}
+/**
+ * A security policy that cannot be enforced (broken, or not run by this version). Every request it covers is refused, so that a policy never vanishes silently.
+ */
+export interface Deny {
+  /**
+   * The field of the policy object, e.g. `traffic.jwtAuthentication`.
+   */
+  field: string
+  /**
+   * For status and log; never sent to clients.
+   */
+  message: string
+}
+export interface AIPolicy {
+  defaults?: JsonField[]
+  overrides?: JsonField[]
+  transformations?: NamedExpression[]
+  prompt?: PromptEnrichment
+  modelAliases?: {
+    [k: string]: string
+  }
+  /**
+   * Path suffix to route type; longest first, `*` last.
+   */
+  routes?: {
+    [k: string]: RouteType
+  }
+}
+export interface JsonField {
+  field: string
+  /**
+   * Any JSON.
+   */
+  value: {
+    [k: string]: unknown
+  }
+}
+export interface NamedExpression {
+  name: string
+  /**
+   * CEL.
+   */
+  expression: string
+}
+export interface PromptEnrichment {
+  prepend?: PromptMessage[]
+  append?: PromptMessage[]
+}
+export interface PromptMessage {
+  role: string
+  content: string
+}
+export interface BackendAuth {
+  key?: SecretRef
+  passthrough?: boolean
+  location?: CredentialLocation
+  credentials?: ExtraCredential[]
+}
+/**
+ * Exactly one field.
+ */
+export interface CredentialLocation {
+  header?: HeaderLocation
+  queryParameter?: NamedLocation
+  cookie?: CookieLocation
+}
+export interface HeaderLocation {
+  name: string
+  prefix?: string
+}
+export interface NamedLocation {
+  name: string
+}
+export interface CookieLocation {
+  name: string
+}
+export interface ExtraCredential {
+  key: SecretRef
+  location: CredentialLocation
+}
+/**
+ * TLS towards the backend; an empty object means system trust and SNI from the destination host.
+ */
+export interface BackendTLS {
+  sni?: string
+  /**
+   * PEM bundle; absent means system trust.
+   */
+  caCertificates?: string
+  insecureSkipVerify?: 'All' | 'Hostname'
+  alpnProtocols?: string[]
+}
+export interface BackendTCP {
+  connectTimeoutMs?: number
+}
+export interface BackendHTTP {
+  /**
+   * One attempt to response headers.
+   */
+  requestTimeoutMs?: number
+}
+/**
+ * One rule. Rules of all levels are kept and evaluated together.
+ */
+export interface Authorization {
+  action: 'Allow' | 'Deny' | 'Require'
+  /**
+   * CEL; all must be true for the rule to match. One that does not compile is kept and always errors.
+   *
+   * @minItems 1
+   */
+  matchExpressions: string[]
+}
+export interface Transformation {
+  request?: Transform
+  response?: Transform
+}
+/**
+ * Order metadata, add, set, remove, body. Values are CEL.
+ */
+export interface Transform {
+  metadata?: NamedExpression[]
+  add?: NamedExpression[]
+  set?: NamedExpression[]
+  remove?: string[]
+  body?: string
+}
+export interface HeaderModifier {
+  add?: HeaderValue[]
+  set?: HeaderValue[]
+  remove?: string[]
+}
+export interface HeaderValue {
+  name: string
+  value: string
+}
+export interface RequestRedirect {
+  scheme?: 'http' | 'https'
+  host?: string
+  port?: number
+  path?: PathModifier
+  status: 301 | 302 | 303 | 307 | 308
+}
+/**
+ * Exactly one field.
+ */
+export interface PathModifier {
+  full?: string
+  /**
+   * Replaces the matched prefix.
+   */
+  prefix?: string
+}
+export interface UrlRewrite {
+  host?: string
+  path?: PathModifier
+}
+/**
+ * Route-side policies by field. `requestRedirect`, `urlRewrite` and `requestMirror` come from route filters only.
+ */
+export interface TrafficPayload {
+  deny?: Deny
+  timeout?: Timeout
+  cors?: Cors
+  authorization?: Authorization
+  localRateLimit?: LocalRateLimit
+  transformation?: TransformationOrConditional
+  csrf?: Csrf
+  requestHeaderModifier?: HeaderModifier
+  responseHeaderModifier?: HeaderModifier
+  hostRewrite?: HostRewrite
+  urlRewrite?: UrlRewrite
+  requestRedirect?: RequestRedirect
+  directResponse?: DirectResponseOrConditional
+}
+export interface Timeout {
+  /**
+   * Arrival to response headers, retries included.
+   */
+  requestMs?: number
+  /**
+   * One attempt to response headers.
+   */
+  backendRequestMs?: number
+}
+export interface Cors {
+  allowOrigins?: string[]
+  allowMethods?: string[]
+  allowHeaders?: string[]
+  exposeHeaders?: string[]
+  allowCredentials?: boolean
+  maxAgeSeconds?: number
+}
+/**
+ * Token buckets of one proxy process. All entries are charged.
+ */
+export interface LocalRateLimit {
+  /**
+   * @minItems 1
+   */
+  limits: LocalLimit[]
+}
+export interface LocalLimit {
+  unit: 'Requests' | 'Tokens'
+  tokensPerFill: number
+  fillIntervalMs: number
+  /**
+   * Limit plus burst.
+   */
+  tokensMax: number
+}
+export interface ConditionalTransformation {
+  /**
+   * @minItems 1
+   */
+  conditional: ConditionalTransformationEntry[]
+}
+export interface ConditionalTransformationEntry {
+  /**
+   * CEL; absent means always.
+   */
+  condition?: string
+  policy: Transformation
+}
+export interface Csrf {
+  additionalOrigins?: string[]
+}
+export interface HostRewrite {
+  mode: 'Auto' | 'None'
+}
+export interface DirectResponse {
+  status: number
+  body?: string
+  /**
+   * CEL.
+   */
+  bodyExpression?: string
+  headers?: NamedExpression[]
+}
+export interface ConditionalDirectResponse {
+  /**
+   * @minItems 1
+   */
+  conditional: ConditionalDirectResponseEntry[]
+}
+export interface ConditionalDirectResponseEntry {
+  /**
+   * CEL; absent means always.
+   */
+  condition?: string
+  policy: DirectResponse
+}
+export interface TCPRoute {
+  key: string
+  listenerKey: string
+  name: ObjectName
+  hostnames: string[]
+  backends: RouteBackend[]
+}
+/**
+ * A GwBackend or one generated part of it. Exactly one of static, dynamic, ai, mcp, agentCore, invalid.
+ */
+export interface Backend {
+  /**
+   * `{namespace}/{name}` or `{namespace}/{name}/{target}`
+   */
+  key: string
+  name: ObjectName
+  /**
+   * MCP target or provider name when this backend is a generated part.
+   */
+  section?: string
+  static?: StaticTarget
+  /**
+   * The static target speaks A2A.
+   */
+  a2a?: boolean
+  /**
+   * Destination from the Host header or SNI.
+   */
+  dynamic?: {}
+  ai?: AIBackend
+  mcp?: MCPBackend
+  agentCore?: AgentCoreBackend
+  /**
+   * Why the backend cannot be used; requests fail with 500.
+   */
+  invalid?: string
+  inlinePolicies?: BackendPayload
+}
+/**
+ * Either host and port, or unixPath.
+ */
+export interface StaticTarget {
+  host?: string
+  port?: number
+  unixPath?: string
+}
+export interface AIBackend {
+  /**
+   * Priority order; providers of one group are equal.
+   *
+   * @minItems 1
+   */
+  groups: ProviderGroup[]
+}
+export interface ProviderGroup {
+  /**
+   * @minItems 1
+   */
+  providers: AIProvider[]
+}
+export interface AIProvider {
+  name: string
+  provider: ProviderSettings
+  hostOverride?: HostOverride
+  backendRef?: BackendReference
+  pathOverride?: string
+  pathPrefix?: string
+  inlinePolicies?: BackendPayload
+}
+/**
+ * Exactly one field; what the slots stand for is in the GwBackend reference.
+ */
+export interface ProviderSettings {
+  p1?: ModelChoice
+  p4?: ModelChoice
+  custom?: CustomProvider
+  unsupported?: UnsupportedProvider
+}
+export interface ModelChoice {
+  /**
+   * Overrides the model of the request.
+   */
+  model?: string
+}
+export interface CustomProvider {
+  model?: string
+  /**
+   * @minItems 1
+   */
+  formats: ProviderFormat[]
+}
+export interface ProviderFormat {
+  type: 'Completions' | 'Messages' | 'Responses' | 'Embeddings' | 'AnthropicTokenCount' | 'Realtime' | 'Rerank'
+  path?: string
+}
+/**
+ * A provider this version cannot speak to; requests fail with 500 and say so.
+ */
+export interface UnsupportedProvider {
+  slot: string
+  message: string
+}
+export interface HostOverride {
+  host: string
+  port: number
+}
+export interface MCPBackend {
+  targets: MCPTarget[]
+  sessionRouting: 'Stateful' | 'Stateless'
+  prefixMode: 'Conditional' | 'Always' | 'Never'
+  failureMode: 'FailOpen' | 'FailClosed'
+}
+/**
+ * Exactly one of ref, stdio.
+ */
+export interface MCPTarget {
+  name: string
+  ref?: BackendReference
+  protocol?: 'StreamableHTTP' | 'SSE'
+  path?: string
+  stdio?: StdioTarget
+}
+/**
+ * Standalone files only. A child process for each session.
+ */
+export interface StdioTarget {
+  cmd: string
+  args?: string[]
+  env?: {
+    [k: string]: string
+  }
+}
+export interface AgentCoreBackend {
+  agentRuntimeRef: string
+  qualifier?: string
+}
+/**
+ * One field of one policy object on one target. The proxy merges policies by target; the operator does not flatten.
+ */
+export interface Policy {
+  key: string
+  name: PolicyName
+  target: PolicyTarget
+  /**
+   * Traffic policies only; absent means PostRouting.
+   */
+  phase?: 'PreRouting' | 'PostRouting'
+  /**
+   * Locks the fields it sets against more specific levels.
+   */
+  inheritance?: 'Override'
+  policy: PolicyPayload
+}
+export interface PolicyName {
+  kind: string
+  namespace: string
+  name: string
+}
+/**
+ * Exactly one field.
+ */
+export interface PolicyTarget {
+  gateway?: GatewayTarget
+  listenerSet?: ListenerSetTarget
+  route?: RouteTarget
+  service?: ServiceTarget
+  backend?: BackendTarget
+}
+export interface GatewayTarget {
+  namespace: string
+  name: string
+  listener?: string
+  port?: number
+}
+export interface ListenerSetTarget {
+  namespace: string
+  name: string
+  section?: string
+}
+export interface RouteTarget {
+  kind: 'HTTPRoute' | 'GRPCRoute'
+  namespace: string
+  name: string
+  ruleName?: string
+}
+export interface ServiceTarget {
+  hostname: string
+  namespace: string
+  port?: number
+}
+export interface BackendTarget {
+  namespace: string
+  name: string
+  section?: string
+}
+/**
+ * Exactly one section holding exactly one field.
+ */
+export interface PolicyPayload {
+  frontend?: FrontendPayload
+  traffic?: TrafficPayload
+  backend?: BackendPayload
+}
+export interface FrontendPayload {
+  deny?: Deny
+  http?: FrontendHTTP
+  accessLog?: AccessLog
+}
+export interface FrontendHTTP {
+  /**
+   * Default 2 MiB.
+   */
+  bufferBytesMax?: number
+  /**
+   * Default 100.
+   */
+  http1HeadersMax?: number
+  /**
+   * Default 10 minutes.
+   */
+  http1IdleTimeoutMs?: number
+  http1HeaderCase?: 'Lowercase' | 'Preserve'
+  maxConnectionDurationMs?: number
+}
+export interface AccessLog {
+  /**
+   * CEL; logs only when true.
+   */
+  filter?: string
+  add?: NamedExpression[]
+  remove?: string[]
+}
+export interface Service {
+  name: string
+  namespace: string
+  /**
+   * `{name}.{namespace}.svc.{cluster domain}`
+   */
+  hostname: string
+  ports: ServicePort[]
+}
+export interface ServicePort {
+  port: number
+  name?: string
+  appProtocol?: string
+}
+/**
+ * One endpoint address and the Service ports it serves.
+ */
+export interface Workload {
+  uid: string
+  name?: string
+  namespace?: string
+  /**
+   * @minItems 1
+   */
+  addresses: string[]
+  node?: string
+  zone?: string
+  healthy: boolean
+  services: WorkloadService[]
+}
+export interface WorkloadService {
+  hostname: string
+  namespace: string
+  ports: WorkloadPort[]
+}
+export interface WorkloadPort {
+  /**
+   * Service port.
+   */
+  port: number
+  targetPort: number
+}
+
+/**
+ * Secret material of one Gateway, delivered beside the RenderedConfig and referred to by key.
+ */
+export interface RenderedSecrets {
+  version: 1;
+  secrets: RenderedSecret[];
+}
+export interface RenderedSecret {
+  /**
+   * `{namespace}/{name}/{data key}`
+   */
+  key: string;
+  value: string;
+}

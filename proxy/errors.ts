@@ -1,0 +1,238 @@
+// The one registry of failures a client can see: code, HTTP status, text, log reason. No other file invents an error body.
+import { HttpResponse } from './http/message.ts'
+
+/** Log field `reason` and metric label `reason` (data-plane supplement section 1.9). */
+export type Reason =
+  | 'Upstream'
+  | 'DirectResponse'
+  | 'NotFound'
+  | 'NoHealthyBackend'
+  | 'Internal'
+  | 'InvalidRequest'
+  | 'JwtAuth'
+  | 'BasicAuth'
+  | 'APIKeyAuth'
+  | 'ExtAuth'
+  | 'Authorization'
+  | 'Timeout'
+  | 'ExtProc'
+  | 'RateLimit'
+  | 'Guardrail'
+  | 'MCP'
+  | 'UpstreamFailure'
+
+interface FailureKind {
+  readonly status: number
+  readonly reason: Reason
+  /** Body sent to the client, exactly. */
+  readonly text: string
+  /** One line for `docs/reference/errors.md`: when it happens and what to do. */
+  readonly doc: string
+}
+
+export const FAILURES = {
+  listenerNotFound: {
+    status: 404,
+    reason: 'NotFound',
+    text: 'listener not found',
+    doc: 'No listener of the port serves this host. Check the Host header against the hostnames of the listeners.',
+  },
+  routeNotFound: {
+    status: 404,
+    reason: 'NotFound',
+    text: 'route not found',
+    doc: 'No route matched. Check hostnames, path, method, header and query matches.',
+  },
+  misdirectedRequest: {
+    status: 421,
+    reason: 'InvalidRequest',
+    text: 'misdirected request',
+    doc: 'The host belongs to another TLS listener than the one the connection was made to.',
+  },
+  invalidRequest: {
+    status: 400,
+    reason: 'InvalidRequest',
+    text: 'invalid request',
+    doc: 'The request is not valid HTTP. The connection is closed.',
+  },
+  headersTooLarge: {
+    status: 431,
+    reason: 'InvalidRequest',
+    text: 'request header fields too large',
+    doc: 'Too many or too large header fields (`frontend.http`).',
+  },
+  uriTooLong: {
+    status: 414,
+    reason: 'InvalidRequest',
+    text: 'URI too long',
+    doc: 'The request line exceeds the header limit.',
+  },
+  requestTimeoutRead: {
+    status: 408,
+    reason: 'InvalidRequest',
+    text: 'request timeout',
+    doc: 'The client did not send a whole request in time.',
+  },
+  bodyTooLarge: {
+    status: 413,
+    reason: 'InvalidRequest',
+    text: 'request body too large',
+    doc: 'A body that has to be read whole exceeds `frontend.http.maxBufferSize`.',
+  },
+  methodNotAllowed: {
+    status: 405,
+    reason: 'InvalidRequest',
+    text: 'method not allowed',
+    doc: 'CONNECT without `frontend.connect`, or a method the endpoint does not know.',
+  },
+  expectationFailed: {
+    status: 417,
+    reason: 'InvalidRequest',
+    text: 'expectation failed',
+    doc: 'An Expect header other than 100-continue.',
+  },
+  routeCycle: {
+    status: 500,
+    reason: 'Internal',
+    text: 'route delegation cycle detected',
+    doc: 'Delegated routes refer to each other in a circle.',
+  },
+  noValidBackends: {
+    status: 500,
+    reason: 'NotFound',
+    text: 'no valid backends',
+    doc: 'The rule has no backend, or all weights are 0.',
+  },
+  backendNotFound: {
+    status: 500,
+    reason: 'NotFound',
+    text: 'backend does not exist',
+    doc: 'The backendRef of the rule could not be resolved; see ResolvedRefs of the route.',
+  },
+  serviceNotFound: {
+    status: 500,
+    reason: 'NotFound',
+    text: 'service not found',
+    doc: 'The Service of the backendRef does not exist.',
+  },
+  invalidBackendType: {
+    status: 500,
+    reason: 'Internal',
+    text: 'invalid backend type',
+    doc: 'This backend cannot serve this kind of request.',
+  },
+  noHealthyBackends: {
+    status: 503,
+    reason: 'NoHealthyBackend',
+    text: 'no healthy backends',
+    doc: 'The Service has no endpoint that is ready.',
+  },
+  dnsFailure: {
+    status: 503,
+    reason: 'UpstreamFailure',
+    text: 'backends required DNS resolution which failed',
+    doc: 'The host of the backend does not resolve.',
+  },
+  upstreamFailure: {
+    status: 503,
+    reason: 'UpstreamFailure',
+    text: 'upstream call failed',
+    doc: 'Connection refused or reset, TLS failure, or an invalid response of the backend; the log says which.',
+  },
+  upstreamTimeout: {
+    status: 504,
+    reason: 'Timeout',
+    text: 'upstream call timeout',
+    doc: 'The backend did not answer within its request or connect timeout.',
+  },
+  requestTimeout: {
+    status: 504,
+    reason: 'Timeout',
+    text: 'request timeout',
+    doc: 'The route timeout (`timeouts.request`) passed.',
+  },
+  upgradeFailed: {
+    status: 502,
+    reason: 'UpstreamFailure',
+    text: 'request upgrade failed',
+    doc: 'The backend did not switch to the protocol asked for.',
+  },
+  authorizationFailed: {
+    status: 403,
+    reason: 'Authorization',
+    text: 'authorization failed',
+    doc: 'An authorization rule refused the request.',
+  },
+  csrfFailed: {
+    status: 403,
+    reason: 'Authorization',
+    text: 'CSRF validation failed',
+    doc: 'A cross-site request from an origin that is not listed.',
+  },
+  policyDenied: {
+    status: 403,
+    reason: 'Authorization',
+    text: 'denied by policy',
+    doc: 'A security policy that cannot be enforced covers this request; see the status of the policy.',
+  },
+  rateLimited: {
+    status: 429,
+    reason: 'RateLimit',
+    text: 'rate limit exceeded',
+    doc: 'A local rate limit is used up; `x-ratelimit-reset` says for how long.',
+  },
+  backendAuthFailed: {
+    status: 500,
+    reason: 'Internal',
+    text: 'backend authentication failed',
+    doc: 'The credential for the backend is missing or could not be fetched.',
+  },
+  directResponseFailed: {
+    status: 500,
+    reason: 'Internal',
+    text: 'failed to apply filters: direct response body',
+    doc: 'The body expression of a direct response failed.',
+  },
+  overloaded: {
+    status: 503,
+    reason: 'NoHealthyBackend',
+    text: 'overloaded',
+    doc: 'The proxy sheds load: too many connections or requests in flight.',
+  },
+  internal: {
+    status: 500,
+    reason: 'Internal',
+    text: 'internal error',
+    doc: 'A bug of the proxy; the log has the details.',
+  },
+} as const satisfies Record<string, FailureKind>
+
+export type FailureCode = keyof typeof FAILURES
+
+/** gRPC status for an HTTP status (data-plane supplement section 1.9). */
+const GRPC_STATUS = new Map([
+  [200, 0],
+  [400, 13],
+  [401, 16],
+  [403, 7],
+  [404, 12],
+  [407, 16],
+  [429, 14],
+  [502, 14],
+  [503, 14],
+  [504, 14],
+])
+const GRPC_UNKNOWN = 2
+const GRPC_UNAVAILABLE = 14
+
+/** The response for a failure, in the form the client speaks: text, or gRPC trailers-only. */
+export function failureResponse(code: FailureCode, isGrpc: boolean): HttpResponse {
+  const kind: FailureKind = FAILURES[code]
+  if (!isGrpc) return HttpResponse.local(kind.status, kind.text)
+  const status = code === 'noValidBackends' ? GRPC_UNAVAILABLE : (GRPC_STATUS.get(kind.status) ?? GRPC_UNKNOWN)
+  return HttpResponse.local(200, '', [
+    ['content-type', 'application/grpc'],
+    ['grpc-status', String(status)],
+    ['grpc-message', encodeURIComponent(kind.text)],
+  ])
+}

@@ -1,0 +1,126 @@
+// One request and its response on the way through the proxy: the only thing that filters, backends, logs and metrics share.
+import type { Reason } from './errors.ts'
+import { FAILURES, failureResponse, type FailureCode } from './errors.ts'
+import type { HttpRequest } from './http/message.ts'
+import { HttpResponse } from './http/message.ts'
+
+/** The client's connection. Filled by the engine; `close` asks it to end after the running response. */
+export interface Connection {
+  readonly id: number
+  readonly sourceAddress: string
+  readonly sourcePort: number
+  readonly localAddress: string
+  readonly localPort: number
+  readonly isTls: boolean
+  readonly sni: string | undefined
+  /** Aborted when the client goes away. Created on first use. */
+  readonly signal: AbortSignal
+  close(): void
+}
+
+/** Who answers: names for logs, metrics and CEL. Filled by the pipeline. */
+export interface ExchangePlace {
+  readonly bind: string
+  readonly gatewayNamespace: string
+  readonly gatewayName: string
+  readonly listener: string
+  readonly routeKind: string | undefined
+  readonly routeNamespace: string | undefined
+  readonly routeName: string | undefined
+  readonly routeRule: string | undefined
+}
+
+/** Facts an LLM backend learns; all optional, filled as they become known (CEL `llm.*`, access log, GenAI metrics). */
+export interface LlmFacts {
+  isStreaming: boolean
+  /** OpenTelemetry GenAI provider name: `openai`, `anthropic`, … */
+  provider: string
+  requestModel: string | undefined
+  responseModel: string | undefined
+  /** Input tokens including cache reads and writes. */
+  inputTokens: number | undefined
+  cachedInputTokens: number | undefined
+  cacheCreationInputTokens: number | undefined
+  outputTokens: number | undefined
+  reasoningTokens: number | undefined
+  totalTokens: number | undefined
+  /** Milliseconds from request start to the first content chunk. */
+  timeToFirstTokenMs: number | undefined
+}
+
+/** Facts of an MCP request (CEL `mcp.*`, access log, metrics). */
+export interface McpFacts {
+  methodName: string | undefined
+  sessionId: string | undefined
+  kind: 'tool' | 'prompt' | 'resource' | undefined
+  target: string | undefined
+  /** The server's own name of the item, without prefix; the URI for resources. */
+  name: string | undefined
+  errorCode: number | undefined
+  errorMessage: string | undefined
+}
+
+export class Exchange {
+  readonly connection: Connection
+  readonly request: HttpRequest
+  /** `performance.now()` when the request head was complete. */
+  readonly startMs: number
+  place: ExchangePlace | undefined = undefined
+  /** Set by a filter, a backend or a failure. Response filters may replace parts of it. */
+  response: HttpResponse | undefined = undefined
+  reason: Reason = 'Upstream'
+  /** Diagnostic text for the log; never sent to the client. */
+  errorDetail: string | undefined = undefined
+  /** `host:port` of the endpoint that was used. */
+  endpoint: string | undefined = undefined
+  backendName: string | undefined = undefined
+  /** `http`, `tcp`, `a2a`, `mcp`, `llm`. */
+  backendProtocol: string | undefined = undefined
+  /** Path of the match that selected the route: replaced by prefix rewrites. */
+  matchedPrefix: string | undefined = undefined
+  /** A rewrite or policy fixed the upstream Host; automatic host rewrite leaves it alone. */
+  hasExplicitHost = false
+  /** undefined: by kind of backend. */
+  hostRewriteMode: 'Auto' | 'None' | undefined = undefined
+  /** Header fields to be merged into whatever response goes out: replaces fields of the same name. */
+  queuedResponseHeaders: string[] | undefined = undefined
+  /** Absolute `performance.now()` deadline to response headers, from the merged timeout policy. */
+  deadlineMs: number | undefined = undefined
+  backendRequestTimeoutMs: number | undefined = undefined
+  /** CEL `metadata`, set by transformations. */
+  metadata: Record<string, unknown> | undefined = undefined
+  llm: LlmFacts | undefined = undefined
+  mcp: McpFacts | undefined = undefined
+  /** Bytes of body sent to the client; counted by the engine. */
+  responseBytes = 0
+  /** `performance.now()` marks for `proxy.*Duration` and processing metrics. */
+  upstreamStartMs: number | undefined = undefined
+  upstreamHeadMs: number | undefined = undefined
+
+  constructor(connection: Connection, request: HttpRequest, startMs: number) {
+    this.connection = connection
+    this.request = request
+    this.startMs = startMs
+  }
+
+  get isGrpc(): boolean {
+    const type = this.request.headers.get('content-type')
+    return (
+      type !== undefined &&
+      (type === 'application/grpc' || type.startsWith('application/grpc+') || type.startsWith('application/grpc;'))
+    )
+  }
+
+  /** Ends the request with a failure of the registry. */
+  fail(code: FailureCode, detail?: string): HttpResponse {
+    this.reason = FAILURES[code].reason
+    this.errorDetail = detail ?? FAILURES[code].text
+    const response = failureResponse(code, this.isGrpc)
+    this.response = response
+    return response
+  }
+
+  queueResponseHeader(name: string, value: string): void {
+    ;(this.queuedResponseHeaders ??= []).push(name, value)
+  }
+}

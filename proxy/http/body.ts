@@ -1,0 +1,26 @@
+// What a message body is to everything outside the HTTP engine.
+
+/** A body that arrives over time. Reading it twice is a bug; the engine throws. */
+export interface StreamBody extends AsyncIterable<Buffer> {
+  /** Bytes announced by content-length; undefined when chunked or close-delimited. */
+  readonly length: number | undefined
+  /**
+   * Reads it whole, decoded from chunked framing.
+   * @throws {BodyTooLarge} as soon as more than `bytesMax` bytes came; the rest is still unread.
+   * @throws {BodyAborted} when the peer goes away or breaks the framing.
+   */
+  collect(bytesMax: number): Promise<Buffer>
+}
+
+/** A body to send. An iterable that is not finished when the peer leaves gets its `return()` called. */
+export type OutgoingBody = Buffer | string | StreamBody | AsyncIterable<Buffer> | undefined
+
+export class BodyTooLarge extends Error {
+  readonly bytesMax: number
+  constructor(bytesMax: number) {
+    super(`body is larger than ${bytesMax} bytes`)
+    this.bytesMax = bytesMax
+  }
+}
+
+export class BodyAborted extends Error {}

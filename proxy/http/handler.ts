@@ -1,0 +1,36 @@
+// The seam between the HTTP engine (server side) and the pipeline.
+import type { Exchange } from '../exchange.ts'
+
+/** Limits of one bind, from the merged `frontend.http`; a change applies to the next request of a connection. */
+export interface ConnectionLimits {
+  readonly headersMax: number
+  /** Request line and header block together, bytes. */
+  readonly headerBytesMax: number
+  readonly bufferBytesMax: number
+  readonly idleTimeoutMs: number
+  readonly preserveHeaderCase: boolean
+  /** undefined: no limit. */
+  readonly maxConnectionDurationMs: number | undefined
+}
+
+export const DEFAULT_LIMITS: ConnectionLimits = {
+  headersMax: 100,
+  headerBytesMax: 65_536,
+  bufferBytesMax: 2 * 1024 * 1024,
+  idleTimeoutMs: 600_000,
+  preserveHeaderCase: false,
+  maxConnectionDurationMs: undefined,
+}
+
+export interface RequestHandler {
+  readonly limits: ConnectionLimits
+  /**
+   * Called once for each request when its head is complete. Must lead to exactly one `respond(exchange)`, now or later,
+   * with `exchange.response` set. Never throws and never rejects.
+   */
+  handle(exchange: Exchange, respond: (exchange: Exchange) => void): void
+  /** Called once after the response went out in full, or the connection broke (`isComplete` false). */
+  finished(exchange: Exchange, isComplete: boolean): void
+  /** A request the engine refused before there was an exchange (malformed, too large, timed out): for log and metrics. */
+  refused(info: { sourceAddress: string; sourcePort: number; status: number; detail: string }): void
+}

@@ -1,0 +1,83 @@
+// Header fields of one message: a flat list in wire order, names lower case. No normalisation of values beyond trimming.
+
+/**
+ * An ordered multimap of header fields (RFC 9110 section 5). Names are lower case; the engine keeps the spelling of the
+ * wire apart for `http1HeaderCase: Preserve`. Lists are short (the default limit is 100 fields), so a linear scan beats
+ * a hash map both in time and in allocation.
+ */
+export class HeaderList {
+  /** name, value, name, value, … Read-only outside this class and the HTTP engine. */
+  readonly fields: string[]
+
+  constructor(fields: string[] = []) {
+    this.fields = fields
+  }
+
+  static of(entries: readonly (readonly [string, string])[]): HeaderList {
+    const list = new HeaderList()
+    for (const [name, value] of entries) list.append(name, value)
+    return list
+  }
+
+  /** Value of the first field of that name; `name` must be lower case. */
+  get(name: string): string | undefined {
+    const { fields } = this
+    for (let i = 0; i < fields.length; i += 2) if (fields[i] === name) return fields[i + 1]
+    return undefined
+  }
+
+  has(name: string): boolean {
+    return this.get(name) !== undefined
+  }
+
+  getAll(name: string): string[] {
+    const { fields } = this
+    const values: string[] = []
+    for (let i = 0; i < fields.length; i += 2) if (fields[i] === name) values.push(fields[i + 1] ?? '')
+    return values
+  }
+
+  /** Replaces every field of that name by one; keeps the place of the first. */
+  set(name: string, value: string): void {
+    const { fields } = this
+    const at = fields.indexOf(name)
+    if (at < 0 || at % 2 !== 0) {
+      this.remove(name)
+      fields.push(name, value)
+      return
+    }
+    fields[at + 1] = value
+    this.#removeFrom(name, at + 2)
+  }
+
+  append(name: string, value: string): void {
+    this.fields.push(name, value)
+  }
+
+  remove(name: string): void {
+    this.#removeFrom(name, 0)
+  }
+
+  clone(): HeaderList {
+    return new HeaderList(this.fields.slice())
+  }
+
+  *[Symbol.iterator](): IterableIterator<readonly [string, string]> {
+    const { fields } = this
+    for (let i = 0; i < fields.length; i += 2) yield [fields[i] ?? '', fields[i + 1] ?? '']
+  }
+
+  #removeFrom(name: string, start: number): void {
+    const { fields } = this
+    let kept = start
+    for (let i = start; i < fields.length; i += 2) {
+      if (fields[i] === name) continue
+      if (kept !== i) {
+        fields[kept] = fields[i] ?? ''
+        fields[kept + 1] = fields[i + 1] ?? ''
+      }
+      kept += 2
+    }
+    fields.length = kept
+  }
+}

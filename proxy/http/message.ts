@@ -1,0 +1,71 @@
+// Heads of one request and one response, as the engine hands them to the pipeline and takes them back.
+import type { OutgoingBody, StreamBody } from './body.ts'
+import { HeaderList } from './headers.ts'
+
+export type HttpVersion = 'HTTP/1.0' | 'HTTP/1.1' | 'HTTP/2'
+
+/**
+ * A request. The engine has already validated the framing and removed hop-by-hop fields; `host` is the authority (Host
+ * header or absolute-form), lower case, port kept; `headers` does not contain `host`.
+ */
+export class HttpRequest {
+  method: string
+  /** Path without query, as received (never decoded); begins with `/` except for CONNECT and `OPTIONS *`. */
+  path: string
+  /** Query without `?`; empty when there is none. */
+  query: string
+  host: string
+  scheme: 'http' | 'https'
+  version: HttpVersion
+  headers: HeaderList
+  /** StreamBody as received; a filter that read it puts a Buffer in its place. */
+  body: StreamBody | Buffer | undefined
+  /** `websocket` etc. when the client asked for an upgrade (RFC 9110 section 7.8). */
+  upgrade: string | undefined
+
+  constructor(init: {
+    method: string
+    path: string
+    query: string
+    host: string
+    scheme: 'http' | 'https'
+    version: HttpVersion
+    headers: HeaderList
+  }) {
+    this.method = init.method
+    this.path = init.path
+    this.query = init.query
+    this.host = init.host
+    this.scheme = init.scheme
+    this.version = init.version
+    this.headers = init.headers
+    this.body = undefined
+    this.upgrade = undefined
+  }
+
+  get pathAndQuery(): string {
+    return this.query === '' ? this.path : `${this.path}?${this.query}`
+  }
+}
+
+export class HttpResponse {
+  status: number
+  headers: HeaderList
+  body: OutgoingBody
+  /** Made by the gateway, not by a backend. */
+  readonly isLocal: boolean
+
+  constructor(status: number, headers: HeaderList, body: OutgoingBody, isLocal: boolean) {
+    this.status = status
+    this.headers = headers
+    this.body = body
+    this.isLocal = isLocal
+  }
+
+  /** A gateway-made response; strings are `text/plain` unless `headers` says otherwise. */
+  static local(status: number, body = '', headers: readonly (readonly [string, string])[] = []): HttpResponse {
+    const list = HeaderList.of(headers)
+    if (body !== '' && !list.has('content-type')) list.append('content-type', 'text/plain')
+    return new HttpResponse(status, list, body, true)
+  }
+}

@@ -1,0 +1,69 @@
+// Where a request goes, and the two ways to send it. Implemented by client.ts (engine); used by backends.
+import type { Exchange } from '../exchange.ts'
+import type { OutgoingBody, StreamBody } from '../http/body.ts'
+import type { HeaderList } from '../http/headers.ts'
+
+export interface UpstreamTls {
+  readonly servername: string | undefined
+  readonly caCertificates: string | undefined
+  readonly insecureSkipVerify: 'All' | 'Hostname' | undefined
+  readonly alpnProtocols: readonly string[] | undefined
+}
+
+/** One address. `key` holds everything that makes connections differ; connections are pooled by it. */
+export interface UpstreamTarget {
+  readonly key: string
+  readonly host: string
+  readonly port: number
+  readonly unixPath: string | undefined
+  readonly tls: UpstreamTls | undefined
+  readonly connectTimeoutMs: number
+}
+
+export interface UpstreamRequest {
+  readonly method: string
+  readonly pathAndQuery: string
+  /** Value of the Host header. */
+  readonly authority: string
+  /** Without host, hop-by-hop and framing fields: the client writes those. */
+  readonly headers: HeaderList
+  readonly body: OutgoingBody
+}
+
+export interface UpstreamResponse {
+  readonly status: number
+  readonly headers: HeaderList
+  /** Must be read to the end or cancelled by `return()` of its iterator; the connection is reused only then. */
+  readonly body: StreamBody
+}
+
+export type UpstreamFailureCode = 'dnsFailure' | 'upstreamFailure' | 'upstreamTimeout' | 'overloaded'
+
+export class UpstreamError extends Error {
+  readonly code: UpstreamFailureCode
+  constructor(code: UpstreamFailureCode, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+export interface UpstreamClient {
+  /**
+   * Sends `exchange.request` as it is now and calls `done` once: with `exchange.response` set to the backend's (its body
+   * still streaming), or to the failure from the registry. The hot path: no promise, no closure, bodies piped socket to
+   * socket with backpressure. Honours `exchange.deadlineMs` and `backendRequestTimeoutMs`; aborts when the client leaves.
+   */
+  forward(exchange: Exchange, target: UpstreamTarget, authority: string, done: (exchange: Exchange) => void): void
+  /**
+   * One call with its own message, for LLM, MCP and auxiliary services.
+   * @throws {UpstreamError}
+   */
+  send(
+    target: UpstreamTarget,
+    request: UpstreamRequest,
+    options: { deadlineMs: number; signal: AbortSignal | undefined },
+  ): Promise<UpstreamResponse>
+  /** Closes idle connections whose target key is not in the set; the rest when they become idle. */
+  retain(keys: ReadonlySet<string>): void
+  close(): void
+}
