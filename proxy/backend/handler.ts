@@ -1,0 +1,54 @@
+// What a backend is once it is compiled, and what the kinds of backends (HTTP, LLM, MCP) may use.
+import type { BackendPayload, BackendReference, SecretRef } from '#api/ir/types.gen.ts'
+import type { CelExpression } from '#api/cel/expression.ts'
+import type { Exchange } from '../exchange.ts'
+import type { UpstreamClient, UpstreamTarget } from '../upstream/target.ts'
+
+/**
+ * Answers one exchange: calls `done` exactly once, with `exchange.response` set (a failure of the registry included).
+ * Never throws.
+ */
+export type BackendHandler = (exchange: Exchange, done: (exchange: Exchange) => void) => void
+
+/** One address that can be called, with the counters load balancing needs. */
+export interface Endpoint {
+  readonly target: UpstreamTarget
+  /** Value of the Host header when nothing else fixes it. */
+  readonly authority: string
+  /** `host:port` for logs. */
+  readonly label: string
+  /** A call starts; pair with `end`. */
+  begin(): void
+  /** A call is over: `latencyMs` to the end of the response, `isHealthy` false for 5xx and transport failures. */
+  end(latencyMs: number, isHealthy: boolean): void
+}
+
+export interface EndpointPicker {
+  /** True when the address was given as a host name (automatic host rewrite applies). */
+  readonly isHostname: boolean
+  /** undefined: no endpoint is ready. */
+  pick(): Endpoint | undefined
+}
+
+/** Merged backend policies (one value for each field; authorization rules accumulate). */
+export type EffectiveBackendPolicies = Omit<BackendPayload, 'mcpAuthorization'> & {
+  readonly mcpAuthorization: readonly NonNullable<BackendPayload['mcpAuthorization']>[]
+}
+
+/** Services of the compiler to the kinds of backends. */
+export interface BackendEnvironment {
+  readonly client: UpstreamClient
+  /** Endpoints of a reference with the connection policies (tls, tcp) applied; undefined when the reference is broken. */
+  resolve(ref: BackendReference, policies: EffectiveBackendPolicies): EndpointPicker | undefined
+  /** Endpoints of a plain address. */
+  resolveAddress(host: string, port: number, policies: EffectiveBackendPolicies): EndpointPicker
+  /** Merged policies of a sub-backend (AI provider, MCP target) laid over those of its backend. */
+  sectionPolicies(section: string, inline: BackendPayload | undefined): EffectiveBackendPolicies
+  /** undefined: the secret is missing, the credential must count as absent and the call fail. */
+  secret(ref: SecretRef): string | undefined
+  /** Permissive: a text that does not compile gives an expression that always errors. */
+  expression(source: string): CelExpression
+  readonly bufferBytesMax: number
+  /** 32 bytes for sealing MCP sessions; undefined: ids are only encoded. */
+  readonly sessionKey: Uint8Array | undefined
+}
