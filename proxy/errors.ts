@@ -193,6 +193,36 @@ export const FAILURES = {
     text: 'failed to apply filters: direct response body',
     doc: 'The body expression of a direct response failed.',
   },
+  filtersFailed: {
+    status: 500,
+    reason: 'Internal',
+    text: 'failed to apply filters',
+    doc: 'A rewrite or redirect of the path does not fit the request; the log says why.',
+  },
+  llmRequestInvalid: {
+    status: 400,
+    reason: 'InvalidRequest',
+    text: 'failed to process LLM request',
+    doc: 'The body is not JSON, lacks a field, or cannot be translated for the provider; the text says which.',
+  },
+  llmRequestTooLarge: {
+    status: 413,
+    reason: 'InvalidRequest',
+    text: 'failed to process LLM request',
+    doc: 'The body of an LLM request exceeds `frontend.http.maxBufferSize`.',
+  },
+  llmRequestEncoding: {
+    status: 415,
+    reason: 'InvalidRequest',
+    text: 'failed to process LLM request',
+    doc: 'The content-encoding of the request is not gzip, deflate, br or zstd.',
+  },
+  llmResponseInvalid: {
+    status: 502,
+    reason: 'UpstreamFailure',
+    text: 'failed to process LLM response',
+    doc: 'The provider answered with something that is not valid in its own format, or too large.',
+  },
   overloaded: {
     status: 503,
     reason: 'NoHealthyBackend',
@@ -225,14 +255,18 @@ const GRPC_STATUS = new Map([
 const GRPC_UNKNOWN = 2
 const GRPC_UNAVAILABLE = 14
 
-/** The response for a failure, in the form the client speaks: text, or gRPC trailers-only. */
-export function failureResponse(code: FailureCode, isGrpc: boolean): HttpResponse {
+/**
+ * The response for a failure, in the form the client speaks: text, or gRPC trailers-only. `clientDetail` is appended to
+ * the text and must hold nothing but what the client itself sent.
+ */
+export function failureResponse(code: FailureCode, isGrpc: boolean, clientDetail?: string): HttpResponse {
   const kind: FailureKind = FAILURES[code]
-  if (!isGrpc) return HttpResponse.local(kind.status, kind.text)
+  const text = clientDetail === undefined ? kind.text : `${kind.text}: ${clientDetail}`
+  if (!isGrpc) return HttpResponse.local(kind.status, text)
   const status = code === 'noValidBackends' ? GRPC_UNAVAILABLE : (GRPC_STATUS.get(kind.status) ?? GRPC_UNKNOWN)
   return HttpResponse.local(200, '', [
     ['content-type', 'application/grpc'],
     ['grpc-status', String(status)],
-    ['grpc-message', encodeURIComponent(kind.text)],
+    ['grpc-message', encodeURIComponent(text)],
   ])
 }

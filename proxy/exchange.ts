@@ -1,8 +1,10 @@
 // One request and its response on the way through the proxy: the only thing that filters, backends, logs and metrics share.
+import type { CelVariables } from '#api/cel/expression.ts'
 import type { Reason } from './errors.ts'
 import { FAILURES, failureResponse, type FailureCode } from './errors.ts'
 import type { HttpRequest } from './http/message.ts'
 import { HttpResponse } from './http/message.ts'
+import type { Flow } from './plan.ts'
 
 /** The client's connection. Filled by the engine; `close` asks it to end after the running response. */
 export interface Connection {
@@ -60,12 +62,31 @@ export interface McpFacts {
   errorMessage: string | undefined
 }
 
+/** What the x-ratelimit headers say. */
+export interface RateLimitState {
+  readonly limit: number
+  readonly remaining: number
+  readonly resetSeconds: number
+}
+
+/** The endpoint an exchange is charged to; see backend/handler.ts. */
+export interface UsedEndpoint {
+  end(latencyMs: number, isHealthy: boolean): void
+}
+
+/** Ends a call before its response head: `done` follows at once, with that failure. */
+export interface UpstreamCallHandle {
+  abort(code: FailureCode): void
+}
+
 export class Exchange {
   readonly connection: Connection
   readonly request: HttpRequest
   /** `performance.now()` when the request head was complete. */
   readonly startMs: number
   place: ExchangePlace | undefined = undefined
+  /** Where the pipeline stands; nobody else touches it. */
+  flow: Flow | undefined = undefined
   /** Set by a filter, a backend or a failure. Response filters may replace parts of it. */
   response: HttpResponse | undefined = undefined
   reason: Reason = 'Upstream'
@@ -73,6 +94,8 @@ export class Exchange {
   errorDetail: string | undefined = undefined
   /** `host:port` of the endpoint that was used. */
   endpoint: string | undefined = undefined
+  /** Ended by the pipeline when the response is over. */
+  usedEndpoint: UsedEndpoint | undefined = undefined
   backendName: string | undefined = undefined
   /** `http`, `tcp`, `a2a`, `mcp`, `llm`. */
   backendProtocol: string | undefined = undefined
@@ -89,13 +112,25 @@ export class Exchange {
   backendRequestTimeoutMs: number | undefined = undefined
   /** CEL `metadata`, set by transformations. */
   metadata: Record<string, unknown> | undefined = undefined
+  /** Variables that policies set: `jwt`, `apiKey`, `basicAuth`, `extauthz`, `extproc`. Null-prototype. */
+  attributes: Record<string, unknown> | undefined = undefined
+  /** Made by proxy/cel/variables.ts when the first expression runs. */
+  variables: CelVariables | undefined = undefined
+  /** The limit closest to its end, for the x-ratelimit headers. */
+  rateLimit: RateLimitState | undefined = undefined
+  /** What a policy chose on the request and needs on the response, by compiled policy. */
+  policyState: Map<object, unknown> | undefined = undefined
   llm: LlmFacts | undefined = undefined
+  /** CEL `llmRequest`: the request JSON while an LLM policy evaluates its expressions. */
+  llmRequest: unknown = undefined
   mcp: McpFacts | undefined = undefined
   /** Bytes of body sent to the client; counted by the engine. */
   responseBytes = 0
   /** `performance.now()` marks for `proxy.*Duration` and processing metrics. */
   upstreamStartMs: number | undefined = undefined
   upstreamHeadMs: number | undefined = undefined
+  /** The running upstream call: the engine that owns the client's connection or stream aborts it when the client leaves. */
+  upstreamCall: UpstreamCallHandle | undefined = undefined
 
   constructor(connection: Connection, request: HttpRequest, startMs: number) {
     this.connection = connection
@@ -116,6 +151,14 @@ export class Exchange {
     this.reason = FAILURES[code].reason
     this.errorDetail = detail ?? FAILURES[code].text
     const response = failureResponse(code, this.isGrpc)
+    this.response = response
+    return response
+  }
+
+  /** As `fail`, with a detail the client may see: it is about the client's own message. */
+  failVisibly(code: FailureCode, detail: string): HttpResponse {
+    this.fail(code, detail)
+    const response = failureResponse(code, this.isGrpc, detail)
     this.response = response
     return response
   }

@@ -2,6 +2,7 @@
 import type { BackendPayload, BackendReference, SecretRef } from '#api/ir/types.gen.ts'
 import type { CelExpression } from '#api/cel/expression.ts'
 import type { Exchange } from '../exchange.ts'
+import type { CompiledChain } from '../policy/order.ts'
 import type { UpstreamClient, UpstreamTarget } from '../upstream/target.ts'
 
 /**
@@ -17,6 +18,8 @@ export interface Endpoint {
   readonly authority: string
   /** `host:port` for logs. */
   readonly label: string
+  /** Higher is better; see endpoints.ts. */
+  readonly score: number
   /** A call starts; pair with `end`. */
   begin(): void
   /** A call is over: `latencyMs` to the end of the response, `isHealthy` false for 5xx and transport failures. */
@@ -28,6 +31,8 @@ export interface EndpointPicker {
   readonly isHostname: boolean
   /** undefined: no endpoint is ready. */
   pick(): Endpoint | undefined
+  /** The endpoint of that label, for sessions that are pinned to one; undefined when it is gone. */
+  find(label: string): Endpoint | undefined
 }
 
 /** Merged backend policies (one value for each field; authorization rules accumulate). */
@@ -44,6 +49,8 @@ export interface BackendEnvironment {
   resolveAddress(host: string, port: number, policies: EffectiveBackendPolicies): EndpointPicker
   /** Merged policies of a sub-backend (AI provider, MCP target) laid over those of its backend. */
   sectionPolicies(section: string, inline: BackendPayload | undefined): EffectiveBackendPolicies
+  /** Filters of merged backend policies: timeout, credential, transformation, header modifiers. */
+  filters(policies: EffectiveBackendPolicies): CompiledChain
   /** undefined: the secret is missing, the credential must count as absent and the call fail. */
   secret(ref: SecretRef): string | undefined
   /** Permissive: a text that does not compile gives an expression that always errors. */

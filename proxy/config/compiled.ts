@@ -1,13 +1,16 @@
 // What a worker runs: the compiled form of one rendered configuration. Made by compile.ts; swapped as a whole.
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../exchange.ts'
+import type { EndpointTable } from '../backend/endpoints.ts'
 import type { RequestHandler } from '../http/handler.ts'
+import type { AccessLogRule } from '../log/access-log.ts'
 import type { RateLimitStore } from '../policy/rate-limit-store.ts'
 import type { UpstreamClient } from '../upstream/target.ts'
 
 /** Access log, metrics and traces hang here. */
 export interface ExchangeObserver {
-  finished(exchange: Exchange, isComplete: boolean): void
+  /** `rule`: the access log policy of the listener. */
+  finished(exchange: Exchange, isComplete: boolean, rule: AccessLogRule | undefined): void
   refused(info: { sourceAddress: string; sourcePort: number; status: number; detail: string }): void
 }
 
@@ -29,8 +32,8 @@ export interface CompiledConfig {
   /** By port. Internal binds are not in it. */
   readonly binds: ReadonlyMap<number, CompiledBind>
   readonly warnings: readonly string[]
-  /** Pool keys in use, for UpstreamClient.retain. */
-  readonly targetKeys: ReadonlySet<string>
+  /** Endpoints with their health, carried over to the next configuration. */
+  readonly endpoints: EndpointTable
 }
 
 export interface CompileInput {

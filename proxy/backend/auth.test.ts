@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest'
+import type { BackendAuth } from '#api/ir/types.gen.ts'
+import { Exchange, type Connection } from '../exchange.ts'
+import { HeaderList } from '../http/headers.ts'
+import { HttpRequest } from '../http/message.ts'
+import { compileBackendAuth } from './auth.ts'
+
+function exchangeWith(headers: [string, string][], query = ''): Exchange {
+  const connection: Connection = {
+    id: 1,
+    sourceAddress: '127.0.0.1',
+    sourcePort: 1,
+    localAddress: '127.0.0.1',
+    localPort: 2,
+    isTls: false,
+    sni: undefined,
+    signal: new AbortController().signal,
+    close() {},
+  }
+  const request = new HttpRequest({
+    method: 'GET',
+    path: '/',
+    query,
+    host: 'h',
+    scheme: 'http',
+    version: 'HTTP/1.1',
+    headers: HeaderList.of(headers),
+  })
+  return new Exchange(connection, request, 0)
+}
+
+const secrets = new Map([
+  ['ns/s/key', 'sk-1'],
+  ['ns/s/empty', ''],
+  ['ns/s/split', 'a\r\nx: 1'],
+  ['ns/s/newline', 'sk-2\n'],
+])
+const run = (auth: BackendAuth, exchange: Exchange) =>
+  compileBackendAuth(auth, ({ secret }) => secrets.get(secret)).request?.(exchange)
+
+describe('compileBackendAuth', () => {
+  it('replaces the client credential by a bearer key', () => {
+    const exchange = exchangeWith([['authorization', 'Bearer client']])
+    expect(run({ key: { secret: 'ns/s/key' } }, exchange)).toBeUndefined()
+    expect(exchange.request.headers.getAll('authorization')).toEqual(['Bearer sk-1'])
+  })
+
+  it('strips the newline that files leave, and refuses a value that would split the header', () => {
+    const exchange = exchangeWith([])
+    expect(run({ key: { secret: 'ns/s/newline' } }, exchange)).toBeUndefined()
+    expect(exchange.request.headers.get('authorization')).toBe('Bearer sk-2')
+    expect(run({ key: { secret: 'ns/s/split' } }, exchange)).toMatchObject({ status: 500 })
+  })
+
+  it('writes header, query and cookie locations', async () => {
+    const exchange = exchangeWith([['cookie', 'a=1; t=old']], 'x=1&k=old')
+    const key = { secret: 'ns/s/key' }
+    await run(
+      {
+        key,
+        location: { header: { name: 'X-Api-Key' } },
+        credentials: [
+          { key, location: { queryParameter: { name: 'k' } } },
+          { key, location: { cookie: { name: 't' } } },
+        ],
+      },
+      exchange,
+    )
+    expect(exchange.request.headers.get('x-api-key')).toBe('sk-1')
+    expect(exchange.request.query).toBe('x=1&k=sk-1')
+    expect(exchange.request.headers.get('cookie')).toBe('a=1; t=sk-1')
+  })
+
+  it.each(['ns/s/none', 'ns/s/empty'])(
+    'fails closed when the secret %s gives nothing, without naming a value',
+    (secret) => {
+      const exchange = exchangeWith([])
+      const verdict = run({ key: { secret } }, exchange)
+      expect(verdict).toMatchObject({ status: 500, body: 'backend authentication failed' })
+      expect(exchange.errorDetail).toBe(`secret ${secret} is missing or unusable`)
+    },
+  )
+})

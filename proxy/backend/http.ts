@@ -1,0 +1,34 @@
+// Plain HTTP backends: picks an endpoint and hands the exchange to the engine.
+import type { Exchange } from '../exchange.ts'
+import type { UpstreamClient } from '../upstream/target.ts'
+import type { BackendHandler, Endpoint, EndpointPicker } from './handler.ts'
+
+export function httpBackend(picker: EndpointPicker, client: UpstreamClient): BackendHandler {
+  return (exchange, done) => {
+    const endpoint = picker.pick()
+    if (endpoint === undefined) {
+      exchange.fail('noHealthyBackends')
+      done(exchange)
+      return
+    }
+    useEndpoint(exchange, endpoint)
+    client.forward(exchange, endpoint.target, authorityFor(exchange, endpoint, picker.isHostname), done)
+  }
+}
+
+/** Charges the exchange to the endpoint; the pipeline ends it when the response is over. */
+export function useEndpoint(exchange: Exchange, endpoint: Endpoint): void {
+  endpoint.begin()
+  exchange.usedEndpoint = endpoint
+  exchange.endpoint = endpoint.label
+}
+
+/**
+ * Host header for the backend. `hostRewrite` unset: hostname backends get their own name, Services and IP addresses the
+ * client's; a rewrite of the route wins over both (specification, Traffic `hostRewrite`).
+ */
+function authorityFor(exchange: Exchange, endpoint: Endpoint, isHostname: boolean): string {
+  if (exchange.hasExplicitHost) return exchange.request.host
+  const mode = exchange.hostRewriteMode ?? (isHostname ? 'Auto' : 'None')
+  return mode === 'Auto' ? endpoint.authority : exchange.request.host
+}

@@ -1,0 +1,119 @@
+// From a reference of the configuration to addresses that can be called, with connection policies applied.
+import { createHash } from 'node:crypto'
+import { isIP } from 'node:net'
+import type { Backend, BackendReference, RenderedConfig, Workload } from '#api/ir/types.gen.ts'
+import type { UpstreamTarget, UpstreamTls } from '../upstream/target.ts'
+import { powerOfTwoPicker, type EndpointTable } from './endpoints.ts'
+import type { EffectiveBackendPolicies, EndpointPicker } from './handler.ts'
+
+/** Data-plane supplement section 5.3. */
+const CONNECT_TIMEOUT_MS = 10_000
+
+type ConnectionPolicies = Pick<EffectiveBackendPolicies, 'tls' | 'tcp'>
+
+/** Look-up of what references name. Built once for each configuration. */
+export class TargetResolver {
+  readonly #table: EndpointTable
+  readonly #backends = new Map<string, Backend>()
+  /** `{namespace}/{hostname}:{service port}` to endpoint addresses, healthy ones only. */
+  readonly #addresses = new Map<string, { host: string; port: number }[]>()
+  readonly #services = new Set<string>()
+
+  constructor(config: RenderedConfig, table: EndpointTable) {
+    this.#table = table
+    for (const backend of config.backends) this.#backends.set(backend.key, backend)
+    for (const service of config.services) this.#services.add(`${service.namespace}/${service.hostname}`)
+    for (const workload of config.workloads) if (workload.healthy) this.#addWorkload(workload)
+  }
+
+  backend(key: string): Backend | undefined {
+    return this.#backends.get(key)
+  }
+
+  hasService(namespace: string, hostname: string): boolean {
+    return this.#services.has(`${namespace}/${hostname}`)
+  }
+
+  /** undefined: the reference names nothing that has addresses (missing, or not a static backend or Service). */
+  resolve(ref: BackendReference, policies: ConnectionPolicies): EndpointPicker | undefined {
+    if (ref.service !== undefined) {
+      const { namespace, hostname, port } = ref.service
+      if (!this.hasService(namespace, hostname)) return undefined
+      const owner = `service/${namespace}/${hostname}:${port}`
+      const addresses = this.#addresses.get(`${namespace}/${hostname}:${port}`) ?? []
+      const endpoints = addresses.map(({ host, port: targetPort }) =>
+        this.#table.endpoint(owner, targetOf({ host, port: targetPort, name: hostname }, policies), hostname),
+      )
+      return powerOfTwoPicker(endpoints, false)
+    }
+    if (ref.backend === undefined) return undefined
+    const backend = this.#backends.get(ref.backend)
+    if (backend?.static === undefined) return undefined
+    const { host, port, unixPath } = backend.static
+    if (unixPath !== undefined) {
+      const endpoint = this.#table.endpoint(backend.key, targetOf({ unixPath }, policies), 'localhost')
+      return powerOfTwoPicker([endpoint], false)
+    }
+    if (host === undefined || port === undefined) return undefined
+    return this.address(backend.key, host, port, policies)
+  }
+
+  address(owner: string, host: string, port: number, policies: ConnectionPolicies): EndpointPicker {
+    const target = targetOf({ host, port }, policies)
+    const authority = authorityOf(host, port, target.tls !== undefined)
+    return powerOfTwoPicker([this.#table.endpoint(owner, target, authority)], isIP(host) === 0)
+  }
+
+  #addWorkload(workload: Workload): void {
+    const host = workload.addresses[0]
+    if (host === undefined) return
+    for (const { namespace, hostname, ports } of workload.services) {
+      for (const { port, targetPort } of ports) {
+        const key = `${namespace}/${hostname}:${port}`
+        const addresses = this.#addresses.get(key)
+        if (addresses === undefined) this.#addresses.set(key, [{ host, port: targetPort }])
+        else addresses.push({ host, port: targetPort })
+      }
+    }
+  }
+}
+
+/** Default ports are left out of the Host header (RFC 9110 section 7.2). */
+export function authorityOf(host: string, port: number, isTls: boolean): string {
+  const name = isIP(host) === 6 ? `[${host}]` : host
+  return port === (isTls ? 443 : 80) ? name : `${name}:${port}`
+}
+
+type Address = { host: string; port: number; name?: string } | { unixPath: string }
+
+function targetOf(address: Address, policies: ConnectionPolicies): UpstreamTarget {
+  const isUnix = 'unixPath' in address
+  const host = isUnix ? '' : address.host
+  const port = isUnix ? 0 : address.port
+  const connectTimeoutMs = policies.tcp?.connectTimeoutMs ?? CONNECT_TIMEOUT_MS
+  const tls = tlsOf(policies, isUnix ? undefined : (address.name ?? address.host))
+  return {
+    key: `${isUnix ? `unix:${address.unixPath}` : `${host}:${port}`}|${connectTimeoutMs}|${tlsKey(tls)}`,
+    host,
+    port,
+    unixPath: isUnix ? address.unixPath : undefined,
+    tls,
+    connectTimeoutMs,
+  }
+}
+
+function tlsOf({ tls }: ConnectionPolicies, name: string | undefined): UpstreamTls | undefined {
+  if (tls === undefined) return undefined
+  // An IP address is no valid SNI (RFC 6066 section 3).
+  const servername = tls.sni ?? (name === undefined || isIP(name) !== 0 ? undefined : name)
+  return {
+    servername,
+    caCertificates: tls.caCertificates,
+    insecureSkipVerify: tls.insecureSkipVerify,
+    alpnProtocols: tls.alpnProtocols,
+  }
+}
+
+function tlsKey(tls: UpstreamTls | undefined): string {
+  return tls === undefined ? 'plain' : createHash('sha256').update(JSON.stringify(tls)).digest('base64url')
+}

@@ -1,0 +1,212 @@
+// Rendered configuration to what a worker runs. Everything cheap and everything that may refuse the configuration is done
+// here; the chains of a route are compiled when it is first used (compile-route.ts).
+import type { Bind, Listener, LocalLimit, RenderedConfig, Route } from '#api/ir/types.gen.ts'
+import { compilePermissive } from '#api/cel/compile.ts'
+import { EndpointTable } from '../backend/endpoints.ts'
+import { TargetResolver } from '../backend/targets.ts'
+import type { ExchangePlace } from '../exchange.ts'
+import { DEFAULT_LIMITS, type ConnectionLimits } from '../http/handler.ts'
+import { accessLogRule, type AccessLogRule } from '../log/access-log.ts'
+import { pipeline } from '../pipeline.ts'
+import type { LazyRoute, ListenerPlan } from '../plan.ts'
+import { evaluate, FAILED, isTrue } from '../policy/evaluate.ts'
+import { indexPolicies, type ListenerPlace } from '../policy/index.ts'
+import { effectiveFrontend, type EffectiveFrontend } from '../policy/merge-backend.ts'
+import { effectiveTraffic } from '../policy/merge.ts'
+import { compileChain } from '../policy/order.ts'
+import { rateLimitKeys } from '../policy/rate-limit-store.ts'
+import { hostOf } from '../route/authority.ts'
+import { buildHostMap } from '../route/host-map.ts'
+import { buildRouter } from '../route/router.ts'
+import { compileRoute } from './compile-route.ts'
+import type { CompileConfig, CompiledBind } from './compiled.ts'
+import { refusal } from './refusal.ts'
+import type { CompileContext } from './context.ts'
+
+export const compileConfig: CompileConfig = ({ generation, config, secrets }, environment, previous) => {
+  const endpoints = new EndpointTable(previous?.endpoints)
+  const secretValues = new Map(secrets.secrets.map(({ key, value }) => [key, value]))
+  const context: CompileContext = {
+    environment,
+    policies: indexPolicies(config.policies),
+    resolver: new TargetResolver(config, endpoints),
+    expression: cachedExpressions(),
+    secret: ({ secret }) => secretValues.get(secret),
+  }
+  const routes = groupBy(config.routes, ({ listenerKey }) => listenerKey)
+  const listeners = groupBy(config.listeners, ({ bindKey }) => bindKey)
+  const binds = new Map<number, CompiledBind>()
+  const warnings: string[] = []
+  for (const bind of config.binds) {
+    if (bind.mode === 'Internal') continue
+    const refusedBecause = refusal(bind, binds)
+    if (refusedBecause === undefined)
+      binds.set(bind.port, compileBind(bind, listeners.get(bind.key) ?? [], routes, context))
+    else warnings.push(refusedBecause)
+  }
+  return { generation, binds, warnings, endpoints }
+}
+
+/** Local limits of a configuration by the key their buckets have, for the memory that workers share. */
+export function rateLimitsOf(config: RenderedConfig): ReadonlyMap<string, LocalLimit> {
+  const limits = new Map<string, LocalLimit>()
+  const add = (source: string, list: readonly LocalLimit[] | undefined): void => {
+    if (list === undefined) return
+    const keys = rateLimitKeys(source, list)
+    for (const [index, limit] of list.entries()) limits.set(keys[index] ?? '', limit)
+  }
+  for (const { key, policy } of config.policies) add(key, policy.traffic?.localRateLimit?.limits)
+  for (const { key, inlinePolicies } of config.routes) add(`route/${key}`, inlinePolicies?.localRateLimit?.limits)
+  return limits
+}
+
+function compileBind(
+  bind: Bind,
+  listeners: readonly Listener[],
+  routes: ReadonlyMap<string | undefined, readonly Route[]>,
+  context: CompileContext,
+): CompiledBind {
+  const [first] = listeners
+  const frontend =
+    first === undefined ? {} : effectiveFrontend(context.policies, placeOf({ ...first, port: bind.port }))
+  const limits = limitsOf(frontend)
+  const plans = new Map<string | undefined, ListenerPlan>()
+  for (const listener of listeners) {
+    const plan = compileListener({ listener, bind, routes: routes.get(listener.key) ?? [], limits, context })
+    // Conflicts are settled by the translator; the first of two equal hostnames wins here as well.
+    const hostname = listener.hostname?.toLowerCase()
+    if (!plans.has(hostname)) plans.set(hostname, plan)
+  }
+  const hosts = buildHostMap(plans)
+  const handler = pipeline({
+    limits,
+    observer: context.environment.observer,
+    findListener: (host) => hosts.find(hostOf(host))?.value,
+  })
+  return { key: bind.key, port: bind.port, handler }
+}
+
+function compileListener(input: {
+  listener: Listener
+  bind: Bind
+  routes: readonly Route[]
+  limits: ConnectionLimits
+  context: CompileContext
+}): ListenerPlan {
+  const { listener, bind, routes, limits, context } = input
+  const listenerPlace = placeOf({ ...listener, port: bind.port })
+  const { preRouting } = effectiveTraffic(context.policies, { ...listenerPlace, routes: [] })
+  const frontend = effectiveFrontend(context.policies, listenerPlace)
+  const deny = frontend.deny === undefined ? [] : [{ value: frontend.deny, source: 'frontend' }]
+  const chain = compileChain({ ...preRouting, deny: [...preRouting.deny, ...deny] }, 'PreRouting', {
+    expression: context.expression,
+    rateLimits: context.environment.rateLimits,
+    listenerPort: bind.port,
+  })
+  const place: ExchangePlace = {
+    bind: bind.key,
+    gatewayNamespace: listener.name.gatewayNamespace,
+    gatewayName: listener.name.gatewayName,
+    listener: listener.name.listenerName,
+    routeKind: undefined,
+    routeNamespace: undefined,
+    routeName: undefined,
+    routeRule: undefined,
+  }
+  const entries = routes.map((route) => ({
+    hostnames: route.hostnames,
+    matches: route.matches,
+    order: {
+      createdAt: route.createdAt,
+      namespace: route.name.namespace,
+      name: route.name.name,
+      ruleIndex: ruleIndexOf(route.key),
+    },
+    value: lazily(() =>
+      compileRoute({ route, place, listenerPlace, listenerChain: chain, port: bind.port, limits, context }),
+    ),
+  }))
+  return {
+    place,
+    chain,
+    response: { filters: chain.response, readsBody: chain.readsResponseBody },
+    router: buildRouter(entries),
+    accessLog: accessLogOf(frontend, context),
+  }
+}
+
+function lazily(compile: () => LazyRoute['plan']): LazyRoute {
+  let plan: LazyRoute['plan'] | undefined
+  return {
+    get plan() {
+      plan ??= compile()
+      return plan
+    },
+  }
+}
+
+function placeOf({ name, port }: Pick<Listener, 'name'> & { port: number }): ListenerPlace {
+  return {
+    gateway: { namespace: name.gatewayNamespace, name: name.gatewayName },
+    port,
+    listenerSet: name.listenerSet,
+    listener: name.listenerName,
+  }
+}
+
+/** `{namespace}/{name}.{rule index}.{listener}`: names hold dots, the index is the two digits before the listener. */
+function ruleIndexOf(key: string): number {
+  const index = /\.(\d{2,})\./.exec(key)?.[1]
+  return index === undefined ? 0 : Number(index)
+}
+
+function limitsOf({ http }: EffectiveFrontend): ConnectionLimits {
+  return {
+    headersMax: http?.http1HeadersMax ?? DEFAULT_LIMITS.headersMax,
+    headerBytesMax: DEFAULT_LIMITS.headerBytesMax,
+    bufferBytesMax: http?.bufferBytesMax ?? DEFAULT_LIMITS.bufferBytesMax,
+    idleTimeoutMs: http?.http1IdleTimeoutMs ?? DEFAULT_LIMITS.idleTimeoutMs,
+    preserveHeaderCase: http?.http1HeaderCase === 'Preserve',
+    maxConnectionDurationMs: http?.maxConnectionDurationMs,
+  }
+}
+
+function accessLogOf({ accessLog }: EffectiveFrontend, { expression }: CompileContext): AccessLogRule | undefined {
+  if (accessLog === undefined) return undefined
+  const filter = accessLog.filter === undefined ? undefined : expression(accessLog.filter)
+  const add = (accessLog.add ?? []).map((field) => ({ name: field.name, expression: expression(field.expression) }))
+  return accessLogRule({
+    filter: filter === undefined ? undefined : (exchange) => isTrue(filter, exchange),
+    remove: accessLog.remove ?? [],
+    add: add.map((field) => ({
+      name: field.name,
+      value: (exchange) => {
+        const value = evaluate(field.expression, exchange)
+        return value === FAILED ? undefined : value
+      },
+    })),
+  })
+}
+
+function cachedExpressions(): CompileContext['expression'] {
+  const known = new Map<string, ReturnType<typeof compilePermissive>>()
+  return (source) => {
+    let expression = known.get(source)
+    if (expression === undefined) {
+      expression = compilePermissive(source)
+      known.set(source, expression)
+    }
+    return expression
+  }
+}
+
+function groupBy<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
+  const groups = new Map<K, T[]>()
+  for (const item of items) {
+    const key = keyOf(item)
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [item])
+    else group.push(item)
+  }
+  return groups
+}

@@ -1,0 +1,182 @@
+// LLM backends: picks a provider, prepares the call, sends it, brings the answer into the client's format.
+import type { AIBackend, AIProvider, RouteType } from '#api/ir/types.gen.ts'
+import type {
+  BackendEnvironment,
+  BackendHandler,
+  EffectiveBackendPolicies,
+  Endpoint,
+  EndpointPicker,
+} from '../backend/handler.ts'
+import { useEndpoint } from '../backend/http.ts'
+import type { Exchange } from '../exchange.ts'
+import { HttpResponse } from '../http/message.ts'
+import { runFilters } from '../pipeline.ts'
+import type { NamedFilter } from '../plan.ts'
+import { UpstreamError } from '../upstream/target.ts'
+import { prepareCall, type CompiledProvider, type LlmCall } from './call.ts'
+import { compileEdits } from './edits.ts'
+import { providerProfile } from './provider.ts'
+import { makeReply } from './reply.ts'
+import { routeTypeMatcher } from './route-type.ts'
+import { emptyFacts } from './usage.ts'
+
+/** Upper bound when no timeout policy is set: models may think for long before the first byte. */
+const RESPONSE_HEAD_TIMEOUT_MS = 600_000
+const HTTPS_PORT = 443
+
+export function compileAiBackend(
+  backend: AIBackend,
+  policies: EffectiveBackendPolicies,
+  environment: BackendEnvironment,
+): BackendHandler {
+  const typeOf = routeTypeMatcher(policies.ai?.routes)
+  const groups = backend.groups.map(({ providers }) =>
+    providers.map((provider) => compileProvider(provider, environment)).filter((provider) => provider !== undefined),
+  )
+  return (exchange, done) => {
+    const type = typeOf(exchange.request.path)
+    if (type === 'Models') {
+      exchange.response = HttpResponse.local(501, JSON.stringify({ error: "Route 'Models' not implemented" }), [
+        ['content-type', 'application/json'],
+      ])
+      done(exchange)
+      return
+    }
+    const chosen = chooseProvider(groups)
+    if (chosen === undefined) {
+      exchange.fail('noHealthyBackends', 'no provider of this backend can be called')
+      done(exchange)
+      return
+    }
+    answer(exchange, { ...chosen, type, environment }).then(
+      () => done(exchange),
+      (error: unknown) => {
+        exchange.fail('internal', error instanceof Error ? error.message : String(error))
+        done(exchange)
+      },
+    )
+  }
+}
+
+interface Chosen {
+  readonly provider: CompiledProvider
+  readonly endpoint: Endpoint
+}
+
+interface AnswerContext extends Chosen {
+  readonly type: RouteType
+  readonly environment: BackendEnvironment
+}
+
+async function answer(exchange: Exchange, context: AnswerContext): Promise<void> {
+  const { provider, type, environment } = context
+  const facts = emptyFacts(provider.profile.telemetryName)
+  exchange.llm = facts
+  await filtered(exchange, provider.request)
+  if (exchange.response !== undefined) return
+  if (type === 'Passthrough' || type === 'Detect') {
+    await passThrough(exchange, context)
+    return
+  }
+  const call = await prepareCall(exchange, provider, type, environment.bufferBytesMax)
+  if (call instanceof HttpResponse) return
+  facts.requestModel = call.model
+  facts.isStreaming = call.isStreaming
+  useEndpoint(exchange, context.endpoint)
+  try {
+    const upstream = await send(exchange, call, context)
+    exchange.upstreamHeadMs = performance.now()
+    const reply = { exchange, call, facts, bodyBytesMax: environment.bufferBytesMax }
+    exchange.response = await makeReply(reply, upstream)
+    await filtered(exchange, provider.response)
+  } catch (error) {
+    if (!(error instanceof UpstreamError)) throw error
+    exchange.fail(isRouteDeadline(exchange, error) ? 'requestTimeout' : error.code, error.message)
+  }
+}
+
+function send(exchange: Exchange, call: LlmCall, { endpoint, environment }: AnswerContext) {
+  const now = performance.now()
+  exchange.upstreamStartMs = now
+  const ownDeadline = now + (exchange.backendRequestTimeoutMs ?? RESPONSE_HEAD_TIMEOUT_MS)
+  return environment.client.send(
+    endpoint.target,
+    {
+      method: exchange.request.method,
+      pathAndQuery: call.pathAndQuery,
+      authority: endpoint.authority,
+      headers: call.headers,
+      body: call.body,
+    },
+    { deadlineMs: Math.min(ownDeadline, exchange.deadlineMs ?? ownDeadline), signal: exchange.connection.signal },
+  )
+}
+
+function isRouteDeadline(exchange: Exchange, error: UpstreamError): boolean {
+  return (
+    error.code === 'upstreamTimeout' && exchange.deadlineMs !== undefined && performance.now() >= exchange.deadlineMs
+  )
+}
+
+/** Forwarded as it is: only address, credential and provider headers are the gateway's. */
+function passThrough(exchange: Exchange, { provider, endpoint, environment }: AnswerContext): Promise<void> {
+  provider.profile.prepareHeaders(exchange.request.headers, provider.policies.auth?.location !== undefined)
+  useEndpoint(exchange, endpoint)
+  const { promise, resolve } = Promise.withResolvers<void>()
+  environment.client.forward(exchange, endpoint.target, endpoint.authority, () => resolve())
+  return promise
+}
+
+function filtered(exchange: Exchange, filters: readonly NamedFilter[]): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  runFilters(filters, exchange, 0, () => resolve())
+  return promise
+}
+
+/** Groups in order of priority; inside a group the better of two random picks. */
+function chooseProvider(groups: readonly (readonly CompiledProvider[])[]): Chosen | undefined {
+  for (const group of groups) {
+    const first = pickFrom(group)
+    if (first === undefined) continue
+    const second = group.length > 1 ? pickFrom(group) : undefined
+    return second !== undefined && second.endpoint.score > first.endpoint.score ? second : first
+  }
+  return undefined
+}
+
+function pickFrom(group: readonly CompiledProvider[]): Chosen | undefined {
+  const provider = group[Math.trunc(Math.random() * group.length)]
+  const endpoint = provider?.picker.pick()
+  return provider === undefined || endpoint === undefined ? undefined : { provider, endpoint }
+}
+
+/** undefined: the provider cannot be called by this version, or has no address. */
+function compileProvider(settings: AIProvider, environment: BackendEnvironment): CompiledProvider | undefined {
+  const profile = providerProfile(settings)
+  if (profile === undefined) return undefined
+  const policies = environment.sectionPolicies(settings.name, settings.inlinePolicies)
+  const picker = addressOf(settings, profile.defaultHost, policies, environment)
+  if (picker === undefined) return undefined
+  return {
+    settings,
+    profile,
+    policies,
+    picker,
+    edits: compileEdits(policies.ai ?? {}, (source) => environment.expression(source)),
+    ...environment.filters(policies),
+  }
+}
+
+/** The provider's own host is called with TLS and system trust; an override implies none. */
+function addressOf(
+  settings: AIProvider,
+  defaultHost: string | undefined,
+  policies: EffectiveBackendPolicies,
+  environment: BackendEnvironment,
+): EndpointPicker | undefined {
+  const { hostOverride, backendRef } = settings
+  if (hostOverride !== undefined) return environment.resolveAddress(hostOverride.host, hostOverride.port, policies)
+  if (backendRef !== undefined) return environment.resolve(backendRef, policies)
+  if (defaultHost === undefined) return undefined
+  return environment.resolveAddress(defaultHost, HTTPS_PORT, { ...policies, tls: policies.tls ?? {} })
+}

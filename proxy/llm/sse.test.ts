@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest'
+import { SseParser, SseTooLarge, type SseEvent } from './sse.ts'
+
+const STREAM =
+  'event: a\ndata: 1\n\n: comment\r\ndata: 2\r\ndata: ü€\r\n\r\ndata\r\rdata:  x\nid: 7\n\ndata: unfinished'
+const EVENTS: SseEvent[] = [
+  { event: 'a', data: '1' },
+  { event: '', data: '2\nü€' },
+  { event: '', data: '' },
+  { event: '', data: ' x' },
+]
+
+describe('SseParser', () => {
+  it('gives the same events whatever the chunk boundaries', () => {
+    const bytes = Buffer.from(STREAM)
+    for (let split = 0; split <= bytes.length; split++) {
+      const parser = new SseParser(1000)
+      const events = [...parser.push(bytes.subarray(0, split)), ...parser.push(bytes.subarray(split))]
+      expect(events, `split at ${split}`).toEqual(EVENTS)
+    }
+    const parser = new SseParser(1000)
+    const single = [...bytes].flatMap((byte) => parser.push(Buffer.from([byte])))
+    expect(single).toEqual(EVENTS)
+  })
+
+  it('bounds one event, finished lines included', () => {
+    expect(() => new SseParser(10).push(Buffer.from('data: 123456789'))).toThrow(SseTooLarge)
+    expect(() => new SseParser(10).push(Buffer.from('data: 123456\ndata: 123456\n'))).toThrow(SseTooLarge)
+    expect(new SseParser(10).push(Buffer.from('data: 1\n\ndata: 2\n\ndata: 3\n\n'))).toHaveLength(3)
+  })
+})

@@ -1,0 +1,84 @@
+// Event streams chunk by chunk, never gathered: as they are (usage observed), or translated.
+import type { StreamBody } from '../http/body.ts'
+import { asArray, asObject, asString, parseObject, type JsonObject } from './json.ts'
+import type { WireFormat } from './provider.ts'
+import type { ReplyContext } from './reply.ts'
+import { sseData, SseParser, type SseEvent } from './sse.ts'
+import { messagesStreamToCompletions } from './translate/completions-stream.ts'
+import { observe } from './usage.ts'
+
+/** Forwards the provider's bytes untouched and reads model, usage and first token beside it. */
+export async function* passThroughStream(context: ReplyContext, body: StreamBody): AsyncGenerator<Buffer> {
+  const parser = new SseParser(context.bodyBytesMax)
+  try {
+    for await (const chunk of body) {
+      for (const event of parser.push(chunk)) observeEvent(context, event)
+      yield chunk
+    }
+  } catch (error) {
+    yield Buffer.from(brokenStream(context, error))
+  }
+}
+
+export async function* translatedStream(context: ReplyContext, body: StreamBody): AsyncGenerator<Buffer> {
+  const parser = new SseParser(context.bodyBytesMax)
+  const translator = messagesStreamToCompletions({
+    createdSeconds: Math.trunc(Date.now() / 1000),
+    includeUsage: context.call.includeUsage,
+  })
+  try {
+    for await (const chunk of body) {
+      let text = ''
+      for (const event of parser.push(chunk)) {
+        observeEvent(context, event)
+        text += translator.event(event)
+      }
+      if (text !== '') yield Buffer.from(text)
+    }
+    const rest = translator.end()
+    if (translator.isFailed) markFailed(context, 'the stream of the provider failed')
+    if (rest !== '') yield Buffer.from(rest)
+  } catch (error) {
+    yield Buffer.from(brokenStream(context, error))
+  }
+}
+
+function observeEvent({ facts, call, exchange }: ReplyContext, { data }: SseEvent): void {
+  const needsFirstToken = facts.timeToFirstTokenMs === undefined
+  // Most events of a stream are one token each: they are only parsed while something is still to be learnt.
+  if (!needsFirstToken && !data.includes('"usage"') && !data.includes('"error"')) return
+  const json = parseObject(data)
+  if (json === undefined) return
+  observe(facts, call.sentFormat, json)
+  if (needsFirstToken && hasContent(call.sentFormat, json)) {
+    facts.timeToFirstTokenMs = performance.now() - exchange.startMs
+  }
+  if (json['type'] === 'error' || json['error'] !== undefined) {
+    exchange.reason = 'UpstreamFailure'
+    exchange.errorDetail = `the provider reported an error in its stream: ${asString(asObject(json['error'])['type']) ?? 'unknown'}`
+  }
+}
+
+function hasContent(format: WireFormat, json: JsonObject): boolean {
+  if (format === 'Messages') return json['type'] === 'content_block_delta'
+  if (format !== 'Completions') return asString(json['type'])?.endsWith('.delta') === true
+  return asArray(json['choices']).some((choice) => {
+    const delta = asObject(asObject(choice)['delta'])
+    return (asString(delta['content']) ?? '') !== '' || asArray(delta['tool_calls']).length > 0
+  })
+}
+
+/** The head is gone already: the client learns of the failure by an error event in its own dialect. */
+function brokenStream(context: ReplyContext, error: unknown): string {
+  markFailed(context, error instanceof Error ? error.message : String(error))
+  const message = 'the stream of the provider broke off'
+  if (context.call.clientFormat === 'Messages') {
+    return `event: error\n${sseData({ type: 'error', error: { type: 'api_error', message } })}`
+  }
+  return sseData({ error: { message, type: 'api_error', param: null, code: null } })
+}
+
+function markFailed({ exchange }: ReplyContext, detail: string): void {
+  exchange.reason = 'UpstreamFailure'
+  exchange.errorDetail ??= detail
+}

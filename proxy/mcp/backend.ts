@@ -1,0 +1,54 @@
+// MCP backends: compiles targets, names, sessions and rules; the protocol is in transport.ts.
+import type { MCPBackend, MCPTarget } from '#api/ir/types.gen.ts'
+import type { BackendEnvironment, BackendHandler, EffectiveBackendPolicies } from '../backend/handler.ts'
+import { compileRules } from '../policy/authorization.ts'
+import type { McpEndpoint } from './context.ts'
+import { httpTarget } from './http-target.ts'
+import { namingOf } from './names.ts'
+import { sessionCodec } from './session-id.ts'
+import { TargetError, type McpTarget } from './target.ts'
+import { answerMcp } from './transport.ts'
+
+export function compileMcpBackend(
+  backend: MCPBackend,
+  policies: EffectiveBackendPolicies,
+  environment: BackendEnvironment,
+): BackendHandler {
+  const rules = policies.mcpAuthorization
+  const isAllowed = compileRules(rules, environment)
+  const endpoint: McpEndpoint = {
+    settings: backend,
+    naming: namingOf(backend),
+    targets: backend.targets.map((target) => compileTarget(target, environment)),
+    codec: sessionCodec(environment.sessionKey),
+    isAllowed,
+    bodyBytesMax: environment.bufferBytesMax,
+  }
+  return (exchange, done) => {
+    answerMcp(exchange, endpoint).then(
+      (response) => {
+        exchange.response = response
+        done(exchange)
+      },
+      (error: unknown) => {
+        exchange.fail('internal', error instanceof Error ? error.message : String(error))
+        done(exchange)
+      },
+    )
+  }
+}
+
+function compileTarget(target: MCPTarget, environment: BackendEnvironment): McpTarget {
+  const { name, ref, protocol = 'StreamableHTTP' } = target
+  const policies = environment.sectionPolicies(name, undefined)
+  const picker = ref === undefined ? undefined : environment.resolve(ref, policies)
+  if (picker === undefined) return brokenTarget(name, 'its backend does not exist')
+  if (protocol === 'SSE') return brokenTarget(name, 'the legacy SSE protocol towards servers is not supported yet')
+  return httpTarget({ name, path: target.path ?? '/mcp', picker, policies, environment })
+}
+
+/** Keeps its place, so that sessions and names of the others do not change; `failureMode` decides what its failure means. */
+function brokenTarget(name: string, reason: string): McpTarget {
+  const fail = (): Promise<never> => Promise.reject(new TargetError(`${name}: ${reason}`))
+  return { name, send: fail, listen: fail, end: () => Promise.resolve() }
+}

@@ -1,0 +1,145 @@
+// One message to several servers, and their answers as one (data-plane supplement section 4.4).
+import type { MCPBackend } from '#api/ir/types.gen.ts'
+import type { Exchange } from '../exchange.ts'
+import {
+  isRequest,
+  isResponse,
+  type JsonRpcMessage,
+  type JsonRpcNotification,
+  type JsonRpcRequest,
+  type JsonRpcResponse,
+} from './jsonrpc.ts'
+import { showServerId } from './names.ts'
+import type { TargetSession } from './session-id.ts'
+import { TargetError, type McpTarget } from './target.ts'
+
+export interface Member {
+  readonly target: McpTarget
+  readonly session: TargetSession | undefined
+}
+
+export interface Answer {
+  readonly member: Member
+  readonly response: JsonRpcResponse
+  readonly serverSession: string | undefined
+  readonly endpoint: string | undefined
+}
+
+/** Pages of a list that are followed; a server with more is cut off and the client told so in the log. */
+export const LIST_PAGES_MAX = 64
+
+/** Sends one request and reads until its response; other messages on the way go to `aside`. */
+export async function ask(
+  exchange: Exchange,
+  member: Member,
+  request: JsonRpcRequest,
+  aside: (message: JsonRpcMessage) => void = () => {},
+): Promise<Answer> {
+  const { target, session } = member
+  const reply = await target.send(exchange, request, session)
+  for await (const message of reply.messages) {
+    if (isResponse(message) && message.id === request.id) {
+      return { member, response: message, serverSession: reply.serverSession, endpoint: reply.endpoint }
+    }
+    aside(message)
+  }
+  throw new TargetError(`${target.name}: the server closed its stream without an answer to ${request.method}`)
+}
+
+export async function notify(
+  exchange: Exchange,
+  member: Member,
+  message: JsonRpcNotification | JsonRpcResponse,
+): Promise<void> {
+  const reply = await member.target.send(exchange, message, member.session)
+  const iterator = reply.messages[Symbol.asyncIterator]()
+  await iterator.return?.()
+}
+
+/**
+ * Runs `work` on every member at once. FailClosed: the first failure fails all. FailOpen: failed members are left out,
+ * with a note for the log; when all fail, the first failure counts.
+ */
+export async function onEach<T>(
+  exchange: Exchange,
+  members: readonly Member[],
+  failureMode: MCPBackend['failureMode'],
+  work: (member: Member) => Promise<T>,
+): Promise<{ member: Member; value: T }[]> {
+  const results = await Promise.allSettled(members.map((member) => work(member)))
+  const done: { member: Member; value: T }[] = []
+  let failure: unknown
+  for (const [index, result] of results.entries()) {
+    const member = members[index]
+    if (member === undefined) continue
+    if (result.status === 'fulfilled') done.push({ member, value: result.value })
+    else {
+      failure ??= result.reason
+      noteFailure(exchange, member, result.reason)
+    }
+  }
+  if (failure !== undefined && (failureMode === 'FailClosed' || done.length === 0)) throw failure
+  return done
+}
+
+function noteFailure(exchange: Exchange, { target }: Member, reason: unknown): void {
+  const text = reason instanceof Error ? reason.message : String(reason)
+  const note = text.startsWith(`${target.name}:`) ? text : `${target.name}: ${text}`
+  exchange.errorDetail = exchange.errorDetail === undefined ? note : `${exchange.errorDetail}; ${note}`
+}
+
+/** A list with all its pages. Servers that do not know the method have nothing to list. */
+export async function listAll(
+  exchange: Exchange,
+  member: Member,
+  request: JsonRpcRequest,
+  key: string,
+): Promise<unknown[]> {
+  const items: unknown[] = []
+  let cursor: unknown
+  for (let page = 0; page < LIST_PAGES_MAX; page++) {
+    const params = { ...request.params, ...(cursor === undefined ? {} : { cursor }) }
+    const { response } = await ask(exchange, member, { ...request, params })
+    if (response.error !== undefined) {
+      if (response.error.code === -32_601) return items
+      throw new TargetError(`${member.target.name}: ${request.method} failed: ${response.error.message}`)
+    }
+    const part = response.result?.[key]
+    if (Array.isArray(part)) items.push(...(part as unknown[]))
+    cursor = response.result?.['nextCursor']
+    if (typeof cursor !== 'string' || cursor === '') return items
+  }
+  throw new TargetError(`${member.target.name}: ${request.method} has more than ${LIST_PAGES_MAX} pages`)
+}
+
+/** Requests of a server get ids that lead its answer back; everything else goes out as it is. */
+export function shownToClient(target: string, message: JsonRpcMessage, isMultiplexing: boolean): JsonRpcMessage {
+  return isMultiplexing && isRequest(message) ? { ...message, id: showServerId(target, message.id) } : message
+}
+
+/** Messages of several streams in the order they come. Ends when all have ended; `return()` ends all. */
+export async function* interleave(streams: readonly AsyncIterable<JsonRpcMessage>[]): AsyncGenerator<JsonRpcMessage> {
+  const iterators = streams.map((stream) => stream[Symbol.asyncIterator]())
+  const pending = new Map<number, Promise<{ index: number; step: IteratorResult<JsonRpcMessage> }>>()
+  const advance = (index: number): void => {
+    const step = iterators[index]?.next()
+    if (step !== undefined)
+      pending.set(
+        index,
+        step.then((result) => ({ index, step: result })),
+      )
+  }
+  for (const index of iterators.keys()) advance(index)
+  try {
+    while (pending.size > 0) {
+      const { index, step } = await Promise.race(pending.values())
+      pending.delete(index)
+      if (step.done === true) continue
+      yield step.value
+      advance(index)
+    }
+  } finally {
+    for (const step of pending.values()) step.catch(() => {})
+    await Promise.allSettled(iterators.map(async (iterator) => iterator.return?.()))
+  }
+}

@@ -1,0 +1,42 @@
+// HTTP answers of the MCP endpoint: event streams, JSON-RPC errors, and the refusals of the transport.
+import { HttpResponse } from '../http/message.ts'
+import { HeaderList } from '../http/headers.ts'
+import { errorResponse, type JsonRpcError, type JsonRpcId, type JsonRpcMessage } from './jsonrpc.ts'
+import type { TargetHttpError } from './target.ts'
+
+export function plain(status: number, text: string): HttpResponse {
+  return HttpResponse.local(status, text)
+}
+
+export function accepted(): HttpResponse {
+  return HttpResponse.local(202)
+}
+
+/** A JSON-RPC error with the HTTP status of the data-plane supplement section 4.5. */
+export function rpcError(status: number, id: JsonRpcId | null, error: JsonRpcError): HttpResponse {
+  const body = id === null ? { jsonrpc: '2.0', id: null, error } : errorResponse(id, error)
+  return HttpResponse.local(status, JSON.stringify(body), [['content-type', 'application/json']])
+}
+
+export function passedThrough(error: TargetHttpError): HttpResponse {
+  const headers = new HeaderList()
+  if (error.contentType !== undefined) headers.append('content-type', error.contentType)
+  return new HttpResponse(error.status, headers, error.body, false)
+}
+
+export function eventStream(messages: AsyncIterable<JsonRpcMessage>, sessionId?: string): HttpResponse {
+  const headers = HeaderList.of([
+    ['content-type', 'text/event-stream'],
+    ['cache-control', 'no-cache'],
+  ])
+  if (sessionId !== undefined) headers.append('mcp-session-id', sessionId)
+  return new HttpResponse(200, headers, encoded(messages), false)
+}
+
+export async function* single(message: JsonRpcMessage): AsyncGenerator<JsonRpcMessage> {
+  yield message
+}
+
+async function* encoded(messages: AsyncIterable<JsonRpcMessage>): AsyncGenerator<Buffer> {
+  for await (const message of messages) yield Buffer.from(`event: message\ndata: ${JSON.stringify(message)}\n\n`)
+}

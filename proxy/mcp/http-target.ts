@@ -1,0 +1,171 @@
+// A server reached over Streamable HTTP (MCP 2025-06-18, "Transports").
+import type { EffectiveBackendPolicies, BackendEnvironment, Endpoint, EndpointPicker } from '../backend/handler.ts'
+import { Exchange } from '../exchange.ts'
+import { HttpRequest } from '../http/message.ts'
+import { SseParser } from '../llm/sse.ts'
+import { runFilters } from '../pipeline.ts'
+import type { NamedFilter } from '../plan.ts'
+import { UpstreamError, type UpstreamResponse } from '../upstream/target.ts'
+import { parseMessage, type JsonRpcMessage } from './jsonrpc.ts'
+import type { TargetSession } from './session-id.ts'
+import { TargetError, TargetHttpError, type McpTarget, type TargetReply } from './target.ts'
+
+/** A tool may work for long before its server sends the head of the answer. */
+const HEAD_TIMEOUT_MS = 300_000
+const END_TIMEOUT_MS = 5000
+const ERROR_BODY_BYTES_MAX = 65_536
+const NOT_FORWARDED = [
+  'content-encoding',
+  'content-length',
+  'accept-encoding',
+  'mcp-session-id',
+  'accept',
+  'content-type',
+  'last-event-id',
+]
+
+export interface HttpTargetOptions {
+  readonly name: string
+  readonly path: string
+  readonly picker: EndpointPicker
+  readonly policies: EffectiveBackendPolicies
+  readonly environment: BackendEnvironment
+}
+
+interface Call {
+  readonly method: 'POST' | 'GET' | 'DELETE'
+  readonly session: TargetSession | undefined
+  readonly body: Buffer | undefined
+  readonly timeoutMs: number
+}
+
+export function httpTarget(options: HttpTargetOptions): McpTarget {
+  const { name } = options
+  const { bufferBytesMax } = options.environment
+  return {
+    name,
+    async send(exchange, message, session): Promise<TargetReply> {
+      const body = Buffer.from(JSON.stringify(message))
+      const { response, endpoint } = await call(exchange, options, {
+        method: 'POST',
+        session,
+        body,
+        timeoutMs: HEAD_TIMEOUT_MS,
+      })
+      if (response.status >= 300) throw await httpError(response)
+      return {
+        serverSession: response.headers.get('mcp-session-id'),
+        endpoint: endpoint.label,
+        messages: messagesOf(name, response, bufferBytesMax),
+      }
+    },
+    async listen(exchange, session) {
+      const request: Call = { method: 'GET', session, body: undefined, timeoutMs: HEAD_TIMEOUT_MS }
+      const { response } = await call(exchange, options, request)
+      if (response.status < 300) return messagesOf(name, response, bufferBytesMax)
+      const error = await httpError(response)
+      if (error.status === 405) return undefined
+      throw error
+    },
+    async end(exchange, session) {
+      try {
+        const request: Call = { method: 'DELETE', session, body: undefined, timeoutMs: END_TIMEOUT_MS }
+        const { response } = await call(exchange, options, request)
+        await response.body.collect(ERROR_BODY_BYTES_MAX)
+      } catch {
+        // The server forgets the session by itself.
+      }
+    },
+  }
+}
+
+async function call(
+  exchange: Exchange,
+  { name, path, picker, policies, environment }: HttpTargetOptions,
+  { method, session, body, timeoutMs }: Call,
+): Promise<{ response: UpstreamResponse; endpoint: Endpoint }> {
+  const endpoint = pickEndpoint(picker, session)
+  if (endpoint === undefined) throw new TargetError(`${name}: no endpoint is ready`)
+  const request = await targetRequest(exchange, {
+    method,
+    path,
+    session,
+    filters: environment.filters(policies).request,
+  })
+  const now = performance.now()
+  exchange.upstreamStartMs ??= now
+  exchange.endpoint ??= endpoint.label
+  endpoint.begin()
+  try {
+    const response = await environment.client.send(
+      endpoint.target,
+      { method, pathAndQuery: request.pathAndQuery, authority: endpoint.authority, headers: request.headers, body },
+      { deadlineMs: Math.min(now + timeoutMs, exchange.deadlineMs ?? Infinity), signal: exchange.connection.signal },
+    )
+    endpoint.end(performance.now() - now, response.status < 500)
+    exchange.upstreamHeadMs ??= performance.now()
+    return { response, endpoint }
+  } catch (error) {
+    endpoint.end(performance.now() - now, false)
+    if (error instanceof UpstreamError) throw new TargetError(`${name}: ${error.message}`)
+    throw error
+  }
+}
+
+/**
+ * The request to the server: the client's headers less those of its own conversation, with the target's policies applied.
+ * Filters work on an exchange, so they get one of their own: fan-out runs several at once.
+ */
+async function targetRequest(
+  exchange: Exchange,
+  options: { method: string; path: string; session: TargetSession | undefined; filters: readonly NamedFilter[] },
+): Promise<HttpRequest> {
+  const { method, path, session, filters } = options
+  const { host, scheme, headers: clientHeaders } = exchange.request
+  const headers = clientHeaders.clone()
+  for (const field of NOT_FORWARDED) headers.remove(field)
+  headers.set('accept', method === 'GET' ? 'text/event-stream' : 'application/json, text/event-stream')
+  if (method === 'POST') headers.set('content-type', 'application/json')
+  if (session?.serverSession !== undefined) headers.set('mcp-session-id', session.serverSession)
+  const request = new HttpRequest({ method, path, query: '', host, scheme, version: 'HTTP/1.1', headers })
+  if (filters.length === 0) return request
+  const own = new Exchange(exchange.connection, request, exchange.startMs)
+  own.place = exchange.place
+  own.metadata = exchange.metadata
+  const { promise, resolve } = Promise.withResolvers<void>()
+  runFilters(filters, own, 0, () => resolve())
+  await promise
+  if (own.response !== undefined) throw new TargetError(own.errorDetail ?? 'a backend policy refused the call')
+  return request
+}
+
+/** A pinned endpoint that is gone is an error only if the server kept a session there; the server then answers 404. */
+function pickEndpoint(picker: EndpointPicker, session: TargetSession | undefined): Endpoint | undefined {
+  const pinned = session?.endpoint === undefined ? undefined : picker.find(session.endpoint)
+  return pinned ?? picker.pick()
+}
+
+async function httpError(response: UpstreamResponse): Promise<TargetHttpError> {
+  const body = await response.body.collect(ERROR_BODY_BYTES_MAX).catch(() => Buffer.alloc(0))
+  return new TargetHttpError(response.status, response.headers.get('content-type'), body)
+}
+
+async function* messagesOf(name: string, response: UpstreamResponse, bytesMax: number): AsyncGenerator<JsonRpcMessage> {
+  const type = response.headers.get('content-type') ?? ''
+  if (!type.startsWith('text/event-stream')) {
+    const bytes = await response.body.collect(bytesMax)
+    // 202 for notifications has no body.
+    if (bytes.length > 0) yield messageOf(name, bytes.toString('utf8'))
+    return
+  }
+  const parser = new SseParser(bytesMax)
+  for await (const chunk of response.body) {
+    for (const { data } of parser.push(chunk)) if (data !== '') yield messageOf(name, data)
+  }
+}
+
+function messageOf(name: string, text: string): JsonRpcMessage {
+  const message = parseMessage(text)
+  if (message === undefined) throw new TargetError(`${name}: the server sent something that is not a JSON-RPC message`)
+  return message
+}

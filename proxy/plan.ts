@@ -1,0 +1,65 @@
+// The compiled way of a request: what listener, route and backend come to once their policies are merged.
+// Data and closures only; config/compile.ts makes them, pipeline.ts runs them.
+import type { BackendHandler } from './backend/handler.ts'
+import type { Exchange, ExchangePlace } from './exchange.ts'
+import type { AccessLogRule } from './log/access-log.ts'
+import type { Filter } from './policy/filter.ts'
+import type { CompiledChain } from './policy/order.ts'
+import type { Router } from './route/router.ts'
+
+export interface NamedFilter {
+  /** Name in trace, dump and metrics. */
+  readonly name: string
+  readonly filter: Filter
+}
+
+/** Response filters of everything an exchange went through, in their common order. */
+export interface ResponsePlan {
+  readonly filters: readonly NamedFilter[]
+  readonly readsBody: boolean
+}
+
+export interface ListenerPlan {
+  readonly place: ExchangePlace
+  /** PreRouting; empty for most listeners. */
+  readonly chain: CompiledChain
+  readonly response: ResponsePlan
+  readonly router: Router<LazyRoute>
+  readonly accessLog: AccessLogRule | undefined
+}
+
+/** Compiled on first use: a configuration may hold thousands of routes that nobody calls. */
+export interface LazyRoute {
+  readonly plan: RoutePlan
+}
+
+export interface RoutePlan {
+  readonly place: ExchangePlace
+  /** PostRouting. */
+  readonly chain: CompiledChain
+  /** For responses made before a backend was chosen: route and listener. */
+  readonly response: ResponsePlan
+  /** undefined: no backend, or all weights are 0. */
+  readonly pickBackend: () => BackendPlan | undefined
+}
+
+export interface BackendPlan {
+  /** CEL `backend.name`. */
+  readonly name: string
+  readonly protocol: string
+  /** Filters before the handler; empty for handlers that run them themselves. */
+  readonly request: readonly NamedFilter[]
+  readonly readsRequestBody: boolean
+  /** Route, backend and listener. */
+  readonly response: ResponsePlan
+  readonly handler: BackendHandler
+}
+
+/** Where an exchange stands. */
+export interface Flow {
+  readonly respond: (exchange: Exchange) => void
+  readonly listener: ListenerPlan
+  readonly bodyBytesMax: number
+  route: RoutePlan | undefined
+  backend: BackendPlan | undefined
+}
