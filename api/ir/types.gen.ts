@@ -233,9 +233,7 @@ export interface JsonField {
   /**
    * Any JSON.
    */
-  value: {
-    [k: string]: unknown
-  }
+  value: string | number | boolean | {} | unknown[] | null
 }
 export interface NamedExpression {
   name: string
@@ -726,18 +724,17 @@ export interface WorkloadPort {
   port: number
   targetPort: number
 }
-
 /**
  * Secret material of one Gateway, delivered beside the RenderedConfig and referred to by key.
  */
 export interface RenderedSecrets {
-  version: 1;
-  secrets: RenderedSecret[];
+  version: 1
+  secrets: RenderedSecret[]
 }
 export interface RenderedSecret {
   /**
    * `{namespace}/{name}/{data key}`
    */
-  key: string;
-  value: string;
+  key: string
+  value: string
 }

@@ -4,9 +4,12 @@ import { mayUse, type ItemKind, type McpCall } from './context.ts'
 import { ask, onEach, shownToClient, type Member } from './fan-out.ts'
 import { eventStream, rpcError, single } from './http-reply.ts'
 import {
+  errorResponse,
+  INTERNAL_ERROR,
   INVALID_PARAMS,
   isResponse,
   METHOD_NOT_FOUND,
+  type JsonRpcError,
   type JsonRpcMessage,
   type JsonRpcRequest,
   type JsonRpcResponse,
@@ -124,6 +127,7 @@ async function relay(call: McpCall, member: Member, request: JsonRpcRequest): Pr
   return eventStream(relayed(call, member, reply, request))
 }
 
+/** Always ends with a response: the client must not wait for a server that broke off. */
 async function* relayed(
   call: McpCall,
   { target }: Member,
@@ -131,18 +135,30 @@ async function* relayed(
   request: JsonRpcRequest,
 ): AsyncGenerator<JsonRpcMessage> {
   const { naming } = call.endpoint
-  for await (const message of reply.messages) {
-    if (!isResponse(message) || message.id !== request.id) {
-      yield shownToClient(target.name, message, naming.isMultiplexing)
-      continue
+  try {
+    for await (const message of reply.messages) {
+      if (!isResponse(message) || message.id !== request.id) {
+        yield shownToClient(target.name, message, naming.isMultiplexing)
+        continue
+      }
+      noteError(call, message.error)
+      yield request.method === 'resources/read' ? withShownUris(call, target.name, message) : message
+      return
     }
-    if (message.error !== undefined) {
-      call.facts.errorCode = message.error.code
-      call.facts.errorMessage = message.error.message
-    }
-    yield request.method === 'resources/read' ? withShownUris(call, target.name, message) : message
-    return
+    call.exchange.errorDetail ??= `${target.name}: the server closed its stream without an answer`
+  } catch (error) {
+    call.exchange.errorDetail ??= `${target.name}: ${error instanceof Error ? error.message : String(error)}`
   }
+  call.exchange.reason = 'MCP'
+  const failure: JsonRpcError = { code: INTERNAL_ERROR, message: 'the MCP server could not be called' }
+  noteError(call, failure)
+  yield errorResponse(request.id, failure)
+}
+
+function noteError({ facts }: McpCall, error: JsonRpcError | undefined): void {
+  if (error === undefined) return
+  facts.errorCode = error.code
+  facts.errorMessage = error.message
 }
 
 function withShownUris(call: McpCall, target: string, response: JsonRpcResponse): JsonRpcResponse {

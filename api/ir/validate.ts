@@ -1,0 +1,16 @@
+// Checks a rendered configuration and its secrets against their schemas. Structure only: what the values mean is the
+// proxy's business. Messages never hold a secret.
+import type { Problem } from '../problem.ts'
+import { structureProblems } from '../validate/structure.ts'
+import { validate as validateConfigStructure } from './config.gen.js'
+import { validate as validateSecretsStructure } from './secrets.gen.js'
+
+/** No problem: the value is a RenderedConfig. */
+export function validateConfig(value: unknown): Problem[] {
+  return structureProblems(validateConfigStructure, value)
+}
+
+/** No problem: the value is a RenderedSecrets. */
+export function validateSecrets(value: unknown): Problem[] {
+  return structureProblems(validateSecretsStructure, value)
+}

@@ -1,0 +1,41 @@
+// gw translate: what the operator would hand to proxies and write into statuses. Secret values are never printed.
+import { stringify } from 'yaml'
+import { formatProblems, hasErrors } from '../report.ts'
+import { loadSource, type LoadedSource } from '../source.ts'
+
+export async function translateCommand(options: {
+  readonly file: string
+  readonly output: 'yaml' | 'json'
+}): Promise<number> {
+  const source = await loadSource(options.file)
+  if ('problem' in source) {
+    console.error(source.problem)
+    return 1
+  }
+  if (source.problems.length > 0) console.error(formatProblems(source.problems))
+  const result = outputOf(source)
+  if (result === undefined) return 1
+  process.stdout.write(
+    options.output === 'json'
+      ? `${JSON.stringify(result, null, 2)}\n`
+      : stringify(result, { aliasDuplicateObjects: false }),
+  )
+  return hasErrors(source.problems) ? 1 : 0
+}
+
+function outputOf({ rendered, translation }: LoadedSource): unknown {
+  if (rendered === undefined) return undefined
+  if (translation === undefined) return { config: rendered.config, secretKeys: keysOf(rendered.secrets) }
+  return {
+    gateways: [...translation.perGateway].map(([gateway, { config, secrets }]) => ({
+      gateway,
+      config,
+      secretKeys: keysOf(secrets),
+    })),
+    statuses: translation.statuses,
+  }
+}
+
+function keysOf({ secrets }: { readonly secrets: readonly { readonly key: string }[] }): string[] {
+  return secrets.map(({ key }) => key)
+}

@@ -1,0 +1,135 @@
+// Kubernetes manifests of a folder: parsed, validated as the API server would, defaults applied. Every problem has file,
+// line and field path.
+import type { KubeObject } from '#operator/translate/kube.ts'
+import { applyDefaults, isKnownKind, validateObject } from '#api/validate/validate.ts'
+import { parseDocuments, type FileProblem, type LocatedDocument } from '#api/source/document.ts'
+import type { SourceFile } from './files.ts'
+
+export interface LoadedManifests {
+  readonly objects: readonly KubeObject[]
+  readonly problems: readonly FileProblem[]
+  /** Where a field of an object stands; undefined for objects that are not of these files. */
+  locate(object: ObjectName, path: string): FileProblem | undefined
+}
+
+export interface ObjectName {
+  readonly kind: string
+  readonly namespace: string
+  readonly name: string
+}
+
+const DEFAULT_NAMESPACE = 'default'
+const KNOWN_GROUPS = new Set(['gw.dev', 'gateway.networking.k8s.io'])
+const CLUSTER_SCOPED = new Set(['Namespace', 'GatewayClass', 'CustomResourceDefinition', 'ClusterRole', 'Node'])
+
+type Json = { readonly [key: string]: unknown }
+
+export function loadManifests(files: readonly SourceFile[]): LoadedManifests {
+  const objects: KubeObject[] = []
+  const problems: FileProblem[] = []
+  const documents = new Map<string, LocatedDocument>()
+  for (const { path, text } of files) {
+    const parsed = parseDocuments(path, text)
+    problems.push(...parsed.problems)
+    for (const document of parsed.documents.flatMap((one) => expandList(one))) {
+      const found = readObject(document, documents)
+      if ('object' in found) objects.push(found.object)
+      problems.push(...found.problems)
+    }
+  }
+  return {
+    objects,
+    problems,
+    locate(name, path) {
+      const document = documents.get(keyOf(name))
+      return document === undefined ? undefined : { ...document.locate(path), path, message: '', severity: 'error' }
+    },
+  }
+}
+
+/** A `List` of any kind is its items. */
+function expandList(document: LocatedDocument): LocatedDocument[] {
+  const { value } = document
+  if (!isJson(value) || !Array.isArray(value['items']) || !String(value['kind']).endsWith('List')) return [document]
+  return value['items'].map((item: unknown, index) => ({
+    value: item,
+    start: document.locate(`items[${index}]`),
+    locate: (path) => document.locate(`items[${index}].${path}`),
+  }))
+}
+
+type Found = { object: KubeObject; problems: FileProblem[] } | { problems: FileProblem[] }
+
+function readObject(document: LocatedDocument, seen: Map<string, LocatedDocument>): Found {
+  const { value } = document
+  const shape = shapeProblem(value)
+  if (shape !== undefined || !isJson(value)) return { problems: [located(document, shape ?? NOT_A_MANIFEST)] }
+  const problems = schemaProblems(value).map((problem) => located(document, problem))
+  if (problems.some(({ severity }) => severity === 'error')) return { problems }
+  const kind = String(value['kind'])
+  const object = withNamespace(applyDefaults(value), kind)
+  const name = { kind, namespace: object.metadata.namespace ?? '', name: object.metadata.name ?? '' }
+  const former = seen.get(keyOf(name))
+  if (former !== undefined) {
+    const message = `${kind} ${name.namespace}/${name.name} is already defined in ${former.start.file}:${former.start.line}`
+    return { problems: [located(document, { path: 'metadata.name', message })] }
+  }
+  seen.set(keyOf(name), document)
+  return { object, problems }
+}
+
+interface PathProblem {
+  readonly path: string
+  readonly message: string
+  readonly severity?: 'error' | 'warning'
+}
+
+const NOT_A_MANIFEST: PathProblem = {
+  path: '',
+  message: 'a manifest must be a mapping with apiVersion, kind and metadata',
+}
+
+function shapeProblem(value: unknown): PathProblem | undefined {
+  if (!isJson(value)) return NOT_A_MANIFEST
+  for (const field of ['apiVersion', 'kind']) {
+    if (typeof value[field] !== 'string') return { path: field, message: `${field} is missing or not a string` }
+  }
+  const { metadata } = value
+  if (isJson(metadata) && typeof metadata['name'] === 'string') return undefined
+  return { path: 'metadata.name', message: 'metadata.name is missing or not a string' }
+}
+
+/** Kinds that Gw does not read are left alone, unless they claim to be of a group that it knows. */
+function schemaProblems(value: Json): readonly PathProblem[] {
+  if (isKnownKind(value)) return validateObject(value).problems
+  const apiVersion = String(value['apiVersion'])
+  if (!KNOWN_GROUPS.has(apiVersion.split('/', 1)[0] ?? '')) return []
+  return [{ path: 'kind', message: `unknown kind ${String(value['kind'])} of ${apiVersion}` }]
+}
+
+/** What the API server does when a namespaced manifest names no namespace; Secrets get their stringData encoded. */
+function withNamespace(value: Json, kind: string): KubeObject {
+  const metadata = isJson(value['metadata']) ? value['metadata'] : {}
+  const namespaced = CLUSTER_SCOPED.has(kind) ? metadata : { namespace: DEFAULT_NAMESPACE, ...metadata }
+  const { stringData, ...rest } = value
+  const encoded = isJson(stringData)
+    ? Object.fromEntries(
+        Object.entries(stringData).map(([key, text]) => [key, Buffer.from(String(text)).toString('base64')]),
+      )
+    : {}
+  const data = kind === 'Secret' ? { data: { ...(isJson(value['data']) ? value['data'] : {}), ...encoded } } : {}
+  // Shape checked above: apiVersion, kind and metadata.name are strings.
+  return { ...(kind === 'Secret' ? rest : value), ...data, metadata: namespaced } as unknown as KubeObject
+}
+
+function located(document: LocatedDocument, { path, message, severity = 'error' }: PathProblem): FileProblem {
+  return { ...document.locate(path), path, message, severity }
+}
+
+function keyOf({ kind, namespace, name }: ObjectName): string {
+  return `${kind} ${namespace} ${name}`
+}
+
+function isJson(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

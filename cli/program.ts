@@ -1,0 +1,122 @@
+// The command tree with help and completion. Commands load what they need when they run: `gw version` must not pay for
+// the proxy.
+import tab from '@bomb.sh/tab/commander'
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import { VERSION } from '#api/version.ts'
+
+const EXAMPLES = {
+  run: `
+Examples:
+  # Run the manifests of a folder on loopback; changes take effect at once
+  gw run -f config/samples/quickstart
+  # Run a standalone file with two workers
+  gw run -f gateway.yaml --workers 2`,
+  validate: `
+Examples:
+  # Check every manifest of a folder; the exit code is 1 when something is wrong
+  gw validate -f config/samples
+  # Check what another program writes
+  kubectl get httproute -A -o yaml | gw validate -f -`,
+  translate: `
+Examples:
+  # What the operator would give to the proxy, with the status of every object
+  gw translate -f config/samples/quickstart
+  gw translate -f config/samples/quickstart -o json`,
+}
+
+/** Resolves to the exit code. */
+export async function run(argv: readonly string[]): Promise<number> {
+  let code = 0
+  const program = buildProgram((result) => {
+    code = result
+  })
+  try {
+    await program.parseAsync(argv)
+    return code
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 1
+    throw error
+  }
+}
+
+export function buildProgram(finish: (code: number) => void): Command {
+  const program = new Command('gw')
+    .description('Gw: a gateway for HTTP, LLM and MCP traffic, with or without Kubernetes.')
+    .version(VERSION, '-v, --version', 'Print the version')
+    .helpCommand('help [command]', 'Help about any command')
+    .helpOption('-h, --help', 'Print help')
+    .exitOverride()
+    .showHelpAfterError('Run the command with --help for its flags.')
+  addRun(program, finish)
+  addValidate(program, finish)
+  addTranslate(program, finish)
+  program
+    .command('version')
+    .description('Print the version')
+    .action(() => console.log(VERSION))
+  tab(program, { completionCommandName: 'completion' })
+  return program
+}
+
+function addRun(program: Command, finish: (code: number) => void): void {
+  program
+    .command('run')
+    .description('Run a proxy for a standalone file or a folder of Kubernetes manifests')
+    .requiredOption('-f, --file <path>', 'Standalone file, manifest file or folder of manifests; - is standard input')
+    .option('--listen-address <address>', 'Address that listeners bind to', '127.0.0.1')
+    .option('--admin-addr <host:port>', 'Address of the admin server', '127.0.0.1:15000')
+    .option('--stats-addr <host:port>', 'Address of the metrics server', '127.0.0.1:15020')
+    .option('--readiness-addr <host:port>', 'Address of the readiness server', '127.0.0.1:15021')
+    .option('--workers <number>', 'Traffic threads; one for each processor when unset', wholeNumber)
+    .addOption(new Option('--log-format <format>', 'Form of log lines').choices(['text', 'json']).default('text'))
+    .option('--log-level <directive>', 'Level, or list of module=level')
+    .option('--no-access-log', 'Do not log requests')
+    .addHelpText('after', EXAMPLES.run)
+    .action(async (options: RunFlags) => {
+      const { runCommand } = await import('./commands/run.ts')
+      finish(await runCommand(options))
+    })
+}
+
+function addValidate(program: Command, finish: (code: number) => void): void {
+  program
+    .command('validate')
+    .description('Check manifests or a standalone file: structure, rules, and whether they work together')
+    .requiredOption('-f, --file <path>', 'File or folder; - is standard input')
+    .addHelpText('after', EXAMPLES.validate)
+    .action(async (options: { file: string }) => {
+      const { validateCommand } = await import('./commands/validate.ts')
+      finish(await validateCommand(options))
+    })
+}
+
+function addTranslate(program: Command, finish: (code: number) => void): void {
+  program
+    .command('translate')
+    .description('Print the rendered configuration and the statuses that manifests lead to')
+    .requiredOption('-f, --file <path>', 'File or folder; - is standard input')
+    .addOption(new Option('-o, --output <format>', 'Form of the output').choices(['yaml', 'json']).default('yaml'))
+    .addHelpText('after', EXAMPLES.translate)
+    .action(async (options: { file: string; output: 'yaml' | 'json' }) => {
+      const { translateCommand } = await import('./commands/translate.ts')
+      finish(await translateCommand(options))
+    })
+}
+
+export interface RunFlags {
+  readonly file: string
+  readonly listenAddress: string
+  readonly adminAddr: string
+  readonly statsAddr: string
+  readonly readinessAddr: string
+  readonly workers?: number
+  readonly logFormat: 'text' | 'json'
+  readonly logLevel?: string
+  readonly accessLog: boolean
+}
+
+function wholeNumber(text: string): number {
+  const value = Number(text)
+  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError('It must be a positive whole number.')
+  return value
+}

@@ -1,0 +1,64 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { MCPBackend } from '#api/ir/types.gen.ts'
+import { locateServerId, namingOf, showServerId } from './names.ts'
+
+/** Names of targets are DNS labels: they hold neither separator. */
+const targetName = fc.stringMatching(/^[a-z][a-z0-9-]{0,10}$/)
+const itemName = fc.string({ minLength: 1, maxLength: 20 })
+
+const backend = (names: readonly string[], prefixMode: MCPBackend['prefixMode']): MCPBackend => ({
+  targets: names.map((name) => ({ name })),
+  sessionRouting: 'Stateful',
+  prefixMode,
+  failureMode: 'FailClosed',
+})
+
+describe('namingOf', () => {
+  it('makes names that are unique and lead back, for 1, 2 and up to 32 targets', () => {
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(targetName, { minLength: 1, maxLength: 32 }),
+        fc.constantFrom('Conditional' as const, 'Always' as const),
+        fc.uniqueArray(itemName, { minLength: 1, maxLength: 5 }),
+        (targets, prefixMode, items) => {
+          const naming = namingOf(backend(targets, prefixMode))
+          const shown = new Set<string>()
+          for (const target of targets) {
+            for (const name of items) {
+              const text = naming.show(target, name)
+              expect(shown.has(text)).toBe(false)
+              shown.add(text)
+              expect(naming.locate(text)).toEqual({ target, name })
+              expect(naming.locateUri(naming.showUri(target, name))).toEqual({ target, name })
+            }
+          }
+        },
+      ),
+    )
+  })
+
+  it('shows plain names for one target, and never under Never', () => {
+    expect(namingOf(backend(['a'], 'Conditional')).show('a', 'x')).toBe('x')
+    expect(namingOf(backend(['a'], 'Always')).show('a', 'x')).toBe('a_x')
+    const never = namingOf(backend(['a', 'b'], 'Never'))
+    expect(never.show('a', 'x')).toBe('x')
+    expect(never.locate('x')).toBeUndefined()
+    expect(never.showUri('a', 'file:///x')).toBe('a+file:///x')
+  })
+
+  it('does not know targets that are not there', () => {
+    const naming = namingOf(backend(['a', 'b'], 'Conditional'))
+    for (const name of ['c_x', '_x', 'x', '']) expect(naming.locate(name)).toBeUndefined()
+    expect(naming.locateUri('c+x')).toBeUndefined()
+  })
+
+  it('brings ids of server requests back with their type', () => {
+    fc.assert(
+      fc.property(targetName, fc.oneof(fc.string(), fc.integer()), (target, id) => {
+        expect(locateServerId(showServerId(target, id))).toEqual({ target, id })
+      }),
+    )
+    expect(locateServerId('other')).toBeUndefined()
+  })
+})

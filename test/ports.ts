@@ -1,0 +1,27 @@
+// Ports for tests that need to know one before it is opened. Loopback only.
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
+import type { Server } from 'node:http'
+
+/** A port that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer()
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo // a listening TCP server has one
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+/** Opens the server on a port of the system's choice. */
+export async function listening(server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return (server.address() as AddressInfo).port // as above
+}
+
+export function closeServer(server: Server): void {
+  server.close()
+  server.closeAllConnections()
+}
