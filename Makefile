@@ -6,12 +6,26 @@ export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
+.PHONY: run
+run: install ## Run the quickstart on loopback: HTTP, LLM and MCP through one gateway
+	@exec node hack/quickstart/main.ts
+
 node_modules/.package-lock.json: package-lock.json
 	npm ci --ignore-scripts --no-audit --no-fund
 	@touch $@
 
 .PHONY: install
 install: node_modules/.package-lock.json ## Install dependencies (only when the lock file changed)
+
+.PHONY: generate
+generate: install ## Write everything that is generated: types, validators, CRDs, reference pages
+	hack/update-gateway-api.sh
+	node codegen/main.ts
+
+.PHONY: verify
+verify: install ## Fail when a generated file is not what its source gives
+	hack/update-gateway-api.sh
+	node codegen/main.ts --verify
 
 .PHONY: typecheck
 typecheck: install
@@ -30,3 +44,11 @@ format: install ## Format all sources
 .PHONY: test
 test: install ## Run every test
 	vitest run
+
+.PHONY: bench
+bench: install ## Compare with nginx and haproxy (needs wrk, nginx, haproxy); ARGS='--rounds 5' and others
+	node bench/main.ts $(ARGS)
+
+.PHONY: clean
+clean: ## Remove what make made, dependencies included
+	rm -rf node_modules codegen/node_modules .cache

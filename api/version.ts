@@ -1,2 +1,4 @@
-// Version of this build; package.json holds the same.
-export const VERSION = '0.1.0'
+// Version of this build.
+import manifest from '../package.json' with { type: 'json' }
+
+export const VERSION: string = manifest.version

@@ -1,0 +1,94 @@
+// `make bench`: Gw beside nginx and haproxy in one run. Server on one processor, wrk and the upstream on another; rounds are
+// interleaved, so that a machine that gets slower does so for everybody. Prints medians and the ratios to nginx.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { cpus, loadavg, tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { fileURLToPath } from 'node:url'
+import { load, start, type Running, type Sample } from './measure.ts'
+import { contenders, upstream, type Contender } from './servers.ts'
+
+const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..')
+const SERVER_CPU = 0
+const CLIENT_CPU = 1
+const WARM_UP_SECONDS = 3
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '8' },
+    rounds: { type: 'string', default: '3' },
+    connections: { type: 'string', default: '32' },
+    only: { type: 'string' },
+  },
+})
+const seconds = Number(values.seconds)
+const rounds = Number(values.rounds)
+const connections = Number(values.connections)
+
+async function main(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'gw-bench-'))
+  const running: Running[] = []
+  try {
+    running.push(await start(upstream(folder), CLIENT_CPU))
+    const chosen = contenders(folder, ROOT).filter(
+      ({ name }) => values.only === undefined || values.only.split(';').includes(name),
+    )
+    const samples = new Map<Contender, Sample[]>()
+    for (let round = 0; round < rounds; round++) {
+      for (const contender of chosen) {
+        const server = await start(contender, SERVER_CPU)
+        running.push(server)
+        const target = { port: contender.port, pid: server.child.pid ?? 0, connections, cpu: CLIENT_CPU }
+        await load({ ...target, seconds: WARM_UP_SECONDS })
+        const sample = await load({ ...target, seconds })
+        samples.set(contender, [...(samples.get(contender) ?? []), sample])
+        running.pop()
+        await server.stop()
+      }
+    }
+    print(samples)
+  } finally {
+    for (const server of running.reverse()) await server.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function print(samples: ReadonlyMap<Contender, readonly Sample[]>): void {
+  const rows = [...samples].map(([{ name }, list]) => ({ name, sample: medianOf(list) }))
+  const base = rows.find(({ name }) => name === 'nginx')?.sample
+  console.log(
+    `plain GET, ${connections} keep-alive connections, ${rounds} rounds of ${seconds} s, medians; ${cpus()[0]?.model ?? '?'}, load ${loadavg()[0]?.toFixed(1)}`,
+  )
+  const ratio = (value: number, of: number | undefined): string =>
+    of === undefined ? '-' : `${(value / of).toFixed(2)}x`
+  console.table(
+    rows.map(({ name, sample }) => ({
+      server: name,
+      'requests/s': Math.round(sample.requestsPerSecond),
+      'p50 ms': sample.p50Ms.toFixed(2),
+      'p99 ms': sample.p99Ms.toFixed(2),
+      'CPU us/request': sample.cpuMicrosPerRequest.toFixed(1),
+      'RSS MiB': Math.round(sample.rssMiB),
+      errors: sample.errors,
+      'CPU to nginx': ratio(sample.cpuMicrosPerRequest, base?.cpuMicrosPerRequest),
+      'requests/s to nginx': ratio(sample.requestsPerSecond, base?.requestsPerSecond),
+    })),
+  )
+}
+
+function medianOf(list: readonly Sample[]): Sample {
+  const median = (field: keyof Sample): number => {
+    const sorted = list.map((sample) => sample[field]).sort((a, b) => a - b)
+    return sorted[Math.floor(sorted.length / 2)] ?? 0
+  }
+  return {
+    requestsPerSecond: median('requestsPerSecond'),
+    p50Ms: median('p50Ms'),
+    p99Ms: median('p99Ms'),
+    cpuMicrosPerRequest: median('cpuMicrosPerRequest'),
+    rssMiB: median('rssMiB'),
+    errors: Math.max(...list.map(({ errors }) => errors)),
+  }
+}
+
+await main()

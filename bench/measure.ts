@@ -1,0 +1,132 @@
+// One measurement: wrk against a pinned server, with the processor time the server used for it.
+import { execFile, spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import type { Contender } from './servers.ts'
+
+const run = promisify(execFile)
+const START_DEADLINE_MS = 20_000
+const CLOCK_TICKS_PER_SECOND = 100
+
+export interface Sample {
+  readonly requestsPerSecond: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+  readonly cpuMicrosPerRequest: number
+  readonly rssMiB: number
+  readonly errors: number
+}
+
+export interface Running {
+  readonly child: ChildProcess
+  stop(): Promise<void>
+}
+
+export async function start(contender: Contender, cpu: number): Promise<Running> {
+  const { command, args, env = {}, port } = contender
+  const child = spawn('taskset', ['-c', String(cpu), command, ...args], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...process.env, ...env },
+  })
+  const ended = once(child, 'exit')
+  const stop = async (): Promise<void> => {
+    child.kill('SIGTERM')
+    await ended
+  }
+  const deadline = performance.now() + START_DEADLINE_MS
+  while (!(await accepts(port))) {
+    if (child.exitCode !== null || performance.now() > deadline) {
+      await stop()
+      throw new Error(`${contender.name} did not open port ${port}`)
+    }
+    await delay(50)
+  }
+  return { child, stop }
+}
+
+export async function load(options: {
+  readonly port: number
+  readonly pid: number
+  readonly seconds: number
+  readonly connections: number
+  readonly cpu: number
+}): Promise<Sample> {
+  const { port, pid, seconds, connections, cpu } = options
+  const before = processorSeconds(pid)
+  const { stdout } = await run('taskset', [
+    '-c',
+    String(cpu),
+    'wrk',
+    '-t1',
+    `-c${connections}`,
+    `-d${seconds}s`,
+    '--latency',
+    `http://127.0.0.1:${port}/`,
+  ])
+  const used = processorSeconds(pid) - before
+  const requests = Number(/(\d+) requests in/.exec(stdout)?.[1] ?? 0)
+  const socketErrors =
+    /Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)/.exec(stdout)?.slice(1) ?? []
+  const failed = Number(/Non-2xx or 3xx responses: (\d+)/.exec(stdout)?.[1] ?? 0)
+  return {
+    requestsPerSecond: requests / seconds,
+    p50Ms: latency(stdout, '50%'),
+    p99Ms: latency(stdout, '99%'),
+    cpuMicrosPerRequest: (used * 1e6) / Math.max(requests, 1),
+    rssMiB: residentMiB(pid),
+    errors: failed + socketErrors.reduce((sum, count) => sum + Number(count), 0),
+  }
+}
+
+function accepts(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1')
+  return Promise.race([once(socket, 'connect').then(() => true), once(socket, 'error').then(() => false)])
+    .catch(() => false)
+    .finally(() => socket.destroy())
+}
+
+function latency(output: string, percentile: string): number {
+  const [, value = '0', unit = 'ms'] = new RegExp(`${percentile}\\s+([\\d.]+)(us|ms|s)`).exec(output) ?? []
+  return Number(value) * (unit === 'us' ? 0.001 : unit === 's' ? 1000 : 1)
+}
+
+/** User and system time of the process and all its children, as the kernel counts it. */
+function processorSeconds(pid: number): number {
+  let ticks = 0
+  for (const one of [pid, ...childrenOf(pid)]) {
+    const fields = statFields(one)
+    ticks += Number(fields[11]) + Number(fields[12])
+  }
+  return ticks / CLOCK_TICKS_PER_SECOND
+}
+
+function residentMiB(pid: number): number {
+  const sizes = [pid, ...childrenOf(pid)].map((one) => {
+    const status = readFileSync(`/proc/${one}/status`, 'utf8')
+    return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024
+  })
+  return sizes.reduce((sum, size) => sum + size, 0)
+}
+
+/** Fields of /proc/PID/stat after the name, which may hold blanks: `state` is the first. */
+function statFields(pid: number): string[] {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+}
+
+function childrenOf(pid: number): number[] {
+  const direct = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((one) => {
+      try {
+        return Number(statFields(one)[1]) === pid
+      } catch {
+        return false
+      }
+    })
+  return direct.flatMap((one) => [one, ...childrenOf(one)])
+}

@@ -1,0 +1,153 @@
+// The servers that are compared: each proxies to the same upstream with keep-alive, one worker, no access log.
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { stringify } from 'yaml'
+
+export interface Contender {
+  readonly name: string
+  readonly port: number
+  readonly command: string
+  readonly args: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+}
+
+export const UPSTREAM_PORT = 19_100
+
+/** Two workers would wait for the same processor. */
+const NGINX_COMMON = `worker_processes 1;
+daemon off;
+error_log stderr error;
+events { worker_connections 4096; }
+`
+
+export function upstream(folder: string): Contender {
+  const config = `${NGINX_COMMON}pid ${folder}/upstream.pid;
+http {
+  access_log off;
+  keepalive_requests 1000000000;
+  client_body_temp_path ${folder}/u; proxy_temp_path ${folder}/u; fastcgi_temp_path ${folder}/u; uwsgi_temp_path ${folder}/u; scgi_temp_path ${folder}/u;
+  server {
+    listen 127.0.0.1:${UPSTREAM_PORT} backlog=4096;
+    location / { default_type text/plain; return 200 "hello\\n"; }
+  }
+}
+`
+  return nginx('upstream', UPSTREAM_PORT, folder, config)
+}
+
+export function contenders(folder: string, root: string): readonly Contender[] {
+  return [nginxProxy(folder), haproxy(folder), gw(folder, root, false), gw(folder, root, true)]
+}
+
+function nginxProxy(folder: string): Contender {
+  const config = `${NGINX_COMMON}pid ${folder}/nginx.pid;
+http {
+  access_log off;
+  keepalive_requests 1000000000;
+  client_body_temp_path ${folder}/n; proxy_temp_path ${folder}/n; fastcgi_temp_path ${folder}/n; uwsgi_temp_path ${folder}/n; scgi_temp_path ${folder}/n;
+  upstream backend { server 127.0.0.1:${UPSTREAM_PORT}; keepalive 64; keepalive_requests 1000000000; }
+  server {
+    listen 127.0.0.1:19101 backlog=4096;
+    location / { proxy_pass http://backend; proxy_http_version 1.1; proxy_set_header Connection ""; }
+  }
+}
+`
+  return nginx('nginx', 19_101, folder, config)
+}
+
+function nginx(name: string, port: number, folder: string, config: string): Contender {
+  const file = join(folder, `${name}.conf`)
+  mkdirSync(join(folder, 'u'), { recursive: true })
+  mkdirSync(join(folder, 'n'), { recursive: true })
+  writeFileSync(file, config)
+  return { name, port, command: 'nginx', args: ['-p', folder, '-c', file] }
+}
+
+function haproxy(folder: string): Contender {
+  const file = join(folder, 'haproxy.cfg')
+  writeFileSync(
+    file,
+    `global
+  nbthread 1
+  maxconn 4096
+defaults
+  mode http
+  timeout connect 5s
+  timeout client 60s
+  timeout server 60s
+  http-reuse always
+frontend in
+  bind 127.0.0.1:19102
+  default_backend out
+backend out
+  server s1 127.0.0.1:${UPSTREAM_PORT}
+`,
+  )
+  return { name: 'haproxy', port: 19_102, command: 'haproxy', args: ['-db', '-f', file] }
+}
+
+/** Gw as `gw run` starts it, from manifests, with everything compiled in. */
+function gw(folder: string, root: string, hasAccessLog: boolean): Contender {
+  const name = hasAccessLog ? 'gw, log on' : 'gw'
+  const port = hasAccessLog ? 19_104 : 19_103
+  const file = join(folder, `gw-${port}.yaml`)
+  writeFileSync(
+    file,
+    gwManifests(port)
+      .map((object) => stringify(object))
+      .join('---\n'),
+  )
+  const address = (n: number): string => `127.0.0.1:${n}`
+  return {
+    name,
+    port,
+    command: join(root, 'bin', 'gw'),
+    args: [
+      'run',
+      '-f',
+      file,
+      '--workers',
+      '1',
+      '--admin-addr',
+      address(port + 100),
+      '--stats-addr',
+      address(port + 200),
+      '--readiness-addr',
+      address(port + 300),
+      ...(hasAccessLog ? [] : ['--no-access-log']),
+    ],
+  }
+}
+
+function gwManifests(port: number): readonly object[] {
+  const gateway = 'gateway.networking.k8s.io/v1'
+  return [
+    {
+      apiVersion: gateway,
+      kind: 'GatewayClass',
+      metadata: { name: 'gw' },
+      spec: { controllerName: 'gw.dev/controller' },
+    },
+    {
+      apiVersion: gateway,
+      kind: 'Gateway',
+      metadata: { name: 'bench' },
+      spec: { gatewayClassName: 'gw', listeners: [{ name: 'http', port, protocol: 'HTTP' }] },
+    },
+    {
+      apiVersion: 'gw.dev/v1alpha1',
+      kind: 'GwBackend',
+      metadata: { name: 'upstream' },
+      spec: { static: { host: '127.0.0.1', port: UPSTREAM_PORT } },
+    },
+    {
+      apiVersion: gateway,
+      kind: 'HTTPRoute',
+      metadata: { name: 'bench' },
+      spec: {
+        parentRefs: [{ name: 'bench' }],
+        rules: [{ backendRefs: [{ group: 'gw.dev', kind: 'GwBackend', name: 'upstream' }] }],
+      },
+    },
+  ]
+}

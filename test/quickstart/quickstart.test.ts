@@ -1,0 +1,122 @@
+// The quickstart as a user runs it: real processes on the ports the README names, official SDKs as clients.
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import Anthropic from '@anthropic-ai/sdk'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import OpenAI from 'openai'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+
+const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
+const URL_BASE = 'http://127.0.0.1:8080'
+const READY_DEADLINE_MS = 60_000
+
+let quickstart: ChildProcess
+let output = ''
+
+beforeAll(async () => {
+  quickstart = spawn(process.execPath, [join(ROOT, 'hack', 'quickstart', 'main.ts')], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const collect = (chunk: Buffer): void => {
+    output += chunk.toString()
+  }
+  quickstart.stdout?.on('data', collect)
+  quickstart.stderr?.on('data', collect)
+  await vi.waitUntil(() => output.includes('Gw is running'), { timeout: READY_DEADLINE_MS })
+}, READY_DEADLINE_MS)
+
+afterAll(async () => {
+  if (quickstart.exitCode !== null) return
+  quickstart.kill('SIGKILL')
+  await once(quickstart, 'exit')
+})
+
+const json = async (path: string, init?: RequestInit): Promise<unknown> => (await fetch(URL_BASE + path, init)).json()
+const question = [{ role: 'user' as const, content: 'hello there' }]
+
+describe('quickstart', () => {
+  it('/echo shows the request with the header the route added', async () => {
+    expect(await json('/echo?x=1')).toMatchObject({
+      method: 'GET',
+      path: '/echo?x=1',
+      headers: { 'x-gw-demo': 'hello', host: '127.0.0.1:8080' },
+    })
+  })
+
+  it.each(['/v1', '/claude/v1'])('%s/chat/completions serves the openai SDK, streaming and not', async (path) => {
+    const client = new OpenAI({ baseURL: URL_BASE + path, apiKey: 'unused', maxRetries: 0 })
+    const reply = await client.chat.completions.create({ model: 'fast', messages: question })
+    expect(reply.choices[0]?.message.content).toBe('You said: hello there')
+    expect(reply.model).toBe(path === '/v1' ? 'demo-small' : 'demo-large')
+    expect(reply.usage).toMatchObject({ prompt_tokens: 2, completion_tokens: 4, total_tokens: 6 })
+    const stream = await client.chat.completions.create({ model: 'fast', messages: question, stream: true })
+    let text = ''
+    for await (const chunk of stream) text += chunk.choices[0]?.delta.content ?? ''
+    expect(text).toBe('You said: hello there')
+  })
+
+  it('/claude/v1/messages serves the Anthropic SDK, streaming and not', async () => {
+    const client = new Anthropic({ baseURL: `${URL_BASE}/claude`, apiKey: 'unused', maxRetries: 0 })
+    const request = { model: 'any', max_tokens: 64, messages: question }
+    const reply = await client.messages.create(request)
+    expect(reply.content).toEqual([{ type: 'text', text: 'You said: hello there' }])
+    expect(await client.messages.stream(request).finalText()).toBe('You said: hello there')
+  })
+
+  it('/mcp serves the MCP SDK: initialize, tools/list, tools/call', async () => {
+    const client = new Client({ name: 'test', version: '1' })
+    const transport = new StreamableHTTPClientTransport(new URL(`${URL_BASE}/mcp`))
+    await client.connect(transport)
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['echo', 'add', 'upper'])
+    const result = await client.callTool({ name: 'add', arguments: { a: 2, b: 40 } })
+    expect(result.content).toEqual([{ type: 'text', text: '42' }])
+    await transport.terminateSession()
+    await client.close()
+  })
+
+  it('/admin-only is refused by the CEL rule, and open to the role it names', async () => {
+    const refused = await fetch(`${URL_BASE}/admin-only`)
+    expect(refused.status).toBe(403)
+    expect(await refused.text()).toBe('authorization failed')
+    const allowed = await fetch(`${URL_BASE}/admin-only`, { headers: { 'x-role': 'admin' } })
+    await allowed.text()
+    expect(allowed.status).toBe(200)
+  })
+
+  it('/limited lets five requests a minute through', async () => {
+    const statuses: number[] = []
+    for (let i = 0; i < 7; i++) {
+      const reply = await fetch(`${URL_BASE}/limited`)
+      await reply.text()
+      statuses.push(reply.status)
+    }
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429])
+  })
+
+  it('shows requests in log and metrics, tokens included, and the configuration without secrets', async () => {
+    expect(output).toMatch(/http\.path=\/claude\/v1\/messages .*gen_ai\.provider\.name=anthropic .*output_tokens=4/)
+    const metrics = await (await fetch('http://127.0.0.1:15020/metrics')).text()
+    expect(metrics).toContain('gw_requests_total{')
+    expect(metrics).toContain('gw_gen_ai_client_token_usage')
+    const dump = await (await fetch('http://127.0.0.1:15000/config_dump')).text()
+    expect(JSON.parse(dump)).toMatchObject({ binds: [{ key: '8080/default/quickstart' }] })
+    for (const secret of ['demo-completions-key', 'demo-messages-key']) {
+      expect(dump).not.toContain(secret)
+      expect(output).not.toContain(secret)
+    }
+    expect(await (await fetch('http://127.0.0.1:15021/healthz/ready')).text()).toBe('ready\n')
+  })
+
+  it('ends every process on Ctrl-C', async () => {
+    const exited = once(quickstart, 'exit')
+    // A terminal signals the whole group; here the parent alone gets it and must pass it on.
+    quickstart.kill('SIGTERM')
+    await exited
+    for (const port of [8080, 15_000, 15_020, 15_021, 18_081, 18_082, 18_083]) {
+      await expect(fetch(`http://127.0.0.1:${port}/`), `port ${port}`).rejects.toThrow('fetch failed')
+    }
+  })
+})
