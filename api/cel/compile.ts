@@ -1,0 +1,70 @@
+// The entry of the expression language: text to expression, once, when configuration changes. Never per request.
+import { code, type Code } from './engine/code.ts'
+import { compileNode } from './engine/compile-node.ts'
+import { asCelError, celError } from './engine/errors.ts'
+import { Frame } from './engine/frame.ts'
+import { parseSource, problemAt } from './engine/parse.ts'
+import { CompileError, type CompileEnvironment, Scope } from './engine/scope.ts'
+import { plainResult } from './engine/types.ts'
+import type { CelCompilation, CelExpression, CelProblem, CelVariables } from './expression.ts'
+import { BUILT_IN_FUNCTIONS } from './functions/table.ts'
+
+export { EVALUATION_STEPS_MAX } from './engine/frame.ts'
+export { SOURCE_LENGTH_MAX } from './engine/parse.ts'
+export type { CompileEnvironment } from './engine/scope.ts'
+
+/** The language as policies have it, without functions declared by the user. */
+export const STANDARD_ENVIRONMENT: CompileEnvironment = { functions: BUILT_IN_FUNCTIONS, userFunctions: new Map() }
+
+/** Compiles a text; a mistake in it is a value with line and column. Never throws. */
+export function compileCel(source: string): CelCompilation {
+  return compileIn(STANDARD_ENVIRONMENT, source)
+}
+
+/** As compileCel, with another set of functions. */
+export function compileIn(environment: CompileEnvironment, source: string): CelCompilation {
+  const parsed = parseSource(source)
+  if ('problem' in parsed) return parsed
+  const scope = new Scope(environment, source, compileNode)
+  try {
+    return { expression: new CompiledExpression(source, scope.references, scope.compile(parsed.node)) }
+  } catch (error) {
+    if (error instanceof CompileError) return { problem: error.problem }
+    if (error instanceof RangeError) return { problem: problemAt(source, 0, 'nested too deeply') }
+    throw error
+  }
+}
+
+/** For configuration from the control plane: a text that does not compile becomes an expression that always fails. */
+export function compilePermissive(source: string): CelExpression {
+  const compilation = compileCel(source)
+  return 'expression' in compilation ? compilation.expression : brokenExpression(source, compilation.problem)
+}
+
+function brokenExpression(source: string, problem: CelProblem): CelExpression {
+  const message = `does not compile: ${problem.message} (line ${problem.line}, column ${problem.column})`
+  const failing = code(() => {
+    throw celError(message)
+  }, [])
+  return new CompiledExpression(source, new Set(), failing)
+}
+
+class CompiledExpression implements CelExpression {
+  readonly source: string
+  readonly references: ReadonlySet<string>
+  readonly #code: Code
+
+  constructor(source: string, references: ReadonlySet<string>, compiled: Code) {
+    this.source = source
+    this.references = references
+    this.#code = compiled
+  }
+
+  evaluate(variables: CelVariables): unknown {
+    try {
+      return plainResult(this.#code.run(new Frame(variables)))
+    } catch (error) {
+      throw asCelError(error)
+    }
+  }
+}

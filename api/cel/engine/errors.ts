@@ -1,0 +1,37 @@
+// The errors of an evaluation. Built without a stack trace: a missing key is an ordinary outcome on the request path.
+import { CelError } from '../expression.ts'
+
+/** A variable or key that is not there: what `default()` replaces. */
+export class MissingKey extends CelError {}
+
+/** The evaluation used up its budget. No operator or function may absorb it. */
+export class BudgetExceeded extends CelError {}
+
+/** Builds an error without the cost of a stack trace. */
+export function quietly<E extends Error>(build: () => E): E {
+  const limit = Error.stackTraceLimit
+  Error.stackTraceLimit = 0
+  try {
+    return build()
+  } finally {
+    Error.stackTraceLimit = limit
+  }
+}
+
+export const celError = (message: string): CelError => quietly(() => new CelError(message))
+
+export const missingKey = (key: string): MissingKey => quietly(() => new MissingKey(`no such key: ${key}`))
+
+export const undeclared = (name: string): MissingKey => quietly(() => new MissingKey(`undeclared reference to ${name}`))
+
+/** For every catch in the engine: the error to go on with. Rethrows what must not be absorbed. */
+export function absorbed(error: unknown): CelError {
+  if (error instanceof BudgetExceeded) throw error
+  return asCelError(error)
+}
+
+/** Anything thrown below becomes a CelError: a host getter may fail, and the runtime has limits of its own. */
+export function asCelError(error: unknown): CelError {
+  if (error instanceof CelError) return error
+  return celError(error instanceof Error ? error.message : 'evaluation failed')
+}

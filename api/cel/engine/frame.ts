@@ -1,0 +1,50 @@
+// The state of one evaluation: variables, local slots, and the budget that bounds its work. Never reused between evaluations.
+import type { CelVariables } from '../expression.ts'
+import { BudgetExceeded, quietly } from './errors.ts'
+
+/** Node evaluations (and their equivalent in copied data) one evaluation may spend: some tens of milliseconds at worst. */
+export const EVALUATION_STEPS_MAX = 1_000_000
+
+/** Characters or bytes of one string or bytes value that an expression may build. Values passed in may be larger. */
+export const VALUE_LENGTH_MAX = 16 * 1024 * 1024
+
+/** Elements of one list or map that an expression may build. */
+export const VALUE_ELEMENTS_MAX = 100_000
+
+/** A compiled node. */
+export type Thunk = (frame: Frame) => unknown
+
+export class Frame {
+  readonly variables: CelVariables
+  readonly locals: unknown[] = []
+  #stepsLeft = EVALUATION_STEPS_MAX
+
+  constructor(variables: CelVariables) {
+    this.variables = variables
+  }
+
+  /** @throws {BudgetExceeded} which no operator absorbs. */
+  charge(steps: number): void {
+    this.#stepsLeft -= steps
+    if (this.#stepsLeft < 0) throw quietly(() => new BudgetExceeded('evaluation takes too many steps'))
+  }
+
+  /** Charges for the work a function does on that value: proportional to its size, nothing for small ones. */
+  chargeFor(value: unknown): void {
+    if (typeof value === 'string') {
+      if (value.length > 256) this.charge(value.length >>> 6)
+    } else if (typeof value === 'object' && value !== null) {
+      if (Array.isArray(value)) this.charge(value.length >>> 3)
+      else if (value instanceof Uint8Array) this.charge(value.length >>> 6)
+      else if (value instanceof Map) this.charge(value.size >>> 3)
+    }
+  }
+}
+
+export function checkLength(length: number): void {
+  if (length > VALUE_LENGTH_MAX) throw quietly(() => new BudgetExceeded('value grows beyond the limit'))
+}
+
+export function checkElements(count: number): void {
+  if (count > VALUE_ELEMENTS_MAX) throw quietly(() => new BudgetExceeded('list or map grows beyond the limit'))
+}

@@ -1,0 +1,97 @@
+// The header fields of one message as expressions see them. A view: it copies nothing until it is read.
+import { REDACTED } from './secret-string.ts'
+
+/** What holds the fields: names (lower case) and values in turn, in wire order. The proxy's header list is one. */
+export interface HeaderFields {
+  readonly fields: readonly string[]
+}
+
+/**
+ * How several fields of one name come back: `merged` one as a string, several as a list; `joined` one string with `, `;
+ * `raw` always a list, one element a field; `split` always a list, comma-separated members apart.
+ */
+export type HeaderMode = 'merged' | 'joined' | 'raw' | 'split'
+
+/** Fields whose values `.redacted()` hides. */
+const SENSITIVE: ReadonlySet<string> = new Set([
+  'authorization',
+  'proxy-authorization',
+  'cookie',
+  'set-cookie',
+  'x-api-key',
+  'api-key',
+  'x-goog-api-key',
+  'x-amz-security-token',
+])
+
+export class HeaderView {
+  readonly mode: HeaderMode
+  readonly #source: HeaderFields
+  readonly #isRedacted: boolean
+
+  constructor(source: HeaderFields, mode: HeaderMode = 'merged', isRedacted = false) {
+    this.mode = mode
+    this.#source = source
+    this.#isRedacted = isRedacted
+  }
+
+  /** A view that hides the values of credentials. */
+  redacted(): HeaderView {
+    return new HeaderView(this.#source, this.mode, true)
+  }
+
+  withMode(mode: HeaderMode): HeaderView {
+    return new HeaderView(this.#source, mode, this.#isRedacted)
+  }
+
+  /** The value or values of that field, in any case of letters; undefined when there is none. */
+  get(name: string): string | string[] | undefined {
+    const values = this.#values(name.toLowerCase())
+    if (values.length === 0) return undefined
+    if (this.mode === 'joined') return values.join(', ')
+    if (this.mode === 'split') return values.flatMap(splitMembers)
+    return this.mode === 'merged' && values.length === 1 ? values[0] : values
+  }
+
+  has(name: string): boolean {
+    return this.#source.fields.length > 0 && this.#values(name.toLowerCase()).length > 0
+  }
+
+  /** Names in the order of their first appearance. */
+  keys(): string[] {
+    const names = new Set<string>()
+    const { fields } = this.#source
+    for (let i = 0; i < fields.length; i += 2) names.add((fields[i] ?? '').toLowerCase())
+    return [...names]
+  }
+
+  /** The value of that cookie in the Cookie field (RFC 6265 section 4.2); undefined when there is none. */
+  cookie(name: string): string | undefined {
+    const { fields } = this.#source
+    for (let i = 0; i < fields.length; i += 2) {
+      if (fields[i] !== 'cookie') continue
+      for (const pair of (fields[i + 1] ?? '').split(';')) {
+        const at = pair.indexOf('=')
+        if (at > 0 && pair.slice(0, at).trim() === name)
+          return this.#isRedacted ? REDACTED : unquote(pair.slice(at + 1))
+      }
+    }
+    return undefined
+  }
+
+  #values(name: string): string[] {
+    const { fields } = this.#source
+    const values: string[] = []
+    for (let i = 0; i < fields.length; i += 2) if (fields[i] === name) values.push(fields[i + 1] ?? '')
+    return this.#isRedacted && SENSITIVE.has(name) ? values.map(() => REDACTED) : values
+  }
+}
+
+function splitMembers(value: string): string[] {
+  return value.split(',').map((member) => member.trim())
+}
+
+function unquote(value: string): string {
+  const trimmed = value.trim()
+  return trimmed.length >= 2 && trimmed.startsWith('"') && trimmed.endsWith('"') ? trimmed.slice(1, -1) : trimmed
+}
