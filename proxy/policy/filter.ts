@@ -14,6 +14,8 @@ export interface CompiledPolicy {
   readonly request?: Filter
   /** Runs on every response, local ones included; a returned response replaces it. */
   readonly response?: Filter
+  /** Runs once when the response went out or broke, after the facts of LLM responses are known. Must not throw. */
+  readonly finished?: (exchange: Exchange) => void
   /** Bodies this policy's expressions read; the pipeline buffers them (up to the limit) before the chain runs. */
   readonly readsRequestBody?: boolean
   readonly readsResponseBody?: boolean

@@ -1,13 +1,185 @@
-// Token buckets of local rate limits, exact over all workers of a proxy.
+// Token buckets of local rate limits, exact over all workers of a proxy: levels sit in shared memory and change only by
+// compare-and-exchange. Knows nothing of requests; local-rate-limit.ts asks.
+import type { LocalLimit } from '#api/ir/types.gen.ts'
 
 export interface RateLimitBucket {
-  /** Takes `count` tokens if they are there. `remaining` and `resetSeconds` are for the x-ratelimit headers. */
+  /**
+   * Takes `count` tokens if they are there; 0 only asks whether any is left. `remaining` and `resetSeconds` are for the
+   * x-ratelimit headers. `nowMs` is wall-clock time: all workers share it.
+   */
   take(count: number, nowMs: number): { isAllowed: boolean; limit: number; remaining: number; resetSeconds: number }
   /** Charges after the fact (LLM tokens); floors at 0. */
   charge(count: number, nowMs: number): void
 }
 
+export interface BucketLimit {
+  readonly tokensPerFill: number
+  readonly fillIntervalMs: number
+  readonly tokensMax: number
+}
+
 export interface RateLimitStore {
   /** The bucket of a limit; `key` is stable over configuration changes that do not touch the limit. */
-  bucket(key: string, limit: { tokensPerFill: number; fillIntervalMs: number; tokensMax: number }): RateLimitBucket
+  bucket(key: string, limit: BucketLimit): RateLimitBucket
+}
+
+/** What the main thread hands to the workers with a configuration. */
+export interface RateLimitBuffer {
+  readonly buffer: SharedArrayBuffer
+  readonly slots: ReadonlyMap<string, number>
+}
+
+/** One slot: start of the first interval (float64), number of fills done (int32), level (int32). */
+const SLOT_BYTES = 16
+const FILLS_AT = 2
+const LEVEL_AT = 3
+/** Address space, not memory: pages come into being when they are written. */
+const SLOTS_MAX = 65_536
+/** Counters are 32 bit; a larger bucket counts as this one. */
+const LEVEL_MAX = 2_147_483_647
+/** Differences of fill counters beyond this are a wrap-around, not a clock that went back. */
+const FILLS_WRAPPED = -1_073_741_824
+/** Contention on one bucket is bounded by the number of workers; more tries mean a bug, and refusing is safe. */
+const TRIES_MAX = 10_000
+
+/** The key of a limit: the policy, the limit itself, and its place among equal ones of the same policy. */
+export function rateLimitKeys(policyKey: string, limits: readonly LocalLimit[]): string[] {
+  const seen = new Map<string, number>()
+  return limits.map(({ unit, tokensPerFill, fillIntervalMs, tokensMax }) => {
+    const key = `${policyKey}#${unit}:${tokensPerFill}/${fillIntervalMs}/${tokensMax}`
+    const count = seen.get(key) ?? 0
+    seen.set(key, count + 1)
+    return count === 0 ? key : `${key}~${count}`
+  })
+}
+
+/** Full buckets for all limits. */
+export function createRateLimitBuffer(limits: ReadonlyMap<string, BucketLimit>, nowMs = Date.now()): RateLimitBuffer {
+  const slotsMax = Math.max(SLOTS_MAX, limits.size)
+  const buffer = new SharedArrayBuffer(limits.size * SLOT_BYTES, { maxByteLength: slotsMax * SLOT_BYTES })
+  const slots = new Map<string, number>()
+  for (const [key, limit] of limits) {
+    slots.set(key, slots.size)
+    fillSlot(buffer, slots.size - 1, limit, nowMs)
+  }
+  return { buffer, slots }
+}
+
+/**
+ * The buckets of `limits`, where those that `previous` has go on with their level. It is the same memory, so workers
+ * that still run the previous configuration and those that run the next one count together.
+ */
+export function carryOver(
+  previous: RateLimitBuffer,
+  limits: ReadonlyMap<string, BucketLimit>,
+  nowMs = Date.now(),
+): RateLimitBuffer {
+  const { buffer } = previous
+  const inUse = new Set(previous.slots.values())
+  const slots = new Map<string, number>()
+  let candidate = 0
+  for (const [key, limit] of limits) {
+    let slot = previous.slots.get(key)
+    if (slot === undefined) {
+      while (inUse.has(candidate)) candidate++
+      slot = candidate++
+      if ((slot + 1) * SLOT_BYTES > buffer.maxByteLength) return moved(previous, limits, nowMs)
+      if ((slot + 1) * SLOT_BYTES > buffer.byteLength) buffer.grow((slot + 1) * SLOT_BYTES)
+      fillSlot(buffer, slot, limit, nowMs)
+    }
+    slots.set(key, slot)
+  }
+  return { buffer, slots }
+}
+
+/** More limits than the memory can hold: new memory, with the levels as they are at this moment. */
+function moved(previous: RateLimitBuffer, limits: ReadonlyMap<string, BucketLimit>, nowMs: number): RateLimitBuffer {
+  const next = createRateLimitBuffer(limits, nowMs)
+  const from = new Uint8Array(previous.buffer)
+  const to = new Uint8Array(next.buffer)
+  for (const [key, slot] of next.slots) {
+    const old = previous.slots.get(key)
+    if (old !== undefined) to.set(from.subarray(old * SLOT_BYTES, (old + 1) * SLOT_BYTES), slot * SLOT_BYTES)
+  }
+  return next
+}
+
+function fillSlot(buffer: SharedArrayBuffer, slot: number, limit: BucketLimit, nowMs: number): void {
+  new Float64Array(buffer, slot * SLOT_BYTES, 1)[0] = nowMs
+  const words = new Int32Array(buffer, slot * SLOT_BYTES, 4)
+  Atomics.store(words, FILLS_AT, 0)
+  Atomics.store(words, LEVEL_AT, Math.min(limit.tokensMax, LEVEL_MAX))
+}
+
+export function sharedRateLimitStore({ buffer, slots }: RateLimitBuffer): RateLimitStore {
+  return {
+    bucket(key, limit) {
+      const slot = slots.get(key)
+      // Both sides take the keys from the same configuration.
+      if (slot === undefined) throw new Error(`rate limit ${key} has no slot`)
+      return new SharedBucket(buffer, slot, limit)
+    },
+  }
+}
+
+class SharedBucket implements RateLimitBucket {
+  readonly #words: Int32Array
+  readonly #baseMs: number
+  readonly #perFill: number
+  readonly #intervalMs: number
+  readonly #levelMax: number
+
+  constructor(buffer: SharedArrayBuffer, slot: number, limit: BucketLimit) {
+    this.#words = new Int32Array(buffer, slot * SLOT_BYTES, 4)
+    this.#baseMs = new Float64Array(buffer, slot * SLOT_BYTES, 1)[0] ?? 0
+    this.#perFill = Math.min(limit.tokensPerFill, LEVEL_MAX)
+    this.#intervalMs = limit.fillIntervalMs
+    this.#levelMax = Math.min(limit.tokensMax, LEVEL_MAX)
+  }
+
+  take(count: number, nowMs: number): { isAllowed: boolean; limit: number; remaining: number; resetSeconds: number } {
+    const fills = Math.floor((nowMs - this.#baseMs) / this.#intervalMs)
+    this.#refill(fills)
+    const left = this.#subtract(count)
+    return {
+      isAllowed: left >= 0,
+      limit: this.#levelMax,
+      remaining: left < 0 ? Math.max(0, Atomics.load(this.#words, LEVEL_AT)) : left,
+      resetSeconds: Math.max(1, Math.ceil((this.#baseMs + (fills + 1) * this.#intervalMs - nowMs) / 1000)),
+    }
+  }
+
+  charge(count: number, nowMs: number): void {
+    this.#refill(Math.floor((nowMs - this.#baseMs) / this.#intervalMs))
+    for (let tries = 0; tries < TRIES_MAX; tries++) {
+      const level = Atomics.load(this.#words, LEVEL_AT)
+      const next = Math.max(0, level - count)
+      if (Atomics.compareExchange(this.#words, LEVEL_AT, level, next) === level) return
+    }
+  }
+
+  /** The level afterwards, or -1 when the tokens were not there. */
+  #subtract(count: number): number {
+    for (let tries = 0; tries < TRIES_MAX; tries++) {
+      const level = Atomics.load(this.#words, LEVEL_AT)
+      if (level <= 0 || level < count) return -1
+      if (Atomics.compareExchange(this.#words, LEVEL_AT, level, level - count) === level) return level - count
+    }
+    return -1
+  }
+
+  /** Whole intervals only. One worker claims the fills that are due and adds them; the others see them a moment later. */
+  #refill(fills: number): void {
+    const done = Atomics.load(this.#words, FILLS_AT)
+    // Modulo 2^32, as the counter is.
+    const due = ((fills | 0) - done) | 0
+    if (due === 0 || (due < 0 && due > FILLS_WRAPPED)) return
+    if (Atomics.compareExchange(this.#words, FILLS_AT, done, fills | 0) !== done) return
+    const tokens = due < 0 ? this.#levelMax : due * this.#perFill
+    for (let tries = 0; tries < TRIES_MAX; tries++) {
+      const level = Atomics.load(this.#words, LEVEL_AT)
+      const next = Math.min(this.#levelMax, level + tokens)
+      if (Atomics.compareExchange(this.#words, LEVEL_AT, level, next) === level) return
+    }
+  }
 }

@@ -1,0 +1,123 @@
+// CEL `llm` and `mcp`: views of what the backends of these kinds learned. A fact that is not known is missing.
+import { CelDuration } from '#api/cel/values/duration.ts'
+import { CEL_FIELDS } from '#api/cel/values/host.ts'
+import type { LlmFacts, McpFacts } from '../exchange.ts'
+
+const LLM: ReadonlySet<string> = new Set([
+  'streaming',
+  'provider',
+  'requestModel',
+  'responseModel',
+  'inputTokens',
+  'cachedInputTokens',
+  'cacheCreationInputTokens',
+  'outputTokens',
+  'reasoningTokens',
+  'totalTokens',
+  'timeToFirstToken',
+])
+
+export class LlmView {
+  readonly #facts: LlmFacts
+
+  constructor(facts: LlmFacts) {
+    this.#facts = facts
+  }
+
+  get [CEL_FIELDS](): ReadonlySet<string> {
+    return LLM
+  }
+
+  get streaming(): boolean {
+    return this.#facts.isStreaming
+  }
+
+  get provider(): string {
+    return this.#facts.provider
+  }
+
+  get requestModel(): string | undefined {
+    return this.#facts.requestModel
+  }
+
+  get responseModel(): string | undefined {
+    return this.#facts.responseModel
+  }
+
+  get inputTokens(): bigint | undefined {
+    return integer(this.#facts.inputTokens)
+  }
+
+  get cachedInputTokens(): bigint | undefined {
+    return integer(this.#facts.cachedInputTokens)
+  }
+
+  get cacheCreationInputTokens(): bigint | undefined {
+    return integer(this.#facts.cacheCreationInputTokens)
+  }
+
+  get outputTokens(): bigint | undefined {
+    return integer(this.#facts.outputTokens)
+  }
+
+  get reasoningTokens(): bigint | undefined {
+    return integer(this.#facts.reasoningTokens)
+  }
+
+  get totalTokens(): bigint | undefined {
+    return integer(this.#facts.totalTokens)
+  }
+
+  get timeToFirstToken(): CelDuration | undefined {
+    const ms = this.#facts.timeToFirstTokenMs
+    return ms === undefined ? undefined : CelDuration.fromMs(ms)
+  }
+}
+
+function integer(value: number | undefined): bigint | undefined {
+  return value === undefined ? undefined : BigInt(Math.trunc(value))
+}
+
+const MCP: ReadonlySet<string> = new Set(['methodName', 'sessionId', 'tool', 'prompt', 'resource'])
+
+export class McpView {
+  readonly #facts: McpFacts
+
+  constructor(facts: McpFacts) {
+    this.#facts = facts
+  }
+
+  get [CEL_FIELDS](): ReadonlySet<string> {
+    return MCP
+  }
+
+  get methodName(): string | undefined {
+    return this.#facts.methodName
+  }
+
+  get sessionId(): string | undefined {
+    return this.#facts.sessionId
+  }
+
+  get tool(): Readonly<Record<string, unknown>> | undefined {
+    return this.#item('tool')
+  }
+
+  get prompt(): Readonly<Record<string, unknown>> | undefined {
+    return this.#item('prompt')
+  }
+
+  get resource(): Readonly<Record<string, unknown>> | undefined {
+    return this.#item('resource')
+  }
+
+  #item(kind: McpFacts['kind']): Readonly<Record<string, unknown>> | undefined {
+    const { kind: ownKind, target, name, errorMessage } = this.#facts
+    if (ownKind !== kind) return undefined
+    return {
+      ...(target === undefined ? {} : { target }),
+      ...(name === undefined ? {} : { name }),
+      ...(errorMessage === undefined ? {} : { error: errorMessage }),
+    }
+  }
+}

@@ -1,0 +1,151 @@
+import { describe, expect, it } from 'vitest'
+import { evaluate, FAILED } from '../policy/evaluate.ts'
+import { exchangeOf, expression, upstreamResponse } from '../policy/exchange.testing.ts'
+import type { Exchange } from '../exchange.ts'
+import { variablesOf } from './variables.ts'
+
+function full(): Exchange {
+  const exchange = exchangeOf({
+    method: 'POST',
+    path: '/p',
+    query: 'a=1&a=2',
+    host: 'example.com:8080',
+    headers: [['x', '1'], ['y', 'a'], ['y', 'b'], ['cookie', 'c=d']],
+    body: 'hello',
+  }) // prettier-ignore
+  exchange.place = {
+    bind: '80/ns/gw',
+    gatewayNamespace: 'ns',
+    gatewayName: 'gw',
+    listener: 'l',
+    routeKind: 'HTTPRoute',
+    routeNamespace: 'ns',
+    routeName: 'r',
+    routeRule: undefined,
+  }
+  exchange.response = upstreamResponse([['grpc-status', '5']], 'bye')
+  exchange.backendName = 'service/ns/svc:80'
+  exchange.backendProtocol = 'http'
+  exchange.upstreamStartMs = exchange.startMs + 2
+  exchange.upstreamHeadMs = exchange.startMs + 5
+  exchange.llm = {
+    isStreaming: true,
+    provider: 'openai',
+    requestModel: 'm',
+    responseModel: undefined,
+    inputTokens: 3,
+    cachedInputTokens: undefined,
+    cacheCreationInputTokens: undefined,
+    outputTokens: 4,
+    reasoningTokens: undefined,
+    totalTokens: 7,
+    timeToFirstTokenMs: 12,
+  }
+  exchange.mcp = {
+    methodName: 'tools/call',
+    sessionId: 's',
+    kind: 'tool',
+    target: 't',
+    name: 'n',
+    errorCode: undefined,
+    errorMessage: undefined,
+  }
+  exchange.metadata = { k: 'v' }
+  exchange.attributes = {
+    jwt: { sub: 'me' },
+    apiKey: { tier: 'gold' },
+    basicAuth: { username: 'u' },
+    extauthz: { a: 1n },
+  }
+  return exchange
+}
+
+describe('variables', () => {
+  it.each([
+    ['request.method == "POST"'],
+    ['request.uri == "http://example.com:8080/p?a=1&a=2"'],
+    ['request.host == "example.com:8080"'],
+    ['request.scheme == "http"'],
+    ['request.path == "/p"'],
+    ['request.pathAndQuery == "/p?a=1&a=2"'],
+    ['request.pathAndQuery.query("a") == ["1", "2"]'],
+    ['request.version == "HTTP/1.1"'],
+    ['request.headers["X"] == "1"'],
+    ['request.headers["y"] == ["a", "b"]'],
+    ['request.headers.cookie("c") == "d"'],
+    ['string(request.body) == "hello"'],
+    ['string(request.bodyPrefix) == "hello"'],
+    ['request.startTime > timestamp("2020-01-01T00:00:00Z")'],
+    ['response.code == 200'],
+    ['response.grpcStatus == 5'],
+    ['response.headers["grpc-status"] == "5"'],
+    ['string(response.body) == "bye"'],
+    ['proxy.bind == "80/ns/gw"'],
+    ['proxy.gateway.namespace == "ns" && proxy.gateway.name == "gw"'],
+    ['proxy.listener.name == "l"'],
+    ['proxy.route == {"namespace": "ns", "name": "r", "kind": "HTTPRoute"}'],
+    ['proxy.requestProcessingDuration == duration("2ms")'],
+    ['proxy.upstreamDuration == duration("3ms")'],
+    ['source.address == "10.0.0.1" && source.port == 40000'],
+    ['source.rawAddress == "10.0.0.1" && source.rawPort == 40000'],
+    ['destination.address == "10.0.0.2" && destination.port == 80'],
+    ['backend.name == "service/ns/svc:80" && backend.type == "service" && backend.protocol == "http"'],
+    ['llm.streaming && llm.provider == "openai" && llm.requestModel == "m"'],
+    ['llm.inputTokens == 3 && llm.outputTokens == 4 && llm.totalTokens == 7'],
+    ['llm.timeToFirstToken == duration("12ms")'],
+    ['mcp.methodName == "tools/call" && mcp.sessionId == "s" && mcp.tool.target == "t" && mcp.tool.name == "n"'],
+    ['metadata.k == "v"'],
+    ['jwt.sub == "me" && apiKey.tier == "gold" && basicAuth.username == "u" && extauthz.a == 1'],
+    ['!has(mcp.prompt) && !has(llm.responseModel) && !has(destination.hostname) && !has(proxy.route.rule)'],
+    ['"env" in variables() && !("extproc" in variables())'],
+  ])('%s', (source) => {
+    expect(evaluate(expression(source), full())).toBe(true)
+  })
+
+  it.each([
+    'request.body',
+    'request.bodyPrefix',
+    'response',
+    'response.code',
+    'proxy.bind',
+    'proxy.route',
+    'backend',
+    'llm.provider',
+    'mcp.tool',
+    'metadata.k',
+    'jwt.sub',
+    'apiKey',
+    'basicAuth',
+    'env.HOME',
+    'constructor',
+    'request.constructor',
+    'response.isOf',
+    'toString',
+  ])('%s is not there', (source) => {
+    expect(evaluate(expression(source), exchangeOf())).toBe(FAILED)
+  })
+
+  it('does not see a body that still streams', () => {
+    const exchange = exchangeOf()
+    exchange.response = upstreamResponse(
+      [],
+      (async function* body() {
+        yield Buffer.from('x')
+      })(),
+    )
+    expect(evaluate(expression('response.body'), exchange)).toBe(FAILED)
+    expect(evaluate(expression('response.code'), exchange)).toBe(200n)
+  })
+
+  it('is built once and shows the request and response as they are now', () => {
+    const exchange = full()
+    const first = variablesOf(exchange)
+    expect(evaluate(expression('response.code'), exchange)).toBe(200n)
+    exchange.request.path = '/changed'
+    exchange.response = upstreamResponse()
+    exchange.response.status = 404
+    expect(variablesOf(exchange)).toBe(first)
+    expect(evaluate(expression('request.path'), exchange)).toBe('/changed')
+    expect(evaluate(expression('response.code'), exchange)).toBe(404n)
+  })
+})

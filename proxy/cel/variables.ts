@@ -1,0 +1,391 @@
+// The variables expressions see of one exchange (data-plane supplement section 2.1). Views with getters: nothing is
+// copied or converted that no expression reads. Integers are bigints, as the engine has them.
+import type { CelVariables } from '#api/cel/expression.ts'
+import { CelDuration } from '#api/cel/values/duration.ts'
+import { HeaderView } from '#api/cel/values/header-view.ts'
+import { CEL_FIELDS } from '#api/cel/values/host.ts'
+import { QueryString } from '#api/cel/values/query-string.ts'
+import { CelTimestamp } from '#api/cel/values/timestamp.ts'
+import type { Exchange, ExchangePlace } from '../exchange.ts'
+import type { HttpRequest, HttpResponse } from '../http/message.ts'
+import { LlmView, McpView } from './fact-views.ts'
+
+/** Built at most once for each exchange. */
+export function variablesOf(exchange: Exchange): CelVariables {
+  return (exchange.variables ??= new ExchangeVariables(exchange))
+}
+
+const VARIABLES: ReadonlySet<string> = new Set([
+  'request',
+  'response',
+  'proxy',
+  'env',
+  'source',
+  'destination',
+  'backend',
+  'llm',
+  'llmRequest',
+  'mcp',
+  'metadata',
+  'jwt',
+  'apiKey',
+  'basicAuth',
+  'extauthz',
+  'extproc',
+])
+
+class ExchangeVariables {
+  /** The shape of CelVariables; every other name reads as undefined, which is "no such variable". */
+  readonly [name: string]: unknown
+  readonly #exchange: Exchange
+  readonly #request: RequestView
+  #response: ResponseView | undefined
+
+  constructor(exchange: Exchange) {
+    this.#exchange = exchange
+    this.#request = new RequestView(exchange)
+  }
+
+  get [CEL_FIELDS](): ReadonlySet<string> {
+    return VARIABLES
+  }
+
+  get request(): RequestView {
+    return this.#request
+  }
+
+  /** A filter may replace the response, so the view is bound to the one it was made for. */
+  get response(): ResponseView | undefined {
+    const { response } = this.#exchange
+    if (response === undefined) return undefined
+    if (this.#response?.isOf(response) !== true) this.#response = new ResponseView(response)
+    return this.#response
+  }
+
+  get proxy(): ProxyView {
+    return new ProxyView(this.#exchange)
+  }
+
+  get env(): Readonly<Record<string, string>> {
+    return ENV
+  }
+
+  get source(): SourceView {
+    return new SourceView(this.#exchange)
+  }
+
+  get destination(): DestinationView {
+    return new DestinationView(this.#exchange)
+  }
+
+  get backend(): BackendView | undefined {
+    return this.#exchange.backendName === undefined ? undefined : new BackendView(this.#exchange)
+  }
+
+  get llm(): LlmView | undefined {
+    const { llm } = this.#exchange
+    return llm === undefined ? undefined : new LlmView(llm)
+  }
+
+  /** Only while an LLM policy evaluates its expressions. */
+  get llmRequest(): unknown {
+    return this.#exchange.llmRequest
+  }
+
+  get mcp(): McpView | undefined {
+    const { mcp } = this.#exchange
+    return mcp === undefined ? undefined : new McpView(mcp)
+  }
+
+  get metadata(): unknown {
+    return this.#exchange.metadata
+  }
+
+  get jwt(): unknown {
+    return this.#exchange.attributes?.['jwt']
+  }
+
+  get apiKey(): unknown {
+    return this.#exchange.attributes?.['apiKey']
+  }
+
+  get basicAuth(): unknown {
+    return this.#exchange.attributes?.['basicAuth']
+  }
+
+  get extauthz(): unknown {
+    return this.#exchange.attributes?.['extauthz']
+  }
+
+  get extproc(): unknown {
+    return this.#exchange.attributes?.['extproc']
+  }
+}
+
+const REQUEST: ReadonlySet<string> = new Set([
+  'method',
+  'uri',
+  'host',
+  'scheme',
+  'path',
+  'pathAndQuery',
+  'version',
+  'headers',
+  'body',
+  'bodyPrefix',
+  'startTime',
+])
+
+/** The request as it is now; on the response side that is the request as it was sent. */
+class RequestView {
+  readonly #exchange: Exchange
+  readonly #request: HttpRequest
+
+  constructor(exchange: Exchange) {
+    this.#exchange = exchange
+    this.#request = exchange.request
+  }
+
+  get [CEL_FIELDS](): ReadonlySet<string> {
+    return REQUEST
+  }
+
+  get method(): string {
+    return this.#request.method
+  }
+
+  get uri(): QueryString {
+    const { scheme, host, pathAndQuery } = this.#request
+    return new QueryString(`${scheme}://${host}${pathAndQuery}`)
+  }
+
+  get host(): string {
+    return this.#request.host
+  }
+
+  get scheme(): string {
+    return this.#request.scheme
+  }
+
+  get path(): string {
+    return this.#request.path
+  }
+
+  get pathAndQuery(): QueryString {
+    return new QueryString(this.#request.pathAndQuery)
+  }
+
+  get version(): string {
+    return this.#request.version
+  }
+
+  get headers(): HeaderView {
+    return new HeaderView(this.#request.headers)
+  }
+
+  /** Only when it was buffered; a body over the limit is not there. */
+  get body(): Uint8Array | undefined {
+    return Buffer.isBuffer(this.#request.body) ? this.#request.body : undefined
+  }
+
+  get bodyPrefix(): Uint8Array | undefined {
+    return this.body
+  }
+
+  get startTime(): CelTimestamp {
+    return CelTimestamp.fromMs(performance.timeOrigin + this.#exchange.startMs)
+  }
+}
+
+const RESPONSE: ReadonlySet<string> = new Set(['code', 'grpcStatus', 'headers', 'body', 'bodyPrefix'])
+
+class ResponseView {
+  readonly #response: HttpResponse
+
+  constructor(response: HttpResponse) {
+    this.#response = response
+  }
+
+  get [CEL_FIELDS](): ReadonlySet<string> {
+    return RESPONSE
+  }
+
+  isOf(response: HttpResponse): boolean {
+    return this.#response === response
+  }
+
+  get code(): bigint {
+    return BigInt(this.#response.status)
+  }
+
+  get grpcStatus(): bigint | undefined {
+    const text = this.#response.headers.get('grpc-status')
+    return text !== undefined && /^\d{1,3}$/.test(text) ? BigInt(text) : undefined
+  }
+
+  get headers(): HeaderView {
+    return new HeaderView(this.#response.headers)
+  }
+
+  get body(): Uint8Array | undefined {
+    const { body } = this.#response
+    if (typeof body === 'string') return Buffer.from(body)
+    if (body === undefined) return this.#response.isLocal ? Buffer.alloc(0) : undefined
+    return Buffer.isBuffer(body) ? body : undefined
+  }
+
+  get bodyPrefix(): Uint8Array | undefined {
+    return this.body
+  }
+}
+
+const PROXY: ReadonlySet<string> = new Set([
+  'bind',
+  'gateway',
+  'listener',
+  'route',
+  'requestProcessingDuration',
+  'upstreamDuration',
+])
+
+class ProxyView {
+  readonly #exchange: Exchange
+  readonly #place: ExchangePlace | undefined
+
+  constructor(exchange: Exchange) {
+    this.#exchange = exchange
+    this.#place = exchange.place
+  }
+
+  get [CEL_FIELDS](): ReadonlySet<string> {
+    return PROXY
+  }
+
+  get bind(): string | undefined {
+    return this.#place?.bind
+  }
+
+  get gateway(): Readonly<Record<string, unknown>> | undefined {
+    const place = this.#place
+    return place === undefined ? undefined : { namespace: place.gatewayNamespace, name: place.gatewayName }
+  }
+
+  get listener(): Readonly<Record<string, unknown>> | undefined {
+    return this.#place === undefined ? undefined : { name: this.#place.listener }
+  }
+
+  get route(): Readonly<Record<string, unknown>> | undefined {
+    const place = this.#place
+    if (place?.routeName === undefined) return undefined
+    const { routeNamespace: namespace, routeName: name, routeKind: kind, routeRule: rule } = place
+    return { namespace, name, kind, ...(rule === undefined ? {} : { rule }) }
+  }
+
+  get requestProcessingDuration(): CelDuration | undefined {
+    const { upstreamStartMs, startMs } = this.#exchange
+    return upstreamStartMs === undefined ? undefined : CelDuration.fromMs(upstreamStartMs - startMs)
+  }
+
+  get upstreamDuration(): CelDuration | undefined {
+    const { upstreamStartMs, upstreamHeadMs } = this.#exchange
+    if (upstreamStartMs === undefined || upstreamHeadMs === undefined) return undefined
+    return CelDuration.fromMs(upstreamHeadMs - upstreamStartMs)
+  }
+}
+
+/** The only parts of the environment expressions may see. */
+const ENV: Readonly<Record<string, string>> = Object.fromEntries(
+  [
+    ['podName', process.env['POD_NAME']],
+    ['namespace', process.env['NAMESPACE']],
+    ['gateway', process.env['GATEWAY']],
+  ].filter((pair): pair is [string, string] => pair[1] !== undefined),
+)
+
+const SOURCE: ReadonlySet<string> = new Set(['address', 'port', 'rawAddress', 'rawPort'])
+
+class SourceView {
+  readonly #exchange: Exchange
+
+  constructor(exchange: Exchange) {
+    this.#exchange = exchange
+  }
+
+  get [CEL_FIELDS](): ReadonlySet<string> {
+    return SOURCE
+  }
+
+  get address(): string {
+    return this.#exchange.connection.sourceAddress
+  }
+
+  get port(): bigint {
+    return BigInt(this.#exchange.connection.sourcePort)
+  }
+
+  get rawAddress(): string {
+    return this.address
+  }
+
+  get rawPort(): bigint {
+    return this.port
+  }
+}
+
+const DESTINATION: ReadonlySet<string> = new Set(['address', 'port', 'hostname'])
+
+class DestinationView {
+  readonly #exchange: Exchange
+
+  constructor(exchange: Exchange) {
+    this.#exchange = exchange
+  }
+
+  get [CEL_FIELDS](): ReadonlySet<string> {
+    return DESTINATION
+  }
+
+  get address(): string {
+    return this.#exchange.connection.localAddress
+  }
+
+  get port(): bigint {
+    return BigInt(this.#exchange.connection.localPort)
+  }
+
+  get hostname(): string | undefined {
+    return this.#exchange.connection.sni
+  }
+}
+
+const BACKEND: ReadonlySet<string> = new Set(['name', 'type', 'protocol'])
+const TYPE_BY_PROTOCOL: ReadonlyMap<string, string> = new Map([
+  ['llm', 'ai'],
+  ['mcp', 'mcp'],
+])
+
+class BackendView {
+  readonly #exchange: Exchange
+
+  constructor(exchange: Exchange) {
+    this.#exchange = exchange
+  }
+
+  get [CEL_FIELDS](): ReadonlySet<string> {
+    return BACKEND
+  }
+
+  get name(): string | undefined {
+    return this.#exchange.backendName
+  }
+
+  get type(): string {
+    const { backendName, backendProtocol } = this.#exchange
+    const type = TYPE_BY_PROTOCOL.get(backendProtocol ?? '')
+    return type ?? (backendName?.startsWith('service/') === true ? 'service' : 'unknown')
+  }
+
+  get protocol(): string | undefined {
+    return this.#exchange.backendProtocol
+  }
+}

@@ -1,0 +1,50 @@
+// Authorization rules (data-plane supplement section 8.3). One compiled policy holds the rules of all levels.
+import type { CelExpression } from '#api/cel/expression.ts'
+import type { Authorization } from '#api/ir/types.gen.ts'
+import type { Exchange } from '../exchange.ts'
+import type { ChainEnvironment } from './environment.ts'
+import { isTrue, readsBody } from './evaluate.ts'
+import type { CompiledPolicy } from './filter.ts'
+
+/** All must be true for the rule to match. */
+type Rule = readonly CelExpression[]
+
+export function compileAuthorization(
+  rules: readonly Authorization[],
+  environment: Pick<ChainEnvironment, 'expression'>,
+): CompiledPolicy {
+  const isAllowed = compileRules(rules, environment)
+  return {
+    request: (exchange) => (isAllowed(exchange) ? undefined : exchange.fail('authorizationFailed')),
+    readsRequestBody: readsBody(
+      rules.flatMap(({ matchExpressions }) => matchExpressions.map((source) => environment.expression(source))),
+      'request',
+    ),
+  }
+}
+
+/** Also for rules that do not answer 403, as those of MCP. */
+export function compileRules(
+  rules: readonly Authorization[],
+  environment: Pick<ChainEnvironment, 'expression'>,
+): (exchange: Exchange) => boolean {
+  const compiled = (action: Authorization['action']): Rule[] =>
+    rules
+      .filter((rule) => rule.action === action)
+      .map(({ matchExpressions }) => matchExpressions.map((source) => environment.expression(source)))
+  const deny = compiled('Deny')
+  const require = compiled('Require')
+  const allow = compiled('Allow')
+  return (exchange) => {
+    for (const rule of deny) if (matches(rule, exchange)) return false
+    for (const rule of require) if (!matches(rule, exchange)) return false
+    if (allow.length === 0) return true
+    for (const rule of allow) if (matches(rule, exchange)) return true
+    return false
+  }
+}
+
+function matches(rule: Rule, exchange: Exchange): boolean {
+  for (const expression of rule) if (!isTrue(expression, exchange)) return false
+  return true
+}

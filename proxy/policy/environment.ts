@@ -1,0 +1,16 @@
+// What policies get when they are compiled. Nothing of it is used on the path of a request except what they keep.
+import type { CelExpression } from '#api/cel/expression.ts'
+import type { RateLimitStore } from './rate-limit-store.ts'
+
+export interface ChainEnvironment {
+  /** Cached. Permissive: a text that does not compile gives an expression that always errors. */
+  expression(source: string): CelExpression
+  readonly rateLimits: RateLimitStore
+  /** Port of the listener, for redirects that do not name one; the local port of the connection when unset. */
+  readonly listenerPort?: number | undefined
+}
+
+export interface PolicyEnvironment extends ChainEnvironment {
+  /** Key of the policy the value comes from; local rate limits are counted by it. */
+  readonly policyKey: string
+}

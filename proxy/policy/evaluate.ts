@@ -1,0 +1,67 @@
+// How policies evaluate expressions: every failure is a value, chosen so that the caller's fallback applies
+// (data-plane supplement section 2.4).
+import type { CelExpression } from '#api/cel/expression.ts'
+import { CelDuration } from '#api/cel/values/duration.ts'
+import { jsonText } from '#api/cel/values/json.ts'
+import { CelTimestamp } from '#api/cel/values/timestamp.ts'
+import { CelUint } from '#api/cel/values/uint.ts'
+import { variablesOf } from '../cel/variables.ts'
+import type { Exchange } from '../exchange.ts'
+import { fieldValue } from './header-field.ts'
+
+/** The failure of an expression; no expression can yield it. */
+export const FAILED: unique symbol = Symbol('failed')
+
+export function evaluate(expression: CelExpression, exchange: Exchange): unknown {
+  try {
+    return expression.evaluate(variablesOf(exchange))
+  } catch {
+    return FAILED
+  }
+}
+
+/** Only the literal `true` counts. */
+export function isTrue(expression: CelExpression, exchange: Exchange): boolean {
+  return evaluate(expression, exchange) === true
+}
+
+/** A value that can stand in a header field; undefined when it fails, has no text form, or would break the message. */
+export function evaluateText(expression: CelExpression, exchange: Exchange): string | undefined {
+  const value = evaluate(expression, exchange)
+  if (value === FAILED) return undefined
+  const text = textOf(value)
+  return text === undefined ? undefined : fieldValue(text)
+}
+
+function textOf(value: unknown): string | undefined {
+  if (typeof value === 'string') return value
+  if (typeof value === 'bigint' || typeof value === 'boolean' || typeof value === 'number') return String(value)
+  if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('utf8')
+  if (value instanceof CelUint) return String(value.value)
+  if (value instanceof CelDuration || value instanceof CelTimestamp) return value.toString()
+  return undefined
+}
+
+/** A body: strings and bytes as they are, everything else as JSON. FAILED when the expression fails. */
+export function evaluateBody(expression: CelExpression, exchange: Exchange): Buffer | typeof FAILED {
+  const value = evaluate(expression, exchange)
+  if (value === FAILED) return FAILED
+  if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+  if (typeof value === 'string') return Buffer.from(value, 'utf8')
+  try {
+    return Buffer.from(jsonText(value), 'utf8')
+  } catch {
+    return FAILED
+  }
+}
+
+/** Bodies an expression reads by literal member access. */
+export function readsBody(expressions: readonly (CelExpression | undefined)[], side: 'request' | 'response'): boolean {
+  return expressions.some(
+    (expression) =>
+      expression !== undefined &&
+      (expression.references.has('*') ||
+        expression.references.has(`${side}.body`) ||
+        expression.references.has(`${side}.bodyPrefix`)),
+  )
+}

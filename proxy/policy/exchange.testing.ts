@@ -1,0 +1,103 @@
+// Exchanges and a compile environment for tests and benchmarks; not used by the proxy.
+import { compilePermissive } from '#api/cel/compile.ts'
+import type { CelExpression } from '#api/cel/expression.ts'
+import { Exchange, type Connection } from '../exchange.ts'
+import { HeaderList } from '../http/headers.ts'
+import { HttpRequest, HttpResponse } from '../http/message.ts'
+import type { CompiledPolicy } from './filter.ts'
+import type { PolicyEnvironment } from './environment.ts'
+import { createRateLimitBuffer, rateLimitKeys, sharedRateLimitStore } from './rate-limit-store.ts'
+
+export interface ExchangeParts {
+  readonly method?: string
+  readonly path?: string
+  readonly query?: string
+  readonly host?: string
+  readonly scheme?: 'http' | 'https'
+  readonly headers?: readonly (readonly [string, string])[]
+  readonly body?: string
+  readonly localPort?: number
+}
+
+export function exchangeOf(parts: ExchangeParts = {}): Exchange {
+  const request = new HttpRequest({
+    method: parts.method ?? 'GET',
+    path: parts.path ?? '/',
+    query: parts.query ?? '',
+    host: parts.host ?? 'example.com',
+    scheme: parts.scheme ?? 'http',
+    version: 'HTTP/1.1',
+    headers: HeaderList.of(parts.headers ?? []),
+  })
+  if (parts.body !== undefined) request.body = Buffer.from(parts.body)
+  const connection: Connection = {
+    id: 1,
+    sourceAddress: '10.0.0.1',
+    sourcePort: 40_000,
+    localAddress: '10.0.0.2',
+    localPort: parts.localPort ?? 80,
+    isTls: parts.scheme === 'https',
+    sni: undefined,
+    signal: new AbortController().signal,
+    close() {},
+  }
+  return new Exchange(connection, request, performance.now())
+}
+
+/** A response as a backend gives it. */
+export function upstreamResponse(
+  headers: readonly (readonly [string, string])[] = [],
+  body?: HttpResponse['body'],
+): HttpResponse {
+  return new HttpResponse(200, HeaderList.of(headers), body, false)
+}
+
+const cache = new Map<string, CelExpression>()
+
+export function expression(source: string): CelExpression {
+  let compiled = cache.get(source)
+  if (compiled === undefined) {
+    compiled = compilePermissive(source)
+    cache.set(source, compiled)
+  }
+  return compiled
+}
+
+/** With full buckets for `limits` under the policy key `test`. */
+export function environmentOf(limits: Parameters<typeof rateLimitKeys>[1] = [], nowMs = Date.now()): PolicyEnvironment {
+  const entries = rateLimitKeys('test', limits).map((key, i) => [key, limits[i]] as const)
+  const known = new Map(entries.flatMap(([key, limit]) => (limit === undefined ? [] : [[key, limit] as const])))
+  return { expression, rateLimits: sharedRateLimitStore(createRateLimitBuffer(known, nowMs)), policyKey: 'test' }
+}
+
+/** Runs the request side of a policy that answers at once. */
+export function runRequest(policy: CompiledPolicy, exchange: Exchange): HttpResponse | undefined {
+  const verdict = policy.request?.(exchange)
+  if (verdict instanceof Promise) throw new Error('the filter answered later')
+  if (verdict !== undefined) exchange.response = verdict
+  return verdict
+}
+
+/** Runs the response side of a policy that answers at once. */
+export function runResponse(policy: CompiledPolicy, exchange: Exchange): HttpResponse | undefined {
+  const verdict = policy.response?.(exchange)
+  if (verdict instanceof Promise) throw new Error('the filter answered later')
+  if (verdict !== undefined) exchange.response = verdict
+  return exchange.response
+}
+
+/** A body that is there as a whole; undefined for one that streams or is missing. */
+export function textOf(body: HttpResponse['body']): string | undefined {
+  if (Buffer.isBuffer(body)) return body.toString()
+  return typeof body === 'string' ? body : undefined
+}
+
+export function fieldsOf(list: HeaderList): string[] {
+  return [...list].map(([name, value]) => `${name}: ${value}`)
+}
+
+/** Pairs of queued response headers. */
+export function queuedOf(exchange: Exchange): string[] {
+  const queued = exchange.queuedResponseHeaders ?? []
+  return queued.flatMap((name, i) => (i % 2 === 0 ? [`${name}: ${queued[i + 1]}`] : []))
+}

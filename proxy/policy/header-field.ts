@@ -1,0 +1,31 @@
+// What policies may write into header fields: no framing, which the engine owns (RFC 9112 section 6), and no value that
+// would break the message apart.
+
+const FRAMING: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'keep-alive',
+  'proxy-connection',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+export function isFramingField(name: string): boolean {
+  return FRAMING.has(name)
+}
+
+// oxlint-disable-next-line no-control-regex -- control characters other than tab are what it looks for
+const UNSAFE = /[\u0000-\u0008\u000A-\u001F\u007F]/
+
+/**
+ * The value as it goes on the wire; undefined when it cannot stand in a field (RFC 9110 section 5.5). Fields are bytes
+ * written as Latin-1. Text beyond it goes as UTF-8: cut to one byte, `U+010A` would be a line feed.
+ */
+export function fieldValue(text: string): string | undefined {
+  if (UNSAFE.test(text)) return undefined
+  for (let i = 0; i < text.length; i++) {
+    if (text.charCodeAt(i) > 0xff) return Buffer.from(text, 'utf8').toString('latin1')
+  }
+  return text
+}

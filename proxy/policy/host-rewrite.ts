@@ -1,0 +1,12 @@
+// Says whether the Host header becomes the backend's own name; the backend does it.
+import type { HostRewrite } from '#api/ir/types.gen.ts'
+import type { CompiledPolicy } from './filter.ts'
+
+export function compileHostRewrite({ mode }: HostRewrite): CompiledPolicy {
+  return {
+    request: (exchange) => {
+      exchange.hostRewriteMode = mode
+      return undefined
+    },
+  }
+}

@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest'
+import type { LocalLimit } from '#api/ir/types.gen.ts'
+import type { Exchange } from '../exchange.ts'
+import { environmentOf, exchangeOf, fieldsOf, runRequest, runResponse, upstreamResponse } from './exchange.testing.ts'
+import type { CompiledPolicy } from './filter.ts'
+import { compileLocalRateLimit } from './local-rate-limit.ts'
+
+const HOUR = 3_600_000
+
+function limit(unit: LocalLimit['unit'], tokensMax: number): LocalLimit {
+  return { unit, tokensPerFill: tokensMax, fillIntervalMs: HOUR, tokensMax }
+}
+
+function policyOf(limits: [LocalLimit, ...LocalLimit[]]): CompiledPolicy {
+  return compileLocalRateLimit({ limits }, environmentOf(limits))
+}
+
+function pass(policy: CompiledPolicy, exchange: Exchange): number {
+  const refused = runRequest(policy, exchange)
+  if (refused === undefined) exchange.response = upstreamResponse()
+  runResponse(policy, exchange)
+  return exchange.response?.status ?? 0
+}
+
+function withTokens(totalTokens: number | undefined, inputTokens?: number, outputTokens?: number): Exchange {
+  const exchange = exchangeOf()
+  exchange.llm = {
+    isStreaming: true,
+    provider: 'openai',
+    requestModel: undefined,
+    responseModel: undefined,
+    inputTokens,
+    cachedInputTokens: undefined,
+    cacheCreationInputTokens: undefined,
+    outputTokens,
+    reasoningTokens: undefined,
+    totalTokens,
+    timeToFirstTokenMs: undefined,
+  }
+  return exchange
+}
+
+describe('requests', () => {
+  it('lets as many pass as there are tokens, and says how many are left', () => {
+    const policy = policyOf([limit('Requests', 2)])
+    const seen = [1, 2, 3].map(() => {
+      const exchange = exchangeOf()
+      return [pass(policy, exchange), exchange.response?.headers.get('x-ratelimit-remaining')]
+    })
+    expect(seen).toEqual([
+      [200, '1'],
+      [200, '0'],
+      [429, '0'],
+    ])
+  })
+
+  it('reports limit and reset on a refusal', () => {
+    const policy = policyOf([limit('Requests', 1)])
+    pass(policy, exchangeOf())
+    const exchange = exchangeOf()
+    expect(pass(policy, exchange)).toBe(429)
+    expect(exchange.reason).toBe('RateLimit')
+    expect(exchange.response?.body).toBe('rate limit exceeded')
+    expect(exchange.response?.headers.get('x-ratelimit-limit')).toBe('1')
+    const reset = Number(exchange.response?.headers.get('x-ratelimit-reset'))
+    expect(reset).toBeGreaterThan(3590)
+    expect(reset).toBeLessThanOrEqual(3600)
+  })
+
+  it('charges all limits and reports the one with fewest left', () => {
+    const policy = policyOf([limit('Requests', 5), limit('Requests', 3), limit('Requests', 9)])
+    const exchange = exchangeOf()
+    pass(policy, exchange)
+    expect(fieldsOf(exchange.response?.headers ?? upstreamResponse().headers).slice(0, 2)).toEqual([
+      'x-ratelimit-limit: 3',
+      'x-ratelimit-remaining: 2',
+    ])
+    expect([1, 2, 3].map(() => pass(policy, exchangeOf()))).toEqual([200, 200, 429])
+  })
+
+  it('counts two equal limits of one policy apart', () => {
+    const policy = policyOf([limit('Requests', 2), limit('Requests', 2)])
+    expect([1, 2, 3].map(() => pass(policy, exchangeOf()))).toEqual([200, 200, 429])
+  })
+
+  it.each(['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'])('leaves %s alone', (name) => {
+    const policy = policyOf([limit('Requests', 2)])
+    const exchange = exchangeOf()
+    runRequest(policy, exchange)
+    exchange.response = upstreamResponse([[name, '7']])
+    runResponse(policy, exchange)
+    expect(fieldsOf(exchange.response.headers)).toEqual([`${name}: 7`])
+  })
+
+  it('says nothing when the chain ended before it', () => {
+    const exchange = exchangeOf()
+    exchange.response = upstreamResponse()
+    runResponse(policyOf([limit('Requests', 2)]), exchange)
+    expect(fieldsOf(exchange.response.headers)).toEqual([])
+  })
+})
+
+describe('tokens', () => {
+  it('charges what a response took, to later requests only', () => {
+    const policy = policyOf([limit('Tokens', 100)])
+    expect(pass(policy, exchangeOf())).toBe(200)
+    policy.finished?.(withTokens(99))
+    expect(pass(policy, exchangeOf())).toBe(200)
+    policy.finished?.(withTokens(5000))
+    expect(pass(policy, exchangeOf())).toBe(429)
+  })
+
+  it('adds input and output when there is no total, and charges nothing without facts', () => {
+    const policy = policyOf([limit('Tokens', 100)])
+    policy.finished?.(exchangeOf())
+    policy.finished?.(withTokens(undefined))
+    policy.finished?.(withTokens(undefined, 30, 50))
+    const exchange = exchangeOf()
+    pass(policy, exchange)
+    expect(exchange.response?.headers.get('x-ratelimit-remaining')).toBe('20')
+  })
+
+  it('has nothing to do at the end when only requests are limited', () => {
+    expect(policyOf([limit('Requests', 1)]).finished).toBeUndefined()
+  })
+})

@@ -1,0 +1,144 @@
+import { describe, expect, it } from 'vitest'
+import type { TrafficPayload } from '#api/ir/types.gen.ts'
+import { environmentOf, exchangeOf } from './exchange.testing.ts'
+import { indexPolicies } from './index.ts'
+import { effectiveTraffic, type EffectiveTraffic } from './merge.ts'
+import { compileBackendChain, compileChain, mergeResponseFilters, POLICY_ORDER, type CompiledChain } from './order.ts'
+
+const LIMIT = { unit: 'Requests', tokensPerFill: 1, fillIntervalMs: 1000, tokensMax: 1 } as const
+const EVERYTHING: Required<TrafficPayload> = {
+  directResponse: { status: 200 },
+  requestRedirect: { status: 302 },
+  urlRewrite: {},
+  hostRewrite: { mode: 'Auto' },
+  responseHeaderModifier: {},
+  requestHeaderModifier: {},
+  csrf: {},
+  transformation: { request: { body: 'request.body' }, response: { body: 'response.body' } },
+  localRateLimit: { limits: [LIMIT] },
+  authorization: { action: 'Allow', matchExpressions: ['true'] },
+  cors: {},
+  timeout: { requestMs: 1 },
+  deny: { field: 'f', message: 'm' },
+}
+
+/** As inline policies of a route whose bucket keys are those of the test environment. */
+function effective(payload: TrafficPayload): EffectiveTraffic {
+  const name = { kind: 'HTTPRoute', namespace: 'ns', name: 'r' } as const
+  const place = { gateway: { namespace: 'ns', name: 'gw' }, routes: [{ key: 'k', name, inlinePolicies: payload }] }
+  const { postRouting } = effectiveTraffic(indexPolicies([]), place)
+  const { localRateLimit } = postRouting
+  return localRateLimit === undefined
+    ? postRouting
+    : { ...postRouting, localRateLimit: { ...localRateLimit, source: 'test' } }
+}
+
+function chain(payload: TrafficPayload, phase: 'PreRouting' | 'PostRouting' = 'PostRouting'): CompiledChain {
+  return compileChain(effective(payload), phase, environmentOf([LIMIT]))
+}
+
+const namesOf = (filters: readonly { readonly name: string }[]): string[] => filters.map(({ name }) => name)
+
+describe('PostRouting', () => {
+  it('runs in the order of the specification', () => {
+    const { request, response, readsRequestBody, readsResponseBody } = chain(EVERYTHING)
+    expect(namesOf(request)).toEqual([
+      'deny',
+      'timeout',
+      'cors',
+      'authorization',
+      'localRateLimit',
+      'transformation',
+      'csrf',
+      'requestHeaderModifier',
+      'hostRewrite',
+      'urlRewrite',
+      'requestRedirect',
+      'directResponse',
+    ])
+    expect(namesOf(response)).toEqual(['responseHeaderModifier', 'transformation', 'localRateLimit'])
+    expect([readsRequestBody, readsResponseBody]).toEqual([true, true])
+    expect(POLICY_ORDER).toHaveLength(Object.keys(EVERYTHING).length)
+  })
+
+  it('is empty without policies', () => {
+    expect(chain({})).toEqual({
+      request: [],
+      response: [],
+      finished: [],
+      readsRequestBody: false,
+      readsResponseBody: false,
+    })
+  })
+
+  it('collects what runs at the end', () => {
+    const limit = { ...LIMIT, unit: 'Tokens' } as const
+    const compiled = compileChain(
+      effective({ localRateLimit: { limits: [limit] } }),
+      'PostRouting',
+      environmentOf([limit]),
+    )
+    expect(compiled.finished).toHaveLength(1)
+  })
+})
+
+describe('PreRouting', () => {
+  const { deny, cors, authorization, transformation, ...rest } = EVERYTHING
+
+  it('has its own policies', () => {
+    expect(namesOf(chain({ deny, cors, authorization, transformation }, 'PreRouting').request)).toEqual([
+      'deny',
+      'cors',
+      'authorization',
+      'transformation',
+    ])
+  })
+
+  it.each(Object.entries(rest))('refuses everything for %s, which it does not have', (field, value) => {
+    const { request, response } = chain({ [field]: value }, 'PreRouting')
+    expect(namesOf(request)).toEqual([field])
+    expect(response).toEqual([])
+    const exchange = exchangeOf()
+    expect(request[0]?.filter(exchange)).toMatchObject({ status: 403 })
+    expect(exchange.errorDetail).toBe(`traffic.${field}: cannot run in phase PreRouting`)
+  })
+})
+
+it('runs credentials before the filters of a backend, and its response filters between those of route and gateway', () => {
+  const backend = compileBackendChain(
+    {
+      mcpAuthorization: [],
+      deny: { field: 'f', message: 'm' },
+      transformation: { request: { body: '""' }, response: { body: '""' } },
+      requestHeaderModifier: {},
+      responseHeaderModifier: {},
+      urlRewrite: {},
+      requestRedirect: { status: 301 },
+    },
+    environmentOf(),
+    () => undefined,
+  )
+  expect(namesOf(backend.request)).toEqual([
+    'deny',
+    'auth',
+    'transformation',
+    'requestHeaderModifier',
+    'urlRewrite',
+    'requestRedirect',
+  ])
+  const gateway = chain({ transformation: EVERYTHING.transformation }, 'PreRouting')
+  const route = chain(EVERYTHING)
+  const merged = mergeResponseFilters([gateway, backend, route])
+  const places = new Map([
+    ...gateway.response.map((f) => [f, 'gateway'] as const),
+    ...backend.response.map((f) => [f, 'backend'] as const),
+  ])
+  expect(merged.map((filter) => `${places.get(filter) ?? 'route'} ${filter.name}`)).toEqual([
+    'route responseHeaderModifier',
+    'backend responseHeaderModifier',
+    'route transformation',
+    'backend transformation',
+    'gateway transformation',
+    'route localRateLimit',
+  ])
+})

@@ -1,0 +1,31 @@
+// Splits an authority (`host`, `host:port`, `[v6]:port`) into its parts. Allocates only the part that is asked for.
+
+/** The host without port, lower case; brackets of IPv6 literals stay. */
+export function hostOf(authority: string): string {
+  const end = hostEnd(authority)
+  return (end === authority.length ? authority : authority.slice(0, end)).toLowerCase()
+}
+
+/** The port if there is a valid one. */
+export function portOf(authority: string): number | undefined {
+  const end = hostEnd(authority)
+  const digits = authority.length - end - 1
+  if (digits < 1 || digits > 5) return undefined
+  let port = 0
+  for (let i = end + 1; i < authority.length; i++) {
+    const digit = authority.charCodeAt(i) - 48
+    if (digit < 0 || digit > 9) return undefined
+    port = port * 10 + digit
+  }
+  return port >= 1 && port <= 65_535 ? port : undefined
+}
+
+/** Index of the colon before the port, or the length when there is none. */
+function hostEnd(authority: string): number {
+  if (authority.charCodeAt(0) === 0x5b) {
+    const bracket = authority.indexOf(']')
+    return bracket < 0 ? authority.length : bracket + 1
+  }
+  const colon = authority.indexOf(':')
+  return colon < 0 ? authority.length : colon
+}

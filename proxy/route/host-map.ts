@@ -1,0 +1,92 @@
+// Hostname matching for listeners and routes: exact, then the longest wildcard, then entries without a hostname.
+// Knows nothing of ports or requests; the caller passes a lower-case host without port.
+
+/** No DNS name is longer (RFC 1035 section 2.3.4), so longer hosts match neither names nor wildcards. */
+const HOST_LENGTH_MAX = 253
+
+/** One hostname with its value; `next` is the next less specific one that covers the same hosts. */
+export interface HostLevel<T> {
+  /** Lower case; `*.suffix` for wildcards, undefined for the level without a hostname. */
+  readonly hostname: string | undefined
+  readonly value: T
+  readonly next: HostLevel<T> | undefined
+}
+
+export interface HostMap<T> {
+  /** The most specific level for the host; follow `next` for the others. */
+  find(host: string): HostLevel<T> | undefined
+}
+
+/**
+ * `values` by hostname; undefined, the empty string and `*` all mean any host. A wildcard covers one or more labels:
+ * `*.example.com` covers `a.b.example.com` and not `example.com`.
+ */
+export function buildHostMap<T>(values: ReadonlyMap<string | undefined, T>): HostMap<T> {
+  const { exact, wildcards, any } = sortByKind(values)
+  const wildcardLevels = new Map<string, HostLevel<T>>()
+  let suffixMax = 0
+  // Shortest suffix first: the level a wildcard falls back to exists already.
+  for (const suffix of [...wildcards.keys()].sort((a, b) => a.length - b.length)) {
+    const entry = wildcards.get(suffix)
+    if (entry === undefined) continue
+    const next = longestWildcard(wildcardLevels, suffix, 1, suffixMax) ?? any
+    wildcardLevels.set(suffix, { hostname: `*${suffix}`, value: entry.value, next })
+    suffixMax = suffix.length
+  }
+  const exactLevels = new Map<string, HostLevel<T>>()
+  for (const [hostname, value] of exact) {
+    exactLevels.set(hostname, {
+      hostname,
+      value,
+      next: longestWildcard(wildcardLevels, hostname, 1, suffixMax) ?? any,
+    })
+  }
+  const hasNames = exactLevels.size > 0 || wildcardLevels.size > 0
+  return {
+    find(host) {
+      if (!hasNames || host.length > HOST_LENGTH_MAX) return any
+      return exactLevels.get(host) ?? longestWildcard(wildcardLevels, host, 1, suffixMax) ?? any
+    },
+  }
+}
+
+/** `start` 1: at least one character stands for the `*`. */
+function longestWildcard<T>(
+  levels: ReadonlyMap<string, HostLevel<T>>,
+  host: string,
+  start: number,
+  suffixMax: number,
+): HostLevel<T> | undefined {
+  if (levels.size === 0) return undefined
+  let dot = host.indexOf('.', Math.max(start, host.length - suffixMax))
+  while (dot >= 0) {
+    const level = levels.get(host.slice(dot))
+    if (level !== undefined) return level
+    dot = host.indexOf('.', dot + 1)
+  }
+  return undefined
+}
+
+interface Sorted<T> {
+  readonly exact: Map<string, T>
+  /** By suffix with its leading dot. */
+  readonly wildcards: Map<string, { readonly value: T }>
+  readonly any: HostLevel<T> | undefined
+}
+
+function sortByKind<T>(values: ReadonlyMap<string | undefined, T>): Sorted<T> {
+  const exact = new Map<string, T>()
+  const wildcards = new Map<string, { readonly value: T }>()
+  let any: HostLevel<T> | undefined
+  for (const [hostname, value] of values) {
+    const lower = hostname?.toLowerCase() ?? ''
+    if (isAnyHost(lower)) any ??= { hostname: undefined, value, next: undefined }
+    else if (lower.startsWith('*.')) wildcards.set(lower.slice(1), { value })
+    else exact.set(lower, value)
+  }
+  return { exact, wildcards, any }
+}
+
+export function isAnyHost(hostname: string | undefined): boolean {
+  return hostname === undefined || hostname === '' || hostname === '*'
+}
