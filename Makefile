@@ -45,6 +45,11 @@ format: install ## Format all sources
 test: install ## Run every test
 	vitest run
 
+.PHONY: build
+build: install ## Bundle the command into dist/ (dist/gw.js)
+	rm -rf dist
+	rolldown --config rolldown.config.ts
+
 .PHONY: bench
 bench: install ## Compare with nginx and haproxy (needs wrk, nginx, haproxy); ARGS='--rounds 5' and others
 	node bench/main.ts $(ARGS)

@@ -2,10 +2,9 @@
 // supplement section 1.2). Runs compiled plans and nothing else; no promise unless a filter returns one.
 import type { ExchangeObserver } from './config/compiled.ts'
 import type { Exchange } from './exchange.ts'
-import { BodyTooLarge } from './http/body.ts'
 import type { ConnectionLimits, RequestHandler } from './http/handler.ts'
-import type { HttpResponse } from './http/message.ts'
-import type { ListenerPlan, NamedFilter } from './plan.ts'
+import type { ListenerPlan } from './plan.ts'
+import { runChain } from './policy/run-chain.ts'
 
 export interface PipelineInput {
   readonly limits: ConnectionLimits
@@ -40,13 +39,13 @@ function start(exchange: Exchange, listener: ListenerPlan): void {
   if (exchange.request.method === 'CONNECT') {
     exchange.fail('methodNotAllowed')
     finishResponse(exchange)
-  } else if (listener.chain.request.length === 0) selectRoute(exchange)
-  else if (listener.chain.readsRequestBody) bufferRequest(exchange, runPreRouting)
+  } else if (listener.chain.readsRequestBody) bufferRequest(exchange, runPreRouting)
+  else if (listener.chain.request.length === 0) selectRoute(exchange)
   else runPreRouting(exchange)
 }
 
 function runPreRouting(exchange: Exchange): void {
-  runFilters(exchange.flow?.listener.chain.request ?? [], exchange, 0, selectRoute)
+  runChain(exchange.flow?.listener.chain.request ?? [], exchange, 0, selectRoute)
 }
 
 function selectRoute(exchange: Exchange): void {
@@ -65,13 +64,13 @@ function selectRoute(exchange: Exchange): void {
   flow.route = plan
   exchange.place = plan.place
   exchange.matchedPrefix = found.matchedPrefix
-  if (plan.chain.request.length === 0) selectBackend(exchange)
-  else if (plan.chain.readsRequestBody) bufferRequest(exchange, runPostRouting)
+  if (plan.chain.readsRequestBody) bufferRequest(exchange, runPostRouting)
+  else if (plan.chain.request.length === 0) selectBackend(exchange)
   else runPostRouting(exchange)
 }
 
 function runPostRouting(exchange: Exchange): void {
-  runFilters(exchange.flow?.route?.chain.request ?? [], exchange, 0, selectBackend)
+  runChain(exchange.flow?.route?.chain.request ?? [], exchange, 0, selectBackend)
 }
 
 function selectBackend(exchange: Exchange): void {
@@ -89,13 +88,13 @@ function selectBackend(exchange: Exchange): void {
   exchange.flow.backend = backend
   exchange.backendName = backend.name
   exchange.backendProtocol = backend.protocol
-  if (backend.request.length === 0) callBackend(exchange)
-  else if (backend.readsRequestBody) bufferRequest(exchange, runBackendFilters)
+  if (backend.readsRequestBody) bufferRequest(exchange, runBackendFilters)
+  else if (backend.request.length === 0) callBackend(exchange)
   else runBackendFilters(exchange)
 }
 
 function runBackendFilters(exchange: Exchange): void {
-  runFilters(exchange.flow?.backend?.request ?? [], exchange, 0, callBackend)
+  runChain(exchange.flow?.backend?.request ?? [], exchange, 0, callBackend)
 }
 
 function callBackend(exchange: Exchange): void {
@@ -115,58 +114,13 @@ function finishResponse(exchange: Exchange): void {
 function runResponseFilters(exchange: Exchange): void {
   const { flow } = exchange
   const plan = flow?.backend ?? flow?.route ?? flow?.listener
-  runFilters(plan?.response.filters ?? [], exchange, 0, sendResponse)
+  runChain(plan?.response.filters ?? [], exchange, 0, sendResponse)
 }
 
 function sendResponse(exchange: Exchange): void {
   if (exchange.response === undefined) exchange.fail('internal', 'no response was made')
   mergeQueuedHeaders(exchange)
   exchange.flow?.respond(exchange)
-}
-
-/** Runs filters from `start`; the first that answers ends the chain. Goes on asynchronously only after a promise. */
-export function runFilters(
-  filters: readonly NamedFilter[],
-  exchange: Exchange,
-  start: number,
-  done: (exchange: Exchange) => void,
-): void {
-  for (let i = start; i < filters.length; i++) {
-    const verdict = callFilter(filters[i], exchange)
-    if (verdict === undefined) continue
-    if (verdict instanceof Promise) {
-      verdict.then(
-        (late) => {
-          if (late === undefined) runFilters(filters, exchange, i + 1, done)
-          else answer(exchange, late, done)
-        },
-        (error: unknown) => {
-          exchange.fail('internal', `${filters[i]?.name ?? 'filter'}: ${String(error)}`)
-          done(exchange)
-        },
-      )
-      return
-    }
-    answer(exchange, verdict, done)
-    return
-  }
-  done(exchange)
-}
-
-function callFilter(
-  entry: NamedFilter | undefined,
-  exchange: Exchange,
-): HttpResponse | Promise<HttpResponse | undefined> | undefined {
-  try {
-    return entry?.filter(exchange)
-  } catch (error) {
-    return exchange.fail('internal', `${entry?.name ?? 'filter'}: ${String(error)}`)
-  }
-}
-
-function answer(exchange: Exchange, response: HttpResponse, done: (exchange: Exchange) => void): void {
-  exchange.response = response
-  done(exchange)
 }
 
 /**
@@ -179,31 +133,31 @@ function bufferRequest(exchange: Exchange, next: (exchange: Exchange) => void): 
     next(exchange)
     return
   }
-  body.collect(exchange.flow?.bodyBytesMax ?? 0).then(
+  body.tryCollect(exchange.flow?.bodyBytesMax ?? 0).then(
     (whole) => {
-      exchange.request.body = whole
+      if (whole !== undefined) exchange.request.body = whole
       next(exchange)
     },
     (error: unknown) => {
-      if (!(error instanceof BodyTooLarge)) exchange.fail('invalidRequest', String(error))
-      next(exchange)
+      exchange.fail('invalidRequest', String(error))
+      finishResponse(exchange)
     },
   )
 }
 
 function bufferResponse(exchange: Exchange, next: (exchange: Exchange) => void): void {
   const body = exchange.response?.body
-  if (body === undefined || typeof body === 'string' || Buffer.isBuffer(body) || !('collect' in body)) {
+  if (body === undefined || typeof body === 'string' || !('tryCollect' in body)) {
     next(exchange)
     return
   }
-  body.collect(exchange.flow?.bodyBytesMax ?? 0).then(
+  body.tryCollect(exchange.flow?.bodyBytesMax ?? 0).then(
     (whole) => {
-      if (exchange.response !== undefined) exchange.response.body = whole
+      if (whole !== undefined && exchange.response !== undefined) exchange.response.body = whole
       next(exchange)
     },
     (error: unknown) => {
-      if (!(error instanceof BodyTooLarge)) exchange.fail('upstreamFailure', String(error))
+      exchange.fail('upstreamFailure', String(error))
       next(exchange)
     },
   )

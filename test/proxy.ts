@@ -25,6 +25,8 @@ export interface TestProxyOptions {
   readonly secrets?: Readonly<Record<string, string>>
   readonly sessionKey?: Uint8Array
   readonly workers?: number
+  /** Last changes to the configuration. */
+  readonly change?: (config: RenderedConfig) => RenderedConfig
 }
 
 const LOOPBACK = { host: '127.0.0.1', port: 0 }
@@ -60,8 +62,9 @@ export async function testProxy(options: TestProxyOptions): Promise<TestProxy> {
   }
 }
 
-export function configFor(port: number, { routes, policies = [] }: TestProxyOptions): RenderedConfig {
-  return {
+export function configFor(port: number, options: TestProxyOptions): RenderedConfig {
+  const { routes, policies = [], change = (config) => config } = options
+  return change({
     version: 1,
     binds: [{ key: `${port}/ns/gw`, port }],
     listeners: [
@@ -91,5 +94,5 @@ export function configFor(port: number, { routes, policies = [] }: TestProxyOpti
     policies: [...policies],
     services: [],
     workloads: [],
-  }
+  })
 }

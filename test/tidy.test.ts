@@ -66,7 +66,9 @@ describe('tidy', () => {
       if (rule === undefined || rule[1].includes('*')) continue
       const [folder, allowed] = rule
       for (const target of importsOf(file)) {
-        const isAllowed = [folder, ...allowed].some((place) => target === place || target.startsWith(`${place}/`))
+        const isAllowed = [folder, ...allowed, 'package.json'].some(
+          (place) => target === place || target.startsWith(`${place}/`),
+        )
         if (!isAllowed) wrong.push(`${file} imports ${target}`)
       }
     }

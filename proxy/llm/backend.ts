@@ -10,7 +10,7 @@ import type {
 import { useEndpoint } from '../backend/http.ts'
 import type { Exchange } from '../exchange.ts'
 import { HttpResponse } from '../http/message.ts'
-import { runFilters } from '../pipeline.ts'
+import { runChain } from '../policy/run-chain.ts'
 import type { NamedFilter } from '../plan.ts'
 import { UpstreamError } from '../upstream/target.ts'
 import { prepareCall, type CompiledProvider, type LlmCall } from './call.ts'
@@ -129,7 +129,7 @@ function passThrough(exchange: Exchange, { provider, endpoint, environment }: An
 
 function filtered(exchange: Exchange, filters: readonly NamedFilter[]): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
-  runFilters(filters, exchange, 0, () => resolve())
+  runChain(filters, exchange, 0, () => resolve())
   return promise
 }
 

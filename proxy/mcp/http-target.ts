@@ -3,7 +3,7 @@ import type { EffectiveBackendPolicies, BackendEnvironment, Endpoint, EndpointPi
 import { Exchange } from '../exchange.ts'
 import { HttpRequest } from '../http/message.ts'
 import { SseParser } from '../llm/sse.ts'
-import { runFilters } from '../pipeline.ts'
+import { runChain } from '../policy/run-chain.ts'
 import type { NamedFilter } from '../plan.ts'
 import { UpstreamError, type UpstreamResponse } from '../upstream/target.ts'
 import { parseMessage, type JsonRpcMessage } from './jsonrpc.ts'
@@ -133,7 +133,7 @@ async function targetRequest(
   own.place = exchange.place
   own.metadata = exchange.metadata
   const { promise, resolve } = Promise.withResolvers<void>()
-  runFilters(filters, own, 0, () => resolve())
+  runChain(filters, own, 0, () => resolve())
   await promise
   if (own.response !== undefined) throw new TargetError(own.errorDetail ?? 'a backend policy refused the call')
   return request
