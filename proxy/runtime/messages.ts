@@ -1,36 +1,52 @@
 // What main thread and workers say to each other. Plain data: everything crosses by structured clone.
+// A configuration comes in two steps, so that workers never disagree: all prepare it, then all commit it.
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
+import type { RateLimitBuffer } from '../policy/rate-limit-store.ts'
 
 export interface WorkerSettings {
   readonly workerId: number
   /** Address listeners bind to: `::` (default), `127.0.0.1` in `gw run`. */
   readonly listenAddress: string
+  /** False where the system cannot share a port between sockets: then there is one worker. */
+  readonly reusePort: boolean
   readonly logFormat: 'text' | 'json'
+  /** Env-filter directive in force. */
   readonly logLevel: string
   readonly accessLog: boolean
   /** 32 bytes for sealing MCP sessions; undefined: ids are only encoded. */
   readonly sessionKey: Uint8Array | undefined
   readonly podName: string | undefined
   readonly podNamespace: string | undefined
-  /** Counters and histograms of this worker, see metrics.ts. */
+  /** Counters and histograms of this worker, see metrics/buffer.ts. */
   readonly metricsBuffer: SharedArrayBuffer
+  /** Log lines of this worker, see log/line-ring.ts. */
+  readonly logRing: SharedArrayBuffer
+}
+
+export interface ConfigMessage {
+  readonly type: 'config'
+  readonly generation: number
+  readonly config: RenderedConfig
+  readonly secrets: RenderedSecrets
+  /** Token buckets shared by all workers. */
+  readonly rateLimits: RateLimitBuffer
 }
 
 export type MainToWorker =
-  | {
-      readonly type: 'config'
-      readonly generation: number
-      readonly config: RenderedConfig
-      readonly secrets: RenderedSecrets
-      /** Token buckets shared by all workers; slot by limit key, see rate-limit-store.ts. */
-      readonly rateLimits: { readonly buffer: SharedArrayBuffer; readonly slots: ReadonlyMap<string, number> }
-    }
+  /** Compile it and open its new ports; answer `prepared` or `rejected`. Requests see nothing of it yet. */
+  | ConfigMessage
+  /** Put the prepared generation in force; answer `applied`. */
+  | { readonly type: 'commit'; readonly generation: number }
+  /** Forget the prepared generation: another worker refused it. */
+  | { readonly type: 'abort'; readonly generation: number }
   | { readonly type: 'drain'; readonly minMs: number; readonly maxMs: number }
   | { readonly type: 'logLevel'; readonly directive: string }
 
 export type WorkerToMain =
   | { readonly type: 'started' }
-  | { readonly type: 'applied'; readonly generation: number; readonly warnings: readonly string[] }
+  | { readonly type: 'prepared'; readonly generation: number; readonly warnings: readonly string[] }
+  | { readonly type: 'applied'; readonly generation: number }
   | { readonly type: 'rejected'; readonly generation: number; readonly message: string }
-  | { readonly type: 'series'; readonly metric: string; readonly labels: readonly string[]; readonly offset: number }
+  /** The log ring has lines and its reader was asleep. */
+  | { readonly type: 'log' }
   | { readonly type: 'drained' }

@@ -1,0 +1,72 @@
+// The `backends` part of the configuration dump: one variant object for each backend, sorted by key. Pure.
+import type { components } from '#api/admin/types.gen.ts'
+import type { AIProvider, Backend, MCPTarget, ProviderGroup, StaticTarget } from '#api/ir/types.gen.ts'
+import { dumpInline } from './dump-inline.ts'
+
+type Dump = Record<string, unknown>
+type DumpBackend = components['schemas']['DumpBackend']
+
+export function dumpBackends(backends: readonly Backend[]): DumpBackend[] {
+  return backends.toSorted((a, b) => (a.key < b.key ? -1 : 1)).map(dumpBackend)
+}
+
+function dumpBackend(backend: Backend): DumpBackend {
+  return { backend: variantOf(backend), ...dumpInline(backend.inlinePolicies) }
+}
+
+function variantOf(backend: Backend): Dump {
+  const name = { name: backend.name.name, namespace: backend.name.namespace, ...sectionOf(backend) }
+  if (backend.static !== undefined) {
+    return { host: { ...name, target: address(backend.static), ...(backend.a2a === true ? { a2a: true } : {}) } }
+  }
+  if (backend.dynamic !== undefined) return { dynamic: name }
+  if (backend.ai !== undefined) return { ai: { ...name, target: { providers: backend.ai.groups.map(dumpGroup) } } }
+  if (backend.mcp !== undefined) {
+    const { targets, sessionRouting, prefixMode, failureMode } = backend.mcp
+    return {
+      mcp: {
+        ...name,
+        target: {
+          targets: targets.map(dumpMcpTarget),
+          stateful: sessionRouting === 'Stateful',
+          prefixMode: prefixMode.toLowerCase(),
+          failureMode: failureMode === 'FailOpen' ? 'failOpen' : 'failClosed',
+        },
+      },
+    }
+  }
+  if (backend.agentCore !== undefined) return { aws: { ...name, target: backend.agentCore } }
+  return { invalid: { ...name, target: backend.invalid ?? 'no target' } }
+}
+
+function sectionOf(backend: Backend): Dump {
+  return backend.section === undefined ? {} : { section: backend.section }
+}
+
+function address(target: StaticTarget): string {
+  if (target.unixPath !== undefined) return `unix:${target.unixPath}`
+  const host = target.host ?? ''
+  return `${host.includes(':') ? `[${host}]` : host}:${target.port ?? 0}`
+}
+
+function dumpGroup(group: ProviderGroup): Dump {
+  return {
+    active: Object.fromEntries(
+      group.providers.map((provider) => [provider.name, { endpoint: dumpProvider(provider) }]),
+    ),
+    rejected: {},
+  }
+}
+
+function dumpProvider(provider: AIProvider): Dump {
+  const { hostOverride, inlinePolicies, ...rest } = provider
+  return {
+    ...rest,
+    ...(hostOverride === undefined ? {} : { hostOverride: `${hostOverride.host}:${hostOverride.port}` }),
+    ...dumpInline(inlinePolicies),
+  }
+}
+
+function dumpMcpTarget(target: MCPTarget): Dump {
+  return { ...target }
+}

@@ -1,0 +1,255 @@
+import { describe, expect, it } from 'vitest'
+import type { RenderedConfig } from '#api/ir/types.gen.ts'
+import { configDump } from './config-dump.ts'
+
+const CONFIG: RenderedConfig = {
+  version: 1,
+  binds: [{ key: '443/infra/edge', port: 443, protocol: 'TLS' }],
+  listeners: [
+    {
+      key: 'infra/edge.https',
+      bindKey: '443/infra/edge',
+      name: { gatewayName: 'edge', gatewayNamespace: 'infra', listenerName: 'https' },
+      hostname: '*.example.com',
+      protocol: 'HTTPS',
+      tls: { certificate: { secret: 'infra/cert/tls.crt' }, privateKey: { secret: 'infra/cert/tls.key' } },
+    },
+  ],
+  routes: [
+    {
+      key: 'shop/cart.00.https',
+      listenerKey: 'infra/edge.https',
+      name: { kind: 'HTTPRoute', namespace: 'shop', name: 'cart', ruleName: 'r' },
+      createdAt: 7,
+      hostnames: ['a.example.com'],
+      matches: [{ path: { exact: '/x' }, headers: [{ name: 'authorization', value: { exact: 'Bearer abc' } }] }],
+      backends: [{ weight: 1, ref: { service: { hostname: 'cart.shop.svc', namespace: 'shop', port: 80 } } }],
+      inlinePolicies: {
+        requestHeaderModifier: {
+          set: [
+            { name: 'Authorization', value: 'Bearer hunter2' },
+            { name: 'x-plain', value: 'shown' },
+          ],
+        },
+      },
+    },
+    {
+      key: 'shop/sub.00',
+      routeGroupKey: 'shop/group',
+      name: { kind: 'HTTPRoute', namespace: 'shop', name: 'sub' },
+      hostnames: [],
+      matches: [],
+      backends: [],
+    },
+  ],
+  tcpRoutes: [],
+  backends: [
+    {
+      key: 'shop/tools',
+      name: { namespace: 'shop', name: 'tools' },
+      mcp: {
+        targets: [{ name: 'local', stdio: { cmd: 'run', env: { TOKEN: 'hunter2' } } }],
+        sessionRouting: 'Stateful',
+        prefixMode: 'Conditional',
+        failureMode: 'FailClosed',
+      },
+    },
+    { key: 'shop/api', name: { namespace: 'shop', name: 'api' }, static: { host: '2001:db8::1', port: 443 } },
+    {
+      key: 'shop/llm',
+      name: { namespace: 'shop', name: 'llm' },
+      ai: {
+        groups: [
+          { providers: [{ name: 'main', provider: { p1: { model: 'gpt' } }, hostOverride: { host: 'h', port: 1 } }] },
+        ],
+      },
+      inlinePolicies: { auth: { key: { secret: 'shop/llm/key' } } },
+    },
+  ],
+  policies: [
+    {
+      key: 'b',
+      name: { kind: 'GwPolicy', namespace: 'shop', name: 'b' },
+      target: { service: { hostname: 'cart.shop.svc', namespace: 'shop' } },
+      policy: { backend: { tcp: { connectTimeoutMs: 5 } } },
+    },
+    {
+      key: 'a',
+      name: { kind: 'GwPolicy', namespace: 'infra', name: 'a' },
+      target: { gateway: { namespace: 'infra', name: 'edge' } },
+      phase: 'PreRouting',
+      inheritance: 'Override',
+      policy: { traffic: { csrf: {} } },
+    },
+  ],
+  services: [
+    {
+      name: 'cart',
+      namespace: 'shop',
+      hostname: 'cart.shop.svc',
+      ports: [{ port: 80, appProtocol: 'kubernetes.io/h2c' }],
+    },
+  ],
+  workloads: [
+    {
+      uid: 'pod-1',
+      addresses: ['10.0.0.1'],
+      healthy: true,
+      services: [{ hostname: 'cart.shop.svc', namespace: 'shop', ports: [{ port: 80, targetPort: 8080 }] }],
+    },
+    {
+      uid: 'pod-2',
+      addresses: ['10.0.0.2'],
+      healthy: false,
+      services: [{ hostname: 'cart.shop.svc', namespace: 'shop', ports: [{ port: 80, targetPort: 8080 }] }],
+    },
+  ],
+}
+
+const INPUT = { listenAddress: '::', version: { version: '1' }, settings: { workers: 2 } }
+
+describe('configDump', () => {
+  it('has exactly the documented top-level keys, also before the first configuration', () => {
+    const keys = ['binds', 'routes', 'policies', 'backends', 'services', 'workloads', 'version', 'config']
+    expect(Object.keys(configDump({ ...INPUT, config: CONFIG }))).toEqual(keys)
+    expect(configDump({ ...INPUT, config: undefined })).toMatchObject({ binds: [], version: { version: '1' } })
+  })
+
+  it('nests listeners and routes under their binds', () => {
+    const { binds, routes } = configDump({ ...INPUT, config: CONFIG })
+    expect(binds).toEqual([
+      {
+        key: '443/infra/edge',
+        address: '[::]:443',
+        protocol: 'tls',
+        tunnelProtocol: 'direct',
+        mode: 'standard',
+        listeners: {
+          'infra/edge.https': {
+            key: 'infra/edge.https',
+            gatewayName: 'edge',
+            gatewayNamespace: 'infra',
+            listenerName: 'https',
+            hostname: '*.example.com',
+            protocol: { HTTPS: null },
+            routes: {
+              'shop/cart.00.https': {
+                key: 'shop/cart.00.https',
+                name: 'cart',
+                namespace: 'shop',
+                ruleName: 'r',
+                kind: 'HTTPRoute',
+                hostnames: ['a.example.com'],
+                matches: [
+                  { path: { exact: '/x' }, headers: [{ name: 'authorization', value: { exact: '<redacted>' } }] },
+                ],
+                backends: [{ weight: 1, service: { name: 'shop/cart.shop.svc', port: 80 } }],
+                inlinePolicies: [
+                  {
+                    requestHeaderModifier: {
+                      set: [
+                        { name: 'Authorization', value: '<redacted>' },
+                        { name: 'x-plain', value: 'shown' },
+                      ],
+                    },
+                  },
+                ],
+              },
+            },
+            tcpRoutes: {},
+          },
+        },
+      },
+    ])
+    expect(routes).toEqual({
+      httpMesh: {},
+      tcpMesh: {},
+      routeGroups: {
+        'shop/group': { 'shop/sub.00': { key: 'shop/sub.00', name: 'sub', namespace: 'shop', kind: 'HTTPRoute' } },
+      },
+    })
+  })
+
+  it('shows policies and backends sorted by key', () => {
+    const { policies, backends } = configDump({ ...INPUT, config: CONFIG })
+    expect(policies).toEqual([
+      {
+        key: 'a',
+        name: { kind: 'GwPolicy', namespace: 'infra', name: 'a' },
+        target: { gateway: { namespace: 'infra', name: 'edge' } },
+        inheritance: 'override',
+        policy: { traffic: { csrf: {}, phase: 'gateway' } },
+      },
+      {
+        key: 'b',
+        name: { kind: 'GwPolicy', namespace: 'shop', name: 'b' },
+        target: { backend: { service: { hostname: 'cart.shop.svc', namespace: 'shop' } } },
+        policy: { backend: { tcp: { connectTimeoutMs: 5 } } },
+      },
+    ])
+    expect(backends).toEqual([
+      { backend: { host: { name: 'api', namespace: 'shop', target: '[2001:db8::1]:443' } } },
+      {
+        backend: {
+          ai: {
+            name: 'llm',
+            namespace: 'shop',
+            target: {
+              providers: [
+                {
+                  active: {
+                    main: { endpoint: { name: 'main', provider: { p1: { model: 'gpt' } }, hostOverride: 'h:1' } },
+                  },
+                  rejected: {},
+                },
+              ],
+            },
+          },
+        },
+        inlinePolicies: [{ auth: { key: { secret: 'shop/llm/key' } } }],
+      },
+      {
+        backend: {
+          mcp: {
+            name: 'tools',
+            namespace: 'shop',
+            target: {
+              targets: [{ name: 'local', stdio: { cmd: 'run', env: { TOKEN: '<redacted>' } } }],
+              stateful: true,
+              prefixMode: 'conditional',
+              failureMode: 'failClosed',
+            },
+          },
+        },
+      },
+    ])
+  })
+
+  it('shows services with their endpoints, and workloads', () => {
+    const { services, workloads } = configDump({ ...INPUT, config: CONFIG })
+    const endpoint = (uid: string): unknown => ({
+      [uid]: { endpoint: { workloadUid: uid, port: { '80': 8080 } }, capacity: 1 },
+    })
+    expect(services).toMatchObject([
+      {
+        name: 'cart',
+        ports: { '80': 8080 },
+        appProtocols: { '80': 'kubernetes.io/h2c' },
+        endpoints: [{ active: endpoint('pod-1'), rejected: endpoint('pod-2') }],
+      },
+    ])
+    expect(workloads).toMatchObject([
+      {
+        uid: 'pod-1',
+        workloadIps: ['10.0.0.1'],
+        status: 'Healthy',
+        services: { 'shop/cart.shop.svc': { '80': 8080 } },
+      },
+      { uid: 'pod-2', status: 'Unhealthy' },
+    ])
+  })
+
+  it('never prints what may be a credential', () => {
+    expect(JSON.stringify(configDump({ ...INPUT, config: CONFIG }))).not.toMatch(/hunter2|Bearer/)
+  })
+})

@@ -1,0 +1,171 @@
+// Admin, metrics and readiness servers over real sockets.
+import { request as httpRequest } from 'node:http'
+import { afterEach, describe, expect, it } from 'vitest'
+import type { LoggerRoot } from '../log/logger.ts'
+import { createLogger } from '../log/logger.ts'
+import { startAdminServer } from './admin-server.ts'
+import type { HttpListener } from './http-listener.ts'
+import { startReadinessServer } from './readiness-server.ts'
+import { startStatsServer } from './stats-server.ts'
+
+const LOOPBACK = { host: '127.0.0.1', port: 0 }
+const open: HttpListener[] = []
+
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((server) => server.close()))
+})
+
+interface Answer {
+  readonly status: number
+  readonly body: string
+  readonly headers: Readonly<Record<string, unknown>>
+}
+
+/** fetch cannot set the Host header. */
+function ask(
+  port: number,
+  path: string,
+  options: { method?: string; headers?: Record<string, string> } = {},
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const request = httpRequest({ host: '127.0.0.1', port, path, ...options }, (response) => {
+      let body = ''
+      response.on('data', (chunk: Buffer) => (body += chunk.toString()))
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, body, headers: response.headers }))
+    })
+    request.on('error', reject)
+    request.end()
+  })
+}
+
+async function admin(): Promise<{ port: number; loggers: LoggerRoot; shutdowns: () => number }> {
+  const loggers = createLogger({
+    format: 'text',
+    filter: { defaultLevel: 'info', modules: new Map() },
+    write: () => undefined,
+  })
+  let shutdowns = 0
+  const server = await startAdminServer(LOOPBACK, {
+    loggers,
+    configDump: () => ({ binds: [] }),
+    memory: () => {
+      throw new Error('no memory report')
+    },
+    shutdown: () => shutdowns++,
+  })
+  open.push(server)
+  return { port: server.port, loggers, shutdowns: () => shutdowns }
+}
+
+describe('admin server', () => {
+  it('answers /config_dump as pretty JSON', async () => {
+    const { port } = await admin()
+    const answer = await ask(port, '/config_dump')
+    expect(answer).toMatchObject({ status: 200, body: '{\n  "binds": []\n}\n' })
+    expect(answer.headers).toMatchObject({ 'content-type': 'application/json', 'x-content-type-options': 'nosniff' })
+    expect((await ask(port, '/config_dump', { method: 'POST' })).status).toBe(405)
+  })
+
+  it('reads and changes log levels', async () => {
+    const { port, loggers } = await admin()
+    const read = 'current log level is info\n'
+    expect(await ask(port, '/logging')).toMatchObject({ status: 200, body: read })
+    expect(await ask(port, '/logging', { method: 'POST' })).toMatchObject({ status: 200, body: read })
+    expect((await ask(port, '/logging?level=debug')).status).toBe(400)
+    expect(loggers.directive).toBe('info')
+    const changed = await ask(port, '/logging?level=router%3Ddebug', { method: 'POST' })
+    expect(changed.body).toBe('current log level is info,router=debug\n')
+    expect((await ask(port, '/logging?level=warn', { method: 'POST' })).body).toContain('warn,router=debug')
+    const refused = await ask(port, '/logging?reset&level=loud', { method: 'POST' })
+    expect(refused.status).toBe(400)
+    expect(refused.body).toContain('"loud" does not name a level\nusage: level=')
+    expect(loggers.directive).toBe('warn,router=debug')
+    expect((await ask(port, '/logging?level=a=trace&reset=1', { method: 'POST' })).body).toContain('info,a=trace')
+    expect((await ask(port, '/logging?reset', { method: 'POST' })).body).toBe(read)
+  })
+
+  it('shuts down on POST only, and not for pages of other sites', async () => {
+    const { port, shutdowns } = await admin()
+    expect(await ask(port, '/quitquitquit')).toMatchObject({ status: 405, headers: { allow: 'POST' } })
+    const crossSite = { method: 'POST', headers: { 'sec-fetch-site': 'cross-site' } }
+    expect((await ask(port, '/quitquitquit', crossSite)).status).toBe(403)
+    const foreign = { method: 'POST', headers: { origin: 'https://evil.example' } }
+    expect((await ask(port, '/quitquitquit', foreign)).status).toBe(403)
+    expect((await ask(port, '/logging?level=trace', foreign)).status).toBe(403)
+    expect(shutdowns()).toBe(0)
+    expect(await ask(port, '/quitquitquit', { method: 'POST' })).toMatchObject({ status: 200, body: 'shutdown now\n' })
+    expect(shutdowns()).toBe(1)
+  })
+
+  it('refuses host names that are not this machine', async () => {
+    const { port } = await admin()
+    expect((await ask(port, '/config_dump', { headers: { host: 'evil.example' } })).status).toBe(403)
+    expect((await ask(port, '/config_dump', { headers: { host: `localhost:${port}` } })).status).toBe(200)
+  })
+
+  it('lists its paths where there is nothing, and survives failing handlers', async () => {
+    const { port } = await admin()
+    const answer = await ask(port, '/')
+    expect(answer.status).toBe(404)
+    for (const path of ['/config_dump', '/logging', '/memory', '/quitquitquit']) expect(answer.body).toContain(path)
+    expect(await ask(port, '/memory')).toMatchObject({ status: 500, body: 'internal error\n' })
+    expect((await ask(port, '/config_dump?%zz&&=')).status).toBe(200)
+  })
+
+  it('listens on both loopback addresses for localhost', async () => {
+    const loggers = createLogger({
+      format: 'text',
+      filter: { defaultLevel: 'info', modules: new Map() },
+      write: () => 0,
+    })
+    const server = await startAdminServer(
+      { host: 'localhost', port: 0 },
+      { loggers, configDump: () => ({}), memory: () => ({}), shutdown: () => undefined },
+    )
+    open.push(server)
+    expect((await ask(server.port, '/config_dump')).status).toBe(200)
+  })
+})
+
+describe('metrics server', () => {
+  it('serves the scrape on both paths and any method', async () => {
+    const accepts: (string | undefined)[] = []
+    const server = await startStatsServer(LOOPBACK, {
+      scrape: (accept) => {
+        accepts.push(accept)
+        return Promise.resolve({ contentType: 'text/plain; version=0.0.4', body: 'x 1\n' })
+      },
+    })
+    open.push(server)
+    expect(await ask(server.port, '/metrics')).toMatchObject({ status: 200, body: 'x 1\n' })
+    expect((await ask(server.port, '/stats/prometheus?a', { method: 'POST', headers: { accept: 'y' } })).status).toBe(
+      200,
+    )
+    expect(accepts).toEqual([undefined, 'y'])
+    expect((await ask(server.port, '/')).status).toBe(404)
+  })
+
+  it('answers 500 when the scrape fails', async () => {
+    const server = await startStatsServer(LOOPBACK, { scrape: () => Promise.reject(new Error('x')) })
+    open.push(server)
+    expect((await ask(server.port, '/metrics')).status).toBe(500)
+  })
+})
+
+describe('readiness server', () => {
+  it('says what is pending and what was rejected', async () => {
+    let readiness = { pending: ['proxy', 'configuration'], rejected: undefined as string | undefined }
+    const server = await startReadinessServer(LOOPBACK, () => readiness)
+    open.push(server)
+    expect(await ask(server.port, '/healthz/ready')).toMatchObject({
+      status: 500,
+      body: 'not ready, pending: configuration, proxy\n',
+    })
+    readiness = { pending: [], rejected: undefined }
+    expect(await ask(server.port, '/healthz/ready')).toMatchObject({ status: 200, body: 'ready\n' })
+    readiness = { pending: [], rejected: 'bad bind' }
+    expect((await ask(server.port, '/healthz/ready')).body).toBe('ready\nlast configuration rejected: bad bind\n')
+    expect((await ask(server.port, '/healthz/ready', { method: 'POST' })).status).toBe(405)
+    expect((await ask(server.port, '/healthz')).status).toBe(404)
+  })
+})

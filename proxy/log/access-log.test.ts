@@ -1,0 +1,180 @@
+import { describe, expect, it } from 'vitest'
+import { Exchange } from '../exchange.ts'
+import { HeaderList } from '../http/headers.ts'
+import { HttpRequest, HttpResponse } from '../http/message.ts'
+import type { AccessLogRule } from './access-log.ts'
+import { accessLogRule, createAccessLog } from './access-log.ts'
+import type { LogFormat } from './logger.ts'
+
+const connection = {
+  id: 7,
+  sourceAddress: '10.1.2.3',
+  sourcePort: 4567,
+  localAddress: '10.0.0.1',
+  localPort: 80,
+  isTls: false,
+  sni: undefined,
+  signal: new AbortController().signal,
+  close: () => undefined,
+}
+const START_MS = 1000
+
+function exchangeOf(request: Partial<ConstructorParameters<typeof HttpRequest>[0]> = {}): Exchange {
+  const init = {
+    method: 'GET',
+    path: '/p',
+    query: 'q=1',
+    host: 'shop.example',
+    scheme: 'http',
+    version: 'HTTP/1.1',
+    headers: HeaderList.of([['content-type', 'application/grpc']]),
+  } as const
+  const exchange = new Exchange(connection, new HttpRequest({ ...init, ...request }), START_MS)
+  exchange.place = {
+    bind: '80/infra/edge',
+    gatewayNamespace: 'infra',
+    gatewayName: 'edge',
+    listener: 'http',
+    routeKind: 'HTTPRoute',
+    routeNamespace: 'shop',
+    routeName: 'cart',
+    routeRule: 'rule-1',
+  }
+  exchange.endpoint = '10.9.8.7:8080'
+  exchange.backendProtocol = 'llm'
+  exchange.response = new HttpResponse(200, HeaderList.of([['grpc-status', '5']]), '', false)
+  return exchange
+}
+
+function logged(exchange: Exchange, format: LogFormat, rule?: AccessLogRule): string {
+  const lines: string[] = []
+  const log = createAccessLog({ format, write: (line) => lines.push(line) })
+  // Twice: the second line comes from what the first has cached.
+  log.log(exchange, rule, START_MS + 12.9)
+  log.log(exchange, rule, START_MS + 12.9)
+  expect(lines[1]?.replace(/\.\d{6}Z/, '')).toBe(lines[0]?.replace(/\.\d{6}Z/, ''))
+  return lines[0] ?? ''
+}
+
+const PLACE = 'gateway=infra/edge listener=http route_rule=rule-1 route=shop/cart'
+const HTTP =
+  'endpoint=10.9.8.7:8080 src.addr=10.1.2.3:4567 http.method=GET http.host=shop.example http.path=/p?q=1 ' +
+  'http.version=HTTP/1.1 http.status=200 grpc.status=5'
+
+describe('createAccessLog', () => {
+  it('writes the fields in their order as text', () => {
+    expect(logged(exchangeOf(), 'text')).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z\tinfo\trequest /)
+    expect(logged(exchangeOf(), 'text').split('\tinfo\trequest ')[1]).toBe(
+      `${PLACE} ${HTTP} protocol=llm duration=12ms\n`,
+    )
+  })
+
+  it('writes LLM and MCP facts, reason and error', () => {
+    const exchange = exchangeOf()
+    exchange.mcp = {
+      methodName: 'tools/call',
+      sessionId: 'abc',
+      kind: 'tool',
+      target: 'time',
+      name: 'now',
+      errorCode: -32_603,
+      errorMessage: 'no "clock"',
+    }
+    exchange.llm = {
+      isStreaming: true,
+      provider: 'openai',
+      requestModel: 'gpt',
+      responseModel: 'gpt-1',
+      inputTokens: 10,
+      cachedInputTokens: 4,
+      cacheCreationInputTokens: 2,
+      outputTokens: 3,
+      reasoningTokens: 1,
+      totalTokens: 13,
+      timeToFirstTokenMs: 2.9,
+    }
+    exchange.reason = 'Timeout'
+    exchange.errorDetail = 'upstream "x" slow'
+    expect(logged(exchange, 'text').split(' protocol=llm ')[1]).toBe(
+      'mcp.method.name=tools/call mcp.target=time mcp.resource.type=tool gen_ai.tool.name=now mcp.session.id=abc ' +
+        'mcp.error.code=-32603 mcp.error.message="no \\"clock\\"" gen_ai.operation.name=chat ' +
+        'gen_ai.provider.name=openai gen_ai.request.model=gpt gen_ai.response.model=gpt-1 ' +
+        'gen_ai.usage.input_tokens=10 gen_ai.usage.cache_creation.input_tokens=2 ' +
+        'gen_ai.usage.cache_read.input_tokens=4 gen_ai.usage.output_tokens=3 gen_ai.usage.reasoning_tokens=1 ' +
+        'gw.ai.time_to_first_token=0.002900 gw.ai.time_per_output_token=0.005000 ' +
+        'error="upstream \\"x\\" slow" reason=Timeout duration=12ms\n',
+    )
+  })
+
+  it('writes the same fields as JSON', () => {
+    const line = logged(exchangeOf(), 'json')
+    expect(Object.keys(JSON.parse(line))).toEqual(
+      (
+        'level time scope gateway listener route_rule route endpoint src.addr http.method http.host http.path ' +
+        'http.version http.status grpc.status protocol duration'
+      ).split(' '),
+    )
+    expect(JSON.parse(line)).toMatchObject({ level: 'info', scope: 'request', 'http.status': 200, duration: '12ms' })
+  })
+
+  it('drops removed and replaced fields and puts added ones last', () => {
+    const rule = accessLogRule({
+      filter: (exchange) => exchange.request.method === 'GET',
+      remove: ['http.host', 'listener'],
+      add: [
+        { name: 'user', value: () => 'a b' },
+        { name: 'endpoint', value: () => 7n },
+        { name: 'none', value: () => undefined },
+        { name: 'map', value: () => new Map([['k', [1, true]]]) },
+      ],
+    })
+    const text = logged(exchangeOf(), 'text', rule)
+    expect(text).not.toMatch(/http\.host=|listener=|endpoint=10|none=/)
+    expect(text).toContain('route=shop/cart')
+    expect(text).toMatch(/ duration=12ms user="a b" endpoint=7 map=\{"k":\[1,true\]\}\n$/)
+    expect(JSON.parse(logged(exchangeOf(), 'json', rule))).toMatchObject({
+      user: 'a b',
+      endpoint: 7,
+      map: { k: [1, true] },
+    })
+    const lines: string[] = []
+    createAccessLog({ format: 'text', write: (line) => lines.push(line) }).log(exchangeOf({ method: 'POST' }), rule)
+    expect(lines).toEqual([])
+  })
+
+  it.each(['a b', 'a\nb', 'a\tb', '"', 'x\u2028y', 'back\\slash', 'x\u0085'])(
+    'does not let the value %j forge fields or lines',
+    (value) => {
+      const exchange = exchangeOf({ path: `/${value}`, host: value, method: value })
+      const text = logged(exchange, 'text')
+      const quoted = / http\.host=("(?:[^"\\]|\\.)*") http\.path=/.exec(text)?.[1]
+      expect(JSON.parse(quoted ?? '')).toBe(value)
+      expect(text.slice(0, -1)).not.toMatch(/[\n\r\u0085\u2028]/)
+      expect(JSON.parse(logged(exchange, 'json'))).toMatchObject({ 'http.host': value, 'http.method': value })
+    },
+  )
+
+  it('leaves out what is absent', () => {
+    const exchange = exchangeOf({ query: '' })
+    exchange.place = undefined
+    exchange.endpoint = undefined
+    exchange.backendProtocol = undefined
+    exchange.response = undefined
+    expect(logged(exchange, 'text').split('\tinfo\trequest ')[1]).toBe(
+      'src.addr=10.1.2.3:4567 http.method=GET http.host=shop.example http.path=/p http.version=HTTP/1.1 duration=12ms\n',
+    )
+  })
+
+  it('adds the connection at level debug', () => {
+    const lines: string[] = []
+    createAccessLog({ format: 'text', write: (line) => lines.push(line), isVerbose: () => true }).log(exchangeOf())
+    expect(lines[0]).toContain('\trequest connection.id=7 gateway=')
+  })
+
+  it('logs refused requests', () => {
+    const lines: string[] = []
+    const log = createAccessLog({ format: 'text', write: (line) => lines.push(line) })
+    log.refused({ sourceAddress: '::1', sourcePort: 5, status: 400, detail: 'bad line' })
+    expect(lines[0]).toContain('\trequest src.addr=[::1]:5 http.status=400 error="bad line" reason=InvalidRequest\n')
+  })
+})

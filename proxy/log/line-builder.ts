@@ -1,0 +1,147 @@
+// Puts the fields of one access log line together, in text or JSON. Reused for every line of a thread: no allocation
+// besides the line itself.
+import type { LogFormat } from './logger.ts'
+import { quotedValue, textValue } from './text-value.ts'
+import { formatMicros } from './timestamp.ts'
+
+export interface LineBuilder {
+  /** Begins a line; names in `dropped` are left out of it. */
+  begin(timeMicros: number, dropped: ReadonlySet<string> | undefined): void
+  /** A value that cannot hold anything but plain characters (names checked by a schema, numbers as text). */
+  plain(name: string, value: string | undefined): void
+  /** A value that came from a peer. */
+  text(name: string, value: string | undefined): void
+  /** A value of the quoted type: always a JSON string. */
+  quoted(name: string, value: string | undefined): void
+  number(name: string, value: number | undefined): void
+  /** An added field of any type; undefined and null are left out. Never dropped. */
+  added(name: string, value: unknown): void
+  /** Length so far; with `since` and `raw` a run of fields can be kept and used again. */
+  readonly length: number
+  since(length: number): string
+  raw(fields: string): void
+  /** The line with its newline. */
+  end(): string
+}
+
+export function createLineBuilder(format: LogFormat): LineBuilder {
+  return format === 'json' ? new JsonLineBuilder() : new TextLineBuilder()
+}
+
+class TextLineBuilder implements LineBuilder {
+  #line = ''
+  #dropped: ReadonlySet<string> | undefined = undefined
+
+  begin(timeMicros: number, dropped: ReadonlySet<string> | undefined): void {
+    this.#dropped = dropped
+    this.#line = `${formatMicros(timeMicros)}\tinfo\trequest`
+  }
+
+  plain(name: string, value: string | undefined): void {
+    if (value === undefined || this.#dropped?.has(name) === true) return
+    this.#line += ` ${name}=${value}`
+  }
+
+  text(name: string, value: string | undefined): void {
+    if (value === undefined || this.#dropped?.has(name) === true) return
+    this.#line += ` ${name}=${textValue(value)}`
+  }
+
+  quoted(name: string, value: string | undefined): void {
+    if (value === undefined || this.#dropped?.has(name) === true) return
+    this.#line += ` ${name}=${quotedValue(value)}`
+  }
+
+  number(name: string, value: number | undefined): void {
+    if (value === undefined || this.#dropped?.has(name) === true) return
+    this.#line += ` ${name}=${value}`
+  }
+
+  added(name: string, value: unknown): void {
+    if (value === undefined || value === null) return
+    this.#line += ` ${name}=${typeof value === 'string' ? textValue(value) : addedJson(value)}`
+  }
+
+  get length(): number {
+    return this.#line.length
+  }
+
+  since(length: number): string {
+    return this.#line.slice(length)
+  }
+
+  raw(fields: string): void {
+    this.#line += fields
+  }
+
+  end(): string {
+    return `${this.#line}\n`
+  }
+}
+
+class JsonLineBuilder implements LineBuilder {
+  #line = ''
+  #dropped: ReadonlySet<string> | undefined = undefined
+
+  begin(timeMicros: number, dropped: ReadonlySet<string> | undefined): void {
+    this.#dropped = dropped
+    this.#line = `{"level":"info","time":"${formatMicros(timeMicros)}","scope":"request"`
+  }
+
+  plain(name: string, value: string | undefined): void {
+    if (value === undefined || this.#dropped?.has(name) === true) return
+    this.#line += `,"${name}":"${value}"`
+  }
+
+  text(name: string, value: string | undefined): void {
+    this.quoted(name, value)
+  }
+
+  quoted(name: string, value: string | undefined): void {
+    if (value === undefined || this.#dropped?.has(name) === true) return
+    this.#line += `,"${name}":${quotedValue(value)}`
+  }
+
+  number(name: string, value: number | undefined): void {
+    if (value === undefined || this.#dropped?.has(name) === true) return
+    this.#line += `,"${name}":${value}`
+  }
+
+  added(name: string, value: unknown): void {
+    if (value === undefined || value === null) return
+    this.#line += `,${JSON.stringify(name)}:${addedJson(value)}`
+  }
+
+  get length(): number {
+    return this.#line.length
+  }
+
+  since(length: number): string {
+    return this.#line.slice(length)
+  }
+
+  raw(fields: string): void {
+    this.#line += fields
+  }
+
+  end(): string {
+    return `${this.#line}}\n`
+  }
+}
+
+/** Expressions give maps, lists, bytes and 64-bit integers besides what JSON knows. */
+function addedJson(value: unknown): string {
+  if (typeof value === 'bigint') return String(value)
+  try {
+    return JSON.stringify(value, jsonReplacer) ?? '""'
+  } catch {
+    return '"<unprintable>"'
+  }
+}
+
+function jsonReplacer(_key: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return Number(value)
+  if (value instanceof Map) return Object.fromEntries(value)
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64')
+  return value
+}

@@ -1,0 +1,117 @@
+// Log lines on their way from a worker to the main thread: a byte ring in shared memory, one writer, one reader.
+// Lines survive the death of the writer. A full ring blocks the writer; nothing is dropped.
+
+/** 10 000 lines (data-plane supplement section 6.3) of up to 400 bytes; a power of two, so that positions may wrap. */
+const RING_BYTES = 4 * 1024 * 1024
+const HEADER_BYTES = 64
+const WRITTEN = 0
+const READ = 4
+const AWAKE = 8
+/** A line longer than this is cut: it must fit with room to spare, and no sane consumer reads it. */
+export const LINE_BYTES_MAX = 256 * 1024
+/** The reader looks at least this often while the writer waits. */
+const BLOCKED_WAIT_MS = 50
+
+export function createLineRing(ringBytes = RING_BYTES): SharedArrayBuffer {
+  return new SharedArrayBuffer(HEADER_BYTES + ringBytes)
+}
+
+interface View {
+  readonly header: Int32Array
+  readonly bytes: Buffer
+  readonly mask: number
+}
+
+function viewOf(ring: SharedArrayBuffer): View {
+  return {
+    header: new Int32Array(ring, 0, HEADER_BYTES / 4),
+    bytes: Buffer.from(ring, HEADER_BYTES),
+    mask: ring.byteLength - HEADER_BYTES - 1,
+  }
+}
+
+/**
+ * The writer's end: a function that takes whole lines. `wake` is called when the reader said it went to sleep; it must
+ * lead to a `drain` in the reader's thread.
+ */
+export function lineRingWriter(ring: SharedArrayBuffer, wake: () => void): (line: string) => void {
+  const { header, bytes, mask } = viewOf(ring)
+  const capacity = mask + 1
+
+  function awaitSpace(needed: number): void {
+    for (;;) {
+      const read = Atomics.load(header, READ)
+      const used = (Atomics.load(header, WRITTEN) - read) >>> 0
+      if (capacity - used >= needed) return
+      signal()
+      Atomics.wait(header, READ, read, BLOCKED_WAIT_MS)
+    }
+  }
+
+  function signal(): void {
+    if (Atomics.exchange(header, AWAKE, 1) === 0) wake()
+  }
+
+  return (line) => {
+    const worstBytes = line.length * 3
+    const start = Atomics.load(header, WRITTEN)
+    const at = start & mask
+    if (worstBytes <= LINE_BYTES_MAX && at + worstBytes <= capacity) {
+      awaitSpace(worstBytes)
+      const length = bytes.write(line, at, worstBytes, 'utf8')
+      Atomics.store(header, WRITTEN, (start + length) | 0)
+    } else {
+      const encoded = encodeBounded(line)
+      awaitSpace(encoded.length)
+      const first = Math.min(encoded.length, capacity - at)
+      encoded.copy(bytes, at, 0, first)
+      encoded.copy(bytes, 0, first)
+      Atomics.store(header, WRITTEN, (start + encoded.length) | 0)
+    }
+    signal()
+  }
+}
+
+function encodeBounded(line: string): Buffer {
+  const encoded = Buffer.from(line, 'utf8')
+  if (encoded.length <= LINE_BYTES_MAX) return encoded
+  const cut = encoded.subarray(0, LINE_BYTES_MAX)
+  cut[LINE_BYTES_MAX - 1] = 0x0a
+  return cut
+}
+
+export interface LineRingReader {
+  /** Copies what is there out of the ring (at most the ring's size); undefined when it is empty. */
+  take(): Buffer | undefined
+  /** Asks for a `wake` on the next line. False: there are lines already, take them first. */
+  sleep(): boolean
+}
+
+export function lineRingReader(ring: SharedArrayBuffer): LineRingReader {
+  const { header, bytes, mask } = viewOf(ring)
+  const capacity = mask + 1
+
+  function take(): Buffer | undefined {
+    const read = Atomics.load(header, READ)
+    const length = (Atomics.load(header, WRITTEN) - read) >>> 0
+    if (length === 0) return undefined
+    const taken = Buffer.allocUnsafe(length)
+    const at = read & mask
+    const first = Math.min(length, capacity - at)
+    bytes.copy(taken, 0, at, at + first)
+    bytes.copy(taken, first, 0, length - first)
+    Atomics.store(header, READ, (read + length) | 0)
+    Atomics.notify(header, READ)
+    return taken
+  }
+
+  return {
+    take,
+    sleep() {
+      Atomics.store(header, AWAKE, 0)
+      if (Atomics.load(header, WRITTEN) === Atomics.load(header, READ)) return true
+      Atomics.store(header, AWAKE, 1)
+      return false
+    },
+  }
+}

@@ -1,0 +1,184 @@
+// Writes log lines of all threads to one file descriptor, in order and never two writes at a time, so that lines of
+// different workers cannot mix. Runs in the main thread.
+import { write as fsWrite, writeSync } from 'node:fs'
+import type { LineRingReader } from './line-ring.ts'
+import { lineRingReader } from './line-ring.ts'
+
+/** While lines come, rings are looked at this often instead of being woken for every line. */
+const DRAIN_INTERVAL_MS = 5
+/** Bytes waiting in the main thread; beyond it rings are left alone, fill up and block their writers. */
+const QUEUED_BYTES_MAX = 8 * 1024 * 1024
+/** A pipe that is full answers EAGAIN: pause before the next try. */
+const RETRY_MS = 2
+/** A synchronous write to a descriptor nobody reads is given up. */
+const SYNC_MS_MAX = 2000
+
+export interface LineWriter {
+  /** A line of the main thread itself. */
+  write(line: string): void
+  /** Starts reading a worker's ring. */
+  attach(ring: SharedArrayBuffer): void
+  /** Takes what is left in the ring of a dead worker and forgets it. */
+  detach(ring: SharedArrayBuffer): void
+  /** The writer of a ring has lines and found the reader asleep. */
+  wake(): void
+  /** Writes everything out, synchronously. For the end of the process. */
+  flushSync(): void
+  /** Resolves when everything that was written before is out. */
+  flush(): Promise<void>
+}
+
+export function createLineWriter(fd: number): LineWriter {
+  return new FdLineWriter(fd)
+}
+
+class FdLineWriter implements LineWriter {
+  readonly #fd: number
+  readonly #rings = new Map<SharedArrayBuffer, LineRingReader>()
+  #queue: Buffer[] = []
+  #queuedBytes = 0
+  /** What the running write was given; it may still have to be written in part. */
+  #inFlight: Buffer | undefined = undefined
+  #timer: NodeJS.Timeout | undefined = undefined
+  #waiters: (() => void)[] = []
+  /** The descriptor broke (EPIPE, EBADF): lines are discarded, the proxy goes on serving. */
+  #isBroken = false
+
+  constructor(fd: number) {
+    this.#fd = fd
+  }
+
+  write(line: string): void {
+    this.#push(Buffer.from(line, 'utf8'))
+    // The queue is bounded for the main thread as well: it waits for the descriptor instead of growing.
+    if (this.#queuedBytes > QUEUED_BYTES_MAX && this.#inFlight === undefined) this.flushSync()
+    else this.#pump()
+  }
+
+  attach(ring: SharedArrayBuffer): void {
+    this.#rings.set(ring, lineRingReader(ring))
+    this.wake()
+  }
+
+  detach(ring: SharedArrayBuffer): void {
+    const rest = this.#rings.get(ring)?.take()
+    this.#rings.delete(ring)
+    if (rest !== undefined) this.#push(rest)
+    this.#pump()
+  }
+
+  wake(): void {
+    this.#drain()
+  }
+
+  flush(): Promise<void> {
+    this.#collect()
+    this.#pump()
+    if (this.#isIdle()) return Promise.resolve()
+    return new Promise((resolve) => {
+      this.#waiters.push(resolve)
+    })
+  }
+
+  flushSync(): void {
+    this.#collect()
+    const rest = this.#queue
+    this.#queue = []
+    this.#queuedBytes = 0
+    for (const chunk of rest) if (!this.#isBroken) this.#writeAllSync(chunk)
+  }
+
+  #isIdle(): boolean {
+    return this.#queue.length === 0 && this.#inFlight === undefined
+  }
+
+  #push(chunk: Buffer): void {
+    this.#queue.push(chunk)
+    this.#queuedBytes += chunk.length
+  }
+
+  /** True when some ring had lines. */
+  #collect(): boolean {
+    let isActive = false
+    for (const ring of this.#rings.values()) {
+      const chunk = ring.take()
+      if (chunk === undefined) continue
+      isActive = true
+      this.#push(chunk)
+    }
+    return isActive
+  }
+
+  #drain(): void {
+    const hasRoom = this.#queuedBytes <= QUEUED_BYTES_MAX
+    const isActive = hasRoom && this.#collect()
+    this.#pump()
+    let isAsleep = hasRoom && !isActive
+    if (isAsleep) for (const ring of this.#rings.values()) if (!ring.sleep()) isAsleep = false
+    if (isAsleep || this.#timer !== undefined) return
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined
+      this.#drain()
+    }, DRAIN_INTERVAL_MS)
+    this.#timer.unref()
+  }
+
+  #pump(): void {
+    if (this.#inFlight !== undefined || this.#queue.length === 0) return
+    if (this.#isBroken) {
+      this.#queue = []
+      this.#queuedBytes = 0
+      this.#settle()
+      return
+    }
+    const chunk = this.#queue.length === 1 ? this.#queue[0] : Buffer.concat(this.#queue)
+    if (chunk === undefined) return
+    this.#queue = []
+    this.#queuedBytes = 0
+    this.#writeAsync(chunk)
+  }
+
+  #writeAsync(chunk: Buffer): void {
+    this.#inFlight = chunk
+    fsWrite(this.#fd, chunk, 0, chunk.length, null, (error, written) => {
+      if (error !== null && error.code !== 'EAGAIN' && error.code !== 'EINTR') {
+        this.#isBroken = true
+        written = chunk.length
+      }
+      const rest = chunk.subarray(error === null || this.#isBroken ? written : 0)
+      if (rest.length === 0) {
+        this.#inFlight = undefined
+        this.#pump()
+        this.#settle()
+      } else if (error === null) this.#writeAsync(rest)
+      else setTimeout(() => this.#writeAsync(rest), RETRY_MS)
+    })
+  }
+
+  #settle(): void {
+    if (!this.#isIdle()) return
+    const waiters = this.#waiters
+    this.#waiters = []
+    for (const resolve of waiters) resolve()
+  }
+
+  #writeAllSync(chunk: Buffer): void {
+    let at = 0
+    const deadline = performance.now() + SYNC_MS_MAX
+    while (at < chunk.length && performance.now() < deadline) {
+      try {
+        at += writeSync(this.#fd, chunk, at)
+      } catch (error) {
+        if (!isRetryable(error)) {
+          this.#isBroken = true
+          return
+        }
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS)
+      }
+    }
+  }
+}
+
+function isRetryable(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'EAGAIN' || error.code === 'EINTR')
+}

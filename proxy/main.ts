@@ -1,0 +1,35 @@
+// Starts the proxy inside the calling process. Handles no signals and reads no files: the command line and the cluster
+// entry do that and call `apply` and `stop`.
+import { rateLimitsOf } from './config/compile.ts'
+import { carryOver, createRateLimitBuffer } from './policy/rate-limit-store.ts'
+import type { RunningProxy } from './runtime/proxy.ts'
+import { runProxy } from './runtime/proxy.ts'
+import { createRestartHistory } from './runtime/restart-policy.ts'
+import type { Environment, ProxyOptions } from './runtime/settings.ts'
+import { SettingsError, resolveSettings } from './runtime/settings.ts'
+
+export type { ApplyResult, ProxyPorts, RunningProxy } from './runtime/proxy.ts'
+export type { ProxyOptions } from './runtime/settings.ts'
+
+/** The bundle has JavaScript beside it, the source tree TypeScript. */
+const WORKER_ENTRY = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url)
+
+/**
+ * Options win over the environment, the environment over defaults (settings.ts).
+ * @throws {StartError} a port cannot be opened; {SettingsError} an environment variable or option is not usable.
+ */
+export async function startProxy(
+  options: ProxyOptions = {},
+  environment: Environment = process.env,
+): Promise<RunningProxy> {
+  const { settings, problems } = resolveSettings(options, environment)
+  if (problems.length > 0) throw new SettingsError(problems)
+  return runProxy(settings, {
+    workerEntry: WORKER_ENTRY,
+    restartHistory: createRestartHistory,
+    rateLimits(config, previous) {
+      const limits = rateLimitsOf(config)
+      return previous === undefined ? createRateLimitBuffer(limits) : carryOver(previous, limits)
+    },
+  })
+}

@@ -1,0 +1,97 @@
+// Adds up what all workers counted, the dead ones included. Main thread only; reads shared memory, writes none of it.
+import type { SeriesEntry } from './buffer.ts'
+import { OVERFLOW_LABEL, SeriesReader } from './buffer.ts'
+import type { Family, GaugeName } from './families.ts'
+import { FAMILIES } from './families.ts'
+
+/** Workers and their successors may bring different series; this many times the bound of one worker are kept apart. */
+const SERIES_FACTOR = 4
+
+/** One series over all workers. Objects live on between scrapes. */
+export interface TotalSeries {
+  readonly labels: Readonly<Record<string, string>>
+  /** Totals of dead workers plus, after `refresh`, of the live ones. */
+  readonly totals: Float64Array
+}
+
+interface Series extends TotalSeries {
+  readonly retained: Float64Array
+}
+
+interface Source {
+  readonly reader: SeriesReader
+  readonly entries: { readonly series: Series; readonly slot: number }[]
+}
+
+export class MetricsAggregate {
+  readonly #families: Map<string, Series>[] = FAMILIES.map(() => new Map())
+  readonly #sources = new Map<SharedArrayBuffer, Source>()
+  #retainedOverflows = 0
+
+  attach(shared: SharedArrayBuffer): void {
+    this.#sources.set(shared, { reader: new SeriesReader(shared), entries: [] })
+  }
+
+  /** Keeps the totals of a worker that is gone. */
+  detach(shared: SharedArrayBuffer): void {
+    const source = this.#sources.get(shared)
+    if (source === undefined) return
+    this.#learn(source)
+    for (const { series, slot } of source.entries) addInto(series.retained, source.reader.values, slot)
+    this.#retainedOverflows += source.reader.overflows
+    this.#sources.delete(shared)
+  }
+
+  /** Brings `totals` of all series up to date. */
+  refresh(): void {
+    for (const source of this.#sources.values()) this.#learn(source)
+    for (const family of this.#families) for (const series of family.values()) series.totals.set(series.retained)
+    for (const { reader, entries } of this.#sources.values()) {
+      for (const { series, slot } of entries) addInto(series.totals, reader.values, slot)
+    }
+  }
+
+  /** Series of a family that counted anything. */
+  series(family: Family): readonly TotalSeries[] {
+    const all = this.#families[family.id]
+    if (all === undefined) return []
+    return [...all.values()].filter((series) => series.totals.some((value) => value !== 0))
+  }
+
+  gauges(shared: SharedArrayBuffer, name: GaugeName): number {
+    return this.#sources.get(shared)?.reader.gauge(name) ?? 0
+  }
+
+  get overflows(): number {
+    let sum = this.#retainedOverflows
+    for (const { reader } of this.#sources.values()) sum += reader.overflows
+    return sum
+  }
+
+  #learn(source: Source): void {
+    for (const entry of source.reader.newSeries()) {
+      source.entries.push({ series: this.#seriesOf(entry), slot: entry.slot })
+    }
+  }
+
+  #seriesOf({ family, slot, labels }: SeriesEntry): Series {
+    const key = labels.join('\u0000')
+    const known = this.#families[family.id]
+    const existing = known?.get(key)
+    if (existing !== undefined) return existing
+    if (known !== undefined && known.size >= family.seriesMax * SERIES_FACTOR && labels[0] !== OVERFLOW_LABEL) {
+      return this.#seriesOf({ family, slot, labels: family.labels.map(() => OVERFLOW_LABEL) })
+    }
+    const series: Series = {
+      labels: Object.fromEntries(family.labels.map((name, i) => [name, labels[i] ?? 'unknown'])),
+      totals: new Float64Array(family.slots),
+      retained: new Float64Array(family.slots),
+    }
+    known?.set(key, series)
+    return series
+  }
+}
+
+function addInto(target: Float64Array, values: Float64Array, slot: number): void {
+  for (let i = 0; i < target.length; i++) target[i] = (target[i] ?? 0) + (values[slot + i] ?? 0)
+}

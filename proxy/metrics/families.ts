@@ -1,0 +1,195 @@
+// Every metric a worker counts: names, labels and buckets of the data-plane supplement, section 6.2. Data only; the order
+// of families is the contract between workers and main thread (same program, so it cannot differ).
+
+export interface MetricShape {
+  readonly name: string
+  readonly help: string
+  /** Upper bounds; undefined: a counter. */
+  readonly buckets: Float64Array | undefined
+}
+
+/** Metrics that are counted together under the same label values: one lookup serves all of them. */
+export interface Family {
+  readonly id: number
+  readonly labels: readonly string[]
+  readonly metrics: readonly MetricShape[]
+  /** Slot of each metric, relative to the series. */
+  readonly offsets: readonly number[]
+  readonly slots: number
+  /** Series a worker keeps apart; further ones are counted together under `overflow`. */
+  readonly seriesMax: number
+}
+
+const HTTP_SECONDS = bounds([0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 80])
+const PROCESSING_SECONDS = bounds([50e-6, 100e-6, 250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e-3, 50e-3, 250e-3])
+/** 1, 4, 16 … 67108864. */
+const TOKENS = bounds(Array.from({ length: 14 }, (_, i) => 4 ** i))
+/** 0.01, 0.02 … 81.92. */
+const LLM_SECONDS = bounds(Array.from({ length: 14 }, (_, i) => 2 ** i / 100))
+const OUTPUT_TOKEN_SECONDS = bounds([0.001, 0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5])
+const FIRST_TOKEN_SECONDS = bounds([
+  0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10,
+])
+
+export const ROUTE_LABELS = ['bind', 'gateway', 'listener', 'route', 'route_rule'] as const
+const GEN_AI_LABELS = [
+  'gen_ai_operation_name',
+  'gen_ai_system',
+  'gen_ai_request_model',
+  'gen_ai_response_model',
+  ...ROUTE_LABELS,
+] as const
+
+/** Routes times the statuses, methods and reasons they meet. */
+const EXCHANGE_SERIES_MAX = 20_000
+/** Client-chosen values (model and tool names) are among the labels: a smaller bound. */
+const CLIENT_NAMED_SERIES_MAX = 2000
+const SMALL_SERIES_MAX = 500
+
+export const EXCHANGE = family({
+  id: 0,
+  labels: ['backend', 'protocol', 'method', 'status', 'reason', ...ROUTE_LABELS],
+  seriesMax: EXCHANGE_SERIES_MAX,
+  metrics: [
+    counter('gw_requests_total', 'HTTP requests whose response is over'),
+    histogram('gw_request_duration_seconds', 'Time from the request head to the end of the response', HTTP_SECONDS),
+    counter('gw_response_bytes_total', 'Body bytes sent to clients'),
+  ],
+})
+
+export const PROCESSING = family({
+  id: 1,
+  labels: ['backend', ...ROUTE_LABELS],
+  seriesMax: EXCHANGE_SERIES_MAX,
+  metrics: [
+    histogram(
+      'gw_request_processing_seconds',
+      'Time in the gateway from the request head to the call of the backend',
+      PROCESSING_SECONDS,
+    ),
+    histogram(
+      'gw_response_processing_seconds',
+      'Time from the response head of the backend to the end of the response',
+      PROCESSING_SECONDS,
+    ),
+  ],
+})
+
+export const UPSTREAM_CALL = family({
+  id: 2,
+  labels: ['kind', 'subtype'],
+  seriesMax: SMALL_SERIES_MAX,
+  metrics: [
+    histogram(
+      'gw_upstream_call_duration_seconds',
+      'Time from the call of a backend or service to its response head',
+      HTTP_SECONDS,
+    ),
+  ],
+})
+
+export const CONNECTION = family({
+  id: 3,
+  labels: ['bind', 'gateway', 'listener', 'protocol'],
+  seriesMax: SMALL_SERIES_MAX,
+  metrics: [counter('gw_downstream_connections_total', 'Client connections that carried at least one request')],
+})
+
+export const MCP = family({
+  id: 4,
+  labels: ['method', 'resource_type', 'server', 'resource', ...ROUTE_LABELS],
+  seriesMax: CLIENT_NAMED_SERIES_MAX,
+  metrics: [counter('gw_mcp_requests_total', 'MCP requests (posted methods)')],
+})
+
+export const GEN_AI_TOKENS = family({
+  id: 5,
+  labels: ['gen_ai_token_type', ...GEN_AI_LABELS],
+  seriesMax: CLIENT_NAMED_SERIES_MAX,
+  metrics: [histogram('gw_gen_ai_client_token_usage', 'Tokens of one LLM request', TOKENS)],
+})
+
+export const GEN_AI_DURATION = family({
+  id: 6,
+  labels: GEN_AI_LABELS,
+  seriesMax: CLIENT_NAMED_SERIES_MAX,
+  metrics: [histogram('gw_gen_ai_server_request_duration', 'Seconds of one LLM request', LLM_SECONDS)],
+})
+
+export const GEN_AI_STREAM = family({
+  id: 7,
+  labels: GEN_AI_LABELS,
+  seriesMax: CLIENT_NAMED_SERIES_MAX,
+  metrics: [
+    histogram(
+      'gw_gen_ai_server_time_to_first_token',
+      'Seconds from the request to the first content of a stream',
+      FIRST_TOKEN_SECONDS,
+    ),
+    histogram(
+      'gw_gen_ai_server_time_per_output_token',
+      'Mean seconds between output tokens after the first',
+      OUTPUT_TOKEN_SECONDS,
+    ),
+  ],
+})
+
+export const REFUSED = family({
+  id: 8,
+  labels: ['status'],
+  seriesMax: SMALL_SERIES_MAX,
+  metrics: [counter('gw_refused_requests_total', 'Requests refused before routing: malformed, too large, too slow')],
+})
+
+/** In the order of their ids. */
+export const FAMILIES: readonly Family[] = [
+  EXCHANGE,
+  PROCESSING,
+  UPSTREAM_CALL,
+  CONNECTION,
+  MCP,
+  GEN_AI_TOKENS,
+  GEN_AI_DURATION,
+  GEN_AI_STREAM,
+  REFUSED,
+]
+
+/** Values a worker sets about itself once a second. */
+export const GAUGES = [
+  'loopDelayP50Seconds',
+  'loopDelayP99Seconds',
+  'loopDelayMaxSeconds',
+  'loopUtilization',
+  'heapUsedBytes',
+  'heapTotalBytes',
+  'openConnections',
+  'activeRequests',
+] as const
+export type GaugeName = (typeof GAUGES)[number]
+
+/** Slots a metric needs: buckets, the overflow bucket and the sum; or one for a counter. */
+export function slotsOf(shape: MetricShape): number {
+  return shape.buckets === undefined ? 1 : shape.buckets.length + 2
+}
+
+function family(init: Omit<Family, 'offsets' | 'slots'>): Family {
+  const offsets: number[] = []
+  let slots = 0
+  for (const shape of init.metrics) {
+    offsets.push(slots)
+    slots += slotsOf(shape)
+  }
+  return { ...init, offsets, slots }
+}
+
+function counter(name: string, help: string): MetricShape {
+  return { name, help, buckets: undefined }
+}
+
+function histogram(name: string, help: string, buckets: Float64Array): MetricShape {
+  return { name, help, buckets }
+}
+
+function bounds(values: readonly number[]): Float64Array {
+  return Float64Array.from(values)
+}

@@ -1,0 +1,114 @@
+// Metrics main knows by itself: build, configuration, workers, runtime. Read at scrape time, nothing is counted here.
+import type { ELDHistogram } from 'node:perf_hooks'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import type { MetricsAggregate } from './aggregate.ts'
+import type { PlainMetric } from './exposition.ts'
+import type { GaugeName } from './families.ts'
+
+export interface ProcessFacts {
+  readonly version: string
+  readonly configGeneration: () => number
+  readonly configApplied: () => number
+  readonly configRejected: () => number
+  readonly workerRestarts: () => number
+  readonly workersWanted: number
+  /** Metrics memory of each serving worker, with its name. */
+  readonly workers: () => readonly { readonly name: string; readonly buffer: SharedArrayBuffer }[]
+}
+
+const MAIN_THREAD = 'main'
+const NANOS = 1e9
+
+export function processMetrics(facts: ProcessFacts, aggregate: MetricsAggregate): readonly PlainMetric[] {
+  const loop = monitorEventLoopDelay({ resolution: 20 })
+  loop.enable()
+  return [...proxyMetrics(facts, aggregate), ...runtimeMetrics(facts, aggregate, loop)]
+}
+
+function proxyMetrics(facts: ProcessFacts, aggregate: MetricsAggregate): PlainMetric[] {
+  return [
+    {
+      name: 'gw_build_info',
+      help: 'Version of the proxy',
+      type: 'gauge',
+      values: () => [{ labels: { tag: facts.version }, value: 1 }],
+    },
+    counter('gw_config_applied_total', 'Configurations put in force', facts.configApplied),
+    counter('gw_config_rejected_total', 'Configurations refused; the last good one stays', facts.configRejected),
+    gauge('gw_config_generation', 'Number of the configuration in force', facts.configGeneration),
+    counter('gw_worker_restarts_total', 'Worker threads that died and were replaced', facts.workerRestarts),
+    {
+      name: 'gw_workers',
+      help: 'Worker threads',
+      type: 'gauge',
+      values: () => [
+        { labels: { state: 'wanted' }, value: facts.workersWanted },
+        { labels: { state: 'serving' }, value: facts.workers().length },
+      ],
+    },
+    counter('gw_metrics_overflows_total', 'Label combinations counted under overflow', () => aggregate.overflows),
+  ]
+}
+
+function runtimeMetrics(facts: ProcessFacts, aggregate: MetricsAggregate, loop: ELDHistogram): PlainMetric[] {
+  const perWorker = (name: GaugeName): { labels: Record<string, string>; value: number }[] =>
+    facts.workers().map((worker) => ({
+      labels: { thread: worker.name },
+      value: aggregate.gauges(worker.buffer, name),
+    }))
+  const delay = (name: string, help: string, own: () => number, worker: GaugeName): PlainMetric => ({
+    name,
+    help,
+    type: 'gauge',
+    values: () => [{ labels: { thread: MAIN_THREAD }, value: own() / NANOS }, ...perWorker(worker)],
+  })
+  const ofWorkers = (name: string, help: string, worker: GaugeName): PlainMetric => ({
+    name,
+    help,
+    type: 'gauge',
+    values: () => perWorker(worker),
+  })
+  return [
+    delay(
+      'gw_event_loop_delay_p50_seconds',
+      'Median delay of the event loop',
+      () => loop.percentile(50),
+      'loopDelayP50Seconds',
+    ),
+    delay(
+      'gw_event_loop_delay_p99_seconds',
+      'Delay of the event loop, 99th percentile',
+      () => loop.percentile(99),
+      'loopDelayP99Seconds',
+    ),
+    delay('gw_event_loop_delay_max_seconds', 'Longest delay of the event loop', () => loop.max, 'loopDelayMaxSeconds'),
+    ofWorkers('gw_event_loop_utilization_ratio', 'Share of the last second the thread was busy', 'loopUtilization'),
+    {
+      name: 'gw_heap_used_bytes',
+      help: 'JavaScript heap in use',
+      type: 'gauge',
+      values: () => [
+        { labels: { thread: MAIN_THREAD }, value: process.memoryUsage().heapUsed },
+        ...perWorker('heapUsedBytes'),
+      ],
+    },
+    ofWorkers('gw_downstream_connections_open', 'Client connections open now', 'openConnections'),
+    ofWorkers('gw_requests_active', 'Requests in flight', 'activeRequests'),
+    gauge('process_resident_memory_bytes', 'Resident memory of the process', () => process.memoryUsage.rss()),
+    counter('process_cpu_seconds_total', 'CPU time of the process', cpuSeconds),
+    gauge('process_start_time_seconds', 'Start of the process since the epoch', () => performance.timeOrigin / 1000),
+  ]
+}
+
+function cpuSeconds(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1e6
+}
+
+function counter(name: string, help: string, value: () => number): PlainMetric {
+  return { name, help, type: 'counter', values: () => [{ value: value() }] }
+}
+
+function gauge(name: string, help: string, value: () => number): PlainMetric {
+  return { name, help, type: 'gauge', values: () => [{ value: value() }] }
+}

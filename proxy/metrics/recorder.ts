@@ -1,0 +1,247 @@
+// Counts one finished exchange. On the path of every request: finds the series of a place by object identity and a short
+// scan, then adds to plain numbers. Builds strings only for a combination it has not met.
+import type { Reason } from '../errors.ts'
+import type { Exchange, ExchangePlace, LlmFacts } from '../exchange.ts'
+import { millisPerOutputToken } from '../log/access-log.ts'
+import type { SeriesTable } from './buffer.ts'
+import type { Family } from './families.ts'
+import * as families from './families.ts'
+
+const UNKNOWN = 'unknown'
+/** Methods of RFC 9110, RFC 5789 and WebDAV-free practice; others share one label, so that clients cannot make series. */
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH'])
+const OTHER_METHOD = '_OTHER'
+/** Combinations of one place found by scan; more are found by key. */
+const SCANNED_MAX = 64
+/** Places of old configurations go when the configuration changes; this bounds what is left in between. */
+const PLACES_MAX = 50_000
+
+/** Twice the connections a worker can have open; see `#isFirstOf`. */
+const CONNECTION_IDS = 131_072
+
+const DURATION_AT = families.EXCHANGE.offsets[1] ?? 0
+const BYTES_AT = families.EXCHANGE.offsets[2] ?? 0
+const RESPONSE_PROCESSING_AT = families.PROCESSING.offsets[1] ?? 0
+const PER_TOKEN_AT = families.GEN_AI_STREAM.offsets[1] ?? 0
+const HTTP_BOUNDS = boundsOf(families.EXCHANGE, 1)
+const PROCESSING_BOUNDS = boundsOf(families.PROCESSING, 0)
+const CALL_BOUNDS = boundsOf(families.UPSTREAM_CALL, 0)
+const TOKEN_BOUNDS = boundsOf(families.GEN_AI_TOKENS, 0)
+const LLM_BOUNDS = boundsOf(families.GEN_AI_DURATION, 0)
+const FIRST_TOKEN_BOUNDS = boundsOf(families.GEN_AI_STREAM, 0)
+const PER_TOKEN_BOUNDS = boundsOf(families.GEN_AI_STREAM, 1)
+
+/** What makes two exchanges of one place count apart, and where they are counted. */
+interface Entry {
+  readonly backend: string | undefined
+  readonly protocol: string | undefined
+  readonly method: string
+  /** 0: the client left before there was a response. */
+  readonly status: number
+  readonly reason: Reason
+  readonly slot: number
+  readonly processingSlot: number
+  readonly callSlot: number
+}
+
+interface PlaceSeries {
+  readonly entries: Entry[]
+  readonly routeLabels: readonly string[]
+}
+
+export class Recorder {
+  readonly #table: SeriesTable
+  readonly #values: Float64Array
+  readonly #byPlace = new Map<ExchangePlace | undefined, PlaceSeries>()
+  readonly #connectionIds = new Int32Array(CONNECTION_IDS)
+  #lastPlace: ExchangePlace | undefined = undefined
+  #lastSeries: PlaceSeries
+
+  constructor(table: SeriesTable) {
+    this.#table = table
+    this.#values = table.values
+    this.#lastSeries = this.#seriesOf(undefined)
+  }
+
+  finished(exchange: Exchange, endMs: number): void {
+    const place = exchange.place
+    const series = place === this.#lastPlace ? this.#lastSeries : this.#seriesOf(place)
+    const entry = this.#entryOf(series, exchange)
+    const values = this.#values
+    const durationMs = endMs - exchange.startMs
+    add(values, entry.slot, 1)
+    observe(values, entry.slot + DURATION_AT, HTTP_BOUNDS, durationMs / 1000)
+    add(values, entry.slot + BYTES_AT, exchange.responseBytes)
+    const { upstreamStartMs, upstreamHeadMs } = exchange
+    if (upstreamStartMs !== undefined) {
+      const before = (upstreamStartMs - exchange.startMs) / 1000
+      observe(values, entry.processingSlot, PROCESSING_BOUNDS, before)
+      if (upstreamHeadMs !== undefined) {
+        observe(values, entry.callSlot, CALL_BOUNDS, (upstreamHeadMs - upstreamStartMs) / 1000)
+        const after = (endMs - upstreamHeadMs) / 1000
+        observe(values, entry.processingSlot + RESPONSE_PROCESSING_AT, PROCESSING_BOUNDS, after)
+      }
+    }
+    if (this.#isFirstOf(exchange.connection.id)) this.#connection(exchange)
+    if (exchange.llm !== undefined) this.#llm(exchange.llm, series, durationMs)
+    if (exchange.mcp?.methodName !== undefined) this.#mcp(exchange, series)
+  }
+
+  refused(status: number): void {
+    add(this.#values, this.#table.series(families.REFUSED, [String(status)]), 1)
+  }
+
+  /** Call of an auxiliary service or a mirror. */
+  called(call: { kind: 'Policy' | 'Mirror'; subtype: string; durationMs: number }): void {
+    const slot = this.#table.series(families.UPSTREAM_CALL, [call.kind, call.subtype])
+    observe(this.#values, slot, CALL_BOUNDS, call.durationMs / 1000)
+  }
+
+  /** Places belong to a configuration: forget the old ones. Counts stay. */
+  configChanged(): void {
+    this.#byPlace.clear()
+    this.#lastPlace = undefined
+    this.#lastSeries = this.#seriesOf(undefined)
+  }
+
+  /**
+   * True for the first request of a connection. Ids count up in each worker, so a table of the latest id for each
+   * remainder tells open connections apart; an id that comes around again may count one connection twice.
+   */
+  #isFirstOf(connectionId: number): boolean {
+    const at = connectionId % CONNECTION_IDS
+    if (this.#connectionIds[at] === connectionId) return false
+    this.#connectionIds[at] = connectionId
+    return true
+  }
+
+  #connection({ place, connection }: Exchange): void {
+    const [bind = UNKNOWN, gateway = UNKNOWN, listener = UNKNOWN] = routeLabels(place)
+    const labels = [bind, gateway, listener, connection.isTls ? 'https' : 'http']
+    add(this.#values, this.#table.series(families.CONNECTION, labels), 1)
+  }
+
+  #seriesOf(place: ExchangePlace | undefined): PlaceSeries {
+    let series = this.#byPlace.get(place)
+    if (series === undefined) {
+      if (this.#byPlace.size >= PLACES_MAX) this.#byPlace.clear()
+      series = { entries: [], routeLabels: routeLabels(place) }
+      this.#byPlace.set(place, series)
+    }
+    this.#lastPlace = place
+    this.#lastSeries = series
+    return series
+  }
+
+  #entryOf(series: PlaceSeries, exchange: Exchange): Entry {
+    const status = exchange.response?.status ?? 0
+    const { backendName, backendProtocol, reason } = exchange
+    const { method } = exchange.request
+    for (const entry of series.entries) {
+      if (
+        entry.status === status &&
+        entry.method === method &&
+        entry.backend === backendName &&
+        entry.reason === reason &&
+        entry.protocol === backendProtocol
+      ) {
+        return entry
+      }
+    }
+    return this.#newEntry(series, exchange, status)
+  }
+
+  #newEntry(series: PlaceSeries, exchange: Exchange, status: number): Entry {
+    const { backendName: backend, backendProtocol: protocol, reason } = exchange
+    const { method } = exchange.request
+    const backendLabel = backend ?? UNKNOWN
+    const entry: Entry = {
+      backend,
+      protocol,
+      method,
+      status,
+      reason,
+      slot: this.#table.series(families.EXCHANGE, [
+        backendLabel,
+        protocol ?? UNKNOWN,
+        METHODS.has(method) ? method : OTHER_METHOD,
+        status === 0 ? UNKNOWN : String(status),
+        reason,
+        ...series.routeLabels,
+      ]),
+      processingSlot: this.#table.series(families.PROCESSING, [backendLabel, ...series.routeLabels]),
+      callSlot: this.#table.series(families.UPSTREAM_CALL, ['Primary', callSubtype(protocol)]),
+    }
+    // Unknown methods are any text a client likes: found by key, never kept.
+    if (series.entries.length < SCANNED_MAX && METHODS.has(method)) series.entries.push(entry)
+    return entry
+  }
+
+  #llm(llm: LlmFacts, series: PlaceSeries, durationMs: number): void {
+    const labels = [
+      'chat',
+      llm.provider,
+      llm.requestModel ?? UNKNOWN,
+      llm.responseModel ?? UNKNOWN,
+      ...series.routeLabels,
+    ]
+    this.#tokens('input', llm.inputTokens, labels)
+    this.#tokens('output', llm.outputTokens, labels)
+    this.#tokens('input_cache_read', llm.cachedInputTokens, labels)
+    this.#tokens('input_cache_write', llm.cacheCreationInputTokens, labels)
+    const values = this.#values
+    observe(values, this.#table.series(families.GEN_AI_DURATION, labels), LLM_BOUNDS, durationMs / 1000)
+    if (llm.timeToFirstTokenMs === undefined) return
+    const slot = this.#table.series(families.GEN_AI_STREAM, labels)
+    observe(values, slot, FIRST_TOKEN_BOUNDS, llm.timeToFirstTokenMs / 1000)
+    const perToken = millisPerOutputToken(llm, durationMs)
+    if (perToken !== undefined) observe(values, slot + PER_TOKEN_AT, PER_TOKEN_BOUNDS, perToken / 1000)
+  }
+
+  #tokens(type: string, count: number | undefined, labels: readonly string[]): void {
+    if (count === undefined) return
+    observe(this.#values, this.#table.series(families.GEN_AI_TOKENS, [type, ...labels]), TOKEN_BOUNDS, count)
+  }
+
+  #mcp(exchange: Exchange, series: PlaceSeries): void {
+    const { mcp } = exchange
+    if (mcp === undefined || exchange.request.method !== 'POST') return
+    const labels = [mcp.methodName ?? UNKNOWN, mcp.kind ?? UNKNOWN, mcp.target ?? UNKNOWN, mcp.name ?? UNKNOWN]
+    add(this.#values, this.#table.series(families.MCP, [...labels, ...series.routeLabels]), 1)
+  }
+}
+
+function add(values: Float64Array, slot: number, amount: number): void {
+  values[slot] = (values[slot] ?? 0) + amount
+}
+
+/** Buckets are not cumulative here; the exposition adds them up. */
+function observe(values: Float64Array, slot: number, bounds: Float64Array, value: number): void {
+  let i = 0
+  while (i < bounds.length && value > (bounds[i] ?? Infinity)) i++
+  add(values, slot + i, 1)
+  add(values, slot + bounds.length + 1, value)
+}
+
+function routeLabels(place: ExchangePlace | undefined): readonly string[] {
+  if (place === undefined) return [UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN]
+  const route = place.routeName === undefined ? UNKNOWN : `${place.routeNamespace ?? ''}/${place.routeName}`
+  return [
+    place.bind,
+    `${place.gatewayNamespace}/${place.gatewayName}`,
+    place.listener,
+    route,
+    place.routeRule ?? UNKNOWN,
+  ]
+}
+
+function callSubtype(protocol: string | undefined): string {
+  if (protocol === 'llm') return 'Llm'
+  return protocol === 'mcp' ? 'Mcp' : 'Http'
+}
+
+function boundsOf(family: Family, metric: number): Float64Array {
+  const buckets = family.metrics[metric]?.buckets
+  if (buckets === undefined) throw new Error('the metric is not a histogram')
+  return buckets
+}

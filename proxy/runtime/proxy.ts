@@ -1,0 +1,286 @@
+// The proxy process: owns configuration, admin, metrics and readiness on the main thread and the pool of workers that carry
+// the traffic. What the workers run is given from outside (main.ts; tests), nothing of it is imported here.
+import { setTimeout as delay } from 'node:timers/promises'
+import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
+import type { Problem } from '#api/problem.ts'
+import { startAdminServer } from '../admin/admin-server.ts'
+import { configDump } from '../admin/config-dump.ts'
+import type { HttpListener } from '../admin/http-listener.ts'
+import { memoryReport } from '../admin/memory.ts'
+import type { Readiness } from '../admin/readiness-server.ts'
+import { startReadinessServer } from '../admin/readiness-server.ts'
+import { startStatsServer } from '../admin/stats-server.ts'
+import { parseLevelFilter } from '../log/level-filter.ts'
+import type { LineWriter } from '../log/line-writer.ts'
+import { createLineWriter } from '../log/line-writer.ts'
+import type { Logger, LoggerRoot } from '../log/logger.ts'
+import { createLogger } from '../log/logger.ts'
+import { MetricsAggregate } from '../metrics/aggregate.ts'
+import { createExposition } from '../metrics/exposition.ts'
+import { processMetrics } from '../metrics/process-metrics.ts'
+import type { RateLimitBuffer } from '../policy/rate-limit-store.ts'
+import type { RestartHistory } from './restart-policy.ts'
+import type { ProxySettings } from './settings.ts'
+import { StartError, probePort } from './start-error.ts'
+import { BUILD } from './build-info.ts'
+import { WorkerPool } from './worker-pool.ts'
+
+export interface ProxyPorts {
+  readonly admin: number
+  readonly stats: number
+  readonly readiness: number
+}
+
+export type ApplyResult =
+  | { readonly generation: number; readonly warnings: readonly string[] }
+  | { readonly problem: Problem }
+
+export interface RunningProxy {
+  /**
+   * Puts a configuration in force on all workers, or on none: then the last good one stays and the problem says why.
+   * Calls are worked off one after the other.
+   */
+  apply(config: RenderedConfig, secrets: RenderedSecrets): Promise<ApplyResult>
+  readonly ports: ProxyPorts
+  /** Graceful; with `isForced` at once, also when a graceful stop is under way. Resolves as `closed` does. */
+  stop(options?: { readonly isForced: boolean }): Promise<void>
+  /** Resolves when everything is closed and all log lines are written, whoever asked for it (`/quitquitquit` too). */
+  readonly closed: Promise<void>
+}
+
+export interface ProxyParts {
+  /** Module of the worker threads. */
+  readonly workerEntry: URL
+  /** Buckets of the limits of a configuration; those of `previous` go on. */
+  readonly rateLimits: (config: RenderedConfig, previous: RateLimitBuffer | undefined) => RateLimitBuffer
+  /** When a dead worker may come back; one for each worker. */
+  readonly restartHistory: () => RestartHistory
+}
+
+/** For the last log lines. */
+const FLUSH_MS_MAX = 2000
+
+/** @throws {StartError} when a port of its own cannot be opened. */
+export async function runProxy(settings: ProxySettings, parts: ProxyParts): Promise<RunningProxy> {
+  const proxy = new ProxyProcess(settings, parts)
+  await proxy.start()
+  return proxy
+}
+
+class ProxyProcess implements RunningProxy {
+  readonly closed: Promise<void>
+  readonly #settings: ProxySettings
+  readonly #parts: ProxyParts
+  readonly #lines: LineWriter
+  readonly #loggers: LoggerRoot
+  readonly #log: Logger
+  readonly #aggregate = new MetricsAggregate()
+  readonly #pool: WorkerPool
+  readonly #servers: HttpListener[] = []
+  readonly #forced = new AbortController()
+  readonly #setClosed: () => void
+  #ports: ProxyPorts = { admin: 0, stats: 0, readiness: 0 }
+  #generation = 0
+  #applied: { readonly generation: number; readonly config: RenderedConfig } | undefined = undefined
+  #rateLimits: RateLimitBuffer | undefined = undefined
+  #rejected: string | undefined = undefined
+  readonly #counts = { applied: 0, rejected: 0 }
+  #isStarted = false
+  #isStopping = false
+  /** Lines of an exit nobody planned. */
+  readonly #flushAtExit = (): void => this.#lines.flushSync()
+  /** Applies run one after the other. */
+  #work: Promise<unknown> = Promise.resolve()
+
+  constructor(settings: ProxySettings, parts: ProxyParts) {
+    this.#settings = settings
+    this.#parts = parts
+    const filter = parseLevelFilter(settings.logLevel)
+    if ('problem' in filter) throw new Error(`log level: ${filter.problem}`)
+    this.#lines = createLineWriter(settings.logFd)
+    this.#loggers = createLogger({ format: settings.logFormat, filter, write: (line) => this.#lines.write(line) })
+    this.#log = this.#loggers.module('proxy')
+    this.#pool = new WorkerPool({
+      count: settings.workers,
+      entry: parts.workerEntry,
+      worker: {
+        listenAddress: settings.listenAddress,
+        reusePort: settings.workers > 1,
+        logFormat: settings.logFormat,
+        accessLog: settings.accessLog,
+        sessionKey: settings.sessionKey,
+        podName: settings.podName,
+        podNamespace: settings.podNamespace,
+      },
+      logLevel: () => this.#loggers.directive,
+      restartHistory: parts.restartHistory,
+      lines: this.#lines,
+      aggregate: this.#aggregate,
+      logger: this.#loggers.module('workers'),
+    })
+    this.#loggers.onChange(() => this.#pool.setLogLevel(this.#loggers.directive))
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.closed = promise
+    this.#setClosed = resolve
+  }
+
+  get ports(): ProxyPorts {
+    return this.#ports
+  }
+
+  async start(): Promise<void> {
+    try {
+      await this.#openServers()
+      await this.#pool.start()
+    } catch (error) {
+      await this.#close()
+      throw error
+    }
+    this.#isStarted = true
+    process.on('exit', this.#flushAtExit)
+    this.#log.info('started', { version: BUILD.version, workers: this.#settings.workers, ...this.#ports })
+  }
+
+  apply(config: RenderedConfig, secrets: RenderedSecrets): Promise<ApplyResult> {
+    const result = this.#work.then(() => this.#apply(config, secrets))
+    this.#work = result.catch(() => undefined)
+    return result
+  }
+
+  stop(options: { readonly isForced: boolean } = { isForced: false }): Promise<void> {
+    if (options.isForced) this.#forced.abort()
+    if (!this.#isStopping) {
+      this.#isStopping = true
+      const { minMs, maxMs } = this.#settings.drain
+      this.#log.info('shutting down', { min_ms: minMs, max_ms: maxMs, forced: options.isForced })
+      void this.#stop()
+    }
+    return this.closed
+  }
+
+  async #stop(): Promise<void> {
+    await this.#pool.stop(this.#settings.drain, this.#forced.signal)
+    this.#log.info('stopped')
+    await this.#close()
+  }
+
+  async #close(): Promise<void> {
+    await this.#pool.terminate()
+    await Promise.all(this.#servers.map((server) => server.close()))
+    // Nobody may be reading our output any more: that must not keep the process alive.
+    await Promise.race([this.#lines.flush(), delay(FLUSH_MS_MAX, undefined, { ref: false })])
+    process.off('exit', this.#flushAtExit)
+    this.#setClosed()
+  }
+
+  async #apply(config: RenderedConfig, secrets: RenderedSecrets): Promise<ApplyResult> {
+    const generation = ++this.#generation
+    if (this.#isStopping) return this.#reject(generation, 'Stopping', 'the proxy is shutting down')
+    const busy = await this.#probeNewPorts(config)
+    if (busy !== undefined) return this.#reject(generation, 'PortInUse', busy)
+    const rateLimits = this.#parts.rateLimits(config, this.#rateLimits)
+    const result = await this.#pool.apply({ type: 'config', generation, config, secrets, rateLimits })
+    if ('problem' in result) return this.#reject(generation, 'Rejected', result.problem)
+    this.#rateLimits = rateLimits
+    this.#applied = { generation, config }
+    this.#rejected = undefined
+    this.#counts.applied++
+    this.#log.info('configuration applied', {
+      generation,
+      routes: config.routes.length,
+      warnings: result.warnings.length,
+    })
+    for (const warning of result.warnings) this.#log.warn('configuration', { generation, warning })
+    return { generation, warnings: result.warnings }
+  }
+
+  #reject(generation: number, reason: string, message: string): ApplyResult {
+    this.#counts.rejected++
+    this.#rejected = message
+    this.#log.error('configuration rejected, the last good one stays', { generation, reason, error: message })
+    return { problem: { path: 'config', reason, message, severity: 'error' } }
+  }
+
+  /** Ports that this configuration opens must belong to nobody else; see probePort. */
+  async #probeNewPorts(config: RenderedConfig): Promise<string | undefined> {
+    const open = new Set(this.#applied?.config.binds.filter(isStandard).map((bind) => bind.port))
+    for (const bind of config.binds) {
+      if (!isStandard(bind) || open.has(bind.port)) continue
+      try {
+        await probePort({ what: `listener (bind ${bind.key})`, host: this.#settings.listenAddress, port: bind.port })
+      } catch (error) {
+        if (error instanceof StartError) return error.message
+        throw error
+      }
+    }
+    return undefined
+  }
+
+  async #openServers(): Promise<void> {
+    const { admin, stats, readiness } = this.#settings
+    const add = async (starting: Promise<HttpListener>): Promise<number> => {
+      const server = await starting
+      this.#servers.push(server)
+      return server.port
+    }
+    const exposition = createExposition(this.#aggregate, processMetrics(this.#facts(), this.#aggregate))
+    this.#ports = {
+      admin: await add(
+        startAdminServer(admin, {
+          loggers: this.#loggers,
+          configDump: () => this.#dump(),
+          memory: () => memoryReport(this.#workerBuffers(), this.#aggregate),
+          shutdown: () => void this.stop(),
+        }),
+      ),
+      stats: await add(startStatsServer(stats, exposition)),
+      readiness: await add(startReadinessServer(readiness, () => this.#readiness())),
+    }
+  }
+
+  #readiness(): Readiness {
+    const pending: string[] = []
+    if (!this.#isStarted) pending.push('proxy')
+    else if (this.#pool.serving().length === 0) pending.push('workers')
+    if (this.#applied === undefined) pending.push('configuration')
+    return { pending, rejected: this.#rejected }
+  }
+
+  #workerBuffers(): { slot: number; name: string; buffer: SharedArrayBuffer }[] {
+    return this.#pool.serving().map(({ slot, settings }) => ({
+      slot,
+      name: `worker-${slot}`,
+      buffer: settings.metricsBuffer,
+    }))
+  }
+
+  #facts(): Parameters<typeof processMetrics>[0] {
+    return {
+      version: BUILD.version,
+      configGeneration: () => this.#applied?.generation ?? 0,
+      configApplied: () => this.#counts.applied,
+      configRejected: () => this.#counts.rejected,
+      workerRestarts: () => this.#pool.restarts,
+      workersWanted: this.#pool.count,
+      workers: () => this.#workerBuffers(),
+    }
+  }
+
+  #dump(): unknown {
+    const { sessionKey, ...settings } = this.#settings
+    return configDump({
+      config: this.#applied?.config,
+      listenAddress: this.#settings.listenAddress,
+      version: BUILD,
+      settings: {
+        ...settings,
+        sessionKey: sessionKey === undefined ? 'unset' : '<redacted>',
+        configGeneration: this.#applied?.generation ?? 0,
+      },
+    })
+  }
+}
+
+function isStandard(bind: RenderedConfig['binds'][number]): boolean {
+  return bind.mode !== 'Internal'
+}

@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest'
+import { resolveSettings } from './settings.ts'
+
+const KEY = 'ab'.repeat(32)
+
+describe('resolveSettings', () => {
+  it('takes options before the environment and the environment before defaults', () => {
+    const environment = { GW_WORKER_THREADS: '3', CPU_LIMIT: '7', GW_LOG_FORMAT: 'json', STATS_ADDR: '[::1]:9' }
+    const { settings, problems } = resolveSettings({ logFormat: 'text', workers: undefined }, environment)
+    expect(problems).toEqual([])
+    expect(settings).toMatchObject({
+      workers: 3,
+      logFormat: 'text',
+      stats: { host: '::1', port: 9 },
+      admin: { host: 'localhost', port: 15_000 },
+      readiness: { port: 15_021 },
+      logLevel: 'info',
+      accessLog: true,
+      sessionKey: undefined,
+      drain: { minMs: 0, maxMs: 5000 },
+    })
+  })
+
+  it.each([
+    [{ CPU_LIMIT: '2' }, 2],
+    [{ CPU_LIMIT: '2', GW_CPU_LIMIT: '5' }, 5],
+    [{ CPU_LIMIT: '1000' }, 64],
+  ])('%j gives %i workers', (environment, workers) => {
+    expect(resolveSettings({}, environment).settings.workers).toBe(workers)
+  })
+
+  it.each([
+    [{ TERMINATION_GRACE_PERIOD_SECONDS: '60', CONNECTION_MIN_TERMINATION_DEADLINE: '10s' }, 10_000, 55_000],
+    [{ TERMINATION_GRACE_PERIOD_SECONDS: '10' }, 0, 9000],
+    [{ TERMINATION_GRACE_PERIOD_SECONDS: '1' }, 0, 1000],
+    [{ CONNECTION_TERMINATION_DEADLINE: '500ms' }, 0, 500],
+    [{ CONNECTION_TERMINATION_DEADLINE: '1s', CONNECTION_MIN_TERMINATION_DEADLINE: '2m' }, 120_000, 120_000],
+  ])('%j drains from %i to %i ms', (environment, minMs, maxMs) => {
+    expect(resolveSettings({}, environment).settings.drain).toEqual({ minMs, maxMs })
+  })
+
+  it('reads the session key', () => {
+    expect(resolveSettings({}, { SESSION_KEY: KEY }).settings.sessionKey).toEqual(new Uint8Array(32).fill(0xab))
+  })
+
+  it.each([
+    ['GW_SESSION_KEY', `${KEY}0`],
+    ['GW_SESSION_KEY', 'zz'.repeat(32)],
+    ['WORKER_THREADS', '0'],
+    ['WORKER_THREADS', '1.5'],
+    ['ADMIN_ADDR', 'localhost'],
+    ['ADMIN_ADDR', 'localhost:70000'],
+    ['GW_LOG', 'loud'],
+    ['ACCESS_LOG', 'maybe'],
+    ['CONNECTION_TERMINATION_DEADLINE', 'soon'],
+  ])('refuses %s=%s and does not print it', (name, value) => {
+    const { problems } = resolveSettings({}, { [name]: value })
+    expect(problems).toEqual([expect.objectContaining({ path: name, reason: 'InvalidEnvironment' })])
+    if (name === 'GW_SESSION_KEY') expect(JSON.stringify(problems)).not.toContain(value)
+  })
+
+  it('refuses options that cannot work', () => {
+    const { problems } = resolveSettings({ workers: 0, sessionKey: new Uint8Array(3), logLevel: 'x=' }, {})
+    expect(problems.map(({ path }) => path)).toEqual(['workers', 'sessionKey', 'logLevel'])
+  })
+})

@@ -1,0 +1,202 @@
+// Every setting of the proxy process and its default, in one place: options of the caller, else the environment (resources
+// supplement, section 4.15; names with or without our prefix), else the default. Asks the machine for its processors and
+// address families, nothing else.
+import { availableParallelism, networkInterfaces } from 'node:os'
+import type { Problem } from '#api/problem.ts'
+import { parseDuration } from '#api/units/duration.ts'
+import type { ListenAddress } from '../admin/http-listener.ts'
+import { parseLevelFilter } from '../log/level-filter.ts'
+
+export interface ProxySettings {
+  readonly workers: number
+  /** Address listeners bind to. */
+  readonly listenAddress: string
+  readonly admin: ListenAddress
+  readonly stats: ListenAddress
+  readonly readiness: ListenAddress
+  readonly logFormat: 'text' | 'json'
+  readonly logLevel: string
+  readonly accessLog: boolean
+  /** File descriptor of all log lines. */
+  readonly logFd: number
+  /** 32 bytes. */
+  readonly sessionKey: Uint8Array | undefined
+  readonly podName: string | undefined
+  readonly podNamespace: string | undefined
+  /** Minimum and maximum of the graceful shutdown, both from its start. */
+  readonly drain: { readonly minMs: number; readonly maxMs: number }
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>
+export type ProxyOptions = { readonly [K in keyof ProxySettings]?: ProxySettings[K] | undefined }
+
+/** All settings that cannot be used, one line each. */
+export class SettingsError extends Error {
+  readonly problems: readonly Problem[]
+
+  constructor(problems: readonly Problem[]) {
+    super(problems.map(({ path, message }) => `${path}: ${message}`).join('\n'))
+    this.name = 'SettingsError'
+    this.problems = problems
+  }
+}
+
+const PREFIX = 'GW_'
+const WORKERS_MAX = 64
+const SHARED_PORT_PLATFORMS: ReadonlySet<string> = new Set(['linux', 'freebsd'])
+const SESSION_KEY_BYTES = 32
+const DRAIN_MAX_MS = 5000
+/** Of the pod's grace period, this much is left for the end of the process; 1 s when the period is short. */
+const GRACE_RESERVE_SECONDS = 5
+const GRACE_SHORT_SECONDS = 10
+
+export function resolveSettings(
+  options: ProxyOptions,
+  environment: Environment,
+): { settings: ProxySettings; problems: Problem[] } {
+  const source = new EnvironmentReader(environment)
+  const anyAddress = source.flag('IPV6_ENABLED', hasIpv6()) ? '::' : '0.0.0.0'
+  const fromEnvironment: ProxySettings = {
+    workers: workerCount(source),
+    listenAddress: anyAddress,
+    admin: source.address('ADMIN_ADDR', { host: 'localhost', port: 15_000 }),
+    stats: source.address('STATS_ADDR', { host: anyAddress, port: 15_020 }),
+    readiness: source.address('READINESS_ADDR', { host: anyAddress, port: 15_021 }),
+    logFormat: source.get('LOG_FORMAT') === 'json' ? 'json' : 'text',
+    logLevel: logLevelOf(source),
+    accessLog: source.flag('ACCESS_LOG', true),
+    logFd: 1,
+    sessionKey: sessionKeyOf(source),
+    podName: source.get('POD_NAME'),
+    podNamespace: source.get('POD_NAMESPACE'),
+    drain: drainTimes(source),
+  }
+  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
+  const settings = { ...fromEnvironment, ...given }
+  return {
+    settings: { ...settings, workers: possibleWorkers(settings.workers) },
+    problems: [...source.problems, ...problemsOf(options)],
+  }
+}
+
+/** Dual-stack sockets need IPv6 in the kernel; then at least ::1 is there. */
+function hasIpv6(): boolean {
+  return Object.values(networkInterfaces()).some((addresses) => addresses?.some(({ family }) => family === 'IPv6'))
+}
+
+/** Several workers listen on one port; where the system cannot do that there is one. */
+function possibleWorkers(wanted: number): number {
+  return SHARED_PORT_PLATFORMS.has(process.platform) ? Math.min(wanted, WORKERS_MAX) : 1
+}
+
+function problemsOf({ workers, sessionKey, logLevel }: ProxyOptions): Problem[] {
+  const problems: Problem[] = []
+  const refuse = (path: string, message: string): void => {
+    problems.push({ path, reason: 'InvalidOption', message, severity: 'error' })
+  }
+  if (workers !== undefined && (!Number.isInteger(workers) || workers < 1)) {
+    refuse('workers', 'must be a positive whole number')
+  }
+  if (sessionKey !== undefined && sessionKey.length !== SESSION_KEY_BYTES) {
+    refuse('sessionKey', `must have ${SESSION_KEY_BYTES} bytes`)
+  }
+  const filter = logLevel === undefined ? undefined : parseLevelFilter(logLevel)
+  if (filter !== undefined && 'problem' in filter) refuse('logLevel', filter.problem)
+  return problems
+}
+
+class EnvironmentReader {
+  readonly problems: Problem[] = []
+  readonly #environment: Environment
+
+  constructor(environment: Environment) {
+    this.#environment = environment
+  }
+
+  get(name: string): string | undefined {
+    const value = this.#environment[PREFIX + name] ?? this.#environment[name]
+    return value === undefined || value.trim() === '' ? undefined : value.trim()
+  }
+
+  refuse(name: string, expected: string): undefined {
+    this.problems.push({
+      path: this.#environment[PREFIX + name] === undefined ? name : PREFIX + name,
+      reason: 'InvalidEnvironment',
+      message: `the environment variable must be ${expected}`,
+      severity: 'error',
+    })
+    return undefined
+  }
+
+  flag(name: string, unset: boolean): boolean {
+    const value = this.get(name)
+    if (value === undefined) return unset
+    if (value === 'true' || value === '1') return true
+    if (value === 'false' || value === '0') return false
+    this.refuse(name, 'true or false')
+    return unset
+  }
+
+  count(name: string): number | undefined {
+    const value = this.get(name)
+    if (value === undefined) return undefined
+    return /^\d{1,6}$/.test(value) && Number(value) > 0 ? Number(value) : this.refuse(name, 'a positive whole number')
+  }
+
+  /** `10s`, `500ms`, `2m`; a bare number is seconds. */
+  durationMs(name: string): number | undefined {
+    const value = this.get(name)
+    if (value === undefined) return undefined
+    const outcome = parseDuration(/^\d+$/.test(value) ? `${value}s` : value)
+    return 'ms' in outcome ? outcome.ms : this.refuse(name, 'a duration such as 10s or 500ms')
+  }
+
+  /** `host:port`, `[v6]:port`, `localhost:port`. */
+  address(name: string, unset: ListenAddress): ListenAddress {
+    const value = this.get(name)
+    if (value === undefined) return unset
+    const parts = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]\s]+)):(\d{1,5})$/.exec(value)
+    const host = parts?.[1] ?? parts?.[2]
+    const port = Number(parts?.[3] ?? -1)
+    if (host !== undefined && port >= 0 && port <= 65_535) return { host, port }
+    this.refuse(name, 'host:port, for example localhost:15000 or [::]:15020')
+    return unset
+  }
+}
+
+function workerCount(source: EnvironmentReader): number {
+  const count = source.count('WORKER_THREADS') ?? source.count('CPU_LIMIT') ?? availableParallelism()
+  return Math.min(count, WORKERS_MAX)
+}
+
+function logLevelOf(source: EnvironmentReader): string {
+  const value = source.get('LOG')
+  if (value === undefined) return 'info'
+  const filter = parseLevelFilter(value)
+  if (!('problem' in filter)) return value
+  source.refuse('LOG', `a list of <level> or <module>=<level>: ${filter.problem}`)
+  return 'info'
+}
+
+function sessionKeyOf(source: EnvironmentReader): Uint8Array | undefined {
+  const value = source.get('SESSION_KEY')
+  if (value === undefined) return undefined
+  if (/^[0-9a-f]+$/i.test(value) && value.length === SESSION_KEY_BYTES * 2)
+    return Uint8Array.from(Buffer.from(value, 'hex'))
+  // The value itself must not show up anywhere.
+  return source.refuse('SESSION_KEY', `${SESSION_KEY_BYTES * 2} hexadecimal digits`)
+}
+
+/** Data-plane supplement, section 6.7. */
+function drainTimes(source: EnvironmentReader): ProxySettings['drain'] {
+  const minMs = source.durationMs('CONNECTION_MIN_TERMINATION_DEADLINE') ?? 0
+  const graceMs = source.durationMs('TERMINATION_GRACE_PERIOD_SECONDS')
+  const maxMs = source.durationMs('CONNECTION_TERMINATION_DEADLINE') ?? graceDeadline(graceMs) ?? DRAIN_MAX_MS
+  return { minMs, maxMs: Math.max(minMs, maxMs) }
+}
+
+function graceDeadline(graceMs: number | undefined): number | undefined {
+  if (graceMs === undefined) return undefined
+  const reserve = graceMs <= GRACE_SHORT_SECONDS * 1000 ? 1 : GRACE_RESERVE_SECONDS
+  return Math.max(1000, graceMs - reserve * 1000)
+}

@@ -1,0 +1,179 @@
+// The life of one worker, apart from its thread: prepares and commits configurations, counts, logs, drains. Answers every
+// message of main; never decides about other workers.
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { CompiledConfig } from '../config/compiled.ts'
+import { createAccessLog } from '../log/access-log.ts'
+import { parseLevelFilter } from '../log/level-filter.ts'
+import { createLogger } from '../log/logger.ts'
+import { SeriesTable } from '../metrics/buffer.ts'
+import { Recorder } from '../metrics/recorder.ts'
+import type { OpenedBinds } from './bind-set.ts'
+import { BindSet } from './bind-set.ts'
+import type { ConfigMessage, MainToWorker, WorkerSettings, WorkerToMain } from './messages.ts'
+import { createObserver } from './observer.ts'
+import type { WorkerParts } from './worker-parts.ts'
+
+const GAUGE_INTERVAL_MS = 1000
+/** How often a draining worker looks whether its connections are gone. */
+const DRAIN_POLL_MS = 20
+const NANOS = 1e9
+
+interface Prepared {
+  readonly compiled: CompiledConfig
+  readonly opened: OpenedBinds
+}
+
+export interface WorkerCoreOptions {
+  readonly settings: WorkerSettings
+  readonly parts: WorkerParts
+  readonly send: (message: WorkerToMain) => void
+  /** Takes log lines. */
+  readonly write: (line: string) => void
+}
+
+export class WorkerCore {
+  readonly #send: (message: WorkerToMain) => void
+  readonly #settings: WorkerSettings
+  readonly #parts: WorkerParts
+  readonly #loggers
+  readonly #log
+  readonly #table
+  readonly #recorder
+  readonly #observer
+  readonly #client
+  readonly #binds
+  readonly #gauges: NodeJS.Timeout
+  #current: CompiledConfig | undefined = undefined
+  #prepared: Prepared | undefined = undefined
+  /** Messages are handled one after the other. */
+  #work: Promise<void> = Promise.resolve()
+
+  constructor({ settings, parts, send, write }: WorkerCoreOptions) {
+    this.#send = send
+    this.#settings = settings
+    this.#parts = parts
+    const filter = parseLevelFilter(settings.logLevel)
+    if ('problem' in filter) throw new Error(`log level: ${filter.problem}`)
+    this.#loggers = createLogger({ format: settings.logFormat, filter, write })
+    this.#log = this.#loggers.module('worker')
+    this.#table = new SeriesTable(settings.metricsBuffer)
+    this.#recorder = new Recorder(this.#table)
+    const requestLogger = this.#loggers.module('request')
+    const isVerbose = (): boolean => requestLogger.isEnabled('debug')
+    this.#observer = createObserver({
+      recorder: this.#recorder,
+      accessLog: settings.accessLog ? createAccessLog({ format: settings.logFormat, write, isVerbose }) : undefined,
+      requestLogger,
+    })
+    this.#client = parts.createClient()
+    this.#binds = new BindSet(parts.createServer, { host: settings.listenAddress, reusePort: settings.reusePort })
+    this.#gauges = this.#startGauges()
+  }
+
+  receive(message: MainToWorker): void {
+    if (message.type === 'logLevel') {
+      this.#setLogLevel(message.directive)
+      return
+    }
+    // A failure here is a bug of the worker: it must die and be replaced, not go on with half a configuration.
+    this.#work = this.#work.then(() => this.#handle(message))
+  }
+
+  close(): void {
+    clearInterval(this.#gauges)
+    this.#binds.close()
+    this.#client.close()
+  }
+
+  #setLogLevel(directive: string): void {
+    const filter = parseLevelFilter(directive)
+    if (!('problem' in filter)) this.#loggers.setFilter(filter)
+  }
+
+  async #handle(message: Exclude<MainToWorker, { type: 'logLevel' }>): Promise<void> {
+    switch (message.type) {
+      case 'config':
+        await this.#prepare(message)
+        break
+      case 'commit':
+        this.#commit(message.generation)
+        break
+      case 'abort':
+        this.#dropPrepared()
+        break
+      case 'drain':
+        await this.#drain(message.minMs, message.maxMs)
+        break
+    }
+  }
+
+  async #prepare({ generation, config, secrets, rateLimits }: ConfigMessage): Promise<void> {
+    this.#dropPrepared()
+    try {
+      const environment = {
+        client: this.#client,
+        rateLimits: this.#parts.createRateLimits(rateLimits),
+        observer: this.#observer,
+        sessionKey: this.#settings.sessionKey,
+      }
+      const compiled = this.#parts.compileConfig({ generation, config, secrets }, environment, this.#current)
+      this.#prepared = { compiled, opened: await this.#binds.open(compiled) }
+      this.#send({ type: 'prepared', generation, warnings: compiled.warnings })
+    } catch (error) {
+      this.#send({ type: 'rejected', generation, message: error instanceof Error ? error.message : String(error) })
+    }
+  }
+
+  #commit(generation: number): void {
+    const prepared = this.#prepared
+    if (prepared?.compiled.generation !== generation) throw new Error(`generation ${generation} was not prepared`)
+    this.#prepared = undefined
+    this.#binds.swap(prepared.compiled, prepared.opened)
+    this.#current = prepared.compiled
+    this.#recorder.configChanged()
+    this.#log.debug('configuration applied', { generation, worker: this.#settings.workerId })
+    this.#send({ type: 'applied', generation })
+  }
+
+  #dropPrepared(): void {
+    if (this.#prepared !== undefined) this.#binds.abandon(this.#prepared.opened)
+    this.#prepared = undefined
+  }
+
+  /**
+   * Serves as usual for the minimum; then every response ends its connection. Listeners stay open until the last
+   * connection is gone, so that a client that comes back in between is served and not refused. At the maximum, counted
+   * from the start, the rest is cut.
+   */
+  async #drain(minMs: number, maxMs: number): Promise<void> {
+    const start = performance.now()
+    await delay(minMs)
+    this.#binds.drain()
+    while (this.#binds.openConnections > 0 && performance.now() - start < maxMs) await delay(DRAIN_POLL_MS)
+    const cut = this.#binds.openConnections
+    if (cut > 0) this.#log.warn('connections cut at the end of the drain time', { connections: cut })
+    this.close()
+    this.#send({ type: 'drained' })
+  }
+
+  #startGauges(): NodeJS.Timeout {
+    const delays = monitorEventLoopDelay({ resolution: 10 })
+    delays.enable()
+    let utilization = performance.eventLoopUtilization()
+    const table = this.#table
+    return setInterval(() => {
+      table.setGauge('loopDelayP50Seconds', delays.percentile(50) / NANOS)
+      table.setGauge('loopDelayP99Seconds', delays.percentile(99) / NANOS)
+      table.setGauge('loopDelayMaxSeconds', delays.max / NANOS)
+      delays.reset()
+      table.setGauge('loopUtilization', performance.eventLoopUtilization(utilization).utilization)
+      utilization = performance.eventLoopUtilization()
+      const heap = process.memoryUsage()
+      table.setGauge('heapUsedBytes', heap.heapUsed)
+      table.setGauge('heapTotalBytes', heap.heapTotal)
+      table.setGauge('openConnections', this.#binds.openConnections)
+      table.setGauge('activeRequests', this.#binds.activeRequests)
+    }, GAUGE_INTERVAL_MS).unref()
+  }
+}

@@ -1,0 +1,130 @@
+// One running worker thread as main sees it: requests with answers, and its end. Knows nothing of restarts.
+import { Worker } from 'node:worker_threads'
+import type { MainToWorker, WorkerSettings, WorkerToMain } from './messages.ts'
+
+export interface WorkerExit {
+  readonly type: 'exited'
+  /** What killed it, as a sentence without a stack. */
+  readonly cause: string
+  readonly stack: string | undefined
+}
+export interface WorkerTimeout {
+  readonly type: 'timeout'
+}
+export type WorkerReply = WorkerToMain | WorkerExit | WorkerTimeout
+
+interface Waiter {
+  readonly accepts: (message: WorkerToMain) => boolean
+  readonly resolve: (reply: WorkerReply) => void
+}
+
+export class WorkerHandle {
+  readonly slot: number
+  readonly settings: WorkerSettings
+  /** Resolves when the thread is gone; never rejects. */
+  readonly exited: Promise<WorkerExit>
+  /** Generation this worker serves. */
+  appliedGeneration = 0
+  /** It came up with a configuration (or there was none) and takes part in the next one. */
+  isServing = false
+  readonly #worker: Worker
+  readonly #waiters = new Set<Waiter>()
+  #exit: WorkerExit | undefined = undefined
+
+  constructor(entry: URL, settings: WorkerSettings, onLog: () => void) {
+    this.slot = settings.workerId
+    this.settings = settings
+    this.#worker = new Worker(entry, { workerData: settings, name: `gw-worker-${settings.workerId}` })
+    let failure: unknown
+    this.#worker.on('error', (error: unknown) => {
+      failure = error
+    })
+    this.exited = new Promise((resolve) => {
+      this.#worker.once('exit', (code) => {
+        const exit: WorkerExit = {
+          type: 'exited',
+          cause: failure === undefined ? `exit code ${code}` : describe(failure),
+          stack: failure instanceof Error ? failure.stack : undefined,
+        }
+        this.#exit = exit
+        for (const waiter of this.#waiters) waiter.resolve(exit)
+        this.#waiters.clear()
+        resolve(exit)
+      })
+    })
+    this.#worker.on('message', (message: WorkerToMain) => {
+      if (message.type === 'log') onLog()
+      else this.#answer(message)
+    })
+  }
+
+  get isAlive(): boolean {
+    return this.#exit === undefined
+  }
+
+  post(message: MainToWorker): void {
+    this.#worker.postMessage(message)
+  }
+
+  started(timeoutMs: number): Promise<WorkerReply> {
+    return this.#expect((message) => message.type === 'started', timeoutMs)
+  }
+
+  async prepare(message: Extract<MainToWorker, { type: 'config' }>, timeoutMs: number): Promise<WorkerReply> {
+    const reply = this.#expect(
+      (answer) =>
+        (answer.type === 'prepared' || answer.type === 'rejected') && answer.generation === message.generation,
+      timeoutMs,
+    )
+    this.post(message)
+    return reply
+  }
+
+  async commit(generation: number, timeoutMs: number): Promise<WorkerReply> {
+    const reply = this.#expect((answer) => answer.type === 'applied' && answer.generation === generation, timeoutMs)
+    this.post({ type: 'commit', generation })
+    const answer = await reply
+    if (answer.type === 'applied') this.appliedGeneration = generation
+    return answer
+  }
+
+  async drain(times: { minMs: number; maxMs: number }, timeoutMs: number): Promise<WorkerReply> {
+    const reply = this.#expect((answer) => answer.type === 'drained', timeoutMs)
+    this.post({ type: 'drain', ...times })
+    return reply
+  }
+
+  async terminate(): Promise<void> {
+    await this.#worker.terminate()
+  }
+
+  #expect(accepts: Waiter['accepts'], timeoutMs: number): Promise<WorkerReply> {
+    if (this.#exit !== undefined) return Promise.resolve(this.#exit)
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => {
+        this.#waiters.delete(waiter)
+        resolve({ type: 'timeout' })
+      }, timeoutMs)
+      const waiter: Waiter = {
+        accepts,
+        resolve: (reply) => {
+          clearTimeout(timer)
+          resolve(reply)
+        },
+      }
+      this.#waiters.add(waiter)
+    })
+  }
+
+  #answer(message: WorkerToMain): void {
+    for (const waiter of this.#waiters) {
+      if (!waiter.accepts(message)) continue
+      this.#waiters.delete(waiter)
+      waiter.resolve(message)
+    }
+  }
+}
+
+function describe(failure: unknown): string {
+  return failure instanceof Error ? `${failure.name}: ${failure.message}` : String(failure)
+}

@@ -1,0 +1,129 @@
+// Death of workers under load: the others serve on, the dead one comes back with the configuration in force.
+import { afterEach, describe, expect, it } from 'vitest'
+import { NO_SECRETS, answering, freePort, until } from './testdata/config.ts'
+import { once, startLoad } from './testdata/load.ts'
+import type { TestProxy } from './testdata/start.ts'
+import { startTestProxy, stopTestProxies } from './testdata/start.ts'
+
+afterEach(stopTestProxies)
+
+async function replacedAll(test: TestProxy, restarts: number): Promise<void> {
+  await until(`${restarts} restarts`, async () => (await test.metric('gw_worker_restarts_total')) === restarts)
+  await until('all workers serve', async () => (await test.metric('gw_workers{state="serving"}')) === 2)
+}
+
+describe('WorkerPool', () => {
+  it.each([
+    ['/throw', 'Error: thrown on demand'],
+    ['/exit', 'exit code 3'],
+  ])('replaces a worker that dies on %s while the other serves on', async (path, cause) => {
+    const test = await startTestProxy()
+    const port = await freePort()
+    await test.proxy.apply(answering([port], 'alive'), NO_SECRETS)
+    const clients = 8
+    const load = startLoad({ port, clients, reconnects: true })
+    await until('load', () => load.count() > 100)
+    await expect(once(port, path)).rejects.toThrow('connection closed')
+    const atDeath = load.count()
+    await until('the other worker serves on', () => load.count() > atDeath + 100)
+    await replacedAll(test, 1)
+    const atReplacement = load.count()
+    await until('service after the replacement', () => load.count() > atReplacement + 100)
+    const { failures, answers } = await load.stop()
+    // Connections of the dead worker break, each once; nothing else fails.
+    expect(failures.length).toBeLessThanOrEqual(clients)
+    expect([...answers.keys()]).toEqual(['alive'])
+    expect(test.log()).toContain(`worker died and is replaced worker=`)
+    expect(test.log()).toContain(cause.includes(' ') ? `cause="${cause}"` : `cause=${cause}`)
+    // Totals of the dead worker stay; the fatal request itself was never answered.
+    expect(await test.metric('gw_requests_total')).toBeGreaterThanOrEqual(load.count())
+  })
+
+  it('brings a replaced worker up to the latest configuration', async () => {
+    const test = await startTestProxy({ logLevel: 'info,worker=debug' })
+    const port = await freePort()
+    await test.proxy.apply(answering([port], 'first'), NO_SECRETS)
+    await expect(once(port, '/exit')).rejects.toThrow('connection closed')
+    expect(await test.proxy.apply(answering([port], 'second'), NO_SECRETS)).toMatchObject({ warnings: [] })
+    await replacedAll(test, 1)
+    for (const worker of [0, 1]) {
+      await until(`worker ${worker} serves it`, () =>
+        test.log().includes(`configuration applied generation=2 worker=${worker}\n`),
+      )
+    }
+    for (let i = 0; i < 16; i++) expect((await once(port)).body).toBe('second')
+  })
+
+  it('waits as long as the restart policy says', async () => {
+    const waits = [0, 150]
+    const test = await startTestProxy({ workers: 1 }, () => ({ died: () => waits.shift() ?? 0 }))
+    const port = await freePort()
+    await test.proxy.apply(answering([port], 'alive'), NO_SECRETS)
+    for (const death of [1, 2]) {
+      await until('the worker serves', async () => (await test.metric('gw_workers{state="serving"}')) === 1)
+      await expect(once(port, '/exit')).rejects.toThrow('connection closed')
+      await until('the death is noticed', async () => (await test.metric('gw_worker_restarts_total')) === death)
+    }
+    await until('the worker serves', async () => (await test.metric('gw_workers{state="serving"}')) === 1)
+    expect((await once(port)).body).toBe('alive')
+    await test.proxy.stop()
+    expect(test.log().match(/wait_ms=\d+/g)).toEqual(['wait_ms=0', 'wait_ms=150'])
+    const took =
+      test
+        .log()
+        .match(/(?<=took_ms=)\d+/g)
+        ?.map(Number) ?? []
+    expect(took[1]).toBeGreaterThanOrEqual(150)
+  })
+})
+
+describe('stop', () => {
+  it('drains keep-alive clients that honour connection: close without a failed request', async () => {
+    const test = await startTestProxy({ drain: { minMs: 200, maxMs: 10_000 } })
+    const port = await freePort()
+    await test.proxy.apply(answering([port], 'x'), NO_SECRETS)
+    const load = startLoad({ port, clients: 16, reconnects: false })
+    await until('load', () => load.count() > 200)
+    const atStop = load.count()
+    const stopped = test.proxy.stop()
+    await until('service during the minimum', () => load.count() > atStop + 100)
+    await load.ended
+    await stopped
+    expect(load.result.failures).toEqual([])
+    expect(load.result.announcedCloses).toBe(16)
+    await expect(once(port)).rejects.toThrow('ECONNREFUSED')
+    expect(test.log()).toContain('proxy stopped')
+  })
+
+  it('serves clients that come back until the maximum, then cuts', async () => {
+    const test = await startTestProxy({ drain: { minMs: 0, maxMs: 300 } })
+    const port = await freePort()
+    await test.proxy.apply(answering([port], 'x'), NO_SECRETS)
+    const load = startLoad({ port, clients: 2, reconnects: true })
+    await until('load', () => load.count() > 20)
+    await test.proxy.stop()
+    await load.stop()
+    expect(load.result.announcedCloses).toBeGreaterThan(0)
+  })
+
+  it('stops at once when forced, also in the middle of a drain', async () => {
+    const test = await startTestProxy({ drain: { minMs: 600_000, maxMs: 600_000 } })
+    const port = await freePort()
+    await test.proxy.apply(answering([port], 'x'), NO_SECRETS)
+    const stopped = test.proxy.stop()
+    expect((await once(port)).body).toBe('x')
+    await test.proxy.stop({ isForced: true })
+    await stopped
+    await expect(once(port)).rejects.toThrow('ECONNREFUSED')
+  })
+
+  it('is what /quitquitquit does, for POST only', async () => {
+    const test = await startTestProxy()
+    const url = `http://127.0.0.1:${test.proxy.ports.admin}/quitquitquit`
+    expect((await fetch(url)).status).toBe(405)
+    const answer = await fetch(url, { method: 'POST' })
+    expect([answer.status, await answer.text()]).toEqual([200, 'shutdown now\n'])
+    await test.proxy.closed
+    expect(await test.proxy.apply(answering([], 'x'), NO_SECRETS)).toMatchObject({ problem: { reason: 'Stopping' } })
+  })
+})

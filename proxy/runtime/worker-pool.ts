@@ -1,0 +1,253 @@
+// Keeps N workers alive and of one mind: a configuration is prepared by all before any of them commits it; a dead worker
+// is replaced and brought up to the configuration in force. Never touches traffic.
+import { setTimeout as delay } from 'node:timers/promises'
+import { createLineRing } from '../log/line-ring.ts'
+import type { LineWriter } from '../log/line-writer.ts'
+import type { Logger } from '../log/logger.ts'
+import type { MetricsAggregate } from '../metrics/aggregate.ts'
+import { createMetricsBuffer } from '../metrics/buffer.ts'
+import type { ConfigMessage, WorkerSettings } from './messages.ts'
+import type { RestartHistory } from './restart-policy.ts'
+import type { WorkerExit, WorkerReply } from './worker-handle.ts'
+import { WorkerHandle } from './worker-handle.ts'
+
+/** A thread that does not come up, or a configuration that does not compile in this time, counts as failed. */
+const START_MS_MAX = 30_000
+const PREPARE_MS_MAX = 30_000
+const COMMIT_MS_MAX = 30_000
+/** Workers that may die on a configuration before it is refused. */
+const FIRST_TRIES_MAX = 2
+const SERVING_POLL_MS = 10
+/** Beyond the drain time, for the answer. */
+const DRAIN_SLACK_MS = 1000
+
+export type WorkerOptions = Omit<WorkerSettings, 'workerId' | 'metricsBuffer' | 'logRing' | 'logLevel'>
+
+export interface WorkerPoolOptions {
+  readonly count: number
+  /** Module each thread runs. */
+  readonly entry: URL
+  readonly worker: WorkerOptions
+  readonly logLevel: () => string
+  /** One for each slot; see restart-policy.ts. */
+  readonly restartHistory: () => RestartHistory
+  readonly lines: LineWriter
+  readonly aggregate: MetricsAggregate
+  readonly logger: Logger
+}
+
+export type PoolResult = { readonly warnings: readonly string[] } | { readonly problem: string }
+
+interface Prepared {
+  readonly handles: readonly WorkerHandle[]
+  readonly warnings: readonly string[]
+}
+
+interface Slot {
+  readonly index: number
+  readonly history: RestartHistory
+  handle: WorkerHandle | undefined
+}
+
+export class WorkerPool {
+  readonly #options: WorkerPoolOptions
+  readonly #slots: Slot[]
+  readonly #stopping = new AbortController()
+  #current: ConfigMessage | undefined = undefined
+  #restarts = 0
+
+  constructor(options: WorkerPoolOptions) {
+    this.#options = options
+    this.#slots = Array.from({ length: options.count }, (_, index) => ({
+      index,
+      history: options.restartHistory(),
+      handle: undefined,
+    }))
+  }
+
+  get restarts(): number {
+    return this.#restarts
+  }
+
+  get count(): number {
+    return this.#slots.length
+  }
+
+  /** Workers that serve, in slot order. */
+  serving(): WorkerHandle[] {
+    return this.#slots.flatMap(({ handle }) => (handle?.isServing === true && handle.isAlive ? [handle] : []))
+  }
+
+  /** Resolves when every worker is up. @throws when one of them cannot start. */
+  async start(): Promise<void> {
+    const failures = await Promise.all(this.#slots.map((slot) => this.#spawn(slot)))
+    const failure = failures.find((text) => text !== undefined)
+    if (failure === undefined) return
+    await this.terminate()
+    throw new Error(`a worker cannot start: ${failure}`)
+  }
+
+  /** All or nothing. Calls must not overlap. */
+  async apply(message: ConfigMessage): Promise<PoolResult> {
+    const result = await this.#prepareAll(message)
+    if ('problem' in result) return result
+    this.#current = message
+    await Promise.all(result.handles.map((handle) => this.#commit(handle, message.generation)))
+    // Workers that came up in between have only what was in force then.
+    await Promise.all(this.serving().map((handle) => this.#bringUp(handle)))
+    return { warnings: result.warnings }
+  }
+
+  /**
+   * One worker tries it first: a configuration that kills or hangs its compiler must not take all of them at once. A death
+   * may have another cause, so a second worker tries before the configuration is blamed.
+   */
+  async #prepareAll(message: ConfigMessage): Promise<Prepared | { readonly problem: string }> {
+    let problem = 'no worker is running; the configuration could not be checked'
+    for (let attempt = 0; attempt < FIRST_TRIES_MAX; attempt++) {
+      await this.#someServing()
+      const [first, ...others] = this.serving()
+      if (first === undefined) break
+      const reply = await this.#prepare(first, message)
+      if (reply.type === 'prepared') return this.#prepareOthers(message, { first, others, warnings: reply.warnings })
+      problem = problemOf(reply)
+      if (reply.type === 'rejected') break
+    }
+    return { problem }
+  }
+
+  async #prepareOthers(
+    message: ConfigMessage,
+    { first, others, warnings }: { first: WorkerHandle; others: WorkerHandle[]; warnings: readonly string[] },
+  ): Promise<Prepared | { readonly problem: string }> {
+    const replies = await Promise.all(others.map((handle) => this.#prepare(handle, message)))
+    const refusal = replies.find((reply) => reply.type === 'rejected')
+    // Whoever died meanwhile comes back with what is in force then.
+    const handles = [first, ...others.filter((_, i) => replies[i]?.type === 'prepared')]
+    if (refusal === undefined) return { handles, warnings }
+    for (const handle of handles) if (handle.isAlive) handle.post({ type: 'abort', generation: message.generation })
+    return { problem: problemOf(refusal) }
+  }
+
+  async #prepare(handle: WorkerHandle, message: ConfigMessage): Promise<WorkerReply> {
+    const reply = await handle.prepare(message, PREPARE_MS_MAX)
+    // A worker that hangs in its compiler serves nobody.
+    if (reply.type === 'timeout') await handle.terminate()
+    return reply
+  }
+
+  async #someServing(): Promise<void> {
+    const deadline = performance.now() + START_MS_MAX
+    while (this.serving().length === 0 && performance.now() < deadline && !this.#stopping.signal.aborted) {
+      await delay(SERVING_POLL_MS)
+    }
+  }
+
+  setLogLevel(directive: string): void {
+    for (const { handle } of this.#slots) if (handle?.isAlive === true) handle.post({ type: 'logLevel', directive })
+  }
+
+  /** Drains all workers and ends them. `signal` cuts it short. */
+  async stop(times: { minMs: number; maxMs: number }, signal: AbortSignal): Promise<void> {
+    this.#stopping.abort()
+    const timeoutMs = Math.max(times.minMs, times.maxMs) + DRAIN_SLACK_MS
+    const drained = Promise.all(this.serving().map((handle) => handle.drain(times, timeoutMs)))
+    await Promise.race([drained, aborted(signal)])
+    await this.terminate()
+  }
+
+  async terminate(): Promise<void> {
+    this.#stopping.abort()
+    await Promise.all(
+      this.#slots.map(async ({ handle }) => {
+        await handle?.terminate()
+        await handle?.exited
+      }),
+    )
+  }
+
+  /** What went wrong, undefined when the worker serves. */
+  async #spawn(slot: Slot): Promise<string | undefined> {
+    const { entry, worker, lines, aggregate, logLevel } = this.#options
+    const settings: WorkerSettings = {
+      ...worker,
+      workerId: slot.index,
+      logLevel: logLevel(),
+      metricsBuffer: createMetricsBuffer(),
+      logRing: createLineRing(),
+    }
+    lines.attach(settings.logRing)
+    aggregate.attach(settings.metricsBuffer)
+    const handle = new WorkerHandle(entry, settings, () => lines.wake())
+    slot.handle = handle
+    void handle.exited.then((exit) => this.#exited(slot, handle, exit))
+    const reply = await handle.started(START_MS_MAX)
+    if (reply.type === 'started') {
+      // A change of levels while the thread came up would otherwise be lost.
+      handle.post({ type: 'logLevel', directive: logLevel() })
+      await this.#bringUp(handle)
+    } else if (reply.type === 'timeout') await handle.terminate()
+    return handle.isServing ? undefined : problemOf(reply)
+  }
+
+  /** Brings a worker to the configuration in force, which may change meanwhile. A worker that cannot follow must go. */
+  async #bringUp(handle: WorkerHandle): Promise<void> {
+    while (handle.isAlive && this.#current !== undefined && handle.appliedGeneration !== this.#current.generation) {
+      const message = this.#current
+      const reply = await this.#prepare(handle, message)
+      if (reply.type !== 'prepared') {
+        const { logger } = this.#options
+        logger.error('worker refuses the configuration in force', { worker: handle.slot, error: problemOf(reply) })
+        await handle.terminate()
+        return
+      }
+      await this.#commit(handle, message.generation)
+    }
+    handle.isServing = handle.isAlive
+  }
+
+  async #commit(handle: WorkerHandle, generation: number): Promise<void> {
+    const reply = await handle.commit(generation, COMMIT_MS_MAX)
+    // A worker that hangs here would serve an old configuration for ever.
+    if (reply.type === 'timeout') await handle.terminate()
+  }
+
+  #exited(slot: Slot, handle: WorkerHandle, exit: WorkerExit): void {
+    const { lines, aggregate } = this.#options
+    handle.isServing = false
+    lines.detach(handle.settings.logRing)
+    aggregate.detach(handle.settings.metricsBuffer)
+    if (slot.handle === handle) slot.handle = undefined
+    if (this.#stopping.signal.aborted) return
+    void this.#replace(slot, exit)
+  }
+
+  async #replace(slot: Slot, exit: WorkerExit): Promise<void> {
+    const { logger } = this.#options
+    const diedAt = performance.now()
+    const waitMs = slot.history.died(diedAt)
+    this.#restarts++
+    logger.error('worker died and is replaced', { worker: slot.index, cause: exit.cause, wait_ms: waitMs })
+    if (exit.stack !== undefined) logger.debug('stack of the dead worker', { worker: slot.index, stack: exit.stack })
+    if (waitMs > 0) await delay(waitMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined)
+    if (this.#stopping.signal.aborted) return
+    const failure = await this.#spawn(slot)
+    const tookMs = Math.round(performance.now() - diedAt)
+    // A spawn that failed ends in another exit, which is counted and answered by itself.
+    if (failure === undefined) logger.info('worker replaced', { worker: slot.index, took_ms: tookMs })
+  }
+}
+
+function problemOf(reply: WorkerReply): string {
+  if (reply.type === 'rejected') return reply.message
+  if (reply.type === 'exited') return `a worker died on it (${reply.cause})`
+  if (reply.type === 'timeout') return 'a worker did not answer in time'
+  return `unexpected answer ${reply.type}`
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve()
+  return new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}
