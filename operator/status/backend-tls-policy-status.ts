@@ -1,0 +1,52 @@
+// The status of a BackendTLSPolicy: one entry for each Gateway that sends traffic to its targets.
+import { GATEWAY_GROUP } from '../translate/groups.ts'
+import { sortedBy } from '../translate/order.ts'
+import type { BackendTlsTranslation } from '../translate/policy/backend-tls-policy.ts'
+import { type Condition, condition } from './condition.ts'
+import type { PolicyBody } from './object-status.ts'
+import { ANCESTORS_MAX } from './policy-status.ts'
+
+export function backendTlsPolicyStatus(translation: BackendTlsTranslation, controllerName: string): PolicyBody {
+  const resolved = resolvedCondition(translation)
+  const entries = sortedBy(translation.perGateway, ([key]) => key).map(([key, { policies, winners }]) => {
+    const slash = key.indexOf('/')
+    const isLost = policies.length === 0 && winners.length > 0
+    const accepted = isLost ? conflicted(translation, winners) : acceptedCondition(translation)
+    return {
+      ancestorRef: {
+        group: GATEWAY_GROUP,
+        kind: 'Gateway',
+        namespace: key.slice(0, slash),
+        name: key.slice(slash + 1),
+      },
+      controllerName,
+      conditions: [accepted, resolved],
+    }
+  })
+  return { ancestors: entries.slice(0, ANCESTORS_MAX) }
+}
+
+function acceptedCondition({ policy, invalid }: BackendTlsTranslation): Condition {
+  const { generation } = policy.metadata
+  const type = 'Accepted'
+  return invalid === undefined
+    ? condition({ type, isTrue: true, reason: type, message: 'Configuration is valid', generation })
+    : condition({ type, isTrue: false, reason: invalid.reason, message: invalid.message, generation })
+}
+
+function conflicted({ policy }: BackendTlsTranslation, winners: readonly string[]): Condition {
+  const { generation } = policy.metadata
+  const message = `TLS of all targets is set by ${[...new Set(winners)].join(', ')}`
+  return condition({ type: 'Accepted', isTrue: false, reason: 'Conflicted', message, generation })
+}
+
+function resolvedCondition({ policy, unresolved }: BackendTlsTranslation): Condition {
+  const { generation } = policy.metadata
+  const type = 'ResolvedRefs'
+  const [first] = unresolved
+  if (first === undefined) {
+    return condition({ type, isTrue: true, reason: type, message: 'All references are resolved', generation })
+  }
+  const message = unresolved.map(({ path, message: text }) => `${path}: ${text}`).join('\n')
+  return condition({ type, isTrue: false, reason: first.reason, message, generation })
+}

@@ -1,0 +1,18 @@
+import { describe, expect, it } from 'vitest'
+import { condition, MESSAGE_LENGTH_MAX } from './condition.ts'
+
+const base = { type: 'Accepted', isTrue: true, reason: 'Accepted', generation: undefined }
+
+describe('condition', () => {
+  it('cuts a message at the limit of the API and says so', () => {
+    expect(condition({ ...base, message: 'x'.repeat(MESSAGE_LENGTH_MAX) }).message).toBe('x'.repeat(MESSAGE_LENGTH_MAX))
+    const { message } = condition({ ...base, message: 'x'.repeat(MESSAGE_LENGTH_MAX + 1) })
+    expect(message).toHaveLength(MESSAGE_LENGTH_MAX)
+    expect(message.endsWith('(cut)')).toBe(true)
+  })
+
+  it('leaves out an unknown generation', () => {
+    expect(condition({ ...base, message: 'm' })).not.toHaveProperty('observedGeneration')
+    expect(condition({ ...base, message: 'm', generation: 0 }).observedGeneration).toBe(0)
+  })
+})

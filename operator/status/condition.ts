@@ -1,0 +1,38 @@
+// One status condition, and the limits of its message. Pure shaping: the transition time belongs to the writer.
+
+export interface Condition {
+  readonly type: string
+  readonly status: 'True' | 'False' | 'Unknown'
+  readonly reason: string
+  readonly message: string
+  /** Absent when the object carries no generation (manifests in a folder). */
+  readonly observedGeneration?: number
+}
+
+/** metav1.Condition allows 32768 characters. */
+export const MESSAGE_LENGTH_MAX = 32_768
+
+const CUT_MARK = '\n… (cut)'
+
+export interface ConditionInput {
+  readonly type: string
+  readonly isTrue: boolean
+  readonly reason: string
+  readonly message: string
+  readonly generation: number | undefined
+}
+
+export function condition({ type, isTrue, reason, message, generation }: ConditionInput): Condition {
+  return {
+    type,
+    status: isTrue ? 'True' : 'False',
+    reason,
+    message: boundedMessage(message),
+    ...(generation !== undefined && { observedGeneration: generation }),
+  }
+}
+
+function boundedMessage(message: string): string {
+  if (message.length <= MESSAGE_LENGTH_MAX) return message
+  return message.slice(0, MESSAGE_LENGTH_MAX - CUT_MARK.length) + CUT_MARK
+}

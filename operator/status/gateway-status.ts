@@ -1,0 +1,125 @@
+// The statuses of a Gateway and of a ListenerSet. Whether pods run is not known here: that is the deployer's word.
+import type { Gateway } from '#api/gateway/gateway.gen.ts'
+import type { OurGateway, OurListenerSet } from '../translate/gateway/gateways.ts'
+import type { Listener } from '../translate/gateway/listener.ts'
+import { type Condition, condition } from './condition.ts'
+import { badListeners, isGoodListener, listenerStatus } from './listener-status.ts'
+import type { GatewayAddress, GatewayBody, ListenerSetBody } from './object-status.ts'
+
+export interface GatewayStatusInput {
+  readonly ours: OurGateway
+  readonly addresses: readonly GatewayAddress[]
+  readonly attachedRoutes: (listener: Listener) => number
+}
+
+export function gatewayStatus({ ours, addresses, attachedRoutes }: GatewayStatusInput): GatewayBody {
+  const { generation } = ours.gateway.metadata
+  const own = ours.listeners.filter(({ set }) => set === undefined)
+  return {
+    addresses,
+    attachedListenerSets: ours.sets.length,
+    conditions: [gatewayAccepted(ours), gatewayProgrammed(ours)],
+    listeners: own.map((listener) =>
+      listenerStatus({ listener, attachedRoutes: attachedRoutes(listener), generation }),
+    ),
+  }
+}
+
+function gatewayAccepted({ gateway, listeners, internal }: OurGateway): Condition {
+  const { generation } = gateway.metadata
+  const type = 'Accepted'
+  const address = unsupportedAddress(gateway)
+  if (address !== undefined) {
+    const message = `address type ${address} is not supported; use IPAddress`
+    return condition({ type, isTrue: false, reason: 'UnsupportedAddress', message, generation })
+  }
+  if (internal.faults.length > 0) {
+    const message = internal.faults.join('\n')
+    return condition({ type, isTrue: false, reason: 'Invalid', message, generation })
+  }
+  const bad = badListeners(listeners)
+  if (bad === '') return condition({ type, isTrue: true, reason: type, message: 'Gateway is accepted', generation })
+  const message = `Some listeners are not accepted: ${bad}`
+  const isTrue = listeners.some(isGoodListener)
+  return condition({ type, isTrue, reason: 'ListenersNotValid', message, generation })
+}
+
+function gatewayProgrammed({ gateway, listeners }: OurGateway): Condition {
+  const { generation } = gateway.metadata
+  const type = 'Programmed'
+  if ((gateway.spec.addresses ?? []).some(({ type: kind }) => kind === 'Hostname')) {
+    const message = 'addresses of type Hostname cannot be used; use IPAddress'
+    return condition({ type, isTrue: false, reason: 'AddressNotUsable', message, generation })
+  }
+  if (unsupportedAddress(gateway) !== undefined) {
+    return condition({ type, isTrue: false, reason: 'Invalid', message: 'Gateway is not accepted', generation })
+  }
+  const waiting = listeners.filter(({ notProgrammed }) => notProgrammed?.reason === 'Pending')
+  const names = waiting.map(({ spec }) => spec.name).join(', ')
+  if (listeners.some(({ notProgrammed }) => notProgrammed === undefined)) {
+    const note = names === '' ? '' : `, except listeners that this version does not serve: ${names}`
+    return condition({
+      type,
+      isTrue: true,
+      reason: type,
+      message: `Successfully programmed Gateway${note}`,
+      generation,
+    })
+  }
+  return names === ''
+    ? condition({ type, isTrue: false, reason: 'Invalid', message: 'no listener could be programmed', generation })
+    : condition({
+        type,
+        isTrue: false,
+        reason: 'Pending',
+        message: `no listener has a protocol that this version serves: ${names}`,
+        generation,
+      })
+}
+
+function unsupportedAddress({ spec }: Gateway): string | undefined {
+  return (spec.addresses ?? [])
+    .map(({ type = 'IPAddress' }) => type)
+    .find((type) => type !== 'IPAddress' && type !== 'Hostname')
+}
+
+export interface ListenerSetStatusInput {
+  readonly ours: OurListenerSet
+  readonly attachedRoutes: (listener: Listener) => number
+}
+
+export function listenerSetStatus({ ours, attachedRoutes }: ListenerSetStatusInput): ListenerSetBody {
+  const { set, parent, refusal } = ours
+  const { generation } = set.metadata
+  if (refusal !== undefined) {
+    return {
+      conditions: ['Accepted', 'Programmed'].map((type) => condition({ type, isTrue: false, ...refusal, generation })),
+      listeners: [],
+    }
+  }
+  const own = parent.listeners.filter((listener) => listener.set === set)
+  return {
+    conditions: [setAccepted(own, generation), setProgrammed(own, generation)],
+    listeners: own.map((listener) =>
+      listenerStatus({ listener, attachedRoutes: attachedRoutes(listener), generation }),
+    ),
+  }
+}
+
+function setAccepted(listeners: readonly Listener[], generation: number | undefined): Condition {
+  const type = 'Accepted'
+  const bad = badListeners(listeners)
+  if (bad === '') return condition({ type, isTrue: true, reason: type, message: 'ListenerSet is accepted', generation })
+  const message = `Some listeners are not accepted: ${bad}`
+  return condition({ type, isTrue: listeners.some(isGoodListener), reason: 'ListenersNotValid', message, generation })
+}
+
+function setProgrammed(listeners: readonly Listener[], generation: number | undefined): Condition {
+  const type = 'Programmed'
+  if (listeners.some(({ notProgrammed }) => notProgrammed === undefined)) {
+    return condition({ type, isTrue: true, reason: type, message: 'ListenerSet is programmed', generation })
+  }
+  const isWaiting = listeners.some(({ notProgrammed }) => notProgrammed?.reason === 'Pending')
+  const reason = isWaiting ? 'Pending' : 'ListenersNotValid'
+  return condition({ type, isTrue: false, reason, message: 'no listener of the set is programmed', generation })
+}

@@ -1,0 +1,110 @@
+// Joins a computed status with the one an object has: foreign entries stay, transition times stay where nothing moved,
+// and nothing is written when nothing differs. Pure: the caller brings the time.
+import type { StatusBody } from './object-status.ts'
+import { ANCESTORS_MAX } from './policy-status.ts'
+
+export interface MergeInput {
+  /** The status in the cluster, as read. */
+  readonly current: unknown
+  readonly desired: StatusBody
+  readonly controllerName: string
+  /** RFC 3339, whole seconds. */
+  readonly now: string
+}
+
+type Json = Readonly<Record<string, unknown>>
+
+/** The status to write; undefined when the object already says so. */
+export function mergeStatus({ current, desired, controllerName, now }: MergeInput): Json | undefined {
+  const before: Json = isJson(current) ? current : {}
+  const merged: Record<string, unknown> = { ...before }
+  for (const [name, value] of Object.entries(desired)) {
+    merged[name] = isEntryList(name)
+      ? mergeEntries({ name, current: listOf(before[name]), desired: listOf(value), controllerName, now })
+      : mergeValue(name, { current: before[name], desired: value, now })
+  }
+  return isSame(before, merged) ? undefined : merged
+}
+
+function isEntryList(name: string): boolean {
+  return name === 'parents' || name === 'ancestors'
+}
+
+interface EntryLists {
+  readonly name: string
+  readonly current: readonly Json[]
+  readonly desired: readonly Json[]
+  readonly controllerName: string
+  readonly now: string
+}
+
+/** Entries of other controllers come first and as they are; ours are replaced as a whole. */
+function mergeEntries({ name, current, desired, controllerName, now }: EntryLists): Json[] {
+  const foreign = current.filter((entry) => entry['controllerName'] !== controllerName)
+  const own = current.filter((entry) => entry['controllerName'] === controllerName)
+  const reference = name === 'parents' ? 'parentRef' : 'ancestorRef'
+  const stamped = desired.map((entry) => {
+    const known = own.find((one) => isSame(one[reference], entry[reference]))
+    return stampOne(known, entry, now)
+  })
+  const room = name === 'ancestors' ? Math.max(ANCESTORS_MAX - foreign.length, 0) : stamped.length
+  return [...foreign, ...stamped.slice(0, room)]
+}
+
+interface ValueMerge {
+  readonly current: unknown
+  readonly desired: unknown
+  readonly now: string
+}
+
+function mergeValue(name: string, { current, desired, now }: ValueMerge): unknown {
+  if (name === 'conditions') return mergeConditions(listOf(current), listOf(desired), now)
+  if (name !== 'listeners') return desired
+  const known = listOf(current)
+  return listOf(desired).map((one) =>
+    stampOne(
+      known.find(({ name: other }) => other === one['name']),
+      one,
+      now,
+    ),
+  )
+}
+
+function stampOne(current: Json | undefined, desired: Json, now: string): Json {
+  const conditions = listOf(desired['conditions'])
+  return { ...desired, conditions: stamp(listOf(current?.['conditions']), conditions, now) }
+}
+
+/** Condition types that are not ours to compute (another part of the operator, another controller) stay. */
+function mergeConditions(current: readonly Json[], desired: readonly Json[], now: string): Json[] {
+  const own = new Set(desired.map(({ type }) => type))
+  return [...stamp(current, desired, now), ...current.filter(({ type }) => !own.has(type))]
+}
+
+/** metav1.Condition: the time changes with the status of the condition, not with its reason or message. */
+function stamp(current: readonly Json[], desired: readonly Json[], now: string): Json[] {
+  return desired.map((condition) => {
+    const known = current.find(({ type }) => type === condition['type'])
+    const time =
+      known !== undefined && known['status'] === condition['status'] ? known['lastTransitionTime'] : undefined
+    return { ...condition, lastTransitionTime: time ?? now }
+  })
+}
+
+/** Deep equality of JSON; keys in any order, lists in theirs. An undefined field counts as absent. */
+function isSame(a: unknown, b: unknown): boolean {
+  if (Array.isArray(a) && Array.isArray(b)) {
+    return a.length === b.length && a.every((item, index) => isSame(item, b[index]))
+  }
+  if (!isJson(a) || !isJson(b)) return a === b
+  const keys = new Set([...Object.keys(a), ...Object.keys(b)])
+  return [...keys].every((key) => isSame(a[key], b[key]))
+}
+
+function isJson(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function listOf(value: unknown): readonly Json[] {
+  return Array.isArray(value) ? value.filter(isJson) : []
+}

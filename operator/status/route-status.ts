@@ -1,0 +1,47 @@
+// The status of a route: one entry for each parentRef of ours. Accepted and ResolvedRefs are told apart in every case.
+import type { RouteFault } from '../translate/route/fault.ts'
+import type { AttachedRoute, ParentResult } from '../translate/route/routes.ts'
+import { type Condition, condition } from './condition.ts'
+import type { RouteBody } from './object-status.ts'
+
+export function routeStatus({ route, translation, parents }: AttachedRoute, controllerName: string): RouteBody {
+  const { generation } = route.metadata
+  const resolved = resolvedCondition(translation.unresolved, generation)
+  return {
+    parents: parents.map((parent) => ({
+      parentRef: parent.parentRef,
+      controllerName,
+      conditions: [acceptedCondition(parent, { ...translation, generation }), resolved],
+    })),
+  }
+}
+
+interface RouteFacts {
+  readonly faults: readonly RouteFault[]
+  readonly notProgrammed: readonly RouteFault[]
+  readonly generation: number | undefined
+}
+
+function acceptedCondition({ acceptance }: ParentResult, { faults, notProgrammed, generation }: RouteFacts): Condition {
+  const type = 'Accepted'
+  if ('denial' in acceptance) return condition({ type, isTrue: false, ...acceptance.denial, generation })
+  const [first] = faults
+  if (first !== undefined) {
+    return condition({ type, isTrue: false, reason: first.reason, message: lines(faults), generation })
+  }
+  const message = ['Route is accepted', ...(notProgrammed.length > 0 ? [lines(notProgrammed)] : [])].join('\n')
+  return condition({ type, isTrue: true, reason: 'Accepted', message, generation })
+}
+
+function resolvedCondition(unresolved: readonly RouteFault[], generation: number | undefined): Condition {
+  const [first] = unresolved
+  const type = 'ResolvedRefs'
+  if (first === undefined) {
+    return condition({ type, isTrue: true, reason: type, message: 'All references are resolved', generation })
+  }
+  return condition({ type, isTrue: false, reason: first.reason, message: lines(unresolved), generation })
+}
+
+function lines(faults: readonly RouteFault[]): string {
+  return faults.map(({ path, message }) => `${path}: ${message}`).join('\n')
+}

@@ -1,0 +1,123 @@
+// The `ai` backend: providers in groups of equal priority. In a group, a broken provider does not take the others down.
+import type { AIProvider, BackendReference, ProviderGroup, ProviderSettings } from '#api/ir/types.gen.ts'
+import type { FieldPath } from '#api/problem.ts'
+import type { AIBackend, LLMProvider, NamedLLMProvider } from '#api/v1alpha1/gwbackend.gen.ts'
+import type { FieldReport } from '../policy/field.ts'
+import { translateInline } from '../policy/section.ts'
+import { resolveReference } from '../reference.ts'
+import { type BackendBody, type BackendContext, withPolicies } from './context.ts'
+
+/** Policies name the only provider of a backend by this. */
+const SINGLE_PROVIDER_NAME = 'backend'
+
+const SLOTS = ['p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7', 'custom'] as const satisfies ReadonlyArray<keyof LLMProvider>
+
+interface PlacedProvider {
+  readonly provider: NamedLLMProvider
+  readonly path: FieldPath
+}
+
+export function renderAi(ai: AIBackend, context: BackendContext): BackendBody | undefined {
+  const placed: PlacedProvider[][] =
+    ai.provider === undefined
+      ? (ai.groups ?? []).map(({ providers }, group) =>
+          providers.map((provider, index) => ({ provider, path: `spec.ai.groups[${group}].providers[${index}]` })),
+        )
+      : [[{ provider: { name: SINGLE_PROVIDER_NAME, ...ai.provider }, path: 'spec.ai.provider' }]]
+  const total = placed.flat().length
+  const reports = new Map<PlacedProvider, FieldReport>()
+  const groups = placed.map((group): ProviderGroup => ({
+    providers: group.map((one) => {
+      const own: FieldReport = { problems: [], secrets: [] }
+      reports.set(one, own)
+      return renderProvider(one, { ...context, report: own })
+    }),
+  }))
+  const broken = [...reports.values()].filter(isBroken).length
+  // The whole backend is broken only when nothing in it can answer.
+  const isDead = broken === total
+  for (const own of reports.values()) {
+    context.report.problems.push(
+      ...own.problems.map((problem) => (isDead ? problem : { ...problem, severity: 'warning' as const })),
+    )
+    if (!isBroken(own)) context.report.secrets.push(...own.secrets)
+  }
+  if (isDead) return undefined
+  const refs = groups.flatMap(({ providers }) => providers.flatMap(({ backendRef }) => backendRef ?? []))
+  return { fields: { ai: { groups } }, parts: [], refs }
+}
+
+function isBroken({ problems }: FieldReport): boolean {
+  return problems.some(({ severity }) => severity === 'error')
+}
+
+function renderProvider({ provider, path }: PlacedProvider, context: BackendContext): AIProvider {
+  const { name, host, port, pathPrefix } = provider
+  const { report: own } = context
+  const slot = SLOTS.find((one) => provider[one] !== undefined)
+  const settings = settingsOf({ provider, path }, slot, own)
+  const backendRef = customReference(provider, `${path}.custom.backendRef`, context)
+  const inline = translateInline(provider.policies, `${path}.policies`, context)
+  if (isBroken(own)) {
+    const message = own.problems.map((problem) => problem.message).join('\n')
+    return { name, provider: { unsupported: { slot: slot ?? 'none', message } } }
+  }
+  return {
+    name,
+    provider: settings,
+    ...(host !== undefined && port !== undefined && { hostOverride: { host, port } }),
+    ...(backendRef !== undefined && { backendRef }),
+    ...(provider.path !== undefined && { pathOverride: provider.path }),
+    ...(pathPrefix !== undefined && { pathPrefix }),
+    ...withPolicies(inline),
+  }
+}
+
+function settingsOf(
+  { provider, path }: PlacedProvider,
+  slot: (typeof SLOTS)[number] | undefined,
+  own: FieldReport,
+): ProviderSettings {
+  if (slot === 'p1' || slot === 'p4') return { [slot]: modelOf(provider[slot]) }
+  if (slot === 'custom' && provider.custom !== undefined) {
+    const formats = provider.custom.formats.map((format) => ({
+      type: format.type,
+      ...(format.path !== undefined && { path: format.path }),
+    }))
+    return { custom: { ...modelOf(provider.custom), formats } }
+  }
+  const message =
+    slot === undefined ? 'no provider is set' : `provider ${slot} is not spoken by this version of the proxy`
+  own.problems.push({
+    path: slot === undefined ? path : `${path}.${slot}`,
+    reason: 'NotYetProgrammed',
+    message,
+    severity: 'error',
+  })
+  return { unsupported: { slot: slot ?? 'none', message } }
+}
+
+function modelOf(settings: { readonly model?: string } | undefined): { model?: string } {
+  return settings?.model === undefined ? {} : { model: settings.model }
+}
+
+function customReference(
+  { custom }: LLMProvider,
+  path: FieldPath,
+  { source, references, report }: BackendContext,
+): BackendReference | undefined {
+  if (custom?.backendRef === undefined) return undefined
+  const { group, kind, name, port } = custom.backendRef
+  const resolved = resolveReference(
+    {
+      name,
+      ...(group !== undefined && { group }),
+      ...(kind !== undefined && { kind }),
+      ...(port !== undefined && { port }),
+    },
+    source,
+    references,
+  )
+  if (resolved.invalid !== undefined) report.problems.push({ path, ...resolved.invalid, severity: 'error' })
+  return resolved.ref
+}

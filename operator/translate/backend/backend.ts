@@ -1,0 +1,93 @@
+// One GwBackend in rendered form. A backend that cannot be used becomes an `invalid` one that answers 500: what refers
+// to it never falls through to something else.
+import type { Backend, RenderedSecret } from '#api/ir/types.gen.ts'
+import type { Problem } from '#api/problem.ts'
+import type { GwBackend } from '#api/v1alpha1/gwbackend.gen.ts'
+import { GW_GROUP } from '../groups.ts'
+import { keyOf, namespaceOf, refOf } from '../object-ref.ts'
+import type { FieldReport } from '../policy/field.ts'
+import { translateInline } from '../policy/section.ts'
+import type { ReferenceScope } from '../reference.ts'
+import { referencesOf, type References } from '../references.ts'
+import { renderAi } from './ai.ts'
+import { type BackendBody, type BackendContext, withPolicies } from './context.ts'
+import { renderMcp } from './mcp.ts'
+
+export interface BackendTranslation {
+  readonly backend: GwBackend
+  /** The backend and its generated parts. */
+  readonly rendered: readonly Backend[]
+  readonly secrets: readonly RenderedSecret[]
+  readonly references: References
+  readonly problems: readonly Problem[]
+  readonly isUsable: boolean
+}
+
+export function translateBackend(backend: GwBackend, references: ReferenceScope): BackendTranslation {
+  const { snapshot } = references
+  const report: FieldReport = { problems: [], secrets: [] }
+  const context: BackendContext = {
+    backend,
+    source: { group: GW_GROUP, kind: 'GwBackend', namespace: namespaceOf(backend) },
+    references,
+    scope: {
+      owner: refOf(backend),
+      targetKinds: new Set(['GwBackend']),
+      secrets: snapshot.Secret,
+      configMaps: snapshot.ConfigMap,
+    },
+    report,
+  }
+  const body = renderBody(context)
+  const inlinePolicies = translateInline(backend.spec.policies, 'spec.policies', context)
+  const errors = report.problems.filter(({ severity }) => severity === 'error')
+  if (errors.length > 0 || body === undefined) return unusable(backend, report.problems)
+  return {
+    backend,
+    rendered: [{ ...identity(backend), ...body.fields, ...withPolicies(inlinePolicies) }, ...body.parts],
+    secrets: report.secrets,
+    references: referencesOf(body.refs),
+    problems: report.problems,
+    isUsable: true,
+  }
+}
+
+/** The translation of a backend that does not even fit the schema. */
+export function unusable(backend: GwBackend, problems: readonly Problem[]): BackendTranslation {
+  const errors = problems.filter(({ severity }) => severity === 'error')
+  return {
+    backend,
+    rendered: [{ ...identity(backend), invalid: errors.map(({ message }) => message).join('\n') }],
+    secrets: [],
+    references: { services: [], backends: [] },
+    problems,
+    isUsable: false,
+  }
+}
+
+function identity(backend: GwBackend): Pick<Backend, 'key' | 'name'> {
+  return { key: keyOf(backend), name: { namespace: namespaceOf(backend), name: backend.metadata.name } }
+}
+
+function renderBody(context: BackendContext): BackendBody | undefined {
+  const { spec } = context.backend
+  if (spec.static !== undefined) return { fields: { static: renderStatic(spec.static) }, parts: [], refs: [] }
+  if (spec.ai !== undefined) return renderAi(spec.ai, context)
+  if (spec.mcp !== undefined) return renderMcp(spec.mcp, context)
+  const kind = (['a2a', 'dynamicForwardProxy', 'cloudService'] as const).find((one) => spec[one] !== undefined)
+  context.report.problems.push({
+    path: kind === undefined ? 'spec' : `spec.${kind}`,
+    reason: 'NotYetProgrammed',
+    message:
+      kind === undefined
+        ? 'spec sets no backend; set exactly one of static, ai, mcp'
+        : `backends of kind ${kind} are not run by this version of the proxy`,
+    severity: 'error',
+  })
+  return undefined
+}
+
+function renderStatic({ host, port, unixPath }: NonNullable<GwBackend['spec']['static']>): Backend['static'] & object {
+  if (unixPath !== undefined) return { unixPath }
+  return { ...(host !== undefined && { host }), ...(port !== undefined && { port }) }
+}

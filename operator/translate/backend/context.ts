@@ -1,0 +1,25 @@
+// What the kinds of backends share while one GwBackend is translated.
+import type { Backend, BackendPayload, BackendReference } from '#api/ir/types.gen.ts'
+import type { GwBackend } from '#api/v1alpha1/gwbackend.gen.ts'
+import type { FieldReport, FieldScope } from '../policy/field.ts'
+import type { ReferenceScope, ReferenceSource } from '../reference.ts'
+
+/** What the kinds of backends need while they are translated. */
+export interface BackendContext {
+  readonly backend: GwBackend
+  readonly source: ReferenceSource
+  readonly references: ReferenceScope
+  readonly scope: FieldScope
+  readonly report: FieldReport
+}
+
+/** The part that depends on the kind of backend. */
+export interface BackendBody {
+  readonly fields: Pick<Backend, 'static' | 'ai' | 'mcp'>
+  readonly parts: readonly Backend[]
+  readonly refs: readonly BackendReference[]
+}
+
+export function withPolicies(inlinePolicies: BackendPayload | undefined): { inlinePolicies?: BackendPayload } {
+  return inlinePolicies === undefined ? {} : { inlinePolicies }
+}

@@ -1,0 +1,111 @@
+// The `mcp` backend: each target with a host becomes a backend of its own, which the MCP backend refers to.
+import type { Backend, MCPTarget } from '#api/ir/types.gen.ts'
+import type { FieldPath } from '#api/problem.ts'
+import type { MCPBackend, McpTarget, McpTargetSelector } from '#api/v1alpha1/gwbackend.gen.ts'
+import { keyOf, namespaceOf } from '../object-ref.ts'
+import type { FieldReport } from '../policy/field.ts'
+import { translateInline } from '../policy/section.ts'
+import { type BackendRefFields, resolveReference } from '../reference.ts'
+import { type BackendBody, type BackendContext, withPolicies } from './context.ts'
+import { selectedTargets } from './mcp-selector.ts'
+
+interface RenderedTarget {
+  readonly target: MCPTarget
+  readonly part?: Backend
+}
+
+const DEFAULT_PATH = { StreamableHTTP: '/mcp', SSE: '/sse' } as const
+
+export function renderMcp(mcp: MCPBackend, context: BackendContext): BackendBody {
+  const rendered = mcp.targets.flatMap((one, index) => renderTarget(one, `spec.mcp.targets[${index}]`, context))
+  const targets = uniqueNames(rendered, context.report)
+  return {
+    fields: {
+      mcp: {
+        targets: targets.map(({ target }) => target),
+        sessionRouting: mcp.sessionRouting ?? 'Stateful',
+        prefixMode: mcp.prefixMode ?? 'Conditional',
+        failureMode: mcp.failureMode ?? 'FailClosed',
+      },
+    },
+    parts: targets.flatMap(({ part }) => (part === undefined ? [] : [part])),
+    refs: targets.flatMap(({ target }) => (target.ref === undefined ? [] : [target.ref])),
+  }
+}
+
+function renderTarget(one: McpTargetSelector, path: FieldPath, context: BackendContext): RenderedTarget[] {
+  if (one.selector !== undefined) {
+    return selectedTargets(one.selector, `${path}.selector`, context).map(({ name, ref, protocol, path: url }) => ({
+      target: { name, ref, protocol, path: url ?? DEFAULT_PATH[protocol] },
+    }))
+  }
+  if (one.static === undefined) {
+    context.report.problems.push({
+      path,
+      reason: 'Invalid',
+      message: `${path} sets neither static nor selector`,
+      severity: 'error',
+    })
+    return []
+  }
+  return [renderStaticTarget({ name: one.name, target: one.static, path: `${path}.static` }, context)]
+}
+
+interface StaticTarget {
+  readonly name: string
+  readonly target: McpTarget
+  readonly path: FieldPath
+}
+
+function renderStaticTarget({ name, target, path }: StaticTarget, context: BackendContext): RenderedTarget {
+  const protocol = target.protocol ?? 'StreamableHTTP'
+  const common = { name, protocol, path: target.path ?? DEFAULT_PATH[protocol] }
+  if (target.backendRef !== undefined) {
+    const { ref, invalid } = resolveReference(
+      withPort(target.backendRef, target.port),
+      context.source,
+      context.references,
+    )
+    if (invalid !== undefined)
+      context.report.problems.push({ path: `${path}.backendRef`, ...invalid, severity: 'error' })
+    return { target: { ...common, ref } }
+  }
+  const { backend } = context
+  const key = `${keyOf(backend)}/${name}`
+  const inline = translateInline(target.policies, `${path}.policies`, context)
+  return {
+    target: { ...common, ref: { backend: key } },
+    part: {
+      key,
+      name: { namespace: namespaceOf(backend), name: backend.metadata.name },
+      section: name,
+      static: {
+        ...(target.host !== undefined && { host: target.host }),
+        ...(target.port !== undefined && { port: target.port }),
+      },
+      ...withPolicies(inline),
+    },
+  }
+}
+
+function withPort(ref: BackendRefFields, port: number | undefined): BackendRefFields {
+  return ref.port === undefined && port !== undefined ? { ...ref, port } : ref
+}
+
+/** Targets found by a selector may share a name; the later one is left out and reported. */
+function uniqueNames(targets: readonly RenderedTarget[], report: FieldReport): RenderedTarget[] {
+  const names = new Set<string>()
+  return targets.filter(({ target: { name } }) => {
+    const isNew = !names.has(name)
+    names.add(name)
+    if (!isNew) {
+      report.problems.push({
+        path: 'spec.mcp.targets',
+        reason: 'DuplicateName',
+        message: `a second MCP target named ${JSON.stringify(name)} is left out; rename one of them`,
+        severity: 'warning',
+      })
+    }
+    return isNew
+  })
+}

@@ -1,0 +1,86 @@
+// Which Gateways and ListenerSets are ours, and the listeners they hold. No routes, no statuses.
+import type { Gateway } from '#api/gateway/gateway.gen.ts'
+import type { ListenerSet } from '#api/gateway/listenerset.gen.ts'
+import { GATEWAY_GROUP } from '../groups.ts'
+import { matchesSelector } from '../labels.ts'
+import { namespaceLabels } from '../namespace-labels.ts'
+import { keyOf, nameKey, namespaceOf } from '../object-ref.ts'
+import { internalPorts, type InternalPorts } from './internal-ports.ts'
+import type { Listener, ListenerFault } from './listener.ts'
+import { type ListenerScope, listenersOf } from './listeners.ts'
+
+export interface OurGateway {
+  readonly key: string
+  readonly gateway: Gateway
+  /** The Gateway's own listeners, then those of its accepted ListenerSets. */
+  readonly listeners: readonly Listener[]
+  readonly sets: readonly ListenerSet[]
+  readonly internal: InternalPorts
+}
+
+export interface OurListenerSet {
+  readonly set: ListenerSet
+  readonly parent: OurGateway
+  /** The Gateway does not let this ListenerSet attach. */
+  readonly refusal?: ListenerFault
+}
+
+export interface OurGateways {
+  /** By `namespace/name`, in order of age. */
+  readonly gateways: ReadonlyMap<string, OurGateway>
+  /** By `namespace/name`: every ListenerSet that names one of our Gateways. */
+  readonly listenerSets: ReadonlyMap<string, OurListenerSet>
+}
+
+export function ourGateways(scope: ListenerScope, controllerName: string): OurGateways {
+  const { snapshot } = scope
+  const classes = new Set(
+    snapshot.GatewayClass.all
+      .filter(({ spec }) => spec.controllerName === controllerName)
+      .map(({ metadata }) => metadata.name),
+  )
+  const setsByGateway = groupSets(snapshot.ListenerSet.all)
+  const gateways = new Map<string, OurGateway>()
+  const listenerSets = new Map<string, OurListenerSet>()
+  for (const gateway of snapshot.Gateway.all) {
+    if (!classes.has(gateway.spec.gatewayClassName)) continue
+    const key = keyOf(gateway)
+    const claims = (setsByGateway.get(key) ?? []).map((set) => ({ set, refusal: refusalOf(set, gateway, scope) }))
+    const sets = claims.filter(({ refusal }) => refusal === undefined).map(({ set }) => set)
+    const listeners = listenersOf(gateway, sets, scope)
+    const ours = { key, gateway, sets, listeners, internal: internalPorts(gateway, sets) }
+    gateways.set(key, ours)
+    for (const { set, refusal } of claims) {
+      listenerSets.set(keyOf(set), { set, parent: ours, ...(refusal !== undefined && { refusal }) })
+    }
+  }
+  return { gateways, listenerSets }
+}
+
+function groupSets(sets: readonly ListenerSet[]): Map<string, ListenerSet[]> {
+  const byGateway = new Map<string, ListenerSet[]>()
+  for (const set of sets) {
+    const { group = GATEWAY_GROUP, kind = 'Gateway', name, namespace = namespaceOf(set) } = set.spec.parentRef
+    if (group !== GATEWAY_GROUP || kind !== 'Gateway') continue
+    const key = nameKey(namespace, name)
+    const known = byGateway.get(key)
+    if (known === undefined) byGateway.set(key, [set])
+    else known.push(set)
+  }
+  return byGateway
+}
+
+function refusalOf(set: ListenerSet, gateway: Gateway, { snapshot }: ListenerScope): ListenerFault | undefined {
+  const allowed = gateway.spec.allowedListeners?.namespaces
+  const namespace = namespaceOf(set)
+  const from = allowed?.from ?? 'None'
+  const isAllowed =
+    from === 'All' ||
+    (from === 'Same' && namespace === namespaceOf(gateway)) ||
+    (from === 'Selector' &&
+      allowed?.selector !== undefined &&
+      matchesSelector(allowed.selector, namespaceLabels(snapshot, namespace)))
+  if (isAllowed) return undefined
+  const message = `Gateway ${keyOf(gateway)} does not allow ListenerSets from namespace ${namespace}; see its spec.allowedListeners`
+  return { reason: 'NotAllowed', message }
+}

@@ -1,0 +1,48 @@
+// One listener of a Gateway or ListenerSet as the rest of translation sees it. Types and identity only.
+import type { Gateway, GatewayListener } from '#api/gateway/gateway.gen.ts'
+import type { ListenerSet } from '#api/gateway/listenerset.gen.ts'
+import type { RouteGroupKind } from '../../status/object-status.ts'
+import type { ListenerProtocol } from '../capabilities.ts'
+import { namespaceOf } from '../object-ref.ts'
+
+/** Why a listener is not what its owner asked for. `reason` is a Gateway API condition reason. */
+export interface ListenerFault {
+  readonly reason: string
+  readonly message: string
+}
+
+export interface ListenerIdentity {
+  readonly gateway: Gateway
+  /** Absent for listeners of the Gateway itself. */
+  readonly set?: ListenerSet
+  /** ListenerSet listeners have the same shape. */
+  readonly spec: GatewayListener
+  readonly key: string
+  readonly bindKey: string
+}
+
+export interface Listener extends ListenerIdentity {
+  /** Undefined: a protocol nobody knows, so the listener is not accepted. */
+  readonly protocol: ListenerProtocol | undefined
+  /** Kinds that may attach: what the protocol carries and allowedRoutes.kinds lists. */
+  readonly kinds: readonly RouteGroupKind[]
+  /** Set: takes no routes. */
+  readonly notAccepted?: ListenerFault
+  readonly conflict?: ListenerFault
+  readonly unresolvedRef?: ListenerFault
+  /** Set: accepted, but no traffic reaches it. */
+  readonly notProgrammed?: ListenerFault
+  /** Whether routes of this namespace may attach. */
+  readonly allowsNamespace: (namespace: string) => boolean
+}
+
+export function identityOf(gateway: Gateway, set: ListenerSet | undefined, spec: GatewayListener): ListenerIdentity {
+  const owner = set ?? gateway
+  return {
+    gateway,
+    ...(set !== undefined && { set }),
+    spec,
+    key: `${namespaceOf(owner)}/${owner.metadata.name}.${spec.name}`,
+    bindKey: `${spec.port}/${namespaceOf(gateway)}/${gateway.metadata.name}`,
+  }
+}

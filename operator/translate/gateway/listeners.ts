@@ -1,0 +1,112 @@
+// Judges every listener of one Gateway and its ListenerSets. Pure: one bad listener changes no other one's verdict.
+import type { Gateway, GatewayListener } from '#api/gateway/gateway.gen.ts'
+import type { ListenerSet } from '#api/gateway/listenerset.gen.ts'
+import { isListenerProtocol, RESERVED_PORTS, ROUTE_KINDS, SERVED_PROTOCOLS } from '../capabilities.ts'
+import { GATEWAY_GROUP } from '../groups.ts'
+import type { IsPermitted } from '../grants.ts'
+import { matchesSelector } from '../labels.ts'
+import { namespaceLabels } from '../namespace-labels.ts'
+import { namespaceOf } from '../object-ref.ts'
+import type { Snapshot } from '../snapshot.ts'
+import type { RouteGroupKind } from '../../status/object-status.ts'
+import { certificateFault } from './certificate.ts'
+import { listenerConflicts } from './conflicts.ts'
+import { identityOf, type Listener, type ListenerFault, type ListenerIdentity } from './listener.ts'
+
+export interface ListenerScope {
+  readonly snapshot: Snapshot
+  readonly isPermitted: IsPermitted
+}
+
+/** `sets` are the accepted ListenerSets, in order of precedence. */
+export function listenersOf(gateway: Gateway, sets: readonly ListenerSet[], scope: ListenerScope): Listener[] {
+  const identities = [
+    ...gateway.spec.listeners.map((spec) => identityOf(gateway, undefined, spec)),
+    ...sets.flatMap((set) => set.spec.listeners.map((spec) => identityOf(gateway, set, spec))),
+  ]
+  const conflicts = listenerConflicts(identities.filter(({ spec }) => !RESERVED_PORTS.has(spec.port)))
+  return identities.map((identity) => judge(identity, conflicts.get(identity), scope))
+}
+
+function judge(identity: ListenerIdentity, conflict: ListenerFault | undefined, scope: ListenerScope): Listener {
+  const { spec } = identity
+  const owner = identity.set ?? identity.gateway
+  const protocol = isListenerProtocol(spec.protocol) ? spec.protocol : undefined
+  const { kinds, fault: kindFault } = kindsOf(spec)
+  const certificate = certificateFault(spec, {
+    owner: { kind: owner.kind, namespace: namespaceOf(owner) },
+    secrets: scope.snapshot.Secret,
+    isPermitted: scope.isPermitted,
+  })
+  const notAccepted = acceptanceFault(spec, protocol === undefined) ?? conflict
+  const notProgrammed = programmingFault({ spec, notAccepted, certificate, kindFault, hasKinds: kinds.length > 0 })
+  const unresolvedRef = certificate ?? kindFault
+  return {
+    ...identity,
+    protocol,
+    kinds,
+    ...(notAccepted !== undefined && { notAccepted }),
+    ...(conflict !== undefined && { conflict }),
+    ...(unresolvedRef !== undefined && { unresolvedRef }),
+    ...(notProgrammed !== undefined && { notProgrammed }),
+    allowsNamespace: namespaceFilter(spec, namespaceOf(owner), scope.snapshot),
+  }
+}
+
+function acceptanceFault(spec: GatewayListener, isUnknown: boolean): ListenerFault | undefined {
+  if (isUnknown) {
+    const known = Object.keys(ROUTE_KINDS).join(', ')
+    return { reason: 'UnsupportedProtocol', message: `protocol ${spec.protocol} is not supported; use one of ${known}` }
+  }
+  if (RESERVED_PORTS.has(spec.port)) {
+    return { reason: 'PortUnavailable', message: `port ${spec.port} is reserved by the proxy; use another port` }
+  }
+  return undefined
+}
+
+interface ProgrammingFacts {
+  readonly spec: GatewayListener
+  readonly notAccepted: ListenerFault | undefined
+  readonly certificate: ListenerFault | undefined
+  readonly kindFault: ListenerFault | undefined
+  readonly hasKinds: boolean
+}
+
+function programmingFault(facts: ProgrammingFacts): ListenerFault | undefined {
+  const { spec, notAccepted, certificate, kindFault, hasKinds } = facts
+  if (notAccepted !== undefined) return notAccepted
+  if (certificate !== undefined) return { reason: 'Invalid', message: 'Bad TLS configuration' }
+  if (kindFault !== undefined && !hasKinds) return { reason: 'Invalid', message: kindFault.message }
+  if (!isListenerProtocol(spec.protocol) || SERVED_PROTOCOLS.has(spec.protocol)) return undefined
+  return {
+    reason: 'Pending',
+    message: `protocol ${spec.protocol} is not served by this version of the proxy; port ${spec.port} stays closed`,
+  }
+}
+
+function kindsOf(spec: GatewayListener): { kinds: readonly RouteGroupKind[]; fault?: ListenerFault } {
+  const carried = isListenerProtocol(spec.protocol) ? ROUTE_KINDS[spec.protocol] : []
+  const terminates = spec.protocol === 'TLS' && spec.tls?.mode !== 'Passthrough'
+  const possible = terminates ? [...carried, ...ROUTE_KINDS.TCP] : carried
+  const wanted = spec.allowedRoutes?.kinds
+  if (wanted === undefined || wanted.length === 0) return { kinds: possible }
+  const isPossible = ({ group = GATEWAY_GROUP, kind }: { group?: string; kind: string }): boolean =>
+    possible.some((one) => one.group === group && one.kind === kind)
+  const kinds = possible.filter(({ group, kind }) =>
+    wanted.some((one) => (one.group ?? GATEWAY_GROUP) === group && one.kind === kind),
+  )
+  const refused = wanted.filter((one) => !isPossible(one)).map(({ kind }) => kind)
+  if (refused.length === 0) return { kinds }
+  const message = `protocol ${spec.protocol} cannot carry routes of kind ${refused.join(', ')}`
+  return { kinds, fault: { reason: 'InvalidRouteKinds', message } }
+}
+
+function namespaceFilter(spec: GatewayListener, ownNamespace: string, snapshot: Snapshot): (name: string) => boolean {
+  const allowed = spec.allowedRoutes?.namespaces
+  const from = allowed?.from ?? 'Same'
+  if (from === 'All') return () => true
+  if (from === 'Same') return (namespace) => namespace === ownNamespace
+  const selector = from === 'Selector' ? allowed?.selector : undefined
+  if (selector === undefined) return () => false
+  return (namespace) => matchesSelector(selector, namespaceLabels(snapshot, namespace))
+}

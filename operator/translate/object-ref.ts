@@ -1,0 +1,43 @@
+// Names of objects: what problems and statuses point at.
+import type { KubeObject } from './kube.ts'
+
+export interface ObjectRef {
+  readonly apiVersion: string
+  readonly kind: string
+  /** Empty for cluster-scoped objects. */
+  readonly namespace: string
+  readonly name: string
+}
+
+export function refOf(object: KubeObject): ObjectRef {
+  return {
+    apiVersion: object.apiVersion,
+    kind: object.kind,
+    namespace: object.metadata.namespace ?? '',
+    name: object.metadata.name,
+  }
+}
+
+/** `namespace/name`. Neither part can hold a slash. */
+export function nameKey(namespace: string, name: string): string {
+  return `${namespace}/${name}`
+}
+
+export function keyOf(object: KubeObject): string {
+  return nameKey(namespaceOf(object), object.metadata.name)
+}
+
+export function namespaceOf(object: KubeObject): string {
+  return object.metadata.namespace ?? ''
+}
+
+/** `HTTPRoute shop/cart`, as messages name an object. */
+export function describe(ref: { readonly kind: string; readonly namespace: string; readonly name: string }): string {
+  return `${ref.kind} ${nameKey(ref.namespace, ref.name)}`
+}
+
+/** The group part of an apiVersion; empty for the core group. */
+export function groupOf(apiVersion: string): string {
+  const slash = apiVersion.indexOf('/')
+  return slash === -1 ? '' : apiVersion.slice(0, slash)
+}

@@ -1,0 +1,34 @@
+// backend.ai. Prompt guards are not run by this version: requests they would have checked are refused.
+import type { AIPolicy, BackendPayload } from '#api/ir/types.gen.ts'
+import type { BackendAI } from '#api/v1alpha1/shared.gen.ts'
+import { checkExpression } from './expression.ts'
+import { denyNotProgrammed, type FieldContext, type FieldTranslator, reportNotProgrammed } from './field.ts'
+
+export const ai: FieldTranslator<BackendAI, BackendPayload> = {
+  failureMode: 'deny',
+  translate: (value, context) => {
+    if (value.promptCaching !== undefined) reportNotProgrammed(context, 'promptCaching')
+    const rendered = render(value, context)
+    return [
+      ...(Object.keys(rendered).length === 0 ? [] : [{ suffix: 'ai', payload: { ai: rendered } }]),
+      ...(value.promptGuard === undefined ? [] : [denyNotProgrammed(context, 'ai-prompt-guard', 'promptGuard')]),
+    ]
+  },
+}
+
+function render(value: BackendAI, context: FieldContext): AIPolicy {
+  const { defaults, overrides, transformations, prompt, modelAliases, routes } = value
+  for (const [index, { expression }] of (transformations ?? []).entries()) {
+    checkExpression(expression, `${context.path}.transformations[${index}].expression`, context)
+  }
+  return {
+    ...(defaults !== undefined && { defaults: [...defaults] }),
+    ...(overrides !== undefined && { overrides: [...overrides] }),
+    ...(transformations !== undefined && {
+      transformations: transformations.map(({ field, expression }) => ({ name: field, expression })),
+    }),
+    ...(prompt !== undefined && { prompt }),
+    ...(modelAliases !== undefined && { modelAliases }),
+    ...(routes !== undefined && { routes }),
+  }
+}

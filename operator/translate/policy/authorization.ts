@@ -1,0 +1,31 @@
+// traffic.authorization, and the rule that backend.mcp.authorization shares with it. Rules of all policies are kept.
+import type { Authorization as RenderedAuthorization, Deny, TrafficPayload } from '#api/ir/types.gen.ts'
+import type { Authorization } from '#api/v1alpha1/shared.gen.ts'
+import { checkExpression } from './expression.ts'
+import { denyBroken, type Emission, type FieldContext, type FieldTranslator } from './field.ts'
+
+/** A broken expression never matches: Allow and Require then refuse by themselves; a Deny rule becomes a denial. */
+export const authorization: FieldTranslator<Authorization, TrafficPayload> = {
+  failureMode: 'deny',
+  translate: (value, context) => [
+    { suffix: 'rbac', accumulates: true, payload: { authorization: renderAuthorization(value) } },
+    ...authorizationDenials(value, context, 'rbac-deny'),
+  ],
+}
+
+export function renderAuthorization({ action = 'Allow', policy }: Authorization): RenderedAuthorization {
+  return { action, matchExpressions: [...policy.matchExpressions] }
+}
+
+/** Reports broken expressions; a Deny rule that could then never match refuses everything instead. */
+export function authorizationDenials(
+  { action, policy }: Authorization,
+  context: FieldContext,
+  suffix: string,
+): ReadonlyArray<Emission<{ deny: Deny }>> {
+  const path = `${context.path}.policy.matchExpressions`
+  const results = policy.matchExpressions.map((text, index) => checkExpression(text, `${path}[${index}]`, context))
+  if (action !== 'Deny' || results.every(Boolean)) return []
+  const message = `${context.field}: a Deny rule with a broken expression could never match; the traffic it covers is refused`
+  return [{ ...denyBroken(context, suffix, { path, reason: 'InvalidExpression', message }), accumulates: true }]
+}

@@ -1,0 +1,133 @@
+// BackendTLSPolicy of Gateway API: TLS towards a Service or GwBackend. What cannot be verified as written is refused:
+// no request goes out in plain text where TLS was asked for.
+import type { BackendTLSPolicy } from '#api/gateway/backendtlspolicy.gen.ts'
+import type { BackendPayload, Policy } from '#api/ir/types.gen.ts'
+import { CORE_GROUP } from '../groups.ts'
+import type { Service } from '../kube.ts'
+import { nameKey, namespaceOf } from '../object-ref.ts'
+import type { RouteFault } from '../route/fault.ts'
+import type { Snapshot } from '../snapshot.ts'
+import { claim, type Claims } from './claims.ts'
+import { resolveTarget } from './target-kinds.ts'
+import type { ResolvedTarget, TargetLookup } from './target.ts'
+import { targetKind } from './targets.ts'
+
+export interface BackendTlsTranslation {
+  readonly policy: BackendTLSPolicy
+  readonly secrets: readonly []
+  readonly perGateway: ReadonlyMap<string, BackendTlsAtGateway>
+  /** Set: the traffic is refused. */
+  readonly invalid?: RouteFault
+  /** Also when other references suffice. */
+  readonly unresolved: readonly RouteFault[]
+}
+
+export interface BackendTlsAtGateway {
+  readonly policies: readonly Policy[]
+  /** Names of older policies that hold the same targets. */
+  readonly winners: readonly string[]
+}
+
+const CA_KEY = 'ca.crt'
+const VALIDATION = 'spec.validation'
+
+export function translateBackendTlsPolicies(lookup: TargetLookup, claims: Claims): BackendTlsTranslation[] {
+  return lookup.snapshot.BackendTLSPolicy.all.map((policy) => translateOne(policy, lookup, claims))
+}
+
+function translateOne(policy: BackendTLSPolicy, lookup: TargetLookup, claims: Claims): BackendTlsTranslation {
+  const { payload, invalid, unresolved } = payloadOf(policy, lookup.snapshot)
+  const perGateway = new Map<string, { policies: Policy[]; winners: string[] }>()
+  for (const target of targetsOf(policy, lookup)) {
+    const place = { section: 'backend', phase: '', suffix: 'tls', target: target.key }
+    const winner = claim(claims, place, nameKey(namespaceOf(policy), policy.metadata.name))
+    for (const key of target.gateways) {
+      const at = perGateway.get(key) ?? { policies: [], winners: [] }
+      perGateway.set(key, at)
+      if (winner === undefined) at.policies.push(renderPolicy(policy, target, payload))
+      else at.winners.push(winner)
+    }
+  }
+  return { policy, secrets: [], perGateway, unresolved, ...(invalid !== undefined && { invalid }) }
+}
+
+function targetsOf(policy: BackendTLSPolicy, lookup: TargetLookup): ResolvedTarget[] {
+  const namespace = namespaceOf(policy)
+  const byKey = new Map<string, ResolvedTarget>()
+  for (const { group, kind, name, sectionName } of policy.spec.targetRefs) {
+    const known = targetKind({ group, kind })
+    if (known !== 'Service' && known !== 'GwBackend') continue
+    const service = known === 'Service' ? lookup.snapshot.Service.get(namespace, name) : undefined
+    const section = known === 'Service' ? portNumber(sectionName, service) : sectionName
+    const ref = { kind: known, name, ...(section !== undefined && { sectionName: section }) }
+    const outcome = resolveTarget(ref, namespace, lookup)
+    if (outcome !== 'foreign' && !('unattached' in outcome)) byKey.set(outcome.key, outcome)
+  }
+  return [...byKey.values()]
+}
+
+/** Here a section is the name of a Service port; rendered targets carry its number. An unknown name matches no port. */
+function portNumber(name: string | undefined, service: Service | undefined): string | undefined {
+  if (name === undefined) return undefined
+  const ports = service?.spec?.ports ?? []
+  return String(ports.find((port) => port.name === name)?.port ?? name)
+}
+
+interface PayloadOutcome {
+  readonly payload: BackendPayload
+  readonly invalid?: RouteFault
+  readonly unresolved: readonly RouteFault[]
+}
+
+function payloadOf(policy: BackendTLSPolicy, snapshot: Snapshot): PayloadOutcome {
+  const { hostname, subjectAltNames = [], caCertificateRefs = [], wellKnownCACertificates } = policy.spec.validation
+  const { bundle, unresolved } = caBundle(policy, snapshot)
+  const refuse = (reason: string, message: string): PayloadOutcome => ({
+    payload: { deny: { field: `BackendTLSPolicy ${VALIDATION}`, message } },
+    invalid: { path: VALIDATION, reason, message },
+    unresolved,
+  })
+  if (subjectAltNames.length > 0) {
+    const message = 'subjectAltNames are not verified by this version of the proxy; traffic to the target is refused'
+    return refuse('Invalid', message)
+  }
+  if (caCertificateRefs.length === 0 && wellKnownCACertificates !== 'System') {
+    return refuse('NoValidCACertificate', 'set caCertificateRefs, or wellKnownCACertificates: System')
+  }
+  if (caCertificateRefs.length > 0 && bundle === '') {
+    return refuse(
+      'NoValidCACertificate',
+      'none of caCertificateRefs holds a certificate; traffic to the target is refused',
+    )
+  }
+  return { payload: { tls: { sni: hostname, ...(bundle !== '' && { caCertificates: bundle }) } }, unresolved }
+}
+
+function caBundle(policy: BackendTLSPolicy, snapshot: Snapshot): { bundle: string; unresolved: RouteFault[] } {
+  const namespace = namespaceOf(policy)
+  const unresolved: RouteFault[] = []
+  const parts: string[] = []
+  for (const [index, { group, kind, name }] of (policy.spec.validation.caCertificateRefs ?? []).entries()) {
+    const path = `${VALIDATION}.caCertificateRefs[${index}]`
+    const place = nameKey(namespace, name)
+    const pem = snapshot.ConfigMap.get(namespace, name)?.data?.[CA_KEY]
+    if (group !== CORE_GROUP || kind !== 'ConfigMap') {
+      unresolved.push({ path, reason: 'InvalidKind', message: `CA references of kind ${kind} are not supported` })
+    } else if (pem === undefined || !pem.includes('-----BEGIN CERTIFICATE-----')) {
+      const message = `ConfigMap ${place} not found, or without a PEM certificate under ${CA_KEY}`
+      unresolved.push({ path, reason: 'InvalidCACertificateRef', message })
+    } else parts.push(pem.trimEnd())
+  }
+  return { bundle: parts.length === 0 ? '' : `${parts.join('\n')}\n`, unresolved }
+}
+
+function renderPolicy(policy: BackendTLSPolicy, target: ResolvedTarget, payload: BackendPayload): Policy {
+  const namespace = namespaceOf(policy)
+  const { name } = policy.metadata
+  return {
+    key: `${namespace}/${name}:backend-tls:${target.keySuffix}`,
+    name: { kind: 'BackendTLSPolicy', namespace, name },
+    target: target.target,
+    policy: { backend: payload },
+  }
+}

@@ -1,0 +1,90 @@
+// What every field translator shares: its contract, its reports, and the payload that refuses traffic. No field logic.
+import type { Deny, RenderedSecret } from '#api/ir/types.gen.ts'
+import type { FieldPath, Problem } from '#api/problem.ts'
+import type { ConfigMap, Secret } from '../kube.ts'
+import type { ObjectRef } from '../object-ref.ts'
+import type { ObjectIndex } from '../snapshot.ts'
+
+/**
+ * What happens to covered traffic when the field cannot be translated as written:
+ * `deny` it is refused; `keep` what was understood is sent, and a broken expression fails when it is evaluated; `skip`
+ * the field has no effect. The status says which in every case.
+ */
+export type FailureMode = 'deny' | 'keep' | 'skip'
+
+export interface FieldTranslator<V, P> {
+  readonly failureMode: FailureMode
+  translate(value: V, context: FieldContext): ReadonlyArray<Emission<P>>
+}
+
+/** One rendered policy of a field. */
+export interface Emission<P> {
+  /** Part of the key. Two policies that emit one suffix for one target are in conflict, unless it accumulates. */
+  readonly suffix: string
+  readonly accumulates?: boolean
+  readonly payload: P
+}
+
+export interface FieldContext {
+  /** Of the field in the object, e.g. `spec.traffic.csrf`. */
+  readonly path: FieldPath
+  /** As users call it, e.g. `traffic.csrf`. */
+  readonly field: string
+  readonly scope: FieldScope
+  readonly report: FieldReport
+}
+
+export interface FieldScope {
+  /** The object that holds the field; local references are in its namespace. */
+  readonly owner: ObjectRef
+  /** Kinds of the objects the policy targets. */
+  readonly targetKinds: ReadonlySet<string>
+  readonly secrets: ObjectIndex<Secret>
+  readonly configMaps: ObjectIndex<ConfigMap>
+}
+
+/** Filled while one object is translated; never shared between objects. */
+export interface FieldReport {
+  readonly problems: Problem[]
+  readonly secrets: RenderedSecret[]
+}
+
+export const NOT_YET_PROGRAMMED = 'NotYetProgrammed'
+
+export function reportError(context: FieldContext, problem: Pick<Problem, 'path' | 'reason' | 'message'>): void {
+  context.report.problems.push({ ...problem, severity: 'error' })
+}
+
+/** A part this version does not run, whose absence is no security hole. */
+export function reportNotProgrammed(context: FieldContext, subField?: string): void {
+  const suffix = subField === undefined ? '' : `.${subField}`
+  context.report.problems.push({
+    path: `${context.path}${suffix}`,
+    reason: NOT_YET_PROGRAMMED,
+    message: `${context.field}${suffix} is not run by this version of the proxy and has no effect`,
+    severity: 'warning',
+  })
+}
+
+/** A security field this version does not run: reported, and the traffic it covers is refused. */
+export function denyNotProgrammed(context: FieldContext, suffix: string, subField?: string): Emission<{ deny: Deny }> {
+  const below = subField === undefined ? '' : `.${subField}`
+  const field = `${context.field}${below}`
+  const message = `${field} is not run by this version of the proxy; the traffic it covers is refused`
+  reportError(context, { path: `${context.path}${below}`, reason: NOT_YET_PROGRAMMED, message })
+  return denial(field, suffix, message)
+}
+
+/** A security field that is broken: reported, and the traffic it covers is refused. */
+export function denyBroken(
+  context: FieldContext,
+  suffix: string,
+  problem: Pick<Problem, 'path' | 'reason' | 'message'>,
+): Emission<{ deny: Deny }> {
+  reportError(context, problem)
+  return denial(context.field, suffix, problem.message)
+}
+
+function denial(field: string, suffix: string, message: string): Emission<{ deny: Deny }> {
+  return { suffix, payload: { deny: { field, message } } }
+}

@@ -1,0 +1,132 @@
+// Runs the translators of a policy section over the fields that are set. One broken field never hides another.
+import type { BackendPayload, Deny, FrontendPayload, PolicyPayload, TrafficPayload } from '#api/ir/types.gen.ts'
+import type { Frontend, Traffic } from '#api/v1alpha1/gwpolicy.gen.ts'
+import type { BackendFull } from '#api/v1alpha1/shared.gen.ts'
+import type { FieldPath } from '#api/problem.ts'
+import {
+  denyBroken,
+  type Emission,
+  type FailureMode,
+  type FieldContext,
+  type FieldReport,
+  type FieldScope,
+  reportError,
+} from './field.ts'
+import { BACKEND, FRONTEND, TRAFFIC } from './registry.ts'
+
+/** An emission with its place in the object model, as keys and payloads need it. */
+export interface SectionEmission {
+  readonly section: 'traffic' | 'frontend' | 'backend'
+  readonly suffix: string
+  readonly accumulates: boolean
+  readonly payload: PolicyPayload
+  /** Fields of the object set in this emission, for messages. */
+  readonly field: string
+}
+
+export interface PolicySections {
+  readonly traffic?: Traffic
+  readonly frontend?: Frontend
+  readonly backend?: BackendFull
+}
+
+export interface SectionInput {
+  readonly scope: FieldScope
+  readonly report: FieldReport
+}
+
+export function translateSections(spec: PolicySections, input: SectionInput): SectionEmission[] {
+  const { traffic, frontend, backend } = spec
+  return [
+    ...sectionFields<TrafficPayload>(traffic, TRAFFIC, { ...input, name: 'traffic', path: 'spec.traffic' }).map(
+      (one) => ({
+        ...placed(one, 'traffic'),
+        payload: { traffic: one.payload },
+      }),
+    ),
+    ...sectionFields<FrontendPayload>(frontend, FRONTEND, { ...input, name: 'frontend', path: 'spec.frontend' }).map(
+      (one) => ({ ...placed(one, 'frontend'), payload: { frontend: one.payload } }),
+    ),
+    ...sectionFields<BackendPayload>(backend, BACKEND, { ...input, name: 'backend', path: 'spec.backend' }).map(
+      (one) => ({
+        ...placed(one, 'backend'),
+        payload: { backend: one.payload },
+      }),
+    ),
+  ]
+}
+
+/** Policies written into a backend itself, as one payload. Several denials become one. */
+export function translateInline(
+  policies: BackendFull | undefined,
+  path: FieldPath,
+  input: SectionInput,
+): BackendPayload | undefined {
+  const emissions = sectionFields<BackendPayload>(policies, BACKEND, { ...input, name: 'policies', path })
+  if (emissions.length === 0) return undefined
+  const merged: BackendPayload = Object.assign({}, ...emissions.map(({ payload }) => payload))
+  const denials = emissions.flatMap(({ payload }) => (payload.deny === undefined ? [] : [payload.deny]))
+  return denials.length > 1 ? { ...merged, deny: joined(denials) } : merged
+}
+
+interface FieldEmission<P> extends Emission<P> {
+  readonly field: string
+}
+
+interface SectionPlace extends SectionInput {
+  readonly name: string
+  readonly path: FieldPath
+}
+
+/** A translator whose value type is forgotten: the section's object and its registry have the same keys. */
+interface AnyTranslator<P> {
+  readonly failureMode: FailureMode
+  translate(value: never, context: FieldContext): ReadonlyArray<Emission<P>>
+}
+
+function sectionFields<P extends { deny?: Deny }>(
+  values: object | null | undefined,
+  registry: Readonly<Record<string, AnyTranslator<P>>>,
+  place: SectionPlace,
+): Array<FieldEmission<P | { deny: Deny }>> {
+  if (values === undefined || values === null) return []
+  return Object.entries(registry).flatMap(([name, translator]) => {
+    if (!Object.hasOwn(values, name)) return []
+    const value: unknown = Reflect.get(values, name)
+    if (value === undefined || value === null) return []
+    const field = `${place.name}.${name}`
+    const context = { path: `${place.path}.${name}`, field, scope: place.scope, report: place.report }
+    return runField(translator, value, context).map((emission) => ({ ...emission, field }))
+  })
+}
+
+function runField<P extends { deny?: Deny }>(
+  translator: AnyTranslator<P>,
+  value: unknown,
+  context: FieldContext,
+): ReadonlyArray<Emission<P | { deny: Deny }>> {
+  try {
+    // The registry is typed over all fields of the section, so the value under a name fits its translator.
+    return translator.translate(value as never, context)
+  } catch {
+    // Only a value that the schema would have refused gets here (an older CRD, a hand-made manifest).
+    const isHarmless = translator.failureMode === 'skip'
+    const effect = isHarmless ? 'it has no effect' : 'the traffic it covers is refused'
+    const message = `${context.field} does not have the form that the CRD of this version asks for; ${effect}`
+    const problem = { path: context.path, reason: 'Malformed', message }
+    if (!isHarmless) return [denyBroken(context, `${context.field}-malformed`, problem)]
+    reportError(context, problem)
+    return []
+  }
+}
+
+function placed(one: FieldEmission<unknown>, section: SectionEmission['section']): Omit<SectionEmission, 'payload'> {
+  return { section, suffix: one.suffix, accumulates: one.accumulates ?? false, field: one.field }
+}
+
+function joined(denials: readonly Deny[]): Deny {
+  return {
+    field: denials.map(({ field }) => field).join(', '),
+    message: denials.map(({ message }) => message).join('\n'),
+  }
+}

@@ -1,0 +1,150 @@
+// One policy target of each kind: does it exist, has it the named section, and at which Gateways does it count.
+import type { PolicyTarget } from '#api/ir/types.gen.ts'
+import type { GwBackend } from '#api/v1alpha1/gwbackend.gen.ts'
+import type { Listener } from '../gateway/listener.ts'
+import { nameKey } from '../object-ref.ts'
+import type { ResolvedTarget, TargetKind, TargetLookup } from './target.ts'
+
+/** `foreign`: the object belongs to another controller, and so does the word about it. */
+export type TargetOutcome = ResolvedTarget | { readonly unattached: string } | 'foreign'
+
+export interface TargetName {
+  readonly kind: TargetKind
+  readonly name: string
+  readonly sectionName?: string
+  readonly port?: number
+}
+
+interface Found {
+  readonly target: PolicyTarget
+  readonly gateways: readonly string[]
+}
+
+type Finding = Found | { readonly problem: string } | 'foreign'
+
+export function resolveTarget(ref: TargetName, namespace: string, lookup: TargetLookup): TargetOutcome {
+  const finding = FINDERS[ref.kind](ref, namespace, lookup)
+  if (finding === 'foreign') return 'foreign'
+  const named = `${ref.kind} ${nameKey(namespace, ref.name)}`
+  if ('problem' in finding) return { unattached: `${named} ${finding.problem}` }
+  if (finding.gateways.length === 0) return { unattached: `${named} is not attached to any Gateway` }
+  const { name, sectionName, port } = ref
+  const section = sectionName === undefined ? '' : `/${sectionName}`
+  const keySuffix = `${nameKey(namespace, name)}${section}${port === undefined ? '' : `/port=${port}`}`
+  return { ...finding, keySuffix, key: `${ref.kind}:${keySuffix}` }
+}
+
+type Finder = (ref: TargetName, namespace: string, lookup: TargetLookup) => Finding
+
+const NOT_FOUND = { problem: 'not found' } as const
+
+const FINDERS: { readonly [K in TargetKind]: Finder } = {
+  Gateway: findGateway,
+  ListenerSet: findListenerSet,
+  HTTPRoute: (ref, namespace, lookup) => findRoute('HTTPRoute', { ref, namespace, lookup }),
+  GRPCRoute: (ref, namespace, lookup) => findRoute('GRPCRoute', { ref, namespace, lookup }),
+  Service: findService,
+  GwBackend: findBackend,
+}
+
+function findGateway({ name, sectionName, port }: TargetName, namespace: string, lookup: TargetLookup): Finding {
+  const key = nameKey(namespace, name)
+  const ours = lookup.gateways.gateways.get(key)
+  if (ours === undefined) return lookup.snapshot.Gateway.get(namespace, name) === undefined ? NOT_FOUND : 'foreign'
+  const own = ours.listeners.filter(({ set }) => set === undefined)
+  if (sectionName !== undefined && !hasListener(own, sectionName)) {
+    return { problem: `has no listener ${JSON.stringify(sectionName)}` }
+  }
+  if (port !== undefined && !ours.listeners.some(({ spec }) => spec.port === port)) {
+    return { problem: `has no listener on port ${port}` }
+  }
+  const target = { namespace, name, ...(sectionName !== undefined && { listener: sectionName }) }
+  return { target: { gateway: { ...target, ...(port !== undefined && { port }) } }, gateways: [key] }
+}
+
+function findListenerSet({ name, sectionName }: TargetName, namespace: string, lookup: TargetLookup): Finding {
+  const object = lookup.snapshot.ListenerSet.get(namespace, name)
+  if (object === undefined) return NOT_FOUND
+  const ours = lookup.gateways.listenerSets.get(nameKey(namespace, name))
+  if (ours === undefined) return parentExists(object.spec.parentRef, namespace, lookup) ? 'foreign' : unattachedSet()
+  if (sectionName !== undefined && !object.spec.listeners.some((one) => one.name === sectionName)) {
+    return { problem: `has no listener ${JSON.stringify(sectionName)}` }
+  }
+  return {
+    target: { listenerSet: { namespace, name, ...(sectionName !== undefined && { section: sectionName }) } },
+    gateways: ours.refusal === undefined ? [ours.parent.key] : [],
+  }
+}
+
+function unattachedSet(): Finding {
+  return { problem: 'is not attached to any Gateway' }
+}
+
+function parentExists(
+  parent: { readonly name: string; readonly namespace?: string },
+  namespace: string,
+  { snapshot }: TargetLookup,
+): boolean {
+  return snapshot.Gateway.get(parent.namespace ?? namespace, parent.name) !== undefined
+}
+
+interface RouteSearch {
+  readonly ref: TargetName
+  readonly namespace: string
+  readonly lookup: TargetLookup
+}
+
+function findRoute(kind: 'HTTPRoute' | 'GRPCRoute', { ref, namespace, lookup }: RouteSearch): Finding {
+  const { name, sectionName } = ref
+  const route = lookup.snapshot[kind].get(namespace, name)
+  if (route === undefined) return NOT_FOUND
+  const rules: ReadonlyArray<{ readonly name?: string }> = route.spec.rules ?? []
+  if (sectionName !== undefined && !rules.some((rule) => rule.name === sectionName)) {
+    return { problem: `has no rule ${JSON.stringify(sectionName)}` }
+  }
+  return {
+    target: { route: { kind, namespace, name, ...(sectionName !== undefined && { ruleName: sectionName }) } },
+    gateways: lookup.routeGateways.get(`${kind}/${nameKey(namespace, name)}`) ?? [],
+  }
+}
+
+function findService({ name, sectionName }: TargetName, namespace: string, lookup: TargetLookup): Finding {
+  const service = lookup.snapshot.Service.get(namespace, name)
+  if (service === undefined) return NOT_FOUND
+  const port = sectionName === undefined ? undefined : Number(sectionName)
+  if (port !== undefined && !(service.spec?.ports ?? []).some((one) => one.port === port)) {
+    return { problem: `has no port ${JSON.stringify(sectionName)}; sectionName is a port number` }
+  }
+  const hostname = lookup.serviceHostname(namespace, name)
+  const gateways = [...lookup.reach].filter(([, { services }]) => {
+    const ports = services.get(hostname)
+    return ports !== undefined && (port === undefined || ports.has(port))
+  })
+  return {
+    target: { service: { hostname, namespace, ...(port !== undefined && { port }) } },
+    gateways: gateways.map(([key]) => key),
+  }
+}
+
+function findBackend({ name, sectionName }: TargetName, namespace: string, lookup: TargetLookup): Finding {
+  const backend = lookup.snapshot.GwBackend.get(namespace, name)
+  if (backend === undefined) return NOT_FOUND
+  if (sectionName !== undefined && !sectionsOf(backend).includes(sectionName)) {
+    return { problem: `has no provider or MCP target ${JSON.stringify(sectionName)}` }
+  }
+  const key = nameKey(namespace, name)
+  return {
+    target: { backend: { namespace, name, ...(sectionName !== undefined && { section: sectionName }) } },
+    gateways: [...lookup.reach].filter(([, { backends }]) => backends.has(key)).map(([gateway]) => gateway),
+  }
+}
+
+function sectionsOf({ spec: { ai, mcp } }: GwBackend): string[] {
+  if (mcp !== undefined) return mcp.targets.map(({ name }) => name)
+  if (ai?.groups !== undefined) return ai.groups.flatMap(({ providers }) => providers.map(({ name }) => name))
+  return ai?.provider === undefined ? [] : ['backend']
+}
+
+function hasListener(listeners: readonly Listener[], name: string): boolean {
+  return listeners.some(({ spec }) => spec.name === name)
+}

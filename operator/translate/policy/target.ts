@@ -1,0 +1,34 @@
+// A policy target: the kinds there are, its resolved form, and what it is looked up in. No look-ups.
+import type { PolicyTarget } from '#api/ir/types.gen.ts'
+import { CORE_GROUP, GATEWAY_GROUP, GW_GROUP } from '../groups.ts'
+import type { OurGateways } from '../gateway/gateways.ts'
+import type { Reach } from '../reach.ts'
+import type { Snapshot } from '../snapshot.ts'
+
+export const TARGET_KINDS = {
+  [CORE_GROUP]: ['Service'],
+  [GATEWAY_GROUP]: ['Gateway', 'ListenerSet', 'HTTPRoute', 'GRPCRoute'],
+  [GW_GROUP]: ['GwBackend'],
+} as const
+
+export type TargetKind = (typeof TARGET_KINDS)[keyof typeof TARGET_KINDS][number]
+
+export interface ResolvedTarget {
+  /** Identity for same-level conflicts: kind, namespace, name, section, port. */
+  readonly key: string
+  /** The part of policy keys after the suffix. */
+  readonly keySuffix: string
+  readonly target: PolicyTarget
+  /** Keys of our Gateways that deliver it. */
+  readonly gateways: readonly string[]
+}
+
+export interface TargetLookup {
+  readonly snapshot: Snapshot
+  readonly gateways: OurGateways
+  /** Keys of the Gateways that took the route; the key is `Kind/namespace/name`. */
+  readonly routeGateways: ReadonlyMap<string, readonly string[]>
+  /** By Gateway key. */
+  readonly reach: ReadonlyMap<string, Reach>
+  readonly serviceHostname: (namespace: string, name: string) => string
+}

@@ -1,0 +1,102 @@
+// Every problem with its object, for logs, events and the command line. Statuses say the same in their own form.
+import type { ListenerFault } from './gateway/listener.ts'
+import { nameKey, refOf } from './object-ref.ts'
+import { sortedBy } from './order.ts'
+import { NOT_YET_PROGRAMMED } from './policy/field.ts'
+import type { StageResults } from './results.ts'
+import type { ObjectProblem } from './translation.ts'
+
+export function collectProblems(results: StageResults): ObjectProblem[] {
+  const problems = [
+    ...malformedProblems(results),
+    ...listenerProblems(results),
+    ...routeProblems(results),
+    ...[...results.backends.values()].flatMap(({ backend, problems: own }) =>
+      own.map((one) => ({ ...one, object: refOf(backend) })),
+    ),
+    ...policyProblems(results),
+    ...backendTlsProblems(results),
+  ]
+  return sortedBy(problems, ({ object, path }) => `${object.kind}/${nameKey(object.namespace, object.name)}/${path}`)
+}
+
+function malformedProblems({ snapshot }: StageResults): ObjectProblem[] {
+  return snapshot.malformed.map((object) => ({
+    path: 'spec',
+    reason: 'Malformed',
+    message: `the ${object.kind} does not have the shape of its kind and is left out; check it against the CRD`,
+    severity: 'error',
+    object,
+  }))
+}
+
+function listenerProblems({ gateways }: StageResults): ObjectProblem[] {
+  const ofSets = [...gateways.listenerSets.values()].flatMap(({ set, refusal }) =>
+    refusal === undefined
+      ? []
+      : [{ path: 'spec.parentRef', ...refusal, severity: 'error' as const, object: refOf(set) }],
+  )
+  const ofListeners = [...gateways.gateways.values()].flatMap(({ listeners }) =>
+    listeners.flatMap(({ gateway, set, spec, notAccepted, unresolvedRef, notProgrammed }) => {
+      const fault: ListenerFault | undefined = notAccepted ?? unresolvedRef ?? notProgrammed
+      if (fault === undefined) return []
+      const owner = set ?? gateway
+      const index = owner.spec.listeners.findIndex(({ name }) => name === spec.name)
+      const severity = fault === notProgrammed && fault.reason === 'Pending' ? ('warning' as const) : ('error' as const)
+      return [{ path: `spec.listeners[${index}]`, ...fault, severity, object: refOf(owner) }]
+    }),
+  )
+  const ofAnnotations = [...gateways.gateways.values()].flatMap(({ gateway, internal }) =>
+    internal.faults.map((message) => ({
+      path: 'metadata.annotations',
+      reason: 'Invalid',
+      message,
+      severity: 'error' as const,
+      object: refOf(gateway),
+    })),
+  )
+  return [...ofSets, ...ofListeners, ...ofAnnotations]
+}
+
+function routeProblems({ routes }: StageResults): ObjectProblem[] {
+  return routes.flatMap(({ route, translation, parents }) => {
+    if (parents.length === 0) return []
+    const object = refOf(route)
+    const denials = parents.flatMap(({ acceptance }) =>
+      'denial' in acceptance ? [{ path: 'spec.parentRefs', ...acceptance.denial }] : [],
+    )
+    return [...denials, ...translation.faults, ...translation.unresolved, ...translation.notProgrammed].map(
+      (fault) => ({
+        ...fault,
+        severity: fault.reason === NOT_YET_PROGRAMMED ? ('warning' as const) : ('error' as const),
+        object,
+      }),
+    )
+  })
+}
+
+function backendTlsProblems({ backendTls }: StageResults): ObjectProblem[] {
+  return backendTls.flatMap(({ policy, invalid, unresolved }) =>
+    [...(invalid === undefined ? [] : [invalid]), ...unresolved].map((fault) => ({
+      ...fault,
+      severity: 'error' as const,
+      object: refOf(policy),
+    })),
+  )
+}
+
+function policyProblems({ policies }: StageResults): ObjectProblem[] {
+  return policies.flatMap(({ policy, problems, unattached }) => {
+    const object = refOf(policy)
+    return [
+      ...problems.map((one) => ({ ...one, object })),
+      ...unattached.map((message) => ({
+        path: policy.spec.targetRefs === undefined ? 'spec.targetSelectors' : 'spec.targetRefs',
+        reason: 'NotAttached',
+        message,
+        severity: 'warning' as const,
+        object,
+      })),
+    ]
+  })
+}

@@ -1,0 +1,97 @@
+// Resolves backend references of every kind of object. A reference that cannot be resolved becomes an `invalid` entry,
+// never a missing one.
+import type { BackendReference, InvalidReference } from '#api/ir/types.gen.ts'
+import type { IsPermitted } from './grants.ts'
+import { CORE_GROUP, GW_GROUP } from './groups.ts'
+import type { Service } from './kube.ts'
+import { nameKey } from './object-ref.ts'
+import type { Services } from './service/services.ts'
+import type { Snapshot } from './snapshot.ts'
+
+export interface ReferenceScope {
+  readonly snapshot: Snapshot
+  readonly services: Services
+  readonly isPermitted: IsPermitted
+}
+
+export interface ReferenceSource {
+  readonly group: string
+  readonly kind: string
+  readonly namespace: string
+}
+
+/** The fields that all kinds of backend references share. */
+export interface BackendRefFields {
+  readonly group?: string
+  readonly kind?: string
+  readonly name: string
+  readonly namespace?: string
+  readonly port?: number
+}
+
+export interface ResolvedReference {
+  readonly ref: BackendReference
+  readonly invalid?: InvalidReference
+}
+
+export function resolveReference(
+  ref: BackendRefFields,
+  from: ReferenceSource,
+  scope: ReferenceScope,
+): ResolvedReference {
+  const { group = CORE_GROUP, kind = 'Service', name, namespace = from.namespace } = ref
+  const isService = group === CORE_GROUP && kind === 'Service'
+  const isBackend = group === GW_GROUP && kind === 'GwBackend'
+  if (!isService && !isBackend) {
+    return invalid('InvalidKind', `referencing unsupported backendRef: group ${JSON.stringify(group)} kind ${kind}`)
+  }
+  if (!scope.isPermitted({ from, to: { group, kind, namespace, name } })) {
+    const target = nameKey(namespace, name)
+    return invalid(
+      'RefNotPermitted',
+      `backendRef ${target} not accessible to a ${from.kind} in namespace ${from.namespace}; add a ReferenceGrant`,
+    )
+  }
+  return isService ? resolveService({ name, namespace, port: ref.port }, scope) : resolveBackend(namespace, name, scope)
+}
+
+function resolveBackend(namespace: string, name: string, { snapshot }: ReferenceScope): ResolvedReference {
+  const key = nameKey(namespace, name)
+  if (snapshot.GwBackend.get(namespace, name) === undefined) {
+    return invalid('BackendNotFound', `backend(${key}) not found`)
+  }
+  return { ref: { backend: key } }
+}
+
+interface ServiceRef {
+  readonly name: string
+  readonly namespace: string
+  readonly port: number | undefined
+}
+
+function resolveService({ name, namespace, port }: ServiceRef, { services }: ReferenceScope): ResolvedReference {
+  const key = nameKey(namespace, name)
+  if (port === undefined) return invalid('UnsupportedValue', `backendRef to Service ${key} needs a port`)
+  const service = services.get(namespace, name)
+  if (service === undefined)
+    return invalid('BackendNotFound', `backend(${services.hostname(namespace, name)}) not found`)
+  const fault = serviceFault(service, port)
+  if (fault !== undefined) return { ref: { invalid: fault }, invalid: fault }
+  return { ref: { service: { hostname: services.hostname(namespace, name), namespace, port } } }
+}
+
+function serviceFault(service: Service, port: number): InvalidReference | undefined {
+  const key = nameKey(service.metadata.namespace ?? '', service.metadata.name)
+  if (service.spec?.type === 'ExternalName') {
+    // It would let an object reach any host of the proxy's network without a grant.
+    return { reason: 'UnsupportedValue', message: `Service ${key} is of type ExternalName; use a static GwBackend` }
+  }
+  const ports = (service.spec?.ports ?? []).filter(({ protocol = 'TCP' }) => protocol === 'TCP')
+  if (ports.some((one) => one.port === port)) return undefined
+  const known = ports.length === 0 ? 'none' : ports.map((one) => one.port).join(', ')
+  return { reason: 'BackendNotFound', message: `Service ${key} has no TCP port ${port} (its ports: ${known})` }
+}
+
+function invalid(reason: InvalidReference['reason'], message: string): ResolvedReference {
+  return { ref: { invalid: { reason, message } }, invalid: { reason, message } }
+}

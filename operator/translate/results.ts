@@ -1,0 +1,20 @@
+// The results of all stages, as statuses and problems are drawn from them. Types only.
+import type { BackendTranslation } from './backend/backend.ts'
+import type { AddressesOf } from './gateway/addresses.ts'
+import type { OurGateways } from './gateway/gateways.ts'
+import type { BackendTlsTranslation } from './policy/backend-tls-policy.ts'
+import type { PolicyTranslation } from './policy/policies.ts'
+import type { AttachedRoute } from './route/routes.ts'
+import type { Snapshot } from './snapshot.ts'
+import type { TranslateSettings } from './translation.ts'
+
+export interface StageResults {
+  readonly snapshot: Snapshot
+  readonly settings: TranslateSettings
+  readonly gateways: OurGateways
+  readonly routes: readonly AttachedRoute[]
+  readonly backends: ReadonlyMap<string, BackendTranslation>
+  readonly policies: readonly PolicyTranslation[]
+  readonly backendTls: readonly BackendTlsTranslation[]
+  readonly addressesOf: AddressesOf
+}

@@ -1,0 +1,83 @@
+// Which listeners take a route, for one parentRef, and why when none does. Order and messages are part of the API.
+import type { HTTPRoute, HTTPRouteParentRef } from '#api/gateway/httproute.gen.ts'
+import type { GRPCRoute } from '#api/gateway/grpcroute.gen.ts'
+import type { Listener } from '../gateway/listener.ts'
+import { hostnamesIntersect } from '../hostnames.ts'
+import { groupOf, namespaceOf } from '../object-ref.ts'
+
+export type AnyRoute = HTTPRoute | GRPCRoute
+
+export interface Denial {
+  readonly reason: 'NoMatchingParent' | 'NotAllowedByListeners' | 'NoMatchingListenerHostname'
+  readonly message: string
+}
+
+export type Acceptance = { readonly listeners: readonly Listener[] } | { readonly denial: Denial }
+
+export interface ParentCandidate {
+  readonly route: AnyRoute
+  readonly parentRef: HTTPRouteParentRef
+  readonly parentNamespace: string
+  /** Listeners that the parent itself owns. */
+  readonly listeners: readonly Listener[]
+}
+
+export function acceptRoute(candidate: ParentCandidate): Acceptance {
+  const accepted: Listener[] = []
+  let lastDenial: Denial | undefined
+  for (const listener of candidate.listeners) {
+    if (listener.notAccepted !== undefined || !isAddressed(candidate.parentRef, listener)) continue
+    const denial = denialOf(candidate.route, listener)
+    if (denial === undefined) accepted.push(listener)
+    else lastDenial = denial
+  }
+  if (accepted.length > 0) return { listeners: accepted }
+  return { denial: lastDenial ?? noneAddressed(candidate) }
+}
+
+function isAddressed({ port, sectionName }: HTTPRouteParentRef, { spec }: Listener): boolean {
+  return (port === undefined || port === spec.port) && (sectionName === undefined || sectionName === spec.name)
+}
+
+function denialOf(route: AnyRoute, { spec, kinds, allowsNamespace }: Listener): Denial | undefined {
+  const hostnames = route.spec.hostnames ?? []
+  if (hostnames.length > 0 && !hostnames.some((hostname) => hostnamesIntersect(spec.hostname, hostname))) {
+    return {
+      reason: 'NoMatchingListenerHostname',
+      message: `no hostnames matched parent hostname ${JSON.stringify(spec.hostname ?? '')}`,
+    }
+  }
+  const namespace = namespaceOf(route)
+  if (!allowsNamespace(namespace)) {
+    const parentHostname = JSON.stringify(spec.hostname ?? '')
+    return {
+      reason: 'NotAllowedByListeners',
+      message: `hostnames matched parent hostname ${parentHostname}, but namespace ${JSON.stringify(namespace)} is not allowed by the parent`,
+    }
+  }
+  const group = groupOf(route.apiVersion)
+  if (!kinds.some((one) => one.group === group && one.kind === route.kind)) {
+    return { reason: 'NotAllowedByListeners', message: `kind ${group}/${route.kind} is not allowed` }
+  }
+  return undefined
+}
+
+function noneAddressed({ route, parentRef, parentNamespace, listeners }: ParentCandidate): Denial {
+  if (parentNamespace !== namespaceOf(route)) {
+    return {
+      reason: 'NotAllowedByListeners',
+      message: `no listener of the parent accepts routes from namespace ${JSON.stringify(namespaceOf(route))}`,
+    }
+  }
+  const { port, sectionName } = parentRef
+  if (port !== undefined && !listeners.some(({ spec }) => spec.port === port)) {
+    return { reason: 'NoMatchingParent', message: `port ${port} not found` }
+  }
+  if (sectionName !== undefined) {
+    const named = listeners.find(({ spec }) => spec.name === sectionName)
+    if (named === undefined) return { reason: 'NoMatchingParent', message: `sectionName "${sectionName}" not found` }
+    return { reason: 'NoMatchingParent', message: `listener "${sectionName}" does not take routes on this port` }
+  }
+  if (port !== undefined) return { reason: 'NoMatchingParent', message: `port ${port} takes no routes` }
+  return { reason: 'NoMatchingListenerHostname', message: 'No route hostnames intersect any listener hostname' }
+}

@@ -1,0 +1,143 @@
+// Gateway API filters of a rule or a backendRef. A filter this version cannot run makes the route refuse, never skip.
+import type { HTTPRouteFilter } from '#api/gateway/httproute.gen.ts'
+import type { Cors, HeaderModifier, PathModifier, RequestRedirect, UrlRewrite } from '#api/ir/types.gen.ts'
+import type { FieldPath } from '#api/problem.ts'
+import { renderCors } from '../policy/cors.ts'
+import { headerModifier } from '../policy/header-filter.ts'
+import type { RouteFault } from './fault.ts'
+
+/** Rules may carry all of them, backendRefs all but cors. */
+export interface RenderedFilters {
+  cors?: Cors
+  requestHeaderModifier?: HeaderModifier
+  responseHeaderModifier?: HeaderModifier
+  requestRedirect?: RequestRedirect
+  urlRewrite?: UrlRewrite
+}
+
+export interface FilterTranslation {
+  readonly filters: RenderedFilters
+  readonly faults: readonly RouteFault[]
+}
+
+const REDIRECT_STATUS_DEFAULT = 302
+
+export type FilterLevel = 'rule' | 'backendRef'
+
+export interface FilterList {
+  readonly filters: readonly HTTPRouteFilter[] | undefined
+  readonly level: FilterLevel
+  readonly path: FieldPath
+}
+
+export function renderFilters({ filters, level, path }: FilterList): FilterTranslation {
+  const rendered: RenderedFilters = {}
+  const faults: RouteFault[] = []
+  for (const [index, filter] of (filters ?? []).entries()) {
+    const fault = addFilter(rendered, filter, level)
+    if (fault !== undefined) faults.push({ ...fault, path: `${path}[${index}]` })
+  }
+  return { filters: rendered, faults }
+}
+
+type Fault = Omit<RouteFault, 'path'>
+
+/** Types that only a newer Gateway API knows are not in the table: a filter is never skipped. */
+function addFilter(rendered: RenderedFilters, filter: HTTPRouteFilter, level: FilterLevel): Fault | undefined {
+  return Object.hasOwn(ADDERS, filter.type) ? ADDERS[filter.type](rendered, filter, level) : notRun(filter.type)
+}
+
+type Adder = (rendered: RenderedFilters, filter: HTTPRouteFilter, level: FilterLevel) => Fault | undefined
+
+const ADDERS: { readonly [T in HTTPRouteFilter['type']]: Adder } = {
+  RequestHeaderModifier: (rendered, filter) => {
+    rendered.requestHeaderModifier = joined(rendered.requestHeaderModifier, filter.requestHeaderModifier)
+    return undefined
+  },
+  ResponseHeaderModifier: (rendered, filter) => {
+    rendered.responseHeaderModifier = joined(rendered.responseHeaderModifier, filter.responseHeaderModifier)
+    return undefined
+  },
+  RequestRedirect: (rendered, filter) => {
+    if (hasTerminal(rendered)) return secondTerminal(filter.type)
+    rendered.requestRedirect = renderRedirect(filter.requestRedirect ?? {})
+    return undefined
+  },
+  URLRewrite: (rendered, filter) => {
+    if (hasTerminal(rendered)) return secondTerminal(filter.type)
+    rendered.urlRewrite = renderRewrite(filter.urlRewrite ?? {})
+    return undefined
+  },
+  CORS: (rendered, filter, level) => {
+    if (level === 'backendRef') return notRun(filter.type)
+    rendered.cors = renderCors(filter.cors ?? {})
+    return undefined
+  },
+  ExtensionRef: () => ({
+    reason: 'IncompatibleFilters',
+    message: 'filter ExtensionRef is not supported; attach a GwPolicy to the route instead',
+  }),
+  RequestMirror: (_, filter) => notRun(filter.type),
+  ExternalAuth: (_, filter) => notRun(filter.type),
+}
+
+function notRun(type: string): Fault {
+  return {
+    reason: 'UnsupportedValue',
+    message: `filter ${type} is not run by this version of the proxy, so the route is not served`,
+  }
+}
+
+function hasTerminal(rendered: RenderedFilters): boolean {
+  return rendered.requestRedirect !== undefined || rendered.urlRewrite !== undefined
+}
+
+function secondTerminal(type: string): Fault {
+  return {
+    reason: 'IncompatibleFilters',
+    message: `filter ${type} cannot stand beside another RequestRedirect or URLRewrite of the same rule`,
+  }
+}
+
+function joined(first: HeaderModifier | undefined, second: HTTPRouteFilter['requestHeaderModifier']): HeaderModifier {
+  const added = headerModifier(second ?? {})
+  if (first === undefined) return added
+  const set = [...(first.set ?? []), ...(added.set ?? [])]
+  const add = [...(first.add ?? []), ...(added.add ?? [])]
+  const remove = [...(first.remove ?? []), ...(added.remove ?? [])]
+  return {
+    ...(set.length > 0 && { set }),
+    ...(add.length > 0 && { add }),
+    ...(remove.length > 0 && { remove }),
+  }
+}
+
+function renderRedirect(filter: NonNullable<HTTPRouteFilter['requestRedirect']>): RequestRedirect {
+  const { scheme, hostname, port, statusCode = REDIRECT_STATUS_DEFAULT } = filter
+  const path = renderPathModifier(filter.path)
+  return {
+    ...(scheme !== undefined && { scheme }),
+    ...(hostname !== undefined && { host: hostname }),
+    ...(port !== undefined && { port }),
+    ...(path !== undefined && { path }),
+    status: statusCode,
+  }
+}
+
+function renderRewrite(filter: NonNullable<HTTPRouteFilter['urlRewrite']>): UrlRewrite {
+  const path = renderPathModifier(filter.path)
+  return { ...(filter.hostname !== undefined && { host: filter.hostname }), ...(path !== undefined && { path }) }
+}
+
+interface PathFilter {
+  readonly type: 'ReplaceFullPath' | 'ReplacePrefixMatch'
+  readonly replaceFullPath?: string
+  readonly replacePrefixMatch?: string
+}
+
+function renderPathModifier(path: PathFilter | undefined): PathModifier | undefined {
+  if (path === undefined) return undefined
+  return path.type === 'ReplaceFullPath'
+    ? { full: path.replaceFullPath ?? '/' }
+    : { prefix: path.replacePrefixMatch ?? '/' }
+}

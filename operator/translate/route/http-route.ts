@@ -1,0 +1,127 @@
+// The rules of one HTTPRoute in rendered form, before listeners are chosen. Knows nothing of parents.
+import type { HTTPRoute, HTTPRouteRule } from '#api/gateway/httproute.gen.ts'
+import type { Route, RouteBackend, Timeout, TrafficPayload } from '#api/ir/types.gen.ts'
+import type { FieldPath } from '#api/problem.ts'
+import { durationMs } from '../duration.ts'
+import { GATEWAY_GROUP } from '../groups.ts'
+import { namespaceOf } from '../object-ref.ts'
+import { createdAt } from '../order.ts'
+import { type ReferenceScope, resolveReference } from '../reference.ts'
+import type { RouteFault } from './fault.ts'
+import { renderFilters } from './filters.ts'
+import { renderMatches } from './matches.ts'
+import { regexFaults } from './regexes.ts'
+
+/** One rule; key and listenerKey are added for each listener that takes the route. */
+export type RuleDraft = Omit<Route, 'key' | 'listenerKey' | 'routeGroupKey'>
+
+export interface RouteTranslation {
+  readonly rules: readonly RuleDraft[]
+  /** The route cannot be served as written. */
+  readonly faults: readonly RouteFault[]
+  readonly unresolved: readonly RouteFault[]
+  /** Fields this version does not run; the route is served without them. */
+  readonly notProgrammed: readonly RouteFault[]
+}
+
+export function translateHttpRoute(route: HTTPRoute, scope: ReferenceScope): RouteTranslation {
+  const parts = (route.spec.rules ?? [{}]).map((rule, index) =>
+    translateRule(route, { rule, path: `spec.rules[${index}]` }, scope),
+  )
+  return {
+    rules: parts.map(({ draft }) => draft),
+    faults: parts.flatMap(({ faults }) => faults),
+    unresolved: parts.flatMap(({ unresolved }) => unresolved),
+    notProgrammed: parts.flatMap(({ notProgrammed }) => notProgrammed),
+  }
+}
+
+interface PlacedRule {
+  readonly rule: HTTPRouteRule
+  readonly path: FieldPath
+}
+
+interface RulePart {
+  readonly draft: RuleDraft
+  readonly faults: readonly RouteFault[]
+  readonly unresolved: readonly RouteFault[]
+  readonly notProgrammed: readonly RouteFault[]
+}
+
+function translateRule(route: HTTPRoute, { rule, path }: PlacedRule, scope: ReferenceScope): RulePart {
+  const filters = renderFilters({ filters: rule.filters, level: 'rule', path: `${path}.filters` })
+  const backends = (rule.backendRefs ?? []).map((ref, index) =>
+    translateBackend(route, { ref, path: `${path}.backendRefs[${index}]` }, scope),
+  )
+  const timeout = timeoutOf(rule)
+  const inlinePolicies: TrafficPayload = { ...filters.filters, ...(timeout !== undefined && { timeout }) }
+  const created = createdAt(route)
+  const draft: RuleDraft = {
+    name: {
+      kind: 'HTTPRoute',
+      namespace: namespaceOf(route),
+      name: route.metadata.name,
+      ...(rule.name !== undefined && { ruleName: rule.name }),
+    },
+    ...(created !== undefined && { createdAt: created }),
+    hostnames: (route.spec.hostnames ?? []).map((hostname) => hostname.toLowerCase()),
+    matches: renderMatches(rule.matches),
+    backends: backends.map(({ backend }) => backend),
+    ...(Object.keys(inlinePolicies).length > 0 && { inlinePolicies }),
+  }
+  return {
+    draft,
+    faults: [
+      ...regexFaults(rule.matches, `${path}.matches`),
+      ...filters.faults,
+      ...backends.flatMap(({ faults }) => faults),
+    ],
+    unresolved: backends.flatMap(({ unresolved }) => unresolved),
+    notProgrammed: notProgrammedFields(rule, path),
+  }
+}
+
+interface PlacedBackendRef {
+  readonly ref: NonNullable<HTTPRouteRule['backendRefs']>[number]
+  readonly path: FieldPath
+}
+
+interface BackendPart {
+  readonly backend: RouteBackend
+  readonly faults: readonly RouteFault[]
+  readonly unresolved: readonly RouteFault[]
+}
+
+function translateBackend(route: HTTPRoute, { ref, path }: PlacedBackendRef, scope: ReferenceScope): BackendPart {
+  const from = { group: GATEWAY_GROUP, kind: 'HTTPRoute', namespace: namespaceOf(route) }
+  const resolved = resolveReference(ref, from, scope)
+  const { filters, faults } = renderFilters({ filters: ref.filters, level: 'backendRef', path: `${path}.filters` })
+  return {
+    backend: {
+      weight: ref.weight ?? 1,
+      ref: resolved.ref,
+      ...(Object.keys(filters).length > 0 && { inlinePolicies: filters }),
+    },
+    faults,
+    unresolved: resolved.invalid === undefined ? [] : [{ path, ...resolved.invalid }],
+  }
+}
+
+/** Zero means no timeout, as Gateway API defines it. */
+function timeoutOf({ timeouts }: HTTPRouteRule): Timeout | undefined {
+  const requestMs = durationMs(timeouts?.request ?? '0s')
+  const backendRequestMs = durationMs(timeouts?.backendRequest ?? '0s')
+  if (!requestMs && !backendRequestMs) return undefined
+  return { ...(requestMs && { requestMs }), ...(backendRequestMs && { backendRequestMs }) }
+}
+
+function notProgrammedFields(rule: HTTPRouteRule, path: FieldPath): RouteFault[] {
+  const fields: Array<'retry' | 'sessionPersistence'> = ['retry', 'sessionPersistence']
+  return fields
+    .filter((field) => rule[field] !== undefined)
+    .map((field) => ({
+      path: `${path}.${field}`,
+      reason: 'NotYetProgrammed',
+      message: `${field} is not run by this version of the proxy and has no effect`,
+    }))
+}

@@ -1,0 +1,86 @@
+// Attaches routes to the listeners of our Gateways: which rule goes to which listener, and what each parent is told.
+import type { HTTPRouteParentRef } from '#api/gateway/httproute.gen.ts'
+import type { Route } from '#api/ir/types.gen.ts'
+import type { OurGateway, OurGateways } from '../gateway/gateways.ts'
+import type { Listener } from '../gateway/listener.ts'
+import { GATEWAY_GROUP } from '../groups.ts'
+import { nameKey, namespaceOf } from '../object-ref.ts'
+import { type Acceptance, acceptRoute, type AnyRoute } from './accept.ts'
+import type { RouteTranslation, RuleDraft } from './http-route.ts'
+
+export interface ParentResult {
+  readonly parentRef: HTTPRouteParentRef
+  readonly gateway: OurGateway
+  readonly acceptance: Acceptance
+}
+
+export interface AttachedRoute {
+  readonly route: AnyRoute
+  readonly translation: RouteTranslation
+  /** One for each distinct parentRef that names a parent of ours. */
+  readonly parents: readonly ParentResult[]
+  /** Listeners that took the route, each once. Empty when the route cannot be served as written. */
+  readonly listeners: readonly Listener[]
+}
+
+export function attachRoute(route: AnyRoute, translation: RouteTranslation, ours: OurGateways): AttachedRoute {
+  const parents = distinct(route.spec.parentRefs ?? [], namespaceOf(route)).flatMap((parentRef) =>
+    parentResult(route, parentRef, ours),
+  )
+  const listeners = new Set<Listener>()
+  if (translation.faults.length === 0) {
+    for (const { acceptance } of parents) {
+      if (!('listeners' in acceptance)) continue
+      for (const listener of acceptance.listeners) listeners.add(listener)
+    }
+  }
+  return { route, translation, parents, listeners: [...listeners] }
+}
+
+/** The rules of an attached route on one listener. */
+export function renderedRules(route: AnyRoute, rules: readonly RuleDraft[], listener: Listener): Route[] {
+  const suffix = listenerSuffix(listener)
+  const base = nameKey(namespaceOf(route), route.metadata.name)
+  return rules.map((rule, index) => ({
+    key: `${base}.${String(index).padStart(2, '0')}.${suffix}`,
+    listenerKey: listener.key,
+    ...rule,
+  }))
+}
+
+/** Two ListenerSets may hold listeners of one name; their routes must not share a key. */
+function listenerSuffix({ spec, set }: Listener): string {
+  return set === undefined ? spec.name : `${namespaceOf(set)}.${set.metadata.name}.${spec.name}`
+}
+
+function parentResult(route: AnyRoute, parentRef: HTTPRouteParentRef, ours: OurGateways): ParentResult[] {
+  const { group = GATEWAY_GROUP, kind = 'Gateway', name, namespace = namespaceOf(route) } = parentRef
+  if (group !== GATEWAY_GROUP) return []
+  const key = nameKey(namespace, name)
+  const candidate = { route, parentRef, parentNamespace: namespace }
+  if (kind === 'Gateway') {
+    const gateway = ours.gateways.get(key)
+    if (gateway === undefined) return []
+    const listeners = gateway.listeners.filter(({ set }) => set === undefined)
+    return [{ parentRef, gateway, acceptance: acceptRoute({ ...candidate, listeners }) }]
+  }
+  const listenerSet = kind === 'ListenerSet' ? ours.listenerSets.get(key) : undefined
+  if (listenerSet === undefined) return []
+  const gateway = listenerSet.parent
+  if (listenerSet.refusal !== undefined) {
+    const message = `ListenerSet ${key} is not accepted by its Gateway: ${listenerSet.refusal.message}`
+    return [{ parentRef, gateway, acceptance: { denial: { reason: 'NoMatchingParent', message } } }]
+  }
+  const listeners = gateway.listeners.filter(({ set }) => set === listenerSet.set)
+  return [{ parentRef, gateway, acceptance: acceptRoute({ ...candidate, listeners }) }]
+}
+
+function distinct(refs: readonly HTTPRouteParentRef[], ownNamespace: string): HTTPRouteParentRef[] {
+  const byKey = new Map<string, HTTPRouteParentRef>()
+  for (const ref of refs) {
+    const { group = GATEWAY_GROUP, kind = 'Gateway', namespace = ownNamespace, name, sectionName, port } = ref
+    const key = [group, kind, namespace, name, sectionName ?? '', port ?? ''].join('/')
+    if (!byKey.has(key)) byKey.set(key, ref)
+  }
+  return [...byKey.values()]
+}

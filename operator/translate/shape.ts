@@ -1,0 +1,141 @@
+// The shape that translation relies on across objects: an object without it stays out of the snapshot, so that it can
+// break nothing but itself. The schema has checked far more; this guards against older CRDs and hand-made manifests.
+import type { SnapshotKind } from './snapshot.ts'
+
+type Check = (value: unknown) => boolean
+
+export function hasShape(kind: SnapshotKind, object: object): boolean {
+  return SHAPES[kind](object)
+}
+
+/** Whether the value is an object with a kind and a name at all. */
+export const isNamedObject: Check = record({
+  apiVersion: isString,
+  kind: isString,
+  metadata: record({
+    name: isString,
+    namespace: optional(isString),
+    creationTimestamp: optional(isString),
+    generation: optional(isNumber),
+    labels: nullable(recordOf(isString)),
+    annotations: nullable(recordOf(isString)),
+    ownerReferences: optional(listOf(isRecord)),
+  }),
+})
+
+const selector = record({
+  matchLabels: optional(recordOf(isString)),
+  matchExpressions: optional(listOf(record({ key: isString, operator: isString, values: optional(listOf(isString)) }))),
+})
+const namespaces = optional(record({ selector: optional(selector) }))
+const listener = record({
+  name: isString,
+  port: isNumber,
+  protocol: isString,
+  hostname: optional(isString),
+  allowedRoutes: optional(record({ kinds: optional(listOf(record({ kind: isString }))), namespaces })),
+  tls: optional(record({ certificateRefs: optional(listOf(record({ name: isString }))) })),
+})
+const entries = optional(listOf(isRecord))
+const route = record({
+  spec: record({
+    parentRefs: optional(listOf(record({ name: isString, namespace: optional(isString) }))),
+    hostnames: optional(listOf(isString)),
+    rules: optional(listOf(record({ name: optional(isString) }))),
+  }),
+  status: optional(record({ parents: entries })),
+})
+const provider = record({ name: isString })
+const policyTarget = { group: isString, kind: isString, sectionName: optional(isString) }
+
+const SHAPES: { readonly [K in SnapshotKind]: Check } = {
+  GatewayClass: record({ spec: record({ controllerName: isString }) }),
+  Gateway: record({
+    spec: record({
+      gatewayClassName: isString,
+      listeners: listOf(listener),
+      addresses: entries,
+      allowedListeners: optional(record({ namespaces })),
+    }),
+  }),
+  ListenerSet: record({ spec: record({ parentRef: record({ name: isString }), listeners: listOf(listener) }) }),
+  HTTPRoute: route,
+  GRPCRoute: route,
+  ReferenceGrant: record({ spec: record({ from: listOf(isRecord), to: listOf(isRecord) }) }),
+  BackendTLSPolicy: record({
+    spec: record({
+      targetRefs: listOf(record({ group: isString, kind: isString, name: isString, sectionName: optional(isString) })),
+      validation: record({
+        hostname: isString,
+        caCertificateRefs: optional(listOf(record({ group: isString, kind: isString, name: isString }))),
+        subjectAltNames: entries,
+      }),
+    }),
+    status: optional(record({ ancestors: entries })),
+  }),
+  Namespace: isRecord,
+  Service: record({
+    spec: optional(
+      record({
+        ports: optional(listOf(record({ port: isNumber, name: optional(isString) }))),
+        clusterIPs: optional(listOf(isString)),
+      }),
+    ),
+    status: optional(record({ loadBalancer: optional(record({ ingress: entries })) })),
+  }),
+  EndpointSlice: record({
+    endpoints: nullable(
+      listOf(record({ addresses: listOf(isString), conditions: nullable(isRecord), targetRef: nullable(isRecord) })),
+    ),
+    ports: nullable(listOf(isRecord)),
+  }),
+  Secret: record({ data: nullable(recordOf(isString)), stringData: nullable(recordOf(isString)) }),
+  ConfigMap: record({ data: nullable(recordOf(isString)) }),
+  GwBackend: record({
+    spec: record({
+      mcp: optional(record({ targets: listOf(record({ name: isString })) })),
+      ai: optional(record({ groups: optional(listOf(record({ providers: listOf(provider) }))) })),
+    }),
+  }),
+  GwPolicy: record({
+    spec: record({
+      targetRefs: optional(listOf(record({ ...policyTarget, name: isString }))),
+      targetSelectors: optional(listOf(record({ ...policyTarget, matchLabels: recordOf(isString) }))),
+    }),
+    status: optional(record({ ancestors: entries })),
+  }),
+}
+
+function isString(value: unknown): boolean {
+  return typeof value === 'string'
+}
+
+function isNumber(value: unknown): boolean {
+  return typeof value === 'number'
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function optional(check: Check): Check {
+  return (value) => value === undefined || check(value)
+}
+
+/** Lists and maps of core kinds may be written as null. */
+function nullable(check: Check): Check {
+  return (value) => value === undefined || value === null || check(value)
+}
+
+function listOf(check: Check): Check {
+  return (value) => Array.isArray(value) && value.every(check)
+}
+
+function recordOf(check: Check): Check {
+  return (value) => isRecord(value) && Object.values(value).every(check)
+}
+
+function record(fields: Readonly<Record<string, Check>>): Check {
+  const entries = Object.entries(fields)
+  return (value) => isRecord(value) && entries.every(([name, check]) => check(value[name]))
+}

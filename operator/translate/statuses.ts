@@ -1,0 +1,89 @@
+// Statuses of every object that is ours or that we have a word about. An object with nothing to say gets none, unless
+// an entry of ours from earlier has to go.
+import { backendStatus } from '../status/backend-status.ts'
+import { backendTlsPolicyStatus } from '../status/backend-tls-policy-status.ts'
+import { gatewayClassStatus } from '../status/gateway-class-status.ts'
+import { gatewayStatus, listenerSetStatus } from '../status/gateway-status.ts'
+import type { ObjectStatus } from '../status/object-status.ts'
+import { policyStatus } from '../status/policy-status.ts'
+import { routeStatus } from '../status/route-status.ts'
+import type { Listener } from './gateway/listener.ts'
+import { nameKey, type ObjectRef, refOf } from './object-ref.ts'
+import { sortedBy } from './order.ts'
+import type { StageResults } from './results.ts'
+import type { AttachedRoute } from './route/routes.ts'
+
+export function collectStatuses(results: StageResults): ObjectStatus[] {
+  const statuses = [
+    ...classStatuses(results),
+    ...gatewayStatuses(results),
+    ...routeStatuses(results),
+    ...backendStatuses(results),
+    ...policyStatuses(results),
+    ...backendTlsStatuses(results),
+  ]
+  return sortedBy(statuses, ({ kind, namespace, name }: ObjectRef) => `${kind}/${nameKey(namespace, name)}`)
+}
+
+function classStatuses({ snapshot, settings }: StageResults): ObjectStatus[] {
+  return snapshot.GatewayClass.all
+    .filter(({ spec }) => spec.controllerName === settings.controllerName)
+    .map((one) => ({ ...refOf(one), status: gatewayClassStatus(one, settings.className) }))
+}
+
+function gatewayStatuses({ gateways, routes, addressesOf }: StageResults): ObjectStatus[] {
+  const counts = countRoutes(routes)
+  const attachedRoutes = (listener: Listener): number => counts.get(listener) ?? 0
+  return [
+    ...[...gateways.gateways.values()].map((ours) => ({
+      ...refOf(ours.gateway),
+      status: gatewayStatus({ ours, addresses: addressesOf(ours.gateway), attachedRoutes }),
+    })),
+    ...[...gateways.listenerSets.values()].map((ours) => ({
+      ...refOf(ours.set),
+      status: listenerSetStatus({ ours, attachedRoutes }),
+    })),
+  ]
+}
+
+function countRoutes(routes: readonly AttachedRoute[]): Map<Listener, number> {
+  const counts = new Map<Listener, number>()
+  for (const { listeners } of routes) {
+    for (const listener of listeners) counts.set(listener, (counts.get(listener) ?? 0) + 1)
+  }
+  return counts
+}
+
+function routeStatuses({ routes, settings: { controllerName } }: StageResults): ObjectStatus[] {
+  return routes
+    .filter(({ parents, route }) => parents.length > 0 || hasEntry(route.status?.parents, controllerName))
+    .map((attached) => ({ ...refOf(attached.route), status: routeStatus(attached, controllerName) }))
+}
+
+function backendStatuses({ backends }: StageResults): ObjectStatus[] {
+  return [...backends.values()].map(({ backend, isUsable, problems }) => ({
+    ...refOf(backend),
+    status: backendStatus({ isUsable, problems, generation: backend.metadata.generation }),
+  }))
+}
+
+function policyStatuses({ policies, settings: { controllerName } }: StageResults): ObjectStatus[] {
+  return policies.flatMap(({ policy, ...translation }) => {
+    const status = policyStatus({ ...translation, controllerName, generation: policy.metadata.generation })
+    const isSilent = status.ancestors.length === 0 && !hasEntry(policy.status?.ancestors, controllerName)
+    return isSilent ? [] : [{ ...refOf(policy), status }]
+  })
+}
+
+function backendTlsStatuses({ backendTls, settings: { controllerName } }: StageResults): ObjectStatus[] {
+  return backendTls
+    .filter(({ policy, perGateway }) => perGateway.size > 0 || hasEntry(policy.status?.ancestors, controllerName))
+    .map((translation) => ({
+      ...refOf(translation.policy),
+      status: backendTlsPolicyStatus(translation, controllerName),
+    }))
+}
+
+function hasEntry(entries: ReadonlyArray<{ controllerName: string }> | undefined, controllerName: string): boolean {
+  return entries?.some((entry) => entry.controllerName === controllerName) ?? false
+}

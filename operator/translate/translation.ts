@@ -1,0 +1,29 @@
+// What translation takes and gives. Types only.
+import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
+import type { Problem } from '#api/problem.ts'
+import type { ObjectStatus } from '../status/object-status.ts'
+import type { ObjectRef } from './object-ref.ts'
+
+export interface TranslateSettings {
+  /** GatewayClasses of this controller are ours; written into every status entry. */
+  readonly controllerName: string
+  /** The class the operator itself created; only its status lists the supported features. */
+  readonly className: string
+  /** Suffix of Service host names, e.g. `cluster.local`. */
+  readonly clusterDomain: string
+}
+
+export interface RenderedGateway {
+  readonly config: RenderedConfig
+  readonly secrets: RenderedSecrets
+}
+
+export type ObjectProblem = Problem & { readonly object: ObjectRef }
+
+export interface Translation {
+  /** By `namespace/name` of the Gateway. Every Gateway of our classes has an entry. */
+  readonly perGateway: ReadonlyMap<string, RenderedGateway>
+  /** Without lastTransitionTime, which the writer knows. Ordered by kind, namespace, name. */
+  readonly statuses: readonly ObjectStatus[]
+  readonly problems: readonly ObjectProblem[]
+}
