@@ -1245,7 +1245,7 @@ validate38.errors = vErrors;
 return errors === 0;
 }
 
-const schema16 = {"$id":"ir:///backend-payload.yaml","title":"BackendPayload","type":"object","additionalProperties":false,"minProperties":1,"properties":{"deny":{"$ref":"policy/deny.yaml"},"ai":{"$ref":"policy/ai.yaml"},"auth":{"$ref":"policy/backend-auth.yaml"},"tls":{"$ref":"policy/backend-tls.yaml"},"tcp":{"$ref":"policy/backend-tcp.yaml"},"http":{"$ref":"policy/backend-http.yaml"},"mcpAuthorization":{"$ref":"policy/authorization.yaml"},"transformation":{"$ref":"policy/transformation.yaml"},"requestHeaderModifier":{"$ref":"policy/header-modifier.yaml"},"responseHeaderModifier":{"$ref":"policy/header-modifier.yaml"},"requestRedirect":{"$ref":"policy/request-redirect.yaml"},"urlRewrite":{"$ref":"policy/url-rewrite.yaml"}}};
+const schema16 = {"$id":"ir:///backend-payload.yaml","title":"BackendPayload","type":"object","additionalProperties":false,"minProperties":1,"properties":{"deny":{"$ref":"policy/deny.yaml"},"ai":{"$ref":"policy/ai.yaml"},"extAuthz":{"$ref":"policy/ext-authz.yaml"},"auth":{"$ref":"policy/backend-auth.yaml"},"tls":{"$ref":"policy/backend-tls.yaml"},"tcp":{"$ref":"policy/backend-tcp.yaml"},"http":{"$ref":"policy/backend-http.yaml"},"mcpAuthorization":{"$ref":"policy/authorization.yaml"},"transformation":{"$ref":"policy/transformation.yaml"},"requestHeaderModifier":{"$ref":"policy/header-modifier.yaml"},"responseHeaderModifier":{"$ref":"policy/header-modifier.yaml"},"requestRedirect":{"$ref":"policy/request-redirect.yaml"},"urlRewrite":{"$ref":"policy/url-rewrite.yaml"}}};
 const schema17 = {"$id":"ir:///policy/deny.yaml","title":"Deny","description":"A security policy that cannot be enforced (broken, or not run by this version). Every request it covers is refused, so that a policy never vanishes silently.","type":"object","additionalProperties":false,"required":["field","message"],"properties":{"field":{"type":"string","description":"The field of the policy object, e.g. `traffic.jwtAuthentication`."},"message":{"type":"string","description":"For status and log; never sent to clients."}}};
 
 function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -1795,10 +1795,578 @@ validate43.errors = vErrors;
 return errors === 0;
 }
 
-const schema22 = {"$id":"ir:///policy/backend-auth.yaml","title":"BackendAuth","type":"object","additionalProperties":false,"properties":{"key":{"$ref":"../secret-ref.yaml"},"passthrough":{"type":"boolean"},"location":{"$ref":"credential-location.yaml"},"credentials":{"type":"array","items":{"title":"ExtraCredential","type":"object","additionalProperties":false,"required":["key","location"],"properties":{"key":{"$ref":"../secret-ref.yaml"},"location":{"$ref":"credential-location.yaml"}}}}}};
-const schema23 = {"$id":"ir:///policy/credential-location.yaml","title":"CredentialLocation","description":"Exactly one field.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"header":{"title":"HeaderLocation","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string"},"prefix":{"type":"string"}}},"queryParameter":{"title":"NamedLocation","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string"}}},"cookie":{"title":"CookieLocation","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string"}}}}};
+const schema22 = {"$id":"ir:///policy/ext-authz.yaml","title":"ExtAuthz","description":"Asks an authorization service about each request. Exactly one of `grpc` and `http`. A service that cannot be reached, also because the reference names nothing, leaves the decision to `failureMode`.","type":"object","additionalProperties":false,"required":["service","failureMode"],"properties":{"service":{"$ref":"../backend-reference.yaml"},"failureMode":{"type":"string","enum":["FailClosed","FailOpen"]},"denyStatus":{"type":"integer","minimum":200,"maximum":599,"description":"Status of refusals under FailClosed; 403 when unset."},"grpc":{"title":"ExtAuthzGrpc","description":"Speaks `envoy.service.auth.v3.Authorization`.","type":"object","additionalProperties":false,"properties":{"contextExtensions":{"type":"object","additionalProperties":{"type":"string"}},"requestMetadata":{"description":"Namespace to CEL that gives a map; unset: claims of a verified JWT under `envoy.filters.http.jwt_authn`.","type":"array","items":{"$ref":"named-expression.yaml"}}}},"http":{"title":"ExtAuthzHttp","description":"Sends a request with the method of the original one; only answer 200 allows.","type":"object","additionalProperties":false,"properties":{"path":{"type":"string","description":"CEL; unset: the original path and query."},"redirect":{"type":"string","description":"CEL; location for answers 401 and 403."},"body":{"type":"string","description":"CEL; excludes `forwardBody`."},"addRequestHeaders":{"type":"array","items":{"$ref":"named-expression.yaml"}},"allowedResponseHeaders":{"description":"Names (lower case) that an allowing answer puts on the request to the backend.","type":"array","items":{"type":"string"}},"responseMetadata":{"description":"Name to CEL over `request` and the answer as `response`; becomes CEL `extauthz`.","type":"array","items":{"$ref":"named-expression.yaml"}}}},"allowedRequestHeaders":{"description":"Names (lower case, pseudo-headers included) the service sees; unset: all with gRPC, `authorization` with HTTP.","type":"array","items":{"type":"string"}},"forwardBody":{"title":"ForwardBody","description":"Larger bodies are refused with 413.","type":"object","additionalProperties":false,"required":["bytesMax"],"properties":{"bytesMax":{"type":"integer","minimum":1},"packAsBytes":{"type":"boolean","description":"gRPC: always in `raw_body`; else text goes in `body`."}}},"cache":{"title":"ExtAuthzCache","description":"Exactly one of `ttl` and `ttlMs`. A failing key or time to live means the answer is not kept.","type":"object","additionalProperties":false,"required":["key"],"properties":{"key":{"type":"array","minItems":1,"items":{"type":"string"},"description":"CEL; scalars only."},"ttl":{"type":"string","description":"CEL: a duration (or its text), the timestamp or the Unix second of the end."},"ttlMs":{"type":"integer","minimum":1},"entriesMax":{"type":"integer","minimum":1,"description":"10000 when unset."}}}}};
 
-function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+/*# sourceURL="ir:///policy/ext-authz.yaml" */;
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.service === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "service"}};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.failureMode === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "failureMode"}};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+for(const key0 in data){
+if(!((((((((key0 === "service") || (key0 === "failureMode")) || (key0 === "denyStatus")) || (key0 === "grpc")) || (key0 === "http")) || (key0 === "allowedRequestHeaders")) || (key0 === "forwardBody")) || (key0 === "cache"))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.service !== undefined){
+if(!(validate38(data.service, {instancePath:instancePath+"/service",parentData:data,parentDataProperty:"service",rootData}))){
+vErrors = vErrors === null ? validate38.errors : vErrors.concat(validate38.errors);
+errors = vErrors.length;
+}
+}
+if(data.failureMode !== undefined){
+let data1 = data.failureMode;
+if(typeof data1 !== "string"){
+const err3 = {instancePath:instancePath+"/failureMode",schemaPath:"#/properties/failureMode/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(!((data1 === "FailClosed") || (data1 === "FailOpen"))){
+const err4 = {instancePath:instancePath+"/failureMode",schemaPath:"#/properties/failureMode/enum",keyword:"enum",params:{allowedValues: schema22.properties.failureMode.enum}};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.denyStatus !== undefined){
+let data2 = data.denyStatus;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+const err5 = {instancePath:instancePath+"/denyStatus",schemaPath:"#/properties/denyStatus/type",keyword:"type",params:{type: "integer"}};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 > 599 || isNaN(data2)){
+const err6 = {instancePath:instancePath+"/denyStatus",schemaPath:"#/properties/denyStatus/maximum",keyword:"maximum",params:{comparison: "<=", limit: 599}};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(data2 < 200 || isNaN(data2)){
+const err7 = {instancePath:instancePath+"/denyStatus",schemaPath:"#/properties/denyStatus/minimum",keyword:"minimum",params:{comparison: ">=", limit: 200}};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+}
+if(data.grpc !== undefined){
+let data3 = data.grpc;
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+for(const key1 in data3){
+if(!((key1 === "contextExtensions") || (key1 === "requestMetadata"))){
+const err8 = {instancePath:instancePath+"/grpc",schemaPath:"#/properties/grpc/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1}};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data3.contextExtensions !== undefined){
+let data4 = data3.contextExtensions;
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+for(const key2 in data4){
+if(typeof data4[key2] !== "string"){
+const err9 = {instancePath:instancePath+"/grpc/contextExtensions/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/grpc/properties/contextExtensions/additionalProperties/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+}
+else {
+const err10 = {instancePath:instancePath+"/grpc/contextExtensions",schemaPath:"#/properties/grpc/properties/contextExtensions/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+if(data3.requestMetadata !== undefined){
+let data6 = data3.requestMetadata;
+if(Array.isArray(data6)){
+const len0 = data6.length;
+for(let i0=0; i0<len0; i0++){
+if(!(validate47(data6[i0], {instancePath:instancePath+"/grpc/requestMetadata/" + i0,parentData:data6,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate47.errors : vErrors.concat(validate47.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err11 = {instancePath:instancePath+"/grpc/requestMetadata",schemaPath:"#/properties/grpc/properties/requestMetadata/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+}
+else {
+const err12 = {instancePath:instancePath+"/grpc",schemaPath:"#/properties/grpc/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data.http !== undefined){
+let data8 = data.http;
+if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
+for(const key3 in data8){
+if(!((((((key3 === "path") || (key3 === "redirect")) || (key3 === "body")) || (key3 === "addRequestHeaders")) || (key3 === "allowedResponseHeaders")) || (key3 === "responseMetadata"))){
+const err13 = {instancePath:instancePath+"/http",schemaPath:"#/properties/http/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3}};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+if(data8.path !== undefined){
+if(typeof data8.path !== "string"){
+const err14 = {instancePath:instancePath+"/http/path",schemaPath:"#/properties/http/properties/path/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+if(data8.redirect !== undefined){
+if(typeof data8.redirect !== "string"){
+const err15 = {instancePath:instancePath+"/http/redirect",schemaPath:"#/properties/http/properties/redirect/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+if(data8.body !== undefined){
+if(typeof data8.body !== "string"){
+const err16 = {instancePath:instancePath+"/http/body",schemaPath:"#/properties/http/properties/body/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+if(data8.addRequestHeaders !== undefined){
+let data12 = data8.addRequestHeaders;
+if(Array.isArray(data12)){
+const len1 = data12.length;
+for(let i1=0; i1<len1; i1++){
+if(!(validate47(data12[i1], {instancePath:instancePath+"/http/addRequestHeaders/" + i1,parentData:data12,parentDataProperty:i1,rootData}))){
+vErrors = vErrors === null ? validate47.errors : vErrors.concat(validate47.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err17 = {instancePath:instancePath+"/http/addRequestHeaders",schemaPath:"#/properties/http/properties/addRequestHeaders/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+if(data8.allowedResponseHeaders !== undefined){
+let data14 = data8.allowedResponseHeaders;
+if(Array.isArray(data14)){
+const len2 = data14.length;
+for(let i2=0; i2<len2; i2++){
+if(typeof data14[i2] !== "string"){
+const err18 = {instancePath:instancePath+"/http/allowedResponseHeaders/" + i2,schemaPath:"#/properties/http/properties/allowedResponseHeaders/items/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+}
+else {
+const err19 = {instancePath:instancePath+"/http/allowedResponseHeaders",schemaPath:"#/properties/http/properties/allowedResponseHeaders/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+if(data8.responseMetadata !== undefined){
+let data16 = data8.responseMetadata;
+if(Array.isArray(data16)){
+const len3 = data16.length;
+for(let i3=0; i3<len3; i3++){
+if(!(validate47(data16[i3], {instancePath:instancePath+"/http/responseMetadata/" + i3,parentData:data16,parentDataProperty:i3,rootData}))){
+vErrors = vErrors === null ? validate47.errors : vErrors.concat(validate47.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err20 = {instancePath:instancePath+"/http/responseMetadata",schemaPath:"#/properties/http/properties/responseMetadata/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+}
+else {
+const err21 = {instancePath:instancePath+"/http",schemaPath:"#/properties/http/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+if(data.allowedRequestHeaders !== undefined){
+let data18 = data.allowedRequestHeaders;
+if(Array.isArray(data18)){
+const len4 = data18.length;
+for(let i4=0; i4<len4; i4++){
+if(typeof data18[i4] !== "string"){
+const err22 = {instancePath:instancePath+"/allowedRequestHeaders/" + i4,schemaPath:"#/properties/allowedRequestHeaders/items/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+}
+else {
+const err23 = {instancePath:instancePath+"/allowedRequestHeaders",schemaPath:"#/properties/allowedRequestHeaders/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+}
+if(data.forwardBody !== undefined){
+let data20 = data.forwardBody;
+if(data20 && typeof data20 == "object" && !Array.isArray(data20)){
+if(data20.bytesMax === undefined){
+const err24 = {instancePath:instancePath+"/forwardBody",schemaPath:"#/properties/forwardBody/required",keyword:"required",params:{missingProperty: "bytesMax"}};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+for(const key4 in data20){
+if(!((key4 === "bytesMax") || (key4 === "packAsBytes"))){
+const err25 = {instancePath:instancePath+"/forwardBody",schemaPath:"#/properties/forwardBody/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4}};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+}
+if(data20.bytesMax !== undefined){
+let data21 = data20.bytesMax;
+if(!(((typeof data21 == "number") && (!(data21 % 1) && !isNaN(data21))) && (isFinite(data21)))){
+const err26 = {instancePath:instancePath+"/forwardBody/bytesMax",schemaPath:"#/properties/forwardBody/properties/bytesMax/type",keyword:"type",params:{type: "integer"}};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+if((typeof data21 == "number") && (isFinite(data21))){
+if(data21 < 1 || isNaN(data21)){
+const err27 = {instancePath:instancePath+"/forwardBody/bytesMax",schemaPath:"#/properties/forwardBody/properties/bytesMax/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+}
+}
+if(data20.packAsBytes !== undefined){
+if(typeof data20.packAsBytes !== "boolean"){
+const err28 = {instancePath:instancePath+"/forwardBody/packAsBytes",schemaPath:"#/properties/forwardBody/properties/packAsBytes/type",keyword:"type",params:{type: "boolean"}};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+}
+}
+else {
+const err29 = {instancePath:instancePath+"/forwardBody",schemaPath:"#/properties/forwardBody/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+}
+if(data.cache !== undefined){
+let data23 = data.cache;
+if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
+if(data23.key === undefined){
+const err30 = {instancePath:instancePath+"/cache",schemaPath:"#/properties/cache/required",keyword:"required",params:{missingProperty: "key"}};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+for(const key5 in data23){
+if(!((((key5 === "key") || (key5 === "ttl")) || (key5 === "ttlMs")) || (key5 === "entriesMax"))){
+const err31 = {instancePath:instancePath+"/cache",schemaPath:"#/properties/cache/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5}};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+}
+if(data23.key !== undefined){
+let data24 = data23.key;
+if(Array.isArray(data24)){
+if(data24.length < 1){
+const err32 = {instancePath:instancePath+"/cache/key",schemaPath:"#/properties/cache/properties/key/minItems",keyword:"minItems",params:{limit: 1}};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+const len5 = data24.length;
+for(let i5=0; i5<len5; i5++){
+if(typeof data24[i5] !== "string"){
+const err33 = {instancePath:instancePath+"/cache/key/" + i5,schemaPath:"#/properties/cache/properties/key/items/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+}
+}
+else {
+const err34 = {instancePath:instancePath+"/cache/key",schemaPath:"#/properties/cache/properties/key/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err34];
+}
+else {
+vErrors.push(err34);
+}
+errors++;
+}
+}
+if(data23.ttl !== undefined){
+if(typeof data23.ttl !== "string"){
+const err35 = {instancePath:instancePath+"/cache/ttl",schemaPath:"#/properties/cache/properties/ttl/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err35];
+}
+else {
+vErrors.push(err35);
+}
+errors++;
+}
+}
+if(data23.ttlMs !== undefined){
+let data27 = data23.ttlMs;
+if(!(((typeof data27 == "number") && (!(data27 % 1) && !isNaN(data27))) && (isFinite(data27)))){
+const err36 = {instancePath:instancePath+"/cache/ttlMs",schemaPath:"#/properties/cache/properties/ttlMs/type",keyword:"type",params:{type: "integer"}};
+if(vErrors === null){
+vErrors = [err36];
+}
+else {
+vErrors.push(err36);
+}
+errors++;
+}
+if((typeof data27 == "number") && (isFinite(data27))){
+if(data27 < 1 || isNaN(data27)){
+const err37 = {instancePath:instancePath+"/cache/ttlMs",schemaPath:"#/properties/cache/properties/ttlMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
+if(vErrors === null){
+vErrors = [err37];
+}
+else {
+vErrors.push(err37);
+}
+errors++;
+}
+}
+}
+if(data23.entriesMax !== undefined){
+let data28 = data23.entriesMax;
+if(!(((typeof data28 == "number") && (!(data28 % 1) && !isNaN(data28))) && (isFinite(data28)))){
+const err38 = {instancePath:instancePath+"/cache/entriesMax",schemaPath:"#/properties/cache/properties/entriesMax/type",keyword:"type",params:{type: "integer"}};
+if(vErrors === null){
+vErrors = [err38];
+}
+else {
+vErrors.push(err38);
+}
+errors++;
+}
+if((typeof data28 == "number") && (isFinite(data28))){
+if(data28 < 1 || isNaN(data28)){
+const err39 = {instancePath:instancePath+"/cache/entriesMax",schemaPath:"#/properties/cache/properties/entriesMax/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
+if(vErrors === null){
+vErrors = [err39];
+}
+else {
+vErrors.push(err39);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err40 = {instancePath:instancePath+"/cache",schemaPath:"#/properties/cache/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err40];
+}
+else {
+vErrors.push(err40);
+}
+errors++;
+}
+}
+}
+else {
+const err41 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err41];
+}
+else {
+vErrors.push(err41);
+}
+errors++;
+}
+validate53.errors = vErrors;
+return errors === 0;
+}
+
+const schema23 = {"$id":"ir:///policy/backend-auth.yaml","title":"BackendAuth","type":"object","additionalProperties":false,"properties":{"key":{"$ref":"../secret-ref.yaml"},"passthrough":{"type":"boolean"},"location":{"$ref":"credential-location.yaml"},"credentials":{"type":"array","items":{"title":"ExtraCredential","type":"object","additionalProperties":false,"required":["key","location"],"properties":{"key":{"$ref":"../secret-ref.yaml"},"location":{"$ref":"credential-location.yaml"}}}}}};
+const schema24 = {"$id":"ir:///policy/credential-location.yaml","title":"CredentialLocation","description":"Exactly one field.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"header":{"title":"HeaderLocation","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string"},"prefix":{"type":"string"}}},"queryParameter":{"title":"NamedLocation","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string"}}},"cookie":{"title":"CookieLocation","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string"}}}}};
+
+function validate61(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/credential-location.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -2005,12 +2573,12 @@ vErrors.push(err16);
 }
 errors++;
 }
-validate55.errors = vErrors;
+validate61.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/backend-auth.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -2046,8 +2614,8 @@ errors++;
 }
 }
 if(data.location !== undefined){
-if(!(validate55(data.location, {instancePath:instancePath+"/location",parentData:data,parentDataProperty:"location",rootData}))){
-vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
+if(!(validate61(data.location, {instancePath:instancePath+"/location",parentData:data,parentDataProperty:"location",rootData}))){
+vErrors = vErrors === null ? validate61.errors : vErrors.concat(validate61.errors);
 errors = vErrors.length;
 }
 }
@@ -2097,8 +2665,8 @@ errors = vErrors.length;
 }
 }
 if(data4.location !== undefined){
-if(!(validate55(data4.location, {instancePath:instancePath+"/credentials/" + i0+"/location",parentData:data4,parentDataProperty:"location",rootData}))){
-vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
+if(!(validate61(data4.location, {instancePath:instancePath+"/credentials/" + i0+"/location",parentData:data4,parentDataProperty:"location",rootData}))){
+vErrors = vErrors === null ? validate61.errors : vErrors.concat(validate61.errors);
 errors = vErrors.length;
 }
 }
@@ -2137,13 +2705,13 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate53.errors = vErrors;
+validate59.errors = vErrors;
 return errors === 0;
 }
 
-const schema24 = {"$id":"ir:///policy/backend-tls.yaml","title":"BackendTLS","description":"TLS towards the backend; an empty object means system trust and SNI from the destination host.","type":"object","additionalProperties":false,"properties":{"sni":{"type":"string"},"caCertificates":{"type":"string","description":"PEM bundle; absent means system trust."},"insecureSkipVerify":{"type":"string","enum":["All","Hostname"]},"alpnProtocols":{"type":"array","items":{"type":"string"}}}};
+const schema25 = {"$id":"ir:///policy/backend-tls.yaml","title":"BackendTLS","description":"TLS towards the backend; an empty object means system trust and SNI from the destination host.","type":"object","additionalProperties":false,"properties":{"sni":{"type":"string"},"caCertificates":{"type":"string","description":"PEM bundle; absent means system trust."},"insecureSkipVerify":{"type":"string","enum":["All","Hostname"]},"alpnProtocols":{"type":"array","items":{"type":"string"}}}};
 
-function validate60(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate66(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/backend-tls.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -2197,7 +2765,7 @@ vErrors.push(err3);
 errors++;
 }
 if(!((data2 === "All") || (data2 === "Hostname"))){
-const err4 = {instancePath:instancePath+"/insecureSkipVerify",schemaPath:"#/properties/insecureSkipVerify/enum",keyword:"enum",params:{allowedValues: schema24.properties.insecureSkipVerify.enum}};
+const err4 = {instancePath:instancePath+"/insecureSkipVerify",schemaPath:"#/properties/insecureSkipVerify/enum",keyword:"enum",params:{allowedValues: schema25.properties.insecureSkipVerify.enum}};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -2246,13 +2814,13 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate60.errors = vErrors;
+validate66.errors = vErrors;
 return errors === 0;
 }
 
-const schema25 = {"$id":"ir:///policy/backend-tcp.yaml","title":"BackendTCP","type":"object","additionalProperties":false,"properties":{"connectTimeoutMs":{"type":"integer","minimum":1}}};
+const schema26 = {"$id":"ir:///policy/backend-tcp.yaml","title":"BackendTCP","type":"object","additionalProperties":false,"properties":{"connectTimeoutMs":{"type":"integer","minimum":1}}};
 
-function validate62(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate68(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/backend-tcp.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -2305,13 +2873,13 @@ vErrors.push(err3);
 }
 errors++;
 }
-validate62.errors = vErrors;
+validate68.errors = vErrors;
 return errors === 0;
 }
 
-const schema26 = {"$id":"ir:///policy/backend-http.yaml","title":"BackendHTTP","type":"object","additionalProperties":false,"properties":{"requestTimeoutMs":{"type":"integer","minimum":1,"description":"One attempt to response headers."}}};
+const schema27 = {"$id":"ir:///policy/backend-http.yaml","title":"BackendHTTP","type":"object","additionalProperties":false,"properties":{"requestTimeoutMs":{"type":"integer","minimum":1,"description":"One attempt to response headers."}}};
 
-function validate64(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate70(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/backend-http.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -2364,13 +2932,13 @@ vErrors.push(err3);
 }
 errors++;
 }
-validate64.errors = vErrors;
+validate70.errors = vErrors;
 return errors === 0;
 }
 
-const schema27 = {"$id":"ir:///policy/authorization.yaml","title":"Authorization","description":"One rule. Rules of all levels are kept and evaluated together.","type":"object","additionalProperties":false,"required":["action","matchExpressions"],"properties":{"action":{"type":"string","enum":["Allow","Deny","Require"]},"matchExpressions":{"description":"CEL; all must be true for the rule to match. One that does not compile is kept and always errors.","type":"array","minItems":1,"items":{"type":"string"}}}};
+const schema28 = {"$id":"ir:///policy/authorization.yaml","title":"Authorization","description":"One rule. Rules of all levels are kept and evaluated together.","type":"object","additionalProperties":false,"required":["action","matchExpressions"],"properties":{"action":{"type":"string","enum":["Allow","Deny","Require"]},"matchExpressions":{"description":"CEL; all must be true for the rule to match. One that does not compile is kept and always errors.","type":"array","minItems":1,"items":{"type":"string"}}}};
 
-function validate66(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate72(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/authorization.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -2420,7 +2988,7 @@ vErrors.push(err3);
 errors++;
 }
 if(!(((data0 === "Allow") || (data0 === "Deny")) || (data0 === "Require"))){
-const err4 = {instancePath:instancePath+"/action",schemaPath:"#/properties/action/enum",keyword:"enum",params:{allowedValues: schema27.properties.action.enum}};
+const err4 = {instancePath:instancePath+"/action",schemaPath:"#/properties/action/enum",keyword:"enum",params:{allowedValues: schema28.properties.action.enum}};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -2479,14 +3047,14 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate66.errors = vErrors;
+validate72.errors = vErrors;
 return errors === 0;
 }
 
-const schema28 = {"$id":"ir:///policy/transformation.yaml","title":"Transformation","type":"object","additionalProperties":false,"minProperties":1,"properties":{"request":{"$ref":"transform.yaml"},"response":{"$ref":"transform.yaml"}}};
-const schema29 = {"$id":"ir:///policy/transform.yaml","title":"Transform","description":"Order metadata, add, set, remove, body. Values are CEL.","type":"object","additionalProperties":false,"properties":{"metadata":{"type":"array","items":{"$ref":"named-expression.yaml"}},"add":{"type":"array","items":{"$ref":"named-expression.yaml"}},"set":{"type":"array","items":{"$ref":"named-expression.yaml"}},"remove":{"type":"array","items":{"type":"string"}},"body":{"type":"string"}}};
+const schema29 = {"$id":"ir:///policy/transformation.yaml","title":"Transformation","type":"object","additionalProperties":false,"minProperties":1,"properties":{"request":{"$ref":"transform.yaml"},"response":{"$ref":"transform.yaml"}}};
+const schema30 = {"$id":"ir:///policy/transform.yaml","title":"Transform","description":"Order metadata, add, set, remove, body. Values are CEL.","type":"object","additionalProperties":false,"properties":{"metadata":{"type":"array","items":{"$ref":"named-expression.yaml"}},"add":{"type":"array","items":{"$ref":"named-expression.yaml"}},"set":{"type":"array","items":{"$ref":"named-expression.yaml"}},"remove":{"type":"array","items":{"type":"string"}},"body":{"type":"string"}}};
 
-function validate69(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate75(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/transform.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -2620,12 +3188,12 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate69.errors = vErrors;
+validate75.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate68(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate74(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/transformation.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -2653,14 +3221,14 @@ errors++;
 }
 }
 if(data.request !== undefined){
-if(!(validate69(data.request, {instancePath:instancePath+"/request",parentData:data,parentDataProperty:"request",rootData}))){
-vErrors = vErrors === null ? validate69.errors : vErrors.concat(validate69.errors);
+if(!(validate75(data.request, {instancePath:instancePath+"/request",parentData:data,parentDataProperty:"request",rootData}))){
+vErrors = vErrors === null ? validate75.errors : vErrors.concat(validate75.errors);
 errors = vErrors.length;
 }
 }
 if(data.response !== undefined){
-if(!(validate69(data.response, {instancePath:instancePath+"/response",parentData:data,parentDataProperty:"response",rootData}))){
-vErrors = vErrors === null ? validate69.errors : vErrors.concat(validate69.errors);
+if(!(validate75(data.response, {instancePath:instancePath+"/response",parentData:data,parentDataProperty:"response",rootData}))){
+vErrors = vErrors === null ? validate75.errors : vErrors.concat(validate75.errors);
 errors = vErrors.length;
 }
 }
@@ -2675,14 +3243,14 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate68.errors = vErrors;
+validate74.errors = vErrors;
 return errors === 0;
 }
 
-const schema30 = {"$id":"ir:///policy/header-modifier.yaml","title":"HeaderModifier","type":"object","additionalProperties":false,"properties":{"add":{"type":"array","items":{"$ref":"header-value.yaml"}},"set":{"type":"array","items":{"$ref":"header-value.yaml"}},"remove":{"type":"array","items":{"type":"string"}}}};
-const schema31 = {"$id":"ir:///policy/header-value.yaml","title":"HeaderValue","type":"object","additionalProperties":false,"required":["name","value"],"properties":{"name":{"type":"string"},"value":{"type":"string"}}};
+const schema31 = {"$id":"ir:///policy/header-modifier.yaml","title":"HeaderModifier","type":"object","additionalProperties":false,"properties":{"add":{"type":"array","items":{"$ref":"header-value.yaml"}},"set":{"type":"array","items":{"$ref":"header-value.yaml"}},"remove":{"type":"array","items":{"type":"string"}}}};
+const schema32 = {"$id":"ir:///policy/header-value.yaml","title":"HeaderValue","type":"object","additionalProperties":false,"required":["name","value"],"properties":{"name":{"type":"string"},"value":{"type":"string"}}};
 
-function validate77(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate83(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/header-value.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -2754,12 +3322,12 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate77.errors = vErrors;
+validate83.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate76(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate82(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/header-modifier.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -2781,8 +3349,8 @@ let data0 = data.add;
 if(Array.isArray(data0)){
 const len0 = data0.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate77(data0[i0], {instancePath:instancePath+"/add/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate77.errors : vErrors.concat(validate77.errors);
+if(!(validate83(data0[i0], {instancePath:instancePath+"/add/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate83.errors : vErrors.concat(validate83.errors);
 errors = vErrors.length;
 }
 }
@@ -2803,8 +3371,8 @@ let data2 = data.set;
 if(Array.isArray(data2)){
 const len1 = data2.length;
 for(let i1=0; i1<len1; i1++){
-if(!(validate77(data2[i1], {instancePath:instancePath+"/set/" + i1,parentData:data2,parentDataProperty:i1,rootData}))){
-vErrors = vErrors === null ? validate77.errors : vErrors.concat(validate77.errors);
+if(!(validate83(data2[i1], {instancePath:instancePath+"/set/" + i1,parentData:data2,parentDataProperty:i1,rootData}))){
+vErrors = vErrors === null ? validate83.errors : vErrors.concat(validate83.errors);
 errors = vErrors.length;
 }
 }
@@ -2859,14 +3427,14 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate76.errors = vErrors;
+validate82.errors = vErrors;
 return errors === 0;
 }
 
-const schema32 = {"$id":"ir:///policy/request-redirect.yaml","title":"RequestRedirect","type":"object","additionalProperties":false,"required":["status"],"properties":{"scheme":{"type":"string","enum":["http","https"]},"host":{"type":"string"},"port":{"type":"integer","minimum":1,"maximum":65535},"path":{"$ref":"path-modifier.yaml"},"status":{"type":"integer","enum":[301,302,303,307,308]}}};
-const schema33 = {"$id":"ir:///policy/path-modifier.yaml","title":"PathModifier","description":"Exactly one field.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"full":{"type":"string"},"prefix":{"type":"string","description":"Replaces the matched prefix."}}};
+const schema33 = {"$id":"ir:///policy/request-redirect.yaml","title":"RequestRedirect","type":"object","additionalProperties":false,"required":["status"],"properties":{"scheme":{"type":"string","enum":["http","https"]},"host":{"type":"string"},"port":{"type":"integer","minimum":1,"maximum":65535},"path":{"$ref":"path-modifier.yaml"},"status":{"type":"integer","enum":[301,302,303,307,308]}}};
+const schema34 = {"$id":"ir:///policy/path-modifier.yaml","title":"PathModifier","description":"Exactly one field.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"full":{"type":"string"},"prefix":{"type":"string","description":"Replaces the matched prefix."}}};
 
-function validate83(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate89(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/path-modifier.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -2938,12 +3506,12 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate83.errors = vErrors;
+validate89.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate82(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate88(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/request-redirect.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -2983,7 +3551,7 @@ vErrors.push(err2);
 errors++;
 }
 if(!((data0 === "http") || (data0 === "https"))){
-const err3 = {instancePath:instancePath+"/scheme",schemaPath:"#/properties/scheme/enum",keyword:"enum",params:{allowedValues: schema32.properties.scheme.enum}};
+const err3 = {instancePath:instancePath+"/scheme",schemaPath:"#/properties/scheme/enum",keyword:"enum",params:{allowedValues: schema33.properties.scheme.enum}};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -3041,8 +3609,8 @@ errors++;
 }
 }
 if(data.path !== undefined){
-if(!(validate83(data.path, {instancePath:instancePath+"/path",parentData:data,parentDataProperty:"path",rootData}))){
-vErrors = vErrors === null ? validate83.errors : vErrors.concat(validate83.errors);
+if(!(validate89(data.path, {instancePath:instancePath+"/path",parentData:data,parentDataProperty:"path",rootData}))){
+vErrors = vErrors === null ? validate89.errors : vErrors.concat(validate89.errors);
 errors = vErrors.length;
 }
 }
@@ -3059,7 +3627,7 @@ vErrors.push(err8);
 errors++;
 }
 if(!(((((data4 === 301) || (data4 === 302)) || (data4 === 303)) || (data4 === 307)) || (data4 === 308))){
-const err9 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema32.properties.status.enum}};
+const err9 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema33.properties.status.enum}};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -3080,13 +3648,13 @@ vErrors.push(err10);
 }
 errors++;
 }
-validate82.errors = vErrors;
+validate88.errors = vErrors;
 return errors === 0;
 }
 
-const schema34 = {"$id":"ir:///policy/url-rewrite.yaml","title":"UrlRewrite","type":"object","additionalProperties":false,"properties":{"host":{"type":"string"},"path":{"$ref":"path-modifier.yaml"}}};
+const schema35 = {"$id":"ir:///policy/url-rewrite.yaml","title":"UrlRewrite","type":"object","additionalProperties":false,"properties":{"host":{"type":"string"},"path":{"$ref":"path-modifier.yaml"}}};
 
-function validate86(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate92(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/url-rewrite.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -3116,8 +3684,8 @@ errors++;
 }
 }
 if(data.path !== undefined){
-if(!(validate83(data.path, {instancePath:instancePath+"/path",parentData:data,parentDataProperty:"path",rootData}))){
-vErrors = vErrors === null ? validate83.errors : vErrors.concat(validate83.errors);
+if(!(validate89(data.path, {instancePath:instancePath+"/path",parentData:data,parentDataProperty:"path",rootData}))){
+vErrors = vErrors === null ? validate89.errors : vErrors.concat(validate89.errors);
 errors = vErrors.length;
 }
 }
@@ -3132,7 +3700,7 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate86.errors = vErrors;
+validate92.errors = vErrors;
 return errors === 0;
 }
 
@@ -3176,63 +3744,69 @@ vErrors = vErrors === null ? validate43.errors : vErrors.concat(validate43.error
 errors = vErrors.length;
 }
 }
-if(data.auth !== undefined){
-if(!(validate53(data.auth, {instancePath:instancePath+"/auth",parentData:data,parentDataProperty:"auth",rootData}))){
+if(data.extAuthz !== undefined){
+if(!(validate53(data.extAuthz, {instancePath:instancePath+"/extAuthz",parentData:data,parentDataProperty:"extAuthz",rootData}))){
 vErrors = vErrors === null ? validate53.errors : vErrors.concat(validate53.errors);
 errors = vErrors.length;
 }
 }
+if(data.auth !== undefined){
+if(!(validate59(data.auth, {instancePath:instancePath+"/auth",parentData:data,parentDataProperty:"auth",rootData}))){
+vErrors = vErrors === null ? validate59.errors : vErrors.concat(validate59.errors);
+errors = vErrors.length;
+}
+}
 if(data.tls !== undefined){
-if(!(validate60(data.tls, {instancePath:instancePath+"/tls",parentData:data,parentDataProperty:"tls",rootData}))){
-vErrors = vErrors === null ? validate60.errors : vErrors.concat(validate60.errors);
-errors = vErrors.length;
-}
-}
-if(data.tcp !== undefined){
-if(!(validate62(data.tcp, {instancePath:instancePath+"/tcp",parentData:data,parentDataProperty:"tcp",rootData}))){
-vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
-errors = vErrors.length;
-}
-}
-if(data.http !== undefined){
-if(!(validate64(data.http, {instancePath:instancePath+"/http",parentData:data,parentDataProperty:"http",rootData}))){
-vErrors = vErrors === null ? validate64.errors : vErrors.concat(validate64.errors);
-errors = vErrors.length;
-}
-}
-if(data.mcpAuthorization !== undefined){
-if(!(validate66(data.mcpAuthorization, {instancePath:instancePath+"/mcpAuthorization",parentData:data,parentDataProperty:"mcpAuthorization",rootData}))){
+if(!(validate66(data.tls, {instancePath:instancePath+"/tls",parentData:data,parentDataProperty:"tls",rootData}))){
 vErrors = vErrors === null ? validate66.errors : vErrors.concat(validate66.errors);
 errors = vErrors.length;
 }
 }
-if(data.transformation !== undefined){
-if(!(validate68(data.transformation, {instancePath:instancePath+"/transformation",parentData:data,parentDataProperty:"transformation",rootData}))){
+if(data.tcp !== undefined){
+if(!(validate68(data.tcp, {instancePath:instancePath+"/tcp",parentData:data,parentDataProperty:"tcp",rootData}))){
 vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
 errors = vErrors.length;
 }
 }
+if(data.http !== undefined){
+if(!(validate70(data.http, {instancePath:instancePath+"/http",parentData:data,parentDataProperty:"http",rootData}))){
+vErrors = vErrors === null ? validate70.errors : vErrors.concat(validate70.errors);
+errors = vErrors.length;
+}
+}
+if(data.mcpAuthorization !== undefined){
+if(!(validate72(data.mcpAuthorization, {instancePath:instancePath+"/mcpAuthorization",parentData:data,parentDataProperty:"mcpAuthorization",rootData}))){
+vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
+errors = vErrors.length;
+}
+}
+if(data.transformation !== undefined){
+if(!(validate74(data.transformation, {instancePath:instancePath+"/transformation",parentData:data,parentDataProperty:"transformation",rootData}))){
+vErrors = vErrors === null ? validate74.errors : vErrors.concat(validate74.errors);
+errors = vErrors.length;
+}
+}
 if(data.requestHeaderModifier !== undefined){
-if(!(validate76(data.requestHeaderModifier, {instancePath:instancePath+"/requestHeaderModifier",parentData:data,parentDataProperty:"requestHeaderModifier",rootData}))){
-vErrors = vErrors === null ? validate76.errors : vErrors.concat(validate76.errors);
-errors = vErrors.length;
-}
-}
-if(data.responseHeaderModifier !== undefined){
-if(!(validate76(data.responseHeaderModifier, {instancePath:instancePath+"/responseHeaderModifier",parentData:data,parentDataProperty:"responseHeaderModifier",rootData}))){
-vErrors = vErrors === null ? validate76.errors : vErrors.concat(validate76.errors);
-errors = vErrors.length;
-}
-}
-if(data.requestRedirect !== undefined){
-if(!(validate82(data.requestRedirect, {instancePath:instancePath+"/requestRedirect",parentData:data,parentDataProperty:"requestRedirect",rootData}))){
+if(!(validate82(data.requestHeaderModifier, {instancePath:instancePath+"/requestHeaderModifier",parentData:data,parentDataProperty:"requestHeaderModifier",rootData}))){
 vErrors = vErrors === null ? validate82.errors : vErrors.concat(validate82.errors);
 errors = vErrors.length;
 }
 }
+if(data.responseHeaderModifier !== undefined){
+if(!(validate82(data.responseHeaderModifier, {instancePath:instancePath+"/responseHeaderModifier",parentData:data,parentDataProperty:"responseHeaderModifier",rootData}))){
+vErrors = vErrors === null ? validate82.errors : vErrors.concat(validate82.errors);
+errors = vErrors.length;
+}
+}
+if(data.requestRedirect !== undefined){
+if(!(validate88(data.requestRedirect, {instancePath:instancePath+"/requestRedirect",parentData:data,parentDataProperty:"requestRedirect",rootData}))){
+vErrors = vErrors === null ? validate88.errors : vErrors.concat(validate88.errors);
+errors = vErrors.length;
+}
+}
 if(data.urlRewrite !== undefined){
-if(!(validate86(data.urlRewrite, {instancePath:instancePath+"/urlRewrite",parentData:data,parentDataProperty:"urlRewrite",rootData}))){
-vErrors = vErrors === null ? validate86.errors : vErrors.concat(validate86.errors);
+if(!(validate92(data.urlRewrite, {instancePath:instancePath+"/urlRewrite",parentData:data,parentDataProperty:"urlRewrite",rootData}))){
+vErrors = vErrors === null ? validate92.errors : vErrors.concat(validate92.errors);
 errors = vErrors.length;
 }
 }
@@ -3351,10 +3925,10 @@ validate37.errors = vErrors;
 return errors === 0;
 }
 
-const schema35 = {"$id":"ir:///traffic-payload.yaml","title":"TrafficPayload","description":"Route-side policies by field. `requestRedirect`, `urlRewrite` and `requestMirror` come from route filters only.","type":"object","additionalProperties":false,"minProperties":1,"properties":{"deny":{"$ref":"policy/deny.yaml"},"timeout":{"$ref":"policy/timeout.yaml"},"cors":{"$ref":"policy/cors.yaml"},"authorization":{"$ref":"policy/authorization.yaml"},"localRateLimit":{"$ref":"policy/local-rate-limit.yaml"},"transformation":{"$ref":"policy/transformation-or-conditional.yaml"},"csrf":{"$ref":"policy/csrf.yaml"},"requestHeaderModifier":{"$ref":"policy/header-modifier.yaml"},"responseHeaderModifier":{"$ref":"policy/header-modifier.yaml"},"hostRewrite":{"$ref":"policy/host-rewrite.yaml"},"urlRewrite":{"$ref":"policy/url-rewrite.yaml"},"requestRedirect":{"$ref":"policy/request-redirect.yaml"},"directResponse":{"$ref":"policy/direct-response-or-conditional.yaml"}}};
-const schema36 = {"$id":"ir:///policy/timeout.yaml","title":"Timeout","type":"object","additionalProperties":false,"properties":{"requestMs":{"type":"integer","minimum":1,"description":"Arrival to response headers, retries included."},"backendRequestMs":{"type":"integer","minimum":1,"description":"One attempt to response headers."}}};
+const schema36 = {"$id":"ir:///traffic-payload.yaml","title":"TrafficPayload","description":"Route-side policies by field. `requestRedirect`, `urlRewrite` and `requestMirror` come from route filters only.","type":"object","additionalProperties":false,"minProperties":1,"properties":{"deny":{"$ref":"policy/deny.yaml"},"timeout":{"$ref":"policy/timeout.yaml"},"cors":{"$ref":"policy/cors.yaml"},"jwtAuth":{"$ref":"policy/jwt-auth.yaml"},"basicAuth":{"$ref":"policy/basic-auth.yaml"},"apiKey":{"$ref":"policy/api-key.yaml"},"extAuthz":{"$ref":"policy/ext-authz-or-conditional.yaml"},"authorization":{"$ref":"policy/authorization.yaml"},"localRateLimit":{"$ref":"policy/local-rate-limit.yaml"},"remoteRateLimit":{"$ref":"policy/remote-rate-limit-or-conditional.yaml"},"transformation":{"$ref":"policy/transformation-or-conditional.yaml"},"csrf":{"$ref":"policy/csrf.yaml"},"requestHeaderModifier":{"$ref":"policy/header-modifier.yaml"},"responseHeaderModifier":{"$ref":"policy/header-modifier.yaml"},"hostRewrite":{"$ref":"policy/host-rewrite.yaml"},"urlRewrite":{"$ref":"policy/url-rewrite.yaml"},"requestRedirect":{"$ref":"policy/request-redirect.yaml"},"directResponse":{"$ref":"policy/direct-response-or-conditional.yaml"}}};
+const schema37 = {"$id":"ir:///policy/timeout.yaml","title":"Timeout","type":"object","additionalProperties":false,"properties":{"requestMs":{"type":"integer","minimum":1,"description":"Arrival to response headers, retries included."},"backendRequestMs":{"type":"integer","minimum":1,"description":"One attempt to response headers."}}};
 
-function validate93(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate99(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/timeout.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -3432,13 +4006,13 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate93.errors = vErrors;
+validate99.errors = vErrors;
 return errors === 0;
 }
 
-const schema37 = {"$id":"ir:///policy/cors.yaml","title":"Cors","type":"object","additionalProperties":false,"properties":{"allowOrigins":{"type":"array","items":{"type":"string"}},"allowMethods":{"type":"array","items":{"type":"string"}},"allowHeaders":{"type":"array","items":{"type":"string"}},"exposeHeaders":{"type":"array","items":{"type":"string"}},"allowCredentials":{"type":"boolean"},"maxAgeSeconds":{"type":"integer","minimum":1}}};
+const schema38 = {"$id":"ir:///policy/cors.yaml","title":"Cors","type":"object","additionalProperties":false,"properties":{"allowOrigins":{"type":"array","items":{"type":"string"}},"allowMethods":{"type":"array","items":{"type":"string"}},"allowHeaders":{"type":"array","items":{"type":"string"}},"exposeHeaders":{"type":"array","items":{"type":"string"}},"allowCredentials":{"type":"boolean"},"maxAgeSeconds":{"type":"integer","minimum":1}}};
 
-function validate95(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate101(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/cors.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -3615,13 +4189,933 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate95.errors = vErrors;
+validate101.errors = vErrors;
 return errors === 0;
 }
 
-const schema38 = {"$id":"ir:///policy/local-rate-limit.yaml","title":"LocalRateLimit","description":"Token buckets of one proxy process. All entries are charged.","type":"object","additionalProperties":false,"required":["limits"],"properties":{"limits":{"type":"array","minItems":1,"items":{"title":"LocalLimit","type":"object","additionalProperties":false,"required":["unit","tokensPerFill","fillIntervalMs","tokensMax"],"properties":{"unit":{"type":"string","enum":["Requests","Tokens"]},"tokensPerFill":{"type":"integer","minimum":1},"fillIntervalMs":{"type":"integer","minimum":1},"tokensMax":{"type":"integer","minimum":1,"description":"Limit plus burst."}}}}}};
+const schema39 = {"$id":"ir:///policy/jwt-auth.yaml","title":"JwtAuth","description":"Checks JSON Web Tokens. Without a usable key no token is valid, so Strict refuses every request. Location, when unset: header `authorization` with prefix `Bearer` and a blank.","type":"object","additionalProperties":false,"required":["mode","providers"],"properties":{"mode":{"type":"string","enum":["Strict","Optional","Permissive"]},"providers":{"type":"array","items":{"title":"JwtProvider","description":"`jwks` or `unavailable`; with neither the provider has no keys.","type":"object","additionalProperties":false,"required":["issuer"],"properties":{"issuer":{"type":"string","minLength":1,"description":"Equal to claim `iss`."},"audiences":{"type":"array","items":{"type":"string"},"description":"Claim `aud` holds one of them; unset: any."},"jwks":{"type":"string","description":"Public keys, a JSON Web Key Set as text; the operator fetches remote ones."},"unavailable":{"type":"string","description":"Why there are no keys, for the log."}}}},"location":{"$ref":"extraction-location.yaml"}}};
+const schema40 = {"$id":"ir:///policy/extraction-location.yaml","title":"ExtractionLocation","description":"Where a credential of the client is read. Exactly one field.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"header":{"$ref":"credential-location.yaml#/properties/header"},"queryParameter":{"$ref":"credential-location.yaml#/properties/queryParameter"},"cookie":{"$ref":"credential-location.yaml#/properties/cookie"},"expression":{"type":"string","description":"CEL giving text; nothing is removed from the request."}}};
+const schema41 = {"title":"HeaderLocation","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string"},"prefix":{"type":"string"}}};
 
-function validate98(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate105(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.name === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "name"}};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!((key0 === "name") || (key0 === "prefix"))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.name !== undefined){
+if(typeof data.name !== "string"){
+const err2 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.prefix !== undefined){
+if(typeof data.prefix !== "string"){
+const err3 = {instancePath:instancePath+"/prefix",schemaPath:"#/properties/prefix/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+}
+else {
+const err4 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+validate105.errors = vErrors;
+return errors === 0;
+}
+
+const schema42 = {"title":"NamedLocation","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string"}}};
+
+function validate107(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.name === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "name"}};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(key0 === "name")){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.name !== undefined){
+if(typeof data.name !== "string"){
+const err2 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+}
+else {
+const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+validate107.errors = vErrors;
+return errors === 0;
+}
+
+const schema43 = {"title":"CookieLocation","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string"}}};
+
+function validate109(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.name === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "name"}};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(key0 === "name")){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.name !== undefined){
+if(typeof data.name !== "string"){
+const err2 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+}
+else {
+const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+validate109.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate104(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+/*# sourceURL="ir:///policy/extraction-location.yaml" */;
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(Object.keys(data).length > 1){
+const err0 = {instancePath,schemaPath:"#/maxProperties",keyword:"maxProperties",params:{limit: 1}};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(Object.keys(data).length < 1){
+const err1 = {instancePath,schemaPath:"#/minProperties",keyword:"minProperties",params:{limit: 1}};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+for(const key0 in data){
+if(!((((key0 === "header") || (key0 === "queryParameter")) || (key0 === "cookie")) || (key0 === "expression"))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.header !== undefined){
+if(!(validate105(data.header, {instancePath:instancePath+"/header",parentData:data,parentDataProperty:"header",rootData}))){
+vErrors = vErrors === null ? validate105.errors : vErrors.concat(validate105.errors);
+errors = vErrors.length;
+}
+}
+if(data.queryParameter !== undefined){
+if(!(validate107(data.queryParameter, {instancePath:instancePath+"/queryParameter",parentData:data,parentDataProperty:"queryParameter",rootData}))){
+vErrors = vErrors === null ? validate107.errors : vErrors.concat(validate107.errors);
+errors = vErrors.length;
+}
+}
+if(data.cookie !== undefined){
+if(!(validate109(data.cookie, {instancePath:instancePath+"/cookie",parentData:data,parentDataProperty:"cookie",rootData}))){
+vErrors = vErrors === null ? validate109.errors : vErrors.concat(validate109.errors);
+errors = vErrors.length;
+}
+}
+if(data.expression !== undefined){
+if(typeof data.expression !== "string"){
+const err3 = {instancePath:instancePath+"/expression",schemaPath:"#/properties/expression/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+}
+else {
+const err4 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+validate104.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate103(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+/*# sourceURL="ir:///policy/jwt-auth.yaml" */;
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.mode === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "mode"}};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.providers === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "providers"}};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(((key0 === "mode") || (key0 === "providers")) || (key0 === "location"))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.mode !== undefined){
+let data0 = data.mode;
+if(typeof data0 !== "string"){
+const err3 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(!(((data0 === "Strict") || (data0 === "Optional")) || (data0 === "Permissive"))){
+const err4 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/enum",keyword:"enum",params:{allowedValues: schema39.properties.mode.enum}};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.providers !== undefined){
+let data1 = data.providers;
+if(Array.isArray(data1)){
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+let data2 = data1[i0];
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+if(data2.issuer === undefined){
+const err5 = {instancePath:instancePath+"/providers/" + i0,schemaPath:"#/properties/providers/items/required",keyword:"required",params:{missingProperty: "issuer"}};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+for(const key1 in data2){
+if(!((((key1 === "issuer") || (key1 === "audiences")) || (key1 === "jwks")) || (key1 === "unavailable"))){
+const err6 = {instancePath:instancePath+"/providers/" + i0,schemaPath:"#/properties/providers/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1}};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data2.issuer !== undefined){
+let data3 = data2.issuer;
+if(typeof data3 === "string"){
+if(func3(data3) < 1){
+const err7 = {instancePath:instancePath+"/providers/" + i0+"/issuer",schemaPath:"#/properties/providers/items/properties/issuer/minLength",keyword:"minLength",params:{limit: 1}};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/providers/" + i0+"/issuer",schemaPath:"#/properties/providers/items/properties/issuer/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data2.audiences !== undefined){
+let data4 = data2.audiences;
+if(Array.isArray(data4)){
+const len1 = data4.length;
+for(let i1=0; i1<len1; i1++){
+if(typeof data4[i1] !== "string"){
+const err9 = {instancePath:instancePath+"/providers/" + i0+"/audiences/" + i1,schemaPath:"#/properties/providers/items/properties/audiences/items/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+}
+else {
+const err10 = {instancePath:instancePath+"/providers/" + i0+"/audiences",schemaPath:"#/properties/providers/items/properties/audiences/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+if(data2.jwks !== undefined){
+if(typeof data2.jwks !== "string"){
+const err11 = {instancePath:instancePath+"/providers/" + i0+"/jwks",schemaPath:"#/properties/providers/items/properties/jwks/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+if(data2.unavailable !== undefined){
+if(typeof data2.unavailable !== "string"){
+const err12 = {instancePath:instancePath+"/providers/" + i0+"/unavailable",schemaPath:"#/properties/providers/items/properties/unavailable/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+}
+else {
+const err13 = {instancePath:instancePath+"/providers/" + i0,schemaPath:"#/properties/providers/items/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+}
+else {
+const err14 = {instancePath:instancePath+"/providers",schemaPath:"#/properties/providers/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+if(data.location !== undefined){
+if(!(validate104(data.location, {instancePath:instancePath+"/location",parentData:data,parentDataProperty:"location",rootData}))){
+vErrors = vErrors === null ? validate104.errors : vErrors.concat(validate104.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err15 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+validate103.errors = vErrors;
+return errors === 0;
+}
+
+const schema44 = {"$id":"ir:///policy/basic-auth.yaml","title":"BasicAuth","description":"Checks user names and passwords. `users` is the whole htpasswd text, one `name:hash` a line. Without users Strict refuses every request. Location, when unset: header `authorization` with prefix `Basic` and a blank.","type":"object","additionalProperties":false,"required":["mode","realm","users"],"properties":{"mode":{"type":"string","enum":["Strict","Optional"]},"realm":{"type":"string","description":"Named in the challenge of a refusal."},"users":{"$ref":"../secret-ref.yaml"},"location":{"$ref":"extraction-location.yaml"}}};
+
+function validate113(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+/*# sourceURL="ir:///policy/basic-auth.yaml" */;
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.mode === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "mode"}};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.realm === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "realm"}};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.users === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "users"}};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+for(const key0 in data){
+if(!((((key0 === "mode") || (key0 === "realm")) || (key0 === "users")) || (key0 === "location"))){
+const err3 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.mode !== undefined){
+let data0 = data.mode;
+if(typeof data0 !== "string"){
+const err4 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(!((data0 === "Strict") || (data0 === "Optional"))){
+const err5 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/enum",keyword:"enum",params:{allowedValues: schema44.properties.mode.enum}};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.realm !== undefined){
+if(typeof data.realm !== "string"){
+const err6 = {instancePath:instancePath+"/realm",schemaPath:"#/properties/realm/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.users !== undefined){
+if(!(validate27(data.users, {instancePath:instancePath+"/users",parentData:data,parentDataProperty:"users",rootData}))){
+vErrors = vErrors === null ? validate27.errors : vErrors.concat(validate27.errors);
+errors = vErrors.length;
+}
+}
+if(data.location !== undefined){
+if(!(validate104(data.location, {instancePath:instancePath+"/location",parentData:data,parentDataProperty:"location",rootData}))){
+vErrors = vErrors === null ? validate104.errors : vErrors.concat(validate104.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+validate113.errors = vErrors;
+return errors === 0;
+}
+
+const schema45 = {"$id":"ir:///policy/api-key.yaml","title":"ApiKey","description":"Checks API keys. Without known keys Strict refuses every request. Location, when unset: header `authorization` with prefix `Bearer` and a blank.","type":"object","additionalProperties":false,"required":["mode"],"properties":{"mode":{"type":"string","enum":["Strict","Optional","Permissive"]},"keys":{"description":"One key each: the key itself, or JSON `{\"key\": \"...\"}` or `{\"keyHash\": \"sha256:<hex>\"}` with optional `metadata`.","type":"array","items":{"$ref":"../secret-ref.yaml"}},"hashes":{"description":"Keys of ConfigMaps. Hashes are no secrets.","type":"array","items":{"title":"ApiKeyHash","type":"object","additionalProperties":false,"required":["keyHash"],"properties":{"keyHash":{"type":"string","description":"`sha256:` and 64 hex digits."},"metadata":{"description":"Fields of CEL `apiKey`.","type":"object","additionalProperties":true}}}},"location":{"$ref":"extraction-location.yaml"}}};
+
+function validate117(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+/*# sourceURL="ir:///policy/api-key.yaml" */;
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.mode === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "mode"}};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!((((key0 === "mode") || (key0 === "keys")) || (key0 === "hashes")) || (key0 === "location"))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.mode !== undefined){
+let data0 = data.mode;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(!(((data0 === "Strict") || (data0 === "Optional")) || (data0 === "Permissive"))){
+const err3 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/enum",keyword:"enum",params:{allowedValues: schema45.properties.mode.enum}};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.keys !== undefined){
+let data1 = data.keys;
+if(Array.isArray(data1)){
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+if(!(validate27(data1[i0], {instancePath:instancePath+"/keys/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate27.errors : vErrors.concat(validate27.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err4 = {instancePath:instancePath+"/keys",schemaPath:"#/properties/keys/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.hashes !== undefined){
+let data3 = data.hashes;
+if(Array.isArray(data3)){
+const len1 = data3.length;
+for(let i1=0; i1<len1; i1++){
+let data4 = data3[i1];
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+if(data4.keyHash === undefined){
+const err5 = {instancePath:instancePath+"/hashes/" + i1,schemaPath:"#/properties/hashes/items/required",keyword:"required",params:{missingProperty: "keyHash"}};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+for(const key1 in data4){
+if(!((key1 === "keyHash") || (key1 === "metadata"))){
+const err6 = {instancePath:instancePath+"/hashes/" + i1,schemaPath:"#/properties/hashes/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1}};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data4.keyHash !== undefined){
+if(typeof data4.keyHash !== "string"){
+const err7 = {instancePath:instancePath+"/hashes/" + i1+"/keyHash",schemaPath:"#/properties/hashes/items/properties/keyHash/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data4.metadata !== undefined){
+let data6 = data4.metadata;
+if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
+}
+else {
+const err8 = {instancePath:instancePath+"/hashes/" + i1+"/metadata",schemaPath:"#/properties/hashes/items/properties/metadata/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/hashes/" + i1,schemaPath:"#/properties/hashes/items/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+}
+else {
+const err10 = {instancePath:instancePath+"/hashes",schemaPath:"#/properties/hashes/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+if(data.location !== undefined){
+if(!(validate104(data.location, {instancePath:instancePath+"/location",parentData:data,parentDataProperty:"location",rootData}))){
+vErrors = vErrors === null ? validate104.errors : vErrors.concat(validate104.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+validate117.errors = vErrors;
+return errors === 0;
+}
+
+const schema46 = {"$id":"ir:///policy/ext-authz-or-conditional.yaml","title":"ExtAuthzOrConditional","anyOf":[{"$ref":"ext-authz.yaml"},{"title":"ConditionalExtAuthz","type":"object","additionalProperties":false,"required":["conditional"],"properties":{"conditional":{"type":"array","minItems":1,"items":{"title":"ConditionalExtAuthzEntry","type":"object","additionalProperties":false,"required":["policy"],"properties":{"condition":{"type":"string","description":"CEL; absent means always."},"policy":{"$ref":"ext-authz.yaml"}}}}}}]};
+
+function validate121(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+/*# sourceURL="ir:///policy/ext-authz-or-conditional.yaml" */;
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate53(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate53.errors : vErrors.concat(validate53.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.conditional === undefined){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/required",keyword:"required",params:{missingProperty: "conditional"}};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(key0 === "conditional")){
+const err1 = {instancePath,schemaPath:"#/anyOf/1/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.conditional !== undefined){
+let data0 = data.conditional;
+if(Array.isArray(data0)){
+if(data0.length < 1){
+const err2 = {instancePath:instancePath+"/conditional",schemaPath:"#/anyOf/1/properties/conditional/minItems",keyword:"minItems",params:{limit: 1}};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+const len0 = data0.length;
+for(let i0=0; i0<len0; i0++){
+let data1 = data0[i0];
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+if(data1.policy === undefined){
+const err3 = {instancePath:instancePath+"/conditional/" + i0,schemaPath:"#/anyOf/1/properties/conditional/items/required",keyword:"required",params:{missingProperty: "policy"}};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+for(const key1 in data1){
+if(!((key1 === "condition") || (key1 === "policy"))){
+const err4 = {instancePath:instancePath+"/conditional/" + i0,schemaPath:"#/anyOf/1/properties/conditional/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1}};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data1.condition !== undefined){
+if(typeof data1.condition !== "string"){
+const err5 = {instancePath:instancePath+"/conditional/" + i0+"/condition",schemaPath:"#/anyOf/1/properties/conditional/items/properties/condition/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data1.policy !== undefined){
+if(!(validate53(data1.policy, {instancePath:instancePath+"/conditional/" + i0+"/policy",parentData:data1,parentDataProperty:"policy",rootData}))){
+vErrors = vErrors === null ? validate53.errors : vErrors.concat(validate53.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/conditional/" + i0,schemaPath:"#/anyOf/1/properties/conditional/items/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+}
+else {
+const err7 = {instancePath:instancePath+"/conditional",schemaPath:"#/anyOf/1/properties/conditional/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+}
+else {
+const err8 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err9 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{}};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate121.errors = vErrors;
+return errors === 0;
+}
+
+const schema47 = {"$id":"ir:///policy/local-rate-limit.yaml","title":"LocalRateLimit","description":"Token buckets of one proxy process. All entries are charged.","type":"object","additionalProperties":false,"required":["limits"],"properties":{"limits":{"type":"array","minItems":1,"items":{"title":"LocalLimit","type":"object","additionalProperties":false,"required":["unit","tokensPerFill","fillIntervalMs","tokensMax"],"properties":{"unit":{"type":"string","enum":["Requests","Tokens"]},"tokensPerFill":{"type":"integer","minimum":1},"fillIntervalMs":{"type":"integer","minimum":1},"tokensMax":{"type":"integer","minimum":1,"description":"Limit plus burst."}}}}}};
+
+function validate126(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/local-rate-limit.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -3730,7 +5224,7 @@ vErrors.push(err8);
 errors++;
 }
 if(!((data2 === "Requests") || (data2 === "Tokens"))){
-const err9 = {instancePath:instancePath+"/limits/" + i0+"/unit",schemaPath:"#/properties/limits/items/properties/unit/enum",keyword:"enum",params:{allowedValues: schema38.properties.limits.items.properties.unit.enum}};
+const err9 = {instancePath:instancePath+"/limits/" + i0+"/unit",schemaPath:"#/properties/limits/items/properties/unit/enum",keyword:"enum",params:{allowedValues: schema47.properties.limits.items.properties.unit.enum}};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -3850,21 +5344,394 @@ vErrors.push(err18);
 }
 errors++;
 }
-validate98.errors = vErrors;
+validate126.errors = vErrors;
 return errors === 0;
 }
 
-const schema39 = {"$id":"ir:///policy/transformation-or-conditional.yaml","title":"TransformationOrConditional","anyOf":[{"$ref":"transformation.yaml"},{"title":"ConditionalTransformation","type":"object","additionalProperties":false,"required":["conditional"],"properties":{"conditional":{"type":"array","minItems":1,"items":{"title":"ConditionalTransformationEntry","type":"object","additionalProperties":false,"required":["policy"],"properties":{"condition":{"type":"string","description":"CEL; absent means always."},"policy":{"$ref":"transformation.yaml"}}}}}}]};
+const schema48 = {"$id":"ir:///policy/remote-rate-limit-or-conditional.yaml","title":"RemoteRateLimitOrConditional","anyOf":[{"$ref":"remote-rate-limit.yaml"},{"title":"ConditionalRemoteRateLimit","type":"object","additionalProperties":false,"required":["conditional"],"properties":{"conditional":{"type":"array","minItems":1,"items":{"title":"ConditionalRemoteRateLimitEntry","type":"object","additionalProperties":false,"required":["policy"],"properties":{"condition":{"type":"string","description":"CEL; absent means always."},"policy":{"$ref":"remote-rate-limit.yaml"}}}}}}]};
+const schema49 = {"$id":"ir:///policy/remote-rate-limit.yaml","title":"RemoteRateLimit","description":"Asks a rate limit service (`envoy.service.ratelimit.v3.RateLimitService`) about each request. A service that cannot be reached leaves the decision to `failureMode`.","type":"object","additionalProperties":false,"required":["service","failureMode","domain","descriptors"],"properties":{"service":{"$ref":"../backend-reference.yaml"},"failureMode":{"type":"string","enum":["FailClosed","FailOpen"]},"domain":{"type":"string","minLength":1},"descriptors":{"type":"array","minItems":1,"items":{"title":"RateLimitDescriptor","type":"object","additionalProperties":false,"required":["unit","entries"],"properties":{"unit":{"type":"string","enum":["Requests","Tokens"]},"entries":{"description":"Name to CEL. One that fails drops the whole descriptor.","type":"array","minItems":1,"items":{"$ref":"named-expression.yaml"}},"cost":{"type":"string","description":"CEL; unset: 1 for Requests, total tokens for Tokens. Tokens are charged when the response is over."},"limitOverride":{"title":"RateLimitOverride","type":"object","additionalProperties":false,"required":["requestsPerUnit","unit"],"properties":{"requestsPerUnit":{"type":"integer","minimum":0,"maximum":4294967295},"unit":{"type":"string","enum":["Second","Minute","Hour","Day","Month","Year"]}}}}}}}};
 
-function validate100(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-/*# sourceURL="ir:///policy/transformation-or-conditional.yaml" */;
+function validate129(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+/*# sourceURL="ir:///policy/remote-rate-limit.yaml" */;
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.service === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "service"}};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.failureMode === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "failureMode"}};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.domain === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "domain"}};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data.descriptors === undefined){
+const err3 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "descriptors"}};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+for(const key0 in data){
+if(!((((key0 === "service") || (key0 === "failureMode")) || (key0 === "domain")) || (key0 === "descriptors"))){
+const err4 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.service !== undefined){
+if(!(validate38(data.service, {instancePath:instancePath+"/service",parentData:data,parentDataProperty:"service",rootData}))){
+vErrors = vErrors === null ? validate38.errors : vErrors.concat(validate38.errors);
+errors = vErrors.length;
+}
+}
+if(data.failureMode !== undefined){
+let data1 = data.failureMode;
+if(typeof data1 !== "string"){
+const err5 = {instancePath:instancePath+"/failureMode",schemaPath:"#/properties/failureMode/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(!((data1 === "FailClosed") || (data1 === "FailOpen"))){
+const err6 = {instancePath:instancePath+"/failureMode",schemaPath:"#/properties/failureMode/enum",keyword:"enum",params:{allowedValues: schema49.properties.failureMode.enum}};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.domain !== undefined){
+let data2 = data.domain;
+if(typeof data2 === "string"){
+if(func3(data2) < 1){
+const err7 = {instancePath:instancePath+"/domain",schemaPath:"#/properties/domain/minLength",keyword:"minLength",params:{limit: 1}};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/domain",schemaPath:"#/properties/domain/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data.descriptors !== undefined){
+let data3 = data.descriptors;
+if(Array.isArray(data3)){
+if(data3.length < 1){
+const err9 = {instancePath:instancePath+"/descriptors",schemaPath:"#/properties/descriptors/minItems",keyword:"minItems",params:{limit: 1}};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+const len0 = data3.length;
+for(let i0=0; i0<len0; i0++){
+let data4 = data3[i0];
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+if(data4.unit === undefined){
+const err10 = {instancePath:instancePath+"/descriptors/" + i0,schemaPath:"#/properties/descriptors/items/required",keyword:"required",params:{missingProperty: "unit"}};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if(data4.entries === undefined){
+const err11 = {instancePath:instancePath+"/descriptors/" + i0,schemaPath:"#/properties/descriptors/items/required",keyword:"required",params:{missingProperty: "entries"}};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+for(const key1 in data4){
+if(!((((key1 === "unit") || (key1 === "entries")) || (key1 === "cost")) || (key1 === "limitOverride"))){
+const err12 = {instancePath:instancePath+"/descriptors/" + i0,schemaPath:"#/properties/descriptors/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1}};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data4.unit !== undefined){
+let data5 = data4.unit;
+if(typeof data5 !== "string"){
+const err13 = {instancePath:instancePath+"/descriptors/" + i0+"/unit",schemaPath:"#/properties/descriptors/items/properties/unit/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+if(!((data5 === "Requests") || (data5 === "Tokens"))){
+const err14 = {instancePath:instancePath+"/descriptors/" + i0+"/unit",schemaPath:"#/properties/descriptors/items/properties/unit/enum",keyword:"enum",params:{allowedValues: schema49.properties.descriptors.items.properties.unit.enum}};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+if(data4.entries !== undefined){
+let data6 = data4.entries;
+if(Array.isArray(data6)){
+if(data6.length < 1){
+const err15 = {instancePath:instancePath+"/descriptors/" + i0+"/entries",schemaPath:"#/properties/descriptors/items/properties/entries/minItems",keyword:"minItems",params:{limit: 1}};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+const len1 = data6.length;
+for(let i1=0; i1<len1; i1++){
+if(!(validate47(data6[i1], {instancePath:instancePath+"/descriptors/" + i0+"/entries/" + i1,parentData:data6,parentDataProperty:i1,rootData}))){
+vErrors = vErrors === null ? validate47.errors : vErrors.concat(validate47.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err16 = {instancePath:instancePath+"/descriptors/" + i0+"/entries",schemaPath:"#/properties/descriptors/items/properties/entries/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+if(data4.cost !== undefined){
+if(typeof data4.cost !== "string"){
+const err17 = {instancePath:instancePath+"/descriptors/" + i0+"/cost",schemaPath:"#/properties/descriptors/items/properties/cost/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+if(data4.limitOverride !== undefined){
+let data9 = data4.limitOverride;
+if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
+if(data9.requestsPerUnit === undefined){
+const err18 = {instancePath:instancePath+"/descriptors/" + i0+"/limitOverride",schemaPath:"#/properties/descriptors/items/properties/limitOverride/required",keyword:"required",params:{missingProperty: "requestsPerUnit"}};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+if(data9.unit === undefined){
+const err19 = {instancePath:instancePath+"/descriptors/" + i0+"/limitOverride",schemaPath:"#/properties/descriptors/items/properties/limitOverride/required",keyword:"required",params:{missingProperty: "unit"}};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+for(const key2 in data9){
+if(!((key2 === "requestsPerUnit") || (key2 === "unit"))){
+const err20 = {instancePath:instancePath+"/descriptors/" + i0+"/limitOverride",schemaPath:"#/properties/descriptors/items/properties/limitOverride/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2}};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+if(data9.requestsPerUnit !== undefined){
+let data10 = data9.requestsPerUnit;
+if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
+const err21 = {instancePath:instancePath+"/descriptors/" + i0+"/limitOverride/requestsPerUnit",schemaPath:"#/properties/descriptors/items/properties/limitOverride/properties/requestsPerUnit/type",keyword:"type",params:{type: "integer"}};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+if((typeof data10 == "number") && (isFinite(data10))){
+if(data10 > 4294967295 || isNaN(data10)){
+const err22 = {instancePath:instancePath+"/descriptors/" + i0+"/limitOverride/requestsPerUnit",schemaPath:"#/properties/descriptors/items/properties/limitOverride/properties/requestsPerUnit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 4294967295}};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+if(data10 < 0 || isNaN(data10)){
+const err23 = {instancePath:instancePath+"/descriptors/" + i0+"/limitOverride/requestsPerUnit",schemaPath:"#/properties/descriptors/items/properties/limitOverride/properties/requestsPerUnit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+}
+}
+if(data9.unit !== undefined){
+let data11 = data9.unit;
+if(typeof data11 !== "string"){
+const err24 = {instancePath:instancePath+"/descriptors/" + i0+"/limitOverride/unit",schemaPath:"#/properties/descriptors/items/properties/limitOverride/properties/unit/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+if(!((((((data11 === "Second") || (data11 === "Minute")) || (data11 === "Hour")) || (data11 === "Day")) || (data11 === "Month")) || (data11 === "Year"))){
+const err25 = {instancePath:instancePath+"/descriptors/" + i0+"/limitOverride/unit",schemaPath:"#/properties/descriptors/items/properties/limitOverride/properties/unit/enum",keyword:"enum",params:{allowedValues: schema49.properties.descriptors.items.properties.limitOverride.properties.unit.enum}};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+}
+}
+else {
+const err26 = {instancePath:instancePath+"/descriptors/" + i0+"/limitOverride",schemaPath:"#/properties/descriptors/items/properties/limitOverride/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+}
+}
+else {
+const err27 = {instancePath:instancePath+"/descriptors/" + i0,schemaPath:"#/properties/descriptors/items/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+}
+}
+else {
+const err28 = {instancePath:instancePath+"/descriptors",schemaPath:"#/properties/descriptors/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+}
+}
+else {
+const err29 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+validate129.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate128(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+/*# sourceURL="ir:///policy/remote-rate-limit-or-conditional.yaml" */;
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate68(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
+if(!(validate129(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate129.errors : vErrors.concat(validate129.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -3946,8 +5813,8 @@ errors++;
 }
 }
 if(data1.policy !== undefined){
-if(!(validate68(data1.policy, {instancePath:instancePath+"/conditional/" + i0+"/policy",parentData:data1,parentDataProperty:"policy",rootData}))){
-vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
+if(!(validate129(data1.policy, {instancePath:instancePath+"/conditional/" + i0+"/policy",parentData:data1,parentDataProperty:"policy",rootData}))){
+vErrors = vErrors === null ? validate129.errors : vErrors.concat(validate129.errors);
 errors = vErrors.length;
 }
 }
@@ -4010,13 +5877,173 @@ vErrors = null;
 }
 }
 }
-validate100.errors = vErrors;
+validate128.errors = vErrors;
 return errors === 0;
 }
 
-const schema40 = {"$id":"ir:///policy/csrf.yaml","title":"Csrf","type":"object","additionalProperties":false,"properties":{"additionalOrigins":{"type":"array","items":{"type":"string"}}}};
+const schema50 = {"$id":"ir:///policy/transformation-or-conditional.yaml","title":"TransformationOrConditional","anyOf":[{"$ref":"transformation.yaml"},{"title":"ConditionalTransformation","type":"object","additionalProperties":false,"required":["conditional"],"properties":{"conditional":{"type":"array","minItems":1,"items":{"title":"ConditionalTransformationEntry","type":"object","additionalProperties":false,"required":["policy"],"properties":{"condition":{"type":"string","description":"CEL; absent means always."},"policy":{"$ref":"transformation.yaml"}}}}}}]};
 
-function validate104(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate135(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+/*# sourceURL="ir:///policy/transformation-or-conditional.yaml" */;
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate74(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate74.errors : vErrors.concat(validate74.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.conditional === undefined){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/required",keyword:"required",params:{missingProperty: "conditional"}};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(key0 === "conditional")){
+const err1 = {instancePath,schemaPath:"#/anyOf/1/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.conditional !== undefined){
+let data0 = data.conditional;
+if(Array.isArray(data0)){
+if(data0.length < 1){
+const err2 = {instancePath:instancePath+"/conditional",schemaPath:"#/anyOf/1/properties/conditional/minItems",keyword:"minItems",params:{limit: 1}};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+const len0 = data0.length;
+for(let i0=0; i0<len0; i0++){
+let data1 = data0[i0];
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+if(data1.policy === undefined){
+const err3 = {instancePath:instancePath+"/conditional/" + i0,schemaPath:"#/anyOf/1/properties/conditional/items/required",keyword:"required",params:{missingProperty: "policy"}};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+for(const key1 in data1){
+if(!((key1 === "condition") || (key1 === "policy"))){
+const err4 = {instancePath:instancePath+"/conditional/" + i0,schemaPath:"#/anyOf/1/properties/conditional/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1}};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data1.condition !== undefined){
+if(typeof data1.condition !== "string"){
+const err5 = {instancePath:instancePath+"/conditional/" + i0+"/condition",schemaPath:"#/anyOf/1/properties/conditional/items/properties/condition/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data1.policy !== undefined){
+if(!(validate74(data1.policy, {instancePath:instancePath+"/conditional/" + i0+"/policy",parentData:data1,parentDataProperty:"policy",rootData}))){
+vErrors = vErrors === null ? validate74.errors : vErrors.concat(validate74.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/conditional/" + i0,schemaPath:"#/anyOf/1/properties/conditional/items/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+}
+else {
+const err7 = {instancePath:instancePath+"/conditional",schemaPath:"#/anyOf/1/properties/conditional/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+}
+else {
+const err8 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err9 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{}};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate135.errors = vErrors;
+return errors === 0;
+}
+
+const schema51 = {"$id":"ir:///policy/csrf.yaml","title":"Csrf","type":"object","additionalProperties":false,"properties":{"additionalOrigins":{"type":"array","items":{"type":"string"}}}};
+
+function validate139(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/csrf.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -4072,13 +6099,13 @@ vErrors.push(err3);
 }
 errors++;
 }
-validate104.errors = vErrors;
+validate139.errors = vErrors;
 return errors === 0;
 }
 
-const schema41 = {"$id":"ir:///policy/host-rewrite.yaml","title":"HostRewrite","type":"object","additionalProperties":false,"required":["mode"],"properties":{"mode":{"type":"string","enum":["Auto","None"]}}};
+const schema52 = {"$id":"ir:///policy/host-rewrite.yaml","title":"HostRewrite","type":"object","additionalProperties":false,"required":["mode"],"properties":{"mode":{"type":"string","enum":["Auto","None"]}}};
 
-function validate108(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate143(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/host-rewrite.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -4118,7 +6145,7 @@ vErrors.push(err2);
 errors++;
 }
 if(!((data0 === "Auto") || (data0 === "None"))){
-const err3 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/enum",keyword:"enum",params:{allowedValues: schema41.properties.mode.enum}};
+const err3 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/enum",keyword:"enum",params:{allowedValues: schema52.properties.mode.enum}};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -4139,14 +6166,14 @@ vErrors.push(err4);
 }
 errors++;
 }
-validate108.errors = vErrors;
+validate143.errors = vErrors;
 return errors === 0;
 }
 
-const schema42 = {"$id":"ir:///policy/direct-response-or-conditional.yaml","title":"DirectResponseOrConditional","anyOf":[{"$ref":"direct-response.yaml"},{"title":"ConditionalDirectResponse","type":"object","additionalProperties":false,"required":["conditional"],"properties":{"conditional":{"type":"array","minItems":1,"items":{"title":"ConditionalDirectResponseEntry","type":"object","additionalProperties":false,"required":["policy"],"properties":{"condition":{"type":"string","description":"CEL; absent means always."},"policy":{"$ref":"direct-response.yaml"}}}}}}]};
-const schema43 = {"$id":"ir:///policy/direct-response.yaml","title":"DirectResponse","type":"object","additionalProperties":false,"required":["status"],"properties":{"status":{"type":"integer","minimum":200,"maximum":599},"body":{"type":"string"},"bodyExpression":{"type":"string","description":"CEL."},"headers":{"type":"array","items":{"$ref":"named-expression.yaml"}}}};
+const schema53 = {"$id":"ir:///policy/direct-response-or-conditional.yaml","title":"DirectResponseOrConditional","anyOf":[{"$ref":"direct-response.yaml"},{"title":"ConditionalDirectResponse","type":"object","additionalProperties":false,"required":["conditional"],"properties":{"conditional":{"type":"array","minItems":1,"items":{"title":"ConditionalDirectResponseEntry","type":"object","additionalProperties":false,"required":["policy"],"properties":{"condition":{"type":"string","description":"CEL; absent means always."},"policy":{"$ref":"direct-response.yaml"}}}}}}]};
+const schema54 = {"$id":"ir:///policy/direct-response.yaml","title":"DirectResponse","type":"object","additionalProperties":false,"required":["status"],"properties":{"status":{"type":"integer","minimum":200,"maximum":599},"body":{"type":"string"},"bodyExpression":{"type":"string","description":"CEL."},"headers":{"type":"array","items":{"$ref":"named-expression.yaml"}}}};
 
-function validate113(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate148(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/direct-response.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -4265,20 +6292,20 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate113.errors = vErrors;
+validate148.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate112(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate147(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/direct-response-or-conditional.yaml" */;
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate113(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate113.errors : vErrors.concat(validate113.errors);
+if(!(validate148(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate148.errors : vErrors.concat(validate148.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -4360,8 +6387,8 @@ errors++;
 }
 }
 if(data1.policy !== undefined){
-if(!(validate113(data1.policy, {instancePath:instancePath+"/conditional/" + i0+"/policy",parentData:data1,parentDataProperty:"policy",rootData}))){
-vErrors = vErrors === null ? validate113.errors : vErrors.concat(validate113.errors);
+if(!(validate148(data1.policy, {instancePath:instancePath+"/conditional/" + i0+"/policy",parentData:data1,parentDataProperty:"policy",rootData}))){
+vErrors = vErrors === null ? validate148.errors : vErrors.concat(validate148.errors);
 errors = vErrors.length;
 }
 }
@@ -4424,12 +6451,12 @@ vErrors = null;
 }
 }
 }
-validate112.errors = vErrors;
+validate147.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate91(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate97(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///traffic-payload.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -4445,7 +6472,7 @@ vErrors.push(err0);
 errors++;
 }
 for(const key0 in data){
-if(!(func2.call(schema35.properties, key0))){
+if(!(func2.call(schema36.properties, key0))){
 const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
 if(vErrors === null){
 vErrors = [err1];
@@ -4463,74 +6490,104 @@ errors = vErrors.length;
 }
 }
 if(data.timeout !== undefined){
-if(!(validate93(data.timeout, {instancePath:instancePath+"/timeout",parentData:data,parentDataProperty:"timeout",rootData}))){
-vErrors = vErrors === null ? validate93.errors : vErrors.concat(validate93.errors);
+if(!(validate99(data.timeout, {instancePath:instancePath+"/timeout",parentData:data,parentDataProperty:"timeout",rootData}))){
+vErrors = vErrors === null ? validate99.errors : vErrors.concat(validate99.errors);
 errors = vErrors.length;
 }
 }
 if(data.cors !== undefined){
-if(!(validate95(data.cors, {instancePath:instancePath+"/cors",parentData:data,parentDataProperty:"cors",rootData}))){
-vErrors = vErrors === null ? validate95.errors : vErrors.concat(validate95.errors);
+if(!(validate101(data.cors, {instancePath:instancePath+"/cors",parentData:data,parentDataProperty:"cors",rootData}))){
+vErrors = vErrors === null ? validate101.errors : vErrors.concat(validate101.errors);
+errors = vErrors.length;
+}
+}
+if(data.jwtAuth !== undefined){
+if(!(validate103(data.jwtAuth, {instancePath:instancePath+"/jwtAuth",parentData:data,parentDataProperty:"jwtAuth",rootData}))){
+vErrors = vErrors === null ? validate103.errors : vErrors.concat(validate103.errors);
+errors = vErrors.length;
+}
+}
+if(data.basicAuth !== undefined){
+if(!(validate113(data.basicAuth, {instancePath:instancePath+"/basicAuth",parentData:data,parentDataProperty:"basicAuth",rootData}))){
+vErrors = vErrors === null ? validate113.errors : vErrors.concat(validate113.errors);
+errors = vErrors.length;
+}
+}
+if(data.apiKey !== undefined){
+if(!(validate117(data.apiKey, {instancePath:instancePath+"/apiKey",parentData:data,parentDataProperty:"apiKey",rootData}))){
+vErrors = vErrors === null ? validate117.errors : vErrors.concat(validate117.errors);
+errors = vErrors.length;
+}
+}
+if(data.extAuthz !== undefined){
+if(!(validate121(data.extAuthz, {instancePath:instancePath+"/extAuthz",parentData:data,parentDataProperty:"extAuthz",rootData}))){
+vErrors = vErrors === null ? validate121.errors : vErrors.concat(validate121.errors);
 errors = vErrors.length;
 }
 }
 if(data.authorization !== undefined){
-if(!(validate66(data.authorization, {instancePath:instancePath+"/authorization",parentData:data,parentDataProperty:"authorization",rootData}))){
-vErrors = vErrors === null ? validate66.errors : vErrors.concat(validate66.errors);
+if(!(validate72(data.authorization, {instancePath:instancePath+"/authorization",parentData:data,parentDataProperty:"authorization",rootData}))){
+vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
 errors = vErrors.length;
 }
 }
 if(data.localRateLimit !== undefined){
-if(!(validate98(data.localRateLimit, {instancePath:instancePath+"/localRateLimit",parentData:data,parentDataProperty:"localRateLimit",rootData}))){
-vErrors = vErrors === null ? validate98.errors : vErrors.concat(validate98.errors);
+if(!(validate126(data.localRateLimit, {instancePath:instancePath+"/localRateLimit",parentData:data,parentDataProperty:"localRateLimit",rootData}))){
+vErrors = vErrors === null ? validate126.errors : vErrors.concat(validate126.errors);
+errors = vErrors.length;
+}
+}
+if(data.remoteRateLimit !== undefined){
+if(!(validate128(data.remoteRateLimit, {instancePath:instancePath+"/remoteRateLimit",parentData:data,parentDataProperty:"remoteRateLimit",rootData}))){
+vErrors = vErrors === null ? validate128.errors : vErrors.concat(validate128.errors);
 errors = vErrors.length;
 }
 }
 if(data.transformation !== undefined){
-if(!(validate100(data.transformation, {instancePath:instancePath+"/transformation",parentData:data,parentDataProperty:"transformation",rootData}))){
-vErrors = vErrors === null ? validate100.errors : vErrors.concat(validate100.errors);
+if(!(validate135(data.transformation, {instancePath:instancePath+"/transformation",parentData:data,parentDataProperty:"transformation",rootData}))){
+vErrors = vErrors === null ? validate135.errors : vErrors.concat(validate135.errors);
 errors = vErrors.length;
 }
 }
 if(data.csrf !== undefined){
-if(!(validate104(data.csrf, {instancePath:instancePath+"/csrf",parentData:data,parentDataProperty:"csrf",rootData}))){
-vErrors = vErrors === null ? validate104.errors : vErrors.concat(validate104.errors);
+if(!(validate139(data.csrf, {instancePath:instancePath+"/csrf",parentData:data,parentDataProperty:"csrf",rootData}))){
+vErrors = vErrors === null ? validate139.errors : vErrors.concat(validate139.errors);
 errors = vErrors.length;
 }
 }
 if(data.requestHeaderModifier !== undefined){
-if(!(validate76(data.requestHeaderModifier, {instancePath:instancePath+"/requestHeaderModifier",parentData:data,parentDataProperty:"requestHeaderModifier",rootData}))){
-vErrors = vErrors === null ? validate76.errors : vErrors.concat(validate76.errors);
-errors = vErrors.length;
-}
-}
-if(data.responseHeaderModifier !== undefined){
-if(!(validate76(data.responseHeaderModifier, {instancePath:instancePath+"/responseHeaderModifier",parentData:data,parentDataProperty:"responseHeaderModifier",rootData}))){
-vErrors = vErrors === null ? validate76.errors : vErrors.concat(validate76.errors);
-errors = vErrors.length;
-}
-}
-if(data.hostRewrite !== undefined){
-if(!(validate108(data.hostRewrite, {instancePath:instancePath+"/hostRewrite",parentData:data,parentDataProperty:"hostRewrite",rootData}))){
-vErrors = vErrors === null ? validate108.errors : vErrors.concat(validate108.errors);
-errors = vErrors.length;
-}
-}
-if(data.urlRewrite !== undefined){
-if(!(validate86(data.urlRewrite, {instancePath:instancePath+"/urlRewrite",parentData:data,parentDataProperty:"urlRewrite",rootData}))){
-vErrors = vErrors === null ? validate86.errors : vErrors.concat(validate86.errors);
-errors = vErrors.length;
-}
-}
-if(data.requestRedirect !== undefined){
-if(!(validate82(data.requestRedirect, {instancePath:instancePath+"/requestRedirect",parentData:data,parentDataProperty:"requestRedirect",rootData}))){
+if(!(validate82(data.requestHeaderModifier, {instancePath:instancePath+"/requestHeaderModifier",parentData:data,parentDataProperty:"requestHeaderModifier",rootData}))){
 vErrors = vErrors === null ? validate82.errors : vErrors.concat(validate82.errors);
 errors = vErrors.length;
 }
 }
+if(data.responseHeaderModifier !== undefined){
+if(!(validate82(data.responseHeaderModifier, {instancePath:instancePath+"/responseHeaderModifier",parentData:data,parentDataProperty:"responseHeaderModifier",rootData}))){
+vErrors = vErrors === null ? validate82.errors : vErrors.concat(validate82.errors);
+errors = vErrors.length;
+}
+}
+if(data.hostRewrite !== undefined){
+if(!(validate143(data.hostRewrite, {instancePath:instancePath+"/hostRewrite",parentData:data,parentDataProperty:"hostRewrite",rootData}))){
+vErrors = vErrors === null ? validate143.errors : vErrors.concat(validate143.errors);
+errors = vErrors.length;
+}
+}
+if(data.urlRewrite !== undefined){
+if(!(validate92(data.urlRewrite, {instancePath:instancePath+"/urlRewrite",parentData:data,parentDataProperty:"urlRewrite",rootData}))){
+vErrors = vErrors === null ? validate92.errors : vErrors.concat(validate92.errors);
+errors = vErrors.length;
+}
+}
+if(data.requestRedirect !== undefined){
+if(!(validate88(data.requestRedirect, {instancePath:instancePath+"/requestRedirect",parentData:data,parentDataProperty:"requestRedirect",rootData}))){
+vErrors = vErrors === null ? validate88.errors : vErrors.concat(validate88.errors);
+errors = vErrors.length;
+}
+}
 if(data.directResponse !== undefined){
-if(!(validate112(data.directResponse, {instancePath:instancePath+"/directResponse",parentData:data,parentDataProperty:"directResponse",rootData}))){
-vErrors = vErrors === null ? validate112.errors : vErrors.concat(validate112.errors);
+if(!(validate147(data.directResponse, {instancePath:instancePath+"/directResponse",parentData:data,parentDataProperty:"directResponse",rootData}))){
+vErrors = vErrors === null ? validate147.errors : vErrors.concat(validate147.errors);
 errors = vErrors.length;
 }
 }
@@ -4545,7 +6602,7 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate91.errors = vErrors;
+validate97.errors = vErrors;
 return errors === 0;
 }
 
@@ -4868,8 +6925,8 @@ errors++;
 }
 }
 if(data.inlinePolicies !== undefined){
-if(!(validate91(data.inlinePolicies, {instancePath:instancePath+"/inlinePolicies",parentData:data,parentDataProperty:"inlinePolicies",rootData}))){
-vErrors = vErrors === null ? validate91.errors : vErrors.concat(validate91.errors);
+if(!(validate97(data.inlinePolicies, {instancePath:instancePath+"/inlinePolicies",parentData:data,parentDataProperty:"inlinePolicies",rootData}))){
+vErrors = vErrors === null ? validate97.errors : vErrors.concat(validate97.errors);
 errors = vErrors.length;
 }
 }
@@ -4888,9 +6945,9 @@ validate31.errors = vErrors;
 return errors === 0;
 }
 
-const schema44 = {"$id":"ir:///tcp-route.yaml","title":"TCPRoute","type":"object","additionalProperties":false,"required":["key","listenerKey","name","hostnames","backends"],"properties":{"key":{"type":"string","minLength":1},"listenerKey":{"type":"string"},"name":{"$ref":"object-name.yaml"},"hostnames":{"type":"array","items":{"type":"string"}},"backends":{"type":"array","items":{"$ref":"route-backend.yaml"}}}};
+const schema55 = {"$id":"ir:///tcp-route.yaml","title":"TCPRoute","type":"object","additionalProperties":false,"required":["key","listenerKey","name","hostnames","backends"],"properties":{"key":{"type":"string","minLength":1},"listenerKey":{"type":"string"},"name":{"$ref":"object-name.yaml"},"hostnames":{"type":"array","items":{"type":"string"}},"backends":{"type":"array","items":{"$ref":"route-backend.yaml"}}}};
 
-function validate120(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate155(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///tcp-route.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -5061,16 +7118,16 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate120.errors = vErrors;
+validate155.errors = vErrors;
 return errors === 0;
 }
 
-const schema45 = {"$id":"ir:///backend.yaml","title":"Backend","description":"A GwBackend or one generated part of it. Exactly one of static, dynamic, ai, mcp, agentCore, invalid.","type":"object","additionalProperties":false,"required":["key","name"],"properties":{"key":{"type":"string","minLength":1,"description":"`{namespace}/{name}` or `{namespace}/{name}/{target}`"},"name":{"$ref":"object-name.yaml"},"section":{"type":"string","description":"MCP target or provider name when this backend is a generated part."},"static":{"title":"StaticTarget","description":"Either host and port, or unixPath.","type":"object","additionalProperties":false,"properties":{"host":{"type":"string"},"port":{"type":"integer","minimum":1,"maximum":65535},"unixPath":{"type":"string"}}},"a2a":{"type":"boolean","description":"The static target speaks A2A."},"dynamic":{"type":"object","additionalProperties":false,"description":"Destination from the Host header or SNI."},"ai":{"$ref":"ai-backend.yaml"},"mcp":{"$ref":"mcp-backend.yaml"},"agentCore":{"title":"AgentCoreBackend","type":"object","additionalProperties":false,"required":["agentRuntimeRef"],"properties":{"agentRuntimeRef":{"type":"string"},"qualifier":{"type":"string"}}},"invalid":{"type":"string","description":"Why the backend cannot be used; requests fail with 500."},"inlinePolicies":{"$ref":"backend-payload.yaml"}}};
-const schema46 = {"$id":"ir:///ai-backend.yaml","title":"AIBackend","type":"object","additionalProperties":false,"required":["groups"],"properties":{"groups":{"description":"Priority order; providers of one group are equal.","type":"array","minItems":1,"items":{"title":"ProviderGroup","type":"object","additionalProperties":false,"required":["providers"],"properties":{"providers":{"type":"array","minItems":1,"items":{"$ref":"ai-provider.yaml"}}}}}}};
-const schema47 = {"$id":"ir:///ai-provider.yaml","title":"AIProvider","type":"object","additionalProperties":false,"required":["name","provider"],"properties":{"name":{"type":"string","minLength":1},"provider":{"title":"ProviderSettings","description":"Exactly one field; what the slots stand for is in the GwBackend reference.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"p1":{"$ref":"model-choice.yaml"},"p4":{"$ref":"model-choice.yaml"},"custom":{"title":"CustomProvider","type":"object","additionalProperties":false,"required":["formats"],"properties":{"model":{"type":"string"},"formats":{"type":"array","minItems":1,"items":{"title":"ProviderFormat","type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","enum":["Completions","Messages","Responses","Embeddings","AnthropicTokenCount","Realtime","Rerank"]},"path":{"type":"string"}}}}}},"unsupported":{"title":"UnsupportedProvider","description":"A provider this version cannot speak to; requests fail with 500 and say so.","type":"object","additionalProperties":false,"required":["slot","message"],"properties":{"slot":{"type":"string"},"message":{"type":"string"}}}}},"hostOverride":{"title":"HostOverride","type":"object","additionalProperties":false,"required":["host","port"],"properties":{"host":{"type":"string"},"port":{"type":"integer","minimum":1,"maximum":65535}}},"backendRef":{"$ref":"backend-reference.yaml"},"pathOverride":{"type":"string"},"pathPrefix":{"type":"string"},"inlinePolicies":{"$ref":"backend-payload.yaml"}}};
-const schema48 = {"$id":"ir:///model-choice.yaml","title":"ModelChoice","type":"object","additionalProperties":false,"properties":{"model":{"type":"string","description":"Overrides the model of the request."}}};
+const schema56 = {"$id":"ir:///backend.yaml","title":"Backend","description":"A GwBackend or one generated part of it. Exactly one of static, dynamic, ai, mcp, agentCore, invalid.","type":"object","additionalProperties":false,"required":["key","name"],"properties":{"key":{"type":"string","minLength":1,"description":"`{namespace}/{name}` or `{namespace}/{name}/{target}`"},"name":{"$ref":"object-name.yaml"},"section":{"type":"string","description":"MCP target or provider name when this backend is a generated part."},"static":{"title":"StaticTarget","description":"Either host and port, or unixPath.","type":"object","additionalProperties":false,"properties":{"host":{"type":"string"},"port":{"type":"integer","minimum":1,"maximum":65535},"unixPath":{"type":"string"}}},"a2a":{"type":"boolean","description":"The static target speaks A2A."},"dynamic":{"type":"object","additionalProperties":false,"description":"Destination from the Host header or SNI."},"ai":{"$ref":"ai-backend.yaml"},"mcp":{"$ref":"mcp-backend.yaml"},"agentCore":{"title":"AgentCoreBackend","type":"object","additionalProperties":false,"required":["agentRuntimeRef"],"properties":{"agentRuntimeRef":{"type":"string"},"qualifier":{"type":"string"}}},"invalid":{"type":"string","description":"Why the backend cannot be used; requests fail with 500."},"inlinePolicies":{"$ref":"backend-payload.yaml"}}};
+const schema57 = {"$id":"ir:///ai-backend.yaml","title":"AIBackend","type":"object","additionalProperties":false,"required":["groups"],"properties":{"groups":{"description":"Priority order; providers of one group are equal.","type":"array","minItems":1,"items":{"title":"ProviderGroup","type":"object","additionalProperties":false,"required":["providers"],"properties":{"providers":{"type":"array","minItems":1,"items":{"$ref":"ai-provider.yaml"}}}}}}};
+const schema58 = {"$id":"ir:///ai-provider.yaml","title":"AIProvider","type":"object","additionalProperties":false,"required":["name","provider"],"properties":{"name":{"type":"string","minLength":1},"provider":{"title":"ProviderSettings","description":"Exactly one field; what the slots stand for is in the GwBackend reference.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"p1":{"$ref":"model-choice.yaml"},"p4":{"$ref":"model-choice.yaml"},"custom":{"title":"CustomProvider","type":"object","additionalProperties":false,"required":["formats"],"properties":{"model":{"type":"string"},"formats":{"type":"array","minItems":1,"items":{"title":"ProviderFormat","type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","enum":["Completions","Messages","Responses","Embeddings","AnthropicTokenCount","Realtime","Rerank"]},"path":{"type":"string"}}}}}},"unsupported":{"title":"UnsupportedProvider","description":"A provider this version cannot speak to; requests fail with 500 and say so.","type":"object","additionalProperties":false,"required":["slot","message"],"properties":{"slot":{"type":"string"},"message":{"type":"string"}}}}},"hostOverride":{"title":"HostOverride","type":"object","additionalProperties":false,"required":["host","port"],"properties":{"host":{"type":"string"},"port":{"type":"integer","minimum":1,"maximum":65535}}},"backendRef":{"$ref":"backend-reference.yaml"},"pathOverride":{"type":"string"},"pathPrefix":{"type":"string"},"inlinePolicies":{"$ref":"backend-payload.yaml"}}};
+const schema59 = {"$id":"ir:///model-choice.yaml","title":"ModelChoice","type":"object","additionalProperties":false,"properties":{"model":{"type":"string","description":"Overrides the model of the request."}}};
 
-function validate128(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate163(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///model-choice.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -5110,12 +7167,12 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate128.errors = vErrors;
+validate163.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate127(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate162(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///ai-provider.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -5213,14 +7270,14 @@ errors++;
 }
 }
 if(data1.p1 !== undefined){
-if(!(validate128(data1.p1, {instancePath:instancePath+"/provider/p1",parentData:data1,parentDataProperty:"p1",rootData}))){
-vErrors = vErrors === null ? validate128.errors : vErrors.concat(validate128.errors);
+if(!(validate163(data1.p1, {instancePath:instancePath+"/provider/p1",parentData:data1,parentDataProperty:"p1",rootData}))){
+vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
 errors = vErrors.length;
 }
 }
 if(data1.p4 !== undefined){
-if(!(validate128(data1.p4, {instancePath:instancePath+"/provider/p4",parentData:data1,parentDataProperty:"p4",rootData}))){
-vErrors = vErrors === null ? validate128.errors : vErrors.concat(validate128.errors);
+if(!(validate163(data1.p4, {instancePath:instancePath+"/provider/p4",parentData:data1,parentDataProperty:"p4",rootData}))){
+vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
 errors = vErrors.length;
 }
 }
@@ -5313,7 +7370,7 @@ vErrors.push(err14);
 errors++;
 }
 if(!(((((((data8 === "Completions") || (data8 === "Messages")) || (data8 === "Responses")) || (data8 === "Embeddings")) || (data8 === "AnthropicTokenCount")) || (data8 === "Realtime")) || (data8 === "Rerank"))){
-const err15 = {instancePath:instancePath+"/provider/custom/formats/" + i0+"/type",schemaPath:"#/properties/provider/properties/custom/properties/formats/items/properties/type/enum",keyword:"enum",params:{allowedValues: schema47.properties.provider.properties.custom.properties.formats.items.properties.type.enum}};
+const err15 = {instancePath:instancePath+"/provider/custom/formats/" + i0+"/type",schemaPath:"#/properties/provider/properties/custom/properties/formats/items/properties/type/enum",keyword:"enum",params:{allowedValues: schema58.properties.provider.properties.custom.properties.formats.items.properties.type.enum}};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -5595,12 +7652,12 @@ vErrors.push(err37);
 }
 errors++;
 }
-validate127.errors = vErrors;
+validate162.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate126(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate161(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///ai-backend.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -5681,8 +7738,8 @@ errors++;
 }
 const len1 = data2.length;
 for(let i1=0; i1<len1; i1++){
-if(!(validate127(data2[i1], {instancePath:instancePath+"/groups/" + i0+"/providers/" + i1,parentData:data2,parentDataProperty:i1,rootData}))){
-vErrors = vErrors === null ? validate127.errors : vErrors.concat(validate127.errors);
+if(!(validate162(data2[i1], {instancePath:instancePath+"/groups/" + i0+"/providers/" + i1,parentData:data2,parentDataProperty:i1,rootData}))){
+vErrors = vErrors === null ? validate162.errors : vErrors.concat(validate162.errors);
 errors = vErrors.length;
 }
 }
@@ -5733,14 +7790,14 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate126.errors = vErrors;
+validate161.errors = vErrors;
 return errors === 0;
 }
 
-const schema49 = {"$id":"ir:///mcp-backend.yaml","title":"MCPBackend","type":"object","additionalProperties":false,"required":["targets","sessionRouting","prefixMode","failureMode"],"properties":{"targets":{"type":"array","items":{"$ref":"mcp-target.yaml"}},"sessionRouting":{"type":"string","enum":["Stateful","Stateless"]},"prefixMode":{"type":"string","enum":["Conditional","Always","Never"]},"failureMode":{"type":"string","enum":["FailOpen","FailClosed"]}}};
-const schema50 = {"$id":"ir:///mcp-target.yaml","title":"MCPTarget","description":"Exactly one of ref, stdio.","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1},"ref":{"$ref":"backend-reference.yaml"},"protocol":{"type":"string","enum":["StreamableHTTP","SSE"]},"path":{"type":"string"},"stdio":{"title":"StdioTarget","description":"Standalone files only. A child process for each session.","type":"object","additionalProperties":false,"required":["cmd"],"properties":{"cmd":{"type":"string","minLength":1},"args":{"type":"array","items":{"type":"string"}},"env":{"type":"object","additionalProperties":{"type":"string"}}}}}};
+const schema60 = {"$id":"ir:///mcp-backend.yaml","title":"MCPBackend","type":"object","additionalProperties":false,"required":["targets","sessionRouting","prefixMode","failureMode"],"properties":{"targets":{"type":"array","items":{"$ref":"mcp-target.yaml"}},"sessionRouting":{"type":"string","enum":["Stateful","Stateless"]},"prefixMode":{"type":"string","enum":["Conditional","Always","Never"]},"failureMode":{"type":"string","enum":["FailOpen","FailClosed"]}}};
+const schema61 = {"$id":"ir:///mcp-target.yaml","title":"MCPTarget","description":"Exactly one of ref, stdio.","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1},"ref":{"$ref":"backend-reference.yaml"},"protocol":{"type":"string","enum":["StreamableHTTP","SSE"]},"path":{"type":"string"},"stdio":{"title":"StdioTarget","description":"Standalone files only. A child process for each session.","type":"object","additionalProperties":false,"required":["cmd"],"properties":{"cmd":{"type":"string","minLength":1},"args":{"type":"array","items":{"type":"string"}},"env":{"type":"object","additionalProperties":{"type":"string"}}}}}};
 
-function validate136(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate171(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///mcp-target.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -5811,7 +7868,7 @@ vErrors.push(err4);
 errors++;
 }
 if(!((data2 === "StreamableHTTP") || (data2 === "SSE"))){
-const err5 = {instancePath:instancePath+"/protocol",schemaPath:"#/properties/protocol/enum",keyword:"enum",params:{allowedValues: schema50.properties.protocol.enum}};
+const err5 = {instancePath:instancePath+"/protocol",schemaPath:"#/properties/protocol/enum",keyword:"enum",params:{allowedValues: schema61.properties.protocol.enum}};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -5961,12 +8018,12 @@ vErrors.push(err16);
 }
 errors++;
 }
-validate136.errors = vErrors;
+validate171.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate135(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate170(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///mcp-backend.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -6028,8 +8085,8 @@ let data0 = data.targets;
 if(Array.isArray(data0)){
 const len0 = data0.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate136(data0[i0], {instancePath:instancePath+"/targets/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate136.errors : vErrors.concat(validate136.errors);
+if(!(validate171(data0[i0], {instancePath:instancePath+"/targets/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate171.errors : vErrors.concat(validate171.errors);
 errors = vErrors.length;
 }
 }
@@ -6058,7 +8115,7 @@ vErrors.push(err6);
 errors++;
 }
 if(!((data2 === "Stateful") || (data2 === "Stateless"))){
-const err7 = {instancePath:instancePath+"/sessionRouting",schemaPath:"#/properties/sessionRouting/enum",keyword:"enum",params:{allowedValues: schema49.properties.sessionRouting.enum}};
+const err7 = {instancePath:instancePath+"/sessionRouting",schemaPath:"#/properties/sessionRouting/enum",keyword:"enum",params:{allowedValues: schema60.properties.sessionRouting.enum}};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -6081,7 +8138,7 @@ vErrors.push(err8);
 errors++;
 }
 if(!(((data3 === "Conditional") || (data3 === "Always")) || (data3 === "Never"))){
-const err9 = {instancePath:instancePath+"/prefixMode",schemaPath:"#/properties/prefixMode/enum",keyword:"enum",params:{allowedValues: schema49.properties.prefixMode.enum}};
+const err9 = {instancePath:instancePath+"/prefixMode",schemaPath:"#/properties/prefixMode/enum",keyword:"enum",params:{allowedValues: schema60.properties.prefixMode.enum}};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -6104,7 +8161,7 @@ vErrors.push(err10);
 errors++;
 }
 if(!((data4 === "FailOpen") || (data4 === "FailClosed"))){
-const err11 = {instancePath:instancePath+"/failureMode",schemaPath:"#/properties/failureMode/enum",keyword:"enum",params:{allowedValues: schema49.properties.failureMode.enum}};
+const err11 = {instancePath:instancePath+"/failureMode",schemaPath:"#/properties/failureMode/enum",keyword:"enum",params:{allowedValues: schema60.properties.failureMode.enum}};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -6125,12 +8182,12 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate135.errors = vErrors;
+validate170.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate124(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate159(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///backend.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -6156,7 +8213,7 @@ vErrors.push(err1);
 errors++;
 }
 for(const key0 in data){
-if(!(func2.call(schema45.properties, key0))){
+if(!(func2.call(schema56.properties, key0))){
 const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
 if(vErrors === null){
 vErrors = [err2];
@@ -6334,14 +8391,14 @@ errors++;
 }
 }
 if(data.ai !== undefined){
-if(!(validate126(data.ai, {instancePath:instancePath+"/ai",parentData:data,parentDataProperty:"ai",rootData}))){
-vErrors = vErrors === null ? validate126.errors : vErrors.concat(validate126.errors);
+if(!(validate161(data.ai, {instancePath:instancePath+"/ai",parentData:data,parentDataProperty:"ai",rootData}))){
+vErrors = vErrors === null ? validate161.errors : vErrors.concat(validate161.errors);
 errors = vErrors.length;
 }
 }
 if(data.mcp !== undefined){
-if(!(validate135(data.mcp, {instancePath:instancePath+"/mcp",parentData:data,parentDataProperty:"mcp",rootData}))){
-vErrors = vErrors === null ? validate135.errors : vErrors.concat(validate135.errors);
+if(!(validate170(data.mcp, {instancePath:instancePath+"/mcp",parentData:data,parentDataProperty:"mcp",rootData}))){
+vErrors = vErrors === null ? validate170.errors : vErrors.concat(validate170.errors);
 errors = vErrors.length;
 }
 }
@@ -6435,14 +8492,14 @@ vErrors.push(err22);
 }
 errors++;
 }
-validate124.errors = vErrors;
+validate159.errors = vErrors;
 return errors === 0;
 }
 
-const schema51 = {"$id":"ir:///policy.yaml","title":"Policy","description":"One field of one policy object on one target. The proxy merges policies by target; the operator does not flatten.","type":"object","additionalProperties":false,"required":["key","name","target","policy"],"properties":{"key":{"type":"string","minLength":1},"name":{"title":"PolicyName","type":"object","additionalProperties":false,"required":["kind","namespace","name"],"properties":{"kind":{"type":"string"},"namespace":{"type":"string"},"name":{"type":"string"}}},"target":{"$ref":"policy-target.yaml"},"phase":{"type":"string","enum":["PreRouting","PostRouting"],"description":"Traffic policies only; absent means PostRouting."},"inheritance":{"type":"string","enum":["Override"],"description":"Locks the fields it sets against more specific levels."},"policy":{"title":"PolicyPayload","description":"Exactly one section holding exactly one field.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"frontend":{"$ref":"frontend-payload.yaml"},"traffic":{"$ref":"traffic-payload.yaml"},"backend":{"$ref":"backend-payload.yaml"}}}}};
-const schema52 = {"$id":"ir:///policy-target.yaml","title":"PolicyTarget","description":"Exactly one field.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"gateway":{"title":"GatewayTarget","type":"object","additionalProperties":false,"required":["namespace","name"],"properties":{"namespace":{"type":"string"},"name":{"type":"string"},"listener":{"type":"string"},"port":{"type":"integer"}}},"listenerSet":{"title":"ListenerSetTarget","type":"object","additionalProperties":false,"required":["namespace","name"],"properties":{"namespace":{"type":"string"},"name":{"type":"string"},"section":{"type":"string"}}},"route":{"title":"RouteTarget","type":"object","additionalProperties":false,"required":["kind","namespace","name"],"properties":{"kind":{"type":"string","enum":["HTTPRoute","GRPCRoute"]},"namespace":{"type":"string"},"name":{"type":"string"},"ruleName":{"type":"string"}}},"service":{"title":"ServiceTarget","type":"object","additionalProperties":false,"required":["hostname","namespace"],"properties":{"hostname":{"type":"string"},"namespace":{"type":"string"},"port":{"type":"integer"}}},"backend":{"title":"BackendTarget","type":"object","additionalProperties":false,"required":["namespace","name"],"properties":{"namespace":{"type":"string"},"name":{"type":"string"},"section":{"type":"string"}}}}};
+const schema62 = {"$id":"ir:///policy.yaml","title":"Policy","description":"One field of one policy object on one target. The proxy merges policies by target; the operator does not flatten.","type":"object","additionalProperties":false,"required":["key","name","target","policy"],"properties":{"key":{"type":"string","minLength":1},"name":{"title":"PolicyName","type":"object","additionalProperties":false,"required":["kind","namespace","name"],"properties":{"kind":{"type":"string"},"namespace":{"type":"string"},"name":{"type":"string"}}},"target":{"$ref":"policy-target.yaml"},"phase":{"type":"string","enum":["PreRouting","PostRouting"],"description":"Traffic policies only; absent means PostRouting."},"inheritance":{"type":"string","enum":["Override"],"description":"Locks the fields it sets against more specific levels."},"policy":{"title":"PolicyPayload","description":"Exactly one section holding exactly one field.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"frontend":{"$ref":"frontend-payload.yaml"},"traffic":{"$ref":"traffic-payload.yaml"},"backend":{"$ref":"backend-payload.yaml"}}}}};
+const schema63 = {"$id":"ir:///policy-target.yaml","title":"PolicyTarget","description":"Exactly one field.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"gateway":{"title":"GatewayTarget","type":"object","additionalProperties":false,"required":["namespace","name"],"properties":{"namespace":{"type":"string"},"name":{"type":"string"},"listener":{"type":"string"},"port":{"type":"integer"}}},"listenerSet":{"title":"ListenerSetTarget","type":"object","additionalProperties":false,"required":["namespace","name"],"properties":{"namespace":{"type":"string"},"name":{"type":"string"},"section":{"type":"string"}}},"route":{"title":"RouteTarget","type":"object","additionalProperties":false,"required":["kind","namespace","name"],"properties":{"kind":{"type":"string","enum":["HTTPRoute","GRPCRoute"]},"namespace":{"type":"string"},"name":{"type":"string"},"ruleName":{"type":"string"}}},"service":{"title":"ServiceTarget","type":"object","additionalProperties":false,"required":["hostname","namespace"],"properties":{"hostname":{"type":"string"},"namespace":{"type":"string"},"port":{"type":"integer"}}},"backend":{"title":"BackendTarget","type":"object","additionalProperties":false,"required":["namespace","name"],"properties":{"namespace":{"type":"string"},"name":{"type":"string"},"section":{"type":"string"}}}}};
 
-function validate143(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate178(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy-target.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -6716,7 +8773,7 @@ vErrors.push(err22);
 errors++;
 }
 if(!((data10 === "HTTPRoute") || (data10 === "GRPCRoute"))){
-const err23 = {instancePath:instancePath+"/route/kind",schemaPath:"#/properties/route/properties/kind/enum",keyword:"enum",params:{allowedValues: schema52.properties.route.properties.kind.enum}};
+const err23 = {instancePath:instancePath+"/route/kind",schemaPath:"#/properties/route/properties/kind/enum",keyword:"enum",params:{allowedValues: schema63.properties.route.properties.kind.enum}};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -6952,14 +9009,14 @@ vErrors.push(err42);
 }
 errors++;
 }
-validate143.errors = vErrors;
+validate178.errors = vErrors;
 return errors === 0;
 }
 
-const schema53 = {"$id":"ir:///frontend-payload.yaml","title":"FrontendPayload","type":"object","additionalProperties":false,"minProperties":1,"properties":{"deny":{"$ref":"policy/deny.yaml"},"http":{"$ref":"policy/frontend-http.yaml"},"accessLog":{"$ref":"policy/access-log.yaml"}}};
-const schema54 = {"$id":"ir:///policy/frontend-http.yaml","title":"FrontendHTTP","type":"object","additionalProperties":false,"properties":{"bufferBytesMax":{"type":"integer","minimum":1,"description":"Default 2 MiB."},"http1HeadersMax":{"type":"integer","minimum":1,"maximum":4096,"description":"Default 100."},"http1IdleTimeoutMs":{"type":"integer","minimum":1,"description":"Default 10 minutes."},"http1HeaderCase":{"type":"string","enum":["Lowercase","Preserve"]},"maxConnectionDurationMs":{"type":"integer","minimum":1}}};
+const schema64 = {"$id":"ir:///frontend-payload.yaml","title":"FrontendPayload","type":"object","additionalProperties":false,"minProperties":1,"properties":{"deny":{"$ref":"policy/deny.yaml"},"http":{"$ref":"policy/frontend-http.yaml"},"accessLog":{"$ref":"policy/access-log.yaml"}}};
+const schema65 = {"$id":"ir:///policy/frontend-http.yaml","title":"FrontendHTTP","type":"object","additionalProperties":false,"properties":{"bufferBytesMax":{"type":"integer","minimum":1,"description":"Default 2 MiB."},"http1HeadersMax":{"type":"integer","minimum":1,"maximum":4096,"description":"Default 100."},"http1IdleTimeoutMs":{"type":"integer","minimum":1,"description":"Default 10 minutes."},"http1HeaderCase":{"type":"string","enum":["Lowercase","Preserve"]},"maxConnectionDurationMs":{"type":"integer","minimum":1}}};
 
-function validate147(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate182(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/frontend-http.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -7074,7 +9131,7 @@ vErrors.push(err8);
 errors++;
 }
 if(!((data3 === "Lowercase") || (data3 === "Preserve"))){
-const err9 = {instancePath:instancePath+"/http1HeaderCase",schemaPath:"#/properties/http1HeaderCase/enum",keyword:"enum",params:{allowedValues: schema54.properties.http1HeaderCase.enum}};
+const err9 = {instancePath:instancePath+"/http1HeaderCase",schemaPath:"#/properties/http1HeaderCase/enum",keyword:"enum",params:{allowedValues: schema65.properties.http1HeaderCase.enum}};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -7120,13 +9177,13 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate147.errors = vErrors;
+validate182.errors = vErrors;
 return errors === 0;
 }
 
-const schema55 = {"$id":"ir:///policy/access-log.yaml","title":"AccessLog","type":"object","additionalProperties":false,"properties":{"filter":{"type":"string","description":"CEL; logs only when true."},"add":{"type":"array","items":{"$ref":"named-expression.yaml"}},"remove":{"type":"array","items":{"type":"string"}}}};
+const schema66 = {"$id":"ir:///policy/access-log.yaml","title":"AccessLog","type":"object","additionalProperties":false,"properties":{"filter":{"type":"string","description":"CEL; logs only when true."},"add":{"type":"array","items":{"$ref":"named-expression.yaml"}},"remove":{"type":"array","items":{"type":"string"}}}};
 
-function validate149(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate184(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/access-log.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -7216,12 +9273,12 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate149.errors = vErrors;
+validate184.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate145(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate180(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///frontend-payload.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -7255,14 +9312,14 @@ errors = vErrors.length;
 }
 }
 if(data.http !== undefined){
-if(!(validate147(data.http, {instancePath:instancePath+"/http",parentData:data,parentDataProperty:"http",rootData}))){
-vErrors = vErrors === null ? validate147.errors : vErrors.concat(validate147.errors);
+if(!(validate182(data.http, {instancePath:instancePath+"/http",parentData:data,parentDataProperty:"http",rootData}))){
+vErrors = vErrors === null ? validate182.errors : vErrors.concat(validate182.errors);
 errors = vErrors.length;
 }
 }
 if(data.accessLog !== undefined){
-if(!(validate149(data.accessLog, {instancePath:instancePath+"/accessLog",parentData:data,parentDataProperty:"accessLog",rootData}))){
-vErrors = vErrors === null ? validate149.errors : vErrors.concat(validate149.errors);
+if(!(validate184(data.accessLog, {instancePath:instancePath+"/accessLog",parentData:data,parentDataProperty:"accessLog",rootData}))){
+vErrors = vErrors === null ? validate184.errors : vErrors.concat(validate184.errors);
 errors = vErrors.length;
 }
 }
@@ -7277,12 +9334,12 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate145.errors = vErrors;
+validate180.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate142(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate177(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -7458,8 +9515,8 @@ errors++;
 }
 }
 if(data.target !== undefined){
-if(!(validate143(data.target, {instancePath:instancePath+"/target",parentData:data,parentDataProperty:"target",rootData}))){
-vErrors = vErrors === null ? validate143.errors : vErrors.concat(validate143.errors);
+if(!(validate178(data.target, {instancePath:instancePath+"/target",parentData:data,parentDataProperty:"target",rootData}))){
+vErrors = vErrors === null ? validate178.errors : vErrors.concat(validate178.errors);
 errors = vErrors.length;
 }
 }
@@ -7476,7 +9533,7 @@ vErrors.push(err15);
 errors++;
 }
 if(!((data6 === "PreRouting") || (data6 === "PostRouting"))){
-const err16 = {instancePath:instancePath+"/phase",schemaPath:"#/properties/phase/enum",keyword:"enum",params:{allowedValues: schema51.properties.phase.enum}};
+const err16 = {instancePath:instancePath+"/phase",schemaPath:"#/properties/phase/enum",keyword:"enum",params:{allowedValues: schema62.properties.phase.enum}};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -7499,7 +9556,7 @@ vErrors.push(err17);
 errors++;
 }
 if(!(data7 === "Override")){
-const err18 = {instancePath:instancePath+"/inheritance",schemaPath:"#/properties/inheritance/enum",keyword:"enum",params:{allowedValues: schema51.properties.inheritance.enum}};
+const err18 = {instancePath:instancePath+"/inheritance",schemaPath:"#/properties/inheritance/enum",keyword:"enum",params:{allowedValues: schema62.properties.inheritance.enum}};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -7545,14 +9602,14 @@ errors++;
 }
 }
 if(data8.frontend !== undefined){
-if(!(validate145(data8.frontend, {instancePath:instancePath+"/policy/frontend",parentData:data8,parentDataProperty:"frontend",rootData}))){
-vErrors = vErrors === null ? validate145.errors : vErrors.concat(validate145.errors);
+if(!(validate180(data8.frontend, {instancePath:instancePath+"/policy/frontend",parentData:data8,parentDataProperty:"frontend",rootData}))){
+vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
 errors = vErrors.length;
 }
 }
 if(data8.traffic !== undefined){
-if(!(validate91(data8.traffic, {instancePath:instancePath+"/policy/traffic",parentData:data8,parentDataProperty:"traffic",rootData}))){
-vErrors = vErrors === null ? validate91.errors : vErrors.concat(validate91.errors);
+if(!(validate97(data8.traffic, {instancePath:instancePath+"/policy/traffic",parentData:data8,parentDataProperty:"traffic",rootData}))){
+vErrors = vErrors === null ? validate97.errors : vErrors.concat(validate97.errors);
 errors = vErrors.length;
 }
 }
@@ -7585,13 +9642,13 @@ vErrors.push(err23);
 }
 errors++;
 }
-validate142.errors = vErrors;
+validate177.errors = vErrors;
 return errors === 0;
 }
 
-const schema56 = {"$id":"ir:///service.yaml","title":"Service","type":"object","additionalProperties":false,"required":["name","namespace","hostname","ports"],"properties":{"name":{"type":"string"},"namespace":{"type":"string"},"hostname":{"type":"string","description":"`{name}.{namespace}.svc.{cluster domain}`"},"ports":{"type":"array","items":{"title":"ServicePort","type":"object","additionalProperties":false,"required":["port"],"properties":{"port":{"type":"integer","minimum":1,"maximum":65535},"name":{"type":"string"},"appProtocol":{"type":"string"}}}}}};
+const schema67 = {"$id":"ir:///service.yaml","title":"Service","type":"object","additionalProperties":false,"required":["name","namespace","hostname","ports"],"properties":{"name":{"type":"string"},"namespace":{"type":"string"},"hostname":{"type":"string","description":"`{name}.{namespace}.svc.{cluster domain}`"},"ports":{"type":"array","items":{"title":"ServicePort","type":"object","additionalProperties":false,"required":["port"],"properties":{"port":{"type":"integer","minimum":1,"maximum":65535},"name":{"type":"string"},"appProtocol":{"type":"string"}}}}}};
 
-function validate156(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate191(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///service.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -7807,13 +9864,13 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate156.errors = vErrors;
+validate191.errors = vErrors;
 return errors === 0;
 }
 
-const schema57 = {"$id":"ir:///workload.yaml","title":"Workload","description":"One endpoint address and the Service ports it serves.","type":"object","additionalProperties":false,"required":["uid","addresses","healthy","services"],"properties":{"uid":{"type":"string","minLength":1},"name":{"type":"string"},"namespace":{"type":"string"},"addresses":{"type":"array","minItems":1,"items":{"type":"string"}},"node":{"type":"string"},"zone":{"type":"string"},"healthy":{"type":"boolean"},"services":{"type":"array","items":{"title":"WorkloadService","type":"object","additionalProperties":false,"required":["hostname","namespace","ports"],"properties":{"hostname":{"type":"string"},"namespace":{"type":"string"},"ports":{"type":"array","items":{"title":"WorkloadPort","type":"object","additionalProperties":false,"required":["port","targetPort"],"properties":{"port":{"type":"integer","description":"Service port."},"targetPort":{"type":"integer","minimum":1,"maximum":65535}}}}}}}}};
+const schema68 = {"$id":"ir:///workload.yaml","title":"Workload","description":"One endpoint address and the Service ports it serves.","type":"object","additionalProperties":false,"required":["uid","addresses","healthy","services"],"properties":{"uid":{"type":"string","minLength":1},"name":{"type":"string"},"namespace":{"type":"string"},"addresses":{"type":"array","minItems":1,"items":{"type":"string"}},"node":{"type":"string"},"zone":{"type":"string"},"healthy":{"type":"boolean"},"services":{"type":"array","items":{"title":"WorkloadService","type":"object","additionalProperties":false,"required":["hostname","namespace","ports"],"properties":{"hostname":{"type":"string"},"namespace":{"type":"string"},"ports":{"type":"array","items":{"title":"WorkloadPort","type":"object","additionalProperties":false,"required":["port","targetPort"],"properties":{"port":{"type":"integer","description":"Service port."},"targetPort":{"type":"integer","minimum":1,"maximum":65535}}}}}}}}};
 
-function validate158(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate193(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///workload.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -8212,7 +10269,7 @@ vErrors.push(err32);
 }
 errors++;
 }
-validate158.errors = vErrors;
+validate193.errors = vErrors;
 return errors === 0;
 }
 
@@ -8418,8 +10475,8 @@ let data7 = data.tcpRoutes;
 if(Array.isArray(data7)){
 const len3 = data7.length;
 for(let i3=0; i3<len3; i3++){
-if(!(validate120(data7[i3], {instancePath:instancePath+"/tcpRoutes/" + i3,parentData:data7,parentDataProperty:i3,rootData}))){
-vErrors = vErrors === null ? validate120.errors : vErrors.concat(validate120.errors);
+if(!(validate155(data7[i3], {instancePath:instancePath+"/tcpRoutes/" + i3,parentData:data7,parentDataProperty:i3,rootData}))){
+vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
 errors = vErrors.length;
 }
 }
@@ -8440,8 +10497,8 @@ let data9 = data.backends;
 if(Array.isArray(data9)){
 const len4 = data9.length;
 for(let i4=0; i4<len4; i4++){
-if(!(validate124(data9[i4], {instancePath:instancePath+"/backends/" + i4,parentData:data9,parentDataProperty:i4,rootData}))){
-vErrors = vErrors === null ? validate124.errors : vErrors.concat(validate124.errors);
+if(!(validate159(data9[i4], {instancePath:instancePath+"/backends/" + i4,parentData:data9,parentDataProperty:i4,rootData}))){
+vErrors = vErrors === null ? validate159.errors : vErrors.concat(validate159.errors);
 errors = vErrors.length;
 }
 }
@@ -8462,8 +10519,8 @@ let data11 = data.policies;
 if(Array.isArray(data11)){
 const len5 = data11.length;
 for(let i5=0; i5<len5; i5++){
-if(!(validate142(data11[i5], {instancePath:instancePath+"/policies/" + i5,parentData:data11,parentDataProperty:i5,rootData}))){
-vErrors = vErrors === null ? validate142.errors : vErrors.concat(validate142.errors);
+if(!(validate177(data11[i5], {instancePath:instancePath+"/policies/" + i5,parentData:data11,parentDataProperty:i5,rootData}))){
+vErrors = vErrors === null ? validate177.errors : vErrors.concat(validate177.errors);
 errors = vErrors.length;
 }
 }
@@ -8484,8 +10541,8 @@ let data13 = data.services;
 if(Array.isArray(data13)){
 const len6 = data13.length;
 for(let i6=0; i6<len6; i6++){
-if(!(validate156(data13[i6], {instancePath:instancePath+"/services/" + i6,parentData:data13,parentDataProperty:i6,rootData}))){
-vErrors = vErrors === null ? validate156.errors : vErrors.concat(validate156.errors);
+if(!(validate191(data13[i6], {instancePath:instancePath+"/services/" + i6,parentData:data13,parentDataProperty:i6,rootData}))){
+vErrors = vErrors === null ? validate191.errors : vErrors.concat(validate191.errors);
 errors = vErrors.length;
 }
 }
@@ -8506,8 +10563,8 @@ let data15 = data.workloads;
 if(Array.isArray(data15)){
 const len7 = data15.length;
 for(let i7=0; i7<len7; i7++){
-if(!(validate158(data15[i7], {instancePath:instancePath+"/workloads/" + i7,parentData:data15,parentDataProperty:i7,rootData}))){
-vErrors = vErrors === null ? validate158.errors : vErrors.concat(validate158.errors);
+if(!(validate193(data15[i7], {instancePath:instancePath+"/workloads/" + i7,parentData:data15,parentDataProperty:i7,rootData}))){
+vErrors = vErrors === null ? validate193.errors : vErrors.concat(validate193.errors);
 errors = vErrors.length;
 }
 }

@@ -11,6 +11,8 @@ export type RouteType =
   | 'Embeddings'
   | 'Realtime'
   | 'Rerank'
+export type ExtAuthzOrConditional = ExtAuthz | ConditionalExtAuthz
+export type RemoteRateLimitOrConditional = RemoteRateLimit | ConditionalRemoteRateLimit
 export type TransformationOrConditional = Transformation | ConditionalTransformation
 export type DirectResponseOrConditional = DirectResponse | ConditionalDirectResponse
 
@@ -189,6 +191,7 @@ export interface InvalidReference {
 export interface BackendPayload {
   deny?: Deny
   ai?: AIPolicy
+  extAuthz?: ExtAuthz
   auth?: BackendAuth
   tls?: BackendTLS
   tcp?: BackendTCP
@@ -249,6 +252,93 @@ export interface PromptEnrichment {
 export interface PromptMessage {
   role: string
   content: string
+}
+/**
+ * Asks an authorization service about each request. Exactly one of `grpc` and `http`. A service that cannot be reached, also because the reference names nothing, leaves the decision to `failureMode`.
+ */
+export interface ExtAuthz {
+  service: BackendReference
+  failureMode: 'FailClosed' | 'FailOpen'
+  /**
+   * Status of refusals under FailClosed; 403 when unset.
+   */
+  denyStatus?: number
+  grpc?: ExtAuthzGrpc
+  http?: ExtAuthzHttp
+  /**
+   * Names (lower case, pseudo-headers included) the service sees; unset: all with gRPC, `authorization` with HTTP.
+   */
+  allowedRequestHeaders?: string[]
+  forwardBody?: ForwardBody
+  cache?: ExtAuthzCache
+}
+/**
+ * Speaks `envoy.service.auth.v3.Authorization`.
+ */
+export interface ExtAuthzGrpc {
+  contextExtensions?: {
+    [k: string]: string
+  }
+  /**
+   * Namespace to CEL that gives a map; unset: claims of a verified JWT under `envoy.filters.http.jwt_authn`.
+   */
+  requestMetadata?: NamedExpression[]
+}
+/**
+ * Sends a request with the method of the original one; only answer 200 allows.
+ */
+export interface ExtAuthzHttp {
+  /**
+   * CEL; unset: the original path and query.
+   */
+  path?: string
+  /**
+   * CEL; location for answers 401 and 403.
+   */
+  redirect?: string
+  /**
+   * CEL; excludes `forwardBody`.
+   */
+  body?: string
+  addRequestHeaders?: NamedExpression[]
+  /**
+   * Names (lower case) that an allowing answer puts on the request to the backend.
+   */
+  allowedResponseHeaders?: string[]
+  /**
+   * Name to CEL over `request` and the answer as `response`; becomes CEL `extauthz`.
+   */
+  responseMetadata?: NamedExpression[]
+}
+/**
+ * Larger bodies are refused with 413.
+ */
+export interface ForwardBody {
+  bytesMax: number
+  /**
+   * gRPC: always in `raw_body`; else text goes in `body`.
+   */
+  packAsBytes?: boolean
+}
+/**
+ * Exactly one of `ttl` and `ttlMs`. A failing key or time to live means the answer is not kept.
+ */
+export interface ExtAuthzCache {
+  /**
+   * CEL; scalars only.
+   *
+   * @minItems 1
+   */
+  key: string[]
+  /**
+   * CEL: a duration (or its text), the timestamp or the Unix second of the end.
+   */
+  ttl?: string
+  ttlMs?: number
+  /**
+   * 10000 when unset.
+   */
+  entriesMax?: number
 }
 export interface BackendAuth {
   key?: SecretRef
@@ -362,8 +452,13 @@ export interface TrafficPayload {
   deny?: Deny
   timeout?: Timeout
   cors?: Cors
+  jwtAuth?: JwtAuth
+  basicAuth?: BasicAuth
+  apiKey?: ApiKey
+  extAuthz?: ExtAuthzOrConditional
   authorization?: Authorization
   localRateLimit?: LocalRateLimit
+  remoteRateLimit?: RemoteRateLimitOrConditional
   transformation?: TransformationOrConditional
   csrf?: Csrf
   requestHeaderModifier?: HeaderModifier
@@ -392,6 +487,99 @@ export interface Cors {
   maxAgeSeconds?: number
 }
 /**
+ * Checks JSON Web Tokens. Without a usable key no token is valid, so Strict refuses every request. Location, when unset: header `authorization` with prefix `Bearer` and a blank.
+ */
+export interface JwtAuth {
+  mode: 'Strict' | 'Optional' | 'Permissive'
+  providers: JwtProvider[]
+  location?: ExtractionLocation
+}
+/**
+ * `jwks` or `unavailable`; with neither the provider has no keys.
+ */
+export interface JwtProvider {
+  /**
+   * Equal to claim `iss`.
+   */
+  issuer: string
+  /**
+   * Claim `aud` holds one of them; unset: any.
+   */
+  audiences?: string[]
+  /**
+   * Public keys, a JSON Web Key Set as text; the operator fetches remote ones.
+   */
+  jwks?: string
+  /**
+   * Why there are no keys, for the log.
+   */
+  unavailable?: string
+}
+/**
+ * Where a credential of the client is read. Exactly one field.
+ */
+export interface ExtractionLocation {
+  header?: HeaderLocation
+  queryParameter?: NamedLocation
+  cookie?: CookieLocation
+  /**
+   * CEL giving text; nothing is removed from the request.
+   */
+  expression?: string
+}
+/**
+ * Checks user names and passwords. `users` is the whole htpasswd text, one `name:hash` a line. Without users Strict refuses every request. Location, when unset: header `authorization` with prefix `Basic` and a blank.
+ */
+export interface BasicAuth {
+  mode: 'Strict' | 'Optional'
+  /**
+   * Named in the challenge of a refusal.
+   */
+  realm: string
+  users: SecretRef
+  location?: ExtractionLocation
+}
+/**
+ * Checks API keys. Without known keys Strict refuses every request. Location, when unset: header `authorization` with prefix `Bearer` and a blank.
+ */
+export interface ApiKey {
+  mode: 'Strict' | 'Optional' | 'Permissive'
+  /**
+   * One key each: the key itself, or JSON `{"key": "..."}` or `{"keyHash": "sha256:<hex>"}` with optional `metadata`.
+   */
+  keys?: SecretRef[]
+  /**
+   * Keys of ConfigMaps. Hashes are no secrets.
+   */
+  hashes?: ApiKeyHash[]
+  location?: ExtractionLocation
+}
+export interface ApiKeyHash {
+  /**
+   * `sha256:` and 64 hex digits.
+   */
+  keyHash: string
+  /**
+   * Fields of CEL `apiKey`.
+   */
+  metadata?: {
+    [k: string]: unknown
+  }
+}
+export interface ConditionalExtAuthz {
+  /**
+   * @minItems 1
+   */
+  conditional: ConditionalExtAuthzEntry[]
+}
+export interface ConditionalExtAuthzEntry {
+  /**
+   * CEL; absent means always.
+   */
+  condition?: string
+  policy: ExtAuthz
+}
+/**
  * Token buckets of one proxy process. All entries are charged.
  */
 export interface LocalRateLimit {
@@ -408,6 +596,49 @@ export interface LocalLimit {
    * Limit plus burst.
    */
   tokensMax: number
+}
+/**
+ * Asks a rate limit service (`envoy.service.ratelimit.v3.RateLimitService`) about each request. A service that cannot be reached leaves the decision to `failureMode`.
+ */
+export interface RemoteRateLimit {
+  service: BackendReference
+  failureMode: 'FailClosed' | 'FailOpen'
+  domain: string
+  /**
+   * @minItems 1
+   */
+  descriptors: RateLimitDescriptor[]
+}
+export interface RateLimitDescriptor {
+  unit: 'Requests' | 'Tokens'
+  /**
+   * Name to CEL. One that fails drops the whole descriptor.
+   *
+   * @minItems 1
+   */
+  entries: NamedExpression[]
+  /**
+   * CEL; unset: 1 for Requests, total tokens for Tokens. Tokens are charged when the response is over.
+   */
+  cost?: string
+  limitOverride?: RateLimitOverride
+}
+export interface RateLimitOverride {
+  requestsPerUnit: number
+  unit: 'Second' | 'Minute' | 'Hour' | 'Day' | 'Month' | 'Year'
+}
+export interface ConditionalRemoteRateLimit {
+  /**
+   * @minItems 1
+   */
+  conditional: ConditionalRemoteRateLimitEntry[]
+}
+export interface ConditionalRemoteRateLimitEntry {
+  /**
+   * CEL; absent means always.
+   */
+  condition?: string
+  policy: RemoteRateLimit
 }
 export interface ConditionalTransformation {
   /**

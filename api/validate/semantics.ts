@@ -1,0 +1,49 @@
+// What JSON Schema cannot say about a kind: defaults, list kinds, rules. One generated table a kind; equal nodes are shared.
+
+export interface Rule {
+  readonly rule: string
+  readonly message?: string
+  readonly messageExpression?: string
+  readonly reason?: string
+  readonly fieldPath?: string
+  readonly optionalOldSelf?: boolean
+}
+
+/** Children are indexes into the table. A child that needs nothing is left out. */
+export interface Semantics {
+  /** Values of the fields that are written when absent. */
+  readonly defaults?: Readonly<Record<string, unknown>>
+  readonly fields?: Readonly<Record<string, number>>
+  readonly items?: number
+  /** Values of a map. */
+  readonly values?: number
+  /** Fields whose null is a value; of all others it is dropped. */
+  readonly nullable?: readonly string[]
+  readonly nullableValues?: true
+  /** Fields that the schema does not name are kept as they are. */
+  readonly free?: true
+  /** The fields that the schema does name, where it is free for others. */
+  readonly known?: readonly string[]
+  /** `set`, or the keys that tell entries of a list-map apart. */
+  readonly list?: 'set' | readonly string[]
+  /** A number that is no integer to CEL. */
+  readonly double?: true
+  /** Fields whose name is written otherwise in CEL. */
+  readonly escaped?: Readonly<Record<string, string>>
+  readonly rules?: readonly Rule[]
+}
+
+/** The last entry is the root. */
+export type SemanticTable = readonly Semantics[]
+
+export function rootOf(table: SemanticTable): Semantics {
+  return table.at(-1) ?? {}
+}
+
+export function childOf(table: SemanticTable, index: number | undefined): Semantics | undefined {
+  return index === undefined ? undefined : table[index]
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

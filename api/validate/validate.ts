@@ -1,0 +1,67 @@
+// The API server's verdict on an object of our kinds or of the Gateway API, without an API server: unknown fields,
+// structure, unique lists, then the CEL rules. Never throws for user input.
+import type { Problem } from '../problem.ts'
+import { withDefaults } from './defaults.ts'
+import { KINDS, type KindSchema } from './kinds/register.gen.ts'
+import { listProblems } from './lists.ts'
+import { metadataProblems } from './metadata.ts'
+import { ruleProblems } from './rules.ts'
+import { isRecord, rootOf } from './semantics.ts'
+import { structureProblems } from './structure.ts'
+
+export interface Validation {
+  readonly problems: readonly Problem[]
+}
+
+/** After one of these the API server does not run the rules: they could not be trusted. */
+const BLOCKING = new Set([
+  'FieldUnknown',
+  'FieldValueNotSupported',
+  'FieldValueRequired',
+  'FieldValueTooLong',
+  'FieldValueTooMany',
+  'FieldValueTypeInvalid',
+])
+
+/** @param options.oldObject the object before an update, for rules that compare with it */
+export function validateObject(object: unknown, options: { readonly oldObject?: unknown } = {}): Validation {
+  const kind = kindOf(object)
+  if (kind === undefined) return { problems: [unknownKind(object)] }
+  const complete = applyDefaults(object)
+  const problems = [
+    ...metadataProblems(isRecord(object) ? object['metadata'] : undefined),
+    ...structureProblems(kind.validate, complete),
+    ...listProblems(kind.semantics, rootOf(kind.semantics), complete),
+  ]
+  if (problems.some(({ reason }) => BLOCKING.has(reason))) return { problems }
+  const oldObject = options.oldObject === undefined ? undefined : applyDefaults(options.oldObject)
+  return { problems: [...problems, ...ruleProblems(kind.semantics, complete, oldObject)] }
+}
+
+/** A copy of `object` with the schema's defaults written in. An object of an unknown kind comes back as it is. */
+export function applyDefaults<T>(object: T): T {
+  const kind = kindOf(object)
+  if (kind === undefined) return object
+  // Defaults only add fields that the type of the object declares.
+  return withDefaults(kind.semantics, rootOf(kind.semantics), object) as T
+}
+
+/** Tells whether `object` names a kind that can be validated. */
+export function isKnownKind(object: unknown): boolean {
+  return kindOf(object) !== undefined
+}
+
+function kindOf(object: unknown): KindSchema | undefined {
+  if (!isRecord(object)) return undefined
+  return KINDS.get(`${String(object['apiVersion'])}/${String(object['kind'])}`)
+}
+
+function unknownKind(object: unknown): Problem {
+  if (!isRecord(object)) {
+    return { path: '', reason: 'FieldValueTypeInvalid', message: 'must be an object', severity: 'error' }
+  }
+  const { apiVersion = 'none', kind = 'none' } = object
+  const known = [...KINDS.keys()].join(', ')
+  const message = `apiVersion ${JSON.stringify(apiVersion)} with kind ${JSON.stringify(kind)} is not known here: ${known}`
+  return { path: 'kind', reason: 'KindUnknown', message, severity: 'error' }
+}

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Puts the CRD files of the pinned Gateway API module into .cache/gateway-api. They are data for `make generate`, never
+# committed. The Go module proxy delivers them; the module's checksum is compared with the one pinned here.
+set -euo pipefail
+
+readonly module=sigs.k8s.io/gateway-api
+readonly version=v1.6.3
+readonly sum=h1:lKpJa5bGlraC/QeACvCpsHLdmO6y0iKfzVl6gzaFEYc=
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+target=$root/.cache/gateway-api
+stamp="$module@$version $sum"
+
+if [[ -f $target/STAMP && $(<"$target/STAMP") == "$stamp" ]]; then
+  exit 0
+fi
+
+mkdir -p "$root/.cache"
+work=$(mktemp -d "$root/.cache/gateway-api.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+
+# Outside any module of ours: only the named module is read.
+answer=$(cd "$work" && GOFLAGS=-mod=mod go mod download -json "$module@$version")
+field() { sed -n "s/^[[:space:]]*\"$1\": \"\(.*\)\",\{0,1\}\$/\1/p" <<<"$answer"; }
+
+found=$(field Sum)
+if [[ $found != "$sum" ]]; then
+  echo "hack/update-gateway-api.sh: $module@$version has checksum $found, expected $sum" >&2
+  exit 1
+fi
+
+crds=$(field Dir)/config/crd
+for channel in standard experimental; do
+  mkdir -p "$work/new/$channel"
+  install -m 0644 "$crds/$channel"/gateway.networking*.yaml "$work/new/$channel/"
+done
+echo "$stamp" >"$work/new/STAMP"
+rm -rf "$target"
+mv "$work/new" "$target"
+echo "Gateway API $version is in .cache/gateway-api" >&2
