@@ -10,6 +10,12 @@ export interface StreamBody extends AsyncIterable<Buffer> {
    * @throws {BodyAborted} when the peer goes away or breaks the framing.
    */
   collect(bytesMax: number): Promise<Buffer>
+  /**
+   * As `collect`, but a body over the limit gives undefined and can then be read from its beginning, as if nobody had
+   * begun.
+   * @throws {BodyAborted}
+   */
+  tryCollect(bytesMax: number): Promise<Buffer | undefined>
 }
 
 /** A body to send. An iterable that is not finished when the peer leaves gets its `return()` called. */

@@ -31,6 +31,9 @@ export interface RequestHandler {
   handle(exchange: Exchange, respond: (exchange: Exchange) => void): void
   /** Called once after the response went out in full, or the connection broke (`isComplete` false). */
   finished(exchange: Exchange, isComplete: boolean): void
-  /** A request the engine refused before there was an exchange (malformed, too large, timed out): for log and metrics. */
+  /**
+   * A request the engine refused before there was an exchange (malformed, too large, timed out): for log and
+   * metrics.
+   */
   refused(info: { sourceAddress: string; sourcePort: number; status: number; detail: string }): void
 }

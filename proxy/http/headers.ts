@@ -1,4 +1,11 @@
-// Header fields of one message: a flat list in wire order, names lower case. No normalisation of values beyond trimming.
+// Header fields of one message: a flat list in wire order, names lower case. No normalisation of values beyond
+// trimming.
+
+/** Fields as a peer repeats them, and their text once it was written. `fields` never changes. */
+export interface FieldsOrigin {
+  readonly fields: readonly string[]
+  block: string | undefined
+}
 
 /**
  * An ordered multimap of header fields (RFC 9110 section 5). Names are lower case; the engine keeps the spelling of the
@@ -8,6 +15,10 @@
 export class HeaderList {
   /** name, value, name, value, … Read-only outside this class and the HTTP engine. */
   readonly fields: string[]
+  /** lower case → spelling on the wire, when the listener keeps the case; else undefined. */
+  wireNames: Map<string, string> | undefined = undefined
+  /** The engine's: what the list was parsed from, so that an unchanged list is not written again from scratch. */
+  origin: FieldsOrigin | undefined = undefined
 
   constructor(fields: string[] = []) {
     this.fields = fields
@@ -59,7 +70,9 @@ export class HeaderList {
   }
 
   clone(): HeaderList {
-    return new HeaderList(this.fields.slice())
+    const copy = new HeaderList(this.fields.slice())
+    copy.wireNames = this.wireNames
+    return copy
   }
 
   *[Symbol.iterator](): IterableIterator<readonly [string, string]> {

@@ -22,6 +22,8 @@ export class HttpRequest {
   body: StreamBody | Buffer | undefined
   /** `websocket` etc. when the client asked for an upgrade (RFC 9110 section 7.8). */
   upgrade: string | undefined
+  /** Query for the log, where `query` holds a credential of the gateway. */
+  loggedQuery: string | undefined
 
   constructor(init: {
     method: string
@@ -41,6 +43,7 @@ export class HttpRequest {
     this.headers = init.headers
     this.body = undefined
     this.upgrade = undefined
+    this.loggedQuery = undefined
   }
 
   get pathAndQuery(): string {

@@ -49,9 +49,10 @@ export class UpstreamError extends Error {
 
 export interface UpstreamClient {
   /**
-   * Sends `exchange.request` as it is now and calls `done` once: with `exchange.response` set to the backend's (its body
-   * still streaming), or to the failure from the registry. The hot path: no promise, no closure, bodies piped socket to
-   * socket with backpressure. Honours `exchange.deadlineMs` and `backendRequestTimeoutMs`; aborts when the client leaves.
+   * Sends `exchange.request` as it is now and calls `done` once: with `exchange.response` set to the backend's (its
+   * body still streaming), or to the failure from the registry. The hot path: no promise, no closure, bodies piped
+   * socket to socket with backpressure. Honours `exchange.deadlineMs` and `backendRequestTimeoutMs`; aborts when the
+   * client leaves.
    */
   forward(exchange: Exchange, target: UpstreamTarget, authority: string, done: (exchange: Exchange) => void): void
   /**

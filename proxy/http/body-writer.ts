@@ -1,0 +1,249 @@
+// Sends one message at a time on a transport: head and body coalesced, chunked when needed, with backpressure. Both
+// sides use it.
+import type { OutgoingBody } from './body.ts'
+import type { OutgoingFraming } from './head-text.ts'
+import { type BodySink, IncomingBody } from './incoming-body.ts'
+import type { Transport } from './transport.ts'
+import { Tunnel } from './tunnel.ts'
+
+export interface BodyWriterOwner {
+  /** All was handed to the socket (true), or the body broke and the connection has to go (false). */
+  bodyWritten(isComplete: boolean): void
+}
+
+/**
+ * Head and body of at most this size leave in one string write: libuv copies up to 16 KiB to the stack and writes at
+ * once, without an allocation.
+ */
+const COALESCE_BYTES_MAX = 12_288
+/** Larger buffers are written in slices, so that progress of a slow reader can be seen. */
+const SLICE_BYTES = 65_536
+
+export class BodyWriter implements BodySink {
+  readonly #transport: Transport
+  readonly #owner: BodyWriterOwner
+  /** Body bytes of the present message handed to the socket. */
+  count = 0
+  #isActive = false
+  #isChunked = false
+  #ready: string | Buffer = ''
+  #stream: IncomingBody | AsyncIterable<Buffer> | undefined = undefined
+  #length: number | undefined = undefined
+  /** The head, until it goes out with the first bytes of the body. */
+  #prefix = ''
+  #body: IncomingBody | undefined = undefined
+  #iterator: AsyncIterator<Buffer> | undefined = undefined
+  #rest: Buffer | undefined = undefined
+  #wake: (() => void) | undefined = undefined
+
+  constructor(transport: Transport, owner: BodyWriterOwner) {
+    this.#transport = transport
+    this.#owner = owner
+  }
+
+  /** True from `send` until `bodyWritten` or `abort`. */
+  get isActive(): boolean {
+    return this.#isActive
+  }
+
+  /** Looks at the body to come and says how its end can be announced. `send` must follow, or `abort`. */
+  prepare(body: OutgoingBody): OutgoingFraming {
+    this.#ready = ''
+    this.#stream = undefined
+    if (body === undefined) return 0
+    if (typeof body === 'string' || Buffer.isBuffer(body)) {
+      this.#ready = typeof body === 'string' ? latin1OrBytes(body) : body
+      return this.#ready.length
+    }
+    if (body instanceof IncomingBody) {
+      const whole = body.takeWhole(COALESCE_BYTES_MAX)
+      if (whole !== undefined) {
+        this.#ready = whole
+        return whole.length
+      }
+    }
+    this.#stream = body
+    this.#length = 'length' in body && typeof body.length === 'number' ? body.length : undefined
+    return this.#length ?? 'Chunked'
+  }
+
+  send(head: string, isChunked: boolean): void {
+    this.#isActive = true
+    this.#isChunked = isChunked
+    this.count = 0
+    const stream = this.#stream
+    if (stream === undefined) this.#sendReady(head, this.#ready)
+    else if (stream instanceof IncomingBody) {
+      this.#prefix = head
+      this.#body = stream
+      stream.pipeTo(this)
+      this.#flushPrefix()
+    } else {
+      this.#transport.writeText(head)
+      void this.#pump(stream[Symbol.asyncIterator](), this.#length)
+    }
+  }
+
+  /** The peer is gone, or its answer makes the rest of the body useless. */
+  abort(): void {
+    this.#isActive = false
+    this.#prefix = ''
+    this.#rest = undefined
+    this.#stream = undefined
+    this.#body?.cancel()
+    this.#body = undefined
+    stopIterator(this.#iterator)
+    this.#iterator = undefined
+    this.#wake?.()
+  }
+
+  /** The transport has room again. */
+  drained(): void {
+    if (this.#rest !== undefined) this.#writeRest()
+    else if (this.#wake !== undefined) this.#wake()
+    else this.#body?.resume()
+  }
+
+  // --- BodySink: another connection's body, socket to socket ---
+
+  bodyChunk(buffer: Buffer, start: number, end: number): boolean {
+    return this.#writeData(buffer, start, end)
+  }
+
+  bodyEnd(): void {
+    this.#body = undefined
+    this.#finish()
+  }
+
+  /** A body cut short must not look whole: no last chunk, the connection goes down (RFC 9112 section 8). */
+  bodyError(): void {
+    this.#body = undefined
+    this.#fail()
+  }
+
+  // --- writing ---
+
+  #sendReady(head: string, ready: string | Buffer): void {
+    this.count = ready.length
+    if (typeof ready === 'string') this.#transport.writeText(head + ready)
+    else if (ready.length <= COALESCE_BYTES_MAX) this.#transport.writeText(head + ready.toString('latin1'))
+    else {
+      this.#transport.writeText(head)
+      this.#rest = ready
+      this.#writeRest()
+      return
+    }
+    this.#complete()
+  }
+
+  #writeData(buffer: Buffer, start: number, end: number): boolean {
+    const size = end - start
+    this.count += size
+    const prefix = this.#isChunked ? `${this.#prefix}${size.toString(16)}\r\n` : this.#prefix
+    this.#prefix = ''
+    const suffix = this.#isChunked ? '\r\n' : ''
+    if (size <= COALESCE_BYTES_MAX) {
+      return this.#transport.writeText(prefix + buffer.toString('latin1', start, end) + suffix)
+    }
+    const bytes = Buffer.allocUnsafe(prefix.length + size + suffix.length)
+    bytes.write(prefix, 0, 'latin1')
+    buffer.copy(bytes, prefix.length, start, end)
+    bytes.write(suffix, prefix.length + size, 'latin1')
+    return this.#transport.write(bytes)
+  }
+
+  #flushPrefix(): void {
+    if (this.#prefix === '') return
+    const prefix = this.#prefix
+    this.#prefix = ''
+    this.#transport.writeText(prefix)
+  }
+
+  #writeRest(): void {
+    while (this.#rest !== undefined) {
+      const slice = this.#rest.subarray(0, SLICE_BYTES)
+      this.#rest = slice.length === this.#rest.length ? undefined : this.#rest.subarray(SLICE_BYTES)
+      if (!this.#transport.write(slice) && this.#rest !== undefined) return
+    }
+    this.#complete()
+  }
+
+  #finish(): void {
+    if (this.#isChunked) {
+      const text = `${this.#prefix}0\r\n\r\n`
+      this.#prefix = ''
+      this.#transport.writeText(text)
+    } else this.#flushPrefix()
+    this.#complete()
+  }
+
+  #complete(): void {
+    this.#isActive = false
+    this.#ready = ''
+    this.#stream = undefined
+    this.#owner.bodyWritten(true)
+  }
+
+  #fail(): void {
+    this.abort()
+    this.#owner.bodyWritten(false)
+  }
+
+  async #pump(iterator: AsyncIterator<Buffer>, length: number | undefined): Promise<void> {
+    this.#iterator = iterator
+    try {
+      const bytes = await this.#drawFrom(iterator, length ?? Number.MAX_SAFE_INTEGER)
+      if (this.#iterator !== iterator) return
+      // Fewer or more bytes than announced: the peer must not take the message for whole.
+      if (length !== undefined && bytes !== length) this.#fail()
+      else {
+        this.#iterator = undefined
+        this.#finish()
+      }
+    } catch {
+      if (this.#iterator === iterator) this.#fail()
+    }
+  }
+
+  /**
+   * Writes until the source ends, offers more than `bytesMax`, or is no longer wanted; returns the bytes it
+   * offered.
+   */
+  async #drawFrom(iterator: AsyncIterator<Buffer>, bytesMax: number): Promise<number> {
+    let bytes = 0
+    while (this.#iterator === iterator) {
+      const result = await iterator.next()
+      if (result.done === true || this.#iterator !== iterator) return bytes
+      const chunk = result.value
+      bytes += chunk.length
+      if (bytes > bytesMax) return bytes
+      if (chunk.length > 0 && !this.#writeData(chunk, 0, chunk.length)) await this.#room()
+    }
+    return bytes
+  }
+
+  #room(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = () => {
+        this.#wake = undefined
+        resolve()
+      }
+    })
+  }
+}
+
+/** Tells the producer of a body that nobody will read it. */
+export function discardBody(body: OutgoingBody): void {
+  if (body instanceof IncomingBody || body instanceof Tunnel) body.cancel()
+  else if (typeof body === 'object' && !Buffer.isBuffer(body)) stopIterator(body[Symbol.asyncIterator]())
+}
+
+function stopIterator(iterator: AsyncIterator<Buffer> | undefined): void {
+  // A generator that fails while it is being stopped has nobody left to tell.
+  iterator?.return?.().then(undefined, () => {})
+}
+
+/** Text that is ASCII travels as it is; anything else becomes UTF-8. */
+function latin1OrBytes(text: string): string | Buffer {
+  return Buffer.byteLength(text) === text.length ? text : Buffer.from(text)
+}

@@ -1,0 +1,459 @@
+// One client connection: reads requests strictly in order, hands them to the handler, keeps time. Writing is response-
+// writer.ts.
+import type net from 'node:net'
+import { Exchange, type Connection } from '../exchange.ts'
+import { FAILURES, failureResponse, type FailureCode } from '../errors.ts'
+import { BodyAborted } from './body.ts'
+import { ChunkedDecoder } from './chunked.ts'
+import type { RequestHandler } from './handler.ts'
+import type { HeadProblem } from './head-fields.ts'
+import { responseHeadText } from './head-text.ts'
+import { type BodySource, IncomingBody } from './incoming-body.ts'
+import type { Sweepable } from './deadlines.ts'
+import { HTTP2_PREFACE, IS_HTTP2, RequestParser, type RequestHead } from './request-parser.ts'
+import { discardBody } from './body-writer.ts'
+import { type ResponseMode, type ResponseOwner, ResponseWriter } from './response-writer.ts'
+import { NOBODY, type Transport, type TransportUser } from './transport.ts'
+import { splice, type Tunnel } from './tunnel.ts'
+import { WriteStall } from './write-stall.ts'
+
+/** What the server side of a worker is to its connections. */
+export interface ConnectionOwner {
+  readonly isDraining: boolean
+  /** Takes over a connection that turned out to speak HTTP/2; undefined: HTTP/2 is not served. */
+  readonly http2: Http2Takeover | undefined
+  requestStarted(): void
+  requestFinished(): void
+  connectionClosed(connection: ServerConnection): void
+}
+
+/** `early`: what was read so far, beginning with the preface. The socket is paused, and nobody else reads it. */
+export type Http2Takeover = (socket: net.Socket, early: Buffer, facts: ConnectionFacts) => void
+
+/** The handler a connection serves; replaced as a whole when the configuration changes. */
+export interface HandlerSlot {
+  current: RequestHandler
+}
+
+export interface ConnectionFacts {
+  readonly sourceAddress: string
+  readonly sourcePort: number
+  readonly localAddress: string
+  readonly localPort: number
+  readonly isTls: boolean
+  readonly sni: string | undefined
+}
+
+const State = { Head: 0, Busy: 1, Flushing: 2, Tunnel: 3, Linger: 4, Closed: 5 } as const
+type State = (typeof State)[keyof typeof State]
+
+/** A head that has begun must be complete by then, however long connections may idle (slow header attack). */
+const HEAD_TIMEOUT_MS = 30_000
+/** After the last response what the client still sends is read and dropped, or a reset could eat that response. */
+const LINGER_MS = 2000
+const LINGER_BYTES_MAX = 1024 * 1024
+
+const BAD_CHUNKS = 'invalid chunked encoding'
+const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
+let connectionIds = 0
+
+export class ServerConnection implements Connection, TransportUser, BodySource, Sweepable, ResponseOwner {
+  readonly id = ++connectionIds
+  readonly sourceAddress: string
+  readonly sourcePort: number
+  readonly localAddress: string
+  readonly localPort: number
+  readonly isTls: boolean
+  readonly sni: string | undefined
+  readonly #owner: ConnectionOwner
+  readonly #slot: HandlerSlot
+  readonly #transport: Transport
+  readonly #writer: ResponseWriter
+  readonly #parser: RequestParser
+  readonly #respond = (exchange: Exchange): void => {
+    this.#answer(exchange)
+  }
+  readonly #openedMs = performance.now()
+  #state: State = State.Head
+  #handler: RequestHandler
+  #exchange: Exchange | undefined = undefined
+  #isAnswered = false
+  readonly #mode: ResponseMode = { isKeepAlive: true, is10: false, isHead: false }
+  /** Request body still on its way; undefined when all of it has arrived. */
+  #incoming: IncomingBody | undefined = undefined
+  #bodyLeft = 0
+  #chunked: ChunkedDecoder | undefined = undefined
+  #owesContinue = false
+  /** Bytes behind the running request (at most one read), kept until it is answered. */
+  #held: Buffer | undefined = undefined
+  #isClosing = false
+  /** When the present wait was first seen by the sweep; 0: there was progress since. */
+  #waitingSinceMs = 0
+  readonly #stall = new WriteStall()
+  #tunnel: Tunnel | undefined = undefined
+  readonly #tunnelStall = new WriteStall()
+  #lingerBytes = 0
+  #abort: AbortController | undefined = undefined
+
+  constructor(options: {
+    owner: ConnectionOwner
+    slot: HandlerSlot
+    facts: ConnectionFacts
+    open: (user: TransportUser) => Transport
+  }) {
+    const { owner, slot, facts } = options
+    this.#owner = owner
+    this.#slot = slot
+    this.#handler = slot.current
+    this.sourceAddress = facts.sourceAddress
+    this.sourcePort = facts.sourcePort
+    this.localAddress = facts.localAddress
+    this.localPort = facts.localPort
+    this.isTls = facts.isTls
+    this.sni = facts.sni
+    this.#parser = new RequestParser(facts.isTls ? 'https' : 'http')
+    this.#transport = options.open(this)
+    this.#writer = new ResponseWriter(this.#transport, this)
+  }
+
+  get signal(): AbortSignal {
+    this.#abort ??= new AbortController()
+    if (this.#state === State.Closed) this.#abort.abort()
+    return this.#abort.signal
+  }
+
+  /** Bytes waiting for the client to take them. */
+  get bufferedBytes(): number {
+    return this.#transport.writableLength + (this.#held?.length ?? 0)
+  }
+
+  close(): void {
+    this.#isClosing = true
+  }
+
+  /** Ends an idle connection now, a busy one after its response. */
+  drain(): void {
+    this.#isClosing = true
+    if (this.#state === State.Head && this.#parser.isIdle) this.#linger()
+  }
+
+  destroy(): void {
+    this.#transport.destroy()
+  }
+
+  // --- TransportUser ---
+
+  bytes(buffer: Buffer, start: number, end: number): void {
+    if (this.#state >= State.Linger) this.#dropLate(end - start)
+    else if (this.#held === undefined) this.#consume(buffer, start, end)
+    else this.#held = Buffer.concat([this.#held, buffer.subarray(start, end)])
+  }
+
+  ended(): void {
+    // Half-close: a client that is done sending is taken to be gone, as by most proxies (a closed socket looks the
+    // same,
+    // and a backend at work for nobody costs money); only a response that is wholly written is let go first.
+    if (this.#state === State.Flushing && !this.#writer.isActive) this.#isClosing = true
+    else this.#transport.destroy()
+  }
+
+  drained(): void {
+    this.#writer.drained()
+  }
+
+  closed(): void {
+    if (this.#state === State.Closed) return
+    const wasRunning = this.#exchange !== undefined
+    this.#state = State.Closed
+    this.#held = undefined
+    this.#incoming?.fail(new BodyAborted('client closed the connection'))
+    this.#incoming = undefined
+    this.#abort?.abort()
+    if (wasRunning) this.#abandon()
+    this.#owner.connectionClosed(this)
+  }
+
+  // --- reading ---
+
+  #consume(buffer: Buffer, start: number, end: number): void {
+    let at = start
+    while (at < end) {
+      if (this.#incoming !== undefined) at = this.#takeBody(buffer, at, end)
+      else if (this.#state === State.Head) at = this.#takeHead(buffer, at, end)
+      else if (this.#state >= State.Linger) return
+      else {
+        this.#hold(buffer, at, end)
+        break
+      }
+    }
+    this.#incoming?.settle()
+  }
+
+  /** Pipelined requests wait in the kernel but for the rest of this read. */
+  #hold(buffer: Buffer, start: number, end: number): void {
+    this.#held = Buffer.from(buffer.subarray(start, end))
+    this.#transport.pause()
+  }
+
+  #takeHead(buffer: Buffer, start: number, end: number): number {
+    if (this.#parser.isIdle) {
+      this.#waitingSinceMs = 0
+      this.#handler = this.#slot.current
+    }
+    const head = this.#parser.feed(buffer, { start, end }, this.#handler.limits)
+    if (head === undefined) return end
+    if ('code' in head) {
+      const { http2 } = this.#owner
+      if (head === IS_HTTP2 && http2 !== undefined) this.#handOver(http2, buffer.subarray(this.#parser.next, end))
+      else this.#refuse(head)
+      return end
+    }
+    return this.#begin(head, buffer, this.#parser.next, end)
+  }
+
+  #handOver(http2: Http2Takeover, rest: Buffer): void {
+    const early = Buffer.concat([Buffer.from(HTTP2_PREFACE, 'latin1'), rest])
+    this.#state = State.Closed
+    this.#transport.pause()
+    this.#transport.user = NOBODY
+    this.#owner.connectionClosed(this)
+    http2(this.#transport.socket, early, this)
+  }
+
+  #begin(head: RequestHead, buffer: Buffer, start: number, end: number): number {
+    const { request, contentLength } = head
+    const exchange = new Exchange(this, request, performance.now())
+    this.#state = State.Busy
+    this.#exchange = exchange
+    this.#isAnswered = false
+    this.#waitingSinceMs = 0
+    this.#mode.isKeepAlive = head.isKeepAlive
+    this.#mode.is10 = request.version === 'HTTP/1.0'
+    this.#mode.isHead = request.method === 'HEAD'
+    this.#owner.requestStarted()
+    let at = start
+    let body: IncomingBody | undefined
+    if (contentLength !== 0) {
+      this.#chunked = contentLength === undefined ? new ChunkedDecoder() : undefined
+      this.#bodyLeft = contentLength ?? 0
+      this.#owesContinue = head.expectsContinue
+      body = new IncomingBody(this, contentLength)
+      this.#incoming = body
+      request.body = body
+      // What is here already goes in first, so that a small body can leave together with the head.
+      if (at < end) at = this.#takeBody(buffer, at, end)
+      if (this.#chunked?.isBad === true) {
+        this.#exchange = undefined
+        this.#owner.requestFinished()
+        this.#refuseWith('invalidRequest', BAD_CHUNKS)
+        return end
+      }
+    }
+    try {
+      this.#handler.handle(exchange, this.#respond)
+    } catch (error) {
+      // A bug behind the seam costs one request, not the worker.
+      exchange.fail('internal', String(error))
+      this.#answer(exchange)
+    }
+    body?.settle()
+    return at
+  }
+
+  #takeBody(buffer: Buffer, start: number, end: number): number {
+    const body = this.#incoming
+    if (body === undefined) return start
+    this.#owesContinue = false
+    this.#waitingSinceMs = 0
+    if (this.#chunked === undefined) {
+      const stop = Math.min(end, start + this.#bodyLeft)
+      this.#bodyLeft -= stop - start
+      body.push(buffer, start, stop)
+      if (this.#bodyLeft === 0) this.#bodyDone(body)
+      return stop
+    }
+    const at = this.#chunked.decode(buffer, { start, end }, body)
+    if (this.#chunked.isDone) this.#bodyDone(body)
+    else if (this.#chunked.isBad) {
+      this.#incoming = undefined
+      this.#badChunks(body)
+      return end
+    }
+    return at
+  }
+
+  #bodyDone(body: IncomingBody): void {
+    this.#incoming = undefined
+    body.end()
+    // Read on, or the client's leaving would go unseen.
+    this.#transport.resume()
+  }
+
+  /** Broken framing: a call that waits for its answer becomes a 400, a response that is under way is cut. */
+  #badChunks(body: IncomingBody): void {
+    this.cancelBody()
+    const exchange = this.#exchange
+    if (this.#state === State.Busy) exchange?.upstreamCall?.abort('invalidRequest')
+    body.fail(new BodyAborted(BAD_CHUNKS))
+    if (this.#state === State.Flushing) this.#transport.destroy()
+  }
+
+  // --- BodySource ---
+
+  pauseBody(): void {
+    this.#transport.pause()
+  }
+
+  resumeBody(): void {
+    if (this.#state === State.Closed) return
+    if (this.#owesContinue) {
+      this.#owesContinue = false
+      this.#transport.writeText(CONTINUE)
+    }
+    if (this.#held === undefined) this.#transport.resume()
+  }
+
+  cancelBody(): void {
+    this.#mode.isKeepAlive = false
+    this.#isClosing = true
+  }
+
+  // --- answering ---
+
+  #answer(exchange: Exchange): void {
+    if (exchange !== this.#exchange || this.#isAnswered) return
+    this.#isAnswered = true
+    if (this.#state === State.Closed) {
+      discardBody(exchange.response?.body)
+      this.#finish(exchange, false)
+      return
+    }
+    // The rest of an unread body would be taken for the next request.
+    if (this.#isClosing || this.#incoming !== undefined || this.#owner.isDraining) this.#mode.isKeepAlive = false
+    this.#state = State.Flushing
+    this.#writer.send(exchange, this.#mode)
+  }
+
+  responseEnded(isComplete: boolean): void {
+    const exchange = this.#exchange
+    if (exchange === undefined || this.#state === State.Closed) return
+    if (!isComplete) {
+      this.#transport.destroy()
+      return
+    }
+    this.#finish(exchange, true)
+    this.#waitingSinceMs = 0
+    if (!this.#mode.isKeepAlive || this.#isClosing || this.#incoming !== undefined) {
+      this.#linger()
+      return
+    }
+    this.#state = State.Head
+    const held = this.#held
+    if (held === undefined) this.#transport.resume()
+    else {
+      this.#held = undefined
+      this.#consume(held, 0, held.length)
+      // Read on only when nothing was put back.
+      if (this.#held === undefined && this.#incoming === undefined) this.#transport.resume()
+    }
+  }
+
+  tunnelStarts(tunnel: Tunnel): void {
+    const exchange = this.#exchange
+    this.#state = State.Tunnel
+    this.#tunnel = tunnel
+    const held = this.#held
+    this.#held = undefined
+    if (held !== undefined) tunnel.transport.write(held)
+    splice(this.#transport, tunnel.transport, (bytesToClient) => {
+      this.#state = State.Closed
+      if (exchange !== undefined) {
+        exchange.responseBytes += bytesToClient
+        this.#finish(exchange, true)
+      }
+      this.#owner.connectionClosed(this)
+    })
+  }
+
+  #finish(exchange: Exchange, isComplete: boolean): void {
+    this.#exchange = undefined
+    this.#owner.requestFinished()
+    this.#handler.finished(exchange, isComplete)
+  }
+
+  /**
+   * The client left while its request was running. `finished` waits for the handler's answer, so that it comes
+   * last.
+   */
+  #abandon(): void {
+    const exchange = this.#exchange
+    if (exchange === undefined) return
+    this.#writer.abort()
+    if (this.#isAnswered) this.#finish(exchange, false)
+    else exchange.upstreamCall?.abort('upstreamFailure')
+  }
+
+  #refuse(problem: HeadProblem): void {
+    this.#refuseWith(problem.code, problem.detail)
+  }
+
+  #refuseWith(code: FailureCode, detail: string): void {
+    const { sourceAddress, sourcePort } = this
+    const response = failureResponse(code, false)
+    const { status, text } = FAILURES[code]
+    this.#handler.refused({ sourceAddress, sourcePort, status, detail })
+    const { headers } = response
+    const head = responseHeadText({ status, headers, framing: text.length, connection: 'close', keepsLength: false })
+    if (head !== undefined) this.#transport.writeText(head + text)
+    this.#linger()
+  }
+
+  #linger(): void {
+    this.#state = State.Linger
+    this.#held = undefined
+    this.#incoming = undefined
+    this.#waitingSinceMs = 0
+    this.#transport.end()
+    this.#transport.resume()
+  }
+
+  #dropLate(bytes: number): void {
+    this.#lingerBytes += bytes
+    if (this.#lingerBytes > LINGER_BYTES_MAX) this.#transport.destroy()
+  }
+
+  // --- time ---
+
+  sweep(nowMs: number): void {
+    const { limits } = this.#slot.current
+    const { maxConnectionDurationMs } = limits
+    if (maxConnectionDurationMs !== undefined && nowMs - this.#openedMs >= maxConnectionDurationMs) this.drain()
+    this.#sweepWrites(nowMs)
+    if (!this.#isWaitingForClient()) return
+    if (this.#waitingSinceMs === 0) this.#waitingSinceMs = nowMs
+    else if (nowMs - this.#waitingSinceMs >= this.#patienceMs(limits.idleTimeoutMs)) this.#outOfPatience()
+  }
+
+  #sweepWrites(nowMs: number): void {
+    if (this.#stall.isOverdue(this.#transport, nowMs)) this.#transport.destroy()
+    const peer = this.#tunnel?.transport
+    if (peer !== undefined && this.#tunnelStall.isOverdue(peer, nowMs)) peer.destroy()
+  }
+
+  #isWaitingForClient(): boolean {
+    if (this.#state === State.Head || this.#state === State.Linger) return true
+    return this.#incoming !== undefined && !this.#transport.isPaused && this.#state !== State.Tunnel
+  }
+
+  #patienceMs(idleTimeoutMs: number): number {
+    if (this.#state === State.Linger) return LINGER_MS
+    return this.#state === State.Head && !this.#parser.isIdle ? Math.min(idleTimeoutMs, HEAD_TIMEOUT_MS) : idleTimeoutMs
+  }
+
+  #outOfPatience(): void {
+    if (this.#state === State.Head && !this.#parser.isIdle) {
+      this.#refuseWith('requestTimeoutRead', 'request head not complete in time')
+    } else if (this.#state === State.Head) this.#linger()
+    else this.#transport.destroy()
+  }
+}

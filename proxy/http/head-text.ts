@@ -1,0 +1,120 @@
+// Writes request and response heads from parsed form. The last guard against header injection: nothing unchecked goes
+// out.
+import { fieldName, FieldKind, isToken } from './field-name.ts'
+import type { HeaderList } from './headers.ts'
+import { reasonPhrase } from './reason-phrase.ts'
+
+/** How the end of an outgoing body is announced. A number is a content-length. */
+export type OutgoingFraming = number | 'Chunked' | 'None' | 'Close'
+
+/** Also refuses characters above U+00FF: writing them as latin1 would turn some of them into CR or LF. */
+const BAD_VALUE = /[^\t\x20-\x7e\x80-\xff]/
+const BAD_TARGET = /[^!"$-~]/
+const AUTHORITY = /^[^\s/?#@\\]+$/
+const DIGITS = /^[0-9]+$/
+
+const statusLines: (string | undefined)[] = []
+
+export function statusLine(status: number): string {
+  return (statusLines[status] ??= `HTTP/1.1 ${status} ${reasonPhrase(status)}\r\n`)
+}
+
+let dateSecond = 0
+let dateLine = ''
+
+/** RFC 9110 section 6.6.1: an origin with a clock sends one. Built once a second. */
+export function currentDateLine(): string {
+  const now = Date.now()
+  const second = Math.trunc(now / 1000)
+  if (second !== dateSecond) {
+    dateSecond = second
+    dateLine = `date: ${new Date(now).toUTCString()}\r\n`
+  }
+  return dateLine
+}
+
+export interface ResponseHeadInput {
+  readonly status: number
+  readonly headers: HeaderList
+  readonly framing: OutgoingFraming
+  /** Value of `connection`, or undefined for none. */
+  readonly connection: string | undefined
+  /** HEAD and 304: content-length of the list tells about a body that is not sent. */
+  readonly keepsLength: boolean
+}
+
+/** Status line to empty line; undefined when a field is not fit for the wire. */
+export function responseHeadText(input: ResponseHeadInput): string | undefined {
+  const { headers } = input
+  const block = fieldBlock(headers, input.keepsLength)
+  if (block === undefined) return undefined
+  let text = statusLine(input.status) + block
+  if (!headers.has('date')) text += currentDateLine()
+  text += framingLine(input.framing)
+  if (input.connection !== undefined) text += `connection: ${input.connection}\r\n`
+  return `${text}\r\n`
+}
+
+export interface RequestHeadInput {
+  readonly method: string
+  readonly pathAndQuery: string
+  readonly authority: string
+  readonly headers: HeaderList
+  readonly framing: OutgoingFraming
+  readonly upgrade: string | undefined
+}
+
+/** Request line to empty line; undefined when a part is not fit for the wire. */
+export function requestHeadText(input: RequestHeadInput): string | undefined {
+  const { method, pathAndQuery, authority, headers } = input
+  if (!isToken(method) || pathAndQuery === '' || BAD_TARGET.test(pathAndQuery)) return undefined
+  if (BAD_VALUE.test(authority) || (authority !== '' && !AUTHORITY.test(authority))) return undefined
+  const block = fieldBlock(headers, false)
+  if (block === undefined) return undefined
+  const hostName = headers.wireNames?.get('host') ?? 'host'
+  const line = `${method} ${pathAndQuery} HTTP/1.1\r\n`
+  const text = `${line}${hostName}: ${authority}\r\n${block}${framingLine(input.framing)}`
+  return input.upgrade === undefined ? `${text}\r\n` : `${text}connection: upgrade\r\nupgrade: ${input.upgrade}\r\n\r\n`
+}
+
+function framingLine(framing: OutgoingFraming): string {
+  if (typeof framing === 'number') return `content-length: ${framing}\r\n`
+  return framing === 'Chunked' ? 'transfer-encoding: chunked\r\n' : ''
+}
+
+/** A list that is still what a peer keeps repeating is written from the text of the last time. */
+function fieldBlock(headers: HeaderList, keepsLength: boolean): string | undefined {
+  const { origin, fields } = headers
+  if (origin === undefined || keepsLength || !isSame(fields, origin.fields)) return writtenBlock(headers, keepsLength)
+  return (origin.block ??= writtenBlock(headers, false))
+}
+
+function isSame(fields: readonly string[], others: readonly string[]): boolean {
+  if (fields.length !== others.length) return false
+  for (let i = 0; i < fields.length; i++) if (fields[i] !== others[i]) return false
+  return true
+}
+
+/**
+ * The fields of a list without those the engine writes itself: framing is derived from the body that is really sent,
+ * whatever a filter left in the list.
+ */
+function writtenBlock(headers: HeaderList, keepsLength: boolean): string | undefined {
+  const { fields, wireNames } = headers
+  let text = ''
+  for (let i = 0; i < fields.length; i += 2) {
+    const raw = fields[i] ?? ''
+    const value = fields[i + 1] ?? ''
+    const name = fieldName(raw)
+    if (name === undefined || BAD_VALUE.test(value)) return undefined
+    if (name.kind === FieldKind.Ordinary || isSent(name.kind, value, keepsLength))
+      text += `${wireNames?.get(raw) ?? raw}: ${value}\r\n`
+  }
+  return text
+}
+
+/** Of the fields with a role only these two may pass through. */
+function isSent(kind: FieldKind, value: string, keepsLength: boolean): boolean {
+  if (kind === FieldKind.Te) return value === 'trailers'
+  return kind === FieldKind.ContentLength && keepsLength && DIGITS.test(value)
+}

@@ -1,0 +1,304 @@
+// A body on its way in: handed straight to a sink (socket to socket), iterated or collected; memory stays constant.
+import { BodyAborted, BodyTooLarge, type StreamBody } from './body.ts'
+
+/** The connection a body arrives on. */
+export interface BodySource {
+  pauseBody(): void
+  /** Also the first sign that somebody wants the body (`100 Continue`). */
+  resumeBody(): void
+  /** Nobody wants the rest. */
+  cancelBody(): void
+}
+
+/** Takes a body as it comes. */
+export interface BodySink {
+  /** The range is valid only during the call. False: full, `IncomingBody.resume()` will follow. */
+  bodyChunk(buffer: Buffer, start: number, end: number): boolean
+  bodyEnd(): void
+  bodyError(error: Error): void
+}
+
+/** How much an iterator holds before the peer is paused. */
+const ITERATOR_BYTES_MAX = 65_536
+
+type State = 'Open' | 'Ended' | 'Failed' | 'Cancelled'
+
+export class IncomingBody implements StreamBody {
+  readonly length: number | undefined
+  readonly #source: BodySource
+  #state: State = 'Open'
+  #error: Error | undefined = undefined
+  #isTaken = false
+  #sink: BodySink | undefined = undefined
+  /** Owned copies; before a sink exists at most what one read brought, since the source is paused then. */
+  #queue: Buffer[] | undefined = undefined
+  /** The read buffer, borrowed until `settle`: most small bodies are passed on within the call and never copied. */
+  #loan: Buffer | undefined = undefined
+  #loanStart = 0
+  #loanEnd = 0
+
+  constructor(source: BodySource, length: number | undefined) {
+    this.#source = source
+    this.length = length
+  }
+
+  /** Nobody has begun to read it. */
+  get isUntouched(): boolean {
+    return !this.#isTaken
+  }
+
+  get isEnded(): boolean {
+    return this.#state === 'Ended'
+  }
+
+  // --- for the source ---
+
+  push(buffer: Buffer, start: number, end: number): void {
+    if (start === end || this.#state !== 'Open') return
+    if (this.#sink !== undefined) {
+      if (!this.#sink.bodyChunk(buffer, start, end)) this.#source.pauseBody()
+    } else if (this.#loan === undefined && this.#queue === undefined) {
+      this.#loan = buffer
+      this.#loanStart = start
+      this.#loanEnd = end
+    } else {
+      this.#keepLoan()
+      this.#queue?.push(Buffer.from(buffer.subarray(start, end)))
+    }
+  }
+
+  /** The read buffer is about to be reused: keeps what nobody took, and slows the peer down. */
+  settle(): void {
+    if (this.#loan !== undefined) this.#keepLoan()
+    if (this.#queue !== undefined && this.#state === 'Open') this.#source.pauseBody()
+  }
+
+  end(): void {
+    if (this.#state !== 'Open') return
+    this.#state = 'Ended'
+    this.#sink?.bodyEnd()
+  }
+
+  fail(error: Error): void {
+    if (this.#state !== 'Open') return
+    this.#state = 'Failed'
+    this.#error = error
+    this.#drop()
+    this.#sink?.bodyError(error)
+  }
+
+  // --- for the consumer ---
+
+  /** The whole body as latin1 text, if it is all here and not larger than `bytesMax`; marks it read then. */
+  takeWhole(bytesMax: number): string | undefined {
+    if (this.#isTaken || this.#state !== 'Ended' || this.#queue !== undefined) return this.#takeQueue(bytesMax)
+    if (this.#loan === undefined) {
+      this.#isTaken = true
+      return ''
+    }
+    if (this.#loanEnd - this.#loanStart > bytesMax) return undefined
+    this.#isTaken = true
+    const text = this.#loan.toString('latin1', this.#loanStart, this.#loanEnd)
+    this.#loan = undefined
+    return text
+  }
+
+  /** @throws {Error} when the body was read before. */
+  pipeTo(sink: BodySink): void {
+    if (this.#isTaken) throw new Error('a body can be read only once')
+    this.#isTaken = true
+    this.#sink = sink
+    let hasRoom = true
+    for (const chunk of this.#queue ?? []) hasRoom = sink.bodyChunk(chunk, 0, chunk.length)
+    if (this.#loan !== undefined) hasRoom = sink.bodyChunk(this.#loan, this.#loanStart, this.#loanEnd)
+    this.#drop()
+    if (this.#state === 'Open') {
+      if (hasRoom) this.#source.resumeBody()
+      else this.#source.pauseBody()
+    } else if (this.#state === 'Ended') sink.bodyEnd()
+    else sink.bodyError(this.#error ?? new BodyAborted('body was cancelled'))
+  }
+
+  /** The sink has room again. */
+  resume(): void {
+    if (this.#state === 'Open') this.#source.resumeBody()
+  }
+
+  /** The sink is full outside of `bodyChunk`. */
+  pause(): void {
+    if (this.#state === 'Open') this.#source.pauseBody()
+  }
+
+  /** The consumer gives up; harmless after the end. */
+  cancel(): void {
+    this.#isTaken = true
+    this.#drop()
+    this.#sink = undefined
+    if (this.#state !== 'Open') return
+    this.#state = 'Cancelled'
+    this.#source.cancelBody()
+  }
+
+  collect(bytesMax: number): Promise<Buffer> {
+    if (this.length !== undefined && this.length > bytesMax && !this.#isTaken) {
+      this.#isTaken = true
+      return Promise.reject(new BodyTooLarge(bytesMax))
+    }
+    return new Promise((resolve, reject) => {
+      this.pipeTo(new Collector({ bytesMax, resolve, reject }))
+    })
+  }
+
+  tryCollect(bytesMax: number): Promise<Buffer | undefined> {
+    if (this.length !== undefined && this.length > bytesMax && !this.#isTaken) return Promise.resolve(undefined)
+    return new Promise((resolve, reject) => {
+      const onOverflow = (chunks: Buffer[]): void => {
+        this.#sink = undefined
+        this.#queue = chunks
+        this.#isTaken = false
+        resolve(undefined)
+      }
+      this.pipeTo(new Collector({ bytesMax, resolve, reject, onOverflow }))
+    })
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<Buffer, undefined> {
+    const iterator = new BodyIterator(this)
+    this.pipeTo(iterator)
+    return iterator
+  }
+
+  #takeQueue(bytesMax: number): string | undefined {
+    if (this.#isTaken || this.#state !== 'Ended' || this.#queue === undefined) return undefined
+    let bytes = 0
+    for (const chunk of this.#queue) bytes += chunk.length
+    if (bytes > bytesMax) return undefined
+    this.#isTaken = true
+    let text = ''
+    for (const chunk of this.#queue) text += chunk.toString('latin1')
+    this.#queue = undefined
+    return text
+  }
+
+  #keepLoan(): void {
+    if (this.#loan !== undefined) {
+      ;(this.#queue ??= []).push(Buffer.from(this.#loan.subarray(this.#loanStart, this.#loanEnd)))
+    }
+    this.#loan = undefined
+  }
+
+  #drop(): void {
+    this.#queue = undefined
+    this.#loan = undefined
+  }
+}
+
+interface CollectorOptions {
+  readonly bytesMax: number
+  readonly resolve: (bytes: Buffer) => void
+  readonly reject: (error: Error) => void
+  /** Gets all that came instead of a rejection, once the call that brought too much is over. */
+  readonly onOverflow?: (chunks: Buffer[]) => void
+}
+
+class Collector implements BodySink {
+  readonly #options: CollectorOptions
+  readonly #chunks: Buffer[] = []
+  #bytes = 0
+  #isOver = false
+
+  constructor(options: CollectorOptions) {
+    this.#options = options
+  }
+
+  bodyChunk(buffer: Buffer, start: number, end: number): boolean {
+    const { bytesMax, onOverflow } = this.#options
+    this.#bytes += end - start
+    const fits = this.#bytes <= bytesMax
+    if (fits || onOverflow !== undefined) this.#chunks.push(Buffer.from(buffer.subarray(start, end)))
+    if (!fits && !this.#isOver) this.#overflow()
+    return fits
+  }
+
+  #overflow(): void {
+    const { bytesMax, onOverflow, reject } = this.#options
+    this.#isOver = true
+    if (onOverflow !== undefined) {
+      // The source is paused from now on; what it still had in hand belongs to the body as well.
+      queueMicrotask(() => onOverflow(this.#chunks))
+      return
+    }
+    this.#chunks.length = 0
+    reject(new BodyTooLarge(bytesMax))
+  }
+
+  bodyEnd(): void {
+    if (this.#isOver) return
+    const [first] = this.#chunks
+    const { resolve } = this.#options
+    resolve(first !== undefined && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks, this.#bytes))
+  }
+
+  bodyError(error: Error): void {
+    if (!this.#isOver) this.#options.reject(error)
+  }
+}
+
+class BodyIterator implements AsyncIterator<Buffer, undefined>, BodySink {
+  readonly #body: IncomingBody
+  readonly #chunks: Buffer[] = []
+  #bytes = 0
+  #isEnded = false
+  #error: Error | undefined = undefined
+  #waiting: { resolve: (result: IteratorResult<Buffer, undefined>) => void; reject: (error: Error) => void } | undefined
+
+  constructor(body: IncomingBody) {
+    this.#body = body
+  }
+
+  bodyChunk(buffer: Buffer, start: number, end: number): boolean {
+    const chunk = Buffer.from(buffer.subarray(start, end))
+    if (this.#waiting !== undefined) {
+      const { resolve } = this.#waiting
+      this.#waiting = undefined
+      resolve({ done: false, value: chunk })
+      return true
+    }
+    this.#chunks.push(chunk)
+    this.#bytes += chunk.length
+    return this.#bytes < ITERATOR_BYTES_MAX
+  }
+
+  bodyEnd(): void {
+    this.#isEnded = true
+    this.#waiting?.resolve({ done: true, value: undefined })
+    this.#waiting = undefined
+  }
+
+  bodyError(error: Error): void {
+    this.#error = error
+    this.#waiting?.reject(error)
+    this.#waiting = undefined
+  }
+
+  next(): Promise<IteratorResult<Buffer, undefined>> {
+    const chunk = this.#chunks.shift()
+    if (chunk !== undefined) {
+      this.#bytes -= chunk.length
+      if (this.#bytes === 0) this.#body.resume()
+      return Promise.resolve({ done: false, value: chunk })
+    }
+    if (this.#error !== undefined) return Promise.reject(this.#error)
+    if (this.#isEnded) return Promise.resolve({ done: true, value: undefined })
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject }
+    })
+  }
+
+  return(): Promise<IteratorResult<Buffer, undefined>> {
+    this.#isEnded = true
+    this.#chunks.length = 0
+    this.#body.cancel()
+    return Promise.resolve({ done: true, value: undefined })
+  }
+}

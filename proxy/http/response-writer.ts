@@ -1,0 +1,161 @@
+// Turns the response of an exchange into bytes for the client. Decides on framing, not on what the response is.
+import type { Exchange } from '../exchange.ts'
+import { BodyWriter, type BodyWriterOwner, discardBody } from './body-writer.ts'
+import type { OutgoingBody } from './body.ts'
+import { type OutgoingFraming, responseHeadText } from './head-text.ts'
+import { IncomingBody } from './incoming-body.ts'
+import type { HttpResponse } from './message.ts'
+import type { Transport } from './transport.ts'
+import { Tunnel } from './tunnel.ts'
+
+export interface ResponseOwner {
+  /** Everything left for the kernel (true), or the response broke and the connection has to go (false). */
+  responseEnded(isComplete: boolean): void
+  /** The head is written; the connection now belongs to the tunnel. */
+  tunnelStarts(tunnel: Tunnel): void
+}
+
+export interface ResponseMode {
+  /** The connection may go on after this response. */
+  isKeepAlive: boolean
+  is10: boolean
+  isHead: boolean
+}
+
+export class ResponseWriter implements BodyWriterOwner {
+  readonly #transport: Transport
+  readonly #owner: ResponseOwner
+  readonly #writer: BodyWriter
+  readonly #flushed: () => void
+  #exchange: Exchange | undefined = undefined
+
+  constructor(transport: Transport, owner: ResponseOwner) {
+    this.#transport = transport
+    this.#owner = owner
+    this.#writer = new BodyWriter(transport, this)
+    this.#flushed = () => {
+      this.#owner.responseEnded(true)
+    }
+  }
+
+  /** `mode.isKeepAlive` is cleared when the response itself ends the connection. */
+  send(exchange: Exchange, mode: ResponseMode): void {
+    this.#exchange = exchange
+    const response = sendable(exchange)
+    const { body, status } = response
+    if (body instanceof Tunnel) this.#sendTunnel(exchange, response, body)
+    else if (mode.isHead || status === 204 || status === 304) this.#sendBodiless(response, mode)
+    else this.#sendWith(response, this.#writer.prepare(body), mode)
+  }
+
+  /** Some of the response has yet to come from its source. */
+  get isActive(): boolean {
+    return this.#writer.isActive
+  }
+
+  /** The client is gone. */
+  abort(): void {
+    this.#countBytes()
+    this.#exchange = undefined
+    this.#writer.abort()
+  }
+
+  drained(): void {
+    this.#writer.drained()
+  }
+
+  bodyWritten(isComplete: boolean): void {
+    this.#countBytes()
+    this.#exchange = undefined
+    if (!isComplete) this.#owner.responseEnded(false)
+    else if (this.#transport.writableLength === 0) this.#owner.responseEnded(true)
+    else this.#transport.afterFlush(this.#flushed)
+  }
+
+  #sendWith(response: HttpResponse, wanted: OutgoingFraming, mode: ResponseMode): void {
+    const framing = wanted === 'Chunked' && mode.is10 ? 'Close' : wanted
+    if (framing === 'Close') mode.isKeepAlive = false
+    const head = headText(response, framing, mode, false)
+    if (head === undefined) this.#unfit(response, mode)
+    else this.#writer.send(head, framing === 'Chunked')
+  }
+
+  #sendBodiless(response: HttpResponse, mode: ResponseMode): void {
+    const { body, status } = response
+    const mayTellLength = status !== 204 && status !== 304
+    const framing = mayTellLength ? lengthOf(body) : 'None'
+    const head = headText(response, framing, mode, framing === 'None' && status !== 204)
+    discardBody(body)
+    if (head === undefined) {
+      this.#unfit(response, mode)
+      return
+    }
+    this.#writer.prepare(undefined)
+    this.#writer.send(head, false)
+  }
+
+  #sendTunnel(exchange: Exchange, response: HttpResponse, tunnel: Tunnel): void {
+    const { status, headers } = response
+    const connection = tunnel.protocol === undefined ? undefined : `upgrade\r\nupgrade: ${tunnel.protocol}`
+    const head = responseHeadText({ status, headers, framing: 'None', connection, keepsLength: false })
+    if (head === undefined) {
+      tunnel.cancel()
+      this.#owner.responseEnded(false)
+      return
+    }
+    this.#transport.writeText(head)
+    if (tunnel.early.length > 0) this.#transport.write(tunnel.early)
+    exchange.responseBytes += tunnel.early.length
+    this.#exchange = undefined
+    this.#owner.tunnelStarts(tunnel)
+  }
+
+  /** A field that must not go on the wire: 500 instead; if even that is not fit, the connection goes. */
+  #unfit(response: HttpResponse, mode: ResponseMode): void {
+    const exchange = this.#exchange
+    discardBody(response.body)
+    if (exchange === undefined || (response.isLocal && exchange.reason === 'Internal')) {
+      this.#owner.responseEnded(false)
+      return
+    }
+    exchange.fail('internal', 'a response header is not fit for the wire')
+    this.send(exchange, mode)
+  }
+
+  #countBytes(): void {
+    if (this.#exchange !== undefined) this.#exchange.responseBytes += this.#writer.count
+  }
+}
+
+function headText(
+  response: HttpResponse,
+  framing: OutgoingFraming,
+  mode: ResponseMode,
+  keepsLength: boolean,
+): string | undefined {
+  return responseHeadText({
+    status: response.status,
+    headers: response.headers,
+    framing,
+    connection: mode.isKeepAlive ? (mode.is10 ? 'keep-alive' : undefined) : 'close',
+    keepsLength,
+  })
+}
+
+/** For HEAD: the length a GET would announce, if the gateway made the body itself. */
+function lengthOf(body: OutgoingBody): OutgoingFraming {
+  return typeof body === 'string' || Buffer.isBuffer(body) ? Buffer.byteLength(body) : 'None'
+}
+
+/** What can be sent: an impossible status, or no response at all, is a bug answered with 500. */
+function sendable(exchange: Exchange): HttpResponse {
+  const { response } = exchange
+  if (response === undefined) return exchange.fail('internal', 'no response was made')
+  const { status, body } = response
+  if (body instanceof IncomingBody && !body.isUntouched)
+    return exchange.fail('internal', 'response body was read before')
+  const isSwitch = status === 101 && body instanceof Tunnel
+  if (isSwitch || (Number.isInteger(status) && status >= 200 && status <= 599)) return response
+  discardBody(body)
+  return exchange.fail('internal', `impossible response status ${status}`)
+}

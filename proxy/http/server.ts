@@ -1,0 +1,208 @@
+// HTTP/1.1 server of one worker: accepts sockets, owns their connections, drains them. Requests go to the handler of
+// the seam.
+import net from 'node:net'
+import { type ConnectionFacts, type HandlerSlot, type Http2Takeover, ServerConnection } from './connection.ts'
+import { Sweeper } from './deadlines.ts'
+import type { RequestHandler } from './handler.ts'
+import { NOBODY, Transport, type TransportUser } from './transport.ts'
+
+export interface ListenOptions {
+  readonly host: string
+  readonly port: number
+  readonly reusePort: boolean
+}
+
+export interface HttpServer {
+  /** Resolves to the port (useful with port 0); rejects when it cannot be bound. */
+  listen(options: ListenOptions): Promise<number>
+  /** Applies to the next request, also of existing connections. */
+  setHandler(handler: RequestHandler): void
+  /**
+   * Serves a connection made elsewhere (TLS, PROXY protocol, tunnels). `early`: bytes of it that were read already;
+   * `facts` replace what the socket says. Without `handler` the server's own serves it.
+   */
+  acceptSocket(
+    socket: net.Socket,
+    handler?: RequestHandler | HandlerSlot,
+    extra?: { readonly early?: Buffer; readonly facts?: Partial<ConnectionFacts> },
+  ): void
+  stopAccepting(): void
+  /** From now on every response carries `connection: close`; idle connections are closed. */
+  drain(): void
+  destroyAll(): void
+  readonly openConnections: number
+  readonly activeRequests: number
+  /** Bytes held for clients that do not read. */
+  readonly bufferedBytes: number
+}
+
+/** TCP keepalive of accepted connections: `frontend.tcp.keepalive.time` default. */
+const KEEPALIVE_MS = 180_000
+/** Connections of one worker; more are closed at once, before they can cost memory. */
+const CONNECTIONS_MAX = 65_536
+const BACKLOG = 4096
+
+/** `http2`: gets plaintext connections that begin with the HTTP/2 preface; without it they are refused. */
+export function createHttpServer(handler: RequestHandler, http2?: Http2Takeover): HttpServer {
+  return new Server(handler, http2)
+}
+
+class Server implements HttpServer {
+  readonly #slot: HandlerSlot
+  readonly #connections = new Set<ServerConnection>()
+  readonly #listeners = new Set<net.Server>()
+  readonly #sweeper = new Sweeper()
+  #isDraining = false
+  #activeRequests = 0
+
+  readonly http2: Http2Takeover | undefined
+
+  constructor(handler: RequestHandler, http2: Http2Takeover | undefined) {
+    this.#slot = { current: handler }
+    this.http2 = http2
+  }
+
+  get isDraining(): boolean {
+    return this.#isDraining
+  }
+
+  get openConnections(): number {
+    return this.#connections.size
+  }
+
+  get activeRequests(): number {
+    return this.#activeRequests
+  }
+
+  get bufferedBytes(): number {
+    let bytes = 0
+    for (const connection of this.#connections) bytes += connection.bufferedBytes
+    return bytes
+  }
+
+  setHandler(handler: RequestHandler): void {
+    this.#slot.current = handler
+  }
+
+  listen(options: ListenOptions): Promise<number> {
+    const server = net.createServer({ allowHalfOpen: true, noDelay: true })
+    server.on('connection', (socket) => {
+      this.acceptSocket(socket)
+    })
+    return new Promise((resolve, reject) => {
+      server.once('error', reject)
+      server.listen({ ...options, backlog: BACKLOG }, () => {
+        server.off('error', reject)
+        // Accept errors (no file descriptors left) are transient: libuv keeps the listener.
+        server.on('error', () => {})
+        acceptHandles(server, (handle) => {
+          this.#acceptHandle(handle)
+        })
+        this.#listeners.add(server)
+        const address = server.address()
+        resolve(typeof address === 'object' && address !== null ? address.port : options.port)
+      })
+    })
+  }
+
+  acceptSocket(
+    socket: net.Socket,
+    handler?: RequestHandler | HandlerSlot,
+    extra: { readonly early?: Buffer; readonly facts?: Partial<ConnectionFacts> } = {},
+  ): void {
+    const slot = handler === undefined ? this.#slot : 'current' in handler ? handler : { current: handler }
+    const facts = { ...factsOf(socket), ...extra.facts }
+    const connection = this.#open(slot, facts, (user) => Transport.ofSocket(socket, user))
+    if (extra.early !== undefined && extra.early.length > 0) connection?.bytes(extra.early, 0, extra.early.length)
+  }
+
+  stopAccepting(): void {
+    for (const server of this.#listeners) server.close()
+    this.#listeners.clear()
+  }
+
+  drain(): void {
+    this.#isDraining = true
+    for (const connection of this.#connections) connection.drain()
+  }
+
+  destroyAll(): void {
+    for (const connection of this.#connections) connection.destroy()
+  }
+
+  requestStarted(): void {
+    this.#activeRequests++
+  }
+
+  requestFinished(): void {
+    this.#activeRequests--
+  }
+
+  connectionClosed(connection: ServerConnection): void {
+    this.#connections.delete(connection)
+    this.#sweeper.remove(connection)
+  }
+
+  #acceptHandle(handle: object): void {
+    // The facts need the socket and the connection needs the facts: nobody reads in between, and nothing can arrive
+    // before this function returns.
+    const transport = Transport.ofHandle(handle, NOBODY)
+    transport.socket.setNoDelay(true)
+    transport.socket.setKeepAlive(true, KEEPALIVE_MS)
+    this.#open(this.#slot, factsOf(transport.socket), (user) => {
+      transport.user = user
+      return transport
+    })
+  }
+
+  #open(
+    slot: HandlerSlot,
+    facts: ConnectionFacts,
+    open: (user: TransportUser) => Transport,
+  ): ServerConnection | undefined {
+    if (this.#connections.size >= CONNECTIONS_MAX) {
+      open(NOBODY).destroy()
+      return undefined
+    }
+    const connection = new ServerConnection({ owner: this, slot, facts, open })
+    this.#connections.add(connection)
+    this.#sweeper.add(connection)
+    if (this.#isDraining) connection.close()
+    return connection
+  }
+}
+
+/**
+ * Takes accepted handles before net.Server wraps them in a socket: only a socket made with `onread` reads into the
+ * shared
+ * buffer (see transport.ts), and net.Server has no option for that. Without the (undocumented) hook the `connection`
+ * event serves as well, a few microseconds slower.
+ */
+function acceptHandles(server: net.Server, accept: (handle: object) => void): void {
+  const { _handle: listener } = server as { _handle?: { onconnection?: unknown } }
+  if (typeof listener?.onconnection !== 'function') return
+  listener.onconnection = (status: number, handle: object | undefined): void => {
+    if (status === 0 && handle !== undefined) accept(handle)
+  }
+}
+
+function factsOf(socket: net.Socket): ConnectionFacts {
+  const isTls = 'encrypted' in socket
+  const sni = isTls && 'servername' in socket && typeof socket.servername === 'string' ? socket.servername : undefined
+  return {
+    sourceAddress: plainAddress(socket.remoteAddress),
+    sourcePort: socket.remotePort ?? 0,
+    localAddress: plainAddress(socket.localAddress),
+    localPort: socket.localPort ?? 0,
+    isTls,
+    sni,
+  }
+}
+
+const MAPPED = '::ffff:'
+
+/** An IPv4 client of a dual-stack listener is an IPv4 client. */
+function plainAddress(address: string | undefined): string {
+  if (address === undefined) return ''
+  return address.startsWith(MAPPED) && address.includes('.') ? address.slice(MAPPED.length) : address
+}

@@ -1,0 +1,252 @@
+// One request on its way to a backend: what to send, its deadline, and exactly one outcome. Knows no sockets.
+import { FAILURES, type FailureCode } from '../errors.ts'
+import type { Exchange, UpstreamCallHandle } from '../exchange.ts'
+import type { OutgoingBody, StreamBody } from '../http/body.ts'
+import type { DeadlineWheel, Expiring } from '../http/deadlines.ts'
+import type { OutgoingFraming } from '../http/head-text.ts'
+import { requestHeadText } from '../http/head-text.ts'
+import { HeaderList } from '../http/headers.ts'
+import { IncomingBody } from '../http/incoming-body.ts'
+import { HttpResponse } from '../http/message.ts'
+import type { ResponseHead } from '../http/response-parser.ts'
+import { Tunnel } from '../http/tunnel.ts'
+import { UpstreamError, type UpstreamRequest, type UpstreamResponse, type UpstreamTarget } from './target.ts'
+
+/** The connection a call runs on. */
+export interface CallCarrier {
+  /** The call is over: the connection must not be used for anything else. */
+  abandon(): void
+}
+
+export type CallFailure = Extract<
+  FailureCode,
+  | 'dnsFailure'
+  | 'upstreamFailure'
+  | 'upstreamTimeout'
+  | 'requestTimeout'
+  | 'overloaded'
+  | 'upgradeFailed'
+  | 'internal'
+  | 'invalidRequest'
+>
+
+/** RFC 9110 section 9.2.2: may be sent again when the connection died before any answer. */
+const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE'])
+/** Methods whose missing body is announced (RFC 9110 section 8.6). */
+const ANNOUNCES_EMPTY = new Set(['POST', 'PUT', 'PATCH'])
+
+export abstract class UpstreamCall implements Expiring {
+  readonly target: UpstreamTarget
+  /** Set while a connection carries it. */
+  carrier: CallCarrier | undefined = undefined
+  /** A second try after a dead kept-alive connection was made. */
+  isRetried = false
+  #isSettled = false
+  #wheel: DeadlineWheel | undefined = undefined
+  #slot = 0
+  #timeoutCode: CallFailure = 'upstreamTimeout'
+
+  constructor(target: UpstreamTarget) {
+    this.target = target
+  }
+
+  abstract readonly method: string
+  abstract readonly body: OutgoingBody
+  abstract readonly upgrade: string | undefined
+  abstract readonly preservesCase: boolean
+  /** CONNECT: a 2xx becomes a tunnel. */
+  abstract readonly isTunnel: boolean
+  /** undefined: some part is not fit for the wire. */
+  abstract headText(framing: OutgoingFraming): string | undefined
+  protected abstract onResponse(head: ResponseHead, body: OutgoingBody): void
+  protected abstract onFailure(code: CallFailure, detail: string): void
+
+  get isSettled(): boolean {
+    return this.#isSettled
+  }
+
+  /** Nothing of the body went out yet, or all of it can go out again. */
+  get isRepeatable(): boolean {
+    const { body } = this
+    return IDEMPOTENT.has(this.method) && (body === undefined || typeof body === 'string' || Buffer.isBuffer(body))
+  }
+
+  watch(wheel: DeadlineWheel, deadlineMs: number, code: CallFailure): void {
+    this.#wheel = wheel
+    this.#timeoutCode = code
+    this.#slot = wheel.add(this, deadlineMs)
+  }
+
+  expired(): void {
+    this.#wheel = undefined
+    this.failed(this.#timeoutCode, FAILURES[this.#timeoutCode].text)
+  }
+
+  responded(head: ResponseHead, body: OutgoingBody): void {
+    if (this.#settle()) this.onResponse(head, body)
+  }
+
+  failed(code: CallFailure, detail: string): void {
+    if (!this.#settle()) return
+    const { carrier } = this
+    this.carrier = undefined
+    carrier?.abandon()
+    this.onFailure(code, detail)
+  }
+
+  protected framingOf(framing: OutgoingFraming): OutgoingFraming {
+    return framing === 0 && !ANNOUNCES_EMPTY.has(this.method) ? 'None' : framing
+  }
+
+  #settle(): boolean {
+    if (this.#isSettled) return false
+    this.#isSettled = true
+    this.#wheel?.remove(this, this.#slot)
+    return true
+  }
+}
+
+/** The hot path: an exchange goes out as it is. One object per request, no promise, no closure. */
+export class ForwardCall extends UpstreamCall implements UpstreamCallHandle {
+  readonly #exchange: Exchange
+  readonly #authority: string
+  readonly #done: (exchange: Exchange) => void
+  readonly #isConnect: boolean
+
+  constructor(options: {
+    exchange: Exchange
+    target: UpstreamTarget
+    authority: string
+    isTunnel: boolean
+    done: (exchange: Exchange) => void
+  }) {
+    super(options.target)
+    this.#exchange = options.exchange
+    this.#authority = options.authority
+    this.#isConnect = options.isTunnel
+    this.#done = options.done
+  }
+
+  get method(): string {
+    return this.#exchange.request.method
+  }
+
+  get body(): OutgoingBody {
+    return this.#exchange.request.body
+  }
+
+  get upgrade(): string | undefined {
+    return this.#exchange.request.upgrade
+  }
+
+  get preservesCase(): boolean {
+    return this.#exchange.request.headers.wireNames !== undefined
+  }
+
+  get isTunnel(): boolean {
+    return this.#isConnect
+  }
+
+  headText(framing: OutgoingFraming): string | undefined {
+    const { request } = this.#exchange
+    return requestHeadText({
+      method: request.method,
+      pathAndQuery: request.pathAndQuery,
+      authority: this.#authority,
+      headers: request.headers,
+      framing: this.framingOf(framing),
+      upgrade: request.upgrade,
+    })
+  }
+
+  abort(code: FailureCode): void {
+    this.failed(code === 'invalidRequest' ? code : 'upstreamFailure', 'the client left before the backend answered')
+  }
+
+  /** A raw connection is open (CONNECT): it becomes the body of a 200. */
+  connected(tunnel: Tunnel): void {
+    this.responded({ ...TUNNEL_HEAD, headers: new HeaderList() }, tunnel)
+  }
+
+  protected override onResponse(head: ResponseHead, body: OutgoingBody): void {
+    const exchange = this.#exchange
+    exchange.upstreamHeadMs = performance.now()
+    exchange.upstreamCall = undefined
+    exchange.response = new HttpResponse(head.status, head.headers, body, false)
+    this.#done(exchange)
+  }
+
+  protected override onFailure(code: CallFailure, detail: string): void {
+    const exchange = this.#exchange
+    exchange.upstreamCall = undefined
+    exchange.fail(code, detail)
+    this.#done(exchange)
+  }
+}
+
+const TUNNEL_HEAD = { status: 200, framing: 'None', contentLength: 0, isKeepAlive: false, upgrade: undefined } as const
+
+/** A call of its own, answered by a promise. */
+export class SendCall extends UpstreamCall {
+  readonly upgrade = undefined
+  readonly isTunnel = false
+  readonly #request: UpstreamRequest
+  readonly #resolve: (response: UpstreamResponse) => void
+  readonly #reject: (error: UpstreamError) => void
+
+  constructor(options: {
+    target: UpstreamTarget
+    request: UpstreamRequest
+    resolve: (response: UpstreamResponse) => void
+    reject: (error: UpstreamError) => void
+  }) {
+    super(options.target)
+    this.#request = options.request
+    this.#resolve = options.resolve
+    this.#reject = options.reject
+  }
+
+  get method(): string {
+    return this.#request.method
+  }
+
+  get body(): OutgoingBody {
+    return this.#request.body
+  }
+
+  get preservesCase(): boolean {
+    return false
+  }
+
+  headText(framing: OutgoingFraming): string | undefined {
+    const { method, pathAndQuery, authority, headers } = this.#request
+    return requestHeadText({
+      method,
+      pathAndQuery,
+      authority,
+      headers,
+      framing: this.framingOf(framing),
+      upgrade: undefined,
+    })
+  }
+
+  protected override onResponse(head: ResponseHead, body: OutgoingBody): void {
+    this.#resolve({
+      status: head.status,
+      headers: head.headers,
+      body: body instanceof IncomingBody ? body : EMPTY_BODY,
+    })
+  }
+
+  protected override onFailure(code: CallFailure, detail: string): void {
+    const isKnown = code === 'dnsFailure' || code === 'overloaded' || code === 'upstreamTimeout'
+    this.#reject(new UpstreamError(isKnown ? code : 'upstreamFailure', detail))
+  }
+}
+
+const EMPTY_BODY: StreamBody = {
+  length: 0,
+  collect: () => Promise.resolve(Buffer.alloc(0)),
+  tryCollect: () => Promise.resolve(Buffer.alloc(0)),
+  [Symbol.asyncIterator]: () => ({ next: () => Promise.resolve({ done: true, value: undefined }) }),
+}

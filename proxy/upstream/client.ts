@@ -1,0 +1,163 @@
+// The one way out to backends: pools by target key, deadlines, DNS. Implements the seam of target.ts.
+import type { Exchange } from '../exchange.ts'
+import { DeadlineWheel, type Sweepable, Sweeper } from '../http/deadlines.ts'
+import { discardBody } from '../http/body-writer.ts'
+import { type CallFailure, ForwardCall, SendCall, type UpstreamCall } from './call.ts'
+import { DnsCache } from './dns-cache.ts'
+import { type PoolLimits, type PoolShared, TargetPool } from './pool.ts'
+import { UpstreamError } from './target.ts'
+import type { UpstreamClient, UpstreamRequest, UpstreamResponse, UpstreamTarget } from './target.ts'
+
+export interface UpstreamClientOptions {
+  readonly limits?: Partial<PoolLimits>
+  readonly dns?: DnsCache
+}
+
+/**
+ * A gateway that queues at a small pool fails with slow backends (a 60 ms backend and 300 users have emptied pools of
+ * peers), so the bound on open connections is far above the number that is kept idle.
+ */
+export const DEFAULT_POOL_LIMITS: PoolLimits = {
+  idlePerTargetMax: 512,
+  openPerTargetMax: 4096,
+  openMax: 16_384,
+  idleTimeoutMs: 90_000,
+}
+
+/** Seam plus what the proxy's own start-up code and tests need. */
+export interface HttpUpstreamClient extends UpstreamClient {
+  /** CONNECT: opens a raw connection; success is a 200 whose body is a `Tunnel`. */
+  tunnel(exchange: Exchange, target: UpstreamTarget, done: (exchange: Exchange) => void): void
+  readonly openConnections: number
+  readonly idleConnections: number
+}
+
+export function createUpstreamClient(options: UpstreamClientOptions = {}): HttpUpstreamClient {
+  return new Client(options)
+}
+
+class Client implements HttpUpstreamClient, Sweepable {
+  readonly #pools = new Map<string, TargetPool>()
+  readonly #sweeper = new Sweeper()
+  readonly #shared: PoolShared
+  #isClosed = false
+
+  constructor(options: UpstreamClientOptions) {
+    this.#shared = {
+      limits: { ...DEFAULT_POOL_LIMITS, ...options.limits },
+      wheel: new DeadlineWheel(),
+      dns: options.dns ?? new DnsCache(),
+      openConnections: 0,
+    }
+  }
+
+  get openConnections(): number {
+    return this.#shared.openConnections
+  }
+
+  get idleConnections(): number {
+    let count = 0
+    for (const pool of this.#pools.values()) count += pool.idleCount
+    return count
+  }
+
+  forward(exchange: Exchange, target: UpstreamTarget, authority: string, done: (exchange: Exchange) => void): void {
+    this.#run(exchange, new ForwardCall({ exchange, target, authority, isTunnel: false, done }))
+  }
+
+  tunnel(exchange: Exchange, target: UpstreamTarget, done: (exchange: Exchange) => void): void {
+    this.#run(exchange, new ForwardCall({ exchange, target, authority: '', isTunnel: true, done }))
+  }
+
+  send(
+    target: UpstreamTarget,
+    request: UpstreamRequest,
+    options: { deadlineMs: number; signal: AbortSignal | undefined },
+  ): Promise<UpstreamResponse> {
+    const { deadlineMs, signal } = options
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted === true) {
+        discardBody(request.body)
+        reject(new UpstreamError('upstreamFailure', 'aborted'))
+        return
+      }
+      const onAbort = (): void => {
+        call.failed('upstreamFailure', 'aborted')
+      }
+      const call = new SendCall({
+        target,
+        request,
+        resolve: (response) => {
+          signal?.removeEventListener('abort', onAbort)
+          resolve(response)
+        },
+        reject: (error) => {
+          signal?.removeEventListener('abort', onAbort)
+          reject(error)
+        },
+      })
+      signal?.addEventListener('abort', onAbort, { once: true })
+      this.#start(call, this.#pool(target), deadlineMs, 'upstreamTimeout')
+    })
+  }
+
+  retain(keys: ReadonlySet<string>): void {
+    for (const [key, pool] of this.#pools) pool.isRetired = !keys.has(key)
+    this.sweep(performance.now())
+  }
+
+  close(): void {
+    this.#isClosed = true
+    for (const pool of this.#pools.values()) pool.destroyAll()
+    this.#pools.clear()
+    this.#sweeper.remove(this)
+  }
+
+  sweep(nowMs: number): void {
+    for (const [key, pool] of this.#pools) {
+      pool.sweep(nowMs)
+      if (pool.isEmpty) this.#pools.delete(key)
+    }
+    if (this.#pools.size === 0) this.#sweeper.remove(this)
+  }
+
+  #run(exchange: Exchange, call: ForwardCall): void {
+    const pool = this.#pool(call.target)
+    exchange.endpoint = pool.label
+    exchange.upstreamStartMs = performance.now()
+    exchange.upstreamCall = call
+    const perTry =
+      exchange.backendRequestTimeoutMs === undefined
+        ? Infinity
+        : exchange.upstreamStartMs + exchange.backendRequestTimeoutMs
+    const whole = exchange.deadlineMs ?? Infinity
+    this.#start(call, pool, Math.min(perTry, whole), whole <= perTry ? 'requestTimeout' : 'upstreamTimeout')
+  }
+
+  #start(call: UpstreamCall, pool: TargetPool, deadlineMs: number, code: CallFailure): void {
+    if (this.#isClosed) {
+      call.failed('upstreamFailure', 'the client is closed')
+      return
+    }
+    if (deadlineMs !== Infinity) {
+      if (deadlineMs <= performance.now()) {
+        call.failed(code, 'the deadline has passed')
+        return
+      }
+      call.watch(this.#shared.wheel, deadlineMs, code)
+    }
+    pool.dispatch(call)
+  }
+
+  #pool(target: UpstreamTarget): TargetPool {
+    const known = this.#pools.get(target.key)
+    if (known !== undefined) {
+      known.isRetired = false
+      return known
+    }
+    const pool = new TargetPool(target, this.#shared)
+    this.#pools.set(target.key, pool)
+    this.#sweeper.add(this)
+    return pool
+  }
+}
