@@ -3,6 +3,8 @@
 import tab from '@bomb.sh/tab/commander'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { VERSION } from '#api/version.ts'
+import type { RunFlags } from './options.ts'
+import { completePaths } from './completion.ts'
 
 const EXAMPLES = {
   run: `
@@ -54,7 +56,7 @@ export function buildProgram(finish: (code: number) => void): Command {
     .command('version')
     .description('Print the version')
     .action(() => console.log(VERSION))
-  tab(program, { completionCommandName: 'completion' })
+  completePaths(tab(program, { completionCommandName: 'completion' }))
   return program
 }
 
@@ -64,12 +66,12 @@ function addRun(program: Command, finish: (code: number) => void): void {
     .description('Run a proxy for a standalone file or a folder of Kubernetes manifests')
     .requiredOption('-f, --file <path>', 'Standalone file, manifest file or folder of manifests; - is standard input')
     .option('--listen-address <address>', 'Address that listeners bind to', '127.0.0.1')
-    .option('--admin-addr <host:port>', 'Address of the admin server', '127.0.0.1:15000')
-    .option('--stats-addr <host:port>', 'Address of the metrics server', '127.0.0.1:15020')
-    .option('--readiness-addr <host:port>', 'Address of the readiness server', '127.0.0.1:15021')
-    .option('--workers <number>', 'Traffic threads; one for each processor when unset', wholeNumber)
-    .addOption(new Option('--log-format <format>', 'Form of log lines').choices(['text', 'json']).default('text'))
-    .option('--log-level <directive>', 'Level, or list of module=level')
+    .option('--admin-addr <host:port>', 'Address of the admin server; when unset localhost:15000')
+    .option('--stats-addr <host:port>', 'Address of the metrics server; when unset localhost:15020')
+    .option('--readiness-addr <host:port>', 'Address of the readiness server; when unset localhost:15021')
+    .option('--workers <number>', 'Traffic threads; when unset one for each processor', wholeNumber)
+    .addOption(new Option('--log-format <format>', 'Form of log lines; when unset text').choices(['text', 'json']))
+    .option('--log-level <directive>', 'Level, or list of module=level; when unset info')
     .option('--no-access-log', 'Do not log requests')
     .addHelpText('after', EXAMPLES.run)
     .action(async (options: RunFlags) => {
@@ -101,18 +103,6 @@ function addTranslate(program: Command, finish: (code: number) => void): void {
       const { translateCommand } = await import('./commands/translate.ts')
       finish(await translateCommand(options))
     })
-}
-
-export interface RunFlags {
-  readonly file: string
-  readonly listenAddress: string
-  readonly adminAddr: string
-  readonly statsAddr: string
-  readonly readinessAddr: string
-  readonly workers?: number
-  readonly logFormat: 'text' | 'json'
-  readonly logLevel?: string
-  readonly accessLog: boolean
 }
 
 function wholeNumber(text: string): number {

@@ -1,7 +1,9 @@
 // What `-f` names, made into a configuration for the proxy: manifests by way of the operator's translation, or a
 // standalone file. Says everything that is wrong, with its place.
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
-import { parseDocuments, type FileProblem } from '#api/source/document.ts'
+import type { FileProblem } from '#api/source/document.ts'
+import type { StandaloneSettings } from '#proxy/config/standalone/settings.ts'
+import { formatProblems } from './report.ts'
 import { readSources, type SourceFile } from './manifests/files.ts'
 import { loadManifests, type LoadedManifests } from './manifests/load.ts'
 import type { Translation } from '#operator/translate/translation.ts'
@@ -14,12 +16,16 @@ export interface LoadedSource {
   readonly rendered: { readonly config: RenderedConfig; readonly secrets: RenderedSecrets } | undefined
   readonly translation: Translation | undefined
   readonly problems: readonly FileProblem[]
+  /** Of a standalone file, for the start of the process. */
+  readonly settings: StandaloneSettings | undefined
   /** Files besides the path itself whose change matters. */
   readonly watched: readonly string[]
 }
 
+const CONTROLLER = 'gw.dev/controller'
+
 export const TRANSLATE_SETTINGS = {
-  controllerName: 'gw.dev/controller',
+  controllerName: CONTROLLER,
   className: 'gw',
   clusterDomain: 'cluster.local',
 } as const
@@ -27,30 +33,63 @@ export const TRANSLATE_SETTINGS = {
 /** `problem`: the path cannot be read at all. */
 export async function loadSource(path: string): Promise<LoadedSource | { problem: string }> {
   const sources = readSources(path)
+  return 'problem' in sources ? sources : loadFiles(sources.files)
+}
+
+/** As loadSource, with what one proxy process asks for beyond a cluster. */
+export async function loadRunnable(path: string): Promise<LoadedSource | { problem: string }> {
+  const sources = readSources(path)
   if ('problem' in sources) return sources
-  const { files } = sources
+  const source = await loadFiles(sources.files)
+  if (source.rendered === undefined || source.translation === undefined) return source
+  if (source.rendered.config.binds.length === 0) {
+    const message = `nothing to serve: no Gateway with a listener, whose GatewayClass has the controller ${CONTROLLER}`
+    return {
+      problem: [formatProblems(source.problems), `${path}: ${message}`].filter((line) => line !== '').join('\n'),
+    }
+  }
+  const ports = portProblems(source.translation, loadManifests(sources.files))
+  return ports.length === 0 ? source : { ...source, rendered: undefined, problems: [...source.problems, ...ports] }
+}
+
+/** Everything a path holds, standalone files in a folder each on its own. */
+export async function checkSource(path: string): Promise<readonly FileProblem[] | { problem: string }> {
+  const sources = readSources(path)
+  if ('problem' in sources) return sources
+  const isAlone = sources.files.length === 1
+  const standalone = sources.files.filter((file) => STANDALONE_FIELD.test(file.text) && !MANIFEST_FIELD.test(file.text))
+  if (isAlone || standalone.length === 0) return (await loadFiles(sources.files)).problems
+  const manifests = sources.files.filter((file) => !standalone.includes(file))
+  const problems = manifests.length === 0 ? [] : [...(await loadManifestFiles(manifests)).problems]
+  for (const file of standalone) problems.push(...(await loadStandaloneFile([file])).problems)
+  return problems
+}
+
+function loadFiles(files: readonly SourceFile[]): Promise<LoadedSource> {
   return formOf(files) === 'standalone' ? loadStandaloneFile(files) : loadManifestFiles(files)
 }
 
-/** Manifests have apiVersion and kind; one file without either is a standalone file. */
+const STANDALONE_FIELD = /^(?:config|gateways|routes|mcp|backends|binds)\s*:/m
+/** At the start of a line, as in a manifest, or anywhere in one line of JSON. */
+const MANIFEST_FIELD = /^(?:apiVersion|kind)["']?\s*:|^\s*\{[\s\S]*"(?:apiVersion|kind)"\s*:/m
+
+/**
+ * Manifests have apiVersion and kind; one file without either is a standalone file. Looks at the text alone: it may be
+ * broken, or hold variables where YAML allows none.
+ */
 function formOf(files: readonly SourceFile[]): SourceForm {
   const [only] = files
-  if (files.length !== 1 || only === undefined) return 'manifests'
-  const { documents } = parseDocuments(only.path, only.text)
-  const isManifest = documents.some(
-    ({ value }) => typeof value === 'object' && value !== null && ('kind' in value || 'apiVersion' in value),
-  )
-  return documents.length === 1 && !isManifest ? 'standalone' : 'manifests'
+  return files.length === 1 && only !== undefined && !MANIFEST_FIELD.test(only.text) ? 'standalone' : 'manifests'
 }
 
 async function loadStandaloneFile([file]: readonly SourceFile[]): Promise<LoadedSource> {
   const { loadStandalone } = await import('#proxy/config/standalone/load.ts')
-  const { rendered, problems, files } = loadStandalone({
+  const { rendered, settings, problems, files } = loadStandalone({
     path: file?.path ?? '',
     text: file?.text ?? '',
     environment: process.env,
   })
-  return { form: 'standalone', rendered, translation: undefined, problems, watched: files }
+  return { form: 'standalone', rendered, translation: undefined, settings, problems, watched: files }
 }
 
 async function loadManifestFiles(files: readonly SourceFile[]): Promise<LoadedSource> {
@@ -58,12 +97,13 @@ async function loadManifestFiles(files: readonly SourceFile[]): Promise<LoadedSo
   const { snapshotOf } = await import('#operator/translate/snapshot.ts')
   const { translate } = await import('#operator/translate/translate.ts')
   const translation = translate(snapshotOf(loaded.objects), TRANSLATE_SETTINGS)
-  const problems = [...loaded.problems, ...translationProblems(loaded, translation), ...portProblems(translation)]
+  const problems = [...loaded.problems, ...translationProblems(loaded, translation)]
   const hasErrors = loaded.problems.some(({ severity }) => severity === 'error')
   return {
     form: 'manifests',
     rendered: hasErrors ? undefined : joined(translation),
     translation,
+    settings: undefined,
     problems,
     watched: [],
   }
@@ -82,22 +122,20 @@ function translationProblems(loaded: LoadedManifests, { problems }: Translation)
 }
 
 /** One process cannot open a port twice; in a cluster each Gateway has pods of its own. */
-function portProblems({ perGateway }: Translation): FileProblem[] {
+function portProblems({ perGateway }: Translation, loaded: LoadedManifests): FileProblem[] {
   const owners = new Map<number, string>()
   const problems: FileProblem[] = []
   for (const [gateway, { config }] of perGateway) {
+    const [namespace = '', name = ''] = gateway.split('/', 2)
+    const path = 'spec.listeners'
     for (const { port } of config.binds) {
       const owner = owners.get(port)
       if (owner === undefined) owners.set(port, gateway)
       else if (owner !== gateway) {
-        problems.push({
-          file: `Gateway/${gateway}`,
-          line: 1,
-          column: 1,
-          path: 'spec.listeners',
-          message: `port ${port} is already used by Gateway ${owner}; run them apart or change a port`,
-          severity: 'error',
-        })
+        const place = loaded.locate({ kind: 'Gateway', namespace, name }, path)
+        const where = place ?? { file: `Gateway/${gateway}`, line: 1, column: 1 }
+        const message = `port ${port} is already used by Gateway ${owner}; run them apart or change a port`
+        problems.push({ ...where, path, message, severity: 'error' })
       }
     }
   }

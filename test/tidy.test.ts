@@ -1,9 +1,10 @@
 // The repository checks itself: what lives where, who may import whom, what a file must not hold (CONTRIBUTING.md).
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
-import { dirname, join, normalize } from 'node:path'
+import { basename, dirname, join, normalize } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { parseAllDocuments } from 'yaml'
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..')
 const COLUMNS_MAX = 120
@@ -126,5 +127,120 @@ describe('tidy', () => {
         /[:<|&(]\s*any\b|\bany\[\]/.test(read(file).replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*/g, '')),
       ),
     ).toEqual([])
+  })
+})
+
+/** Fields of the backend section that look at messages; the others are settings of connections. */
+const BACKEND_FILTERS: Readonly<Record<string, string>> = {
+  ai: 'proxy/llm/backend.ts',
+  auth: 'proxy/backend/auth.ts',
+  mcp: 'proxy/mcp/backend.ts',
+  transformation: 'proxy/policy/transformation.ts',
+}
+const REGISTRY = 'operator/translate/policy/registry.ts'
+
+interface RunField {
+  readonly section: 'traffic' | 'frontend' | 'backend'
+  readonly field: string
+  /** File of the translator, without ending. */
+  readonly translator: string
+}
+
+/** Fields of the registry that are not notYetProgrammed, with the file their translator comes from. */
+function runFields(): RunField[] {
+  const text = read(REGISTRY)
+  const fileOf = new Map<string, string>()
+  for (const [, names = '', file = ''] of text.matchAll(/import \{ ([^}]+) \} from '\.\/([a-z-]+)\.ts'/g)) {
+    for (const name of names.split(/[\s,]+/)) fileOf.set(name, file)
+  }
+  return (['traffic', 'frontend', 'backend'] as const).flatMap((section) => {
+    const body =
+      new RegExp(`export const ${section.toUpperCase()} = \\{\\n([\\s\\S]*?)\\n\\} satisfies`).exec(text)?.[1] ?? ''
+    const entries = [...body.matchAll(/^ {2}([a-zA-Z]+)(?:: ([a-zA-Z]+).*)?[,({]?$/gm)]
+    return entries.flatMap(([, field = '', translator = field]) => {
+      const file = fileOf.get(translator) ?? `(no import of ${translator} in ${REGISTRY})`
+      return translator === 'notYetProgrammed' ? [] : [{ section, field, translator: file }]
+    })
+  })
+}
+
+/** `csrf`, `frontend-http`, `backend-auth`: names of fields repeat over sections, traffic has the short ones. */
+function featureName({ section, field }: RunField): string {
+  return section === 'traffic' ? kebab(field) : `${section}-${kebab(field)}`
+}
+
+function kebab(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+}
+
+/** What a field that is run must have; each stage names what is missing, or nothing. */
+function missingStages(feature: RunField): string[] {
+  const { section, field, translator } = feature
+  const name = featureName(feature)
+  const schema = { traffic: 'traffic', frontend: 'frontend', backend: 'backend/full' }[section]
+  const fixture = section === 'backend' ? `gwpolicy-backend/${kebab(field)}` : `gwpolicy/${name}`
+  const wanted = [
+    `api/v1alpha1/schema/${schema}/${kebab(field)}.yaml`,
+    `api/v1alpha1/testdata/${fixture}.yaml`,
+    `operator/translate/policy/${translator}.ts`,
+    `config/samples/${name}.yaml`,
+    `docs/policies/${name}.md`,
+    `test/conformance/${name}.ts`,
+  ].filter((file) => !files.includes(file))
+  return [
+    ...wanted,
+    ...(hasGolden(section, field)
+      ? []
+      : [`a golden in operator/translate/testdata that sets spec.${section}.${field}`]),
+    ...(section === 'frontend' ? [] : missingFilter(feature)),
+    ...(runsSample(name) ? [] : [`a case in test/conformance/${name}.ts that runs ${name}.yaml`]),
+  ]
+}
+
+function hasGolden(section: string, field: string): boolean {
+  const goldens = files.filter((file) => file.startsWith('operator/translate/testdata/') && file.endsWith('.in.yaml'))
+  return goldens.some((file) =>
+    parseAllDocuments(read(file)).some(
+      (document) => document.getIn(['kind']) === 'GwPolicy' && document.hasIn(['spec', section, field]),
+    ),
+  )
+}
+
+/** The file of the proxy that does it, and a test beside it or one that imports it. */
+function missingFilter({ section, field, translator }: RunField): string[] {
+  const filter = section === 'traffic' ? `proxy/policy/${translator}.ts` : BACKEND_FILTERS[field]
+  if (filter === undefined) return []
+  if (!files.includes(filter)) return [filter]
+  const tests = files.filter((file) => file.startsWith('proxy/') && file.endsWith('.test.ts'))
+  const isTested = tests.some(
+    (file) => file === filter.replace(/\.ts$/, '.test.ts') || importsOf(file).includes(filter),
+  )
+  return isTested ? [] : [`a test of ${filter}`]
+}
+
+function runsSample(name: string): boolean {
+  const file = `test/conformance/${name}.ts`
+  return files.includes(file) && read(file).includes(`'${name}.yaml'`)
+}
+
+describe('feature completeness', () => {
+  const fields = runFields()
+
+  it('finds the fields of every section', () => {
+    for (const section of ['traffic', 'frontend', 'backend'] as const) {
+      expect(fields.filter((one) => one.section === section).length, `fields of ${section}`).toBeGreaterThan(0)
+    }
+    expect(fields.map(featureName)).toEqual(expect.arrayContaining(['csrf', 'frontend-http', 'backend-auth']))
+  })
+
+  it.each(fields.map((field) => [featureName(field), field] as const))('%s has every stage', (name, field) => {
+    expect(missingStages(field), `${name} lacks`).toEqual([])
+  })
+
+  it('every policy page has its field, and every case its sample', () => {
+    const names = new Set([...fields.map(featureName), 'README'])
+    const pages = files.filter((file) => file.startsWith('docs/policies/')).map((file) => basename(file, '.md'))
+    expect(pages.filter((page) => !names.has(page))).toEqual([])
+    for (const page of fields.map(featureName)) expect(read('docs/policies/README.md')).toContain(`(${page}.md)`)
   })
 })

@@ -1,5 +1,5 @@
 // One YAML document with the way back from a field path to the line it stands on.
-import { isMap, isScalar, isSeq, LineCounter, parseAllDocuments, type Document, type Node } from 'yaml'
+import { isAlias, isMap, isScalar, isSeq, LineCounter, parseAllDocuments, type Document, type Node } from 'yaml'
 
 export interface Position {
   readonly file: string
@@ -23,34 +23,75 @@ export interface FileProblem extends Position {
   readonly severity: 'error' | 'warning'
 }
 
+/** The text a parsed text was made from, when they differ: positions are those of the original. */
+export interface OriginalText {
+  readonly text: string
+  /** From an offset of the parsed text. */
+  offsetOf(offset: number): number
+}
+
 /** Aliases could make a small file expand without end. */
 const ALIASES_MAX = 100
 
-export function parseDocuments(file: string, text: string): { documents: LocatedDocument[]; problems: FileProblem[] } {
-  const lines = new LineCounter()
-  const at = (offset: number): Position => {
-    const { line, col } = lines.linePos(offset)
-    return { file, line, column: col }
-  }
+export function parseDocuments(
+  file: string,
+  text: string,
+  original: OriginalText = { text, offsetOf: (offset) => offset },
+): { documents: LocatedDocument[]; problems: FileProblem[] } {
+  const lineStarts = lineStartsOf(original.text)
+  const at = (offset: number): Position => ({ file, ...placeOf(lineStarts, original.offsetOf(offset)) })
   const documents: LocatedDocument[] = []
   const problems: FileProblem[] = []
-  for (const document of parseAllDocuments(text, { lineCounter: lines, prettyErrors: false, version: '1.2' })) {
-    for (const error of document.errors) {
-      problems.push({ ...at(error.pos[0]), path: '', message: `not valid YAML: ${error.message}`, severity: 'error' })
-    }
+  for (const document of parseAllDocuments(text, { prettyErrors: false, version: '1.2' })) {
+    problems.push(...syntaxProblems(document, at))
     if (document.errors.length > 0 || document.contents === null) continue
     const value = valueOf(document)
-    if ('problem' in value) problems.push({ ...at(0), path: '', message: value.problem, severity: 'error' })
+    const start = document.contents.range?.[0] ?? 0
+    if ('problem' in value) problems.push({ ...at(start), path: '', message: value.problem, severity: 'error' })
     else if (value.value !== null) documents.push(locatedDocument(document, value.value, at))
   }
   return { documents, problems }
+}
+
+export function placeOfOffset(text: string, offset: number): { line: number; column: number } {
+  return placeOf(lineStartsOf(text), offset)
+}
+
+function lineStartsOf(text: string): LineCounter {
+  const lines = new LineCounter()
+  lines.addNewLine(0)
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines.addNewLine(at + 1)
+  return lines
+}
+
+function placeOf(lines: LineCounter, offset: number): { line: number; column: number } {
+  const { line, col } = lines.linePos(offset)
+  return { line, column: col }
+}
+
+/** After one mistake the parser often lists what is left of the line or of the document: that is the same mistake. */
+function syntaxProblems({ errors }: Pick<Document, 'errors'>, at: (offset: number) => Position): FileProblem[] {
+  const problems: FileProblem[] = []
+  for (const error of errors) {
+    const place = at(error.pos[0])
+    const text = withoutSource(error.message)
+    const former = problems.at(-1)
+    if (former !== undefined && (former.line === place.line || text.endsWith('token in YAML stream'))) continue
+    problems.push({ ...place, path: '', message: `not valid YAML: ${text}`, severity: 'error' })
+  }
+  return problems
+}
+
+/** The library quotes what it stumbled over; that may be a secret. */
+function withoutSource(message: string): string {
+  return message.replace(/: (?:".*"|[^\s"]+)$/s, '')
 }
 
 function valueOf(document: Document): { value: unknown } | { problem: string } {
   try {
     return { value: document.toJS({ maxAliasCount: ALIASES_MAX }) as unknown }
   } catch (error) {
-    return { problem: error instanceof Error ? error.message : String(error) }
+    return { problem: withoutSource(error instanceof Error ? error.message : String(error)) }
   }
 }
 
@@ -60,7 +101,7 @@ function locatedDocument(document: Document, value: unknown, at: (offset: number
   return {
     value,
     start: at(root.range?.[0] ?? 0),
-    locate: (path) => at(offsetOf(root, splitPath(path))),
+    locate: (path) => at(offsetOf(document, root, splitPath(path))),
   }
 }
 
@@ -73,11 +114,12 @@ export function splitPath(path: string): string[] {
   return parts
 }
 
-function offsetOf(root: Node, parts: readonly string[]): number {
+function offsetOf(document: Document, root: Node, parts: readonly string[]): number {
   let node: Node | undefined = root
   let offset = root.range?.[0] ?? 0
   for (const part of parts) {
-    const step: Step = stepInto(node, part)
+    // What an alias stands for is written where its anchor is.
+    const step: Step = stepInto(isAlias(node) ? node.resolve(document) : node, part)
     offset = step.offset ?? offset
     node = step.node
     if (node === undefined) return offset

@@ -1,30 +1,58 @@
 // gw run: a proxy in this process, fed from files. A bad change keeps the last good configuration.
 import { statSync } from 'node:fs'
+import { isDeepStrictEqual } from 'node:util'
 import type { ProxyOptions, RunningProxy } from '#proxy/main.ts'
-import type { RunFlags } from '../program.ts'
+import type { StdioBridge } from '#proxy/mcp/stdio-bridge.ts'
+import { optionsOf, type RunFlags } from '../options.ts'
 import { formatProblems, hasErrors } from '../report.ts'
-import { loadSource, type LoadedSource } from '../source.ts'
-import { watchPaths, type SourceWatch } from '../watch.ts'
+import { loadRunnable, type LoadedSource } from '../source.ts'
+import { watchSource, type SourceWatch } from '../watch.ts'
 
 export async function runCommand(flags: RunFlags): Promise<number> {
-  const options = optionsOf(flags)
-  if ('problem' in options) {
-    console.error(options.problem)
-    return 1
+  // From the beginning: a change while the proxy starts must not be missed.
+  const changes = new Changes()
+  const watch = watchOf(flags.file, () => changes.add())
+  try {
+    const source = await loadRunnable(flags.file)
+    if ('problem' in source) return failed(source.problem)
+    if (source.problems.length > 0) console.error(formatProblems(source.problems))
+    if (source.rendered === undefined || (source.form === 'standalone' && hasErrors(source.problems))) return 1
+    watch?.follow(source.watched)
+    const options = optionsOf(flags, source.settings, process.env)
+    if ('problem' in options) return failed(options.problem)
+    const started = await start(options)
+    if ('problem' in started) return failed(started.problem)
+    return await serve({ path: flags.file, source, proxy: started.proxy, changes, watch })
+  } finally {
+    watch?.close()
   }
-  const source = await loadSource(flags.file)
-  if ('problem' in source) {
-    console.error(source.problem)
-    return 1
+}
+
+function failed(problem: string): number {
+  console.error(problem)
+  return 1
+}
+
+/** undefined: nothing to watch. A path that is not there is reported by the load. */
+function watchOf(path: string, onChange: () => void): SourceWatch | undefined {
+  const stat = path === '-' ? undefined : statSync(path, { throwIfNoEntry: false })
+  return stat === undefined ? undefined : watchSource(path, stat.isDirectory(), onChange)
+}
+
+/** Changes of the source; remembered until somebody cares. */
+class Changes {
+  #isPending = false
+  #listener: (() => void) | undefined = undefined
+
+  add(): void {
+    if (this.#listener === undefined) this.#isPending = true
+    else this.#listener()
   }
-  if (source.problems.length > 0) console.error(formatProblems(source.problems))
-  if (source.rendered === undefined || (source.form === 'standalone' && hasErrors(source.problems))) return 1
-  const started = await start(options)
-  if ('problem' in started) {
-    console.error(started.problem)
-    return 1
+
+  listen(listener: () => void): void {
+    this.#listener = listener
+    if (this.#isPending) listener()
   }
-  return serve(flags.file, source, started.proxy)
 }
 
 async function start(options: ProxyOptions): Promise<{ proxy: RunningProxy } | { problem: string }> {
@@ -36,60 +64,98 @@ async function start(options: ProxyOptions): Promise<{ proxy: RunningProxy } | {
   }
 }
 
+interface Run {
+  readonly path: string
+  readonly source: LoadedSource
+  readonly proxy: RunningProxy
+  readonly changes: Changes
+  readonly watch: SourceWatch | undefined
+}
+
 /** Until a signal, or until the proxy ends by itself. */
-async function serve(path: string, source: LoadedSource, proxy: RunningProxy): Promise<number> {
+async function serve({ path, source, proxy, changes, watch }: Run): Promise<number> {
+  const signalled = signal()
   const { createStdioBridge } = await import('#proxy/mcp/stdio-bridge.ts')
   const bridge = await createStdioBridge()
-  const apply = async ({ rendered }: LoadedSource): Promise<string | undefined> => {
-    if (rendered === undefined) return undefined
-    const result = await proxy.apply(bridge.expose(rendered.config), rendered.secrets)
-    if ('problem' in result) return result.problem.message
-    for (const warning of result.warnings) console.error(`warning: ${warning}`)
-    return undefined
-  }
   try {
-    const problem = await apply(source)
+    const problem = await apply(source, proxy, bridge)
     if (problem !== undefined) {
       console.error(problem)
-      await proxy.stop()
+      await proxy.stop({ isForced: true })
       return 1
     }
     console.error(`gw: serving ${path}`)
-    const watch = path === '-' ? undefined : watchSource(path, source, apply)
-    const ended = await Promise.race([signal(), proxy.closed.then(() => 'closed' as const)])
-    watch?.close()
-    if (ended !== 'closed') await stopOnSignal(proxy)
+    const reloader = new Reloader({ path, source, proxy, watch, bridge })
+    changes.listen(() => reloader.request())
+    const ended = await Promise.race([signalled, proxy.closed.then(() => 'closed' as const)])
+    if (ended !== 'closed') await stopOnSignal(proxy, bridge)
     return 0
   } finally {
     bridge.close()
   }
 }
 
-function watchSource(
-  path: string,
-  source: LoadedSource,
-  apply: (source: LoadedSource) => Promise<string | undefined>,
-): SourceWatch {
-  const isFolder = statSync(path).isDirectory()
-  let work = Promise.resolve()
-  const reload = async (): Promise<void> => {
-    const next = await loadSource(path)
+/** undefined: in force. */
+async function apply(
+  { rendered }: LoadedSource,
+  proxy: RunningProxy,
+  bridge: StdioBridge,
+): Promise<string | undefined> {
+  if (rendered === undefined) return undefined
+  const result = await proxy.apply(bridge.expose(rendered.config), rendered.secrets)
+  if ('problem' in result) return result.problem.message
+  for (const warning of result.warnings) console.error(`warning: ${warning}`)
+  return undefined
+}
+
+class Reloader {
+  readonly #run: Omit<Run, 'changes'> & { readonly bridge: StdioBridge }
+  #applied: LoadedSource
+  #work: Promise<void> = Promise.resolve()
+  #isQueued = false
+
+  constructor(run: Omit<Run, 'changes'> & { readonly bridge: StdioBridge }) {
+    this.#run = run
+    this.#applied = run.source
+  }
+
+  /** One reload after the other; many changes while one runs are one more. A failure must not end the watch. */
+  request(): void {
+    if (this.#isQueued) return
+    this.#isQueued = true
+    this.#work = this.#work
+      .then(() => {
+        this.#isQueued = false
+        return this.#reload()
+      })
+      .catch((error: unknown) => console.error(`gw: reload failed: ${String(error)}`))
+  }
+
+  async #reload(): Promise<void> {
+    const { path, proxy, bridge, watch } = this.#run
+    const next = await loadRunnable(path)
     if ('problem' in next) {
       console.error(`${next.problem}; the last good configuration stays`)
       return
     }
-    if (next.problems.length > 0) console.error(formatProblems(next.problems))
+    watch?.follow(next.watched)
+    const isNew = !isDeepStrictEqual(next.problems, this.#applied.problems)
+    if (isNew && next.problems.length > 0) console.error(formatProblems(next.problems))
     if (next.rendered === undefined) {
       console.error(`gw: ${path} has errors; the last good configuration stays`)
       return
     }
-    const problem = await apply(next)
+    if (isDeepStrictEqual(next.rendered, this.#applied.rendered)) {
+      this.#applied = next
+      return
+    }
+    const problem = await apply(next, proxy, bridge)
+    if (problem === undefined) this.#applied = next
     console.error(problem === undefined ? `gw: reloaded ${path}` : `${problem}; the last good configuration stays`)
+    if (!isDeepStrictEqual(next.settings, this.#run.source.settings)) {
+      console.error(`gw: changes of config in ${path} take effect at the next start`)
+    }
   }
-  return watchPaths([path, ...source.watched], isFolder, () => {
-    // One reload after the other; a failure of one must not end the watch.
-    work = work.then(reload).catch((error: unknown) => console.error(`gw: reload failed: ${String(error)}`))
-  })
 }
 
 function signal(): Promise<NodeJS.Signals> {
@@ -99,30 +165,12 @@ function signal(): Promise<NodeJS.Signals> {
 }
 
 /** A second signal ends the process at once. */
-async function stopOnSignal(proxy: RunningProxy): Promise<void> {
-  const again = (): never => process.exit(1)
+async function stopOnSignal(proxy: RunningProxy, bridge: StdioBridge): Promise<void> {
+  const again = (): never => {
+    bridge.close()
+    process.exit(1)
+  }
   process.once('SIGINT', again)
   process.once('SIGTERM', again)
   await proxy.stop()
-}
-
-function optionsOf(flags: RunFlags): ProxyOptions | { problem: string } {
-  const addresses = { admin: flags.adminAddr, stats: flags.statsAddr, readiness: flags.readinessAddr }
-  const parsed: { [name: string]: { host: string; port: number } } = {}
-  for (const [name, text] of Object.entries(addresses)) {
-    const parts = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text)
-    const port = Number(parts?.[3])
-    if (parts === null || port > 65_535) return { problem: `--${name}-addr ${text}: must be host:port` }
-    parsed[name] = { host: parts[1] ?? parts[2] ?? '', port }
-  }
-  return {
-    listenAddress: flags.listenAddress,
-    workers: flags.workers,
-    logFormat: flags.logFormat,
-    logLevel: flags.logLevel,
-    accessLog: flags.accessLog,
-    admin: parsed['admin'],
-    stats: parsed['stats'],
-    readiness: parsed['readiness'],
-  }
 }

@@ -1,5 +1,6 @@
 // gw translate: what the operator would hand to proxies and write into statuses. Secret values are never printed.
 import { stringify } from 'yaml'
+import { redactTree } from '#proxy/admin/redact-tree.ts'
 import { formatProblems, hasErrors } from '../report.ts'
 import { loadSource, type LoadedSource } from '../source.ts'
 
@@ -13,8 +14,10 @@ export async function translateCommand(options: {
     return 1
   }
   if (source.problems.length > 0) console.error(formatProblems(source.problems))
-  const result = outputOf(source)
-  if (result === undefined) return 1
+  const output = outputOf(source)
+  if (output === undefined) return 1
+  // Credentials that users wrote into plain fields.
+  const result = redactTree(output)
   process.stdout.write(
     options.output === 'json'
       ? `${JSON.stringify(result, null, 2)}\n`

@@ -1,20 +1,23 @@
 // gw validate
 import { formatProblems, hasErrors } from '../report.ts'
-import { loadSource } from '../source.ts'
+import { checkSource } from '../source.ts'
+
+/** As problems call it. */
+const STDIN = '<stdin>'
 
 export async function validateCommand({ file }: { readonly file: string }): Promise<number> {
-  const source = await loadSource(file)
-  if ('problem' in source) {
-    console.error(source.problem)
+  const problems = await checkSource(file)
+  if ('problem' in problems) {
+    console.error(problems.problem)
     return 1
   }
-  const { problems } = source
+  const name = file === '-' ? STDIN : file
   if (problems.length > 0) console.error(formatProblems(problems))
   if (!hasErrors(problems)) {
-    console.log(`${file}: valid${problems.length > 0 ? `, ${problems.length} warning(s)` : ''}`)
+    console.log(`${name}: valid${problems.length > 0 ? `, ${problems.length} warning(s)` : ''}`)
     return 0
   }
   const count = problems.filter(({ severity }) => severity === 'error').length
-  console.error(`${file}: ${count} error(s)`)
+  console.error(`${name}: ${count} error(s)`)
   return 1
 }

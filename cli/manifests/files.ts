@@ -17,7 +17,7 @@ export function readSources(path: string): { files: SourceFile[] } | { problem: 
     if (path === '-') return { files: [{ path: '<stdin>', text: readFileSync(0, 'utf8') }] }
     if (!statSync(path).isDirectory()) return { files: [{ path, text: readFile(path) }] }
     const paths = readdirSync(path, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile() && EXTENSIONS.some((extension) => entry.name.endsWith(extension)))
+      .filter((entry) => (entry.isFile() || entry.isSymbolicLink()) && isSourceName(entry.name))
       .map((entry) => join(entry.parentPath, entry.name))
       .sort()
     if (paths.length === 0) return { problem: `${path}: no .yaml, .yml or .json file in this folder` }
@@ -26,6 +26,10 @@ export function readSources(path: string): { files: SourceFile[] } | { problem: 
   } catch (error) {
     return { problem: reasonOf(path, error) }
   }
+}
+
+export function isSourceName(name: string): boolean {
+  return EXTENSIONS.some((extension) => name.endsWith(extension))
 }
 
 function readFile(path: string): string {

@@ -1,5 +1,6 @@
 // Kubernetes manifests of a folder: parsed, validated as the API server would, defaults applied. Every problem has file,
 // line and field path.
+import { isDeepStrictEqual } from 'node:util'
 import type { KubeObject } from '#operator/translate/kube.ts'
 import { applyDefaults, isKnownKind, validateObject } from '#api/validate/validate.ts'
 import { parseDocuments, type FileProblem, type LocatedDocument } from '#api/source/document.ts'
@@ -27,7 +28,7 @@ type Json = { readonly [key: string]: unknown }
 export function loadManifests(files: readonly SourceFile[]): LoadedManifests {
   const objects: KubeObject[] = []
   const problems: FileProblem[] = []
-  const documents = new Map<string, LocatedDocument>()
+  const documents = new Map<string, Seen>()
   for (const { path, text } of files) {
     const parsed = parseDocuments(path, text)
     problems.push(...parsed.problems)
@@ -41,7 +42,7 @@ export function loadManifests(files: readonly SourceFile[]): LoadedManifests {
     objects,
     problems,
     locate(name, path) {
-      const document = documents.get(keyOf(name))
+      const document = documents.get(keyOf(name))?.document
       return document === undefined ? undefined : { ...document.locate(path), path, message: '', severity: 'error' }
     },
   }
@@ -58,9 +59,14 @@ function expandList(document: LocatedDocument): LocatedDocument[] {
   }))
 }
 
+interface Seen {
+  readonly document: LocatedDocument
+  readonly object: KubeObject
+}
+
 type Found = { object: KubeObject; problems: FileProblem[] } | { problems: FileProblem[] }
 
-function readObject(document: LocatedDocument, seen: Map<string, LocatedDocument>): Found {
+function readObject(document: LocatedDocument, seen: Map<string, Seen>): Found {
   const { value } = document
   const shape = shapeProblem(value)
   if (shape !== undefined || !isJson(value)) return { problems: [located(document, shape ?? NOT_A_MANIFEST)] }
@@ -71,10 +77,13 @@ function readObject(document: LocatedDocument, seen: Map<string, LocatedDocument
   const name = { kind, namespace: object.metadata.namespace ?? '', name: object.metadata.name ?? '' }
   const former = seen.get(keyOf(name))
   if (former !== undefined) {
-    const message = `${kind} ${name.namespace}/${name.name} is already defined in ${former.start.file}:${former.start.line}`
+    // Samples and charts repeat what they share; the same thing twice is no mistake.
+    if (isDeepStrictEqual(former.object, object)) return { problems }
+    const { file, line } = former.document.start
+    const message = `${kind} ${fullName(name)} is already defined in ${file}:${line}`
     return { problems: [located(document, { path: 'metadata.name', message })] }
   }
-  seen.set(keyOf(name), document)
+  seen.set(keyOf(name), { document, object })
   return { object, problems }
 }
 
@@ -124,6 +133,10 @@ function withNamespace(value: Json, kind: string): KubeObject {
 
 function located(document: LocatedDocument, { path, message, severity = 'error' }: PathProblem): FileProblem {
   return { ...document.locate(path), path, message, severity }
+}
+
+function fullName({ namespace, name }: ObjectName): string {
+  return namespace === '' ? name : `${namespace}/${name}`
 }
 
 function keyOf({ kind, namespace, name }: ObjectName): string {

@@ -12,17 +12,17 @@ import type { Exchange } from '../exchange.ts'
 import { HttpResponse } from '../http/message.ts'
 import { runChain } from '../policy/run-chain.ts'
 import type { NamedFilter } from '../plan.ts'
+import type { ExchangeTrace } from '../trace/exchange-trace.ts'
 import { UpstreamError } from '../upstream/target.ts'
 import { prepareCall, type CompiledProvider, type LlmCall } from './call.ts'
 import { compileEdits } from './edits.ts'
-import { providerProfile } from './provider.ts'
+import { PROVIDER_PORT, providerProfile } from './provider.ts'
 import { makeReply } from './reply.ts'
 import { routeTypeMatcher } from './route-type.ts'
 import { emptyFacts } from './usage.ts'
 
 /** Upper bound when no timeout policy is set: models may think for long before the first byte. */
 const RESPONSE_HEAD_TIMEOUT_MS = 600_000
-const HTTPS_PORT = 443
 
 export function compileAiBackend(
   backend: AIBackend,
@@ -72,6 +72,7 @@ async function answer(exchange: Exchange, context: AnswerContext): Promise<void>
   const { provider, type, environment } = context
   const facts = emptyFacts(provider.profile.telemetryName)
   exchange.llm = facts
+  if (exchange.trace !== undefined) traceProvider(exchange.trace, context)
   await filtered(exchange, provider.request)
   if (exchange.response !== undefined) return
   if (type === 'Passthrough' || type === 'Detect') {
@@ -82,10 +83,12 @@ async function answer(exchange: Exchange, context: AnswerContext): Promise<void>
   if (call instanceof HttpResponse) return
   facts.requestModel = call.model
   facts.isStreaming = call.isStreaming
-  useEndpoint(exchange, context.endpoint)
+  useEndpoint(exchange, context.endpoint, provider.health)
+  if (exchange.trace !== undefined) traceCall(exchange, exchange.trace, call, context)
   try {
     const upstream = await send(exchange, call, context)
     exchange.upstreamHeadMs = performance.now()
+    exchange.trace?.upstreamAnswered(exchange, upstream)
     const reply = { exchange, call, facts, bodyBytesMax: environment.bufferBytesMax }
     exchange.response = await makeReply(reply, upstream)
     await filtered(exchange, provider.response)
@@ -112,6 +115,30 @@ function send(exchange: Exchange, call: LlmCall, { endpoint, environment }: Answ
   )
 }
 
+function traceProvider(trace: ExchangeTrace, { provider, type }: AnswerContext): void {
+  trace.policySelection('subBackend', { effective: provider.policies })
+  trace.write({ type: 'llmRouteResolved', routeType: type, provider: provider.settings.name })
+}
+
+function traceCall(exchange: Exchange, trace: ExchangeTrace, call: LlmCall, context: AnswerContext): void {
+  const { clientFormat, sentFormat, model, isStreaming, pathAndQuery, headers, body } = call
+  const { endpoint, provider } = context
+  trace.write({
+    type: 'llmRequestDetected',
+    provider: provider.profile.telemetryName,
+    inputFormat: clientFormat,
+    outputFormat: sentFormat,
+    model,
+    streaming: isStreaming,
+  })
+  if (isStreaming) {
+    const translated = clientFormat !== sentFormat
+    trace.write({ type: 'llmStreamingTranslation', from: sentFormat, to: clientFormat, translated })
+  }
+  const sent = { pathAndQuery, headers, host: endpoint.authority }
+  trace.backendStart(exchange, { target: endpoint.label, sent, body })
+}
+
 function isRouteDeadline(exchange: Exchange, error: UpstreamError): boolean {
   return (
     error.code === 'upstreamTimeout' && exchange.deadlineMs !== undefined && performance.now() >= exchange.deadlineMs
@@ -121,7 +148,8 @@ function isRouteDeadline(exchange: Exchange, error: UpstreamError): boolean {
 /** Forwarded as it is: only address, credential and provider headers are the gateway's. */
 function passThrough(exchange: Exchange, { provider, endpoint, environment }: AnswerContext): Promise<void> {
   provider.profile.prepareHeaders(exchange.request.headers, provider.policies.auth?.location !== undefined)
-  useEndpoint(exchange, endpoint)
+  useEndpoint(exchange, endpoint, provider.health)
+  exchange.trace?.backendStart(exchange, { target: endpoint.label, sent: { host: endpoint.authority } })
   const { promise, resolve } = Promise.withResolvers<void>()
   environment.client.forward(exchange, endpoint.target, endpoint.authority, () => resolve())
   return promise
@@ -133,15 +161,27 @@ function filtered(exchange: Exchange, filters: readonly NamedFilter[]): Promise<
   return promise
 }
 
-/** Groups in order of priority; inside a group the better of two random picks. */
+/**
+ * The first group with a provider that is not evicted, inside it the better of two random picks. When all are evicted,
+ * the first group that has any endpoint.
+ */
 function chooseProvider(groups: readonly (readonly CompiledProvider[])[]): Chosen | undefined {
   for (const group of groups) {
-    const first = pickFrom(group)
-    if (first === undefined) continue
-    const second = group.length > 1 ? pickFrom(group) : undefined
-    return second !== undefined && second.endpoint.score > first.endpoint.score ? second : first
+    const chosen = chooseFrom(group.filter(({ picker }) => picker.hasActive()))
+    if (chosen !== undefined) return chosen
+  }
+  for (const group of groups) {
+    const chosen = chooseFrom(group)
+    if (chosen !== undefined) return chosen
   }
   return undefined
+}
+
+function chooseFrom(group: readonly CompiledProvider[]): Chosen | undefined {
+  const first = pickFrom(group)
+  const second = group.length > 1 ? pickFrom(group) : undefined
+  if (first === undefined || second === undefined) return first ?? second
+  return second.endpoint.score > first.endpoint.score ? second : first
 }
 
 function pickFrom(group: readonly CompiledProvider[]): Chosen | undefined {
@@ -162,6 +202,7 @@ function compileProvider(settings: AIProvider, environment: BackendEnvironment):
     profile,
     policies,
     picker,
+    health: environment.health(policies),
     edits: compileEdits(policies.ai ?? {}, (source) => environment.expression(source)),
     ...environment.filters(policies),
   }
@@ -175,8 +216,10 @@ function addressOf(
   environment: BackendEnvironment,
 ): EndpointPicker | undefined {
   const { hostOverride, backendRef } = settings
-  if (hostOverride !== undefined) return environment.resolveAddress(hostOverride.host, hostOverride.port, policies)
+  const section = settings.name
+  if (hostOverride !== undefined) return environment.resolveAddress({ section, ...hostOverride }, policies)
   if (backendRef !== undefined) return environment.resolve(backendRef, policies)
   if (defaultHost === undefined) return undefined
-  return environment.resolveAddress(defaultHost, HTTPS_PORT, { ...policies, tls: policies.tls ?? {} })
+  const address = { section, host: defaultHost, port: PROVIDER_PORT }
+  return environment.resolveAddress(address, { ...policies, tls: policies.tls ?? {} })
 }

@@ -1,6 +1,7 @@
 // One LLM request on its way out: read, edited, translated, addressed.
 import type { AIProvider, RouteType } from '#api/ir/types.gen.ts'
 import type { EffectiveBackendPolicies, EndpointPicker } from '../backend/handler.ts'
+import type { CompiledHealth } from '../backend/health.ts'
 import type { Exchange } from '../exchange.ts'
 import { BodyTooLarge } from '../http/body.ts'
 import type { HeaderList } from '../http/headers.ts'
@@ -17,6 +18,7 @@ export interface CompiledProvider {
   readonly profile: ProviderProfile
   readonly policies: EffectiveBackendPolicies
   readonly picker: EndpointPicker
+  readonly health: CompiledHealth | undefined
   readonly edits: RequestEdits
   readonly request: readonly NamedFilter[]
   readonly response: readonly NamedFilter[]

@@ -26,6 +26,8 @@ const SUFFIX: Record<WireFormat, string> = {
   Realtime: '/realtime',
   Rerank: '/rerank',
 }
+/** Providers at their own host are called with TLS. */
+export const PROVIDER_PORT = 443
 const BASE_PATH = '/v1'
 const ANTHROPIC_VERSION = '2023-06-01'
 const BROWSER_HEADERS = ['origin', 'access-control-request-method', 'access-control-request-headers']

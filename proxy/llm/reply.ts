@@ -1,22 +1,14 @@
 // What comes back from a provider: whole answers, errors and streams, in the client's format.
-import type { Exchange, LlmFacts } from '../exchange.ts'
 import { BodyTooLarge } from '../http/body.ts'
 import type { HeaderList } from '../http/headers.ts'
 import { HttpResponse } from '../http/message.ts'
 import type { UpstreamResponse } from '../upstream/target.ts'
-import type { LlmCall } from './call.ts'
 import { decode, DecodedTooLarge } from './encoding.ts'
 import { parseObject, type JsonObject } from './json.ts'
+import type { ReplyContext } from './reply-context.ts'
 import { passThroughStream, translatedStream } from './stream.ts'
 import { messagesErrorToCompletions, messagesToCompletions } from './translate/completions-response.ts'
 import { observe } from './usage.ts'
-
-export interface ReplyContext {
-  readonly exchange: Exchange
-  readonly call: LlmCall
-  readonly facts: LlmFacts
-  readonly bodyBytesMax: number
-}
 
 export async function makeReply(context: ReplyContext, upstream: UpstreamResponse): Promise<HttpResponse> {
   const { call } = context

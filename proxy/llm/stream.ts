@@ -2,7 +2,7 @@
 import type { StreamBody } from '../http/body.ts'
 import { asArray, asObject, asString, parseObject, type JsonObject } from './json.ts'
 import type { WireFormat } from './provider.ts'
-import type { ReplyContext } from './reply.ts'
+import type { ReplyContext } from './reply-context.ts'
 import { sseData, SseParser, type SseEvent } from './sse.ts'
 import { messagesStreamToCompletions } from './translate/completions-stream.ts'
 import { observe } from './usage.ts'

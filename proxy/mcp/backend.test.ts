@@ -21,6 +21,7 @@ async function startUpstream(name: string, isStateful = true): Promise<Upstream>
   const sessions = new Map<string, StreamableHTTPServerTransport>()
   let created = 0
   const server = createServer((request, response) => {
+    seenKeys.add(String(request.headers['x-target-key']))
     const known = sessions.get(String(request.headers['mcp-session-id'] ?? ''))
     const serve = async (): Promise<void> => {
       if (known !== undefined) return known.handleRequest(request, response)
@@ -59,6 +60,8 @@ function tools(name: string): McpServer {
   return server
 }
 
+/** Credentials that reached any server. */
+const seenKeys = new Set<string>()
 let upstreams: Upstream[]
 let gateway: TestProxy
 
@@ -100,6 +103,7 @@ beforeAll(async () => {
   })
   gateway = await testProxy({
     sessionKey: randomBytes(32),
+    secrets: { 'ns/s/k': 'target-secret' },
     workers: 2,
     routes: [
       ...plain,
@@ -111,6 +115,24 @@ beforeAll(async () => {
       route('closed', mcp(half)),
       route('open', mcp(half, { failureMode: 'FailOpen' })),
       route('stateless', mcp(both, { sessionRouting: 'Stateless' })),
+      {
+        name: 'keyed-target',
+        prefix: '/unused-keyed',
+        backend: {
+          static: { host: '127.0.0.1', port: a.port },
+          inlinePolicies: { auth: { key: { secret: 'ns/s/k' }, location: { header: { name: 'x-target-key' } } } },
+        },
+      },
+      {
+        name: 'denied-target',
+        prefix: '/unused-denied',
+        backend: {
+          static: { host: '127.0.0.1', port: a.port },
+          inlinePolicies: { deny: { field: 'f', message: 'm' } },
+        },
+      },
+      route('keyed', { ...mcp([]), targets: [{ name: 'a', ref: { backend: 'ns/keyed-target' } }] }),
+      route('denied', { ...mcp([]), targets: [{ name: 'a', ref: { backend: 'ns/denied-target' } }] }),
       route('ruled', mcp(both), {
         mcpAuthorization: { action: 'Deny', matchExpressions: ['mcp.tool.name == "whoami" && mcp.tool.target == "a"'] },
       }),
@@ -189,6 +211,17 @@ describe('one server', () => {
       expect((await client.listTools()).tools.map(({ name }) => name)).toContain('a_whoami')
       expect(textOf(await client.callTool({ name: 'a_whoami' }))).toBe('a')
     })
+  })
+})
+
+describe('policies of the backend a target refers to', () => {
+  it('apply to calls of the target', async () => {
+    await withClient('/keyed', (client) => client.ping())
+    expect(seenKeys).toContain('target-secret')
+  })
+
+  it('refuse the target when one of them cannot be enforced', async () => {
+    await expect(withClient('/denied', (client) => client.ping())).rejects.toThrow('could not be called')
   })
 })
 

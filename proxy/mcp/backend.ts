@@ -2,6 +2,7 @@
 import type { MCPBackend, MCPTarget } from '#api/ir/types.gen.ts'
 import type { BackendEnvironment, BackendHandler, EffectiveBackendPolicies } from '../backend/handler.ts'
 import { compileRules } from '../policy/authorization.ts'
+import { compileDeny } from '../policy/deny.ts'
 import type { McpEndpoint } from './context.ts'
 import { httpTarget } from './http-target.ts'
 import { namingOf } from './names.ts'
@@ -14,6 +15,14 @@ export function compileMcpBackend(
   policies: EffectiveBackendPolicies,
   environment: BackendEnvironment,
 ): BackendHandler {
+  if (policies.deny !== undefined) {
+    // Not left to the calls of the servers: their failures may be skipped, and some messages reach no server.
+    const refuse = compileDeny(policies.deny).request
+    return (exchange, done) => {
+      void refuse?.(exchange)
+      done(exchange)
+    }
+  }
   const rules = policies.mcpAuthorization
   const isAllowed = compileRules(rules, environment)
   const endpoint: McpEndpoint = {
@@ -40,7 +49,7 @@ export function compileMcpBackend(
 
 function compileTarget(target: MCPTarget, environment: BackendEnvironment): McpTarget {
   const { name, ref, protocol = 'StreamableHTTP' } = target
-  const policies = environment.sectionPolicies(name, undefined)
+  const policies = environment.sectionPolicies(name, ref === undefined ? undefined : environment.policiesOf(ref))
   const picker = ref === undefined ? undefined : environment.resolve(ref, policies)
   if (picker === undefined) return brokenTarget(name, 'its backend does not exist')
   if (protocol === 'SSE') return brokenTarget(name, 'the legacy SSE protocol towards servers is not supported yet')

@@ -90,12 +90,18 @@ async function call(
     method,
     path,
     session,
+    name,
     filters: environment.filters(policies).request,
   })
   const now = performance.now()
   exchange.upstreamStartMs ??= now
   exchange.endpoint ??= endpoint.label
   endpoint.begin()
+  const trace = exchange.trace?.scoped(name)
+  if (trace !== undefined) {
+    const sent = { method, pathAndQuery: request.pathAndQuery, host: endpoint.authority, headers: request.headers }
+    trace.backendStart(exchange, { target: endpoint.label, sent, body })
+  }
   try {
     const response = await environment.client.send(
       endpoint.target,
@@ -104,9 +110,11 @@ async function call(
     )
     endpoint.end(performance.now() - now, response.status < 500)
     exchange.upstreamHeadMs ??= performance.now()
+    trace?.upstreamAnswered(exchange, response)
     return { response, endpoint }
   } catch (error) {
     endpoint.end(performance.now() - now, false)
+    trace?.backendResult({ status: undefined, error: String(error) })
     if (error instanceof UpstreamError) throw new TargetError(`${name}: ${error.message}`)
     throw error
   }
@@ -118,9 +126,15 @@ async function call(
  */
 async function targetRequest(
   exchange: Exchange,
-  options: { method: string; path: string; session: TargetSession | undefined; filters: readonly NamedFilter[] },
+  options: {
+    name: string
+    method: string
+    path: string
+    session: TargetSession | undefined
+    filters: readonly NamedFilter[]
+  },
 ): Promise<HttpRequest> {
-  const { method, path, session, filters } = options
+  const { name, method, path, session, filters } = options
   const { host, scheme, headers: clientHeaders } = exchange.request
   const headers = clientHeaders.clone()
   for (const field of NOT_FORWARDED) headers.remove(field)
@@ -132,6 +146,7 @@ async function targetRequest(
   const own = new Exchange(exchange.connection, request, exchange.startMs)
   own.place = exchange.place
   own.metadata = exchange.metadata
+  own.trace = exchange.trace?.scoped(name)
   const { promise, resolve } = Promise.withResolvers<void>()
   runChain(filters, own, 0, () => resolve())
   await promise

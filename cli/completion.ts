@@ -1,0 +1,37 @@
+// Completion of paths for `-f`: the library offers no files, so the command lists them itself.
+import { readdirSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import type { RootCommand } from '@bomb.sh/tab'
+import { isSourceName } from './manifests/files.ts'
+
+const FILE_COMMANDS = ['run', 'validate', 'translate']
+/** A screen full; more nobody reads. */
+const CANDIDATES_MAX = 200
+
+export function completePaths(root: RootCommand): void {
+  for (const name of FILE_COMMANDS) {
+    const option = root.commands.get(name)?.options.get('file')
+    if (option === undefined) continue
+    option.handler = (complete) => {
+      for (const path of pathsLike(process.argv.at(-1) ?? '')) complete(path, '')
+    }
+  }
+}
+
+/** Folders and manifests that begin with the text, as the shell would write them. */
+export function pathsLike(text: string): string[] {
+  const folder = text.endsWith('/') ? text : dirname(text)
+  const start = text === '' || text.endsWith('/') ? '' : basename(text)
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+      .filter(({ name }) => name.startsWith(start) && (start.startsWith('.') || !name.startsWith('.')))
+      .filter((entry) => entry.isDirectory() || isSourceName(entry.name))
+      .slice(0, CANDIDATES_MAX)
+      .map((entry) => {
+        const path = folder === '.' && !text.startsWith('./') ? entry.name : join(folder, entry.name)
+        return `${text.startsWith('./') ? './' : ''}${path}${entry.isDirectory() ? '/' : ''}`
+      })
+  } catch {
+    return []
+  }
+}

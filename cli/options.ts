@@ -1,0 +1,89 @@
+// Settings of the process from flags, environment and standalone file, in this order. `gw run` serves on loopback unless
+// told otherwise.
+import type { ProxyOptions } from '#proxy/main.ts'
+import type { StandaloneSettings } from '#proxy/config/standalone/settings.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+const PREFIX = 'GW_'
+const PORT_MAX = 65_535
+
+interface Server {
+  readonly flag: string
+  readonly variable: string
+  readonly given: string | undefined
+  readonly file: ProxyOptions['admin']
+  readonly port: number
+}
+
+/** Flags of `gw run` as the parser gives them; undefined: not given. */
+export interface RunFlags {
+  readonly file: string
+  readonly listenAddress: string
+  readonly adminAddr?: string
+  readonly statsAddr?: string
+  readonly readinessAddr?: string
+  readonly workers?: number
+  readonly logFormat?: 'text' | 'json'
+  readonly logLevel?: string
+  readonly accessLog: boolean
+}
+
+export function optionsOf(
+  flags: RunFlags,
+  settings: StandaloneSettings | undefined,
+  environment: Environment,
+): ProxyOptions | { readonly problem: string } {
+  const servers: { [K in 'admin' | 'stats' | 'readiness']: Server } = {
+    admin: serverOf('admin', flags.adminAddr, settings?.admin, 15_000),
+    stats: serverOf('stats', flags.statsAddr, settings?.stats, 15_020),
+    readiness: serverOf('readiness', flags.readinessAddr, settings?.readiness, 15_021),
+  }
+  const problem = Object.values(servers).find(({ given }) => given !== undefined && parseAddress(given) === undefined)
+  if (problem !== undefined) return { problem: `${problem.flag} ${problem.given}: must be host:port` }
+  const file = fromFile(settings, environment)
+  return {
+    listenAddress: flags.listenAddress,
+    workers: flags.workers ?? file.workers,
+    logFormat: flags.logFormat ?? file.logFormat,
+    logLevel: flags.logLevel ?? file.logLevel,
+    accessLog: flags.accessLog ? undefined : false,
+    sessionKey: file.sessionKey,
+    admin: addressOf(servers.admin, environment),
+    stats: addressOf(servers.stats, environment),
+    readiness: addressOf(servers.readiness, environment),
+  }
+}
+
+/** Without what the environment sets: that is left to the proxy, which reads it itself. */
+function fromFile(settings: StandaloneSettings | undefined, environment: Environment): Partial<StandaloneSettings> {
+  const unlessSet = <T>(value: T, ...variables: string[]): T | undefined =>
+    variables.some((name) => isSet(name, environment)) ? undefined : value
+  return {
+    workers: unlessSet(settings?.workers, 'WORKER_THREADS', 'CPU_LIMIT'),
+    logFormat: unlessSet(settings?.logFormat, 'LOG_FORMAT'),
+    logLevel: unlessSet(settings?.logLevel, 'LOG'),
+    sessionKey: unlessSet(settings?.sessionKey, 'SESSION_KEY'),
+  }
+}
+
+function serverOf(name: string, given: string | undefined, file: ProxyOptions['admin'], port: number): Server {
+  return { flag: `--${name}-addr`, variable: `${name.toUpperCase()}_ADDR`, given, file, port }
+}
+
+function addressOf({ variable, given, file, port }: Server, environment: Environment): ProxyOptions['admin'] {
+  if (given !== undefined) return parseAddress(given)
+  return isSet(variable, environment) ? undefined : (file ?? { host: 'localhost', port })
+}
+
+function isSet(name: string, environment: Environment): boolean {
+  const value = environment[PREFIX + name] ?? environment[name]
+  return value !== undefined && value.trim() !== ''
+}
+
+function parseAddress(text: string): { host: string; port: number } | undefined {
+  const parts = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text)
+  const port = Number(parts?.[3])
+  if (parts === null || port > PORT_MAX) return undefined
+  return { host: parts[1] ?? parts[2] ?? '', port }
+}

@@ -1,0 +1,124 @@
+// Backends: named ones, and those written inside a route.
+import type { Backend, RouteBackend } from '#api/ir/types.gen.ts'
+import { pathTo } from '../field-path.ts'
+import type { NamedBackendFields, RouteBackendFields } from '../schema/backends.ts'
+import { aiBody } from './ai.ts'
+import { backendSide, type BackendSide } from './backend-policies.ts'
+import { DEFAULT_NAMESPACE, type BackendKind, type BackendPlace, type BuildContext } from './context.ts'
+import { addMcpTargets, mcpBody } from './mcp-backend.ts'
+import { backendNamed } from './references.ts'
+
+const FORMS = ['host', 'backend', 'mcp', 'ai', 'invalid'] as const
+const NAMED_FORMS = ['host', 'mcp', 'ai'] as const
+
+export function addNamedBackends(backends: readonly NamedBackendFields[], context: BuildContext): void {
+  const places = new Map<string, BackendPlace>()
+  for (const [index, fields] of backends.entries()) {
+    const path = pathTo('backends', index)
+    const former = places.get(fields.name)
+    if (former !== undefined) context.error(pathTo(path, 'name'), `the name is already used by ${former.path}`)
+    else if (hasExactlyOne(fields, NAMED_FORMS, path, context)) {
+      places.set(fields.name, { key: `/${fields.name}`, name: fields.name, path })
+      context.declareBackend(fields.name, kindOf(fields))
+    }
+  }
+  // Addresses first: MCP targets take over their policies.
+  for (const isHost of [true, false]) {
+    for (const [index, fields] of backends.entries()) {
+      const place = places.get(fields.name)
+      const isOwn = place?.path === pathTo('backends', index)
+      if (place !== undefined && isOwn && (kindOf(fields) === 'host') === isHost) addBackend(fields, place, context)
+    }
+  }
+}
+
+/** One entry of `backends` of a route. */
+export function routeBackend(
+  fields: RouteBackendFields,
+  place: { readonly routeKey: string; readonly index: number; readonly path: string },
+  context: BuildContext,
+): RouteBackend | undefined {
+  const { path } = place
+  if (!hasExactlyOne(fields, FORMS, path, context)) return undefined
+  const weight = fields.weight ?? 1
+  if (fields.invalid !== undefined) {
+    const message = `${pathTo(path, 'invalid')} is set: this backend refuses every request`
+    return { weight, ref: { invalid: { reason: 'BackendNotFound', message } } }
+  }
+  if (fields.backend !== undefined) return namedReference(fields, weight, path, context)
+  // The slash keeps inline backends apart from named ones, whose names have none.
+  const key = `/${place.routeKey}/backend${place.index}`
+  addBackend(fields, { key, name: key.slice(1), path }, context)
+  return { weight, ref: { backend: key } }
+}
+
+function namedReference(
+  { backend, policies }: RouteBackendFields,
+  weight: number,
+  path: string,
+  context: BuildContext,
+): RouteBackend {
+  const ref = backendNamed(backend ?? '', pathTo(path, 'backend'), context)
+  if (policies === undefined) return { weight, ref }
+  const at = pathTo(path, 'policies')
+  const side = backendSide(policies, at, context)
+  if (side.mcpRules.length > 0) {
+    context.error(pathTo(at, 'mcpAuthorization'), 'must be set on the named backend, which other routes may share')
+  }
+  return { weight, ref, inlinePolicies: side.payload }
+}
+
+type InlineFields = Pick<NamedBackendFields, (typeof NAMED_FORMS)[number] | 'policies'>
+
+export function addBackend(fields: InlineFields, place: BackendPlace, context: BuildContext): void {
+  const { key, name, path } = place
+  const side = backendSide(fields.policies ?? {}, pathTo(path, 'policies'), context)
+  const kind = kindOf(fields)
+  const backend: Backend = {
+    key,
+    name: { namespace: DEFAULT_NAMESPACE, name },
+    ...bodyOf(fields, place, context),
+    ...(Object.keys(side.payload).length > 0 && { inlinePolicies: side.payload }),
+  }
+  context.backendKinds.set(key, kind)
+  context.config.backends.push(backend)
+  if (fields.mcp !== undefined) addMcpTargets(fields.mcp, { ...place, path: pathTo(path, 'mcp') }, context)
+  attachMcpRules(side, place, kind, context)
+}
+
+function attachMcpRules(
+  { mcpRules }: BackendSide,
+  place: BackendPlace,
+  kind: BackendKind,
+  context: BuildContext,
+): void {
+  if (mcpRules.length > 0 && kind !== 'mcp') {
+    context.error(pathTo(place.path, 'policies', 'mcpAuthorization'), 'has an effect only on an mcp backend')
+  }
+  for (const [index, mcpAuthorization] of mcpRules.entries()) {
+    const target = { backend: { namespace: DEFAULT_NAMESPACE, name: place.name } }
+    context.attach(`backend/${place.name}/mcpAuthorization/${index}`, target, { backend: { mcpAuthorization } })
+  }
+}
+
+function kindOf({ mcp, ai }: InlineFields): BackendKind {
+  if (mcp !== undefined) return 'mcp'
+  return ai === undefined ? 'host' : 'ai'
+}
+
+function bodyOf({ host, mcp, ai }: InlineFields, place: BackendPlace, context: BuildContext): Partial<Backend> {
+  if (mcp !== undefined) return { mcp: mcpBody(mcp, { ...place, path: pathTo(place.path, 'mcp') }, context) }
+  if (ai !== undefined) return { ai: aiBody(ai, pathTo(place.path, 'ai'), context) }
+  return host === undefined ? {} : { static: host }
+}
+
+function hasExactlyOne(
+  fields: Readonly<Record<string, unknown>>,
+  forms: readonly string[],
+  path: string,
+  context: BuildContext,
+): boolean {
+  if (forms.filter((form) => fields[form] !== undefined).length === 1) return true
+  context.error(path, `must have exactly one of ${forms.join(', ')}`)
+  return false
+}

@@ -1,0 +1,133 @@
+// What is gathered while a standalone file becomes a rendered configuration. Knows no field of the file.
+import { readFileSync, statSync } from 'node:fs'
+import { isAbsolute, join } from 'node:path'
+import type {
+  BackendPayload,
+  Policy,
+  PolicyPayload,
+  PolicyTarget,
+  RenderedConfig,
+  RenderedSecrets,
+  SecretRef,
+} from '#api/ir/types.gen.ts'
+import type { FileOrInline } from '../schema/values.ts'
+
+export interface FieldProblem {
+  readonly path: string
+  readonly message: string
+  readonly severity: 'error' | 'warning'
+}
+
+export type BackendKind = 'host' | 'mcp' | 'ai' | 'invalid'
+
+/** Where a backend stands. */
+export interface BackendPlace {
+  readonly key: string
+  readonly name: string
+  /** Of its fields in the file. */
+  readonly path: string
+}
+
+/** The namespace of everything that names none. */
+export const DEFAULT_NAMESPACE = 'default'
+
+const FILE_BYTES_MAX = 1024 * 1024
+
+export class BuildContext {
+  readonly config: RenderedConfig = {
+    version: 1,
+    binds: [],
+    listeners: [],
+    routes: [],
+    tcpRoutes: [],
+    backends: [],
+    policies: [],
+    services: [],
+    workloads: [],
+  }
+  /** By backend key. */
+  readonly backendKinds = new Map<string, BackendKind>()
+  /** Names that references may use. */
+  readonly namedBackends = new Set<string>()
+  /** Paths of files that the configuration names. */
+  readonly files = new Set<string>()
+  readonly #problems = new Map<string, FieldProblem>()
+  readonly #secrets = new Map<string, string>()
+  readonly #folder: string
+
+  /** @param folder relative paths start there */
+  constructor(folder: string) {
+    this.#folder = folder
+  }
+
+  declareBackend(name: string, kind: BackendKind): void {
+    this.namedBackends.add(name)
+    this.backendKinds.set(`/${name}`, kind)
+  }
+
+  get problems(): FieldProblem[] {
+    return [...this.#problems.values()]
+  }
+
+  get secrets(): RenderedSecrets {
+    return { version: 1, secrets: [...this.#secrets].map(([key, value]) => ({ key, value })) }
+  }
+
+  error(path: string, message: string): void {
+    this.#add({ path, message, severity: 'error' })
+  }
+
+  warn(path: string, message: string): void {
+    this.#add({ path, message, severity: 'warning' })
+  }
+
+  /** A route on two listeners is built twice, but wrong once. */
+  #add(problem: FieldProblem): void {
+    this.#problems.set(`${problem.path}\n${problem.message}`, problem)
+  }
+
+  /** Of a backend by `name` or `/name`. */
+  inlinePoliciesOf(name: string): BackendPayload {
+    const key = name.startsWith('/') ? name : `/${name}`
+    return this.config.backends.find((backend) => backend.key === key)?.inlinePolicies ?? {}
+  }
+
+  /** `path`: of the field, which is also the name of the secret. A file that cannot be read is a missing secret. */
+  secret(path: string, value: FileOrInline): SecretRef {
+    const key = `standalone/${path}`
+    const content = typeof value === 'string' ? value : this.readFile(`${path}.file`, value.file)
+    if (content !== undefined) this.#secrets.set(key, content.trim())
+    return { secret: key }
+  }
+
+  /** undefined: reported. */
+  readFile(path: string, name: string): string | undefined {
+    const file = isAbsolute(name) ? name : join(this.#folder, name)
+    this.files.add(file)
+    try {
+      if (statSync(file).size > FILE_BYTES_MAX) throw new Error(`it is larger than ${FILE_BYTES_MAX} bytes`)
+      return readFileSync(file, 'utf8')
+    } catch (error) {
+      this.error(path, `${file} cannot be read: ${reasonOf(error)}`)
+      return undefined
+    }
+  }
+
+  /** One policy for each field, as the contract asks. `key` is unique for the target. */
+  attach(key: string, target: PolicyTarget, { phase, ...payload }: PolicyPayload & Pick<Policy, 'phase'>): void {
+    this.config.policies.push({
+      key,
+      name: { kind: 'Standalone', namespace: DEFAULT_NAMESPACE, name: key },
+      target,
+      ...(phase !== undefined && { phase }),
+      policy: payload,
+    })
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const code = 'code' in error ? error.code : undefined
+  if (code === 'ENOENT') return 'it does not exist'
+  return code === 'EACCES' ? 'permission denied' : error.message
+}

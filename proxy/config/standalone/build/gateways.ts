@@ -1,0 +1,94 @@
+// The `gateways` form: ports by name, and which listeners a route means.
+import { pathTo } from '../field-path.ts'
+import { nearestName } from '../nearest.ts'
+import type { GatewayFields } from '../schema/file.ts'
+import { DEFAULT_NAMESPACE, type BuildContext } from './context.ts'
+import type { ListenerRegistry } from './listeners.ts'
+
+/** Routes that name no gateway mean this one. */
+const DEFAULT_GATEWAY = 'default'
+const POLICY_FIELDS = [
+  'oidc',
+  'jwtAuth',
+  'authorization',
+  'extAuthz',
+  'extProc',
+  'cors',
+  'transformations',
+  'basicAuth',
+  'apiKey',
+] as const
+
+export class GatewayRegistry {
+  readonly #context: BuildContext
+  readonly #listeners: ListenerRegistry
+  /** `gateway` to all its listeners, `gateway/listener` to one. */
+  readonly #attachable = new Map<string, string[]>()
+
+  constructor(context: BuildContext, listeners: ListenerRegistry) {
+    this.#context = context
+    this.#listeners = listeners
+  }
+
+  add(name: string, fields: GatewayFields): void {
+    const path = pathTo('gateways', name)
+    const bindKey = this.#listeners.addPort(fields.port, pathTo(path, 'port'))
+    const key = `gateway/${name}`
+    const common = { bindKey, namespace: DEFAULT_NAMESPACE, gateway: name }
+    if (fields.listeners === undefined) {
+      const own = { key, name: 'default', hostname: undefined, path, policies: policiesOf(fields), policiesPath: path }
+      this.#listeners.addListener({ ...common, ...own })
+      this.#attachable.set(name, [key])
+      return
+    }
+    this.#refuseOwnFields(fields, path)
+    const keys: string[] = []
+    for (const [index, listener] of fields.listeners.entries()) {
+      const at = pathTo(path, 'listeners', index)
+      const listenerName = listener.name ?? `listener${index}`
+      const listenerKey = `${key}/${listenerName}`
+      if (keys.includes(listenerKey)) {
+        this.#context.error(pathTo(at, 'name'), `the name ${listenerName} is already used in this gateway`)
+      }
+      keys.push(listenerKey)
+      this.#attachable.set(`${name}/${listenerName}`, [listenerKey])
+      const own = { key: listenerKey, name: listenerName, hostname: listener.hostname, path: at }
+      this.#listeners.addListener({ ...common, ...own, policies: policiesOf(listener), policiesPath: at })
+    }
+    this.#attachable.set(name, keys)
+  }
+
+  /** Listener keys; unknown names are reported. */
+  listenersOf(gateways: string | readonly string[] | undefined, path: string): string[] {
+    const names = gateways === undefined ? [DEFAULT_GATEWAY] : typeof gateways === 'string' ? [gateways] : gateways
+    const keys = names.flatMap((name, index) => {
+      const found = this.#attachable.get(name)
+      if (found === undefined) {
+        const at = gateways === undefined ? path : pathTo(path, 'gateways', ...(Array.isArray(gateways) ? [index] : []))
+        this.#context.error(at, this.#unknown(name, gateways === undefined))
+      }
+      return found ?? []
+    })
+    return [...new Set(keys)]
+  }
+
+  #unknown(name: string, isDefault: boolean): string {
+    const names = [...this.#attachable.keys()]
+    if (isDefault) return `names no gateways, and there is none called ${name}; set gateways`
+    const nearest = nearestName(name, names)
+    const hint = nearest === undefined ? `there are: ${names.join(', ')}` : `did you mean ${nearest}?`
+    return `there is no gateway ${name}; ${names.length === 0 ? 'declare it in gateways' : hint}`
+  }
+
+  #refuseOwnFields(fields: GatewayFields, path: string): void {
+    for (const field of ['protocol', ...POLICY_FIELDS] as const) {
+      if (fields[field] === undefined) continue
+      this.#context.error(pathTo(path, field), 'must be set on each of the listeners, because there are some')
+    }
+  }
+}
+
+function policiesOf(fields: Pick<GatewayFields, (typeof POLICY_FIELDS)[number]>) {
+  const { oidc, jwtAuth, authorization, extAuthz, extProc, cors, transformations, basicAuth, apiKey } = fields
+  return { oidc, jwtAuth, authorization, extAuthz, extProc, cors, transformations, basicAuth, apiKey }
+}

@@ -1,0 +1,151 @@
+// MCP backends: targets over Streamable HTTP, each a backend of its own, and commands that speak over stdin and stdout.
+import type { BackendTarget, MCPBackend, MCPTarget } from '#api/ir/types.gen.ts'
+import { pathTo } from '../field-path.ts'
+import type { McpBackendFields, McpTargetFields } from '../schema/backends.ts'
+import { parseAddress, type Address } from '../schema/values.ts'
+import { backendSide } from './backend-policies.ts'
+import { DEFAULT_NAMESPACE, type BackendPlace, type BuildContext } from './context.ts'
+import { defined } from './defined.ts'
+import { backendNamed } from './references.ts'
+
+const SESSION_ROUTING = { stateful: 'Stateful', stateless: 'Stateless' } as const
+const PREFIX_MODE = { conditional: 'Conditional', always: 'Always', never: 'Never' } as const
+const FAILURE_MODE = { failClosed: 'FailClosed', failOpen: 'FailOpen' } as const
+const DEFAULT_PATH = '/mcp'
+const DEFAULT_PORT = { 'http:': 80, 'https:': 443 } as const
+
+/** `place.path`: of the MCP fields. */
+export function mcpBody(fields: McpBackendFields, place: BackendPlace, context: BuildContext): MCPBackend {
+  const { targets, statefulMode = 'stateful', prefixMode = 'conditional', failureMode = 'failClosed' } = fields
+  return {
+    targets: targets.map((target, index) => renderTarget(target, targetPlace(place, target, index), context)),
+    sessionRouting: SESSION_ROUTING[statefulMode],
+    prefixMode: PREFIX_MODE[prefixMode],
+    failureMode: FAILURE_MODE[failureMode],
+  }
+}
+
+/** The backends of targets with a host, and the policies of all targets. */
+export function addMcpTargets({ targets }: McpBackendFields, place: BackendPlace, context: BuildContext): void {
+  const names = new Map<string, string>()
+  for (const [index, target] of targets.entries()) {
+    const own = targetPlace(place, target, index)
+    const former = names.get(target.name)
+    if (former !== undefined) context.error(pathTo(own.path, 'name'), `the name is already used by ${former}`)
+    names.set(target.name, own.path)
+    const server = target.mcp === undefined ? undefined : serverOf(target.mcp, pathTo(own.path, 'mcp'), context)
+    if (server !== undefined) addServer(server, own, context)
+    attachPolicies(target, own, server?.isTls === true, context)
+  }
+}
+
+interface TargetPlace extends BackendPlace {
+  readonly target: BackendTarget & { readonly section: string }
+}
+
+function targetPlace(place: BackendPlace, { name }: McpTargetFields, index: number): TargetPlace {
+  return {
+    key: `${place.key}/${name}`,
+    name: place.name,
+    path: pathTo(place.path, 'targets', index),
+    target: { namespace: DEFAULT_NAMESPACE, name: place.name, section: name },
+  }
+}
+
+function renderTarget({ name, mcp, stdio }: McpTargetFields, place: TargetPlace, context: BuildContext): MCPTarget {
+  if ((mcp === undefined) === (stdio === undefined)) context.error(place.path, 'must have exactly one of mcp, stdio')
+  if (stdio !== undefined) {
+    return { name, stdio: { cmd: stdio.cmd, ...defined({ args: stdio.args, env: stdio.env }) } }
+  }
+  if (mcp?.backend !== undefined) return { name, ref: namedServer(mcp, place, context), ...pathOf(mcp.path) }
+  const server = mcp && serverOf(mcp, pathTo(place.path, 'mcp'), context)
+  return { name, ref: { backend: place.key }, ...pathOf(server?.path) }
+}
+
+function pathOf(path: string | undefined): Pick<MCPTarget, 'protocol' | 'path'> {
+  return { protocol: 'StreamableHTTP', path: path ?? DEFAULT_PATH }
+}
+
+type McpFields = NonNullable<McpTargetFields['mcp']>
+
+function namedServer({ backend, host, port }: McpFields, place: TargetPlace, context: BuildContext) {
+  const path = pathTo(place.path, 'mcp')
+  if (host !== undefined || port !== undefined) context.error(path, 'must have either backend or host, not both')
+  const ref = backendNamed(backend ?? '', pathTo(path, 'backend'), context)
+  if (ref.backend !== undefined && context.backendKinds.get(ref.backend) !== 'host') {
+    context.error(pathTo(path, 'backend'), `${ref.backend} must be a backend with a host`)
+  }
+  return ref
+}
+
+interface Server {
+  readonly address: Address
+  readonly path: string | undefined
+  readonly isTls: boolean
+}
+
+/** undefined: reported, or a named backend. */
+function serverOf({ host, port, path, backend }: McpFields, at: string, context: BuildContext): Server | undefined {
+  if (backend !== undefined) return undefined
+  if (host === undefined) {
+    context.error(pathTo(at, 'host'), 'is required: a URL, host:port, or a host beside port')
+    return undefined
+  }
+  if (host.includes('://')) {
+    if (port !== undefined || path !== undefined) context.error(at, 'must not have port or path beside a URL')
+    return serverOfUrl(host, pathTo(at, 'host'), context)
+  }
+  const address = port === undefined ? parseAddress(host) : { host, port }
+  if (address !== undefined && !(port !== undefined && /[/:]/.test(host) && !isIpv6(host))) {
+    return { address, path, isTls: false }
+  }
+  context.error(pathTo(at, 'host'), 'must be a URL, host:port, or a host beside port')
+  return undefined
+}
+
+function isIpv6(host: string): boolean {
+  return /^[0-9A-Fa-f:.]+$/.test(host) && host.includes(':')
+}
+
+function serverOfUrl(text: string, at: string, context: BuildContext): Server | undefined {
+  const url = URL.parse(text)
+  const { protocol } = url ?? { protocol: '' }
+  if (url === null || (protocol !== 'http:' && protocol !== 'https:') || url.username !== '' || url.password !== '') {
+    context.error(at, 'must be a URL with http or https and without user and password')
+    return undefined
+  }
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
+  const port = url.port === '' ? DEFAULT_PORT[protocol] : Number(url.port)
+  const path = url.pathname === '/' && url.search === '' ? undefined : url.pathname + url.search
+  return { address: { host, port }, path, isTls: protocol === 'https:' }
+}
+
+function addServer({ address }: Server, { key, name, target }: TargetPlace, context: BuildContext): void {
+  context.backendKinds.set(key, 'host')
+  context.config.backends.push({
+    key,
+    name: { namespace: DEFAULT_NAMESPACE, name },
+    section: target.section,
+    static: address,
+  })
+}
+
+/** As policies of the section: that is the level at which targets have their own. */
+function attachPolicies(
+  { policies, mcp }: McpTargetFields,
+  place: TargetPlace,
+  isTls: boolean,
+  context: BuildContext,
+): void {
+  const path = pathTo(place.path, 'policies')
+  const own = backendSide(policies ?? {}, path, context)
+  if (own.mcpRules.length > 0) {
+    context.error(pathTo(path, 'mcpAuthorization'), 'must be set on the mcp backend; rules can read mcp.tool.target')
+  }
+  const shared = mcp?.backend === undefined ? {} : context.inlinePoliciesOf(mcp.backend)
+  const payload = { ...(isTls && { tls: {} }), ...shared, ...own.payload }
+  const prefix = `backend/${place.name}/${place.target.section}`
+  for (const [field, value] of Object.entries(payload)) {
+    context.attach(`${prefix}/${field}`, { backend: place.target }, { backend: { [field]: value } })
+  }
+}

@@ -1,0 +1,128 @@
+// Routes of all forms: one rendered route for each listener, policies that need several entries as targeted policies.
+import type { BackendPayload, Route, RouteMatch, RouteName } from '#api/ir/types.gen.ts'
+import { pathTo } from '../field-path.ts'
+import type { MatchFields, RouteFields } from '../schema/file.ts'
+import { routeBackendSide, type BackendSide } from './backend-policies.ts'
+import { routeBackend } from './backends.ts'
+import { DEFAULT_NAMESPACE, type BuildContext } from './context.ts'
+import { defined } from './defined.ts'
+import { routeTraffic } from './traffic.ts'
+
+export interface RoutePlace {
+  /** Of the route in the file. */
+  readonly path: string
+  /** Listeners it is attached to. */
+  readonly listenerKeys: readonly string[]
+}
+
+const EVERYTHING: readonly RouteMatch[] = [{ path: { pathPrefix: '/' } }]
+
+/** Gives names to routes that have none, and keeps names apart: policies find their route by name. */
+export class RouteRegistry {
+  readonly #context: BuildContext
+  /** `namespace/name` to the first route of that name. */
+  readonly #names = new Map<string, { path: string; rules: Set<string | undefined> }>()
+  #count = 0
+
+  constructor(context: BuildContext) {
+    this.#context = context
+  }
+
+  add(fields: RouteFields, place: RoutePlace): void {
+    const index = this.#count++
+    const name = this.#nameOf(fields, index, place.path)
+    const policies = fields.policies ?? {}
+    const path = pathTo(place.path, 'policies')
+    const traffic = routeTraffic(policies, path, this.#context)
+    attachPolicies(name, routeBackendSide(policies, path, this.#context), traffic.rules, this.#context)
+    for (const listenerKey of place.listenerKeys) {
+      const key = routeKey(listenerKey, name)
+      this.#context.config.routes.push({
+        key,
+        listenerKey,
+        name,
+        // Among equal matches the older route wins; here that is the one further up in the file.
+        createdAt: index,
+        hostnames: fields.hostnames ?? [],
+        matches: fields.matches?.map(renderMatch) ?? [...EVERYTHING],
+        backends: renderBackends(fields, key, place.path, this.#context),
+        ...(Object.keys(traffic.payload).length > 0 && { inlinePolicies: traffic.payload }),
+      })
+    }
+    checkRoute(fields, place.path, this.#context)
+  }
+
+  #nameOf(
+    { name: given, namespace = DEFAULT_NAMESPACE, ruleName }: RouteFields,
+    index: number,
+    path: string,
+  ): RouteName {
+    const name = given ?? `route${index}`
+    const key = `${namespace}/${name}`
+    const former = this.#names.get(key)
+    if (former === undefined) this.#names.set(key, { path, rules: new Set([ruleName]) })
+    else if (former.rules.has(ruleName) || former.rules.has(undefined) || ruleName === undefined) {
+      const message = `a route ${key} is already at ${former.path}: change the name, or give each of them its own ruleName`
+      this.#context.error(pathTo(path, 'name'), message)
+    } else former.rules.add(ruleName)
+    return { kind: 'HTTPRoute', namespace, name, ...defined({ ruleName }) }
+  }
+}
+
+function routeKey(listenerKey: string, { namespace, name, ruleName }: RouteName): string {
+  return `${listenerKey}/${namespace}/${name}${ruleName === undefined ? '' : `/${ruleName}`}`
+}
+
+function renderBackends(fields: RouteFields, key: string, path: string, context: BuildContext): Route['backends'] {
+  return (fields.backends ?? []).flatMap((backend, index) => {
+    const rendered = routeBackend(backend, { routeKey: key, index, path: pathTo(path, 'backends', index) }, context)
+    return rendered === undefined ? [] : [rendered]
+  })
+}
+
+export function attachPolicies(
+  name: RouteName,
+  { payload, mcpRules }: BackendSide,
+  rules: ReturnType<typeof routeTraffic>['rules'],
+  context: BuildContext,
+): void {
+  const target = { route: name }
+  const prefix = `route/${name.namespace}/${name.name}${name.ruleName === undefined ? '' : `/${name.ruleName}`}`
+  for (const [index, authorization] of rules.entries()) {
+    context.attach(`${prefix}/authorization/${index}`, target, { traffic: { authorization } })
+  }
+  for (const [index, mcpAuthorization] of mcpRules.entries()) {
+    context.attach(`${prefix}/mcpAuthorization/${index}`, target, { backend: { mcpAuthorization } })
+  }
+  for (const [field, value] of Object.entries(payload)) {
+    // One field of the payload is a payload.
+    const backend = { [field]: value } as BackendPayload
+    context.attach(`${prefix}/backend/${field}`, target, { backend })
+  }
+}
+
+function renderMatch({ path, method, headers, query }: MatchFields): RouteMatch {
+  return defined({
+    path: path === undefined ? { pathPrefix: '/' } : defined(path),
+    method,
+    headers: headers?.map(({ name, value }) => ({ name, value: defined(value) })),
+    query: query?.map(({ name, value }) => ({ name, value: defined(value) })),
+  })
+}
+
+/** Not wrong by schema, but surely not what was meant. */
+function checkRoute({ backends = [], policies }: RouteFields, path: string, context: BuildContext): void {
+  const answers = policies?.directResponse !== undefined || policies?.requestRedirect !== undefined
+  if (backends.length === 0 && !answers) {
+    context.warn(path, 'has no backends, directResponse or requestRedirect: every request fails')
+  }
+  const hasMcp = backends.some(({ mcp, backend }) => mcp !== undefined || kindOf(backend, context) === 'mcp')
+  if (policies?.mcpAuthorization !== undefined && !hasMcp) {
+    context.error(pathTo(path, 'policies', 'mcpAuthorization'), 'has an effect only with an mcp backend')
+  }
+}
+
+function kindOf(backend: string | undefined, context: BuildContext): string | undefined {
+  if (backend === undefined) return undefined
+  return context.backendKinds.get(backend.startsWith('/') ? backend : `/${backend}`)
+}

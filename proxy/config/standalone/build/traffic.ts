@@ -1,0 +1,94 @@
+// Policies of routes and listeners, as traffic fields of the contract.
+import type {
+  Authorization,
+  Cors as RenderedCors,
+  LocalRateLimit as RenderedLimit,
+  TrafficPayload,
+} from '#api/ir/types.gen.ts'
+import { pathTo } from '../field-path.ts'
+import {
+  DENYING_GATEWAY,
+  DENYING_TRAFFIC,
+  type Cors,
+  type GatewayPolicies,
+  type LocalRateLimit,
+  type RoutePolicies,
+} from '../schema/policies.ts'
+import type { BuildContext } from './context.ts'
+import { defined, ifSet } from './defined.ts'
+import { deniedField, denialOf } from './denial.ts'
+import {
+  renderDirectResponse,
+  renderModifier,
+  renderRedirect,
+  renderRewrite,
+  renderTransformations,
+} from './headers.ts'
+import { renderRules } from './rules.ts'
+
+export interface TrafficPolicies {
+  /** Without authorization, which may have several rules. */
+  readonly payload: TrafficPayload
+  readonly rules: readonly Authorization[]
+}
+
+export function gatewayTraffic(policies: GatewayPolicies, path: string, context: BuildContext): TrafficPolicies {
+  const { authorization, cors, transformations } = policies
+  return {
+    payload: defined({
+      deny: denialOf({ names: DENYING_GATEWAY, policies, path }, context),
+      cors: cors && renderCors(cors),
+      transformation: transformations && renderTransformations(transformations),
+    }),
+    rules: authorization === undefined ? [] : renderRules(authorization),
+  }
+}
+
+export function routeTraffic(policies: RoutePolicies, path: string, context: BuildContext): TrafficPolicies {
+  const limits = renderLimits(policies.localRateLimit, pathTo(path, 'localRateLimit'), context)
+  const rewrites = ifSet(policies.urlRewrite, (value) => renderRewrite(value, pathTo(path, 'urlRewrite'), context))
+  return {
+    payload: defined({
+      deny: denialOf({ names: DENYING_TRAFFIC, policies, path }, context) ?? limits.deny,
+      timeout: ifSet(policies.timeout, ({ requestTimeout, backendRequestTimeout }) =>
+        defined({ requestMs: requestTimeout, backendRequestMs: backendRequestTimeout }),
+      ),
+      cors: ifSet(policies.cors, renderCors),
+      localRateLimit: limits.localRateLimit,
+      transformation: ifSet(policies.transformations, renderTransformations),
+      csrf: ifSet(policies.csrf, defined),
+      requestHeaderModifier: ifSet(policies.requestHeaderModifier, renderModifier),
+      responseHeaderModifier: ifSet(policies.responseHeaderModifier, renderModifier),
+      hostRewrite: rewrites?.hostRewrite,
+      urlRewrite: rewrites?.urlRewrite,
+      requestRedirect: ifSet(policies.requestRedirect, (value) =>
+        renderRedirect(value, pathTo(path, 'requestRedirect'), context),
+      ),
+      directResponse: ifSet(policies.directResponse, renderDirectResponse),
+    }),
+    rules: ifSet(policies.authorization, renderRules) ?? [],
+  }
+}
+
+function renderCors({ maxAge, ...lists }: Cors): RenderedCors {
+  return defined({ ...lists, maxAgeSeconds: maxAge === undefined ? undefined : Math.floor(maxAge / 1000) })
+}
+
+function renderLimits(
+  value: LocalRateLimit | undefined,
+  path: string,
+  context: BuildContext,
+): Pick<TrafficPayload, 'deny'> & { readonly localRateLimit?: RenderedLimit } {
+  if (value === undefined) return {}
+  if (!Array.isArray(value)) return { deny: deniedField(pathTo(path, 'conditional'), context) }
+  return {
+    localRateLimit: {
+      limits: value.map(({ maxTokens, tokensPerFill = 1, fillInterval, type = 'requests' }) => ({
+        unit: type === 'tokens' ? 'Tokens' : 'Requests',
+        tokensPerFill,
+        fillIntervalMs: fillInterval,
+        tokensMax: maxTokens ?? tokensPerFill,
+      })),
+    },
+  }
+}

@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest'
+import { expandVariables } from './expand.ts'
+
+const environment = { NAME: 'value', EMPTY: '', HOME: '/home/user', LINES: 'a\nb' }
+
+function expand(text: string): string {
+  const { text: expanded, problems } = expandVariables({ path: 'f.yaml', text, environment })
+  expect(problems).toEqual([])
+  return expanded
+}
+
+describe('expandVariables', () => {
+  it.each([
+    ['$NAME', 'value'],
+    ['a${NAME}b', 'avalueb'],
+    ['$NAME.x', 'value.x'],
+    ['${MISSING:-other}', 'other'],
+    ['${MISSING:-}', ''],
+    ['${EMPTY:-other}', 'other'],
+    ['${EMPTY}', ''],
+    ['${NAME:-other}', 'value'],
+    ['${MISSING:-a:-b}', 'a:-b'],
+    ['$$NAME', '$NAME'],
+    ['$$$$', '$$'],
+    ['$$$NAME', '$value'],
+    ['^/a$', '^/a$'],
+    ['$1 $. $', '$1 $. $'],
+    ['~/x', '/home/user/x'],
+    ['root: ~/ca.pem', 'root: /home/user/ca.pem'],
+    ['root: "~/ca.pem"', 'root: "/home/user/ca.pem"'],
+    ['a/~/b ~user ~', 'a/~/b ~user ~'],
+  ])('makes %j %j', (text, expected) => {
+    expect(expand(text)).toBe(expected)
+  })
+
+  it('does not expand what a variable holds', () => {
+    expect(expandVariables({ path: 'f', text: '$A', environment: { A: '$B' } }).text).toBe('$B')
+  })
+
+  it.each([
+    ['x: 1\ny: $MISSING', 2, 4, 'the environment variable MISSING is not set'],
+    ['${MISSING}', 1, 1, 'the environment variable MISSING is not set'],
+    ['a ${NAME', 1, 3, 'has no }'],
+    ['a ${NAME-x}', 1, 3, 'must hold a variable name'],
+    ['${}', 1, 1, 'must hold a variable name'],
+    ['$constructor', 1, 1, 'the environment variable constructor is not set'],
+  ])('refuses %j', (text, line, column, message) => {
+    const { problems } = expandVariables({ path: 'f.yaml', text, environment })
+    expect(problems).toMatchObject([{ file: 'f.yaml', line, column, severity: 'error' }])
+    expect(problems[0]?.message).toContain(message)
+  })
+
+  it('reports every variable that is not set', () => {
+    const { problems } = expandVariables({ path: 'f', text: '$A\n$B', environment: {} })
+    expect(problems.map(({ line }) => line)).toEqual([1, 2])
+  })
+
+  it('leads offsets back to the file', () => {
+    const text = 'a: $LINES\nb: ${NAME}c'
+    const { text: expanded, original } = expandVariables({ path: 'f', text, environment })
+    expect(expanded).toBe('a: a\nb\nb: valuec')
+    expect(original.offsetOf(0)).toBe(0)
+    expect(original.offsetOf(expanded.indexOf('a\nb'))).toBe(text.indexOf('$LINES'))
+    expect(original.offsetOf(expanded.indexOf('\nb') + 1)).toBe(text.indexOf('$LINES'))
+    expect(original.offsetOf(expanded.indexOf('b: '))).toBe(text.indexOf('b: '))
+    expect(original.offsetOf(expanded.indexOf('c'))).toBe(text.lastIndexOf('c'))
+  })
+})

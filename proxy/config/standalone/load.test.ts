@@ -1,0 +1,294 @@
+// What is wrong with a standalone file: every mistake has a line, a path and a cure. Valid files: load.golden.test.ts.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { loadStandalone, type LoadedStandalone } from './load.ts'
+import { DENYING_AUTH, DENYING_BACKEND, DENYING_GATEWAY, DENYING_TLS, DENYING_TRAFFIC } from './schema/policies.ts'
+
+const GATEWAY = 'gateways: { default: { port: 8080 } }\n'
+const BACKEND = '{ host: "127.0.0.1:80" }'
+
+function load(text: string, environment: Record<string, string> = {}): LoadedStandalone {
+  return loadStandalone({ path: '/nowhere/f.yaml', text, environment })
+}
+
+function problems(text: string): string[] {
+  return load(text).problems.map(({ line, column, path, message }) => `${line}:${column} ${path}: ${message}`)
+}
+
+function route(policies: string, backend = BACKEND): string {
+  return `${GATEWAY}routes:\n- policies: { ${policies} }\n  backends: [${backend}]\n`
+}
+
+describe('loadStandalone, fields', () => {
+  it.each([
+    ['gatways: {}', '1:1 gatways: unknown field "gatways"; did you mean gateways?'],
+    [`${GATEWAY}rotes: []`, '2:1 rotes: unknown field "rotes"; did you mean routes?'],
+    [`${GATEWAY}x: 1`, /^2:1 x: unknown field "x"; known here: config, gateways, routes, mcp, backends, binds/],
+    ['gateways: { a: {} }', '1:13 gateways.a.port: is required'],
+    ['gateways: { a: { port: "80" } }', '1:18 gateways.a.port: must be a number, not a string'],
+    ['gateways: { a: { port: 0 } }', '1:18 gateways.a.port: must be at least 1'],
+    ['gateways: { a: { port: 65536 } }', '1:18 gateways.a.port: must be at most 65535'],
+    ['gateways: { a: { port: 1.5 } }', '1:18 gateways.a.port: must be a whole number, not a number'],
+    ['gateways: []', '1:1 gateways: must be a mapping, not a list'],
+    ['gateways: { "a/b": { port: 1 } }', /^1:13 gateways\["a\/b"\]: must be letters, digits/],
+    ['gateways: { a: { port: 1, protocol: HTTPS } }', /^1:27 gateways\.a\.protocol: HTTPS is not served/],
+    ['gateways: { a: { port: 1, protocol: FTP } }', /must be HTTP/],
+    [`${GATEWAY}llm: {}`, '2:1 llm: is not served by this version of the proxy'],
+    [route('retry: { attempts: 3 }'), '3:15 routes[0].policies.retry: is not served by this version of the proxy'],
+    [route('timeout: { requestTimeout: 5 }'), /requestTimeout: must be a string, not a number/],
+    [route('timeout: { requestTimeout: soon }'), /requestTimeout: is not a duration/],
+    [
+      route('authorization: { rules: ["request.method ="] }'),
+      /rules\[0\]: is not a valid expression: .*line 1, column/,
+    ],
+    [route('authorization: { rules: [{ alow: "true" }] }'), /rules\[0\]\.alow: .*did you mean allow/],
+    [route('authorization: { rules: [{ allow: "true", deny: "true" }] }'), /exactly one of allow, deny, require/],
+    [route('authorization: { rules: [] }'), /rules: must be at least 1 items long/],
+    [route('requestHeaderModifier: { set: { "a b": x } }'), /set\["a b"\]: is not a header name/],
+    [route('requestHeaderModifier: { set: { a: "x\\r\\ny" } }'), /set\.a: holds control characters/],
+    [route('requestRedirect: { status: 200 }'), /status: must be one of 301, 302, 303, 307, 308/],
+    [route('urlRewrite: { path: { full: /a, prefix: /b } }'), /path: must have exactly one of full, prefix/],
+    [route('urlRewrite: { authority: { port: 1 } }'), /authority\.port: is not served/],
+    [route('directResponse: { status: 199 }'), /status: must be at least 200/],
+    [route('localRateLimit: [{ fillInterval: 0s }]'), /fillInterval: must be longer than 0s/],
+    [route('localRateLimit: [{}]'), /localRateLimit\[0\]\.fillInterval: is required/],
+    [route('transformations: { request: { replace: "1" } }'), /request\.replace: is not served/],
+    [route('ai: { promptCaching: {} }'), /ai\.promptCaching: is not served/],
+    [route('ai: { routes: { /x: chat } }'), /routes\["\/x"\]: must be one of completions/],
+    [route('mcpAuthorization: { rules: ["true"] }'), /has an effect only with an mcp backend/],
+    [route('backendAuth: {}'), /backendAuth: names no credentials/],
+    [route('backendAuth: { key: k, passthrough: {} }'), /at most one of key, passthrough/],
+    [route('', '{ host: localhost }'), /host: must be host:port/],
+    [route('', '{ host: "localhost:0" }'), /host: must be host:port/],
+    [route('', '{ host: "::1:80" }'), /host: must be host:port/],
+    [route('', '{}'), /backends\[0\]: must have exactly one of host, backend, mcp, ai, invalid/],
+    [route('', '{ host: "a:1", backend: b }'), /must have exactly one of/],
+    [route('', '{ dynamic: {} }'), /backends\[0\]\.dynamic: is not served/],
+    [route('', '{ backend: absent }'), /there is no backend named absent; declare it in backends/],
+    [route('', '{ ai: { name: a, provider: { gemini: {} } } }'), /provider\.gemini: is not served/],
+    [route('', '{ ai: { name: a, provider: { openAI: {} }, pathPrefix: v1 } }'), /pathPrefix: must begin with \//],
+    [
+      route('', '{ ai: { name: a, provider: { openAI: {} }, pathPrefix: /a, pathOverride: /b } }'),
+      /must not be set beside/,
+    ],
+    [route('', '{ ai: { name: a, provider: {} } }'), /exactly one of openAI, anthropic, custom/],
+    [
+      route('', '{ ai: { name: a, provider: { custom: { formats: [{ type: messages }] } } } }'),
+      /hostOverride: is required/,
+    ],
+    [route('', '{ mcp: { targets: [{ name: A, stdio: { cmd: x } }] } }'), /targets\[0\]\.name: must be lower-case/],
+    [route('', '{ mcp: { targets: [{ name: a_b, stdio: { cmd: x } }] } }'), /targets\[0\]\.name: must be lower-case/],
+    [route('', '{ mcp: { targets: [{ name: a }] } }'), /targets\[0\]: must have exactly one of mcp, stdio/],
+    [route('', '{ mcp: { targets: [{ name: a, sse: {} }] } }'), /sse: is not served .*Streamable HTTP/],
+    [route('', '{ mcp: { targets: [{ name: a, mcp: { host: "ftp://x" } }] } }'), /must be a URL with http or https/],
+    [
+      route('', '{ mcp: { targets: [{ name: a, mcp: { host: x } }] } }'),
+      /must be a URL, host:port, or a host beside port/,
+    ],
+    [route('', '{ mcp: { targets: [{ name: a, stdio: { cmd: x, clear_env: true } }] } }'), /clear_env: is not served/],
+    [
+      `${GATEWAY}routes: [{ matches: [{ path: { prefix: / } }] }]`,
+      /path\.prefix: unknown field .*exact, pathPrefix, regex/,
+    ],
+    [`${GATEWAY}routes: [{ matches: [{ path: { pathPrefix: a } }] }]`, /must begin with \//],
+    [`${GATEWAY}routes: [{ matches: [{ path: { regex: "(" } }] }]`, /not a valid regular expression/],
+    [`${GATEWAY}routes: [{ matches: [{ method: get } ] }]`, /method: must be a method in capitals/],
+    ['config: { session: { key: abc } }', /session\.key: must be 64 hexadecimal digits/],
+    ['config: { logging: { level: loud } }', /logging\.level: /],
+    ['config: { adminAddr: here }', /adminAddr: must be host:port/],
+    ['config: { tracing: {} }', /config\.tracing: is not served/],
+  ])('%s', (text, expected) => {
+    const found = problems(text)
+    if (typeof expected === 'string') expect(found).toContain(expected)
+    else expect(found.join('\n')).toMatch(expected)
+    expect(load(text).rendered).toBeUndefined()
+  })
+
+  it('names several mistakes at once, in different parts', () => {
+    const text = `gateways:\n  default:\n    prt: 8080\nroutes:\n  - matchs: []\n  - backends: [{ host: x }]\nmcp: { targets: [] }\n`
+    expect(problems(text)).toHaveLength(5)
+  })
+})
+
+describe('loadStandalone, the whole file', () => {
+  it.each([
+    ['', '1:1 : the file is empty'],
+    ['# nothing', '1:1 : the file is empty'],
+    ['{}', '1:1 : opens no port: set gateways, mcp or binds'],
+    ['[]', '1:1 : must be a mapping, not a list'],
+    [`${GATEWAY}---\n${GATEWAY}`, '3:1 : a standalone file is one document'],
+    ['a: [', /not valid YAML/],
+    [`${GATEWAY}${GATEWAY}`, /not valid YAML: Map keys must be unique/],
+  ])('%j', (text, expected) => {
+    const [first = ''] = problems(text)
+    if (typeof expected === 'string') expect(first).toBe(expected)
+    else expect(first).toMatch(expected)
+  })
+
+  it('gives positions of the file, not of the expanded text', () => {
+    const { problems: found } = load('gateways: { a: { port: ${PORT}, x: 1 } }', { PORT: '8080' })
+    expect(found).toMatchObject([{ line: 1, column: 33, path: 'gateways.a.x' }])
+  })
+
+  it('keeps values of variables out of messages', () => {
+    const secret = 'hidden-value'
+    for (const text of [
+      'a: $KEY',
+      'gateways: { a: { port: $KEY } }',
+      route('backendAuth: { kye: $KEY }'),
+      'a: [ $KEY }',
+    ]) {
+      expect(JSON.stringify(load(text, { KEY: secret }).problems)).not.toContain(secret)
+    }
+  })
+})
+
+describe('loadStandalone, names and ports', () => {
+  it.each([
+    ['gateways: { a: { port: 1 }, b: { port: 1 } }', '1:34 gateways.b.port: port 1 is already used by gateways.a.port'],
+    [
+      'gateways: { a: { port: 3000 } }\nmcp: { targets: [{ name: a, stdio: { cmd: x } }] }',
+      /mcp\.port: port 3000 is already used/,
+    ],
+    ['gateways: { a: { port: 1 } }\nbinds: [{ port: 1, listeners: [{}] }]', /binds\[0\]\.port: port 1 is already used/],
+    [
+      `${GATEWAY}mcp: { port: 1, gateways: default, targets: [{ name: a, stdio: { cmd: x } }] }`,
+      /mcp\.port: must not be set/,
+    ],
+    [
+      'gateways: { a: { port: 1, cors: {}, listeners: [{}] } }',
+      /gateways\.a\.cors: must be set on each of the listeners/,
+    ],
+    ['gateways: { a: { port: 1, listeners: [{ name: x }, { name: x, hostname: y }] } }', /the name x is already used/],
+    [
+      'gateways: { a: { port: 1, listeners: [{}, {}] } }',
+      /listeners\[1\]: gateways\.a\.listeners\[0\] already has all host names/,
+    ],
+    [
+      'gateways: { a: { port: 1, listeners: [{ hostname: h }, { hostname: H }] } }',
+      /hostname: .* already has the host name H/,
+    ],
+    ['gateways: { a: { port: 1 } }\nroutes: [{}]', /routes\[0\]: names no gateways, and there is none called default/],
+    [
+      'gateways: { edge: { port: 1 } }\nroutes: [{ gateways: egde }]',
+      /routes\[0\]\.gateways: there is no gateway egde; did you mean edge/,
+    ],
+    [
+      'gateways: { edge: { port: 1 } }\nroutes: [{ gateways: [edge, edge/x] }]',
+      /routes\[0\]\.gateways\[1\]: there is no gateway edge\/x/,
+    ],
+    [`${GATEWAY}routes: [{ name: a }, { name: a }]`, /routes\[1\]\.name: a route default\/a is already at routes\[0\]/],
+    [`${GATEWAY}routes: [{ name: a, ruleName: x }, { name: a }]`, /give each of them its own ruleName/],
+    [`${GATEWAY}routes: [{}, { name: route0 }]`, /a route default\/route0 is already at/],
+    [
+      `${GATEWAY}backends: [{ name: a, host: "a:1" }, { name: a, host: "a:2" }]`,
+      /backends\[1\]\.name: the name is already used by backends\[0\]/,
+    ],
+    [`${GATEWAY}backends: [{ name: a }]`, /backends\[0\]: must have exactly one of host, mcp, ai/],
+    [
+      route('', '{ mcp: { targets: [{ name: a, stdio: { cmd: x } }, { name: a, stdio: { cmd: y } }] } }'),
+      /targets\[1\]\.name: the name is already used/,
+    ],
+  ])('%s', (text, expected) => {
+    const found = problems(text).join('\n')
+    if (typeof expected === 'string') expect(found).toBe(expected)
+    else expect(found).toMatch(expected)
+    expect(load(text).rendered).toBeUndefined()
+  })
+
+  it('allows a route name twice with rule names', () => {
+    const text = `${GATEWAY}routes: [{ name: a, ruleName: x, backends: [${BACKEND}] }, { name: a, ruleName: y, backends: [${BACKEND}] }]`
+    expect(problems(text)).toEqual([])
+  })
+})
+
+describe('loadStandalone, security policies that are not served', () => {
+  const traffic = (text: string) => load(text).rendered?.config.routes[0]?.inlinePolicies?.deny?.field
+
+  it.each(DENYING_TRAFFIC)('refuses requests of a route with %s, and warns', (name) => {
+    for (const value of ['{}', '{ anything: [1] }', '']) {
+      const text = route(`${name}: ${value}`)
+      expect(traffic(text)).toBe(`routes[0].policies.${name}`)
+      expect(load(text).problems).toMatchObject([{ path: `routes[0].policies.${name}`, severity: 'warning' }])
+    }
+  })
+
+  it.each(DENYING_GATEWAY)('refuses requests of a listener with %s before routing', (name) => {
+    const { rendered } = load(`gateways: { a: { port: 1, ${name}: {} } }`)
+    expect(rendered?.config.policies).toMatchObject([
+      { phase: 'PreRouting', policy: { traffic: { deny: { field: `gateways.a.${name}` } } } },
+    ])
+  })
+
+  it.each([
+    ...DENYING_BACKEND,
+    ...DENYING_TLS.map((name) => `backendTLS.${name}`),
+    ...DENYING_AUTH.map((name) => `backendAuth.${name}`),
+    'ai.promptGuard',
+  ])('refuses requests to a backend with %s', (path) => {
+    const [first = '', second] = path.split('.')
+    const policies = second === undefined ? `${first}: {}` : `${first}: { ${second}: {} }`
+    const { rendered } = load(route('', `{ host: "a:1", policies: { ${policies} } }`))
+    const deny = rendered?.config.backends[0]?.inlinePolicies?.deny
+    expect(deny?.field).toBe(`routes[0].backends[0].policies.${path}`)
+  })
+
+  it('warns of every one of several, and refuses once', () => {
+    const text = route('jwtAuth: {}, basicAuth: {}')
+    expect(traffic(text)).toBe('routes[0].policies.jwtAuth')
+    expect(problems(text)).toHaveLength(2)
+  })
+
+  it('refuses a conditional local rate limit', () => {
+    expect(traffic(route('localRateLimit: { conditional: [{ condition: "true" }] }'))).toBe(
+      'routes[0].policies.localRateLimit.conditional',
+    )
+  })
+})
+
+describe('loadStandalone, files and settings', () => {
+  it('reads keys and certificates relative to the file, and lists them', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'gw-standalone-'))
+    try {
+      writeFileSync(join(folder, 'key.txt'), 'the-key\n')
+      writeFileSync(join(folder, 'ca.pem'), '-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----\n')
+      const text = route('backendAuth: { key: { file: key.txt } }, backendTLS: { root: ca.pem }')
+      const loaded = loadStandalone({ path: join(folder, 'f.yaml'), text, environment: {} })
+      expect(loaded.files).toEqual([join(folder, 'ca.pem'), join(folder, 'key.txt')])
+      expect(loaded.rendered?.secrets.secrets).toEqual([
+        { key: 'standalone/routes[0].policies.backendAuth.key', value: 'the-key' },
+      ])
+      expect(JSON.stringify(loaded.rendered?.config)).not.toContain('the-key')
+      writeFileSync(join(folder, 'ca.pem'), 'no certificate')
+      const broken = loadStandalone({ path: join(folder, 'f.yaml'), text, environment: {} })
+      expect(broken.problems).toMatchObject([{ message: 'the file holds no PEM certificate' }])
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
+
+  it('names a file that is not there, and still lists it', () => {
+    const loaded = load(route('backendAuth: { key: { file: absent } }'))
+    expect(loaded.problems).toMatchObject([
+      { path: 'routes[0].policies.backendAuth.key.file', message: '/nowhere/absent cannot be read: it does not exist' },
+    ])
+    expect(loaded.files).toEqual(['/nowhere/absent'])
+  })
+
+  it('gives the settings of config', () => {
+    const config = `config: { adminAddr: "[::1]:0", workerThreads: 3, session: { key: ${'0f'.repeat(32)} }, logging: { level: "info,mcp=debug", format: json } }\n`
+    const { settings, rendered } = load(config + GATEWAY)
+    expect(settings).toEqual({
+      admin: { host: '::1', port: 0 },
+      stats: undefined,
+      readiness: undefined,
+      workers: 3,
+      logLevel: 'info,mcp=debug',
+      logFormat: 'json',
+      sessionKey: new Uint8Array(32).fill(15),
+    })
+    expect(JSON.stringify(rendered)).not.toContain('0f0f')
+  })
+})

@@ -1,0 +1,87 @@
+// A standalone file, made into a rendered configuration: variables, YAML, schema, then the forms. Names everything that
+// is wrong with file, line and field; never throws for what users write.
+import { dirname } from 'node:path'
+import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
+import { parseDocuments, type FileProblem, type LocatedDocument } from '#api/source/document.ts'
+import { addNamedBackends } from './build/backends.ts'
+import { addBind } from './build/binds.ts'
+import { BuildContext, type FieldProblem } from './build/context.ts'
+import { GatewayRegistry } from './build/gateways.ts'
+import { ListenerRegistry } from './build/listeners.ts'
+import { addMcp } from './build/mcp.ts'
+import { RouteRegistry } from './build/routes.ts'
+import { expandVariables } from './expand.ts'
+import { pathTo } from './field-path.ts'
+import { schemaProblems } from './issues.ts'
+import { standaloneFile, type StandaloneFile } from './schema/file.ts'
+import { message } from './schema/object.ts'
+import { settingsOf, type StandaloneSettings } from './settings.ts'
+
+export interface StandaloneInput {
+  readonly path: string
+  readonly text: string
+  readonly environment: Readonly<Record<string, string | undefined>>
+}
+
+export interface LoadedStandalone {
+  /** undefined when there are errors. */
+  readonly rendered: { readonly config: RenderedConfig; readonly secrets: RenderedSecrets } | undefined
+  readonly settings: StandaloneSettings
+  readonly problems: readonly FileProblem[]
+  /** Files besides this one whose content is part of the configuration. */
+  readonly files: readonly string[]
+}
+
+export function loadStandalone({ path, text, environment }: StandaloneInput): LoadedStandalone {
+  const expanded = expandVariables({ path, text, environment })
+  if (expanded.problems.length > 0) return failed(expanded.problems)
+  const { documents, problems } = parseDocuments(path, expanded.text, expanded.original)
+  const [document, second] = documents
+  if (problems.length > 0) return failed(problems)
+  if (document === undefined) return failed([wholeFile(path, 'the file is empty')])
+  if (second !== undefined) {
+    return failed([{ ...second.start, path: '', message: 'a standalone file is one document', severity: 'error' }])
+  }
+  const parsed = standaloneFile.safeParse(document.value, { error: message })
+  if (!parsed.success) return failed(located(schemaProblems(parsed.error.issues), document))
+  const context = new BuildContext(dirname(path))
+  build(parsed.data, context)
+  const found = located(context.problems, document)
+  const isUsable = found.every(({ severity }) => severity !== 'error')
+  return {
+    rendered: isUsable ? { config: context.config, secrets: context.secrets } : undefined,
+    settings: settingsOf(parsed.data.config),
+    problems: found,
+    files: [...context.files],
+  }
+}
+
+function build(file: StandaloneFile, context: BuildContext): void {
+  const { gateways = {}, routes: gatewayRoutes = [], backends = [], binds = [], mcp } = file
+  const listeners = new ListenerRegistry(context)
+  const registry = new GatewayRegistry(context, listeners)
+  const routes = new RouteRegistry(context)
+  for (const [name, fields] of Object.entries(gateways)) registry.add(name, fields)
+  addNamedBackends(backends, context)
+  for (const [index, route] of gatewayRoutes.entries()) {
+    const path = pathTo('routes', index)
+    routes.add(route, { path, listenerKeys: registry.listenersOf(route.gateways, path) })
+  }
+  for (const [index, bind] of binds.entries()) addBind(bind, pathTo('binds', index), { listeners, routes }, context)
+  if (mcp !== undefined) addMcp(mcp, { gateways: registry, listeners }, context)
+  if (context.config.binds.length === 0) {
+    context.error('', 'opens no port: set gateways, mcp or binds')
+  }
+}
+
+function failed(problems: readonly FileProblem[]): LoadedStandalone {
+  return { rendered: undefined, settings: settingsOf(undefined), problems, files: [] }
+}
+
+function located(problems: readonly FieldProblem[], document: LocatedDocument): FileProblem[] {
+  return problems.map((problem) => ({ ...document.locate(problem.path), ...problem }))
+}
+
+function wholeFile(file: string, text: string): FileProblem {
+  return { file, line: 1, column: 1, path: '', message: text, severity: 'error' }
+}

@@ -1,0 +1,106 @@
+// Backends of a standalone file (resources supplement 4.6 and 4.12).
+import * as z from 'zod'
+import { fields, isMap, notServed, oneShape } from './object.ts'
+import { backendPolicies } from './policies.ts'
+import { address, mapOf, name, port, text } from './values.ts'
+
+const TARGET_NAME = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/
+
+const FORMATS = [
+  'completions',
+  'messages',
+  'responses',
+  'embeddings',
+  'anthropicTokenCount',
+  'realtime',
+  'rerank',
+] as const
+
+const modelChoice = fields({ model: text.optional() })
+const custom = fields({
+  model: text.optional(),
+  formats: z.array(fields({ type: z.enum(FORMATS), path: text.optional() })).min(1),
+  ...notServed(['providerOverride']),
+})
+const provider = fields({
+  openAI: modelChoice.optional(),
+  anthropic: modelChoice.optional(),
+  custom: custom.optional(),
+  ...notServed(['gemini', 'vertex', 'bedrock', 'azure', 'copilot']),
+}).refine((value) => Object.keys(value).length === 1, {
+  error: 'must have exactly one of openAI, anthropic, custom',
+})
+
+const absolutePath = z.string().regex(/^\//, { error: 'must begin with /' })
+
+const namedProvider = fields({
+  name: text,
+  provider,
+  hostOverride: address.optional(),
+  pathOverride: absolutePath.optional(),
+  pathPrefix: absolutePath.optional(),
+  tokenize: z.literal(false, { error: 'is not served by this version of the proxy: remove it' }).optional(),
+  policies: backendPolicies.optional(),
+})
+const providerGroups = fields({ groups: z.array(fields({ providers: z.array(namedProvider).min(1) })).min(1) })
+export const aiBackend = oneShape<z.output<typeof namedProvider> | z.output<typeof providerGroups>>((value) =>
+  isMap(value) && 'groups' in value ? providerGroups : namedProvider,
+)
+
+const streamable = fields({
+  host: text.optional(),
+  port: port.optional(),
+  path: text.optional(),
+  backend: text.optional(),
+})
+const stdio = fields({
+  cmd: text,
+  args: z.array(z.string()).optional(),
+  env: mapOf(z.string()).optional(),
+  ...notServed(['clear_env'], ': the command only gets PATH, HOME, LANG, TMPDIR, USER and what env says'),
+})
+const mcpTarget = fields({
+  name: z.string().regex(TARGET_NAME, {
+    error: 'must be lower-case letters, digits, - and ., at most 253, and begin and end with a letter or digit',
+  }),
+  policies: backendPolicies.optional(),
+  mcp: streamable.optional(),
+  stdio: stdio.optional(),
+  ...notServed(['sse'], '; use mcp, the Streamable HTTP transport'),
+  ...notServed(['openapi']),
+})
+export const mcpShape = {
+  targets: z.array(mcpTarget).min(1).max(32),
+  statefulMode: z.enum(['stateful', 'stateless']).optional(),
+  prefixMode: z.enum(['conditional', 'always', 'never']).optional(),
+  failureMode: z.enum(['failClosed', 'failOpen']).optional(),
+}
+const mcpBackend = fields(mcpShape)
+
+export const routeBackend = fields({
+  weight: z.int().min(0).max(1_000_000).optional(),
+  policies: backendPolicies.optional(),
+  host: address.optional(),
+  backend: text.optional(),
+  mcp: mcpBackend.optional(),
+  ai: aiBackend.optional(),
+  invalid: z.unknown().optional(),
+  ...notServed(['service', 'internal', 'dynamic', 'aws', 'routeGroup']),
+})
+
+export const namedBackend = fields({
+  name,
+  policies: backendPolicies.optional(),
+  host: address.optional(),
+  mcp: mcpBackend.optional(),
+  ai: aiBackend.optional(),
+  ...notServed(['internal', 'aws']),
+})
+
+export type RouteBackendFields = z.output<typeof routeBackend>
+export type NamedBackendFields = z.output<typeof namedBackend>
+export type McpBackendFields = z.output<typeof mcpBackend>
+export type McpTargetFields = z.output<typeof mcpTarget>
+export type AiBackendFields = z.output<typeof aiBackend>
+export type NamedProviderFields = z.output<typeof namedProvider>
+export type ProviderFields = z.output<typeof provider>

@@ -1,0 +1,180 @@
+// The whole standalone file (resources supplement 4.4 to 4.6, 4.8, 4.11).
+import * as z from 'zod'
+import { parseLevelFilter } from '../../../log/level-filter.ts'
+import { mcpShape, namedBackend, routeBackend } from './backends.ts'
+import { fields, notServed, oneShape } from './object.ts'
+import { gatewayPolicies, gatewayPolicyShape, routePolicies } from './policies.ts'
+import { headerName, name, parseAddress, port, regex, text } from './values.ts'
+
+const HOSTNAME = /^(\*\.)?[A-Za-z0-9]([A-Za-z0-9.-]{0,250}[A-Za-z0-9])?$/
+const WORKERS_MAX = 64
+
+const hostname = z.string().regex(HOSTNAME, { error: 'must be a host name, or *. and the rest of one' })
+
+/** HTTP is served; the others are known. */
+const protocol = z.unknown().superRefine((value, context) => {
+  if (value === 'HTTP') return
+  const isKnown = value === 'HTTPS' || value === 'TCP' || value === 'TLS' || value === 'HBONE'
+  const served = 'this version of the proxy serves HTTP only'
+  context.addIssue({
+    code: 'custom',
+    message: isKnown ? `${value} is not served: ${served}` : `must be HTTP: ${served}`,
+  })
+})
+
+const gatewayListener = fields({
+  name: name.optional(),
+  hostname: hostname.optional(),
+  protocol: protocol.optional(),
+  ...gatewayPolicyShape,
+  ...notServed(['tls']),
+})
+const gateway = fields({
+  port,
+  protocol: protocol.optional(),
+  listeners: z.array(gatewayListener).min(1).optional(),
+  ...gatewayPolicyShape,
+  ...notServed(['tls']),
+})
+
+const stringMatch = fields({ exact: z.string().optional(), regex: regex.optional() }).refine(
+  (value) => Object.keys(value).length === 1,
+  { error: 'must have exactly one of exact, regex' },
+)
+const pathValue = z.string().regex(/^\//, { error: 'must begin with /' })
+const pathMatch = fields({
+  exact: pathValue.optional(),
+  pathPrefix: pathValue.optional(),
+  regex: regex.optional(),
+}).refine((value) => Object.keys(value).length === 1, {
+  error: 'must have exactly one of exact, pathPrefix, regex',
+})
+const pseudoHeader = z.enum([':method', ':path', ':scheme', ':authority'])
+const matchedHeader = oneShape<string>((value) =>
+  typeof value === 'string' && value.startsWith(':') ? pseudoHeader : headerName,
+)
+const match = fields({
+  path: pathMatch.optional(),
+  method: z
+    .string()
+    .regex(/^[A-Z]{1,32}$/, { error: 'must be a method in capitals, such as GET' })
+    .optional(),
+  headers: z.array(fields({ name: matchedHeader, value: stringMatch })).optional(),
+  query: z.array(fields({ name: text, value: stringMatch })).optional(),
+})
+
+const routeShape = {
+  name: name.optional(),
+  namespace: name.optional(),
+  ruleName: name.optional(),
+  hostnames: z.array(hostname).optional(),
+  matches: z.array(match).min(1).optional(),
+  policies: routePolicies.optional(),
+  backends: z.array(routeBackend).optional(),
+}
+const gatewayNames = oneShape<string | string[]>((value) => (Array.isArray(value) ? z.array(text).min(1) : text))
+const gatewayRoute = fields({ gateways: gatewayNames.optional(), ...routeShape })
+const bindRoute = fields(routeShape)
+
+const mcp = fields({
+  port: port.optional(),
+  gateways: gatewayNames.optional(),
+  ...mcpShape,
+  policies: routePolicies.optional(),
+})
+
+const bindListener = fields({
+  name: name.optional(),
+  namespace: name.optional(),
+  hostname: hostname.optional(),
+  protocol: protocol.optional(),
+  routes: z.array(bindRoute).optional(),
+  policies: gatewayPolicies.optional(),
+  ...notServed(['tls', 'tcpRoutes']),
+})
+const only = <T extends string>(served: T) =>
+  z.literal(served, { error: `only ${served} is served by this version of the proxy` }).optional()
+const bind = fields({
+  port,
+  listeners: z.array(bindListener).min(1),
+  tunnelProtocol: only('direct'),
+  mode: only('standard'),
+})
+
+/** Port 0 lets the system choose. */
+const serverAddress = z.string().transform((value, context) => {
+  const parsed = parseAddress(value, 0)
+  if (parsed !== undefined) return parsed
+  context.addIssue({ code: 'custom', message: 'must be host:port, for example localhost:15000' })
+  return z.NEVER
+})
+const logLevel = z.string().superRefine((value, context) => {
+  const parsed = parseLevelFilter(value)
+  if ('problem' in parsed) context.addIssue({ code: 'custom', message: parsed.problem })
+})
+const sessionKey = z
+  .string()
+  .regex(/^[0-9a-fA-F]{64}$/, { error: 'must be 64 hexadecimal digits (32 bytes)' })
+  .transform((value) => Uint8Array.from(Buffer.from(value, 'hex')))
+const config = fields({
+  adminAddr: serverAddress.optional(),
+  statsAddr: serverAddress.optional(),
+  readinessAddr: serverAddress.optional(),
+  workerThreads: z.int().min(1).max(WORKERS_MAX).optional(),
+  session: fields({ key: sessionKey }).optional(),
+  logging: fields({
+    level: logLevel.optional(),
+    format: z.enum(['text', 'json']).optional(),
+    ...notServed(['filter', 'fields', 'database']),
+  }).optional(),
+  ...notServed([
+    'xdsAddress',
+    'xdsAuthToken',
+    'localXdsPath',
+    'namespace',
+    'gateway',
+    'trustDomain',
+    'additionalTrustDomains',
+    'skipValidateTrustDomain',
+    'serviceAccount',
+    'clusterId',
+    'network',
+    'caAddress',
+    'caAuthToken',
+    'enableIpv6',
+    'dns',
+    'mcp',
+    'connectionTerminationDeadline',
+    'connectionMinTerminationDeadline',
+    'customFunctions',
+    'standardAttributes',
+    'tracing',
+    'metrics',
+    'backend',
+    'hbone',
+    'modelCatalog',
+    'database',
+    'storage',
+  ]),
+})
+
+export const standaloneFile = fields({
+  config: config.optional(),
+  gateways: z.record(name, gateway).optional(),
+  routes: z.array(gatewayRoute).optional(),
+  mcp: mcp.optional(),
+  backends: z.array(namedBackend).optional(),
+  binds: z.array(bind).optional(),
+  ...notServed(['tcpRoutes', 'llm', 'ui', 'frontendPolicies', 'policies', 'routeGroups', 'services', 'workloads']),
+})
+
+export type StandaloneFile = z.output<typeof standaloneFile>
+export type GatewayFields = z.output<typeof gateway>
+export type GatewayListenerFields = z.output<typeof gatewayListener>
+export type GatewayRouteFields = z.output<typeof gatewayRoute>
+export type RouteFields = z.output<typeof bindRoute>
+export type MatchFields = z.output<typeof match>
+export type McpFields = z.output<typeof mcp>
+export type BindFields = z.output<typeof bind>
+export type BindListenerFields = z.output<typeof bindListener>
+export type ConfigFields = z.output<typeof config>

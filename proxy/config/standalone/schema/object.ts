@@ -1,0 +1,99 @@
+// Building blocks of the schemas: objects that know their fields, fields that this version does not serve, and values
+// that may have one of several shapes. No field of the configuration itself.
+import * as z from 'zod'
+import { nearestName } from '../nearest.ts'
+
+/** Between the messages of one issue about several unknown fields, one for each. */
+export const MESSAGE_SEPARATOR = '\n'
+
+/** An object without other fields. Unknown ones are named with the nearest valid name. */
+export function fields<T extends z.core.$ZodLooseShape>(shape: T): z.ZodObject<T, z.core.$strict> {
+  const valid = Object.keys(shape)
+  return z.strictObject(shape, {
+    error: (issue) => {
+      if (issue.code !== 'unrecognized_keys') return undefined
+      return issue.keys.map((key) => unknownField(key, valid)).join(MESSAGE_SEPARATOR)
+    },
+  })
+}
+
+function unknownField(key: string, valid: readonly string[]): string {
+  const nearest = nearestName(key, valid)
+  if (nearest !== undefined) return `unknown field ${JSON.stringify(key)}; did you mean ${nearest}?`
+  return `unknown field ${JSON.stringify(key)}; known here: ${valid.join(', ')}`
+}
+
+type Opaque = z.ZodOptional<z.ZodUnknown>
+
+/** Fields that are known but mean an error, because leaving them out would do something else than what is written. */
+export function notServed<K extends string>(names: readonly K[], hint = ''): { [P in K]: Opaque } {
+  const field = z.optional(
+    z.unknown().superRefine((_value, context) => {
+      context.addIssue({ code: 'custom', message: `is not served by this version of the proxy${hint}` })
+    }),
+  )
+  return record(names, field)
+}
+
+/** Security fields that are known but not served: accepted here, and refused traffic later (build/denial.ts). */
+export function denying<K extends string>(names: readonly K[]): { [P in K]: Opaque } {
+  return record(names, z.optional(z.unknown()))
+}
+
+function record<K extends string, V>(names: readonly K[], value: V): { [P in K]: V } {
+  // Object.fromEntries loses the type of the keys, which are exactly the names.
+  return Object.fromEntries(names.map((name) => [name, value])) as { [P in K]: V }
+}
+
+/** A value of one of several shapes: `pick` looks at it and says which, so that messages are about that shape alone. */
+export function oneShape<T>(pick: (value: unknown) => z.ZodType<T>): z.ZodType<T> {
+  return z.unknown().transform((value, context) => {
+    const result = pick(value).safeParse(value, { error: message })
+    if (result.success) return result.data
+    // A finished issue with an input is a raw one; the type of the union does not say so.
+    for (const issue of result.error.issues) context.issues.push({ ...issue, input: value } as z.core.$ZodRawIssue)
+    return z.NEVER
+  })
+}
+
+export function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Texts for what zod finds. Never quotes a value: it may be a secret. */
+export const message: z.core.$ZodErrorMap = (issue) => {
+  if (issue.code === 'invalid_type') {
+    if (issue.input === undefined) return 'is required'
+    return `must be ${kindName(issue.expected)}, not ${kindName(kindOf(issue.input))}`
+  }
+  if (issue.code === 'invalid_value') {
+    return `must be ${issue.values.length === 1 ? '' : 'one of '}${issue.values.map(String).join(', ')}`
+  }
+  if (issue.code === 'too_small') return `must be at least ${String(issue.minimum)}${unitOf(issue.origin)}`
+  return issue.code === 'too_big' ? `must be at most ${String(issue.maximum)}${unitOf(issue.origin)}` : undefined
+}
+
+function unitOf(origin: string): string {
+  if (origin === 'string') return ' characters long'
+  return origin === 'array' ? ' items long' : ''
+}
+
+const KIND_NAMES: ReadonlyMap<string, string> = new Map([
+  ['string', 'a string'],
+  ['number', 'a number'],
+  ['int', 'a whole number'],
+  ['boolean', 'true or false'],
+  ['array', 'a list'],
+  ['object', 'a mapping'],
+  ['record', 'a mapping'],
+  ['null', 'empty'],
+])
+
+function kindName(kind: string): string {
+  return KIND_NAMES.get(kind) ?? kind
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'array' : typeof value
+}

@@ -1,0 +1,239 @@
+// Policies of a standalone file: what each place allows and the fields of each policy (resources supplement 4.10).
+import * as z from 'zod'
+import { denying, fields, isMap, notServed, oneShape } from './object.ts'
+import { cel, count, duration, fileOrInline, headerName, headerValue, mapOf, port, text } from './values.ts'
+
+/** Security policies that this version does not serve: a route with one of them refuses its requests. */
+export const DENYING_TRAFFIC = [
+  'jwtAuth',
+  'basicAuth',
+  'apiKey',
+  'oidc',
+  'extAuthz',
+  'extProc',
+  'remoteRateLimit',
+  'mcpAuthentication',
+  'mcpGuardrails',
+] as const
+export const DENYING_GATEWAY = ['oidc', 'jwtAuth', 'extAuthz', 'extProc', 'basicAuth', 'apiKey'] as const
+export const DENYING_BACKEND = ['extAuthz', 'authorization', 'mcpGuardrails'] as const
+export const DENYING_AI = ['promptGuard'] as const
+export const DENYING_TLS = ['cert', 'key', 'subjectAltNames', 'keyExchangeGroups'] as const
+export const DENYING_AUTH = ['gcp', 'aws', 'azure', 'copilot', 'oauthTokenExchange', 'crossAppAccess'] as const
+
+const cors = fields({
+  allowOrigins: z.array(text).optional(),
+  allowMethods: z.array(text).optional(),
+  allowHeaders: z.array(text).optional(),
+  exposeHeaders: z.array(text).optional(),
+  allowCredentials: z.boolean().optional(),
+  maxAge: duration.optional(),
+})
+
+const csrf = fields({ additionalOrigins: z.array(text).optional() })
+
+export type Rule = string | { readonly allow?: string; readonly deny?: string; readonly require?: string }
+const ruleByAction = fields({ allow: cel.optional(), deny: cel.optional(), require: cel.optional() }).refine(
+  (rule) => Object.keys(rule).length === 1,
+  { error: 'must have exactly one of allow, deny, require' },
+)
+const rule = oneShape<z.output<typeof ruleByAction> | string>((value) => (isMap(value) ? ruleByAction : cel))
+const rules = fields({ rules: z.array(rule).min(1) })
+
+const limit = fields({
+  maxTokens: count.optional(),
+  tokensPerFill: count.optional(),
+  fillInterval: duration.refine((ms) => ms > 0, { error: 'must be longer than 0s' }),
+  type: z.enum(['requests', 'tokens']).optional(),
+})
+/** Only the plain list is served; `conditional` refuses traffic. */
+const conditionalOnly = fields({ conditional: z.array(z.unknown()).min(1) })
+const localRateLimit = oneShape<z.output<typeof limit>[] | z.output<typeof conditionalOnly>>((value) =>
+  isMap(value) ? conditionalOnly : z.array(limit).min(1),
+)
+
+const headerModifier = fields({
+  add: z.record(headerName, headerValue).optional(),
+  set: z.record(headerName, headerValue).optional(),
+  remove: z.array(headerName).optional(),
+})
+
+/** `full` is `host:port` or a host. */
+const authorityParts = fields({ full: text.optional(), host: text.optional(), port: port.optional() }).refine(
+  (value) => Object.keys(value).length === 1,
+  { error: 'must have exactly one of full, host, port' },
+)
+const authorityWord = z.enum(['auto', 'none'])
+const authority = oneShape<z.output<typeof authorityParts> | 'auto' | 'none'>((value) =>
+  isMap(value) ? authorityParts : authorityWord,
+)
+const pathParts = fields({ full: text.optional(), prefix: text.optional() }).refine(
+  (value) => Object.keys(value).length === 1,
+  { error: 'must have exactly one of full, prefix' },
+)
+
+const requestRedirect = fields({
+  scheme: z.enum(['http', 'https']).optional(),
+  authority: authority.optional(),
+  path: pathParts.optional(),
+  status: z.literal([301, 302, 303, 307, 308]).optional(),
+})
+
+const urlRewrite = fields({ authority: authority.optional(), path: pathParts.optional() })
+
+const transform = fields({
+  add: z.record(headerName, cel).optional(),
+  set: z.record(headerName, cel).optional(),
+  remove: z.array(headerName).optional(),
+  body: cel.optional(),
+  metadata: mapOf(cel).optional(),
+  ...notServed(['replace']),
+})
+const transformationShape = { request: transform.optional(), response: transform.optional() }
+const transformation = fields(transformationShape)
+const conditionalTransformation = fields({
+  conditional: z.array(fields({ condition: cel.optional(), ...transformationShape })).min(1),
+})
+const transformations = oneShape<z.output<typeof transformation> | z.output<typeof conditionalTransformation>>(
+  (value) => (isMap(value) && 'conditional' in value ? conditionalTransformation : transformation),
+)
+
+const directResponseShape = {
+  status: z.int().min(200).max(599),
+  body: z.string().max(4096).optional(),
+  bodyExpression: cel.optional(),
+  headers: z.record(headerName, cel).optional(),
+}
+const plainDirectResponse = fields(directResponseShape)
+const conditionalDirectResponse = fields({
+  conditional: z.array(fields({ condition: cel.optional(), ...directResponseShape })).min(1),
+})
+const directResponse = oneShape<z.output<typeof plainDirectResponse> | z.output<typeof conditionalDirectResponse>>(
+  (value) => (isMap(value) && 'conditional' in value ? conditionalDirectResponse : plainDirectResponse),
+)
+
+const timeout = fields({ requestTimeout: duration.optional(), backendRequestTimeout: duration.optional() })
+
+const location = fields({
+  header: fields({ name: headerName, prefix: headerValue.optional() }).optional(),
+  queryParameter: fields({ name: text }).optional(),
+  cookie: fields({ name: text }).optional(),
+  ...notServed(['expression']),
+}).refine((value) => Object.keys(value).length === 1, {
+  error: 'must have exactly one of header, queryParameter, cookie',
+})
+const keyObject = fields({ value: fileOrInline, location: location.optional() })
+const keyFile = fields({ file: text })
+const authKey = oneShape<string | z.output<typeof keyObject> | z.output<typeof keyFile>>((value) => {
+  if (!isMap(value)) return text
+  return 'file' in value ? keyFile : keyObject
+})
+const authObject = fields({
+  key: authKey.optional(),
+  passthrough: fields({ location: location.optional() }).optional(),
+  credentials: z
+    .array(fields({ location, key: fileOrInline }))
+    .min(1)
+    .max(8)
+    .optional(),
+  ...denying(DENYING_AUTH),
+})
+const backendAuth = oneShape<string | z.output<typeof authObject>>((value) => (isMap(value) ? authObject : text))
+
+const backendTLS = fields({
+  root: text.optional(),
+  hostname: text.optional(),
+  insecure: z.boolean().optional(),
+  insecureHost: z.boolean().optional(),
+  alpn: z.array(text).min(1).optional(),
+  ...denying(DENYING_TLS),
+})
+
+const ROUTE_TYPES = [
+  'completions',
+  'messages',
+  'models',
+  'passthrough',
+  'detect',
+  'responses',
+  'embeddings',
+  'realtime',
+  'anthropicTokenCount',
+  'rerank',
+] as const
+const promptMessages = z.array(fields({ role: text, content: text })).min(1)
+const ai = fields({
+  defaults: mapOf(z.json()).optional(),
+  overrides: mapOf(z.json()).optional(),
+  transformations: mapOf(cel).optional(),
+  prompts: fields({ prepend: promptMessages.optional(), append: promptMessages.optional() }).optional(),
+  modelAliases: mapOf(text).optional(),
+  routes: mapOf(z.enum(ROUTE_TYPES)).optional(),
+  ...denying(DENYING_AI),
+  ...notServed(['promptCaching']),
+})
+
+const http = fields({ requestTimeout: duration.optional(), ...notServed(['version']) })
+const tcp = fields({ connectTimeout: duration.optional(), ...notServed(['keepalives']) })
+
+export const gatewayPolicyShape = {
+  authorization: rules.optional(),
+  cors: cors.optional(),
+  transformations: transformations.optional(),
+  ...denying(DENYING_GATEWAY),
+}
+export const gatewayPolicies = fields(gatewayPolicyShape)
+
+export const routePolicies = fields({
+  requestHeaderModifier: headerModifier.optional(),
+  responseHeaderModifier: headerModifier.optional(),
+  requestRedirect: requestRedirect.optional(),
+  urlRewrite: urlRewrite.optional(),
+  directResponse: directResponse.optional(),
+  cors: cors.optional(),
+  mcpAuthorization: rules.optional(),
+  authorization: rules.optional(),
+  ai: ai.optional(),
+  backendTLS: backendTLS.optional(),
+  backendAuth: backendAuth.optional(),
+  localRateLimit: localRateLimit.optional(),
+  transformations: transformations.optional(),
+  csrf: csrf.optional(),
+  timeout: timeout.optional(),
+  ...denying(DENYING_TRAFFIC),
+  ...notServed(['requestMirror', 'a2a', 'backendTunnel', 'buffer', 'retry', 'delay']),
+})
+
+export const backendPolicies = fields({
+  requestHeaderModifier: headerModifier.optional(),
+  responseHeaderModifier: headerModifier.optional(),
+  requestRedirect: requestRedirect.optional(),
+  transformations: transformation.optional(),
+  backendTLS: backendTLS.optional(),
+  backendAuth: backendAuth.optional(),
+  http: http.optional(),
+  tcp: tcp.optional(),
+  mcpAuthorization: rules.optional(),
+  ai: ai.optional(),
+  ...denying(DENYING_BACKEND),
+  ...notServed(['backendTunnel', 'health', 'a2a', 'inferenceRouting']),
+})
+
+export type GatewayPolicies = z.output<typeof gatewayPolicies>
+export type RoutePolicies = z.output<typeof routePolicies>
+export type BackendPolicies = z.output<typeof backendPolicies>
+export type Cors = z.output<typeof cors>
+export type Rules = z.output<typeof rules>
+export type LocalRateLimit = z.output<typeof localRateLimit>
+export type HeaderModifier = z.output<typeof headerModifier>
+export type RequestRedirect = z.output<typeof requestRedirect>
+export type UrlRewrite = z.output<typeof urlRewrite>
+export type Transformations = z.output<typeof transformations>
+export type Transform = z.output<typeof transform>
+export type DirectResponse = z.output<typeof directResponse>
+export type PlainDirectResponse = z.output<typeof plainDirectResponse>
+export type Location = z.output<typeof location>
+export type BackendAuth = z.output<typeof backendAuth>
+export type BackendTLS = z.output<typeof backendTLS>
+export type AI = z.output<typeof ai>
+export type RouteTypeName = (typeof ROUTE_TYPES)[number]

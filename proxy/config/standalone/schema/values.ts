@@ -1,0 +1,92 @@
+// Single values of a standalone file: expressions, durations, addresses, header names, files.
+import { isIP } from 'node:net'
+import { RE2JS } from 're2js'
+import * as z from 'zod'
+import { compileCel } from '#api/cel/compile.ts'
+import { parseDuration } from '#api/units/duration.ts'
+import { fields, oneShape } from './object.ts'
+
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/
+// oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+const CONTROL = /[\u0000-\u0008\u000a-\u001f\u007f]/
+const HOST_PORT = /^(?:\[([0-9A-Fa-f:.]+)\]|([^:[\]\s/]+)):(\d{1,5})$/
+const PORT_MAX = 65_535
+const NAME = /^[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?$/
+
+/** Of gateways, listeners, routes, backends. */
+export const name = z.string().regex(NAME, {
+  error: 'must be letters, digits, -, _ and ., at most 253, and begin and end with a letter or digit',
+})
+export const text = z.string().min(1)
+export const port = z.int().min(1).max(PORT_MAX)
+export const count = z.int().min(1).max(Number.MAX_SAFE_INTEGER)
+
+/** Source text of an expression that compiles. */
+export const cel = z.string().superRefine((source, context) => {
+  const compiled = compileCel(source)
+  if ('expression' in compiled) return
+  const { message, line, column } = compiled.problem
+  context.addIssue({
+    code: 'custom',
+    message: `is not a valid expression: ${message} (line ${line}, column ${column} of it)`,
+  })
+})
+
+/** To milliseconds. */
+export const duration = z.string().transform((value, context) => {
+  const parsed = parseDuration(value)
+  if ('ms' in parsed) return parsed.ms
+  context.addIssue({ code: 'custom', message: parsed.problem })
+  return z.NEVER
+})
+
+export const headerName = z
+  .string()
+  .regex(HEADER_NAME, { error: 'is not a header name' })
+  .transform((name) => name.toLowerCase())
+
+export const headerValue = z.string().refine((value) => !CONTROL.test(value), {
+  error: 'holds control characters, which no header may have',
+})
+
+export const regex = z.string().superRefine((source, context) => {
+  try {
+    RE2JS.compile(source)
+  } catch {
+    context.addIssue({ code: 'custom', message: 'is not a valid regular expression (RE2 syntax)' })
+  }
+})
+
+export interface Address {
+  readonly host: string
+  readonly port: number
+}
+
+/** `host:port`; addresses of IPv6 in brackets. */
+export function parseAddress(value: string, portMin = 1): Address | undefined {
+  const parts = HOST_PORT.exec(value)
+  const host = parts?.[1] ?? parts?.[2]
+  const number = Number(parts?.[3])
+  if (host === undefined || number < portMin || number > PORT_MAX) return undefined
+  return parts?.[1] !== undefined && isIP(host) !== 6 ? undefined : { host, port: number }
+}
+
+export const address = z.string().transform((value, context) => {
+  const parsed = parseAddress(value)
+  if (parsed !== undefined) return parsed
+  context.addIssue({ code: 'custom', message: 'must be host:port, for example 127.0.0.1:8080 or [::1]:8080' })
+  return z.NEVER
+})
+
+/** Name to something, in the order of the file. */
+export function mapOf<T extends z.ZodType>(value: T): z.ZodRecord<z.ZodString, T> {
+  return z.record(z.string().min(1), value)
+}
+
+const fromFile = fields({ file: text })
+export type FileOrInline = string | { readonly file: string }
+
+/** A text, or the file that holds it. */
+export const fileOrInline: z.ZodType<FileOrInline> = oneShape<FileOrInline>((value) =>
+  typeof value === 'string' ? text : fromFile,
+)

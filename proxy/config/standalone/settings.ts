@@ -1,0 +1,26 @@
+// `config` of a standalone file: settings of the process, read once at its start.
+import type { ConfigFields } from './schema/file.ts'
+import type { Address } from './schema/values.ts'
+
+export interface StandaloneSettings {
+  readonly admin: Address | undefined
+  readonly stats: Address | undefined
+  readonly readiness: Address | undefined
+  readonly workers: number | undefined
+  readonly logLevel: string | undefined
+  readonly logFormat: 'text' | 'json' | undefined
+  /** 32 bytes. A secret. */
+  readonly sessionKey: Uint8Array | undefined
+}
+
+export function settingsOf(config: ConfigFields | undefined): StandaloneSettings {
+  return {
+    admin: config?.adminAddr,
+    stats: config?.statsAddr,
+    readiness: config?.readinessAddr,
+    workers: config?.workerThreads,
+    logLevel: config?.logging?.level,
+    logFormat: config?.logging?.format,
+    sessionKey: config?.session?.key,
+  }
+}

@@ -1,0 +1,10 @@
+// What the parts of an answer share: the exchange, the call it answers, what was learnt of it.
+import type { Exchange, LlmFacts } from '../exchange.ts'
+import type { LlmCall } from './call.ts'
+
+export interface ReplyContext {
+  readonly exchange: Exchange
+  readonly call: LlmCall
+  readonly facts: LlmFacts
+  readonly bodyBytesMax: number
+}

@@ -1,0 +1,154 @@
+// gw validate, translate, help and completion through bin/gw.
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { checkSource } from '#cli/source.ts'
+import { gw, ROOT } from './gw.ts'
+
+const MISTAKES = 'test/cli/testdata/ten-mistakes'
+
+describe('gw validate', () => {
+  it('names ten mistakes in ten files, each with file, line, column and path', async () => {
+    const { code, stdout, stderr } = await gw('validate', '-f', MISTAKES)
+    expect([code, stdout]).toEqual([1, ''])
+    const lines = stderr.trimEnd().split('\n')
+    const places = lines.map((line) => line.replace(`${MISTAKES}/`, '').split(': ', 3))
+    expect(places.map(([place, path]) => `${place} ${path}`)).toEqual([
+      '01-not-yaml.yaml:9:1 not valid YAML',
+      '02-unknown-field.yaml:9:7 spec.rules[0].backendRef',
+      '03-unknown-kind.yaml:2:1 kind',
+      '04-no-kind.yaml:1:1 kind',
+      '05-no-name.yaml:3:1 metadata.name',
+      '06-duplicate.yaml:13:3 metadata.name',
+      '07-rule.yaml:5:1 spec',
+      '08-port.yaml:27:7 spec.listeners[0].port',
+      '09-expression.yaml:15:13 spec.traffic.authorization.policy.matchExpressions[0]',
+      '10-missing-backend.yaml:10:11 spec.rules[0].backendRefs[0]',
+      `${MISTAKES} 10 error(s)`,
+    ])
+    expect(lines[5]).toContain(`GwBackend default/echo is already defined in ${MISTAKES}/06-duplicate.yaml:1`)
+    expect(lines[9]).toContain('default/ecco')
+  })
+
+  it('finds config/samples clean as a whole', async () => {
+    const result = await gw('validate', '-f', 'config/samples')
+    expect(result).toEqual({ code: 0, stdout: 'config/samples: valid\n', stderr: '' })
+  })
+
+  it('finds every file and folder of config/samples clean by itself', async () => {
+    const samples = join(ROOT, 'config/samples')
+    const paths = [
+      ...readdirSync(samples).map((name) => join(samples, name)),
+      ...readdirSync(join(samples, 'standalone')).map((name) => join(samples, 'standalone', name)),
+    ]
+    expect(paths.length).toBeGreaterThan(5)
+    for (const path of paths) expect([path, await checkSource(path)]).toEqual([path, []])
+  })
+
+  it('names mistakes of a standalone file with the nearest valid name', async () => {
+    const { code, stderr } = await gw('validate', '-f', 'test/cli/testdata/misspelt.yaml')
+    expect(code).toBe(1)
+    expect(stderr.split('\n')).toEqual([
+      'test/cli/testdata/misspelt.yaml:2:3: gateways.default.port: is required',
+      'test/cli/testdata/misspelt.yaml:3:5: gateways.default.prot: unknown field "prot"; did you mean port?',
+      'test/cli/testdata/misspelt.yaml:6:7: routes[0].backends[0].hots: unknown field "hots"; did you mean host?',
+      'test/cli/testdata/misspelt.yaml: 3 error(s)',
+      '',
+    ])
+  })
+
+  it('says in one line that a path is not there', async () => {
+    expect(await gw('validate', '-f', 'no/such/file')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'no/such/file: no such file or folder\n',
+    })
+  })
+})
+
+describe('gw translate', () => {
+  it('prints rendered configuration and statuses of manifests, without the values of secrets', async () => {
+    const { code, stdout, stderr } = await gw('translate', '-f', 'config/samples/quickstart')
+    expect([code, stderr]).toEqual([0, ''])
+    expect(stdout).not.toContain('demo-completions-key')
+    expect(stdout).not.toContain(Buffer.from('demo-completions-key').toString('base64'))
+    expect(parse(stdout)).toMatchObject({
+      gateways: [
+        { gateway: 'default/quickstart', secretKeys: expect.arrayContaining(['default/model-keys/messages']) },
+      ],
+      statuses: expect.arrayContaining([expect.objectContaining({ kind: 'Gateway', name: 'quickstart' })]),
+    })
+  })
+
+  it('prints a standalone file as JSON, without keys and without the environment of commands', async () => {
+    const { code, stdout } = await gw('translate', '-f', 'test/cli/testdata/secrets.yaml', '-o', 'json')
+    expect(code).toBe(0)
+    expect(stdout).not.toContain('hidden')
+    expect(JSON.parse(stdout)).toMatchObject({
+      config: { binds: [{ key: 'bind/18080' }, { key: 'bind/18081' }] },
+      secretKeys: ['standalone/routes[0].backends[0].policies.backendAuth'],
+    })
+  })
+
+  it('has exit code 1 for what only translation finds, and names it', async () => {
+    const { code, stderr } = await gw('translate', '-f', 'test/cli/testdata/broken-links')
+    expect(code).toBe(1)
+    expect(stderr.replaceAll('test/cli/testdata/broken-links/', '').trimEnd().split('\n')).toEqual([
+      'gateway.yaml:19:7: spec.listeners[1]: secret default/missing not found',
+      'routes.yaml:10:11: spec.rules[0].backendRefs[0]: backend(default/nowhere) not found',
+      'routes.yaml:19:3: spec.parentRefs: no hostnames matched parent hostname "a.example"',
+      'routes.yaml:31:3: spec.parentRefs: sectionName "absent" not found',
+      'routes.yaml:36:11: spec.rules[0].backendRefs[0]: backend(web.default.svc.cluster.local) not found',
+    ])
+  })
+})
+
+describe('gw help and completion', () => {
+  it.each([
+    [
+      'run',
+      ['--file', '--listen-address', '--admin-addr', '--stats-addr', '--readiness-addr', '--workers', 'Examples:'],
+    ],
+    ['validate', ['--file', 'Examples:']],
+    ['translate', ['--file', '--output', 'Examples:']],
+    ['version', ['Print the version']],
+    ['completion', ['bash', 'zsh', 'fish']],
+  ])('explains %s', async (command, words) => {
+    const { code, stdout } = await gw(command, '--help')
+    expect([code, stdout.startsWith(`Usage: gw ${command}`)]).toEqual([0, true])
+    for (const word of words) expect(stdout).toContain(word)
+  })
+
+  it('lists its commands, and says what is wrong with a call', async () => {
+    const help = await gw('--help')
+    for (const command of ['run', 'validate', 'translate', 'version', 'completion']) {
+      expect(help.stdout).toMatch(new RegExp(`^  ${command} `, 'm'))
+    }
+    const unknown = await gw('rum')
+    expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining("unknown command 'rum'")])
+    const missing = await gw('validate')
+    expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining("'-f, --file <path>' not specified")])
+  })
+
+  it('prints its version', async () => {
+    const [plain, flag] = [await gw('version'), await gw('--version')]
+    expect(plain.stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
+    expect(flag).toEqual(plain)
+  })
+
+  it.each(['bash', 'zsh', 'fish'])('writes a completion script for %s', async (shell) => {
+    const { code, stdout } = await gw('completion', shell)
+    expect([code, stdout.includes('gw complete --')]).toEqual([0, true])
+  })
+
+  it('completes commands and flags', async () => {
+    expect((await gw('complete', '--', 'ru')).stdout).toMatch(/^run\t/)
+    expect((await gw('complete', '--', 'translate', '--o')).stdout).toMatch(/^--output\t/m)
+    expect((await gw('complete', '--', 'translate', '--output', '')).stdout).toMatch(/^yaml\t\njson\t\n/)
+    expect((await gw('complete', '--', 'run', '-f', 'config/sam')).stdout).toMatch(/^config\/samples\/\t\n/)
+    expect((await gw('complete', '--', 'run', '--file', 'config/samples/standalone/g')).stdout).toMatch(
+      /^config\/samples\/standalone\/gateways\.yaml\t\n/,
+    )
+  })
+})

@@ -1,0 +1,74 @@
+// backend.auth: where credentials are written, and that a missing one never becomes an empty one.
+import { expect, vi } from 'vitest'
+import { replacing, type ConformanceCase } from './suite/case.ts'
+
+const SAMPLE = 'backend-auth.yaml'
+const LOG_DEADLINE_MS = 10_000
+
+export const cases: readonly ConformanceCase[] = [
+  {
+    shortName: 'BackendAuth',
+    description: 'the credential of the Secret replaces what the client sent in its place',
+    sample: SAMPLE,
+    async run(gateway) {
+      const headers = { authorization: 'Bearer client', 'x-api-key': 'client', cookie: 'session=client; theme=dark' }
+      expect((await gateway.echo('/bearer', { headers })).headers).toMatchObject({ authorization: 'Bearer main-key' })
+      expect((await gateway.echo('/header', { headers })).headers).toMatchObject({
+        'x-api-key': 'second-key',
+        authorization: 'Bearer client',
+      })
+      expect((await gateway.echo('/query?a=1&key=client')).path).toBe('/query?a=1&key=second-key')
+      expect((await gateway.echo('/both', { headers })).headers).toMatchObject({
+        authorization: 'Bearer main-key',
+        cookie: 'theme=dark; session=second-key',
+      })
+    },
+  },
+  {
+    shortName: 'BackendAuthSecretsStaySecret',
+    description: 'neither dump nor log shows a credential',
+    sample: SAMPLE,
+    async run(gateway) {
+      await gateway.echo('/bearer')
+      await gateway.echo('/query')
+      await vi.waitUntil(() => gateway.log().includes('http.path=/query'), { timeout: LOG_DEADLINE_MS })
+      const dump = JSON.stringify(await gateway.policies())
+      for (const secret of ['main-key', 'second-key']) {
+        expect(dump).not.toContain(secret)
+        expect(gateway.log()).not.toContain(secret)
+      }
+    },
+  },
+  {
+    shortName: 'BackendAuthMissingSecret',
+    description: 'without its Secret the call fails; it never goes out without the credential',
+    sample: SAMPLE,
+    change: replacing('kind: Secret\nmetadata:\n  name: backend-keys', 'kind: Secret\nmetadata:\n  name: other-keys'),
+    async run(gateway) {
+      const refused = { status: 500, text: 'backend authentication failed' }
+      for (const path of ['/bearer', '/header', '/query', '/both']) {
+        expect(await gateway.ask(path), `GET ${path}`).toMatchObject(refused)
+      }
+      const [accepted] = gateway.conditions('GwPolicy', 'backend-auth-both')
+      expect(accepted).toMatchObject({ reason: 'PartiallyValid', message: 'secret default/backend-keys not found' })
+      expect(gateway.source.problems.map(({ path }) => path)).toEqual(
+        expect.arrayContaining(['spec.backend.auth.secretRef', 'spec.backend.auth.credentials[0].secretRef']),
+      )
+    },
+  },
+  {
+    shortName: 'BackendAuthNotRun',
+    description: 'a way to authenticate that this version does not run refuses the traffic',
+    sample: SAMPLE,
+    change: replacing(
+      'secretRef:\n        name: backend-keys\n        key: second\n      location:\n        header:\n          name: x-api-key',
+      'cloudC:\n        type: AccessToken',
+    ),
+    async run(gateway) {
+      expect(await gateway.ask('/header')).toMatchObject({ status: 403, text: 'denied by policy' })
+      expect((await gateway.ask('/bearer')).status).toBe(200)
+      const [accepted] = gateway.conditions('GwPolicy', 'backend-auth-header')
+      expect(accepted?.message).toContain('backend.auth.cloudC is not run by this version')
+    },
+  },
+]

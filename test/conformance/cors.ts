@@ -1,0 +1,49 @@
+// traffic.cors: preflights and the headers of other requests.
+import { expect } from 'vitest'
+import type { ConformanceCase } from './suite/case.ts'
+
+const PREFLIGHT = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'content-type' }
+
+export const cases: readonly ConformanceCase[] = [
+  {
+    shortName: 'CORSPreflight',
+    description: 'preflights are answered by the gateway, with headers only for allowed origins',
+    sample: 'cors.yaml',
+    async run(gateway) {
+      const ask = (origin: string) => gateway.ask('/', { method: 'OPTIONS', headers: { origin, ...PREFLIGHT } })
+      for (const origin of ['https://shop.example.com', 'https://a.b.example.org']) {
+        const { status, headers, text } = await ask(origin)
+        expect({ status, text }).toEqual({ status: 200, text: '' })
+        expect(headers).toMatchObject({
+          'access-control-allow-origin': origin,
+          'access-control-allow-methods': 'GET,POST',
+          'access-control-allow-headers': 'content-type,x-request-id',
+          'access-control-allow-credentials': 'true',
+          'access-control-max-age': '600',
+        })
+      }
+      for (const origin of ['https://evil.example', 'http://shop.example.com', 'https://example.org.evil.example']) {
+        const { status, headers, text } = await ask(origin)
+        expect({ origin, status, text }).toEqual({ origin, status: 200, text: '' })
+        expect(headers).not.toHaveProperty('access-control-allow-origin')
+      }
+    },
+  },
+  {
+    shortName: 'CORSRequest',
+    description: 'other requests reach the backend; allowed origins may read the answer',
+    sample: 'cors.yaml',
+    async run(gateway) {
+      const allowed = await gateway.ask('/', { headers: { origin: 'https://shop.example.com' } })
+      expect(allowed.headers).toMatchObject({
+        'access-control-allow-origin': 'https://shop.example.com',
+        'access-control-allow-credentials': 'true',
+        'access-control-expose-headers': 'x-powered-by',
+        'x-powered-by': 'echo',
+      })
+      const other = await gateway.ask('/', { headers: { origin: 'https://evil.example' } })
+      expect(other).toMatchObject({ status: 200, headers: { 'x-powered-by': 'echo' } })
+      expect(other.headers).not.toHaveProperty('access-control-allow-origin')
+    },
+  },
+]

@@ -1,0 +1,49 @@
+// frontend.accessLog: which requests are logged, and with what.
+import { expect, vi } from 'vitest'
+import { replacing, type ConformanceCase } from './suite/case.ts'
+import type { SampleGateway } from './suite/gateway.ts'
+
+const SAMPLE = 'frontend-access-log.yaml'
+const DEADLINE_MS = 10_000
+
+/** Lines of requests to this gateway, once the last one is there. */
+async function lines(gateway: SampleGateway, last: string): Promise<string[]> {
+  await vi.waitUntil(() => gateway.log().includes(last), { timeout: DEADLINE_MS })
+  return gateway
+    .log()
+    .split('\n')
+    .filter((line) => line.includes(`http.host=127.0.0.1:${gateway.port} `))
+}
+
+export const cases: readonly ConformanceCase[] = [
+  {
+    shortName: 'AccessLog',
+    description: 'only requests the filter takes are logged, with added fields and without removed ones',
+    sample: SAMPLE,
+    async run(gateway) {
+      await gateway.ask('/echo?n=1')
+      await gateway.ask('/echo?n=2', { headers: { 'x-log': '1', 'x-tenant': 'shop' } })
+      await gateway.ask('/nowhere?n=3')
+      const [second, third, ...others] = await lines(gateway, '?n=3')
+      expect(others).toEqual([])
+      expect(second).toMatch(/http\.path=\/echo\?n=2 .*http\.status=200 .*tenant=shop$/)
+      expect(third).toMatch(/http\.path=\/nowhere\?n=3 .*http\.status=404 .*reason=NotFound/)
+      expect(third).not.toContain('tenant=')
+      for (const line of [second, third]) expect(line).not.toContain('src.addr=')
+    },
+  },
+  {
+    shortName: 'AccessLogBrokenAttribute',
+    description: 'an attribute that does not compile is left out of every line, and the status names it',
+    sample: SAMPLE,
+    change: replacing('expression: request.headers["x-tenant"]', 'expression: request.headers['),
+    async run(gateway) {
+      await gateway.ask('/echo?once', { headers: { 'x-log': '1', 'x-tenant': 'shop' } })
+      const [line] = await lines(gateway, '?once')
+      expect(line).not.toContain('tenant=')
+      const [accepted] = gateway.conditions('GwPolicy', 'frontend-access-log')
+      expect(accepted).toMatchObject({ reason: 'PartiallyValid' })
+      expect(accepted?.message).toContain('spec.frontend.accessLog.attributes.add[0].expression')
+    },
+  },
+]

@@ -1,0 +1,80 @@
+// frontend.http: what the gateway takes from clients.
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { expect } from 'vitest'
+import { replacing, type ConformanceCase } from './suite/case.ts'
+import { chat } from './suite/chat.ts'
+
+const SAMPLE = 'frontend-http.yaml'
+
+/** Everything the gateway sends on one connection until it closes it. */
+async function untilClosed(port: number, text: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1')
+  const chunks: Buffer[] = []
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk))
+  const ended = once(socket, 'end')
+  socket.write(text)
+  await ended
+  socket.destroy()
+  return Buffer.concat(chunks).toString('latin1')
+}
+
+function request(fields: readonly string[]): string {
+  return ['GET /x HTTP/1.1', 'Host: shop.example.com', ...fields, '', ''].join('\r\n')
+}
+
+export const cases: readonly ConformanceCase[] = [
+  {
+    shortName: 'FrontendHTTPLimits',
+    description: 'too many header fields get 431, a larger LLM request than may be buffered gets 413',
+    sample: SAMPLE,
+    async run(gateway) {
+      const fields = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`x-${i}`, '1']))
+      // Host and connection count as well.
+      expect((await gateway.ask('/', { headers: fields(14) })).status).toBe(200)
+      expect((await gateway.ask('/', { headers: fields(15) })).status).toBe(431)
+      expect((await chat(gateway, 'hello')).status).toBe(200)
+      expect((await chat(gateway, 'x'.repeat(1024))).status).toBe(413)
+      const plain = await gateway.echo('/', { method: 'POST', body: 'x'.repeat(5000) })
+      expect(plain.body?.length).toBe(5000)
+    },
+  },
+  {
+    shortName: 'FrontendHTTPHeaderCase',
+    description: 'names of header fields keep the letters of their sender',
+    sample: SAMPLE,
+    async run(gateway) {
+      const answer = await untilClosed(gateway.port, request(['Connection: close']))
+      expect(answer).toContain('\r\nx-powered-by: echo\r\n')
+      expect(answer).toContain('\r\nDate: ')
+    },
+  },
+  {
+    shortName: 'FrontendHTTPLowercase',
+    description: 'without Preserve names are written in lower case',
+    sample: SAMPLE,
+    change: replacing('http1HeaderCase: Preserve', 'http1HeaderCase: Lowercase'),
+    async run(gateway) {
+      const answer = await untilClosed(gateway.port, request(['Connection: close']))
+      expect(answer).toContain('\r\ndate: ')
+    },
+  },
+  {
+    shortName: 'FrontendHTTPIdleTimeout',
+    description: 'a connection without a request is closed',
+    sample: SAMPLE,
+    change: replacing('http1IdleTimeout: 1m', 'http1IdleTimeout: 1s'),
+    async run(gateway) {
+      expect(await untilClosed(gateway.port, request([]))).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
+    },
+  },
+  {
+    shortName: 'FrontendHTTPMaxConnectionDuration',
+    description: 'a connection that is older than allowed takes no further request',
+    sample: SAMPLE,
+    change: replacing('maxConnectionDuration: 10m', 'maxConnectionDuration: 1s'),
+    async run(gateway) {
+      expect(await untilClosed(gateway.port, request([]))).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
+    },
+  },
+]

@@ -1,0 +1,84 @@
+// The pages of docs/policies show what really happens: every command of a page is run against its sample and must print
+// what the page says. Needs bash and curl.
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { applySample, startSampleProxy, type SampleGateway, type SampleProxy } from './suite/gateway.ts'
+import { SAMPLE_PORTS, startUpstreams, type Upstreams } from './suite/upstreams.ts'
+
+const PAGES = join(import.meta.dirname, '..', '..', 'docs', 'policies')
+const LISTENER_PORT = 8080
+const MARK = '\u0001'
+
+const pages = readdirSync(PAGES)
+  .filter((file) => file.endsWith('.md') && file !== 'README.md')
+  .map((file) => file.slice(0, -'.md'.length))
+
+const run = promisify(execFile)
+const folder = mkdtempSync(join(tmpdir(), 'gw-pages-'))
+let upstreams: Upstreams
+let proxy: SampleProxy
+
+beforeAll(async () => {
+  upstreams = await startUpstreams({ socketPath: join(folder, 'echo.sock'), port: () => 0 })
+  proxy = await startSampleProxy()
+})
+
+afterAll(async () => {
+  await proxy.stop()
+  await upstreams.stop()
+  rmSync(folder, { recursive: true })
+})
+
+interface Step {
+  readonly command: string
+  readonly output: string
+}
+
+/** Commands and outputs of the console block. */
+function stepsOf(page: string): Step[] {
+  const block = /```console\n([\s\S]*?)```/.exec(readFileSync(join(PAGES, `${page}.md`), 'utf8'))?.[1] ?? ''
+  return block
+    .split(/^\$ /m)
+    .slice(1)
+    .map((text) => {
+      const end = text.indexOf('\n')
+      return { command: text.slice(0, end), output: text.slice(end + 1).trim() }
+    })
+}
+
+/** Ports of a page to those of this run, and back. */
+function renumber(text: string, gateway: SampleGateway, direction: 'toRun' | 'toPage'): string {
+  const ports: [number, number][] = [[LISTENER_PORT, gateway.port]]
+  for (const name of ['echo', 'model', 'tools'] as const)
+    ports.push([SAMPLE_PORTS[name], gateway.upstreams.ports[name]])
+  const numbers = new Map(ports.map(([page, real]) => (direction === 'toRun' ? [page, real] : [real, page])))
+  return text.replaceAll(/:(\d{4,5})\b/g, (_, digits: string) => `:${numbers.get(Number(digits)) ?? digits}`)
+}
+
+/** In one shell, as a reader types them: later commands may use what earlier ones have set. */
+async function outputsOf(steps: readonly Step[], gateway: SampleGateway): Promise<string[]> {
+  const script = steps.map(({ command }) => `${renumber(command, gateway, 'toRun')}\nprintf '${MARK}'`).join('\n')
+  const { stdout } = await run('bash', ['-c', script])
+  const outputs = renumber(stdout.replaceAll('\r', ''), gateway, 'toPage').split(MARK)
+  return outputs.slice(0, -1).map((output) => output.trim())
+}
+
+describe('pages of policies', () => {
+  it.each(pages)('%s prints what its commands print', async (page) => {
+    const steps = stepsOf(page)
+    expect(steps.length).toBeGreaterThan(0)
+    const gateway = await applySample({ sample: `${page}.yaml`, upstreams, on: proxy })
+    expect(await outputsOf(steps, gateway)).toEqual(steps.map(({ output }) => output))
+  })
+
+  it.each(pages)('%s shows the policies of its sample', (page) => {
+    const sample = readFileSync(join(PAGES, '..', '..', 'config', 'samples', `${page}.yaml`), 'utf8')
+    const shown = /```yaml\n([\s\S]*?)```/.exec(readFileSync(join(PAGES, `${page}.md`), 'utf8'))?.[1] ?? ''
+    const policies = sample.split(/^---$/m).filter((document) => document.includes('\nkind: GwPolicy\n'))
+    expect(shown.trim()).toBe(policies.map((document) => document.trim()).join('\n---\n'))
+  })
+})

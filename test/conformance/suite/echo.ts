@@ -1,0 +1,25 @@
+// Echo server of the samples: answers with its name and what it received, as JSON.
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+
+/** What the echo server answers, as far as tests read it. */
+export interface Echo {
+  readonly server: string
+  readonly method: string
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+export function echo(server: string): RequestListener {
+  return (request: IncomingMessage, response: ServerResponse) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const { method, url, headers } = request
+      const body = Buffer.concat(chunks).toString('utf8')
+      const answer = { server, method, path: url, headers, ...(body === '' ? {} : { body }) }
+      response.writeHead(200, { 'content-type': 'application/json', 'x-powered-by': 'echo' })
+      response.end(`${JSON.stringify(answer, null, 2)}\n`)
+    })
+  }
+}

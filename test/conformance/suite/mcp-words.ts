@@ -1,0 +1,33 @@
+// Second MCP server of the samples, on the official SDK: a tool of its own and one whose name the first server has too.
+// Keeps no sessions, so that both kinds of server are met.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
+import { z } from 'zod'
+
+export function wordsServer(): Server {
+  return createServer((request, response) => {
+    serve(request, response).catch((error: unknown) => {
+      if (!response.headersSent) response.writeHead(500)
+      response.end(String(error))
+    })
+  })
+}
+
+async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const server = new McpServer({ name: 'words', version: '1.0.0' })
+  const text = (value: string) => ({ content: [{ type: 'text' as const, text: value }] })
+  const inputSchema = { text: z.string() }
+  server.registerTool(
+    'reverse',
+    { description: 'Turns the order of the words around.', inputSchema },
+    ({ text: value }) => text(value.split(' ').reverse().join(' ')),
+  )
+  server.registerTool('echo', { description: 'Gives back its text twice.', inputSchema }, ({ text: value }) =>
+    text(`${value} ${value}`),
+  )
+  const transport = new StreamableHTTPServerTransport({ enableJsonResponse: true })
+  await server.connect(transport)
+  await transport.handleRequest(request, response)
+  response.on('close', () => void server.close())
+}

@@ -1,0 +1,121 @@
+// The upstreams that samples name by fixed ports: started on those ports for a reader, on free ones for tests.
+import { readFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { mcpServer } from '../../../hack/quickstart/mcp.ts'
+import { modelServer } from '../../../hack/quickstart/model.ts'
+import { echo } from './echo.ts'
+import { fullBacklog } from './full-backlog.ts'
+import { wordsServer } from './mcp-words.ts'
+
+/** The port of each upstream in the samples. */
+export const SAMPLE_PORTS = {
+  echo: 18_081,
+  model: 18_082,
+  tools: 18_083,
+  spare: 18_084,
+  tls: 18_085,
+  words: 18_086,
+  /** Takes connections and never answers. */
+  silent: 18_087,
+  /** Where connecting hangs; only tests have it. */
+  hanging: 18_088,
+} as const
+
+export const SAMPLE_SOCKET = '/tmp/gw-echo.sock'
+
+export type UpstreamName = keyof typeof SAMPLE_PORTS
+
+export interface ModelRequest {
+  readonly path: string
+  readonly headers: IncomingHttpHeaders
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+export interface Upstreams {
+  readonly ports: { readonly [N in UpstreamName]: number }
+  readonly socketPath: string
+  /** What the model server received last. */
+  lastModelRequest(): ModelRequest
+  stop(): Promise<void>
+}
+
+export interface UpstreamOptions {
+  readonly socketPath: string
+  readonly port: (name: UpstreamName) => number
+}
+
+export async function startUpstreams({ socketPath, port }: UpstreamOptions): Promise<Upstreams> {
+  const model = modelServer()
+  const lastModelRequest = recorder(model)
+  const certificate = (file: string): Buffer => readFileSync(join(import.meta.dirname, 'testdata', file))
+  const servers = {
+    echo: createServer(echo('echo')),
+    model,
+    tools: mcpServer(),
+    spare: createServer(echo('spare')),
+    tls: createTlsServer({ cert: certificate('echo.crt'), key: certificate('echo.key') }, echo('tls')),
+    words: wordsServer(),
+    silent: createTcpServer((socket) => socket.on('error', () => undefined).resume()),
+  }
+  const unix = createServer(echo('unix'))
+  const sockets = new Set<Socket>()
+  const listen = async (server: TcpServer, where: { path: string } | { host: string; port: number }) => {
+    server.on('connection', (socket: Socket) => {
+      sockets.add(socket)
+      socket.on('close', () => sockets.delete(socket))
+    })
+    server.listen(where)
+    await once(server, 'listening')
+    const address = server.address()
+    return typeof address === 'object' && address !== null ? portOf(address) : 0
+  }
+  const open = (name: keyof typeof servers) => listen(servers[name], { host: '127.0.0.1', port: port(name) })
+  await listen(unix, { path: socketPath })
+  const hanging = await fullBacklog()
+  const ports = {
+    echo: await open('echo'),
+    model: await open('model'),
+    tools: await open('tools'),
+    spare: await open('spare'),
+    tls: await open('tls'),
+    words: await open('words'),
+    silent: await open('silent'),
+    hanging: hanging.port,
+  }
+  return {
+    ports,
+    socketPath,
+    lastModelRequest,
+    async stop() {
+      const all: TcpServer[] = [...Object.values(servers), unix]
+      for (const server of all) server.close()
+      for (const socket of sockets) socket.destroy()
+      await hanging.stop()
+    },
+  }
+}
+
+function portOf({ port }: AddressInfo): number {
+  return port
+}
+
+function recorder(server: Server): () => ModelRequest {
+  let last: ModelRequest | undefined
+  server.prependListener('request', (request) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const body: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8') || '{}')
+      const fields = typeof body === 'object' && body !== null ? Object.fromEntries(Object.entries(body)) : {}
+      last = { path: request.url ?? '', headers: request.headers, body: fields }
+    })
+  })
+  return () => {
+    if (last === undefined) throw new Error('the model server has received nothing')
+    return last
+  }
+}

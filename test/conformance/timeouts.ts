@@ -1,0 +1,28 @@
+// traffic.timeouts: the deadline of the whole exchange.
+import { expect } from 'vitest'
+import { replacing, type ConformanceCase } from './suite/case.ts'
+
+export const cases: readonly ConformanceCase[] = [
+  {
+    shortName: 'RequestTimeout',
+    description: 'a backend that does not answer in time gives 504, one that does is not disturbed',
+    sample: 'timeouts.yaml',
+    async run(gateway) {
+      expect(await gateway.ask('/silent')).toMatchObject({ status: 504, text: 'request timeout' })
+      expect((await gateway.ask('/echo')).status).toBe(200)
+    },
+  },
+  {
+    shortName: 'RequestTimeoutOnGateway',
+    description: 'timeouts hold for routes only: on a Gateway they have no effect, and the status says so',
+    sample: 'timeouts.yaml',
+    change: replacing('kind: HTTPRoute\n      name: timeouts', 'kind: Gateway\n      name: timeouts'),
+    async run(gateway) {
+      const [accepted, attached] = gateway.conditions('GwPolicy', 'timeouts')
+      expect(accepted).toMatchObject({ status: 'False', reason: 'Invalid' })
+      expect(accepted?.message).toContain('traffic.timeouts applies to routes only')
+      expect(attached).toMatchObject({ type: 'Attached', status: 'False', reason: 'Pending' })
+      expect((await gateway.ask('/echo')).status).toBe(200)
+    },
+  },
+]
