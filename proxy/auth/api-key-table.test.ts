@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto'
+import { inspect } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { SecretString } from '#api/cel/values/secret-string.ts'
+import { ApiKeyTable } from './api-key-table.ts'
+
+const hashOf = (key: string): string => `sha256:${createHash('sha256').update(key).digest('hex')}`
+const tableOf = (...values: (string | undefined)[]): ApiKeyTable =>
+  new ApiKeyTable(
+    values.map((value, i) => ({ name: `ns/keys/${i}`, value })),
+    [],
+  )
+
+describe('entries', () => {
+  it.each<[string, string, string, object]>([
+    ['raw', 'k-1', 'k-1', {}],
+    ['raw with the newline of files', 'k-1\n', 'k-1', {}],
+    ['JSON with key', '{"key": "k-1"}', 'k-1', {}],
+    ['JSON with hash', JSON.stringify({ keyHash: hashOf('k-1') }), 'k-1', {}],
+    ['hash in capitals', JSON.stringify({ keyHash: hashOf('k-1').toUpperCase().replace('SHA', 'sha') }), 'k-1', {}],
+    [
+      'metadata',
+      '{"key": "k-1", "metadata": {"team": "a", "level": 2, "tags": [1]}}',
+      'k-1',
+      { team: 'a', level: 2n, tags: [1n] },
+    ],
+    ['metadata that claims to be the key', '{"key": "k-1", "metadata": {"key": "other"}}', 'k-1', {}],
+    ['text beyond ASCII', 'schön', 'schön', {}],
+  ])('%s', (_, value, key, metadata) => {
+    const table = tableOf(value)
+    expect(table.warnings).toEqual([])
+    const found = table.find(key)
+    expect(found).toMatchObject(metadata)
+    expect(found?.['key'] instanceof SecretString && found['key'].unredacted()).toBe(key)
+    expect(inspect(found)).not.toContain(key)
+    for (const wrong of ['', 'k-', 'k-11', `${key} `, hashOf(key), value + value]) {
+      expect(table.find(wrong)).toBeUndefined()
+    }
+  })
+
+  it.each<[string, string | undefined, RegExp]>([
+    ['a missing secret', undefined, /its secret is missing/],
+    ['nothing', ' \n', /it is empty/],
+    ['broken JSON', '{"key": "k-secret"', /begins as JSON/],
+    ['neither key nor hash', '{"metadata": {}}', /exactly one of/],
+    ['both', '{"key": "k-secret", "keyHash": "x"}', /exactly one of/],
+    ['a key that is no text', '{"key": 1}', /`key` is not text/],
+    ['an empty key', '{"key": ""}', /it is empty/],
+    ['a hash without its name', JSON.stringify({ keyHash: 'a'.repeat(64) }), /64 hex digits/],
+    ['a short hash', '{"keyHash": "sha256:abc"}', /64 hex digits/],
+    ['metadata that is no object', '{"key": "k-secret", "metadata": ["a"]}', /`metadata` is not an object/],
+    ['a member it does not know', '{"key": "k-secret", "allowedModels": ["a"]}', /has a member other than/],
+    ['too long', 'k-secret'.repeat(2000), /too long/],
+  ])('leaves out %s', (_, value, warning) => {
+    const table = tableOf(value, 'good')
+    expect(table.size).toBe(1)
+    expect(table.find('good')).toBeDefined()
+    expect(table.warnings).toHaveLength(1)
+    expect(table.warnings[0]).toMatch(/^API key ns\/keys\/0 is not used: /)
+    expect(table.warnings[0]).toMatch(warning)
+    expect(table.warnings[0]).not.toContain('k-secret')
+  })
+})
+
+it('takes hashes of ConfigMaps', () => {
+  const table = new ApiKeyTable([], [{ keyHash: hashOf('a'), metadata: { team: 'x' } }, { keyHash: 'a' }])
+  expect(table.find('a')).toMatchObject({ team: 'x' })
+  expect(table.warnings).toEqual(['API key hash 1 is not used: `keyHash` is not `sha256:` and 64 hex digits'])
+})
+
+it('does not change the metadata it is given', () => {
+  const hashes = [{ keyHash: hashOf('a'), metadata: { list: [1] } }]
+  const tables = [new ApiKeyTable([], hashes), new ApiKeyTable([], hashes)]
+  expect(tables.map((table) => table.find('a'))).toMatchObject([{ list: [1n] }, { list: [1n] }])
+  expect(hashes).toEqual([{ keyHash: hashOf('a'), metadata: { list: [1] } }])
+})
+
+it('knows no key without entries, and says so', () => {
+  const table = new ApiKeyTable([], [])
+  expect(table.warnings).toEqual(['no usable API key: no key is valid'])
+  expect([table.find(''), table.find('undefined'), table.find('a'.repeat(9000))]).toEqual([
+    undefined,
+    undefined,
+    undefined,
+  ])
+})

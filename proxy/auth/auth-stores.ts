@@ -1,0 +1,79 @@
+// Keys, users and verified tokens of one configuration. Policies with the same keys share them, and what the next
+// configuration still has is carried over: a changed route must not make every client pay for its signature again.
+import { hash } from 'node:crypto'
+import type { ApiKey, BasicAuth, JwtAuth, RenderedConfig, SecretRef, TrafficPayload } from '#api/ir/types.gen.ts'
+import { ApiKeyTable } from './api-key-table.ts'
+import { JwtVerifier } from './jwt-verifier.ts'
+import { UserTable } from './user-table.ts'
+
+export type SecretLookup = (ref: SecretRef) => string | undefined
+
+/** By a digest of everything they were made from. */
+interface Stores {
+  readonly jwt: Map<string, JwtVerifier>
+  readonly basic: Map<string, UserTable>
+  readonly apiKey: Map<string, ApiKeyTable>
+}
+
+export class AuthStores {
+  /** For the log; they name policies and secrets, never what is in them. */
+  readonly warnings: string[] = []
+  readonly #secret: SecretLookup
+  readonly #stores: Stores = { jwt: new Map(), basic: new Map(), apiKey: new Map() }
+  /** Only while a configuration is being read: former stores that nobody asks for go. */
+  #former: Stores | undefined
+
+  private constructor(secret: SecretLookup, former: AuthStores | undefined) {
+    this.#secret = secret
+    this.#former = former === undefined ? undefined : former.#stores
+  }
+
+  static of(config: RenderedConfig, secret: SecretLookup, former: AuthStores | undefined): AuthStores {
+    const stores = new AuthStores(secret, former)
+    for (const { key, policy } of config.policies) stores.#prepare(key, policy.traffic)
+    for (const { key, inlinePolicies } of config.routes) stores.#prepare(`route ${key}`, inlinePolicies)
+    stores.#former = undefined
+    return stores
+  }
+
+  jwt({ providers }: JwtAuth): JwtVerifier {
+    return shared(this.#stores.jwt, this.#former?.jwt, digestOf(providers), () => new JwtVerifier(providers))
+  }
+
+  basic({ users }: BasicAuth): UserTable {
+    const text = this.#secret(users)
+    return shared(this.#stores.basic, this.#former?.basic, digestOf(text), () => new UserTable(text))
+  }
+
+  apiKey({ keys = [], hashes = [] }: ApiKey): ApiKeyTable {
+    const sources = keys.map((ref) => ({ name: ref.secret, value: this.#secret(ref) }))
+    const key = digestOf([sources, hashes])
+    return shared(this.#stores.apiKey, this.#former?.apiKey, key, () => new ApiKeyTable(sources, hashes))
+  }
+
+  #prepare(source: string, traffic: TrafficPayload | undefined): void {
+    if (traffic === undefined) return
+    const { jwtAuth, basicAuth, apiKey } = traffic
+    if (jwtAuth !== undefined) this.#warn(`${source}: jwtAuth`, this.jwt(jwtAuth).warnings)
+    if (basicAuth !== undefined) this.#warn(`${source}: basicAuth`, this.basic(basicAuth).warnings)
+    if (apiKey !== undefined) this.#warn(`${source}: apiKey`, this.apiKey(apiKey).warnings)
+  }
+
+  #warn(place: string, warnings: readonly string[]): void {
+    for (const warning of warnings) this.warnings.push(`${place}: ${warning}`)
+  }
+}
+
+/** `former` undefined: nothing to carry over. */
+function shared<T>(own: Map<string, T>, former: ReadonlyMap<string, T> | undefined, key: string, make: () => T): T {
+  let store = own.get(key)
+  if (store === undefined) {
+    store = former?.get(key) ?? make()
+    own.set(key, store)
+  }
+  return store
+}
+
+function digestOf(value: unknown): string {
+  return hash('sha256', JSON.stringify(value) ?? '', 'base64')
+}

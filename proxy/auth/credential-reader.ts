@@ -1,0 +1,99 @@
+// Where a policy finds the credential of a client, and how it takes it away (data-plane supplement section 8.1).
+import type { CelExpression } from '#api/cel/expression.ts'
+import type { ExtractionLocation } from '#api/ir/types.gen.ts'
+import type { Exchange } from '../exchange.ts'
+import { evaluate, readsBody } from '../policy/evaluate.ts'
+import { cookieValue, queryParameter, removeCookie, withoutQueryParameter } from './request-fields.ts'
+
+export interface CredentialReader {
+  /** undefined: the client sent none. Never empty. */
+  read(exchange: Exchange): string | undefined
+  /** Takes it out of the request; what an expression read stays. */
+  remove(exchange: Exchange): void
+  readonly readsRequestBody: boolean
+}
+
+export function compileCredentialReader(
+  location: ExtractionLocation | undefined,
+  schemePrefix: string,
+  expression: (source: string) => CelExpression,
+): CredentialReader {
+  if (location?.queryParameter !== undefined) return queryReader(location.queryParameter.name)
+  if (location?.cookie !== undefined) return cookieReader(location.cookie.name)
+  if (location?.expression !== undefined) return expressionReader(expression(location.expression))
+  const header = location?.header ?? { name: 'authorization', prefix: schemePrefix }
+  return headerReader(header.name.toLowerCase(), header.prefix ?? '')
+}
+
+/** Failures of credentials for a proxy are 407 (RFC 9110 section 11.7). */
+export function isProxyAuthorization(location: ExtractionLocation | undefined): boolean {
+  return location?.header?.name.toLowerCase() === 'proxy-authorization'
+}
+
+function headerReader(name: string, prefix: string): CredentialReader {
+  const { length } = prefix
+  const lowerPrefix = prefix.toLowerCase()
+  return {
+    read({ request: { headers } }) {
+      const value = headers.get(name)
+      if (value === undefined) return undefined
+      // The scheme is compared without case (RFC 9110 section 11.1); it is ASCII, so its length never changes.
+      if (length > 0 && !value.startsWith(prefix) && value.slice(0, length).toLowerCase() !== lowerPrefix) {
+        return undefined
+      }
+      return filled(textOf(value.slice(length).trim()))
+    },
+    remove({ request }) {
+      request.headers.remove(name)
+    },
+    readsRequestBody: false,
+  }
+}
+
+function queryReader(name: string): CredentialReader {
+  return {
+    read({ request }) {
+      const value = filled(queryParameter(request.query, name))
+      // Whatever becomes of it, the access log shows the query without it.
+      if (value !== undefined) request.loggedQuery = withoutQueryParameter(request.loggedQuery ?? request.query, name)
+      return value
+    },
+    remove({ request }) {
+      request.query = withoutQueryParameter(request.query, name)
+    },
+    readsRequestBody: false,
+  }
+}
+
+function cookieReader(name: string): CredentialReader {
+  return {
+    read: ({ request }) => filled(textOf(cookieValue(request.headers, name))),
+    remove({ request }) {
+      removeCookie(request.headers, name)
+    },
+    readsRequestBody: false,
+  }
+}
+
+function expressionReader(expression: CelExpression): CredentialReader {
+  return {
+    read(exchange) {
+      const value = evaluate(expression, exchange)
+      return typeof value === 'string' ? filled(value) : undefined
+    },
+    remove() {},
+    readsRequestBody: readsBody([expression], 'request'),
+  }
+}
+
+const BEYOND_ASCII = /[\u0080-\u00ff]/
+
+/** Header fields are bytes shown as Latin-1; what users configure is text. */
+function textOf(value: string | undefined): string | undefined {
+  if (value === undefined || !BEYOND_ASCII.test(value)) return value
+  return Buffer.from(value, 'latin1').toString('utf8')
+}
+
+function filled(value: string | undefined): string | undefined {
+  return value === '' ? undefined : value
+}

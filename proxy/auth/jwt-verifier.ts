@@ -1,0 +1,188 @@
+// Verifies JSON Web Tokens (RFC 7519) against the keys of several issuers. What passed once is remembered until it
+// expires, because a signature costs many times as much as the rest of a request (bench.ts).
+import { hash } from 'node:crypto'
+import { decodeJwt, decodeProtectedHeader, errors, jwtVerify, type JWTPayload } from 'jose'
+import { fromJson } from '#api/cel/values/json.ts'
+import { SecretString } from '#api/cel/values/secret-string.ts'
+import type { JwtProvider } from '#api/ir/types.gen.ts'
+import { BoundedCache } from './bounded-cache.ts'
+import { parseKeySet, type VerificationKey } from './jwks.ts'
+
+/** CEL `jwt`: the claims, and `rawToken` as a SecretString. Shared by all requests with the token; never changed. */
+export type JwtClaims = Readonly<Record<string, unknown>>
+
+/** Why a token is not valid, for the client: fixed texts that hold nothing of the token. */
+export type JwtRefusal =
+  | 'malformed token'
+  | 'unknown key'
+  | 'algorithm not allowed'
+  | 'invalid signature'
+  | 'issuer not accepted'
+  | 'audience not accepted'
+  | 'token expired'
+  | 'token not yet valid'
+  | 'missing or invalid claim'
+  | typeof JWT_BUSY
+
+/** Too many signatures are being checked already. */
+export const JWT_BUSY = 'busy'
+
+/** Clocks of issuer and proxy may differ by as much (data-plane supplement section 8.2). */
+const LEEWAY_SECONDS = 60
+/** Larger than any header block by default; tokens from bodies are no larger either. */
+const TOKEN_LENGTH_MAX = 64 * 1024
+/** Remembered tokens of one policy in one thread: about 16 MiB of text at most. */
+const CACHE = { entriesMax: 16_384, weightMax: 16 * 1024 * 1024 }
+/** Signatures under way at once: they queue for the threads of the runtime. */
+const PENDING_MAX = 1024
+
+const COMPACT = /^[\w-]+\.[\w-]+\.[\w-]+$/
+
+interface Candidate extends VerificationKey {
+  readonly provider: JwtProvider
+}
+
+interface Verified {
+  readonly claims: JwtClaims
+  readonly expiresAtMs: number
+}
+
+export class JwtVerifier {
+  /** Keys that are not used, issuers without keys. */
+  readonly warnings: readonly string[]
+  readonly #keys = new Map<string, Candidate[]>()
+  readonly #cache = new BoundedCache<Verified>(CACHE)
+  readonly #pending = new Map<string, Promise<JwtClaims | JwtRefusal>>()
+  readonly #now: () => number
+
+  /** `now`: milliseconds since the epoch. */
+  constructor(providers: readonly JwtProvider[], now: () => number = Date.now) {
+    this.#now = now
+    const warnings: string[] = []
+    for (const provider of providers) {
+      const { keys, warnings: own } = keysOf(provider)
+      for (const warning of own) warnings.push(`issuer ${provider.issuer}: ${warning}`)
+      for (const key of keys) this.#add({ ...key, provider })
+    }
+    if (this.#keys.size === 0) warnings.push('no usable key: no token is valid')
+    this.warnings = warnings
+  }
+
+  /** A text is a refusal. Answers at once unless a signature has to be checked. */
+  verify(token: string): JwtClaims | JwtRefusal | Promise<JwtClaims | JwtRefusal> {
+    const digest = hash('sha256', token, 'binary')
+    const known = this.#cache.get(digest)
+    if (known !== undefined) {
+      if (this.#now() < known.expiresAtMs) return known.claims
+      this.#cache.delete(digest)
+    }
+    const running = this.#pending.get(digest)
+    if (running !== undefined) return running
+    const candidates = this.#candidates(token)
+    if (typeof candidates === 'string') return candidates
+    if (this.#pending.size >= PENDING_MAX) return JWT_BUSY
+    const result = this.#verifyAndRemember(token, digest, candidates)
+    this.#pending.set(digest, result)
+    return result
+  }
+
+  async #verifyAndRemember(
+    token: string,
+    digest: string,
+    candidates: readonly Candidate[],
+  ): Promise<JwtClaims | JwtRefusal> {
+    try {
+      const result = await verifyWithAny(token, candidates, this.#now())
+      if (typeof result === 'string') return result
+      if (result.expiresAtMs > this.#now()) this.#cache.set(digest, result, token.length)
+      return result.claims
+    } finally {
+      this.#pending.delete(digest)
+    }
+  }
+
+  /** Keys that may have signed it, by what it says itself; a text when there is none. */
+  #candidates(token: string): readonly Candidate[] | JwtRefusal {
+    if (token.length > TOKEN_LENGTH_MAX || !COMPACT.test(token)) return 'malformed token'
+    try {
+      const { kid, alg } = decodeProtectedHeader(token)
+      const keys = typeof kid === 'string' ? this.#keys.get(kid) : undefined
+      if (keys === undefined) return 'unknown key'
+      const allowed = keys.filter(({ algorithms }) => alg !== undefined && algorithms.includes(alg))
+      if (allowed.length === 0) return 'algorithm not allowed'
+      const { iss } = decodeJwt(token)
+      const own = allowed.filter(({ provider }) => provider.issuer === iss)
+      return own.length === 0 ? 'issuer not accepted' : own
+    } catch {
+      return 'malformed token'
+    }
+  }
+
+  #add(candidate: Candidate): void {
+    const same = this.#keys.get(candidate.kid)
+    if (same === undefined) this.#keys.set(candidate.kid, [candidate])
+    else same.push(candidate)
+  }
+}
+
+function keysOf({ jwks, unavailable }: JwtProvider): ReturnType<typeof parseKeySet> {
+  return jwks === undefined ? { keys: [], warnings: [unavailable ?? 'it has no keys'] } : parseKeySet(jwks)
+}
+
+/** Several only when issuers share a key, or one issuer is listed with several audiences. */
+async function verifyWithAny(
+  token: string,
+  candidates: readonly Candidate[],
+  nowMs: number,
+): Promise<Verified | JwtRefusal> {
+  let refusal: JwtRefusal = 'unknown key'
+  for (const candidate of candidates) {
+    const result = await verifyWith(token, candidate, nowMs)
+    if (typeof result !== 'string') return result
+    refusal = result
+  }
+  return refusal
+}
+
+async function verifyWith(token: string, candidate: Candidate, nowMs: number): Promise<Verified | JwtRefusal> {
+  const { key, algorithms, provider } = candidate
+  try {
+    const { payload } = await jwtVerify(token, key, {
+      algorithms: [...algorithms],
+      issuer: provider.issuer,
+      ...(provider.audiences === undefined ? {} : { audience: provider.audiences }),
+      clockTolerance: LEEWAY_SECONDS,
+      currentDate: new Date(nowMs),
+      // `nbf` is enforced whenever it is there: a token that is not valid yet must not open anything.
+      requiredClaims: ['exp'],
+    })
+    const { exp = 0 } = payload
+    return { claims: claimsOf(payload, token), expiresAtMs: exp * 1000 }
+  } catch (error) {
+    return refusalOf(error)
+  }
+}
+
+function claimsOf(payload: JWTPayload, token: string): JwtClaims {
+  // Written last, so that no claim of that name stands in its place. Copied: a slice would keep the whole head of the
+  // request alive that it was cut from.
+  const rawToken = new SecretString(Buffer.from(token, 'latin1').toString('latin1'))
+  // The payload is what JSON.parse gave to jose and belongs to nobody else.
+  return Object.freeze(Object.assign(fromJson(payload) as Record<string, unknown>, { rawToken }))
+}
+
+const REFUSAL_BY_CLAIM: ReadonlyMap<string, JwtRefusal> = new Map([
+  ['iss', 'issuer not accepted'],
+  ['aud', 'audience not accepted'],
+])
+
+function refusalOf(error: unknown): JwtRefusal {
+  if (error instanceof errors.JWTExpired) return 'token expired'
+  if (error instanceof errors.JWTClaimValidationFailed) {
+    if (error.claim === 'nbf' && error.reason === 'check_failed') return 'token not yet valid'
+    return REFUSAL_BY_CLAIM.get(error.claim) ?? 'missing or invalid claim'
+  }
+  if (error instanceof errors.JWSSignatureVerificationFailed) return 'invalid signature'
+  if (error instanceof errors.JOSEAlgNotAllowed) return 'algorithm not allowed'
+  return 'malformed token'
+}

@@ -1,0 +1,64 @@
+// Asks the password thread: one for each thread with traffic, started by the first question. Bounded; when the thread
+// dies its questions are answered as not checked, and the next one starts it again.
+import { Worker } from 'node:worker_threads'
+import type { PasswordHash } from './htpasswd.ts'
+import type { PasswordAnswer, PasswordQuestion } from './password-thread.ts'
+
+/** Too many are waiting, or the thread died: nothing is known of the password. */
+export const NOT_CHECKED = 'notChecked'
+export type PasswordResult = boolean | typeof NOT_CHECKED
+
+/** At 80 ms each (bcrypt, cost 10) the last one waits five seconds. */
+const WAITING_MAX = 64
+const HEAP_MEGABYTES_MAX = 64
+
+const ENTRY = new URL(
+  import.meta.url.endsWith('.ts') ? './password-thread.ts' : './password-thread.js',
+  import.meta.url,
+)
+
+export class PasswordChecker {
+  readonly #entry: URL
+  readonly #waiting = new Map<number, (result: PasswordResult) => void>()
+  #worker: Worker | undefined = undefined
+  #lastId = 0
+
+  constructor(entry: URL = ENTRY) {
+    this.#entry = entry
+  }
+
+  check(password: string, hash: PasswordHash): Promise<PasswordResult> {
+    if (this.#waiting.size >= WAITING_MAX) return Promise.resolve(NOT_CHECKED)
+    const worker = (this.#worker ??= this.#start())
+    const question: PasswordQuestion = { id: ++this.#lastId, password, hash }
+    return new Promise((resolve) => {
+      this.#waiting.set(question.id, resolve)
+      worker.postMessage(question)
+    })
+  }
+
+  async close(): Promise<void> {
+    await this.#worker?.terminate()
+  }
+
+  #start(): Worker {
+    const worker = new Worker(this.#entry, {
+      name: 'gw-password',
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MEGABYTES_MAX },
+    })
+    worker.on('message', ({ id, isRight }: PasswordAnswer) => {
+      this.#waiting.get(id)?.(isRight)
+      this.#waiting.delete(id)
+    })
+    // What killed it does not matter to those who wait; without a listener it would kill this thread as well.
+    worker.on('error', () => {})
+    worker.on('exit', () => {
+      if (this.#worker === worker) this.#worker = undefined
+      for (const resolve of this.#waiting.values()) resolve(NOT_CHECKED)
+      this.#waiting.clear()
+    })
+    // It never keeps the proxy alive: who waits for an answer has a connection that does.
+    worker.unref()
+    return worker
+  }
+}

@@ -1,0 +1,32 @@
+// Checks API keys of clients (data-plane supplement section 8.2). A key that passes is removed from the request; its
+// metadata and the key itself, as a secret, are CEL `apiKey`.
+import type { ApiKey } from '#api/ir/types.gen.ts'
+import { compileCredentialReader } from '../auth/credential-reader.ts'
+import { setAttribute } from './attributes.ts'
+import type { ChainEnvironment } from './environment.ts'
+import type { CompiledPolicy } from './filter.ts'
+
+export function compileApiKeyAuthentication(
+  auth: ApiKey,
+  environment: Pick<ChainEnvironment, 'auth' | 'expression'>,
+): CompiledPolicy {
+  const { mode } = auth
+  const table = environment.auth.apiKey(auth)
+  const reader = compileCredentialReader(auth.location, 'Bearer ', environment.expression)
+  return {
+    request: (exchange) => {
+      const key = reader.read(exchange)
+      if (key === undefined) {
+        return mode === 'Strict' ? exchange.failVisibly('apiKeyAuthFailed', 'no API Key found') : undefined
+      }
+      const found = table.find(key)
+      if (found === undefined && mode === 'Permissive') return undefined
+      // A refused key goes as well: one in the query must not reach the access log.
+      reader.remove(exchange)
+      if (found === undefined) return exchange.failVisibly('apiKeyAuthFailed', 'invalid credentials')
+      setAttribute(exchange, 'apiKey', found)
+      return undefined
+    },
+    readsRequestBody: reader.readsRequestBody,
+  }
+}

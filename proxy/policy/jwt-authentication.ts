@@ -1,0 +1,43 @@
+// Checks JSON Web Tokens of clients (data-plane supplement section 8.2). A token that passes is removed from the
+// request; its claims are CEL `jwt`.
+import type { JwtAuth } from '#api/ir/types.gen.ts'
+import { compileCredentialReader, type CredentialReader } from '../auth/credential-reader.ts'
+import { JWT_BUSY, type JwtClaims, type JwtRefusal } from '../auth/jwt-verifier.ts'
+import type { Exchange } from '../exchange.ts'
+import { setAttribute } from './attributes.ts'
+import type { ChainEnvironment } from './environment.ts'
+import type { CompiledPolicy, Verdict } from './filter.ts'
+
+export function compileJwtAuthentication(
+  auth: JwtAuth,
+  environment: Pick<ChainEnvironment, 'auth' | 'expression'>,
+): CompiledPolicy {
+  const { mode } = auth
+  const verifier = environment.auth.jwt(auth)
+  const reader = compileCredentialReader(auth.location, 'Bearer ', environment.expression)
+  const conclude = (exchange: Exchange, result: JwtClaims | JwtRefusal): Verdict => {
+    if (typeof result === 'string') return mode === 'Permissive' ? undefined : refuse(exchange, reader, result)
+    reader.remove(exchange)
+    setAttribute(exchange, 'jwt', result)
+    return undefined
+  }
+  return {
+    request: (exchange) => {
+      const token = reader.read(exchange)
+      if (token === undefined) {
+        return mode === 'Strict' ? exchange.failVisibly('jwtAuthFailed', 'no token found') : undefined
+      }
+      const result = verifier.verify(token)
+      return result instanceof Promise ? result.then((late) => conclude(exchange, late)) : conclude(exchange, result)
+    },
+    readsRequestBody: reader.readsRequestBody,
+  }
+}
+
+/** What was refused goes as well: a token in the query must not reach the access log. */
+function refuse(exchange: Exchange, reader: CredentialReader, refusal: JwtRefusal): Verdict {
+  reader.remove(exchange)
+  return refusal === JWT_BUSY
+    ? exchange.fail('overloaded', 'too many tokens to verify')
+    : exchange.failVisibly('jwtAuthFailed', refusal)
+}
