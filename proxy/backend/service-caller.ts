@@ -1,0 +1,208 @@
+// Calls a service that policies use (authorization, rate limits) through the machinery of backends: endpoint choice,
+// TLS, credentials, timeouts. Never answers a client itself.
+import type { DescMessage, MessageShape } from '@bufbuild/protobuf'
+import { Exchange } from '../exchange.ts'
+import type { GrpcClient, GrpcMethod } from '../grpc/client.ts'
+import { GrpcError, GrpcStatus } from '../grpc/status.ts'
+import type { StreamBody } from '../http/body.ts'
+import type { HeaderList } from '../http/headers.ts'
+import { HttpRequest, HttpResponse } from '../http/message.ts'
+import type { NamedFilter } from '../plan.ts'
+import { isFramingField } from '../policy/header-field.ts'
+import { runChain } from '../policy/run-chain.ts'
+import { UpstreamError, type UpstreamClient } from '../upstream/target.ts'
+import type { Endpoint } from './handler.ts'
+
+/** The call could not be made or brought no answer in time. The text is for the log. */
+export class ServiceError extends Error {}
+
+export interface ServiceHttpRequest {
+  readonly method: string
+  /** undefined: the service's own name. */
+  readonly authority: string | undefined
+  readonly path: string
+  readonly query: string
+  readonly headers: HeaderList
+  readonly body: Buffer | undefined
+  /** Of the answer; a larger one is a failure. */
+  readonly answerBytesMax: number
+}
+
+export interface ServiceCaller {
+  /**
+   * The answer with its whole body. Ends early when the client leaves.
+   * @throws {ServiceError}
+   */
+  http(exchange: Exchange, request: ServiceHttpRequest): Promise<HttpResponse>
+  /**
+   * `isDetached`: goes on when the client has left, for what is settled after the response.
+   * @throws {ServiceError}
+   */
+  unary<I extends DescMessage, O extends DescMessage>(
+    exchange: Exchange,
+    method: GrpcMethod<I, O>,
+    message: MessageShape<I>,
+    options: { headers: HeaderList; isDetached: boolean },
+  ): Promise<MessageShape<O>>
+}
+
+/** What a call needs of an endpoint. */
+export type ServiceEndpoint = Pick<Endpoint, 'target' | 'authority' | 'begin' | 'end'>
+
+export interface ServiceParts {
+  /** undefined: no endpoint is ready. */
+  readonly picker: { pick(): ServiceEndpoint | undefined }
+  /** Request filters of the service's own backend policies. */
+  readonly filters: readonly NamedFilter[]
+  readonly client: UpstreamClient
+  readonly grpc: GrpcClient
+  /** undefined: SERVICE_TIMEOUT_MS. */
+  readonly timeoutMs: number | undefined
+}
+
+/** Data-plane supplement section 7.2; also for gRPC, where it names none. */
+export const SERVICE_TIMEOUT_MS = 2000
+
+/** Owned by gRPC itself; what policies write there is left out. */
+const GRPC_FIELDS: ReadonlySet<string> = new Set(['te', 'content-type', 'grpc-timeout', 'grpc-accept-encoding', 'host'])
+/** Statuses that say nothing about the health of the endpoint. */
+const BLAMELESS: ReadonlySet<number> = new Set([GrpcStatus.CANCELLED, GrpcStatus.PERMISSION_DENIED])
+
+export function serviceCaller(parts: ServiceParts): ServiceCaller {
+  return {
+    async http(exchange, { body, answerBytesMax, ...message }) {
+      const endpoint = pick(parts)
+      const request = await prepared(exchange, parts, { ...message, endpoint })
+      const { signal } = exchange.connection
+      const deadlineMs = deadlineOf(exchange, parts)
+      return charged(endpoint, async () => {
+        const response = await parts.client.send(
+          endpoint.target,
+          {
+            method: request.method,
+            pathAndQuery: request.pathAndQuery,
+            authority: request.host,
+            headers: request.headers,
+            body,
+          },
+          { deadlineMs, signal },
+        )
+        const bytes = await collectWithin(response.body, { bytesMax: answerBytesMax, deadlineMs, signal })
+        return new HttpResponse(response.status, response.headers, bytes, false)
+      })
+    },
+    async unary(exchange, method, message, { headers, isDetached }) {
+      const endpoint = pick(parts)
+      const path = `/${method.parent.typeName}/${method.name}`
+      const request = await prepared(exchange, parts, {
+        endpoint,
+        authority: undefined,
+        method: 'POST',
+        path,
+        query: '',
+        headers,
+      })
+      const options = {
+        authority: request.host,
+        metadata: metadataOf(request.headers),
+        deadlineMs: isDetached
+          ? performance.now() + (parts.timeoutMs ?? SERVICE_TIMEOUT_MS)
+          : deadlineOf(exchange, parts),
+        signal: isDetached ? undefined : exchange.connection.signal,
+      }
+      return charged(endpoint, () => parts.grpc.unary(endpoint.target, method, message, options))
+    },
+  }
+}
+
+function pick({ picker }: ServiceParts): ServiceEndpoint {
+  const endpoint = picker.pick()
+  if (endpoint === undefined) throw new ServiceError('no endpoint of the service is ready')
+  return endpoint
+}
+
+function deadlineOf(exchange: Exchange, { timeoutMs }: ServiceParts): number {
+  return Math.min(performance.now() + (timeoutMs ?? SERVICE_TIMEOUT_MS), exchange.deadlineMs ?? Infinity)
+}
+
+/** Health and load of the endpoint; every failure becomes a ServiceError. */
+async function charged<T>(endpoint: ServiceEndpoint, call: () => Promise<T>): Promise<T> {
+  const startMs = performance.now()
+  endpoint.begin()
+  try {
+    const answer = await call()
+    endpoint.end(performance.now() - startMs, true)
+    return answer
+  } catch (error) {
+    const isBlameless = error instanceof GrpcError && BLAMELESS.has(error.status)
+    endpoint.end(performance.now() - startMs, isBlameless)
+    if (error instanceof GrpcError) throw new ServiceError(`gRPC status ${error.status}: ${error.message}`)
+    if (error instanceof UpstreamError) throw new ServiceError(error.message)
+    throw error
+  }
+}
+
+/** The service's own policies work on an exchange, so they get one of their own. */
+async function prepared(
+  exchange: Exchange,
+  { filters }: ServiceParts,
+  parts: Omit<ServiceHttpRequest, 'body' | 'answerBytesMax'> & { endpoint: ServiceEndpoint },
+): Promise<HttpRequest> {
+  const { endpoint, authority = endpoint.authority, ...message } = parts
+  const scheme = endpoint.target.tls === undefined ? 'http' : 'https'
+  const request = new HttpRequest({ ...message, host: authority, scheme, version: 'HTTP/1.1' })
+  if (filters.length === 0) return request
+  const own = new Exchange(exchange.connection, request, exchange.startMs)
+  own.place = exchange.place
+  own.metadata = exchange.metadata
+  own.attributes = exchange.attributes
+  const { promise, resolve } = Promise.withResolvers<void>()
+  runChain(filters, own, 0, () => resolve())
+  await promise
+  if (own.response !== undefined) throw new ServiceError(own.errorDetail ?? 'a backend policy refused the call')
+  return request
+}
+
+function metadataOf({ fields }: HeaderList): string[] {
+  const metadata: string[] = []
+  for (let i = 0; i < fields.length; i += 2) {
+    const name = fields[i] ?? ''
+    if (!GRPC_FIELDS.has(name) && !isFramingField(name)) metadata.push(name, fields[i + 1] ?? '')
+  }
+  return metadata
+}
+
+/** The deadline of a call covers its body as well. */
+async function collectWithin(
+  body: StreamBody,
+  { bytesMax, deadlineMs, signal }: { bytesMax: number; deadlineMs: number; signal: AbortSignal },
+): Promise<Buffer> {
+  const iterator = body[Symbol.asyncIterator]()
+  const { promise: tooLate, reject } = Promise.withResolvers<never>()
+  const onAbort = (): void => reject(new ServiceError('the client left'))
+  const timer = setTimeout(
+    () => reject(new ServiceError('the body of the answer did not come in time')),
+    Math.max(0, deadlineMs - performance.now()),
+  )
+  signal.addEventListener('abort', onAbort, { once: true })
+  const chunks: Buffer[] = []
+  let bytes = 0
+  let isWhole = false
+  try {
+    for (;;) {
+      const { done, value } = await Promise.race([iterator.next(), tooLate])
+      if (done === true) break
+      bytes += value.length
+      if (bytes > bytesMax) throw new ServiceError(`the answer is larger than ${bytesMax} bytes`)
+      chunks.push(value)
+    }
+    isWhole = true
+    return Buffer.concat(chunks, bytes)
+  } catch (error) {
+    throw error instanceof ServiceError ? error : new ServiceError(`the answer broke off: ${String(error)}`)
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', onAbort)
+    if (!isWhole) await iterator.return?.()
+  }
+}

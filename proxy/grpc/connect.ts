@@ -1,0 +1,160 @@
+// Opens HTTP/2 to one target: name, socket, TLS, settings of the peer, all within one deadline.
+import http2, { type ClientHttp2Session } from 'node:http2'
+import net, { isIP } from 'node:net'
+import tls from 'node:tls'
+import type { DeadlineWheel, Expiring } from '../http/deadlines.ts'
+import type { DnsCache } from '../upstream/dns-cache.ts'
+import { identityOptions, upstreamContext } from '../tls/upstream-tls.ts'
+import type { UpstreamTarget, UpstreamTls } from '../upstream/target.ts'
+
+/** Dead peers are noticed by TCP too; streams may be silent for long. */
+const KEEPALIVE_MS = 180_000
+/** RFC 9113 section 6.5.2: what a peer may send before it is told more is up to it, so every bound is ours. */
+const SETTINGS: http2.Settings = { enablePush: false, initialWindowSize: 1_048_576, maxHeaderListSize: 65_536 }
+/** Megabytes; messages are bounded, so more means a peer that floods. */
+const SESSION_MEMORY_MAX = 16
+
+/**
+ * Lists are checked where they are made; repeated fields of a message are passed on. The types leave the option out.
+ */
+const LENIENT = { strictSingleValueFields: false } as const
+
+export interface ConnectOptions {
+  readonly target: UpstreamTarget
+  readonly dns: DnsCache
+  readonly wheel: DeadlineWheel
+  /** The session is ready: the peer's settings are here. */
+  readonly opened: (session: ClientHttp2Session) => void
+  readonly failed: (detail: string, code: ConnectFailure) => void
+  /** Instead of those for calls of the proxy's own. */
+  readonly settings?: http2.Settings
+  /** Megabytes. */
+  readonly sessionMemoryMax?: number
+}
+
+export type ConnectFailure = 'dnsFailure' | 'upstreamTimeout' | 'upstreamFailure'
+
+/** Calls `opened` or `failed`, once. */
+export function connectHttp2(options: ConnectOptions): void {
+  new Connecting(options).begin()
+}
+
+class Connecting implements Expiring {
+  readonly #options: ConnectOptions
+  readonly #slot: number
+  #socket: net.Socket | undefined = undefined
+  #session: ClientHttp2Session | undefined = undefined
+  #isOver = false
+
+  constructor(options: ConnectOptions) {
+    this.#options = options
+    this.#slot = options.wheel.add(this, performance.now() + options.target.connectTimeoutMs)
+  }
+
+  begin(): void {
+    const { target, dns } = this.#options
+    if (target.unixPath !== undefined) {
+      this.#try([''])
+      return
+    }
+    dns.resolve(target.host, (addresses, error) => {
+      if (addresses.length === 0) this.#fail(`${target.host}: ${error?.message ?? 'no address'}`, 'dnsFailure')
+      else this.#try(addresses)
+    })
+  }
+
+  expired(): void {
+    this.#fail('connect timeout', 'upstreamTimeout')
+  }
+
+  #try([address = '', ...others]: readonly string[]): void {
+    if (this.#isOver) return
+    const socket = this.#open(address)
+    if (socket === undefined) return
+    this.#socket = socket
+    socket.setNoDelay(true)
+    socket.setKeepAlive(true, KEEPALIVE_MS)
+    const isTls = socket instanceof tls.TLSSocket
+    const onError = (error: Error): void => {
+      socket.destroy()
+      if (others.length > 0) this.#try(others)
+      else this.#fail(error.message)
+    }
+    socket.once('error', onError)
+    socket.once(isTls ? 'secureConnect' : 'connect', () => {
+      socket.off('error', onError)
+      if (isTls && socket.alpnProtocol !== 'h2') {
+        // A peer that was not asked in so many words may still speak HTTP/2; one that chose another protocol does not.
+        if (typeof socket.alpnProtocol === 'string') this.#fail(`the peer speaks ${socket.alpnProtocol}, not h2`)
+      }
+      if (!this.#isOver) this.#handshake(socket)
+    })
+  }
+
+  #open(address: string): net.Socket | undefined {
+    try {
+      return openSocket(this.#options.target, address)
+    } catch (error) {
+      // A certificate, a key or a bundle that is none.
+      this.#fail(error instanceof Error ? error.message : String(error))
+      return undefined
+    }
+  }
+
+  #handshake(socket: net.Socket): void {
+    const session = http2.connect('http://peer', {
+      createConnection: () => socket,
+      settings: { ...SETTINGS, ...this.#options.settings },
+      maxSessionMemory: this.#options.sessionMemoryMax ?? SESSION_MEMORY_MAX,
+      ...LENIENT,
+      maxReservedRemoteStreams: 0,
+    })
+    this.#session = session
+    const onClose = (): void => this.#fail('closed before the settings came')
+    const onError = (error: Error): void => this.#fail(error.message)
+    session.on('error', onError)
+    session.once('close', onClose)
+    session.once('remoteSettings', () => {
+      if (!this.#finish()) return
+      session.off('close', onClose)
+      this.#options.opened(session)
+      // Only now: without a listener an error would end the process.
+      session.off('error', onError)
+    })
+  }
+
+  #fail(detail: string, code: ConnectFailure = 'upstreamFailure'): void {
+    if (!this.#finish()) return
+    if (this.#session === undefined) {
+      // An error that still comes has nobody to tell.
+      this.#socket?.on('error', () => undefined)
+      this.#socket?.destroy()
+    } else this.#session.destroy()
+    this.#options.failed(detail, code)
+  }
+
+  #finish(): boolean {
+    if (this.#isOver) return false
+    this.#isOver = true
+    this.#options.wheel.remove(this, this.#slot)
+    return true
+  }
+}
+
+function openSocket(target: UpstreamTarget, address: string): net.Socket {
+  const place = target.unixPath === undefined ? { host: address, port: target.port } : { path: target.unixPath }
+  return target.tls === undefined
+    ? net.connect(place)
+    : tls.connect({ ...place, ...tlsOptions(target.tls, target.host) })
+}
+
+function tlsOptions(upstreamTls: UpstreamTls, host: string): tls.ConnectionOptions {
+  const servername = upstreamTls.servername ?? (isIP(host) === 0 ? host : undefined)
+  return {
+    secureContext: upstreamContext(upstreamTls),
+    ALPNProtocols: ['h2'],
+    ...identityOptions(upstreamTls),
+    // An IP address is no valid SNI (RFC 6066 section 3).
+    ...(servername === undefined || isIP(servername) !== 0 ? {} : { servername }),
+  }
+}

@@ -1,0 +1,125 @@
+// All connections to one target: gives calls to one that has room, opens another when none has, lets the rest wait in
+// line. Everything is bounded.
+import type { DeadlineWheel } from '../http/deadlines.ts'
+import type { DnsCache } from '../upstream/dns-cache.ts'
+import type { UpstreamTarget } from '../upstream/target.ts'
+import type { GrpcCall } from './call.ts'
+import { connectHttp2 } from './connect.ts'
+import { GrpcSession, type SessionOwner } from './session.ts'
+import { GrpcError, GrpcStatus } from './status.ts'
+
+const SESSIONS_MAX = 16
+/** Calls that wait for a connection; one more fails at once instead of growing the line. */
+const WAITING_MAX = 1024
+const IDLE_MS = 300_000
+
+export interface SharedParts {
+  readonly dns: DnsCache
+  readonly wheel: DeadlineWheel
+}
+
+export class TargetSessions implements SessionOwner {
+  readonly #target: UpstreamTarget
+  readonly #shared: SharedParts
+  readonly #sessions: GrpcSession[] = []
+  #waiting: GrpcCall[] = []
+  #isConnecting = false
+  #isClosed = false
+
+  constructor(target: UpstreamTarget, shared: SharedParts) {
+    this.#target = target
+    this.#shared = shared
+  }
+
+  get isEmpty(): boolean {
+    return this.#sessions.length === 0 && !this.#isConnecting && this.#waiting.length === 0
+  }
+
+  get openSessions(): number {
+    return this.#sessions.length
+  }
+
+  dispatch(call: GrpcCall): void {
+    if (this.#waiting.length === 0 && this.#startNow(call)) return
+    if (this.#waiting.length >= WAITING_MAX) this.#waiting = this.#waiting.filter((waiting) => !waiting.isSettled)
+    if (this.#isClosed || this.#waiting.length >= WAITING_MAX) {
+      call.fail(new GrpcError(GrpcStatus.RESOURCE_EXHAUSTED, `too many calls wait for ${this.#label}`))
+      return
+    }
+    this.#waiting.push(call)
+    this.#connect()
+  }
+
+  closeIdle(nowMs: number): void {
+    for (const session of this.#sessions) {
+      if (session.idleSinceMs !== undefined && nowMs - session.idleSinceMs >= IDLE_MS) session.drain()
+    }
+  }
+
+  destroy(): void {
+    this.#isClosed = true
+    this.#failWaiting('the client is closed')
+    // Each takes itself out of the list, but not before it is closed.
+    for (const session of this.#sessions) session.destroy()
+  }
+
+  // --- SessionOwner ---
+
+  roomChanged(): void {
+    while (this.#waiting.length > 0) {
+      const [call] = this.#waiting
+      if (call !== undefined && !call.isSettled && !this.#startNow(call)) {
+        this.#connect()
+        return
+      }
+      this.#waiting.shift()
+    }
+  }
+
+  refused(call: GrpcCall): void {
+    if (!this.#isClosed && call.takeRepeat()) this.dispatch(call)
+  }
+
+  closed(session: GrpcSession): void {
+    const at = this.#sessions.indexOf(session)
+    if (at >= 0) this.#sessions.splice(at, 1)
+    this.roomChanged()
+  }
+
+  get #label(): string {
+    return this.#target.unixPath ?? `${this.#target.host}:${this.#target.port}`
+  }
+
+  #startNow(call: GrpcCall): boolean {
+    for (const session of this.#sessions) if (session.hasRoom && session.start(call)) return true
+    return false
+  }
+
+  /** One at a time: a peer that is down is not stormed, and one connection may be enough for all who wait. */
+  #connect(): void {
+    if (this.#isConnecting || this.#isClosed || this.#sessions.length >= SESSIONS_MAX) return
+    this.#isConnecting = true
+    connectHttp2({
+      ...this.#shared,
+      target: this.#target,
+      opened: (http2Session) => {
+        this.#isConnecting = false
+        const session = new GrpcSession(http2Session, this, this.#target.tls !== undefined)
+        if (this.#isClosed) session.destroy()
+        else this.#sessions.push(session)
+        this.roomChanged()
+      },
+      failed: (detail) => {
+        this.#isConnecting = false
+        // Who waits while others work will be served by them, or ends at its own deadline.
+        if (!this.#sessions.some((session) => session.isSound)) this.#failWaiting(detail)
+      },
+    })
+  }
+
+  #failWaiting(detail: string): void {
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const call of waiting) call.fail(new GrpcError(GrpcStatus.UNAVAILABLE, `${this.#label}: ${detail}`))
+  }
+}

@@ -1,0 +1,130 @@
+// External authorization: asks a service about each request, or remembers what it said (specification, ExtAuth). What
+// cannot be asked is refused, unless the policy says otherwise.
+import type { ExtAuthz, ExtAuthzOrConditional } from '#api/ir/types.gen.ts'
+import { ServiceError, type ServiceCaller } from '../backend/service-caller.ts'
+import type { Exchange } from '../exchange.ts'
+import type { HttpResponse } from '../http/message.ts'
+import { compileConditional } from './conditional.ts'
+import type { ChainEnvironment } from './environment.ts'
+import { readsBody } from './evaluate.ts'
+import { DecisionCache } from './ext-authz/cache.ts'
+import { applyDecision, type Decision } from './ext-authz/decision.ts'
+import { grpcProtocol } from './ext-authz/grpc.ts'
+import { httpProtocol } from './ext-authz/http.ts'
+import type { Answer, AuthorizationProtocol, Question } from './ext-authz/protocol.ts'
+import type { CompiledPolicy, Verdict } from './filter.ts'
+
+type Environment = Pick<ChainEnvironment, 'expression' | 'service'>
+
+interface Compiled {
+  readonly policy: ExtAuthz
+  readonly protocol: AuthorizationProtocol
+  readonly service: ServiceCaller | undefined
+  readonly cache: DecisionCache | undefined
+}
+
+export function compileExtAuthz(payload: ExtAuthzOrConditional, environment: Environment): CompiledPolicy {
+  return 'conditional' in payload
+    ? compileConditional(payload.conditional, environment, (policy) => compilePlainExtAuthz(policy, environment))
+    : compilePlainExtAuthz(payload, environment)
+}
+
+export function compilePlainExtAuthz(policy: ExtAuthz, environment: Environment): CompiledPolicy {
+  const { grpc = {}, http, service } = policy
+  const protocol =
+    http === undefined ? grpcProtocol(grpc, policy, environment) : httpProtocol(http, policy, environment)
+  const compiled: Compiled = {
+    policy,
+    protocol,
+    service: environment.service(service),
+    cache: cacheOf(policy, environment),
+  }
+  return {
+    request: (exchange) => authorize(exchange, compiled),
+    readsRequestBody: protocol.readsRequestBody || readsBody(compiled.cache?.expressions ?? [], 'request'),
+  }
+}
+
+/** One cache for a policy, on however many routes it is compiled; it goes when the configuration goes. */
+const caches = new WeakMap<ExtAuthz, DecisionCache>()
+
+function cacheOf(policy: ExtAuthz, environment: Environment): DecisionCache | undefined {
+  if (policy.cache === undefined) return undefined
+  let cache = caches.get(policy)
+  if (cache === undefined) {
+    cache = new DecisionCache(policy.cache, environment)
+    caches.set(policy, cache)
+  }
+  return cache
+}
+
+function authorize(exchange: Exchange, compiled: Compiled): Verdict | Promise<Verdict> {
+  const { cache } = compiled
+  const key = cache?.keyOf(exchange)
+  if (cache === undefined || key === undefined) return ask(exchange, compiled, undefined)
+  const known = cache.find(key, performance.now())
+  if (known === undefined) return ask(exchange, compiled, { key })
+  return 'hit' in known ? applyDecision(exchange, known.hit) : ask(exchange, compiled, { key, ...known })
+}
+
+interface Remembering {
+  readonly key: string
+  readonly fallback?: Decision
+  readonly settled?: () => void
+}
+
+async function ask(exchange: Exchange, compiled: Compiled, remembering: Remembering | undefined): Promise<Verdict> {
+  const { policy } = compiled
+  try {
+    const body = policy.forwardBody === undefined ? undefined : await bodyOf(exchange, policy.forwardBody.bytesMax)
+    if (body !== undefined && !Buffer.isBuffer(body)) return body
+    const { decision, isCacheable } = await answerOf({ exchange, body }, compiled)
+    const verdict = applyDecision(exchange, decision)
+    if (remembering !== undefined) remember(remembering.key, { decision, isCacheable }, exchange, compiled)
+    return verdict
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    const fallback = remembering?.fallback
+    return fallback === undefined ? failed(exchange, policy, error.message) : applyDecision(exchange, fallback)
+  } finally {
+    remembering?.settled?.()
+  }
+}
+
+function answerOf(question: Question, { protocol, service }: Compiled): Promise<Answer> {
+  if (service === undefined) throw new ServiceError('the authorization service does not exist')
+  return protocol.ask(question, service)
+}
+
+function remember(key: string, { decision, isCacheable }: Answer, exchange: Exchange, { cache }: Compiled): void {
+  if (isCacheable) cache?.store(key, decision, exchange, performance.now())
+  else cache?.forget(key)
+}
+
+/** The whole body, which stays with the request; or why the request ends here. */
+async function bodyOf(exchange: Exchange, bytesMax: number): Promise<Buffer | HttpResponse> {
+  const { body } = exchange.request
+  if (body === undefined) return Buffer.alloc(0)
+  if (Buffer.isBuffer(body)) return body.length > bytesMax ? exchange.fail('extAuthzBodyTooLarge') : body
+  try {
+    const whole = await body.tryCollect(bytesMax)
+    if (whole === undefined) return exchange.fail('extAuthzBodyTooLarge', 'the body exceeds forwardBody.maxSize')
+    exchange.request.body = whole
+    return whole
+  } catch (error) {
+    return exchange.fail('invalidRequest', String(error))
+  }
+}
+
+function failed(exchange: Exchange, policy: ExtAuthz, detail: string): Verdict {
+  if (exchange.deadlineMs !== undefined && performance.now() >= exchange.deadlineMs) {
+    return exchange.fail('requestTimeout', `external authorization: ${detail}`)
+  }
+  if (policy.failureMode === 'FailOpen') {
+    exchange.errorDetail = `external authorization was skipped: ${detail}`
+    return undefined
+  }
+  const response = exchange.fail('extAuthzFailed', detail)
+  if (policy.denyStatus !== undefined && !exchange.isGrpc) response.status = policy.denyStatus
+  return response
+}
