@@ -1,0 +1,177 @@
+// One connection whose bytes are passed on: picks route, backend and endpoint, dials, joins, reports when it is over.
+import type net from 'node:net'
+import { connectionVariables } from '../cel/variables.ts'
+import { useEndpoint } from '../backend/http.ts'
+import { type Connection, Exchange } from '../exchange.ts'
+import type { FailureCode } from '../errors.ts'
+import { type ConnectionFacts, nextConnectionId } from '../http/connection.ts'
+import type { Sweepable } from '../http/deadlines.ts'
+import { HeaderList } from '../http/headers.ts'
+import { HttpRequest } from '../http/message.ts'
+import type { DnsCache } from '../upstream/dns-cache.ts'
+import { type Dial, dial } from './dial.ts'
+import type { ConnectionObserver } from './observer.ts'
+import type { TcpPlan } from './plan.ts'
+import { type Splice, splice } from './splice.ts'
+
+/** A pair of connections without a byte either way for so long is taken to be dead. */
+export const IDLE_TIMEOUT_MS = 3_600_000
+
+export interface TcpConnectionOptions {
+  readonly socket: net.Socket
+  readonly facts: ConnectionFacts
+  readonly plan: TcpPlan
+  readonly dns: DnsCache
+  readonly observer: ConnectionObserver
+  readonly idleTimeoutMs: number
+  readonly closed: (connection: TcpConnection) => void
+}
+
+export class TcpConnection implements Sweepable {
+  readonly #options: TcpConnectionOptions
+  readonly #exchange: Exchange
+  #dial: Dial | undefined = undefined
+  #upstream: net.Socket | undefined = undefined
+  #splice: Splice | undefined = undefined
+  #seenBytes = -1
+  #idleSinceMs = performance.now()
+  #hasDialFailed = false
+  #isOver = false
+
+  constructor(options: TcpConnectionOptions) {
+    this.#options = options
+    this.#exchange = exchangeOf(options.facts)
+    this.#exchange.place = options.plan.place
+    this.#exchange.backendProtocol = 'tcp'
+  }
+
+  start(): void {
+    const { socket } = this.#options
+    socket.on('error', () => {})
+    // Until the backend answers nothing is read, so what the client sends waits in the kernel; that it left altogether
+    // is seen when the socket closes.
+    socket.on('close', this.#clientLeft)
+    this.#connect()
+  }
+
+  destroy(): void {
+    this.#dial?.abort()
+    this.#upstream?.destroy()
+    this.#options.socket.destroy()
+    if (this.#splice === undefined) this.#finish()
+  }
+
+  sweep(nowMs: number): void {
+    const { socket, idleTimeoutMs } = this.#options
+    const bytes = socket.bytesRead + socket.bytesWritten - socket.writableLength
+    if (bytes !== this.#seenBytes) {
+      this.#seenBytes = bytes
+      this.#idleSinceMs = nowMs
+    } else if (nowMs - this.#idleSinceMs >= idleTimeoutMs) {
+      this.#exchange.errorDetail = 'idle timeout'
+      this.destroy()
+    }
+  }
+
+  readonly #clientLeft = (): void => {
+    if (this.#splice === undefined) this.#fail('upstreamFailure', 'the client left before the backend answered')
+  }
+
+  #connect(): void {
+    const { plan, facts } = this.#options
+    const exchange = this.#exchange
+    const route = plan.route(facts.sni)
+    if (route === undefined) {
+      this.#fail('routeNotFound')
+      return
+    }
+    exchange.place = route.place
+    const backend = route.pickBackend()
+    if (backend === undefined) {
+      this.#fail('noValidBackends')
+      return
+    }
+    exchange.backendName = backend.name
+    if (backend.target.kind === 'Broken') {
+      this.#fail(backend.target.code, backend.target.detail)
+      return
+    }
+    const endpoint = backend.target.picker.pick()
+    if (endpoint === undefined) {
+      this.#fail('noHealthyBackends')
+      return
+    }
+    useEndpoint(exchange, endpoint, undefined)
+    exchange.upstreamStartMs = performance.now()
+    this.#dial = dial(endpoint.target, this.#options.dns, (outcome) => {
+      if (this.#isOver) {
+        if ('socket' in outcome) outcome.socket.destroy()
+      } else if ('socket' in outcome) this.#join(outcome.socket)
+      else {
+        this.#hasDialFailed = true
+        this.#fail(outcome.code, outcome.detail)
+      }
+    })
+  }
+
+  #join(upstream: net.Socket): void {
+    this.#exchange.upstreamHeadMs = performance.now()
+    this.#upstream = upstream
+    this.#splice = splice(this.#options.socket, upstream, (error) => {
+      if (error !== undefined) this.#exchange.errorDetail ??= error.message
+      this.#finish()
+    })
+  }
+
+  #fail(code: FailureCode, detail?: string): void {
+    if (this.#isOver) return
+    this.#exchange.fail(code, detail)
+    this.destroy()
+  }
+
+  #finish(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    const { observer, plan, closed } = this.#options
+    const exchange = this.#exchange
+    this.#settleEndpoint()
+    exchange.responseBytes = this.#splice?.sent ?? 0
+    observer.connectionFinished(exchange, { rule: plan.accessLog, receivedBytes: this.#splice?.received ?? 0 })
+    closed(this)
+  }
+
+  /** Only connecting says something about an endpoint: what the bytes mean is not known here. */
+  #settleEndpoint(): void {
+    const exchange = this.#exchange
+    const { usedEndpoint, upstreamStartMs, upstreamHeadMs } = exchange
+    if (usedEndpoint === undefined) return
+    exchange.usedEndpoint = undefined
+    if (upstreamHeadMs !== undefined) usedEndpoint.state.succeeded(upstreamHeadMs - (upstreamStartMs ?? upstreamHeadMs))
+    else if (this.#hasDialFailed) usedEndpoint.state.failed()
+    else usedEndpoint.state.release()
+  }
+}
+
+/** Log, metrics and expressions know exchanges; this one has no request. */
+function exchangeOf(facts: ConnectionFacts): Exchange {
+  const connection: Connection = {
+    ...facts,
+    id: nextConnectionId(),
+    signal: NEVER,
+    close: () => {},
+  }
+  const exchange = new Exchange(connection, NO_REQUEST, performance.now())
+  exchange.variables = connectionVariables(exchange)
+  return exchange
+}
+
+const NEVER = new AbortController().signal
+const NO_REQUEST = new HttpRequest({
+  method: '',
+  path: '',
+  query: '',
+  host: '',
+  scheme: 'http',
+  version: 'HTTP/1.1',
+  headers: new HeaderList(),
+})

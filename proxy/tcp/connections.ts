@@ -1,0 +1,56 @@
+// The open connections of one bind whose bytes are passed on: bound, idle times, end.
+import type net from 'node:net'
+import type { ConnectionFacts } from '../http/connection.ts'
+import { Sweeper } from '../http/deadlines.ts'
+import type { DnsCache } from '../upstream/dns-cache.ts'
+import { IDLE_TIMEOUT_MS, TcpConnection } from './connection.ts'
+import type { ConnectionObserver } from './observer.ts'
+import type { TcpPlan } from './plan.ts'
+
+export interface TcpEnvironment {
+  readonly dns: DnsCache
+  readonly observer: ConnectionObserver
+  readonly idleTimeoutMs?: number
+}
+
+export class TcpConnections {
+  readonly #environment: TcpEnvironment
+  readonly #open = new Set<TcpConnection>()
+  readonly #sweeper = new Sweeper()
+
+  constructor(environment: TcpEnvironment) {
+    this.#environment = environment
+  }
+
+  get size(): number {
+    return this.#open.size
+  }
+
+  /** The socket must have an `error` listener and nobody who reads it. */
+  serve(socket: net.Socket, facts: ConnectionFacts, plan: TcpPlan): void {
+    if (!plan.admits(facts)) {
+      socket.destroy()
+      return
+    }
+    const { dns, observer, idleTimeoutMs = IDLE_TIMEOUT_MS } = this.#environment
+    const connection = new TcpConnection({
+      socket,
+      facts,
+      plan,
+      dns,
+      observer,
+      idleTimeoutMs,
+      closed: (one) => {
+        this.#open.delete(one)
+        this.#sweeper.remove(one)
+      },
+    })
+    this.#open.add(connection)
+    this.#sweeper.add(connection)
+    connection.start()
+  }
+
+  destroyAll(): void {
+    for (const connection of this.#open) connection.destroy()
+  }
+}

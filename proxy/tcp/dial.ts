@@ -1,0 +1,121 @@
+// Opens a connection to a backend for bytes that are passed on: names, several addresses, one deadline, TLS. No pool.
+import net, { isIP } from 'node:net'
+import tls from 'node:tls'
+import type { FailureCode } from '../errors.ts'
+import { DEFAULT_KEEPALIVE } from '../http/handler.ts'
+import { identityOptions, upstreamContext } from '../tls/upstream-tls.ts'
+import type { DnsCache } from '../upstream/dns-cache.ts'
+import type { UpstreamTarget, UpstreamTls } from '../upstream/target.ts'
+
+export type DialOutcome = { readonly socket: net.Socket } | { readonly code: FailureCode; readonly detail: string }
+
+export interface Dial {
+  /** No outcome follows. */
+  abort(): void
+}
+
+/** The socket of the outcome is paused and ready to write to; with TLS the handshake is over. */
+export function dial(target: UpstreamTarget, dns: DnsCache, done: (outcome: DialOutcome) => void): Dial {
+  const dialing = new Dialing(target, done)
+  if (target.unixPath !== undefined) dialing.attempt([''])
+  else {
+    dns.resolve(target.host, (addresses, error) => {
+      if (addresses.length > 0) dialing.attempt(addresses)
+      else dialing.finish({ code: 'dnsFailure', detail: `${target.host}: ${error?.message ?? 'no address'}` })
+    })
+  }
+  return dialing
+}
+
+class Dialing implements Dial {
+  readonly #target: UpstreamTarget
+  readonly #done: (outcome: DialOutcome) => void
+  readonly #timer: NodeJS.Timeout
+  #socket: net.Socket | undefined = undefined
+  #isOver = false
+
+  constructor(target: UpstreamTarget, done: (outcome: DialOutcome) => void) {
+    this.#target = target
+    this.#done = done
+    this.#timer = setTimeout(() => {
+      this.finish({ code: 'upstreamTimeout', detail: `${labelOf(target)}: connect timeout` })
+    }, target.connectTimeoutMs)
+  }
+
+  abort(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    clearTimeout(this.#timer)
+    this.#socket?.destroy()
+  }
+
+  finish(outcome: DialOutcome): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    clearTimeout(this.#timer)
+    if (!('socket' in outcome)) this.#socket?.destroy()
+    this.#done(outcome)
+  }
+
+  /** In turn, until one answers. */
+  attempt(addresses: readonly string[]): void {
+    if (this.#isOver) return
+    const [address = '', ...others] = addresses
+    let socket: net.Socket
+    try {
+      socket = this.#open(address)
+    } catch (error) {
+      // A certificate or key that cannot be used: other addresses would not help.
+      this.finish({ code: 'upstreamFailure', detail: `${labelOf(this.#target)}: ${messageOf(error)}` })
+      return
+    }
+    this.#socket = socket
+    const failed = (detail: string): void => {
+      if (this.#isOver || this.#socket !== socket) return
+      socket.destroy()
+      if (others.length > 0) this.attempt(others)
+      else this.finish({ code: 'upstreamFailure', detail: `${labelOf(this.#target)}: ${detail}` })
+    }
+    socket.on('error', (error) => failed(error.message))
+    socket.on('close', () => failed('closed while connecting'))
+    socket.once(this.#target.tls === undefined ? 'connect' : 'secureConnect', () => {
+      this.finish({ socket })
+    })
+  }
+
+  #open(address: string): net.Socket {
+    const { port, unixPath, tls: upstreamTls, keepalive = DEFAULT_KEEPALIVE } = this.#target
+    const place = unixPath === undefined ? { host: address, port } : { path: unixPath }
+    const socket = net.connect({
+      ...place,
+      allowHalfOpen: true,
+      noDelay: true,
+    })
+    const { timeMs, intervalMs, retries } = keepalive
+    socket.once('connect', () => socket.setKeepAlive(true, timeMs, intervalMs, retries))
+    if (upstreamTls === undefined) return socket
+    // The error of the handshake comes from the TLS socket; the one below must not be without a listener either.
+    socket.on('error', () => {})
+    return tls.connect({ socket, ...tlsOptions(upstreamTls, this.#target.host) })
+  }
+}
+
+function tlsOptions(upstream: UpstreamTls, host: string): tls.ConnectionOptions {
+  const servername = upstream.servername ?? host
+  const { alpnProtocols } = upstream
+  return {
+    secureContext: upstreamContext(upstream),
+    ...identityOptions(upstream),
+    // An address is no valid server name (RFC 6066 section 3), but certificates are held against it.
+    ...(isIP(servername) === 0 ? { servername } : { host: servername }),
+    ...(alpnProtocols !== undefined && { ALPNProtocols: [...alpnProtocols] }),
+  }
+}
+
+function labelOf({ host, port, unixPath }: UpstreamTarget): string {
+  return unixPath ?? `${isIP(host) === 6 ? `[${host}]` : host}:${port}`
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

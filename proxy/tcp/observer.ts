@@ -1,0 +1,30 @@
+// Where connections report what requests cannot: handshakes, and connections whose bytes are passed on.
+import type { Exchange, ExchangePlace } from '../exchange.ts'
+import type { AccessLogRule } from '../log/access-log.ts'
+
+/** Metric label `protocol` of the downstream side. */
+export type DownstreamProtocol = 'http' | 'https' | 'tcp' | 'tls'
+
+export interface HandshakeResult {
+  readonly place: ExchangePlace
+  readonly protocol: DownstreamProtocol
+  readonly durationMs: number
+}
+
+export interface FailedHandshake {
+  readonly sourceAddress: string
+  readonly sourcePort: number
+  readonly serverName: string | undefined
+  /** For the log; what the peer or OpenSSL said. */
+  readonly detail: string
+}
+
+export interface ConnectionObserver {
+  handshakeFinished(result: HandshakeResult): void
+  handshakeFailed(failure: FailedHandshake): void
+  /** `exchange.responseBytes`: bytes sent to the client. */
+  connectionFinished(
+    exchange: Exchange,
+    info: { readonly rule: AccessLogRule | undefined; readonly receivedBytes: number },
+  ): void
+}

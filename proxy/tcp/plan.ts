@@ -1,0 +1,34 @@
+// The compiled form of connections that are passed on as bytes: TCP listeners, and TLS listeners without HTTP.
+import type { EndpointPicker } from '../backend/handler.ts'
+import type { FailureCode } from '../errors.ts'
+import type { ExchangePlace } from '../exchange.ts'
+import type { ConnectionFacts } from '../http/connection.ts'
+import type { AccessLogRule } from '../log/access-log.ts'
+
+export interface TcpBindPlan {
+  readonly kind: 'TCP'
+  readonly tcp: TcpPlan
+}
+
+export interface TcpPlan {
+  readonly place: ExchangePlace
+  readonly accessLog: AccessLogRule | undefined
+  /** False: closed without a byte (`frontend.networkAuthorization`, or a policy that cannot be enforced). */
+  readonly admits: (facts: ConnectionFacts) => boolean
+  /** `serverName`: undefined for TCP listeners and clients that named none. */
+  readonly route: (serverName: string | undefined) => TcpRoutePlan | undefined
+}
+
+export interface TcpRoutePlan {
+  readonly place: ExchangePlace
+  /** undefined: no backend, or all weights are 0. */
+  readonly pickBackend: () => TcpBackendPlan | undefined
+}
+
+export interface TcpBackendPlan {
+  /** CEL `backend.name`. */
+  readonly name: string
+  readonly target:
+    | { readonly kind: 'Endpoints'; readonly picker: EndpointPicker }
+    | { readonly kind: 'Broken'; readonly code: FailureCode; readonly detail: string }
+}

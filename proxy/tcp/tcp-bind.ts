@@ -1,0 +1,53 @@
+// The port of a TCP bind: every connection is passed on to the route of its only listener.
+import type net from 'node:net'
+import type { CompiledBind } from '../config/compiled.ts'
+import { factsOf } from '../http/server.ts'
+import type { BindServer } from '../runtime/worker-parts.ts'
+import { Acceptor } from './acceptor.ts'
+import { TcpConnections, type TcpEnvironment } from './connections.ts'
+import type { TcpBindPlan } from './plan.ts'
+
+export class TcpBind implements BindServer {
+  readonly activeRequests = 0
+  readonly #acceptor = new Acceptor((socket) => {
+    this.#accept(socket)
+  })
+  readonly #connections: TcpConnections
+  #plan: TcpBindPlan
+
+  constructor(plan: TcpBindPlan, environment: TcpEnvironment) {
+    this.#plan = plan
+    this.#connections = new TcpConnections(environment)
+  }
+
+  get openConnections(): number {
+    return this.#acceptor.openConnections
+  }
+
+  listen(options: { host: string; port: number; reusePort: boolean }): Promise<number> {
+    return this.#acceptor.listen(options)
+  }
+
+  /** For new connections; open ones stay with what they have. */
+  apply({ layer4, handler }: CompiledBind): void {
+    if (layer4?.kind !== 'TCP') return
+    this.#plan = layer4
+    this.#acceptor.keepalive = handler.limits.keepalive ?? this.#acceptor.keepalive
+  }
+
+  /** Nothing in the bytes can tell clients to leave: connections end by themselves, or with the drain time. */
+  letGo(): void {}
+
+  stopAccepting(): void {
+    this.#acceptor.stopAccepting()
+  }
+
+  destroyAll(): void {
+    this.#connections.destroyAll()
+    this.#acceptor.destroyAll()
+  }
+
+  #accept(socket: net.Socket): void {
+    this.#connections.serve(socket, factsOf(socket), this.#plan.tcp)
+  }
+}

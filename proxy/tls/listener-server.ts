@@ -1,0 +1,166 @@
+// One TLS listener while its settings last: shakes hands and hands connections on. A change of the settings makes a new
+// one, and this one drains.
+import { X509Certificate } from 'node:crypto'
+import type net from 'node:net'
+import tls from 'node:tls'
+import type { Exchange } from '../exchange.ts'
+import type { ConnectionFacts, HandlerSlot } from '../http/connection.ts'
+import type { RequestHandler } from '../http/handler.ts'
+import { factsOf, type HttpServer } from '../http/server.ts'
+import type { TcpConnections } from '../tcp/connections.ts'
+import type { ConnectionObserver } from '../tcp/observer.ts'
+import { PeerCertificate } from './peer.ts'
+import type { TlsListenerPlan } from './plan.ts'
+import { serverOptions, type TlsSettings } from './settings.ts'
+
+export interface ListenerServerParts {
+  readonly observer: ConnectionObserver
+  readonly tcp: TcpConnections
+  readonly createHttp: (slot: HandlerSlot) => HttpServer
+  readonly ticketSecret: Uint8Array | undefined
+}
+
+export type ClosingHandler = (handler: RequestHandler) => RequestHandler
+
+/** A ClientHello that chose this listener; its bytes are back in the socket. */
+export interface Arrival {
+  readonly socket: net.Socket
+  readonly serverName: string | undefined
+  readonly startMs: number
+  /** The handshake is over, one way or the other. False: somebody else said so before. */
+  readonly settled: () => boolean
+}
+
+export class TlsListenerServer {
+  plan: TlsListenerPlan
+  readonly #parts: ListenerServerParts
+  readonly #server: tls.Server
+  /** By the client's address: the socket that comes out of a handshake does not tell which one went in. */
+  readonly #arrivals = new Map<string, Arrival>()
+  #slot: HandlerSlot | undefined = undefined
+  #closing: ClosingHandler | undefined = undefined
+  #http: HttpServer | undefined = undefined
+
+  /** @throws {Error} when the certificate cannot be used. */
+  constructor(plan: TlsListenerPlan, settings: TlsSettings, parts: ListenerServerParts) {
+    this.plan = plan
+    this.#parts = parts
+    // The caller's deadline covers the ClientHello too, so the server's own must not come first.
+    this.#server = tls.createServer({ ...serverOptions(settings, parts.ticketSecret), handshakeTimeout: 0x7fff_ffff })
+    this.#server.on('secureConnection', (socket) => {
+      this.#secured(socket)
+    })
+    this.#server.on('tlsClientError', (error, socket) => {
+      this.#failed(error, socket)
+    })
+  }
+
+  get activeRequests(): number {
+    return this.#http?.activeRequests ?? 0
+  }
+
+  running(): Iterable<Exchange> {
+    return this.#http?.running() ?? []
+  }
+
+  shakeHands(arrival: Arrival): void {
+    const { socket } = arrival
+    const key = keyOf(socket)
+    this.#arrivals.set(key, arrival)
+    socket.once('close', () => {
+      if (this.#arrivals.get(key) === arrival) this.#failed(new Error('the client left during the handshake'), socket)
+    })
+    // A client that leaves during the handshake is then seen at once; the TLS socket takes the setting over.
+    socket.allowHalfOpen = false
+    this.#server.emit('connection', socket)
+  }
+
+  /** Same settings; what becomes of requests and connections may differ. */
+  update(plan: TlsListenerPlan): void {
+    this.plan = plan
+    if (this.#slot !== undefined && plan.action.kind === 'Http') this.#slot.current = this.#current(plan.action.handler)
+  }
+
+  /** Every response from now on ends its connection. */
+  closeAfterResponses(closing: ClosingHandler): void {
+    if (this.#closing !== undefined) return
+    this.#closing = closing
+    if (this.#slot !== undefined) this.#slot.current = closing(this.#slot.current)
+  }
+
+  get isIdle(): boolean {
+    return this.#arrivals.size === 0 && (this.#http?.openConnections ?? 0) === 0
+  }
+
+  drain(): void {
+    this.#http?.drain()
+  }
+
+  destroyAll(): void {
+    this.#http?.destroyAll()
+  }
+
+  #secured(socket: tls.TLSSocket): void {
+    socket.on('error', () => {})
+    socket.allowHalfOpen = true
+    const arrival = this.#take(socket)
+    const { action, place } = this.plan
+    if (arrival === undefined || (action.kind !== 'Http' && action.kind !== 'Tcp')) {
+      socket.destroy()
+      return
+    }
+    // The socket below is counted as open until it closes, and does not close by itself.
+    socket.once('close', () => arrival.socket.destroy())
+    if (!arrival.settled()) return
+    const isHttp = action.kind === 'Http'
+    const durationMs = performance.now() - arrival.startMs
+    this.#parts.observer.handshakeFinished({ place, protocol: isHttp ? 'https' : 'tls', durationMs })
+    const facts: ConnectionFacts = {
+      ...factsOf(socket),
+      isTls: true,
+      sni: arrival.serverName,
+      peer: verifiedPeer(socket, action.settings),
+    }
+    if (isHttp) {
+      this.#slot ??= { current: this.#current(action.handler) }
+      this.#http ??= this.#parts.createHttp(this.#slot)
+      this.#http.acceptSocket(socket, this.#slot, { facts })
+    } else this.#parts.tcp.serve(socket, facts, action.tcp)
+  }
+
+  #failed(error: Error, socket: net.Socket): void {
+    const arrival = this.#take(socket)
+    socket.destroy()
+    arrival?.socket.destroy()
+    if (arrival === undefined || !arrival.settled()) return
+    const { sourceAddress, sourcePort } = factsOf(arrival.socket)
+    this.#parts.observer.handshakeFailed({
+      sourceAddress,
+      sourcePort,
+      serverName: arrival.serverName,
+      detail: error.message,
+    })
+  }
+
+  #current(handler: RequestHandler): RequestHandler {
+    return this.#closing === undefined ? handler : this.#closing(handler)
+  }
+
+  #take(socket: net.Socket): Arrival | undefined {
+    const key = keyOf(socket)
+    const arrival = this.#arrivals.get(key)
+    this.#arrivals.delete(key)
+    return arrival
+  }
+}
+
+function keyOf({ remoteAddress, remotePort }: net.Socket): string {
+  return `${remoteAddress} ${remotePort}`
+}
+
+/** Nothing of a certificate that could not be verified is believed. */
+function verifiedPeer(socket: tls.TLSSocket, { clientCertificates }: TlsSettings): PeerCertificate | undefined {
+  if (clientCertificates === undefined || !socket.authorized) return undefined
+  const certificate = socket.getPeerX509Certificate()
+  return certificate instanceof X509Certificate ? new PeerCertificate(certificate) : undefined
+}

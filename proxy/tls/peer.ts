@@ -1,0 +1,69 @@
+// What a verified client certificate says about the client: CEL `source.*`, access log. Parsed only when it is read.
+import { Buffer } from 'node:buffer'
+import { X509Certificate } from 'node:crypto'
+import { subjectAltNames } from './subject-alt-names.ts'
+
+export interface PeerIdentity {
+  readonly trustDomain: string
+  readonly namespace: string
+  readonly serviceAccount: string
+}
+
+const SPIFFE = 'spiffe://'
+const KUBERNETES_ID = /^spiffe:\/\/([^/]+)\/ns\/([^/]+)\/sa\/([^/]+)$/
+
+/** Make it for verified certificates only: nothing of another one may be believed. */
+export class PeerCertificate {
+  readonly #certificate: X509Certificate
+  #names: readonly string[] | undefined = undefined
+
+  constructor(certificate: X509Certificate) {
+    this.#certificate = certificate
+  }
+
+  static ofDer(der: Buffer): PeerCertificate {
+    return new PeerCertificate(new X509Certificate(der))
+  }
+
+  /** PEM. */
+  get certificate(): string {
+    return this.#certificate.toString()
+  }
+
+  /** Values without their type: `a.example.com`, `spiffe://…`, `10.0.0.1`. */
+  get subjectAltNames(): readonly string[] {
+    this.#names ??= subjectAltNames(this.#certificate.subjectAltName).map(({ value }) => value)
+    return this.#names
+  }
+
+  /** `C=DE, O=Example, CN=client`, in the order of the certificate. */
+  get subject(): string {
+    return oneLine(this.#certificate.subject)
+  }
+
+  get issuer(): string {
+    return oneLine(this.#certificate.issuer)
+  }
+
+  get subjectCn(): string | undefined {
+    const line = this.#certificate.subject.split('\n').find((part) => part.startsWith('CN='))
+    return line?.slice('CN='.length)
+  }
+
+  /** The only URI name of the certificate, when it is a SPIFFE id: more than one is not valid (SPIFFE X.509-SVID 2). */
+  get spiffeId(): string | undefined {
+    const ids = this.subjectAltNames.filter((name) => name.startsWith(SPIFFE))
+    return ids.length === 1 ? ids[0] : undefined
+  }
+
+  /** Parts of a SPIFFE id of the form Kubernetes meshes use. */
+  get identity(): PeerIdentity | undefined {
+    const [, trustDomain, namespace, serviceAccount] = KUBERNETES_ID.exec(this.spiffeId ?? '') ?? []
+    if (trustDomain === undefined || namespace === undefined || serviceAccount === undefined) return undefined
+    return { trustDomain, namespace, serviceAccount }
+  }
+}
+
+function oneLine(name: string | undefined): string {
+  return (name ?? '').split('\n').join(', ')
+}

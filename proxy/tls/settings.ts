@@ -1,0 +1,102 @@
+// What a TLS listener needs to shake hands: certificate, client validation, policy. Turned into options of node:tls
+// here and nowhere else.
+import { constants, createHash, hkdfSync } from 'node:crypto'
+import { Buffer } from 'node:buffer'
+import type tls from 'node:tls'
+import type { ClientValidation, FrontendTLS } from '#api/ir/types.gen.ts'
+import { cipherList, groupList } from './names.ts'
+
+/** Specification, Frontend `tls.handshakeTimeout`. Covers the ClientHello as well. */
+export const HANDSHAKE_TIMEOUT_MS = 15_000
+
+export interface TlsSettings {
+  /** PEM, leaf first. */
+  readonly certificate: string
+  readonly privateKey: string
+  readonly clientCertificates: ClientValidation | undefined
+  readonly policy: FrontendTLS
+  /** Offered protocols in order; undefined: the extension is not answered. */
+  readonly alpnProtocols: readonly string[] | undefined
+}
+
+export interface TlsNames {
+  /** For the warnings of the configuration. */
+  readonly warnings: readonly string[]
+  /** Set: nothing of what was asked for is known, so there is nothing safe to offer. */
+  readonly fault: string | undefined
+}
+
+/** Judges the names of a policy without making a context, which costs a millisecond. */
+export function checkNames(policy: FrontendTLS): TlsNames {
+  const { cipherSuites, keyExchangeGroups } = policy
+  const ciphers = cipherList(cipherSuites)
+  const groups = groupList(keyExchangeGroups)
+  const warnings = [
+    ...ciphers.unknown.map((name) => `cipher suite ${name} is not known to this proxy`),
+    ...groups.unknown.map((name) => `key exchange group ${name} is not known to this proxy`),
+  ]
+  const isEmpty = ciphers.list === '' || groups.list === ''
+  if (isEmpty) return { warnings, fault: warnings.join('; ') }
+  const { min, max } = versionsOf(policy)
+  const fault = min > max ? 'the protocol versions and cipher suites leave nothing to agree on' : undefined
+  return { warnings: fault === undefined ? warnings : [...warnings, fault], fault }
+}
+
+type Version = '1.2' | '1.3'
+
+/** A list of suites for one version excludes the other: OpenSSL would use its own suites there. */
+function versionsOf({ minProtocolVersion, maxProtocolVersion, cipherSuites }: FrontendTLS): {
+  min: Version
+  max: Version
+} {
+  const min = minProtocolVersion ?? '1.2'
+  const max = maxProtocolVersion ?? '1.3'
+  if (cipherSuites === undefined) return { min, max }
+  const has13 = cipherSuites.some((suite) => suite.startsWith('TLS13_'))
+  const has12 = cipherSuites.some((suite) => !suite.startsWith('TLS13_'))
+  return { min: has12 ? min : '1.3', max: has13 ? max : '1.2' }
+}
+
+/** Equal for settings that shake hands alike. Hashed, for it covers the private key. */
+export function fingerprint(settings: TlsSettings): string {
+  return createHash('sha256').update(JSON.stringify(settings)).digest('base64url')
+}
+
+/** @throws {Error} when the certificate, key or authorities are not what they should be. */
+export function serverOptions(settings: TlsSettings, ticketSecret: Uint8Array | undefined): tls.TlsOptions {
+  const { certificate, privateKey, clientCertificates, policy, alpnProtocols } = settings
+  const ciphers = cipherList(policy.cipherSuites).list
+  const groups = groupList(policy.keyExchangeGroups).list
+  const { min, max } = versionsOf(policy)
+  return {
+    cert: certificate,
+    key: privateKey,
+    minVersion: `TLSv${min}`,
+    maxVersion: `TLSv${max}`,
+    honorCipherOrder: true,
+    ...(ciphers !== undefined && { ciphers }),
+    ...(groups !== undefined && { ecdhCurve: groups }),
+    ...(alpnProtocols !== undefined && { ALPNProtocols: [...alpnProtocols] }),
+    ...(clientCertificates === undefined
+      ? ticketOptions(settings, ticketSecret)
+      : {
+          ca: clientCertificates.caCertificates,
+          requestCert: true,
+          rejectUnauthorized: clientCertificates.mode === 'AllowValidOnly',
+          // A resumed session would not show its certificate again, though authorities may have changed since.
+          secureOptions: constants.SSL_OP_NO_TICKET,
+        }),
+  }
+}
+
+const TICKET_KEY_BYTES = 48
+
+/**
+ * One key for all workers: a client that comes back meets another worker. It is bound to the settings: a ticket of
+ * one listener, or of an earlier certificate, opens no other.
+ */
+function ticketOptions(settings: TlsSettings, ticketSecret: Uint8Array | undefined): tls.TlsOptions {
+  if (ticketSecret === undefined) return {}
+  const key = hkdfSync('sha256', ticketSecret, '', `tls tickets ${fingerprint(settings)}`, TICKET_KEY_BYTES)
+  return { ticketKeys: Buffer.from(key) }
+}

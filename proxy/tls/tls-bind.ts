@@ -1,0 +1,188 @@
+// The port of a TLS bind: reads the ClientHello, finds the listener it names, and lets that one shake hands, pass the
+// bytes on, or refuse. No certificate is ever chosen by anything else.
+import type net from 'node:net'
+import type { CompiledBind } from '../config/compiled.ts'
+import type { Exchange } from '../exchange.ts'
+import type { HandlerSlot } from '../http/connection.ts'
+import { factsOf, type HttpServer } from '../http/server.ts'
+import { closingAfterResponse, QUIET_MS } from '../runtime/closing.ts'
+import type { BindServer } from '../runtime/worker-parts.ts'
+import { Acceptor } from '../tcp/acceptor.ts'
+import { TcpConnections, type TcpEnvironment } from '../tcp/connections.ts'
+import { type Arrival, TlsListenerServer } from './listener-server.ts'
+import { peekClientHello } from './peek.ts'
+import type { TlsBindPlan, TlsListenerPlan } from './plan.ts'
+
+export interface TlsBindEnvironment extends TcpEnvironment {
+  readonly createHttp: (slot: HandlerSlot) => HttpServer
+  readonly ticketSecret: Uint8Array | undefined
+}
+
+/** Fatal alerts (RFC 8446 section 6.2) in a record of the version every client reads. */
+const UNRECOGNIZED_NAME = alert(112)
+const HANDSHAKE_FAILURE = alert(40)
+
+export class TlsBind implements BindServer {
+  readonly #environment: TlsBindEnvironment
+  readonly #acceptor = new Acceptor((socket) => {
+    this.#accept(socket)
+  })
+  readonly #tcp: TcpConnections
+  /** Made when the first client comes: contexts cost a millisecond each, and there may be thousands. */
+  readonly #servers = new Map<string, TlsListenerServer>()
+  /** Of former settings; they may still have connections. */
+  readonly #retired = new Set<TlsListenerServer>()
+  #plan: TlsBindPlan
+  #isLeaving = false
+
+  constructor(plan: TlsBindPlan, environment: TlsBindEnvironment) {
+    this.#plan = plan
+    this.#environment = environment
+    this.#tcp = new TcpConnections(environment)
+  }
+
+  get openConnections(): number {
+    return this.#acceptor.openConnections
+  }
+
+  get activeRequests(): number {
+    let sum = 0
+    for (const server of this.#servers.values()) sum += server.activeRequests
+    for (const server of this.#retired) sum += server.activeRequests
+    return sum
+  }
+
+  *running(): IterableIterator<Exchange> {
+    for (const server of this.#servers.values()) yield* server.running()
+    for (const server of this.#retired) yield* server.running()
+  }
+
+  listen(options: { host: string; port: number; reusePort: boolean }): Promise<number> {
+    return this.#acceptor.listen(options)
+  }
+
+  apply({ layer4, handler }: CompiledBind): void {
+    if (layer4?.kind !== 'TLS') return
+    this.#plan = layer4
+    this.#acceptor.keepalive = handler.limits.keepalive ?? this.#acceptor.keepalive
+    for (const [key, server] of this.#servers) {
+      const next = layer4.listeners.get(key)
+      if (next !== undefined && next.fingerprint === server.plan.fingerprint) {
+        server.update(next)
+      } else {
+        // What was agreed on in its handshakes holds no more: new connections get the new settings, these go gently.
+        this.#servers.delete(key)
+        this.#retired.add(server)
+        if (next?.action.kind === 'Http') server.update({ ...next, fingerprint: server.plan.fingerprint })
+        this.#letGo(server)
+      }
+    }
+    for (const server of this.#retired) if (server.isIdle) this.#retired.delete(server)
+  }
+
+  letGo(): void {
+    this.#isLeaving = true
+    for (const server of this.#servers.values()) this.#letGo(server)
+  }
+
+  stopAccepting(): void {
+    this.#acceptor.stopAccepting()
+  }
+
+  destroyAll(): void {
+    for (const server of [...this.#servers.values(), ...this.#retired]) server.destroyAll()
+    this.#tcp.destroyAll()
+    this.#acceptor.destroyAll()
+  }
+
+  #letGo(server: TlsListenerServer): void {
+    server.closeAfterResponses(closingAfterResponse)
+    setTimeout(() => server.drain(), QUIET_MS).unref()
+  }
+
+  #accept(socket: net.Socket): void {
+    const startMs = performance.now()
+    let isSettled = false
+    const settled = (): boolean => {
+      if (isSettled) return false
+      isSettled = true
+      clearTimeout(deadline)
+      return true
+    }
+    const deadline = setTimeout(() => {
+      if (settled()) this.#refuse(socket, { detail: 'handshake timeout', serverName: undefined, alert: undefined })
+    }, this.#plan.handshakeTimeoutMs)
+    socket.once('close', () => clearTimeout(deadline))
+    peekClientHello(socket, (outcome) => {
+      if (isSettled) return
+      if ('serverName' in outcome) {
+        this.#greeted({ socket, serverName: outcome.serverName, startMs, settled })
+        return
+      }
+      settled()
+      this.#refuse(socket, { detail: outcome.problem, serverName: undefined, alert: undefined })
+    })
+  }
+
+  #greeted(arrival: Arrival): void {
+    const { socket, serverName, settled } = arrival
+    const plan = this.#plan.find(serverName)
+    if (plan === undefined) {
+      settled()
+      this.#refuse(socket, { detail: 'no listener for this server name', serverName, alert: UNRECOGNIZED_NAME })
+    } else if (plan.action.kind === 'Refuse') {
+      settled()
+      this.#refuse(socket, { detail: plan.action.reason, serverName, alert: HANDSHAKE_FAILURE })
+    } else if (plan.action.kind === 'Passthrough') {
+      settled()
+      this.#tcp.serve(socket, { ...factsOf(socket), isTls: true, sni: serverName }, plan.action.tcp)
+    } else this.#shakeHands(plan, arrival)
+  }
+
+  #shakeHands(plan: TlsListenerPlan, arrival: Arrival): void {
+    try {
+      this.#serverOf(plan).shakeHands(arrival)
+    } catch (error) {
+      // A pair that does not fit, or is no certificate at all.
+      arrival.settled()
+      const detail = `the certificate of listener ${plan.key} cannot be used: ${messageOf(error)}`
+      this.#refuse(arrival.socket, { detail, serverName: arrival.serverName, alert: HANDSHAKE_FAILURE })
+    }
+  }
+
+  #serverOf(plan: TlsListenerPlan): TlsListenerServer {
+    const known = this.#servers.get(plan.key)
+    if (known !== undefined) return known
+    if (plan.action.kind !== 'Http' && plan.action.kind !== 'Tcp')
+      throw new Error('the listener does not terminate TLS')
+    const { observer, createHttp, ticketSecret } = this.#environment
+    const server = new TlsListenerServer(plan, plan.action.settings, {
+      observer,
+      tcp: this.#tcp,
+      createHttp,
+      ticketSecret,
+    })
+    this.#servers.set(plan.key, server)
+    if (this.#isLeaving) this.#letGo(server)
+    return server
+  }
+
+  #refuse(
+    socket: net.Socket,
+    why: { readonly detail: string; readonly serverName: string | undefined; readonly alert: Buffer | undefined },
+  ): void {
+    const { sourceAddress, sourcePort } = factsOf(socket)
+    const { detail, serverName } = why
+    this.#environment.observer.handshakeFailed({ sourceAddress, sourcePort, serverName, detail })
+    if (why.alert === undefined) socket.destroy()
+    else socket.end(why.alert, () => socket.destroy())
+  }
+}
+
+function alert(description: number): Buffer {
+  return Buffer.from([21, 3, 3, 0, 2, 2, description])
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

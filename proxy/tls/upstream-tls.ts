@@ -1,0 +1,57 @@
+// TLS towards backends as options of node:tls: trust, client certificate, groups, the names a certificate must bear.
+import { isIP } from 'node:net'
+import tls from 'node:tls'
+import type { UpstreamTls } from '../upstream/target.ts'
+import { groupList } from './names.ts'
+import { type AltName, subjectAltNames } from './subject-alt-names.ts'
+
+/** @throws {Error} when a certificate or key is not what it should be; the call must then fail. */
+export function upstreamContext(upstream: UpstreamTls): tls.SecureContext {
+  const { caCertificates, clientCertificate, clientKey, keyExchangeGroups } = upstream
+  // An absent text would make a context without a certificate, and the backend might take the proxy for anybody.
+  if (clientCertificate === '' || clientKey === '') throw new Error('the client certificate for the backend is missing')
+  const groups = groupList(keyExchangeGroups).list
+  if (groups === '') throw new Error('none of the key exchange groups is known to this proxy')
+  return tls.createSecureContext({
+    minVersion: 'TLSv1.2',
+    ...(caCertificates !== undefined && { ca: caCertificates }),
+    ...(clientCertificate !== undefined && { cert: clientCertificate }),
+    ...(clientKey !== undefined && { key: clientKey }),
+    ...(groups !== undefined && { ecdhCurve: groups }),
+  })
+}
+
+/** What a backend's certificate is held against. Trust in its issuer is checked besides, unless all checks are off. */
+export function identityOptions({
+  insecureSkipVerify,
+  verifySubjectAltNames,
+}: UpstreamTls): Pick<tls.ConnectionOptions, 'rejectUnauthorized' | 'checkServerIdentity'> {
+  const rejectUnauthorized = insecureSkipVerify !== 'All'
+  if (insecureSkipVerify !== undefined) return { rejectUnauthorized, checkServerIdentity: () => undefined }
+  if (verifySubjectAltNames === undefined) return { rejectUnauthorized }
+  return {
+    rejectUnauthorized,
+    checkServerIdentity: (_host, certificate) =>
+      bearsOneOf(subjectAltNames(certificate.subjectaltname), verifySubjectAltNames)
+        ? undefined
+        : new Error(`the certificate bears none of the names ${verifySubjectAltNames.join(', ')}`),
+  }
+}
+
+/** The subject's common name does not count. */
+export function bearsOneOf(names: readonly AltName[], wanted: readonly string[]): boolean {
+  return wanted.some((one) => names.some((name) => isSame(name, one)))
+}
+
+function isSame({ type, value }: AltName, wanted: string): boolean {
+  if (type === 'URI') return value === wanted
+  if (type === 'IP Address') return isIP(wanted) !== 0 && value.toLowerCase() === wanted.toLowerCase()
+  return type === 'DNS' && isIP(wanted) === 0 && coversName(value.toLowerCase(), wanted.toLowerCase())
+}
+
+/** A wildcard stands for exactly the first label (RFC 6125 section 6.4.3). */
+function coversName(pattern: string, name: string): boolean {
+  if (!pattern.startsWith('*.')) return pattern === name
+  const dot = name.indexOf('.')
+  return dot > 0 && name.slice(dot) === pattern.slice(1)
+}
