@@ -1,0 +1,76 @@
+// Header blocks to send, as flat lists for node:http2. The last guard: nothing unchecked and nothing connection-
+// specific goes out, whatever a filter left in a list.
+import { fieldName, FieldKind, isToken } from '../http/field-name.ts'
+import { BAD_VALUE } from '../http/head-text.ts'
+import type { HeaderList } from '../http/headers.ts'
+import { TARGET } from '../http/request-parser.ts'
+
+const DIGITS = /^[0-9]+$/
+const OUTER_SPACE = /^[ \t]+|[ \t]+$/g
+
+/** undefined: a field is not fit for the wire. */
+export function responseFields(input: {
+  readonly status: number
+  readonly headers: HeaderList
+  /** Of the body that is sent. */
+  readonly length: number | undefined
+  /** HEAD and 304: content-length of the list tells about a body that is not sent. */
+  readonly keepsLength: boolean
+}): string[] | undefined {
+  const fields = [':status', String(input.status)]
+  if (!appendFields(fields, input.headers, input.keepsLength)) return undefined
+  if (input.length !== undefined) fields.push('content-length', String(input.length))
+  return fields
+}
+
+/** undefined: a part is not fit for the wire. */
+export function requestFields(input: {
+  readonly method: string
+  readonly scheme: string
+  readonly authority: string
+  readonly pathAndQuery: string
+  readonly headers: HeaderList
+  readonly length: number | undefined
+}): string[] | undefined {
+  const { method, scheme, authority, pathAndQuery } = input
+  if (!isToken(method) || !TARGET.test(pathAndQuery) || !AUTHORITY.test(authority)) return undefined
+  const fields = [':method', method, ':scheme', scheme, ':authority', authority, ':path', pathAndQuery]
+  if (!appendFields(fields, input.headers, false)) return undefined
+  if (input.length !== undefined) fields.push('content-length', String(input.length))
+  return fields
+}
+
+/** Fields that may stand behind a body; others are left out (RFC 9110 section 6.5.1). */
+export function trailerFields(trailers: HeaderList | undefined): Record<string, string | string[]> {
+  // Open keys: no prototype. node takes them as OutgoingHttpHeaders.
+  const object = Object.create(null) as Record<string, string | string[]>
+  for (const [raw, value] of trailers ?? []) {
+    const name = fieldName(raw)
+    if (name === undefined || name.kind !== FieldKind.Ordinary || BAD_VALUE.test(value)) continue
+    const before = object[name.lower]
+    if (before === undefined) object[name.lower] = value
+    else if (typeof before === 'string') object[name.lower] = [before, value]
+    else before.push(value)
+  }
+  return object
+}
+
+const AUTHORITY = /^[!-~]+$/
+
+function appendFields(fields: string[], headers: HeaderList, keepsLength: boolean): boolean {
+  const list = headers.fields
+  for (let i = 0; i < list.length; i += 2) {
+    const value = list[i + 1] ?? ''
+    const name = fieldName(list[i] ?? '')
+    if (name === undefined || BAD_VALUE.test(value)) return false
+    if (name.kind !== FieldKind.Ordinary && !isSent(name.kind, value, keepsLength)) continue
+    fields.push(name.lower, value.replace(OUTER_SPACE, ''))
+  }
+  return true
+}
+
+function isSent(kind: FieldKind, value: string, keepsLength: boolean): boolean {
+  if (kind === FieldKind.Te) return value === 'trailers'
+  if (kind === FieldKind.ProxyAuthenticate) return true
+  return kind === FieldKind.ContentLength && keepsLength && DIGITS.test(value)
+}

@@ -1,0 +1,149 @@
+// The header block of a request, as node:http2 hands it over, into a request of the proxy. Refuses what is malformed
+// (RFC 9113 section 8); must not pass on anything that an HTTP/1.1 backend could take for framing.
+import { fieldName, FieldKind } from '../http/field-name.ts'
+import { BAD_VALUE } from '../http/head-text.ts'
+import { type HeadProblem, invalid } from '../http/head-fields.ts'
+import { HeaderList } from '../http/headers.ts'
+import { HttpRequest } from '../http/message.ts'
+import { HOST, isMethod, type Place, splitPath, TARGET } from '../http/request-parser.ts'
+
+export interface RequestFields {
+  readonly request: HttpRequest
+  /** As announced by content-length. */
+  readonly contentLength: number | undefined
+  readonly expectsContinue: boolean
+}
+
+const COLON = 0x3a
+/** RFC 9113 section 6.5.2: what a field counts besides its name and value. */
+const FIELD_OVERHEAD_BYTES = 32
+const DIGITS = /^[0-9]{1,15}$/
+const OUTER_SPACE = /^[ \t]|[ \t]$/
+
+const BAD_NAME = invalid('invalid header name')
+const BAD_FIELD_VALUE = invalid('invalid header value')
+const BAD_PSEUDO = invalid('unknown, repeated, late or missing pseudo-header field')
+const BAD_CONNECTION_FIELD = invalid('connection-specific header field')
+const BAD_LENGTH = invalid('invalid content-length')
+const BAD_PLACE = invalid('invalid :path, :authority or :scheme')
+const HOST_DIFFERS = invalid('host differs from :authority')
+const BAD_EXPECT: HeadProblem = { code: 'expectationFailed', detail: 'expectation other than 100-continue' }
+const TOO_LARGE: HeadProblem = { code: 'headersTooLarge', detail: 'header list over the limit' }
+
+/** `raw`: name, value, name, value, … in wire order. */
+export function readRequestFields(
+  raw: readonly string[],
+  options: { readonly isTls: boolean; readonly headerBytesMax: number },
+): RequestFields | HeadProblem {
+  const reader = new Reader()
+  let bytes = 0
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = raw[i] ?? ''
+    const value = raw[i + 1] ?? ''
+    bytes += name.length + value.length + FIELD_OVERHEAD_BYTES
+    if (bytes > options.headerBytesMax) return TOO_LARGE
+    if (BAD_VALUE.test(value) || OUTER_SPACE.test(value)) return BAD_FIELD_VALUE
+    const problem = name.charCodeAt(0) === COLON ? reader.pseudo(name, value) : reader.field(name, value)
+    if (problem !== undefined) return problem
+  }
+  return reader.finish(options.isTls ? 'https' : 'http')
+}
+
+class Reader {
+  readonly #fields: string[] = []
+  readonly #pseudo: { method?: string; scheme?: string; authority?: string; path?: string } = {}
+  #hasFields = false
+  #host: string | undefined = undefined
+  #cookie: string | undefined = undefined
+  #length: number | undefined = undefined
+  #expect: string | undefined = undefined
+  #hasTrailers = false
+
+  pseudo(name: string, value: string): HeadProblem | undefined {
+    const key = PSEUDO.get(name)
+    if (key === undefined || this.#hasFields || this.#pseudo[key] !== undefined) return BAD_PSEUDO
+    this.#pseudo[key] = value
+    return undefined
+  }
+
+  field(raw: string, value: string): HeadProblem | undefined {
+    this.#hasFields = true
+    const name = fieldName(raw)
+    if (name === undefined || name.lower !== raw) return BAD_NAME
+    if (name.kind !== FieldKind.Ordinary) return this.#special(raw, name.kind, value)
+    // Clients may split it; backends that speak HTTP/1.1 must see one field (RFC 9113 section 8.2.3).
+    if (raw === 'cookie') this.#cookie = this.#cookie === undefined ? value : `${this.#cookie}; ${value}`
+    else this.#fields.push(name.lower, value)
+    return undefined
+  }
+
+  finish(scheme: 'http' | 'https'): RequestFields | HeadProblem {
+    const place = this.#place()
+    if ('code' in place) return place
+    if (this.#expect !== undefined && this.#expect !== '100-continue') return BAD_EXPECT
+    const { host = '', path, query } = place
+    if (this.#cookie !== undefined) this.#fields.push('cookie', this.#cookie)
+    if (this.#hasTrailers) this.#fields.push('te', 'trailers')
+    const headers = new HeaderList(this.#fields)
+    const { method = '' } = this.#pseudo
+    const request = new HttpRequest({ method, path, query, host, scheme, version: 'HTTP/2', headers })
+    return { request, contentLength: this.#length, expectsContinue: this.#expect !== undefined }
+  }
+
+  #special(name: string, kind: FieldKind, value: string): HeadProblem | undefined {
+    if (kind === FieldKind.Host) {
+      if (this.#host !== undefined) return HOST_DIFFERS
+      this.#host = value
+      return undefined
+    }
+    if (kind === FieldKind.ContentLength) return this.#takeLength(value)
+    if (kind === FieldKind.Expect) {
+      this.#expect = value.toLowerCase()
+      return undefined
+    }
+    if (kind === FieldKind.Te) {
+      this.#hasTrailers = true
+      return value.toLowerCase() === 'trailers' ? undefined : BAD_CONNECTION_FIELD
+    }
+    return DROPPED.has(name) ? undefined : BAD_CONNECTION_FIELD
+  }
+
+  #takeLength(value: string): HeadProblem | undefined {
+    if (this.#length !== undefined || !DIGITS.test(value)) return BAD_LENGTH
+    this.#length = Number(value)
+    this.#fields.push('content-length', value)
+    return undefined
+  }
+
+  #place(): Place | HeadProblem {
+    const { method, authority = this.#host } = this.#pseudo
+    if (method === undefined || !isMethod(method)) return BAD_PSEUDO
+    if (authority === undefined || !HOST.test(authority)) return BAD_PLACE
+    const host = authority.toLowerCase()
+    if (this.#host !== undefined && this.#host.toLowerCase() !== host) return HOST_DIFFERS
+    return method === 'CONNECT' ? this.#connectPlace(host) : this.#pathPlace(method, host)
+  }
+
+  /** RFC 9113 section 8.5. */
+  #connectPlace(host: string): Place | HeadProblem {
+    const { scheme, path } = this.#pseudo
+    return scheme === undefined && path === undefined ? { path: host, query: '', host } : BAD_PSEUDO
+  }
+
+  #pathPlace(method: string, host: string): Place | HeadProblem {
+    const { scheme, path } = this.#pseudo
+    if (path === undefined || (scheme !== 'http' && scheme !== 'https')) return BAD_PSEUDO
+    if (path === '*' && method === 'OPTIONS') return { path, query: '', host }
+    return path.startsWith('/') && TARGET.test(path) ? splitPath(path, host) : BAD_PLACE
+  }
+}
+
+const PSEUDO = new Map<string, 'method' | 'scheme' | 'authority' | 'path'>([
+  [':method', 'method'],
+  [':scheme', 'scheme'],
+  [':authority', 'authority'],
+  [':path', 'path'],
+])
+
+/** Meant for one hop, but not forbidden by RFC 9113 section 8.2.2. */
+const DROPPED = new Set(['trailer', 'proxy-authenticate'])

@@ -1,0 +1,402 @@
+// One request of an HTTP/2 client: its stream becomes an exchange, the exchange's response becomes the stream's.
+// Exactly one `finished` for each exchange. Knows no other streams.
+import { constants, type ServerHttp2Stream } from 'node:http2'
+import { FAILURES, failureResponse, type FailureCode } from '../errors.ts'
+import { type Connection, Exchange } from '../exchange.ts'
+import { BodyAborted, type OutgoingBody } from '../http/body.ts'
+import { discardBody } from '../http/body-writer.ts'
+import type { ConnectionFacts } from '../http/connection.ts'
+import type { RequestHandler } from '../http/handler.ts'
+import { HeaderList } from '../http/headers.ts'
+import { type BodySource, IncomingBody } from '../http/incoming-body.ts'
+import type { HttpResponse } from '../http/message.ts'
+import { BodySender, type BodySenderOwner, isSendable, isStreamed, lengthOf, resetStream } from './body-sender.ts'
+import { type EndOfStream, watchEnd } from './end-of-stream.ts'
+import { responseFields, trailerFields } from './outgoing-fields.ts'
+import { readRequestFields } from './request-fields.ts'
+import { WRITE_STALL_MS } from '../http/write-stall.ts'
+
+/** The connection of a stream. */
+export interface StreamOwner {
+  readonly id: number
+  readonly facts: ConnectionFacts
+  readonly isClosing: boolean
+  /** Data went through: the connection is not idle. */
+  active(): void
+  drain(): void
+  requestStarted(): void
+  requestFinished(): void
+  /** The stream is gone; `isReset`: by a reset of either side. */
+  streamClosed(stream: ServerStream, isReset: boolean): void
+}
+
+/** RFC 9110: responses that have no content whatever they announce. */
+const BODILESS = new Set([204, 205, 304])
+/** One DATA frame. */
+const WHOLE_BYTES_MAX = 16_384
+
+export class ServerStream implements Connection, BodySource, BodySenderOwner {
+  readonly #owner: StreamOwner
+  readonly #stream: ServerHttp2Stream
+  readonly #handler: RequestHandler
+  #exchange: Exchange | undefined = undefined
+  #incoming: IncomingBody | undefined = undefined
+  #received = 0
+  #owesContinue = false
+  #isAnswered = false
+  #isSent = false
+  #sender: BodySender | undefined = undefined
+  #response: HttpResponse | undefined = undefined
+  #abort: AbortController | undefined = undefined
+  #isClosed = false
+  /** Written when the sweep last looked, and since when that has not changed. */
+  #writtenBytes = -1
+  #stalledSinceMs = 0
+
+  constructor(owner: StreamOwner, stream: ServerHttp2Stream, handler: RequestHandler) {
+    this.#owner = owner
+    this.#stream = stream
+    this.#handler = handler
+    // Resets and broken connections; what follows from them is done on `close`.
+    stream.on('error', () => {})
+    stream.once('close', () => this.#closed())
+  }
+
+  // --- Connection ---
+
+  get id(): number {
+    return this.#owner.id
+  }
+
+  get sourceAddress(): string {
+    return this.#owner.facts.sourceAddress
+  }
+
+  get sourcePort(): number {
+    return this.#owner.facts.sourcePort
+  }
+
+  get localAddress(): string {
+    return this.#owner.facts.localAddress
+  }
+
+  get localPort(): number {
+    return this.#owner.facts.localPort
+  }
+
+  get isTls(): boolean {
+    return this.#owner.facts.isTls
+  }
+
+  get sni(): string | undefined {
+    return this.#owner.facts.sni
+  }
+
+  get peer(): ConnectionFacts['peer'] {
+    return this.#owner.facts.peer
+  }
+
+  get signal(): AbortSignal {
+    this.#abort ??= new AbortController()
+    if (this.#isClosed) this.#abort.abort()
+    return this.#abort.signal
+  }
+
+  close(): void {
+    this.#owner.drain()
+  }
+
+  get running(): Exchange | undefined {
+    return this.#exchange
+  }
+
+  // --- request ---
+
+  begin(raw: readonly string[], options: { readonly isEnded: boolean; readonly headerBytesMax: number }): void {
+    const { isTls } = this.#owner.facts
+    const head = readRequestFields(raw, { isTls, headerBytesMax: options.headerBytesMax })
+    if ('code' in head) {
+      this.#refuse(head.code, head.detail)
+      return
+    }
+    const { request, contentLength } = head
+    if (options.isEnded && contentLength !== undefined && contentLength > 0) {
+      this.#refuse('invalidRequest', 'content-length without a body')
+      return
+    }
+    const exchange = new Exchange(this, request, performance.now())
+    this.#exchange = exchange
+    this.#owner.requestStarted()
+    if (!options.isEnded) {
+      this.#owesContinue = head.expectsContinue
+      request.body = this.#receive(contentLength)
+    }
+    this.#handle(exchange)
+  }
+
+  /** Beyond what the connection may have open. */
+  refuseUnseen(): void {
+    resetStream(this.#stream, constants.NGHTTP2_REFUSED_STREAM)
+  }
+
+  #handle(exchange: Exchange): void {
+    // CONNECT needs a connection of its own; here it would take its place among other streams.
+    if (exchange.request.method === 'CONNECT') {
+      exchange.fail('methodNotAllowed')
+      this.#answer(exchange)
+      return
+    }
+    try {
+      this.#handler.handle(exchange, (answered) => this.#answer(answered))
+    } catch (error) {
+      // A bug behind the seam costs one request, not the worker.
+      exchange.fail('internal', String(error))
+      this.#answer(exchange)
+    }
+  }
+
+  #receive(contentLength: number | undefined): IncomingBody {
+    const stream = this.#stream
+    const end = watchEnd(stream)
+    const body = new IncomingBody(this, contentLength)
+    body.mayHaveTrailers = true
+    this.#incoming = body
+    stream.pause()
+    stream.on('data', (chunk: Buffer) => this.#takeData(body, chunk))
+    stream.on('trailers', (_trailers, _flags, raw?: string[]) => {
+      body.trailers = trailersOf(raw)
+    })
+    stream.once('end', () => this.#takeEnd(body, end))
+    return body
+  }
+
+  #takeData(body: IncomingBody, chunk: Buffer): void {
+    this.#owesContinue = false
+    this.#owner.active()
+    this.#received += chunk.length
+    if (this.#incoming !== body) return
+    if (body.length !== undefined && this.#received > body.length) {
+      this.#breakBody(body, 'more data than content-length')
+      return
+    }
+    body.push(chunk, 0, chunk.length)
+    body.settle()
+  }
+
+  #takeEnd(body: IncomingBody, end: EndOfStream): void {
+    if (this.#incoming !== body) return
+    const isShort = body.length !== undefined && this.#received !== body.length
+    if (isShort || !end.hasEnded) {
+      this.#breakBody(body, 'data ended before the body did')
+      return
+    }
+    this.#incoming = undefined
+    body.end()
+  }
+
+  #breakBody(body: IncomingBody, detail: string): void {
+    this.#incoming = undefined
+    if (!this.#isAnswered) this.#exchange?.upstreamCall?.abort('invalidRequest')
+    body.fail(new BodyAborted(detail))
+    resetStream(this.#stream, constants.NGHTTP2_PROTOCOL_ERROR)
+  }
+
+  // --- BodySource ---
+
+  pauseBody(): void {
+    this.#stream.pause()
+  }
+
+  resumeBody(): void {
+    if (this.#isClosed) return
+    if (this.#owesContinue && !this.#stream.headersSent && !this.#stream.closed) {
+      this.#stream.additionalHeaders({ ':status': 100 })
+    }
+    this.#owesContinue = false
+    this.#stream.resume()
+  }
+
+  cancelBody(): void {
+    this.#incoming = undefined
+    if (this.#isSent) this.#stopRequest()
+    else this.#stream.pause()
+  }
+
+  // --- response ---
+
+  #answer(exchange: Exchange): void {
+    if (exchange !== this.#exchange || this.#isAnswered) return
+    this.#isAnswered = true
+    if (this.#isClosed || this.#stream.closed || this.#stream.destroyed) {
+      discardBody(exchange.response?.body)
+      if (this.#isClosed) this.#finish(false)
+      return
+    }
+    this.#send(exchange)
+  }
+
+  #send(exchange: Exchange): void {
+    const response = sendable(exchange)
+    this.#response = response
+    const { status, headers } = response
+    const isBodiless = exchange.request.method === 'HEAD' || BODILESS.has(status)
+    const body = isBodiless ? undefined : wholeOrStream(response.body)
+    const framing = isBodiless ? bodilessFraming(response) : { length: lengthOf(body), keepsLength: false }
+    const fields = responseFields({ status, headers, ...framing })
+    if (fields === undefined) {
+      this.#unfit(exchange, response)
+      return
+    }
+    if (isBodiless) discardBody(response.body)
+    if (body === undefined) {
+      this.#stream.respond(fields, { endStream: true })
+      this.bodySent(true)
+    } else this.#sendBody(fields, body)
+  }
+
+  #sendBody(fields: string[], body: NonNullable<OutgoingBody>): void {
+    // Streams are told to wait even where no trailers come: otherwise node would end the stream before it resets it,
+    // and a body that was cut short would look whole.
+    const waitForTrailers = isStreamed(body) || this.#response?.trailerSource !== undefined
+    this.#stream.respond(fields, { waitForTrailers })
+    if (waitForTrailers) {
+      this.#stream.once('wantTrailers', () => {
+        if (this.#isSent && !this.#stream.closed) this.#stream.sendTrailers(trailerFields(this.#response?.trailers))
+      })
+    }
+    const sender = new BodySender(this.#stream, this, false)
+    this.#sender = sender
+    this.#stream.on('drain', () => {
+      this.#owner.active()
+      sender.drained()
+    })
+    sender.send(body)
+  }
+
+  bodySent(isComplete: boolean): void {
+    if (!isComplete) {
+      // A body cut short must not look whole.
+      resetStream(this.#stream, constants.NGHTTP2_INTERNAL_ERROR)
+      return
+    }
+    this.#isSent = true
+    if (this.#stream.writableFinished) this.#stopRequest()
+    else this.#stream.once('finish', () => this.#stopRequest())
+  }
+
+  /** The response is out: what the client still sends is of no use (RFC 9113 section 8.1). */
+  #stopRequest(): void {
+    const body = this.#incoming
+    this.#incoming = undefined
+    body?.fail(new BodyAborted('the response is complete'))
+    if (this.#stream.readableEnded || this.#stream.endAfterHeaders) return
+    if (!this.#stream.writableFinished) return
+    resetStream(this.#stream, constants.NGHTTP2_NO_ERROR)
+    // Lets the stream see its end; the data is dropped.
+    this.#stream.resume()
+  }
+
+  /** A field that must not go on the wire: 500 instead; if even that is not fit, the stream goes. */
+  #unfit(exchange: Exchange, response: HttpResponse): void {
+    discardBody(response.body)
+    if (response.isLocal && exchange.reason === 'Internal') {
+      resetStream(this.#stream, constants.NGHTTP2_INTERNAL_ERROR)
+      return
+    }
+    exchange.fail('internal', 'a response header is not fit for the wire')
+    this.#send(exchange)
+  }
+
+  /** Malformed: there is no exchange. */
+  #refuse(code: FailureCode, detail: string): void {
+    const { sourceAddress, sourcePort } = this.#owner.facts
+    const { status } = FAILURES[code]
+    this.#handler.refused({ sourceAddress, sourcePort, status, detail })
+    const response = failureResponse(code, false)
+    const body = Buffer.from(FAILURES[code].text)
+    const fields = responseFields({ status, headers: response.headers, length: body.length, keepsLength: false })
+    const stream = this.#stream
+    if (fields === undefined || stream.closed || stream.destroyed) return
+    stream.respond(fields)
+    stream.end(body, () => resetStream(stream, constants.NGHTTP2_PROTOCOL_ERROR))
+  }
+
+  // --- end ---
+
+  #closed(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    const isReset = this.#stream.rstCode !== constants.NGHTTP2_NO_ERROR
+    const isComplete = this.#isSent && (!isReset || this.#stream.writableFinished)
+    const body = this.#incoming
+    this.#incoming = undefined
+    body?.fail(new BodyAborted('client closed the stream'))
+    this.#abort?.abort()
+    const exchange = this.#exchange
+    if (exchange !== undefined) {
+      if (!this.#isAnswered) exchange.upstreamCall?.abort('upstreamFailure')
+      this.#sender?.abort()
+      // Otherwise the handler's answer is waited for, so that `finished` comes last.
+      if (this.#isAnswered) this.#finish(isComplete)
+    }
+    this.#owner.streamClosed(this, isReset)
+  }
+
+  #finish(isComplete: boolean): void {
+    const exchange = this.#exchange
+    if (exchange === undefined) return
+    this.#exchange = undefined
+    exchange.responseBytes += this.#sender?.count ?? 0
+    this.#owner.requestFinished()
+    this.#handler.finished(exchange, isComplete)
+  }
+
+  // --- time ---
+
+  /** A client that never opens its window, or has stopped sending a body that is waited for. */
+  sweep(nowMs: number): void {
+    const waits = this.#stream.writableLength > 0 || this.#isWaitingForBody
+    const progress = (this.#sender?.count ?? 0) - this.#stream.writableLength + this.#received
+    if (!waits || progress !== this.#writtenBytes) this.#stalledSinceMs = nowMs
+    this.#writtenBytes = progress
+    const patienceMs = this.#isWaitingForBody ? this.#handler.limits.idleTimeoutMs : WRITE_STALL_MS
+    if (nowMs - this.#stalledSinceMs >= patienceMs) resetStream(this.#stream)
+  }
+
+  get #isWaitingForBody(): boolean {
+    return this.#incoming !== undefined && !this.#stream.isPaused() && this.#stream.writableLength === 0
+  }
+}
+
+function trailersOf(raw: readonly string[] | undefined): HeaderList {
+  const list = new HeaderList()
+  for (let i = 0; i < (raw?.length ?? 0); i += 2) list.append(raw?.[i] ?? '', raw?.[i + 1] ?? '')
+  return list
+}
+
+/** For HEAD, 204, 205 and 304: what they may say about the body that is not sent. */
+function bodilessFraming({ status, body }: HttpResponse): { length: number | undefined; keepsLength: boolean } {
+  if (status === 204 || status === 205) return { length: undefined, keepsLength: false }
+  const length = isStreamed(body) ? undefined : lengthOf(body)
+  return { length, keepsLength: length === undefined }
+}
+
+/** A small body that is all here goes out in one piece. */
+function wholeOrStream(body: OutgoingBody): OutgoingBody {
+  if (body === '') return undefined
+  if (!(body instanceof IncomingBody) || body.mayHaveTrailers) return body
+  const text = body.takeWhole(WHOLE_BYTES_MAX)
+  if (text === undefined) return body
+  return text === '' ? undefined : Buffer.from(text, 'latin1')
+}
+
+/** What can be sent: an impossible status, or no response at all, is a bug answered with 500. */
+function sendable(exchange: Exchange): HttpResponse {
+  const { response } = exchange
+  if (response === undefined) return exchange.fail('internal', 'no response was made')
+  const { status, body } = response
+  if (!isSendable(body)) return exchange.fail('internal', 'response body was read before')
+  if (Number.isInteger(status) && status >= 200 && status <= 599) return response
+  discardBody(body)
+  return exchange.fail('internal', `impossible response status ${status}`)
+}

@@ -1,0 +1,165 @@
+// HTTP/2 connections to one target, and the calls that wait for one. Bounded in both; calls wait in order.
+import { isIP } from 'node:net'
+import { connectHttp2, type ConnectFailure } from '../grpc/connect.ts'
+import type { DeadlineWheel } from '../http/deadlines.ts'
+import type { UpstreamCall } from '../upstream/call.ts'
+import type { DnsCache } from '../upstream/dns-cache.ts'
+import type { UpstreamTarget } from '../upstream/target.ts'
+import { UpstreamSession, type SessionOwner } from './upstream-session.ts'
+import { UpstreamStream } from './upstream-stream.ts'
+
+export interface Http2PoolShared {
+  readonly dns: DnsCache
+  readonly wheel: DeadlineWheel
+}
+
+/** 6400 streams to one address and worker. */
+const SESSIONS_MAX = 64
+/** At a time: a backend that is down is not stormed. */
+const CONNECTING_MAX = 4
+/** Calls that one connection to come is counted on for. */
+const STREAMS_EXPECTED = 100
+/** Calls that wait for a stream; one more fails at once instead of growing the line. */
+const WAITING_MAX = 4096
+const IDLE_MS = 90_000
+/** What a backend may send that nobody reads yet: constant memory for slow clients. */
+const SETTINGS = { initialWindowSize: 262_144, maxHeaderListSize: 131_072 } as const
+/** Megabytes, as node counts them: 100 streams with full windows. */
+const SESSION_MEMORY_MAX = 64
+
+export class Http2Pool implements SessionOwner {
+  /** `host:port` for logs. */
+  readonly label: string
+  isRetired = false
+  readonly #target: UpstreamTarget
+  readonly #shared: Http2PoolShared
+  readonly #sessions = new Set<UpstreamSession>()
+  readonly #waiting: UpstreamStream[] = []
+  #connecting = 0
+  #isClosed = false
+
+  constructor(target: UpstreamTarget, shared: Http2PoolShared) {
+    this.#target = target
+    this.#shared = shared
+    const host = isIP(target.host) === 6 ? `[${target.host}]` : target.host
+    this.label = target.unixPath ?? `${host}:${target.port}`
+  }
+
+  get isEmpty(): boolean {
+    return this.#sessions.size === 0 && this.#connecting === 0 && this.#waiting.length === 0
+  }
+
+  get openConnections(): number {
+    return this.#sessions.size
+  }
+
+  get idleCount(): number {
+    let count = 0
+    for (const { idleSinceMs } of this.#sessions) if (idleSinceMs !== undefined) count++
+    return count
+  }
+
+  dispatch(call: UpstreamCall): void {
+    this.#dispatch(new UpstreamStream(call))
+  }
+
+  sweep(nowMs: number): void {
+    for (const session of this.#sessions) {
+      session.sweep(nowMs)
+      const { idleSinceMs } = session
+      if (idleSinceMs !== undefined && (this.isRetired || nowMs - idleSinceMs >= IDLE_MS)) session.drain()
+    }
+  }
+
+  destroyAll(): void {
+    this.#isClosed = true
+    this.isRetired = true
+    this.#failWaiting('upstreamFailure', 'the client is closed')
+    for (const session of this.#sessions) session.destroy()
+  }
+
+  // --- SessionOwner ---
+
+  roomChanged(): void {
+    while (this.#waiting.length > 0) {
+      const [stream] = this.#waiting
+      if (stream !== undefined && !stream.call.isSettled && !this.#startNow(stream)) {
+        this.#connect()
+        return
+      }
+      this.#waiting.shift()
+    }
+  }
+
+  /** Once more, if all of it is still here: a stream that was refused has had no effect (RFC 9113 section 8.7). */
+  refused(stream: UpstreamStream): boolean {
+    if (this.#isClosed || !stream.canRepeat) return false
+    stream.call.isRetried = true
+    stream.detach()
+    this.#dispatch(stream)
+    return true
+  }
+
+  closed(session: UpstreamSession): void {
+    this.#sessions.delete(session)
+    this.roomChanged()
+  }
+
+  // --- dispatch ---
+
+  #dispatch(stream: UpstreamStream): void {
+    if (this.#waiting.length === 0 && this.#startNow(stream)) return
+    if (this.#waiting.length >= WAITING_MAX) this.#forgetSettled()
+    if (this.#waiting.length >= WAITING_MAX) {
+      stream.call.failed('overloaded', `too many calls wait for ${this.label}`)
+      return
+    }
+    this.#waiting.push(stream)
+    this.#connect()
+  }
+
+  #startNow(stream: UpstreamStream): boolean {
+    for (const session of this.#sessions) if (session.hasRoom && stream.start(session)) return true
+    return false
+  }
+
+  #forgetSettled(): void {
+    const kept = this.#waiting.filter(({ call }) => !call.isSettled)
+    this.#waiting.length = 0
+    this.#waiting.push(...kept)
+  }
+
+  /** As many as the calls that wait need. */
+  #connect(): void {
+    if (this.#isClosed) return
+    const needed = Math.ceil(this.#waiting.length / STREAMS_EXPECTED)
+    while (
+      this.#connecting < Math.min(needed, CONNECTING_MAX) &&
+      this.#sessions.size + this.#connecting < SESSIONS_MAX
+    ) {
+      this.#connecting++
+      connectHttp2({
+        ...this.#shared,
+        target: this.#target,
+        settings: SETTINGS,
+        sessionMemoryMax: SESSION_MEMORY_MAX,
+        opened: (http2Session) => {
+          this.#connecting--
+          const session = new UpstreamSession(http2Session, this, this.#target.tls !== undefined)
+          if (this.#isClosed) session.destroy()
+          else this.#sessions.add(session)
+          this.roomChanged()
+        },
+        failed: (detail, code) => {
+          this.#connecting--
+          // Others that are open or on their way will serve who waits, or the deadline of each call does.
+          if (this.#sessions.size === 0 && this.#connecting === 0) this.#failWaiting(code, detail)
+        },
+      })
+    }
+  }
+
+  #failWaiting(code: ConnectFailure, detail: string): void {
+    for (const { call } of this.#waiting.splice(0)) call.failed(code, `${this.label}: ${detail}`)
+  }
+}

@@ -1,0 +1,297 @@
+// One call to a backend on an HTTP/2 stream, from the moment it waits for one until its response is read. Knows no
+// pools.
+import { constants, type ClientHttp2Stream } from 'node:http2'
+import { BodyAborted } from '../http/body.ts'
+import { fieldName, FieldKind } from '../http/field-name.ts'
+import { BAD_VALUE } from '../http/head-text.ts'
+import { HeaderList } from '../http/headers.ts'
+import { type BodySource, IncomingBody } from '../http/incoming-body.ts'
+import type { CallCarrier, UpstreamCall } from '../upstream/call.ts'
+import { BodySender, type BodySenderOwner, isSendable, isStreamed, lengthOf, resetStream } from './body-sender.ts'
+import { type EndOfStream, watchEnd } from './end-of-stream.ts'
+import { trailerFields } from './outgoing-fields.ts'
+
+/** The session a stream runs on. */
+export interface StreamCarrier {
+  readonly scheme: string
+  /** @throws when the session takes no streams any more. */
+  open(fields: string[], options: { endStream: boolean; waitForTrailers: boolean }): ClientHttp2Stream
+  /** Bytes came, so the backend is alive. */
+  received(): void
+  /** The backend said that it has not touched the stream of that id, and never will. */
+  isUntouched(id: number | undefined): boolean
+  /** The stream is gone. `isRefused`: the backend has done nothing with it. True: the call goes on elsewhere. */
+  released(stream: UpstreamStream, isRefused: boolean): boolean
+  /** The call that began then was given up without an answer. */
+  doubts(startedMs: number): void
+}
+
+/** Interim responses (100, 103) before the real one. */
+const INTERIM_MAX = 16
+const DIGITS = /^[0-9]{1,15}$/
+
+export class UpstreamStream implements BodySource, BodySenderOwner, CallCarrier {
+  readonly call: UpstreamCall
+  #carrier: StreamCarrier | undefined = undefined
+  #stream: ClientHttp2Stream | undefined = undefined
+  #end: EndOfStream | undefined = undefined
+  #sender: BodySender | undefined = undefined
+  #body: IncomingBody | undefined = undefined
+  #received = 0
+  #interims = 0
+  #hasResponse = false
+  #startedMs = 0
+
+  constructor(call: UpstreamCall) {
+    this.call = call
+  }
+
+  /** Where the call stands does not allow to send it once more. */
+  get canRepeat(): boolean {
+    return !this.call.isSettled && !this.call.isRetried && (this.#sender === undefined || this.#sender.canRepeat)
+  }
+
+  /** The call waits for another stream. */
+  detach(): void {
+    this.#sender?.detach()
+  }
+
+  /** False: the session does not take it. Otherwise the call is under way, or settled. */
+  start(carrier: StreamCarrier): boolean {
+    const { call } = this
+    const { body } = call
+    if (this.#sender === undefined && !isSendable(body)) {
+      call.failed('internal', 'the request body was read before')
+      return true
+    }
+    const fields = call.http2Fields(carrier.scheme, lengthOf(body))
+    if (fields === undefined) {
+      call.failed('internal', 'the request is not fit for the wire after rewriting')
+      return true
+    }
+    // Also where no trailers come: see server-stream.ts.
+    const waitForTrailers = isStreamed(body)
+    let stream: ClientHttp2Stream
+    try {
+      stream = carrier.open(fields, { endStream: body === undefined, waitForTrailers })
+    } catch {
+      return false
+    }
+    this.#carrier = carrier
+    this.#stream = stream
+    this.#startedMs = performance.now()
+    call.carrier = this
+    this.#listen(stream)
+    if (waitForTrailers) stream.once('wantTrailers', () => this.#sendTrailers(stream))
+    if (this.#sender !== undefined) this.#sender.moveTo(stream)
+    else if (body !== undefined) {
+      this.#sender = new BodySender(stream, this, true)
+      this.#sender.send(body)
+    }
+    return true
+  }
+
+  #listen(stream: ClientHttp2Stream): void {
+    this.#end = watchEnd(stream)
+    stream.pause()
+    // What follows from it is done on `close`.
+    stream.on('error', () => {})
+    stream.on('headers', () => this.#onInterim())
+    stream.on('response', (_headers, flags, raw?: string[]) => this.#onResponse(stream, flags, raw ?? []))
+    stream.on('drain', () => {
+      if (stream === this.#stream) this.#sender?.drained()
+    })
+    stream.once('close', () => this.#onClose(stream))
+  }
+
+  #sendTrailers(stream: ClientHttp2Stream): void {
+    if (stream.closed || this.#sender?.isComplete !== true) return
+    const { body } = this.call
+    stream.sendTrailers(trailerFields(body instanceof IncomingBody ? body.trailers : undefined))
+  }
+
+  // --- CallCarrier ---
+
+  /** The call is over before its answer. */
+  abandon(): void {
+    this.#carrier?.doubts(this.#startedMs)
+    this.#sender?.abort()
+    if (this.#stream !== undefined) resetStream(this.#stream)
+  }
+
+  // --- BodySenderOwner: the request ---
+
+  bodySent(isComplete: boolean): void {
+    if (isComplete) return
+    // The client's body broke: the backend must not see a request that looks whole.
+    if (this.#stream !== undefined) resetStream(this.#stream)
+    this.#failBody('request body was cut short')
+    this.call.failed('upstreamFailure', 'request body was cut short')
+  }
+
+  // --- BodySource: the response ---
+
+  pauseBody(): void {
+    this.#stream?.pause()
+  }
+
+  resumeBody(): void {
+    this.#stream?.resume()
+  }
+
+  cancelBody(): void {
+    this.#body = undefined
+    this.#sender?.abort()
+    if (this.#stream !== undefined) resetStream(this.#stream)
+  }
+
+  // --- response ---
+
+  #onInterim(): void {
+    this.#carrier?.received()
+    if (++this.#interims > INTERIM_MAX) this.call.failed('upstreamFailure', 'too many interim responses')
+  }
+
+  #onResponse(stream: ClientHttp2Stream, flags: number, raw: readonly string[]): void {
+    const { call } = this
+    this.#carrier?.received()
+    if (stream !== this.#stream || call.isSettled) return
+    const head = readResponse(raw)
+    if (typeof head === 'string') {
+      call.failed('upstreamFailure', `invalid response: ${head}`)
+      return
+    }
+    this.#hasResponse = true
+    this.#sender?.settle()
+    call.carrier = undefined
+    const { status, headers, contentLength } = head
+    const shape = { status, headers, framing: 'None', contentLength: 0, isKeepAlive: true, upgrade: undefined } as const
+    if ((flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0) {
+      this.#ended()
+      stream.resume()
+      call.responded(shape, undefined)
+      return
+    }
+    const body = new IncomingBody(this, contentLength)
+    body.mayHaveTrailers = true
+    this.#body = body
+    stream.on('data', (chunk: Buffer) => this.#onData(body, chunk))
+    stream.on('trailers', (_trailers, _flags, trailers?: string[]) => {
+      body.trailers = trailersOf(trailers ?? [])
+    })
+    stream.once('end', () => this.#onEnd(body))
+    call.responded(shape, body)
+  }
+
+  #onData(body: IncomingBody, chunk: Buffer): void {
+    this.#carrier?.received()
+    this.#received += chunk.length
+    if (this.#body !== body) return
+    body.push(chunk, 0, chunk.length)
+    body.settle()
+  }
+
+  #onEnd(body: IncomingBody): void {
+    if (this.#body !== body) return
+    if (this.#end?.hasEnded !== true || (body.length !== undefined && body.length !== this.#received)) {
+      this.#failBody('the backend closed the connection in the middle of the response')
+      return
+    }
+    this.#body = undefined
+    this.#ended()
+    body.end()
+  }
+
+  /** A backend that has answered in full does not need the rest of the request. */
+  #ended(): void {
+    if (this.#sender?.isActive !== true) return
+    this.#sender.abort()
+    if (this.#stream !== undefined) resetStream(this.#stream, constants.NGHTTP2_NO_ERROR)
+  }
+
+  #onClose(stream: ClientHttp2Stream): void {
+    const carrier = this.#carrier
+    if (stream !== this.#stream || carrier === undefined) return
+    this.#carrier = undefined
+    this.call.carrier = undefined
+    const isUnseen = stream.rstCode === constants.NGHTTP2_REFUSED_STREAM || carrier.isUntouched(stream.id)
+    // The pool may send the call again; only a call that it does not take is settled here.
+    if (carrier.released(this, isUnseen && !this.#hasResponse)) return
+    this.failed(`the backend closed the stream (${nameOf(stream.rstCode)})`)
+  }
+
+  /** Nothing more will come of it. */
+  failed(detail: string): void {
+    this.#sender?.abort()
+    this.#failBody(detail)
+    this.call.failed('upstreamFailure', detail)
+  }
+
+  #failBody(detail: string): void {
+    const body = this.#body
+    this.#body = undefined
+    body?.fail(new BodyAborted(detail))
+  }
+}
+
+interface ResponseFields {
+  readonly status: number
+  readonly headers: HeaderList
+  readonly contentLength: number | undefined
+}
+
+/** A text: what is wrong. Connection-specific fields are dropped. */
+function readResponse(raw: readonly string[]): ResponseFields | string {
+  const headers = new HeaderList()
+  let status = 0
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = raw[i] ?? ''
+    const value = raw[i + 1] ?? ''
+    if (name === ':status') status = Number(value)
+    else if (!takeField(headers, name, value)) return 'a header field that is not valid'
+  }
+  if (!Number.isInteger(status) || status < 200 || status > 599) return `status ${status}`
+  const [length, ...others] = headers.getAll('content-length')
+  if (length === undefined) return { status, headers, contentLength: undefined }
+  if (others.length > 0 || !DIGITS.test(length)) return 'invalid content-length'
+  return { status, headers, contentLength: Number(length) }
+}
+
+function takeField(headers: HeaderList, text: string, value: string): boolean {
+  const name = fieldName(text)
+  if (name === undefined || BAD_VALUE.test(value)) return false
+  if (isKept(name.kind)) headers.append(name.lower, value)
+  return true
+}
+
+function isKept(kind: FieldKind): boolean {
+  return kind === FieldKind.Ordinary || kind === FieldKind.ContentLength
+}
+
+function trailersOf(raw: readonly string[]): HeaderList {
+  const list = new HeaderList()
+  for (let i = 0; i < raw.length; i += 2) list.append(raw[i] ?? '', raw[i + 1] ?? '')
+  return list
+}
+
+function nameOf(code: number | undefined): string {
+  return CODES[code ?? 0] ?? `code ${code}`
+}
+
+/** RFC 9113 section 7. */
+const CODES: readonly string[] = [
+  'NO_ERROR',
+  'PROTOCOL_ERROR',
+  'INTERNAL_ERROR',
+  'FLOW_CONTROL_ERROR',
+  'SETTINGS_TIMEOUT',
+  'STREAM_CLOSED',
+  'FRAME_SIZE_ERROR',
+  'REFUSED_STREAM',
+  'CANCEL',
+  'COMPRESSION_ERROR',
+  'CONNECT_ERROR',
+  'ENHANCE_YOUR_CALM',
+  'INADEQUATE_SECURITY',
+  'HTTP_1_1_REQUIRED',
+]

@@ -1,0 +1,57 @@
+// All HTTP/2 connections to backends of one worker: a pool for each target.
+import { type Sweepable, Sweeper } from '../http/deadlines.ts'
+import type { UpstreamTarget } from '../upstream/target.ts'
+import { Http2Pool, type Http2PoolShared } from './upstream-pool.ts'
+
+export class Http2Upstream implements Sweepable {
+  readonly #shared: Http2PoolShared
+  readonly #pools = new Map<string, Http2Pool>()
+  readonly #sweeper = new Sweeper()
+
+  constructor(shared: Http2PoolShared) {
+    this.#shared = shared
+  }
+
+  get openConnections(): number {
+    let count = 0
+    for (const pool of this.#pools.values()) count += pool.openConnections
+    return count
+  }
+
+  get idleConnections(): number {
+    let count = 0
+    for (const pool of this.#pools.values()) count += pool.idleCount
+    return count
+  }
+
+  pool(target: UpstreamTarget): Http2Pool {
+    const known = this.#pools.get(target.key)
+    if (known !== undefined) {
+      known.isRetired = false
+      return known
+    }
+    const pool = new Http2Pool(target, this.#shared)
+    this.#pools.set(target.key, pool)
+    this.#sweeper.add(this)
+    return pool
+  }
+
+  retain(keys: ReadonlySet<string>): void {
+    for (const [key, pool] of this.#pools) pool.isRetired = !keys.has(key)
+    this.sweep(performance.now())
+  }
+
+  close(): void {
+    for (const pool of this.#pools.values()) pool.destroyAll()
+    this.#pools.clear()
+    this.#sweeper.remove(this)
+  }
+
+  sweep(nowMs: number): void {
+    for (const [key, pool] of this.#pools) {
+      pool.sweep(nowMs)
+      if (pool.isEmpty) this.#pools.delete(key)
+    }
+    if (this.#pools.size === 0) this.#sweeper.remove(this)
+  }
+}
