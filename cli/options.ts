@@ -1,5 +1,5 @@
-// Settings of the process from flags, environment and standalone file, in this order. `gw run` serves on loopback unless
-// told otherwise.
+// Settings of the process from flags, environment and standalone file, in this order. `gw run` serves on loopback
+// unless told otherwise.
 import type { ProxyOptions } from '#proxy/main.ts'
 import type { StandaloneSettings } from '#proxy/config/standalone/settings.ts'
 

@@ -3,6 +3,7 @@
 import tab from '@bomb.sh/tab/commander'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { VERSION } from '#api/version.ts'
+import { addProxyTrace } from './commands/proxy-trace.ts'
 import type { RunFlags } from './options.ts'
 import { completePaths } from './completion.ts'
 
@@ -52,6 +53,7 @@ export function buildProgram(finish: (code: number) => void): Command {
   addRun(program, finish)
   addValidate(program, finish)
   addTranslate(program, finish)
+  addProxyTrace(program, finish)
   program
     .command('version')
     .description('Print the version')

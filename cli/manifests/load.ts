@@ -1,5 +1,5 @@
-// Kubernetes manifests of a folder: parsed, validated as the API server would, defaults applied. Every problem has file,
-// line and field path.
+// Kubernetes manifests of a folder: parsed, validated as the API server would, defaults applied. Every problem has
+// file, line and field path.
 import { isDeepStrictEqual } from 'node:util'
 import type { KubeObject } from '#operator/translate/kube.ts'
 import { applyDefaults, isKnownKind, validateObject } from '#api/validate/validate.ts'

@@ -1,24 +1,37 @@
-// The admin server (specification, "Admin server"): configuration dump, log levels, memory, shutdown. Loopback only unless
-// told otherwise; never shows secret material.
+// The admin server (specification, "Admin server"): configuration dump, log levels, memory, traces, profiles, shutdown.
+// Loopback only unless told otherwise; never shows secret material.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { LEVEL_USAGE } from '../log/level-filter.ts'
 import type { LoggerRoot } from '../log/logger.ts'
 import { isSameOrigin, isTrustedHost } from './browser-guard.ts'
 import type { HttpListener, ListenAddress } from './http-listener.ts'
 import { listenHttp, sendJson, sendText, splitTarget } from './http-listener.ts'
+import type { TraceHub } from '../trace/hub.ts'
+import type { Profiles } from './pprof.ts'
+import { answerTrace } from './trace.ts'
 
 export interface AdminParts {
   readonly loggers: LoggerRoot
   /** The whole answer of `/config_dump`. */
   readonly configDump: () => unknown
   readonly memory: () => unknown
+  /** `/debug/...`; undefined: there are no threads to look at. */
+  readonly debug?: DebugParts
   /** Starts the graceful shutdown. */
   readonly shutdown: () => void
+}
+
+/** What looks into the running threads. */
+export interface DebugParts {
+  readonly traces: TraceHub
+  readonly profiles: Profiles
+  readonly tasks: () => Promise<unknown>
 }
 
 type Handler = (query: URLSearchParams, response: ServerResponse) => void | Promise<void>
 type Route = Readonly<Partial<Record<'GET' | 'POST', Handler>>>
 
+const CROSS_ORIGIN = 'pages of other origins may not use the proxy\n'
 const ANY_ADDRESS = new Set(['0.0.0.0', '::', 'localhost'])
 
 /** @throws {StartError} */
@@ -62,7 +75,7 @@ function refusalOf(request: IncomingMessage, allowedHost: string | undefined): s
     return 'the Host header must name this machine: use localhost, 127.0.0.1 or [::1]\n'
   }
   if (request.method !== 'GET' && request.method !== 'HEAD' && !isSameOrigin(request.headers)) {
-    return 'pages of other origins may not change the proxy\n'
+    return CROSS_ORIGIN
   }
   return undefined
 }
@@ -82,6 +95,7 @@ function adminRoutes(parts: AdminParts): ReadonlyMap<string, Route> {
         POST: (query, response) => changeLevels(parts.loggers, query, response),
       },
     ],
+    ...(parts.debug === undefined ? [] : debugRoutes(parts.debug)),
     ['/memory', { GET: (_query, response) => sendJson(response, parts.memory()) }],
     [
       '/quitquitquit',
@@ -93,6 +107,24 @@ function adminRoutes(parts: AdminParts): ReadonlyMap<string, Route> {
       },
     ],
   ])
+}
+
+/** Reading them costs something, so that pages of other origins may not even GET them. */
+function debugRoutes({ traces, profiles, tasks }: DebugParts): [string, Route][] {
+  const trace = ownOrigin((query, response) => answerTrace(traces, query, response))
+  return [
+    ['/debug/trace', { GET: trace, POST: trace }],
+    ['/debug/pprof/profile', { GET: ownOrigin((query, response) => profiles.cpu(query, response)) }],
+    ['/debug/pprof/heap', { GET: ownOrigin((query, response) => profiles.heap(query, response)) }],
+    ['/debug/tasks', { GET: ownOrigin(async (_query, response) => sendJson(response, await tasks())) }],
+  ]
+}
+
+function ownOrigin(handler: Handler): Handler {
+  return (query, response) => {
+    if (isSameOrigin(response.req.headers)) return handler(query, response)
+    return sendText(response, 403, CROSS_ORIGIN)
+  }
 }
 
 function readLevels(loggers: LoggerRoot, query: URLSearchParams, response: ServerResponse): void {

@@ -1,5 +1,5 @@
-// Keeps web pages away from the admin server: a page of another site may reach a loopback port through the user's browser.
-// DNS rebinding is stopped by the Host header, cross-site requests by Sec-Fetch-Site and Origin. Pure.
+// Keeps web pages away from the admin server: a page of another site may reach a loopback port through the user's
+// browser. DNS rebinding is stopped by the Host header, cross-site requests by Sec-Fetch-Site and Origin. Pure.
 import type { IncomingHttpHeaders } from 'node:http'
 
 const LOOPBACK_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]'])

@@ -1,6 +1,8 @@
-// The `services` and `workloads` parts of the configuration dump. Pure. Live health is the workers' own and not in it.
+// The `services` and `workloads` parts of the configuration dump, with the live figures of endpoints. Pure.
 import type { components } from '#api/admin/types.gen.ts'
 import type { RenderedConfig, Service, Workload, WorkloadService } from '#api/ir/types.gen.ts'
+import { workloadKeys } from '../backend/endpoint-keys.ts'
+import { endpointInfo, type FiguresOf } from './endpoint-info.ts'
 
 type Schemas = components['schemas']
 
@@ -9,7 +11,10 @@ interface Endpoint {
   readonly ports: WorkloadService['ports']
 }
 
-export function dumpServices(config: Pick<RenderedConfig, 'services' | 'workloads'>): Schemas['DumpService'][] {
+export function dumpServices(
+  config: Pick<RenderedConfig, 'services' | 'workloads'>,
+  figures: FiguresOf,
+): Schemas['DumpService'][] {
   const endpoints = new Map<string, Endpoint[]>()
   for (const workload of config.workloads) {
     for (const service of workload.services) {
@@ -19,12 +24,14 @@ export function dumpServices(config: Pick<RenderedConfig, 'services' | 'workload
       else list.push({ workload, ports: service.ports })
     }
   }
-  return config.services.map((service) => dumpService(service, endpoints.get(serviceKey(service)) ?? []))
+  return config.services.map((service) => dumpService(service, endpoints.get(serviceKey(service)) ?? [], figures))
 }
 
-function dumpService(service: Service, endpoints: readonly Endpoint[]): Schemas['DumpService'] {
+function dumpService(service: Service, endpoints: readonly Endpoint[], figures: FiguresOf): Schemas['DumpService'] {
   const ready = endpoints.filter(({ workload }) => workload.healthy)
   const unready = endpoints.filter(({ workload }) => !workload.healthy)
+  const byUid = (some: readonly Endpoint[]): Record<string, Schemas['DumpEndpoint']> =>
+    Object.fromEntries(some.map((endpoint) => [endpoint.workload.uid, dumpEndpoint(service, endpoint, figures)]))
   return {
     name: service.name,
     namespace: service.namespace,
@@ -49,13 +56,16 @@ function targetPort(endpoints: readonly Endpoint[], port: number): number {
   return port
 }
 
-function byUid(endpoints: readonly Endpoint[]): Record<string, Schemas['DumpEndpoint']> {
-  return Object.fromEntries(
-    endpoints.map(({ workload, ports }) => [
-      workload.uid,
-      { endpoint: { workloadUid: workload.uid, port: portMap(ports) }, capacity: 1 },
-    ]),
-  )
+/** A workload that serves several ports of the Service has the figures of all of them. */
+function dumpEndpoint(service: Service, { workload, ports }: Endpoint, figures: FiguresOf): Schemas['DumpEndpoint'] {
+  const known = workloadKeys(workload, { namespace: service.namespace, hostname: service.hostname, ports })
+    .map((key) => figures(key))
+    .filter((one) => one !== undefined)
+  return {
+    endpoint: { workloadUid: workload.uid, port: portMap(ports) },
+    ...endpointInfo(known),
+    capacity: 1,
+  }
 }
 
 export function dumpWorkloads(workloads: readonly Workload[]): Schemas['DumpWorkload'][] {

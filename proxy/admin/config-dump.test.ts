@@ -106,7 +106,7 @@ const CONFIG: RenderedConfig = {
   ],
 }
 
-const INPUT = { listenAddress: '::', version: { version: '1' }, settings: { workers: 2 } }
+const INPUT = { figures: () => undefined, listenAddress: '::', version: { version: '1' }, settings: { workers: 2 } }
 
 describe('configDump', () => {
   it('has exactly the documented top-level keys, also before the first configuration', () => {

@@ -14,6 +14,7 @@ import type { components } from '#api/admin/types.gen.ts'
 import { dumpBackends } from './config-dump-backends.ts'
 import { dumpServices, dumpWorkloads } from './config-dump-services.ts'
 import { dumpInline } from './dump-inline.ts'
+import type { FiguresOf } from './endpoint-info.ts'
 import { redactTree } from './redact-tree.ts'
 
 type Schemas = components['schemas']
@@ -22,6 +23,8 @@ type Dump = Record<string, unknown>
 export interface ConfigDumpInput {
   /** undefined: nothing was applied yet. */
   readonly config: RenderedConfig | undefined
+  /** Live figures of endpoints. */
+  readonly figures: FiguresOf
   readonly listenAddress: string
   readonly version: Readonly<Record<string, string>>
   /** Effective process settings, without secrets. */
@@ -42,6 +45,7 @@ const EMPTY: RenderedConfig = {
 
 export function configDump({
   config = EMPTY,
+  figures,
   listenAddress,
   version,
   settings,
@@ -61,8 +65,8 @@ export function configDump({
     })),
     routes: { httpMesh: {}, tcpMesh: {}, routeGroups: routeGroups(config.routes) },
     policies: config.policies.toSorted(compareKeys).map(dumpPolicy),
-    backends: dumpBackends(config.backends),
-    services: dumpServices(config),
+    backends: dumpBackends(config.backends, figures),
+    services: dumpServices(config, figures),
     workloads: dumpWorkloads(config.workloads),
   }
   return { ...redactTree(dump), version: { ...version }, config: { ...settings } }

@@ -1,4 +1,5 @@
-// Inline policies in the configuration dump: a list with one object for each field, as policies are shown elsewhere. Pure.
+// Inline policies in the configuration dump: a list with one object for each field, as policies are shown elsewhere.
+// Pure.
 import type { BackendPayload, TrafficPayload } from '#api/ir/types.gen.ts'
 
 export function dumpInline(policies: BackendPayload | TrafficPayload | undefined): {

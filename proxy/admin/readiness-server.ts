@@ -1,5 +1,5 @@
-// Readiness on :15021: `/healthz/ready` (data-plane supplement, section 6.1). The status answers the probe; the body tells
-// a person what is missing and what was refused last.
+// Readiness on :15021: `/healthz/ready` (data-plane supplement, section 6.1). The status answers the probe; the body
+// tells a person what is missing and what was refused last.
 import type { HttpListener, ListenAddress } from './http-listener.ts'
 import { listenHttp, sendText, splitTarget } from './http-listener.ts'
 

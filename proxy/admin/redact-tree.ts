@@ -1,5 +1,5 @@
-// A copy of configuration data without what may be a credential. Rendered configuration holds references to secrets only;
-// this catches what users wrote into plain fields: values of credential headers, environments of child processes.
+// A copy of configuration data without what may be a credential. Rendered configuration holds references to secrets
+// only; this catches what users wrote into plain fields: values of credential headers, environments of child processes.
 import { REDACTED, isSensitiveHeader } from '../log/redact.ts'
 
 /** Rendered configuration is far flatter; deeper data is cut. */

@@ -1,0 +1,133 @@
+// A trace of a running proxy: the stream of its admin server, and the request that curl sends meanwhile.
+import { spawn } from 'node:child_process'
+import { request, type ClientRequest, type IncomingMessage } from 'node:http'
+import type { EventLine } from './event-reader.ts'
+import { EventReader } from './event-reader.ts'
+import type { Address, Injection } from './plan.ts'
+
+/** After curl's end, for the rest of the trace. */
+const REST_MS_MAX = 5000
+const ERROR_CHARACTERS_MAX = 4096
+
+export interface LiveTrace {
+  readonly admin: Address
+  readonly expression: string | undefined
+  readonly injection: Injection | undefined
+  readonly onReady: () => void
+  readonly onEvent: (line: EventLine) => void
+}
+
+/** Resolves when the traced request is over. @throws {Error} with the reason when there is no whole trace. */
+export async function traceLive(trace: LiveTrace): Promise<void> {
+  const { admin, expression } = trace
+  const query = expression === undefined ? '' : `?expression=${encodeURIComponent(expression)}`
+  const call = request({ ...admin, path: `/debug/trace${query}`, method: 'POST', agent: false })
+  const sender = new Sender(call)
+  const reader = new EventReader(
+    (line) => {
+      sender.isTraced = true
+      trace.onEvent(line)
+    },
+    () => {
+      trace.onReady()
+      if (trace.injection !== undefined) sender.start(trace.injection)
+    },
+  )
+  try {
+    const response = await answered(call, admin)
+    if (response.statusCode !== 200) throw new Error(await refusal(response))
+    response.setEncoding('utf8')
+    for await (const chunk of response) reader.push(String(chunk))
+  } catch (error) {
+    throw await sender.reasonOf(error)
+  }
+  await sender.ended()
+}
+
+/** Curl beside the stream: what becomes of one ends the other. */
+class Sender {
+  /** The stream has events. */
+  isTraced = false
+  readonly #call: ClientRequest
+  readonly #stop = new AbortController()
+  #sending: Promise<void> = Promise.resolve()
+  #failure: Error | undefined = undefined
+  #hasGivenUp = false
+
+  constructor(call: ClientRequest) {
+    this.#call = call
+  }
+
+  start(injection: Injection): void {
+    this.#sending = send(injection, this.#stop.signal).then(
+      () => this.#giveUpIn(REST_MS_MAX),
+      (error: unknown) => {
+        this.#failure = error instanceof Error ? error : new Error(String(error))
+        this.#giveUpIn(this.isTraced ? REST_MS_MAX : 0)
+      },
+    )
+  }
+
+  /** @throws {Error} when curl failed. */
+  async ended(): Promise<void> {
+    await this.#sending
+    if (this.#failure !== undefined) throw this.#failure
+  }
+
+  /** The stream broke: the reason for the user, once curl is gone. */
+  async reasonOf(error: unknown): Promise<unknown> {
+    this.#stop.abort()
+    await this.#sending
+    if (this.#failure !== undefined) return this.#failure
+    if (!this.#hasGivenUp) return error
+    return new Error('the request was sent, but its trace did not come; does --expression match it?')
+  }
+
+  /** The request is over for the client: its trace must end soon, or it never began. */
+  #giveUpIn(ms: number): void {
+    const timer = setTimeout(() => {
+      this.#hasGivenUp = true
+      this.#call.destroy()
+    }, ms)
+    this.#call.on('close', () => clearTimeout(timer))
+  }
+}
+
+function answered(call: ClientRequest, { host, port }: Address): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    call.on('response', resolve)
+    call.on('error', (error) => {
+      const place = `${host.includes(':') ? `[${host}]` : host}:${port}`
+      reject(new Error(`cannot read the trace of the admin server ${place}: ${error.message || String(error)}`))
+    })
+    call.end()
+  })
+}
+
+async function refusal(response: IncomingMessage): Promise<string> {
+  let text = ''
+  for await (const chunk of response.setEncoding('utf8')) {
+    text += String(chunk)
+    if (text.length > ERROR_CHARACTERS_MAX) break
+  }
+  return `the admin server answers ${response.statusCode}: ${text.slice(0, ERROR_CHARACTERS_MAX).trim()}`
+}
+
+/** @throws {Error} when curl cannot be run or fails. */
+async function send({ args, authority, port }: Injection, signal: AbortSignal): Promise<void> {
+  const quiet = ['--silent', '--show-error', '--output', '/dev/null']
+  const curl = spawn('curl', [...quiet, ...args, '--connect-to', `${authority}:127.0.0.1:${port}`], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    // The request goes to the listener, whatever proxy the environment names.
+    env: { ...process.env, NO_PROXY: '*', no_proxy: '*' },
+    signal,
+  })
+  const code = await new Promise<number | string>((resolve, reject) => {
+    curl.on('error', (error) => {
+      if (signal.aborted) resolve(0)
+      else reject(new Error(`cannot run curl: ${error.message}`))
+    })
+    curl.on('close', (exit, by) => resolve(exit ?? by ?? 'unknown'))
+  })
+  if (code !== 0 && !signal.aborted) throw new Error(`curl failed: exit code ${code}`)
+}

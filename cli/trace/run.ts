@@ -1,0 +1,70 @@
+// gw proxy trace: prints the events of one request as they come, as lines of JSON or as a table.
+import { createReadStream } from 'node:fs'
+import type { TraceFlags } from '../commands/proxy-trace.ts'
+import { EventReader, type EventLine } from './event-reader.ts'
+import { traceLive } from './live.ts'
+import { planTrace, type TracePlan } from './plan.ts'
+import { labelOf, summaryOf } from './summary.ts'
+
+const NUMBER_COLUMNS = 4
+const TYPE_COLUMNS = 16
+
+/** Resolves to the exit code. */
+export async function traceCommand(flags: TraceFlags, request: readonly string[]): Promise<number> {
+  const plan = planTrace(flags, request)
+  if ('problem' in plan) {
+    console.error(plan.problem)
+    return 1
+  }
+  const printer = new Printer(flags.raw === true)
+  try {
+    await follow(plan, printer)
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : String(error))
+    return 1
+  }
+  if (printer.isComplete) return 0
+  console.error(printer.count === 0 ? 'there are no events' : 'the trace ends before its request does')
+  return 1
+}
+
+async function follow(plan: TracePlan, printer: Printer): Promise<void> {
+  const onEvent = (line: EventLine): void => printer.print(line)
+  if (plan.kind === 'file') {
+    const reader = new EventReader(onEvent)
+    const input = plan.file === '-' ? process.stdin : createReadStream(plan.file)
+    input.setEncoding('utf8')
+    for await (const chunk of input) reader.push(String(chunk))
+    reader.end()
+    return
+  }
+  const { admin, expression, injection } = plan
+  const waiting = injection === undefined ? 'waiting for a request; Ctrl-C ends' : 'sending the request'
+  await traceLive({ admin, expression, injection, onEvent, onReady: () => console.error(waiting) })
+}
+
+class Printer {
+  count = 0
+  /** The request's end was among the events. */
+  isComplete = false
+  readonly #isRaw: boolean
+
+  constructor(isRaw: boolean) {
+    this.#isRaw = isRaw
+  }
+
+  print({ event, json }: EventLine): void {
+    this.count++
+    if (event.message.type === 'requestFinished') this.isComplete = true
+    if (this.#isRaw) {
+      console.log(json)
+      return
+    }
+    if (this.count === 1) console.log(row('#', 'Type', 'Summary'))
+    console.log(row(String(this.count), labelOf(event), summaryOf(event)))
+  }
+}
+
+function row(number: string, type: string, summary: string): string {
+  return `${number.padEnd(NUMBER_COLUMNS)}${type.padEnd(TYPE_COLUMNS)}${summary}`
+}

@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest'
+import type { TraceEvent } from './event-reader.ts'
+import { labelOf, summaryOf } from './summary.ts'
+
+const event = (message: object, scope?: string[]): TraceEvent => ({
+  eventStart: null,
+  eventEnd: 1,
+  severity: 'info',
+  ...(scope && { scope }),
+  // Tests use messages of other versions as well.
+  message: message as TraceEvent['message'],
+})
+
+describe('summaryOf', () => {
+  it.each<[object, string, string]>([
+    [{ type: 'requestStarted' }, 'Request Start', 'request started'],
+    [{ type: 'requestSnapshot', stage: 'initial request' }, 'Snapshot', 'initial request'],
+    [{ type: 'responseSnapshot', stage: 'raw response' }, 'Snapshot', 'raw response'],
+    [{ type: 'routeSelection', selectedRoute: 'k', evaluatedRoutes: ['a', 'k'] }, 'Route', 'selected k (2 evaluated)'],
+    [{ type: 'routeSelection', evaluatedRoutes: [] }, 'Route', 'no route selected (0 evaluated)'],
+    [
+      { type: 'policySelection', phase: 'subBackend', effectivePolicy: { auth: {}, tls: {} } },
+      'Policies',
+      'sub-backend effective policies: auth, tls',
+    ],
+    [{ type: 'policySelection', phase: 'route', effectivePolicy: {} }, 'Policies', 'route effective policies: none'],
+    [{ type: 'policy', kind: 'cors', result: { type: 'apply', details: 'applied' } }, 'Policy', 'cors: applied'],
+    [
+      { type: 'policy', kind: 'cors', result: { type: 'skip', reason: 'no origin' } },
+      'Policy',
+      'cors skipped: no origin',
+    ],
+    [{ type: 'policyEvent', kind: 'cors', details: 'd' }, 'Policy Event', 'cors: d'],
+    [{ type: 'cel', expr: '1 + 1', result: { value: 2 } }, 'CEL', '1 + 1 => 2'],
+    [{ type: 'cel', expr: 'x', result: { error: 'no such key' } }, 'CEL', 'x => error: no such key'],
+    [
+      {
+        type: 'authorizationResult',
+        result: 'deny',
+        rules: [
+          { name: 'a', matched: true, mode: 'deny' },
+          { name: 'b', matched: false, mode: 'allow' },
+        ],
+      },
+      'Authz',
+      'denied (0 allow, 1 deny, 0 require matches)',
+    ],
+    [{ type: 'backendCallStart', target: 'a:1' }, 'Backend Start', 'a:1'],
+    [{ type: 'backendCallResult', target: 'a:1', status: 200, error: null }, 'Backend Result', 'a:1 status=200'],
+    [{ type: 'backendCallResult', target: 'a:1', error: 'refused' }, 'Backend Result', 'a:1 error=refused'],
+    [{ type: 'bodySnapshot', stage: 'response', body: 'YWJj', truncated: true }, 'Body', 'response, 3 bytes and more'],
+    [{ type: 'llmRouteResolved', routeType: 'Completions', provider: 'p' }, 'LLM Route', 'Completions to p'],
+    [
+      { type: 'llmRequestDetected', inputFormat: 'A', outputFormat: 'B', model: 'm', streaming: true },
+      'LLM Request',
+      'A => B model=m streaming=true',
+    ],
+    [{ type: 'llmStreamingTranslation', from: 'A', to: 'B' }, 'LLM Stream', 'A => B'],
+    [{ type: 'requestFinished', status: 200, error: null }, 'Request Done', 'request finished status=200'],
+    [{ type: 'fromTheFuture', x: 1 }, 'fromTheFuture', '{"type":"fromTheFuture","x":1}'],
+  ])('%j', (message, label, summary) => {
+    expect([labelOf(event(message)), summaryOf(event(message))]).toEqual([label, summary])
+  })
+
+  it('puts the scope before it', () => {
+    expect(summaryOf(event({ type: 'backendCallStart', target: 'a:1' }, ['mcp', 'one']))).toBe('mcp > one: a:1')
+  })
+
+  it('is cut at 120 characters', () => {
+    const of = (length: number): string => summaryOf(event({ type: 'requestSnapshot', stage: 'x'.repeat(length) }))
+    expect(of(120)).toBe('x'.repeat(120))
+    expect(of(121)).toBe(`${'x'.repeat(119)}…`)
+  })
+
+  it('cannot steer the terminal', () => {
+    const summary = summaryOf(event({ type: 'cel', expr: '\u001b[2J\r\n\u009b\u202e', result: { value: '\u007f' } }))
+    expect(summary).toBe('?[2J???? => ?')
+  })
+})

@@ -1,0 +1,121 @@
+// One line about each event. Texts of requests reach the terminal, so nothing in them may steer it.
+import type { TraceEvent } from './event-reader.ts'
+
+type Message = TraceEvent['message']
+
+const SUMMARY_CHARACTERS_MAX = 120
+// oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g
+
+const LABELS: ReadonlyMap<string, string> = new Map([
+  ['requestStarted', 'Request Start'],
+  ['requestSnapshot', 'Snapshot'],
+  ['responseSnapshot', 'Snapshot'],
+  ['routeSelection', 'Route'],
+  ['policySelection', 'Policies'],
+  ['policy', 'Policy'],
+  ['policyEvent', 'Policy Event'],
+  ['cel', 'CEL'],
+  ['authorizationResult', 'Authz'],
+  ['backendCallStart', 'Backend Start'],
+  ['backendCallResult', 'Backend Result'],
+  ['bodySnapshot', 'Body'],
+  ['llmRouteResolved', 'LLM Route'],
+  ['llmRequestDetected', 'LLM Request'],
+  ['llmStreamingTranslation', 'LLM Stream'],
+  ['traceSampling', 'Trace Sampling'],
+  ['requestFinished', 'Request Done'],
+])
+
+export function labelOf({ message }: TraceEvent): string {
+  return LABELS.get(message.type) ?? plain(message.type)
+}
+
+export function summaryOf({ message, scope = [] }: TraceEvent): string {
+  const summarise = SUMMARIES.get(message.type)
+  const text = plain(summarise === undefined ? textOf(message) : summarise(message))
+  const whole = scope.length === 0 ? text : `${plain(scope.join(' > '))}: ${text}`
+  return whole.length > SUMMARY_CHARACTERS_MAX ? `${whole.slice(0, SUMMARY_CHARACTERS_MAX - 1)}…` : whole
+}
+
+const SUMMARIES: ReadonlyMap<string, (message: Message) => string> = new Map([
+  ['requestStarted', () => 'request started'],
+  ['requestSnapshot', ({ stage }: Message) => stage ?? ''],
+  ['responseSnapshot', ({ stage }: Message) => stage ?? ''],
+  ['routeSelection', routeSelection],
+  ['policySelection', policySelection],
+  ['policy', policy],
+  ['policyEvent', ({ kind, details }: Message) => `${kind}: ${details}`],
+  ['cel', cel],
+  ['authorizationResult', authorization],
+  ['backendCallStart', ({ target }: Message) => target ?? ''],
+  ['backendCallResult', (message: Message) => `${message.target ?? ''} ${outcome(message)}`],
+  ['bodySnapshot', body],
+  ['llmRouteResolved', (message: Message) => `${textOf(message['routeType'])} to ${textOf(message['provider'])}`],
+  ['llmRequestDetected', llmRequest],
+  ['llmStreamingTranslation', (message: Message) => `${textOf(message['from'])} => ${textOf(message['to'])}`],
+  ['requestFinished', (message: Message) => `request finished ${outcome(message)}`],
+])
+
+function routeSelection({ selectedRoute, evaluatedRoutes = [] }: Message): string {
+  const evaluated = `(${evaluatedRoutes.length} evaluated)`
+  return selectedRoute === undefined ? `no route selected ${evaluated}` : `selected ${selectedRoute} ${evaluated}`
+}
+
+const PHASES: ReadonlyMap<string, string> = new Map([
+  ['subBackend', 'sub-backend'],
+  ['inlineBackend', 'inline backend'],
+])
+
+function policySelection({ phase, effectivePolicy }: Message): string {
+  const level = textOf(phase)
+  const names = typeof effectivePolicy === 'object' && effectivePolicy !== null ? Object.keys(effectivePolicy) : []
+  return `${PHASES.get(level) ?? level} effective policies: ${names.length === 0 ? 'none' : names.join(', ')}`
+}
+
+function policy({ kind, result }: Message): string {
+  const { type, reason, details } = fieldsOf(result)
+  return type === 'skip' ? `${kind} skipped: ${textOf(reason)}` : `${kind}: ${textOf(details)}`
+}
+
+function cel({ expr, result }: Message): string {
+  const { value, error } = fieldsOf(result)
+  return `${expr} => ${error === undefined ? textOf(value) : `error: ${textOf(error)}`}`
+}
+
+function authorization({ result, rules = [] }: Message): string {
+  const count = (mode: string): number => rules.filter((rule) => rule.mode === mode && rule.matched).length
+  const verdict = result === 'allow' ? 'allowed' : 'denied'
+  return `${verdict} (${count('allow')} allow, ${count('deny')} deny, ${count('require')} require matches)`
+}
+
+function body({ stage = '', body: text = '', truncated }: Message): string {
+  return `${stage}, ${Buffer.from(text, 'base64').length} bytes${truncated === true ? ' and more' : ''}`
+}
+
+function llmRequest(message: Message): string {
+  const { inputFormat, outputFormat, model, streaming } = fieldsOf(message)
+  const formats =
+    inputFormat === outputFormat ? textOf(inputFormat) : `${textOf(inputFormat)} => ${textOf(outputFormat)}`
+  return `${formats} model=${textOf(model)} streaming=${textOf(streaming)}`
+}
+
+function outcome({ status, error }: Message): string {
+  const parts = [
+    ...(status === undefined ? [] : [`status=${status}`]),
+    ...(typeof error === 'string' ? [`error=${error}`] : []),
+  ]
+  return parts.join(' ')
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? { ...value } : {}
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
+}
+
+function plain(text: string): string {
+  return text.replaceAll(CONTROL, '?')
+}

@@ -1,0 +1,47 @@
+// Live figures of an endpoint as the configuration dump shows them. Pure but for the clock.
+import type { components } from '#api/admin/types.gen.ts'
+import type { EndpointFigures } from '../backend/endpoint-store.ts'
+
+/** undefined: nothing is known of that endpoint. */
+export type FiguresOf = (key: string) => EndpointFigures | undefined
+
+type Info = components['schemas']['EndpointInfo']
+
+/** Of several ports of one endpoint: counts added up, the worst of the rest. */
+export function endpointInfo(figures: readonly EndpointFigures[], nowMs = Date.now()): { info?: Info } {
+  const [first, ...others] = figures
+  if (first === undefined) return {}
+  const all = others.reduce(worse, first)
+  const { evictedForMs } = all
+  return {
+    info: {
+      health: rounded(all.health),
+      requestLatency: rounded(all.latencySeconds),
+      pendingRequests: all.pendingRequests,
+      totalRequests: all.totalRequests,
+      consecutiveFailures: all.consecutiveFailures,
+      timesEjected: all.timesEjected,
+      evictedUntil: evictedForMs === undefined ? null : new Date(nowMs + evictedForMs).toISOString(),
+    },
+  }
+}
+
+function worse(a: EndpointFigures, b: EndpointFigures): EndpointFigures {
+  return {
+    health: Math.min(a.health, b.health),
+    latencySeconds: Math.max(a.latencySeconds, b.latencySeconds),
+    pendingRequests: a.pendingRequests + b.pendingRequests,
+    totalRequests: a.totalRequests + b.totalRequests,
+    consecutiveFailures: Math.max(a.consecutiveFailures, b.consecutiveFailures),
+    timesEjected: Math.max(a.timesEjected, b.timesEjected),
+    evictedForMs: longest(a.evictedForMs, b.evictedForMs),
+  }
+}
+
+function longest(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined ? b : Math.max(a, b ?? 0)
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 1e6) / 1e6
+}

@@ -1,0 +1,123 @@
+// `/debug/pprof/profile` and `/debug/pprof/heap`: samples the main thread and all workers, or one of them, and
+// answers one profile in the pprof format.
+import type { ServerResponse } from 'node:http'
+import { ask, type Question } from '../trace/ask.ts'
+import type { Inspectable } from '../trace/hub.ts'
+import { profileCpu, profileHeap, type CpuProfile, type HeapProfile } from '../trace/profiler.ts'
+import { sendText } from './http-listener.ts'
+import { encodeCpu, encodeHeap, type OfThread } from './pprof-encoder.ts'
+
+interface Range {
+  readonly min: number
+  readonly max: number
+  /** Also for values out of range. */
+  readonly default: number
+}
+
+const CPU_SECONDS: Range = { min: 1, max: 300, default: 10 }
+const HEAP_SECONDS: Range = { min: 1, max: 300, default: 5 }
+const FREQUENCY: Range = { min: 1, max: 1000, default: 100 }
+/** Beyond the time of sampling, for a thread that is busy. */
+const SLACK_MS = 10_000
+const MAIN = 'main'
+
+export class Profiles {
+  readonly #workers: () => readonly Inspectable[]
+  /** The engine has one sampler for each thread, and samples of two readers would mix. */
+  #isRunning = false
+
+  constructor(workers: () => readonly Inspectable[]) {
+    this.#workers = workers
+  }
+
+  async cpu(query: URLSearchParams, response: ServerResponse): Promise<void> {
+    const seconds = numberOf(query, 'seconds', CPU_SECONDS)
+    const frequency = numberOf(query, 'frequency', FREQUENCY)
+    await this.#answer<CpuProfile>(query, response, {
+      file: 'cpu.pb',
+      question: { kind: 'cpuProfile', seconds, frequency },
+      ofMain: (signal) => profileCpu(seconds, frequency, signal),
+      encode: (threads) => encodeCpu(threads, frequency),
+    })
+  }
+
+  async heap(query: URLSearchParams, response: ServerResponse): Promise<void> {
+    const seconds = numberOf(query, 'seconds', HEAP_SECONDS)
+    await this.#answer<HeapProfile>(query, response, {
+      file: 'heap.pb',
+      question: { kind: 'heapProfile', seconds },
+      ofMain: (signal) => profileHeap(seconds, signal),
+      encode: (threads) => encodeHeap(threads, seconds),
+    })
+  }
+
+  async #answer<P>(query: URLSearchParams, response: ServerResponse, job: Job<P>): Promise<void> {
+    const wanted = query.get('thread')
+    const workers = this.#workers().filter(({ slot }) => wanted === null || wanted === nameOf(slot))
+    if (workers.length === 0 && wanted !== null && wanted !== MAIN) {
+      const known = [MAIN, ...this.#workers().map(({ slot }) => nameOf(slot))]
+      sendText(response, 400, `thread: must be one of ${known.join(', ')}\n`)
+      return
+    }
+    if (response.req.method === 'HEAD') {
+      response.writeHead(200, headersOf(job.file)).end()
+      return
+    }
+    if (this.#isRunning) {
+      sendText(response, 503, 'a profile is being made already; wait for its end\n')
+      return
+    }
+    this.#isRunning = true
+    try {
+      const threads = await sample(job, workers, { hasMain: wanted === null || wanted === MAIN, response })
+      if (threads.length === 0) sendText(response, 503, 'no thread could be sampled\n')
+      else response.writeHead(200, headersOf(job.file)).end(job.encode(threads))
+    } finally {
+      this.#isRunning = false
+    }
+  }
+}
+
+interface Job<P> {
+  readonly file: string
+  readonly question: Extract<Question, { seconds: number }>
+  readonly ofMain: (signal: AbortSignal) => Promise<P>
+  readonly encode: (threads: readonly OfThread<P>[]) => Uint8Array
+}
+
+/** Threads that die or refuse are left out. */
+async function sample<P>(
+  { question, ofMain }: Job<P>,
+  workers: readonly Inspectable[],
+  { hasMain, response }: { readonly hasMain: boolean; readonly response: ServerResponse },
+): Promise<OfThread<P>[]> {
+  const gone = new AbortController()
+  response.on('close', () => gone.abort())
+  const timeoutMs = question.seconds * 1000 + SLACK_MS
+  const ofWorkers = workers.map(async (worker): Promise<OfThread<P>[]> => {
+    const answer = await ask(worker, question, { timeoutMs, signal: gone.signal })
+    // The kind of profile is the one that was asked for.
+    return answer.type === 'profile' ? [{ thread: nameOf(worker.slot), profile: answer.profile as P }] : []
+  })
+  const own = hasMain ? ofMain(gone.signal).then((profile) => [{ thread: MAIN, profile }]) : Promise.resolve([])
+  return (await Promise.all([own, ...ofWorkers])).flat()
+}
+
+function nameOf(slot: number): string {
+  return `worker-${slot}`
+}
+
+function numberOf(query: URLSearchParams, name: string, { min, max, default: fallback }: Range): number {
+  const text = query.get(name)
+  const value = text === null || !/^\d{1,6}$/.test(text) ? fallback : Number(text)
+  return value >= min && value <= max ? value : fallback
+}
+
+function headersOf(file: string): Record<string, string> {
+  return {
+    'content-type': 'application/octet-stream',
+    'content-disposition': `attachment; filename="${file}"`,
+    'x-content-type-options': 'nosniff',
+    'cache-control': 'no-store',
+  }
+}

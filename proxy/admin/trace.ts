@@ -1,0 +1,104 @@
+// `/debug/trace`: the trace of one request as server-sent events. Slow readers lose events; nothing here can hold up
+// traffic.
+import type { ServerResponse } from 'node:http'
+import { compileCel } from '#api/cel/compile.ts'
+import type { TraceHub } from '../trace/hub.ts'
+import { sendText } from './http-listener.ts'
+
+const KEEPALIVE_MS = 1000
+/** Events held for a reader that is behind. */
+const EVENTS_HELD_MAX = 32
+const EXPRESSION_CHARACTERS_MAX = 16_384
+
+export function answerTrace(hub: TraceHub, query: URLSearchParams, response: ServerResponse): void {
+  const expression = query.get('expression') ?? undefined
+  const problem = expression === undefined ? undefined : problemOf(expression)
+  if (problem !== undefined) {
+    sendText(response, 400, `expression: ${problem}\n`)
+    return
+  }
+  if (response.req.method === 'HEAD') {
+    response.writeHead(200, HEADERS).end()
+    return
+  }
+  const stream = new EventStream(response)
+  const watch = hub.watch(expression, {
+    ready: () => stream.comment('ready'),
+    event: (json) => stream.event(json),
+    end: () => stream.end(),
+  })
+  if (watch === undefined) {
+    sendText(response, 503, 'too many requests are being traced; end one of them\n')
+    return
+  }
+  stream.open(() => watch.stop())
+}
+
+function problemOf(expression: string): string | undefined {
+  if (expression.length > EXPRESSION_CHARACTERS_MAX) return `must not be longer than ${EXPRESSION_CHARACTERS_MAX}`
+  const compilation = compileCel(expression)
+  if ('expression' in compilation) return undefined
+  const { message, line, column } = compilation.problem
+  return `${message} (line ${line}, column ${column})`
+}
+
+const HEADERS = {
+  'content-type': 'text/event-stream',
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'no-store',
+} as const
+
+class EventStream {
+  readonly #response: ServerResponse
+  readonly #held: string[] = []
+  #keepalive: NodeJS.Timeout | undefined = undefined
+  #isFull = false
+  #isEnding = false
+
+  constructor(response: ServerResponse) {
+    this.#response = response
+  }
+
+  open(onClose: () => void): void {
+    this.#response.writeHead(200, HEADERS)
+    this.#response.flushHeaders()
+    this.#keepalive = setInterval(() => this.comment('keepalive'), KEEPALIVE_MS)
+    // A reader that breaks off while something is written is one that left.
+    this.#response.on('error', () => undefined)
+    this.#response.on('drain', () => this.#flush())
+    this.#response.on('close', () => {
+      clearInterval(this.#keepalive)
+      onClose()
+    })
+  }
+
+  comment(text: string): void {
+    if (!this.#isFull && !this.#isEnding) this.#write(`: ${text}\n\n`)
+  }
+
+  event(json: string): void {
+    const text = `data: ${json}\n\n`
+    if (!this.#isFull) this.#write(text)
+    else if (this.#held.length < EVENTS_HELD_MAX) this.#held.push(text)
+  }
+
+  end(): void {
+    this.#isEnding = true
+    clearInterval(this.#keepalive)
+    if (this.#held.length === 0) this.#response.end()
+  }
+
+  #write(text: string): void {
+    this.#isFull = !this.#response.write(text)
+  }
+
+  #flush(): void {
+    this.#isFull = false
+    while (!this.#isFull) {
+      const next = this.#held.shift()
+      if (next === undefined) break
+      this.#write(next)
+    }
+    if (this.#isEnding && this.#held.length === 0) this.#response.end()
+  }
+}

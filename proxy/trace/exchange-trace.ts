@@ -1,0 +1,295 @@
+// The trace of one request: what the pipeline, policies and backends tell it, turned into events (specification,
+// "Events"). An exchange without a watcher has none, so nothing here costs anything then. Changes nothing about the
+// request but that its bodies are copied as they go by.
+import type { components } from '#api/admin/types.gen.ts'
+import type { CelExpression } from '#api/cel/expression.ts'
+import { redactTree } from '../admin/redact-tree.ts'
+import type { BackendHandler } from '../backend/handler.ts'
+import { variablesOf } from '../cel/variables.ts'
+import type { Exchange } from '../exchange.ts'
+import type { HeaderList } from '../http/headers.ts'
+import type { OutgoingBody } from '../http/body.ts'
+import { IncomingBody } from '../http/incoming-body.ts'
+import { Tunnel } from '../http/tunnel.ts'
+import { redactText } from '../log/redact.ts'
+import type { BackendPlan, LazyRoute, ListenerPlan, NamedFilter } from '../plan.ts'
+import { displayName, type PolicyLevel } from './policy-names.ts'
+import { BodyRecorder, recordedStream, type BodyRecord } from './recorded-body.ts'
+import { requestState, responseState, shown, upstreamState, type SentRequest } from './snapshot.ts'
+import { severityOf, type EventOptions, type Severity, type TraceMessage, type TraceWriter } from './trace-writer.ts'
+import { TracedChain } from './traced-chain.ts'
+
+/** A rule of an authorization policy as it was evaluated. */
+export type TracedRule = components['schemas']['TraceRule']
+
+export interface TracedCall {
+  /** `host:port` */
+  readonly target: string
+  readonly sent?: SentRequest
+  /** The body as it is sent, where it is not the body of the request. */
+  readonly body?: OutgoingBody
+}
+
+interface PolicyHolder {
+  /** Merged policies, as the compiler had them. */
+  readonly effective?: object | undefined
+}
+
+export class ExchangeTrace {
+  readonly #writer: TraceWriter
+  readonly #bodyBytesMax: number
+  readonly #scope: readonly string[]
+  /** Bodies that still go by, so that the end of the request is the end of them. */
+  readonly #recording = new Set<BodyRecorder>()
+  #level: PolicyLevel = 'gateway'
+  #callStartMs: number | undefined = undefined
+  #target: string | undefined = undefined
+
+  constructor(writer: TraceWriter, options: { readonly bodyBytesMax: number; readonly scope?: readonly string[] }) {
+    this.#writer = writer
+    this.#bodyBytesMax = options.bodyBytesMax
+    this.#scope = options.scope ?? []
+  }
+
+  /** For a call of its own beneath this request: its events carry `name`. */
+  scoped(name: string): ExchangeTrace {
+    const scope = [...this.#scope, name]
+    const child = new ExchangeTrace(this.#writer, { bodyBytesMax: this.#bodyBytesMax, scope })
+    child.#level = 'backend'
+    return child
+  }
+
+  // --- stages of the pipeline, in their order ---
+
+  started(exchange: Exchange): void {
+    this.write({ type: 'requestStarted' })
+    this.requestSnapshot(exchange, 'initial request')
+  }
+
+  listenerFound(listener: ListenerPlan): void {
+    this.policySelection('gateway', listener.chain)
+  }
+
+  routeSelected(exchange: Exchange, listener: ListenerPlan, selected: LazyRoute | undefined): void {
+    this.requestSnapshot(exchange, 'gateway policies')
+    this.#level = 'route'
+    const evaluatedRoutes = listener.router.evaluated(exchange.request, selected).map(({ key }) => key)
+    const severity = selected === undefined ? 'error' : 'info'
+    this.write(
+      { type: 'routeSelection', ...(selected && { selectedRoute: selected.key }), evaluatedRoutes },
+      { severity },
+    )
+    if (selected !== undefined) this.policySelection('route', selected.plan.chain)
+  }
+
+  backendSelected(exchange: Exchange, backend: BackendPlan): void {
+    this.requestSnapshot(exchange, 'route policies')
+    this.#level = 'backend'
+    this.policySelection('backend', backend)
+  }
+
+  callBackend(exchange: Exchange, handler: BackendHandler, done: (exchange: Exchange) => void): void {
+    handler(exchange, (answered) => {
+      const { response, errorDetail, reason } = answered
+      const hasAnswer = response !== undefined && reason === 'Upstream'
+      // LLM backends have told of both already, as they got it and not as they translated it.
+      const isOpen = this.#callStartMs !== undefined
+      this.backendResult({ status: hasAnswer ? response.status : undefined, error: errorDetail })
+      if (isOpen && hasAnswer) this.responseSnapshot(answered, 'raw response')
+      if (hasAnswer) this.responseSnapshot(answered, 'backend response ready')
+      done(answered)
+    })
+  }
+
+  /** The response goes out after this. */
+  finalResponse(exchange: Exchange): void {
+    const { response } = exchange
+    this.responseSnapshot(exchange, 'final response')
+    if (response !== undefined) response.body = this.#recorded(response.body, 'response')
+  }
+
+  finished(exchange: Exchange, isComplete: boolean): void {
+    for (const recorder of this.#recording) recorder.over()
+    const { response, reason, errorDetail } = exchange
+    const status = isComplete ? response?.status : undefined
+    const hasFailed = reason !== 'Upstream' || !isComplete
+    this.#writer.end(
+      {
+        type: 'requestFinished',
+        ...(response && { status: response.status }),
+        error: hasFailed && errorDetail !== undefined ? redactText(errorDetail) : null,
+      },
+      this.#options(severityOf(status), exchange.startMs),
+    )
+  }
+
+  // --- backends ---
+
+  /** Before the request leaves: its last state, the call, and its body. */
+  backendStart(exchange: Exchange, { target, sent, body }: TracedCall): void {
+    this.write({
+      type: 'requestSnapshot',
+      stage: 'final request',
+      requestState: requestState(exchange, this.#writer.redactor, sent),
+    })
+    this.callStart(target)
+    // Requests are whole or come from a connection: both are recorded as they are.
+    this.#recorded(body ?? exchange.request.body, 'final request')
+  }
+
+  callStart(target: string): void {
+    this.#callStartMs = performance.now()
+    this.#target = target
+    this.write({ type: 'backendCallStart', target })
+  }
+
+  /** Once for each call that was started; without one it tells nothing. */
+  backendResult({ status, error }: { readonly status: number | undefined; readonly error: string | undefined }): void {
+    const startMs = this.#callStartMs
+    if (startMs === undefined) return
+    this.#callStartMs = undefined
+    const text = status === undefined ? (error ?? 'no answer') : null
+    this.write(
+      {
+        type: 'backendCallResult',
+        target: this.#target ?? '',
+        ...(status !== undefined && { status }),
+        error: text === null ? null : redactText(text),
+      },
+      { severity: severityOf(status), startMs },
+    )
+  }
+
+  upstreamAnswered(exchange: Exchange, upstream: { readonly status: number; readonly headers: HeaderList }): void {
+    this.backendResult({ status: upstream.status, error: undefined })
+    const state = upstreamState(exchange, this.#writer.redactor, upstream)
+    this.write({ type: 'responseSnapshot', stage: 'raw response', requestState: state })
+  }
+
+  policySelection(phase: NonNullable<TraceMessage['phase']>, holder: PolicyHolder): void {
+    this.write({ type: 'policySelection', phase, effectivePolicy: redactTree(plainPolicies(holder.effective ?? {})) })
+  }
+
+  // --- policies ---
+
+  runChain(
+    filters: readonly NamedFilter[],
+    exchange: Exchange,
+    index: number,
+    done: (exchange: Exchange) => void,
+  ): void {
+    new TracedChain({ trace: this, filters, exchange, done }).run(index)
+  }
+
+  /** After one policy ran: what it did, and the state it left. `isResponse`: it ran on the response. */
+  policyRan(exchange: Exchange, field: string, ran: { readonly startMs: number; readonly isResponse: boolean }): void {
+    const name = displayName(field, ran.isResponse ? undefined : this.#level)
+    const { details, severity } = ran.isResponse ? APPLIED : deedOf(exchange)
+    const result = { type: 'apply', details: redactText(details) }
+    this.write({ type: 'policy', kind: name, result }, { severity, startMs: ran.startMs })
+    if (ran.isResponse) {
+      this.responseSnapshot(exchange, name)
+      return
+    }
+    if (field === 'localRateLimit') this.#rateLimit(exchange, name)
+    this.requestSnapshot(exchange, name)
+  }
+
+  #rateLimit({ rateLimit }: Exchange, kind: string): void {
+    if (rateLimit === undefined) return
+    const { remaining, limit, resetSeconds } = rateLimit
+    const details = `${remaining} of ${limit} left, reset in ${resetSeconds} s`
+    this.write({ type: 'policyEvent', kind, details })
+  }
+
+  /** Evaluates for policy/evaluate.ts: the value, or `failed`. */
+  evaluate(expression: CelExpression, exchange: Exchange, failed: symbol): unknown {
+    const startMs = performance.now()
+    const state = requestState(exchange, this.#writer.redactor)
+    const message = { type: 'cel' as const, expr: expression.source, requestState: state }
+    try {
+      const value = expression.evaluate(variablesOf(exchange))
+      this.write({ ...message, result: { value: shown(value) ?? null } }, { startMs })
+      return value
+    } catch (error) {
+      const text = error instanceof Error ? error.message : String(error)
+      this.write({ ...message, result: { error: redactText(text) } }, { severity: 'warn', startMs })
+      return failed
+    }
+  }
+
+  authorization(rules: readonly TracedRule[], isAllowed: boolean): void {
+    this.write(
+      { type: 'authorizationResult', rules: [...rules], result: isAllowed ? 'allow' : 'deny' },
+      { severity: isAllowed ? 'success' : 'error' },
+    )
+  }
+
+  // --- writing ---
+
+  write(message: TraceMessage, options: Omit<EventOptions, 'scope'> = {}): void {
+    this.#writer.write(message, { ...options, scope: this.#scope })
+  }
+
+  requestSnapshot(exchange: Exchange, stage: string): void {
+    this.write({ type: 'requestSnapshot', stage, requestState: requestState(exchange, this.#writer.redactor) })
+  }
+
+  responseSnapshot(exchange: Exchange, stage: string): void {
+    this.write({ type: 'responseSnapshot', stage, requestState: responseState(exchange, this.#writer.redactor) })
+  }
+
+  #options(severity: Severity, startMs: number): EventOptions {
+    return { severity, startMs, scope: this.#scope }
+  }
+
+  /** The body to use in its place. */
+  #recorded(body: OutgoingBody, stage: string): OutgoingBody {
+    if (body === undefined || body instanceof Tunnel) return body
+    const recorder = new BodyRecorder(this.#bodyBytesMax, (record) => {
+      this.#recording.delete(recorder)
+      this.#body(stage, record)
+    })
+    this.#recording.add(recorder)
+    if (body instanceof IncomingBody) {
+      body.observe(recorder)
+      return body
+    }
+    if (typeof body === 'object' && !Buffer.isBuffer(body)) return recordedStream(body, recorder)
+    const bytes = typeof body === 'string' ? Buffer.from(body) : body
+    recorder.seen(bytes, 0, bytes.length)
+    recorder.over()
+    return body
+  }
+
+  #body(stage: string, { bytes, isTruncated }: BodyRecord): void {
+    if (bytes.length === 0) return
+    const body = this.#writer.redactor.bytes(bytes).toString('base64')
+    this.write({ type: 'bodySnapshot', stage, body, ...(isTruncated && { truncated: true }) })
+  }
+}
+
+const APPLIED = { details: 'applied', severity: 'info' } as const
+
+/** What a policy did on the way to the backend: nothing that can be told, or the answer. */
+function deedOf({ response, errorDetail }: Exchange): { readonly details: string; readonly severity: Severity } {
+  if (response === undefined) return APPLIED
+  const details = `answered ${response.status}`
+  if (response.status < 400) return { details, severity: 'info' }
+  return { details: errorDetail === undefined ? details : `${details}: ${errorDetail}`, severity: 'error' }
+}
+
+/** The value of each field that is set; where it comes from is left out. */
+function plainPolicies(effective: object): Record<string, unknown> {
+  const plain: Record<string, unknown> = {}
+  for (const [field, value] of Object.entries(effective)) {
+    if (value === undefined || (Array.isArray(value) && value.length === 0)) continue
+    plain[field] = Array.isArray(value) ? value.map(valueOf) : valueOf(value)
+  }
+  return plain
+}
+
+function valueOf(item: unknown): unknown {
+  const isSourced = typeof item === 'object' && item !== null && 'value' in item && 'source' in item
+  return isSourced ? item.value : item
+}

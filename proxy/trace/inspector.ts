@@ -1,0 +1,58 @@
+// Answers what main asks of this thread: arms watches, samples profiles, lists what it works on.
+import type { MessagePort } from 'node:worker_threads'
+import type { Exchange } from '../exchange.ts'
+import type { InspectAnswer, InspectRequest } from './messages.ts'
+import { profileCpu, profileHeap } from './profiler.ts'
+import type { TraceTap } from './tap.ts'
+import { taskList } from './task-list.ts'
+
+export interface InspectorParts {
+  readonly tap: TraceTap
+  readonly openConnections: () => number
+  readonly running: () => Iterable<Exchange>
+}
+
+export class Inspector {
+  readonly #parts: InspectorParts
+  #isProfiling = false
+
+  constructor(parts: InspectorParts) {
+    this.#parts = parts
+  }
+
+  receive(request: InspectRequest, port: MessagePort): void {
+    const { tap, openConnections, running } = this.#parts
+    if (request.kind === 'trace') tap.arm(request, port)
+    else if (request.kind === 'tasks') {
+      answer(port, { type: 'tasks', tasks: taskList(openConnections(), running(), performance.now()) })
+    } else void this.#profile(request, port)
+  }
+
+  /** One at a time: the engine has one sampler for each thread. */
+  async #profile(request: Extract<InspectRequest, { seconds: number }>, port: MessagePort): Promise<void> {
+    if (this.#isProfiling) {
+      answer(port, { type: 'refused', message: 'a profile of this thread is being made already' })
+      return
+    }
+    this.#isProfiling = true
+    const gone = new AbortController()
+    port.on('close', () => gone.abort())
+    port.on('message', () => undefined)
+    try {
+      const profile =
+        request.kind === 'cpuProfile'
+          ? await profileCpu(request.seconds, request.frequency, gone.signal)
+          : await profileHeap(request.seconds, gone.signal)
+      answer(port, { type: 'profile', profile })
+    } catch (error) {
+      answer(port, { type: 'refused', message: String(error) })
+    } finally {
+      this.#isProfiling = false
+    }
+  }
+}
+
+function answer(port: MessagePort, message: InspectAnswer): void {
+  port.postMessage(message)
+  port.close()
+}

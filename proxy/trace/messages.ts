@@ -1,0 +1,29 @@
+// What main asks of one thread about itself, and the answers. Each question travels with a port of its own: closing
+// it ends the question, and main learns by it that a thread died.
+
+/** Tells whose watch it is over all threads: 0 nobody's, else the number of the worker that took it, plus 1. */
+export type WatchClaim = SharedArrayBuffer
+
+export const CLAIM_BYTES = 4
+
+export type InspectRequest =
+  | { readonly kind: 'trace'; readonly expression: string | undefined; readonly claim: WatchClaim }
+  | { readonly kind: 'cpuProfile'; readonly seconds: number; readonly frequency: number }
+  | { readonly kind: 'heapProfile'; readonly seconds: number }
+  | { readonly kind: 'tasks' }
+
+/** Answers to `trace`. */
+export type TraceReport =
+  /** From now on the next request that matches is taken. */
+  | { readonly type: 'armed' }
+  /** This worker has the request; all others may forget the watch. */
+  | { readonly type: 'claimed' }
+  /** One event as JSON text. */
+  | { readonly type: 'event'; readonly json: string }
+  | { readonly type: 'end' }
+
+/** The one answer to every other question. */
+export type InspectAnswer =
+  | { readonly type: 'profile'; readonly profile: unknown }
+  | { readonly type: 'tasks'; readonly tasks: readonly string[] }
+  | { readonly type: 'refused'; readonly message: string }

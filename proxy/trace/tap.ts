@@ -1,0 +1,95 @@
+// The worker's side of watching: the watches that wait for a request, and the choice of the one a request goes to.
+// While nobody watches, `isArmed` is all that traffic sees of it.
+import type { MessagePort } from 'node:worker_threads'
+import { compilePermissive } from '#api/cel/compile.ts'
+import type { CelExpression } from '#api/cel/expression.ts'
+import type { RenderedConfig } from '#api/ir/types.gen.ts'
+import type { Exchange } from '../exchange.ts'
+import { isTrue } from '../policy/evaluate.ts'
+import { CredentialNames } from './credential-names.ts'
+import { ExchangeTrace } from './exchange-trace.ts'
+import type { InspectRequest, TraceReport } from './messages.ts'
+import { Redactor } from './redactor.ts'
+import { TraceWriter, type TraceSink } from './trace-writer.ts'
+
+interface Watch {
+  readonly port: MessagePort
+  readonly expression: CelExpression | undefined
+  readonly claim: Int32Array
+}
+
+export class TraceTap {
+  /** Somebody waits for a request. */
+  isArmed = false
+  readonly #claimant: number
+  readonly #watches = new Set<Watch>()
+  #config: RenderedConfig | undefined = undefined
+  #names: CredentialNames | undefined = undefined
+
+  constructor(workerId: number) {
+    this.#claimant = workerId + 1
+  }
+
+  /** The configuration in force. Its names of credentials are only gathered while somebody watches. */
+  setConfig(config: RenderedConfig): void {
+    this.#config = config
+    this.#names = this.isArmed ? CredentialNames.of(config) : undefined
+  }
+
+  arm(request: Extract<InspectRequest, { kind: 'trace' }>, port: MessagePort): void {
+    const { expression, claim } = request
+    const watch: Watch = {
+      port,
+      expression: expression === undefined ? undefined : compilePermissive(expression),
+      claim: new Int32Array(claim),
+    }
+    this.#watches.add(watch)
+    this.isArmed = true
+    if (this.#config !== undefined) this.#names ??= CredentialNames.of(this.#config)
+    // Closed by main when the watcher left or another worker was faster.
+    port.on('close', () => this.#disarm(watch))
+    // Without a listener for messages the port would not notice.
+    port.on('message', () => undefined)
+    post(port, { type: 'armed' })
+  }
+
+  /** Gives the request to the first watch that wants it and that no other worker has taken. */
+  offer(exchange: Exchange, bodyBytesMax: number): void {
+    for (const watch of this.#watches) {
+      if (watch.expression !== undefined && !isTrue(watch.expression, exchange)) continue
+      const names = this.#names ?? new CredentialNames()
+      this.#disarm(watch)
+      if (Atomics.compareExchange(watch.claim, 0, 0, this.#claimant) !== 0) continue
+      const writer = new TraceWriter({
+        sink: sinkOf(watch.port),
+        originMs: exchange.startMs,
+        redactor: new Redactor(names),
+      })
+      post(watch.port, { type: 'claimed' })
+      exchange.trace = new ExchangeTrace(writer, { bodyBytesMax })
+      exchange.trace.started(exchange)
+      return
+    }
+  }
+
+  #disarm(watch: Watch): void {
+    this.#watches.delete(watch)
+    this.isArmed = this.#watches.size > 0
+    if (!this.isArmed) this.#names = undefined
+  }
+}
+
+/** Sending to a port whose other end is closed does nothing: a watcher that left costs no more than this. */
+function sinkOf(port: MessagePort): TraceSink {
+  return {
+    event: (json) => post(port, { type: 'event', json }),
+    end() {
+      post(port, { type: 'end' })
+      port.close()
+    },
+  }
+}
+
+function post(port: MessagePort, report: TraceReport): void {
+  port.postMessage(report)
+}
