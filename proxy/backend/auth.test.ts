@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { SecretString } from '#api/cel/values/secret-string.ts'
 import type { BackendAuth } from '#api/ir/types.gen.ts'
 import { Exchange, type Connection } from '../exchange.ts'
 import { HeaderList } from '../http/headers.ts'
@@ -80,4 +81,33 @@ describe('compileBackendAuth', () => {
       expect(exchange.errorDetail).toBe(`secret ${secret} is missing or unusable`)
     },
   )
+})
+
+describe('passthrough', () => {
+  const token = new SecretString('header.claims.signature')
+  const withClaims = (jwt: unknown): Exchange => {
+    const exchange = exchangeWith([['authorization', 'Basic sent-by-the-client']])
+    exchange.attributes = { jwt }
+    return exchange
+  }
+
+  it('sends the verified token on, as a bearer token when no location is named', () => {
+    const exchange = withClaims({ sub: 'me', rawToken: token })
+    expect(run({ passthrough: true }, exchange)).toBeUndefined()
+    expect(exchange.request.headers.getAll('authorization')).toEqual(['Bearer header.claims.signature'])
+  })
+
+  it('writes it where it is asked to, and again on each attempt', async () => {
+    const exchange = withClaims({ rawToken: token })
+    const auth = { passthrough: true, location: { queryParameter: { name: 't' } } }
+    for (let i = 0; i < 2; i++) await run(auth, exchange)
+    expect(exchange.request.query).toBe('t=header.claims.signature')
+    expect(exchange.request.headers.get('authorization')).toBe('Basic sent-by-the-client')
+  })
+
+  it.each([undefined, {}, { rawToken: 'a claim of that name' }, 'text'])('does nothing with %j for claims', (jwt) => {
+    const exchange = withClaims(jwt)
+    expect(run({ passthrough: true }, exchange)).toBeUndefined()
+    expect(exchange.request.headers.getAll('authorization')).toEqual(['Basic sent-by-the-client'])
+  })
 })

@@ -1,5 +1,8 @@
-// Backend credentials: puts a key where the backend expects it. A missing secret fails the call, never sends an empty key.
+// Backend credentials: puts a key, or the client's own token, where the backend expects it. A missing secret fails the
+// call, never sends an empty key.
+import { SecretString } from '#api/cel/values/secret-string.ts'
 import type { BackendAuth, CredentialLocation, SecretRef } from '#api/ir/types.gen.ts'
+import { removeCookie, withoutQueryParameter, withQueryParameter } from '../auth/request-fields.ts'
 import type { Exchange } from '../exchange.ts'
 import type { HttpRequest } from '../http/message.ts'
 import type { CompiledPolicy } from '../policy/filter.ts'
@@ -9,18 +12,22 @@ const DEFAULT_LOCATION: CredentialLocation = { header: { name: 'authorization', 
 // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
 const CONTROL = /[\u0000-\u001f\u007f]/
 
-type Writer = (request: HttpRequest) => void
+type Writer = (request: HttpRequest, value: string) => void
 
 export function compileBackendAuth(auth: BackendAuth, secret: (ref: SecretRef) => string | undefined): CompiledPolicy {
-  const writers: Writer[] = []
+  const writers: ((exchange: Exchange) => void)[] = []
   const missing: string[] = []
   const add = (ref: SecretRef, location: CredentialLocation): void => {
     // Secrets made from files often end with a newline.
     const value = secret(ref)?.trim()
     if (value === undefined || value === '') missing.push(ref.secret)
     else if (CONTROL.test(value)) missing.push(`${ref.secret} (holds control characters)`)
-    else writers.push(writerFor(location, value))
+    else {
+      const write = writerFor(location)
+      writers.push(({ request }) => write(request, value))
+    }
   }
+  if (auth.passthrough === true) writers.push(passthrough(writerFor(auth.location ?? DEFAULT_LOCATION)))
   if (auth.key !== undefined) add(auth.key, auth.location ?? DEFAULT_LOCATION)
   for (const { key, location } of auth.credentials ?? []) add(key, location)
   if (missing.length > 0) {
@@ -29,36 +36,42 @@ export function compileBackendAuth(auth: BackendAuth, secret: (ref: SecretRef) =
   }
   return {
     request: (exchange: Exchange) => {
-      for (const write of writers) write(exchange.request)
+      for (const write of writers) write(exchange)
       return undefined
     },
   }
 }
 
+/**
+ * The token that a JWT policy verified and removed. Only of a JWT policy: without its claims there is nothing to send,
+ * and what the client sent without being checked is not touched.
+ */
+function passthrough(write: Writer): (exchange: Exchange) => void {
+  return ({ request, attributes }) => {
+    const claims = attributes?.['jwt']
+    if (typeof claims !== 'object' || claims === null || !('rawToken' in claims)) return
+    if (claims.rawToken instanceof SecretString) write(request, claims.rawToken.unredacted())
+  }
+}
+
 /** Every use of a location replaces what the client sent there. */
-function writerFor(location: CredentialLocation, value: string): Writer {
+function writerFor(location: CredentialLocation): Writer {
   if (location.header !== undefined) {
     const name = location.header.name.toLowerCase()
-    const field = (location.header.prefix ?? '') + value
-    return (request) => request.headers.set(name, field)
+    const prefix = location.header.prefix ?? ''
+    return (request, value) => request.headers.set(name, prefix + value)
   }
   if (location.queryParameter !== undefined) {
-    const name = encodeURIComponent(location.queryParameter.name)
-    const pair = `${name}=${encodeURIComponent(value)}`
-    return (request) => {
-      const kept = request.query === '' ? [] : request.query.split('&').filter((part) => part.split('=', 1)[0] !== name)
-      kept.push(pair)
-      request.query = kept.join('&')
+    const { name } = location.queryParameter
+    return (request, value) => {
+      request.loggedQuery = withoutQueryParameter(request.loggedQuery ?? request.query, name)
+      request.query = withQueryParameter(request.query, name, value)
     }
   }
   const name = location.cookie?.name ?? ''
-  const pair = `${name}=${value}`
-  return (request) => {
-    const cookies = request.headers
-      .getAll('cookie')
-      .flatMap((line) => line.split(/; */))
-      .filter((part) => part !== '' && part.split('=', 1)[0]?.trim() !== name)
-    cookies.push(pair)
-    request.headers.set('cookie', cookies.join('; '))
+  return ({ headers }, value) => {
+    removeCookie(headers, name)
+    const kept = headers.get('cookie')
+    headers.set('cookie', `${kept === undefined ? '' : `${kept}; `}${name}=${value}`)
   }
 }

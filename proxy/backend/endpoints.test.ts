@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { UpstreamTarget } from '../upstream/target.ts'
-import { EndpointTable, LiveEndpoint, powerOfTwoPicker } from './endpoints.ts'
+import { EndpointStore } from './endpoint-store.ts'
+import { endpointKey, EndpointTable, LiveEndpoint, powerOfTwoPicker } from './endpoints.ts'
 
 const target = (port: number): UpstreamTarget => ({
   key: `10.0.0.1:${port}`,
@@ -10,59 +11,103 @@ const target = (port: number): UpstreamTarget => ({
   tls: undefined,
   connectTimeoutMs: 1000,
 })
+const MINUTE_MS = 60_000
+
+function endpoints(count: number): LiveEndpoint[] {
+  return Array.from({ length: count }, (_, i) => new LiveEndpoint(target(i + 1), 'a'))
+}
+
+/** Gives the numbers in turn, again and again. */
+function cycling(...values: number[]): () => number {
+  let at = 0
+  return () => values[at++ % values.length] ?? 0
+}
 
 describe('LiveEndpoint', () => {
   it('moves health by 0.3 of each sample and latency only on success', () => {
     const endpoint = new LiveEndpoint(target(1), 'a')
+    const { state } = endpoint
     endpoint.begin()
     endpoint.end(500, false)
-    expect(endpoint.health).toBeCloseTo(0.7)
-    expect(endpoint.latencySeconds).toBe(0)
-    expect(endpoint.consecutiveFailures).toBe(1)
+    expect(state.health).toBeCloseTo(0.7)
+    expect(state.latencySeconds).toBe(0)
+    expect(state.consecutiveFailures).toBe(1)
     endpoint.begin()
     endpoint.end(200, true)
-    expect(endpoint.health).toBeCloseTo(0.79)
-    expect(endpoint.latencySeconds).toBeCloseTo(0.2)
-    expect(endpoint.consecutiveFailures).toBe(0)
+    expect(state.health).toBeCloseTo(0.79)
+    expect(state.latencySeconds).toBeCloseTo(0.2)
+    expect(state.consecutiveFailures).toBe(0)
     endpoint.begin()
     endpoint.end(1200, true)
-    expect(endpoint.latencySeconds).toBeCloseTo(0.2 * 0.7 + 1.2 * 0.3)
-    expect(endpoint.pendingRequests).toBe(0)
-    expect(endpoint.totalRequests).toBe(3)
+    expect(state.latencySeconds).toBeCloseTo(0.5)
+    expect(state.pendingRequests).toBe(0)
+    expect(state.totalRequests).toBe(3)
+    expect(endpoint.score).toBeCloseTo(state.health / 1.5)
+    endpoint.begin()
+    expect(endpoint.score).toBeCloseTo(state.health / (1 + 0.5 * 1.1))
   })
 
-  it('writes IPv6 addresses in brackets', () => {
+  it('names itself with brackets around IPv6', () => {
     expect(new LiveEndpoint({ ...target(80), host: '::1' }, 'a').label).toBe('[::1]:80')
   })
 })
 
 describe('powerOfTwoPicker', () => {
   it('takes the better score of two picks', () => {
-    const good = new LiveEndpoint(target(1), 'a')
-    const bad = new LiveEndpoint(target(2), 'a')
-    bad.begin()
-    bad.end(1, false)
-    const picks = [0, 0.99, 0.99, 0]
-    let at = 0
-    const picker = powerOfTwoPicker([good, bad], false, () => picks[at++] ?? 0)
+    const [good, bad] = endpoints(2)
+    bad?.end(1, false)
+    const picker = powerOfTwoPicker(
+      [good, bad].filter((one) => one !== undefined),
+      false,
+      cycling(0, 0.99, 0.99, 0),
+    )
     expect(picker.pick()).toBe(good)
     expect(picker.pick()).toBe(good)
   })
 
   it('gives nothing when there is no endpoint', () => {
-    expect(powerOfTwoPicker([], false).pick()).toBeUndefined()
+    const picker = powerOfTwoPicker([], false)
+    expect(picker.pick()).toBeUndefined()
+    expect(picker.hasActive()).toBe(false)
+  })
+
+  it('never takes an evicted endpoint while another is there, however the dice fall', () => {
+    const all = endpoints(3)
+    for (const evicted of all.slice(0, 2)) evicted.state.evict(MINUTE_MS, MINUTE_MS, undefined)
+    const picker = powerOfTwoPicker(all, false, () => 0)
+    expect(picker.pick()).toBe(all[2])
+    expect(picker.hasActive()).toBe(true)
+  })
+
+  it.each([1, 3])('falls back to evicted endpoints when all %i are evicted', (count) => {
+    const all = endpoints(count)
+    for (const { state } of all) expect(state.evict(MINUTE_MS, MINUTE_MS, undefined)).toBe(true)
+    const picker = powerOfTwoPicker(all, false, () => 0)
+    expect(picker.hasActive()).toBe(false)
+    expect(picker.pick()).toBe(all[0])
+    expect(all[0]?.state.isEvicted).toBe(true)
+  })
+
+  it('finds pinned endpoints whether evicted or not', () => {
+    const all = endpoints(2)
+    all[1]?.state.evict(MINUTE_MS, MINUTE_MS, undefined)
+    const picker = powerOfTwoPicker(all, false)
+    expect(picker.find('10.0.0.1:2')).toBe(all[1])
+    expect(picker.find('10.0.0.1:9')).toBeUndefined()
   })
 })
 
 describe('EndpointTable', () => {
-  it('keeps counters over one reload and forgets endpoints that were gone in between', () => {
-    const first = new EndpointTable(undefined)
-    const endpoint = first.endpoint('ns/b', target(1), 'a')
-    endpoint.begin()
-    const second = new EndpointTable(first)
-    expect(second.endpoint('ns/b', target(1), 'a')).toBe(endpoint)
-    expect(second.endpoint('ns/other', target(1), 'a')).not.toBe(endpoint)
-    const third = new EndpointTable(new EndpointTable(second))
-    expect(third.endpoint('ns/b', target(1), 'a')).not.toBe(endpoint)
+  it('gives one state to users of an address, and another one to another owner', () => {
+    const table = new EndpointTable(EndpointStore.local())
+    const plain = table.endpoint('ns/b', target(1), 'a')
+    const secure = table.endpoint('ns/b', { ...target(1), key: '10.0.0.1:1|tls' }, 'a')
+    const other = table.endpoint('ns/other', target(1), 'a')
+    expect(table.endpoint('ns/b', target(1), 'a')).toBe(plain)
+    expect(secure).not.toBe(plain)
+    plain.end(1, false)
+    expect(secure.state.consecutiveFailures).toBe(1)
+    expect(other.state.consecutiveFailures).toBe(0)
+    expect(endpointKey('ns/b', target(1))).toBe('ns/b|10.0.0.1:1')
   })
 })

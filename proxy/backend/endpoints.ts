@@ -1,82 +1,79 @@
-// Endpoints with their live counters, and the choice among them: power of two choices on an EWMA score.
-// Eviction is not here: without a health policy only scores change (data-plane supplement section 5.2).
+// Endpoints that can be called, and the choice among them: power of two choices on a score, evicted ones last
+// (data-plane supplement section 5.1). The figures are shared by all workers (endpoint-store.ts).
 import type { UpstreamTarget } from '../upstream/target.ts'
+import { EndpointStore, localState, type EndpointState } from './endpoint-store.ts'
 import type { Endpoint, EndpointPicker } from './handler.ts'
 
-/** Weight of a new sample in health and latency averages (data-plane supplement section 5.1). */
-const EWMA_ALPHA = 0.3
 const PENDING_COST = 0.1
+/** Draws before the evicted endpoints are sorted out one by one. */
+const DRAWS_MAX = 4
 
 export class LiveEndpoint implements Endpoint {
   readonly target: UpstreamTarget
   readonly authority: string
   readonly label: string
-  /** 0–1; starts at 1. */
-  health = 1
-  /** Seconds, successes only. */
-  latencySeconds = 0
-  pendingRequests = 0
-  totalRequests = 0
-  consecutiveFailures = 0
+  readonly state: EndpointState
 
-  constructor(target: UpstreamTarget, authority: string) {
+  constructor(target: UpstreamTarget, authority: string, state: EndpointState = localState()) {
     this.target = target
     this.authority = authority
-    this.label = target.unixPath ?? `${target.host.includes(':') ? `[${target.host}]` : target.host}:${target.port}`
+    this.label = labelOf(target)
+    this.state = state
   }
 
-  begin(): void {
-    this.pendingRequests++
-    this.totalRequests++
-  }
-
-  end(latencyMs: number, isHealthy: boolean): void {
-    this.pendingRequests--
-    this.health = ewma(this.health, isHealthy ? 1 : 0)
-    if (isHealthy) {
-      this.consecutiveFailures = 0
-      this.latencySeconds = ewma(this.latencySeconds, latencyMs / 1000)
-    } else this.consecutiveFailures++
+  get isEvicted(): boolean {
+    return this.state.isEvicted
   }
 
   get score(): number {
-    return this.health / (1 + this.latencySeconds * (1 + PENDING_COST * this.pendingRequests))
+    const { health, latencySeconds, pendingRequests } = this.state
+    return health / (1 + latencySeconds * (1 + PENDING_COST * pendingRequests))
+  }
+
+  begin(): void {
+    this.state.begin()
+  }
+
+  end(latencyMs: number, isHealthy: boolean): void {
+    if (isHealthy) this.state.succeeded(latencyMs)
+    else this.state.failed()
   }
 }
 
-/** Keeps endpoints over configuration changes, so that a reload does not forget which of them fail. */
-export class EndpointTable {
-  readonly #endpoints = new Map<string, LiveEndpoint>()
-  readonly #former: EndpointTable | undefined
+export function labelOf({ host, port, unixPath }: Pick<UpstreamTarget, 'host' | 'port' | 'unixPath'>): string {
+  return unixPath ?? `${host.includes(':') ? `[${host}]` : host}:${port}`
+}
 
-  constructor(former: EndpointTable | undefined) {
-    this.#former = former === undefined ? undefined : former.#withoutFormer()
+/** Under which the state of an endpoint is kept. `owner` keeps two backends apart that share an address. */
+export function endpointKey(owner: string, address: Pick<UpstreamTarget, 'host' | 'port' | 'unixPath'>): string {
+  return `${owner}|${labelOf(address)}`
+}
+
+/** The endpoints of one configuration. Their state outlives it. */
+export class EndpointTable {
+  readonly #store: EndpointStore
+  readonly #endpoints = new Map<string, LiveEndpoint>()
+
+  constructor(store: EndpointStore = EndpointStore.local()) {
+    this.#store = store
   }
 
-  /** `owner` keeps the counters of two backends apart that share an address. */
+  /** Users of an address that reach it differently have endpoints of their own with one state. */
   endpoint(owner: string, target: UpstreamTarget, authority: string): LiveEndpoint {
     const key = `${owner}\n${target.key}\n${authority}`
     let endpoint = this.#endpoints.get(key)
     if (endpoint === undefined) {
-      endpoint = this.#former?.known(key) ?? new LiveEndpoint(target, authority)
+      endpoint = new LiveEndpoint(target, authority, this.#store.state(endpointKey(owner, target)))
       this.#endpoints.set(key, endpoint)
     }
     return endpoint
   }
-
-  known(key: string): LiveEndpoint | undefined {
-    return this.#endpoints.get(key)
-  }
-
-  /** One generation back is enough; a chain of tables would never be collected. */
-  #withoutFormer(): EndpointTable {
-    const copy = new EndpointTable(undefined)
-    for (const [key, endpoint] of this.#endpoints) copy.#endpoints.set(key, endpoint)
-    return copy
-  }
 }
 
-/** Power of two choices with replacement; `random` gives [0, 1). */
+/**
+ * Power of two choices with replacement among the endpoints that are not evicted; among all when every one is (States
+ * and transitions of the specification). `random` gives [0, 1).
+ */
 export function powerOfTwoPicker(
   endpoints: readonly LiveEndpoint[],
   isHostname: boolean,
@@ -84,20 +81,37 @@ export function powerOfTwoPicker(
 ): EndpointPicker {
   const only = endpoints.length === 1 ? endpoints[0] : undefined
   const find = (label: string): LiveEndpoint | undefined => endpoints.find((endpoint) => endpoint.label === label)
-  if (only !== undefined) return { isHostname, pick: () => only, find }
+  const hasActive = (): boolean => endpoints.some(({ state }) => state.tryRestore())
+  if (only !== undefined) {
+    const pick = (): LiveEndpoint => {
+      only.state.tryRestore()
+      return only
+    }
+    return { isHostname, pick, find, hasActive }
+  }
   return {
     isHostname,
     find,
+    hasActive,
     pick() {
-      const first = endpoints[Math.trunc(random() * endpoints.length)]
-      const second = endpoints[Math.trunc(random() * endpoints.length)]
+      const first = drawActive(endpoints, random)
+      const second = drawActive(endpoints, random)
       if (first === undefined || second === undefined) return undefined
       return second.score > first.score ? second : first
     },
   }
 }
 
-/** An average of exactly 0 has seen nothing yet: the sample replaces it. */
-function ewma(old: number, sample: number): number {
-  return old === 0 ? sample : EWMA_ALPHA * sample + (1 - EWMA_ALPHA) * old
+/** A few draws from all give the same odds as one draw from the active ones, and cost nothing while none is evicted. */
+function drawActive(endpoints: readonly LiveEndpoint[], random: () => number): LiveEndpoint | undefined {
+  for (let draws = 0; draws < DRAWS_MAX; draws++) {
+    const drawn = draw(endpoints, random)
+    if (drawn === undefined || drawn.state.tryRestore()) return drawn
+  }
+  const active = endpoints.filter(({ state }) => state.tryRestore())
+  return draw(active.length === 0 ? endpoints : active, random)
+}
+
+function draw(endpoints: readonly LiveEndpoint[], random: () => number): LiveEndpoint | undefined {
+  return endpoints[Math.trunc(random() * endpoints.length)]
 }

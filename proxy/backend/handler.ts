@@ -3,6 +3,8 @@ import type { BackendPayload, BackendReference, SecretRef } from '#api/ir/types.
 import type { CelExpression } from '#api/cel/expression.ts'
 import type { Exchange } from '../exchange.ts'
 import type { CompiledChain } from '../policy/order.ts'
+import type { EndpointState } from './endpoint-store.ts'
+import type { CompiledHealth } from './health.ts'
 import type { UpstreamClient, UpstreamTarget } from '../upstream/target.ts'
 
 /**
@@ -20,6 +22,8 @@ export interface Endpoint {
   readonly label: string
   /** Higher is better; see endpoints.ts. */
   readonly score: number
+  /** Figures that all workers share; health.ts writes them. */
+  readonly state: EndpointState
   /** A call starts; pair with `end`. */
   begin(): void
   /** A call is over: `latencyMs` to the end of the response, `isHealthy` false for 5xx and transport failures. */
@@ -29,8 +33,10 @@ export interface Endpoint {
 export interface EndpointPicker {
   /** True when the address was given as a host name (automatic host rewrite applies). */
   readonly isHostname: boolean
-  /** undefined: no endpoint is ready. */
+  /** undefined: there is no endpoint. */
   pick(): Endpoint | undefined
+  /** Whether any endpoint is not evicted. */
+  hasActive(): boolean
   /** The endpoint of that label, for sessions that are pinned to one; undefined when it is gone. */
   find(label: string): Endpoint | undefined
 }
@@ -43,12 +49,21 @@ export type EffectiveBackendPolicies = Omit<BackendPayload, 'mcpAuthorization'> 
 /** Services of the compiler to the kinds of backends. */
 export interface BackendEnvironment {
   readonly client: UpstreamClient
-  /** Endpoints of a reference with the connection policies (tls, tcp) applied; undefined when the reference is broken. */
+  /**
+   * Endpoints of a reference with the connection policies (tls, tcp) applied; undefined when the reference is broken.
+   */
   resolve(ref: BackendReference, policies: EffectiveBackendPolicies): EndpointPicker | undefined
-  /** Endpoints of a plain address. */
-  resolveAddress(host: string, port: number, policies: EffectiveBackendPolicies): EndpointPicker
+  /** Endpoint of a plain address that a section of the backend (an AI provider) has. */
+  resolveAddress(
+    address: { section: string; host: string; port: number },
+    policies: EffectiveBackendPolicies,
+  ): EndpointPicker
   /** Merged policies of a sub-backend (AI provider, MCP target) laid over those of its backend. */
   sectionPolicies(section: string, inline: BackendPayload | undefined): EffectiveBackendPolicies
+  /** undefined: only scores change. */
+  health(policies: EffectiveBackendPolicies): CompiledHealth | undefined
+  /** Policies of the Service or backend that a reference names. */
+  policiesOf(ref: BackendReference): BackendPayload
   /** Filters of merged backend policies: timeout, credential, transformation, header modifiers. */
   filters(policies: EffectiveBackendPolicies): CompiledChain
   /** undefined: the secret is missing, the credential must count as absent and the call fail. */

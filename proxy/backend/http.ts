@@ -2,8 +2,13 @@
 import type { Exchange } from '../exchange.ts'
 import type { UpstreamClient } from '../upstream/target.ts'
 import type { BackendHandler, Endpoint, EndpointPicker } from './handler.ts'
+import type { CompiledHealth } from './health.ts'
 
-export function httpBackend(picker: EndpointPicker, client: UpstreamClient): BackendHandler {
+export function httpBackend(
+  picker: EndpointPicker,
+  client: UpstreamClient,
+  health: CompiledHealth | undefined,
+): BackendHandler {
   return (exchange, done) => {
     const endpoint = picker.pick()
     if (endpoint === undefined) {
@@ -11,15 +16,20 @@ export function httpBackend(picker: EndpointPicker, client: UpstreamClient): Bac
       done(exchange)
       return
     }
-    useEndpoint(exchange, endpoint)
-    client.forward(exchange, endpoint.target, authorityFor(exchange, endpoint, picker.isHostname), done)
+    useEndpoint(exchange, endpoint, health)
+    const authority = authorityFor(exchange, endpoint, picker.isHostname)
+    if (exchange.trace !== undefined) {
+      exchange.trace.backendStart(exchange, { target: endpoint.label, sent: { host: authority } })
+    }
+    client.forward(exchange, endpoint.target, authority, done)
   }
 }
 
-/** Charges the exchange to the endpoint; the pipeline ends it when the response is over. */
-export function useEndpoint(exchange: Exchange, endpoint: Endpoint): void {
+/** Charges the exchange to the endpoint; the pipeline settles it when the response is over. */
+export function useEndpoint(exchange: Exchange, endpoint: Endpoint, health?: CompiledHealth): void {
   endpoint.begin()
   exchange.usedEndpoint = endpoint
+  exchange.health = health
   exchange.endpoint = endpoint.label
 }
 

@@ -1,28 +1,41 @@
 // From a reference of the configuration to addresses that can be called, with connection policies applied.
 import { createHash } from 'node:crypto'
 import { isIP } from 'node:net'
-import type { Backend, BackendReference, RenderedConfig, Workload } from '#api/ir/types.gen.ts'
+import type { Backend, BackendReference, Keepalive, RenderedConfig, SecretRef, Workload } from '#api/ir/types.gen.ts'
+import { versionOfAppProtocol } from '../http2/version.ts'
 import type { UpstreamTarget, UpstreamTls } from '../upstream/target.ts'
+import { serviceOwner } from './endpoint-keys.ts'
 import { powerOfTwoPicker, type EndpointTable } from './endpoints.ts'
 import type { EffectiveBackendPolicies, EndpointPicker } from './handler.ts'
 
 /** Data-plane supplement section 5.3. */
 const CONNECT_TIMEOUT_MS = 10_000
 
-type ConnectionPolicies = Pick<EffectiveBackendPolicies, 'tls' | 'tcp'>
+type SecretLookup = (ref: SecretRef) => string | undefined
+type ConnectionPolicies = Pick<EffectiveBackendPolicies, 'tls' | 'tcp' | 'http'>
 
 /** Look-up of what references name. Built once for each configuration. */
 export class TargetResolver {
   readonly #table: EndpointTable
+  readonly #secret: SecretLookup
   readonly #backends = new Map<string, Backend>()
   /** `{namespace}/{hostname}:{service port}` to endpoint addresses, healthy ones only. */
   readonly #addresses = new Map<string, { host: string; port: number }[]>()
   readonly #services = new Set<string>()
+  /** By the same keys as addresses: what appProtocol says. */
+  readonly #versions = new Map<string, UpstreamTarget['httpVersion']>()
 
-  constructor(config: RenderedConfig, table: EndpointTable) {
+  /** `secret`: client certificates towards backends. */
+  constructor(config: RenderedConfig, table: EndpointTable, secret: SecretLookup = () => undefined) {
     this.#table = table
+    this.#secret = secret
     for (const backend of config.backends) this.#backends.set(backend.key, backend)
-    for (const service of config.services) this.#services.add(`${service.namespace}/${service.hostname}`)
+    for (const { namespace, hostname, ports } of config.services) {
+      this.#services.add(`${namespace}/${hostname}`)
+      for (const { port, appProtocol } of ports) {
+        this.#versions.set(`${namespace}/${hostname}:${port}`, versionOfAppProtocol(appProtocol))
+      }
+    }
     for (const workload of config.workloads) if (workload.healthy) this.#addWorkload(workload)
   }
 
@@ -34,24 +47,20 @@ export class TargetResolver {
     return this.#services.has(`${namespace}/${hostname}`)
   }
 
+  /** HTTP version that the Service itself declares (appProtocol). */
+  declaredVersion({ service }: BackendReference): UpstreamTarget['httpVersion'] {
+    return service && this.#versions.get(`${service.namespace}/${service.hostname}:${service.port}`)
+  }
+
   /** undefined: the reference names nothing that has addresses (missing, or not a static backend or Service). */
   resolve(ref: BackendReference, policies: ConnectionPolicies): EndpointPicker | undefined {
-    if (ref.service !== undefined) {
-      const { namespace, hostname, port } = ref.service
-      if (!this.hasService(namespace, hostname)) return undefined
-      const owner = `service/${namespace}/${hostname}:${port}`
-      const addresses = this.#addresses.get(`${namespace}/${hostname}:${port}`) ?? []
-      const endpoints = addresses.map(({ host, port: targetPort }) =>
-        this.#table.endpoint(owner, targetOf({ host, port: targetPort, name: hostname }, policies), hostname),
-      )
-      return powerOfTwoPicker(endpoints, false)
-    }
+    if (ref.service !== undefined) return this.#resolveService(ref.service, policies)
     if (ref.backend === undefined) return undefined
     const backend = this.#backends.get(ref.backend)
     if (backend?.static === undefined) return undefined
     const { host, port, unixPath } = backend.static
     if (unixPath !== undefined) {
-      const endpoint = this.#table.endpoint(backend.key, targetOf({ unixPath }, policies), 'localhost')
+      const endpoint = this.#table.endpoint(backend.key, targetOf({ unixPath }, policies, this.#secret), 'localhost')
       return powerOfTwoPicker([endpoint], false)
     }
     if (host === undefined || port === undefined) return undefined
@@ -59,9 +68,25 @@ export class TargetResolver {
   }
 
   address(owner: string, host: string, port: number, policies: ConnectionPolicies): EndpointPicker {
-    const target = targetOf({ host, port }, policies)
+    const target = targetOf({ host, port }, policies, this.#secret)
     const authority = authorityOf(host, port, target.tls !== undefined)
     return powerOfTwoPicker([this.#table.endpoint(owner, target, authority)], isIP(host) === 0)
+  }
+
+  #resolveService(
+    service: NonNullable<BackendReference['service']>,
+    policies: ConnectionPolicies,
+  ): EndpointPicker | undefined {
+    const { namespace, hostname, port } = service
+    if (!this.hasService(namespace, hostname)) return undefined
+    const owner = serviceOwner(service, port)
+    const version = policies.http?.version ?? this.declaredVersion({ service })
+    const own = version === undefined ? policies : { ...policies, http: { ...policies.http, version } }
+    const addresses = this.#addresses.get(`${namespace}/${hostname}:${port}`) ?? []
+    const endpoints = addresses.map(({ host, port: targetPort }) =>
+      this.#table.endpoint(owner, targetOf({ host, port: targetPort, name: hostname }, own, this.#secret), hostname),
+    )
+    return powerOfTwoPicker(endpoints, false)
   }
 
   #addWorkload(workload: Workload): void {
@@ -86,23 +111,35 @@ export function authorityOf(host: string, port: number, isTls: boolean): string 
 
 type Address = { host: string; port: number; name?: string } | { unixPath: string }
 
-function targetOf(address: Address, policies: ConnectionPolicies): UpstreamTarget {
+function targetOf(address: Address, policies: ConnectionPolicies, secret: SecretLookup): UpstreamTarget {
   const isUnix = 'unixPath' in address
   const host = isUnix ? '' : address.host
   const port = isUnix ? 0 : address.port
   const connectTimeoutMs = policies.tcp?.connectTimeoutMs ?? CONNECT_TIMEOUT_MS
-  const tls = tlsOf(policies, isUnix ? undefined : (address.name ?? address.host))
+  const httpVersion = policies.http?.version
+  const keepalive = policies.tcp?.keepalive
+  const tls = tlsOf(policies, isUnix ? undefined : (address.name ?? address.host), secret)
   return {
-    key: `${isUnix ? `unix:${address.unixPath}` : `${host}:${port}`}|${connectTimeoutMs}|${tlsKey(tls)}`,
+    key: `${isUnix ? `unix:${address.unixPath}` : `${host}:${port}`}|${connectTimeoutMs}|${tlsKey(tls)}${versionKey(httpVersion)}${keepaliveKey(keepalive)}`,
     host,
     port,
     unixPath: isUnix ? address.unixPath : undefined,
     tls,
+    httpVersion,
     connectTimeoutMs,
+    keepalive,
   }
 }
 
-function tlsOf({ tls }: ConnectionPolicies, name: string | undefined): UpstreamTls | undefined {
+function versionKey(version: UpstreamTarget['httpVersion']): string {
+  return version === undefined ? '' : `|${version}`
+}
+
+function keepaliveKey(keepalive: Keepalive | undefined): string {
+  return keepalive === undefined ? '' : `|${keepalive.timeMs}/${keepalive.intervalMs}/${keepalive.retries}`
+}
+
+function tlsOf({ tls }: ConnectionPolicies, name: string | undefined, secret: SecretLookup): UpstreamTls | undefined {
   if (tls === undefined) return undefined
   // An IP address is no valid SNI (RFC 6066 section 3).
   const servername = tls.sni ?? (name === undefined || isIP(name) !== 0 ? undefined : name)
@@ -111,6 +148,11 @@ function tlsOf({ tls }: ConnectionPolicies, name: string | undefined): UpstreamT
     caCertificates: tls.caCertificates,
     insecureSkipVerify: tls.insecureSkipVerify,
     alpnProtocols: tls.alpnProtocols,
+    // A certificate that should be there and is not: the empty text is none that TLS takes, so calls fail.
+    ...(tls.clientCertificate !== undefined && { clientCertificate: secret(tls.clientCertificate) ?? '' }),
+    ...(tls.clientKey !== undefined && { clientKey: secret(tls.clientKey) ?? '' }),
+    ...(tls.verifySubjectAltNames !== undefined && { verifySubjectAltNames: tls.verifySubjectAltNames }),
+    ...(tls.keyExchangeGroups !== undefined && { keyExchangeGroups: tls.keyExchangeGroups }),
   }
 }
 

@@ -2,6 +2,7 @@
 import type { CelExpression } from '#api/cel/expression.ts'
 import type { Authorization } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../exchange.ts'
+import type { ExchangeTrace, TracedRule } from '../trace/exchange-trace.ts'
 import type { ChainEnvironment } from './environment.ts'
 import { isTrue, readsBody } from './evaluate.ts'
 import type { CompiledPolicy } from './filter.ts'
@@ -36,12 +37,36 @@ export function compileRules(
   const require = compiled('Require')
   const allow = compiled('Allow')
   return (exchange) => {
+    if (exchange.trace !== undefined) return isAllowedTraced({ deny, require, allow }, exchange, exchange.trace)
     for (const rule of deny) if (matches(rule, exchange)) return false
     for (const rule of require) if (!matches(rule, exchange)) return false
     if (allow.length === 0) return true
     for (const rule of allow) if (matches(rule, exchange)) return true
     return false
   }
+}
+
+/** The same verdict from all the rules, each of which the trace hears of. */
+function isAllowedTraced(
+  { deny, require, allow }: Readonly<Record<'deny' | 'require' | 'allow', readonly Rule[]>>,
+  exchange: Exchange,
+  trace: ExchangeTrace,
+): boolean {
+  const tested = (rules: readonly Rule[], mode: TracedRule['mode']): TracedRule[] =>
+    rules.map((rule) => ({
+      name: rule.map(({ source }) => source).join(' && '),
+      matched: matches(rule, exchange),
+      mode,
+    }))
+  const denied = tested(deny, 'deny')
+  const required = tested(require, 'require')
+  const allowed = tested(allow, 'allow')
+  const isAllowed =
+    !denied.some(({ matched }) => matched) &&
+    required.every(({ matched }) => matched) &&
+    (allowed.length === 0 || allowed.some(({ matched }) => matched))
+  trace.authorization([...denied, ...required, ...allowed], isAllowed)
+  return isAllowed
 }
 
 function matches(rule: Rule, exchange: Exchange): boolean {

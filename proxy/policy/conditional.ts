@@ -21,15 +21,17 @@ export function compileConditional<P>(
     policy: compile(policy),
   }))
   const hasResponse = compiled.some(({ policy }) => policy.response !== undefined)
+  const hasFinished = compiled.some(({ policy }) => policy.finished !== undefined)
   const key = compiled
   const conditions = compiled.map(({ condition }) => condition)
   return {
     request: (exchange) => {
       const chosen = choose(compiled, exchange)
-      if (chosen !== undefined && hasResponse) (exchange.policyState ??= new Map()).set(key, chosen)
+      if (chosen !== undefined && (hasResponse || hasFinished)) (exchange.policyState ??= new Map()).set(key, chosen)
       return chosen?.request?.(exchange)
     },
     ...(hasResponse ? { response: (exchange) => chosenBefore(exchange, key)?.response?.(exchange) } : {}),
+    ...(hasFinished ? { finished: (exchange) => chosenBefore(exchange, key)?.finished?.(exchange) } : {}),
     readsRequestBody:
       readsBody(conditions, 'request') || compiled.some(({ policy }) => policy.readsRequestBody === true),
     readsResponseBody: compiled.some(({ policy }) => policy.readsResponseBody === true),

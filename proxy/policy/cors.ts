@@ -1,4 +1,5 @@
-// Cross-origin resource sharing (resources supplement section 1.3): answers preflights, and queues the headers of others.
+// Cross-origin resource sharing (resources supplement section 1.3): answers preflights, and queues the headers of
+// others.
 import type { Cors } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../exchange.ts'
 import { HttpResponse } from '../http/message.ts'

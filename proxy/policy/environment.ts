@@ -1,11 +1,20 @@
 // What policies get when they are compiled. Nothing of it is used on the path of a request except what they keep.
 import type { CelExpression } from '#api/cel/expression.ts'
+import type { BackendReference, SecretRef } from '#api/ir/types.gen.ts'
+import type { AuthStores } from '../auth/auth-stores.ts'
+import type { ServiceCaller } from '../backend/service-caller.ts'
 import type { RateLimitStore } from './rate-limit-store.ts'
 
 export interface ChainEnvironment {
   /** Cached. Permissive: a text that does not compile gives an expression that always errors. */
   expression(source: string): CelExpression
   readonly rateLimits: RateLimitStore
+  /** Keys, users and remembered credentials, shared by policies that name the same ones. */
+  readonly auth: AuthStores
+  /** undefined: the secret is missing. Never an empty credential in its place. */
+  readonly secret: (ref: SecretRef) => string | undefined
+  /** A service that policies call. undefined: the reference names nothing that can be called. */
+  readonly service: (ref: BackendReference) => ServiceCaller | undefined
   /** Port of the listener, for redirects that do not name one; the local port of the connection when unset. */
   readonly listenerPort?: number | undefined
 }

@@ -13,6 +13,7 @@ import { fieldValue } from './header-field.ts'
 export const FAILED: unique symbol = Symbol('failed')
 
 export function evaluate(expression: CelExpression, exchange: Exchange): unknown {
+  if (exchange.trace !== undefined) return exchange.trace.evaluate(expression, exchange, FAILED)
   try {
     return expression.evaluate(variablesOf(exchange))
   } catch {
@@ -33,7 +34,8 @@ export function evaluateText(expression: CelExpression, exchange: Exchange): str
   return text === undefined ? undefined : fieldValue(text)
 }
 
-function textOf(value: unknown): string | undefined {
+/** Strings, numbers, truth values, bytes, times; undefined for what has no text form. */
+export function textOf(value: unknown): string | undefined {
   if (typeof value === 'string') return value
   if (typeof value === 'bigint' || typeof value === 'boolean' || typeof value === 'number') return String(value)
   if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('utf8')

@@ -1,6 +1,8 @@
 // Exchanges and a compile environment for tests and benchmarks; not used by the proxy.
 import { compilePermissive } from '#api/cel/compile.ts'
 import type { CelExpression } from '#api/cel/expression.ts'
+import type { RenderedConfig } from '#api/ir/types.gen.ts'
+import { AuthStores } from '../auth/auth-stores.ts'
 import { Exchange, type Connection } from '../exchange.ts'
 import { HeaderList } from '../http/headers.ts'
 import { HttpRequest, HttpResponse } from '../http/message.ts'
@@ -63,11 +65,33 @@ export function expression(source: string): CelExpression {
   return compiled
 }
 
+const NO_CONFIG: RenderedConfig = {
+  version: 1,
+  binds: [],
+  listeners: [],
+  routes: [],
+  tcpRoutes: [],
+  backends: [],
+  policies: [],
+  services: [],
+  workloads: [],
+}
+
+/** What policies that check credentials need, with these secrets. */
+export function authEnvironment(
+  secrets: Readonly<Record<string, string>> = {},
+): Pick<PolicyEnvironment, 'auth' | 'secret' | 'expression'> {
+  const values = new Map(Object.entries(secrets))
+  const secret: PolicyEnvironment['secret'] = (ref) => values.get(ref.secret)
+  return { auth: AuthStores.of(NO_CONFIG, secret, undefined), secret, expression }
+}
+
 /** With full buckets for `limits` under the policy key `test`. */
 export function environmentOf(limits: Parameters<typeof rateLimitKeys>[1] = [], nowMs = Date.now()): PolicyEnvironment {
   const entries = rateLimitKeys('test', limits).map((key, i) => [key, limits[i]] as const)
   const known = new Map(entries.flatMap(([key, limit]) => (limit === undefined ? [] : [[key, limit] as const])))
-  return { expression, rateLimits: sharedRateLimitStore(createRateLimitBuffer(known, nowMs)), policyKey: 'test' }
+  const rateLimits = sharedRateLimitStore(createRateLimitBuffer(known, nowMs))
+  return { ...authEnvironment(), rateLimits, policyKey: 'test', service: () => undefined }
 }
 
 /** Runs the request side of a policy that answers at once. */

@@ -1,5 +1,5 @@
-// Policies of a rendered configuration, found by what they target. Keeps the order of the configuration within a target:
-// the operator writes the older policy first, and the first one wins.
+// Policies of a rendered configuration, found by what they target. Keeps the order of the configuration within a
+// target: the operator writes the older policy first, and the first one wins.
 import type { ObjectName, Policy, PolicyTarget, RouteName, ServiceReference } from '#api/ir/types.gen.ts'
 
 /** Where a request enters. Gateway listeners have `listener`; listeners of a ListenerSet have both. */

@@ -1,8 +1,9 @@
 // Token buckets of one proxy: requests are charged before they go on, LLM tokens when the response is over.
 import type { LocalRateLimit } from '#api/ir/types.gen.ts'
-import type { Exchange, RateLimitState } from '../exchange.ts'
+import type { Exchange } from '../exchange.ts'
 import type { PolicyEnvironment } from './environment.ts'
 import type { CompiledPolicy, Verdict } from './filter.ts'
+import { addRateLimitHeaders, noteRateLimit } from './rate-limit-headers.ts'
 import { rateLimitKeys, type RateLimitBucket } from './rate-limit-store.ts'
 
 /** Workers have clocks of their own origin; buckets are shared, so they run on wall-clock time. */
@@ -19,7 +20,7 @@ export function compileLocalRateLimit(
     cost: limit.unit === 'Requests' ? 1 : 0,
   }))
   const tokenBuckets = entries.filter(({ cost }) => cost === 0).map(({ bucket }) => bucket)
-  const policy: CompiledPolicy = { request: (exchange) => takeAll(entries, exchange), response: addHeaders }
+  const policy: CompiledPolicy = { request: (exchange) => takeAll(entries, exchange), response: addRateLimitHeaders }
   return tokenBuckets.length === 0 ? policy : { ...policy, finished: (exchange) => chargeAll(tokenBuckets, exchange) }
 }
 
@@ -31,27 +32,8 @@ function takeAll(entries: readonly { bucket: RateLimitBucket; cost: number }[], 
       exchange.rateLimit = { limit: state.limit, remaining: 0, resetSeconds: state.resetSeconds }
       return exchange.fail('rateLimited')
     }
-    noteState(exchange, state)
+    noteRateLimit(exchange, state)
   }
-  return undefined
-}
-
-/** Fewest remaining wins. */
-function noteState(exchange: Exchange, state: RateLimitState): void {
-  if (exchange.rateLimit === undefined || state.remaining < exchange.rateLimit.remaining) exchange.rateLimit = state
-}
-
-/** Skipped when the backend, or a policy before, has reported a limit of its own. */
-function addHeaders(exchange: Exchange): undefined {
-  const { rateLimit, response } = exchange
-  if (rateLimit === undefined || response === undefined) return undefined
-  const { headers } = response
-  if (headers.has('x-ratelimit-limit') || headers.has('x-ratelimit-remaining') || headers.has('x-ratelimit-reset')) {
-    return undefined
-  }
-  headers.append('x-ratelimit-limit', String(rateLimit.limit))
-  headers.append('x-ratelimit-remaining', String(rateLimit.remaining))
-  headers.append('x-ratelimit-reset', String(rateLimit.resetSeconds))
   return undefined
 }
 

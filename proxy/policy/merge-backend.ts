@@ -1,7 +1,9 @@
 // Merges backend and frontend policies of all levels (resources supplement sections 3.5 and 3.6, with the precedence of
-// the specification: Gateway < Listener < Route < rule < Backend or Service < inline on the Backend < inline on the ref).
+// the specification: Gateway < Listener < Route < rule < Backend or Service < inline on the Backend < inline on the
+// ref).
 import type {
   AIPolicy,
+  Authorization,
   BackendPayload,
   FrontendPayload,
   ObjectName,
@@ -47,6 +49,21 @@ export function effectiveBackend(index: PolicyIndex, place: BackendPlace): Effec
   return overlayLevel(merged, [backend?.inlinePolicies, refInlinePolicies].filter(isSet), 'last')
 }
 
+/**
+ * Policies of a service that policies call: only what is attached to it or stands on it. Those of routes, listeners and
+ * Gateways are about the traffic of clients.
+ */
+export function effectiveService(
+  index: PolicyIndex,
+  { service, backend }: Pick<BackendPlace, 'service' | 'backend'>,
+): EffectiveBackendPolicies {
+  const levels = service === undefined ? [] : serviceLevels(service)
+  if (backend !== undefined) levels.push(backendLevel(backend.name, undefined))
+  let merged: EffectiveBackendPolicies = { mcpAuthorization: [] }
+  for (const level of levels) merged = overlayLevel(merged, attached(index.at(level)))
+  return overlayLevel(merged, [backend?.inlinePolicies].filter(isSet))
+}
+
 /** Policies of a provider or MCP target over those of its backend: attached to the section, then inline. */
 export function overlaySection(
   index: PolicyIndex,
@@ -57,18 +74,25 @@ export function overlaySection(
   return overlayLevel(merged, inlinePolicies === undefined ? [] : [inlinePolicies])
 }
 
-export type EffectiveFrontend = Readonly<FrontendPayload>
+export type EffectiveFrontend = Readonly<Omit<FrontendPayload, 'networkAuthorization'>> & {
+  /** Of all levels; absent when there are none. */
+  readonly networkAuthorization?: readonly Authorization[]
+}
 
-/** Field by field, the most specific level wins; `deny` of any level stays. */
+/** Field by field, the most specific level wins; `deny` of any level stays, and every networkAuthorization. */
 export function effectiveFrontend(index: PolicyIndex, place: ListenerPlace): EffectiveFrontend {
-  const merged: FrontendPayload = {}
+  const merged: Omit<FrontendPayload, 'networkAuthorization'> = {}
+  const rules: Authorization[] = []
   for (const level of listenerLevels(place)) {
     for (const { policy } of [...index.at(level)].reverse()) {
-      const deny = merged.deny ?? policy.frontend?.deny
-      Object.assign(merged, policy.frontend, deny === undefined ? {} : { deny })
+      if (policy.frontend === undefined) continue
+      const { networkAuthorization, ...fields } = policy.frontend
+      const deny = merged.deny ?? fields.deny
+      Object.assign(merged, fields, deny === undefined ? {} : { deny })
+      if (networkAuthorization !== undefined) rules.push(networkAuthorization)
     }
   }
-  return merged
+  return rules.length === 0 ? merged : { ...merged, networkAuthorization: rules }
 }
 
 function attached(policies: readonly Policy[]): BackendPayload[] {

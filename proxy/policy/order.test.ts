@@ -7,6 +7,10 @@ import { compileBackendChain, compileChain, mergeResponseFilters, POLICY_ORDER, 
 
 const LIMIT = { unit: 'Requests', tokensPerFill: 1, fillIntervalMs: 1000, tokensMax: 1 } as const
 const EVERYTHING: Required<TrafficPayload> = {
+  requestMirror: [{ ref: { backend: 'ns/shadow' }, numerator: 1, denominator: 2 }],
+  delay: { ms: 5 },
+  buffer: { request: { failureMode: 'FailClosed' }, response: { failureMode: 'FailClosed' } },
+  retry: { attempts: 1 },
   directResponse: { status: 200 },
   requestRedirect: { status: 302 },
   urlRewrite: {},
@@ -15,8 +19,18 @@ const EVERYTHING: Required<TrafficPayload> = {
   requestHeaderModifier: {},
   csrf: {},
   transformation: { request: { body: 'request.body' }, response: { body: 'response.body' } },
+  remoteRateLimit: {
+    service: { backend: 'ns/rls' },
+    failureMode: 'FailClosed',
+    domain: 'd',
+    descriptors: [{ unit: 'Requests', entries: [{ name: 'k', expression: '"v"' }] }],
+  },
   localRateLimit: { limits: [LIMIT] },
   authorization: { action: 'Allow', matchExpressions: ['true'] },
+  extAuthz: { service: { backend: 'ns/authz' }, failureMode: 'FailClosed' },
+  apiKey: { mode: 'Strict' },
+  basicAuth: { mode: 'Strict', realm: 'r', users: { secret: 's' } },
+  jwtAuth: { mode: 'Strict', providers: [] },
   cors: {},
   timeout: { requestMs: 1 },
   deny: { field: 'f', message: 'm' },
@@ -46,17 +60,31 @@ describe('PostRouting', () => {
       'deny',
       'timeout',
       'cors',
+      'jwtAuth',
+      'basicAuth',
+      'apiKey',
+      'extAuthz',
       'authorization',
+      'retry',
       'localRateLimit',
+      'remoteRateLimit',
+      'buffer',
       'transformation',
       'csrf',
       'requestHeaderModifier',
       'hostRewrite',
       'urlRewrite',
       'requestRedirect',
+      'delay',
       'directResponse',
     ])
-    expect(namesOf(response)).toEqual(['responseHeaderModifier', 'transformation', 'localRateLimit'])
+    expect(namesOf(response)).toEqual([
+      'responseHeaderModifier',
+      'buffer',
+      'transformation',
+      'localRateLimit',
+      'remoteRateLimit',
+    ])
     expect([readsRequestBody, readsResponseBody]).toEqual([true, true])
     expect(POLICY_ORDER).toHaveLength(Object.keys(EVERYTHING).length)
   })
@@ -68,6 +96,7 @@ describe('PostRouting', () => {
       finished: [],
       readsRequestBody: false,
       readsResponseBody: false,
+      effective: { authorization: [], deny: [] },
     })
   })
 
@@ -83,12 +112,17 @@ describe('PostRouting', () => {
 })
 
 describe('PreRouting', () => {
-  const { deny, cors, authorization, transformation, ...rest } = EVERYTHING
+  const { deny, cors, jwtAuth, basicAuth, apiKey, extAuthz, authorization, transformation, ...rest } = EVERYTHING
 
   it('has its own policies', () => {
-    expect(namesOf(chain({ deny, cors, authorization, transformation }, 'PreRouting').request)).toEqual([
+    const own = { transformation, extAuthz, apiKey, basicAuth, jwtAuth, authorization, cors, deny }
+    expect(namesOf(chain(own, 'PreRouting').request)).toEqual([
       'deny',
       'cors',
+      'jwtAuth',
+      'basicAuth',
+      'apiKey',
+      'extAuthz',
       'authorization',
       'transformation',
     ])
@@ -136,9 +170,11 @@ it('runs credentials before the filters of a backend, and its response filters b
   expect(merged.map((filter) => `${places.get(filter) ?? 'route'} ${filter.name}`)).toEqual([
     'route responseHeaderModifier',
     'backend responseHeaderModifier',
+    'route buffer',
     'route transformation',
     'backend transformation',
     'gateway transformation',
     'route localRateLimit',
+    'route remoteRateLimit',
   ])
 })

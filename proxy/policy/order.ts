@@ -4,18 +4,26 @@ import type { TrafficPayload } from '#api/ir/types.gen.ts'
 import type { EffectiveBackendPolicies } from '../backend/handler.ts'
 import type { Exchange } from '../exchange.ts'
 import type { NamedFilter } from '../plan.ts'
+import { compileApiKeyAuthentication } from './api-key-authentication.ts'
 import { compileAuthorization } from './authorization.ts'
+import { compileBasicAuthentication } from './basic-authentication.ts'
+import { compileBuffer } from './buffer.ts'
 import { compileCors } from './cors.ts'
 import { compileCsrf } from './csrf.ts'
+import { compileDelay } from './delay.ts'
 import { compileDeny } from './deny.ts'
 import { compileDirectResponse } from './direct-response.ts'
 import type { ChainEnvironment } from './environment.ts'
+import { compileExtAuthz, compilePlainExtAuthz } from './ext-authz.ts'
 import type { CompiledPolicy, Filter } from './filter.ts'
 import { compileRequestHeaderModifier, compileResponseHeaderModifier } from './header-modifier.ts'
 import { compileHostRewrite } from './host-rewrite.ts'
+import { compileJwtAuthentication } from './jwt-authentication.ts'
 import { compileLocalRateLimit } from './local-rate-limit.ts'
 import type { EffectiveTraffic } from './merge.ts'
+import { compileRemoteRateLimit } from './remote-rate-limit.ts'
 import { compileRequestRedirect } from './request-redirect.ts'
+import { compileRetry } from './retry.ts'
 import { compileTimeout } from './timeout.ts'
 import { compileTransformation } from './transformation.ts'
 import { compileUrlRewrite } from './url-rewrite.ts'
@@ -34,16 +42,19 @@ export interface CompiledChain {
   readonly finished: readonly ((exchange: Exchange) => void)[]
   readonly readsRequestBody: boolean
   readonly readsResponseBody: boolean
+  /** The merged policies it was compiled from, for traces. */
+  readonly effective: object
 }
 
-/** Section 1.8: header modifiers, then transformations from the inside out, then what the proxy itself adds. */
+/** Section 1.8: header modifiers, whole bodies, transformations from inside out, then what the proxy itself adds. */
 const RESPONSE_RANK = {
   routeHeaders: 1,
   backendHeaders: 2,
-  routeTransformation: 3,
-  backendTransformation: 4,
-  gatewayTransformation: 5,
-  rateLimitHeaders: 6,
+  buffer: 3,
+  routeTransformation: 4,
+  backendTransformation: 5,
+  gatewayTransformation: 6,
+  rateLimitHeaders: 7,
 } as const
 
 interface FieldPlan<K extends keyof TrafficPayload> {
@@ -66,6 +77,15 @@ const FIELDS: { readonly [K in keyof Required<TrafficPayload>]: FieldPlan<K> } =
   timeout: { isPreRouting: false, compile: ({ value }) => compileTimeout(value) },
   // Preflights carry no credentials, so they are answered before anything asks for some.
   cors: { isPreRouting: true, compile: ({ value }) => compileCors(value) },
+  // Each of them must let the request pass; authorization rules then look at what they learned.
+  jwtAuth: { isPreRouting: true, compile: ({ value }, environment) => compileJwtAuthentication(value, environment) },
+  basicAuth: {
+    isPreRouting: true,
+    compile: ({ value }, environment) => compileBasicAuthentication(value, environment),
+  },
+  apiKey: { isPreRouting: true, compile: ({ value }, environment) => compileApiKeyAuthentication(value, environment) },
+  // After authentication, whose findings it may send on; before rules, which may look at what it answers.
+  extAuthz: { isPreRouting: true, compile: ({ value }, environment) => compileExtAuthz(value, environment) },
   authorization: {
     isPreRouting: true,
     compile: (rules, environment) =>
@@ -76,11 +96,25 @@ const FIELDS: { readonly [K in keyof Required<TrafficPayload>]: FieldPlan<K> } =
             environment,
           ),
   },
+  // Only marks the request: what its precondition sees is the request as the client sent it.
+  retry: { isPreRouting: false, compile: ({ value }, environment) => compileRetry(value, environment) },
   // After authorization: what is refused costs nobody a token.
   localRateLimit: {
     isPreRouting: false,
     responseRank: both(RESPONSE_RANK.rateLimitHeaders),
     compile: ({ value, source }, { rateLimits }) => compileLocalRateLimit(value, { rateLimits, policyKey: source }),
+  },
+  // After the local limits: what they refuse costs no call.
+  remoteRateLimit: {
+    isPreRouting: false,
+    responseRank: both(RESPONSE_RANK.rateLimitHeaders),
+    compile: ({ value }, environment) => compileRemoteRateLimit(value, environment),
+  },
+  // Before everything that looks into bodies, after everything that may refuse without one.
+  buffer: {
+    isPreRouting: false,
+    responseRank: both(RESPONSE_RANK.buffer),
+    compile: ({ value }) => compileBuffer(value),
   },
   transformation: {
     isPreRouting: true,
@@ -105,11 +139,15 @@ const FIELDS: { readonly [K in keyof Required<TrafficPayload>]: FieldPlan<K> } =
     isPreRouting: false,
     compile: ({ value }, environment) => compileRequestRedirect(value, environment),
   },
+  // Direct responses wait as well: a test of clients needs no backend.
+  delay: { isPreRouting: false, compile: ({ value }, environment) => compileDelay(value, environment) },
   // Last, so that every other policy has had its say about the request.
   directResponse: {
     isPreRouting: false,
     compile: ({ value }, environment) => compileDirectResponse(value, environment),
   },
+  // No filter: copies are made when the backend is chosen (config/compile-route.ts).
+  requestMirror: { isPreRouting: false, compile: () => undefined },
 }
 
 // Members of an object literal keep their order; keyof loses nothing here, because the literal has exactly these.
@@ -119,7 +157,7 @@ const REQUEST_ORDER = Object.keys(FIELDS) as (keyof TrafficPayload)[]
 export const POLICY_ORDER: readonly string[] = REQUEST_ORDER
 
 export function compileChain(effective: EffectiveTraffic, phase: Phase, environment: ChainEnvironment): CompiledChain {
-  const builder = chainBuilder()
+  const builder = chainBuilder(effective)
   for (const field of REQUEST_ORDER) {
     const policy = compileField(field, effective[field], phase, environment)
     if (policy !== undefined) builder.add(field, policy, FIELDS[field].responseRank?.[phase] ?? 0)
@@ -137,8 +175,12 @@ export function compileBackendChain(
   auth: Filter | undefined,
 ): CompiledChain {
   const { deny, transformation, requestHeaderModifier, responseHeaderModifier, requestRedirect, urlRewrite } = effective
-  const builder = chainBuilder()
+  const builder = chainBuilder(effective)
   if (deny !== undefined) builder.add('deny', compileDeny(deny))
+  // Before credentials: the service decides about the client's request, and must not see them.
+  if (effective.extAuthz !== undefined) {
+    builder.add('extAuthz', compilePlainExtAuthz(effective.extAuthz, environment))
+  }
   if (auth !== undefined) builder.add('auth', { request: auth })
   if (transformation !== undefined) {
     const policy = compileTransformation(transformation, environment)
@@ -186,7 +228,7 @@ interface ChainBuilder {
   chain(): CompiledChain
 }
 
-function chainBuilder(): ChainBuilder {
+function chainBuilder(effective: object): ChainBuilder {
   const request: NamedFilter[] = []
   const response: ResponseFilter[] = []
   const finished: ((exchange: Exchange) => void)[] = []
@@ -206,6 +248,7 @@ function chainBuilder(): ChainBuilder {
       finished,
       readsRequestBody,
       readsResponseBody,
+      effective,
     }),
   }
 }

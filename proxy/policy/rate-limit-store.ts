@@ -168,7 +168,9 @@ class SharedBucket implements RateLimitBucket {
     return -1
   }
 
-  /** Whole intervals only. One worker claims the fills that are due and adds them; the others see them a moment later. */
+  /**
+   * Whole intervals only. One worker claims the fills that are due and adds them; the others see them a moment later.
+   */
   #refill(fills: number): void {
     const done = Atomics.load(this.#words, FILLS_AT)
     // Modulo 2^32, as the counter is.

@@ -1,4 +1,5 @@
-// Answers with a redirect. Parts of the URL that are not given stay as the client sent them; default ports are left out.
+// Answers with a redirect. Parts of the URL that are not given stay as the client sent them; default ports are left
+// out.
 import type { RequestRedirect } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../exchange.ts'
 import { HttpResponse } from '../http/message.ts'

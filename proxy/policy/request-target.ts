@@ -10,7 +10,9 @@ export function isTarget(value: string): boolean {
   return TARGET.test(value)
 }
 
-/** `value` is a path with or without query; without one the query of the request stays. False: the value is no target. */
+/**
+ * `value` is a path with or without query; without one the query of the request stays. False: the value is no target.
+ */
 export function setTarget(request: HttpRequest, value: string): boolean {
   if (!isTarget(value)) return false
   const mark = value.indexOf('?')

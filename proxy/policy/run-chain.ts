@@ -13,6 +13,10 @@ export function runChain(
   index: number,
   done: (exchange: Exchange) => void,
 ): void {
+  if (exchange.trace !== undefined) {
+    exchange.trace.runChain(filters, exchange, index, done)
+    return
+  }
   for (let i = index; i < filters.length; i++) {
     const filter = filters[i]
     if (filter === undefined) continue

@@ -1,5 +1,5 @@
-// Rewrites requests and responses by expressions: metadata, add, set, remove, body, in this order (data-plane supplement
-// section 1.10). A header whose expression fails is removed; a body whose expression fails is empty.
+// Rewrites requests and responses by expressions: metadata, add, set, remove, body, in this order (data-plane
+// supplement section 1.10). A header whose expression fails is removed; a body whose expression fails is empty.
 import type { CelExpression } from '#api/cel/expression.ts'
 import type { NamedExpression, Transform, Transformation, TransformationOrConditional } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../exchange.ts'

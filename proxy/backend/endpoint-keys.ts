@@ -1,0 +1,64 @@
+// Every endpoint a rendered configuration names, by the key its state has in shared memory. The main thread calls it
+// before workers see the configuration; what it misses has a state of its own in each worker.
+import type { AIProvider, Backend, RenderedConfig, Service, Workload } from '#api/ir/types.gen.ts'
+import { PROVIDER_PORT, providerProfile } from '../llm/provider.ts'
+import { endpointKey } from './endpoints.ts'
+
+export function endpointKeysOf(config: RenderedConfig): Set<string> {
+  const keys = new Set<string>()
+  const known = new Set(config.services.map(({ namespace, hostname }) => `${namespace}/${hostname}`))
+  for (const workload of config.workloads) {
+    for (const service of workload.services) {
+      if (!known.has(`${service.namespace}/${service.hostname}`)) continue
+      for (const key of workloadKeys(workload, service)) keys.add(key)
+    }
+  }
+  for (const backend of config.backends) for (const key of backendKeys(backend)) keys.add(key)
+  return keys
+}
+
+/** The endpoints that a workload is to a Service: one for each port. */
+export function workloadKeys(
+  { addresses }: Pick<Workload, 'addresses'>,
+  { namespace, hostname, ports }: Pick<Workload['services'][number], 'namespace' | 'hostname' | 'ports'>,
+): string[] {
+  const host = addresses[0]
+  if (host === undefined) return []
+  return ports.map(({ port, targetPort }) =>
+    endpointKey(serviceOwner({ namespace, hostname }, port), { host, port: targetPort, unixPath: undefined }),
+  )
+}
+
+export function serviceOwner({ namespace, hostname }: Pick<Service, 'namespace' | 'hostname'>, port: number): string {
+  return `service/${namespace}/${hostname}:${port}`
+}
+
+/** A provider of an AI backend. */
+export function sectionOwner(backend: { readonly namespace: string; readonly name: string }, section: string): string {
+  return `${backend.namespace}/${backend.name}#${section}`
+}
+
+/** undefined: the provider leads to a backend or Service that has endpoints of its own, or has no address. */
+export function providerKey(backend: Backend, provider: AIProvider): string | undefined {
+  if (provider.hostOverride !== undefined) {
+    const { host, port } = provider.hostOverride
+    return endpointKey(sectionOwner(backend.name, provider.name), { host, port, unixPath: undefined })
+  }
+  const host = provider.backendRef === undefined ? providerProfile(provider)?.defaultHost : undefined
+  if (host === undefined) return undefined
+  return endpointKey(sectionOwner(backend.name, provider.name), { host, port: PROVIDER_PORT, unixPath: undefined })
+}
+
+/** undefined: the backend is no plain address. */
+export function staticKey(backend: Backend): string | undefined {
+  if (backend.static === undefined) return undefined
+  const { host = '', port = 0, unixPath } = backend.static
+  return endpointKey(backend.key, { host, port, unixPath })
+}
+
+function backendKeys(backend: Backend): string[] {
+  const key = staticKey(backend)
+  if (key !== undefined) return [key]
+  const providers = backend.ai?.groups.flatMap((group) => group.providers) ?? []
+  return providers.map((provider) => providerKey(backend, provider)).filter((key) => key !== undefined)
+}

@@ -1,0 +1,159 @@
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+import { describe, expect, it } from 'vitest'
+import { THREADS, type Hammering } from './endpoint-hammer.testing.ts'
+import {
+  carryEndpointsOver,
+  createEndpointBuffer,
+  EndpointStore,
+  localState,
+  readFigures,
+  sharedNowMs,
+} from './endpoint-store.ts'
+
+const MINUTE_MS = 60_000
+const FRESH = {
+  health: 1,
+  latencySeconds: 0,
+  pendingRequests: 0,
+  totalRequests: 0,
+  consecutiveFailures: 0,
+  timesEjected: 0,
+  evictedForMs: undefined,
+}
+
+describe('EndpointState', () => {
+  it('grows evictions by the times ejected, up to the bound, and forgets them with a success', () => {
+    const state = localState()
+    const evictedForMs = (): number => Math.round((state.figures(sharedNowMs()).evictedForMs ?? 0) / 1000)
+    expect(state.evict(10_000, 25_000, undefined)).toBe(true)
+    expect([state.isEvicted, state.timesEjected, evictedForMs()]).toEqual([true, 1, 10])
+    expect(state.evict(10_000, 25_000, undefined)).toBe(false)
+    expect(evictedForMs()).toBe(10)
+    state.begin()
+    state.succeeded(1)
+    expect(state.timesEjected).toBe(0)
+  })
+
+  it('restores once the time is over, with the health that was asked for', () => {
+    const state = localState()
+    state.begin()
+    state.failed()
+    expect(state.evict(0, MINUTE_MS, 0.5)).toBe(true)
+    expect(state.isEvicted).toBe(false)
+    expect(state.health).toBeCloseTo(0.7)
+    expect(state.tryRestore()).toBe(true)
+    expect(state.health).toBeCloseTo(0.5)
+    // Restored with 0: the first sample replaces it (section 5.1).
+    state.evict(0, MINUTE_MS, 0)
+    state.tryRestore()
+    expect(state.health).toBe(0)
+    state.begin()
+    state.succeeded(1)
+    expect(state.health).toBe(1)
+  })
+
+  it('comes back with the health it had when none is asked for', () => {
+    const state = localState()
+    state.failed()
+    state.evict(0, MINUTE_MS, undefined)
+    expect(state.tryRestore()).toBe(true)
+    expect(state.health).toBeCloseTo(0.7)
+  })
+
+  it('counts a longer second eviction', () => {
+    const state = localState()
+    state.evict(0, MINUTE_MS, undefined)
+    state.tryRestore()
+    state.evict(10_000, MINUTE_MS, undefined)
+    expect(Math.round((state.figures(sharedNowMs()).evictedForMs ?? 0) / 1000)).toBe(20)
+  })
+})
+
+describe('shared memory', () => {
+  it('is one state for all workers, and goes on over configurations', () => {
+    const first = createEndpointBuffer(['a', 'b'], 2)
+    const ofOne = new EndpointStore(first, 0).state('a')
+    ofOne.begin()
+    ofOne.failed()
+    ofOne.evict(MINUTE_MS, MINUTE_MS, undefined)
+    expect(new EndpointStore(first, 1).state('a').isEvicted).toBe(true)
+    expect(new EndpointStore(first, 1).state('b').isEvicted).toBe(false)
+    const second = carryEndpointsOver(first, ['c', 'a'])
+    expect(readFigures(second, 'a')).toMatchObject({ consecutiveFailures: 1, timesEjected: 1, totalRequests: 1 })
+    expect(readFigures(second, 'c')).toEqual(FRESH)
+    expect(readFigures(second, 'b')).toBeUndefined()
+  })
+
+  it('uses the slot of an endpoint that is gone a configuration later, and late requests of the old one change nothing', () => {
+    const first = createEndpointBuffer(['old'], 1)
+    const old = new EndpointStore(first, 0).state('old')
+    old.begin()
+    const second = carryEndpointsOver(first, ['x'])
+    expect(second.slots.get('x')).not.toBe(first.slots.get('old'))
+    const third = carryEndpointsOver(second, ['x', 'new'])
+    expect(third.slots.get('new')).toBe(first.slots.get('old'))
+    old.failed()
+    old.evict(MINUTE_MS, MINUTE_MS, undefined)
+    expect(readFigures(third, 'new')).toEqual(FRESH)
+  })
+
+  it('moves to larger memory with what it knows', () => {
+    const small = createEndpointBuffer(['a'], 1)
+    const state = new EndpointStore(small, 0).state('a')
+    state.begin()
+    state.begin()
+    state.failed()
+    const keys = ['a', ...Array.from({ length: 131_072 }, (_, i) => `more ${i}`)]
+    const large = carryEndpointsOver(small, keys)
+    expect(large.buffer).not.toBe(small.buffer)
+    expect(readFigures(large, 'a')).toMatchObject({ consecutiveFailures: 1, totalRequests: 2, pendingRequests: 0 })
+  })
+
+  it('takes back what a dead worker had pending', () => {
+    const shared = createEndpointBuffer(['a'], 2)
+    new EndpointStore(shared, 0).state('a').begin()
+    new EndpointStore(shared, 1).state('a').begin()
+    new EndpointStore(shared, 1).forgetPending()
+    expect(readFigures(shared, 'a')?.pendingRequests).toBe(1)
+  })
+
+  it('keeps endpoints that nobody named apart, one state for each key', () => {
+    const store = EndpointStore.local()
+    store.state('a').failed()
+    expect(store.state('a').consecutiveFailures).toBe(1)
+    expect(store.state('b').consecutiveFailures).toBe(0)
+  })
+})
+
+describe('threads', () => {
+  /** Evictions that all threads together believe to have made. */
+  async function hammer(input: Pick<Hammering, 'shared' | 'keys' | 'requests' | 'isHealthy'>): Promise<number> {
+    const entry = new URL('endpoint-hammer.testing.ts', import.meta.url)
+    const gate = new Int32Array(new SharedArrayBuffer(4))
+    const workers = Array.from({ length: THREADS }, (_, workerId) => {
+      const workerData: Hammering = { ...input, gate, workerId }
+      return new Worker(entry, { workerData })
+    })
+    const messages = await Promise.all(workers.map((worker) => once(worker, 'message')))
+    return messages.reduce((sum, [evictions]) => sum + Number(evictions), 0)
+  }
+
+  it('lose no request and no failure', async () => {
+    const shared = createEndpointBuffer(['a'], THREADS)
+    await hammer({ shared, keys: ['a'], requests: 200_000, isHealthy: false })
+    const all = THREADS * 200_000
+    expect(readFigures(shared, 'a')).toMatchObject({ totalRequests: all, pendingRequests: 0, consecutiveFailures: all })
+    await hammer({ shared, keys: ['a'], requests: 1000, isHealthy: true })
+    expect(readFigures(shared, 'a')).toMatchObject({ consecutiveFailures: 0, timesEjected: 0, pendingRequests: 0 })
+    expect(readFigures(shared, 'a')?.health).toBeCloseTo(1)
+    expect(readFigures(shared, 'a')?.latencySeconds).toBeCloseTo(0.01)
+  })
+
+  it('evict each endpoint exactly once', async () => {
+    const keys = Array.from({ length: 20_000 }, (_, i) => String(i))
+    const shared = createEndpointBuffer(keys, THREADS)
+    expect(await hammer({ shared, keys, requests: 1, isHealthy: false })).toBe(keys.length)
+    expect(new Set(keys.map((key) => readFigures(shared, key)?.timesEjected))).toEqual(new Set([1]))
+  })
+})

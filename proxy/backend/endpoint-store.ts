@@ -1,0 +1,318 @@
+// Live state of endpoints in memory that all workers share: health, latency, failures, eviction. Every change is a
+// compare-and-exchange, so it is exact over workers. Knows no requests and no policies; health.ts decides.
+
+/** What the main thread hands to the workers with a configuration. */
+export interface EndpointBuffer {
+  readonly buffer: SharedArrayBuffer
+  /** Key of an endpoint (endpoint-key.ts) to its slot. */
+  readonly slots: ReadonlyMap<string, number>
+  /** Columns of pending requests; a worker that replaces a dead one takes back what that one left behind. */
+  readonly workers: number
+}
+
+/** Words of a slot; behind them one word of pending requests for each worker. */
+const GENERATION_AT = 0
+const HEALTH_AT = 1
+const LATENCY_AT = 2
+const PENDING_AT = 3
+const TOTAL_AT = 4
+const FAILURES_AT = 5
+const EJECTED_AT = 6
+/** 0: not evicted; else the tick when the eviction is over. */
+const EVICTED_AT = 7
+/** Health to come back with; negative: the one it had. */
+const RESTORE_AT = 8
+const OWN_PENDING_AT = 9
+const WORD_BYTES = 4
+
+/** Health is kept in fractions of this. */
+const HEALTH_ONE = 0x4000_0000
+const LATENCY_MICROS_MAX = 0x7fff_ffff
+/** Weight of a new sample in the averages (data-plane supplement section 5.1). */
+const EWMA_ALPHA = 0.3
+/** Contention on one word is bounded by the number of workers; more tries mean a bug. A lost sample does no harm. */
+const TRIES_MAX = 10_000
+/** Address space, not memory: pages come into being when they are written. */
+const SLOTS_MAX = 131_072
+/** Ticks are 32 bit and compared modulo that, so 10 ms reach far beyond the longest eviction. */
+const TICK_MS = 10
+
+/** Milliseconds of a clock that all threads share and nobody sets back. */
+export function sharedNowMs(): number {
+  const [seconds, nanos] = process.hrtime()
+  return seconds * 1000 + nanos / 1e6
+}
+
+export function createEndpointBuffer(keys: Iterable<string>, workers: number): EndpointBuffer {
+  const unique = [...new Set(keys)]
+  const bytes = slotBytes(workers)
+  const slotsMax = Math.max(SLOTS_MAX, unique.length)
+  const buffer = new SharedArrayBuffer(unique.length * bytes, { maxByteLength: slotsMax * bytes })
+  const slots = new Map<string, number>()
+  for (const key of unique) {
+    resetSlot(wordsOf(buffer, slots.size, workers))
+    slots.set(key, slots.size)
+  }
+  return { buffer, slots, workers }
+}
+
+/**
+ * State of the endpoints that `previous` has goes on in the same memory. Slots of endpoints that are gone are used
+ * again one configuration later, under a new generation: requests that still run on the old ones change nothing then.
+ */
+export function carryEndpointsOver(previous: EndpointBuffer, keys: Iterable<string>): EndpointBuffer {
+  const { buffer, workers } = previous
+  const bytes = slotBytes(workers)
+  const inUse = new Set(previous.slots.values())
+  const slots = new Map<string, number>()
+  let candidate = 0
+  for (const key of keys) {
+    if (slots.has(key)) continue
+    let slot = previous.slots.get(key)
+    if (slot === undefined) {
+      while (inUse.has(candidate)) candidate++
+      slot = candidate++
+      if ((slot + 1) * bytes > buffer.maxByteLength) return moved(previous, keys)
+      if ((slot + 1) * bytes > buffer.byteLength) buffer.grow((slot + 1) * bytes)
+      resetSlot(wordsOf(buffer, slot, workers))
+    }
+    slots.set(key, slot)
+  }
+  return { buffer, slots, workers }
+}
+
+/** More endpoints than the memory can hold: new memory, with what is known at this moment, but for running requests. */
+function moved(previous: EndpointBuffer, keys: Iterable<string>): EndpointBuffer {
+  const { workers } = previous
+  const next = createEndpointBuffer(keys, workers)
+  for (const [key, slot] of next.slots) {
+    const old = previous.slots.get(key)
+    if (old === undefined) continue
+    const words = wordsOf(next.buffer, slot, workers)
+    words.set(wordsOf(previous.buffer, old, workers).subarray(0, OWN_PENDING_AT))
+    words[PENDING_AT] = 0
+  }
+  return next
+}
+
+/** The states of one configuration, as one worker sees them. */
+export class EndpointStore {
+  readonly #shared: EndpointBuffer
+  readonly #workerId: number
+  /** Endpoints the configuration does not name, by key: their state is this worker's own. */
+  readonly #own = new Map<string, EndpointState>()
+
+  constructor(shared: EndpointBuffer, workerId: number) {
+    this.#shared = shared
+    this.#workerId = workerId
+  }
+
+  /** For tests and tools that run without other workers. */
+  static local(): EndpointStore {
+    return new EndpointStore({ buffer: new SharedArrayBuffer(0), slots: new Map(), workers: 1 }, 0)
+  }
+
+  state(key: string): EndpointState {
+    const { buffer, slots, workers } = this.#shared
+    const slot = slots.get(key)
+    if (slot !== undefined) return new EndpointState(wordsOf(buffer, slot, workers), this.#workerId)
+    let own = this.#own.get(key)
+    if (own === undefined) {
+      own = localState()
+      this.#own.set(key, own)
+    }
+    return own
+  }
+
+  /** Takes back the pending requests of the worker whose place this one takes. Before the first request. */
+  forgetPending(): void {
+    const { buffer, slots, workers } = this.#shared
+    for (const slot of slots.values()) {
+      const words = wordsOf(buffer, slot, workers)
+      Atomics.sub(words, PENDING_AT, Atomics.exchange(words, OWN_PENDING_AT + this.#workerId, 0))
+    }
+  }
+}
+
+/** State that nobody shares. */
+export function localState(): EndpointState {
+  const words = new Int32Array(OWN_PENDING_AT + 1)
+  resetSlot(words)
+  return new EndpointState(words, 0)
+}
+
+/** Live figures of one endpoint. */
+export interface EndpointFigures {
+  /** 0–1. */
+  readonly health: number
+  /** Moving average over successes; 0: none yet. */
+  readonly latencySeconds: number
+  readonly pendingRequests: number
+  readonly totalRequests: number
+  readonly consecutiveFailures: number
+  readonly timesEjected: number
+  /** undefined: not evicted. */
+  readonly evictedForMs: number | undefined
+}
+
+/** undefined: the configuration does not name it. */
+export function readFigures({ buffer, slots, workers }: EndpointBuffer, key: string): EndpointFigures | undefined {
+  const slot = slots.get(key)
+  return slot === undefined ? undefined : new EndpointState(wordsOf(buffer, slot, workers), 0).figures(sharedNowMs())
+}
+
+export class EndpointState {
+  readonly #words: Int32Array
+  readonly #generation: number
+  readonly #ownPendingAt: number
+
+  constructor(words: Int32Array, workerId: number) {
+    this.#words = words
+    this.#generation = Atomics.load(words, GENERATION_AT)
+    this.#ownPendingAt = OWN_PENDING_AT + workerId
+  }
+
+  get health(): number {
+    return Atomics.load(this.#words, HEALTH_AT) / HEALTH_ONE
+  }
+
+  get latencySeconds(): number {
+    return Atomics.load(this.#words, LATENCY_AT) / 1e6
+  }
+
+  get pendingRequests(): number {
+    return Atomics.load(this.#words, PENDING_AT)
+  }
+
+  get totalRequests(): number {
+    // Counts modulo 2^32.
+    return Atomics.load(this.#words, TOTAL_AT) >>> 0
+  }
+
+  get consecutiveFailures(): number {
+    return Atomics.load(this.#words, FAILURES_AT)
+  }
+
+  get timesEjected(): number {
+    return Atomics.load(this.#words, EJECTED_AT)
+  }
+
+  get isEvicted(): boolean {
+    const until = Atomics.load(this.#words, EVICTED_AT)
+    return until !== 0 && !this.#isOver(until, sharedNowMs())
+  }
+
+  figures(nowMs: number): EndpointFigures {
+    const until = Atomics.load(this.#words, EVICTED_AT)
+    const { health, latencySeconds, pendingRequests, totalRequests, consecutiveFailures, timesEjected } = this
+    return {
+      health,
+      latencySeconds,
+      pendingRequests,
+      totalRequests,
+      consecutiveFailures,
+      timesEjected,
+      evictedForMs: until === 0 ? undefined : Math.max(0, ((until - ticksOf(nowMs)) | 0) * TICK_MS),
+    }
+  }
+
+  begin(): void {
+    const words = this.#words
+    if (Atomics.load(words, GENERATION_AT) !== this.#generation) return
+    Atomics.add(words, PENDING_AT, 1)
+    Atomics.add(words, this.#ownPendingAt, 1)
+    Atomics.add(words, TOTAL_AT, 1)
+  }
+
+  /** The request is over, and its outcome says nothing about the endpoint. */
+  release(): void {
+    const words = this.#words
+    if (Atomics.load(words, GENERATION_AT) !== this.#generation) return
+    Atomics.sub(words, PENDING_AT, 1)
+    Atomics.sub(words, this.#ownPendingAt, 1)
+  }
+
+  succeeded(latencyMs: number): void {
+    const words = this.#words
+    this.release()
+    if (Atomics.load(words, GENERATION_AT) !== this.#generation) return
+    if (Atomics.load(words, HEALTH_AT) !== HEALTH_ONE) this.#average(HEALTH_AT, HEALTH_ONE)
+    if (Atomics.load(words, FAILURES_AT) !== 0) Atomics.store(words, FAILURES_AT, 0)
+    if (Atomics.load(words, EJECTED_AT) !== 0) Atomics.store(words, EJECTED_AT, 0)
+    this.#average(LATENCY_AT, Math.min(Math.max(1, Math.round(latencyMs * 1000)), LATENCY_MICROS_MAX))
+  }
+
+  /** Failures in a row, this one included. */
+  failed(): number {
+    this.release()
+    if (Atomics.load(this.#words, GENERATION_AT) !== this.#generation) return 0
+    this.#average(HEALTH_AT, 0)
+    return Atomics.add(this.#words, FAILURES_AT, 1) + 1
+  }
+
+  /**
+   * Takes the endpoint out for `baseMs` times one more than the evictions since its last success. False: it is out
+   * already, and stays as it is. `restoreHealth`: 0–1; undefined: it comes back with the health it has.
+   */
+  evict(baseMs: number, durationMsMax: number, restoreHealth: number | undefined): boolean {
+    const words = this.#words
+    if (Atomics.load(words, GENERATION_AT) !== this.#generation) return false
+    // Read once: what decides and what is exchanged must be the same value.
+    const before = Atomics.load(words, EVICTED_AT)
+    if (before !== 0 && !this.#isOver(before, sharedNowMs())) return false
+    const durationMs = Math.min(baseMs * (Atomics.load(words, EJECTED_AT) + 1), durationMsMax)
+    const until = ticksOf(sharedNowMs() + durationMs) || 1
+    if (Atomics.compareExchange(words, EVICTED_AT, before, until) !== before) return false
+    Atomics.store(words, RESTORE_AT, restoreHealth === undefined ? -1 : Math.round(restoreHealth * HEALTH_ONE))
+    Atomics.add(words, EJECTED_AT, 1)
+    return true
+  }
+
+  /** False: evicted. The first one to ask after the end of an eviction restores the endpoint. */
+  tryRestore(): boolean {
+    const words = this.#words
+    const until = Atomics.load(words, EVICTED_AT)
+    if (until === 0) return true
+    if (!this.#isOver(until, sharedNowMs())) return false
+    if (Atomics.compareExchange(words, EVICTED_AT, until, 0) === until) {
+      const restore = Atomics.load(words, RESTORE_AT)
+      if (restore >= 0) Atomics.store(words, HEALTH_AT, restore)
+    }
+    return true
+  }
+
+  #isOver(until: number, nowMs: number): boolean {
+    return ((until - ticksOf(nowMs)) | 0) <= 0
+  }
+
+  /** An average of exactly 0 has seen nothing yet: the sample replaces it. */
+  #average(at: number, sample: number): void {
+    const words = this.#words
+    for (let tries = 0; tries < TRIES_MAX; tries++) {
+      const old = Atomics.load(words, at)
+      const next = old === 0 ? sample : Math.round(EWMA_ALPHA * sample + (1 - EWMA_ALPHA) * old)
+      if (next === old || Atomics.compareExchange(words, at, old, next) === old) return
+    }
+  }
+}
+
+function ticksOf(ms: number): number {
+  return Math.floor(ms / TICK_MS) | 0
+}
+
+function slotBytes(workers: number): number {
+  return (OWN_PENDING_AT + workers) * WORD_BYTES
+}
+
+function wordsOf(buffer: SharedArrayBuffer, slot: number, workers: number): Int32Array {
+  return new Int32Array(buffer, slot * slotBytes(workers), OWN_PENDING_AT + workers)
+}
+
+/** A new endpoint, healthy and unused. */
+function resetSlot(words: Int32Array): void {
+  const generation = Atomics.load(words, GENERATION_AT)
+  for (let i = 1; i < words.length; i++) Atomics.store(words, i, 0)
+  Atomics.store(words, HEALTH_AT, HEALTH_ONE)
+  Atomics.store(words, RESTORE_AT, -1)
+  Atomics.store(words, GENERATION_AT, generation + 1)
+}

@@ -1,0 +1,104 @@
+// Sends copies of requests to other backends and forgets the answers. A copy has no body, so that it never holds back
+// the request it is made of (data-plane supplement section 1.2, row 14). Never delays or fails a request.
+import type { BackendHandler } from '../backend/handler.ts'
+import { endEndpoint } from '../backend/health.ts'
+import { Exchange } from '../exchange.ts'
+import type { OutgoingBody } from '../http/body.ts'
+import { discardBody } from '../http/body-writer.ts'
+import { HttpRequest } from '../http/message.ts'
+import type { NamedFilter } from '../plan.ts'
+import { runChain } from './run-chain.ts'
+
+export interface Mirror {
+  /** `numerator` of `denominator` requests are copied. */
+  readonly numerator: number
+  readonly denominator: number
+  /** Policies of the backend itself. */
+  readonly filters: readonly NamedFilter[]
+  readonly handler: BackendHandler
+}
+
+export interface MirrorOptions {
+  /** Gives [0, 1). */
+  readonly random: () => number
+  /** Time from the copy to the answer, or to its failure. */
+  readonly called: (durationMs: number) => void
+}
+
+/** Copies under way in one worker. More are not made: slow mirrors must not cost the real traffic memory. */
+export const MIRRORS_MAX = 256
+const MIRROR_MS_MAX = 15_000
+const ANSWER_BYTES_MAX = 65_536
+/** They announce a body, and the copy has none. */
+const BODY_FIELDS = ['content-length', 'content-encoding', 'transfer-encoding', 'expect']
+
+let underWay = 0
+
+/** undefined: there is none. */
+export function compileMirrors(
+  mirrors: readonly Mirror[],
+  { random, called }: MirrorOptions,
+): ((exchange: Exchange) => void) | undefined {
+  if (mirrors.length === 0) return undefined
+  return (exchange) => {
+    for (const mirror of mirrors) {
+      if (underWay >= MIRRORS_MAX) return
+      if (random() * mirror.denominator < mirror.numerator) send(exchange, mirror, called)
+    }
+  }
+}
+
+function send(exchange: Exchange, { filters, handler }: Mirror, called: MirrorOptions['called']): void {
+  underWay++
+  const copy = copyOf(exchange)
+  const answered = (own: Exchange): void => {
+    called(performance.now() - copy.startMs)
+    if (own.response?.isLocal === false) own.upstreamStatus = own.response.status
+    endEndpoint(own, true)
+    drop(own.response?.body, () => {
+      underWay--
+    })
+  }
+  runChain(filters, copy, 0, (own) => {
+    if (own.response === undefined) handler(own, answered)
+    else answered(own)
+  })
+}
+
+function copyOf(exchange: Exchange): Exchange {
+  const { method, path, query, host, scheme, version } = exchange.request
+  const headers = exchange.request.headers.clone()
+  for (const name of BODY_FIELDS) headers.remove(name)
+  const request = new HttpRequest({ method, path, query, host, scheme, version, headers })
+  const copy = new Exchange(exchange.connection, request, performance.now())
+  copy.place = exchange.place
+  copy.metadata = exchange.metadata
+  copy.attributes = exchange.attributes
+  copy.matchedPrefix = exchange.matchedPrefix
+  copy.hasExplicitHost = exchange.hasExplicitHost
+  copy.hostRewriteMode = exchange.hostRewriteMode
+  copy.deadlineMs = copy.startMs + MIRROR_MS_MAX
+  return copy
+}
+
+/** Small answers are read, so that their connection can be used again; what is large or slow is cut. */
+function drop(body: OutgoingBody, done: () => void): void {
+  if (body === undefined || typeof body === 'string' || Buffer.isBuffer(body) || !('tryCollect' in body)) {
+    discardBody(body)
+    done()
+    return
+  }
+  let isOver = false
+  const end = (isWhole: boolean): void => {
+    if (isOver) return
+    isOver = true
+    clearTimeout(timer)
+    if (!isWhole) discardBody(body)
+    done()
+  }
+  const timer = setTimeout(() => end(false), MIRROR_MS_MAX)
+  body.tryCollect(ANSWER_BYTES_MAX).then(
+    (whole) => end(whole !== undefined),
+    () => end(false),
+  )
+}
