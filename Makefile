@@ -10,8 +10,10 @@ help: ## List the targets
 run: install ## Run the quickstart on loopback: HTTP, LLM and MCP through one gateway
 	@exec node hack/quickstart/main.ts
 
+# Exactly what the lock file says. Not `npm ci`: it refuses a lock file that was made where the registry has no packages for
+# other platforms.
 node_modules/.package-lock.json: package-lock.json
-	npm ci --ignore-scripts --no-audit --no-fund
+	npm install --no-save --ignore-scripts --no-audit --no-fund
 	@touch $@
 
 .PHONY: install

@@ -2,8 +2,15 @@
 import { defineConfig } from 'rolldown'
 
 export default defineConfig({
-  // The worker is started by path, so it is an entry of its own beside the command (proxy/main.ts).
-  input: { gw: 'cli/main.ts', worker: 'proxy/worker.ts' },
+  // Threads are started by path, so they are entries of their own beside the command (proxy/main.ts,
+  // proxy/auth/password-checker.ts).
+  input: { gw: 'cli/main.ts', worker: 'proxy/worker.ts', 'password-thread': 'proxy/auth/password-thread.ts' },
   platform: 'node',
-  output: { dir: 'dist', format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js', sourcemap: true },
+  output: {
+    dir: 'dist',
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: '[name]-[hash].js',
+    sourcemap: true,
+  },
 })

@@ -1,5 +1,6 @@
-// `make bench`: Gw beside nginx and haproxy in one run. Server on one processor, wrk and the upstream on another; rounds are
-// interleaved, so that a machine that gets slower does so for everybody. Prints medians and the ratios to nginx.
+// `make bench`: Gw beside nginx and haproxy in one run. Server on one processor, wrk and the upstream on another;
+// rounds are interleaved, so that a machine that gets slower does so for everybody. Prints medians and the ratios to
+// nginx.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, loadavg, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'

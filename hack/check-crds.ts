@@ -1,5 +1,5 @@
-// Checks our CRDs on a real API server, fast, while a schema is written: all must install; then every fixture of one kind
-// (or of all) must get the expected verdict at the expected path, and local validation must agree.
+// Checks our CRDs on a real API server, fast, while a schema is written: all must install; then every fixture of one
+// kind (or of all) must get the expected verdict at the expected path, and local validation must agree.
 //   hack/check-crds.sh [KIND] [--every]     KIND in lower case, e.g. gwpolicy
 // With --every, limits are tried at each place of a type that is used in many.
 import { type ApiServer, apiServerScript, startApiServer, type Verdict } from '#api/v1alpha1/apiserver.ts'

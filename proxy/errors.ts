@@ -1,4 +1,5 @@
-// The one registry of failures a client can see: code, HTTP status, text, log reason. No other file invents an error body.
+// The one registry of failures a client can see: code, HTTP status, text, log reason. No other file invents an error
+// body.
 import { HttpResponse } from './http/message.ts'
 
 /** Log field `reason` and metric label `reason` (data-plane supplement section 1.9). */
@@ -79,6 +80,18 @@ export const FAILURES = {
     text: 'request body too large',
     doc: 'A body that has to be read whole exceeds `frontend.http.maxBufferSize`.',
   },
+  bufferRequestTooLarge: {
+    status: 413,
+    reason: 'InvalidRequest',
+    text: '',
+    doc: 'The body of the request exceeds `traffic.buffer.request.maxBytes`. The answer has no body.',
+  },
+  bufferResponseTooLarge: {
+    status: 502,
+    reason: 'UpstreamFailure',
+    text: '',
+    doc: 'The body of the response exceeds `traffic.buffer.response.maxBytes`. The answer has no body.',
+  },
   methodNotAllowed: {
     status: 405,
     reason: 'InvalidRequest',
@@ -157,11 +170,47 @@ export const FAILURES = {
     text: 'request upgrade failed',
     doc: 'The backend did not switch to the protocol asked for.',
   },
+  jwtAuthFailed: {
+    status: 401,
+    reason: 'JwtAuth',
+    text: 'authentication failure',
+    doc: 'The JSON Web Token is missing or not valid (`traffic.jwtAuthentication`); the text says why.',
+  },
+  basicAuthFailed: {
+    status: 401,
+    reason: 'BasicAuth',
+    text: 'basic authentication failure',
+    doc: 'User name and password are missing or wrong (`traffic.basicAuthentication`).',
+  },
+  proxyBasicAuthFailed: {
+    status: 407,
+    reason: 'BasicAuth',
+    text: 'basic authentication failure',
+    doc: 'As `basicAuthFailed`, where the credentials are read from header Proxy-Authorization.',
+  },
+  apiKeyAuthFailed: {
+    status: 401,
+    reason: 'APIKeyAuth',
+    text: 'api key authentication failure',
+    doc: 'The API key is missing or not known (`traffic.apiKeyAuthentication`).',
+  },
   authorizationFailed: {
     status: 403,
     reason: 'Authorization',
     text: 'authorization failed',
     doc: 'An authorization rule refused the request.',
+  },
+  extAuthzFailed: {
+    status: 403,
+    reason: 'ExtAuth',
+    text: 'external authorization failed',
+    doc: 'The authorization service (`traffic.extAuth`) refused the request or could not be asked; the log says which.',
+  },
+  extAuthzBodyTooLarge: {
+    status: 413,
+    reason: 'ExtAuth',
+    text: 'external authorization failed',
+    doc: 'The request body exceeds `extAuth.forwardBody.maxSize`.',
   },
   csrfFailed: {
     status: 403,
@@ -179,7 +228,13 @@ export const FAILURES = {
     status: 429,
     reason: 'RateLimit',
     text: 'rate limit exceeded',
-    doc: 'A local rate limit is used up; `x-ratelimit-reset` says for how long.',
+    doc: 'A local or global rate limit is used up; `x-ratelimit-reset` says for how long.',
+  },
+  rateLimitFailed: {
+    status: 500,
+    reason: 'RateLimit',
+    text: 'rate limit failed',
+    doc: 'The rate limit service (`traffic.rateLimit.global`) could not be asked; the log says why.',
   },
   backendAuthFailed: {
     status: 500,
@@ -227,7 +282,7 @@ export const FAILURES = {
     status: 503,
     reason: 'NoHealthyBackend',
     text: 'overloaded',
-    doc: 'The proxy sheds load: too many connections or requests in flight.',
+    doc: 'The proxy sheds load: too many connections, requests in flight, or credentials to check at once.',
   },
   internal: {
     status: 500,
@@ -263,7 +318,16 @@ export function failureResponse(code: FailureCode, isGrpc: boolean, clientDetail
   const kind: FailureKind = FAILURES[code]
   const text = clientDetail === undefined ? kind.text : `${kind.text}: ${clientDetail}`
   if (!isGrpc) return HttpResponse.local(kind.status, text)
-  const status = code === 'noValidBackends' ? GRPC_UNAVAILABLE : (GRPC_STATUS.get(kind.status) ?? GRPC_UNKNOWN)
+  return grpcResponse(code === 'noValidBackends' ? GRPC_UNAVAILABLE : grpcStatusOf(kind.status), text)
+}
+
+/** gRPC status that stands for an HTTP status. */
+export function grpcStatusOf(httpStatus: number): number {
+  return GRPC_STATUS.get(httpStatus) ?? GRPC_UNKNOWN
+}
+
+/** Trailers-only, as gRPC clients expect refusals. */
+export function grpcResponse(status: number, text: string): HttpResponse {
   return HttpResponse.local(200, '', [
     ['content-type', 'application/grpc'],
     ['grpc-status', String(status)],

@@ -1,10 +1,17 @@
-// One request and its response on the way through the proxy: the only thing that filters, backends, logs and metrics share.
+// One request and its response on the way through the proxy: the only thing that filters, backends, logs and metrics
+// share.
 import type { CelVariables } from '#api/cel/expression.ts'
 import type { Reason } from './errors.ts'
 import { FAILURES, failureResponse, type FailureCode } from './errors.ts'
 import type { HttpRequest } from './http/message.ts'
 import { HttpResponse } from './http/message.ts'
 import type { Flow } from './plan.ts'
+import type { CompiledHealth } from './backend/health.ts'
+import type { EndpointState } from './backend/endpoint-store.ts'
+import type { Replay } from './policy/replay.ts'
+import type { CompiledRetry } from './policy/retry.ts'
+import type { ExchangeTrace } from './trace/exchange-trace.ts'
+import type { PeerCertificate } from './tls/peer.ts'
 
 /** The client's connection. Filled by the engine; `close` asks it to end after the running response. */
 export interface Connection {
@@ -15,6 +22,8 @@ export interface Connection {
   readonly localPort: number
   readonly isTls: boolean
   readonly sni: string | undefined
+  /** Verified client certificate. */
+  readonly peer?: PeerCertificate | undefined
   /** Aborted when the client goes away. Created on first use. */
   readonly signal: AbortSignal
   close(): void
@@ -69,8 +78,9 @@ export interface RateLimitState {
   readonly resetSeconds: number
 }
 
-/** The endpoint an exchange is charged to; see backend/handler.ts. */
+/** The endpoint an exchange is charged to; see backend/health.ts. */
 export interface UsedEndpoint {
+  readonly state: EndpointState
   end(latencyMs: number, isHealthy: boolean): void
 }
 
@@ -90,12 +100,24 @@ export class Exchange {
   /** Set by a filter, a backend or a failure. Response filters may replace parts of it. */
   response: HttpResponse | undefined = undefined
   reason: Reason = 'Upstream'
+  /** Why the response is a failure of the proxy's own. */
+  failure: FailureCode | undefined = undefined
   /** Diagnostic text for the log; never sent to the client. */
   errorDetail: string | undefined = undefined
   /** `host:port` of the endpoint that was used. */
   endpoint: string | undefined = undefined
-  /** Ended by the pipeline when the response is over. */
+  /** Settled by the pipeline when the response is over, or the try. */
   usedEndpoint: UsedEndpoint | undefined = undefined
+  /** Health policy of `usedEndpoint`. */
+  health: CompiledHealth | undefined = undefined
+  /** Status as the backend gave it; 0: there was no answer. Response filters may change that of the response. */
+  upstreamStatus = 0
+  /** Set by the policy for requests that may be sent again. */
+  retry: CompiledRetry | undefined = undefined
+  /** The request as it can be sent again; undefined: it cannot. */
+  replay: Replay | undefined = undefined
+  /** 0: the first try. */
+  retryAttempt = 0
   backendName: string | undefined = undefined
   /** `http`, `tcp`, `a2a`, `mcp`, `llm`. */
   backendProtocol: string | undefined = undefined
@@ -129,8 +151,12 @@ export class Exchange {
   /** `performance.now()` marks for `proxy.*Duration` and processing metrics. */
   upstreamStartMs: number | undefined = undefined
   upstreamHeadMs: number | undefined = undefined
-  /** The running upstream call: the engine that owns the client's connection or stream aborts it when the client leaves. */
+  /**
+   * The running upstream call: the engine that owns the client's connection or stream aborts it when the client leaves.
+   */
   upstreamCall: UpstreamCallHandle | undefined = undefined
+  /** Set while somebody watches this request (`/debug/trace`). */
+  trace: ExchangeTrace | undefined = undefined
 
   constructor(connection: Connection, request: HttpRequest, startMs: number) {
     this.connection = connection
@@ -149,6 +175,7 @@ export class Exchange {
   /** Ends the request with a failure of the registry. */
   fail(code: FailureCode, detail?: string): HttpResponse {
     this.reason = FAILURES[code].reason
+    this.failure = code
     this.errorDetail = detail ?? FAILURES[code].text
     const response = failureResponse(code, this.isGrpc)
     this.response = response

@@ -1,35 +1,46 @@
 // The way of one request: listener, PreRouting chain, route, PostRouting chain, backend, response filters (data-plane
 // supplement section 1.2). Runs compiled plans and nothing else; no promise unless a filter returns one.
+import { endEndpoint } from './backend/health.ts'
 import type { ExchangeObserver } from './config/compiled.ts'
 import type { Exchange } from './exchange.ts'
 import type { ConnectionLimits, RequestHandler } from './http/handler.ts'
 import type { ListenerPlan } from './plan.ts'
+import { prepareReplay } from './policy/replay.ts'
 import { runChain } from './policy/run-chain.ts'
+import type { TraceTap } from './trace/tap.ts'
 
 export interface PipelineInput {
   readonly limits: ConnectionLimits
+  readonly admits?: RequestHandler['admits']
   readonly observer: ExchangeObserver
+  /** undefined: nobody can watch. */
+  readonly tap?: TraceTap | undefined
   readonly findListener: (host: string) => ListenerPlan | undefined
 }
 
-export function pipeline({ limits, observer, findListener }: PipelineInput): RequestHandler {
+export function pipeline({ limits, admits, observer, tap, findListener }: PipelineInput): RequestHandler {
   return {
     limits,
+    admits,
     handle(exchange, respond) {
+      if (tap?.isArmed === true) tap.offer(exchange, limits.bufferBytesMax)
       const listener = findListener(exchange.request.host)
       if (listener === undefined) {
         exchange.fail('listenerNotFound')
+        exchange.trace?.finalResponse(exchange)
         respond(exchange)
         return
       }
       exchange.place = listener.place
       exchange.flow = { respond, listener, bodyBytesMax: limits.bufferBytesMax, route: undefined, backend: undefined }
+      if (exchange.trace !== undefined) exchange.trace.listenerFound(listener)
       start(exchange, listener)
     },
     finished(exchange, isComplete) {
       endEndpoint(exchange, isComplete)
       finishPolicies(exchange)
       observer.finished(exchange, isComplete, exchange.flow?.listener.accessLog)
+      if (exchange.trace !== undefined) exchange.trace.finished(exchange, isComplete)
     },
     refused: (info) => observer.refused(info),
   }
@@ -54,7 +65,14 @@ function selectRoute(exchange: Exchange): void {
     finishResponse(exchange)
     return
   }
+  const misplaced = flow.listener.misplaced?.(exchange.request.host)
+  if (misplaced !== undefined) {
+    exchange.fail(misplaced)
+    finishResponse(exchange)
+    return
+  }
   const found = flow.listener.router.find(exchange.request)
+  if (exchange.trace !== undefined) exchange.trace.routeSelected(exchange, flow.listener, found?.value)
   if (found === undefined) {
     exchange.fail('routeNotFound')
     finishResponse(exchange)
@@ -88,8 +106,18 @@ function selectBackend(exchange: Exchange): void {
   exchange.flow.backend = backend
   exchange.backendName = backend.name
   exchange.backendProtocol = backend.protocol
-  if (backend.readsRequestBody) bufferRequest(exchange, runBackendFilters)
-  else if (backend.request.length === 0) callBackend(exchange)
+  if (exchange.trace !== undefined) exchange.trace.backendSelected(exchange, backend)
+  backend.mirror?.(exchange)
+  const { retry } = exchange
+  if (retry === undefined) enterBackend(exchange)
+  else prepareReplay(exchange, retry, { go: enterBackend, fail: finishResponse })
+}
+
+/** The backend phase: once for each try. */
+function enterBackend(exchange: Exchange): void {
+  const backend = exchange.flow?.backend
+  if (backend?.readsRequestBody === true) bufferRequest(exchange, runBackendFilters)
+  else if (backend?.request.length === 0) callBackend(exchange)
   else runBackendFilters(exchange)
 }
 
@@ -100,14 +128,33 @@ function runBackendFilters(exchange: Exchange): void {
 function callBackend(exchange: Exchange): void {
   const backend = exchange.flow?.backend
   if (backend === undefined || exchange.response !== undefined) finishResponse(exchange)
-  else backend.handler(exchange, finishResponse)
+  else if (exchange.trace !== undefined) exchange.trace.callBackend(exchange, backend.handler, finishBackend)
+  else backend.handler(exchange, finishBackend)
+}
+
+function finishBackend(exchange: Exchange): void {
+  const { replay } = exchange
+  if (replay === undefined) finishAnswer(exchange)
+  else if (replay.readsResponseBody) bufferResponse(exchange, finishTry)
+  else finishTry(exchange)
+}
+
+function finishTry(exchange: Exchange): void {
+  exchange.replay?.ended(exchange, { again: enterBackend, finish: finishAnswer })
+}
+
+function finishAnswer(exchange: Exchange): void {
+  const { response } = exchange
+  if (response?.isLocal === false) exchange.upstreamStatus = response.status
+  finishResponse(exchange)
 }
 
 function finishResponse(exchange: Exchange): void {
   const { flow } = exchange
   const response = (flow?.backend ?? flow?.route ?? flow?.listener)?.response
-  if (response === undefined || response.filters.length === 0) sendResponse(exchange)
+  if (response === undefined) sendResponse(exchange)
   else if (response.readsBody) bufferResponse(exchange, runResponseFilters)
+  else if (response.filters.length === 0) sendResponse(exchange)
   else runResponseFilters(exchange)
 }
 
@@ -120,12 +167,13 @@ function runResponseFilters(exchange: Exchange): void {
 function sendResponse(exchange: Exchange): void {
   if (exchange.response === undefined) exchange.fail('internal', 'no response was made')
   mergeQueuedHeaders(exchange)
+  if (exchange.trace !== undefined) exchange.trace.finalResponse(exchange)
   exchange.flow?.respond(exchange)
 }
 
 /**
- * Reads the body for expressions. A body over the limit is not refused: it streams on, and expressions that read it fail
- * (data-plane supplement section 2.2), which security policies treat as a denial.
+ * Reads the body for expressions. A body over the limit is not refused: it streams on, and expressions that read it
+ * fail (data-plane supplement section 2.2), which security policies treat as a denial.
  */
 function bufferRequest(exchange: Exchange, next: (exchange: Exchange) => void): void {
   const { body } = exchange.request
@@ -177,15 +225,4 @@ function finishPolicies(exchange: Exchange): void {
   if (flow === undefined) return
   for (const finished of flow.listener.chain.finished) finished(exchange)
   if (flow.route !== undefined) for (const finished of flow.route.chain.finished) finished(exchange)
-}
-
-/** Default health: no response, 5xx or a gRPC status other than 0 counts against the endpoint. */
-function endEndpoint(exchange: Exchange, isComplete: boolean): void {
-  const { usedEndpoint, response } = exchange
-  if (usedEndpoint === undefined) return
-  exchange.usedEndpoint = undefined
-  const grpcStatus = response?.headers.get('grpc-status')
-  const isHealthy =
-    isComplete && response !== undefined && response.status < 500 && (grpcStatus === undefined || grpcStatus === '0')
-  usedEndpoint.end(performance.now() - exchange.startMs, isHealthy)
 }

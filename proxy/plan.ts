@@ -21,6 +21,8 @@ export interface ResponsePlan {
 
 export interface ListenerPlan {
   readonly place: ExchangePlace
+  /** TLS: why a host does not belong to the listener that the handshake chose; undefined: it does. */
+  readonly misplaced?: ((host: string) => 'misdirectedRequest' | 'listenerNotFound' | undefined) | undefined
   /** PreRouting; empty for most listeners. */
   readonly chain: CompiledChain
   readonly response: ResponsePlan
@@ -30,6 +32,8 @@ export interface ListenerPlan {
 
 /** Compiled on first use: a configuration may hold thousands of routes that nobody calls. */
 export interface LazyRoute {
+  /** Of the rendered configuration, for traces. */
+  readonly key: string
   readonly plan: RoutePlan
 }
 
@@ -50,9 +54,13 @@ export interface BackendPlan {
   /** Filters before the handler; empty for handlers that run them themselves. */
   readonly request: readonly NamedFilter[]
   readonly readsRequestBody: boolean
+  /** Merged policies the filters came from, for traces. */
+  readonly effective?: object | undefined
   /** Route, backend and listener. */
   readonly response: ResponsePlan
   readonly handler: BackendHandler
+  /** Sends copies to the mirrors of route and backend. */
+  readonly mirror: ((exchange: Exchange) => void) | undefined
 }
 
 /** Where an exchange stands. */

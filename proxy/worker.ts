@@ -1,13 +1,15 @@
 // Entry of a worker thread: names the real parts of a worker. Started by the pool only.
 import { compileConfig } from './config/compile.ts'
-import { createHttpServer } from './http/server.ts'
+import { createGrpcClient } from './grpc/client.ts'
 import { sharedRateLimitStore } from './policy/rate-limit-store.ts'
+import { serverFactory } from './runtime/create-server.ts'
 import { runWorker } from './runtime/worker-thread.ts'
 import { createUpstreamClient } from './upstream/client.ts'
 
 runWorker({
   compileConfig,
-  createServer: createHttpServer,
+  createServer: serverFactory(),
   createClient: () => createUpstreamClient(),
+  createGrpc: () => createGrpcClient(),
   createRateLimits: sharedRateLimitStore,
 })

@@ -1,5 +1,5 @@
-// Golden files: `<case>.in.yaml` beside `<case>.out.yaml`. Runs any pure function over a folder of them. UPDATE_GOLDEN=1
-// rewrites the outputs; in CI that is refused, so a difference always fails there.
+// Golden files: `<case>.in.yaml` beside `<case>.out.yaml`. Runs any pure function over a folder of them.
+// UPDATE_GOLDEN=1 rewrites the outputs; in CI that is refused, so a difference always fails there.
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
 import { parseAllDocuments, stringify } from 'yaml'

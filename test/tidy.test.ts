@@ -103,8 +103,9 @@ describe('tidy', () => {
     for (const file of sources) {
       for (const [index, line] of read(file).split('\n').entries()) {
         const place = `${file}:${index + 1}`
-        // Long texts of tests and messages may stand in one piece.
-        if (line.length > COLUMNS_MAX && !/['"`]/.test(line)) wrong.push(`${place} has ${line.length} columns`)
+        // Code is broken by the formatter, which leaves texts and expressions in one piece; comments are up to us.
+        const isComment = /^\s*(\/\/|\/\*|\*( |\/|$))/.test(line)
+        if (isComment && line.length > COLUMNS_MAX) wrong.push(`${place} has ${line.length} columns`)
         if (/\b(TODO|FIXME|XXX|HACK)\b(?! ?\(#\d+\))/.test(line) && file !== 'test/tidy.test.ts')
           wrong.push(`${place} ${line.trim()}`)
       }

@@ -87,7 +87,7 @@ export interface paths {
         };
         /**
          * Trace the next request
-         * @description Follows one request, the first that matches, through the proxy and ends. The stream begins with the comment `: ready` and carries `: keepalive` every second while it waits; each event is one `data:` line with a TraceEvent. Events beyond what a slow reader takes are dropped.
+         * @description Follows one request, the first that matches, through the proxy and ends. The comment `: ready` says that every thread waits for the request; `: keepalive` comes every second; each event is one `data:` line with a TraceEvent. A watcher gets exactly one request, and two watchers two. For a slow reader 32 events are held, those beyond are dropped. At most 16 watchers wait at a time. Credentials are shown as `<redacted>`.
          */
         get: operations["traceRequest"];
         put?: never;
@@ -109,7 +109,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** CPU profile */
+        /**
+         * CPU profile
+         * @description Samples the main thread and all workers, each sample labelled with its `thread`, and answers when the time is over. Starting it stops each thread for some tens of milliseconds. One profile is made at a time.
+         */
         get: operations["profileCpu"];
         put?: never;
         post?: never;
@@ -126,7 +129,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Heap profile */
+        /**
+         * Heap profile
+         * @description What was allocated while it samples and is still alive at the end, by the place that allocated it. Memory that was there before is not in it; `/memory` has the totals.
+         */
         get: operations["profileHeap"];
         put?: never;
         post?: never;
@@ -144,8 +150,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What the threads wait for
-         * @description One text for each pending resource of the admin thread and of the workers.
+         * What the threads work on
+         * @description For the main thread the number of open resources of each kind, for each worker its connections and the requests in flight with route, endpoint, state and age, oldest first, at most 1000. Paths are shown without query.
          */
         get: operations["getTasks"];
         put?: never;
@@ -470,14 +476,34 @@ export interface components {
             error?: string | null;
             /** @description Base64; may be cut at the buffer limit. */
             body?: string;
+            /** @description The body was longer. */
+            truncated?: boolean;
+            /** @description Key of the rule; absent when no route matched. */
             selectedRoute?: string;
+            /** @description Keys of the rules for the host in the order of their rank, up to the selected one; at most 100. */
             evaluatedRoutes?: string[];
             requestState?: {
                 [key: string]: unknown;
             };
+            /** @description Merged policies by field. */
             effectivePolicy?: unknown;
+            /** @description Display name of a policy. */
+            kind?: string;
+            details?: string;
+            /** @description Text of an expression. */
+            expr?: string;
+            /** @description Of `cel` an object with `value` or `error`; of `policy` an object with `type` and `details`; of `authorizationResult` the word `allow` or `deny`. */
+            result?: unknown;
+            rules?: components["schemas"]["TraceRule"][];
         } & {
             [key: string]: unknown;
+        };
+        TraceRule: {
+            /** @description Expressions of the rule. */
+            name: string;
+            matched: boolean;
+            /** @enum {string} */
+            mode: "allow" | "deny" | "require";
         };
     };
     responses: {
@@ -517,6 +543,24 @@ export interface components {
                 "text/plain": string;
             };
         };
+        /** @description There is no such thread; the text names those there are. */
+        BadThread: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "text/plain": string;
+            };
+        };
+        /** @description Too many others do the same; the text says what to end. */
+        Busy: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "text/plain": string;
+            };
+        };
         /** @description Server-sent events; each is a TraceEvent. */
         Trace: {
             headers: {
@@ -537,8 +581,10 @@ export interface components {
         };
     };
     parameters: {
-        /** @description CEL; only a request for which it is true is traced. Unset, the next request is. */
+        /** @description CEL; only a request for which it is true is traced. It sees the request as it arrives: what policies learn (`jwt`) and bodies are not there yet. Unset, the next request is traced. */
         TraceExpression: string;
+        /** @description Only this thread, `main` or `worker-0` and so on. Unset, all of them. */
+        Thread: string;
     };
     requestBodies: never;
     headers: never;
@@ -641,7 +687,7 @@ export interface operations {
     traceRequest: {
         parameters: {
             query?: {
-                /** @description CEL; only a request for which it is true is traced. Unset, the next request is. */
+                /** @description CEL; only a request for which it is true is traced. It sees the request as it arrives: what policies learn (`jwt`) and bodies are not there yet. Unset, the next request is traced. */
                 expression?: components["parameters"]["TraceExpression"];
             };
             header?: never;
@@ -652,12 +698,14 @@ export interface operations {
         responses: {
             200: components["responses"]["Trace"];
             400: components["responses"]["BadExpression"];
+            403: components["responses"]["CrossOrigin"];
+            503: components["responses"]["Busy"];
         };
     };
     traceRequestByPost: {
         parameters: {
             query?: {
-                /** @description CEL; only a request for which it is true is traced. Unset, the next request is. */
+                /** @description CEL; only a request for which it is true is traced. It sees the request as it arrives: what policies learn (`jwt`) and bodies are not there yet. Unset, the next request is traced. */
                 expression?: components["parameters"]["TraceExpression"];
             };
             header?: never;
@@ -668,6 +716,8 @@ export interface operations {
         responses: {
             200: components["responses"]["Trace"];
             400: components["responses"]["BadExpression"];
+            403: components["responses"]["CrossOrigin"];
+            503: components["responses"]["Busy"];
         };
     };
     profileCpu: {
@@ -677,6 +727,8 @@ export interface operations {
                 seconds?: number;
                 /** @description Samples a second. Out of range is the default. */
                 frequency?: number;
+                /** @description Only this thread, `main` or `worker-0` and so on. Unset, all of them. */
+                thread?: components["parameters"]["Thread"];
             };
             header?: never;
             path?: never;
@@ -685,11 +737,19 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["Profile"];
+            400: components["responses"]["BadThread"];
+            403: components["responses"]["CrossOrigin"];
+            503: components["responses"]["Busy"];
         };
     };
     profileHeap: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description How long to sample. Out of range is the default. */
+                seconds?: number;
+                /** @description Only this thread, `main` or `worker-0` and so on. Unset, all of them. */
+                thread?: components["parameters"]["Thread"];
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -697,6 +757,9 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["Profile"];
+            400: components["responses"]["BadThread"];
+            403: components["responses"]["CrossOrigin"];
+            503: components["responses"]["Busy"];
         };
     };
     getTasks: {
@@ -717,6 +780,7 @@ export interface operations {
                     "application/json": components["schemas"]["Tasks"];
                 };
             };
+            403: components["responses"]["CrossOrigin"];
         };
     };
     getUi: {

@@ -8,8 +8,8 @@ export interface CelProblem {
 }
 
 /**
- * Variables of one evaluation. Values may be getters: nothing is built that no expression reads. Reading a variable that
- * is not there is an evaluation error ("no such key").
+ * Variables of one evaluation. Values may be getters: nothing is built that no expression reads. Reading a variable
+ * that is not there is an evaluation error ("no such key").
  */
 export type CelVariables = Readonly<Record<string, unknown>>
 

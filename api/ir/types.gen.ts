@@ -11,6 +11,7 @@ export type RouteType =
   | 'Embeddings'
   | 'Realtime'
   | 'Rerank'
+export type KeyExchangeGroup = 'X25519' | 'P-256' | 'P-384' | 'X25519_MLKEM768'
 export type ExtAuthzOrConditional = ExtAuthz | ConditionalExtAuthz
 export type RemoteRateLimitOrConditional = RemoteRateLimit | ConditionalRemoteRateLimit
 export type TransformationOrConditional = Transformation | ConditionalTransformation
@@ -83,12 +84,23 @@ export interface ListenerTLS {
    * Why the certificate cannot be used; handshakes then fail.
    */
   invalid?: string
+  clientCertificates?: ClientValidation
 }
 /**
  * Points into RenderedSecrets. A key that is not there is a missing credential, never an empty one.
  */
 export interface SecretRef {
   secret: string
+}
+/**
+ * Clients are asked for a certificate. AllowInsecureFallback admits those without one, or with one that cannot be verified; nothing of it is believed.
+ */
+export interface ClientValidation {
+  mode: 'AllowValidOnly' | 'AllowInsecureFallback'
+  /**
+   * PEM bundle.
+   */
+  caCertificates: string
 }
 /**
  * One rule of an HTTPRoute or GRPCRoute on one listener.
@@ -197,11 +209,13 @@ export interface BackendPayload {
   tcp?: BackendTCP
   http?: BackendHTTP
   mcpAuthorization?: Authorization
+  health?: Health
   transformation?: Transformation
   requestHeaderModifier?: HeaderModifier
   responseHeaderModifier?: HeaderModifier
   requestRedirect?: RequestRedirect
   urlRewrite?: UrlRewrite
+  requestMirror?: RequestMirror[]
 }
 /**
  * A security policy that cannot be enforced (broken, or not run by this version). Every request it covers is refused, so that a policy never vanishes silently.
@@ -379,15 +393,34 @@ export interface BackendTLS {
   caCertificates?: string
   insecureSkipVerify?: 'All' | 'Hostname'
   alpnProtocols?: string[]
+  clientCertificate?: SecretRef
+  clientKey?: SecretRef
+  /**
+   * DNS names, URIs or IP addresses; the certificate must hold one of them. Replaces the check of the host name.
+   *
+   * @minItems 1
+   */
+  verifySubjectAltNames?: string[]
+  keyExchangeGroups?: KeyExchangeGroup[]
 }
 export interface BackendTCP {
   connectTimeoutMs?: number
+  keepalive?: Keepalive
+}
+export interface Keepalive {
+  retries: number
+  timeMs: number
+  intervalMs: number
 }
 export interface BackendHTTP {
   /**
    * One attempt to response headers.
    */
   requestTimeoutMs?: number
+  /**
+   * Absent: by appProtocol of the Service, then by the request.
+   */
+  version?: 'HTTP1' | 'HTTP2'
 }
 /**
  * One rule. Rules of all levels are kept and evaluated together.
@@ -400,6 +433,25 @@ export interface Authorization {
    * @minItems 1
    */
   matchExpressions: string[]
+}
+/**
+ * Judges endpoints by their answers and takes bad ones out for a while.
+ */
+export interface Health {
+  /**
+   * CEL on request and response. Unset: 5xx and gRPC errors are bad.
+   */
+  unhealthyCondition?: string
+  eviction?: HealthEviction
+}
+export interface HealthEviction {
+  /**
+   * Unset: what the endpoint asked for, else 3 seconds.
+   */
+  durationMs?: number
+  restoreHealth?: number
+  consecutiveFailures?: number
+  healthThreshold?: number
 }
 export interface Transformation {
   request?: Transform
@@ -446,6 +498,17 @@ export interface UrlRewrite {
   path?: PathModifier
 }
 /**
+ * Sends a copy of a part of the requests to another backend and forgets the answer. The copy has no body.
+ */
+export interface RequestMirror {
+  ref: BackendReference
+  /**
+   * Of the share of requests that are copied.
+   */
+  numerator: number
+  denominator: number
+}
+/**
  * Route-side policies by field. `requestRedirect`, `urlRewrite` and `requestMirror` come from route filters only.
  */
 export interface TrafficPayload {
@@ -457,8 +520,10 @@ export interface TrafficPayload {
   apiKey?: ApiKey
   extAuthz?: ExtAuthzOrConditional
   authorization?: Authorization
+  retry?: Retry
   localRateLimit?: LocalRateLimit
   remoteRateLimit?: RemoteRateLimitOrConditional
+  buffer?: TrafficBuffer
   transformation?: TransformationOrConditional
   csrf?: Csrf
   requestHeaderModifier?: HeaderModifier
@@ -466,7 +531,9 @@ export interface TrafficPayload {
   hostRewrite?: HostRewrite
   urlRewrite?: UrlRewrite
   requestRedirect?: RequestRedirect
+  delay?: Delay
   directResponse?: DirectResponseOrConditional
+  requestMirror?: RequestMirror[]
 }
 export interface Timeout {
   /**
@@ -580,6 +647,25 @@ export interface ConditionalExtAuthzEntry {
   policy: ExtAuthz
 }
 /**
+ * Sends a request again after connection and name failures, upstream timeouts, responses with one of `codes`, and responses for which `condition` is true.
+ */
+export interface Retry {
+  /**
+   * How many times more; the first one is not counted.
+   */
+  attempts: number
+  codes?: number[]
+  backoffMs?: number
+  /**
+   * CEL; anything but true on the request means no retries.
+   */
+  precondition?: string
+  /**
+   * CEL on request and response.
+   */
+  condition?: string
+}
+/**
  * Token buckets of one proxy process. All entries are charged.
  */
 export interface LocalRateLimit {
@@ -640,6 +726,23 @@ export interface ConditionalRemoteRateLimitEntry {
   condition?: string
   policy: RemoteRateLimit
 }
+/**
+ * Holds bodies back until they are complete.
+ */
+export interface TrafficBuffer {
+  request?: BufferBody
+  response?: BufferBody
+}
+export interface BufferBody {
+  /**
+   * Unset: the buffer limit of the listener.
+   */
+  bytesMax?: number
+  /**
+   * A larger body: FailClosed refuses it, FailOpen streams it on.
+   */
+  failureMode: 'FailClosed' | 'FailOpen'
+}
 export interface ConditionalTransformation {
   /**
    * @minItems 1
@@ -658,6 +761,16 @@ export interface Csrf {
 }
 export interface HostRewrite {
   mode: 'Auto' | 'None'
+}
+/**
+ * Waits before a request is forwarded. Exactly one field.
+ */
+export interface Delay {
+  ms?: number
+  /**
+   * CEL that gives a duration or a number of milliseconds.
+   */
+  expression?: string
 }
 export interface DirectResponse {
   status: number
@@ -681,10 +794,15 @@ export interface ConditionalDirectResponseEntry {
   condition?: string
   policy: DirectResponse
 }
+/**
+ * One rule of a TCPRoute or TLSRoute on one listener. In the order of their keys, the first that fits wins.
+ */
 export interface TCPRoute {
   key: string
   listenerKey: string
+  kind?: 'TCPRoute' | 'TLSRoute'
   name: ObjectName
+  ruleName?: string
   hostnames: string[]
   backends: RouteBackend[]
 }
@@ -888,6 +1006,9 @@ export interface FrontendPayload {
   deny?: Deny
   http?: FrontendHTTP
   accessLog?: AccessLog
+  networkAuthorization?: Authorization
+  tls?: FrontendTLS
+  tcp?: FrontendTCP
 }
 export interface FrontendHTTP {
   /**
@@ -904,6 +1025,30 @@ export interface FrontendHTTP {
   http1IdleTimeoutMs?: number
   http1HeaderCase?: 'Lowercase' | 'Preserve'
   maxConnectionDurationMs?: number
+  /**
+   * Of one stream. Default 65535.
+   */
+  http2WindowBytes?: number
+  /**
+   * Default 1 MiB.
+   */
+  http2ConnectionWindowBytes?: number
+  /**
+   * Default 16 KiB.
+   */
+  http2FrameBytes?: number
+  /**
+   * Default 16 KiB.
+   */
+  http2HeaderBytesMax?: number
+  /**
+   * Absent means no pings.
+   */
+  http2KeepaliveIntervalMs?: number
+  /**
+   * Default 20 seconds.
+   */
+  http2KeepaliveTimeoutMs?: number
 }
 export interface AccessLog {
   /**
@@ -912,6 +1057,26 @@ export interface AccessLog {
   filter?: string
   add?: NamedExpression[]
   remove?: string[]
+}
+/**
+ * Handshakes of TLS listeners.
+ */
+export interface FrontendTLS {
+  /**
+   * Default 15 seconds.
+   */
+  handshakeTimeoutMs?: number
+  /**
+   * In order of preference; protocols the proxy does not speak are never offered.
+   */
+  alpnProtocols?: string[]
+  minProtocolVersion?: '1.2' | '1.3'
+  maxProtocolVersion?: '1.2' | '1.3'
+  cipherSuites?: string[]
+  keyExchangeGroups?: KeyExchangeGroup[]
+}
+export interface FrontendTCP {
+  keepalive?: Keepalive
 }
 export interface Service {
   name: string

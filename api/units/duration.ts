@@ -5,7 +5,9 @@ const PATTERN = /^(?:\d{1,5}(?:h|ms|m|s)){1,4}$/
 
 const UNIT_MS = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 } as const
 
-/** 99999h59m59s999ms, the longest duration with one group of each unit. Longer ones (several groups of hours) mean this. */
+/**
+ * 99999h59m59s999ms, the longest duration with one group of each unit. Longer ones (several groups of hours) mean this.
+ */
 export const DURATION_MS_MAX = 99_999 * UNIT_MS.h + 59 * UNIT_MS.m + 59 * UNIT_MS.s + 999
 
 export type DurationOutcome = { readonly ms: number } | { readonly problem: string }

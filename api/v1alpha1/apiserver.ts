@@ -1,5 +1,5 @@
-// A real kube-apiserver for tests and developer scripts: starts one with the script that GW_APISERVER names, installs our
-// CRDs and asks it for verdicts. Never part of the product.
+// A real kube-apiserver for tests and developer scripts: starts one with the script that GW_APISERVER names, installs
+// our CRDs and asks it for verdicts. Never part of the product.
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'

@@ -82,7 +82,9 @@ export interface SchemaValue {
   readonly path: string
   /** The path with `[]` for every index and `{}` for every key of a map. */
   readonly pattern: string
-  /** Equal for the same field of equal structures, wherever they stand (the policies of a backend stand in six places). */
+  /**
+   * Equal for the same field of equal structures, wherever they stand (the policies of a backend stand in six places).
+   */
   readonly kindOfPlace: string
   /** Keys and indexes from the root. */
   readonly steps: readonly (string | number)[]

@@ -1,4 +1,5 @@
-// Compares local validation with a real API server: same verdict, same field paths. For tests and developer scripts only.
+// Compares local validation with a real API server: same verdict, same field paths. For tests and developer scripts
+// only.
 import { validateObject } from '../validate/validate.ts'
 import type { ApiServer, Verdict } from './apiserver.ts'
 import type { CrdKind } from './crd-schema.ts'

@@ -1,4 +1,5 @@
-// What JSON Schema cannot say about a kind: defaults, list kinds, rules. One generated table a kind; equal nodes are shared.
+// What JSON Schema cannot say about a kind: defaults, list kinds, rules. One generated table a kind; equal nodes are
+// shared.
 
 export interface Rule {
   readonly rule: string

@@ -1,5 +1,5 @@
-// From the errors of a compiled validator to problems: the API server's paths and its wording, without the refused value
-// (it may be a secret).
+// From the errors of a compiled validator to problems: the API server's paths and its wording, without the refused
+// value (it may be a secret).
 import type { Problem } from '../problem.ts'
 import { fieldPath, pointerPath, valueAt } from './path.ts'
 

@@ -1,4 +1,5 @@
-// What validateObject does around structure and rules. Verdicts on real objects: the fixtures of api/v1alpha1 and api/gateway.
+// What validateObject does around structure and rules. Verdicts on real objects: the fixtures of api/v1alpha1 and
+// api/gateway.
 import { describe, expect, it } from 'vitest'
 import { applyDefaults, isKnownKind, validateObject } from './validate.ts'
 

@@ -1,5 +1,5 @@
-// Reads the Gateway API CRD files that hack/update-gateway-api.sh fetched. The experimental channel is a superset of the
-// standard one, so it alone gives the types.
+// Reads the Gateway API CRD files that hack/update-gateway-api.sh fetched. The experimental channel is a superset of
+// the standard one, so it alone gives the types.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parse } from 'yaml'

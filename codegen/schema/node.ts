@@ -1,4 +1,5 @@
-// The one shape of a schema node inside the generators: OpenAPI v3 as CRDs use it, plus our authoring marks. Only a type.
+// The one shape of a schema node inside the generators: OpenAPI v3 as CRDs use it, plus our authoring marks. Only a
+// type.
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 

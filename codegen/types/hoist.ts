@@ -1,5 +1,5 @@
-// Gives every nested object of an inlined schema its own type name, so that a bundled CRD reads like hand-written types.
-// The same structure under the same name is one type.
+// Gives every nested object of an inlined schema its own type name, so that a bundled CRD reads like hand-written
+// types. The same structure under the same name is one type.
 import { singular, upperFirst } from '../names.ts'
 import type { SchemaNode } from '../schema/node.ts'
 

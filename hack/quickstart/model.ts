@@ -1,5 +1,5 @@
-// Model server of the quickstart: speaks the chat-completions and the messages format with answers that depend on nothing
-// but the request. One token is one word.
+// Model server of the quickstart: speaks the chat-completions and the messages format with answers that depend on
+// nothing but the request. One token is one word.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 
 type Json = { [key: string]: unknown }

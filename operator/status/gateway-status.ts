@@ -1,5 +1,6 @@
 // The statuses of a Gateway and of a ListenerSet. Whether pods run is not known here: that is the deployer's word.
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
+import { hasInsecureFallback } from '../translate/gateway/client-validation.ts'
 import type { OurGateway, OurListenerSet } from '../translate/gateway/gateways.ts'
 import type { Listener } from '../translate/gateway/listener.ts'
 import { type Condition, condition } from './condition.ts'
@@ -18,7 +19,7 @@ export function gatewayStatus({ ours, addresses, attachedRoutes }: GatewayStatus
   return {
     addresses,
     attachedListenerSets: ours.sets.length,
-    conditions: [gatewayAccepted(ours), gatewayProgrammed(ours)],
+    conditions: [gatewayAccepted(ours), gatewayProgrammed(ours), ...insecureFallback(ours.gateway)],
     listeners: own.map((listener) =>
       listenerStatus({ listener, attachedRoutes: attachedRoutes(listener), generation }),
     ),
@@ -54,27 +55,19 @@ function gatewayProgrammed({ gateway, listeners }: OurGateway): Condition {
   if (unsupportedAddress(gateway) !== undefined) {
     return condition({ type, isTrue: false, reason: 'Invalid', message: 'Gateway is not accepted', generation })
   }
-  const waiting = listeners.filter(({ notProgrammed }) => notProgrammed?.reason === 'Pending')
-  const names = waiting.map(({ spec }) => spec.name).join(', ')
   if (listeners.some(({ notProgrammed }) => notProgrammed === undefined)) {
-    const note = names === '' ? '' : `, except listeners that this version does not serve: ${names}`
-    return condition({
-      type,
-      isTrue: true,
-      reason: type,
-      message: `Successfully programmed Gateway${note}`,
-      generation,
-    })
+    return condition({ type, isTrue: true, reason: type, message: 'Successfully programmed Gateway', generation })
   }
-  return names === ''
-    ? condition({ type, isTrue: false, reason: 'Invalid', message: 'no listener could be programmed', generation })
-    : condition({
-        type,
-        isTrue: false,
-        reason: 'Pending',
-        message: `no listener has a protocol that this version serves: ${names}`,
-        generation,
-      })
+  return condition({ type, isTrue: false, reason: 'Invalid', message: 'no listener could be programmed', generation })
+}
+
+/** Told on the Gateway as well: who reads only the certificates would think every client verified. */
+function insecureFallback(gateway: Gateway): Condition[] {
+  if (!hasInsecureFallback(gateway)) return []
+  const message = 'clients without a valid certificate are let in: AllowInsecureFallback in spec.tls.frontend'
+  const { generation } = gateway.metadata
+  const type = 'InsecureFrontendValidationMode'
+  return [condition({ type, isTrue: true, reason: 'ConfigurationChanged', message, generation })]
 }
 
 function unsupportedAddress({ spec }: Gateway): string | undefined {
@@ -119,7 +112,6 @@ function setProgrammed(listeners: readonly Listener[], generation: number | unde
   if (listeners.some(({ notProgrammed }) => notProgrammed === undefined)) {
     return condition({ type, isTrue: true, reason: type, message: 'ListenerSet is programmed', generation })
   }
-  const isWaiting = listeners.some(({ notProgrammed }) => notProgrammed?.reason === 'Pending')
-  const reason = isWaiting ? 'Pending' : 'ListenersNotValid'
-  return condition({ type, isTrue: false, reason, message: 'no listener of the set is programmed', generation })
+  const message = 'no listener of the set is programmed'
+  return condition({ type, isTrue: false, reason: 'ListenersNotValid', message, generation })
 }

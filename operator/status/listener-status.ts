@@ -26,7 +26,7 @@ export function listenerStatus({ listener, attachedRoutes, generation }: Listene
 
 /** Accepted, and configured in a way that can work: what counts as a good listener of its owner. */
 export function isGoodListener({ notAccepted, notProgrammed }: Listener): boolean {
-  return notAccepted === undefined && (notProgrammed === undefined || notProgrammed.reason === 'Pending')
+  return notAccepted === undefined && notProgrammed === undefined
 }
 
 /** `first: HostnameConflict; second: Invalid`, for the condition of the owner. */

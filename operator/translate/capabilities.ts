@@ -4,23 +4,25 @@ import type { RouteGroupKind } from '../status/object-status.ts'
 
 export type ListenerProtocol = 'HTTP' | 'HTTPS' | 'TLS' | 'TCP'
 
-/** Listeners of other protocols are checked and accepted, but their port stays closed and the status says so. */
-export const SERVED_PROTOCOLS: ReadonlySet<ListenerProtocol> = new Set<ListenerProtocol>(['HTTP'])
-
 /** Ports of the proxy itself: admin, metrics, readiness. */
 export const RESERVED_PORTS: ReadonlySet<number> = new Set([15_000, 15_020, 15_021])
 
-/** The route kinds of each protocol. GRPCRoute joins HTTP and HTTPS when the proxy speaks HTTP/2. */
+/** The route kinds of each protocol. */
 export const ROUTE_KINDS: { readonly [P in ListenerProtocol]: readonly RouteGroupKind[] } = {
-  HTTP: [gatewayKind('HTTPRoute')],
-  HTTPS: [gatewayKind('HTTPRoute')],
+  HTTP: [gatewayKind('HTTPRoute'), gatewayKind('GRPCRoute')],
+  HTTPS: [gatewayKind('HTTPRoute'), gatewayKind('GRPCRoute')],
   TLS: [gatewayKind('TLSRoute')],
   TCP: [gatewayKind('TCPRoute')],
 }
 
 /** Gateway API feature names that hold for this version, sorted. */
 export const SUPPORTED_FEATURES: readonly string[] = [
+  'BackendTLSPolicy',
+  'BackendTLSPolicySANValidation',
   'Gateway',
+  'GatewayFrontendClientCertificateValidation',
+  'GatewayFrontendClientCertificateValidationInsecureFallback',
+  'GatewayHTTPSListenerDetectMisdirectedRequests',
   'HTTPRoute',
   'HTTPRouteBackendRequestHeaderModification',
   'HTTPRouteBackendTimeout',
@@ -32,11 +34,18 @@ export const SUPPORTED_FEATURES: readonly string[] = [
   'HTTPRoutePathRewrite',
   'HTTPRoutePortRedirect',
   'HTTPRouteQueryParamMatching',
+  'HTTPRouteRequestMirror',
+  'HTTPRouteRequestMultipleMirrors',
+  'HTTPRouteRequestPercentageMirror',
   'HTTPRouteRequestTimeout',
   'HTTPRouteResponseHeaderModification',
   'HTTPRouteSchemeRedirect',
   'ListenerSet',
   'ReferenceGrant',
+  'TCPRoute',
+  'TLSRoute',
+  'TLSRouteModeMixed',
+  'TLSRouteModeTerminate',
 ]
 
 export function isListenerProtocol(protocol: string): protocol is ListenerProtocol {

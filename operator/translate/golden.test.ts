@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { validateConfig, validateSecrets } from '#api/ir/validate.ts'
 import { applyDefaults, isKnownKind, validateObject } from '#api/validate/validate.ts'
 import { compareGolden, goldenFolder, readGolden, removeOrphans } from '#test/golden.ts'
+import { fillPem, maskPem } from '#test/pem-placeholders.ts'
 import type { Condition } from '../status/condition.ts'
 import type { KubeObject } from './kube.ts'
 import { describe as describeObject, refOf } from './object-ref.ts'
@@ -16,7 +17,7 @@ const ROOT = join(dirname(fileURLToPath(import.meta.url)), 'testdata')
 const DEFAULTS = join(ROOT, '_defaults.yaml')
 
 /** `defaults=none` leaves out _defaults.yaml; `schema=older` skips the schema, with the reason beside it. */
-const OPTIONS = ['defaults', 'clusterDomain', 'className', 'schema']
+const OPTIONS = ['defaults', 'clusterDomain', 'className', 'controllerNamespace', 'schema']
 
 const folder = goldenFolder(ROOT)
 
@@ -26,7 +27,8 @@ describe('goldens', () => {
   })
 
   it.each(folder.cases.map((golden) => [golden.name, golden] as const))('%s', (_, golden) => {
-    const { options, documents } = readGolden(golden.inputPath, OPTIONS)
+    const { options, documents: written } = readGolden(golden.inputPath, OPTIONS)
+    const documents = fillPem(written)
     if (options.get('schema') !== 'older') expect(documents.flatMap(schemaProblems)).toEqual([])
     // What the schema accepted above has a kind and a name; snapshotOf drops anything else.
     const objects = withDefaults(documents as KubeObject[], options.get('defaults') !== 'none')
@@ -35,10 +37,11 @@ describe('goldens', () => {
       controllerName: 'gw.dev/controller',
       className: options.get('className') ?? 'gw',
       clusterDomain: options.get('clusterDomain') ?? 'cluster.local',
+      controllerNamespace: options.get('controllerNamespace') ?? 'gw-system',
     })
     expect([...translation.perGateway.values()].flatMap(contractProblems)).toEqual([])
     const hasClass = objects.some(({ kind }, index) => kind === 'GatewayClass' && documents.includes(objects[index]))
-    const { expected, actual } = compareGolden(golden, outputOf(translation, hasClass))
+    const { expected, actual } = compareGolden(golden, maskPem(outputOf(translation, hasClass)))
     expect(actual).toBe(expected)
   })
 })

@@ -42,8 +42,7 @@ function listenerProblems({ gateways }: StageResults): ObjectProblem[] {
       if (fault === undefined) return []
       const owner = set ?? gateway
       const index = owner.spec.listeners.findIndex(({ name }) => name === spec.name)
-      const severity = fault === notProgrammed && fault.reason === 'Pending' ? ('warning' as const) : ('error' as const)
-      return [{ path: `spec.listeners[${index}]`, ...fault, severity, object: refOf(owner) }]
+      return [{ path: `spec.listeners[${index}]`, ...fault, severity: 'error' as const, object: refOf(owner) }]
     }),
   )
   const ofAnnotations = [...gateways.gateways.values()].flatMap(({ gateway, internal }) =>

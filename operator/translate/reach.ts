@@ -1,6 +1,6 @@
-// What each Gateway can reach: the Services and backends its routes lead to, directly or through other backends. Only
-// that is delivered to it, and only policies on it take effect there.
-import type { Route } from '#api/ir/types.gen.ts'
+// What each Gateway can reach: the Services and backends its routes lead to, directly or through other backends and
+// policies. Only that is delivered to it, and only policies on it take effect there.
+import type { BackendReference, Route } from '#api/ir/types.gen.ts'
 import type { BackendTranslation } from './backend/backend.ts'
 import { referencesOf, type References } from './references.ts'
 
@@ -11,25 +11,48 @@ export interface Reach {
   readonly backends: ReadonlySet<string>
 }
 
-/** Cycles are fine: each backend is followed once. */
-export function reachOf(routes: readonly Route[], backends: ReadonlyMap<string, BackendTranslation>): Reach {
-  const services = new Map<string, Set<number>>()
-  const reached = new Set<string>()
-  const pending: string[] = []
-  const follow = (references: References): void => {
-    for (const { hostname, port } of references.services) {
+export interface GrowingReach extends Reach {
+  readonly services: Map<string, Set<number>>
+  readonly backends: Set<string>
+}
+
+/** What routes of every kind have in common here. */
+export type RouteReferences = Pick<Route, 'backends' | 'inlinePolicies'>
+
+export function reachOf(
+  routes: readonly RouteReferences[],
+  backends: ReadonlyMap<string, BackendTranslation>,
+): GrowingReach {
+  const reach: GrowingReach = { services: new Map(), backends: new Set() }
+  for (const route of routes) follow(referencesOf(refsOf(route)), reach, backends)
+  return reach
+}
+
+/** Adds what the references lead to. Cycles are fine: each backend is followed once. */
+export function follow(
+  references: References,
+  { services, backends: reached }: GrowingReach,
+  backends: ReadonlyMap<string, BackendTranslation>,
+): void {
+  const pending = [references]
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    for (const { hostname, port } of next.services) {
       const ports = services.get(hostname)
       if (ports === undefined) services.set(hostname, new Set([port]))
       else ports.add(port)
     }
-    pending.push(...references.backends)
+    for (const key of next.backends) {
+      const backend = backends.get(key)
+      if (backend === undefined || reached.has(key)) continue
+      reached.add(key)
+      pending.push(backend.references)
+    }
   }
-  for (const route of routes) follow(referencesOf(route.backends.map(({ ref }) => ref)))
-  for (let key = pending.pop(); key !== undefined; key = pending.pop()) {
-    const backend = backends.get(key)
-    if (backend === undefined || reached.has(key)) continue
-    reached.add(key)
-    follow(backend.references)
-  }
-  return { services, backends: reached }
+}
+
+/** Backends of the route, and the mirrors of its rule and of each of them. */
+function refsOf({ backends, inlinePolicies }: RouteReferences): BackendReference[] {
+  const holders = [inlinePolicies, ...backends.map((backend) => backend.inlinePolicies)]
+  const mirrors = holders.flatMap((policies) => policies?.requestMirror ?? [])
+  return [...backends, ...mirrors].map(({ ref }) => ref)
 }

@@ -1,6 +1,17 @@
 // Puts together what one Gateway receives: its listeners and routes, and only the backends, Services, policies and
 // secrets that they lead to. Everything is ordered by key.
-import type { Backend, BackendPayload, Bind, Listener, Policy, RenderedSecret, Route } from '#api/ir/types.gen.ts'
+import type {
+  Backend,
+  BackendPayload,
+  Bind,
+  Listener,
+  Policy,
+  RenderedSecret,
+  Route,
+  SecretRef,
+  TCPRoute,
+  TrafficPayload,
+} from '#api/ir/types.gen.ts'
 import type { BackendTranslation } from './backend/backend.ts'
 import type { OurGateway } from './gateway/gateways.ts'
 import type { Listener as OurListener } from './gateway/listener.ts'
@@ -12,6 +23,7 @@ import type { RenderedGateway } from './translation.ts'
 export interface GatewayParts {
   readonly ours: OurGateway
   readonly routes: readonly Route[]
+  readonly tcpRoutes: readonly TCPRoute[]
   readonly reach: Reach
   readonly backends: ReadonlyMap<string, BackendTranslation>
   readonly policies: readonly DeliveredPolicy[]
@@ -25,8 +37,8 @@ interface DeliveredPolicy {
 }
 
 export function renderGateway(parts: GatewayParts): RenderedGateway {
-  const { ours, routes, reach } = parts
-  const listeners = ours.listeners.filter(isProgrammed)
+  const { ours, routes, tcpRoutes, reach } = parts
+  const listeners = ours.listeners.filter(isRendered)
   const reached = [...reach.backends].flatMap((key) => parts.backends.get(key) ?? [])
   const backends = sortedBy(
     reached.flatMap(({ rendered }) => rendered),
@@ -44,13 +56,16 @@ export function renderGateway(parts: GatewayParts): RenderedGateway {
       binds: bindsOf(listeners, ours.internal.ports),
       listeners: sortedBy(listeners.map(renderListener), ({ key }) => key),
       routes: sortedBy(routes, ({ key }) => key),
-      tcpRoutes: [],
+      tcpRoutes: sortedBy(tcpRoutes, ({ key }) => key),
       backends,
       policies,
       services,
       workloads,
     },
-    secrets: { version: 1, secrets: usedSecrets({ backends, policies }, [...reached, ...atGateway]) },
+    secrets: {
+      version: 1,
+      secrets: usedSecrets({ listeners, backends, policies }, [...listeners, ...reached, ...atGateway]),
+    },
   }
 }
 
@@ -58,20 +73,36 @@ export function isProgrammed({ notProgrammed }: OurListener): boolean {
   return notProgrammed === undefined
 }
 
+/** A TLS listener that is not fit to shake hands claims its name all the same, or another one would answer for it. */
+function isRendered(listener: OurListener): boolean {
+  return isProgrammed(listener) || (listener.conflict === undefined && listener.tls?.invalid !== undefined)
+}
+
+/** What the port speaks; absent: HTTP. Listeners of one port are of one family. */
+const BIND_PROTOCOL: { readonly [P in Listener['protocol']]: Bind['protocol'] } = {
+  HTTP: undefined,
+  HTTPS: 'TLS',
+  TLS: 'TLS',
+  TCP: 'TCP',
+}
+
 function bindsOf(listeners: readonly OurListener[], internal: ReadonlySet<number>): Bind[] {
   const byKey = new Map<string, Bind>()
-  const bindOf = (key: string, port: number): Bind => ({
-    key,
-    port,
-    ...(internal.has(port) && { mode: 'Internal' as const }),
-  })
-  for (const { bindKey, spec } of listeners) {
-    if (!byKey.has(bindKey)) byKey.set(bindKey, bindOf(bindKey, spec.port))
+  for (const { bindKey, spec, protocol: listenerProtocol = 'HTTP' } of listeners) {
+    if (byKey.has(bindKey)) continue
+    const { port } = spec
+    const protocol = BIND_PROTOCOL[listenerProtocol]
+    byKey.set(bindKey, {
+      key: bindKey,
+      port,
+      ...(protocol !== undefined && { protocol }),
+      ...(internal.has(port) && { mode: 'Internal' as const }),
+    })
   }
   return [...byKey.values()].sort((a, b) => a.port - b.port)
 }
 
-function renderListener({ key, bindKey, gateway, set, spec, protocol = 'HTTP' }: OurListener): Listener {
+function renderListener({ key, bindKey, gateway, set, spec, protocol = 'HTTP', tls }: OurListener): Listener {
   return {
     key,
     bindKey,
@@ -83,10 +114,12 @@ function renderListener({ key, bindKey, gateway, set, spec, protocol = 'HTTP' }:
     },
     ...(spec.hostname !== undefined && spec.hostname !== '' && { hostname: spec.hostname.toLowerCase() }),
     protocol,
+    ...(tls !== undefined && { tls }),
   }
 }
 
 interface SecretUsers {
+  readonly listeners: readonly OurListener[]
   readonly backends: readonly Backend[]
   readonly policies: readonly Policy[]
 }
@@ -97,8 +130,12 @@ function usedSecrets(
   holders: ReadonlyArray<{ readonly secrets: readonly RenderedSecret[] }>,
 ): RenderedSecret[] {
   const used = new Set([
+    ...users.listeners.flatMap(({ tls }) => secretNames([tls?.certificate, tls?.privateKey])),
     ...users.backends.flatMap(secretsOfBackend),
-    ...users.policies.flatMap(({ policy }) => secretsOfPayload(policy.backend)),
+    ...users.policies.flatMap(({ policy }) => [
+      ...secretsOfPayload(policy.backend),
+      ...secretsOfTraffic(policy.traffic),
+    ]),
   ])
   const byKey = new Map<string, RenderedSecret>()
   for (const { secrets } of holders) {
@@ -112,7 +149,15 @@ function secretsOfBackend({ inlinePolicies, ai }: Backend): string[] {
   return [inlinePolicies, ...providers.map((provider) => provider.inlinePolicies)].flatMap(secretsOfPayload)
 }
 
-function secretsOfPayload(payload: BackendPayload | undefined): string[] {
-  const { key, credentials = [] } = payload?.auth ?? {}
-  return [...(key === undefined ? [] : [key.secret]), ...credentials.map((one) => one.key.secret)]
+function secretsOfPayload({ auth, tls }: BackendPayload = {}): string[] {
+  const credentials = auth?.credentials ?? []
+  return secretNames([auth?.key, ...credentials.map(({ key }) => key), tls?.clientCertificate, tls?.clientKey])
+}
+
+function secretNames(refs: ReadonlyArray<SecretRef | undefined>): string[] {
+  return refs.flatMap((ref) => ref?.secret ?? [])
+}
+
+function secretsOfTraffic({ basicAuth, apiKey }: TrafficPayload = {}): string[] {
+  return [...(basicAuth === undefined ? [] : [basicAuth.users]), ...(apiKey?.keys ?? [])].map(({ secret }) => secret)
 }

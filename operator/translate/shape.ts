@@ -36,12 +36,27 @@ const listener = record({
   allowedRoutes: optional(record({ kinds: optional(listOf(record({ kind: isString }))), namespaces })),
   tls: optional(record({ certificateRefs: optional(listOf(record({ name: isString }))) })),
 })
+const validation = optional(
+  record({ caCertificateRefs: listOf(record({ group: isString, kind: isString, name: isString })) }),
+)
+const frontendTls = record({
+  default: optional(record({ validation })),
+  perPort: optional(listOf(record({ port: isNumber, tls: optional(record({ validation })) }))),
+})
 const entries = optional(listOf(isRecord))
 const route = record({
   spec: record({
     parentRefs: optional(listOf(record({ name: isString, namespace: optional(isString) }))),
     hostnames: optional(listOf(isString)),
     rules: optional(listOf(record({ name: optional(isString) }))),
+  }),
+  status: optional(record({ parents: entries })),
+})
+const l4Route = record({
+  spec: record({
+    parentRefs: optional(listOf(record({ name: isString, namespace: optional(isString) }))),
+    hostnames: optional(listOf(isString)),
+    rules: listOf(record({ name: optional(isString), backendRefs: listOf(record({ name: isString })) })),
   }),
   status: optional(record({ parents: entries })),
 })
@@ -56,11 +71,14 @@ const SHAPES: { readonly [K in SnapshotKind]: Check } = {
       listeners: listOf(listener),
       addresses: entries,
       allowedListeners: optional(record({ namespaces })),
+      tls: optional(record({ frontend: optional(frontendTls) })),
     }),
   }),
   ListenerSet: record({ spec: record({ parentRef: record({ name: isString }), listeners: listOf(listener) }) }),
   HTTPRoute: route,
   GRPCRoute: route,
+  TCPRoute: l4Route,
+  TLSRoute: l4Route,
   ReferenceGrant: record({ spec: record({ from: listOf(isRecord), to: listOf(isRecord) }) }),
   BackendTLSPolicy: record({
     spec: record({

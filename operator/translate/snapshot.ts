@@ -6,6 +6,8 @@ import type { GRPCRoute } from '#api/gateway/grpcroute.gen.ts'
 import type { HTTPRoute } from '#api/gateway/httproute.gen.ts'
 import type { ListenerSet } from '#api/gateway/listenerset.gen.ts'
 import type { ReferenceGrant } from '#api/gateway/referencegrant.gen.ts'
+import type { TCPRoute } from '#api/gateway/tcproute.gen.ts'
+import type { TLSRoute } from '#api/gateway/tlsroute.gen.ts'
 import type { GwBackend } from '#api/v1alpha1/gwbackend.gen.ts'
 import type { GwPolicy } from '#api/v1alpha1/gwpolicy.gen.ts'
 import { CORE_GROUP, DISCOVERY_GROUP, GATEWAY_GROUP, GW_GROUP } from './groups.ts'
@@ -20,6 +22,8 @@ export interface SnapshotKinds {
   ListenerSet: ListenerSet
   HTTPRoute: HTTPRoute
   GRPCRoute: GRPCRoute
+  TCPRoute: TCPRoute
+  TLSRoute: TLSRoute
   ReferenceGrant: ReferenceGrant
   BackendTLSPolicy: BackendTLSPolicy
   Namespace: Namespace
@@ -53,6 +57,8 @@ const GROUPS: { readonly [K in SnapshotKind]: string } = {
   ListenerSet: GATEWAY_GROUP,
   HTTPRoute: GATEWAY_GROUP,
   GRPCRoute: GATEWAY_GROUP,
+  TCPRoute: GATEWAY_GROUP,
+  TLSRoute: GATEWAY_GROUP,
   ReferenceGrant: GATEWAY_GROUP,
   BackendTLSPolicy: GATEWAY_GROUP,
   Namespace: CORE_GROUP,
@@ -90,6 +96,8 @@ export function snapshotOf(objects: readonly KubeObject[]): Snapshot {
     ListenerSet: index('ListenerSet'),
     HTTPRoute: index('HTTPRoute'),
     GRPCRoute: index('GRPCRoute'),
+    TCPRoute: index('TCPRoute'),
+    TLSRoute: index('TLSRoute'),
     ReferenceGrant: index('ReferenceGrant'),
     BackendTLSPolicy: index('BackendTLSPolicy'),
     Namespace: index('Namespace'),

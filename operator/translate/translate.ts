@@ -1,6 +1,6 @@
 // The control plane's pure middle: a snapshot of the cluster in, rendered configurations and statuses out. Knows no
 // clock, network, environment or randomness, and never throws for what a user wrote.
-import type { Route } from '#api/ir/types.gen.ts'
+import type { Route, TCPRoute } from '#api/ir/types.gen.ts'
 import { type BackendTranslation, translateBackend, unusable } from './backend/backend.ts'
 import { gatewayAddresses } from './gateway/addresses.ts'
 import { type OurGateways, ourGateways } from './gateway/gateways.ts'
@@ -11,12 +11,16 @@ import { collectStatuses } from './statuses.ts'
 import { keyOf } from './object-ref.ts'
 import { translateBackendTlsPolicies } from './policy/backend-tls-policy.ts'
 import type { Claims } from './policy/claims.ts'
-import { translatePolicies } from './policy/policies.ts'
-import { type Reach, reachOf } from './reach.ts'
+import { followPolicies } from './policy/follow-policies.ts'
+import { attachPolicies, translateFields } from './policy/policies.ts'
+import { policyScope, type PolicyScope } from './policy/scope.ts'
+import { type GrowingReach, type Reach, reachOf } from './reach.ts'
 import type { ReferenceScope } from './reference.ts'
 import { isProgrammed, renderGateway } from './render-gateway.ts'
 import type { AnyRoute } from './route/accept.ts'
+import { translateGrpcRoute } from './route/grpc-route.ts'
 import { type RouteTranslation, translateHttpRoute } from './route/http-route.ts'
+import { renderedL4Rules, translateL4Route } from './route/l4-route.ts'
 import { attachRoute, type AttachedRoute, renderedRules } from './route/routes.ts'
 import { servicesOf } from './service/services.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -28,10 +32,11 @@ export function translate(snapshot: Snapshot, settings: TranslateSettings): Tran
   const references: ReferenceScope = { snapshot, services, isPermitted }
   const gateways = ourGateways({ snapshot, isPermitted }, settings.controllerName)
   const routes = attachRoutes(gateways, references)
-  const backends = translateBackends(references)
+  const scope = policyScope(references, settings)
+  const backends = translateBackends(references, scope)
   const rendered = routesByGateway(gateways, routes)
-  const reach = new Map<string, Reach>()
-  for (const [key, list] of rendered) reach.set(key, reachOf(list, backends))
+  const reach = new Map<string, GrowingReach>()
+  for (const [key, list] of rendered) reach.set(key, reachOf([...list.routes, ...list.tcpRoutes], backends))
   const lookup = {
     snapshot,
     gateways,
@@ -39,8 +44,10 @@ export function translate(snapshot: Snapshot, settings: TranslateSettings): Tran
     routeGateways: gatewaysOfRoutes(routes),
     serviceHostname: services.hostname,
   }
+  const fields = translateFields(scope)
+  followPolicies(fields, lookup, backends)
   const claims: Claims = new Map()
-  const policies = translatePolicies(lookup, claims)
+  const policies = attachPolicies(fields, lookup, claims)
   // After GwPolicy: where both set TLS of one target, our own API wins.
   const backendTls = translateBackendTlsPolicies(lookup, claims)
   const perGateway = new Map<string, RenderedGateway>()
@@ -51,9 +58,9 @@ export function translate(snapshot: Snapshot, settings: TranslateSettings): Tran
       policies: [...policies, ...backendTls],
       services,
       reach: reach.get(key),
-      routes: rendered.get(key),
+      ...(rendered.get(key) ?? { routes: [], tcpRoutes: [] }),
     }
-    perGateway.set(key, renderGateway({ ...parts, reach: parts.reach ?? NOTHING_REACHED, routes: parts.routes ?? [] }))
+    perGateway.set(key, renderGateway({ ...parts, reach: parts.reach ?? NOTHING_REACHED }))
   }
   const results = {
     snapshot,
@@ -80,8 +87,20 @@ function attachRoutes(gateways: OurGateways, references: ReferenceScope): Attach
         gateways,
       ),
     ),
-    // No listener of this version takes GRPCRoutes; attaching them tells their parents so.
-    ...snapshot.GRPCRoute.all.map((route) => attachRoute(route, NO_RULES, gateways)),
+    ...snapshot.GRPCRoute.all.map((route) =>
+      attachRoute(
+        route,
+        guarded(() => translateGrpcRoute(route, references), brokenRoute),
+        gateways,
+      ),
+    ),
+    ...[...snapshot.TCPRoute.all, ...snapshot.TLSRoute.all].map((route) =>
+      attachRoute(
+        route,
+        guarded(() => translateL4Route(route, references), brokenRoute),
+        gateways,
+      ),
+    ),
   ]
 }
 
@@ -93,11 +112,11 @@ function brokenRoute(): RouteTranslation {
 
 const WRONG_FORM = 'does not have the form that the CRD of this version asks for'
 
-function translateBackends(references: ReferenceScope): Map<string, BackendTranslation> {
+function translateBackends(references: ReferenceScope, scope: PolicyScope): Map<string, BackendTranslation> {
   const byKey = new Map<string, BackendTranslation>()
   for (const backend of references.snapshot.GwBackend.all) {
     const translation = guarded(
-      () => translateBackend(backend, references),
+      () => translateBackend(backend, references, scope),
       () =>
         unusable(backend, [
           { path: 'spec', reason: 'Malformed', message: `the backend ${WRONG_FORM}`, severity: 'error' },
@@ -117,17 +136,25 @@ function guarded<T>(translateOne: () => T, broken: () => T): T {
   }
 }
 
-function routesByGateway(gateways: OurGateways, routes: readonly AttachedRoute[]): Map<string, Route[]> {
-  const byGateway = new Map<string, Route[]>()
+interface RoutesOfGateway {
+  readonly routes: Route[]
+  readonly tcpRoutes: TCPRoute[]
+}
+
+function routesByGateway(gateways: OurGateways, routes: readonly AttachedRoute[]): Map<string, RoutesOfGateway> {
+  const byGateway = new Map<string, RoutesOfGateway>()
   const keyOfListener = new Map<Listener, string>()
   for (const [key, { listeners }] of gateways.gateways) {
-    byGateway.set(key, [])
+    byGateway.set(key, { routes: [], tcpRoutes: [] })
     for (const listener of listeners) keyOfListener.set(listener, key)
   }
   for (const { route, translation, listeners } of routes) {
     for (const listener of listeners) {
-      const list = byGateway.get(keyOfListener.get(listener) ?? '')
-      if (list !== undefined && isProgrammed(listener)) list.push(...renderedRules(route, translation.rules, listener))
+      const lists = byGateway.get(keyOfListener.get(listener) ?? '')
+      if (lists === undefined || !isProgrammed(listener)) continue
+      if (route.kind === 'TCPRoute' || route.kind === 'TLSRoute') {
+        lists.tcpRoutes.push(...renderedL4Rules(route, translation.l4Rules ?? [], listener))
+      } else lists.routes.push(...renderedRules(route, translation.rules, listener))
     }
   }
   return byGateway

@@ -11,6 +11,8 @@ export interface TranslateSettings {
   readonly className: string
   /** Suffix of Service host names, e.g. `cluster.local`. */
   readonly clusterDomain: string
+  /** Where the control plane keeps key sets it has fetched. Unset, there are none, and tokens that need one fail. */
+  readonly controllerNamespace?: string
 }
 
 export interface RenderedGateway {

@@ -8,6 +8,7 @@ import { QueryString } from '#api/cel/values/query-string.ts'
 import { CelTimestamp } from '#api/cel/values/timestamp.ts'
 import type { Exchange, ExchangePlace } from '../exchange.ts'
 import type { HttpRequest, HttpResponse } from '../http/message.ts'
+import { DestinationView, SourceView } from './connection-views.ts'
 import { LlmView, McpView } from './fact-views.ts'
 
 /** Built at most once for each exchange. */
@@ -71,11 +72,11 @@ class ExchangeVariables {
   }
 
   get source(): SourceView {
-    return new SourceView(this.#exchange)
+    return new SourceView(this.#exchange.connection)
   }
 
   get destination(): DestinationView {
-    return new DestinationView(this.#exchange)
+    return new DestinationView(this.#exchange.connection)
   }
 
   get backend(): BackendView | undefined {
@@ -119,6 +120,33 @@ class ExchangeVariables {
 
   get extproc(): unknown {
     return this.#exchange.attributes?.['extproc']
+  }
+}
+
+const CONNECTION_VARIABLES: ReadonlySet<string> = new Set(['proxy', 'env', 'source', 'destination', 'backend'])
+
+/** Of an exchange that stands for a connection whose bytes are passed on: there is no request. */
+export function connectionVariables(exchange: Exchange): CelVariables {
+  const all = new ExchangeVariables(exchange)
+  return {
+    get [CEL_FIELDS]() {
+      return CONNECTION_VARIABLES
+    },
+    get proxy() {
+      return all.proxy
+    },
+    get env() {
+      return all.env
+    },
+    get source() {
+      return all.source
+    },
+    get destination() {
+      return all.destination
+    },
+    get backend() {
+      return all.backend
+    },
   }
 }
 
@@ -219,7 +247,7 @@ class ResponseView {
   }
 
   get grpcStatus(): bigint | undefined {
-    const text = this.#response.headers.get('grpc-status')
+    const text = this.#response.grpcStatus
     return text !== undefined && /^\d{1,3}$/.test(text) ? BigInt(text) : undefined
   }
 
@@ -301,62 +329,6 @@ const ENV: Readonly<Record<string, string>> = Object.fromEntries(
     ['gateway', process.env['GATEWAY']],
   ].filter((pair): pair is [string, string] => pair[1] !== undefined),
 )
-
-const SOURCE: ReadonlySet<string> = new Set(['address', 'port', 'rawAddress', 'rawPort'])
-
-class SourceView {
-  readonly #exchange: Exchange
-
-  constructor(exchange: Exchange) {
-    this.#exchange = exchange
-  }
-
-  get [CEL_FIELDS](): ReadonlySet<string> {
-    return SOURCE
-  }
-
-  get address(): string {
-    return this.#exchange.connection.sourceAddress
-  }
-
-  get port(): bigint {
-    return BigInt(this.#exchange.connection.sourcePort)
-  }
-
-  get rawAddress(): string {
-    return this.address
-  }
-
-  get rawPort(): bigint {
-    return this.port
-  }
-}
-
-const DESTINATION: ReadonlySet<string> = new Set(['address', 'port', 'hostname'])
-
-class DestinationView {
-  readonly #exchange: Exchange
-
-  constructor(exchange: Exchange) {
-    this.#exchange = exchange
-  }
-
-  get [CEL_FIELDS](): ReadonlySet<string> {
-    return DESTINATION
-  }
-
-  get address(): string {
-    return this.#exchange.connection.localAddress
-  }
-
-  get port(): bigint {
-    return BigInt(this.#exchange.connection.localPort)
-  }
-
-  get hostname(): string | undefined {
-    return this.#exchange.connection.sni
-  }
-}
 
 const BACKEND: ReadonlySet<string> = new Set(['name', 'type', 'protocol'])
 const TYPE_BY_PROTOCOL: ReadonlyMap<string, string> = new Map([

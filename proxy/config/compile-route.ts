@@ -1,9 +1,19 @@
 // One rule on one listener: its merged policies as filter chains, and its backends.
-import type { Backend, BackendReference, Route, RouteBackend } from '#api/ir/types.gen.ts'
+import type {
+  Backend,
+  BackendPayload,
+  BackendReference,
+  RequestMirror,
+  Route,
+  RouteBackend,
+} from '#api/ir/types.gen.ts'
 import { compileBackendAuth } from '../backend/auth.ts'
 import { weightedPicker } from '../backend/weighted.ts'
 import type { BackendEnvironment, BackendHandler, EffectiveBackendPolicies } from '../backend/handler.ts'
+import { sectionOwner } from '../backend/endpoint-keys.ts'
+import { compileHealth, type CompiledHealth } from '../backend/health.ts'
 import { httpBackend } from '../backend/http.ts'
+import { serviceCaller, type ServiceCaller } from '../backend/service-caller.ts'
 import type { ExchangePlace } from '../exchange.ts'
 import type { FailureCode } from '../errors.ts'
 import type { ConnectionLimits } from '../http/handler.ts'
@@ -12,10 +22,14 @@ import { compileMcpBackend } from '../mcp/backend.ts'
 import type { BackendPlan, NamedFilter, ResponsePlan, RoutePlan } from '../plan.ts'
 import type { ChainEnvironment } from '../policy/environment.ts'
 import type { ListenerPlace } from '../policy/index.ts'
-import { effectiveBackend, overlaySection } from '../policy/merge-backend.ts'
+import { effectiveBackend, effectiveService, overlaySection } from '../policy/merge-backend.ts'
 import { effectiveTraffic } from '../policy/merge.ts'
 import { compileBackendChain, compileChain, mergeResponseFilters, type CompiledChain } from '../policy/order.ts'
+import { compileMirror } from './compile-mirror.ts'
 import type { CompileContext } from './context.ts'
+
+/** Backends that are no named object have no sections; their owner is none that exists. */
+const NO_NAME = { namespace: '', name: '' }
 
 export interface RouteInput {
   readonly route: Route
@@ -34,7 +48,7 @@ export function compileRoute(input: RouteInput): RoutePlan {
   const chain = compileChain(postRouting, 'PostRouting', { ...chainEnvironment(context), listenerPort: port })
   const backends = route.backends.map((backend) => ({
     weight: backend.weight,
-    value: compileBackend(input, backend, chain),
+    value: compileBackend(input, backend, { chain, mirrors: postRouting.requestMirror?.value ?? [] }),
   }))
   return {
     place: {
@@ -50,30 +64,58 @@ export function compileRoute(input: RouteInput): RoutePlan {
   }
 }
 
-function compileBackend(input: RouteInput, backend: RouteBackend, routeChain: CompiledChain): BackendPlan {
+interface RouteParts {
+  readonly chain: CompiledChain
+  readonly mirrors: readonly RequestMirror[]
+}
+
+function compileBackend(input: RouteInput, backend: RouteBackend, routeParts: RouteParts): BackendPlan {
   const { route, listenerPlace, listenerChain, limits, context } = input
   const { ref } = backend
   const target = ref.backend === undefined ? undefined : context.resolver.backend(ref.backend)
-  const policies = effectiveBackend(context.policies, {
+  const merged = effectiveBackend(context.policies, {
     ...listenerPlace,
     routes: [route],
     service: ref.service,
     backend: target,
     refInlinePolicies: backend.inlinePolicies,
   })
+  const policies = route.name.kind === 'GRPCRoute' ? withHttp2(merged, ref, context) : merged
   const environment = backendEnvironment(context, limits, policies, target?.name)
+  const { chain: routeChain, mirrors } = routeParts
   const { handler, protocol, hasOwnFilters } = handlerOf(ref, policies, environment, context)
   const chain = environment.filters(policies)
   // LLM and MCP backends run the filters themselves, once for the provider or server they picked.
   const response = responsePlan(hasOwnFilters ? [routeChain, listenerChain] : [routeChain, chain, listenerChain])
+  const health = environment.health(policies)
   return {
     name: nameOf(ref),
     protocol,
     handler,
     request: hasOwnFilters ? [] : chain.request,
     readsRequestBody: chain.readsRequestBody,
-    response,
+    effective: chain.effective,
+    response: { ...response, readsBody: response.readsBody || health?.readsResponseBody === true },
+    mirror: compileMirror(
+      [...mirrors, ...(policies.requestMirror ?? [])],
+      context,
+      (own) => filtersOf(own, context).request,
+    ),
   }
+}
+
+/** Backends of a GRPCRoute speak HTTP/2, unless a policy or the Service itself says otherwise. */
+function withHttp2(
+  policies: EffectiveBackendPolicies,
+  ref: BackendReference,
+  { resolver }: CompileContext,
+): EffectiveBackendPolicies {
+  const version = policies.http?.version ?? resolver.declaredVersion(ref) ?? 'HTTP2'
+  return { ...policies, http: { ...policies.http, version } }
+}
+
+function healthOf({ health }: EffectiveBackendPolicies, { expression }: CompileContext): CompiledHealth | undefined {
+  return health === undefined ? undefined : compileHealth(health, expression)
 }
 
 function responsePlan(chains: readonly CompiledChain[]): ResponsePlan {
@@ -106,7 +148,11 @@ function handlerOf(
   }
   const picker = environment.resolve(ref, policies)
   if (picker === undefined) return broken('serviceNotFound', nameOf(ref))
-  return { handler: httpBackend(picker, environment.client), protocol: 'http', hasOwnFilters: false }
+  return {
+    handler: httpBackend(picker, environment.client, environment.health(policies)),
+    protocol: 'http',
+    hasOwnFilters: false,
+  }
 }
 
 /** undefined: a plain address. */
@@ -146,11 +192,14 @@ function backendEnvironment(
   return {
     client: environment.client,
     resolve: (ref, own) => resolver.resolve(ref, own),
-    resolveAddress: (host, port, own) => resolver.address(`${name?.namespace}/${name?.name}`, host, port, own),
+    resolveAddress: ({ section, host, port }, own) =>
+      resolver.address(sectionOwner(name ?? NO_NAME, section), host, port, own),
+    health: (own) => healthOf(own, context),
     sectionPolicies: (section, inline) =>
       name === undefined
         ? policies
         : overlaySection(context.policies, policies, { backend: name, section, inlinePolicies: inline }),
+    policiesOf: (ref) => policiesOf(ref, context),
     filters: (own) => filtersOf(own, context),
     secret,
     expression,
@@ -175,8 +224,30 @@ function filtersOf(policies: EffectiveBackendPolicies, context: CompileContext):
   return { ...chain, request: [timeout, ...chain.request] }
 }
 
-function chainEnvironment({ expression, environment }: CompileContext): ChainEnvironment {
-  return { expression, rateLimits: environment.rateLimits }
+export function chainEnvironment(context: CompileContext): ChainEnvironment {
+  const { expression, environment, secret, auth } = context
+  const { rateLimits } = environment
+  return { expression, rateLimits, secret, auth, service: (ref) => serviceOf(ref, context) }
+}
+
+/** What is attached to the Service or backend that a reference names, and what is written inline on that backend. */
+function policiesOf(ref: BackendReference, context: CompileContext): BackendPayload {
+  const backend = ref.backend === undefined ? undefined : context.resolver.backend(ref.backend)
+  const { mcpAuthorization: _, ...policies } = effectiveService(context.policies, { service: ref.service, backend })
+  return policies
+}
+
+/** Every caller has its own endpoints' health in common with all users of the service. */
+function serviceOf(ref: BackendReference, context: CompileContext): ServiceCaller | undefined {
+  const backend = ref.backend === undefined ? undefined : context.resolver.backend(ref.backend)
+  if (ref.invalid !== undefined || backend?.invalid !== undefined) return undefined
+  // A service that authorizes calls to itself would never be reached.
+  const { extAuthz: _, ...policies } = effectiveService(context.policies, { service: ref.service, backend })
+  const picker = context.resolver.resolve(ref, policies)
+  if (picker === undefined) return undefined
+  const { client, grpc } = context.environment
+  const timeoutMs = policies.http?.requestTimeoutMs
+  return serviceCaller({ picker, filters: filtersOf(policies, context).request, client, grpc, timeoutMs })
 }
 
 /** CEL `backend.name`. */

@@ -1,50 +1,58 @@
-// Rendered configuration to what a worker runs. Everything cheap and everything that may refuse the configuration is done
-// here; the chains of a route are compiled when it is first used (compile-route.ts).
-import type { Bind, Listener, LocalLimit, RenderedConfig, Route } from '#api/ir/types.gen.ts'
+// Rendered configuration to what a worker runs. Everything cheap and everything that may refuse the configuration is
+// done here; the chains of a route are compiled when it is first used (compile-route.ts).
+import type { Bind, FrontendHTTP, Listener, LocalLimit, RenderedConfig, Route, TCPRoute } from '#api/ir/types.gen.ts'
 import { compilePermissive } from '#api/cel/compile.ts'
+import { AuthStores } from '../auth/auth-stores.ts'
 import { EndpointTable } from '../backend/endpoints.ts'
 import { TargetResolver } from '../backend/targets.ts'
 import type { ExchangePlace } from '../exchange.ts'
-import { DEFAULT_LIMITS, type ConnectionLimits } from '../http/handler.ts'
+import { DEFAULT_LIMITS, type ConnectionLimits, type RequestHandler, type Http2Options } from '../http/handler.ts'
 import { accessLogRule, type AccessLogRule } from '../log/access-log.ts'
-import { pipeline } from '../pipeline.ts'
+import { pipeline, type PipelineInput } from '../pipeline.ts'
 import type { LazyRoute, ListenerPlan } from '../plan.ts'
 import { evaluate, FAILED, isTrue } from '../policy/evaluate.ts'
 import { indexPolicies, type ListenerPlace } from '../policy/index.ts'
 import { effectiveFrontend, type EffectiveFrontend } from '../policy/merge-backend.ts'
 import { effectiveTraffic } from '../policy/merge.ts'
+import { compileNetworkAuthorization } from '../policy/network-authorization.ts'
 import { compileChain } from '../policy/order.ts'
 import { rateLimitKeys } from '../policy/rate-limit-store.ts'
 import { hostOf } from '../route/authority.ts'
 import { buildHostMap } from '../route/host-map.ts'
 import { buildRouter } from '../route/router.ts'
-import { compileRoute } from './compile-route.ts'
+import { compileLayer4 } from './compile-layer4.ts'
+import { chainEnvironment, compileRoute } from './compile-route.ts'
 import type { CompileConfig, CompiledBind } from './compiled.ts'
 import { refusal } from './refusal.ts'
 import type { CompileContext } from './context.ts'
 
 export const compileConfig: CompileConfig = ({ generation, config, secrets }, environment, previous) => {
-  const endpoints = new EndpointTable(previous?.endpoints)
   const secretValues = new Map(secrets.secrets.map(({ key, value }) => [key, value]))
+  const secret: CompileContext['secret'] = (ref) => secretValues.get(ref.secret)
+  const auth = AuthStores.of(config, secret, previous?.auth)
   const context: CompileContext = {
     environment,
     policies: indexPolicies(config.policies),
-    resolver: new TargetResolver(config, endpoints),
+    resolver: new TargetResolver(config, new EndpointTable(environment.endpoints), secret),
     expression: cachedExpressions(),
-    secret: ({ secret }) => secretValues.get(secret),
+    secret,
+    auth,
   }
   const routes = groupBy(config.routes, ({ listenerKey }) => listenerKey)
+  const tcpRoutes = groupBy(config.tcpRoutes, ({ listenerKey }) => listenerKey)
   const listeners = groupBy(config.listeners, ({ bindKey }) => bindKey)
   const binds = new Map<number, CompiledBind>()
-  const warnings: string[] = []
+  const warnings: string[] = [...auth.warnings]
   for (const bind of config.binds) {
     if (bind.mode === 'Internal') continue
-    const refusedBecause = refusal(bind, binds)
-    if (refusedBecause === undefined)
-      binds.set(bind.port, compileBind(bind, listeners.get(bind.key) ?? [], routes, context))
-    else warnings.push(refusedBecause)
+    const own = listeners.get(bind.key) ?? []
+    const refusedBecause = refusal(bind, own, binds)
+    if (refusedBecause === undefined) {
+      const warn = (message: string): number => warnings.push(message)
+      binds.set(bind.port, compileBind({ bind, listeners: own, routes, tcpRoutes, context, warn }))
+    } else warnings.push(refusedBecause)
   }
-  return { generation, binds, warnings, endpoints }
+  return { generation, binds, warnings, auth }
 }
 
 /** Local limits of a configuration by the key their buckets have, for the memory that workers share. */
@@ -60,30 +68,42 @@ export function rateLimitsOf(config: RenderedConfig): ReadonlyMap<string, LocalL
   return limits
 }
 
-function compileBind(
-  bind: Bind,
-  listeners: readonly Listener[],
-  routes: ReadonlyMap<string | undefined, readonly Route[]>,
-  context: CompileContext,
-): CompiledBind {
-  const [first] = listeners
+function compileBind(input: {
+  bind: Bind
+  listeners: readonly Listener[]
+  routes: ReadonlyMap<string | undefined, readonly Route[]>
+  tcpRoutes: ReadonlyMap<string, readonly TCPRoute[]>
+  context: CompileContext
+  warn: (message: string) => void
+}): CompiledBind {
+  const { bind, routes, context } = input
+  const [first] = input.listeners
   const frontend =
     first === undefined ? {} : effectiveFrontend(context.policies, placeOf({ ...first, port: bind.port }))
   const limits = limitsOf(frontend)
+  const listeners = input.listeners.map((listener) => ({
+    listener,
+    place: placeOf({ ...listener, port: bind.port }),
+    plan: compileListener({ listener, bind, routes: routes.get(listener.key) ?? [], limits, context }),
+  }))
   const plans = new Map<string | undefined, ListenerPlan>()
-  for (const listener of listeners) {
-    const plan = compileListener({ listener, bind, routes: routes.get(listener.key) ?? [], limits, context })
+  for (const { listener, plan } of listeners) {
     // Conflicts are settled by the translator; the first of two equal hostnames wins here as well.
     const hostname = listener.hostname?.toLowerCase()
     if (!plans.has(hostname)) plans.set(hostname, plan)
   }
   const hosts = buildHostMap(plans)
-  const handler = pipeline({
-    limits,
-    observer: context.environment.observer,
-    findListener: (host) => hosts.find(hostOf(host))?.value,
-  })
-  return { key: bind.key, port: bind.port, handler }
+  const serve = (findListener: PipelineInput['findListener']): RequestHandler =>
+    pipeline({
+      limits,
+      admits: compileNetworkAuthorization(frontend.networkAuthorization ?? [], context.expression),
+      observer: context.environment.observer,
+      tap: context.environment.tap,
+      findListener,
+    })
+  const layer4 = compileLayer4({ ...input, listeners, frontend, handlerOf: (plan) => serve(() => plan) })
+  const handler = serve((host) => hosts.find(hostOf(host))?.value)
+  return { key: bind.key, port: bind.port, handler, ...(layer4 !== undefined && { layer4 }) }
 }
 
 function compileListener(input: {
@@ -99,8 +119,7 @@ function compileListener(input: {
   const frontend = effectiveFrontend(context.policies, listenerPlace)
   const deny = frontend.deny === undefined ? [] : [{ value: frontend.deny, source: 'frontend' }]
   const chain = compileChain({ ...preRouting, deny: [...preRouting.deny, ...deny] }, 'PreRouting', {
-    expression: context.expression,
-    rateLimits: context.environment.rateLimits,
+    ...chainEnvironment(context),
     listenerPort: bind.port,
   })
   const place: ExchangePlace = {
@@ -122,7 +141,7 @@ function compileListener(input: {
       name: route.name.name,
       ruleIndex: ruleIndexOf(route.key),
     },
-    value: lazily(() =>
+    value: lazily(route.key, () =>
       compileRoute({ route, place, listenerPlace, listenerChain: chain, port: bind.port, limits, context }),
     ),
   }))
@@ -135,9 +154,10 @@ function compileListener(input: {
   }
 }
 
-function lazily(compile: () => LazyRoute['plan']): LazyRoute {
+function lazily(key: string, compile: () => LazyRoute['plan']): LazyRoute {
   let plan: LazyRoute['plan'] | undefined
   return {
+    key,
     get plan() {
       plan ??= compile()
       return plan
@@ -160,7 +180,7 @@ function ruleIndexOf(key: string): number {
   return index === undefined ? 0 : Number(index)
 }
 
-function limitsOf({ http }: EffectiveFrontend): ConnectionLimits {
+function limitsOf({ http, tcp }: EffectiveFrontend): ConnectionLimits {
   return {
     headersMax: http?.http1HeadersMax ?? DEFAULT_LIMITS.headersMax,
     headerBytesMax: DEFAULT_LIMITS.headerBytesMax,
@@ -168,6 +188,19 @@ function limitsOf({ http }: EffectiveFrontend): ConnectionLimits {
     idleTimeoutMs: http?.http1IdleTimeoutMs ?? DEFAULT_LIMITS.idleTimeoutMs,
     preserveHeaderCase: http?.http1HeaderCase === 'Preserve',
     maxConnectionDurationMs: http?.maxConnectionDurationMs,
+    keepalive: tcp?.keepalive,
+    http2: http && http2Options(http),
+  }
+}
+
+function http2Options(http: FrontendHTTP): Http2Options {
+  return {
+    windowBytes: http.http2WindowBytes,
+    connectionWindowBytes: http.http2ConnectionWindowBytes,
+    frameBytes: http.http2FrameBytes,
+    headerBytesMax: http.http2HeaderBytesMax,
+    keepaliveIntervalMs: http.http2KeepaliveIntervalMs,
+    keepaliveTimeoutMs: http.http2KeepaliveTimeoutMs,
   }
 }
 

@@ -1,30 +1,44 @@
 // What a worker runs: the compiled form of one rendered configuration. Made by compile.ts; swapped as a whole.
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../exchange.ts'
-import type { EndpointTable } from '../backend/endpoints.ts'
+import type { AuthStores } from '../auth/auth-stores.ts'
+import type { EndpointStore } from '../backend/endpoint-store.ts'
 import type { RequestHandler } from '../http/handler.ts'
 import type { AccessLogRule } from '../log/access-log.ts'
 import type { RateLimitStore } from '../policy/rate-limit-store.ts'
+import type { GrpcClient } from '../grpc/client.ts'
+import type { TraceTap } from '../trace/tap.ts'
+import type { TcpBindPlan } from '../tcp/plan.ts'
+import type { TlsBindPlan } from '../tls/plan.ts'
 import type { UpstreamClient } from '../upstream/target.ts'
 
 /** Access log, metrics and traces hang here. */
 export interface ExchangeObserver {
   /** `rule`: the access log policy of the listener. */
   finished(exchange: Exchange, isComplete: boolean, rule: AccessLogRule | undefined): void
+  /** A mirror answered, or failed. */
+  mirrored?(durationMs: number): void
   refused(info: { sourceAddress: string; sourcePort: number; status: number; detail: string }): void
 }
 
 export interface CompileEnvironment {
   readonly client: UpstreamClient
+  readonly grpc: GrpcClient
   readonly rateLimits: RateLimitStore
+  readonly endpoints: EndpointStore
   readonly observer: ExchangeObserver
+  /** Takes the requests that somebody watches. */
+  readonly tap?: TraceTap
   readonly sessionKey: Uint8Array | undefined
 }
 
 export interface CompiledBind {
   readonly key: string
   readonly port: number
+  /** Of plain HTTP binds; its limits hold for every kind. */
   readonly handler: RequestHandler
+  /** What the port speaks below HTTP; absent: HTTP at once. */
+  readonly layer4?: TlsBindPlan | TcpBindPlan | undefined
 }
 
 export interface CompiledConfig {
@@ -32,8 +46,8 @@ export interface CompiledConfig {
   /** By port. Internal binds are not in it. */
   readonly binds: ReadonlyMap<number, CompiledBind>
   readonly warnings: readonly string[]
-  /** Endpoints with their health, carried over to the next configuration. */
-  readonly endpoints: EndpointTable
+  /** Keys and remembered credentials, carried over as far as the next configuration has them. */
+  readonly auth: AuthStores
 }
 
 export interface CompileInput {
@@ -42,7 +56,7 @@ export interface CompileInput {
   readonly secrets: RenderedSecrets
 }
 
-/** `previous` keeps the health of endpoints that stay. @throws {ConfigError} and leaves `previous` untouched. */
+/** `previous` is the configuration in force. @throws {ConfigError} and leaves `previous` untouched. */
 export type CompileConfig = (
   input: CompileInput,
   environment: CompileEnvironment,

@@ -1,6 +1,7 @@
 // What all parts of the compiler share while one configuration is compiled.
 import type { SecretRef } from '#api/ir/types.gen.ts'
 import type { CelExpression } from '#api/cel/expression.ts'
+import type { AuthStores } from '../auth/auth-stores.ts'
 import type { TargetResolver } from '../backend/targets.ts'
 import type { PolicyIndex } from '../policy/index.ts'
 import type { CompileEnvironment } from './compiled.ts'
@@ -12,4 +13,5 @@ export interface CompileContext {
   /** Permissive, and cached: the same text is compiled once for a configuration. */
   readonly expression: (source: string) => CelExpression
   readonly secret: (ref: SecretRef) => string | undefined
+  readonly auth: AuthStores
 }

@@ -1,10 +1,16 @@
 // Why a bind of the configuration is not served. Never silent: each becomes a warning of the applied configuration.
-import type { Bind } from '#api/ir/types.gen.ts'
+import type { Bind, Listener } from '#api/ir/types.gen.ts'
 import type { CompiledBind } from './compiled.ts'
 
-export function refusal(bind: Bind, taken: ReadonlyMap<number, CompiledBind>): string | undefined {
-  const { key, port, protocol = 'HTTP' } = bind
-  if (protocol !== 'HTTP') return `bind ${key}: protocol ${protocol} is not served by this version`
+export function refusal(
+  bind: Bind,
+  listeners: readonly Listener[],
+  taken: ReadonlyMap<number, CompiledBind>,
+): string | undefined {
+  const { key, port, protocol } = bind
   const other = taken.get(port)
-  return other === undefined ? undefined : `bind ${key}: port ${port} is taken by bind ${other.key}`
+  if (other !== undefined) return `bind ${key}: port ${port} is taken by bind ${other.key}`
+  // Nothing in the bytes of plain TCP says which listener they are for.
+  if (protocol !== 'TCP' || listeners.length === 1) return undefined
+  return `bind ${key}: a port of protocol TCP needs exactly one listener and has ${listeners.length}`
 }

@@ -1,9 +1,12 @@
 // What a message body is to everything outside the HTTP engine.
+import type { HeaderList } from './headers.ts'
 
 /** A body that arrives over time. Reading it twice is a bug; the engine throws. */
 export interface StreamBody extends AsyncIterable<Buffer> {
   /** Bytes announced by content-length; undefined when chunked or close-delimited. */
   readonly length: number | undefined
+  /** Fields behind the body (RFC 9110 section 6.5), known once it was read to its end. */
+  readonly trailers?: HeaderList | undefined
   /**
    * Reads it whole, decoded from chunked framing.
    * @throws {BodyTooLarge} as soon as more than `bytesMax` bytes came; the rest is still unread.

@@ -13,6 +13,7 @@ import type { Sweepable } from './deadlines.ts'
 import { HTTP2_PREFACE, IS_HTTP2, RequestParser, type RequestHead } from './request-parser.ts'
 import { discardBody } from './body-writer.ts'
 import { type ResponseMode, type ResponseOwner, ResponseWriter } from './response-writer.ts'
+import type { PeerCertificate } from '../tls/peer.ts'
 import { NOBODY, type Transport, type TransportUser } from './transport.ts'
 import { splice, type Tunnel } from './tunnel.ts'
 import { WriteStall } from './write-stall.ts'
@@ -28,7 +29,11 @@ export interface ConnectionOwner {
 }
 
 /** `early`: what was read so far, beginning with the preface. The socket is paused, and nobody else reads it. */
-export type Http2Takeover = (socket: net.Socket, early: Buffer, facts: ConnectionFacts) => void
+export type Http2Takeover = (
+  socket: net.Socket,
+  early: Buffer,
+  served: { readonly facts: ConnectionFacts; readonly slot: HandlerSlot },
+) => void
 
 /** The handler a connection serves; replaced as a whole when the configuration changes. */
 export interface HandlerSlot {
@@ -42,6 +47,8 @@ export interface ConnectionFacts {
   readonly localPort: number
   readonly isTls: boolean
   readonly sni: string | undefined
+  /** Verified client certificate. */
+  readonly peer?: PeerCertificate | undefined
 }
 
 const State = { Head: 0, Busy: 1, Flushing: 2, Tunnel: 3, Linger: 4, Closed: 5 } as const
@@ -57,14 +64,20 @@ const BAD_CHUNKS = 'invalid chunked encoding'
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
 let connectionIds = 0
 
+/** Connections of every protocol are numbered together. */
+export function nextConnectionId(): number {
+  return ++connectionIds
+}
+
 export class ServerConnection implements Connection, TransportUser, BodySource, Sweepable, ResponseOwner {
-  readonly id = ++connectionIds
+  readonly id = nextConnectionId()
   readonly sourceAddress: string
   readonly sourcePort: number
   readonly localAddress: string
   readonly localPort: number
   readonly isTls: boolean
   readonly sni: string | undefined
+  readonly peer: PeerCertificate | undefined
   readonly #owner: ConnectionOwner
   readonly #slot: HandlerSlot
   readonly #transport: Transport
@@ -111,6 +124,7 @@ export class ServerConnection implements Connection, TransportUser, BodySource, 
     this.localPort = facts.localPort
     this.isTls = facts.isTls
     this.sni = facts.sni
+    this.peer = facts.peer
     this.#parser = new RequestParser(facts.isTls ? 'https' : 'http')
     this.#transport = options.open(this)
     this.#writer = new ResponseWriter(this.#transport, this)
@@ -120,6 +134,11 @@ export class ServerConnection implements Connection, TransportUser, BodySource, 
     this.#abort ??= new AbortController()
     if (this.#state === State.Closed) this.#abort.abort()
     return this.#abort.signal
+  }
+
+  /** The request that is under way; undefined between requests. */
+  get running(): Exchange | undefined {
+    return this.#exchange
   }
 
   /** Bytes waiting for the client to take them. */
@@ -217,7 +236,7 @@ export class ServerConnection implements Connection, TransportUser, BodySource, 
     this.#transport.pause()
     this.#transport.user = NOBODY
     this.#owner.connectionClosed(this)
-    http2(this.#transport.socket, early, this)
+    http2(this.#transport.socket, early, { facts: this, slot: this.#slot })
   }
 
   #begin(head: RequestHead, buffer: Buffer, start: number, end: number): number {

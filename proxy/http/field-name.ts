@@ -12,6 +12,8 @@ export const FieldKind = {
   Te: 7,
   /** Meant for one hop only (RFC 9110 section 7.6.1); dropped. */
   HopByHop: 8,
+  /** The challenge of one proxy to its client: another's is dropped, the proxy's own is sent. */
+  ProxyAuthenticate: 9,
 } as const
 export type FieldKind = (typeof FieldKind)[keyof typeof FieldKind]
 
@@ -36,7 +38,7 @@ const KINDS = new Map<string, FieldKind>([
   ['te', FieldKind.Te],
   ['keep-alive', FieldKind.HopByHop],
   ['proxy-connection', FieldKind.HopByHop],
-  ['proxy-authenticate', FieldKind.HopByHop],
+  ['proxy-authenticate', FieldKind.ProxyAuthenticate],
   ['trailer', FieldKind.HopByHop],
 ])
 

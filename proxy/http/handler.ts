@@ -1,5 +1,7 @@
 // The seam between the HTTP engine (server side) and the pipeline.
+import type { Keepalive } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../exchange.ts'
+import type { ConnectionFacts } from './connection.ts'
 
 /** Limits of one bind, from the merged `frontend.http`; a change applies to the next request of a connection. */
 export interface ConnectionLimits {
@@ -11,7 +13,24 @@ export interface ConnectionLimits {
   readonly preserveHeaderCase: boolean
   /** undefined: no limit. */
   readonly maxConnectionDurationMs: number | undefined
+  /** `frontend.tcp.keepalive`, of connections accepted from now on. */
+  readonly keepalive?: Keepalive | undefined
+  /** Only for HTTP/2; what is unset has the default of http2/limits.ts. */
+  readonly http2?: Http2Options | undefined
 }
+
+/** `frontend.http.http2*`. */
+export interface Http2Options {
+  readonly windowBytes?: number | undefined
+  readonly connectionWindowBytes?: number | undefined
+  readonly frameBytes?: number | undefined
+  readonly headerBytesMax?: number | undefined
+  readonly keepaliveIntervalMs?: number | undefined
+  readonly keepaliveTimeoutMs?: number | undefined
+}
+
+/** Specification, Keepalive. */
+export const DEFAULT_KEEPALIVE: Keepalive = { timeMs: 180_000, intervalMs: 180_000, retries: 9 }
 
 export const DEFAULT_LIMITS: ConnectionLimits = {
   headersMax: 100,
@@ -24,6 +43,10 @@ export const DEFAULT_LIMITS: ConnectionLimits = {
 
 export interface RequestHandler {
   readonly limits: ConnectionLimits
+  /**
+   * False: the connection is closed before a byte is read (`frontend.networkAuthorization`). Absent: all are admitted.
+   */
+  readonly admits?: ((facts: ConnectionFacts) => boolean) | undefined
   /**
    * Called once for each request when its head is complete. Must lead to exactly one `respond(exchange)`, now or later,
    * with `exchange.response` set. Never throws and never rejects.

@@ -8,7 +8,7 @@ import { reasonPhrase } from './reason-phrase.ts'
 export type OutgoingFraming = number | 'Chunked' | 'None' | 'Close'
 
 /** Also refuses characters above U+00FF: writing them as latin1 would turn some of them into CR or LF. */
-const BAD_VALUE = /[^\t\x20-\x7e\x80-\xff]/
+export const BAD_VALUE = /[^\t\x20-\x7e\x80-\xff]/
 const BAD_TARGET = /[^!"$-~]/
 const AUTHORITY = /^[^\s/?#@\\]+$/
 const DIGITS = /^[0-9]+$/
@@ -113,8 +113,11 @@ function writtenBlock(headers: HeaderList, keepsLength: boolean): string | undef
   return text
 }
 
-/** Of the fields with a role only these two may pass through. */
+/**
+ * Of the fields with a role only these may be sent. A challenge in the list is the gateway's own: parsers drop others.
+ */
 function isSent(kind: FieldKind, value: string, keepsLength: boolean): boolean {
   if (kind === FieldKind.Te) return value === 'trailers'
+  if (kind === FieldKind.ProxyAuthenticate) return true
   return kind === FieldKind.ContentLength && keepsLength && DIGITS.test(value)
 }

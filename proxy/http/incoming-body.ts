@@ -1,5 +1,6 @@
 // A body on its way in: handed straight to a sink (socket to socket), iterated or collected; memory stays constant.
 import { BodyAborted, BodyTooLarge, type StreamBody } from './body.ts'
+import type { HeaderList } from './headers.ts'
 
 /** The connection a body arrives on. */
 export interface BodySource {
@@ -18,6 +19,14 @@ export interface BodySink {
   bodyError(error: Error): void
 }
 
+/** Sees a body go by without a part in it. */
+export interface BodyObserver {
+  /** The range is valid only during the call. */
+  seen(buffer: Buffer, start: number, end: number): void
+  /** Nothing follows: it ended, broke, or nobody wants the rest. */
+  over(): void
+}
+
 /** How much an iterator holds before the peer is paused. */
 const ITERATOR_BYTES_MAX = 65_536
 
@@ -25,11 +34,15 @@ type State = 'Open' | 'Ended' | 'Failed' | 'Cancelled'
 
 export class IncomingBody implements StreamBody {
   readonly length: number | undefined
+  /** Set by a source that may have some (HTTP/2), before the body ends. */
+  trailers: HeaderList | undefined = undefined
+  mayHaveTrailers = false
   readonly #source: BodySource
   #state: State = 'Open'
   #error: Error | undefined = undefined
   #isTaken = false
   #sink: BodySink | undefined = undefined
+  #observer: BodyObserver | undefined = undefined
   /** Owned copies; before a sink exists at most what one read brought, since the source is paused then. */
   #queue: Buffer[] | undefined = undefined
   /** The read buffer, borrowed until `settle`: most small bodies are passed on within the call and never copied. */
@@ -51,10 +64,16 @@ export class IncomingBody implements StreamBody {
     return this.#state === 'Ended'
   }
 
+  /** The peer that sends it went away or broke the framing. */
+  get isFailed(): boolean {
+    return this.#state === 'Failed'
+  }
+
   // --- for the source ---
 
   push(buffer: Buffer, start: number, end: number): void {
     if (start === end || this.#state !== 'Open') return
+    if (this.#observer !== undefined) this.#observer.seen(buffer, start, end)
     if (this.#sink !== undefined) {
       if (!this.#sink.bodyChunk(buffer, start, end)) this.#source.pauseBody()
     } else if (this.#loan === undefined && this.#queue === undefined) {
@@ -76,6 +95,7 @@ export class IncomingBody implements StreamBody {
   end(): void {
     if (this.#state !== 'Open') return
     this.#state = 'Ended'
+    this.#observer?.over()
     this.#sink?.bodyEnd()
   }
 
@@ -84,7 +104,16 @@ export class IncomingBody implements StreamBody {
     this.#state = 'Failed'
     this.#error = error
     this.#drop()
+    this.#observer?.over()
     this.#sink?.bodyError(error)
+  }
+
+  /** From now on, and with what is here but not yet read. One at a time: the next takes the place of the last. */
+  observe(observer: BodyObserver): void {
+    for (const chunk of this.#queue ?? []) observer.seen(chunk, 0, chunk.length)
+    if (this.#loan !== undefined) observer.seen(this.#loan, this.#loanStart, this.#loanEnd)
+    if (this.#state === 'Open') this.#observer = observer
+    else observer.over()
   }
 
   // --- for the consumer ---
@@ -136,6 +165,7 @@ export class IncomingBody implements StreamBody {
     this.#sink = undefined
     if (this.#state !== 'Open') return
     this.#state = 'Cancelled'
+    this.#observer?.over()
     this.#source.cancelBody()
   }
 

@@ -57,12 +57,24 @@ export class HttpResponse {
   body: OutgoingBody
   /** Made by the gateway, not by a backend. */
   readonly isLocal: boolean
+  /** Where trailers will be known; apart from the body, so that a filter that replaces the body does not lose them. */
+  trailerSource: { readonly trailers?: HeaderList | undefined } | undefined = undefined
 
   constructor(status: number, headers: HeaderList, body: OutgoingBody, isLocal: boolean) {
     this.status = status
     this.headers = headers
     this.body = body
     this.isLocal = isLocal
+  }
+
+  /** Known once the body has come to its end. */
+  get trailers(): HeaderList | undefined {
+    return this.trailerSource?.trailers
+  }
+
+  /** Of a gRPC call: in the trailers, or in the header fields when there is no body. */
+  get grpcStatus(): string | undefined {
+    return this.headers.get('grpc-status') ?? this.trailers?.get('grpc-status')
   }
 
   /** A gateway-made response; strings are `text/plain` unless `headers` says otherwise. */

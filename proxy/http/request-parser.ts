@@ -22,8 +22,8 @@ export interface RequestHead {
  */
 const UPGRADES_ALLOWED = new Set(['websocket', 'spdy/3.1'])
 /** Visible US-ASCII without `#`: a fragment never travels (RFC 9112 section 3.2). */
-const TARGET = /^[!"$-~]+$/
-const HOST = /^(?:\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]{1,255})(?::[0-9]{1,5})?$/
+export const TARGET = /^[!"$-~]+$/
+export const HOST = /^(?:\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]{1,255})(?::[0-9]{1,5})?$/
 const ABSOLUTE = /^https?:\/\/([^/?]*)(.*)$/i
 const SLASH = 0x2f
 const METHOD_LENGTH_MAX = 64
@@ -148,7 +148,7 @@ export function parseRequestHead(
   return assemble({ method, version, scheme, fields, ...place })
 }
 
-function isMethod(method: string): boolean {
+export function isMethod(method: string): boolean {
   return METHODS.has(method) || (method.length <= METHOD_LENGTH_MAX && isToken(method))
 }
 
@@ -158,7 +158,7 @@ function versionOf(head: string, at: number): HttpVersion | HeadProblem {
   return / HTTP\/[0-9]\.[0-9]\r\n/.test(head) ? BAD_VERSION : BAD_LINE
 }
 
-interface Place {
+export interface Place {
   readonly path: string
   readonly query: string
   /** undefined: neither Host nor authority. */
@@ -193,7 +193,7 @@ function connectPlace(target: string, host: string | undefined): Place | HeadPro
   return { path: authority, query: '', host: authority }
 }
 
-function splitPath(target: string, host: string | undefined): Place {
+export function splitPath(target: string, host: string | undefined): Place {
   const mark = target.indexOf('?')
   return mark < 0
     ? { path: target, query: '', host }

@@ -109,7 +109,7 @@ describe('sockets made elsewhere', () => {
   it('hands a connection with the HTTP/2 preface over, and still serves HTTP/1.1 on the port', async () => {
     const server = createHttpServer(
       handlerSaying(() => 'one'),
-      (socket, early, facts) => {
+      (socket, early, { facts }) => {
         socket.unshift(early)
         const session = http2.performServerHandshake(socket)
         session.on('stream', (stream) => {

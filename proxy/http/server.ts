@@ -1,9 +1,10 @@
 // HTTP/1.1 server of one worker: accepts sockets, owns their connections, drains them. Requests go to the handler of
 // the seam.
 import net from 'node:net'
+import type { Exchange } from '../exchange.ts'
 import { type ConnectionFacts, type HandlerSlot, type Http2Takeover, ServerConnection } from './connection.ts'
 import { Sweeper } from './deadlines.ts'
-import type { RequestHandler } from './handler.ts'
+import { DEFAULT_KEEPALIVE, type RequestHandler } from './handler.ts'
 import { NOBODY, Transport, type TransportUser } from './transport.ts'
 
 export interface ListenOptions {
@@ -32,12 +33,12 @@ export interface HttpServer {
   destroyAll(): void
   readonly openConnections: number
   readonly activeRequests: number
+  /** Requests under way, for people who look: walks all connections. */
+  running(): Iterable<Exchange>
   /** Bytes held for clients that do not read. */
   readonly bufferedBytes: number
 }
 
-/** TCP keepalive of accepted connections: `frontend.tcp.keepalive.time` default. */
-const KEEPALIVE_MS = 180_000
 /** Connections of one worker; more are closed at once, before they can cost memory. */
 const CONNECTIONS_MAX = 65_536
 const BACKLOG = 4096
@@ -72,6 +73,10 @@ class Server implements HttpServer {
 
   get activeRequests(): number {
     return this.#activeRequests
+  }
+
+  *running(): IterableIterator<Exchange> {
+    for (const { running } of this.#connections) if (running !== undefined) yield running
   }
 
   get bufferedBytes(): number {
@@ -148,7 +153,8 @@ class Server implements HttpServer {
     // before this function returns.
     const transport = Transport.ofHandle(handle, NOBODY)
     transport.socket.setNoDelay(true)
-    transport.socket.setKeepAlive(true, KEEPALIVE_MS)
+    const { timeMs, intervalMs, retries } = this.#slot.current.limits.keepalive ?? DEFAULT_KEEPALIVE
+    transport.socket.setKeepAlive(true, timeMs, intervalMs, retries)
     this.#open(this.#slot, factsOf(transport.socket), (user) => {
       transport.user = user
       return transport
@@ -160,7 +166,7 @@ class Server implements HttpServer {
     facts: ConnectionFacts,
     open: (user: TransportUser) => Transport,
   ): ServerConnection | undefined {
-    if (this.#connections.size >= CONNECTIONS_MAX) {
+    if (this.#connections.size >= CONNECTIONS_MAX || slot.current.admits?.(facts) === false) {
       open(NOBODY).destroy()
       return undefined
     }
@@ -186,7 +192,7 @@ function acceptHandles(server: net.Server, accept: (handle: object) => void): vo
   }
 }
 
-function factsOf(socket: net.Socket): ConnectionFacts {
+export function factsOf(socket: net.Socket): ConnectionFacts {
   const isTls = 'encrypted' in socket
   const sni = isTls && 'servername' in socket && typeof socket.servername === 'string' ? socket.servername : undefined
   return {

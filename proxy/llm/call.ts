@@ -135,8 +135,8 @@ function editBody(
 }
 
 /**
- * With a host override and no path of its own the client's path is kept, unless the request was translated: the client's
- * path then names another format.
+ * With a host override and no path of its own the client's path is kept, unless the request was translated: the
+ * client's path then names another format.
  */
 function pathFor(exchange: Exchange, provider: CompiledProvider, { client, sent }: Formats): string {
   const { settings, profile } = provider

@@ -1,5 +1,5 @@
-// Token usage of each wire format, brought to one meaning: inputTokens includes cache reads and writes for every provider
-// (data-plane supplement section 3.5).
+// Token usage of each wire format, brought to one meaning: inputTokens includes cache reads and writes for every
+// provider (data-plane supplement section 3.5).
 import type { LlmFacts } from '../exchange.ts'
 import { asNumber, asObject, asString, isObject, type JsonObject } from './json.ts'
 import type { WireFormat } from './provider.ts'
@@ -20,7 +20,9 @@ export function emptyFacts(provider: string): LlmFacts {
   }
 }
 
-/** Reads model and usage out of a whole response, or out of one event of a stream. Absent values leave `facts` alone. */
+/**
+ * Reads model and usage out of a whole response, or out of one event of a stream. Absent values leave `facts` alone.
+ */
 export function observe(facts: LlmFacts, format: WireFormat, json: JsonObject): void {
   if (format === 'Messages') observeMessages(facts, json)
   else observeOpenAi(facts, json)

@@ -61,12 +61,39 @@ const HTTP =
   'endpoint=10.9.8.7:8080 src.addr=10.1.2.3:4567 http.method=GET http.host=shop.example http.path=/p?q=1 ' +
   'http.version=HTTP/1.1 http.status=200 grpc.status=5'
 
+describe('connections that are passed on', () => {
+  it('have a line without what only requests have', () => {
+    const exchange = exchangeOf()
+    Object.assign(exchange, { connection: { ...connection, isTls: true, sni: 'db.example' }, backendProtocol: 'tcp' })
+    const lines: string[] = []
+    const log = createAccessLog({ format: 'text', write: (line) => lines.push(line) })
+    log.connection(exchange, undefined, START_MS + 12.9)
+    expect(lines[0]?.split('\tinfo\trequest ')[1]).toBe(
+      `${PLACE} endpoint=10.9.8.7:8080 src.addr=10.1.2.3:4567 tls.sni=db.example protocol=tcp duration=12ms\n`,
+    )
+    log.connection(exchange, accessLogRule({ filter: () => false, remove: [], add: [] }), START_MS)
+    expect(lines.length).toBe(1)
+  })
+})
+
 describe('createAccessLog', () => {
   it('writes the fields in their order as text', () => {
     expect(logged(exchangeOf(), 'text')).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z\tinfo\trequest /)
     expect(logged(exchangeOf(), 'text').split('\tinfo\trequest ')[1]).toBe(
       `${PLACE} ${HTTP} protocol=llm duration=12ms\n`,
     )
+  })
+
+  it.each([
+    [{ jwt: { sub: 'me', rawToken: 'x' } }, `${HTTP} jwt.sub=me protocol`],
+    [{ jwt: { sub: 'a b\njwt.sub=root' } }, `${HTTP} jwt.sub="a b\\njwt.sub=root" protocol`],
+    [{ jwt: { sub: 1n } }, `${HTTP} protocol`],
+    [{ jwt: 'text' }, `${HTTP} protocol`],
+    [{ apiKey: { sub: 'me' } }, `${HTTP} protocol`],
+  ])('names the subject of a token, case %#', (attributes, fields) => {
+    const exchange = exchangeOf()
+    exchange.attributes = attributes
+    expect(logged(exchange, 'text')).toContain(fields)
   })
 
   it('writes LLM and MCP facts, reason and error', () => {

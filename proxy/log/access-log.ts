@@ -30,6 +30,8 @@ export interface RefusedRequest {
 export interface AccessLog {
   /** `endMs`: `performance.now()` of the end of the response, when the caller knows it. */
   log(exchange: Exchange, rule?: AccessLogRule, endMs?: number): void
+  /** A connection whose bytes were passed on: as `log`, without what only requests have. */
+  connection(exchange: Exchange, rule?: AccessLogRule, endMs?: number): void
   /** A request the engine refused before there was an exchange. */
   refused(info: RefusedRequest): void
 }
@@ -84,6 +86,17 @@ export function createAccessLog(options: AccessLogOptions): AccessLog {
       if (rule !== undefined) for (const field of rule.added) line.added(field.name, field.value(exchange))
       write(line.end())
     },
+    connection(exchange, rule, endMs = performance.now()) {
+      if (rule?.filter !== undefined && !rule.filter(exchange)) return
+      line.begin(microsAt(endMs), rule?.dropped)
+      if (isVerbose()) line.number('connection.id', exchange.connection.id)
+      addPlaceOnce(exchange.place, rule?.dropped)
+      addSource(line, exchange)
+      line.text('tls.sni', exchange.connection.sni)
+      addOutcome(line, exchange, endMs - exchange.startMs)
+      if (rule !== undefined) for (const field of rule.added) line.added(field.name, field.value(exchange))
+      write(line.end())
+    },
     refused(info) {
       line.begin(nowMicros(), undefined)
       line.plain('src.addr', socketAddress(info.sourceAddress, info.sourcePort))
@@ -107,25 +120,39 @@ function addPlace(line: LineBuilder, place: ExchangePlace): void {
 }
 
 function addHttp(line: LineBuilder, exchange: Exchange): void {
-  const { connection, request, response } = exchange
-  line.text('endpoint', exchange.endpoint)
-  line.plain('src.addr', socketAddress(connection.sourceAddress, connection.sourcePort))
+  const { request, response } = exchange
+  addSource(line, exchange)
   line.text('http.method', request.method)
   line.text('http.host', request.host)
-  line.text('http.path', request.query === '' ? request.path : `${request.path}?${request.query}`)
+  const query = request.loggedQuery ?? request.query
+  line.text('http.path', query === '' ? request.path : `${request.path}?${query}`)
   line.plain('http.version', request.version)
   if (response === undefined) return
   line.number('http.status', response.status)
-  if (exchange.isGrpc) line.text('grpc.status', response.headers.get('grpc-status'))
+  if (exchange.isGrpc) line.text('grpc.status', response.grpcStatus)
+}
+
+function addSource(line: LineBuilder, { endpoint, connection }: Exchange): void {
+  line.text('endpoint', endpoint)
+  line.plain('src.addr', socketAddress(connection.sourceAddress, connection.sourcePort))
+  if (connection.peer !== undefined) line.text('src.identity', connection.peer.spiffeId ?? connection.peer.subject)
 }
 
 function addOutcome(line: LineBuilder, exchange: Exchange, durationMs: number): void {
+  if (exchange.attributes !== undefined) line.text('jwt.sub', subjectOf(exchange.attributes['jwt']))
   line.plain('protocol', exchange.backendProtocol)
   if (exchange.mcp !== undefined) addMcp(line, exchange.mcp)
   if (exchange.llm !== undefined) addLlm(line, exchange.llm, durationMs)
+  if (exchange.retryAttempt > 0) line.number('retry.attempt', exchange.retryAttempt)
   line.quoted('error', exchange.errorDetail)
   if (exchange.reason !== 'Upstream') line.plain('reason', exchange.reason)
   line.plain('duration', `${Math.floor(durationMs)}ms`)
+}
+
+/** Claims are what the client's token says: `sub` may be anything. */
+function subjectOf(claims: unknown): string | undefined {
+  if (typeof claims !== 'object' || claims === null || !('sub' in claims)) return undefined
+  return typeof claims.sub === 'string' ? claims.sub : undefined
 }
 
 function addMcp(line: LineBuilder, mcp: McpFacts): void {

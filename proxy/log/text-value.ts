@@ -1,4 +1,5 @@
-// How a value stands in a text log line: as it is when it is plain, as a JSON string when it could forge a field or a line.
+// How a value stands in a text log line: as it is when it is plain, as a JSON string when it could forge a field or a
+// line.
 
 /** No space, quote, backslash, control character, line separator or byte order mark. */
 const PLAIN = /^[\u0021\u0023-\u005b\u005d-\u007e\u00a1-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\uffef]+$/

@@ -56,7 +56,10 @@ function compileTarget(target: MCPTarget, environment: BackendEnvironment): McpT
   return httpTarget({ name, path: target.path ?? '/mcp', picker, policies, environment })
 }
 
-/** Keeps its place, so that sessions and names of the others do not change; `failureMode` decides what its failure means. */
+/**
+ * Keeps its place, so that sessions and names of the others do not change; `failureMode` decides what its failure
+ * means.
+ */
 function brokenTarget(name: string, reason: string): McpTarget {
   const fail = (): Promise<never> => Promise.reject(new TargetError(`${name}: ${reason}`))
   return { name, send: fail, listen: fail, end: () => Promise.resolve() }

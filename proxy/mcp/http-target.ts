@@ -32,6 +32,11 @@ export interface HttpTargetOptions {
   readonly environment: BackendEnvironment
 }
 
+interface CompiledTarget extends HttpTargetOptions {
+  /** Policies of the target, compiled once. */
+  readonly filters: readonly NamedFilter[]
+}
+
 interface Call {
   readonly method: 'POST' | 'GET' | 'DELETE'
   readonly session: TargetSession | undefined
@@ -39,9 +44,10 @@ interface Call {
   readonly timeoutMs: number
 }
 
-export function httpTarget(options: HttpTargetOptions): McpTarget {
-  const { name } = options
-  const { bufferBytesMax } = options.environment
+export function httpTarget(settings: HttpTargetOptions): McpTarget {
+  const { name } = settings
+  const options = { ...settings, filters: settings.environment.filters(settings.policies).request }
+  const { bufferBytesMax } = settings.environment
   return {
     name,
     async send(exchange, message, session): Promise<TargetReply> {
@@ -81,7 +87,7 @@ export function httpTarget(options: HttpTargetOptions): McpTarget {
 
 async function call(
   exchange: Exchange,
-  { name, path, picker, policies, environment }: HttpTargetOptions,
+  { name, path, picker, filters, environment }: CompiledTarget,
   { method, session, body, timeoutMs }: Call,
 ): Promise<{ response: UpstreamResponse; endpoint: Endpoint }> {
   const endpoint = pickEndpoint(picker, session)
@@ -91,7 +97,7 @@ async function call(
     path,
     session,
     name,
-    filters: environment.filters(policies).request,
+    filters,
   })
   const now = performance.now()
   exchange.upstreamStartMs ??= now
@@ -121,8 +127,8 @@ async function call(
 }
 
 /**
- * The request to the server: the client's headers less those of its own conversation, with the target's policies applied.
- * Filters work on an exchange, so they get one of their own: fan-out runs several at once.
+ * The request to the server: the client's headers less those of its own conversation, with the target's policies
+ * applied. Filters work on an exchange, so they get one of their own: fan-out runs several at once.
  */
 async function targetRequest(
   exchange: Exchange,

@@ -62,7 +62,9 @@ export async function listItems(call: McpCall, request: JsonRpcRequest, method: 
   )
 }
 
-/** Under `prefixMode: Never` two servers may have the same name; a call could not tell them apart, so neither is listed. */
+/**
+ * Under `prefixMode: Never` two servers may have the same name; a call could not tell them apart, so neither is listed.
+ */
 function withoutDuplicates(items: readonly Item[], { nameField }: ListMethod): Item[] {
   const counts = new Map<unknown, number>()
   for (const item of items) counts.set(item[nameField], (counts.get(item[nameField]) ?? 0) + 1)

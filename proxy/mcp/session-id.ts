@@ -1,5 +1,6 @@
-// The session id carries the session: target, server session and pinned endpoint of each server, sealed with AES-256-GCM,
-// so that any replica with the key can serve it. Without a key it is only encoded (data-plane supplement section 4.3).
+// The session id carries the session: target, server session and pinned endpoint of each server, sealed with
+// AES-256-GCM, so that any replica with the key can serve it. Without a key it is only encoded (data-plane supplement
+// section 4.3).
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 
 export interface TargetSession {

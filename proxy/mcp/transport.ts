@@ -1,4 +1,5 @@
-// Streamable HTTP towards the client: the checks of the data-plane supplement section 4.1 in their order, then the method.
+// Streamable HTTP towards the client: the checks of the data-plane supplement section 4.1 in their order, then the
+// method.
 import { BodyTooLarge } from '../http/body.ts'
 import type { Exchange } from '../exchange.ts'
 import { HttpResponse } from '../http/message.ts'

@@ -1,6 +1,7 @@
-// The memory one worker counts in: gauges, values and the list of series, all in one SharedArrayBuffer, so that main reads
-// at scrape time without asking and nothing is lost when the worker dies. One writer, one reader. Values are 64-bit floats
-// written with plain aligned stores: the processors we run on do not tear those, and a scrape needs no more.
+// The memory one worker counts in: gauges, values and the list of series, all in one SharedArrayBuffer, so that main
+// reads at scrape time without asking and nothing is lost when the worker dies. One writer, one reader. Values are
+// 64-bit floats written with plain aligned stores: the processors we run on do not tear those, and a scrape needs no
+// more.
 import type { Family, GaugeName } from './families.ts'
 import { FAMILIES, GAUGES } from './families.ts'
 

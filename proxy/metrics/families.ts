@@ -1,5 +1,5 @@
-// Every metric a worker counts: names, labels and buckets of the data-plane supplement, section 6.2. Data only; the order
-// of families is the contract between workers and main thread (same program, so it cannot differ).
+// Every metric a worker counts: names, labels and buckets of the data-plane supplement, section 6.2. Data only; the
+// order of families is the contract between workers and main thread (same program, so it cannot differ).
 
 export interface MetricShape {
   readonly name: string
@@ -141,6 +141,47 @@ export const REFUSED = family({
   metrics: [counter('gw_refused_requests_total', 'Requests refused before routing: malformed, too large, too slow')],
 })
 
+export const RETRIES = family({
+  id: 9,
+  labels: ['backend', ...ROUTE_LABELS],
+  seriesMax: EXCHANGE_SERIES_MAX,
+  metrics: [counter('gw_retries_total', 'Times a request was sent to a backend again')],
+})
+
+const CONNECT_SECONDS = bounds([0.0005, 0.0015, 0.0043, 0.0126, 0.0368, 0.108, 0.316, 0.924, 2.71, 8])
+
+export const TLS_HANDSHAKE = family({
+  id: 10,
+  labels: ['bind', 'gateway', 'listener', 'protocol'],
+  seriesMax: SMALL_SERIES_MAX,
+  metrics: [
+    histogram(
+      'gw_tls_handshake_duration_seconds',
+      'Time from accepting a client to the end of its handshake',
+      CONNECT_SECONDS,
+    ),
+  ],
+})
+
+export const TLS_FAILURE = family({
+  id: 11,
+  labels: [],
+  seriesMax: 1,
+  metrics: [
+    counter('gw_tls_handshake_failures_total', 'TLS connections that were refused or broke before they were open'),
+  ],
+})
+
+export const DOWNSTREAM_BYTES = family({
+  id: 12,
+  labels: ['bind', 'gateway', 'listener', 'protocol'],
+  seriesMax: SMALL_SERIES_MAX,
+  metrics: [
+    counter('gw_downstream_received_bytes_total', 'Bytes of clients that were passed on (protocols tcp and tls)'),
+    counter('gw_downstream_sent_bytes_total', 'Bytes that were passed on to clients (protocols tcp and tls)'),
+  ],
+})
+
 /** In the order of their ids. */
 export const FAMILIES: readonly Family[] = [
   EXCHANGE,
@@ -152,6 +193,10 @@ export const FAMILIES: readonly Family[] = [
   GEN_AI_DURATION,
   GEN_AI_STREAM,
   REFUSED,
+  RETRIES,
+  TLS_HANDSHAKE,
+  TLS_FAILURE,
+  DOWNSTREAM_BYTES,
 ]
 
 /** Values a worker sets about itself once a second. */

@@ -1,14 +1,17 @@
-// Counts one finished exchange. On the path of every request: finds the series of a place by object identity and a short
-// scan, then adds to plain numbers. Builds strings only for a combination it has not met.
+// Counts one finished exchange. On the path of every request: finds the series of a place by object identity and a
+// short scan, then adds to plain numbers. Builds strings only for a combination it has not met.
 import type { Reason } from '../errors.ts'
 import type { Exchange, ExchangePlace, LlmFacts } from '../exchange.ts'
 import { millisPerOutputToken } from '../log/access-log.ts'
+import type { HandshakeResult } from '../tcp/observer.ts'
 import type { SeriesTable } from './buffer.ts'
 import type { Family } from './families.ts'
 import * as families from './families.ts'
 
 const UNKNOWN = 'unknown'
-/** Methods of RFC 9110, RFC 5789 and WebDAV-free practice; others share one label, so that clients cannot make series. */
+/**
+ * Methods of RFC 9110, RFC 5789 and WebDAV-free practice; others share one label, so that clients cannot make series.
+ */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH'])
 const OTHER_METHOD = '_OTHER'
 /** Combinations of one place found by scan; more are found by key. */
@@ -23,6 +26,8 @@ const DURATION_AT = families.EXCHANGE.offsets[1] ?? 0
 const BYTES_AT = families.EXCHANGE.offsets[2] ?? 0
 const RESPONSE_PROCESSING_AT = families.PROCESSING.offsets[1] ?? 0
 const PER_TOKEN_AT = families.GEN_AI_STREAM.offsets[1] ?? 0
+const SENT_AT = families.DOWNSTREAM_BYTES.offsets[1] ?? 0
+const CONNECT_BOUNDS = boundsOf(families.TLS_HANDSHAKE, 0)
 const HTTP_BOUNDS = boundsOf(families.EXCHANGE, 1)
 const PROCESSING_BOUNDS = boundsOf(families.PROCESSING, 0)
 const CALL_BOUNDS = boundsOf(families.UPSTREAM_CALL, 0)
@@ -72,6 +77,7 @@ export class Recorder {
     add(values, entry.slot, 1)
     observe(values, entry.slot + DURATION_AT, HTTP_BOUNDS, durationMs / 1000)
     add(values, entry.slot + BYTES_AT, exchange.responseBytes)
+    if (exchange.retryAttempt > 0) this.#retries(exchange, series)
     const { upstreamStartMs, upstreamHeadMs } = exchange
     if (upstreamStartMs !== undefined) {
       const before = (upstreamStartMs - exchange.startMs) / 1000
@@ -87,8 +93,37 @@ export class Recorder {
     if (exchange.mcp?.methodName !== undefined) this.#mcp(exchange, series)
   }
 
+  #retries({ backendName, retryAttempt }: Exchange, series: PlaceSeries): void {
+    const labels = [backendName ?? UNKNOWN, ...series.routeLabels]
+    add(this.#values, this.#table.series(families.RETRIES, labels), retryAttempt)
+  }
+
   refused(status: number): void {
     add(this.#values, this.#table.series(families.REFUSED, [String(status)]), 1)
+  }
+
+  handshake({ place, protocol, durationMs }: HandshakeResult): void {
+    const slot = this.#table.series(families.TLS_HANDSHAKE, [...placeLabels(place), protocol])
+    observe(this.#values, slot, CONNECT_BOUNDS, durationMs / 1000)
+  }
+
+  handshakeFailed(): void {
+    add(this.#values, this.#table.series(families.TLS_FAILURE, []), 1)
+  }
+
+  /** A connection whose bytes were passed on: it has a duration, and is no request. */
+  connectionFinished(exchange: Exchange, { endMs, receivedBytes }: { endMs: number; receivedBytes: number }): void {
+    const { place, backendName, reason, connection, responseBytes } = exchange
+    const values = this.#values
+    const labels = [backendName ?? UNKNOWN, 'tcp', UNKNOWN, UNKNOWN, reason, ...routeLabels(place)]
+    const slot = this.#table.series(families.EXCHANGE, labels)
+    observe(values, slot + DURATION_AT, HTTP_BOUNDS, (endMs - exchange.startMs) / 1000)
+    add(values, slot + BYTES_AT, responseBytes)
+    const downstream = [...placeLabels(place), connection.isTls ? 'tls' : 'tcp']
+    add(values, this.#table.series(families.CONNECTION, downstream), 1)
+    const bytes = this.#table.series(families.DOWNSTREAM_BYTES, downstream)
+    add(values, bytes, receivedBytes)
+    add(values, bytes + SENT_AT, responseBytes)
   }
 
   /** Call of an auxiliary service or a mirror. */
@@ -233,6 +268,10 @@ function routeLabels(place: ExchangePlace | undefined): readonly string[] {
     route,
     place.routeRule ?? UNKNOWN,
   ]
+}
+
+function placeLabels(place: ExchangePlace | undefined): readonly string[] {
+  return routeLabels(place).slice(0, 3)
 }
 
 function callSubtype(protocol: string | undefined): string {

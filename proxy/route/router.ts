@@ -36,7 +36,14 @@ export interface RouterResult<T> {
 
 export interface Router<T> {
   find(request: HttpRequest): RouterResult<T> | undefined
+  /**
+   * The entries that stood for choice, in the order of hosts and rank, up to the one `find` gave. For traces: slow, and
+   * no more than the first hundred.
+   */
+  evaluated(request: HttpRequest, found: T | undefined): readonly T[]
 }
+
+const EVALUATED_MAX = 100
 
 interface Ranked<T> {
   readonly match: RouteMatch
@@ -57,6 +64,7 @@ export function buildRouter<T>(entries: readonly RouterEntry<T>[]): Router<T> {
   const tables = new Map<string | undefined, PathTable<RouterResult<T>>>()
   for (const [hostname, ranked] of byHost) tables.set(hostname, tableOf(ranked))
   const hosts = buildHostMap(tables)
+  const values = buildHostMap(new Map([...byHost].map(([host, ranked]) => [host, ranked.map(valueOf)])))
   return {
     find(request) {
       const path = matchablePath(request)
@@ -68,7 +76,22 @@ export function buildRouter<T>(entries: readonly RouterEntry<T>[]): Router<T> {
       }
       return undefined
     },
+    evaluated(request, found) {
+      const seen = new Set<T>()
+      let level = values.find(hostOf(request.host))
+      for (; level !== undefined; level = level.next) {
+        for (const value of level.value) {
+          if (seen.size < EVALUATED_MAX) seen.add(value)
+          if (value === found) return [...seen]
+        }
+      }
+      return [...seen]
+    },
   }
+}
+
+function valueOf<T>({ candidate }: Ranked<T>): T {
+  return candidate.result.value
 }
 
 /** CONNECT has no path of its own (RFC 9110 section 9.3.6) and matches as `/`. */

@@ -1,43 +1,49 @@
-// The open ports of one worker: one server for each bind. Opens new ports before anything closes; swaps handlers by pointer.
-import type { CompiledConfig } from '../config/compiled.ts'
-import type { RequestHandler } from '../http/handler.ts'
-import type { BindServer, WorkerParts } from './worker-parts.ts'
-
-/**
- * Time between telling clients to go (`connection: close` on responses) and closing connections that are idle: a client
- * may be sending its next request on an idle connection, and closing it then would fail that request.
- */
-const QUIET_MS = 1000
+// The open ports of one worker: one server for each bind. Opens new ports before anything closes;
+// swaps plans by pointer.
+import type { CompiledBind, CompiledConfig } from '../config/compiled.ts'
+import type { Exchange } from '../exchange.ts'
+import type { BindContext, BindServer, WorkerParts } from './worker-parts.ts'
 
 interface OpenBind {
   readonly server: BindServer
-  handler: RequestHandler
+  readonly kind: string
 }
 export type OpenedBinds = ReadonlyMap<number, OpenBind>
 
 export class BindSet {
   readonly #createServer: WorkerParts['createServer']
+  readonly #context: BindContext
   readonly #address: { readonly host: string; readonly reusePort: boolean }
   readonly #binds = new Map<number, OpenBind>()
   /** Servers of removed binds whose connections still run. */
   readonly #retired = new Set<OpenBind>()
 
-  constructor(createServer: WorkerParts['createServer'], address: { host: string; reusePort: boolean }) {
+  constructor(options: {
+    createServer: WorkerParts['createServer']
+    context: BindContext
+    address: { host: string; reusePort: boolean }
+  }) {
+    const { createServer, context, address } = options
     this.#createServer = createServer
+    this.#context = context
     this.#address = address
   }
 
   /**
-   * Opens the ports of `compiled` that are not open yet.
+   * Opens the ports of `compiled` that are not open yet, or not for the protocol they now have.
    * @throws when one of them cannot be opened; then none of them stays open.
    */
   async open(compiled: CompiledConfig): Promise<OpenedBinds> {
     const opened = new Map<number, OpenBind>()
     try {
-      for (const [port, { handler }] of compiled.binds) {
-        if (this.#binds.has(port)) continue
-        const server = this.#createServer(handler)
-        opened.set(port, { server, handler })
+      for (const [port, bind] of compiled.binds) {
+        const kind = kindOf(bind)
+        const open = this.#binds.get(port)
+        if (open?.kind === kind) continue
+        const server = this.#createServer(bind, this.#context)
+        opened.set(port, { server, kind })
+        // Without SO_REUSEPORT the port cannot be open twice, not even for a moment.
+        if (!this.#address.reusePort) open?.server.stopAccepting()
         await server.listen({ ...this.#address, port })
       }
     } catch (error) {
@@ -51,21 +57,19 @@ export class BindSet {
     for (const { server } of opened.values()) end(server)
   }
 
-  /** Puts the handlers of `compiled` in force; binds that are gone stop accepting and drain. */
+  /** Puts the plans of `compiled` in force; binds that are gone stop accepting and drain. */
   swap(compiled: CompiledConfig, opened: OpenedBinds): void {
-    for (const [port, bind] of opened) this.#binds.set(port, bind)
     for (const [port, bind] of this.#binds) {
       const next = compiled.binds.get(port)
-      if (next === undefined) {
+      if (next !== undefined && kindOf(next) === bind.kind) bind.server.apply(next)
+      else {
         this.#binds.delete(port)
         this.#retired.add(bind)
         bind.server.stopAccepting()
-        letGo(bind)
-      } else if (next.handler !== bind.handler) {
-        bind.handler = next.handler
-        bind.server.setHandler(next.handler)
+        bind.server.letGo()
       }
     }
+    for (const [port, bind] of opened) this.#binds.set(port, bind)
     this.#forgetEmpty()
   }
 
@@ -82,9 +86,13 @@ export class BindSet {
     return sum
   }
 
+  *running(): IterableIterator<Exchange> {
+    for (const { server } of this.#all()) yield* server.running?.() ?? []
+  }
+
   /** Connections end after their next response, idle ones a little later. New ones are still served. */
   drain(): void {
-    for (const bind of this.#binds.values()) letGo(bind)
+    for (const { server } of this.#binds.values()) server.letGo()
   }
 
   close(): void {
@@ -101,21 +109,8 @@ export class BindSet {
   }
 }
 
-function letGo({ server, handler }: OpenBind): void {
-  server.setHandler(closingAfterResponse(handler))
-  setTimeout(() => server.drain(), QUIET_MS).unref()
-}
-
-function closingAfterResponse(handler: RequestHandler): RequestHandler {
-  return {
-    limits: handler.limits,
-    handle(exchange, respond) {
-      exchange.connection.close()
-      handler.handle(exchange, respond)
-    },
-    finished: (exchange, isComplete) => handler.finished(exchange, isComplete),
-    refused: (info) => handler.refused(info),
-  }
+function kindOf({ layer4 }: CompiledBind): string {
+  return layer4?.kind ?? 'HTTP'
 }
 
 function end(server: BindServer): void {

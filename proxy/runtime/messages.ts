@@ -1,7 +1,10 @@
 // What main thread and workers say to each other. Plain data: everything crosses by structured clone.
 // A configuration comes in two steps, so that workers never disagree: all prepare it, then all commit it.
+import type { MessagePort } from 'node:worker_threads'
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
+import type { EndpointBuffer } from '../backend/endpoint-store.ts'
 import type { RateLimitBuffer } from '../policy/rate-limit-store.ts'
+import type { InspectRequest } from '../trace/messages.ts'
 
 export interface WorkerSettings {
   readonly workerId: number
@@ -30,6 +33,8 @@ export interface ConfigMessage {
   readonly secrets: RenderedSecrets
   /** Token buckets shared by all workers. */
   readonly rateLimits: RateLimitBuffer
+  /** Live state of endpoints, shared by all workers. */
+  readonly endpoints: EndpointBuffer
 }
 
 export type MainToWorker =
@@ -41,6 +46,8 @@ export type MainToWorker =
   | { readonly type: 'abort'; readonly generation: number }
   | { readonly type: 'drain'; readonly minMs: number; readonly maxMs: number }
   | { readonly type: 'logLevel'; readonly directive: string }
+  /** A question about the thread itself; answered on the port. */
+  | { readonly type: 'inspect'; readonly request: InspectRequest; readonly port: MessagePort }
 
 export type WorkerToMain =
   | { readonly type: 'started' }

@@ -4,8 +4,9 @@ import type { Exchange } from '../exchange.ts'
 import type { AccessLog, AccessLogRule } from '../log/access-log.ts'
 import type { Logger } from '../log/logger.ts'
 import type { Recorder } from '../metrics/recorder.ts'
+import type { ConnectionObserver } from '../tcp/observer.ts'
 
-export interface RuntimeObserver extends ExchangeObserver {
+export interface RuntimeObserver extends ExchangeObserver, ConnectionObserver {
   /** `rule`: the compiled access log policy of the exchange's place. */
   finished(exchange: Exchange, isComplete: boolean, rule?: AccessLogRule): void
 }
@@ -25,6 +26,23 @@ export function createObserver({ recorder, accessLog, requestLogger }: ObserverP
       if (!isComplete) exchange.errorDetail ??= 'the connection broke before the response was complete'
       recorder.finished(exchange, endMs)
       if (accessLog !== undefined && requestLogger.isEnabled('info')) accessLog.log(exchange, rule, endMs)
+    },
+    mirrored(durationMs) {
+      recorder.called({ kind: 'Mirror', subtype: 'Http', durationMs })
+    },
+    handshakeFinished: (result) => recorder.handshake(result),
+    handshakeFailed(failure) {
+      recorder.handshakeFailed()
+      requestLogger.debug('TLS handshake failed', {
+        'src.addr': `${failure.sourceAddress}:${failure.sourcePort}`,
+        ...(failure.serverName !== undefined && { 'tls.sni': failure.serverName }),
+        error: failure.detail,
+      })
+    },
+    connectionFinished(exchange, { rule, receivedBytes }) {
+      const endMs = performance.now()
+      recorder.connectionFinished(exchange, { endMs, receivedBytes })
+      if (accessLog !== undefined && requestLogger.isEnabled('info')) accessLog.connection(exchange, rule, endMs)
     },
     refused(info) {
       recorder.refused(info.status)

@@ -1,5 +1,5 @@
-// The proxy process: owns configuration, admin, metrics and readiness on the main thread and the pool of workers that carry
-// the traffic. What the workers run is given from outside (main.ts; tests), nothing of it is imported here.
+// The proxy process: owns configuration, admin, metrics and readiness on the main thread and the pool of workers that
+// carry the traffic. What the workers run is given from outside (main.ts; tests), nothing of it is imported here.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import type { Problem } from '#api/problem.ts'
@@ -7,6 +7,8 @@ import { startAdminServer } from '../admin/admin-server.ts'
 import { configDump } from '../admin/config-dump.ts'
 import type { HttpListener } from '../admin/http-listener.ts'
 import { memoryReport } from '../admin/memory.ts'
+import { Profiles } from '../admin/pprof.ts'
+import { taskReport } from '../admin/tasks.ts'
 import type { Readiness } from '../admin/readiness-server.ts'
 import { startReadinessServer } from '../admin/readiness-server.ts'
 import { startStatsServer } from '../admin/stats-server.ts'
@@ -18,7 +20,9 @@ import { createLogger } from '../log/logger.ts'
 import { MetricsAggregate } from '../metrics/aggregate.ts'
 import { createExposition } from '../metrics/exposition.ts'
 import { processMetrics } from '../metrics/process-metrics.ts'
+import { readFigures, type EndpointBuffer } from '../backend/endpoint-store.ts'
 import type { RateLimitBuffer } from '../policy/rate-limit-store.ts'
+import { TraceHub } from '../trace/hub.ts'
 import type { RestartHistory } from './restart-policy.ts'
 import type { ProxySettings } from './settings.ts'
 import { StartError, probePort } from './start-error.ts'
@@ -53,6 +57,8 @@ export interface ProxyParts {
   readonly workerEntry: URL
   /** Buckets of the limits of a configuration; those of `previous` go on. */
   readonly rateLimits: (config: RenderedConfig, previous: RateLimitBuffer | undefined) => RateLimitBuffer
+  /** State of the endpoints of a configuration; that of `previous` goes on. */
+  readonly endpoints: (config: RenderedConfig, previous: EndpointBuffer | undefined, workers: number) => EndpointBuffer
   /** When a dead worker may come back; one for each worker. */
   readonly restartHistory: () => RestartHistory
 }
@@ -76,6 +82,7 @@ class ProxyProcess implements RunningProxy {
   readonly #log: Logger
   readonly #aggregate = new MetricsAggregate()
   readonly #pool: WorkerPool
+  readonly #traces = new TraceHub(() => this.#pool.serving())
   readonly #servers: HttpListener[] = []
   readonly #forced = new AbortController()
   readonly #setClosed: () => void
@@ -83,6 +90,7 @@ class ProxyProcess implements RunningProxy {
   #generation = 0
   #applied: { readonly generation: number; readonly config: RenderedConfig } | undefined = undefined
   #rateLimits: RateLimitBuffer | undefined = undefined
+  #endpoints: EndpointBuffer | undefined = undefined
   #rejected: string | undefined = undefined
   readonly #counts = { applied: 0, rejected: 0 }
   #isStarted = false
@@ -117,6 +125,7 @@ class ProxyProcess implements RunningProxy {
       lines: this.#lines,
       aggregate: this.#aggregate,
       logger: this.#loggers.module('workers'),
+      onStarted: (worker) => this.#traces.workerStarted(worker),
     })
     this.#loggers.onChange(() => this.#pool.setLogLevel(this.#loggers.directive))
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -179,9 +188,11 @@ class ProxyProcess implements RunningProxy {
     const busy = await this.#probeNewPorts(config)
     if (busy !== undefined) return this.#reject(generation, 'PortInUse', busy)
     const rateLimits = this.#parts.rateLimits(config, this.#rateLimits)
-    const result = await this.#pool.apply({ type: 'config', generation, config, secrets, rateLimits })
+    const endpoints = this.#parts.endpoints(config, this.#endpoints, this.#settings.workers)
+    const result = await this.#pool.apply({ type: 'config', generation, config, secrets, rateLimits, endpoints })
     if ('problem' in result) return this.#reject(generation, 'Rejected', result.problem)
     this.#rateLimits = rateLimits
+    this.#endpoints = endpoints
     this.#applied = { generation, config }
     this.#rejected = undefined
     this.#counts.applied++
@@ -230,6 +241,11 @@ class ProxyProcess implements RunningProxy {
           loggers: this.#loggers,
           configDump: () => this.#dump(),
           memory: () => memoryReport(this.#workerBuffers(), this.#aggregate),
+          debug: {
+            traces: this.#traces,
+            profiles: new Profiles(() => this.#pool.serving()),
+            tasks: () => taskReport(this.#pool.serving()),
+          },
           shutdown: () => void this.stop(),
         }),
       ),
@@ -270,6 +286,7 @@ class ProxyProcess implements RunningProxy {
     const { sessionKey, ...settings } = this.#settings
     return configDump({
       config: this.#applied?.config,
+      figures: (key) => (this.#endpoints === undefined ? undefined : readFigures(this.#endpoints, key)),
       listenAddress: this.#settings.listenAddress,
       version: BUILD,
       settings: {

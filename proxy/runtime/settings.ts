@@ -1,6 +1,6 @@
-// Every setting of the proxy process and its default, in one place: options of the caller, else the environment (resources
-// supplement, section 4.15; names with or without our prefix), else the default. Asks the machine for its processors and
-// address families, nothing else.
+// Every setting of the proxy process and its default, in one place: options of the caller, else the environment
+// (resources supplement, section 4.15; names with or without our prefix), else the default. Asks the machine for its
+// processors and address families, nothing else.
 import { availableParallelism, networkInterfaces } from 'node:os'
 import type { Problem } from '#api/problem.ts'
 import { parseDuration } from '#api/units/duration.ts'

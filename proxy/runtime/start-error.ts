@@ -51,8 +51,8 @@ export async function startError(
 }
 
 /**
- * Opens the port alone (without sharing) and closes it again. Workers share ports, and the system lets any other process
- * of the same user share them too: without this, two proxies would silently split the traffic.
+ * Opens the port alone (without sharing) and closes it again. Workers share ports, and the system lets any other
+ * process of the same user share them too: without this, two proxies would silently split the traffic.
  * @throws {StartError}
  */
 export async function probePort(place: { what: string; host: string; port: number }): Promise<void> {

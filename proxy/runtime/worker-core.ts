@@ -1,13 +1,17 @@
-// The life of one worker, apart from its thread: prepares and commits configurations, counts, logs, drains. Answers every
-// message of main; never decides about other workers.
+// The life of one worker, apart from its thread: prepares and commits configurations, counts, logs, drains. Answers
+// every message of main; never decides about other workers.
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { RenderedConfig } from '#api/ir/types.gen.ts'
+import { EndpointStore, type EndpointBuffer } from '../backend/endpoint-store.ts'
 import type { CompiledConfig } from '../config/compiled.ts'
 import { createAccessLog } from '../log/access-log.ts'
 import { parseLevelFilter } from '../log/level-filter.ts'
 import { createLogger } from '../log/logger.ts'
 import { SeriesTable } from '../metrics/buffer.ts'
 import { Recorder } from '../metrics/recorder.ts'
+import { Inspector } from '../trace/inspector.ts'
+import { TraceTap } from '../trace/tap.ts'
 import type { OpenedBinds } from './bind-set.ts'
 import { BindSet } from './bind-set.ts'
 import type { ConfigMessage, MainToWorker, WorkerSettings, WorkerToMain } from './messages.ts'
@@ -21,6 +25,7 @@ const NANOS = 1e9
 
 interface Prepared {
   readonly compiled: CompiledConfig
+  readonly config: RenderedConfig
   readonly opened: OpenedBinds
 }
 
@@ -42,7 +47,10 @@ export class WorkerCore {
   readonly #recorder
   readonly #observer
   readonly #client
+  readonly #grpc
   readonly #binds
+  readonly #tap: TraceTap
+  readonly #inspector: Inspector
   readonly #gauges: NodeJS.Timeout
   #current: CompiledConfig | undefined = undefined
   #prepared: Prepared | undefined = undefined
@@ -67,13 +75,28 @@ export class WorkerCore {
       requestLogger,
     })
     this.#client = parts.createClient()
-    this.#binds = new BindSet(parts.createServer, { host: settings.listenAddress, reusePort: settings.reusePort })
+    this.#grpc = parts.createGrpc()
+    this.#binds = new BindSet({
+      createServer: parts.createServer,
+      context: { observer: this.#observer, sessionKey: settings.sessionKey },
+      address: { host: settings.listenAddress, reusePort: settings.reusePort },
+    })
+    this.#tap = new TraceTap(settings.workerId)
+    this.#inspector = new Inspector({
+      tap: this.#tap,
+      openConnections: () => this.#binds.openConnections,
+      running: () => this.#binds.running(),
+    })
     this.#gauges = this.#startGauges()
   }
 
   receive(message: MainToWorker): void {
     if (message.type === 'logLevel') {
       this.#setLogLevel(message.directive)
+      return
+    }
+    if (message.type === 'inspect') {
+      this.#inspector.receive(message.request, message.port)
       return
     }
     // A failure here is a bug of the worker: it must die and be replaced, not go on with half a configuration.
@@ -84,6 +107,7 @@ export class WorkerCore {
     clearInterval(this.#gauges)
     this.#binds.close()
     this.#client.close()
+    this.#grpc.close()
   }
 
   #setLogLevel(directive: string): void {
@@ -91,7 +115,7 @@ export class WorkerCore {
     if (!('problem' in filter)) this.#loggers.setFilter(filter)
   }
 
-  async #handle(message: Exclude<MainToWorker, { type: 'logLevel' }>): Promise<void> {
+  async #handle(message: Exclude<MainToWorker, { type: 'logLevel' | 'inspect' }>): Promise<void> {
     switch (message.type) {
       case 'config':
         await this.#prepare(message)
@@ -108,21 +132,31 @@ export class WorkerCore {
     }
   }
 
-  async #prepare({ generation, config, secrets, rateLimits }: ConfigMessage): Promise<void> {
+  async #prepare({ generation, config, secrets, rateLimits, endpoints }: ConfigMessage): Promise<void> {
     this.#dropPrepared()
     try {
       const environment = {
         client: this.#client,
+        grpc: this.#grpc,
         rateLimits: this.#parts.createRateLimits(rateLimits),
+        endpoints: this.#endpointStore(endpoints),
         observer: this.#observer,
+        tap: this.#tap,
         sessionKey: this.#settings.sessionKey,
       }
       const compiled = this.#parts.compileConfig({ generation, config, secrets }, environment, this.#current)
-      this.#prepared = { compiled, opened: await this.#binds.open(compiled) }
+      this.#prepared = { compiled, config, opened: await this.#binds.open(compiled) }
       this.#send({ type: 'prepared', generation, warnings: compiled.warnings })
     } catch (error) {
       this.#send({ type: 'rejected', generation, message: error instanceof Error ? error.message : String(error) })
     }
+  }
+
+  #endpointStore(shared: EndpointBuffer): EndpointStore {
+    const store = new EndpointStore(shared, this.#settings.workerId)
+    // The first one of this thread: what is pending under its number belonged to a worker that died.
+    if (this.#current === undefined && this.#prepared === undefined) store.forgetPending()
+    return store
   }
 
   #commit(generation: number): void {
@@ -131,6 +165,7 @@ export class WorkerCore {
     this.#prepared = undefined
     this.#binds.swap(prepared.compiled, prepared.opened)
     this.#current = prepared.compiled
+    this.#tap.setConfig(prepared.config)
     this.#recorder.configChanged()
     this.#log.debug('configuration applied', { generation, worker: this.#settings.workerId })
     this.#send({ type: 'applied', generation })

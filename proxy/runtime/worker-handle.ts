@@ -1,5 +1,6 @@
 // One running worker thread as main sees it: requests with answers, and its end. Knows nothing of restarts.
-import { Worker } from 'node:worker_threads'
+import { Worker, type MessagePort } from 'node:worker_threads'
+import type { InspectRequest } from '../trace/messages.ts'
 import type { MainToWorker, WorkerSettings, WorkerToMain } from './messages.ts'
 
 export interface WorkerExit {
@@ -64,6 +65,11 @@ export class WorkerHandle {
 
   post(message: MainToWorker): void {
     this.#worker.postMessage(message)
+  }
+
+  inspect(request: InspectRequest, port: MessagePort): void {
+    const message: MainToWorker = { type: 'inspect', request, port }
+    this.#worker.postMessage(message, [port])
   }
 
   started(timeoutMs: number): Promise<WorkerReply> {

@@ -1,25 +1,40 @@
 // What a worker is made of. worker.ts names the real parts; tests put others in their place.
-import type { CompileConfig } from '../config/compiled.ts'
-import type { RequestHandler } from '../http/handler.ts'
+import type { CompileConfig, CompiledBind } from '../config/compiled.ts'
+import type { Exchange } from '../exchange.ts'
 import type { RateLimitBuffer, RateLimitStore } from '../policy/rate-limit-store.ts'
+import type { GrpcClient } from '../grpc/client.ts'
+import type { ConnectionObserver } from '../tcp/observer.ts'
 import type { UpstreamClient } from '../upstream/target.ts'
 
-/** The server of one bind, as the HTTP engine makes it. */
+/** The open port of one bind. */
 export interface BindServer {
   listen(options: { host: string; port: number; reusePort: boolean }): Promise<unknown>
-  /** From the next request on; running ones finish with the old one. */
-  setHandler(handler: RequestHandler): void
+  /**
+   * From the next request on, running ones finish with the old one; connections whose bytes are passed on stay as they
+   * are. The protocol of the bind is the same: `layer4?.kind` of the one it was made for.
+   */
+  apply(bind: CompiledBind): void
+  /** Clients are told to leave: connections end after their next response, idle ones a little later. */
+  letGo(): void
   stopAccepting(): void
-  /** Every connection ends after its running response. */
-  drain(): void
   destroyAll(): void
   readonly openConnections: number
   readonly activeRequests: number
+  /** Requests under way, for `/debug/tasks`. */
+  running?(): Iterable<Exchange>
+}
+
+/** What servers of a worker share. */
+export interface BindContext {
+  readonly observer: ConnectionObserver
+  /** Secret of this proxy, the same in all workers; undefined: each worker makes its own. */
+  readonly sessionKey: Uint8Array | undefined
 }
 
 export interface WorkerParts {
   readonly compileConfig: CompileConfig
-  readonly createServer: (handler: RequestHandler) => BindServer
+  readonly createServer: (bind: CompiledBind, context: BindContext) => BindServer
   readonly createClient: () => UpstreamClient
+  readonly createGrpc: () => GrpcClient
   readonly createRateLimits: (shared: RateLimitBuffer) => RateLimitStore
 }

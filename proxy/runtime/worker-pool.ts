@@ -1,5 +1,5 @@
-// Keeps N workers alive and of one mind: a configuration is prepared by all before any of them commits it; a dead worker
-// is replaced and brought up to the configuration in force. Never touches traffic.
+// Keeps N workers alive and of one mind: a configuration is prepared by all before any of them commits it; a dead
+// worker is replaced and brought up to the configuration in force. Never touches traffic.
 import { setTimeout as delay } from 'node:timers/promises'
 import { createLineRing } from '../log/line-ring.ts'
 import type { LineWriter } from '../log/line-writer.ts'
@@ -34,6 +34,8 @@ export interface WorkerPoolOptions {
   readonly lines: LineWriter
   readonly aggregate: MetricsAggregate
   readonly logger: Logger
+  /** A worker is up and will serve soon. */
+  readonly onStarted?: (worker: WorkerHandle) => void
 }
 
 export type PoolResult = { readonly warnings: readonly string[] } | { readonly problem: string }
@@ -99,8 +101,8 @@ export class WorkerPool {
   }
 
   /**
-   * One worker tries it first: a configuration that kills or hangs its compiler must not take all of them at once. A death
-   * may have another cause, so a second worker tries before the configuration is blamed.
+   * One worker tries it first: a configuration that kills or hangs its compiler must not take all of them at once. A
+   * death may have another cause, so a second worker tries before the configuration is blamed.
    */
   async #prepareAll(message: ConfigMessage): Promise<Prepared | { readonly problem: string }> {
     let problem = 'no worker is running; the configuration could not be checked'
@@ -185,6 +187,7 @@ export class WorkerPool {
     if (reply.type === 'started') {
       // A change of levels while the thread came up would otherwise be lost.
       handle.post({ type: 'logLevel', directive: logLevel() })
+      this.#options.onStarted?.(handle)
       await this.#bringUp(handle)
     } else if (reply.type === 'timeout') await handle.terminate()
     return handle.isServing ? undefined : problemOf(reply)

@@ -10,6 +10,7 @@ import { IncomingBody } from '../http/incoming-body.ts'
 import { HttpResponse } from '../http/message.ts'
 import type { ResponseHead } from '../http/response-parser.ts'
 import { Tunnel } from '../http/tunnel.ts'
+import { requestFields } from '../http2/outgoing-fields.ts'
 import { UpstreamError, type UpstreamRequest, type UpstreamResponse, type UpstreamTarget } from './target.ts'
 
 /** The connection a call runs on. */
@@ -58,6 +59,8 @@ export abstract class UpstreamCall implements Expiring {
   abstract readonly isTunnel: boolean
   /** undefined: some part is not fit for the wire. */
   abstract headText(framing: OutgoingFraming): string | undefined
+  /** The head for HTTP/2; `length` is that of the body, if known. undefined: some part is not fit for the wire. */
+  abstract http2Fields(scheme: string, length: number | undefined): string[] | undefined
   protected abstract onResponse(head: ResponseHead, body: OutgoingBody): void
   protected abstract onFailure(code: CallFailure, detail: string): void
 
@@ -159,6 +162,11 @@ export class ForwardCall extends UpstreamCall implements UpstreamCallHandle {
     })
   }
 
+  http2Fields(scheme: string, length: number | undefined): string[] | undefined {
+    const { method, pathAndQuery, headers } = this.#exchange.request
+    return requestFields({ method, scheme, authority: this.#authority, pathAndQuery, headers, length })
+  }
+
   abort(code: FailureCode): void {
     this.failed(code === 'invalidRequest' ? code : 'upstreamFailure', 'the client left before the backend answered')
   }
@@ -173,6 +181,7 @@ export class ForwardCall extends UpstreamCall implements UpstreamCallHandle {
     exchange.upstreamHeadMs = performance.now()
     exchange.upstreamCall = undefined
     exchange.response = new HttpResponse(head.status, head.headers, body, false)
+    if (body instanceof IncomingBody && body.mayHaveTrailers) exchange.response.trailerSource = body
     this.#done(exchange)
   }
 
@@ -228,6 +237,11 @@ export class SendCall extends UpstreamCall {
       framing: this.framingOf(framing),
       upgrade: undefined,
     })
+  }
+
+  http2Fields(scheme: string, length: number | undefined): string[] | undefined {
+    const { method, authority, pathAndQuery, headers } = this.#request
+    return requestFields({ method, scheme, authority, pathAndQuery, headers, length })
   }
 
   protected override onResponse(head: ResponseHead, body: OutgoingBody): void {

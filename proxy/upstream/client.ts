@@ -4,6 +4,8 @@ import { DeadlineWheel, type Sweepable, Sweeper } from '../http/deadlines.ts'
 import { discardBody } from '../http/body-writer.ts'
 import { type CallFailure, ForwardCall, SendCall, type UpstreamCall } from './call.ts'
 import { DnsCache } from './dns-cache.ts'
+import { Http2Upstream } from '../http2/upstream.ts'
+import { wantsHttp2 } from '../http2/version.ts'
 import { type PoolLimits, type PoolShared, TargetPool } from './pool.ts'
 import { UpstreamError } from './target.ts'
 import type { UpstreamClient, UpstreamRequest, UpstreamResponse, UpstreamTarget } from './target.ts'
@@ -36,10 +38,17 @@ export function createUpstreamClient(options: UpstreamClientOptions = {}): HttpU
   return new Client(options)
 }
 
+/** Where a call goes, whatever the version. */
+interface CallPool {
+  readonly label: string
+  dispatch(call: UpstreamCall): void
+}
+
 class Client implements HttpUpstreamClient, Sweepable {
   readonly #pools = new Map<string, TargetPool>()
   readonly #sweeper = new Sweeper()
   readonly #shared: PoolShared
+  readonly #http2: Http2Upstream
   #isClosed = false
 
   constructor(options: UpstreamClientOptions) {
@@ -49,14 +58,15 @@ class Client implements HttpUpstreamClient, Sweepable {
       dns: options.dns ?? new DnsCache(),
       openConnections: 0,
     }
+    this.#http2 = new Http2Upstream(this.#shared)
   }
 
   get openConnections(): number {
-    return this.#shared.openConnections
+    return this.#shared.openConnections + this.#http2.openConnections
   }
 
   get idleConnections(): number {
-    let count = 0
+    let count = this.#http2.idleConnections
     for (const pool of this.#pools.values()) count += pool.idleCount
     return count
   }
@@ -97,12 +107,14 @@ class Client implements HttpUpstreamClient, Sweepable {
         },
       })
       signal?.addEventListener('abort', onAbort, { once: true })
-      this.#start(call, this.#pool(target), deadlineMs, 'upstreamTimeout')
+      const pool = target.httpVersion === 'HTTP2' ? this.#http2.pool(target) : this.#pool(target)
+      this.#start(call, pool, deadlineMs, 'upstreamTimeout')
     })
   }
 
   retain(keys: ReadonlySet<string>): void {
     for (const [key, pool] of this.#pools) pool.isRetired = !keys.has(key)
+    this.#http2.retain(keys)
     this.sweep(performance.now())
   }
 
@@ -110,6 +122,7 @@ class Client implements HttpUpstreamClient, Sweepable {
     this.#isClosed = true
     for (const pool of this.#pools.values()) pool.destroyAll()
     this.#pools.clear()
+    this.#http2.close()
     this.#sweeper.remove(this)
   }
 
@@ -122,7 +135,8 @@ class Client implements HttpUpstreamClient, Sweepable {
   }
 
   #run(exchange: Exchange, call: ForwardCall): void {
-    const pool = this.#pool(call.target)
+    const isHttp2 = !call.isTunnel && wantsHttp2(exchange, call.target)
+    const pool = isHttp2 ? this.#http2.pool(call.target) : this.#pool(call.target)
     exchange.endpoint = pool.label
     exchange.upstreamStartMs = performance.now()
     exchange.upstreamCall = call
@@ -134,7 +148,7 @@ class Client implements HttpUpstreamClient, Sweepable {
     this.#start(call, pool, Math.min(perTry, whole), whole <= perTry ? 'requestTimeout' : 'upstreamTimeout')
   }
 
-  #start(call: UpstreamCall, pool: TargetPool, deadlineMs: number, code: CallFailure): void {
+  #start(call: UpstreamCall, pool: CallPool, deadlineMs: number, code: CallFailure): void {
     if (this.#isClosed) {
       call.failed('upstreamFailure', 'the client is closed')
       return

@@ -1,9 +1,11 @@
 // Connections to one target: opens them, keeps idle ones for the next call (last in, first out), bounded in every way.
 import { isIP } from 'node:net'
 import tls from 'node:tls'
+import type { Keepalive } from '#api/ir/types.gen.ts'
 import type { DeadlineWheel, Expiring } from '../http/deadlines.ts'
 import { Transport, type TransportUser } from '../http/transport.ts'
 import { Tunnel } from '../http/tunnel.ts'
+import { identityOptions, upstreamContext } from '../tls/upstream-tls.ts'
 import { ForwardCall, type UpstreamCall } from './call.ts'
 import { UpstreamConnection, type ConnectionPool } from './connection.ts'
 import type { DnsCache } from './dns-cache.ts'
@@ -180,14 +182,20 @@ export class TargetPool implements ConnectionPool {
   }
 
   #openTransport(address: string, user: TransportUser): Transport {
-    const { port, unixPath, tls: upstreamTls } = this.#target
+    const { port, unixPath, tls: upstreamTls, keepalive } = this.#target
     const place = unixPath === undefined ? { host: address, port } : { path: unixPath }
     if (upstreamTls === undefined) {
-      return Transport.connect({ ...place, noDelay: true, keepAlive: true, keepAliveInitialDelay: KEEPALIVE_MS }, user)
+      const plain = Transport.connect(
+        { ...place, noDelay: true, keepAlive: true, keepAliveInitialDelay: KEEPALIVE_MS },
+        user,
+      )
+      if (keepalive !== undefined) keepProbing(plain, keepalive)
+      return plain
     }
     const transport = Transport.connectTls({ ...place, ...this.#tlsOptions(upstreamTls) }, user)
     transport.socket.setNoDelay(true)
     transport.socket.setKeepAlive(true, KEEPALIVE_MS)
+    if (keepalive !== undefined) keepProbing(transport, keepalive)
     transport.socket.on('session', (session: Buffer) => {
       this.#session = session
     })
@@ -197,21 +205,20 @@ export class TargetPool implements ConnectionPool {
   /** Sessions and trust are kept per target key: a session of one server name or CA never serves another. */
   #tlsOptions(upstreamTls: UpstreamTls): tls.ConnectionOptions {
     const { host } = this.#target
-    const { caCertificates, insecureSkipVerify } = upstreamTls
-    this.#secureContext ??= tls.createSecureContext({
-      minVersion: 'TLSv1.2',
-      ...(caCertificates === undefined ? {} : { ca: caCertificates }),
-    })
+    this.#secureContext ??= upstreamContext(upstreamTls)
     const servername = upstreamTls.servername ?? (isIP(host) === 0 ? host : undefined)
     return {
       secureContext: this.#secureContext,
       ALPNProtocols: ['http/1.1'],
-      rejectUnauthorized: insecureSkipVerify !== 'All',
+      ...identityOptions(upstreamTls),
       ...(servername === undefined || isIP(servername) !== 0 ? {} : { servername }),
-      ...(insecureSkipVerify === undefined ? {} : { checkServerIdentity: () => undefined }),
       ...(this.#session === undefined ? {} : { session: this.#session }),
     }
   }
+}
+
+function keepProbing({ socket }: Transport, { timeMs, intervalMs, retries }: Keepalive): void {
+  socket.once('connect', () => socket.setKeepAlive(true, timeMs, intervalMs, retries))
 }
 
 interface ConnectingOptions {
@@ -236,9 +243,16 @@ class Connecting implements TransportUser, Expiring {
   }
 
   begin(): void {
-    const { wheel, deadlineMs, open, opened } = this.#options
+    const { wheel, deadlineMs, open, opened, failed } = this.#options
     this.#slot = wheel.add(this, deadlineMs)
-    const transport = open(this)
+    let transport: Transport
+    try {
+      transport = open(this)
+    } catch (error) {
+      // A certificate or key that cannot be used.
+      if (this.#finish()) failed(error instanceof Error ? error.message : String(error))
+      return
+    }
     this.#transport = transport
     transport.socket.once(transport.socket instanceof tls.TLSSocket ? 'secureConnect' : 'connect', () => {
       if (!this.#finish()) return

@@ -1,4 +1,5 @@
 // Where a request goes, and the two ways to send it. Implemented by client.ts (engine); used by backends.
+import type { Keepalive, KeyExchangeGroup } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../exchange.ts'
 import type { OutgoingBody, StreamBody } from '../http/body.ts'
 import type { HeaderList } from '../http/headers.ts'
@@ -8,6 +9,12 @@ export interface UpstreamTls {
   readonly caCertificates: string | undefined
   readonly insecureSkipVerify: 'All' | 'Hostname' | undefined
   readonly alpnProtocols: readonly string[] | undefined
+  /** PEM; both or none. */
+  readonly clientCertificate?: string | undefined
+  readonly clientKey?: string | undefined
+  /** The certificate must bear one of them; replaces the check of the host name. */
+  readonly verifySubjectAltNames?: readonly string[] | undefined
+  readonly keyExchangeGroups?: readonly KeyExchangeGroup[] | undefined
 }
 
 /** One address. `key` holds everything that makes connections differ; connections are pooled by it. */
@@ -17,7 +24,11 @@ export interface UpstreamTarget {
   readonly port: number
   readonly unixPath: string | undefined
   readonly tls: UpstreamTls | undefined
+  /** undefined: chosen by the request, see http2/version.ts. */
+  readonly httpVersion?: 'HTTP1' | 'HTTP2' | undefined
   readonly connectTimeoutMs: number
+  /** undefined: the engine's own. */
+  readonly keepalive?: Keepalive | undefined
 }
 
 export interface UpstreamRequest {

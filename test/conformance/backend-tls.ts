@@ -44,14 +44,21 @@ export const cases: readonly ConformanceCase[] = [
     },
   },
   {
-    shortName: 'BackendTLSNotRun',
-    description: 'a check that this version cannot make refuses the traffic',
+    shortName: 'BackendTLSSubjectAltNames',
+    description: 'the certificate is held against the names, whatever the server name is',
     sample: SAMPLE,
     change: replacing('sni: echo.example.com', 'verifySubjectAltNames:\n        - echo.example.com'),
     async run(gateway) {
-      expect(await gateway.ask('/')).toMatchObject({ status: 403, text: 'denied by policy' })
-      const [accepted] = gateway.conditions('GwPolicy', 'backend-tls')
-      expect(accepted?.message).toContain('backend.tls.verifySubjectAltNames is not run by this version')
+      expect((await gateway.echo('/')).server).toBe('tls')
+    },
+  },
+  {
+    shortName: 'BackendTLSOtherSubjectAltNames',
+    description: 'a certificate that bears none of the names is not accepted',
+    sample: SAMPLE,
+    change: replacing('sni: echo.example.com', 'verifySubjectAltNames:\n        - other.example.com'),
+    async run(gateway) {
+      expect(await gateway.ask('/')).toMatchObject({ status: 503, text: 'upstream call failed' })
     },
   },
 ]

@@ -20,12 +20,8 @@ const SERVICE = '{name: csrf, namespace: default, port: 80}'
 
 /** Field path below spec, and what stands there instead of the sample's policy. */
 const FIELDS = {
-  'traffic.extAuth': `{backendRef: ${SERVICE}, grpc: {}}`,
   'traffic.extProc': `{backendRef: ${SERVICE}}`,
-  'traffic.rateLimit.global': `{backendRef: ${SERVICE}, domain: shop, descriptors: [{entries: [{name: path, expression: request.path}]}]}`,
-  'frontend.networkAuthorization': '{policy: {matchExpressions: ["true"]}}',
   'frontend.proxyProtocol': '{}',
-  'backend.extAuth': `{backendRef: ${SERVICE}, grpc: {}}`,
   'backend.tunnel': `{backendRef: ${SERVICE}}`,
 } as const
 

@@ -30,7 +30,9 @@ export const EXCLUDED_SECTIONS: Readonly<Record<string, string>> = {
   wrappers: 'protobuf wrapper messages',
 }
 
-/** Words that occur only in cases about protobuf messages. Durations and timestamps are types of the language itself. */
+/**
+ * Words that occur only in cases about protobuf messages. Durations and timestamps are types of the language itself.
+ */
 const PROTOBUF = /TestAllTypes|GlobalEnum|NestedEnum|google\.protobuf\.(?!(?:Duration|Timestamp)\b(?!\s*\{))\w+/
 
 interface Collected {

@@ -1,4 +1,5 @@
-// Bytes literals with characters beyond ASCII: the language has their UTF-8 form, the parser keeps one byte a character.
+// Bytes literals with characters beyond ASCII: the language has their UTF-8 form, the parser keeps one byte a
+// character.
 import type { Node } from './parse.ts'
 
 /** The bytes of the literal at that node. */

@@ -1,8 +1,11 @@
-// The state of one evaluation: variables, local slots, and the budget that bounds its work. Never reused between evaluations.
+// The state of one evaluation: variables, local slots, and the budget that bounds its work. Never reused between
+// evaluations.
 import type { CelVariables } from '../expression.ts'
 import { BudgetExceeded, quietly } from './errors.ts'
 
-/** Node evaluations (and their equivalent in copied data) one evaluation may spend: some tens of milliseconds at worst. */
+/**
+ * Node evaluations (and their equivalent in copied data) one evaluation may spend: some tens of milliseconds at worst.
+ */
 export const EVALUATION_STEPS_MAX = 1_000_000
 
 /** Characters or bytes of one string or bytes value that an expression may build. Values passed in may be larger. */

@@ -1,4 +1,5 @@
-// A string that shows itself as `<redacted>` wherever it is printed, compared or encoded. Only `.unredacted()` reveals it.
+// A string that shows itself as `<redacted>` wherever it is printed, compared or encoded. Only `.unredacted()` reveals
+// it.
 
 export const REDACTED = '<redacted>'
 

@@ -1,5 +1,5 @@
-// The CEL environment of `x-kubernetes-validations`: the engine plus the functions of the API server. Not the language of
-// the product's own expressions (api/cel).
+// The CEL environment of `x-kubernetes-validations`: the engine plus the functions of the API server. Not the language
+// of the product's own expressions (api/cel).
 import { Environment } from '@marcbachmann/cel-js'
 import { registerAddresses } from './address.ts'
 import { registerNamedFormats, registerSets } from './named-formats.ts'

@@ -1,5 +1,5 @@
-// Rules that are true for SELF, one for each function of the API server. Local evaluation and a real API server are both
-// held to them.
+// Rules that are true for SELF, one for each function of the API server. Local evaluation and a real API server are
+// both held to them.
 
 export const RULES_THAT_HOLD: readonly string[] = [
   // texts

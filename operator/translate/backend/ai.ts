@@ -2,7 +2,7 @@
 import type { AIProvider, BackendReference, ProviderGroup, ProviderSettings } from '#api/ir/types.gen.ts'
 import type { FieldPath } from '#api/problem.ts'
 import type { AIBackend, LLMProvider, NamedLLMProvider } from '#api/v1alpha1/gwbackend.gen.ts'
-import type { FieldReport } from '../policy/field.ts'
+import { emptyReport, type FieldReport } from '../policy/field.ts'
 import { translateInline } from '../policy/section.ts'
 import { resolveReference } from '../reference.ts'
 import { type BackendBody, type BackendContext, withPolicies } from './context.ts'
@@ -28,7 +28,7 @@ export function renderAi(ai: AIBackend, context: BackendContext): BackendBody | 
   const reports = new Map<PlacedProvider, FieldReport>()
   const groups = placed.map((group): ProviderGroup => ({
     providers: group.map((one) => {
-      const own: FieldReport = { problems: [], secrets: [] }
+      const own = emptyReport()
       reports.set(one, own)
       return renderProvider(one, { ...context, report: own })
     }),
@@ -40,7 +40,9 @@ export function renderAi(ai: AIBackend, context: BackendContext): BackendBody | 
     context.report.problems.push(
       ...own.problems.map((problem) => (isDead ? problem : { ...problem, severity: 'warning' as const })),
     )
-    if (!isBroken(own)) context.report.secrets.push(...own.secrets)
+    if (isBroken(own)) continue
+    context.report.secrets.push(...own.secrets)
+    context.report.references.push(...own.references)
   }
   if (isDead) return undefined
   const refs = groups.flatMap(({ providers }) => providers.flatMap(({ backendRef }) => backendRef ?? []))

@@ -4,8 +4,9 @@ import type { Backend, RenderedSecret } from '#api/ir/types.gen.ts'
 import type { Problem } from '#api/problem.ts'
 import type { GwBackend } from '#api/v1alpha1/gwbackend.gen.ts'
 import { GW_GROUP } from '../groups.ts'
-import { keyOf, namespaceOf, refOf } from '../object-ref.ts'
-import type { FieldReport } from '../policy/field.ts'
+import { keyOf, namespaceOf } from '../object-ref.ts'
+import { emptyReport } from '../policy/field.ts'
+import { fieldScope, type PolicyScope } from '../policy/scope.ts'
 import { translateInline } from '../policy/section.ts'
 import type { ReferenceScope } from '../reference.ts'
 import { referencesOf, type References } from '../references.ts'
@@ -23,19 +24,17 @@ export interface BackendTranslation {
   readonly isUsable: boolean
 }
 
-export function translateBackend(backend: GwBackend, references: ReferenceScope): BackendTranslation {
-  const { snapshot } = references
-  const report: FieldReport = { problems: [], secrets: [] }
+export function translateBackend(
+  backend: GwBackend,
+  references: ReferenceScope,
+  scope: PolicyScope,
+): BackendTranslation {
+  const report = emptyReport()
   const context: BackendContext = {
     backend,
     source: { group: GW_GROUP, kind: 'GwBackend', namespace: namespaceOf(backend) },
     references,
-    scope: {
-      owner: refOf(backend),
-      targetKinds: new Set(['GwBackend']),
-      secrets: snapshot.Secret,
-      configMaps: snapshot.ConfigMap,
-    },
+    scope: fieldScope(backend, new Set(['GwBackend']), scope),
     report,
   }
   const body = renderBody(context)
@@ -46,7 +45,7 @@ export function translateBackend(backend: GwBackend, references: ReferenceScope)
     backend,
     rendered: [{ ...identity(backend), ...body.fields, ...withPolicies(inlinePolicies) }, ...body.parts],
     secrets: report.secrets,
-    references: referencesOf(body.refs),
+    references: referencesOf([...body.refs, ...report.references]),
     problems: report.problems,
     isUsable: true,
   }

@@ -1,12 +1,14 @@
-// The certificate references of a TLS listener: one core Secret with a certificate and a key, granted if foreign.
+// The certificate of a TLS listener: one core Secret with a certificate and its key, granted if foreign. A listener
+// whose certificate is no good still reaches the proxy, so that no other listener answers in its place.
 import type { GatewayListener } from '#api/gateway/gateway.gen.ts'
-import { CORE_GROUP, GATEWAY_GROUP } from '../groups.ts'
+import type { ListenerTLS, RenderedSecret } from '#api/ir/types.gen.ts'
+import { CORE_GROUP, GATEWAY_GROUP, GW_GROUP } from '../groups.ts'
 import type { IsPermitted } from '../grants.ts'
 import type { Secret } from '../kube.ts'
 import { nameKey } from '../object-ref.ts'
-import { secretValue } from '../secret-value.ts'
 import type { ObjectIndex } from '../snapshot.ts'
 import type { ListenerFault } from './listener.ts'
+import { CERTIFICATE_KEY, PRIVATE_KEY, type TlsPair, tlsPair } from './tls-pair.ts'
 
 export interface CertificateScope {
   readonly owner: { readonly kind: 'Gateway' | 'ListenerSet'; readonly namespace: string }
@@ -14,49 +16,80 @@ export interface CertificateScope {
   readonly isPermitted: IsPermitted
 }
 
-const CERTIFICATE_KEY = 'tls.crt'
-const PRIVATE_KEY = 'tls.key'
-
-export function certificateFault(listener: GatewayListener, scope: CertificateScope): ListenerFault | undefined {
-  const { protocol, tls } = listener
-  if (protocol !== 'HTTPS' && protocol !== 'TLS') return undefined
-  if (tls?.mode === 'Passthrough') {
-    return protocol === 'TLS' ? undefined : invalid('mode Passthrough needs a listener of protocol TLS')
-  }
-  const refs = tls?.certificateRefs ?? []
-  const [ref] = refs
-  if (ref === undefined) return invalid('mode Terminate needs one entry in tls.certificateRefs')
-  return refs.length > 1 ? invalid('only one entry in tls.certificateRefs is supported') : referenceFault(ref, scope)
+export interface ListenerCertificate {
+  /** Absent: the protocol has no TLS. */
+  readonly tls?: ListenerTLS
+  readonly secrets: readonly RenderedSecret[]
+  readonly fault?: ListenerFault
 }
 
-type CertificateRef = NonNullable<NonNullable<GatewayListener['tls']>['certificateRefs']>[number]
+/** A Secret with an authority that signs certificates as they are asked for; not supported. */
+const SOURCE_OPTION = `${GW_GROUP}/tls-certificate-source`
 
-function referenceFault(ref: CertificateRef, scope: CertificateScope): ListenerFault | undefined {
+export function listenerCertificate(listener: GatewayListener, scope: CertificateScope): ListenerCertificate {
+  const { protocol, tls } = listener
+  if (protocol !== 'HTTPS' && protocol !== 'TLS') return { secrets: [] }
+  if (tls?.mode !== 'Passthrough') return terminating(tls, scope)
+  if (protocol === 'TLS') return { tls: { mode: 'Passthrough' }, secrets: [] }
+  return broken(invalid('mode Passthrough needs a listener of protocol TLS'))
+}
+
+function terminating(tls: GatewayListener['tls'], scope: CertificateScope): ListenerCertificate {
+  const source = tls?.options?.[SOURCE_OPTION]
+  if (source !== undefined) return broken(invalid(`option ${SOURCE_OPTION}: ${source} is not supported`))
+  const refs = tls?.certificateRefs ?? []
+  const [ref] = refs
+  if (ref === undefined) return broken(invalid('mode Terminate needs one entry in tls.certificateRefs'))
+  if (refs.length > 1) return broken(invalid('only one entry in tls.certificateRefs is supported'))
+  const outcome = certificatePair(ref, scope)
+  return 'fault' in outcome ? broken(outcome.fault) : { tls: outcome.tls, secrets: outcome.secrets }
+}
+
+export interface CertificateRef {
+  readonly group?: string
+  readonly kind?: string
+  readonly name: string
+  readonly namespace?: string
+}
+
+export type CertificateOutcome =
+  | { readonly tls: ListenerTLS & RefPair; readonly secrets: readonly RenderedSecret[] }
+  | { readonly fault: ListenerFault }
+
+type RefPair = Required<Pick<ListenerTLS, 'certificate' | 'privateKey'>>
+
+export function certificatePair(ref: CertificateRef, scope: CertificateScope): CertificateOutcome {
   const { owner, secrets, isPermitted } = scope
   const { group = CORE_GROUP, kind = 'Secret', namespace = owner.namespace } = ref
   if (group !== CORE_GROUP || kind !== 'Secret') {
-    return invalid(`unsupported certificate reference of kind ${kind}; use a core Secret`)
+    return { fault: invalid(`unsupported certificate reference of kind ${kind}; use a core Secret`) }
   }
   const name = nameKey(namespace, ref.name)
   const to = { group: CORE_GROUP, kind: 'Secret', namespace, name: ref.name }
   if (!isPermitted({ from: { group: GATEWAY_GROUP, ...owner }, to })) {
     const message = `secret ${name} is not accessible to a ${owner.kind} in namespace ${owner.namespace}; add a ReferenceGrant`
-    return { reason: 'RefNotPermitted', message }
+    return { fault: { reason: 'RefNotPermitted', message } }
   }
-  return secretFault(secrets.get(namespace, ref.name), name)
+  const secret = secrets.get(namespace, ref.name)
+  if (secret === undefined) return { fault: invalid(`secret ${name} not found`) }
+  const outcome = tlsPair(secret)
+  return 'fault' in outcome ? { fault: invalid(`secret ${name} ${outcome.fault}`) } : rendered(name, outcome.pair)
 }
 
-function secretFault(secret: Secret | undefined, name: string): ListenerFault | undefined {
-  if (secret === undefined) return invalid(`secret ${name} not found`)
-  const certificate = secretValue(secret, CERTIFICATE_KEY)
-  const key = secretValue(secret, PRIVATE_KEY)
-  if (certificate === undefined || !/-----BEGIN CERTIFICATE-----/.test(certificate)) {
-    return invalid(`secret ${name} holds no PEM certificate under ${CERTIFICATE_KEY}`)
+function rendered(name: string, { certificate, privateKey }: TlsPair): CertificateOutcome {
+  const certificateKey = `${name}/${CERTIFICATE_KEY}`
+  const privateKeyKey = `${name}/${PRIVATE_KEY}`
+  return {
+    tls: { mode: 'Terminate', certificate: { secret: certificateKey }, privateKey: { secret: privateKeyKey } },
+    secrets: [
+      { key: certificateKey, value: certificate },
+      { key: privateKeyKey, value: privateKey },
+    ],
   }
-  if (key === undefined || !/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(key)) {
-    return invalid(`secret ${name} holds no PEM private key under ${PRIVATE_KEY}`)
-  }
-  return undefined
+}
+
+function broken(fault: ListenerFault): ListenerCertificate {
+  return { tls: { mode: 'Terminate', invalid: fault.message }, secrets: [], fault }
 }
 
 function invalid(message: string): ListenerFault {

@@ -1,5 +1,6 @@
 // One listener of a Gateway or ListenerSet as the rest of translation sees it. Types and identity only.
 import type { Gateway, GatewayListener } from '#api/gateway/gateway.gen.ts'
+import type { ListenerTLS, RenderedSecret } from '#api/ir/types.gen.ts'
 import type { ListenerSet } from '#api/gateway/listenerset.gen.ts'
 import type { RouteGroupKind } from '../../status/object-status.ts'
 import type { ListenerProtocol } from '../capabilities.ts'
@@ -32,6 +33,9 @@ export interface Listener extends ListenerIdentity {
   readonly unresolvedRef?: ListenerFault
   /** Set: accepted, but no traffic reaches it. */
   readonly notProgrammed?: ListenerFault
+  /** HTTPS and TLS. With `invalid` the proxy gets the listener all the same, and refuses its handshakes. */
+  readonly tls?: ListenerTLS
+  readonly secrets: readonly RenderedSecret[]
   /** Whether routes of this namespace may attach. */
   readonly allowsNamespace: (namespace: string) => boolean
 }

@@ -1,7 +1,8 @@
 // Judges every listener of one Gateway and its ListenerSets. Pure: one bad listener changes no other one's verdict.
 import type { Gateway, GatewayListener } from '#api/gateway/gateway.gen.ts'
 import type { ListenerSet } from '#api/gateway/listenerset.gen.ts'
-import { isListenerProtocol, RESERVED_PORTS, ROUTE_KINDS, SERVED_PROTOCOLS } from '../capabilities.ts'
+import type { ListenerTLS } from '#api/ir/types.gen.ts'
+import { isListenerProtocol, RESERVED_PORTS, ROUTE_KINDS } from '../capabilities.ts'
 import { GATEWAY_GROUP } from '../groups.ts'
 import type { IsPermitted } from '../grants.ts'
 import { matchesSelector } from '../labels.ts'
@@ -9,7 +10,8 @@ import { namespaceLabels } from '../namespace-labels.ts'
 import { namespaceOf } from '../object-ref.ts'
 import type { Snapshot } from '../snapshot.ts'
 import type { RouteGroupKind } from '../../status/object-status.ts'
-import { certificateFault } from './certificate.ts'
+import { listenerCertificate } from './certificate.ts'
+import { clientValidation, type ClientValidationOutcome } from './client-validation.ts'
 import { listenerConflicts } from './conflicts.ts'
 import { identityOf, type Listener, type ListenerFault, type ListenerIdentity } from './listener.ts'
 
@@ -33,14 +35,17 @@ function judge(identity: ListenerIdentity, conflict: ListenerFault | undefined, 
   const owner = identity.set ?? identity.gateway
   const protocol = isListenerProtocol(spec.protocol) ? spec.protocol : undefined
   const { kinds, fault: kindFault } = kindsOf(spec)
-  const certificate = certificateFault(spec, {
+  const certificate = listenerCertificate(spec, {
     owner: { kind: owner.kind, namespace: namespaceOf(owner) },
     secrets: scope.snapshot.Secret,
     isPermitted: scope.isPermitted,
   })
-  const notAccepted = acceptanceFault(spec, protocol === undefined) ?? conflict
-  const notProgrammed = programmingFault({ spec, notAccepted, certificate, kindFault, hasKinds: kinds.length > 0 })
-  const unresolvedRef = certificate ?? kindFault
+  const clients = clientValidation(identity.gateway, spec, scope)
+  const notAccepted = acceptanceFault(spec, protocol === undefined) ?? conflict ?? clients.unusable
+  const hasKinds = kinds.length > 0
+  const notProgrammed = programmingFault({ notAccepted, certificate: certificate.fault, kindFault, hasKinds })
+  const unresolvedRef = certificate.fault ?? clients.unresolvedRef ?? kindFault
+  const tls = listenerTls(certificate.tls, clients)
   return {
     ...identity,
     protocol,
@@ -49,8 +54,20 @@ function judge(identity: ListenerIdentity, conflict: ListenerFault | undefined, 
     ...(conflict !== undefined && { conflict }),
     ...(unresolvedRef !== undefined && { unresolvedRef }),
     ...(notProgrammed !== undefined && { notProgrammed }),
+    ...(tls !== undefined && { tls }),
+    secrets: certificate.secrets,
     allowsNamespace: namespaceFilter(spec, namespaceOf(owner), scope.snapshot),
   }
+}
+
+/** Without an authority to verify clients the listener is not fit to shake hands. */
+function listenerTls(
+  tls: ListenerTLS | undefined,
+  { validation, unusable }: ClientValidationOutcome,
+): ListenerTLS | undefined {
+  if (tls === undefined || tls.invalid !== undefined) return tls
+  if (unusable !== undefined) return { mode: 'Terminate', invalid: unusable.message }
+  return validation === undefined ? tls : { ...tls, clientCertificates: validation }
 }
 
 function acceptanceFault(spec: GatewayListener, isUnknown: boolean): ListenerFault | undefined {
@@ -65,7 +82,6 @@ function acceptanceFault(spec: GatewayListener, isUnknown: boolean): ListenerFau
 }
 
 interface ProgrammingFacts {
-  readonly spec: GatewayListener
   readonly notAccepted: ListenerFault | undefined
   readonly certificate: ListenerFault | undefined
   readonly kindFault: ListenerFault | undefined
@@ -73,15 +89,11 @@ interface ProgrammingFacts {
 }
 
 function programmingFault(facts: ProgrammingFacts): ListenerFault | undefined {
-  const { spec, notAccepted, certificate, kindFault, hasKinds } = facts
+  const { notAccepted, certificate, kindFault, hasKinds } = facts
   if (notAccepted !== undefined) return notAccepted
   if (certificate !== undefined) return { reason: 'Invalid', message: 'Bad TLS configuration' }
   if (kindFault !== undefined && !hasKinds) return { reason: 'Invalid', message: kindFault.message }
-  if (!isListenerProtocol(spec.protocol) || SERVED_PROTOCOLS.has(spec.protocol)) return undefined
-  return {
-    reason: 'Pending',
-    message: `protocol ${spec.protocol} is not served by this version of the proxy; port ${spec.port} stays closed`,
-  }
+  return undefined
 }
 
 function kindsOf(spec: GatewayListener): { kinds: readonly RouteGroupKind[]; fault?: ListenerFault } {

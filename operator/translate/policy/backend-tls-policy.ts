@@ -2,6 +2,7 @@
 // no request goes out in plain text where TLS was asked for.
 import type { BackendTLSPolicy } from '#api/gateway/backendtlspolicy.gen.ts'
 import type { BackendPayload, Policy } from '#api/ir/types.gen.ts'
+import { isCertificateBundle } from '../gateway/tls-pair.ts'
 import { CORE_GROUP } from '../groups.ts'
 import type { Service } from '../kube.ts'
 import { nameKey, namespaceOf } from '../object-ref.ts'
@@ -87,10 +88,6 @@ function payloadOf(policy: BackendTLSPolicy, snapshot: Snapshot): PayloadOutcome
     invalid: { path: VALIDATION, reason, message },
     unresolved,
   })
-  if (subjectAltNames.length > 0) {
-    const message = 'subjectAltNames are not verified by this version of the proxy; traffic to the target is refused'
-    return refuse('Invalid', message)
-  }
   if (caCertificateRefs.length === 0 && wellKnownCACertificates !== 'System') {
     return refuse('NoValidCACertificate', 'set caCertificateRefs, or wellKnownCACertificates: System')
   }
@@ -100,7 +97,15 @@ function payloadOf(policy: BackendTLSPolicy, snapshot: Snapshot): PayloadOutcome
       'none of caCertificateRefs holds a certificate; traffic to the target is refused',
     )
   }
-  return { payload: { tls: { sni: hostname, ...(bundle !== '' && { caCertificates: bundle }) } }, unresolved }
+  const names = subjectAltNames.flatMap(({ hostname: name, uri }) => name ?? uri ?? [])
+  if (names.length < subjectAltNames.length)
+    return refuse('Invalid', 'each of subjectAltNames needs a hostname or a uri')
+  const tls = {
+    sni: hostname,
+    ...(bundle !== '' && { caCertificates: bundle }),
+    ...(names.length > 0 && { verifySubjectAltNames: names }),
+  }
+  return { payload: { tls }, unresolved }
 }
 
 function caBundle(policy: BackendTLSPolicy, snapshot: Snapshot): { bundle: string; unresolved: RouteFault[] } {
@@ -113,7 +118,7 @@ function caBundle(policy: BackendTLSPolicy, snapshot: Snapshot): { bundle: strin
     const pem = snapshot.ConfigMap.get(namespace, name)?.data?.[CA_KEY]
     if (group !== CORE_GROUP || kind !== 'ConfigMap') {
       unresolved.push({ path, reason: 'InvalidKind', message: `CA references of kind ${kind} are not supported` })
-    } else if (pem === undefined || !pem.includes('-----BEGIN CERTIFICATE-----')) {
+    } else if (pem === undefined || !isCertificateBundle(pem)) {
       const message = `ConfigMap ${place} not found, or without a PEM certificate under ${CA_KEY}`
       unresolved.push({ path, reason: 'InvalidCACertificateRef', message })
     } else parts.push(pem.trimEnd())

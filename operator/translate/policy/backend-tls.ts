@@ -1,56 +1,112 @@
 // backend.tls. What cannot be verified as written is refused: traffic never goes out less protected than asked for.
-import type { BackendPayload } from '#api/ir/types.gen.ts'
+import type { BackendPayload, BackendTLS as RenderedTLS } from '#api/ir/types.gen.ts'
 import type { BackendTLS } from '#api/v1alpha1/shared.gen.ts'
+import { CERTIFICATE_KEY, isCertificateBundle, PRIVATE_KEY, type TlsPair, tlsPair } from '../gateway/tls-pair.ts'
 import { nameKey } from '../object-ref.ts'
-import { denyBroken, denyNotProgrammed, type Emission, type FieldContext, type FieldTranslator } from './field.ts'
-
-const NOT_RUN = ['mtlsCertificateRef', 'verifySubjectAltNames', 'keyExchangeGroups'] as const satisfies ReadonlyArray<
-  keyof BackendTLS
->
+import { secretValue } from '../secret-value.ts'
+import { denyBroken, type Emission, type FieldContext, type FieldTranslator } from './field.ts'
 
 const SUFFIX = 'tls'
 const CA_KEY = 'ca.crt'
+/** Of the Secret with the client certificate; a ConfigMap wins over it. */
+const SECRET_CA_KEY = 'ca.cert'
 
 export const backendTls: FieldTranslator<BackendTLS, BackendPayload> = {
   failureMode: 'deny',
-  translate: (value, context) => {
-    const missing = NOT_RUN.find((field) => value[field] !== undefined)
-    return [missing === undefined ? render(value, context) : denyNotProgrammed(context, SUFFIX, missing)]
-  },
+  translate: (value, context) => [render(value, context)],
+}
+
+interface Fault {
+  readonly field: string
+  readonly reason: string
+  readonly message: string
 }
 
 function render(value: BackendTLS, context: FieldContext): Emission<BackendPayload> {
-  const { sni, insecureSkipVerify, alpnProtocols } = value
+  const { sni, insecureSkipVerify, alpnProtocols, verifySubjectAltNames, keyExchangeGroups } = value
+  const client = clientCertificateOf(value, context)
+  if ('fault' in client) return deny(client.fault, context)
   const authority = caBundle(value, context)
-  if ('fault' in authority) {
-    const { fault: message } = authority
-    const path = `${context.path}.caCertificateRefs[0]`
-    return denyBroken(context, SUFFIX, { path, reason: 'InvalidCACertificateRef', message })
-  }
+  if ('fault' in authority) return deny(authority.fault, context)
+  const caCertificates = authority.pem ?? client.caCertificates
   return {
     suffix: SUFFIX,
     payload: {
       tls: {
         ...(sni !== undefined && { sni }),
-        ...(authority.pem !== undefined && { caCertificates: authority.pem }),
+        ...(caCertificates !== undefined && { caCertificates }),
         ...(insecureSkipVerify !== undefined && { insecureSkipVerify }),
         ...(alpnProtocols !== undefined && { alpnProtocols: [...alpnProtocols] }),
+        ...client.tls,
+        ...(verifySubjectAltNames !== undefined && { verifySubjectAltNames: [...verifySubjectAltNames] }),
+        ...(keyExchangeGroups !== undefined && { keyExchangeGroups: [...keyExchangeGroups] }),
       },
     },
   }
 }
 
+function deny({ field, reason, message }: Fault, context: FieldContext): Emission<BackendPayload> {
+  return denyBroken(context, SUFFIX, { path: `${context.path}.${field}`, reason, message })
+}
+
 /** Without a reference the system's authorities are trusted. */
-function caBundle({ caCertificateRefs }: BackendTLS, context: FieldContext): { pem?: string } | { fault: string } {
+function caBundle({ caCertificateRefs }: BackendTLS, context: FieldContext): { pem?: string } | { fault: Fault } {
   const [ref] = caCertificateRefs ?? []
   if (ref === undefined) return {}
   const { owner, configMaps } = context.scope
   const name = nameKey(owner.namespace, ref.name)
+  const fault = (message: string): { fault: Fault } => ({
+    fault: { field: 'caCertificateRefs[0]', reason: 'InvalidCACertificateRef', message },
+  })
   const configMap = configMaps.get(owner.namespace, ref.name)
-  if (configMap === undefined) return { fault: `ConfigMap ${name} not found` }
+  if (configMap === undefined) return fault(`ConfigMap ${name} not found`)
   const pem = configMap.data?.[CA_KEY]
-  if (pem === undefined || !pem.includes('-----BEGIN CERTIFICATE-----')) {
-    return { fault: `ConfigMap ${name} holds no PEM certificate under ${CA_KEY}` }
+  if (pem === undefined || !isCertificateBundle(pem)) {
+    return fault(`ConfigMap ${name} holds no PEM certificate under ${CA_KEY}`)
   }
   return { pem }
+}
+
+interface ClientCertificate {
+  readonly tls: Pick<RenderedTLS, 'clientCertificate' | 'clientKey'>
+  readonly caCertificates?: string
+}
+
+function clientCertificateOf(
+  { mtlsCertificateRef }: BackendTLS,
+  context: FieldContext,
+): ClientCertificate | { fault: Fault } {
+  const [ref] = mtlsCertificateRef ?? []
+  if (ref === undefined) return { tls: {} }
+  const { owner, secrets } = context.scope
+  const name = nameKey(owner.namespace, ref.name)
+  const fault = (reason: string, message: string): { fault: Fault } => ({
+    fault: { field: 'mtlsCertificateRef[0]', reason, message },
+  })
+  const { group = '', kind = '' } = ref
+  if (group !== '' || !['', 'Secret'].includes(kind)) {
+    return fault('InvalidKind', `unsupported client certificate kind ${kind}; use a core Secret`)
+  }
+  const secret = secrets.get(owner.namespace, ref.name)
+  if (secret === undefined) return fault('SecretNotFound', `secret ${name} not found`)
+  const outcome = tlsPair(secret)
+  if ('fault' in outcome) return fault('InvalidClientCertificateRef', `secret ${name} ${outcome.fault}`)
+  const authority = secretValue(secret, SECRET_CA_KEY)
+  if (authority !== undefined && !isCertificateBundle(authority)) {
+    return fault('InvalidCACertificateRef', `secret ${name} holds no PEM certificate under ${SECRET_CA_KEY}`)
+  }
+  return {
+    tls: renderPair(name, outcome.pair, context),
+    ...(authority !== undefined && { caCertificates: `${authority}\n` }),
+  }
+}
+
+function renderPair(name: string, pair: TlsPair, { report }: FieldContext): ClientCertificate['tls'] {
+  const clientCertificate = { secret: `${name}/${CERTIFICATE_KEY}` }
+  const clientKey = { secret: `${name}/${PRIVATE_KEY}` }
+  report.secrets.push(
+    { key: clientCertificate.secret, value: pair.certificate },
+    { key: clientKey.secret, value: pair.privateKey },
+  )
+  return { clientCertificate, clientKey }
 }

@@ -2,7 +2,8 @@
 import type { SecretRef } from '#api/ir/types.gen.ts'
 import type { LocalSecretKeyRef } from '#api/v1alpha1/shared.gen.ts'
 import type { FieldPath } from '#api/problem.ts'
-import { nameKey } from '../object-ref.ts'
+import type { Secret } from '../kube.ts'
+import { keyOf, nameKey } from '../object-ref.ts'
 import { secretValue } from '../secret-value.ts'
 import { type FieldContext, reportError } from './field.ts'
 
@@ -14,7 +15,7 @@ export interface SecretLookup {
 
 const BEARER = /^Bearer +/i
 
-/** The key of an `Authorization` entry is the bare token, whichever way the user stored it. */
+/** Where it is the default, its value is the bare token, whichever way the user stored it. */
 export const AUTHORIZATION_KEY = 'Authorization'
 
 /** Always gives a reference: one whose secret is missing is a missing credential, and the proxy refuses. */
@@ -27,15 +28,29 @@ export function secretRef({ ref, defaultKey, path }: SecretLookup, context: Fiel
     reportError(context, { path, reason, message })
     return { secret }
   }
-  if ((ref.group ?? '') !== '' || ((ref.kind ?? '') !== '' && ref.kind !== 'Secret')) {
+  if (!isCoreSecret(ref)) {
     return fail('InvalidKind', `unsupported credential kind ${ref.kind ?? ''}; use a core Secret`)
   }
   const found = secrets.get(owner.namespace, ref.name)
   if (found === undefined) return fail('SecretNotFound', `secret ${name} not found`)
   const stored = secretValue(found, dataKey)
   if (stored === undefined || stored === '') return fail('SecretKeyNotFound', `secret ${name} missing ${dataKey} value`)
+  if (defaultKey !== AUTHORIZATION_KEY) return storedSecret(found, dataKey, context)
   const value = dataKey === AUTHORIZATION_KEY ? stored.replace(BEARER, '') : stored
   context.report.secrets.push({ key: secret, value })
+  return { secret }
+}
+
+/** An empty group or kind counts as unset. */
+export function isCoreSecret({ group, kind }: { readonly group?: string; readonly kind?: string }): boolean {
+  return (group ?? '') === '' && ((kind ?? '') === '' || kind === 'Secret')
+}
+
+/** An entry as it is stored. One under `Authorization` has a key of its own, apart from the bare token in it. */
+export function storedSecret(object: Secret, dataKey: string, context: FieldContext): SecretRef {
+  const name = `${keyOf(object)}/${dataKey}`
+  const secret = dataKey === AUTHORIZATION_KEY ? `${name}#stored` : name
+  context.report.secrets.push({ key: secret, value: secretValue(object, dataKey) ?? '' })
   return { secret }
 }
 

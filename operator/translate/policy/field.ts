@@ -1,9 +1,11 @@
 // What every field translator shares: its contract, its reports, and the payload that refuses traffic. No field logic.
-import type { Deny, RenderedSecret } from '#api/ir/types.gen.ts'
+import type { BackendReference, Deny, RenderedSecret } from '#api/ir/types.gen.ts'
 import type { FieldPath, Problem } from '#api/problem.ts'
 import type { ConfigMap, Secret } from '../kube.ts'
 import type { ObjectRef } from '../object-ref.ts'
+import type { ReferenceScope } from '../reference.ts'
 import type { ObjectIndex } from '../snapshot.ts'
+import type { StoredKeySets } from './stored-key-sets.ts'
 
 /**
  * What happens to covered traffic when the field cannot be translated as written:
@@ -41,12 +43,21 @@ export interface FieldScope {
   readonly targetKinds: ReadonlySet<string>
   readonly secrets: ObjectIndex<Secret>
   readonly configMaps: ObjectIndex<ConfigMap>
+  /** For Services and backends that a field refers to. */
+  readonly references: ReferenceScope
+  readonly keySets: StoredKeySets
 }
 
 /** Filled while one object is translated; never shared between objects. */
 export interface FieldReport {
   readonly problems: Problem[]
   readonly secrets: RenderedSecret[]
+  /** What the object leads to: it is delivered wherever the object is. */
+  readonly references: BackendReference[]
+}
+
+export function emptyReport(): FieldReport {
+  return { problems: [], secrets: [], references: [] }
 }
 
 export const NOT_YET_PROGRAMMED = 'NotYetProgrammed'

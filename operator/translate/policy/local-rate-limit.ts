@@ -1,14 +1,13 @@
-// traffic.rateLimit: local limits run in the proxy; what it does not run yet is refused unless it may fail open.
+// traffic.rateLimit: local limits, and the split of the field into them and global ones. Conditional local limits are
+// not run yet and refuse what they cover.
 import type { LocalLimit, TrafficPayload } from '#api/ir/types.gen.ts'
 import type { LocalRateLimit, RateLimits, RateLimitsOrConditional } from '#api/v1alpha1/gwpolicy.gen.ts'
-import {
-  denyBroken,
-  denyNotProgrammed,
-  type Emission,
-  type FieldContext,
-  type FieldTranslator,
-  reportNotProgrammed,
-} from './field.ts'
+import { type ConditionalEntry, renderConditional } from './conditional.ts'
+import { denyBroken, denyNotProgrammed, type Emission, type FieldContext, type FieldTranslator } from './field.ts'
+import { renderGlobalLimit } from './remote-rate-limit.ts'
+
+const LOCAL_SUFFIX = 'rl-local'
+const GLOBAL_SUFFIX = 'rl-global'
 
 const UNIT_MS = { Seconds: 1000, Minutes: 60_000, Hours: 3_600_000 } as const
 
@@ -16,11 +15,8 @@ export const rateLimit: FieldTranslator<RateLimitsOrConditional, TrafficPayload>
   failureMode: 'deny',
   translate: (value, context) =>
     value.conditional === undefined
-      ? [...localLimits(value, context), ...globalLimit([value], context, 'global')]
-      : conditionalLimits(
-          value.conditional.map(({ policy }) => policy),
-          context,
-        ),
+      ? [...localLimits(value, context), ...globalLimit(value, context)]
+      : conditionalLimits(value.conditional, context),
 }
 
 function localLimits({ local }: RateLimits, context: FieldContext): Array<Emission<TrafficPayload>> {
@@ -30,9 +26,9 @@ function localLimits({ local }: RateLimits, context: FieldContext): Array<Emissi
   if (broken !== -1) {
     const path = `${context.path}.local[${broken}]`
     const message = `${path} sets neither requests nor tokens; the traffic it covers is refused`
-    return [denyBroken(context, 'rl-local', { path, reason: 'Invalid', message })]
+    return [denyBroken(context, LOCAL_SUFFIX, { path, reason: 'Invalid', message })]
   }
-  return [{ suffix: 'rl-local', payload: { localRateLimit: { limits: limits.filter((one) => one !== undefined) } } }]
+  return [{ suffix: LOCAL_SUFFIX, payload: { localRateLimit: { limits: limits.filter((one) => one !== undefined) } } }]
 }
 
 /** A bucket holds the limit and the burst, and is refilled with the limit once per unit. */
@@ -47,21 +43,23 @@ function renderLimit({ requests, tokens, unit, burst = 0 }: LocalRateLimit): Loc
   }
 }
 
-function globalLimit(
-  entries: readonly RateLimits[],
-  context: FieldContext,
-  subField: string,
-): Array<Emission<TrafficPayload>> {
-  const globals = entries.flatMap(({ global }) => (global === undefined ? [] : [global]))
-  if (globals.length === 0) return []
-  if (globals.some(({ failureMode }) => failureMode !== 'FailOpen')) {
-    return [denyNotProgrammed(context, 'rl-global', subField)]
-  }
-  reportNotProgrammed(context, subField)
-  return []
+function globalLimit({ global }: RateLimits, context: FieldContext): Array<Emission<TrafficPayload>> {
+  if (global === undefined) return []
+  const remoteRateLimit = renderGlobalLimit(global, `${context.path}.global`, context)
+  return [{ suffix: GLOBAL_SUFFIX, payload: { remoteRateLimit } }]
 }
 
-function conditionalLimits(entries: readonly RateLimits[], context: FieldContext): Array<Emission<TrafficPayload>> {
-  if (entries.some(({ local }) => local !== undefined)) return [denyNotProgrammed(context, 'rl-local', 'conditional')]
-  return globalLimit(entries, context, 'conditional')
+/** Two lists, each with the order and conditions of the whole: an entry without `global` does not end its search. */
+function conditionalLimits(
+  entries: ReadonlyArray<ConditionalEntry<RateLimits>>,
+  context: FieldContext,
+): Array<Emission<TrafficPayload>> {
+  const hasLocal = entries.some(({ policy }) => policy.local !== undefined)
+  const conditional = renderConditional(entries, context, ({ global }, path) =>
+    global === undefined ? undefined : renderGlobalLimit(global, `${path}.global`, context),
+  ).conditional.flatMap(({ policy, ...rest }) => (policy === undefined ? [] : [{ ...rest, policy }]))
+  return [
+    ...(hasLocal ? [denyNotProgrammed(context, LOCAL_SUFFIX, 'conditional')] : []),
+    ...(conditional.length === 0 ? [] : [{ suffix: GLOBAL_SUFFIX, payload: { remoteRateLimit: { conditional } } }]),
+  ]
 }

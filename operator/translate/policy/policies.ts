@@ -2,12 +2,14 @@
 import type { Policy, RenderedSecret } from '#api/ir/types.gen.ts'
 import type { Problem } from '#api/problem.ts'
 import type { GwPolicy } from '#api/v1alpha1/gwpolicy.gen.ts'
-import { namespaceOf, nameKey, refOf } from '../object-ref.ts'
+import { namespaceOf, nameKey } from '../object-ref.ts'
 import { claim, type Claims } from './claims.ts'
-import type { FieldReport } from './field.ts'
+import { emptyReport, type FieldReport } from './field.ts'
+import { fieldScope, type PolicyScope } from './scope.ts'
 import { type SectionEmission, translateSections } from './section.ts'
+import { sharedLocationProblems } from './shared-location.ts'
 import type { ResolvedTarget, TargetLookup } from './target.ts'
-import { resolveTargets } from './targets.ts'
+import { resolveTargets, targetKinds } from './targets.ts'
 
 export interface PolicyTranslation {
   readonly policy: GwPolicy
@@ -40,21 +42,40 @@ const PREFIXED_BACKEND: ReadonlySet<string> = new Set([
   'mcp-guardrails',
 ])
 
-export function translatePolicies(lookup: TargetLookup, claims: Claims): PolicyTranslation[] {
-  return lookup.snapshot.GwPolicy.all.map((policy) => translatePolicy(policy, lookup, claims))
+/** A policy by itself, before it is known where it counts. */
+export interface PolicyFields {
+  readonly policy: GwPolicy
+  readonly emissions: readonly SectionEmission[]
+  readonly report: FieldReport
 }
 
-function translatePolicy(policy: GwPolicy, lookup: TargetLookup, claims: Claims): PolicyTranslation {
-  const { snapshot } = lookup
-  const { targets, unattached, kinds } = resolveTargets(policy, snapshot, lookup)
-  const report: FieldReport = { problems: [], secrets: [] }
-  const scope = {
-    owner: refOf(policy),
-    targetKinds: kinds,
-    secrets: snapshot.Secret,
-    configMaps: snapshot.ConfigMap,
-  }
-  const emissions = translateSections(policy.spec, { scope, report })
+export function translateFields(scope: PolicyScope): PolicyFields[] {
+  return scope.references.snapshot.GwPolicy.all.map((policy) => {
+    const report = emptyReport()
+    const emissions = translateSections(policy.spec, {
+      scope: fieldScope(policy, targetKinds(policy), scope),
+      report,
+    })
+    report.problems.push(...sharedLocationProblems(emissions.map(({ payload }) => payload)))
+    return { policy, emissions, report }
+  })
+}
+
+/** `policies`: all of them, older first. */
+export function attachPolicies(
+  policies: readonly PolicyFields[],
+  lookup: TargetLookup,
+  claims: Claims,
+): PolicyTranslation[] {
+  return policies.map((one) => attachPolicy(one, lookup, claims))
+}
+
+function attachPolicy(
+  { policy, emissions, report }: PolicyFields,
+  lookup: TargetLookup,
+  claims: Claims,
+): PolicyTranslation {
+  const { targets, unattached } = resolveTargets(policy, lookup.snapshot, lookup)
   const perGateway = new Map<string, { policies: Policy[]; lost: LostField[] }>()
   for (const target of targets) {
     for (const key of target.gateways) {

@@ -26,6 +26,7 @@ describe('the registry', () => {
       'traffic.rateLimit',
       'frontend.networkAuthorization',
       'frontend.proxyProtocol',
+      'frontend.tls',
       'backend.ai',
       'backend.auth',
       'backend.extAuth',

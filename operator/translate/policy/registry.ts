@@ -4,22 +4,33 @@ import type { ExtProcOrConditional, Frontend, ProxyProtocol, Traffic } from '#ap
 import type { BackendFull } from '#api/v1alpha1/shared.gen.ts'
 import { accessLog } from './access-log.ts'
 import { ai } from './ai.ts'
+import { apiKeyAuthentication } from './api-key-authentication.ts'
 import { authorization } from './authorization.ts'
 import { backendAuth } from './backend-auth.ts'
 import { backendHttp } from './backend-http.ts'
 import { backendTcp } from './backend-tcp.ts'
 import { backendTls } from './backend-tls.ts'
 import { backendTransformation } from './backend-transformation.ts'
+import { buffer } from './buffer.ts'
+import { basicAuthentication } from './basic-authentication.ts'
 import { cors } from './cors.ts'
 import { csrf } from './csrf.ts'
+import { delay } from './delay.ts'
 import { directResponse } from './direct-response.ts'
+import { backendExtAuth, extAuth } from './ext-authz.ts'
 import type { FieldTranslator } from './field.ts'
 import { frontendHttp } from './frontend-http.ts'
+import { frontendTcp } from './frontend-tcp.ts'
+import { frontendTls } from './frontend-tls.ts'
 import { headerModifiers } from './header-modifier.ts'
+import { health } from './health.ts'
 import { hostRewrite } from './host-rewrite.ts'
+import { jwtAuthentication } from './jwt-authentication.ts'
 import { rateLimit } from './local-rate-limit.ts'
 import { mcp } from './mcp.ts'
+import { networkAuthorization } from './network-authorization.ts'
 import { notYetProgrammed } from './not-yet-programmed.ts'
+import { retry } from './retry.ts'
 import { timeouts } from './timeout.ts'
 import { transformation } from './transformation.ts'
 
@@ -27,21 +38,21 @@ type Section<Fields, P> = { readonly [K in keyof Fields]-?: FieldTranslator<NonN
 
 /** `phase` says when the other fields run; it is no policy of its own. */
 export const TRAFFIC = {
-  apiKeyAuthentication: notYetProgrammed({ security: true, suffix: 'apikeyauth' }),
+  apiKeyAuthentication,
   authorization,
-  basicAuthentication: notYetProgrammed({ security: true, suffix: 'basicauth' }),
-  buffer: notYetProgrammed({ security: false, suffix: 'buffer' }),
+  basicAuthentication,
+  buffer,
   cors,
   csrf,
-  delay: notYetProgrammed({ security: false, suffix: 'delay' }),
+  delay,
   directResponse,
-  extAuth: notYetProgrammed({ security: true, suffix: 'extauth' }),
+  extAuth,
   extProc: notYetProgrammed({ security: mayNotFailOpen, suffix: 'extproc' }),
   headerModifiers,
   hostRewrite,
-  jwtAuthentication: notYetProgrammed({ security: true, suffix: 'jwt' }),
+  jwtAuthentication,
   rateLimit,
-  retry: notYetProgrammed({ security: false, suffix: 'retry' }),
+  retry,
   timeouts,
   transformation,
 } satisfies Section<Omit<Traffic, 'phase'>, TrafficPayload>
@@ -52,23 +63,22 @@ export const FRONTEND = {
   connect: notYetProgrammed({ security: false, suffix: 'frontend-connect' }),
   http: frontendHttp,
   metrics: notYetProgrammed({ security: false, suffix: 'frontend-metrics' }),
-  networkAuthorization: notYetProgrammed({ security: true, suffix: 'frontend-network-authz' }),
+  networkAuthorization,
   /** A required header that nobody reads would leave source addresses to be believed that are not the client's. */
   proxyProtocol: notYetProgrammed<ProxyProtocol>({
     security: ({ mode }) => mode !== 'Optional',
     suffix: 'frontend-proxy',
   }),
-  tcp: notYetProgrammed({ security: false, suffix: 'frontend-tcp' }),
-  /** Covers TLS listeners only, and this version opens none. */
-  tls: notYetProgrammed({ security: false, suffix: 'frontend-tls' }),
+  tcp: frontendTcp,
+  tls: frontendTls,
   tracing: notYetProgrammed({ security: false, suffix: 'frontend-tracing' }),
 } satisfies Section<Frontend, FrontendPayload>
 
 export const BACKEND = {
   ai,
   auth: backendAuth,
-  extAuth: notYetProgrammed({ security: true, suffix: 'extauth' }),
-  health: notYetProgrammed({ security: false, suffix: 'health' }),
+  extAuth: backendExtAuth,
+  health,
   http: backendHttp,
   mcp,
   tcp: backendTcp,

@@ -11,7 +11,6 @@ export interface TargetResolution {
   readonly targets: readonly ResolvedTarget[]
   /** Lines for the StatusSummary: targets that are missing or reach no Gateway. */
   readonly unattached: readonly string[]
-  readonly kinds: ReadonlySet<string>
 }
 
 export function resolveTargets(policy: GwPolicy, snapshot: Snapshot, lookup: TargetLookup): TargetResolution {
@@ -33,8 +32,11 @@ export function resolveTargets(policy: GwPolicy, snapshot: Snapshot, lookup: Tar
   return {
     targets: [...byKey.values()],
     unattached: [...new Set(unattached)],
-    kinds: new Set([...(policy.spec.targetRefs ?? []), ...(policy.spec.targetSelectors ?? [])].map(({ kind }) => kind)),
   }
+}
+
+export function targetKinds({ spec: { targetRefs = [], targetSelectors = [] } }: GwPolicy): ReadonlySet<string> {
+  return new Set([...targetRefs, ...targetSelectors].map(({ kind }) => kind))
 }
 
 export function targetKind({ group, kind }: { readonly group: string; readonly kind: string }): TargetKind | undefined {

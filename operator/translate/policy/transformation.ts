@@ -4,9 +4,10 @@ import type { Transformation as RenderedTransformation } from '#api/ir/types.gen
 import type { FieldPath } from '#api/problem.ts'
 import type { TransformationOrConditional } from '#api/v1alpha1/gwpolicy.gen.ts'
 import type { Transform, Transformation } from '#api/v1alpha1/shared.gen.ts'
-import { sortedBy } from '../order.ts'
+import { renderConditional } from './conditional.ts'
 import { checkExpression } from './expression.ts'
 import type { FieldContext, FieldTranslator } from './field.ts'
+import { namedExpressions } from './named-expressions.ts'
 
 export const transformation: FieldTranslator<TransformationOrConditional, TrafficPayload> = {
   failureMode: 'keep',
@@ -19,16 +20,7 @@ type Rendered = NonNullable<TrafficPayload['transformation']>
 
 function renderOrConditional(value: TransformationOrConditional, context: FieldContext): Rendered {
   if (value.conditional === undefined) return renderTransformation(value, context.path, context)
-  return {
-    conditional: value.conditional.map(({ condition, policy }, index) => {
-      const path = `${context.path}.conditional[${index}]`
-      if (condition !== undefined) checkExpression(condition, `${path}.condition`, context)
-      return {
-        ...(condition !== undefined && { condition }),
-        policy: renderTransformation(policy, `${path}.policy`, context),
-      }
-    }),
-  }
+  return renderConditional(value.conditional, context, (policy, path) => renderTransformation(policy, path, context))
 }
 
 export function renderTransformation(
@@ -46,24 +38,12 @@ function renderTransform(transform: Transform, path: FieldPath, context: FieldCo
   const { metadata, add, set, remove, body } = transform
   if (body !== undefined) checkExpression(body, `${path}.body`, context)
   return {
-    ...(metadata !== undefined && { metadata: renderMetadata(metadata, `${path}.metadata`, context) }),
+    ...(metadata !== undefined && { metadata: namedExpressions(metadata, `${path}.metadata`, context) }),
     ...(add !== undefined && { add: renderHeaders(add, `${path}.add`, context) }),
     ...(set !== undefined && { set: renderHeaders(set, `${path}.set`, context) }),
     ...(remove !== undefined && { remove: remove.map((name) => name.toLowerCase()) }),
     ...(body !== undefined && { body }),
   }
-}
-
-/** By name: a map of the API has no order of its own. */
-function renderMetadata(
-  metadata: Readonly<Record<string, string>>,
-  path: FieldPath,
-  context: FieldContext,
-): NamedExpression[] {
-  return sortedBy(Object.entries(metadata), ([name]) => name).map(([name, expression]) => {
-    checkExpression(expression, `${path}.${name}`, context)
-    return { name, expression }
-  })
 }
 
 export function renderHeaders(

@@ -1,11 +1,13 @@
 // Which listeners take a route, for one parentRef, and why when none does. Order and messages are part of the API.
 import type { HTTPRoute, HTTPRouteParentRef } from '#api/gateway/httproute.gen.ts'
 import type { GRPCRoute } from '#api/gateway/grpcroute.gen.ts'
+import type { TCPRoute } from '#api/gateway/tcproute.gen.ts'
+import type { TLSRoute } from '#api/gateway/tlsroute.gen.ts'
 import type { Listener } from '../gateway/listener.ts'
 import { hostnamesIntersect } from '../hostnames.ts'
 import { groupOf, namespaceOf } from '../object-ref.ts'
 
-export type AnyRoute = HTTPRoute | GRPCRoute
+export type AnyRoute = HTTPRoute | GRPCRoute | TCPRoute | TLSRoute
 
 export interface Denial {
   readonly reason: 'NoMatchingParent' | 'NotAllowedByListeners' | 'NoMatchingListenerHostname'
@@ -40,7 +42,8 @@ function isAddressed({ port, sectionName }: HTTPRouteParentRef, { spec }: Listen
 }
 
 function denialOf(route: AnyRoute, { spec, kinds, allowsNamespace }: Listener): Denial | undefined {
-  const hostnames = route.spec.hostnames ?? []
+  // TCPRoutes have none: nothing in plain bytes names a host.
+  const hostnames = 'hostnames' in route.spec ? (route.spec.hostnames ?? []) : []
   if (hostnames.length > 0 && !hostnames.some((hostname) => hostnamesIntersect(spec.hostname, hostname))) {
     return {
       reason: 'NoMatchingListenerHostname',

@@ -1,10 +1,18 @@
 // Gateway API filters of a rule or a backendRef. A filter this version cannot run makes the route refuse, never skip.
 import type { HTTPRouteFilter } from '#api/gateway/httproute.gen.ts'
-import type { Cors, HeaderModifier, PathModifier, RequestRedirect, UrlRewrite } from '#api/ir/types.gen.ts'
+import type {
+  Cors,
+  HeaderModifier,
+  PathModifier,
+  RequestMirror,
+  RequestRedirect,
+  UrlRewrite,
+} from '#api/ir/types.gen.ts'
 import type { FieldPath } from '#api/problem.ts'
 import { renderCors } from '../policy/cors.ts'
 import { headerModifier } from '../policy/header-filter.ts'
 import type { RouteFault } from './fault.ts'
+import type { MirrorTranslation } from './mirror.ts'
 
 /** Rules may carry all of them, backendRefs all but cors. */
 export interface RenderedFilters {
@@ -13,11 +21,14 @@ export interface RenderedFilters {
   responseHeaderModifier?: HeaderModifier
   requestRedirect?: RequestRedirect
   urlRewrite?: UrlRewrite
+  requestMirror?: RequestMirror[]
 }
 
 export interface FilterTranslation {
   readonly filters: RenderedFilters
   readonly faults: readonly RouteFault[]
+  /** Mirrors that lead nowhere; the route is served without them. */
+  readonly unresolved: readonly RouteFault[]
 }
 
 const REDIRECT_STATUS_DEFAULT = 302
@@ -28,16 +39,24 @@ export interface FilterList {
   readonly filters: readonly HTTPRouteFilter[] | undefined
   readonly level: FilterLevel
   readonly path: FieldPath
+  readonly mirror: (filter: NonNullable<HTTPRouteFilter['requestMirror']>) => MirrorTranslation
 }
 
-export function renderFilters({ filters, level, path }: FilterList): FilterTranslation {
+export function renderFilters({ filters, level, path, mirror }: FilterList): FilterTranslation {
   const rendered: RenderedFilters = {}
   const faults: RouteFault[] = []
+  const unresolved: RouteFault[] = []
   for (const [index, filter] of (filters ?? []).entries()) {
+    if (filter.type === 'RequestMirror' && filter.requestMirror !== undefined) {
+      const translated = mirror(filter.requestMirror)
+      if ('mirror' in translated) (rendered.requestMirror ??= []).push(translated.mirror)
+      else unresolved.push({ ...translated.unresolved, path: `${path}[${index}]` })
+      continue
+    }
     const fault = addFilter(rendered, filter, level)
     if (fault !== undefined) faults.push({ ...fault, path: `${path}[${index}]` })
   }
-  return { filters: rendered, faults }
+  return { filters: rendered, faults, unresolved }
 }
 
 type Fault = Omit<RouteFault, 'path'>
@@ -77,6 +96,7 @@ const ADDERS: { readonly [T in HTTPRouteFilter['type']]: Adder } = {
     reason: 'IncompatibleFilters',
     message: 'filter ExtensionRef is not supported; attach a GwPolicy to the route instead',
   }),
+  // Without its settings there is nothing to copy to; with them it does not come here.
   RequestMirror: (_, filter) => notRun(filter.type),
   ExternalAuth: (_, filter) => notRun(filter.type),
 }

@@ -6,10 +6,13 @@ import { durationMs } from '../duration.ts'
 import { GATEWAY_GROUP } from '../groups.ts'
 import { namespaceOf } from '../object-ref.ts'
 import { createdAt } from '../order.ts'
-import { type ReferenceScope, resolveReference } from '../reference.ts'
+import { renderRetry } from '../policy/retry.ts'
+import { type ReferenceScope, type ReferenceSource, resolveReference } from '../reference.ts'
 import type { RouteFault } from './fault.ts'
-import { renderFilters } from './filters.ts'
+import type { L4RuleDraft } from './l4-route.ts'
+import { type FilterList, renderFilters } from './filters.ts'
 import { renderMatches } from './matches.ts'
+import { renderMirror } from './mirror.ts'
 import { regexFaults } from './regexes.ts'
 
 /** One rule; key and listenerKey are added for each listener that takes the route. */
@@ -17,6 +20,8 @@ export type RuleDraft = Omit<Route, 'key' | 'listenerKey' | 'routeGroupKey'>
 
 export interface RouteTranslation {
   readonly rules: readonly RuleDraft[]
+  /** Of TCPRoutes and TLSRoutes, which have no others. */
+  readonly l4Rules?: readonly L4RuleDraft[]
   /** The route cannot be served as written. */
   readonly faults: readonly RouteFault[]
   readonly unresolved: readonly RouteFault[]
@@ -28,6 +33,10 @@ export function translateHttpRoute(route: HTTPRoute, scope: ReferenceScope): Rou
   const parts = (route.spec.rules ?? [{}]).map((rule, index) =>
     translateRule(route, { rule, path: `spec.rules[${index}]` }, scope),
   )
+  return joinRules(parts)
+}
+
+export function joinRules(parts: readonly RulePart[]): RouteTranslation {
   return {
     rules: parts.map(({ draft }) => draft),
     faults: parts.flatMap(({ faults }) => faults),
@@ -41,7 +50,7 @@ interface PlacedRule {
   readonly path: FieldPath
 }
 
-interface RulePart {
+export interface RulePart {
   readonly draft: RuleDraft
   readonly faults: readonly RouteFault[]
   readonly unresolved: readonly RouteFault[]
@@ -49,12 +58,19 @@ interface RulePart {
 }
 
 function translateRule(route: HTTPRoute, { rule, path }: PlacedRule, scope: ReferenceScope): RulePart {
-  const filters = renderFilters({ filters: rule.filters, level: 'rule', path: `${path}.filters` })
+  const from = { group: GATEWAY_GROUP, kind: 'HTTPRoute', namespace: namespaceOf(route) }
+  const mirror: FilterList['mirror'] = (filter) => renderMirror(filter, from, scope)
+  const filters = renderFilters({ filters: rule.filters, level: 'rule', path: `${path}.filters`, mirror })
   const backends = (rule.backendRefs ?? []).map((ref, index) =>
-    translateBackend(route, { ref, path: `${path}.backendRefs[${index}]` }, scope),
+    translateBackendRef(from, { ref, path: `${path}.backendRefs[${index}]` }, scope),
   )
   const timeout = timeoutOf(rule)
-  const inlinePolicies: TrafficPayload = { ...filters.filters, ...(timeout !== undefined && { timeout }) }
+  const retry = renderRetry(rule.retry ?? {})
+  const inlinePolicies: TrafficPayload = {
+    ...filters.filters,
+    ...(timeout !== undefined && { timeout }),
+    ...(retry !== undefined && { retry }),
+  }
   const created = createdAt(route)
   const draft: RuleDraft = {
     name: {
@@ -76,7 +92,7 @@ function translateRule(route: HTTPRoute, { rule, path }: PlacedRule, scope: Refe
       ...filters.faults,
       ...backends.flatMap(({ faults }) => faults),
     ],
-    unresolved: backends.flatMap(({ unresolved }) => unresolved),
+    unresolved: [...filters.unresolved, ...backends.flatMap(({ unresolved }) => unresolved)],
     notProgrammed: notProgrammedFields(rule, path),
   }
 }
@@ -92,10 +108,19 @@ interface BackendPart {
   readonly unresolved: readonly RouteFault[]
 }
 
-function translateBackend(route: HTTPRoute, { ref, path }: PlacedBackendRef, scope: ReferenceScope): BackendPart {
-  const from = { group: GATEWAY_GROUP, kind: 'HTTPRoute', namespace: namespaceOf(route) }
+/** `from`: the route; those of other kinds have the same references. */
+export function translateBackendRef(
+  from: ReferenceSource,
+  { ref, path }: PlacedBackendRef,
+  scope: ReferenceScope,
+): BackendPart {
   const resolved = resolveReference(ref, from, scope)
-  const { filters, faults } = renderFilters({ filters: ref.filters, level: 'backendRef', path: `${path}.filters` })
+  const { filters, faults, unresolved } = renderFilters({
+    filters: ref.filters,
+    level: 'backendRef',
+    path: `${path}.filters`,
+    mirror: (filter) => renderMirror(filter, from, scope),
+  })
   return {
     backend: {
       weight: ref.weight ?? 1,
@@ -103,7 +128,7 @@ function translateBackend(route: HTTPRoute, { ref, path }: PlacedBackendRef, sco
       ...(Object.keys(filters).length > 0 && { inlinePolicies: filters }),
     },
     faults,
-    unresolved: resolved.invalid === undefined ? [] : [{ path, ...resolved.invalid }],
+    unresolved: [...(resolved.invalid === undefined ? [] : [{ path, ...resolved.invalid }]), ...unresolved],
   }
 }
 
@@ -116,12 +141,14 @@ function timeoutOf({ timeouts }: HTTPRouteRule): Timeout | undefined {
 }
 
 function notProgrammedFields(rule: HTTPRouteRule, path: FieldPath): RouteFault[] {
-  const fields: Array<'retry' | 'sessionPersistence'> = ['retry', 'sessionPersistence']
-  return fields
-    .filter((field) => rule[field] !== undefined)
-    .map((field) => ({
-      path: `${path}.${field}`,
-      reason: 'NotYetProgrammed',
-      message: `${field} is not run by this version of the proxy and has no effect`,
-    }))
+  const faults: RouteFault[] = []
+  if (rule.retry !== undefined && rule.retry.attempts === undefined) {
+    const message = 'retry without attempts has no effect; set how many times a request is sent again'
+    faults.push({ path: `${path}.retry.attempts`, reason: 'NotYetProgrammed', message })
+  }
+  if (rule.sessionPersistence !== undefined) {
+    const message = 'sessionPersistence is not run by this version of the proxy and has no effect'
+    faults.push({ path: `${path}.sessionPersistence`, reason: 'NotYetProgrammed', message })
+  }
+  return faults
 }

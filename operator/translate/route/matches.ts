@@ -25,14 +25,14 @@ function renderPath(path: HTTPRouteMatch['path']): PathMatch {
   return type === 'RegularExpression' ? { regex: value } : { exact: value }
 }
 
-interface NamedMatch {
+export interface NamedMatch {
   readonly name: string
   readonly type?: 'Exact' | 'RegularExpression'
   readonly value: string
 }
 
 /** Gateway API: of several entries with one name only the first counts. */
-function firstByName(entries: readonly NamedMatch[], normalise: (name: string) => string): ValueMatch[] {
+export function firstByName(entries: readonly NamedMatch[], normalise: (name: string) => string): ValueMatch[] {
   const byName = new Map<string, ValueMatch>()
   for (const { name, type = 'Exact', value } of entries) {
     const key = normalise(name)

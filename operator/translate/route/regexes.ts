@@ -19,7 +19,7 @@ export function regexFaults(matches: readonly HTTPRouteMatch[] | undefined, path
   })
 }
 
-function faultOf(pattern: string | undefined, path: FieldPath): RouteFault[] {
+export function faultOf(pattern: string | undefined, path: FieldPath): RouteFault[] {
   if (pattern === undefined) return []
   try {
     RE2JS.compile(pattern)

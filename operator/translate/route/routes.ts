@@ -40,16 +40,18 @@ export function attachRoute(route: AnyRoute, translation: RouteTranslation, ours
 /** The rules of an attached route on one listener. */
 export function renderedRules(route: AnyRoute, rules: readonly RuleDraft[], listener: Listener): Route[] {
   const suffix = listenerSuffix(listener)
+  // An HTTPRoute may have the same name.
+  const kind = route.kind === 'GRPCRoute' ? 'grpc.' : ''
   const base = nameKey(namespaceOf(route), route.metadata.name)
   return rules.map((rule, index) => ({
-    key: `${base}.${String(index).padStart(2, '0')}.${suffix}`,
+    key: `${base}.${String(index).padStart(2, '0')}.${kind}${suffix}`,
     listenerKey: listener.key,
     ...rule,
   }))
 }
 
 /** Two ListenerSets may hold listeners of one name; their routes must not share a key. */
-function listenerSuffix({ spec, set }: Listener): string {
+export function listenerSuffix({ spec, set }: Listener): string {
   return set === undefined ? spec.name : `${namespaceOf(set)}.${set.metadata.name}.${spec.name}`
 }
 

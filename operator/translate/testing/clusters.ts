@@ -141,6 +141,12 @@ const TARGETS = [
   { group: 'gateway.networking.k8s.io', kind: 'ListenerSet' },
 ] as const
 
+/** In the namespace of the policy. */
+const serviceRef = fc.oneof(
+  fc.record({ name, port: fc.constant(80) }),
+  fc.record({ group: fc.constant('gw.dev'), kind: fc.constant('GwBackend'), name }),
+)
+
 const gwPolicy = fc.record({
   apiVersion: fc.constant(GW_API),
   kind: fc.constant('GwPolicy'),
@@ -149,7 +155,14 @@ const gwPolicy = fc.record({
     targetRefs: fc
       .tuple(fc.constantFrom(...TARGETS), name)
       .map(([target, targetName]) => [{ ...target, name: targetName }]),
-    traffic: fc.constantFrom<object[]>({ csrf: {} }, { cors: {}, csrf: {} }, { retry: {} }, { extAuth: {} }),
+    traffic: fc.oneof(
+      fc.constantFrom<object[]>({ csrf: {} }, { cors: {}, csrf: {} }, { retry: {} }, { extAuth: {} }),
+      fc.record({ extAuth: fc.record({ backendRef: serviceRef, grpc: fc.constant({}) }) }),
+      fc.record({ apiKeyAuthentication: fc.record({ secretRef: fc.record({ name }) }) }),
+      fc.record({
+        basicAuthentication: fc.record({ secretRef: fc.record({ name, key: fc.constant('Authorization') }) }),
+      }),
+    ),
     backend: maybe(fc.record({ auth: fc.record({ secretRef: fc.record({ name }) }) })),
   }),
 })

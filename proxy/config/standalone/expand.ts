@@ -1,5 +1,5 @@
-// Variables in the text of a standalone file: `$NAME`, `${NAME}`, `${NAME:-default}`, `$$` for a dollar sign, and `~/` at
-// the start of a word. Only hand-written files go through this, never rendered configuration.
+// Variables in the text of a standalone file: `$NAME`, `${NAME}`, `${NAME:-default}`, `$$` for a dollar sign, and `~/`
+// at the start of a word. Only hand-written files go through this, never rendered configuration.
 import { placeOfOffset, type FileProblem, type OriginalText } from '#api/source/document.ts'
 
 export interface ExpandedText {

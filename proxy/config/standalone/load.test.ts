@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { loadStandalone, type LoadedStandalone } from './load.ts'
-import { DENYING_AUTH, DENYING_BACKEND, DENYING_GATEWAY, DENYING_TLS, DENYING_TRAFFIC } from './schema/policies.ts'
+import { DENYING_BACKEND, DENYING_GATEWAY, DENYING_TRAFFIC } from './schema/policies.ts'
+import { DENYING_AUTH, DENYING_TLS } from './schema/upstream.ts'
 
 const GATEWAY = 'gateways: { default: { port: 8080 } }\n'
 const BACKEND = '{ host: "127.0.0.1:80" }'
@@ -55,6 +56,27 @@ describe('loadStandalone, fields', () => {
     [route('localRateLimit: [{ fillInterval: 0s }]'), /fillInterval: must be longer than 0s/],
     [route('localRateLimit: [{}]'), /localRateLimit\[0\]\.fillInterval: is required/],
     [route('transformations: { request: { replace: "1" } }'), /request\.replace: is not served/],
+    [route('jwtAuth: { issuer: i }'), /jwtAuth\.jwks: is required/],
+    [route('jwtAuth: { issuer: i, jwks: { url: "https://idp" } }'), /jwks\.url: is not served .*: write the keys/],
+    [route('jwtAuth: { mode: Strict, issuer: i, jwks: k }'), /mode: must be one of optional, strict, permissive/],
+    [route('jwtAuth: { providers: [] }'), /providers: must be at least 1 items long/],
+    [
+      route('jwtAuth: { issuer: i, jwks: k, location: {} }'),
+      /exactly one of header, queryParameter, cookie, expression/,
+    ],
+    [route('basicAuth: { realm: r }'), /basicAuth\.htpasswd: is required/],
+    [route('basicAuth: { htpasswd: h, realm: "a\\nb" }'), /realm: holds control characters/],
+    [route('apiKey: { keys: [{}] }'), /keys\[0\]: must have exactly one of key, keyHash/],
+    [route('apiKey: { keys: [{ keyHash: "sha256:abc" }] }'), /keyHash: must be sha256: and 64 hex digits/],
+    [route('extAuthz: {}'), /extAuthz: must have exactly one of host, backend, either here or below target/],
+    [route('extAuthz: { host: "a:1", target: { host: "a:1" } }'), /exactly one of host, backend/],
+    [route('extAuthz: { backend: nowhere }'), /extAuthz\.backend: there is no backend named nowhere/],
+    [route('extAuthz: { backend: a, policies: {} }'), /extAuthz\.policies: must be set on the named backend/],
+    [route('extAuthz: { host: "a:1", protocol: {} }'), /protocol: must have exactly one of grpc, http/],
+    [route('extAuthz: { host: "a:1", failureMode: { denyWithStatus: 600 } }'), /denyWithStatus: must be at most 599/],
+    [route('extAuthz: { host: "a:1", cache: { key: [a], ttl: "1 +" } }'), /ttl: is not a valid expression/],
+    [route('remoteRateLimit: { host: "a:1", domain: d }'), /descriptors: is required/],
+    [route('remoteRateLimit: { service: s, domain: d, descriptors: [] }'), /service: is not served/],
     [route('ai: { promptCaching: {} }'), /ai\.promptCaching: is not served/],
     [route('ai: { routes: { /x: chat } }'), /routes\["\/x"\]: must be one of completions/],
     [route('mcpAuthorization: { rules: ["true"] }'), /has an effect only with an mcp backend/],
@@ -236,9 +258,24 @@ describe('loadStandalone, security policies that are not served', () => {
   })
 
   it('warns of every one of several, and refuses once', () => {
-    const text = route('jwtAuth: {}, basicAuth: {}')
-    expect(traffic(text)).toBe('routes[0].policies.jwtAuth')
+    const text = route('oidc: {}, mcpAuthentication: {}')
+    expect(traffic(text)).toBe('routes[0].policies.oidc')
     expect(problems(text)).toHaveLength(2)
+  })
+
+  it('asks one service for an inline backend of a route on two listeners', () => {
+    const text = `gateways: { default: { port: 1, listeners: [{ hostname: a }, { hostname: b }] } }
+routes: [{ backends: [{ host: "a:1", policies: { extAuthz: { host: "b:1" } } }] }]`
+    const keys = load(text).rendered?.config.backends.map(({ key }) => key) ?? []
+    expect(keys).toHaveLength(3)
+    expect(new Set(keys)).toContain('/service/routes[0].backends[0].policies.extAuthz')
+  })
+
+  it('takes only backends with a host as services', () => {
+    const model = 'backends: [{ name: m, ai: { name: p, provider: { openAI: {} } } }]'
+    expect(problems(`${route('extAuthz: { backend: m }')}${model}`)).toEqual([
+      expect.stringContaining('extAuthz.backend: must be a backend with a host; m is of kind ai'),
+    ])
   })
 
   it('refuses a conditional local rate limit', () => {

@@ -61,8 +61,9 @@ function build(file: StandaloneFile, context: BuildContext): void {
   const listeners = new ListenerRegistry(context)
   const registry = new GatewayRegistry(context, listeners)
   const routes = new RouteRegistry(context)
-  for (const [name, fields] of Object.entries(gateways)) registry.add(name, fields)
+  // First: everything else may name them.
   addNamedBackends(backends, context)
+  for (const [name, fields] of Object.entries(gateways)) registry.add(name, fields)
   for (const [index, route] of gatewayRoutes.entries()) {
     const path = pathTo('routes', index)
     routes.add(route, { path, listenerKeys: registry.listenersOf(route.gateways, path) })

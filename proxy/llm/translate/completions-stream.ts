@@ -1,5 +1,5 @@
-// Messages event stream to chat-completions chunks. A state machine: a delta for a block that was never opened is dropped,
-// an error event ends the stream, and `[DONE]` comes only after a complete answer.
+// Messages event stream to chat-completions chunks. A state machine: a delta for a block that was never opened is
+// dropped, an error event ends the stream, and `[DONE]` comes only after a complete answer.
 import { asNumber, asObject, asString, isObject, parseObject, type JsonObject } from '../json.ts'
 import { sseData, type SseEvent } from '../sse.ts'
 import { completionsUsage, finishReason, messagesErrorToCompletions } from './completions-response.ts'

@@ -5,9 +5,10 @@ import { compileConfig } from '../../config/compile.ts'
 import type { CompileConfig } from '../../config/compiled.ts'
 import { ConfigError } from '../../config/compiled.ts'
 import type { RequestHandler } from '../../http/handler.ts'
-import { createHttpServer } from '../../http/server.ts'
+import { createGrpcClient } from '../../grpc/client.ts'
 import { sharedRateLimitStore } from '../../policy/rate-limit-store.ts'
 import { createUpstreamClient } from '../../upstream/client.ts'
+import { serverFactory } from '../create-server.ts'
 import { runWorker } from '../worker-thread.ts'
 
 const compile: CompileConfig = (input, environment, previous) => {
@@ -41,7 +42,8 @@ function crashing(handler: RequestHandler): RequestHandler {
 
 runWorker({
   compileConfig: compile,
-  createServer: createHttpServer,
+  createServer: serverFactory(),
   createClient: () => createUpstreamClient(),
+  createGrpc: () => createGrpcClient(),
   createRateLimits: sharedRateLimitStore,
 })

@@ -2,6 +2,8 @@
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { endpointKeysOf } from '../../backend/endpoint-keys.ts'
+import { carryEndpointsOver, createEndpointBuffer } from '../../backend/endpoint-store.ts'
 import { rateLimitsOf } from '../../config/compile.ts'
 import { carryOver, createRateLimitBuffer } from '../../policy/rate-limit-store.ts'
 import type { RunningProxy } from '../proxy.ts'
@@ -49,6 +51,10 @@ export async function startTestProxy(
     rateLimits(config, previous) {
       const limits = rateLimitsOf(config)
       return previous === undefined ? createRateLimitBuffer(limits) : carryOver(previous, limits)
+    },
+    endpoints(config, previous, workers) {
+      const keys = endpointKeysOf(config)
+      return previous === undefined ? createEndpointBuffer(keys, workers) : carryEndpointsOver(previous, keys)
     },
   }).catch((error: unknown) => {
     closeSync(fd)

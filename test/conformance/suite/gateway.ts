@@ -52,6 +52,8 @@ export interface SampleGateway {
   /** Of an echo server, which must answer 200. */
   echo(path: string, question?: Question): Promise<Echo>
   policies(): Promise<readonly DumpedPolicy[]>
+  /** All of `/config_dump`. */
+  dump(): Promise<unknown>
   /** All conditions an object has, whoever its parents are. */
   conditions(kind: string, name: string): readonly Condition[]
   /** What the proxy has written since this sample is in force. */
@@ -135,6 +137,7 @@ export async function applySample({ sample, upstreams, on, change }: SampleInput
       const { text: dump } = await ask(`${admin}/config_dump`)
       return (JSON.parse(dump) as { policies: DumpedPolicy[] }).policies // api/admin describes it
     },
+    dump: async () => JSON.parse((await ask(`${admin}/config_dump`)).text),
     conditions: (kind, name) => conditionsOf(source, kind, name),
     log,
   }

@@ -7,8 +7,12 @@ import { type AddressInfo, createServer as createTcpServer, type Server as TcpSe
 import { join } from 'node:path'
 import { mcpServer } from '../../../hack/quickstart/mcp.ts'
 import { modelServer } from '../../../hack/quickstart/model.ts'
+import { grpcServer } from '#proxy/grpc/server.testing.ts'
+import { authorizer, grpcAuthorizer } from './authorizer.ts'
 import { echo } from './echo.ts'
+import { flaky } from './flaky.ts'
 import { fullBacklog } from './full-backlog.ts'
+import { limiter } from './limiter.ts'
 import { wordsServer } from './mcp-words.ts'
 
 /** The port of each upstream in the samples. */
@@ -23,6 +27,11 @@ export const SAMPLE_PORTS = {
   silent: 18_087,
   /** Where connecting hangs; only tests have it. */
   hanging: 18_088,
+  /** Refuses the first try of every request. */
+  flaky: 18_089,
+  authzHttp: 18_090,
+  authzGrpc: 18_091,
+  limiter: 18_092,
 } as const
 
 export const SAMPLE_SOCKET = '/tmp/gw-echo.sock'
@@ -59,6 +68,8 @@ export async function startUpstreams({ socketPath, port }: UpstreamOptions): Pro
     spare: createServer(echo('spare')),
     tls: createTlsServer({ cert: certificate('echo.crt'), key: certificate('echo.key') }, echo('tls')),
     words: wordsServer(),
+    flaky: createServer(flaky),
+    authzHttp: createServer(authorizer()),
     silent: createTcpServer((socket) => socket.on('error', () => undefined).resume()),
   }
   const unix = createServer(echo('unix'))
@@ -76,6 +87,8 @@ export async function startUpstreams({ socketPath, port }: UpstreamOptions): Pro
   const open = (name: keyof typeof servers) => listen(servers[name], { host: '127.0.0.1', port: port(name) })
   await listen(unix, { path: socketPath })
   const hanging = await fullBacklog()
+  const authzGrpc = await grpcServer([grpcAuthorizer], { port: port('authzGrpc') })
+  const rateLimiter = await grpcServer([limiter()], { port: port('limiter') })
   const ports = {
     echo: await open('echo'),
     model: await open('model'),
@@ -84,6 +97,10 @@ export async function startUpstreams({ socketPath, port }: UpstreamOptions): Pro
     tls: await open('tls'),
     words: await open('words'),
     silent: await open('silent'),
+    flaky: await open('flaky'),
+    authzHttp: await open('authzHttp'),
+    authzGrpc: authzGrpc.port,
+    limiter: rateLimiter.port,
     hanging: hanging.port,
   }
   return {
@@ -94,6 +111,8 @@ export async function startUpstreams({ socketPath, port }: UpstreamOptions): Pro
       const all: TcpServer[] = [...Object.values(servers), unix]
       for (const server of all) server.close()
       for (const socket of sockets) socket.destroy()
+      authzGrpc.kill()
+      rateLimiter.kill()
       await hanging.stop()
     },
   }

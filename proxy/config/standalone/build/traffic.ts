@@ -14,9 +14,11 @@ import {
   type LocalRateLimit,
   type RoutePolicies,
 } from '../schema/policies.ts'
+import { renderAuthentication } from './authentication.ts'
 import type { BuildContext } from './context.ts'
 import { defined, ifSet } from './defined.ts'
 import { deniedField, denialOf } from './denial.ts'
+import { renderExtAuthzOrConditional, renderRemoteRateLimit } from './external.ts'
 import {
   renderDirectResponse,
   renderModifier,
@@ -33,12 +35,14 @@ export interface TrafficPolicies {
 }
 
 export function gatewayTraffic(policies: GatewayPolicies, path: string, context: BuildContext): TrafficPolicies {
-  const { authorization, cors, transformations } = policies
+  const { authorization, cors, transformations, extAuthz } = policies
   return {
     payload: defined({
       deny: denialOf({ names: DENYING_GATEWAY, policies, path }, context),
       cors: cors && renderCors(cors),
       transformation: transformations && renderTransformations(transformations),
+      ...renderAuthentication(policies, path, context),
+      extAuthz: ifSet(extAuthz, (value) => renderExtAuthzOrConditional(value, pathTo(path, 'extAuthz'), context)),
     }),
     rules: authorization === undefined ? [] : renderRules(authorization),
   }
@@ -54,6 +58,13 @@ export function routeTraffic(policies: RoutePolicies, path: string, context: Bui
         defined({ requestMs: requestTimeout, backendRequestMs: backendRequestTimeout }),
       ),
       cors: ifSet(policies.cors, renderCors),
+      ...renderAuthentication(policies, path, context),
+      extAuthz: ifSet(policies.extAuthz, (value) =>
+        renderExtAuthzOrConditional(value, pathTo(path, 'extAuthz'), context),
+      ),
+      remoteRateLimit: ifSet(policies.remoteRateLimit, (value) =>
+        renderRemoteRateLimit(value, pathTo(path, 'remoteRateLimit'), context),
+      ),
       localRateLimit: limits.localRateLimit,
       transformation: ifSet(policies.transformations, renderTransformations),
       csrf: ifSet(policies.csrf, defined),

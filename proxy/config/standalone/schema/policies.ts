@@ -1,26 +1,26 @@
 // Policies of a standalone file: what each place allows and the fields of each policy (resources supplement 4.10).
 import * as z from 'zod'
+import { apiKey, basicAuth, jwtAuth } from './authentication.ts'
+import { extAuthz, extAuthzOrConditional, remoteRateLimit } from './external.ts'
 import { denying, fields, isMap, notServed, oneShape } from './object.ts'
-import { cel, count, duration, fileOrInline, headerName, headerValue, mapOf, port, text } from './values.ts'
+import {
+  backendAuth,
+  backendTLS,
+  headerModifier,
+  http,
+  type location,
+  tcp,
+  type transform,
+  transformation,
+  transformationShape,
+} from './upstream.ts'
+import { cel, count, duration, headerName, mapOf, port, text } from './values.ts'
 
 /** Security policies that this version does not serve: a route with one of them refuses its requests. */
-export const DENYING_TRAFFIC = [
-  'jwtAuth',
-  'basicAuth',
-  'apiKey',
-  'oidc',
-  'extAuthz',
-  'extProc',
-  'remoteRateLimit',
-  'mcpAuthentication',
-  'mcpGuardrails',
-] as const
-export const DENYING_GATEWAY = ['oidc', 'jwtAuth', 'extAuthz', 'extProc', 'basicAuth', 'apiKey'] as const
-export const DENYING_BACKEND = ['extAuthz', 'authorization', 'mcpGuardrails'] as const
+export const DENYING_TRAFFIC = ['oidc', 'extProc', 'mcpAuthentication', 'mcpGuardrails'] as const
+export const DENYING_GATEWAY = ['oidc', 'extProc'] as const
+export const DENYING_BACKEND = ['authorization', 'mcpGuardrails'] as const
 export const DENYING_AI = ['promptGuard'] as const
-export const DENYING_TLS = ['cert', 'key', 'subjectAltNames', 'keyExchangeGroups'] as const
-export const DENYING_AUTH = ['gcp', 'aws', 'azure', 'copilot', 'oauthTokenExchange', 'crossAppAccess'] as const
-
 const cors = fields({
   allowOrigins: z.array(text).optional(),
   allowMethods: z.array(text).optional(),
@@ -52,12 +52,6 @@ const localRateLimit = oneShape<z.output<typeof limit>[] | z.output<typeof condi
   isMap(value) ? conditionalOnly : z.array(limit).min(1),
 )
 
-const headerModifier = fields({
-  add: z.record(headerName, headerValue).optional(),
-  set: z.record(headerName, headerValue).optional(),
-  remove: z.array(headerName).optional(),
-})
-
 /** `full` is `host:port` or a host. */
 const authorityParts = fields({ full: text.optional(), host: text.optional(), port: port.optional() }).refine(
   (value) => Object.keys(value).length === 1,
@@ -81,16 +75,6 @@ const requestRedirect = fields({
 
 const urlRewrite = fields({ authority: authority.optional(), path: pathParts.optional() })
 
-const transform = fields({
-  add: z.record(headerName, cel).optional(),
-  set: z.record(headerName, cel).optional(),
-  remove: z.array(headerName).optional(),
-  body: cel.optional(),
-  metadata: mapOf(cel).optional(),
-  ...notServed(['replace']),
-})
-const transformationShape = { request: transform.optional(), response: transform.optional() }
-const transformation = fields(transformationShape)
 const conditionalTransformation = fields({
   conditional: z.array(fields({ condition: cel.optional(), ...transformationShape })).min(1),
 })
@@ -113,41 +97,6 @@ const directResponse = oneShape<z.output<typeof plainDirectResponse> | z.output<
 )
 
 const timeout = fields({ requestTimeout: duration.optional(), backendRequestTimeout: duration.optional() })
-
-const location = fields({
-  header: fields({ name: headerName, prefix: headerValue.optional() }).optional(),
-  queryParameter: fields({ name: text }).optional(),
-  cookie: fields({ name: text }).optional(),
-  ...notServed(['expression']),
-}).refine((value) => Object.keys(value).length === 1, {
-  error: 'must have exactly one of header, queryParameter, cookie',
-})
-const keyObject = fields({ value: fileOrInline, location: location.optional() })
-const keyFile = fields({ file: text })
-const authKey = oneShape<string | z.output<typeof keyObject> | z.output<typeof keyFile>>((value) => {
-  if (!isMap(value)) return text
-  return 'file' in value ? keyFile : keyObject
-})
-const authObject = fields({
-  key: authKey.optional(),
-  passthrough: fields({ location: location.optional() }).optional(),
-  credentials: z
-    .array(fields({ location, key: fileOrInline }))
-    .min(1)
-    .max(8)
-    .optional(),
-  ...denying(DENYING_AUTH),
-})
-const backendAuth = oneShape<string | z.output<typeof authObject>>((value) => (isMap(value) ? authObject : text))
-
-const backendTLS = fields({
-  root: text.optional(),
-  hostname: text.optional(),
-  insecure: z.boolean().optional(),
-  insecureHost: z.boolean().optional(),
-  alpn: z.array(text).min(1).optional(),
-  ...denying(DENYING_TLS),
-})
 
 const ROUTE_TYPES = [
   'completions',
@@ -173,13 +122,14 @@ const ai = fields({
   ...notServed(['promptCaching']),
 })
 
-const http = fields({ requestTimeout: duration.optional(), ...notServed(['version']) })
-const tcp = fields({ connectTimeout: duration.optional(), ...notServed(['keepalives']) })
-
 export const gatewayPolicyShape = {
   authorization: rules.optional(),
   cors: cors.optional(),
   transformations: transformations.optional(),
+  jwtAuth: jwtAuth.optional(),
+  basicAuth: basicAuth.optional(),
+  apiKey: apiKey.optional(),
+  extAuthz: extAuthzOrConditional.optional(),
   ...denying(DENYING_GATEWAY),
 }
 export const gatewayPolicies = fields(gatewayPolicyShape)
@@ -200,6 +150,11 @@ export const routePolicies = fields({
   transformations: transformations.optional(),
   csrf: csrf.optional(),
   timeout: timeout.optional(),
+  jwtAuth: jwtAuth.optional(),
+  basicAuth: basicAuth.optional(),
+  apiKey: apiKey.optional(),
+  extAuthz: extAuthzOrConditional.optional(),
+  remoteRateLimit: remoteRateLimit.optional(),
   ...denying(DENYING_TRAFFIC),
   ...notServed(['requestMirror', 'a2a', 'backendTunnel', 'buffer', 'retry', 'delay']),
 })
@@ -215,6 +170,7 @@ export const backendPolicies = fields({
   tcp: tcp.optional(),
   mcpAuthorization: rules.optional(),
   ai: ai.optional(),
+  extAuthz: extAuthz.optional(),
   ...denying(DENYING_BACKEND),
   ...notServed(['backendTunnel', 'health', 'a2a', 'inferenceRouting']),
 })

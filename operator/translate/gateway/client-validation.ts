@@ -1,0 +1,83 @@
+// Gateway spec.tls.frontend: whether clients of HTTPS listeners show a certificate, and who may have signed it.
+import type { Gateway, GatewayListener } from '#api/gateway/gateway.gen.ts'
+import type { ClientValidation } from '#api/ir/types.gen.ts'
+import { CORE_GROUP, GATEWAY_GROUP } from '../groups.ts'
+import { nameKey, namespaceOf } from '../object-ref.ts'
+import type { ListenerFault } from './listener.ts'
+import type { ListenerScope } from './listeners.ts'
+import { isCertificateBundle } from './tls-pair.ts'
+
+export interface ClientValidationOutcome {
+  readonly validation?: ClientValidation
+  /** The first reference that cannot be used; others may suffice. */
+  readonly unresolvedRef?: ListenerFault
+  /** Set: no reference can be used, so no client could be verified. */
+  readonly unusable?: ListenerFault
+}
+
+const CA_KEY = 'ca.crt'
+
+/** A setting of the port replaces that of the Gateway. */
+export function clientValidation(
+  gateway: Gateway,
+  { port, protocol }: Pick<GatewayListener, 'port' | 'protocol'>,
+  scope: ListenerScope,
+): ClientValidationOutcome {
+  const validation = protocol === 'HTTPS' ? validationAt(gateway, port) : undefined
+  if (validation === undefined) return {}
+  const bundles: string[] = []
+  const faults: ListenerFault[] = []
+  for (const ref of validation.caCertificateRefs) {
+    const outcome = bundleOf(gateway, ref, scope)
+    if ('pem' in outcome) bundles.push(outcome.pem)
+    else faults.push(outcome.fault)
+  }
+  const [first] = faults
+  const unresolved = first === undefined ? {} : { unresolvedRef: first }
+  if (bundles.length === 0) {
+    const message = 'none of the authorities for client certificates can be used; no client is let in'
+    return { ...unresolved, unusable: { reason: 'NoValidCACertificate', message } }
+  }
+  const { mode = 'AllowValidOnly' } = validation
+  return { ...unresolved, validation: { mode, caCertificates: `${bundles.join('\n')}\n` } }
+}
+
+/** Whether some port of the Gateway lets in clients that could not be verified. */
+export function hasInsecureFallback({ spec }: Gateway): boolean {
+  const { frontend } = spec.tls ?? {}
+  const all = [frontend?.default?.validation, ...(frontend?.perPort ?? []).map(({ tls }) => tls?.validation)]
+  return all.some((validation) => validation?.mode === 'AllowInsecureFallback')
+}
+
+type Validation = NonNullable<NonNullable<NonNullable<Gateway['spec']['tls']>['frontend']>['default']['validation']>
+
+function validationAt({ spec }: Gateway, port: number): Validation | undefined {
+  const { frontend } = spec.tls ?? {}
+  const own = frontend?.perPort?.find((one) => one.port === port)
+  return own === undefined ? frontend?.default?.validation : own.tls?.validation
+}
+
+type Bundle = { readonly pem: string } | { readonly fault: ListenerFault }
+
+function bundleOf(gateway: Gateway, ref: Validation['caCertificateRefs'][number], scope: ListenerScope): Bundle {
+  const own = namespaceOf(gateway)
+  const { group, kind, name, namespace = own } = ref
+  const fault = (reason: string, message: string): Bundle => ({ fault: { reason, message } })
+  if (group !== CORE_GROUP || kind !== 'ConfigMap') {
+    return fault('InvalidCACertificateKind', `authorities in a ${kind} are not supported; use a ConfigMap`)
+  }
+  const place = nameKey(namespace, name)
+  const from = { group: GATEWAY_GROUP, kind: 'Gateway', namespace: own }
+  if (!scope.isPermitted({ from, to: { group: CORE_GROUP, kind: 'ConfigMap', namespace, name } })) {
+    const message = `ConfigMap ${place} is not accessible to a Gateway in namespace ${own}; add a ReferenceGrant`
+    return fault('RefNotPermitted', message)
+  }
+  const pem = scope.snapshot.ConfigMap.get(namespace, name)?.data?.[CA_KEY]
+  if (pem === undefined || !isCertificateBundle(pem)) {
+    return fault(
+      'InvalidCACertificateRef',
+      `ConfigMap ${place} not found, or without a PEM certificate under ${CA_KEY}`,
+    )
+  }
+  return { pem: pem.trimEnd() }
+}

@@ -1,0 +1,66 @@
+// Whether a Secret holds a certificate and the key that belongs to it. The values never enter a message.
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import type { Secret } from '../kube.ts'
+import { secretValue } from '../secret-value.ts'
+
+export interface TlsPair {
+  /** PEM, leaf first. */
+  readonly certificate: string
+  readonly privateKey: string
+}
+
+export type PairOutcome = { readonly pair: TlsPair } | { readonly fault: string }
+
+export const CERTIFICATE_KEY = 'tls.crt'
+export const PRIVATE_KEY = 'tls.key'
+
+/** Objects do not change: each Secret is judged once, however often it is named. */
+const judged = new WeakMap<Secret, PairOutcome>()
+
+/** `fault` reads on from "secret ns/name …". */
+export function tlsPair(secret: Secret): PairOutcome {
+  const known = judged.get(secret)
+  if (known !== undefined) return known
+  const outcome = judge(secret)
+  judged.set(secret, outcome)
+  return outcome
+}
+
+function judge(secret: Secret): PairOutcome {
+  const certificate = secretValue(secret, CERTIFICATE_KEY)
+  const privateKey = secretValue(secret, PRIVATE_KEY)
+  if (certificate === undefined || !/-----BEGIN CERTIFICATE-----/.test(certificate)) {
+    return { fault: `holds no PEM certificate under ${CERTIFICATE_KEY}` }
+  }
+  if (privateKey === undefined || !/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(privateKey)) {
+    return { fault: `holds no PEM private key under ${PRIVATE_KEY}` }
+  }
+  const leaf = attempt(() => new X509Certificate(certificate))
+  if (leaf === undefined) return { fault: `holds no valid certificate under ${CERTIFICATE_KEY}` }
+  const key = attempt(() => createPrivateKey(privateKey))
+  if (key === undefined)
+    return { fault: `holds no usable private key under ${PRIVATE_KEY}; keys must not have a password` }
+  if (attempt(() => leaf.checkPrivateKey(key)) !== true) {
+    return {
+      fault: `holds a private key under ${PRIVATE_KEY} that does not belong to the certificate under ${CERTIFICATE_KEY}`,
+    }
+  }
+  return { pair: { certificate: `${certificate}\n`, privateKey: `${privateKey}\n` } }
+}
+
+const BLOCK = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
+
+/** Whether a bundle holds certificates, and nothing that only looks like one. */
+export function isCertificateBundle(pem: string): boolean {
+  const blocks = pem.match(BLOCK) ?? []
+  return blocks.length > 0 && blocks.every((block) => attempt(() => new X509Certificate(block)) !== undefined)
+}
+
+/** node:crypto throws for what users wrote; here that is an answer. */
+function attempt<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,44 @@
+// One API key of a ConfigMap: JSON with a hash, never the key itself. The text enters no message, for it may be one.
+import type { ApiKeyHash } from '#api/ir/types.gen.ts'
+
+export type ApiKeyHashOutcome =
+  | { readonly hash: ApiKeyHash }
+  | { readonly reason: 'RawKeyNotAllowed' | 'InvalidKeyHash'; readonly problem: string }
+
+const KEY_HASH = /^sha256:[0-9a-f]{64}$/i
+const MEMBERS: ReadonlySet<string> = new Set(['keyHash', 'metadata'])
+
+export function apiKeyHash(text: string): ApiKeyHashOutcome {
+  const entry = parseObject(text)
+  if (entry === undefined || Object.hasOwn(entry, 'key')) {
+    const problem = 'holds a raw key, which a ConfigMap must not: store {"keyHash": "sha256:<hex>"}, or use a Secret'
+    return { reason: 'RawKeyNotAllowed', problem }
+  }
+  const { keyHash, metadata } = entry
+  if (typeof keyHash !== 'string' || !KEY_HASH.test(keyHash)) {
+    return invalid('needs keyHash, "sha256:" and 64 hex digits')
+  }
+  // A member that this version does not know may narrow what the key is for.
+  if (Object.keys(entry).some((member) => !MEMBERS.has(member))) {
+    return invalid('has a member other than keyHash and metadata')
+  }
+  if (metadata === undefined) return { hash: { keyHash } }
+  return isObject(metadata) ? { hash: { keyHash, metadata } } : invalid('has metadata that is not an object')
+}
+
+function invalid(problem: string): ApiKeyHashOutcome {
+  return { reason: 'InvalidKeyHash', problem }
+}
+
+function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,24 @@
+// Where a credential of the client is read, as the contract says it. Unset stays unset: the proxy knows the default.
+import type { ExtractionLocation } from '#api/ir/types.gen.ts'
+import type { AuthorizationExtractionLocation } from '#api/v1alpha1/shared.gen.ts'
+import { checkExpression } from './expression.ts'
+import type { FieldContext } from './field.ts'
+
+export function locationField(
+  location: AuthorizationExtractionLocation | undefined,
+  context: FieldContext,
+): { location?: ExtractionLocation } {
+  if (location === undefined) return {}
+  const { header, queryParameter, cookie, expression } = location
+  if (expression !== undefined) checkExpression(expression, `${context.path}.location.expression`, context)
+  return {
+    location: {
+      ...(header !== undefined && {
+        header: { name: header.name.toLowerCase(), ...(header.prefix !== undefined && { prefix: header.prefix }) },
+      }),
+      ...(queryParameter !== undefined && { queryParameter: { name: queryParameter.name } }),
+      ...(cookie !== undefined && { cookie: { name: cookie.name } }),
+      ...(expression !== undefined && { expression }),
+    },
+  }
+}

@@ -1,0 +1,31 @@
+// backend.health. A broken condition calls no answer bad; endpoints that cannot be reached count all the same.
+import type { BackendPayload, HealthEviction as RenderedEviction } from '#api/ir/types.gen.ts'
+import type { Health, HealthEviction } from '#api/v1alpha1/shared.gen.ts'
+import { durationMs } from '../duration.ts'
+import { checkExpression } from './expression.ts'
+import type { FieldTranslator } from './field.ts'
+
+export const health: FieldTranslator<Health, BackendPayload> = {
+  failureMode: 'keep',
+  translate: ({ unhealthyCondition, eviction }, context) => {
+    if (unhealthyCondition !== undefined) {
+      checkExpression(unhealthyCondition, `${context.path}.unhealthyCondition`, context)
+    }
+    const rendered = {
+      ...(unhealthyCondition !== undefined && { unhealthyCondition }),
+      ...(eviction !== undefined && { eviction: renderEviction(eviction) }),
+    }
+    return [{ suffix: 'health', payload: { health: rendered } }]
+  },
+}
+
+function renderEviction(eviction: HealthEviction): RenderedEviction {
+  const { duration, restoreHealth, consecutiveFailures, healthThreshold } = eviction
+  const ms = duration === undefined ? undefined : durationMs(duration)
+  return {
+    ...(ms && { durationMs: ms }),
+    ...(restoreHealth !== undefined && { restoreHealth }),
+    ...(consecutiveFailures !== undefined && { consecutiveFailures }),
+    ...(healthThreshold !== undefined && { healthThreshold }),
+  }
+}

@@ -1,0 +1,66 @@
+// traffic.jwtAuthentication. A provider without usable keys stays, but no token of it is valid: Strict then refuses.
+import type { JwtProvider as RenderedProvider, TrafficPayload } from '#api/ir/types.gen.ts'
+import type { FieldPath } from '#api/problem.ts'
+import type { JWTAuthentication, JWTProvider } from '#api/v1alpha1/gwpolicy.gen.ts'
+import type { RemoteJWKS } from '#api/v1alpha1/shared.gen.ts'
+import { locationField } from './extraction-location.ts'
+import { denyNotProgrammed, type FieldContext, type FieldTranslator, reportError } from './field.ts'
+import { jwksUrl } from './jwks-url.ts'
+import { isKeySet } from './stored-key-sets.ts'
+
+const SUFFIX = 'jwt'
+
+export const jwtAuthentication: FieldTranslator<JWTAuthentication, TrafficPayload> = {
+  failureMode: 'deny',
+  translate: ({ mode = 'Strict', providers, location, mcp }, context) => {
+    // Without its metadata clients cannot find out where to get a token.
+    if (mcp !== undefined) return [denyNotProgrammed(context, SUFFIX, 'mcp')]
+    const rendered = providers.map((provider, index) =>
+      renderProvider(provider, `${context.path}.providers[${index}]`, context),
+    )
+    return [
+      { suffix: SUFFIX, payload: { jwtAuth: { mode, providers: rendered, ...locationField(location, context) } } },
+    ]
+  },
+}
+
+function renderProvider(provider: JWTProvider, path: FieldPath, context: FieldContext): RenderedProvider {
+  const { issuer, audiences, jwks } = provider
+  return {
+    issuer,
+    ...(audiences !== undefined && { audiences: [...audiences] }),
+    ...(jwks.remote === undefined
+      ? inlineKeys(jwks.inline ?? '', `${path}.jwks.inline`, context)
+      : remoteKeys(jwks.remote, `${path}.jwks.remote`, context)),
+  }
+}
+
+function inlineKeys(
+  text: string,
+  path: FieldPath,
+  context: FieldContext,
+): Pick<RenderedProvider, 'jwks' | 'unavailable'> {
+  if (isKeySet(text)) return { jwks: text }
+  const message = `${path} is not a JSON Web Key Set, {"keys": [...]}; no token of this provider is valid`
+  reportError(context, { path, reason: 'InvalidKeySet', message })
+  // The text stays out: it may be a key that is no public one.
+  return { unavailable: message }
+}
+
+function remoteKeys(
+  remote: RemoteJWKS,
+  path: FieldPath,
+  context: FieldContext,
+): Pick<RenderedProvider, 'jwks' | 'unavailable'> {
+  const target = jwksUrl(remote, context.scope)
+  if ('message' in target) {
+    const { reason, message } = target
+    reportError(context, { path: `${path}.backendRef`, reason, message })
+    return { unavailable: message }
+  }
+  const jwks = context.scope.keySets(target.url)
+  if (jwks !== undefined) return { jwks }
+  const message = `jwks keyset for ${JSON.stringify(target.url)} isn't available (not yet fetched or fetch failed)`
+  reportError(context, { path, reason: 'KeySetNotAvailable', message })
+  return { unavailable: message }
+}

@@ -1,0 +1,38 @@
+// Two schemes of one policy that both insist on a credential in one place: the first takes it away, so the second finds
+// none. Only says so; the policy is delivered as written.
+import type { ExtractionLocation, PolicyPayload } from '#api/ir/types.gen.ts'
+import type { Problem } from '#api/problem.ts'
+
+/** In the order they run, with the field of the API. */
+const SCHEMES = [
+  ['jwtAuth', 'jwtAuthentication'],
+  ['basicAuth', 'basicAuthentication'],
+  ['apiKey', 'apiKeyAuthentication'],
+] as const
+
+export function sharedLocationProblems(payloads: readonly PolicyPayload[]): Problem[] {
+  const holders = new Map<string, string>()
+  return SCHEMES.flatMap(([name, field]): Problem[] => {
+    const scheme = payloads.find(({ traffic }) => traffic?.[name] !== undefined)?.traffic?.[name]
+    const place = scheme?.mode === 'Strict' ? placeOf(scheme.location) : undefined
+    if (place === undefined) return []
+    const holder = holders.get(place)
+    if (holder === undefined) {
+      holders.set(place, field)
+      return []
+    }
+    const message =
+      `traffic.${holder} and traffic.${field} both need a credential in ${place}, and the first removes it: every ` +
+      `request gets 401; give one of them another location`
+    return [{ path: `spec.traffic.${field}.location`, reason: 'SharedLocation', message, severity: 'warning' }]
+  })
+}
+
+/** undefined: an expression, which takes nothing away. A prefix makes no second place. */
+function placeOf(location: ExtractionLocation | undefined): string | undefined {
+  if (location === undefined) return 'header authorization'
+  const { header, queryParameter, cookie } = location
+  if (header !== undefined) return `header ${header.name}`
+  if (queryParameter !== undefined) return `query parameter ${queryParameter.name}`
+  return cookie === undefined ? undefined : `cookie ${cookie.name}`
+}

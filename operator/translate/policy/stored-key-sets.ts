@@ -1,0 +1,60 @@
+// Key sets that the control plane has fetched and keeps in ConfigMaps of its own namespace. Only read here: translation
+// has no network. ConfigMaps of other namespaces never count, or their owners could forge keys.
+import type { ConfigMap } from '../kube.ts'
+import { namespaceOf } from '../object-ref.ts'
+import { compareText } from '../order.ts'
+import type { ObjectIndex } from '../snapshot.ts'
+
+/** The key set, as text, that was last fetched from a URL. */
+export type StoredKeySets = (url: string) => string | undefined
+
+export const STORE_LABEL = 'app.kubernetes.io/component'
+export const STORE_LABEL_VALUE = 'jwks-store'
+export const STORE_KEY = 'jwks-store'
+
+interface StoredKeySet {
+  readonly url: string
+  /** RFC 3339 in UTC: the order of the text is the order of time. */
+  readonly fetchedAt: string
+  readonly jwks: string
+}
+
+/** `namespace` undefined: there is no store. */
+export function storedKeySets(configMaps: ObjectIndex<ConfigMap>, namespace: string | undefined): StoredKeySets {
+  const newest = new Map<string, StoredKeySet>()
+  for (const configMap of configMaps.all) {
+    if (namespace === undefined || namespaceOf(configMap) !== namespace) continue
+    if (configMap.metadata.labels?.[STORE_LABEL] !== STORE_LABEL_VALUE) continue
+    const stored = parseStored(configMap.data?.[STORE_KEY] ?? '')
+    if (stored === undefined) continue
+    const known = newest.get(stored.url)
+    if (known === undefined || compareText(known.fetchedAt, stored.fetchedAt) < 0) newest.set(stored.url, stored)
+  }
+  return (url) => newest.get(url)?.jwks
+}
+
+/** Whether the text is a JSON Web Key Set; its keys are looked at by the proxy. */
+export function isKeySet(text: string): boolean {
+  const value = parseJson(text)
+  return isRecord(value) && Array.isArray(value['keys'])
+}
+
+function parseStored(text: string): StoredKeySet | undefined {
+  const value = parseJson(text)
+  if (!isRecord(value)) return undefined
+  const { url, fetchedAt, jwks } = value
+  if (typeof url !== 'string' || typeof fetchedAt !== 'string' || typeof jwks !== 'string') return undefined
+  return isKeySet(jwks) ? { url, fetchedAt, jwks } : undefined
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,46 @@
+// Mirrors of a route and of a backendRef, in that order: each is a plain backend with the policies that stand on it.
+import type { RequestMirror } from '#api/ir/types.gen.ts'
+import { compileHealth } from '../backend/health.ts'
+import { httpBackend } from '../backend/http.ts'
+import type { EffectiveBackendPolicies } from '../backend/handler.ts'
+import type { BackendPlan, NamedFilter } from '../plan.ts'
+import { effectiveService } from '../policy/merge-backend.ts'
+import { compileMirrors, type Mirror } from '../policy/mirror.ts'
+import type { CompileContext } from './context.ts'
+
+type FiltersOf = (policies: EffectiveBackendPolicies) => readonly NamedFilter[]
+
+/** A reference that leads nowhere is left out: a mirror never fails a request, and the route's status names it. */
+export function compileMirror(
+  mirrors: readonly RequestMirror[],
+  context: CompileContext,
+  filtersOf: FiltersOf,
+): BackendPlan['mirror'] {
+  const compiled = mirrors
+    .map((mirror) => mirrorOf(mirror, context, filtersOf))
+    .filter((mirror) => mirror !== undefined)
+  const { observer } = context.environment
+  return compileMirrors(compiled, {
+    random: Math.random,
+    called: (durationMs) => observer.mirrored?.(durationMs),
+  })
+}
+
+function mirrorOf(
+  { ref, numerator, denominator }: RequestMirror,
+  context: CompileContext,
+  filtersOf: FiltersOf,
+): Mirror | undefined {
+  const backend = ref.backend === undefined ? undefined : context.resolver.backend(ref.backend)
+  if (ref.invalid !== undefined || backend?.invalid !== undefined) return undefined
+  const policies = effectiveService(context.policies, { service: ref.service, backend })
+  const picker = context.resolver.resolve(ref, policies)
+  if (picker === undefined) return undefined
+  const health = policies.health === undefined ? undefined : compileHealth(policies.health, context.expression)
+  return {
+    numerator,
+    denominator,
+    filters: filtersOf(policies),
+    handler: httpBackend(picker, context.environment.client, health),
+  }
+}

@@ -1,0 +1,132 @@
+// The listeners of a TLS bind: which of them a server name chooses, and what each shakes hands with. A listener that is
+// not fit for it refuses; it never falls back to another certificate, or to none.
+import type { Listener, ListenerTLS } from '#api/ir/types.gen.ts'
+import type { ExchangePlace } from '../exchange.ts'
+import type { RequestHandler } from '../http/handler.ts'
+import type { EffectiveFrontend } from '../policy/merge-backend.ts'
+import { hostOf } from '../route/authority.ts'
+import { buildHostMap, type HostMap } from '../route/host-map.ts'
+import type { TcpPlan } from '../tcp/plan.ts'
+import { httpAlpn, rawAlpn } from '../tls/alpn.ts'
+import type { TlsAction, TlsBindPlan, TlsListenerPlan } from '../tls/plan.ts'
+import { checkNames, fingerprint, HANDSHAKE_TIMEOUT_MS, type TlsSettings } from '../tls/settings.ts'
+import type { CompileContext } from './context.ts'
+
+export interface TlsListenerInput {
+  readonly listener: Listener
+  readonly place: ExchangePlace
+  readonly frontend: EffectiveFrontend
+  /** Of listeners that speak HTTP. */
+  readonly handler: () => RequestHandler
+  /** Of the others. */
+  readonly tcp: () => TcpPlan
+}
+
+export interface TlsBindInput {
+  /** In order of precedence. */
+  readonly listeners: readonly TlsListenerInput[]
+  readonly handshakeTimeoutMs: number | undefined
+  readonly secret: CompileContext['secret']
+  readonly warn: (message: string) => void
+}
+
+export function compileTls({ listeners, handshakeTimeoutMs, secret, warn }: TlsBindInput): TlsBindPlan {
+  const byKey = new Map<string, TlsListenerPlan>()
+  const byName = new Map<string | undefined, TlsListenerPlan>()
+  for (const input of listeners) {
+    const { key, hostname } = input.listener
+    const action = actionOf(input, { secret, warn: (message) => warn(`listener ${key}: ${message}`) })
+    const own = fingerprintOf(input.listener, action)
+    const plan: TlsListenerPlan = { key, place: input.place, fingerprint: own, action }
+    byKey.set(key, plan)
+    const name = hostname?.toLowerCase()
+    // Conflicts are settled by the translator; the first of two equal names wins here as well.
+    if (!byName.has(name)) byName.set(name, plan)
+  }
+  const names = buildHostMap(byName)
+  return {
+    kind: 'TLS',
+    handshakeTimeoutMs: handshakeTimeoutMs ?? HANDSHAKE_TIMEOUT_MS,
+    listeners: byKey,
+    find: (serverName) => names.find(serverName ?? '')?.value,
+  }
+}
+
+/** Whose request it is that came over a connection to one listener and names another host. */
+export type HostVerdict = 'misdirectedRequest' | 'listenerNotFound' | undefined
+
+/** All listeners of a TLS bind by host name. */
+export function listenerNames(listeners: readonly Listener[]): HostMap<Listener> {
+  const byName = new Map<string | undefined, Listener>()
+  for (const listener of listeners) {
+    const name = listener.hostname?.toLowerCase()
+    if (!byName.has(name)) byName.set(name, listener)
+  }
+  return buildHostMap(byName)
+}
+
+export function hostCheck(own: Listener, names: HostMap<Listener>): (host: string) => HostVerdict {
+  return (host) => {
+    const fitting = names.find(hostOf(host))?.value
+    if (fitting === own) return undefined
+    return fitting === undefined ? 'listenerNotFound' : 'misdirectedRequest'
+  }
+}
+
+interface ActionContext {
+  readonly secret: CompileContext['secret']
+  readonly warn: (message: string) => void
+}
+
+function actionOf(input: TlsListenerInput, context: ActionContext): TlsAction {
+  const { tls = {}, protocol } = input.listener
+  if (protocol !== 'HTTPS' && protocol !== 'TLS') return refuse(`protocol ${protocol} has no place on a TLS port`)
+  if (tls.invalid !== undefined) return refuse(tls.invalid)
+  if (tls.mode === 'Passthrough') {
+    return protocol === 'TLS' ? { kind: 'Passthrough', tcp: input.tcp() } : refuse('HTTPS cannot be passed through')
+  }
+  const settings = settingsOf(input, context)
+  if ('reason' in settings) return refuse(settings.reason)
+  return protocol === 'HTTPS'
+    ? { kind: 'Http', settings, handler: input.handler() }
+    : { kind: 'Tcp', settings, tcp: input.tcp() }
+}
+
+function settingsOf(
+  { listener: { tls = {}, protocol }, frontend }: TlsListenerInput,
+  { secret, warn }: ActionContext,
+): TlsSettings | { readonly reason: string } {
+  const certificate = valueOf(tls.certificate, secret)
+  const privateKey = valueOf(tls.privateKey, secret)
+  if (certificate === undefined || privateKey === undefined) {
+    warn('its certificate is missing; handshakes fail')
+    return { reason: 'the certificate is missing' }
+  }
+  const { tls: policy = {} } = frontend
+  const names = checkNames(policy)
+  const alpn = (protocol === 'HTTPS' ? httpAlpn : rawAlpn)(policy.alpnProtocols)
+  for (const warning of [...names.warnings, ...alpn.warnings]) warn(warning)
+  if (names.fault !== undefined) return { reason: names.fault }
+  return {
+    certificate,
+    privateKey,
+    clientCertificates: tls.clientCertificates,
+    policy,
+    alpnProtocols: alpn.protocols,
+  }
+}
+
+function valueOf(ref: ListenerTLS['certificate'], secret: CompileContext['secret']): string | undefined {
+  const value = ref === undefined ? undefined : secret(ref)
+  return value === '' ? undefined : value
+}
+
+function refuse(reason: string): TlsAction {
+  return { kind: 'Refuse', reason }
+}
+
+/** The host name belongs to it: a connection may not outlive the listener's claim to its name. */
+function fingerprintOf({ hostname = '' }: Listener, action: TlsAction): string {
+  const settings = action.kind === 'Http' || action.kind === 'Tcp' ? fingerprint(action.settings) : ''
+  return `${action.kind} ${hostname.toLowerCase()} ${settings}`
+}

@@ -1,0 +1,97 @@
+// Policies that check who a client is, as fields of the contract. Passwords and keys go to the secrets.
+import type {
+  ApiKey as RenderedApiKey,
+  BasicAuth as RenderedBasic,
+  ExtractionLocation,
+  JwtAuth as RenderedJwt,
+  JwtProvider as RenderedProvider,
+  TrafficPayload,
+} from '#api/ir/types.gen.ts'
+import { parseKeySet } from '../../../auth/jwks.ts'
+import { pathTo } from '../field-path.ts'
+import type { ApiKey, BasicAuth, Extraction, JwtAuth, JwtProvider, Mode } from '../schema/authentication.ts'
+import type { BuildContext } from './context.ts'
+import { defined, ifSet } from './defined.ts'
+
+const MODES = { optional: 'Optional', strict: 'Strict', permissive: 'Permissive' } as const satisfies Record<
+  Mode,
+  string
+>
+const DEFAULT_MODE = 'optional'
+const REALM = 'Restricted'
+
+export interface AuthenticationFields {
+  readonly jwtAuth?: JwtAuth | undefined
+  readonly basicAuth?: BasicAuth | undefined
+  readonly apiKey?: ApiKey | undefined
+}
+
+/** `path`: of the policies. */
+export function renderAuthentication(
+  { jwtAuth, basicAuth, apiKey }: AuthenticationFields,
+  path: string,
+  context: BuildContext,
+): Pick<TrafficPayload, 'jwtAuth' | 'basicAuth' | 'apiKey'> {
+  return defined({
+    jwtAuth: ifSet(jwtAuth, (value) => renderJwt(value, pathTo(path, 'jwtAuth'), context)),
+    basicAuth: ifSet(basicAuth, (value) => renderBasic(value, pathTo(path, 'basicAuth'), context)),
+    apiKey: ifSet(apiKey, (value) => renderApiKey(value, pathTo(path, 'apiKey'), context)),
+  })
+}
+
+function renderJwt(value: JwtAuth, path: string, context: BuildContext): RenderedJwt {
+  const { mode = DEFAULT_MODE, location } = value
+  return {
+    mode: MODES[mode],
+    providers:
+      'providers' in value
+        ? value.providers.map((one, index) => renderProvider(one, pathTo(path, 'providers', index), context))
+        : [renderProvider(value, path, context)],
+    ...defined({ location: ifSet(location, renderLocation) }),
+  }
+}
+
+function renderProvider(
+  { issuer, audiences, jwks }: JwtProvider,
+  path: string,
+  context: BuildContext,
+): RenderedProvider {
+  const at = pathTo(path, 'jwks')
+  const text = typeof jwks === 'string' ? jwks : context.readFile(pathTo(at, 'file'), jwks.file ?? '')
+  if (text === undefined) return { issuer, ...defined({ audiences }), unavailable: `${at} cannot be read` }
+  const { keys, warnings } = parseKeySet(text)
+  for (const warning of warnings) context.warn(at, warning)
+  if (keys.length === 0) context.warn(at, 'holds no usable key: no token of this provider is valid')
+  return { issuer, ...defined({ audiences }), jwks: text }
+}
+
+function renderBasic(value: BasicAuth, path: string, context: BuildContext): RenderedBasic {
+  const { htpasswd, realm = REALM, mode = DEFAULT_MODE, authorizationLocation } = value
+  return {
+    mode: MODES[mode],
+    realm,
+    users: context.secret(pathTo(path, 'htpasswd'), htpasswd),
+    ...defined({ location: ifSet(authorizationLocation, renderLocation) }),
+  }
+}
+
+function renderApiKey({ keys, mode = DEFAULT_MODE, location }: ApiKey, path: string, context: BuildContext) {
+  const rendered: RenderedApiKey = { mode: MODES[mode], keys: [], hashes: [] }
+  for (const [index, { key, keyHash, metadata }] of keys.entries()) {
+    // As JSON, so that a key that looks like JSON stays what it is.
+    if (key !== undefined) {
+      const text = JSON.stringify(defined({ key, metadata }))
+      rendered.keys?.push(context.secret(pathTo(path, 'keys', index), text))
+    } else if (keyHash !== undefined) rendered.hashes?.push({ keyHash, ...defined({ metadata }) })
+  }
+  return { ...rendered, ...defined({ location: ifSet(location, renderLocation) }) }
+}
+
+function renderLocation({ header, queryParameter, cookie, expression }: Extraction): ExtractionLocation {
+  return defined({
+    header: header && { name: header.name, ...defined({ prefix: header.prefix }) },
+    queryParameter,
+    cookie,
+    expression,
+  })
+}

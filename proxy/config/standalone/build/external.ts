@@ -1,0 +1,157 @@
+// Policies that ask a service about each request, as fields of the contract. The service becomes a backend of its own
+// unless it is one that the file names.
+import type {
+  BackendReference,
+  ExtAuthz as RenderedExtAuthz,
+  ExtAuthzOrConditional as RenderedExtAuthzOrConditional,
+  RemoteRateLimit as RenderedRateLimit,
+  RemoteRateLimitOrConditional,
+} from '#api/ir/types.gen.ts'
+import { parseDuration } from '#api/units/duration.ts'
+import { pathTo } from '../field-path.ts'
+import type {
+  ExtAuthz,
+  ExtAuthzOrConditional,
+  PlainRateLimit,
+  RemoteRateLimit,
+  ServiceFields,
+} from '../schema/external.ts'
+import type { Address } from '../schema/values.ts'
+import { DEFAULT_NAMESPACE, type BuildContext } from './context.ts'
+import { defined, ifSet } from './defined.ts'
+import { expressions } from './headers.ts'
+import { backendNamed } from './references.ts'
+import { simpleSide } from './simple-policies.ts'
+
+const UNITS = { second: 'Second', minute: 'Minute', hour: 'Hour', day: 'Day', month: 'Month', year: 'Year' } as const
+
+export function renderExtAuthzOrConditional(
+  value: ExtAuthzOrConditional,
+  path: string,
+  context: BuildContext,
+): RenderedExtAuthzOrConditional {
+  if (!('conditional' in value)) return renderExtAuthz(value, path, context)
+  return {
+    conditional: value.conditional.map(({ condition, ...policy }, index) => ({
+      ...defined({ condition }),
+      policy: renderExtAuthz(policy, pathTo(path, 'conditional', index), context),
+    })),
+  }
+}
+
+export function renderExtAuthz(value: ExtAuthz, path: string, context: BuildContext): RenderedExtAuthz {
+  const { protocol, failureMode = 'deny', includeRequestHeaders, includeRequestBody, cache } = value
+  return {
+    service: serviceOf(value, path, context),
+    failureMode: failureMode === 'allow' ? 'FailOpen' : 'FailClosed',
+    ...(typeof failureMode === 'object' && { denyStatus: failureMode.denyWithStatus }),
+    ...renderProtocol(protocol ?? {}),
+    ...defined({
+      allowedRequestHeaders: includeRequestHeaders,
+      forwardBody: ifSet(includeRequestBody, ({ maxRequestBytes, packAsBytes }) => ({
+        bytesMax: maxRequestBytes,
+        ...defined({ packAsBytes }),
+      })),
+      cache: ifSet(cache, renderCache),
+    }),
+  }
+}
+
+function renderProtocol({ grpc, http }: NonNullable<ExtAuthz['protocol']>): Pick<RenderedExtAuthz, 'grpc' | 'http'> {
+  if (http === undefined) {
+    const { context, metadata } = grpc ?? {}
+    return { grpc: defined({ contextExtensions: context, requestMetadata: ifSet(metadata, expressions) }) }
+  }
+  const { path, redirect, body, includeResponseHeaders, addRequestHeaders, metadata } = http
+  return {
+    http: defined({
+      path,
+      redirect,
+      body,
+      allowedResponseHeaders: includeResponseHeaders,
+      addRequestHeaders: ifSet(addRequestHeaders, expressions),
+      responseMetadata: ifSet(metadata, expressions),
+    }),
+  }
+}
+
+/** Answers that live no time at all are not kept. */
+function renderCache({ key, ttl, maxEntries }: NonNullable<ExtAuthz['cache']>): RenderedExtAuthz['cache'] {
+  const duration = parseDuration(ttl)
+  if ('ms' in duration && duration.ms === 0) return undefined
+  return { key, ...('ms' in duration ? { ttlMs: duration.ms } : { ttl }), ...defined({ entriesMax: maxEntries }) }
+}
+
+export function renderRemoteRateLimit(
+  value: RemoteRateLimit,
+  path: string,
+  context: BuildContext,
+): RemoteRateLimitOrConditional {
+  if (!('conditional' in value)) return renderPlainLimit(value, path, context)
+  return {
+    conditional: value.conditional.map(({ condition, ...policy }, index) => ({
+      ...defined({ condition }),
+      policy: renderPlainLimit(policy, pathTo(path, 'conditional', index), context),
+    })),
+  }
+}
+
+function renderPlainLimit(value: PlainRateLimit, path: string, context: BuildContext): RenderedRateLimit {
+  return {
+    service: serviceOf(value, path, context),
+    failureMode: value.failureMode === 'failOpen' ? 'FailOpen' : 'FailClosed',
+    domain: value.domain,
+    descriptors: value.descriptors.map(({ entries, type, cost, limitOverride }) => ({
+      unit: type === 'tokens' ? 'Tokens' : 'Requests',
+      entries: entries.map(({ key, value: expression }) => ({ name: key, expression })),
+      ...defined({
+        cost,
+        limitOverride: ifSet(limitOverride, ({ requestsPerUnit, unit }) => ({ requestsPerUnit, unit: UNITS[unit] })),
+      }),
+    })),
+  }
+}
+
+/** `path`: of the policy. */
+function serviceOf(fields: ServiceFields, path: string, context: BuildContext): BackendReference {
+  const { target, policies } = fields
+  const { host, backend } = target ?? fields
+  const isTwice = target !== undefined && (fields.host !== undefined || fields.backend !== undefined)
+  if (isTwice || (host === undefined) === (backend === undefined)) {
+    context.error(path, 'must have exactly one of host, backend, either here or below target')
+  }
+  if (host !== undefined) return ownService(host, policies, path, context)
+  if (policies !== undefined) context.error(pathTo(path, 'policies'), 'must be set on the named backend')
+  return namedService(backend ?? '', target === undefined ? path : pathTo(path, 'target'), context)
+}
+
+function ownService(
+  host: Address,
+  policies: ServiceFields['policies'],
+  path: string,
+  context: BuildContext,
+): BackendReference {
+  // The slash keeps it apart from named backends, whose names have none.
+  const name = `service/${path}`
+  const key = `/${name}`
+  // An inline backend of a route on two listeners is built twice, but asks one service.
+  if (context.backendKinds.has(key)) return { backend: key }
+  const payload = simpleSide(policies ?? {}, pathTo(path, 'policies'), context)
+  context.backendKinds.set(key, 'host')
+  context.config.backends.push({
+    key,
+    name: { namespace: DEFAULT_NAMESPACE, name },
+    static: host,
+    ...(Object.keys(payload).length > 0 && { inlinePolicies: payload }),
+  })
+  return { backend: key }
+}
+
+function namedService(name: string, path: string, context: BuildContext): BackendReference {
+  const ref = backendNamed(name, pathTo(path, 'backend'), context)
+  const kind = ref.backend === undefined ? undefined : context.backendKinds.get(ref.backend)
+  if (kind !== undefined && kind !== 'host') {
+    context.error(pathTo(path, 'backend'), `must be a backend with a host; ${name} is of kind ${kind}`)
+  }
+  return ref
+}

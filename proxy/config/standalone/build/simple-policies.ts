@@ -1,0 +1,109 @@
+// Policies of calls to upstreams that need nothing but the call, as backend fields of the contract. Credentials go to
+// the secrets, never into the payload.
+import type {
+  BackendAuth as RenderedAuth,
+  BackendPayload,
+  BackendTLS as RenderedTls,
+  CredentialLocation,
+  Deny,
+} from '#api/ir/types.gen.ts'
+import { pathTo } from '../field-path.ts'
+import type { BackendAuth, BackendTLS, Location } from '../schema/policies.ts'
+import { DENYING_AUTH, DENYING_TLS, type SimplePolicies } from '../schema/upstream.ts'
+import type { BuildContext } from './context.ts'
+import { defined, ifSet } from './defined.ts'
+import { denialOf } from './denial.ts'
+import { renderModifier, renderTransformation } from './headers.ts'
+
+/** Of a service that another policy asks. */
+export function simpleSide(policies: SimplePolicies, path: string, context: BuildContext): BackendPayload {
+  const { backendTLS, backendAuth, http, tcp, requestHeaderModifier, transformations } = policies
+  const tls = ifSet(backendTLS, (value) => renderTls(value, pathTo(path, 'backendTLS'), context))
+  const auth = ifSet(backendAuth, (value) => renderAuth(value, pathTo(path, 'backendAuth'), context))
+  return defined({
+    deny: tls?.deny ?? auth?.deny,
+    tls: tls?.tls,
+    auth: auth?.auth,
+    http: renderHttp(http),
+    tcp: renderTcp(tcp),
+    transformation: ifSet(transformations, renderTransformation),
+    requestHeaderModifier: ifSet(requestHeaderModifier, renderModifier),
+  })
+}
+
+export function renderHttp(http: SimplePolicies['http']): BackendPayload['http'] {
+  return http?.requestTimeout === undefined ? undefined : { requestTimeoutMs: http.requestTimeout }
+}
+
+export function renderTcp(tcp: SimplePolicies['tcp']): BackendPayload['tcp'] {
+  return tcp?.connectTimeout === undefined ? undefined : { connectTimeoutMs: tcp.connectTimeout }
+}
+
+export function renderTls(
+  value: BackendTLS,
+  path: string,
+  context: BuildContext,
+): { readonly deny: Deny | undefined; readonly tls: RenderedTls } {
+  const { root, hostname, insecure, insecureHost, alpn } = value
+  const caCertificates = root === undefined ? undefined : context.readFile(pathTo(path, 'root'), root)
+  if (caCertificates?.includes('-----BEGIN CERTIFICATE-----') === false) {
+    context.error(pathTo(path, 'root'), 'the file holds no PEM certificate')
+  }
+  return {
+    deny: denialOf({ names: DENYING_TLS, policies: value, path }, context),
+    tls: defined({
+      sni: hostname,
+      caCertificates,
+      insecureSkipVerify: skipVerify(insecure, insecureHost),
+      alpnProtocols: alpn,
+    }),
+  }
+}
+
+function skipVerify(
+  insecure: boolean | undefined,
+  insecureHost: boolean | undefined,
+): RenderedTls['insecureSkipVerify'] {
+  if (insecure === true) return 'All'
+  return insecureHost === true ? 'Hostname' : undefined
+}
+
+export function renderAuth(
+  value: BackendAuth,
+  path: string,
+  context: BuildContext,
+): { readonly deny?: Deny | undefined; readonly auth?: RenderedAuth } {
+  if (typeof value === 'string') return { auth: { key: context.secret(path, value) } }
+  const deny = denialOf({ names: DENYING_AUTH, policies: value, path }, context)
+  const { key, passthrough, credentials } = value
+  if (key !== undefined && passthrough !== undefined) context.error(path, 'must have at most one of key, passthrough')
+  const primary = ifSet(key, (given) => primaryKey(given, pathTo(path, 'key'), context))
+  const auth: RenderedAuth = defined({
+    key: primary?.key,
+    passthrough: ifSet(passthrough, () => true),
+    location: ifSet(primary?.location ?? passthrough?.location, renderLocation),
+    credentials: credentials?.map((one, index) => ({
+      key: context.secret(pathTo(path, 'credentials', index, 'key'), one.key),
+      location: renderLocation(one.location),
+    })),
+  })
+  if (Object.keys(auth).length === 0 && deny === undefined) context.error(path, 'names no credentials')
+  return { deny, auth }
+}
+
+function primaryKey(
+  key: Exclude<Exclude<BackendAuth, string>['key'], undefined>,
+  path: string,
+  context: BuildContext,
+): { readonly key: { secret: string }; readonly location?: Location | undefined } {
+  if (typeof key === 'string' || 'file' in key) return { key: context.secret(path, key) }
+  return { key: context.secret(pathTo(path, 'value'), key.value), location: key.location }
+}
+
+function renderLocation({ header, queryParameter, cookie }: Location): CredentialLocation {
+  return defined({
+    header: header && { name: header.name, ...defined({ prefix: header.prefix }) },
+    queryParameter,
+    cookie,
+  })
+}

@@ -1,0 +1,66 @@
+// Policies that check who a client is (resources supplement 4.10). Their mode is optional unless a file says otherwise.
+import * as z from 'zod'
+import { fields, isMap, notServed, oneShape } from './object.ts'
+import { cel, fileOrInline, headerName, headerValue, mapOf, text } from './values.ts'
+
+const KEY_HASH = /^sha256:[0-9a-f]{64}$/i
+// oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+const CONTROL = /[\u0000-\u001f\u007f]/
+
+const mode = z.enum(['optional', 'strict', 'permissive'])
+
+const extraction = fields({
+  header: fields({ name: headerName, prefix: headerValue.optional() }).optional(),
+  queryParameter: fields({ name: text }).optional(),
+  cookie: fields({ name: text }).optional(),
+  expression: cel.optional(),
+}).refine((value) => Object.keys(value).length === 1, {
+  error: 'must have exactly one of header, queryParameter, cookie, expression',
+})
+
+const keySetFile = fields({ file: text.optional(), ...notServed(['url'], ': write the keys into the file') }).refine(
+  (value) => value.file !== undefined,
+  { error: 'must be a key set as text, or {file}' },
+)
+const jwks = oneShape<string | z.output<typeof keySetFile>>((value) => (isMap(value) ? keySetFile : text))
+const providerShape = {
+  issuer: text,
+  audiences: z.array(text).min(1).optional(),
+  jwks,
+  ...notServed(['jwtValidationOptions']),
+}
+const modeAndLocation = { mode: mode.optional(), location: extraction.optional() }
+const severalProviders = fields({ ...modeAndLocation, providers: z.array(fields(providerShape)).min(1).max(64) })
+const oneProvider = fields({ ...modeAndLocation, ...providerShape })
+export const jwtAuth = oneShape<z.output<typeof severalProviders> | z.output<typeof oneProvider>>((value) =>
+  isMap(value) && 'providers' in value ? severalProviders : oneProvider,
+)
+
+export const basicAuth = fields({
+  htpasswd: fileOrInline,
+  realm: text
+    .refine((value) => !CONTROL.test(value), { error: 'holds control characters, which no header may have' })
+    .optional(),
+  mode: z.enum(['optional', 'strict']).optional(),
+  authorizationLocation: extraction.optional(),
+})
+
+const knownKey = fields({
+  key: text.optional(),
+  keyHash: z.string().regex(KEY_HASH, { error: 'must be sha256: and 64 hex digits' }).optional(),
+  metadata: mapOf(z.json()).optional(),
+}).refine((value) => (value.key === undefined) !== (value.keyHash === undefined), {
+  error: 'must have exactly one of key, keyHash',
+})
+export const apiKey = fields({
+  keys: z.array(knownKey).min(1),
+  mode: mode.optional(),
+  location: extraction.optional(),
+})
+
+export type JwtAuth = z.output<typeof jwtAuth>
+export type JwtProvider = z.output<ReturnType<typeof fields<typeof providerShape>>>
+export type BasicAuth = z.output<typeof basicAuth>
+export type ApiKey = z.output<typeof apiKey>
+export type Extraction = z.output<typeof extraction>
+export type Mode = z.output<typeof mode>

@@ -1,0 +1,89 @@
+// Policies that ask a service about each request: authorization and global rate limits (resources supplement 4.10).
+import * as z from 'zod'
+import { parseDuration } from '#api/units/duration.ts'
+import { fields, isMap, notServed, oneShape } from './object.ts'
+import { simplePolicies } from './upstream.ts'
+import { address, cel, count, headerName, mapOf, text } from './values.ts'
+
+const place = { host: address.optional(), backend: text.optional(), ...notServed(['service']) }
+/** Where the service is: beside the other fields, or below `target`. */
+const serviceShape = { ...place, target: fields(place).optional(), policies: simplePolicies.optional() }
+
+const grpc = fields({ context: mapOf(z.string()).optional(), metadata: mapOf(cel).optional() })
+const http = fields({
+  path: cel.optional(),
+  redirect: cel.optional(),
+  body: cel.optional(),
+  includeResponseHeaders: z.array(headerName).optional(),
+  addRequestHeaders: z.record(headerName, cel).optional(),
+  metadata: mapOf(cel).optional(),
+})
+const protocol = fields({ grpc: grpc.optional(), http: http.optional() }).refine(
+  (value) => Object.keys(value).length === 1,
+  { error: 'must have exactly one of grpc, http' },
+)
+
+const failureWord = z.enum(['deny', 'allow'])
+const failureStatus = fields({ denyWithStatus: z.int().min(200).max(599) })
+const failureMode = oneShape<z.output<typeof failureWord> | z.output<typeof failureStatus>>((value) =>
+  isMap(value) ? failureStatus : failureWord,
+)
+
+/** Pseudo-headers may be sent on as well. */
+const pseudoHeader = z.enum([':method', ':path', ':scheme', ':authority'])
+const sentHeader = oneShape<string>((value) =>
+  typeof value === 'string' && value.startsWith(':') ? pseudoHeader : headerName,
+)
+
+const timeToLive = oneShape<string>((value) => (typeof value === 'string' && 'ms' in parseDuration(value) ? text : cel))
+
+const extAuthzShape = {
+  ...serviceShape,
+  protocol: protocol.optional(),
+  failureMode: failureMode.optional(),
+  includeRequestHeaders: z.array(sentHeader).optional(),
+  includeRequestBody: fields({
+    maxRequestBytes: count,
+    packAsBytes: z.boolean().optional(),
+    allowPartialMessage: z
+      .literal(false, { error: 'is not served by this version of the proxy: remove it' })
+      .optional(),
+  }).optional(),
+  cache: fields({ key: z.array(cel).min(1), ttl: timeToLive, maxEntries: count.optional() }).optional(),
+}
+export const extAuthz = fields(extAuthzShape)
+const conditionalExtAuthz = fields({
+  conditional: z.array(fields({ condition: cel.optional(), ...extAuthzShape })).min(1),
+})
+export const extAuthzOrConditional = oneShape<z.output<typeof extAuthz> | z.output<typeof conditionalExtAuthz>>(
+  (value) => (isMap(value) && 'conditional' in value ? conditionalExtAuthz : extAuthz),
+)
+
+const descriptor = fields({
+  entries: z.array(fields({ key: text, value: cel })).min(1),
+  type: z.enum(['requests', 'tokens']).optional(),
+  cost: cel.optional(),
+  limitOverride: fields({
+    requestsPerUnit: z.int().min(0).max(4_294_967_295),
+    unit: z.enum(['second', 'minute', 'hour', 'day', 'month', 'year']),
+  }).optional(),
+})
+const rateLimitShape = {
+  ...serviceShape,
+  domain: text,
+  descriptors: z.array(descriptor).min(1),
+  failureMode: z.enum(['failClosed', 'failOpen']).optional(),
+}
+const plainRateLimit = fields(rateLimitShape)
+const conditionalRateLimit = fields({
+  conditional: z.array(fields({ condition: cel.optional(), ...rateLimitShape })).min(1),
+})
+export const remoteRateLimit = oneShape<z.output<typeof plainRateLimit> | z.output<typeof conditionalRateLimit>>(
+  (value) => (isMap(value) && 'conditional' in value ? conditionalRateLimit : plainRateLimit),
+)
+
+export type ExtAuthz = z.output<typeof extAuthz>
+export type ExtAuthzOrConditional = z.output<typeof extAuthzOrConditional>
+export type PlainRateLimit = z.output<typeof plainRateLimit>
+export type RemoteRateLimit = z.output<typeof remoteRateLimit>
+export type ServiceFields = Pick<ExtAuthz, 'host' | 'backend' | 'target' | 'policies'>

@@ -1,0 +1,21 @@
+// How clients are told to leave: responses that end their connection, and a pause before idle connections are closed.
+import type { RequestHandler } from '../http/handler.ts'
+
+/**
+ * Time between telling clients to go (`connection: close` on responses) and closing connections that are idle: a client
+ * may be sending its next request on an idle connection, and closing it then would fail that request.
+ */
+export const QUIET_MS = 1000
+
+export function closingAfterResponse(handler: RequestHandler): RequestHandler {
+  return {
+    limits: handler.limits,
+    admits: handler.admits,
+    handle(exchange, respond) {
+      exchange.connection.close()
+      handler.handle(exchange, respond)
+    },
+    finished: (exchange, isComplete) => handler.finished(exchange, isComplete),
+    refused: (info) => handler.refused(info),
+  }
+}

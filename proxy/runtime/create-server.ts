@@ -1,0 +1,29 @@
+// The server of a bind by what its port speaks.
+import type { CompiledBind } from '../config/compiled.ts'
+import { createBindServer } from '../http2/bind-server.ts'
+import { TcpBind } from '../tcp/tcp-bind.ts'
+import { TlsBind } from '../tls/tls-bind.ts'
+import { DnsCache } from '../upstream/dns-cache.ts'
+import { HttpBind } from './http-bind.ts'
+import type { BindContext, BindServer } from './worker-parts.ts'
+
+/** Makes the servers of one worker; connections that are passed on share one name cache. */
+export function serverFactory(): (bind: CompiledBind, context: BindContext) => BindServer {
+  const dns = new DnsCache()
+  return (bind, { observer, sessionKey }) => {
+    const { layer4, handler } = bind
+    const server =
+      layer4 === undefined
+        ? new HttpBind(createBindServer(handler), handler)
+        : layer4.kind === 'TCP'
+          ? new TcpBind(layer4, { dns, observer })
+          : new TlsBind(layer4, {
+              dns,
+              observer,
+              ticketSecret: sessionKey,
+              createHttp: ({ current }) => createBindServer(current),
+            })
+    server.apply(bind)
+    return server
+  }
+}

@@ -1,0 +1,53 @@
+// The port of a plain HTTP bind.
+import type { CompiledBind } from '../config/compiled.ts'
+import type { Exchange } from '../exchange.ts'
+import type { RequestHandler } from '../http/handler.ts'
+import type { HttpServer } from '../http/server.ts'
+import { closingAfterResponse, QUIET_MS } from './closing.ts'
+import type { BindServer } from './worker-parts.ts'
+
+export class HttpBind implements BindServer {
+  readonly #server: HttpServer
+  #handler: RequestHandler
+  #isLeaving = false
+
+  constructor(server: HttpServer, handler: RequestHandler) {
+    this.#server = server
+    this.#handler = handler
+  }
+
+  get openConnections(): number {
+    return this.#server.openConnections
+  }
+
+  get activeRequests(): number {
+    return this.#server.activeRequests
+  }
+
+  listen(options: { host: string; port: number; reusePort: boolean }): Promise<number> {
+    return this.#server.listen(options)
+  }
+
+  apply({ handler }: CompiledBind): void {
+    this.#handler = handler
+    this.#server.setHandler(this.#isLeaving ? closingAfterResponse(handler) : handler)
+  }
+
+  letGo(): void {
+    this.#isLeaving = true
+    this.#server.setHandler(closingAfterResponse(this.#handler))
+    setTimeout(() => this.#server.drain(), QUIET_MS).unref()
+  }
+
+  running(): Iterable<Exchange> {
+    return this.#server.running()
+  }
+
+  stopAccepting(): void {
+    this.#server.stopAccepting()
+  }
+
+  destroyAll(): void {
+    this.#server.destroyAll()
+  }
+}

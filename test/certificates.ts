@@ -1,0 +1,48 @@
+// Certificates for tests, made when they are needed by the openssl of the machine. No key is part of the repository.
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+export interface KeyPair {
+  /** PEM. */
+  readonly certificate: string
+  readonly privateKey: string
+}
+
+export interface CertificateOptions {
+  readonly commonName: string
+  /** As openssl writes them: `DNS:a.example.com`, `URI:spiffe://…`, `IP:127.0.0.1`. */
+  readonly names?: readonly string[]
+  /** Without one the certificate signs itself. */
+  readonly issuer?: KeyPair
+  readonly isAuthority?: boolean
+  readonly days?: number
+}
+
+/** EC P-256. */
+export function certificateFor(options: CertificateOptions): KeyPair {
+  const folder = mkdtempSync(join(tmpdir(), 'gw-certificate-'))
+  const file = (name: string): string => join(folder, name)
+  try {
+    const { commonName, names = [], issuer, isAuthority = false, days = 2 } = options
+    const args = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-batch']
+    args.push('-keyout', file('key'), '-out', file('crt'), '-days', String(days))
+    args.push('-subj', `/O=Test/CN=${commonName}`)
+    args.push('-addext', `basicConstraints=critical,CA:${isAuthority ? 'TRUE' : 'FALSE'}`)
+    if (names.length > 0) args.push('-addext', `subjectAltName=${names.join(',')}`)
+    if (issuer !== undefined) {
+      writeFileSync(file('ca.crt'), issuer.certificate)
+      writeFileSync(file('ca.key'), issuer.privateKey, { mode: 0o600 })
+      args.push('-CA', file('ca.crt'), '-CAkey', file('ca.key'))
+    }
+    execFileSync('openssl', args, { stdio: 'pipe' })
+    return { certificate: readFileSync(file('crt'), 'utf8'), privateKey: readFileSync(file('key'), 'utf8') }
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+export function authority(commonName = 'Test CA'): KeyPair {
+  return certificateFor({ commonName, isAuthority: true })
+}

@@ -1,0 +1,91 @@
+// gw proxy trace as users run it: against a real proxy, with curl, and from a file.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { closeServer, freePort, listening } from '#test/ports.ts'
+import { testProxy, type TestProxy } from '#test/proxy.ts'
+import { gw, GwProcess } from './gw.ts'
+
+let upstream: Server
+let gateway: TestProxy
+let folder: string
+let local: string[]
+const hosts: (string | undefined)[] = []
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'gw-trace-test-'))
+  upstream = createServer((request, response) => {
+    hosts.push(request.headers.host)
+    response.end('ok')
+  })
+  const backend = { static: { host: '127.0.0.1', port: await listening(upstream) } }
+  gateway = await testProxy({ routes: [{ name: 'all', prefix: '/', backend }] })
+  local = ['proxy', 'trace', '--local', `--admin-addr=127.0.0.1:${gateway.proxy.ports.admin}`]
+})
+
+afterAll(async () => {
+  await gateway.stop()
+  closeServer(upstream)
+  rmSync(folder, { recursive: true })
+})
+
+const send = [`http://shop.example/cart?x=1`, '-X', 'POST', '-d', 'hello']
+
+describe('gw proxy trace', () => {
+  it('sends a request and prints its trace as a table', async () => {
+    const { code, stdout, stderr } = await gw(...local, `--port=${gateway.port}`, '--', ...send)
+    expect([code, stderr]).toEqual([0, 'sending the request\n'])
+    const lines = stdout.trimEnd().split('\n')
+    expect(lines[0]).toBe('#   Type            Summary')
+    expect(lines[1]).toBe('1   Request Start   request started')
+    expect(lines).toContain('5   Route           selected ns/all.00.http (1 evaluated)')
+    expect(lines.at(-1)).toMatch(/^\d+ +Request Done {4}request finished status=200$/)
+    expect(hosts).toContain('shop.example')
+  })
+
+  it('prints lines of JSON that it can show again', async () => {
+    const raw = await gw(...local, '--raw', `--port=${gateway.port}`, '--', ...send)
+    expect(raw.code).toBe(0)
+    const events = raw.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(events.at(-1)).toMatchObject({ message: { type: 'requestFinished', status: 200 } })
+    const file = join(folder, 'kept.jsonl')
+    writeFileSync(file, raw.stdout)
+    const table = await gw('proxy', 'trace', '--file', file)
+    expect(table.code).toBe(0)
+    expect(table.stdout.trimEnd().split('\n')).toHaveLength(events.length + 1)
+    const again = await gw('proxy', 'trace', '--raw', '--file', file)
+    expect(again.stdout).toBe(raw.stdout)
+  })
+
+  it('waits for a request of somebody else', async () => {
+    const command = new GwProcess([...local, '--expression', 'request.path == "/wanted"'])
+    await command.says('waiting for a request; Ctrl-C ends')
+    await (await fetch(`${gateway.url}/other`)).text()
+    await (await fetch(`${gateway.url}/wanted`)).text()
+    const { code, stdout } = await command.ended
+    expect(code).toBe(0)
+    expect(stdout).toContain('request finished status=200')
+  })
+
+  it('says what is wrong', async () => {
+    const nobody = await freePort()
+    const unreachable = await gw('proxy', 'trace', '--local', `--admin-addr=127.0.0.1:${nobody}`)
+    expect([unreachable.code, unreachable.stderr]).toEqual([
+      1,
+      `cannot read the trace of the admin server 127.0.0.1:${nobody}: connect ECONNREFUSED 127.0.0.1:${nobody}\n`,
+    ])
+    const bad = await gw(...local, '--expression', '1 +')
+    expect([bad.code, bad.stderr]).toEqual([1, expect.stringContaining('the admin server answers 400: expression: ')])
+    const refused = await gw(...local, `--port=${nobody}`, '--', 'http://shop.example/')
+    expect(refused.code).toBe(1)
+    expect(refused.stderr).toContain('curl failed: exit code 7')
+    const missing = await gw('proxy', 'trace', '--file', join(folder, 'missing'))
+    expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining('ENOENT')])
+    expect((await gw('proxy', 'trace')).code).toBe(1)
+  })
+})

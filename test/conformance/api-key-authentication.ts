@@ -1,0 +1,79 @@
+// traffic.apiKeyAuthentication: keys of Secrets, hashes of ConfigMaps, and that raw keys of ConfigMaps do not count.
+import { expect } from 'vitest'
+import { replacing, type ConformanceCase } from './suite/case.ts'
+
+const SAMPLE = 'api-key-authentication.yaml'
+const HASH = '{"keyHash": "sha256:b2cfb5518f033861ee2dd12be0f7c0b95c23d0b8d1f4c32c8a788f77bc8a52be"}'
+
+const bearer = (key: string) => ({ headers: { authorization: `Bearer ${key}` } })
+
+export const cases: readonly ConformanceCase[] = [
+  {
+    shortName: 'ApiKeyStrict',
+    description: 'a key of the Secret passes and is taken away, its metadata is there for other policies',
+    sample: SAMPLE,
+    async run(gateway) {
+      const { headers } = await gateway.echo('/strict', bearer('second-key'))
+      expect(headers['x-team']).toBe('web')
+      expect(headers).not.toHaveProperty('authorization')
+      expect((await gateway.echo('/strict', bearer('first-key'))).headers).not.toHaveProperty('x-team')
+      for (const question of [{}, bearer('third-key'), bearer('alice')]) {
+        expect((await gateway.ask('/strict', question)).status).toBe(401)
+      }
+    },
+  },
+  {
+    shortName: 'ApiKeyHash',
+    description: 'a key whose hash is in a ConfigMap passes, in the header that the policy names',
+    sample: SAMPLE,
+    async run(gateway) {
+      const { headers } = await gateway.echo('/header', { headers: { 'x-api-key': 'robot-key' } })
+      expect(headers).not.toHaveProperty('x-api-key')
+      expect((await gateway.ask('/header', bearer('robot-key'))).status).toBe(401)
+      expect((await gateway.ask('/header', { headers: { 'x-api-key': 'first-key' } })).status).toBe(401)
+    },
+  },
+  {
+    shortName: 'ApiKeyOptional',
+    description: 'no key passes, an unknown one does not',
+    sample: SAMPLE,
+    async run(gateway) {
+      await gateway.echo('/optional')
+      await gateway.echo('/optional', bearer('first-key'))
+      expect((await gateway.ask('/optional', bearer('unknown'))).status).toBe(401)
+    },
+  },
+  {
+    shortName: 'ApiKeysStaySecret',
+    description: 'the dump shows no key of a Secret',
+    sample: SAMPLE,
+    async run(gateway) {
+      const dump = JSON.stringify(await gateway.dump())
+      for (const secret of ['first-key', 'second-key']) expect(dump).not.toContain(secret)
+    },
+  },
+  {
+    shortName: 'ApiKeyRawInConfigMap',
+    description: 'a raw key in a ConfigMap is not used; the status names the entry, not the key',
+    sample: SAMPLE,
+    change: replacing(HASH, 'robot-key'),
+    async run(gateway) {
+      expect((await gateway.ask('/header', { headers: { 'x-api-key': 'robot-key' } })).status).toBe(401)
+      const [accepted] = gateway.conditions('GwPolicy', 'api-key-authentication-header')
+      expect(accepted).toMatchObject({ reason: 'PartiallyValid' })
+      expect(accepted?.message).toContain('configmap default/api-key-hashes entry robot holds a raw key')
+      expect(accepted?.message).not.toContain('robot-key')
+    },
+  },
+  {
+    shortName: 'ApiKeyMissingSecret',
+    description: 'without the Secret no key is known',
+    sample: SAMPLE,
+    change: replacing('kind: Secret\nmetadata:\n  name: api-keys', 'kind: Secret\nmetadata:\n  name: other-keys'),
+    async run(gateway) {
+      expect((await gateway.ask('/strict', bearer('first-key'))).status).toBe(401)
+      const [accepted] = gateway.conditions('GwPolicy', 'api-key-authentication-strict')
+      expect(accepted).toMatchObject({ reason: 'PartiallyValid', message: 'secret default/api-keys not found' })
+    },
+  },
+]

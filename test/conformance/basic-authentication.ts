@@ -1,0 +1,75 @@
+// traffic.basicAuthentication: users of Secret and policy, the challenge, and that a missing Secret refuses.
+import { expect } from 'vitest'
+import { replacing, type ConformanceCase } from './suite/case.ts'
+
+const SAMPLE = 'basic-authentication.yaml'
+
+const basic = (credentials: string) => ({
+  headers: { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` },
+})
+
+export const cases: readonly ConformanceCase[] = [
+  {
+    shortName: 'BasicAuthStrict',
+    description: 'a user of the Secret passes and the password is taken away; others get 401 and the challenge',
+    sample: SAMPLE,
+    async run(gateway) {
+      const { headers } = await gateway.echo('/strict', basic('alice:wonderland'))
+      expect(headers['x-user']).toBe('alice')
+      expect(headers).not.toHaveProperty('authorization')
+      for (const question of [{}, basic('alice:builder'), basic('bob:builder'), basic('alice'), basic(':')]) {
+        const refused = await gateway.ask('/strict', question)
+        expect(refused.status).toBe(401)
+        expect(refused.headers['www-authenticate']).toBe('Basic realm="Staff"')
+      }
+    },
+  },
+  {
+    shortName: 'BasicAuthOptional',
+    description: 'no credentials pass, wrong ones do not; the default realm is Restricted',
+    sample: SAMPLE,
+    async run(gateway) {
+      await gateway.echo('/optional')
+      await gateway.echo('/optional', basic('bob:builder'))
+      const refused = await gateway.ask('/optional', basic('bob:wonderland'))
+      expect(refused.status).toBe(401)
+      expect(refused.headers['www-authenticate']).toBe('Basic realm="Restricted"')
+    },
+  },
+  {
+    shortName: 'BasicAuthHashesStaySecret',
+    description: 'the dump shows no line of users',
+    sample: SAMPLE,
+    async run(gateway) {
+      const dump = JSON.stringify(await gateway.dump())
+      for (const secret of ['$2b$', '$apr1$']) expect(dump).not.toContain(secret)
+    },
+  },
+  {
+    shortName: 'BasicAuthMissingSecret',
+    description: 'without the Secret nobody is known',
+    sample: SAMPLE,
+    change: replacing('kind: Secret\nmetadata:\n  name: users', 'kind: Secret\nmetadata:\n  name: others'),
+    async run(gateway) {
+      for (const question of [{}, basic('alice:wonderland')]) {
+        expect((await gateway.ask('/strict', question)).status).toBe(401)
+      }
+      const [accepted] = gateway.conditions('GwPolicy', 'basic-authentication-strict')
+      expect(accepted).toMatchObject({ reason: 'PartiallyValid', message: 'secret default/users not found' })
+    },
+  },
+  {
+    shortName: 'BasicAuthSharedLocation',
+    description: 'two schemes that need the same header refuse every request, and the status says why',
+    sample: SAMPLE,
+    change: replacing(
+      '      realm: Staff\n',
+      '      realm: Staff\n    apiKeyAuthentication:\n      secretRef:\n        name: users\n',
+    ),
+    async run(gateway) {
+      expect((await gateway.ask('/strict', basic('alice:wonderland'))).status).toBe(401)
+      const [accepted] = gateway.conditions('GwPolicy', 'basic-authentication-strict')
+      expect(accepted?.message).toContain('both need a credential in header authorization')
+    },
+  },
+]

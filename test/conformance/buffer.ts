@@ -1,0 +1,38 @@
+// traffic.buffer: bodies that are too large to be held.
+import { expect } from 'vitest'
+import { replacing, type ConformanceCase } from './suite/case.ts'
+
+const LARGEST = '16 bytes at most'
+
+export const cases: readonly ConformanceCase[] = [
+  {
+    shortName: 'BufferRequest',
+    description: 'a body up to the limit arrives whole, a larger one is refused with an empty 413',
+    sample: 'buffer.yaml',
+    async run(gateway) {
+      expect(await gateway.echo('/', { method: 'POST', body: LARGEST })).toMatchObject({ body: LARGEST })
+      const refused = await gateway.ask('/', { method: 'POST', body: `${LARGEST}!` })
+      expect([refused.status, refused.text]).toEqual([413, ''])
+    },
+  },
+  {
+    shortName: 'BufferResponse',
+    description: 'a larger response is streamed on or becomes an empty 502, as the failure mode says',
+    sample: 'buffer.yaml',
+    change: replacing('maxBytes: 64Ki\n        failureMode: FailOpen', 'maxBytes: 8'),
+    async run(gateway) {
+      const refused = await gateway.ask('/')
+      expect([refused.status, refused.text]).toEqual([502, ''])
+    },
+  },
+  {
+    shortName: 'BufferFailOpen',
+    description: 'with FailOpen a larger body streams on',
+    sample: 'buffer.yaml',
+    change: replacing('maxBytes: 16\n', 'maxBytes: 16\n        failureMode: FailOpen\n'),
+    async run(gateway) {
+      const body = LARGEST.repeat(10)
+      expect(await gateway.echo('/', { method: 'POST', body })).toMatchObject({ body })
+    },
+  },
+]

@@ -1,0 +1,85 @@
+// traffic.extAuth: what services over HTTP and gRPC decide, the cache, conditions, and services that cannot be asked.
+import { expect } from 'vitest'
+import { replacing, type ConformanceCase } from './suite/case.ts'
+
+const SAMPLE = 'ext-auth.yaml'
+const ALICE = { headers: { authorization: 'Bearer alice-token', 'x-user': 'forged' } }
+const MALLORY = { headers: { authorization: 'Bearer mallory-token' } }
+
+export const cases: readonly ConformanceCase[] = [
+  {
+    shortName: 'ExtAuthHttp',
+    description: 'only answer 200 lets pass, with the headers the policy names; 401 leads to the login page',
+    sample: SAMPLE,
+    async run(gateway) {
+      expect((await gateway.echo('/http', ALICE)).headers['x-user']).toBe('alice')
+      const login = await gateway.ask('/http')
+      expect(login).toMatchObject({ status: 302, headers: { location: 'https://login.example.com/' } })
+      expect((await gateway.ask('/http', MALLORY)).status).toBe(302)
+    },
+  },
+  {
+    shortName: 'ExtAuthGrpc',
+    description: 'the answer of the gRPC service counts, with its header and its refusal',
+    sample: SAMPLE,
+    async run(gateway) {
+      expect((await gateway.echo('/grpc', ALICE)).headers['x-user']).toBe('alice')
+      expect(await gateway.ask('/grpc', MALLORY)).toMatchObject({ status: 403, text: 'not for you' })
+    },
+  },
+  {
+    shortName: 'ExtAuthCache',
+    description: 'the same credential is asked about once',
+    sample: SAMPLE,
+    async run(gateway) {
+      const first = (await gateway.echo('/cached', ALICE)).headers['x-answer']
+      expect(first).toMatch(/^\d+$/)
+      expect((await gateway.echo('/cached', ALICE)).headers['x-answer']).toBe(first)
+      expect(await gateway.ask('/cached', MALLORY)).toMatchObject({ status: 403, text: 'not for you' })
+    },
+  },
+  {
+    shortName: 'ExtAuthConditional',
+    description: 'what no condition covers is not asked about',
+    sample: SAMPLE,
+    async run(gateway) {
+      await gateway.echo('/choice', MALLORY)
+      expect((await gateway.ask('/choice', { ...MALLORY, method: 'POST' })).status).toBe(403)
+      await gateway.echo('/choice', { ...ALICE, method: 'POST' })
+    },
+  },
+  {
+    shortName: 'ExtAuthUnreachable',
+    description: 'a service that cannot be asked refuses',
+    sample: SAMPLE,
+    async run(gateway) {
+      expect((await gateway.ask('/gone', ALICE)).status).toBe(403)
+    },
+  },
+  {
+    shortName: 'ExtAuthFailOpen',
+    description: 'unless the policy says FailOpen, which lets pass',
+    sample: SAMPLE,
+    change: replacing(
+      '        name: gone\n      grpc: {}',
+      '        name: gone\n      failureMode: FailOpen\n      grpc: {}',
+    ),
+    async run(gateway) {
+      expect((await gateway.ask('/gone', MALLORY)).status).toBe(200)
+    },
+  },
+  {
+    shortName: 'ExtAuthMissingBackend',
+    description: 'a service that does not exist refuses, and the status names it',
+    sample: SAMPLE,
+    change: replacing('        name: authz-grpc\n', '        name: nowhere\n'),
+    async run(gateway) {
+      expect((await gateway.ask('/grpc', ALICE)).status).toBe(403)
+      const [accepted] = gateway.conditions('GwPolicy', 'ext-auth-grpc')
+      expect(accepted).toMatchObject({
+        reason: 'PartiallyValid',
+        message: 'traffic.extAuth: backend(default/nowhere) not found',
+      })
+    },
+  },
+]

@@ -1,0 +1,40 @@
+// frontend.networkAuthorization: whose connections are served.
+import { expect } from 'vitest'
+import { replacing, type ConformanceCase } from './suite/case.ts'
+
+const SAMPLE = 'frontend-network-authorization.yaml'
+
+export const cases: readonly ConformanceCase[] = [
+  {
+    shortName: 'NetworkAuthorization',
+    description: 'connections from an allowed network are served',
+    sample: SAMPLE,
+    async run(gateway) {
+      expect((await gateway.echo('/')).server).toBe('echo')
+    },
+  },
+  {
+    shortName: 'NetworkAuthorizationOther',
+    description: 'connections from elsewhere are closed without an answer',
+    sample: SAMPLE,
+    change: replacing('127.0.0.0/8', '10.0.0.0/8'),
+    async run(gateway) {
+      await expect(gateway.ask('/')).rejects.toThrow(/socket hang up|ECONNRESET/)
+    },
+  },
+  {
+    shortName: 'NetworkAuthorizationBrokenDeny',
+    description: 'a Deny rule that does not compile refuses everything, and the status says so',
+    sample: SAMPLE,
+    change: (text) =>
+      replacing(
+        'cidr("127.0.0.0/8").containsIP(ip(source.address))',
+        'source.',
+      )(replacing('action: Allow', 'action: Deny')(text)),
+    async run(gateway) {
+      expect(await gateway.ask('/')).toMatchObject({ status: 403, text: 'denied by policy' })
+      const [accepted] = gateway.conditions('GwPolicy', 'frontend-network-authorization')
+      expect(accepted).toMatchObject({ reason: 'PartiallyValid' })
+    },
+  },
+]

@@ -1,0 +1,113 @@
+// traffic.jwtAuthentication: which tokens count, what goes on to the backend, and that missing keys refuse.
+import { expect } from 'vitest'
+import { testIssuer } from '#proxy/auth/jwt.testing.ts'
+import { replacing, type ConformanceCase } from './suite/case.ts'
+import type { SampleGateway } from './suite/gateway.ts'
+
+const SAMPLE = 'jwt-authentication.yaml'
+/** Signed once with the key of the sample, whose private part is gone. */
+const TOKEN =
+  'eyJhbGciOiJFZERTQSIsImtpZCI6ImRlbW8ifQ.eyJpc3MiOiJodHRwczovL2lkcC5leGFtcGxlLmNvbSIsImF1ZCI6InNob3AiLCJzdWIiOiJhbGljZSIsInRlYW0iOiJ3ZWIiLCJleHAiOjQxMDI0NDQ4MDB9.CGQp7y3fK21P88S0z4JJFr67MZQ_1IaGjQ0g-6mX98hma9563ywLw1nmKqYsbSej5x9stb-Fane70BxnmbFAAQ'
+const EXPIRED =
+  'eyJhbGciOiJFZERTQSIsImtpZCI6ImRlbW8ifQ.eyJpc3MiOiJodHRwczovL2lkcC5leGFtcGxlLmNvbSIsImF1ZCI6InNob3AiLCJzdWIiOiJhbGljZSIsImV4cCI6MTcwMDAwMDAwMH0.4tjGL1fb-mwisx7bUC-w-zlSb2yhoYKNHlZbycrQ3HahTEnHXHF27BrwBMbHHRxc8pO2vofoUXfhBQvmqREbBA'
+const OTHER_AUDIENCE =
+  'eyJhbGciOiJFZERTQSIsImtpZCI6ImRlbW8ifQ.eyJpc3MiOiJodHRwczovL2lkcC5leGFtcGxlLmNvbSIsImF1ZCI6Im90aGVyIiwic3ViIjoiYWxpY2UiLCJleHAiOjQxMDI0NDQ4MDB9.73g25LMqc618-WXhKBCATdM8F2YJX9ZeeEUGI1kyHv5dG0mOgHEHbGExdAY8-f2xhHAAd7Y8VFE3GpXPB8bHDg'
+const REFUSED = { status: 401 }
+
+const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } })
+
+export const cases: readonly ConformanceCase[] = [
+  {
+    shortName: 'JwtStrict',
+    description: 'a valid token passes and is taken away, its claims are there for other policies; all else gets 401',
+    sample: SAMPLE,
+    async run(gateway) {
+      const { headers } = await gateway.echo('/strict', bearer(TOKEN))
+      expect(headers['x-user']).toBe('alice')
+      expect(headers).not.toHaveProperty('authorization')
+      expect(await gateway.ask('/strict')).toMatchObject(REFUSED)
+      for (const token of [EXPIRED, OTHER_AUDIENCE, `${TOKEN}x`, 'none']) {
+        expect(await gateway.ask('/strict', bearer(token))).toMatchObject(REFUSED)
+      }
+    },
+  },
+  {
+    shortName: 'JwtForeignKey',
+    description: 'a token of the right issuer, signed with another key of the same name, is refused',
+    sample: SAMPLE,
+    async run(gateway) {
+      const forger = await testIssuer('https://idp.example.com', 'EdDSA', 'demo')
+      expect(await gateway.ask('/strict', bearer(await forger.token({ aud: 'shop' })))).toMatchObject(REFUSED)
+    },
+  },
+  {
+    shortName: 'JwtOptional',
+    description: 'no token passes, a wrong one does not; the one in the query is taken away',
+    sample: SAMPLE,
+    async run(gateway) {
+      expect((await gateway.echo('/optional?a=1')).path).toBe('/optional?a=1')
+      expect((await gateway.echo(`/optional?token=${TOKEN}&a=1`)).path).toBe('/optional?a=1')
+      expect(await gateway.ask(`/optional?token=${EXPIRED}`)).toMatchObject(REFUSED)
+    },
+  },
+  {
+    shortName: 'JwtPermissive',
+    description: 'tokens never refuse, but rules see the claims of valid ones only',
+    sample: SAMPLE,
+    async run(gateway) {
+      await gateway.echo('/permissive', bearer(TOKEN))
+      for (const question of [{}, bearer(EXPIRED), bearer('none')]) {
+        expect(await gateway.ask('/permissive', question)).toMatchObject({ status: 403 })
+      }
+    },
+  },
+  {
+    shortName: 'JwtPassthrough',
+    description: 'a backend that asks for it gets the token that was checked, where it wants it',
+    sample: SAMPLE,
+    change: replacing(
+      '      sectionName: strict\n  traffic:\n',
+      '      sectionName: strict\n  backend: {auth: {passthrough: {location: {header: {name: X-Token}}}}}\n  traffic:\n',
+    ),
+    async run(gateway) {
+      const { headers } = await gateway.echo('/strict', bearer(TOKEN))
+      expect(headers['x-token']).toBe(TOKEN)
+      expect(headers).not.toHaveProperty('authorization')
+    },
+  },
+  {
+    shortName: 'JwtKeysNotAvailable',
+    description: 'keys that nobody has fetched are no keys: Strict refuses, and the status names the URL',
+    sample: SAMPLE,
+    change: (manifests) =>
+      manifests.replaceAll(
+        /inline: '.*'/g,
+        'remote: {jwksPath: /keys, backendRef: {group: gw.dev, kind: GwBackend, name: echo}}',
+      ),
+    run: (gateway) => refusesWith(gateway, /^jwks keyset for "http:\/\/127\.0\.0\.1:\d+\/keys" isn't available/),
+  },
+  {
+    shortName: 'JwtBrokenKeys',
+    description: 'what is no key set refuses as well',
+    sample: SAMPLE,
+    change: (manifests) => manifests.replaceAll(/inline: '.*'/g, "inline: 'no key set'"),
+    run: (gateway) => refusesWith(gateway, /jwks\.inline is not a JSON Web Key Set/),
+  },
+  {
+    shortName: 'JwtMcpNotRun',
+    description: 'metadata for MCP clients is not run by this version, and refuses',
+    sample: SAMPLE,
+    change: replacing('    transformation:\n', '      mcp: {}\n    transformation:\n'),
+    async run(gateway) {
+      expect(await gateway.ask('/strict', bearer(TOKEN))).toMatchObject({ status: 403, text: 'denied by policy' })
+      expect(gateway.source.problems.map(({ path }) => path)).toContain('spec.traffic.jwtAuthentication.mcp')
+    },
+  },
+]
+
+async function refusesWith(gateway: SampleGateway, message: RegExp): Promise<void> {
+  expect(await gateway.ask('/strict', bearer(TOKEN))).toMatchObject(REFUSED)
+  const [accepted] = gateway.conditions('GwPolicy', 'jwt-authentication-strict')
+  expect(accepted).toMatchObject({ status: 'True', reason: 'PartiallyValid' })
+  expect(accepted?.message).toMatch(message)
+}

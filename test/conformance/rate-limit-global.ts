@@ -1,0 +1,64 @@
+// traffic.rateLimit.global: what a rate limit service decides, conditions, and services that cannot be asked.
+import { expect } from 'vitest'
+import { replacing, type ConformanceCase } from './suite/case.ts'
+
+const SAMPLE = 'rate-limit-global.yaml'
+
+/** The service counts on over all cases: each has users of its own. */
+const as = (user: string, method = 'GET') => ({ method, headers: { 'x-user': user } })
+
+export const cases: readonly ConformanceCase[] = [
+  {
+    shortName: 'GlobalRateLimit',
+    description: 'the service counts each user, and the request beyond the limit gets 429',
+    sample: SAMPLE,
+    async run(gateway) {
+      for (const user of ['alice', 'bob']) {
+        await gateway.echo('/closed', as(user))
+        await gateway.echo('/closed', as(user))
+        expect((await gateway.ask('/closed', as(user))).status).toBe(429)
+      }
+    },
+  },
+  {
+    shortName: 'GlobalRateLimitNoDescriptor',
+    description: 'where an entry has no value nothing is counted',
+    sample: SAMPLE,
+    async run(gateway) {
+      for (let i = 0; i < 3; i++) await gateway.echo('/closed')
+    },
+  },
+  {
+    shortName: 'GlobalRateLimitConditional',
+    description: 'what no condition covers is not counted',
+    sample: SAMPLE,
+    async run(gateway) {
+      for (let i = 0; i < 3; i++) await gateway.echo('/choice', as('carol'))
+      for (let i = 0; i < 2; i++) await gateway.echo('/choice', as('carol', 'POST'))
+      expect((await gateway.ask('/choice', as('carol', 'POST'))).status).toBe(429)
+    },
+  },
+  {
+    shortName: 'GlobalRateLimitFailureMode',
+    description: 'a service that cannot be asked fails the request, or lets it pass with FailOpen',
+    sample: SAMPLE,
+    async run(gateway) {
+      expect(await gateway.ask('/gone', as('dave'))).toMatchObject({ status: 500, text: 'rate limit failed' })
+      await gateway.echo('/open', as('dave'))
+    },
+  },
+  {
+    shortName: 'GlobalRateLimitMissingBackend',
+    description: 'a service that does not exist is one that cannot be asked, and the status names it',
+    sample: SAMPLE,
+    change: replacing('          name: limiter\n        domain', '          name: nowhere\n        domain'),
+    async run(gateway) {
+      expect((await gateway.ask('/closed', as('erin'))).status).toBe(500)
+      const [accepted] = gateway.conditions('GwPolicy', 'rate-limit-global-closed')
+      expect(accepted).toMatchObject({
+        reason: 'PartiallyValid',
+        message: 'traffic.rateLimit: backend(default/nowhere) not found',
+      })
+    },
+  },
+]
