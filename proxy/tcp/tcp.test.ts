@@ -168,7 +168,9 @@ describe('TCP listener', () => {
     const silent = await listening((socket) => socket.resume())
     const slow = await tcpProxy({ a: at(silent, { tls: {}, tcp: { connectTimeoutMs: 50 } }) }, [['a', 1]])
     expect(await textOf(connect(slow.port))).toBe('')
-    expect(await slow.proxy.metric('gw_request_duration_seconds_count', 'reason="Timeout"')).toBe(1)
+    // The connection is counted after it was closed.
+    const timeouts = (): Promise<number> => slow.proxy.metric('gw_request_duration_seconds_count', 'reason="Timeout"')
+    await expect.poll(timeouts, { timeout: 5000 }).toBe(1)
   })
 
   it('holds back a fast server for a slow client', async () => {
