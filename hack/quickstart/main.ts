@@ -63,7 +63,7 @@ async function main(): Promise<number> {
   process.on('SIGINT', () => {})
   process.on('SIGTERM', () => gateway.kill('SIGTERM'))
   const ended = once(gateway, 'exit')
-  const isReady = await Promise.race([whenReady(), ended.then(() => false)])
+  const isReady = await whenReady(() => gateway.exitCode !== null || gateway.signalCode !== null)
   if (isReady) console.log(GUIDE)
   const [code] = await ended
   closeAll(servers)
@@ -82,9 +82,10 @@ async function listen(create: () => Server, port: number, servers: Server[]): Pr
   return undefined
 }
 
-async function whenReady(): Promise<boolean> {
+/** False when the gateway has ended, or does not get ready in time. */
+async function whenReady(isOver: () => boolean): Promise<boolean> {
   const deadline = performance.now() + READY_DEADLINE_MS
-  while (performance.now() < deadline) {
+  while (!isOver() && performance.now() < deadline) {
     const isReady = await fetch('http://127.0.0.1:15021/healthz/ready').then(
       (response) => response.ok,
       () => false,

@@ -110,6 +110,19 @@ describe('quickstart', () => {
     expect(await (await fetch('http://127.0.0.1:15021/healthz/ready')).text()).toBe('ready\n')
   })
 
+  it('says which port is taken, and ends', async () => {
+    const second = spawn(process.execPath, [join(ROOT, 'hack', 'quickstart', 'main.ts')], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    let errors = ''
+    second.stderr.on('data', (chunk: Buffer) => {
+      errors += chunk.toString()
+    })
+    const [code] = await once(second, 'exit')
+    expect(code).toBe(1)
+    expect(errors).toMatch(/127\.0\.0\.1:18081/)
+  })
+
   it('ends every process on Ctrl-C', async () => {
     const exited = once(quickstart, 'exit')
     // A terminal signals the whole group; here the parent alone gets it and must pass it on.
