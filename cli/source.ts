@@ -1,5 +1,6 @@
 // What `-f` names, made into a configuration for the proxy: manifests by way of the operator's translation, or a
 // standalone file. Says everything that is wrong, with its place.
+import { emptyConfig } from '#api/ir/empty.ts'
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import type { FileProblem } from '#api/source/document.ts'
 import type { StandaloneSettings } from '#proxy/config/standalone/settings.ts'
@@ -143,17 +144,7 @@ function portProblems({ perGateway }: Translation, loaded: LoadedManifests): Fil
 }
 
 function joined({ perGateway }: Translation): { config: RenderedConfig; secrets: RenderedSecrets } {
-  const config: RenderedConfig = {
-    version: 1,
-    binds: [],
-    listeners: [],
-    routes: [],
-    tcpRoutes: [],
-    backends: [],
-    policies: [],
-    services: [],
-    workloads: [],
-  }
+  const config: RenderedConfig = emptyConfig()
   const secrets: RenderedSecrets = { version: 1, secrets: [] }
   for (const one of perGateway.values()) {
     config.binds.push(...one.config.binds)

@@ -1,5 +1,6 @@
 // The answer of `/config_dump` in the shape of the resources supplement, section 4.3: listeners and routes nested under
 // their binds, everything else beside them. Pure; never holds secret material.
+import { emptyConfig } from '#api/ir/empty.ts'
 import type {
   BackendReference,
   Bind,
@@ -31,17 +32,7 @@ export interface ConfigDumpInput {
   readonly settings: Readonly<Record<string, unknown>>
 }
 
-const EMPTY: RenderedConfig = {
-  version: 1,
-  binds: [],
-  listeners: [],
-  routes: [],
-  tcpRoutes: [],
-  backends: [],
-  policies: [],
-  services: [],
-  workloads: [],
-}
+const EMPTY: RenderedConfig = emptyConfig()
 
 export function configDump({
   config = EMPTY,

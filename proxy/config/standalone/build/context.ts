@@ -1,4 +1,5 @@
 // What is gathered while a standalone file becomes a rendered configuration. Knows no field of the file.
+import { emptyConfig } from '#api/ir/empty.ts'
 import { readFileSync, statSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 import type {
@@ -34,17 +35,7 @@ export const DEFAULT_NAMESPACE = 'default'
 const FILE_BYTES_MAX = 1024 * 1024
 
 export class BuildContext {
-  readonly config: RenderedConfig = {
-    version: 1,
-    binds: [],
-    listeners: [],
-    routes: [],
-    tcpRoutes: [],
-    backends: [],
-    policies: [],
-    services: [],
-    workloads: [],
-  }
+  readonly config: RenderedConfig = emptyConfig()
   /** By backend key. */
   readonly backendKinds = new Map<string, BackendKind>()
   /** Names that references may use. */
