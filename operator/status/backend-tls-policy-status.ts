@@ -8,10 +8,10 @@ import { ANCESTORS_MAX } from './policy-status.ts'
 
 export function backendTlsPolicyStatus(translation: BackendTlsTranslation, controllerName: string): PolicyBody {
   const resolved = resolvedCondition(translation)
-  const entries = sortedBy(translation.perGateway, ([key]) => key).map(([key, { policies, winners }]) => {
+  const entries = sortedBy(translation.perGateway, ([key]) => key).map(([key, { policies, winners, clientFault }]) => {
     const slash = key.indexOf('/')
     const isLost = policies.length === 0 && winners.length > 0
-    const accepted = isLost ? conflicted(translation, winners) : acceptedCondition(translation)
+    const accepted = isLost ? conflicted(translation, winners) : acceptedCondition(translation, clientFault)
     return {
       ancestorRef: {
         group: GATEWAY_GROUP,
@@ -26,9 +26,13 @@ export function backendTlsPolicyStatus(translation: BackendTlsTranslation, contr
   return { ancestors: entries.slice(0, ANCESTORS_MAX) }
 }
 
-function acceptedCondition({ policy, invalid }: BackendTlsTranslation): Condition {
+/** `clientFault`: of one Gateway; at others the policy may be fine. */
+function acceptedCondition({ policy, invalid }: BackendTlsTranslation, clientFault: string | undefined): Condition {
   const { generation } = policy.metadata
   const type = 'Accepted'
+  if (invalid === undefined && clientFault !== undefined) {
+    return condition({ type, isTrue: false, reason: 'Invalid', message: clientFault, generation })
+  }
   return invalid === undefined
     ? condition({ type, isTrue: true, reason: type, message: 'Configuration is valid', generation })
     : condition({ type, isTrue: false, reason: invalid.reason, message: invalid.message, generation })

@@ -19,7 +19,12 @@ export function gatewayStatus({ ours, addresses, attachedRoutes }: GatewayStatus
   return {
     addresses,
     attachedListenerSets: ours.sets.length,
-    conditions: [gatewayAccepted(ours), gatewayProgrammed(ours), ...insecureFallback(ours.gateway)],
+    conditions: [
+      gatewayAccepted(ours),
+      gatewayProgrammed(ours),
+      ...resolvedRefs(ours),
+      ...insecureFallback(ours.gateway),
+    ],
     listeners: own.map((listener) =>
       listenerStatus({ listener, attachedRoutes: attachedRoutes(listener), generation }),
     ),
@@ -59,6 +64,17 @@ function gatewayProgrammed({ gateway, listeners }: OurGateway): Condition {
     return condition({ type, isTrue: true, reason: type, message: 'Successfully programmed Gateway', generation })
   }
   return condition({ type, isTrue: false, reason: 'Invalid', message: 'no listener could be programmed', generation })
+}
+
+/** Only of a Gateway that refers to something itself: a client certificate for backends. */
+function resolvedRefs({ gateway, clientCertificate }: OurGateway): Condition[] {
+  if (clientCertificate === undefined) return []
+  const { generation } = gateway.metadata
+  const type = 'ResolvedRefs'
+  const { fault } = clientCertificate
+  return fault === undefined
+    ? [condition({ type, isTrue: true, reason: type, message: 'All references are resolved', generation })]
+    : [condition({ type, isTrue: false, ...fault, generation })]
 }
 
 /** Told on the Gateway as well: who reads only the certificates would think every client verified. */

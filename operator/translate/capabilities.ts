@@ -20,6 +20,7 @@ export const SUPPORTED_FEATURES: readonly string[] = [
   'BackendTLSPolicy',
   'BackendTLSPolicySANValidation',
   'Gateway',
+  'GatewayBackendClientCertificate',
   'GatewayFrontendClientCertificateValidation',
   'GatewayFrontendClientCertificateValidationInsecureFallback',
   'GatewayHTTPSListenerDetectMisdirectedRequests',

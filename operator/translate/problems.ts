@@ -54,7 +54,19 @@ function listenerProblems({ gateways }: StageResults): ObjectProblem[] {
       object: refOf(gateway),
     })),
   )
-  return [...ofSets, ...ofListeners, ...ofAnnotations]
+  const ofCertificates = [...gateways.gateways.values()].flatMap(({ gateway, clientCertificate }) =>
+    clientCertificate?.fault === undefined
+      ? []
+      : [
+          {
+            path: 'spec.tls.backend.clientCertificateRef',
+            ...clientCertificate.fault,
+            severity: 'error' as const,
+            object: refOf(gateway),
+          },
+        ],
+  )
+  return [...ofSets, ...ofListeners, ...ofAnnotations, ...ofCertificates]
 }
 
 function routeProblems({ routes }: StageResults): ObjectProblem[] {

@@ -64,7 +64,12 @@ export function renderGateway(parts: GatewayParts): RenderedGateway {
     },
     secrets: {
       version: 1,
-      secrets: usedSecrets({ listeners, backends, policies }, [...listeners, ...reached, ...atGateway]),
+      secrets: usedSecrets({ listeners, backends, policies }, [
+        ...listeners,
+        ...reached,
+        ...atGateway,
+        ...(ours.clientCertificate === undefined ? [] : [ours.clientCertificate]),
+      ]),
     },
   }
 }

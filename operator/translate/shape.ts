@@ -71,7 +71,12 @@ const SHAPES: { readonly [K in SnapshotKind]: Check } = {
       listeners: listOf(listener),
       addresses: entries,
       allowedListeners: optional(record({ namespaces })),
-      tls: optional(record({ frontend: optional(frontendTls) })),
+      tls: optional(
+        record({
+          backend: optional(record({ clientCertificateRef: optional(record({ name: isString })) })),
+          frontend: optional(frontendTls),
+        }),
+      ),
     }),
   }),
   ListenerSet: record({ spec: record({ parentRef: record({ name: isString }), listeners: listOf(listener) }) }),

@@ -5,6 +5,7 @@ import { GATEWAY_GROUP } from '../groups.ts'
 import { matchesSelector } from '../labels.ts'
 import { namespaceLabels } from '../namespace-labels.ts'
 import { keyOf, nameKey, namespaceOf } from '../object-ref.ts'
+import { type ClientCertificate, clientCertificateOf } from './client-certificate.ts'
 import { internalPorts, type InternalPorts } from './internal-ports.ts'
 import type { Listener, ListenerFault } from './listener.ts'
 import { type ListenerScope, listenersOf } from './listeners.ts'
@@ -16,6 +17,8 @@ export interface OurGateway {
   readonly listeners: readonly Listener[]
   readonly sets: readonly ListenerSet[]
   readonly internal: InternalPorts
+  /** What it shows to backends, when it names a certificate for that. */
+  readonly clientCertificate?: ClientCertificate
 }
 
 export interface OurListenerSet {
@@ -48,7 +51,15 @@ export function ourGateways(scope: ListenerScope, controllerName: string): OurGa
     const claims = (setsByGateway.get(key) ?? []).map((set) => ({ set, refusal: refusalOf(set, gateway, scope) }))
     const sets = claims.filter(({ refusal }) => refusal === undefined).map(({ set }) => set)
     const listeners = listenersOf(gateway, sets, scope)
-    const ours = { key, gateway, sets, listeners, internal: internalPorts(gateway, sets) }
+    const clientCertificate = clientCertificateOf(gateway, scope)
+    const ours: OurGateway = {
+      key,
+      gateway,
+      sets,
+      listeners,
+      internal: internalPorts(gateway, sets),
+      ...(clientCertificate !== undefined && { clientCertificate }),
+    }
     gateways.set(key, ours)
     for (const { set, refusal } of claims) {
       listenerSets.set(keyOf(set), { set, parent: ours, ...(refusal !== undefined && { refusal }) })

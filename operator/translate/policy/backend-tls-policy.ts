@@ -1,7 +1,8 @@
-// BackendTLSPolicy of Gateway API: TLS towards a Service or GwBackend. What cannot be verified as written is refused:
-// no request goes out in plain text where TLS was asked for.
+// BackendTLSPolicy of Gateway API: TLS towards a Service or GwBackend, with the client certificate of each Gateway.
+// What cannot be verified as written is refused: no request goes out in plain text where TLS was asked for.
 import type { BackendTLSPolicy } from '#api/gateway/backendtlspolicy.gen.ts'
 import type { BackendPayload, Policy } from '#api/ir/types.gen.ts'
+import type { ClientCertificate } from '../gateway/client-certificate.ts'
 import { isCertificateBundle } from '../gateway/tls-pair.ts'
 import { CORE_GROUP } from '../groups.ts'
 import type { Service } from '../kube.ts'
@@ -27,6 +28,8 @@ export interface BackendTlsAtGateway {
   readonly policies: readonly Policy[]
   /** Names of older policies that hold the same targets. */
   readonly winners: readonly string[]
+  /** The client certificate of this Gateway cannot be used: its traffic is refused. */
+  readonly clientFault?: string
 }
 
 const CA_KEY = 'ca.crt'
@@ -38,18 +41,37 @@ export function translateBackendTlsPolicies(lookup: TargetLookup, claims: Claims
 
 function translateOne(policy: BackendTLSPolicy, lookup: TargetLookup, claims: Claims): BackendTlsTranslation {
   const { payload, invalid, unresolved } = payloadOf(policy, lookup.snapshot)
-  const perGateway = new Map<string, { policies: Policy[]; winners: string[] }>()
+  const perGateway = new Map<string, AtGateway>()
   for (const target of targetsOf(policy, lookup)) {
     const place = { section: 'backend', phase: '', suffix: 'tls', target: target.key }
     const winner = claim(claims, place, nameKey(namespaceOf(policy), policy.metadata.name))
     for (const key of target.gateways) {
-      const at = perGateway.get(key) ?? { policies: [], winners: [] }
+      const client = lookup.gateways.gateways.get(key)?.clientCertificate
+      const at = perGateway.get(key) ?? emptyAt(client)
       perGateway.set(key, at)
-      if (winner === undefined) at.policies.push(renderPolicy(policy, target, payload))
+      if (winner === undefined) at.policies.push(renderPolicy(policy, target, withClient(payload, client)))
       else at.winners.push(winner)
     }
   }
   return { policy, secrets: [], perGateway, unresolved, ...(invalid !== undefined && { invalid }) }
+}
+
+interface AtGateway extends BackendTlsAtGateway {
+  readonly policies: Policy[]
+  readonly winners: string[]
+}
+
+const CLIENT_FIELD = 'Gateway.spec.tls.backend.clientCertificateRef'
+
+function emptyAt(client: ClientCertificate | undefined): AtGateway {
+  const at = { policies: [], winners: [] }
+  return client?.fault === undefined ? at : { ...at, clientFault: `${CLIENT_FIELD}: ${client.fault.message}` }
+}
+
+function withClient(payload: BackendPayload, client: ClientCertificate | undefined): BackendPayload {
+  if (client === undefined || payload.tls === undefined) return payload
+  if (client.fault !== undefined) return { deny: { field: CLIENT_FIELD, message: client.fault.message } }
+  return { tls: { ...payload.tls, ...client.tls } }
 }
 
 function targetsOf(policy: BackendTLSPolicy, lookup: TargetLookup): ResolvedTarget[] {

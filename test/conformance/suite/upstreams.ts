@@ -32,6 +32,8 @@ export const SAMPLE_PORTS = {
   authzHttp: 18_090,
   authzGrpc: 18_091,
   limiter: 18_092,
+  /** Over TLS, and takes only the client of the samples. */
+  mtls: 18_099,
 } as const
 
 export const SAMPLE_SOCKET = '/tmp/gw-echo.sock'
@@ -67,6 +69,16 @@ export async function startUpstreams({ socketPath, port }: UpstreamOptions): Pro
     tools: mcpServer(),
     spare: createServer(echo('spare')),
     tls: createTlsServer({ cert: certificate('echo.crt'), key: certificate('echo.key') }, echo('tls')),
+    mtls: createTlsServer(
+      {
+        cert: certificate('echo.crt'),
+        key: certificate('echo.key'),
+        ca: certificate('client.crt'),
+        requestCert: true,
+        rejectUnauthorized: true,
+      },
+      echo('mtls'),
+    ),
     words: wordsServer(),
     flaky: createServer(flaky),
     authzHttp: createServer(authorizer()),
@@ -95,6 +107,7 @@ export async function startUpstreams({ socketPath, port }: UpstreamOptions): Pro
     tools: await open('tools'),
     spare: await open('spare'),
     tls: await open('tls'),
+    mtls: await open('mtls'),
     words: await open('words'),
     silent: await open('silent'),
     flaky: await open('flaky'),

@@ -1,0 +1,32 @@
+// Gateway spec.tls.backend: the certificate that the Gateway shows to the backends of BackendTLSPolicies.
+import type { Gateway } from '#api/gateway/gateway.gen.ts'
+import type { BackendTLS, RenderedSecret } from '#api/ir/types.gen.ts'
+import { namespaceOf } from '../object-ref.ts'
+import { certificatePair } from './certificate.ts'
+import type { ListenerFault } from './listener.ts'
+import type { ListenerScope } from './listeners.ts'
+
+export interface ClientCertificate {
+  readonly tls: Pick<BackendTLS, 'clientCertificate' | 'clientKey'>
+  readonly secrets: readonly RenderedSecret[]
+  /** Set: there is none to show, so nothing is sent to the backends that would ask for it. */
+  readonly fault?: ListenerFault
+}
+
+/** Undefined when the Gateway names none. */
+export function clientCertificateOf(gateway: Gateway, scope: ListenerScope): ClientCertificate | undefined {
+  const ref = gateway.spec.tls?.backend?.clientCertificateRef
+  if (ref === undefined) return undefined
+  const outcome = certificatePair(ref, {
+    owner: { kind: 'Gateway', namespace: namespaceOf(gateway) },
+    secrets: scope.snapshot.Secret,
+    isPermitted: scope.isPermitted,
+  })
+  if ('fault' in outcome) {
+    const { reason, message } = outcome.fault
+    const own = reason === 'RefNotPermitted' ? reason : 'InvalidClientCertificateRef'
+    return { tls: {}, secrets: [], fault: { reason: own, message } }
+  }
+  const { certificate, privateKey } = outcome.tls
+  return { tls: { clientCertificate: certificate, clientKey: privateKey }, secrets: outcome.secrets }
+}
