@@ -1,0 +1,67 @@
+// What a proxy says about the last delivery it saw: one key for each pod in the ConfigMap of acknowledgements, written
+// with a merge patch that touches no other key. Pure.
+
+export interface Acknowledgement {
+  /** Of the index that is in force; 0 while none is. */
+  readonly generation: number
+  /** Generation of the Gateway object that it was rendered for. */
+  readonly gatewayGeneration: number
+  /** Uid of that Gateway: one that was deleted and made again starts from the beginning. */
+  readonly gatewayUid: string
+  readonly revision: string
+  /** Why a later delivery was refused, and which one. Absent when the last one is in force. */
+  readonly rejected?: { readonly generation: number; readonly message: string }
+}
+
+/** Of one key; a pod that writes more is not believed. */
+const VALUE_CHARS_MAX = 4096
+export const REJECTION_CHARS_MAX = 1024
+
+/** Pods of one Gateway that are listened to. */
+export const ACKNOWLEDGEMENTS_MAX = 200
+
+/** The merge patch of one pod; undefined takes its key out. */
+export function acknowledgementPatch(pod: string, value: Acknowledgement | undefined): unknown {
+  return { data: { [pod]: value === undefined ? null : JSON.stringify(value) } }
+}
+
+/** By pod. What is no acknowledgement is left out: the ConfigMap is written by pods, so it is not trusted. */
+export function readAcknowledgements(
+  data: Readonly<Record<string, string>> | null | undefined,
+): Map<string, Acknowledgement> {
+  const found = new Map<string, Acknowledgement>()
+  for (const [pod, text] of Object.entries(data ?? {}).slice(0, ACKNOWLEDGEMENTS_MAX)) {
+    const value = text.length <= VALUE_CHARS_MAX ? parse(text) : undefined
+    if (isAcknowledgement(value)) found.set(pod, value)
+  }
+  return found
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // Not ours, or cut off: the pod counts as silent.
+    return undefined
+  }
+}
+
+function isAcknowledgement(value: unknown): value is Acknowledgement {
+  if (!isRecord(value)) return false
+  const { generation, gatewayGeneration, gatewayUid, revision, rejected } = value
+  return (
+    Number.isSafeInteger(generation) &&
+    Number.isSafeInteger(gatewayGeneration) &&
+    typeof gatewayUid === 'string' &&
+    typeof revision === 'string' &&
+    (rejected === undefined || isRejection(rejected))
+  )
+}
+
+function isRejection(value: unknown): boolean {
+  return isRecord(value) && Number.isSafeInteger(value['generation']) && typeof value['message'] === 'string'
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

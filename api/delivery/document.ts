@@ -1,0 +1,99 @@
+// One JSON document as files that fit into ConfigMaps and Secrets: readable while small, gzip in numbered pieces when
+// large. The reference says which files and what their content hashes to. Pure.
+import { createHash } from 'node:crypto'
+import { gunzipSync, gzipSync } from 'node:zlib'
+
+/** Up to here a document is one readable JSON file. */
+export const READABLE_BYTES_MAX = 256 * 1024
+
+/** An object may hold 1 MiB: a piece of the generation in force, one of the next, and the index. */
+export const PIECE_BYTES_MAX = 480 * 1024
+
+/** Of one document after unpacking: bounds what a damaged or hostile file makes a reader allocate. */
+export const DOCUMENT_BYTES_MAX = 256 * 1024 * 1024
+
+const HASH_CHARS = 24
+
+export interface DocumentRef {
+  /** In order; joined they are the document. */
+  readonly files: readonly string[]
+  readonly encoding: 'json' | 'gzip'
+  /** Of the document before compression. */
+  readonly bytes: number
+  /** SHA-256 of the document before compression, hexadecimal. */
+  readonly sha256: string
+}
+
+export type Files = Map<string, Uint8Array>
+
+export interface EncodedDocument {
+  readonly ref: DocumentRef
+  readonly files: Files
+}
+
+/** File names begin with `name` and hold the hash of the content: two contents never share a file. */
+export function encodeDocument(name: string, value: unknown): EncodedDocument {
+  const plain = Buffer.from(JSON.stringify(value))
+  const sha256 = hashOf(plain)
+  const short = `${name}-${sha256.slice(0, HASH_CHARS)}`
+  if (plain.length <= READABLE_BYTES_MAX) {
+    const file = `${short}.json`
+    return {
+      ref: { files: [file], encoding: 'json', bytes: plain.length, sha256 },
+      files: new Map([[file, plain]]),
+    }
+  }
+  const packed = gzipSync(plain)
+  const files: Files = new Map()
+  for (let start = 0; start < packed.length; start += PIECE_BYTES_MAX) {
+    files.set(`${short}.${files.size}.gz`, packed.subarray(start, start + PIECE_BYTES_MAX))
+  }
+  return { ref: { files: [...files.keys()], encoding: 'gzip', bytes: plain.length, sha256 }, files }
+}
+
+export type DecodedDocument = { readonly value: unknown } | DocumentFault
+
+export interface DocumentFault {
+  readonly reason: 'Incomplete' | 'Corrupt'
+  readonly message: string
+  /** Files that are not there (yet). */
+  readonly missing: readonly string[]
+}
+
+export function decodeDocument(ref: DocumentRef, file: (name: string) => Uint8Array | undefined): DecodedDocument {
+  const pieces: Uint8Array[] = []
+  const missing: string[] = []
+  for (const name of ref.files) {
+    const content = file(name)
+    if (content === undefined) missing.push(name)
+    else pieces.push(content)
+  }
+  if (missing.length > 0) return { reason: 'Incomplete', message: `not there: ${missing.join(', ')}`, missing }
+  const plain = unpack(ref, Buffer.concat(pieces))
+  if (plain?.length !== ref.bytes || hashOf(plain) !== ref.sha256) {
+    return corrupt(`${ref.files.join(', ')}: the content is not what the index says`)
+  }
+  try {
+    return { value: JSON.parse(plain.toString('utf8')) }
+  } catch {
+    return corrupt(`${ref.files.join(', ')}: no JSON`)
+  }
+}
+
+function unpack({ encoding, bytes }: DocumentRef, joined: Buffer): Buffer | undefined {
+  if (encoding === 'json') return joined
+  try {
+    return gunzipSync(joined, { maxOutputLength: Math.min(bytes + 1, DOCUMENT_BYTES_MAX) })
+  } catch {
+    // Not gzip, cut off, or longer than announced: the caller reports the files.
+    return undefined
+  }
+}
+
+function corrupt(message: string): DocumentFault {
+  return { reason: 'Corrupt', message, missing: [] }
+}
+
+export function hashOf(bytes: Uint8Array | string): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}

@@ -1,0 +1,127 @@
+// A rendered configuration as the objects that carry it to the proxies of one Gateway. Pure: number of the delivery and
+// salt come from the caller. The order of the objects is the order in which they have to be written.
+import type { Problem } from '../problem.ts'
+import type { RenderedConfig, RenderedSecrets } from '../ir/types.gen.ts'
+import { type EncodedDocument, encodeDocument, type Files, hashOf } from './document.ts'
+import { DELIVERY_FORMAT, type DeliveryIndex, type EndpointIndex, endpointIndexFile, INDEX_FILE } from './index-file.ts'
+import { type DeliveryNames, deliveryNames, type DeliveryPart } from './names.ts'
+
+export interface DeliveryInput {
+  readonly gateway: { readonly name: string; readonly uid: string; readonly generation: number }
+  readonly config: RenderedConfig
+  readonly secrets: RenderedSecrets
+  /** Grows with every delivery to this Gateway. */
+  readonly generation: number
+  /**
+   * Random text of this Gateway, kept in its Secret. It is part of what is hashed, so that the hash in the index, which
+   * lies in a ConfigMap, tells nothing about a secret that somebody could guess.
+   */
+  readonly salt: string
+}
+
+export interface DeliveredObject {
+  readonly kind: 'ConfigMap' | 'Secret'
+  readonly part: DeliveryPart
+  readonly name: string
+  readonly files: Files
+}
+
+export interface Delivery {
+  readonly index: DeliveryIndex
+  /** What the index points to comes before it. */
+  readonly objects: readonly DeliveredObject[]
+}
+
+export function encodeDelivery(input: DeliveryInput): Delivery | { readonly problem: Problem } {
+  const { gateway, config, secrets, generation, salt } = input
+  const names = deliveryNames(gateway.name)
+  const { workloads, ...routing } = config
+  const services = hashOf(JSON.stringify(config.services))
+  const routes = encodeDocument('config', { ...routing, workloads: [] })
+  const sensitive = encodeDocument('secrets', { salt, ...secrets })
+  const index: DeliveryIndex = {
+    format: DELIVERY_FORMAT,
+    generation,
+    gateway: { uid: gateway.uid, generation: gateway.generation },
+    config: routes.ref,
+    secrets: sensitive.ref,
+    services,
+  }
+  const endpoints = encodeEndpoints(workloads, services)
+  const parts = [
+    place({ kind: 'Secret', part: 'secrets', names, document: sensitive, first: new Map() }),
+    place({ kind: 'ConfigMap', part: 'endpoints', names, document: endpoints.document, first: endpoints.index }),
+    place({ kind: 'ConfigMap', part: 'config', names, document: routes, first: file(INDEX_FILE, index) }).toReversed(),
+  ]
+  const tooLarge = parts.flat().find(({ name }) => name === '')
+  return tooLarge === undefined ? { index, objects: parts.flat() } : { problem: largeProblem(tooLarge) }
+}
+
+function encodeEndpoints(
+  workloads: RenderedConfig['workloads'],
+  services: string,
+): { document: EncodedDocument; index: Files } {
+  const document = encodeDocument('endpoints', { workloads })
+  const index: EndpointIndex = { format: DELIVERY_FORMAT, services, endpoints: document.ref }
+  return { document, index: file(endpointIndexFile(services), index) }
+}
+
+function file(name: string, value: unknown): Files {
+  return new Map([[name, Buffer.from(JSON.stringify(value, undefined, 1))]])
+}
+
+interface Placement {
+  readonly kind: DeliveredObject['kind']
+  readonly part: 'config' | 'endpoints' | 'secrets'
+  readonly names: DeliveryNames
+  readonly document: EncodedDocument
+  /** Files of the first object besides the document. */
+  readonly first: Files
+}
+
+/** One piece for each object. A piece that has no object gets the name '': the document is too large. */
+function place({ kind, part, names, document, first }: Placement): DeliveredObject[] {
+  return [...document.files].map(([name, content], shard) => ({
+    kind,
+    part,
+    name: names[part][shard] ?? '',
+    files: new Map([...(shard === 0 ? first : []), [name, content]]),
+  }))
+}
+
+function largeProblem({ part }: DeliveredObject): Problem {
+  return {
+    path: part,
+    reason: 'TooLarge',
+    message: `the ${part} of this Gateway do not fit into the objects of a delivery; split it over several Gateways`,
+    severity: 'error',
+  }
+}
+
+/** What one object may hold; the API server refuses more than 1 MiB. */
+const OBJECT_BYTES_MAX = 1000 * 1024
+
+/**
+ * The same objects with the files of the delivery before, as long as they fit. While both are there, a proxy that sees
+ * some objects earlier than others has a whole configuration: the old index finds old files, the new one new ones.
+ */
+export function keepingPrevious(
+  objects: readonly DeliveredObject[],
+  previous: ReadonlyMap<string, Files>,
+): DeliveredObject[] {
+  return objects.map((object) => {
+    const files: Files = new Map(object.files)
+    let bytes = sizeOf(files)
+    for (const [name, content] of previous.get(`${object.kind}/${object.name}`) ?? []) {
+      bytes += name.length + content.length
+      if (!files.has(name) && bytes <= OBJECT_BYTES_MAX) files.set(name, content)
+    }
+    return { ...object, files }
+  })
+}
+
+function sizeOf(files: Files): number {
+  let bytes = 0
+  for (const [name, content] of files) bytes += name.length + content.length
+  return bytes
+}
