@@ -1,7 +1,7 @@
 // Ports for tests that need to know one before it is opened. Loopback only.
 import { once } from 'node:events'
-import { createServer, type AddressInfo } from 'node:net'
-import type { Server } from 'node:http'
+import { createServer, type AddressInfo, type Server } from 'node:net'
+import type { Server as HttpServer } from 'node:http'
 
 /** A port that was free a moment ago. */
 export async function freePort(): Promise<number> {
@@ -21,7 +21,7 @@ export async function listening(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port // as above
 }
 
-export function closeServer(server: Server): void {
+export function closeServer(server: HttpServer): void {
   server.close()
   server.closeAllConnections()
 }

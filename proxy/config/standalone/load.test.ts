@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { loadStandalone, type LoadedStandalone } from './load.ts'
 import { DENYING_BACKEND, DENYING_GATEWAY, DENYING_TRAFFIC } from './schema/policies.ts'
-import { DENYING_AUTH, DENYING_TLS } from './schema/upstream.ts'
+import { DENYING_AUTH } from './schema/upstream.ts'
 
 const GATEWAY = 'gateways: { default: { port: 8080 } }\n'
 const BACKEND = '{ host: "127.0.0.1:80" }'
@@ -26,7 +26,10 @@ describe('loadStandalone, fields', () => {
   it.each([
     ['gatways: {}', '1:1 gatways: unknown field "gatways"; did you mean gateways?'],
     [`${GATEWAY}rotes: []`, '2:1 rotes: unknown field "rotes"; did you mean routes?'],
-    [`${GATEWAY}x: 1`, /^2:1 x: unknown field "x"; known here: config, gateways, routes, mcp, backends, binds/],
+    [
+      `${GATEWAY}x: 1`,
+      /^2:1 x: unknown field "x"; known here: config, gateways, routes, tcpRoutes, frontendPolicies, mcp, backends, binds/,
+    ],
     ['gateways: { a: {} }', '1:13 gateways.a.port: is required'],
     ['gateways: { a: { port: "80" } }', '1:18 gateways.a.port: must be a number, not a string'],
     ['gateways: { a: { port: 0 } }', '1:18 gateways.a.port: must be at least 1'],
@@ -34,10 +37,31 @@ describe('loadStandalone, fields', () => {
     ['gateways: { a: { port: 1.5 } }', '1:18 gateways.a.port: must be a whole number, not a number'],
     ['gateways: []', '1:1 gateways: must be a mapping, not a list'],
     ['gateways: { "a/b": { port: 1 } }', /^1:13 gateways\["a\/b"\]: must be letters, digits/],
-    ['gateways: { a: { port: 1, protocol: HTTPS } }', /^1:27 gateways\.a\.protocol: HTTPS is not served/],
-    ['gateways: { a: { port: 1, protocol: FTP } }', /must be HTTP/],
+    ['gateways: { a: { port: 1, protocol: FTP } }', /must be one of HTTP, HTTPS, TLS, TCP/],
+    ['gateways: { a: { port: 1, tls: { cert: c } } }', /tls\.key: is required/],
+    ['gateways: { a: { port: 1, tls: { mode: dynamicCa, cert: c, key: k } } }', /tls\.mode: must be static/],
     [`${GATEWAY}llm: {}`, '2:1 llm: is not served by this version of the proxy'],
-    [route('retry: { attempts: 3 }'), '3:15 routes[0].policies.retry: is not served by this version of the proxy'],
+    [route('retry: { attempts: 3 }'), '3:15 routes[0].policies.retry.codes: is required'],
+    [route('retry: { codes: [503], attempts: 256 }'), /attempts: must be at most 255/],
+    [route('retry: { codes: [200] }'), /codes\[0\]: must be at least 400/],
+    [route('retry: { codes: [503], precondition: "1 +" }'), /precondition: is not a valid expression/],
+    [route('delay: { duration: "request." }'), /delay\.duration: is not a valid expression/],
+    [route('buffer: { request: { maxBytes: much } }'), /maxBytes: is not a size/],
+    [route('requestMirror: { backend: { host: "a:1" }, percentage: 50 }'), /must be at most 1: it is a fraction/],
+    [route('requestMirror: { backend: {}, percentage: 1 }'), /requestMirror\.backend: must have exactly one of host/],
+    [route('a2a: {}'), '3:15 routes[0].policies.a2a: is not served by this version of the proxy'],
+    [route('', '{ host: "a:1", policies: { health: { eviction: { healthThreshold: 50 } } } }'), /it is a fraction/],
+    [route('', '{ host: "a:1", policies: { http: { version: 3 } } }'), /version: must be "1\.1" or "2"/],
+    [route('', '{ host: "a:1", policies: { tcp: { keepalives: { time: 1ms } } } }'), /time: must be at least 1s/],
+    [route('backendTLS: { cert: /nowhere/c.pem }'), /backendTLS: must have both of cert and key/],
+    [route('backendTLS: { keyExchangeGroups: [P-521] }'), /keyExchangeGroups\[0\]: must be one of X25519/],
+    [`${GATEWAY}frontendPolicies: { proxy: {} }`, /frontendPolicies\.proxy: is not served/],
+    [`${GATEWAY}frontendPolicies: { http: { maxBufferSize: 0 } }`, /maxBufferSize: is too small/],
+    [`${GATEWAY}frontendPolicies: { accessLog: {}, logging: {} }`, /logging: is the same field as accessLog/],
+    [
+      `${GATEWAY}frontendPolicies: { tls: { minVersion: TLS_V1_3, maxVersion: TLS_V1_2 } }`,
+      /frontendPolicies\.tls: the lowest version is above the highest/,
+    ],
     [route('timeout: { requestTimeout: 5 }'), /requestTimeout: must be a string, not a number/],
     [route('timeout: { requestTimeout: soon }'), /requestTimeout: is not a duration/],
     [
@@ -193,6 +217,44 @@ describe('loadStandalone, names and ports', () => {
       /hostname: .* already has the host name H/,
     ],
     ['gateways: { a: { port: 1 } }\nroutes: [{}]', /routes\[0\]: names no gateways, and there is none called default/],
+    ['gateways: { a: { port: 1, protocol: HTTPS } }', /gateways\.a: protocol HTTPS needs tls with cert and key/],
+    [
+      'gateways: { a: { port: 1, tls: { cert: /nowhere/c, key: /nowhere/k } } }',
+      /tls: has no place beside protocol HTTP/,
+    ],
+    [
+      'gateways: { a: { port: 1, protocol: HTTPS, tls: { cert: /nowhere/c, key: /nowhere/k } } }',
+      /tls\.cert\.file: \/nowhere\/c cannot be read: it does not exist/,
+    ],
+    [
+      'gateways: { a: { port: 1, listeners: [{ protocol: TLS, hostname: a }, { hostname: b }] } }',
+      /listeners\[1\]: plain HTTP, TLS and TCP cannot share port 1/,
+    ],
+    [
+      'gateways: { a: { port: 1, listeners: [{ protocol: TCP }, { protocol: TCP, hostname: b }] } }',
+      /listeners\[1\]: port 1 can have one listener only/,
+    ],
+    [
+      'gateways: { a: { port: 1, protocol: TCP, authorization: { rules: ["true"] } } }',
+      /gateways\.a\.authorization: has no effect with protocol TCP/,
+    ],
+    [
+      `gateways: { default: { port: 1, protocol: TCP } }\nroutes: [{ backends: [${BACKEND}] }]`,
+      /routes\[0\]: its listeners pass bytes on; use tcpRoutes/,
+    ],
+    [`${GATEWAY}tcpRoutes: [{ backends: [${BACKEND}] }]`, /tcpRoutes\[0\]: its listeners serve HTTP; use routes/],
+    [
+      `binds: [{ port: 1, listeners: [{ tcpRoutes: [{ backends: [${BACKEND}] }] }] }]`,
+      /tcpRoutes: the listener serves HTTP; use routes/,
+    ],
+    [
+      `binds: [{ port: 1, listeners: [{ protocol: TCP, routes: [{ backends: [${BACKEND}] }] }] }]`,
+      /routes: the listener passes bytes on; use tcpRoutes/,
+    ],
+    [
+      `gateways: { default: { port: 1, protocol: TCP } }\ntcpRoutes: [{ backends: [{}] }]`,
+      /tcpRoutes\[0\]\.backends\[0\]: must have exactly one of host, backend/,
+    ],
     [
       'gateways: { edge: { port: 1 } }\nroutes: [{ gateways: egde }]',
       /routes\[0\]\.gateways: there is no gateway egde; did you mean edge/,
@@ -244,18 +306,16 @@ describe('loadStandalone, security policies that are not served', () => {
     ])
   })
 
-  it.each([
-    ...DENYING_BACKEND,
-    ...DENYING_TLS.map((name) => `backendTLS.${name}`),
-    ...DENYING_AUTH.map((name) => `backendAuth.${name}`),
-    'ai.promptGuard',
-  ])('refuses requests to a backend with %s', (path) => {
-    const [first = '', second] = path.split('.')
-    const policies = second === undefined ? `${first}: {}` : `${first}: { ${second}: {} }`
-    const { rendered } = load(route('', `{ host: "a:1", policies: { ${policies} } }`))
-    const deny = rendered?.config.backends[0]?.inlinePolicies?.deny
-    expect(deny?.field).toBe(`routes[0].backends[0].policies.${path}`)
-  })
+  it.each([...DENYING_BACKEND, ...DENYING_AUTH.map((name) => `backendAuth.${name}`), 'ai.promptGuard'])(
+    'refuses requests to a backend with %s',
+    (path) => {
+      const [first = '', second] = path.split('.')
+      const policies = second === undefined ? `${first}: {}` : `${first}: { ${second}: {} }`
+      const { rendered } = load(route('', `{ host: "a:1", policies: { ${policies} } }`))
+      const deny = rendered?.config.backends[0]?.inlinePolicies?.deny
+      expect(deny?.field).toBe(`routes[0].backends[0].policies.${path}`)
+    },
+  )
 
   it('warns of every one of several, and refuses once', () => {
     const text = route('oidc: {}, mcpAuthentication: {}')

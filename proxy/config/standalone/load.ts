@@ -4,12 +4,14 @@ import { dirname } from 'node:path'
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import { parseDocuments, type FileProblem, type LocatedDocument } from '#api/source/document.ts'
 import { addNamedBackends } from './build/backends.ts'
-import { addBind } from './build/binds.ts'
+import { addBind, type Registries } from './build/binds.ts'
 import { BuildContext, type FieldProblem } from './build/context.ts'
 import { GatewayRegistry } from './build/gateways.ts'
 import { ListenerRegistry } from './build/listeners.ts'
+import { addFrontend } from './build/frontend.ts'
 import { addMcp } from './build/mcp.ts'
 import { RouteRegistry } from './build/routes.ts'
+import { TcpRouteRegistry } from './build/tcp-routes.ts'
 import { expandVariables } from './expand.ts'
 import { pathTo } from './field-path.ts'
 import { schemaProblems } from './issues.ts'
@@ -57,21 +59,35 @@ export function loadStandalone({ path, text, environment }: StandaloneInput): Lo
 }
 
 function build(file: StandaloneFile, context: BuildContext): void {
-  const { gateways = {}, routes: gatewayRoutes = [], backends = [], binds = [], mcp } = file
+  const { gateways = {}, backends = [], binds = [], mcp, frontendPolicies } = file
   const listeners = new ListenerRegistry(context)
   const registry = new GatewayRegistry(context, listeners)
-  const routes = new RouteRegistry(context)
+  const registries = { listeners, routes: new RouteRegistry(context), tcpRoutes: new TcpRouteRegistry(context) }
   // First: everything else may name them.
   addNamedBackends(backends, context)
   for (const [name, fields] of Object.entries(gateways)) registry.add(name, fields)
-  for (const [index, route] of gatewayRoutes.entries()) {
-    const path = pathTo('routes', index)
-    routes.add(route, { path, listenerKeys: registry.listenersOf(route.gateways, path) })
-  }
-  for (const [index, bind] of binds.entries()) addBind(bind, pathTo('binds', index), { listeners, routes }, context)
+  addGatewayRoutes(file, registry, registries)
+  for (const [index, bind] of binds.entries()) addBind(bind, pathTo('binds', index), registries, context)
   if (mcp !== undefined) addMcp(mcp, { gateways: registry, listeners }, context)
+  if (frontendPolicies !== undefined) addFrontend(frontendPolicies, listeners.gateways, context)
   if (context.config.binds.length === 0) {
     context.error('', 'opens no port: set gateways, mcp or binds')
+  }
+}
+
+function addGatewayRoutes(
+  { routes = [], tcpRoutes = [] }: StandaloneFile,
+  gateways: GatewayRegistry,
+  registries: Registries,
+): void {
+  for (const [index, route] of routes.entries()) {
+    const path = pathTo('routes', index)
+    registries.routes.add(route, { path, listenerKeys: gateways.listenersOf(route.gateways, { path }) })
+  }
+  for (const [index, route] of tcpRoutes.entries()) {
+    const path = pathTo('tcpRoutes', index)
+    const listenerKeys = gateways.listenersOf(route.gateways, { path, isHttp: false })
+    registries.tcpRoutes.add(route, { path, listenerKeys })
   }
 }
 

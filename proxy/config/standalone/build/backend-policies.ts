@@ -13,6 +13,7 @@ import { defined, ifSet } from './defined.ts'
 import { deniedField, denialOf } from './denial.ts'
 import { renderExtAuthz } from './external.ts'
 import { expressions, renderModifier, renderRedirect, renderTransformation } from './headers.ts'
+import { renderHealth } from './resilience.ts'
 import { renderRules } from './rules.ts'
 import { renderAuth, renderHttp, renderTcp, renderTls } from './simple-policies.ts'
 
@@ -36,7 +37,7 @@ const ROUTE_TYPES: { readonly [K in RouteTypeName]: RouteType } = {
 }
 
 export function backendSide(policies: BackendPolicies, path: string, context: BuildContext): BackendSide {
-  const { transformations, requestRedirect, http, tcp, extAuthz } = policies
+  const { transformations, requestRedirect, http, tcp, extAuthz, health } = policies
   const shared = sharedSide(policies, path, context)
   const deny = denialOf({ names: DENYING_BACKEND, policies, path }, context)
   const request = policies.requestHeaderModifier
@@ -47,6 +48,7 @@ export function backendSide(policies: BackendPolicies, path: string, context: Bu
       deny: deny ?? shared.payload.deny,
       http: renderHttp(http),
       tcp: renderTcp(tcp),
+      health: ifSet(health, renderHealth),
       extAuthz: extAuthz && renderExtAuthz(extAuthz, pathTo(path, 'extAuthz'), context),
       transformation: transformations && renderTransformation(transformations),
       requestHeaderModifier: request && renderModifier(request),
@@ -69,9 +71,9 @@ function sharedSide({ ai, backendTLS, backendAuth, mcpAuthorization }: Shared, p
   const auth = ifSet(backendAuth, (value) => renderAuth(value, pathTo(path, 'backendAuth'), context))
   const guard = ifSet(ai?.promptGuard, () => deniedField(pathTo(path, 'ai', 'promptGuard'), context))
   const payload: BackendPayload = defined({
-    deny: tls?.deny ?? auth?.deny ?? guard,
+    deny: auth?.deny ?? guard,
     ai: ifSet(ai, renderAi),
-    tls: tls?.tls,
+    tls,
     auth: auth?.auth,
   })
   return { payload, mcpRules: ifSet(mcpAuthorization, renderRules) ?? [] }

@@ -56,6 +56,11 @@ export class BuildContext {
     this.backendKinds.set(`/${name}`, kind)
   }
 
+  /** Of a backend by `name` or `/name`. */
+  kindOfBackend(name: string): BackendKind | undefined {
+    return this.backendKinds.get(name.startsWith('/') ? name : `/${name}`)
+  }
+
   get problems(): FieldProblem[] {
     return [...this.#problems.values()]
   }

@@ -113,7 +113,7 @@ function renderPlainLimit(value: PlainRateLimit, path: string, context: BuildCon
 }
 
 /** `path`: of the policy. */
-function serviceOf(fields: ServiceFields, path: string, context: BuildContext): BackendReference {
+export function serviceOf(fields: ServiceFields, path: string, context: BuildContext): BackendReference {
   const { target, policies } = fields
   const { host, backend } = target ?? fields
   const isTwice = target !== undefined && (fields.host !== undefined || fields.backend !== undefined)

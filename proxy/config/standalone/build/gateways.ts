@@ -1,7 +1,7 @@
 // The `gateways` form: ports by name, and which listeners a route means.
 import { pathTo } from '../field-path.ts'
 import { nearestName } from '../nearest.ts'
-import type { GatewayFields } from '../schema/file.ts'
+import type { GatewayFields } from '../schema/listeners.ts'
 import { DEFAULT_NAMESPACE, type BuildContext } from './context.ts'
 import type { ListenerRegistry } from './listeners.ts'
 
@@ -18,6 +18,12 @@ const POLICY_FIELDS = [
   'basicAuth',
   'apiKey',
 ] as const
+
+export interface Attachment {
+  readonly gateways: string | readonly string[] | undefined
+  /** Of the route. */
+  readonly place: { readonly path: string; readonly isHttp?: boolean }
+}
 
 export class GatewayRegistry {
   readonly #context: BuildContext
@@ -37,7 +43,7 @@ export class GatewayRegistry {
     const common = { bindKey, namespace: DEFAULT_NAMESPACE, gateway: name }
     if (fields.listeners === undefined) {
       const own = { key, name: 'default', hostname: undefined, path, policies: policiesOf(fields), policiesPath: path }
-      this.#listeners.addListener({ ...common, ...own })
+      this.#listeners.addListener({ ...common, ...own, protocol: fields.protocol, tls: fields.tls })
       this.#attachable.set(name, [key])
       return
     }
@@ -52,14 +58,26 @@ export class GatewayRegistry {
       }
       keys.push(listenerKey)
       this.#attachable.set(`${name}/${listenerName}`, [listenerKey])
-      const own = { key: listenerKey, name: listenerName, hostname: listener.hostname, path: at }
+      const { hostname, protocol, tls } = listener
+      const own = { key: listenerKey, name: listenerName, hostname, protocol, tls, path: at }
       this.#listeners.addListener({ ...common, ...own, policies: policiesOf(listener), policiesPath: at })
     }
     this.#attachable.set(name, keys)
   }
 
-  /** Listener keys; unknown names are reported. */
-  listenersOf(gateways: string | readonly string[] | undefined, path: string): string[] {
+  /** Listener keys that fit the kind of route; unknown names and gateways of the other kind are reported. */
+  listenersOf(gateways: Attachment['gateways'], { path, isHttp = true }: Attachment['place']): string[] {
+    const keys = this.#listenersNamed(gateways, path)
+    const fitting = this.#listeners.ofKind(keys, isHttp)
+    if (keys.length > 0 && fitting.length === 0) {
+      const cure = isHttp ? 'use tcpRoutes' : 'use routes'
+      const speaks = isHttp ? 'pass bytes on' : 'serve HTTP'
+      this.#context.error(gateways === undefined ? path : pathTo(path, 'gateways'), `its listeners ${speaks}; ${cure}`)
+    }
+    return fitting
+  }
+
+  #listenersNamed(gateways: Attachment['gateways'], path: string): string[] {
     const names = gateways === undefined ? [DEFAULT_GATEWAY] : typeof gateways === 'string' ? [gateways] : gateways
     const keys = names.flatMap((name, index) => {
       const found = this.#attachable.get(name)
@@ -81,7 +99,7 @@ export class GatewayRegistry {
   }
 
   #refuseOwnFields(fields: GatewayFields, path: string): void {
-    for (const field of ['protocol', ...POLICY_FIELDS] as const) {
+    for (const field of ['protocol', 'tls', ...POLICY_FIELDS] as const) {
       if (fields[field] === undefined) continue
       this.#context.error(pathTo(path, field), 'must be set on each of the listeners, because there are some')
     }

@@ -1,9 +1,11 @@
 // Ports and listeners of all forms, with the policies that listeners have of their own.
-import type { GatewayTarget, TrafficPayload } from '#api/ir/types.gen.ts'
+import type { Bind, GatewayTarget, TrafficPayload } from '#api/ir/types.gen.ts'
 import { pathTo } from '../field-path.ts'
+import type { Protocol, TlsFields } from '../schema/listeners.ts'
 import type { GatewayPolicies } from '../schema/policies.ts'
 import type { BuildContext } from './context.ts'
 import { defined } from './defined.ts'
+import { renderListenerTls } from './listener-tls.ts'
 import { gatewayTraffic } from './traffic.ts'
 
 export interface ListenerInput {
@@ -13,10 +15,21 @@ export interface ListenerInput {
   readonly gateway: string
   readonly name: string
   readonly hostname: string | undefined
+  readonly protocol: Protocol | undefined
+  readonly tls: TlsFields | undefined
   /** Where the listener stands, and where its policies. */
   readonly path: string
   readonly policies: GatewayPolicies
   readonly policiesPath: string
+}
+
+type PortProtocol = NonNullable<Bind['protocol']>
+
+const PORT_PROTOCOLS: { readonly [P in Protocol]: PortProtocol } = {
+  HTTP: 'HTTP',
+  HTTPS: 'TLS',
+  TLS: 'TLS',
+  TCP: 'TCP',
 }
 
 export class ListenerRegistry {
@@ -24,6 +37,9 @@ export class ListenerRegistry {
   readonly #ports = new Map<number, string>()
   /** Bind, gateway and host name: one listener each. */
   readonly #hostnames = new Map<string, string>()
+  readonly #protocols = new Map<string, Protocol>()
+  /** By `namespace/name`. */
+  readonly #gateways = new Map<string, GatewayTarget>()
   #policyCount = 0
 
   constructor(context: BuildContext) {
@@ -40,8 +56,24 @@ export class ListenerRegistry {
     return key
   }
 
+  /** Of all listeners, once each. */
+  get gateways(): readonly GatewayTarget[] {
+    return [...this.#gateways.values()]
+  }
+
+  /** Those that serve HTTP, or those that pass bytes on. */
+  ofKind(keys: readonly string[], isHttp: boolean): string[] {
+    return keys.filter((key) => {
+      const protocol = this.#protocols.get(key)
+      return isHttp === (protocol === 'HTTP' || protocol === 'HTTPS')
+    })
+  }
+
   addListener(input: ListenerInput): void {
-    const { key, bindKey, namespace, gateway, name, hostname, path } = input
+    const { key, bindKey, namespace, gateway, name, hostname, path, protocol = 'HTTP' } = input
+    this.#protocols.set(key, protocol)
+    this.#gateways.set(`${namespace}/${gateway}`, { namespace, name: gateway })
+    this.#setPortProtocol(input, PORT_PROTOCOLS[protocol])
     const place = `${bindKey} ${gateway} ${hostname?.toLowerCase() ?? '*'}`
     const former = this.#hostnames.get(place)
     if (former !== undefined) {
@@ -49,14 +81,46 @@ export class ListenerRegistry {
       this.#context.error(hostname === undefined ? path : pathTo(path, 'hostname'), `${former} already has ${which}`)
     }
     this.#hostnames.set(place, path)
+    const { tls, handshake } = renderListenerTls({ protocol, fields: input.tls, path }, this.#context)
     this.#context.config.listeners.push({
       key,
       bindKey,
       name: { gatewayNamespace: namespace, gatewayName: gateway, listenerName: name },
       ...defined({ hostname }),
-      protocol: 'HTTP',
+      protocol,
+      ...defined({ tls }),
     })
-    this.#attach(input, { namespace, name: gateway, listener: name })
+    const target = { namespace, name: gateway, listener: name }
+    if (handshake !== undefined) {
+      this.#context.attach(`listener/${this.#policyCount++}`, { gateway: target }, { frontend: { tls: handshake } })
+    }
+    if (protocol === 'HTTP' || protocol === 'HTTPS') this.#attach(input, target)
+    else this.#refusePolicies(input, protocol)
+  }
+
+  /** They look at requests, and here are none: accepted, they would let everything through. */
+  #refusePolicies({ policies, policiesPath }: ListenerInput, protocol: Protocol): void {
+    for (const [field, value] of Object.entries(policies)) {
+      if (value === undefined) continue
+      this.#context.error(
+        pathTo(policiesPath, field),
+        `has no effect with protocol ${protocol}, which passes bytes on; use frontendPolicies.networkAuthorization`,
+      )
+    }
+  }
+
+  /** Nothing in the first bytes of a connection tells plain HTTP, TLS and other bytes apart. */
+  #setPortProtocol({ bindKey, path }: ListenerInput, protocol: PortProtocol): void {
+    const bind = this.#context.config.binds.find(({ key }) => key === bindKey)
+    if (bind === undefined) return
+    const isFirst = this.#context.config.listeners.every((listener) => listener.bindKey !== bindKey)
+    if (isFirst) {
+      if (protocol !== 'HTTP') bind.protocol = protocol
+    } else if ((bind.protocol ?? 'HTTP') !== protocol) {
+      this.#context.error(path, `plain HTTP, TLS and TCP cannot share port ${bind.port}`)
+    } else if (protocol === 'TCP') {
+      this.#context.error(path, `port ${bind.port} can have one listener only, because its protocol is TCP`)
+    }
   }
 
   /** Before routing, so that they hold for requests without a route too. */

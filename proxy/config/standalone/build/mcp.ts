@@ -30,7 +30,9 @@ export function addMcp(fields: McpFields, { gateways, listeners }: McpRegistries
   const { port, policies = {}, targets, statefulMode, prefixMode, failureMode } = fields
   const isShared = fields.gateways !== undefined
   if (isShared && port !== undefined) context.error(pathTo(PATH, 'port'), 'must not be set beside mcp.gateways')
-  const keys = isShared ? gateways.listenersOf(fields.gateways, PATH) : [ownListener(port ?? DEFAULT_PORT, listeners)]
+  const keys = isShared
+    ? gateways.listenersOf(fields.gateways, { path: PATH })
+    : [ownListener(port ?? DEFAULT_PORT, listeners)]
   const mcp = { targets, statefulMode, prefixMode, failureMode }
   // The backend that holds the field `mcp` is the file itself.
   addBackend({ mcp }, { key: KEY, name: ROUTE, path: '' }, context)
@@ -60,6 +62,8 @@ function ownListener(port: number, listeners: ListenerRegistry): string {
     gateway: bindKey,
     name: KEY,
     hostname: undefined,
+    protocol: undefined,
+    tls: undefined,
     path: PATH,
     policies: {},
     policiesPath: PATH,

@@ -116,13 +116,10 @@ function checkRoute({ backends = [], policies }: RouteFields, path: string, cont
   if (backends.length === 0 && !answers) {
     context.warn(path, 'has no backends, directResponse or requestRedirect: every request fails')
   }
-  const hasMcp = backends.some(({ mcp, backend }) => mcp !== undefined || kindOf(backend, context) === 'mcp')
+  const hasMcp = backends.some(
+    ({ mcp, backend }) => mcp !== undefined || (backend !== undefined && context.kindOfBackend(backend) === 'mcp'),
+  )
   if (policies?.mcpAuthorization !== undefined && !hasMcp) {
     context.error(pathTo(path, 'policies', 'mcpAuthorization'), 'has an effect only with an mcp backend')
   }
-}
-
-function kindOf(backend: string | undefined, context: BuildContext): string | undefined {
-  if (backend === undefined) return undefined
-  return context.backendKinds.get(backend.startsWith('/') ? backend : `/${backend}`)
 }

@@ -9,11 +9,12 @@ import type {
 } from '#api/ir/types.gen.ts'
 import { pathTo } from '../field-path.ts'
 import type { BackendAuth, BackendTLS, Location } from '../schema/policies.ts'
-import { DENYING_AUTH, DENYING_TLS, type SimplePolicies } from '../schema/upstream.ts'
+import { DENYING_AUTH, type SimplePolicies } from '../schema/upstream.ts'
 import type { BuildContext } from './context.ts'
 import { defined, ifSet } from './defined.ts'
 import { denialOf } from './denial.ts'
 import { renderModifier, renderTransformation } from './headers.ts'
+import { renderKeepalive } from './keepalive.ts'
 
 /** Of a service that another policy asks. */
 export function simpleSide(policies: SimplePolicies, path: string, context: BuildContext): BackendPayload {
@@ -21,8 +22,8 @@ export function simpleSide(policies: SimplePolicies, path: string, context: Buil
   const tls = ifSet(backendTLS, (value) => renderTls(value, pathTo(path, 'backendTLS'), context))
   const auth = ifSet(backendAuth, (value) => renderAuth(value, pathTo(path, 'backendAuth'), context))
   return defined({
-    deny: tls?.deny ?? auth?.deny,
-    tls: tls?.tls,
+    deny: auth?.deny,
+    tls,
     auth: auth?.auth,
     http: renderHttp(http),
     tcp: renderTcp(tcp),
@@ -32,32 +33,31 @@ export function simpleSide(policies: SimplePolicies, path: string, context: Buil
 }
 
 export function renderHttp(http: SimplePolicies['http']): BackendPayload['http'] {
-  return http?.requestTimeout === undefined ? undefined : { requestTimeoutMs: http.requestTimeout }
+  if (http?.requestTimeout === undefined && http?.version === undefined) return undefined
+  return defined({ version: http.version, requestTimeoutMs: http.requestTimeout })
 }
 
 export function renderTcp(tcp: SimplePolicies['tcp']): BackendPayload['tcp'] {
-  return tcp?.connectTimeout === undefined ? undefined : { connectTimeoutMs: tcp.connectTimeout }
+  if (tcp?.connectTimeout === undefined && tcp?.keepalives === undefined) return undefined
+  return defined({ connectTimeoutMs: tcp.connectTimeout, keepalive: ifSet(tcp.keepalives, renderKeepalive) })
 }
 
-export function renderTls(
-  value: BackendTLS,
-  path: string,
-  context: BuildContext,
-): { readonly deny: Deny | undefined; readonly tls: RenderedTls } {
-  const { root, hostname, insecure, insecureHost, alpn } = value
+export function renderTls(value: BackendTLS, path: string, context: BuildContext): RenderedTls {
+  const { root, hostname, insecure, insecureHost, alpn, cert, key, subjectAltNames, keyExchangeGroups } = value
   const caCertificates = root === undefined ? undefined : context.readFile(pathTo(path, 'root'), root)
   if (caCertificates?.includes('-----BEGIN CERTIFICATE-----') === false) {
     context.error(pathTo(path, 'root'), 'the file holds no PEM certificate')
   }
-  return {
-    deny: denialOf({ names: DENYING_TLS, policies: value, path }, context),
-    tls: defined({
-      sni: hostname,
-      caCertificates,
-      insecureSkipVerify: skipVerify(insecure, insecureHost),
-      alpnProtocols: alpn,
-    }),
-  }
+  return defined({
+    sni: hostname,
+    caCertificates,
+    insecureSkipVerify: skipVerify(insecure, insecureHost),
+    alpnProtocols: alpn,
+    clientCertificate: ifSet(cert, (file) => context.secret(pathTo(path, 'cert'), { file })),
+    clientKey: ifSet(key, (file) => context.secret(pathTo(path, 'key'), { file })),
+    verifySubjectAltNames: subjectAltNames,
+    keyExchangeGroups,
+  })
 }
 
 function skipVerify(

@@ -26,6 +26,7 @@ import {
   renderRewrite,
   renderTransformations,
 } from './headers.ts'
+import { renderBuffer, renderDelay, renderMirror, renderRetry } from './resilience.ts'
 import { renderRules } from './rules.ts'
 
 export interface TrafficPolicies {
@@ -57,6 +58,12 @@ export function routeTraffic(policies: RoutePolicies, path: string, context: Bui
       timeout: ifSet(policies.timeout, ({ requestTimeout, backendRequestTimeout }) =>
         defined({ requestMs: requestTimeout, backendRequestMs: backendRequestTimeout }),
       ),
+      retry: ifSet(policies.retry, renderRetry),
+      delay: ifSet(policies.delay, renderDelay),
+      buffer: ifSet(policies.buffer, renderBuffer),
+      requestMirror: ifSet(policies.requestMirror, (value) => [
+        renderMirror(value, pathTo(path, 'requestMirror'), context),
+      ]),
       cors: ifSet(policies.cors, renderCors),
       ...renderAuthentication(policies, path, context),
       extAuthz: ifSet(policies.extAuthz, (value) =>

@@ -86,4 +86,4 @@ export type ExtAuthz = z.output<typeof extAuthz>
 export type ExtAuthzOrConditional = z.output<typeof extAuthzOrConditional>
 export type PlainRateLimit = z.output<typeof plainRateLimit>
 export type RemoteRateLimit = z.output<typeof remoteRateLimit>
-export type ServiceFields = Pick<ExtAuthz, 'host' | 'backend' | 'target' | 'policies'>
+export type ServiceFields = Pick<ExtAuthz, 'host' | 'backend' | 'policies'> & Partial<Pick<ExtAuthz, 'target'>>

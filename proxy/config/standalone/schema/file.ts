@@ -3,39 +3,13 @@ import * as z from 'zod'
 import { parseLevelFilter } from '../../../log/level-filter.ts'
 import { mcpShape, namedBackend, routeBackend } from './backends.ts'
 import { fields, notServed, oneShape } from './object.ts'
-import { gatewayPolicies, gatewayPolicyShape, routePolicies } from './policies.ts'
-import { headerName, name, parseAddress, port, regex, text } from './values.ts'
+import { frontendPolicies, gateway, hostname, protocol, tls } from './listeners.ts'
+import { gatewayPolicies, routePolicies } from './policies.ts'
+import { backendTLS } from './upstream.ts'
+import { address, headerName, name, parseAddress, port, regex, text } from './values.ts'
 
-const HOSTNAME = /^(\*\.)?[A-Za-z0-9]([A-Za-z0-9.-]{0,250}[A-Za-z0-9])?$/
 const WORKERS_MAX = 64
-
-const hostname = z.string().regex(HOSTNAME, { error: 'must be a host name, or *. and the rest of one' })
-
-/** HTTP is served; the others are known. */
-const protocol = z.unknown().superRefine((value, context) => {
-  if (value === 'HTTP') return
-  const isKnown = value === 'HTTPS' || value === 'TCP' || value === 'TLS' || value === 'HBONE'
-  const served = 'this version of the proxy serves HTTP only'
-  context.addIssue({
-    code: 'custom',
-    message: isKnown ? `${value} is not served: ${served}` : `must be HTTP: ${served}`,
-  })
-})
-
-const gatewayListener = fields({
-  name: name.optional(),
-  hostname: hostname.optional(),
-  protocol: protocol.optional(),
-  ...gatewayPolicyShape,
-  ...notServed(['tls']),
-})
-const gateway = fields({
-  port,
-  protocol: protocol.optional(),
-  listeners: z.array(gatewayListener).min(1).optional(),
-  ...gatewayPolicyShape,
-  ...notServed(['tls']),
-})
+const WEIGHT_MAX = 1_000_000
 
 const stringMatch = fields({ exact: z.string().optional(), regex: regex.optional() }).refine(
   (value) => Object.keys(value).length === 1,
@@ -76,6 +50,25 @@ const gatewayNames = oneShape<string | string[]>((value) => (Array.isArray(value
 const gatewayRoute = fields({ gateways: gatewayNames.optional(), ...routeShape })
 const bindRoute = fields(routeShape)
 
+const tcpPolicies = fields({ backendTLS: backendTLS.optional(), ...notServed(['backendTunnel']) })
+const tcpBackend = fields({
+  weight: z.int().min(0).max(WEIGHT_MAX).optional(),
+  host: address.optional(),
+  backend: text.optional(),
+  policies: tcpPolicies.optional(),
+  ...notServed(['service']),
+})
+const tcpRouteShape = {
+  name: name.optional(),
+  namespace: name.optional(),
+  ruleName: name.optional(),
+  hostnames: z.array(hostname).optional(),
+  policies: fields({ backendTLS: backendTLS.optional() }).optional(),
+  backends: z.array(tcpBackend).min(1),
+}
+const gatewayTcpRoute = fields({ gateways: gatewayNames.optional(), ...tcpRouteShape })
+const bindTcpRoute = fields(tcpRouteShape)
+
 const mcp = fields({
   port: port.optional(),
   gateways: gatewayNames.optional(),
@@ -88,9 +81,10 @@ const bindListener = fields({
   namespace: name.optional(),
   hostname: hostname.optional(),
   protocol: protocol.optional(),
+  tls: tls.optional(),
   routes: z.array(bindRoute).optional(),
+  tcpRoutes: z.array(bindTcpRoute).optional(),
   policies: gatewayPolicies.optional(),
-  ...notServed(['tls', 'tcpRoutes']),
 })
 const only = <T extends string>(served: T) =>
   z.literal(served, { error: `only ${served} is served by this version of the proxy` }).optional()
@@ -162,17 +156,18 @@ export const standaloneFile = fields({
   config: config.optional(),
   gateways: z.record(name, gateway).optional(),
   routes: z.array(gatewayRoute).optional(),
+  tcpRoutes: z.array(gatewayTcpRoute).optional(),
+  frontendPolicies: frontendPolicies.optional(),
   mcp: mcp.optional(),
   backends: z.array(namedBackend).optional(),
   binds: z.array(bind).optional(),
-  ...notServed(['tcpRoutes', 'llm', 'ui', 'frontendPolicies', 'policies', 'routeGroups', 'services', 'workloads']),
+  ...notServed(['llm', 'ui', 'policies', 'routeGroups', 'services', 'workloads']),
 })
 
 export type StandaloneFile = z.output<typeof standaloneFile>
-export type GatewayFields = z.output<typeof gateway>
-export type GatewayListenerFields = z.output<typeof gatewayListener>
 export type GatewayRouteFields = z.output<typeof gatewayRoute>
 export type RouteFields = z.output<typeof bindRoute>
+export type TcpRouteFields = z.output<typeof bindTcpRoute>
 export type MatchFields = z.output<typeof match>
 export type McpFields = z.output<typeof mcp>
 export type BindFields = z.output<typeof bind>

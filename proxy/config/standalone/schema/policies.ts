@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { apiKey, basicAuth, jwtAuth } from './authentication.ts'
 import { extAuthz, extAuthzOrConditional, remoteRateLimit } from './external.ts'
 import { denying, fields, isMap, notServed, oneShape } from './object.ts'
+import { buffer, delay, health, requestMirror, retry } from './resilience.ts'
 import {
   backendAuth,
   backendTLS,
@@ -38,7 +39,7 @@ const ruleByAction = fields({ allow: cel.optional(), deny: cel.optional(), requi
   { error: 'must have exactly one of allow, deny, require' },
 )
 const rule = oneShape<z.output<typeof ruleByAction> | string>((value) => (isMap(value) ? ruleByAction : cel))
-const rules = fields({ rules: z.array(rule).min(1) })
+export const rules = fields({ rules: z.array(rule).min(1) })
 
 const limit = fields({
   maxTokens: count.optional(),
@@ -150,13 +151,17 @@ export const routePolicies = fields({
   transformations: transformations.optional(),
   csrf: csrf.optional(),
   timeout: timeout.optional(),
+  retry: retry.optional(),
+  delay: delay.optional(),
+  buffer: buffer.optional(),
+  requestMirror: requestMirror.optional(),
   jwtAuth: jwtAuth.optional(),
   basicAuth: basicAuth.optional(),
   apiKey: apiKey.optional(),
   extAuthz: extAuthzOrConditional.optional(),
   remoteRateLimit: remoteRateLimit.optional(),
   ...denying(DENYING_TRAFFIC),
-  ...notServed(['requestMirror', 'a2a', 'backendTunnel', 'buffer', 'retry', 'delay']),
+  ...notServed(['a2a', 'backendTunnel']),
 })
 
 export const backendPolicies = fields({
@@ -168,11 +173,12 @@ export const backendPolicies = fields({
   backendAuth: backendAuth.optional(),
   http: http.optional(),
   tcp: tcp.optional(),
+  health: health.optional(),
   mcpAuthorization: rules.optional(),
   ai: ai.optional(),
   extAuthz: extAuthz.optional(),
   ...denying(DENYING_BACKEND),
-  ...notServed(['backendTunnel', 'health', 'a2a', 'inferenceRouting']),
+  ...notServed(['backendTunnel', 'a2a', 'inferenceRouting']),
 })
 
 export type GatewayPolicies = z.output<typeof gatewayPolicies>

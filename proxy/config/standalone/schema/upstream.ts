@@ -1,10 +1,10 @@
 // Policies of calls to upstreams, whoever makes the call: a route, a provider, or another policy (resources supplement
 // 4.10, simple backend policies).
 import * as z from 'zod'
+import { keepalive, keyExchangeGroups } from './connections.ts'
 import { denying, fields, isMap, notServed, oneShape } from './object.ts'
 import { cel, duration, fileOrInline, headerName, headerValue, mapOf, text } from './values.ts'
 
-export const DENYING_TLS = ['cert', 'key', 'subjectAltNames', 'keyExchangeGroups'] as const
 export const DENYING_AUTH = ['gcp', 'aws', 'azure', 'copilot', 'oauthTokenExchange', 'crossAppAccess'] as const
 
 export const headerModifier = fields({
@@ -55,11 +55,31 @@ export const backendTLS = fields({
   insecure: z.boolean().optional(),
   insecureHost: z.boolean().optional(),
   alpn: z.array(text).min(1).optional(),
-  ...denying(DENYING_TLS),
+  cert: text.optional(),
+  key: text.optional(),
+  subjectAltNames: z.array(text).min(1).optional(),
+  keyExchangeGroups: keyExchangeGroups.optional(),
+}).refine((value) => (value.cert === undefined) === (value.key === undefined), {
+  error: 'must have both of cert and key, or none of them',
 })
 
-export const http = fields({ requestTimeout: duration.optional(), ...notServed(['version']) })
-export const tcp = fields({ connectTimeout: duration.optional(), ...notServed(['keepalives']) })
+const HTTP_VERSIONS: ReadonlyMap<string, 'HTTP1' | 'HTTP2'> = new Map([
+  ['1.1', 'HTTP1'],
+  ['HTTP/1.1', 'HTTP1'],
+  ['2', 'HTTP2'],
+  ['2.0', 'HTTP2'],
+  ['HTTP/2', 'HTTP2'],
+  ['HTTP/2.0', 'HTTP2'],
+])
+/** YAML reads `version: 2` as a number. */
+const httpVersion = z.union([z.string(), z.number()]).transform((value, context) => {
+  const version = HTTP_VERSIONS.get(String(value))
+  if (version !== undefined) return version
+  context.addIssue({ code: 'custom', message: 'must be "1.1" or "2"' })
+  return z.NEVER
+})
+export const http = fields({ version: httpVersion.optional(), requestTimeout: duration.optional() })
+export const tcp = fields({ connectTimeout: duration.optional(), keepalives: keepalive.optional() })
 
 /** Of services that other policies ask. */
 export const simplePolicies = fields({

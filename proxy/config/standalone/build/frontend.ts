@@ -1,0 +1,70 @@
+// `frontendPolicies`: what holds for the connections of all gateways of the file.
+import type { AccessLog, FrontendHTTP, FrontendPayload, FrontendTLS, GatewayTarget } from '#api/ir/types.gen.ts'
+import { pathTo } from '../field-path.ts'
+import type { FrontendFields } from '../schema/listeners.ts'
+import type { BuildContext } from './context.ts'
+import { defined, ifSet } from './defined.ts'
+import { expressions } from './headers.ts'
+import { renderKeepalive } from './keepalive.ts'
+import { renderVersions } from './listener-tls.ts'
+import { renderRules } from './rules.ts'
+
+const PATH = 'frontendPolicies'
+
+export function addFrontend(fields: FrontendFields, gateways: readonly GatewayTarget[], context: BuildContext): void {
+  const payloads = renderFrontend(fields, context)
+  for (const [position, gateway] of gateways.entries()) {
+    for (const [name, payload] of payloads) {
+      const key = position === 0 ? `frontend/${name}` : `frontend/${name}/${gateway.namespace}/${gateway.name}`
+      context.attach(key, { gateway }, { frontend: payload })
+    }
+  }
+}
+
+/** By the last part of the key. */
+function renderFrontend(fields: FrontendFields, context: BuildContext): [string, FrontendPayload][] {
+  const { http, tls, tcp, networkAuthorization, accessLog, logging } = fields
+  if (accessLog !== undefined && logging !== undefined) {
+    context.error(pathTo(PATH, 'logging'), 'is the same field as accessLog: remove one of them')
+  }
+  const payloads: [string, FrontendPayload][] = []
+  if (http !== undefined) payloads.push(['http', { http: renderHttp(http) }])
+  if (tls !== undefined) payloads.push(['tls', { tls: renderTls(tls, context) }])
+  if (tcp?.keepalives !== undefined) payloads.push(['tcp', { tcp: { keepalive: renderKeepalive(tcp.keepalives) } }])
+  for (const [index, rule] of (ifSet(networkAuthorization, renderRules) ?? []).entries()) {
+    payloads.push([`networkAuthorization/${index}`, { networkAuthorization: rule }])
+  }
+  const log = accessLog ?? logging
+  if (log !== undefined) payloads.push(['accessLog', { accessLog: renderAccessLog(log) }])
+  return payloads
+}
+
+function renderHttp(http: NonNullable<FrontendFields['http']>): FrontendHTTP {
+  const { http1HeaderCase: headerCase } = http
+  return defined({
+    bufferBytesMax: http.maxBufferSize,
+    http1HeadersMax: http.http1MaxHeaders,
+    http1IdleTimeoutMs: http.http1IdleTimeout,
+    http1HeaderCase: headerCase && (headerCase === 'preserve' ? ('Preserve' as const) : ('Lowercase' as const)),
+    http2WindowBytes: http.http2WindowSize,
+    http2ConnectionWindowBytes: http.http2ConnectionWindowSize,
+    http2FrameBytes: http.http2FrameSize,
+    http2HeaderBytesMax: http.http2MaxHeaderSize,
+    http2KeepaliveIntervalMs: http.http2KeepaliveInterval,
+    http2KeepaliveTimeoutMs: http.http2KeepaliveTimeout,
+    maxConnectionDurationMs: http.maxConnectionDuration,
+  })
+}
+
+function renderTls(tls: NonNullable<FrontendFields['tls']>, context: BuildContext): FrontendTLS {
+  const { handshakeTimeout, alpn, minVersion, maxVersion, cipherSuites, keyExchangeGroups } = tls
+  const names = { min: minVersion, max: maxVersion, cipherSuites, keyExchangeGroups }
+  return {
+    ...defined({ handshakeTimeoutMs: handshakeTimeout === 0 ? undefined : handshakeTimeout, alpnProtocols: alpn }),
+    ...renderVersions(names, pathTo(PATH, 'tls'), context),
+  }
+}
+
+function renderAccessLog({ filter, add, remove }: NonNullable<FrontendFields['accessLog']>): AccessLog {
+  return defined({ filter, add: ifSet(add, expressions), remove })
+}

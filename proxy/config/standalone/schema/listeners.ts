@@ -1,0 +1,92 @@
+// Ports and listeners of both forms, and what holds for every one of them (resources supplement 4.5, 4.6, 4.10).
+import * as z from 'zod'
+import { keepalive, keyExchangeGroups } from './connections.ts'
+import { fields, notServed } from './object.ts'
+import { gatewayPolicyShape, rules } from './policies.ts'
+import { byteSize } from './resilience.ts'
+import { cel, count, duration, mapOf, name, port, text } from './values.ts'
+
+const HOSTNAME = /^(\*\.)?[A-Za-z0-9]([A-Za-z0-9.-]{0,250}[A-Za-z0-9])?$/
+
+export const hostname = z.string().regex(HOSTNAME, { error: 'must be a host name, or *. and the rest of one' })
+
+/** HBONE is known, not served. */
+export const protocol = z.enum(['HTTP', 'HTTPS', 'TLS', 'TCP'], { error: 'must be one of HTTP, HTTPS, TLS, TCP' })
+
+const VERSIONS = ['TLS_V1_2', 'TLS_V1_3'] as const
+const versionShape = {
+  minTLSVersion: z.enum(VERSIONS).optional(),
+  minTlsVersion: z.enum(VERSIONS).optional(),
+  maxTLSVersion: z.enum(VERSIONS).optional(),
+  maxTlsVersion: z.enum(VERSIONS).optional(),
+}
+
+/** Paths of PEM files. */
+export const tls = fields({
+  mode: z.literal('static', { error: 'must be static: certificates made on demand are not served' }).optional(),
+  cert: text,
+  key: text,
+  root: text.optional(),
+  cipherSuites: z.array(text).min(1).optional(),
+  keyExchangeGroups: keyExchangeGroups.optional(),
+  ...versionShape,
+})
+
+const listenerShape = { protocol: protocol.optional(), tls: tls.optional() }
+
+export const gatewayListener = fields({
+  name: name.optional(),
+  hostname: hostname.optional(),
+  ...listenerShape,
+  ...gatewayPolicyShape,
+})
+export const gateway = fields({
+  port,
+  listeners: z.array(gatewayListener).min(1).optional(),
+  ...listenerShape,
+  ...gatewayPolicyShape,
+})
+
+const http = fields({
+  maxBufferSize: byteSize.optional(),
+  http1MaxHeaders: count.optional(),
+  http1IdleTimeout: duration.optional(),
+  http1HeaderCase: z.enum(['lowercase', 'preserve']).optional(),
+  http2WindowSize: byteSize.optional(),
+  http2ConnectionWindowSize: byteSize.optional(),
+  http2FrameSize: byteSize.optional(),
+  http2MaxHeaderSize: byteSize.optional(),
+  http2KeepaliveInterval: duration.optional(),
+  http2KeepaliveTimeout: duration.optional(),
+  maxConnectionDuration: duration.optional(),
+})
+const handshakes = fields({
+  handshakeTimeout: duration.optional(),
+  alpn: z.array(text).min(1).optional(),
+  minVersion: z.enum(VERSIONS).optional(),
+  maxVersion: z.enum(VERSIONS).optional(),
+  cipherSuites: z.array(text).min(1).optional(),
+  keyExchangeGroups: keyExchangeGroups.optional(),
+})
+const accessLog = fields({
+  filter: cel.optional(),
+  add: mapOf(cel).optional(),
+  remove: z.array(text).optional(),
+  ...notServed(['otlp', 'database']),
+})
+
+export const frontendPolicies = fields({
+  http: http.optional(),
+  tls: handshakes.optional(),
+  tcp: fields({ keepalives: keepalive.optional() }).optional(),
+  networkAuthorization: rules.optional(),
+  accessLog: accessLog.optional(),
+  logging: accessLog.optional(),
+  ...notServed(['proxy', 'proxyProtocol', 'connect', 'tracing']),
+})
+
+export type Protocol = z.output<typeof protocol>
+export type TlsFields = z.output<typeof tls>
+export type GatewayFields = z.output<typeof gateway>
+export type GatewayListenerFields = z.output<typeof gatewayListener>
+export type FrontendFields = z.output<typeof frontendPolicies>
