@@ -24,6 +24,8 @@ export interface Connection {
   readonly sni: string | undefined
   /** Verified client certificate. */
   readonly peer?: PeerCertificate | undefined
+  /** Of the socket, where the source above came with a PROXY header. */
+  readonly rawSource?: { readonly address: string; readonly port: number } | undefined
   /** Aborted when the client goes away. Created on first use. */
   readonly signal: AbortSignal
   close(): void

@@ -12,16 +12,25 @@ import type { TraceTap } from './trace/tap.ts'
 export interface PipelineInput {
   readonly limits: ConnectionLimits
   readonly admits?: RequestHandler['admits']
+  readonly proxyProtocol?: RequestHandler['proxyProtocol']
   readonly observer: ExchangeObserver
   /** undefined: nobody can watch. */
   readonly tap?: TraceTap | undefined
   readonly findListener: (host: string) => ListenerPlan | undefined
 }
 
-export function pipeline({ limits, admits, observer, tap, findListener }: PipelineInput): RequestHandler {
+export function pipeline({
+  limits,
+  admits,
+  proxyProtocol,
+  observer,
+  tap,
+  findListener,
+}: PipelineInput): RequestHandler {
   return {
     limits,
     admits,
+    proxyProtocol,
     handle(exchange, respond) {
       if (tap?.isArmed === true) tap.offer(exchange, limits.bufferBytesMax)
       const listener = findListener(exchange.request.host)

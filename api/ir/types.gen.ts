@@ -1009,6 +1009,7 @@ export interface FrontendPayload {
   networkAuthorization?: Authorization
   tls?: FrontendTLS
   tcp?: FrontendTCP
+  proxyProtocol?: FrontendProxyProtocol
 }
 export interface FrontendHTTP {
   /**
@@ -1077,6 +1078,13 @@ export interface FrontendTLS {
 }
 export interface FrontendTCP {
   keepalive?: Keepalive
+}
+/**
+ * The header of the PROXY protocol at the beginning of connections.
+ */
+export interface FrontendProxyProtocol {
+  version: 'V1' | 'V2' | 'All'
+  mode: 'Strict' | 'Optional'
 }
 export interface Service {
   name: string

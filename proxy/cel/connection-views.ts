@@ -12,6 +12,8 @@ export interface ConnectionSource {
   readonly sni: string | undefined
   /** Verified client certificate. */
   readonly peer?: PeerCertificate | undefined
+  /** Of the socket, where the source above came with a PROXY header. */
+  readonly rawSource?: { readonly address: string; readonly port: number } | undefined
 }
 
 const ONLY_SOURCE: ReadonlySet<string> = new Set(['source'])
@@ -55,11 +57,11 @@ export class SourceView {
   }
 
   get rawAddress(): string {
-    return this.address
+    return this.#connection.rawSource?.address ?? this.address
   }
 
   get rawPort(): bigint {
-    return this.port
+    return BigInt(this.#connection.rawSource?.port ?? this.#connection.sourcePort)
   }
 
   get identity(): object | undefined {

@@ -1,6 +1,15 @@
 // Rendered configuration to what a worker runs. Everything cheap and everything that may refuse the configuration is
 // done here; the chains of a route are compiled when it is first used (compile-route.ts).
-import type { Bind, FrontendHTTP, Listener, LocalLimit, RenderedConfig, Route, TCPRoute } from '#api/ir/types.gen.ts'
+import type {
+  Bind,
+  FrontendHTTP,
+  FrontendProxyProtocol,
+  Listener,
+  LocalLimit,
+  RenderedConfig,
+  Route,
+  TCPRoute,
+} from '#api/ir/types.gen.ts'
 import { compilePermissive } from '#api/cel/compile.ts'
 import { AuthStores } from '../auth/auth-stores.ts'
 import { EndpointTable } from '../backend/endpoints.ts'
@@ -17,6 +26,7 @@ import { effectiveTraffic } from '../policy/merge.ts'
 import { compileNetworkAuthorization } from '../policy/network-authorization.ts'
 import { compileChain } from '../policy/order.ts'
 import { rateLimitKeys } from '../policy/rate-limit-store.ts'
+import type { ProxyRule } from '../tcp/proxy-header.ts'
 import { hostOf } from '../route/authority.ts'
 import { buildHostMap } from '../route/host-map.ts'
 import { buildRouter } from '../route/router.ts'
@@ -96,6 +106,7 @@ function compileBind(input: {
   const serve = (findListener: PipelineInput['findListener']): RequestHandler =>
     pipeline({
       limits,
+      proxyProtocol: frontend.proxyProtocol && proxyRule(frontend.proxyProtocol),
       admits: compileNetworkAuthorization(frontend.networkAuthorization ?? [], context.expression),
       observer: context.environment.observer,
       tap: context.environment.tap,
@@ -191,6 +202,10 @@ function limitsOf({ http, tcp }: EffectiveFrontend): ConnectionLimits {
     keepalive: tcp?.keepalive,
     http2: http && http2Options(http),
   }
+}
+
+function proxyRule({ version, mode }: FrontendProxyProtocol): ProxyRule {
+  return { version, isRequired: mode === 'Strict' }
 }
 
 function http2Options(http: FrontendHTTP): Http2Options {

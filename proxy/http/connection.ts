@@ -49,6 +49,13 @@ export interface ConnectionFacts {
   readonly sni: string | undefined
   /** Verified client certificate. */
   readonly peer?: PeerCertificate | undefined
+  /** Of the socket, where the source above came with a PROXY header. */
+  readonly rawSource?: RawSource | undefined
+}
+
+export interface RawSource {
+  readonly address: string
+  readonly port: number
 }
 
 const State = { Head: 0, Busy: 1, Flushing: 2, Tunnel: 3, Linger: 4, Closed: 5 } as const
@@ -78,6 +85,7 @@ export class ServerConnection implements Connection, TransportUser, BodySource, 
   readonly isTls: boolean
   readonly sni: string | undefined
   readonly peer: PeerCertificate | undefined
+  readonly rawSource: RawSource | undefined
   readonly #owner: ConnectionOwner
   readonly #slot: HandlerSlot
   readonly #transport: Transport
@@ -125,6 +133,7 @@ export class ServerConnection implements Connection, TransportUser, BodySource, 
     this.isTls = facts.isTls
     this.sni = facts.sni
     this.peer = facts.peer
+    this.rawSource = facts.rawSource
     this.#parser = new RequestParser(facts.isTls ? 'https' : 'http')
     this.#transport = options.open(this)
     this.#writer = new ResponseWriter(this.#transport, this)

@@ -1,6 +1,7 @@
 // The seam between the HTTP engine (server side) and the pipeline.
 import type { Keepalive } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../exchange.ts'
+import type { ProxyRule } from '../tcp/proxy-header.ts'
 import type { ConnectionFacts } from './connection.ts'
 
 /** Limits of one bind, from the merged `frontend.http`; a change applies to the next request of a connection. */
@@ -47,6 +48,8 @@ export interface RequestHandler {
    * False: the connection is closed before a byte is read (`frontend.networkAuthorization`). Absent: all are admitted.
    */
   readonly admits?: ((facts: ConnectionFacts) => boolean) | undefined
+  /** `frontend.proxyProtocol`, for connections accepted from now on. */
+  readonly proxyProtocol?: ProxyRule | undefined
   /**
    * Called once for each request when its head is complete. Must lead to exactly one `respond(exchange)`, now or later,
    * with `exchange.response` set. Never throws and never rejects.

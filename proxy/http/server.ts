@@ -3,8 +3,11 @@
 import net from 'node:net'
 import type { Exchange } from '../exchange.ts'
 import { type ConnectionFacts, type HandlerSlot, type Http2Takeover, ServerConnection } from './connection.ts'
+import { plainAddress } from './address.ts'
+import { Arrival } from './arrival.ts'
 import { Sweeper } from './deadlines.ts'
 import { DEFAULT_KEEPALIVE, type RequestHandler } from './handler.ts'
+import { type ProxyRule, transported } from '../tcp/proxy-header.ts'
 import { NOBODY, Transport, type TransportUser } from './transport.ts'
 
 export interface ListenOptions {
@@ -51,6 +54,8 @@ export function createHttpServer(handler: RequestHandler, http2?: Http2Takeover)
 class Server implements HttpServer {
   readonly #slot: HandlerSlot
   readonly #connections = new Set<ServerConnection>()
+  /** Whose PROXY header has yet to come. */
+  readonly #arrivals = new Set<Arrival>()
   readonly #listeners = new Set<net.Server>()
   readonly #sweeper = new Sweeper()
   #isDraining = false
@@ -68,7 +73,7 @@ class Server implements HttpServer {
   }
 
   get openConnections(): number {
-    return this.#connections.size
+    return this.#connections.size + this.#arrivals.size
   }
 
   get activeRequests(): number {
@@ -92,7 +97,7 @@ class Server implements HttpServer {
   listen(options: ListenOptions): Promise<number> {
     const server = net.createServer({ allowHalfOpen: true, noDelay: true })
     server.on('connection', (socket) => {
-      this.acceptSocket(socket)
+      this.#acceptTransport(Transport.ofSocket(socket, NOBODY))
     })
     return new Promise((resolve, reject) => {
       server.once('error', reject)
@@ -128,10 +133,12 @@ class Server implements HttpServer {
 
   drain(): void {
     this.#isDraining = true
+    for (const arrival of this.#arrivals) arrival.destroy()
     for (const connection of this.#connections) connection.drain()
   }
 
   destroyAll(): void {
+    for (const arrival of this.#arrivals) arrival.destroy()
     for (const connection of this.#connections) connection.destroy()
   }
 
@@ -155,7 +162,33 @@ class Server implements HttpServer {
     transport.socket.setNoDelay(true)
     const { timeMs, intervalMs, retries } = this.#slot.current.limits.keepalive ?? DEFAULT_KEEPALIVE
     transport.socket.setKeepAlive(true, timeMs, intervalMs, retries)
-    this.#open(this.#slot, factsOf(transport.socket), (user) => {
+    this.#acceptTransport(transport)
+  }
+
+  #acceptTransport(transport: Transport): void {
+    const { proxyProtocol } = this.#slot.current
+    if (proxyProtocol === undefined) this.#serve(transport, factsOf(transport.socket))
+    else if (this.openConnections >= CONNECTIONS_MAX) transport.destroy()
+    else this.#awaitHeader(transport, proxyProtocol)
+  }
+
+  #awaitHeader(transport: Transport, rule: ProxyRule): void {
+    const facts = factsOf(transport.socket)
+    const arrival = new Arrival(transport, rule, (outcome) => {
+      this.#arrivals.delete(arrival)
+      if ('bytes' in outcome) {
+        const connection = this.#serve(transport, { ...facts, ...transported(facts, outcome.addresses) })
+        if (outcome.bytes.length > 0) connection?.bytes(outcome.bytes, 0, outcome.bytes.length)
+      } else if (outcome.detail !== undefined) {
+        const { sourceAddress, sourcePort } = facts
+        this.#slot.current.refused({ sourceAddress, sourcePort, status: 400, detail: outcome.detail })
+      }
+    })
+    this.#arrivals.add(arrival)
+  }
+
+  #serve(transport: Transport, facts: ConnectionFacts): ServerConnection | undefined {
+    return this.#open(this.#slot, facts, (user) => {
       transport.user = user
       return transport
     })
@@ -203,12 +236,4 @@ export function factsOf(socket: net.Socket): ConnectionFacts {
     isTls,
     sni,
   }
-}
-
-const MAPPED = '::ffff:'
-
-/** An IPv4 client of a dual-stack listener is an IPv4 client. */
-function plainAddress(address: string | undefined): string {
-  if (address === undefined) return ''
-  return address.startsWith(MAPPED) && address.includes('.') ? address.slice(MAPPED.length) : address
 }

@@ -96,6 +96,10 @@ export class ServerStream implements Connection, BodySource, BodySenderOwner {
     return this.#owner.facts.peer
   }
 
+  get rawSource(): ConnectionFacts['rawSource'] {
+    return this.#owner.facts.rawSource
+  }
+
   get signal(): AbortSignal {
     this.#abort ??= new AbortController()
     if (this.#isClosed) this.#abort.abort()

@@ -11,6 +11,7 @@ export function closingAfterResponse(handler: RequestHandler): RequestHandler {
   return {
     limits: handler.limits,
     admits: handler.admits,
+    proxyProtocol: handler.proxyProtocol,
     handle(exchange, respond) {
       exchange.connection.close()
       handler.handle(exchange, respond)

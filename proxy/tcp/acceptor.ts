@@ -1,20 +1,27 @@
 // The listening socket of a bind that is not plain HTTP. Bounds open connections; gives every socket an error listener
 // before anything can happen to it.
 import net from 'node:net'
-import type { Keepalive } from '#api/ir/types.gen.ts'
-import { DEFAULT_KEEPALIVE } from '../http/handler.ts'
+import type { ConnectionFacts } from '../http/connection.ts'
+import { DEFAULT_KEEPALIVE, type RequestHandler } from '../http/handler.ts'
+import { factsOf } from '../http/server.ts'
+import { awaitProxyHeader } from './await-proxy-header.ts'
+import { type ProxyRule, transported } from './proxy-header.ts'
 
 /** Connections of one worker on one bind; more are closed at once, before they can cost memory. */
 const CONNECTIONS_MAX = 65_536
 const BACKLOG = 4096
 
+/** What a connection is accepted with. */
+export type AcceptRules = Pick<RequestHandler, 'limits' | 'proxyProtocol' | 'refused'>
+
 export class Acceptor {
-  keepalive: Keepalive = DEFAULT_KEEPALIVE
-  readonly #accept: (socket: net.Socket) => void
+  rules: AcceptRules | undefined = undefined
+  readonly #accept: (socket: net.Socket, facts: ConnectionFacts) => void
   readonly #sockets = new Set<net.Socket>()
   #server: net.Server | undefined = undefined
 
-  constructor(accept: (socket: net.Socket) => void) {
+  /** `facts`: with the addresses that a PROXY header brought. */
+  constructor(accept: (socket: net.Socket, facts: ConnectionFacts) => void) {
     this.#accept = accept
   }
 
@@ -59,8 +66,24 @@ export class Acceptor {
     }
     this.#sockets.add(socket)
     socket.on('close', () => this.#sockets.delete(socket))
-    const { timeMs, intervalMs, retries } = this.keepalive
+    const { timeMs, intervalMs, retries } = this.rules?.limits.keepalive ?? DEFAULT_KEEPALIVE
     socket.setKeepAlive(true, timeMs, intervalMs, retries)
-    this.#accept(socket)
+    const rule = this.rules?.proxyProtocol
+    if (rule === undefined) this.#accept(socket, factsOf(socket))
+    else this.#awaitHeader(socket, rule)
+  }
+
+  #awaitHeader(socket: net.Socket, rule: ProxyRule): void {
+    const facts = factsOf(socket)
+    awaitProxyHeader(socket, rule, (outcome) => {
+      if ('addresses' in outcome) {
+        this.#accept(socket, { ...facts, ...transported(facts, outcome.addresses) })
+        return
+      }
+      socket.destroy()
+      const { sourceAddress, sourcePort } = facts
+      const { detail } = outcome
+      if (detail !== undefined) this.rules?.refused({ sourceAddress, sourcePort, status: 400, detail })
+    })
   }
 }

@@ -1,7 +1,5 @@
 // The port of a TCP bind: every connection is passed on to the route of its only listener.
-import type net from 'node:net'
 import type { CompiledBind } from '../config/compiled.ts'
-import { factsOf } from '../http/server.ts'
 import type { BindServer } from '../runtime/worker-parts.ts'
 import { Acceptor } from './acceptor.ts'
 import { TcpConnections, type TcpEnvironment } from './connections.ts'
@@ -9,8 +7,8 @@ import type { TcpBindPlan } from './plan.ts'
 
 export class TcpBind implements BindServer {
   readonly activeRequests = 0
-  readonly #acceptor = new Acceptor((socket) => {
-    this.#accept(socket)
+  readonly #acceptor = new Acceptor((socket, facts) => {
+    this.#connections.serve(socket, facts, this.#plan.tcp)
   })
   readonly #connections: TcpConnections
   #plan: TcpBindPlan
@@ -32,7 +30,7 @@ export class TcpBind implements BindServer {
   apply({ layer4, handler }: CompiledBind): void {
     if (layer4?.kind !== 'TCP') return
     this.#plan = layer4
-    this.#acceptor.keepalive = handler.limits.keepalive ?? this.#acceptor.keepalive
+    this.#acceptor.rules = handler
   }
 
   /** Nothing in the bytes can tell clients to leave: connections end by themselves, or with the drain time. */
@@ -45,9 +43,5 @@ export class TcpBind implements BindServer {
   destroyAll(): void {
     this.#connections.destroyAll()
     this.#acceptor.destroyAll()
-  }
-
-  #accept(socket: net.Socket): void {
-    this.#connections.serve(socket, factsOf(socket), this.#plan.tcp)
   }
 }

@@ -6,7 +6,7 @@ import tls from 'node:tls'
 import type { Exchange } from '../exchange.ts'
 import type { ConnectionFacts, HandlerSlot } from '../http/connection.ts'
 import type { RequestHandler } from '../http/handler.ts'
-import { factsOf, type HttpServer } from '../http/server.ts'
+import type { HttpServer } from '../http/server.ts'
 import type { TcpConnections } from '../tcp/connections.ts'
 import type { ConnectionObserver } from '../tcp/observer.ts'
 import { PeerCertificate } from './peer.ts'
@@ -25,6 +25,8 @@ export type ClosingHandler = (handler: RequestHandler) => RequestHandler
 /** A ClientHello that chose this listener; its bytes are back in the socket. */
 export interface Arrival {
   readonly socket: net.Socket
+  /** Before the handshake. */
+  readonly facts: ConnectionFacts
   readonly serverName: string | undefined
   readonly startMs: number
   /** The handshake is over, one way or the other. False: somebody else said so before. */
@@ -116,7 +118,7 @@ export class TlsListenerServer {
     const durationMs = performance.now() - arrival.startMs
     this.#parts.observer.handshakeFinished({ place, protocol: isHttp ? 'https' : 'tls', durationMs })
     const facts: ConnectionFacts = {
-      ...factsOf(socket),
+      ...arrival.facts,
       isTls: true,
       sni: arrival.serverName,
       peer: verifiedPeer(socket, action.settings),
@@ -133,7 +135,7 @@ export class TlsListenerServer {
     socket.destroy()
     arrival?.socket.destroy()
     if (arrival === undefined || !arrival.settled()) return
-    const { sourceAddress, sourcePort } = factsOf(arrival.socket)
+    const { sourceAddress, sourcePort } = arrival.facts
     this.#parts.observer.handshakeFailed({
       sourceAddress,
       sourcePort,

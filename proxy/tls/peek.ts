@@ -29,4 +29,6 @@ export function peekClientHello(socket: net.Socket, done: (outcome: PeekOutcome)
   }
   socket.on('data', onData)
   socket.on('end', onEnd)
+  // It may have been paused by who read a PROXY header.
+  socket.resume()
 }

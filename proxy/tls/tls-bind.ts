@@ -3,8 +3,8 @@
 import type net from 'node:net'
 import type { CompiledBind } from '../config/compiled.ts'
 import type { Exchange } from '../exchange.ts'
-import type { HandlerSlot } from '../http/connection.ts'
-import { factsOf, type HttpServer } from '../http/server.ts'
+import type { ConnectionFacts, HandlerSlot } from '../http/connection.ts'
+import type { HttpServer } from '../http/server.ts'
 import { closingAfterResponse, QUIET_MS } from '../runtime/closing.ts'
 import type { BindServer } from '../runtime/worker-parts.ts'
 import { Acceptor } from '../tcp/acceptor.ts'
@@ -22,10 +22,17 @@ export interface TlsBindEnvironment extends TcpEnvironment {
 const UNRECOGNIZED_NAME = alert(112)
 const HANDSHAKE_FAILURE = alert(40)
 
+interface Refusal {
+  readonly facts: ConnectionFacts
+  readonly detail: string
+  readonly serverName?: string | undefined
+  readonly alert?: Buffer
+}
+
 export class TlsBind implements BindServer {
   readonly #environment: TlsBindEnvironment
-  readonly #acceptor = new Acceptor((socket) => {
-    this.#accept(socket)
+  readonly #acceptor = new Acceptor((socket, facts) => {
+    this.#accept(socket, facts)
   })
   readonly #tcp: TcpConnections
   /** Made when the first client comes: contexts cost a millisecond each, and there may be thousands. */
@@ -64,7 +71,7 @@ export class TlsBind implements BindServer {
   apply({ layer4, handler }: CompiledBind): void {
     if (layer4?.kind !== 'TLS') return
     this.#plan = layer4
-    this.#acceptor.keepalive = handler.limits.keepalive ?? this.#acceptor.keepalive
+    this.#acceptor.rules = handler
     for (const [key, server] of this.#servers) {
       const next = layer4.listeners.get(key)
       if (next !== undefined && next.fingerprint === server.plan.fingerprint) {
@@ -100,7 +107,7 @@ export class TlsBind implements BindServer {
     setTimeout(() => server.drain(), QUIET_MS).unref()
   }
 
-  #accept(socket: net.Socket): void {
+  #accept(socket: net.Socket, facts: ConnectionFacts): void {
     const startMs = performance.now()
     let isSettled = false
     const settled = (): boolean => {
@@ -110,32 +117,32 @@ export class TlsBind implements BindServer {
       return true
     }
     const deadline = setTimeout(() => {
-      if (settled()) this.#refuse(socket, { detail: 'handshake timeout', serverName: undefined, alert: undefined })
+      if (settled()) this.#refuse(socket, { facts, detail: 'handshake timeout' })
     }, this.#plan.handshakeTimeoutMs)
     socket.once('close', () => clearTimeout(deadline))
     peekClientHello(socket, (outcome) => {
       if (isSettled) return
       if ('serverName' in outcome) {
-        this.#greeted({ socket, serverName: outcome.serverName, startMs, settled })
+        this.#greeted({ socket, facts, serverName: outcome.serverName, startMs, settled })
         return
       }
       settled()
-      this.#refuse(socket, { detail: outcome.problem, serverName: undefined, alert: undefined })
+      this.#refuse(socket, { facts, detail: outcome.problem })
     })
   }
 
   #greeted(arrival: Arrival): void {
-    const { socket, serverName, settled } = arrival
+    const { socket, facts, serverName, settled } = arrival
     const plan = this.#plan.find(serverName)
     if (plan === undefined) {
       settled()
-      this.#refuse(socket, { detail: 'no listener for this server name', serverName, alert: UNRECOGNIZED_NAME })
+      this.#refuse(socket, { facts, detail: 'no listener for this server name', serverName, alert: UNRECOGNIZED_NAME })
     } else if (plan.action.kind === 'Refuse') {
       settled()
-      this.#refuse(socket, { detail: plan.action.reason, serverName, alert: HANDSHAKE_FAILURE })
+      this.#refuse(socket, { facts, detail: plan.action.reason, serverName, alert: HANDSHAKE_FAILURE })
     } else if (plan.action.kind === 'Passthrough') {
       settled()
-      this.#tcp.serve(socket, { ...factsOf(socket), isTls: true, sni: serverName }, plan.action.tcp)
+      this.#tcp.serve(socket, { ...facts, isTls: true, sni: serverName }, plan.action.tcp)
     } else this.#shakeHands(plan, arrival)
   }
 
@@ -146,7 +153,8 @@ export class TlsBind implements BindServer {
       // A pair that does not fit, or is no certificate at all.
       arrival.settled()
       const detail = `the certificate of listener ${plan.key} cannot be used: ${messageOf(error)}`
-      this.#refuse(arrival.socket, { detail, serverName: arrival.serverName, alert: HANDSHAKE_FAILURE })
+      const { socket, facts, serverName } = arrival
+      this.#refuse(socket, { facts, detail, serverName, alert: HANDSHAKE_FAILURE })
     }
   }
 
@@ -167,11 +175,8 @@ export class TlsBind implements BindServer {
     return server
   }
 
-  #refuse(
-    socket: net.Socket,
-    why: { readonly detail: string; readonly serverName: string | undefined; readonly alert: Buffer | undefined },
-  ): void {
-    const { sourceAddress, sourcePort } = factsOf(socket)
+  #refuse(socket: net.Socket, why: Refusal): void {
+    const { sourceAddress, sourcePort } = why.facts
     const { detail, serverName } = why
     this.#environment.observer.handshakeFailed({ sourceAddress, sourcePort, serverName, detail })
     if (why.alert === undefined) socket.destroy()

@@ -1,6 +1,6 @@
 // Every field of every policy section and who translates it. The compiler refuses a field that is missing here.
 import type { BackendPayload, FrontendPayload, TrafficPayload } from '#api/ir/types.gen.ts'
-import type { ExtProcOrConditional, Frontend, ProxyProtocol, Traffic } from '#api/v1alpha1/gwpolicy.gen.ts'
+import type { ExtProcOrConditional, Frontend, Traffic } from '#api/v1alpha1/gwpolicy.gen.ts'
 import type { BackendFull } from '#api/v1alpha1/shared.gen.ts'
 import { accessLog } from './access-log.ts'
 import { ai } from './ai.ts'
@@ -20,6 +20,7 @@ import { directResponse } from './direct-response.ts'
 import { backendExtAuth, extAuth } from './ext-authz.ts'
 import type { FieldTranslator } from './field.ts'
 import { frontendHttp } from './frontend-http.ts'
+import { proxyProtocol } from './frontend-proxy-protocol.ts'
 import { frontendTcp } from './frontend-tcp.ts'
 import { frontendTls } from './frontend-tls.ts'
 import { headerModifiers } from './header-modifier.ts'
@@ -64,11 +65,7 @@ export const FRONTEND = {
   http: frontendHttp,
   metrics: notYetProgrammed({ security: false, suffix: 'frontend-metrics' }),
   networkAuthorization,
-  /** A required header that nobody reads would leave source addresses to be believed that are not the client's. */
-  proxyProtocol: notYetProgrammed<ProxyProtocol>({
-    security: ({ mode }) => mode !== 'Optional',
-    suffix: 'frontend-proxy',
-  }),
+  proxyProtocol,
   tcp: frontendTcp,
   tls: frontendTls,
   tracing: notYetProgrammed({ security: false, suffix: 'frontend-tracing' }),

@@ -1,0 +1,82 @@
+// frontend.proxyProtocol: whose address counts when a load balancer stands in front.
+import { once } from 'node:events'
+import net from 'node:net'
+import { expect } from 'vitest'
+import { replacing, type ConformanceCase } from './suite/case.ts'
+
+const SAMPLE = 'frontend-proxy-protocol.yaml'
+const REQUEST = 'GET / HTTP/1.1\r\nhost: a.test\r\nconnection: close\r\n\r\n'
+const LINE = 'PROXY TCP4 203.0.113.7 198.51.100.1 4711 443\r\n'
+const BLOCK = Buffer.from('0d0a0d0a000d0a515549540a2111000ccb007107c6336401126701bb', 'hex')
+
+/** All that comes back until the gateway closes. */
+async function answerTo(port: number, ...parts: readonly (string | Buffer)[]): Promise<string> {
+  const socket = net.connect({ host: '127.0.0.1', port })
+  const chunks: Buffer[] = []
+  socket.on('error', () => undefined)
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk))
+  const closed = once(socket, 'close')
+  await once(socket, 'connect')
+  for (const part of parts) socket.write(part)
+  await closed
+  return Buffer.concat(chunks).toString('latin1')
+}
+
+const CLIENT = '"x-client": "203.0.113.7"'
+
+export const cases: readonly ConformanceCase[] = [
+  {
+    shortName: 'ProxyProtocol',
+    description: 'the header of either version sets the source address',
+    sample: SAMPLE,
+    async run(gateway) {
+      const { port } = gateway
+      expect(await answerTo(port, LINE, REQUEST)).toContain(CLIENT)
+      expect(await answerTo(port, Buffer.concat([BLOCK, Buffer.from(REQUEST)]))).toContain(CLIENT)
+      await expect.poll(() => gateway.log()).toContain('src.addr=203.0.113.7:4711')
+    },
+  },
+  {
+    shortName: 'ProxyProtocolStrict',
+    description: 'a connection without the header is closed without an answer',
+    sample: SAMPLE,
+    async run(gateway) {
+      const { port } = gateway
+      expect(await answerTo(port, REQUEST)).toBe('')
+      await expect.poll(() => gateway.log()).toContain('PROXY header is missing')
+    },
+  },
+  {
+    shortName: 'ProxyProtocolVersion',
+    description: 'a header of a version that is not accepted closes the connection',
+    sample: SAMPLE,
+    change: replacing('version: All', 'version: V2'),
+    async run({ port }) {
+      expect(await answerTo(port, LINE, REQUEST)).toBe('')
+      expect(await answerTo(port, BLOCK, REQUEST)).toContain(CLIENT)
+    },
+  },
+  {
+    shortName: 'ProxyProtocolOptional',
+    description: 'connections may begin with or without the header',
+    sample: SAMPLE,
+    change: replacing('mode: Strict', 'mode: Optional'),
+    async run(gateway) {
+      expect(await answerTo(gateway.port, LINE, REQUEST)).toContain(CLIENT)
+      expect((await gateway.echo('/')).headers['x-client']).toBe('127.0.0.1')
+    },
+  },
+  {
+    shortName: 'ProxyProtocolAuthorization',
+    description: 'network authorization judges the address that the header brought',
+    sample: SAMPLE,
+    change: replacing(
+      '    proxyProtocol:',
+      '    networkAuthorization: {policy: {matchExpressions: [source.address == "203.0.113.7"]}}\n    proxyProtocol:',
+    ),
+    async run({ port }) {
+      expect(await answerTo(port, LINE, REQUEST)).toContain(CLIENT)
+      expect(await answerTo(port, LINE.replace('203.0.113.7', '203.0.113.8'), REQUEST)).toBe('')
+    },
+  },
+]
