@@ -3,6 +3,7 @@
 import tab from '@bomb.sh/tab/commander'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { VERSION } from '#api/version.ts'
+import { addProxyServe } from './commands/proxy-serve.ts'
 import { addProxyTrace } from './commands/proxy-trace.ts'
 import type { RunFlags } from './options.ts'
 import { completePaths } from './completion.ts'
@@ -54,6 +55,7 @@ export function buildProgram(finish: (code: number) => void): Command {
   addValidate(program, finish)
   addTranslate(program, finish)
   addProxyTrace(program, finish)
+  addProxyServe(program, finish)
   program
     .command('version')
     .description('Print the version')

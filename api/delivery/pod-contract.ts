@@ -10,7 +10,7 @@ import { deliveryNames } from './names.ts'
  *    while the API server is not.
  * 2. It reads and watches the same objects through the API server with the service account of the pod, so that a change
  *    arrives at once. That takes a token (`automountServiceAccountToken: true` in the pod; the ServiceAccount may say
- *    false) , and a Role with exactly deliveryRules in the namespace of the Gateway, bound to its ServiceAccount.
+ *    false), and a Role with exactly deliveryRules in the namespace of the Gateway, bound to its ServiceAccount.
  * 3. It says what it has loaded in the ConfigMap of acknowledgements, under its pod name. The operator creates the
  *    ConfigMap; the proxy may patch it and nothing else.
  *

@@ -46,6 +46,8 @@ export interface RunningProxy {
    */
   apply(config: RenderedConfig, secrets: RenderedSecrets): Promise<ApplyResult>
   readonly ports: ProxyPorts
+  /** For parts of the main thread that are not the proxy itself, such as the source of configurations. */
+  logger(module: string): Logger
   /** Graceful; with `isForced` at once, also when a graceful stop is under way. Resolves as `closed` does. */
   stop(options?: { readonly isForced: boolean }): Promise<void>
   /** Resolves when everything is closed and all log lines are written, whoever asked for it (`/quitquitquit` too). */
@@ -135,6 +137,10 @@ class ProxyProcess implements RunningProxy {
 
   get ports(): ProxyPorts {
     return this.#ports
+  }
+
+  logger(module: string): Logger {
+    return this.#loggers.module(module)
   }
 
   async start(): Promise<void> {

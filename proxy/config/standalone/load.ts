@@ -23,6 +23,8 @@ export interface StandaloneInput {
   readonly path: string
   readonly text: string
   readonly environment: Readonly<Record<string, string | undefined>>
+  /** The bootstrap file of a pod need not open a port: the operator delivers them. */
+  readonly mayBeEmpty?: boolean
 }
 
 export interface LoadedStandalone {
@@ -34,7 +36,7 @@ export interface LoadedStandalone {
   readonly files: readonly string[]
 }
 
-export function loadStandalone({ path, text, environment }: StandaloneInput): LoadedStandalone {
+export function loadStandalone({ path, text, environment, mayBeEmpty = false }: StandaloneInput): LoadedStandalone {
   const expanded = expandVariables({ path, text, environment })
   if (expanded.problems.length > 0) return failed(expanded.problems)
   const { documents, problems } = parseDocuments(path, expanded.text, expanded.original)
@@ -48,6 +50,9 @@ export function loadStandalone({ path, text, environment }: StandaloneInput): Lo
   if (!parsed.success) return failed(located(schemaProblems(parsed.error.issues), document))
   const context = new BuildContext(dirname(path))
   build(parsed.data, context)
+  if (!mayBeEmpty && context.config.binds.length === 0) {
+    context.error('', 'opens no port: set gateways, mcp or binds')
+  }
   const found = located(context.problems, document)
   const isUsable = found.every(({ severity }) => severity !== 'error')
   return {
@@ -70,9 +75,6 @@ function build(file: StandaloneFile, context: BuildContext): void {
   for (const [index, bind] of binds.entries()) addBind(bind, pathTo('binds', index), registries, context)
   if (mcp !== undefined) addMcp(mcp, { gateways: registry, listeners }, context)
   if (frontendPolicies !== undefined) addFrontend(frontendPolicies, listeners.gateways, context)
-  if (context.config.binds.length === 0) {
-    context.error('', 'opens no port: set gateways, mcp or binds')
-  }
 }
 
 function addGatewayRoutes(

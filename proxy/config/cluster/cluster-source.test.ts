@@ -1,0 +1,184 @@
+// A proxy follows its delivery through a real HTTP API: starts from the mount, switches whole, keeps the last good one,
+// acknowledges, and survives broken watches.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { readAcknowledgements } from '#api/delivery/acknowledgement.ts'
+import { type DeliveredObject, encodeDelivery, keepingPrevious } from '#api/delivery/encode.ts'
+import { emptyConfig } from '#api/ir/empty.ts'
+import { FakeKube } from '#test/fakekube/server.ts'
+import type { FakeObject } from '#test/fakekube/store.ts'
+import { until } from '#test/wait.ts'
+import { createLogger } from '../../log/logger.ts'
+import { parseLevelFilter } from '../../log/level-filter.ts'
+import { ClusterSource } from './cluster-source.ts'
+import { createKubeClient } from './kube-client.ts'
+
+const lines: string[] = []
+const filter = parseLevelFilter('debug')
+if ('problem' in filter) throw new Error(filter.problem)
+const logger = createLogger({ format: 'text', filter, write: (line) => lines.push(line) }).module('test')
+
+let kube: FakeKube
+let folder: string
+let source: ClusterSource | undefined
+const applied: number[] = []
+const secretsSeen: string[] = []
+let refuse: number | undefined
+
+beforeEach(async () => {
+  kube = await FakeKube.start()
+  folder = mkdtempSync(join(tmpdir(), 'gw-mount-'))
+  applied.length = 0
+  secretsSeen.length = 0
+  refuse = undefined
+  const metadata = { name: 'web-acknowledgements', namespace: 'shop' }
+  kube.store.create('configmaps', { apiVersion: 'v1', kind: 'ConfigMap', metadata })
+})
+
+afterEach(async () => {
+  await source?.stop()
+  source = undefined
+  await kube.stop()
+  rmSync(folder, { recursive: true })
+})
+
+function objectsOf(port: number, generation: number, padding = ''): readonly DeliveredObject[] {
+  const config = { ...emptyConfig(), binds: [{ key: `${port}/shop/web${padding}`, port }] }
+  const secrets = { version: 1 as const, secrets: [{ key: 'k', value: `secret of ${port}` }] }
+  const gateway = { name: 'web', uid: 'u', generation: 1 }
+  const delivery = encodeDelivery({ gateway, config, secrets, generation, salt: 's' })
+  if ('problem' in delivery) throw new Error(delivery.problem.message)
+  return delivery.objects
+}
+
+function asKube({ kind, name, files }: DeliveredObject): FakeObject {
+  const base64 = Object.fromEntries([...files].map(([file, bytes]) => [file, Buffer.from(bytes).toString('base64')]))
+  const metadata = { name, namespace: 'shop' }
+  return { apiVersion: 'v1', kind, metadata, ...(kind === 'Secret' ? { data: base64 } : { binaryData: base64 }) }
+}
+
+function resourceOf({ kind }: DeliveredObject): string {
+  return kind === 'Secret' ? 'secrets' : 'configmaps'
+}
+
+function write(objects: readonly DeliveredObject[]): void {
+  for (const object of objects) kube.store.apply(resourceOf(object), asKube(object), 'operator')
+}
+
+async function start(withApi = true): Promise<void> {
+  source = new ClusterSource({
+    namespace: 'shop',
+    gateway: 'web',
+    pod: 'web-1',
+    mountPath: folder,
+    client: withApi ? createKubeClient({ server: kube.url, ca: undefined, token: () => 't' }) : undefined,
+    logger,
+    apply: async (config, secrets) => {
+      const port = config.binds[0]?.port ?? 0
+      if (port === refuse)
+        return { problem: { path: '', reason: 'Rejected', message: 'no such port', severity: 'error' } }
+      applied.push(port)
+      secretsSeen.push(secrets.secrets[0]?.value ?? '')
+      return { generation: applied.length, warnings: [] }
+    },
+  })
+  await source.start()
+}
+
+function acknowledged(): ReturnType<typeof readAcknowledgements> {
+  // A ConfigMap.
+  const object = kube.store.get('configmaps', 'shop/web-acknowledgements') as
+    | { data?: Record<string, string> }
+    | undefined
+  return readAcknowledgements(object?.data)
+}
+
+describe('ClusterSource', () => {
+  it('starts from the mount without an API server', async () => {
+    for (const { files } of objectsOf(80, 1)) {
+      for (const [name, bytes] of files) writeFileSync(join(folder, name), bytes)
+    }
+    await start(false)
+    expect(applied).toEqual([80])
+  })
+
+  it('follows the API server and says what is in force', async () => {
+    write(objectsOf(80, 1))
+    await start()
+    await until('the first one', () => acknowledged().get('web-1')?.generation === 1)
+    write(objectsOf(81, 2))
+    await until('the second one', () => acknowledged().get('web-1')?.generation === 2)
+    expect(applied).toEqual([80, 81])
+    expect(secretsSeen).toEqual(['secret of 80', 'secret of 81'])
+    await source?.stop()
+    source = undefined
+    expect(acknowledged().has('web-1')).toBe(false)
+  })
+
+  it('never applies a mixture: a half-written delivery waits for its rest', async () => {
+    write(objectsOf(80, 1))
+    await start()
+    await until('the first one', () => applied.length === 1)
+    const next = objectsOf(81, 2)
+    write(next.slice(-1))
+    lines.length = 0
+    await until('some looks', () => lines.filter((line) => line.includes('not whole yet')).length > 3)
+    expect(applied).toEqual([80])
+    write(next)
+    await until('the second one', () => applied.length === 2)
+    expect(secretsSeen).toEqual(['secret of 80', 'secret of 81'])
+  })
+
+  it('reads further shards when the index names them', async () => {
+    let seed = 9
+    const noise = Array.from({ length: 900_000 }, () => {
+      seed ^= seed << 13
+      seed ^= seed >>> 17
+      seed ^= seed << 5
+      return String.fromCodePoint(97 + ((seed >>> 8) % 26))
+    }).join('')
+    const objects = objectsOf(80, 1, noise)
+    expect(objects.length).toBeGreaterThan(3)
+    await start()
+    write(keepingPrevious(objects, new Map()))
+    await until('the large one', () => applied.length === 1)
+  })
+
+  it('keeps the last good one and reports why the next was refused', async () => {
+    write(objectsOf(80, 1))
+    await start()
+    await until('the first one', () => acknowledged().get('web-1')?.generation === 1)
+    refuse = 81
+    write(objectsOf(81, 2))
+    await until('the refusal', () => acknowledged().get('web-1')?.rejected?.message === 'no such port')
+    expect(acknowledged().get('web-1')).toMatchObject({ generation: 1, rejected: { generation: 2 } })
+    refuse = undefined
+    write(objectsOf(82, 3))
+    await until('the third one', () => acknowledged().get('web-1')?.generation === 3)
+    expect(acknowledged().get('web-1')?.rejected).toBeUndefined()
+  })
+
+  it('goes on after dropped watches, compaction, and a server that fails for a while', async () => {
+    write(objectsOf(80, 1))
+    await start()
+    await until('the first one', () => applied.includes(80))
+    let failures = 5
+    kube.fault = () => (failures-- > 0 ? { kind: 'status', status: 500 } : undefined)
+    kube.store.compact()
+    kube.dropWatches()
+    write(objectsOf(81, 2))
+    await until('the second one', () => acknowledged().get('web-1')?.generation === 2)
+    expect(applied).toEqual([80, 81])
+  })
+
+  it('does not apply again when only the number of the delivery changed', async () => {
+    write(objectsOf(80, 1))
+    await start()
+    await until('the first one', () => acknowledged().get('web-1')?.generation === 1)
+    write(objectsOf(80, 2))
+    await until('the word on the second one', () => acknowledged().get('web-1')?.generation === 2)
+    expect(applied).toEqual([80])
+  })
+})

@@ -1,0 +1,197 @@
+// The configuration of a proxy in a cluster: from the mounted files at once, then the API server, step by step.
+// Applies a whole delivery or nothing, and says what is in force. A lost API server changes nothing that is served.
+import type { Acknowledgement } from '#api/delivery/acknowledgement.ts'
+import { REJECTION_CHARS_MAX } from '#api/delivery/acknowledgement.ts'
+import { type Delivered, DeliveryDecoder, type DeliveryFault } from '#api/delivery/decode.ts'
+import type { Files } from '#api/delivery/document.ts'
+import { deliveryNames } from '#api/delivery/names.ts'
+import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
+import type { Logger } from '../../log/logger.ts'
+import type { ApplyResult } from '../../runtime/proxy.ts'
+import { Acknowledger } from './acknowledger.ts'
+import { BackOff } from './back-off.ts'
+import type { KubeClient } from './kube-client.ts'
+import { filesOfConfigMap, filesOfFolder, filesOfSecret } from './object-files.ts'
+import { watchObject } from './object-watch.ts'
+
+export interface ClusterSourceOptions {
+  readonly namespace: string
+  readonly gateway: string
+  readonly pod: string
+  readonly mountPath: string
+  /** Absent: only the mounted files are read, again every few seconds. */
+  readonly client: KubeClient | undefined
+  readonly logger: Logger
+  /** Puts a configuration in force, or keeps the one before. */
+  readonly apply: (config: RenderedConfig, secrets: RenderedSecrets) => Promise<ApplyResult>
+}
+
+type Part = 'config' | 'endpoints' | 'secrets'
+
+/** While the API server is not heard, the mount is: the kubelet brings a change within a minute. */
+const MOUNT_CHECK_MS = 5000
+const RETRY = { firstMs: 50, maxMs: 2000 }
+/** Objects that come together are one change. */
+const SETTLE_MS = 2
+
+export class ClusterSource {
+  readonly #options: ClusterSourceOptions
+  readonly #decoder = new DeliveryDecoder()
+  readonly #stopping = new AbortController()
+  readonly #acknowledger: Acknowledger | undefined
+  /** By `part/shard`. Only what the API server says. */
+  readonly #objects = new Map<string, Files>()
+  readonly #retry = new BackOff(RETRY)
+  #watches: Promise<unknown> = Promise.resolve()
+  #inForce: { readonly revision: string; readonly acknowledged: Acknowledgement } | undefined = undefined
+  #lastFault = ''
+  #work: Promise<void> = Promise.resolve()
+  #isQueued = false
+  #mountTimer: NodeJS.Timeout | undefined = undefined
+
+  constructor(options: ClusterSourceOptions) {
+    this.#options = options
+    const { client, namespace, gateway, pod, logger } = options
+    const path = `/api/v1/namespaces/${namespace}/configmaps/${deliveryNames(gateway).acknowledgements}`
+    const { signal } = this.#stopping
+    this.#acknowledger = client && new Acknowledger({ client, path, pod, logger, signal })
+  }
+
+  /** Resolves when the mounted files have been tried; the rest goes on until `stop`. */
+  async start(): Promise<void> {
+    this.#changed()
+    await this.#work
+    const { client } = this.#options
+    this.#mountTimer = setInterval(() => {
+      if (!this.#hasHeard()) this.#changed()
+    }, MOUNT_CHECK_MS)
+    if (client === undefined) return
+    const parts: Part[] = ['secrets', 'endpoints', 'config']
+    this.#watches = Promise.all(parts.map((part) => this.#watch(client, part)))
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#mountTimer)
+    this.#stopping.abort()
+    await this.#acknowledger?.takeBack()
+    await this.#watches
+    await this.#work
+  }
+
+  #watch(client: KubeClient, part: Part): Promise<void> {
+    const { namespace, gateway, logger } = this.#options
+    return watchObject({
+      client,
+      collection: `/api/v1/namespaces/${namespace}/${part === 'secrets' ? 'secrets' : 'configmaps'}`,
+      name: deliveryNames(gateway)[part][0] ?? '',
+      logger,
+      signal: this.#stopping.signal,
+      onObject: (object) => {
+        // An object that goes away takes nothing with it: the last good configuration stays.
+        if (object === undefined) return
+        this.#objects.set(`${part}/0`, filesOf(part, object))
+        this.#changed()
+      },
+    })
+  }
+
+  #hasHeard(): boolean {
+    return this.#objects.has('config/0')
+  }
+
+  #changed(): void {
+    if (this.#isQueued) return
+    this.#isQueued = true
+    this.#work = this.#work.then(async () => {
+      await new Promise((resolve) => {
+        setTimeout(resolve, this.#hasHeard() ? SETTLE_MS : 0)
+      })
+      this.#isQueued = false
+      await this.#consider()
+    })
+  }
+
+  async #consider(): Promise<void> {
+    const files = this.#hasHeard() ? joined(this.#objects.values()) : filesOfFolder(this.#options.mountPath)
+    const outcome = this.#decoder.decode((name) => files.get(name))
+    if ('delivered' in outcome) {
+      this.#retry.reset()
+      await this.#apply(outcome.delivered)
+      return
+    }
+    const { fault } = outcome
+    if (fault.reason !== 'Incomplete') this.#refused(fault)
+    else if (this.#hasHeard() && !this.#stopping.signal.aborted) await this.#fetchMissing(fault)
+  }
+
+  /** Further shards are not watched: they are read when an index names files that are not there. */
+  async #fetchMissing({ missing, message }: DeliveryFault): Promise<void> {
+    const { signal } = this.#stopping
+    this.#options.logger.debug('delivery not whole yet', { fault: message })
+    const parts: Part[] = ['secrets', 'endpoints', 'config']
+    for (const part of parts) {
+      const wanted = missing.filter((name) => name.startsWith(`${part}-`))
+      for (const name of wanted) await this.#fetchShard(part, shardOf(name))
+    }
+    const files = joined(this.#objects.values())
+    if (missing.every((name) => files.has(name)) || (await this.#retry.wait(signal))) this.#changed()
+  }
+
+  async #fetchShard(part: Part, shard: number): Promise<void> {
+    const { client, namespace, gateway, logger } = this.#options
+    const name = deliveryNames(gateway)[part][shard]
+    if (shard === 0 || name === undefined || client === undefined) return
+    const kind = part === 'secrets' ? 'secrets' : 'configmaps'
+    try {
+      const path = `/api/v1/namespaces/${namespace}/${kind}/${name}`
+      const { status, body } = await client.get(path, this.#stopping.signal)
+      if (status === 200) this.#objects.set(`${part}/${shard}`, filesOf(part, body))
+      else logger.debug('shard not there yet', { name, status })
+    } catch (error) {
+      logger.warn('shard cannot be read, trying again', { name, error: String(error) })
+    }
+  }
+
+  async #apply({ index, revision, config, secrets }: Delivered): Promise<void> {
+    const { generation, gateway } = index
+    const acknowledged = { generation, gatewayGeneration: gateway.generation, gatewayUid: gateway.uid, revision }
+    if (this.#inForce?.revision !== revision) {
+      const result = await this.#options.apply(config, secrets)
+      if ('problem' in result) {
+        this.#reject(generation, result.problem.message)
+        return
+      }
+    }
+    this.#lastFault = ''
+    if (JSON.stringify(acknowledged) === JSON.stringify(this.#inForce?.acknowledged)) return
+    this.#inForce = { revision, acknowledged }
+    this.#acknowledger?.say(acknowledged)
+  }
+
+  #refused({ reason, message }: DeliveryFault): void {
+    if (this.#lastFault === message) return
+    this.#options.logger.error('delivery refused, the last good one stays', { reason, error: message })
+    this.#reject(0, message)
+  }
+
+  #reject(generation: number, message: string): void {
+    if (this.#lastFault === message) return
+    this.#lastFault = message
+    const none = { generation: 0, gatewayGeneration: 0, gatewayUid: '', revision: '' }
+    const rejected = { generation, message: message.slice(0, REJECTION_CHARS_MAX) }
+    this.#acknowledger?.say({ ...(this.#inForce?.acknowledged ?? none), rejected })
+  }
+}
+
+function filesOf(part: Part, object: unknown): Files {
+  return part === 'secrets' ? filesOfSecret(object) : filesOfConfigMap(object)
+}
+
+function joined(objects: Iterable<Files>): Files {
+  return new Map([...objects].flatMap((files) => [...files]))
+}
+
+/** `config-<hash>.3.gz` is in the fourth object. */
+function shardOf(file: string): number {
+  return Number(/\.(\d+)\.gz$/.exec(file)?.[1] ?? 0)
+}
