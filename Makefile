@@ -1,6 +1,7 @@
 SHELL := /bin/bash
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 .DEFAULT_GOAL := help
+VERSION = $(shell sed -n 's/^  "version": "\(.*\)",$$/\1/p' package.json)
 
 .PHONY: help
 help: ## List the targets
@@ -51,6 +52,43 @@ test: install ## Run every test
 build: install ## Bundle the command into dist/ (dist/gw.js)
 	rm -rf dist
 	rolldown --config rolldown.config.ts
+
+.PHONY: images
+images: build ## Build the images of controller and proxy from scratch; IMAGE_REGISTRY, IMAGE_TAG name them
+	node hack/image/main.ts $(if $(IMAGE_REGISTRY),--registry $(IMAGE_REGISTRY)) $(if $(IMAGE_TAG),--tag $(IMAGE_TAG)) $(ARGS)
+
+.PHONY: kind-up
+kind-up: ## Start a cluster on this machine; prints the line for the shell
+	@hack/kind.sh up
+
+.PHONY: kind-down
+kind-down: ## Remove the cluster of kind-up
+	hack/kind.sh down
+
+.PHONY: kind-load
+kind-load: ## Build the images, with the demo upstreams, and load them into the cluster of kind-up
+	$(MAKE) --no-print-directory images ARGS=--demo
+	hack/kind.sh load $(foreach image,gw-controller gw gw-demo,$(or $(IMAGE_REGISTRY),gw.dev)/$(image):$(or $(IMAGE_TAG),v$(VERSION)))
+
+.PHONY: install-crds
+install-crds: ## Install the kinds of Gw, and of the Gateway API where missing, in the cluster of kubectl
+	hack/install-crds.sh
+
+.PHONY: deploy
+deploy: ## Install the kinds and the controller in the cluster of kubectl; IMAGE_REGISTRY, IMAGE_TAG name the images
+	IMAGE_REGISTRY='$(IMAGE_REGISTRY)' IMAGE_TAG='$(IMAGE_TAG)' hack/deploy.sh up
+
+.PHONY: undeploy
+undeploy: ## Remove everything of Gw from the cluster of kubectl; FORCE=1 also where Gateways use it
+	FORCE='$(FORCE)' hack/deploy.sh down
+
+.PHONY: e2e
+e2e: install ## Test in a real cluster: that of KUBECONFIG, or one it starts; ARGS are those of vitest
+	test/e2e/run.sh $(ARGS)
+
+.PHONY: conformance
+conformance: install ## Run the conformance suite of the Gateway API in that cluster; ARGS are flags of the suite
+	test/gateway-conformance/run.sh $(ARGS)
 
 .PHONY: bench
 bench: install ## Compare with nginx and haproxy (needs wrk, nginx, haproxy); ARGS='--rounds 5' and others

@@ -1,0 +1,119 @@
+// A steady load on kept-alive connections, and the account of it. Requests start by the clock, not when the one before
+// is done, so that a pause shows as many late or failed requests and not as few requests.
+import { Agent, request, type IncomingMessage } from 'node:http'
+
+const IN_FLIGHT_MAX = 500
+const FAILURES_KEPT = 20
+
+export interface LoadPlan {
+  readonly url: string
+  readonly host: string
+  readonly ratePerSecond: number
+  /** A request that takes longer has failed. */
+  readonly timeoutMs: number
+}
+
+export interface LoadSummary {
+  readonly sent: number
+  readonly ok: number
+  readonly failed: number
+  readonly slowestMs: number
+  /** Answers by status, and by pod that answered. */
+  readonly statuses: Readonly<Record<string, number>>
+  readonly pods: Readonly<Record<string, number>>
+  /** The first ones, with the second since the start. */
+  readonly failures: readonly string[]
+}
+
+export class Load {
+  readonly #plan: LoadPlan
+  readonly #agent = new Agent({ keepAlive: true })
+  readonly #started = performance.now()
+  readonly #timer: NodeJS.Timeout
+  readonly #statuses: Record<string, number> = {}
+  readonly #pods: Record<string, number> = {}
+  readonly #failures: string[] = []
+  readonly #idle = Promise.withResolvers<void>()
+  #isStopped = false
+  #inFlight = 0
+  #sent = 0
+  #ok = 0
+  #failed = 0
+  #slowestMs = 0
+
+  constructor(plan: LoadPlan) {
+    this.#plan = plan
+    this.#timer = setInterval(() => this.#tick(), 10)
+  }
+
+  async stop(): Promise<LoadSummary> {
+    this.#isStopped = true
+    clearInterval(this.#timer)
+    if (this.#inFlight > 0) await this.#idle.promise
+    this.#agent.destroy()
+    return {
+      sent: this.#sent,
+      ok: this.#ok,
+      failed: this.#failed,
+      slowestMs: Math.round(this.#slowestMs),
+      statuses: this.#statuses,
+      pods: this.#pods,
+      failures: this.#failures,
+    }
+  }
+
+  #tick(): void {
+    const due = ((performance.now() - this.#started) / 1000) * this.#plan.ratePerSecond
+    while (this.#sent < due) this.#send()
+  }
+
+  #send(): void {
+    this.#sent += 1
+    if (this.#inFlight >= IN_FLIGHT_MAX) {
+      this.#fail('too many requests under way')
+      return
+    }
+    this.#inFlight += 1
+    const begun = performance.now()
+    const { url, host, timeoutMs } = this.#plan
+    const options = { agent: this.#agent, headers: { host }, signal: AbortSignal.timeout(timeoutMs) }
+    let isSettled = false
+    const settle = (problem: string | undefined): void => {
+      if (!isSettled) this.#end(problem)
+      isSettled = true
+    }
+    const sent = request(url, options, (response) => this.#receive(response, begun, settle))
+    sent.on('error', (error) => settle(error.message))
+    sent.end()
+  }
+
+  #receive(response: IncomingMessage, begun: number, settle: (problem: string | undefined) => void): void {
+    const status = String(response.statusCode ?? 0)
+    response.resume()
+    response.on('error', (error) => settle(error.message))
+    response.on('end', () => {
+      count(this.#statuses, status)
+      const pod = response.headers['x-pod']
+      if (typeof pod === 'string') count(this.#pods, pod)
+      this.#slowestMs = Math.max(this.#slowestMs, performance.now() - begun)
+      settle(status === '200' ? undefined : `status ${status}`)
+    })
+  }
+
+  #end(problem: string | undefined): void {
+    this.#inFlight -= 1
+    if (problem === undefined) this.#ok += 1
+    else this.#fail(problem)
+    if (this.#isStopped && this.#inFlight === 0) this.#idle.resolve()
+  }
+
+  #fail(problem: string): void {
+    this.#failed += 1
+    const seconds = ((performance.now() - this.#started) / 1000).toFixed(1)
+    if (this.#failures.length < FAILURES_KEPT) this.#failures.push(`${seconds} s: ${problem}`)
+  }
+}
+
+function count(counts: Record<string, number>, key: string): void {
+  counts[key] = (counts[key] ?? 0) + 1
+}

@@ -1,0 +1,110 @@
+// `make images`: the images of controller and proxy, from an empty base, with the container tool that is there.
+//   node hack/image/main.ts [--tag TAG] [--registry REGISTRY] [--tool docker|buildah|nerdctl|podman] [--demo]
+// --demo also builds the upstreams and the client of samples and cluster tests.
+// Needs the bundle in dist/ (make build). Pulls nothing.
+import { execFileSync, spawnSync } from 'node:child_process'
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { VERSION } from '#api/version.ts'
+import { archive, layApp, layBase } from './root.ts'
+import { licences, sbom } from './sbom.ts'
+
+const TOOLS = ['docker', 'buildah', 'nerdctl', 'podman']
+/** Target of the Dockerfile to name of the image. The last one is for tests and samples only. */
+const IMAGES = { controller: 'gw-controller', proxy: 'gw', demo: 'gw-demo' }
+
+const repository = resolve(import.meta.dirname, '../..')
+const { values } = parseArgs({
+  options: {
+    tag: { type: 'string', default: `v${VERSION}` },
+    registry: { type: 'string', default: process.env['GW_IMAGE_REGISTRY'] ?? 'gw.dev' },
+    tool: { type: 'string', default: process.env['GW_CONTAINER_TOOL'] ?? '' },
+    demo: { type: 'boolean', default: false },
+  },
+})
+
+const tool = values.tool === '' ? TOOLS.find(works) : values.tool
+if (tool === undefined) {
+  console.error(`images: none of ${TOOLS.join(', ')} works here`)
+  process.exit(1)
+}
+const context = makeContext()
+const revision = git('rev-parse', 'HEAD') ?? 'unknown'
+for (const [target, repositoryName] of Object.entries(IMAGES)) {
+  if (target === 'demo' && !values.demo) continue
+  const name = [values.registry, repositoryName].filter((part) => part !== '').join('/')
+  build(tool, target, `${name}:${values.tag}`)
+}
+
+function build(program: string, target: string, image: string): void {
+  const labels = { VERSION, REVISION: revision, CREATED: new Date(epoch() * 1000).toISOString() }
+  const args = [
+    'build',
+    ...(program === 'buildah' ? ['--timestamp', String(epoch())] : []),
+    '-f',
+    join(context, 'Dockerfile'),
+    '--target',
+    target,
+    '-t',
+    image,
+    ...Object.entries(labels).flatMap(([key, value]) => ['--build-arg', `${key}=${value}`]),
+    context,
+  ]
+  // The classic builder of docker needs no plug-in; where buildx is there docker uses it by itself.
+  const { status, stderr, stdout } = spawnSync(program, args, { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 })
+  if (status !== 0) {
+    console.error(`images: ${program} ${args.join(' ')}\n${stdout}${stderr}`)
+    process.exit(1)
+  }
+  console.log(image)
+}
+
+/** Folder with the Dockerfile and the two archives; the SBOM stays beside them. */
+function makeContext(): string {
+  const folder = join(repository, 'dist/image')
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  const node = process.execPath
+  const runtime = dirname(dirname(node))
+  const { name } = JSON.parse(readFileSync(join(runtime, 'package.json'), 'utf8')) as { name: string } // an npm package
+  const systemFiles = layBase({ root: join(folder, 'base'), node })
+  const bundle = join(repository, 'dist')
+  const bill = sbom({ repository, bundle, version: VERSION, runtime: name, systemFiles })
+  layApp({ root: join(folder, 'app'), bundle, repository, runtime, sbom: bill, licences: licences(repository, bundle) })
+  mkdirSync(join(folder, 'demo/app'), { recursive: true })
+  if (values.demo) bundleDemo(join(folder, 'demo/app/demo.js'))
+  for (const part of ['base', 'app', 'demo']) {
+    archive(join(folder, part), join(folder, `${part}.tar`), epoch())
+    rmSync(join(folder, part), { recursive: true })
+  }
+  writeFileSync(join(folder, 'gw.cdx.json'), bill)
+  copyFileSync(join(repository, 'images/Dockerfile'), join(folder, 'Dockerfile'))
+  return folder
+}
+
+function bundleDemo(file: string): void {
+  const rolldown = join(repository, 'node_modules/.bin/rolldown')
+  const entry = join(repository, 'hack/demo/main.ts')
+  const args = [entry, '--platform', 'node', '--format', 'esm', '--file', file]
+  const { status, stdout, stderr } = spawnSync(rolldown, args, { encoding: 'utf8' })
+  if (status !== 0) throw new Error(`rolldown: ${stdout}${stderr}`)
+}
+
+/** Time of the commit, so that an image depends on what is in it only. */
+function epoch(): number {
+  const given = process.env['SOURCE_DATE_EPOCH'] ?? git('log', '-1', '--format=%ct') ?? '0'
+  return Number(given)
+}
+
+function git(...args: string[]): string | undefined {
+  try {
+    return execFileSync('git', args, { cwd: repository, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
+  } catch {
+    return undefined
+  }
+}
+
+function works(program: string): boolean {
+  return spawnSync(program, ['info'], { stdio: 'ignore', timeout: 20_000 }).status === 0
+}

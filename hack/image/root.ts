@@ -1,0 +1,93 @@
+// The root file system of the images, in two archives: what changes with the runtime (base.tar) and what changes with
+// the code (app.tar). Equal inputs give equal archives, byte for byte.
+import { execFileSync } from 'node:child_process'
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, realpathSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+
+/** User and group of the processes; the deployer's default says the same number. */
+const USER_ID = 10_101
+
+const AUTHORITIES = '/etc/ssl/certs/ca-certificates.crt'
+
+export interface BaseOptions {
+  /** Folder that becomes `/`; must not exist. */
+  readonly root: string
+  readonly node: string
+}
+
+export interface AppOptions {
+  readonly root: string
+  readonly bundle: string
+  readonly repository: string
+  /** Package folder of the runtime, for its licence. */
+  readonly runtime: string
+  readonly sbom: string
+  /** Licences of the packages in the bundle. */
+  readonly licences: string
+}
+
+/** Fills `root` with the runtime. Returns the files of the machine that went in, before links are resolved. */
+export function layBase({ root, node }: BaseOptions): string[] {
+  const libraries = librariesOf(node)
+  put(node, join(root, 'usr/local/bin/node'), 0o755)
+  strip(join(root, 'usr/local/bin/node'))
+  for (const library of libraries) put(realpathSync(library), join(root, library), 0o755)
+  if (!existsSync(AUTHORITIES)) throw new Error(`${AUTHORITIES} is missing: install ca-certificates`)
+  put(AUTHORITIES, join(root, AUTHORITIES), 0o644)
+  write(join(root, 'etc/passwd'), `root:x:0:0::/:/none\ngw:x:${USER_ID}:${USER_ID}::/app:/none\n`)
+  write(join(root, 'etc/group'), `root:x:0:\ngw:x:${USER_ID}:\n`)
+  write(join(root, 'etc/nsswitch.conf'), 'hosts: files dns\n')
+  mkdirSync(join(root, 'tmp'), { recursive: true })
+  chmodSync(join(root, 'tmp'), 0o1777)
+  return [...libraries, AUTHORITIES]
+}
+
+/** Fills `root` with the bundle, without source maps, licences and the SBOM. */
+export function layApp({ root, bundle, repository, runtime, sbom, licences }: AppOptions): void {
+  const scripts = readdirSync(bundle).filter((name) => name.endsWith('.js'))
+  for (const name of scripts) put(join(bundle, name), join(root, 'app', name), 0o644)
+  write(join(root, 'app/package.json'), '{ "type": "module" }\n')
+  put(join(repository, 'LICENSE'), join(root, 'usr/share/doc/gw/LICENSE'), 0o644)
+  write(join(root, 'usr/share/doc/gw/LICENSES-OF-PACKAGES'), licences)
+  put(join(runtime, 'LICENSE'), join(root, 'usr/share/doc/node/LICENSE'), 0o644)
+  write(join(root, 'usr/share/sbom/gw.cdx.json'), sbom)
+}
+
+/** GNU tar with everything that differs between machines and runs set to one value. */
+export function archive(root: string, file: string, epoch: number): void {
+  const fixed = ['--sort=name', `--mtime=@${epoch}`, '--owner=0', '--group=0', '--numeric-owner', '--format=gnu']
+  const names = readdirSync(root).sort()
+  execFileSync('tar', [...fixed, '-C', root, '-cf', file, ...names], { stdio: 'inherit' })
+}
+
+/** Shared libraries and the loader, at the places where the loader looks for them. */
+function librariesOf(program: string): string[] {
+  const lines = execFileSync('ldd', [program], { encoding: 'utf8' }).split('\n')
+  const missing = lines.filter((line) => line.includes('not found'))
+  if (missing.length > 0) throw new Error(`${basename(program)} lacks libraries:\n${missing.join('\n')}`)
+  return lines
+    .flatMap((line) => /(?:=> )?(\/\S+) \(0x/.exec(line)?.[1] ?? [])
+    .filter((path) => path.startsWith('/'))
+    .sort()
+}
+
+/** Symbols are a seventh of the runtime. Where binutils are missing the image is larger, nothing else. */
+function strip(program: string): void {
+  try {
+    execFileSync('strip', [program], { stdio: 'pipe' })
+  } catch (error) {
+    console.error(`image: not stripped: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+function put(from: string, to: string, mode: number): void {
+  mkdirSync(dirname(to), { recursive: true })
+  copyFileSync(from, to)
+  chmodSync(to, mode)
+}
+
+function write(file: string, text: string): void {
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, text)
+  chmodSync(file, 0o644)
+}

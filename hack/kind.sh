@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# A cluster on this machine for tests and trials.
+#   kind.sh up      the one of ../shared/cluster where that is there (nothing is pulled), else plain kind
+#   kind.sh down    removes it
+#   kind.sh load    loads the images given as further arguments
+#   kind.sh env     prints KUBECONFIG and PATH for the shell; fails where there is no cluster
+# GW_CLUSTER_SCRIPTS: folder with up and down (default ../shared/cluster). GW_KIND_NODE_IMAGE: node image for plain kind.
+# GW_CLUSTER_NAME: name of the cluster (default gw). GW_CLUSTER_WORKERS: number of workers (default 2).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+scripts=${GW_CLUSTER_SCRIPTS:-../shared/cluster}
+name=${GW_CLUSTER_NAME:-gw}
+workers=${GW_CLUSTER_WORKERS:-2}
+state=.cache/kind
+
+plain_up() {
+	command -v kind >/dev/null || { echo "neither $scripts/up nor kind is here" >&2; exit 3; }
+	mkdir -p "$state"
+	if ! kind get clusters 2>/dev/null | grep -qx "$name"; then
+		{
+			printf 'kind: Cluster\napiVersion: kind.x-k8s.io/v1alpha4\nnodes:\n- role: control-plane\n'
+			for ((i = 0; i < workers; i++)); do echo '- role: worker'; done
+		} >"$state/config.yaml"
+		kind create cluster --name "$name" --config "$state/config.yaml" --kubeconfig "$PWD/$state/kubeconfig" \
+			--wait 180s ${GW_KIND_NODE_IMAGE:+--image "$GW_KIND_NODE_IMAGE"} >&2
+	fi
+	kind export kubeconfig -q --name "$name" --kubeconfig "$PWD/$state/kubeconfig"
+	echo "export KUBECONFIG=$PWD/$state/kubeconfig"
+}
+
+case ${1:-} in
+up)
+	if [[ -x $scripts/up ]]; then GW_CLUSTER_NAME=$name "$scripts/up" "$workers"; else plain_up; fi
+	;;
+env)
+	if [[ -x $scripts/up ]]; then
+		kubeconfig=${GW_CLUSTER_STATE:-/tmp/gw-cluster}/$name.kubeconfig
+		[[ -s $kubeconfig ]] || exit 1
+		echo "export KUBECONFIG=$kubeconfig PATH=${GW_CLUSTER_CACHE:-$HOME/.cache/gw-cluster}/bin:\$PATH"
+	else
+		[[ -s $state/kubeconfig ]] || exit 1
+		echo "export KUBECONFIG=$PWD/$state/kubeconfig"
+	fi
+	;;
+down)
+	if [[ -x $scripts/down ]]; then
+		GW_CLUSTER_NAME=$name "$scripts/down"
+	else
+		kind delete cluster --name "$name" --kubeconfig "$PWD/$state/kubeconfig"
+		rm -rf "$state"
+	fi
+	;;
+load)
+	shift
+	eval "$("$0" env)"
+	kind load docker-image --name "$name" "$@"
+	;;
+*)
+	echo "usage: kind.sh up|down|env|load IMAGE..." >&2
+	exit 2
+	;;
+esac
