@@ -14,6 +14,7 @@ import { type FilterList, renderFilters } from './filters.ts'
 import { renderMatches } from './matches.ts'
 import { renderMirror } from './mirror.ts'
 import { regexFaults } from './regexes.ts'
+import { groupOf, isDelegation, membersOf, type RouteGroup } from './route-group.ts'
 
 /** One rule; key and listenerKey are added for each listener that takes the route. */
 export type RuleDraft = Omit<Route, 'key' | 'listenerKey' | 'routeGroupKey'>
@@ -22,6 +23,8 @@ export interface RouteTranslation {
   readonly rules: readonly RuleDraft[]
   /** Of TCPRoutes and TLSRoutes, which have no others. */
   readonly l4Rules?: readonly L4RuleDraft[]
+  /** Of HTTPRoutes that hand requests to other routes. */
+  readonly groups?: readonly RouteGroup[]
   /** The route cannot be served as written. */
   readonly faults: readonly RouteFault[]
   readonly unresolved: readonly RouteFault[]
@@ -33,7 +36,10 @@ export function translateHttpRoute(route: HTTPRoute, scope: ReferenceScope): Rou
   const parts = (route.spec.rules ?? [{}]).map((rule, index) =>
     translateRule(route, { rule, path: `spec.rules[${index}]` }, scope),
   )
-  return joinRules(parts)
+  const groups = (route.spec.rules ?? []).flatMap(({ backendRefs = [] }) =>
+    backendRefs.filter(isDelegation).map((ref) => groupOf(route, ref)),
+  )
+  return { ...joinRules(parts), ...(groups.length > 0 && { groups }) }
 }
 
 export function joinRules(parts: readonly RulePart[]): RouteTranslation {
@@ -61,9 +67,10 @@ function translateRule(route: HTTPRoute, { rule, path }: PlacedRule, scope: Refe
   const from = { group: GATEWAY_GROUP, kind: 'HTTPRoute', namespace: namespaceOf(route) }
   const mirror: FilterList['mirror'] = (filter) => renderMirror(filter, from, scope)
   const filters = renderFilters({ filters: rule.filters, level: 'rule', path: `${path}.filters`, mirror })
-  const backends = (rule.backendRefs ?? []).map((ref, index) =>
-    translateBackendRef(from, { ref, path: `${path}.backendRefs[${index}]` }, scope),
-  )
+  const backends = (rule.backendRefs ?? []).map((ref, index) => {
+    const placed = { ref, path: `${path}.backendRefs[${index}]` }
+    return isDelegation(ref) ? translateDelegation(route, placed, scope) : translateBackendRef(from, placed, scope)
+  })
   const timeout = timeoutOf(rule)
   const retry = renderRetry(rule.retry ?? {})
   const inlinePolicies: TrafficPayload = {
@@ -129,6 +136,24 @@ export function translateBackendRef(
     },
     faults,
     unresolved: [...(resolved.invalid === undefined ? [] : [{ path, ...resolved.invalid }]), ...unresolved],
+  }
+}
+
+/** A reference to one route that leads nowhere is broken; a pattern may find a route tomorrow, until then nothing matches. */
+function translateDelegation(route: HTTPRoute, { ref, path }: PlacedBackendRef, scope: ReferenceScope): BackendPart {
+  const group = groupOf(route, ref)
+  const { fault } = membersOf(group, scope)
+  const isPattern = group.selector === '*' || group.selector.includes('=')
+  const invalid = fault === undefined || (isPattern && fault.reason === 'BackendNotFound') ? undefined : fault
+  const message = 'filters on a backendRef to an HTTPRoute are not run; put them into the rule or the child'
+  return {
+    backend: {
+      weight: ref.weight ?? 1,
+      ref: invalid === undefined ? { routeGroup: group.key } : { invalid },
+    },
+    faults:
+      (ref.filters ?? []).length === 0 ? [] : [{ path: `${path}.filters`, reason: 'IncompatibleFilters', message }],
+    unresolved: fault === undefined ? [] : [{ path, ...fault }],
   }
 }
 

@@ -1,7 +1,7 @@
 // Attaches routes to the listeners of our Gateways: which rule goes to which listener, and what each parent is told.
 import type { HTTPRouteParentRef } from '#api/gateway/httproute.gen.ts'
 import type { Route } from '#api/ir/types.gen.ts'
-import type { OurGateway, OurGateways } from '../gateway/gateways.ts'
+import type { OurGateways } from '../gateway/gateways.ts'
 import type { Listener } from '../gateway/listener.ts'
 import { GATEWAY_GROUP } from '../groups.ts'
 import { nameKey, namespaceOf } from '../object-ref.ts'
@@ -10,7 +10,6 @@ import type { RouteTranslation, RuleDraft } from './http-route.ts'
 
 export interface ParentResult {
   readonly parentRef: HTTPRouteParentRef
-  readonly gateway: OurGateway
   readonly acceptance: Acceptance
 }
 
@@ -24,7 +23,7 @@ export interface AttachedRoute {
 }
 
 export function attachRoute(route: AnyRoute, translation: RouteTranslation, ours: OurGateways): AttachedRoute {
-  const parents = distinct(route.spec.parentRefs ?? [], namespaceOf(route)).flatMap((parentRef) =>
+  const parents = distinctParentRefs(route.spec.parentRefs ?? [], namespaceOf(route)).flatMap((parentRef) =>
     parentResult(route, parentRef, ours),
   )
   const listeners = new Set<Listener>()
@@ -64,20 +63,21 @@ function parentResult(route: AnyRoute, parentRef: HTTPRouteParentRef, ours: OurG
     const gateway = ours.gateways.get(key)
     if (gateway === undefined) return []
     const listeners = gateway.listeners.filter(({ set }) => set === undefined)
-    return [{ parentRef, gateway, acceptance: acceptRoute({ ...candidate, listeners }) }]
+    return [{ parentRef, acceptance: acceptRoute({ ...candidate, listeners }) }]
   }
   const listenerSet = kind === 'ListenerSet' ? ours.listenerSets.get(key) : undefined
   if (listenerSet === undefined) return []
   const gateway = listenerSet.parent
   if (listenerSet.refusal !== undefined) {
     const message = `ListenerSet ${key} is not accepted by its Gateway: ${listenerSet.refusal.message}`
-    return [{ parentRef, gateway, acceptance: { denial: { reason: 'NoMatchingParent', message } } }]
+    return [{ parentRef, acceptance: { denial: { reason: 'NoMatchingParent', message } } }]
   }
   const listeners = gateway.listeners.filter(({ set }) => set === listenerSet.set)
-  return [{ parentRef, gateway, acceptance: acceptRoute({ ...candidate, listeners }) }]
+  return [{ parentRef, acceptance: acceptRoute({ ...candidate, listeners }) }]
 }
 
-function distinct(refs: readonly HTTPRouteParentRef[], ownNamespace: string): HTTPRouteParentRef[] {
+/** Each parentRef once, with its defaults compared. */
+export function distinctParentRefs(refs: readonly HTTPRouteParentRef[], ownNamespace: string): HTTPRouteParentRef[] {
   const byKey = new Map<string, HTTPRouteParentRef>()
   for (const ref of refs) {
     const { group = GATEWAY_GROUP, kind = 'Gateway', namespace = ownNamespace, name, sectionName, port } = ref

@@ -1,0 +1,70 @@
+// Follows routes that hand requests to other routes: which children each Gateway receives, and what children are told
+// about the parents they name. Loops end here; the proxy answers 500 to a request that runs into one.
+import type { HTTPRoute } from '#api/gateway/httproute.gen.ts'
+import type { Route } from '#api/ir/types.gen.ts'
+import { keyOf, nameKey, namespaceOf } from '../object-ref.ts'
+import { GATEWAY_GROUP } from '../groups.ts'
+import type { RouteTranslation } from './http-route.ts'
+import type { RouteGroup } from './route-group.ts'
+import { type AttachedRoute, distinctParentRefs, type ParentResult } from './routes.ts'
+
+export interface DelegationInput {
+  /** Routes that hang on listeners. */
+  readonly attached: readonly AttachedRoute[]
+  readonly translationOf: (route: HTTPRoute) => RouteTranslation
+  readonly membersOf: (group: RouteGroup) => readonly HTTPRoute[]
+}
+
+export interface Delegated {
+  readonly group: RouteGroup
+  readonly route: HTTPRoute
+  readonly translation: RouteTranslation
+}
+
+/** Every child that requests can get to, once for each group it is in; also those that cannot be served as written. */
+export function delegatedRoutes({ attached, translationOf, membersOf }: DelegationInput): Delegated[] {
+  const delegated: Delegated[] = []
+  const seen = new Set<string>()
+  const pending = attached.flatMap(({ translation }) => translation.groups ?? [])
+  for (let group = pending.pop(); group !== undefined; group = pending.pop()) {
+    if (seen.has(group.key)) continue
+    seen.add(group.key)
+    for (const route of membersOf(group)) {
+      const translation = translationOf(route)
+      delegated.push({ group, route, translation })
+      if (translation.faults.length === 0) pending.push(...(translation.groups ?? []))
+    }
+  }
+  return delegated
+}
+
+/** The rules of a child in one group; none of a child that cannot be served as written. */
+export function renderedMembers({ group, route, translation }: Delegated): Route[] {
+  if (translation.faults.length > 0) return []
+  const parent = group.parent.replace('/', '.')
+  const suffix = `routegroup.${parent}.${group.namespace}.${group.selector}`
+  return translation.rules.map((rule, index) => ({
+    key: `${keyOf(route)}.${String(index).padStart(2, '0')}.${suffix}`,
+    routeGroupKey: group.key,
+    ...rule,
+  }))
+}
+
+export interface ParentsInput {
+  /** All groups that requests of our Gateways get to, by the key of the parent. */
+  readonly children: ReadonlyMap<string, ReadonlySet<HTTPRoute>>
+  /** Whether requests of our Gateways get to the route. */
+  readonly isOurs: (key: string) => boolean
+}
+
+/** For each HTTPRoute that the route names as its parent. Parents that are not ours are for others to talk about. */
+export function parentRouteResults(route: HTTPRoute, { children, isOurs }: ParentsInput): ParentResult[] {
+  return distinctParentRefs(route.spec.parentRefs ?? [], namespaceOf(route)).flatMap((parentRef): ParentResult[] => {
+    const { group = GATEWAY_GROUP, kind, name, namespace = namespaceOf(route) } = parentRef
+    const key = nameKey(namespace, name)
+    if (group !== GATEWAY_GROUP || kind !== 'HTTPRoute' || !isOurs(key)) return []
+    if (children.get(key)?.has(route) === true) return [{ parentRef, acceptance: { listeners: [] } }]
+    const message = 'Parent HTTPRoute does not delegate to this route'
+    return [{ parentRef, acceptance: { denial: { reason: 'NoMatchingParent', message } } }]
+  })
+}
