@@ -4,9 +4,11 @@ import { endEndpoint } from './backend/health.ts'
 import type { ExchangeObserver } from './config/compiled.ts'
 import type { Exchange } from './exchange.ts'
 import type { ConnectionLimits, RequestHandler } from './http/handler.ts'
-import type { ListenerPlan } from './plan.ts'
+import type { HttpRequest } from './http/message.ts'
+import type { DelegatedRoute, LazyRoute, ListenerPlan } from './plan.ts'
 import { prepareReplay } from './policy/replay.ts'
 import { runChain } from './policy/run-chain.ts'
+import type { RouterResult } from './route/router.ts'
 import type { TraceTap } from './trace/tap.ts'
 
 export interface PipelineInput {
@@ -80,12 +82,16 @@ function selectRoute(exchange: Exchange): void {
     finishResponse(exchange)
     return
   }
-  const found = flow.listener.router.find(exchange.request)
-  if (exchange.trace !== undefined) exchange.trace.routeSelected(exchange, flow.listener, found?.value)
-  if (found === undefined) {
-    exchange.fail('routeNotFound')
+  const matched = flow.listener.router.find(exchange.request)
+  const found = matched === undefined ? NO_ROUTE : routeInTheEnd(exchange.request, matched)
+  if ('failure' in found) {
+    if (exchange.trace !== undefined) exchange.trace.routeSelected(exchange, flow.listener, {})
+    exchange.fail(found.failure)
     finishResponse(exchange)
     return
+  }
+  if (exchange.trace !== undefined) {
+    exchange.trace.routeSelected(exchange, flow.listener, { matched: matched?.value, selected: found.value })
   }
   const { plan } = found.value
   flow.route = plan
@@ -94,6 +100,13 @@ function selectRoute(exchange: Exchange): void {
   if (plan.chain.readsRequestBody) bufferRequest(exchange, runPostRouting)
   else if (plan.chain.request.length === 0) selectBackend(exchange)
   else runPostRouting(exchange)
+}
+
+const NO_ROUTE = { failure: 'routeNotFound' } as const
+
+function routeInTheEnd(request: HttpRequest, matched: RouterResult<LazyRoute>): DelegatedRoute {
+  const { delegate } = matched.value
+  return delegate === undefined ? matched : delegate(request, matched.matchedPrefix)
 }
 
 function runPostRouting(exchange: Exchange): void {

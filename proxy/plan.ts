@@ -1,7 +1,9 @@
 // The compiled way of a request: what listener, route and backend come to once their policies are merged.
 // Data and closures only; config/compile.ts makes them, pipeline.ts runs them.
 import type { BackendHandler } from './backend/handler.ts'
+import type { FailureCode } from './errors.ts'
 import type { Exchange, ExchangePlace } from './exchange.ts'
+import type { HttpRequest } from './http/message.ts'
 import type { AccessLogRule } from './log/access-log.ts'
 import type { Filter } from './policy/filter.ts'
 import type { CompiledChain } from './policy/order.ts'
@@ -35,7 +37,13 @@ export interface LazyRoute {
   /** Of the rendered configuration, for traces. */
   readonly key: string
   readonly plan: RoutePlan
+  /** Of rules that hand requests to other routes: where this one ends. */
+  readonly delegate?: ((request: HttpRequest, matchedPrefix: string | undefined) => DelegatedRoute) | undefined
 }
+
+export type DelegatedRoute =
+  | { readonly value: LazyRoute; readonly matchedPrefix: string | undefined }
+  | { readonly failure: FailureCode }
 
 export interface RoutePlan {
   readonly place: ExchangePlace

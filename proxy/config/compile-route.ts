@@ -33,6 +33,8 @@ const NO_NAME = { namespace: '', name: '' }
 
 export interface RouteInput {
   readonly route: Route
+  /** Routes that handed the request to this one, outermost first; most routes have none. */
+  readonly parents: readonly Route[]
   /** Place of the listener. */
   readonly place: ExchangePlace
   readonly listenerPlace: ListenerPlace
@@ -44,9 +46,12 @@ export interface RouteInput {
 
 export function compileRoute(input: RouteInput): RoutePlan {
   const { route, listenerPlace, listenerChain, port, context } = input
-  const { postRouting } = effectiveTraffic(context.policies, { ...listenerPlace, routes: [route] })
+  const routes = [...input.parents, route]
+  const { postRouting } = effectiveTraffic(context.policies, { ...listenerPlace, routes })
   const chain = compileChain(postRouting, 'PostRouting', { ...chainEnvironment(context), listenerPort: port })
-  const backends = route.backends.map((backend) => ({
+  // Which of the references to other routes is taken was settled before this plan was chosen.
+  const own = route.backends.filter(({ ref }) => ref.routeGroup === undefined)
+  const backends = own.map((backend) => ({
     weight: backend.weight,
     value: compileBackend(input, backend, { chain, mirrors: postRouting.requestMirror?.value ?? [] }),
   }))
@@ -75,7 +80,7 @@ function compileBackend(input: RouteInput, backend: RouteBackend, routeParts: Ro
   const target = ref.backend === undefined ? undefined : context.resolver.backend(ref.backend)
   const merged = effectiveBackend(context.policies, {
     ...listenerPlace,
-    routes: [route],
+    routes: [...input.parents, route],
     service: ref.service,
     backend: target,
     refInlinePolicies: backend.inlinePolicies,

@@ -18,7 +18,7 @@ import type { ExchangePlace } from '../exchange.ts'
 import { DEFAULT_LIMITS, type ConnectionLimits, type RequestHandler, type Http2Options } from '../http/handler.ts'
 import { accessLogRule, type AccessLogRule } from '../log/access-log.ts'
 import { pipeline, type PipelineInput } from '../pipeline.ts'
-import type { LazyRoute, ListenerPlan } from '../plan.ts'
+import type { ListenerPlan, RoutePlan } from '../plan.ts'
 import { evaluate, FAILED, isTrue } from '../policy/evaluate.ts'
 import { indexPolicies, type ListenerPlace } from '../policy/index.ts'
 import { effectiveFrontend, type EffectiveFrontend } from '../policy/merge-backend.ts'
@@ -29,7 +29,8 @@ import { rateLimitKeys } from '../policy/rate-limit-store.ts'
 import type { ProxyRule } from '../tcp/proxy-header.ts'
 import { hostOf } from '../route/authority.ts'
 import { buildHostMap } from '../route/host-map.ts'
-import { buildRouter } from '../route/router.ts'
+import { buildRouter, type RouterEntry } from '../route/router.ts'
+import { DelegationChains, lazyRoute, RouteGroups } from './compile-delegation.ts'
 import { compileLayer4 } from './compile-layer4.ts'
 import { chainEnvironment, compileRoute } from './compile-route.ts'
 import type { CompileConfig, CompiledBind } from './compiled.ts'
@@ -49,6 +50,7 @@ export const compileConfig: CompileConfig = ({ generation, config, secrets }, en
     auth,
   }
   const routes = groupBy(config.routes, ({ listenerKey }) => listenerKey)
+  const groups = new RouteGroups(config.routes, routerEntry)
   const tcpRoutes = groupBy(config.tcpRoutes, ({ listenerKey }) => listenerKey)
   const listeners = groupBy(config.listeners, ({ bindKey }) => bindKey)
   const binds = new Map<number, CompiledBind>()
@@ -59,7 +61,7 @@ export const compileConfig: CompileConfig = ({ generation, config, secrets }, en
     const refusedBecause = refusal(bind, own, binds)
     if (refusedBecause === undefined) {
       const warn = (message: string): number => warnings.push(message)
-      binds.set(bind.port, compileBind({ bind, listeners: own, routes, tcpRoutes, context, warn }))
+      binds.set(bind.port, compileBind({ bind, listeners: own, routes, groups, tcpRoutes, context, warn }))
     } else warnings.push(refusedBecause)
   }
   return { generation, binds, warnings, auth }
@@ -82,11 +84,12 @@ function compileBind(input: {
   bind: Bind
   listeners: readonly Listener[]
   routes: ReadonlyMap<string | undefined, readonly Route[]>
+  groups: RouteGroups
   tcpRoutes: ReadonlyMap<string, readonly TCPRoute[]>
   context: CompileContext
   warn: (message: string) => void
 }): CompiledBind {
-  const { bind, routes, context } = input
+  const { bind, routes, groups, context } = input
   const [first] = input.listeners
   const frontend =
     first === undefined ? {} : effectiveFrontend(context.policies, placeOf({ ...first, port: bind.port }))
@@ -94,7 +97,7 @@ function compileBind(input: {
   const listeners = input.listeners.map((listener) => ({
     listener,
     place: placeOf({ ...listener, port: bind.port }),
-    plan: compileListener({ listener, bind, routes: routes.get(listener.key) ?? [], limits, context }),
+    plan: compileListener({ listener, bind, routes: routes.get(listener.key) ?? [], groups, limits, context }),
   }))
   const plans = new Map<string | undefined, ListenerPlan>()
   for (const { listener, plan } of listeners) {
@@ -121,10 +124,11 @@ function compileListener(input: {
   listener: Listener
   bind: Bind
   routes: readonly Route[]
+  groups: RouteGroups
   limits: ConnectionLimits
   context: CompileContext
 }): ListenerPlan {
-  const { listener, bind, routes, limits, context } = input
+  const { listener, bind, routes, groups, limits, context } = input
   const listenerPlace = placeOf({ ...listener, port: bind.port })
   const { preRouting } = effectiveTraffic(context.policies, { ...listenerPlace, routes: [] })
   const frontend = effectiveFrontend(context.policies, listenerPlace)
@@ -143,18 +147,12 @@ function compileListener(input: {
     routeName: undefined,
     routeRule: undefined,
   }
+  const compile = (route: Route, parents: readonly Route[]): RoutePlan =>
+    compileRoute({ route, parents, place, listenerPlace, listenerChain: chain, port: bind.port, limits, context })
+  const chains = new DelegationChains(groups, compile)
   const entries = routes.map((route) => ({
-    hostnames: route.hostnames,
-    matches: route.matches,
-    order: {
-      createdAt: route.createdAt,
-      namespace: route.name.namespace,
-      name: route.name.name,
-      ruleIndex: ruleIndexOf(route.key),
-    },
-    value: lazily(route.key, () =>
-      compileRoute({ route, place, listenerPlace, listenerChain: chain, port: bind.port, limits, context }),
-    ),
+    ...routerEntry(route),
+    value: lazyRoute(route.key, () => compile(route, []), chains.delegateOf(route)),
   }))
   return {
     place,
@@ -165,14 +163,12 @@ function compileListener(input: {
   }
 }
 
-function lazily(key: string, compile: () => LazyRoute['plan']): LazyRoute {
-  let plan: LazyRoute['plan'] | undefined
+function routerEntry(route: Route): Omit<RouterEntry<Route>, 'value'> {
+  const { namespace, name } = route.name
   return {
-    key,
-    get plan() {
-      plan ??= compile()
-      return plan
-    },
+    hostnames: route.hostnames,
+    matches: route.matches,
+    order: { createdAt: route.createdAt, namespace, name, ruleIndex: ruleIndexOf(route.key) },
   }
 }
 

@@ -70,10 +70,15 @@ export class ExchangeTrace {
     this.policySelection('gateway', listener.chain)
   }
 
-  routeSelected(exchange: Exchange, listener: ListenerPlan, selected: LazyRoute | undefined): void {
+  /** `matched`: by the router of the listener; with delegation it is not the one that was selected. */
+  routeSelected(
+    exchange: Exchange,
+    listener: ListenerPlan,
+    { matched, selected }: { readonly matched?: LazyRoute | undefined; readonly selected?: LazyRoute },
+  ): void {
     this.requestSnapshot(exchange, 'gateway policies')
     this.#level = 'route'
-    const evaluatedRoutes = listener.router.evaluated(exchange.request, selected).map(({ key }) => key)
+    const evaluatedRoutes = listener.router.evaluated(exchange.request, matched).map(({ key }) => key)
     const severity = selected === undefined ? 'error' : 'info'
     this.write(
       { type: 'routeSelection', ...(selected && { selectedRoute: selected.key }), evaluatedRoutes },

@@ -139,7 +139,7 @@ export function translateBackendRef(
   }
 }
 
-/** A reference to one route that leads nowhere is broken; a pattern may find a route tomorrow, until then nothing matches. */
+/** A reference to one route that leads nowhere is broken. A pattern may find one tomorrow; until then it is empty. */
 function translateDelegation(route: HTTPRoute, { ref, path }: PlacedBackendRef, scope: ReferenceScope): BackendPart {
   const group = groupOf(route, ref)
   const { fault } = membersOf(group, scope)

@@ -1,4 +1,4 @@
-// All routes: which Gateways receive which rules, through listeners or through other routes, and what each route is told.
+// All routes: which Gateways receive which rules, through listeners or other routes, and what each route is told.
 import type { HTTPRoute } from '#api/gateway/httproute.gen.ts'
 import type { Route, TCPRoute } from '#api/ir/types.gen.ts'
 import type { OurGateways } from '../gateway/gateways.ts'

@@ -1,8 +1,8 @@
 // Samples on a real proxy: manifests go the way of `gw run`, with the ports of listeners and upstreams replaced. One
 // proxy serves one sample after the other, as after a change of the files.
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
 import type { RenderedConfig } from '#api/ir/types.gen.ts'
 import { loadSource, type LoadedSource } from '#cli/source.ts'
@@ -108,6 +108,7 @@ export async function applySample({ sample, upstreams, on, change }: SampleInput
   const text = change === undefined ? original : change(original)
   const port = await freePort()
   const file = join(folder, sample)
+  mkdirSync(dirname(file), { recursive: true })
   writeFileSync(file, withPorts(text, port, upstreams))
   const source = await loadSource(file)
   if ('problem' in source) throw new Error(source.problem)
