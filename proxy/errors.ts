@@ -32,6 +32,12 @@ interface FailureKind {
 }
 
 export const FAILURES = {
+  bindNotFound: {
+    status: 404,
+    reason: 'NotFound',
+    text: 'bind not found',
+    doc: 'CONNECT with `frontend.connect` mode Tunnel names a port that the gateway does not listen on.',
+  },
   listenerNotFound: {
     status: 404,
     reason: 'NotFound',

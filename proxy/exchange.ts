@@ -3,6 +3,7 @@
 import type { CelVariables } from '#api/cel/expression.ts'
 import type { Reason } from './errors.ts'
 import { FAILURES, failureResponse, type FailureCode } from './errors.ts'
+import type { ConnectionOrigin } from './http/connection-origin.ts'
 import type { HttpRequest } from './http/message.ts'
 import { HttpResponse } from './http/message.ts'
 import type { Flow } from './plan.ts'
@@ -24,8 +25,8 @@ export interface Connection {
   readonly sni: string | undefined
   /** Verified client certificate. */
   readonly peer?: PeerCertificate | undefined
-  /** Of the socket, where the source above came with a PROXY header. */
-  readonly rawSource?: { readonly address: string; readonly port: number } | undefined
+  /** Where the source above is not the socket's: it came with a PROXY header, or through a tunnel. */
+  readonly origin?: ConnectionOrigin | undefined
   /** Aborted when the client goes away. Created on first use. */
   readonly signal: AbortSignal
   close(): void

@@ -58,12 +58,20 @@ export function pipeline({
 }
 
 function start(exchange: Exchange, listener: ListenerPlan): void {
-  if (exchange.request.method === 'CONNECT') {
-    exchange.fail('methodNotAllowed')
-    finishResponse(exchange)
-  } else if (listener.chain.readsRequestBody) bufferRequest(exchange, runPreRouting)
+  if (exchange.request.method === 'CONNECT' && !mayConnect(exchange, listener)) finishResponse(exchange)
+  else if (listener.chain.readsRequestBody) bufferRequest(exchange, runPreRouting)
   else if (listener.chain.request.length === 0) selectRoute(exchange)
   else runPreRouting(exchange)
+}
+
+/** False: the exchange has its answer. */
+function mayConnect(exchange: Exchange, { routesConnect }: ListenerPlan): boolean {
+  const { connection, request } = exchange
+  // What a client sends behind a CONNECT that was refused are no requests, though it may look like some.
+  if (request.version !== 'HTTP/2') connection.close()
+  if (routesConnect !== true) exchange.fail('methodNotAllowed')
+  else if (request.body !== undefined) exchange.fail('invalidRequest', 'CONNECT with a body')
+  return exchange.response === undefined
 }
 
 function runPreRouting(exchange: Exchange): void {
@@ -129,7 +137,7 @@ function selectBackend(exchange: Exchange): void {
   exchange.backendName = backend.name
   exchange.backendProtocol = backend.protocol
   if (exchange.trace !== undefined) exchange.trace.backendSelected(exchange, backend)
-  backend.mirror?.(exchange)
+  if (backend.mirror !== undefined && exchange.request.method !== 'CONNECT') backend.mirror(exchange)
   const { retry } = exchange
   if (retry === undefined) enterBackend(exchange)
   else prepareReplay(exchange, retry, { go: enterBackend, fail: finishResponse })
@@ -149,9 +157,13 @@ function runBackendFilters(exchange: Exchange): void {
 
 function callBackend(exchange: Exchange): void {
   const backend = exchange.flow?.backend
-  if (backend === undefined || exchange.response !== undefined) finishResponse(exchange)
-  else if (exchange.trace !== undefined) exchange.trace.callBackend(exchange, backend.handler, finishBackend)
-  else backend.handler(exchange, finishBackend)
+  if (backend === undefined || exchange.response !== undefined) {
+    finishResponse(exchange)
+    return
+  }
+  const handler = exchange.request.method === 'CONNECT' ? backend.tunnel : backend.handler
+  if (exchange.trace !== undefined) exchange.trace.callBackend(exchange, handler, finishBackend)
+  else handler(exchange, finishBackend)
 }
 
 function finishBackend(exchange: Exchange): void {

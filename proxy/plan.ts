@@ -30,6 +30,8 @@ export interface ListenerPlan {
   readonly response: ResponsePlan
   readonly router: Router<LazyRoute>
   readonly accessLog: AccessLogRule | undefined
+  /** `frontend.connect` with mode Route: CONNECT is routed. Otherwise it is refused here. */
+  readonly routesConnect?: boolean
 }
 
 /** Compiled on first use: a configuration may hold thousands of routes that nobody calls. */
@@ -67,6 +69,8 @@ export interface BackendPlan {
   /** Route, backend and listener. */
   readonly response: ResponsePlan
   readonly handler: BackendHandler
+  /** For CONNECT: opens a raw connection. */
+  readonly tunnel: BackendHandler
   /** Sends copies to the mirrors of route and backend. */
   readonly mirror: ((exchange: Exchange) => void) | undefined
 }

@@ -10235,7 +10235,7 @@ validate199.errors = vErrors;
 return errors === 0;
 }
 
-const schema72 = {"$id":"ir:///frontend-payload.yaml","title":"FrontendPayload","type":"object","additionalProperties":false,"minProperties":1,"properties":{"deny":{"$ref":"policy/deny.yaml"},"http":{"$ref":"policy/frontend-http.yaml"},"accessLog":{"$ref":"policy/access-log.yaml"},"networkAuthorization":{"$ref":"policy/authorization.yaml"},"tls":{"$ref":"policy/frontend-tls.yaml"},"tcp":{"$ref":"policy/frontend-tcp.yaml"},"proxyProtocol":{"$ref":"policy/frontend-proxy-protocol.yaml"}}};
+const schema72 = {"$id":"ir:///frontend-payload.yaml","title":"FrontendPayload","type":"object","additionalProperties":false,"minProperties":1,"properties":{"deny":{"$ref":"policy/deny.yaml"},"http":{"$ref":"policy/frontend-http.yaml"},"accessLog":{"$ref":"policy/access-log.yaml"},"networkAuthorization":{"$ref":"policy/authorization.yaml"},"tls":{"$ref":"policy/frontend-tls.yaml"},"tcp":{"$ref":"policy/frontend-tcp.yaml"},"connect":{"$ref":"policy/frontend-connect.yaml"},"proxyProtocol":{"$ref":"policy/frontend-proxy-protocol.yaml"}}};
 const schema73 = {"$id":"ir:///policy/frontend-http.yaml","title":"FrontendHTTP","type":"object","additionalProperties":false,"properties":{"bufferBytesMax":{"type":"integer","minimum":1,"description":"Default 2 MiB."},"http1HeadersMax":{"type":"integer","minimum":1,"maximum":4096,"description":"Default 100."},"http1IdleTimeoutMs":{"type":"integer","minimum":1,"description":"Default 10 minutes."},"http1HeaderCase":{"type":"string","enum":["Lowercase","Preserve"]},"maxConnectionDurationMs":{"type":"integer","minimum":1},"http2WindowBytes":{"type":"integer","minimum":1,"maximum":2147483647,"description":"Of one stream. Default 65535."},"http2ConnectionWindowBytes":{"type":"integer","minimum":65535,"maximum":2147483647,"description":"Default 1 MiB."},"http2FrameBytes":{"type":"integer","minimum":16384,"maximum":16777215,"description":"Default 16 KiB."},"http2HeaderBytesMax":{"type":"integer","minimum":1,"maximum":1048576,"description":"Default 16 KiB."},"http2KeepaliveIntervalMs":{"type":"integer","minimum":1,"description":"Absent means no pings."},"http2KeepaliveTimeoutMs":{"type":"integer","minimum":1,"description":"Default 20 seconds."}}};
 
 function validate203(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -10948,9 +10948,76 @@ validate212.errors = vErrors;
 return errors === 0;
 }
 
-const schema77 = {"$id":"ir:///policy/frontend-proxy-protocol.yaml","title":"FrontendProxyProtocol","description":"The header of the PROXY protocol at the beginning of connections.","type":"object","additionalProperties":false,"required":["version","mode"],"properties":{"version":{"type":"string","enum":["V1","V2","All"]},"mode":{"type":"string","enum":["Strict","Optional"]}}};
+const schema77 = {"$id":"ir:///policy/frontend-connect.yaml","title":"FrontendConnect","description":"What becomes of requests with method CONNECT; absent means Deny.","type":"object","additionalProperties":false,"required":["mode"],"properties":{"mode":{"type":"string","enum":["Deny","Route","Tunnel"]}}};
 
 function validate215(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+/*# sourceURL="ir:///policy/frontend-connect.yaml" */;
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.mode === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "mode"}};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(key0 === "mode")){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.mode !== undefined){
+let data0 = data.mode;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(!(((data0 === "Deny") || (data0 === "Route")) || (data0 === "Tunnel"))){
+const err3 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/enum",keyword:"enum",params:{allowedValues: schema77.properties.mode.enum}};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+}
+else {
+const err4 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+validate215.errors = vErrors;
+return errors === 0;
+}
+
+const schema78 = {"$id":"ir:///policy/frontend-proxy-protocol.yaml","title":"FrontendProxyProtocol","description":"The header of the PROXY protocol at the beginning of connections.","type":"object","additionalProperties":false,"required":["version","mode"],"properties":{"version":{"type":"string","enum":["V1","V2","All"]},"mode":{"type":"string","enum":["Strict","Optional"]}}};
+
+function validate217(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/frontend-proxy-protocol.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -11000,7 +11067,7 @@ vErrors.push(err3);
 errors++;
 }
 if(!(((data0 === "V1") || (data0 === "V2")) || (data0 === "All"))){
-const err4 = {instancePath:instancePath+"/version",schemaPath:"#/properties/version/enum",keyword:"enum",params:{allowedValues: schema77.properties.version.enum}};
+const err4 = {instancePath:instancePath+"/version",schemaPath:"#/properties/version/enum",keyword:"enum",params:{allowedValues: schema78.properties.version.enum}};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -11023,7 +11090,7 @@ vErrors.push(err5);
 errors++;
 }
 if(!((data1 === "Strict") || (data1 === "Optional"))){
-const err6 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/enum",keyword:"enum",params:{allowedValues: schema77.properties.mode.enum}};
+const err6 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/enum",keyword:"enum",params:{allowedValues: schema78.properties.mode.enum}};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -11044,7 +11111,7 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate215.errors = vErrors;
+validate217.errors = vErrors;
 return errors === 0;
 }
 
@@ -11065,7 +11132,7 @@ vErrors.push(err0);
 errors++;
 }
 for(const key0 in data){
-if(!(((((((key0 === "deny") || (key0 === "http")) || (key0 === "accessLog")) || (key0 === "networkAuthorization")) || (key0 === "tls")) || (key0 === "tcp")) || (key0 === "proxyProtocol"))){
+if(!((((((((key0 === "deny") || (key0 === "http")) || (key0 === "accessLog")) || (key0 === "networkAuthorization")) || (key0 === "tls")) || (key0 === "tcp")) || (key0 === "connect")) || (key0 === "proxyProtocol"))){
 const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
 if(vErrors === null){
 vErrors = [err1];
@@ -11112,9 +11179,15 @@ vErrors = vErrors === null ? validate212.errors : vErrors.concat(validate212.err
 errors = vErrors.length;
 }
 }
-if(data.proxyProtocol !== undefined){
-if(!(validate215(data.proxyProtocol, {instancePath:instancePath+"/proxyProtocol",parentData:data,parentDataProperty:"proxyProtocol",rootData}))){
+if(data.connect !== undefined){
+if(!(validate215(data.connect, {instancePath:instancePath+"/connect",parentData:data,parentDataProperty:"connect",rootData}))){
 vErrors = vErrors === null ? validate215.errors : vErrors.concat(validate215.errors);
+errors = vErrors.length;
+}
+}
+if(data.proxyProtocol !== undefined){
+if(!(validate217(data.proxyProtocol, {instancePath:instancePath+"/proxyProtocol",parentData:data,parentDataProperty:"proxyProtocol",rootData}))){
+vErrors = vErrors === null ? validate217.errors : vErrors.concat(validate217.errors);
 errors = vErrors.length;
 }
 }
@@ -11441,9 +11514,9 @@ validate198.errors = vErrors;
 return errors === 0;
 }
 
-const schema78 = {"$id":"ir:///service.yaml","title":"Service","type":"object","additionalProperties":false,"required":["name","namespace","hostname","ports"],"properties":{"name":{"type":"string"},"namespace":{"type":"string"},"hostname":{"type":"string","description":"`{name}.{namespace}.svc.{cluster domain}`"},"ports":{"type":"array","items":{"title":"ServicePort","type":"object","additionalProperties":false,"required":["port"],"properties":{"port":{"type":"integer","minimum":1,"maximum":65535},"name":{"type":"string"},"appProtocol":{"type":"string"}}}}}};
+const schema79 = {"$id":"ir:///service.yaml","title":"Service","type":"object","additionalProperties":false,"required":["name","namespace","hostname","ports"],"properties":{"name":{"type":"string"},"namespace":{"type":"string"},"hostname":{"type":"string","description":"`{name}.{namespace}.svc.{cluster domain}`"},"ports":{"type":"array","items":{"title":"ServicePort","type":"object","additionalProperties":false,"required":["port"],"properties":{"port":{"type":"integer","minimum":1,"maximum":65535},"name":{"type":"string"},"appProtocol":{"type":"string"}}}}}};
 
-function validate221(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate223(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///service.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -11659,13 +11732,13 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate221.errors = vErrors;
+validate223.errors = vErrors;
 return errors === 0;
 }
 
-const schema79 = {"$id":"ir:///workload.yaml","title":"Workload","description":"One endpoint address and the Service ports it serves.","type":"object","additionalProperties":false,"required":["uid","addresses","healthy","services"],"properties":{"uid":{"type":"string","minLength":1},"name":{"type":"string"},"namespace":{"type":"string"},"addresses":{"type":"array","minItems":1,"items":{"type":"string"}},"node":{"type":"string"},"zone":{"type":"string"},"healthy":{"type":"boolean"},"services":{"type":"array","items":{"title":"WorkloadService","type":"object","additionalProperties":false,"required":["hostname","namespace","ports"],"properties":{"hostname":{"type":"string"},"namespace":{"type":"string"},"ports":{"type":"array","items":{"title":"WorkloadPort","type":"object","additionalProperties":false,"required":["port","targetPort"],"properties":{"port":{"type":"integer","description":"Service port."},"targetPort":{"type":"integer","minimum":1,"maximum":65535}}}}}}}}};
+const schema80 = {"$id":"ir:///workload.yaml","title":"Workload","description":"One endpoint address and the Service ports it serves.","type":"object","additionalProperties":false,"required":["uid","addresses","healthy","services"],"properties":{"uid":{"type":"string","minLength":1},"name":{"type":"string"},"namespace":{"type":"string"},"addresses":{"type":"array","minItems":1,"items":{"type":"string"}},"node":{"type":"string"},"zone":{"type":"string"},"healthy":{"type":"boolean"},"services":{"type":"array","items":{"title":"WorkloadService","type":"object","additionalProperties":false,"required":["hostname","namespace","ports"],"properties":{"hostname":{"type":"string"},"namespace":{"type":"string"},"ports":{"type":"array","items":{"title":"WorkloadPort","type":"object","additionalProperties":false,"required":["port","targetPort"],"properties":{"port":{"type":"integer","description":"Service port."},"targetPort":{"type":"integer","minimum":1,"maximum":65535}}}}}}}}};
 
-function validate223(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate225(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///workload.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -12064,7 +12137,7 @@ vErrors.push(err32);
 }
 errors++;
 }
-validate223.errors = vErrors;
+validate225.errors = vErrors;
 return errors === 0;
 }
 
@@ -12336,8 +12409,8 @@ let data13 = data.services;
 if(Array.isArray(data13)){
 const len6 = data13.length;
 for(let i6=0; i6<len6; i6++){
-if(!(validate221(data13[i6], {instancePath:instancePath+"/services/" + i6,parentData:data13,parentDataProperty:i6,rootData}))){
-vErrors = vErrors === null ? validate221.errors : vErrors.concat(validate221.errors);
+if(!(validate223(data13[i6], {instancePath:instancePath+"/services/" + i6,parentData:data13,parentDataProperty:i6,rootData}))){
+vErrors = vErrors === null ? validate223.errors : vErrors.concat(validate223.errors);
 errors = vErrors.length;
 }
 }
@@ -12358,8 +12431,8 @@ let data15 = data.workloads;
 if(Array.isArray(data15)){
 const len7 = data15.length;
 for(let i7=0; i7<len7; i7++){
-if(!(validate223(data15[i7], {instancePath:instancePath+"/workloads/" + i7,parentData:data15,parentDataProperty:i7,rootData}))){
-vErrors = vErrors === null ? validate223.errors : vErrors.concat(validate223.errors);
+if(!(validate225(data15[i7], {instancePath:instancePath+"/workloads/" + i7,parentData:data15,parentDataProperty:i7,rootData}))){
+vErrors = vErrors === null ? validate225.errors : vErrors.concat(validate225.errors);
 errors = vErrors.length;
 }
 }

@@ -1009,6 +1009,7 @@ export interface FrontendPayload {
   networkAuthorization?: Authorization
   tls?: FrontendTLS
   tcp?: FrontendTCP
+  connect?: FrontendConnect
   proxyProtocol?: FrontendProxyProtocol
 }
 export interface FrontendHTTP {
@@ -1078,6 +1079,12 @@ export interface FrontendTLS {
 }
 export interface FrontendTCP {
   keepalive?: Keepalive
+}
+/**
+ * What becomes of requests with method CONNECT; absent means Deny.
+ */
+export interface FrontendConnect {
+  mode: 'Deny' | 'Route' | 'Tunnel'
 }
 /**
  * The header of the PROXY protocol at the beginning of connections.

@@ -2,6 +2,8 @@
 // `frontend.networkAuthorization`, which runs before there is a request.
 import type { CelVariables } from '#api/cel/expression.ts'
 import { CEL_FIELDS } from '#api/cel/values/host.ts'
+import { HeaderView } from '#api/cel/values/header-view.ts'
+import type { ConnectionOrigin } from '../http/connection-origin.ts'
 import type { PeerCertificate } from '../tls/peer.ts'
 
 export interface ConnectionSource {
@@ -12,8 +14,8 @@ export interface ConnectionSource {
   readonly sni: string | undefined
   /** Verified client certificate. */
   readonly peer?: PeerCertificate | undefined
-  /** Of the socket, where the source above came with a PROXY header. */
-  readonly rawSource?: { readonly address: string; readonly port: number } | undefined
+  /** Where the source above is not the socket's: it came with a PROXY header, or through a tunnel. */
+  readonly origin?: ConnectionOrigin | undefined
 }
 
 const ONLY_SOURCE: ReadonlySet<string> = new Set(['source'])
@@ -35,6 +37,7 @@ const SOURCE: ReadonlySet<string> = new Set([
   'subject',
   'subjectCn',
   'certificate',
+  'connectHeaders',
 ])
 
 export class SourceView {
@@ -57,11 +60,11 @@ export class SourceView {
   }
 
   get rawAddress(): string {
-    return this.#connection.rawSource?.address ?? this.address
+    return this.#connection.origin?.address ?? this.address
   }
 
   get rawPort(): bigint {
-    return BigInt(this.#connection.rawSource?.port ?? this.#connection.sourcePort)
+    return BigInt(this.#connection.origin?.port ?? this.#connection.sourcePort)
   }
 
   get identity(): object | undefined {
@@ -90,6 +93,11 @@ export class SourceView {
 
   get certificate(): string | undefined {
     return this.#connection.peer?.certificate
+  }
+
+  get connectHeaders(): HeaderView | undefined {
+    const headers = this.#connection.origin?.connectHeaders
+    return headers && new HeaderView(headers)
   }
 }
 

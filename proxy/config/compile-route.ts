@@ -13,6 +13,7 @@ import type { BackendEnvironment, BackendHandler, EffectiveBackendPolicies } fro
 import { sectionOwner } from '../backend/endpoint-keys.ts'
 import { compileHealth, type CompiledHealth } from '../backend/health.ts'
 import { httpBackend } from '../backend/http.ts'
+import { tunnelBackend } from '../backend/tunnel.ts'
 import { serviceCaller, type ServiceCaller } from '../backend/service-caller.ts'
 import type { ExchangePlace } from '../exchange.ts'
 import type { FailureCode } from '../errors.ts'
@@ -88,7 +89,7 @@ function compileBackend(input: RouteInput, backend: RouteBackend, routeParts: Ro
   const policies = route.name.kind === 'GRPCRoute' ? withHttp2(merged, ref, context) : merged
   const environment = backendEnvironment(context, limits, policies, target?.name)
   const { chain: routeChain, mirrors } = routeParts
-  const { handler, protocol, hasOwnFilters } = handlerOf(ref, policies, environment, context)
+  const { handler, protocol, hasOwnFilters, tunnel = NO_TUNNEL } = handlerOf(ref, policies, environment, context)
   const chain = environment.filters(policies)
   // LLM and MCP backends run the filters themselves, once for the provider or server they picked.
   const response = responsePlan(hasOwnFilters ? [routeChain, listenerChain] : [routeChain, chain, listenerChain])
@@ -97,6 +98,7 @@ function compileBackend(input: RouteInput, backend: RouteBackend, routeParts: Ro
     name: nameOf(ref),
     protocol,
     handler,
+    tunnel,
     request: hasOwnFilters ? [] : chain.request,
     readsRequestBody: chain.readsRequestBody,
     effective: chain.effective,
@@ -134,6 +136,13 @@ interface Handling {
   readonly handler: BackendHandler
   readonly protocol: string
   readonly hasOwnFilters: boolean
+  /** undefined: takes no raw connections. */
+  readonly tunnel?: BackendHandler
+}
+
+const NO_TUNNEL: BackendHandler = (exchange, done) => {
+  exchange.fail('invalidBackendType', 'the backend takes no CONNECT')
+  done(exchange)
 }
 
 function handlerOf(
@@ -153,8 +162,10 @@ function handlerOf(
   }
   const picker = environment.resolve(ref, policies)
   if (picker === undefined) return broken('serviceNotFound', nameOf(ref))
+  const health = environment.health(policies)
   return {
-    handler: httpBackend(picker, environment.client, environment.health(policies)),
+    handler: httpBackend(picker, environment.client, health),
+    tunnel: tunnelBackend(picker, environment.client, health),
     protocol: 'http',
     hasOwnFilters: false,
   }
@@ -177,11 +188,13 @@ function specialHandler(
 }
 
 function broken(code: FailureCode, detail: string): Handling {
+  const handler: BackendHandler = (exchange, done) => {
+    exchange.fail(code, detail)
+    done(exchange)
+  }
   return {
-    handler: (exchange, done) => {
-      exchange.fail(code, detail)
-      done(exchange)
-    },
+    handler,
+    tunnel: handler,
     protocol: 'http',
     hasOwnFilters: false,
   }

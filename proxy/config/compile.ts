@@ -16,6 +16,7 @@ import { EndpointTable } from '../backend/endpoints.ts'
 import { TargetResolver } from '../backend/targets.ts'
 import type { ExchangePlace } from '../exchange.ts'
 import { DEFAULT_LIMITS, type ConnectionLimits, type RequestHandler, type Http2Options } from '../http/handler.ts'
+import { connectTunnel } from '../http/connect-tunnel.ts'
 import { accessLogRule, type AccessLogRule } from '../log/access-log.ts'
 import { pipeline, type PipelineInput } from '../pipeline.ts'
 import type { ListenerPlan, RoutePlan } from '../plan.ts'
@@ -27,6 +28,7 @@ import { compileNetworkAuthorization } from '../policy/network-authorization.ts'
 import { compileChain } from '../policy/order.ts'
 import { rateLimitKeys } from '../policy/rate-limit-store.ts'
 import type { ProxyRule } from '../tcp/proxy-header.ts'
+import type { EnterBind } from '../runtime/enter-bind.ts'
 import { hostOf } from '../route/authority.ts'
 import { buildHostMap } from '../route/host-map.ts'
 import { buildRouter, type RouterEntry } from '../route/router.ts'
@@ -106,8 +108,9 @@ function compileBind(input: {
     if (!plans.has(hostname)) plans.set(hostname, plan)
   }
   const hosts = buildHostMap(plans)
-  const serve = (findListener: PipelineInput['findListener']): RequestHandler =>
-    pipeline({
+  const { enterBind = NOWHERE } = context.environment
+  const serve = (findListener: PipelineInput['findListener']): RequestHandler => {
+    const handler = pipeline({
       limits,
       proxyProtocol: frontend.proxyProtocol && proxyRule(frontend.proxyProtocol),
       admits: compileNetworkAuthorization(frontend.networkAuthorization ?? [], context.expression),
@@ -115,10 +118,14 @@ function compileBind(input: {
       tap: context.environment.tap,
       findListener,
     })
+    return frontend.connect?.mode === 'Tunnel' ? connectTunnel(handler, enterBind) : handler
+  }
   const layer4 = compileLayer4({ ...input, listeners, frontend, handlerOf: (plan) => serve(() => plan) })
   const handler = serve((host) => hosts.find(hostOf(host))?.value)
   return { key: bind.key, port: bind.port, handler, ...(layer4 !== undefined && { layer4 }) }
 }
+
+const NOWHERE: EnterBind = () => false
 
 function compileListener(input: {
   listener: Listener
@@ -160,6 +167,7 @@ function compileListener(input: {
     response: { filters: chain.response, readsBody: chain.readsResponseBody },
     router: buildRouter(entries),
     accessLog: accessLogOf(frontend, context),
+    routesConnect: frontend.connect?.mode === 'Route',
   }
 }
 

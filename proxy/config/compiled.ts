@@ -5,6 +5,7 @@ import type { AuthStores } from '../auth/auth-stores.ts'
 import type { EndpointStore } from '../backend/endpoint-store.ts'
 import type { RequestHandler } from '../http/handler.ts'
 import type { AccessLogRule } from '../log/access-log.ts'
+import type { EnterBind } from '../runtime/enter-bind.ts'
 import type { RateLimitStore } from '../policy/rate-limit-store.ts'
 import type { GrpcClient } from '../grpc/client.ts'
 import type { TraceTap } from '../trace/tap.ts'
@@ -30,6 +31,8 @@ export interface CompileEnvironment {
   /** Takes the requests that somebody watches. */
   readonly tap?: TraceTap
   readonly sessionKey: Uint8Array | undefined
+  /** Absent: tunnels have nowhere to lead, and CONNECT is answered with 404. */
+  readonly enterBind?: EnterBind
 }
 
 export interface CompiledBind {

@@ -6,6 +6,7 @@ import { FAILURES, failureResponse, type FailureCode } from '../errors.ts'
 import { BodyAborted } from './body.ts'
 import { ChunkedDecoder } from './chunked.ts'
 import type { RequestHandler } from './handler.ts'
+import type { ConnectionOrigin } from './connection-origin.ts'
 import type { HeadProblem } from './head-fields.ts'
 import { responseHeadText } from './head-text.ts'
 import { type BodySource, IncomingBody } from './incoming-body.ts'
@@ -49,13 +50,8 @@ export interface ConnectionFacts {
   readonly sni: string | undefined
   /** Verified client certificate. */
   readonly peer?: PeerCertificate | undefined
-  /** Of the socket, where the source above came with a PROXY header. */
-  readonly rawSource?: RawSource | undefined
-}
-
-export interface RawSource {
-  readonly address: string
-  readonly port: number
+  /** Where the source above is not the socket's: it came with a PROXY header, or through a tunnel. */
+  readonly origin?: ConnectionOrigin | undefined
 }
 
 const State = { Head: 0, Busy: 1, Flushing: 2, Tunnel: 3, Linger: 4, Closed: 5 } as const
@@ -85,7 +81,7 @@ export class ServerConnection implements Connection, TransportUser, BodySource, 
   readonly isTls: boolean
   readonly sni: string | undefined
   readonly peer: PeerCertificate | undefined
-  readonly rawSource: RawSource | undefined
+  readonly origin: ConnectionOrigin | undefined
   readonly #owner: ConnectionOwner
   readonly #slot: HandlerSlot
   readonly #transport: Transport
@@ -133,7 +129,7 @@ export class ServerConnection implements Connection, TransportUser, BodySource, 
     this.isTls = facts.isTls
     this.sni = facts.sni
     this.peer = facts.peer
-    this.rawSource = facts.rawSource
+    this.origin = facts.origin
     this.#parser = new RequestParser(facts.isTls ? 'https' : 'http')
     this.#transport = options.open(this)
     this.#writer = new ResponseWriter(this.#transport, this)

@@ -288,13 +288,17 @@ describe('responses', () => {
     },
   )
 
-  it('CONNECT: 405', async () => {
-    const proxy = keep(await startProxy(1))
+  it('CONNECT is the business of the handler', async () => {
+    const handle: ProxyOptions['handle'] = (exchange, respond) => {
+      exchange.fail('methodNotAllowed')
+      respond(exchange)
+    }
+    const proxy = keep(await startProxy(1, { handle }))
     const session = keep(connect(proxy.port))
     const stream = session.request({ ':method': 'CONNECT', ':authority': 'a:80' })
     const [headers] = (await once(stream, 'response')) as [{ ':status': number }]
     expect(headers[':status']).toBe(405)
-    expect(proxy.handled).toEqual([])
+    expect(proxy.handled).toHaveLength(1)
     await until(() => proxy.finished.length === 1)
   })
 

@@ -18,6 +18,7 @@ const COLON = 0x3a
 /** RFC 9113 section 6.5.2: what a field counts besides its name and value. */
 const FIELD_OVERHEAD_BYTES = 32
 const DIGITS = /^[0-9]{1,15}$/
+const WITH_PORT = /:[0-9]{1,5}$/
 const OUTER_SPACE = /^[ \t]|[ \t]$/
 
 const BAD_NAME = invalid('invalid header name')
@@ -127,7 +128,8 @@ class Reader {
   /** RFC 9113 section 8.5. */
   #connectPlace(host: string): Place | HeadProblem {
     const { scheme, path } = this.#pseudo
-    return scheme === undefined && path === undefined ? { path: host, query: '', host } : BAD_PSEUDO
+    if (scheme !== undefined || path !== undefined) return BAD_PSEUDO
+    return WITH_PORT.test(host) ? { path: host, query: '', host } : BAD_PLACE
   }
 
   #pathPlace(method: string, host: string): Place | HeadProblem {

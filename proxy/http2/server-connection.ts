@@ -52,8 +52,8 @@ export class Http2Connection implements StreamOwner, Sweepable {
     this.#owner = owner
     this.#slot = served.slot
     // A copy: what handed the connection over may hold more than facts.
-    const { sourceAddress, sourcePort, localAddress, localPort, isTls, sni, peer, rawSource } = served.facts
-    this.facts = { sourceAddress, sourcePort, localAddress, localPort, isTls, sni, peer, rawSource }
+    const { sourceAddress, sourcePort, localAddress, localPort, isTls, sni, peer, origin } = served.facts
+    this.facts = { sourceAddress, sourcePort, localAddress, localPort, isTls, sni, peer, origin }
     const { limits } = served.slot.current
     this.#headerBytesMax = headerBytesMaxOf(limits)
     this.#socket = socket

@@ -10,9 +10,11 @@ import type { RequestHandler } from '../http/handler.ts'
 import { HeaderList } from '../http/headers.ts'
 import { type BodySource, IncomingBody } from '../http/incoming-body.ts'
 import type { HttpResponse } from '../http/message.ts'
+import { Tunnel } from '../http/tunnel.ts'
 import { BodySender, type BodySenderOwner, isSendable, isStreamed, lengthOf, resetStream } from './body-sender.ts'
 import { type EndOfStream, watchEnd } from './end-of-stream.ts'
 import { responseFields, trailerFields } from './outgoing-fields.ts'
+import { StreamTunnel } from './stream-tunnel.ts'
 import { readRequestFields } from './request-fields.ts'
 import { WRITE_STALL_MS } from '../http/write-stall.ts'
 
@@ -47,6 +49,9 @@ export class ServerStream implements Connection, BodySource, BodySenderOwner {
   #isSent = false
   #sender: BodySender | undefined = undefined
   #response: HttpResponse | undefined = undefined
+  /** Of a CONNECT stream. */
+  #end: EndOfStream | undefined = undefined
+  #tunnel: StreamTunnel | undefined = undefined
   #abort: AbortController | undefined = undefined
   #isClosed = false
   /** Written when the sweep last looked, and since when that has not changed. */
@@ -96,8 +101,8 @@ export class ServerStream implements Connection, BodySource, BodySenderOwner {
     return this.#owner.facts.peer
   }
 
-  get rawSource(): ConnectionFacts['rawSource'] {
-    return this.#owner.facts.rawSource
+  get origin(): ConnectionFacts['origin'] {
+    return this.#owner.facts.origin
   }
 
   get signal(): AbortSignal {
@@ -131,7 +136,11 @@ export class ServerStream implements Connection, BodySource, BodySenderOwner {
     const exchange = new Exchange(this, request, performance.now())
     this.#exchange = exchange
     this.#owner.requestStarted()
-    if (!options.isEnded) {
+    if (request.method === 'CONNECT') {
+      // No body: what follows is the tunnel's, or of no use.
+      this.#end = watchEnd(this.#stream)
+      this.#stream.pause()
+    } else if (!options.isEnded) {
       this.#owesContinue = head.expectsContinue
       request.body = this.#receive(contentLength)
     }
@@ -144,12 +153,6 @@ export class ServerStream implements Connection, BodySource, BodySenderOwner {
   }
 
   #handle(exchange: Exchange): void {
-    // CONNECT needs a connection of its own; here it would take its place among other streams.
-    if (exchange.request.method === 'CONNECT') {
-      exchange.fail('methodNotAllowed')
-      this.#answer(exchange)
-      return
-    }
     try {
       this.#handler.handle(exchange, (answered) => this.#answer(answered))
     } catch (error) {
@@ -243,6 +246,10 @@ export class ServerStream implements Connection, BodySource, BodySenderOwner {
     const response = sendable(exchange)
     this.#response = response
     const { status, headers } = response
+    if (response.body instanceof Tunnel) {
+      this.#sendTunnel(exchange, response, response.body)
+      return
+    }
     const isBodiless = exchange.request.method === 'HEAD' || BODILESS.has(status)
     const body = isBodiless ? undefined : wholeOrStream(response.body)
     const framing = isBodiless ? bodilessFraming(response) : { length: lengthOf(body), keepsLength: false }
@@ -256,6 +263,18 @@ export class ServerStream implements Connection, BodySource, BodySenderOwner {
       this.#stream.respond(fields, { endStream: true })
       this.bodySent(true)
     } else this.#sendBody(fields, body)
+  }
+
+  #sendTunnel(exchange: Exchange, response: HttpResponse, tunnel: Tunnel): void {
+    const { status, headers } = response
+    const fields = responseFields({ status, headers, length: undefined, keepsLength: false })
+    if (fields === undefined || this.#end === undefined) {
+      this.#unfit(exchange, response)
+      return
+    }
+    this.#stream.respond(fields)
+    this.#isSent = true
+    this.#tunnel = new StreamTunnel(this.#stream, tunnel, this.#end)
   }
 
   #sendBody(fields: string[], body: NonNullable<OutgoingBody>): void {
@@ -350,7 +369,7 @@ export class ServerStream implements Connection, BodySource, BodySenderOwner {
     const exchange = this.#exchange
     if (exchange === undefined) return
     this.#exchange = undefined
-    exchange.responseBytes += this.#sender?.count ?? 0
+    exchange.responseBytes += this.#sentBytes
     this.#owner.requestFinished()
     this.#handler.finished(exchange, isComplete)
   }
@@ -360,11 +379,16 @@ export class ServerStream implements Connection, BodySource, BodySenderOwner {
   /** A client that never opens its window, or has stopped sending a body that is waited for. */
   sweep(nowMs: number): void {
     const waits = this.#stream.writableLength > 0 || this.#isWaitingForBody
-    const progress = (this.#sender?.count ?? 0) - this.#stream.writableLength + this.#received
+    this.#tunnel?.sweep(nowMs)
+    const progress = this.#sentBytes - this.#stream.writableLength + this.#received
     if (!waits || progress !== this.#writtenBytes) this.#stalledSinceMs = nowMs
     this.#writtenBytes = progress
     const patienceMs = this.#isWaitingForBody ? this.#handler.limits.idleTimeoutMs : WRITE_STALL_MS
     if (nowMs - this.#stalledSinceMs >= patienceMs) resetStream(this.#stream)
+  }
+
+  get #sentBytes(): number {
+    return this.#sender?.count ?? this.#tunnel?.sentBytes ?? 0
   }
 
   get #isWaitingForBody(): boolean {

@@ -31,8 +31,8 @@ export function setHost(request: HttpRequest, authority: string): boolean {
 }
 
 export function setMethod(request: HttpRequest, method: string): boolean {
-  // CONNECT is a tunnel and not a request that could be made out of another one.
-  if (!TOKEN.test(method) || method === 'CONNECT') return false
+  // CONNECT is a tunnel and not a request that could be made out of another one, or into one.
+  if (!TOKEN.test(method) || method === 'CONNECT' || request.method === 'CONNECT') return false
   request.method = method
   return true
 }

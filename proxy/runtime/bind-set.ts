@@ -1,7 +1,9 @@
 // The open ports of one worker: one server for each bind. Opens new ports before anything closes;
 // swaps plans by pointer.
+import type net from 'node:net'
 import type { CompiledBind, CompiledConfig } from '../config/compiled.ts'
 import type { Exchange } from '../exchange.ts'
+import type { ConnectionFacts } from '../http/connection.ts'
 import type { BindContext, BindServer, WorkerParts } from './worker-parts.ts'
 
 interface OpenBind {
@@ -71,6 +73,12 @@ export class BindSet {
     }
     for (const [port, bind] of opened) this.#binds.set(port, bind)
     this.#forgetEmpty()
+  }
+
+  enter(port: number, socket: net.Socket, facts: ConnectionFacts): boolean {
+    const bind = this.#binds.get(port)
+    bind?.server.enter(socket, facts)
+    return bind !== undefined
   }
 
   get openConnections(): number {

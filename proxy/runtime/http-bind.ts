@@ -1,6 +1,8 @@
 // The port of a plain HTTP bind.
+import type net from 'node:net'
 import type { CompiledBind } from '../config/compiled.ts'
 import type { Exchange } from '../exchange.ts'
+import type { ConnectionFacts } from '../http/connection.ts'
 import type { RequestHandler } from '../http/handler.ts'
 import type { HttpServer } from '../http/server.ts'
 import { closingAfterResponse, QUIET_MS } from './closing.ts'
@@ -41,6 +43,10 @@ export class HttpBind implements BindServer {
 
   running(): Iterable<Exchange> {
     return this.#server.running()
+  }
+
+  enter(socket: net.Socket, facts: ConnectionFacts): void {
+    this.#server.acceptSocket(socket, undefined, { facts })
   }
 
   stopAccepting(): void {

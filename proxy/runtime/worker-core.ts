@@ -143,6 +143,7 @@ export class WorkerCore {
         observer: this.#observer,
         tap: this.#tap,
         sessionKey: this.#settings.sessionKey,
+        enterBind: this.#binds.enter.bind(this.#binds),
       }
       const compiled = this.#parts.compileConfig({ generation, config, secrets }, environment, this.#current)
       this.#prepared = { compiled, config, opened: await this.#binds.open(compiled) }

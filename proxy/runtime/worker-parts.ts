@@ -1,6 +1,8 @@
 // What a worker is made of. worker.ts names the real parts; tests put others in their place.
 import type { CompileConfig, CompiledBind } from '../config/compiled.ts'
+import type net from 'node:net'
 import type { Exchange } from '../exchange.ts'
+import type { ConnectionFacts } from '../http/connection.ts'
 import type { RateLimitBuffer, RateLimitStore } from '../policy/rate-limit-store.ts'
 import type { GrpcClient } from '../grpc/client.ts'
 import type { ConnectionObserver } from '../tcp/observer.ts'
@@ -16,6 +18,8 @@ export interface BindServer {
   apply(bind: CompiledBind): void
   /** Clients are told to leave: connections end after their next response, idle ones a little later. */
   letGo(): void
+  /** Serves a connection that was not accepted here: one that came through a tunnel. */
+  enter(socket: net.Socket, facts: ConnectionFacts): void
   stopAccepting(): void
   destroyAll(): void
   readonly openConnections: number

@@ -49,6 +49,12 @@ export class Acceptor {
     })
   }
 
+  /** Counts a connection that was accepted elsewhere. */
+  adopt(socket: net.Socket): void {
+    this.#sockets.add(socket)
+    socket.on('close', () => this.#sockets.delete(socket))
+  }
+
   stopAccepting(): void {
     this.#server?.close()
     this.#server = undefined
@@ -64,8 +70,7 @@ export class Acceptor {
       socket.destroy()
       return
     }
-    this.#sockets.add(socket)
-    socket.on('close', () => this.#sockets.delete(socket))
+    this.adopt(socket)
     const { timeMs, intervalMs, retries } = this.rules?.limits.keepalive ?? DEFAULT_KEEPALIVE
     socket.setKeepAlive(true, timeMs, intervalMs, retries)
     const rule = this.rules?.proxyProtocol

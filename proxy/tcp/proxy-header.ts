@@ -24,9 +24,7 @@ export function transported(
   own: Pick<ConnectionFacts, 'sourceAddress' | 'sourcePort'>,
   addresses: TransportedAddresses | undefined,
 ): Partial<ConnectionFacts> {
-  return addresses === undefined
-    ? {}
-    : { ...addresses, rawSource: { address: own.sourceAddress, port: own.sourcePort } }
+  return addresses === undefined ? {} : { ...addresses, origin: { address: own.sourceAddress, port: own.sourcePort } }
 }
 
 export type ProxyHeaderOutcome =

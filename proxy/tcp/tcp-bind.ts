@@ -1,5 +1,7 @@
 // The port of a TCP bind: every connection is passed on to the route of its only listener.
+import type net from 'node:net'
 import type { CompiledBind } from '../config/compiled.ts'
+import type { ConnectionFacts } from '../http/connection.ts'
 import type { BindServer } from '../runtime/worker-parts.ts'
 import { Acceptor } from './acceptor.ts'
 import { TcpConnections, type TcpEnvironment } from './connections.ts'
@@ -35,6 +37,11 @@ export class TcpBind implements BindServer {
 
   /** Nothing in the bytes can tell clients to leave: connections end by themselves, or with the drain time. */
   letGo(): void {}
+
+  enter(socket: net.Socket, facts: ConnectionFacts): void {
+    this.#acceptor.adopt(socket)
+    this.#connections.serve(socket, facts, this.#plan.tcp)
+  }
 
   stopAccepting(): void {
     this.#acceptor.stopAccepting()

@@ -36,6 +36,7 @@ export interface Arrival {
 export class TlsListenerServer {
   plan: TlsListenerPlan
   readonly #parts: ListenerServerParts
+  readonly #settings: TlsSettings
   readonly #server: tls.Server
   /** By the client's address: the socket that comes out of a handshake does not tell which one went in. */
   readonly #arrivals = new Map<string, Arrival>()
@@ -47,13 +48,13 @@ export class TlsListenerServer {
   constructor(plan: TlsListenerPlan, settings: TlsSettings, parts: ListenerServerParts) {
     this.plan = plan
     this.#parts = parts
-    // The caller's deadline covers the ClientHello too, so the server's own must not come first.
-    this.#server = tls.createServer({ ...serverOptions(settings, parts.ticketSecret), handshakeTimeout: 0x7fff_ffff })
+    this.#settings = settings
+    this.#server = tls.createServer(optionsOf(settings, parts))
     this.#server.on('secureConnection', (socket) => {
-      this.#secured(socket)
+      this.#secured(socket, this.#take(keyOf(socket)))
     })
     this.#server.on('tlsClientError', (error, socket) => {
-      this.#failed(error, socket)
+      this.#failed(error, socket, this.#take(keyOf(socket)))
     })
   }
 
@@ -67,14 +68,25 @@ export class TlsListenerServer {
 
   shakeHands(arrival: Arrival): void {
     const { socket } = arrival
-    const key = keyOf(socket)
+    const isTunnelled = socket.remoteAddress === undefined
+    const key = isTunnelled ? `tunnel ${++tunnels}` : keyOf(socket)
     this.#arrivals.set(key, arrival)
     socket.once('close', () => {
-      if (this.#arrivals.get(key) === arrival) this.#failed(new Error('the client left during the handshake'), socket)
+      if (this.#arrivals.get(key) !== arrival) return
+      this.#failed(new Error('the client left during the handshake'), socket, this.#take(key))
     })
     // A client that leaves during the handshake is then seen at once; the TLS socket takes the setting over.
     socket.allowHalfOpen = false
-    this.#server.emit('connection', socket)
+    const server = isTunnelled ? this.#serverFor(key) : this.#server
+    server.emit('connection', socket)
+  }
+
+  /** Of one connection that has no address by which it could be found again. */
+  #serverFor(key: string): tls.Server {
+    const server = tls.createServer(optionsOf(this.#settings, this.#parts))
+    server.on('secureConnection', (socket) => this.#secured(socket, this.#take(key)))
+    server.on('tlsClientError', (error, socket) => this.#failed(error, socket, this.#take(key)))
+    return server
   }
 
   /** Same settings; what becomes of requests and connections may differ. */
@@ -102,10 +114,9 @@ export class TlsListenerServer {
     this.#http?.destroyAll()
   }
 
-  #secured(socket: tls.TLSSocket): void {
+  #secured(socket: tls.TLSSocket, arrival: Arrival | undefined): void {
     socket.on('error', () => {})
     socket.allowHalfOpen = true
-    const arrival = this.#take(socket)
     const { action, place } = this.plan
     if (arrival === undefined || (action.kind !== 'Http' && action.kind !== 'Tcp')) {
       socket.destroy()
@@ -130,8 +141,7 @@ export class TlsListenerServer {
     } else this.#parts.tcp.serve(socket, facts, action.tcp)
   }
 
-  #failed(error: Error, socket: net.Socket): void {
-    const arrival = this.#take(socket)
+  #failed(error: Error, socket: net.Socket, arrival: Arrival | undefined): void {
     socket.destroy()
     arrival?.socket.destroy()
     if (arrival === undefined || !arrival.settled()) return
@@ -148,12 +158,18 @@ export class TlsListenerServer {
     return this.#closing === undefined ? handler : this.#closing(handler)
   }
 
-  #take(socket: net.Socket): Arrival | undefined {
-    const key = keyOf(socket)
+  #take(key: string): Arrival | undefined {
     const arrival = this.#arrivals.get(key)
     this.#arrivals.delete(key)
     return arrival
   }
+}
+
+let tunnels = 0
+
+/** The caller's deadline covers the ClientHello too, so the server's own must not come first. */
+function optionsOf(settings: TlsSettings, { ticketSecret }: ListenerServerParts): tls.TlsOptions {
+  return { ...serverOptions(settings, ticketSecret), handshakeTimeout: 0x7fff_ffff }
 }
 
 function keyOf({ remoteAddress, remotePort }: net.Socket): string {

@@ -25,7 +25,7 @@ export interface TestListener {
   readonly hostname?: string
   readonly pair?: TestPair
   readonly tls?: ListenerTLS
-  /** HTTP: names of the bodies it answers by direct response; others: backends with weights. */
+  /** HTTP without backends: the body it answers by direct response, or an expression behind `=`. */
   readonly answers?: string
   readonly backends?: readonly (readonly [name: string, weight: number])[]
   /** Of its TLSRoute. */
@@ -141,16 +141,19 @@ function listenerOf({ name, port, protocol, hostname, pair, tls }: TestListener)
   }
 }
 
-function httpRoutes({ name, answers, protocol }: TestListener): Route[] {
+function httpRoutes({ name, answers, protocol, backends }: TestListener): Route[] {
   if (protocol !== 'HTTP' && protocol !== 'HTTPS') return []
+  const route = { key: `ns/${name}.00.${name}`, listenerKey: `ns/gw.${name}`, hostnames: [], matches: [] }
+  const routeName = { kind: 'HTTPRoute', namespace: 'ns', name } as const
+  if (backends !== undefined) {
+    const refs = backends.map(([backend, weight]) => ({ weight, ref: { backend: `ns/${backend}` } }))
+    return [{ ...route, name: routeName, backends: refs }]
+  }
   const body = answers ?? name
   return [
     {
-      key: `ns/${name}.00.${name}`,
-      listenerKey: `ns/gw.${name}`,
-      name: { kind: 'HTTPRoute', namespace: 'ns', name },
-      hostnames: [],
-      matches: [],
+      ...route,
+      name: routeName,
       backends: [],
       inlinePolicies: {
         directResponse: body.startsWith('=') ? { status: 200, bodyExpression: body.slice(1) } : { status: 200, body },
@@ -160,7 +163,7 @@ function httpRoutes({ name, answers, protocol }: TestListener): Route[] {
 }
 
 function tcpRoutes({ name, protocol, backends, routeHostnames }: TestListener): TCPRoute[] {
-  if (backends === undefined) return []
+  if (backends === undefined || protocol === 'HTTP' || protocol === 'HTTPS') return []
   return [
     {
       key: `1700000000/ns/${name}.00.${name}`,

@@ -92,6 +92,11 @@ export class TlsBind implements BindServer {
     for (const server of this.#servers.values()) this.#letGo(server)
   }
 
+  enter(socket: net.Socket, facts: ConnectionFacts): void {
+    this.#acceptor.adopt(socket)
+    this.#accept(socket, facts)
+  }
+
   stopAccepting(): void {
     this.#acceptor.stopAccepting()
   }

@@ -28,8 +28,6 @@ export const DEFAULT_POOL_LIMITS: PoolLimits = {
 
 /** Seam plus what the proxy's own start-up code and tests need. */
 export interface HttpUpstreamClient extends UpstreamClient {
-  /** CONNECT: opens a raw connection; success is a 200 whose body is a `Tunnel`. */
-  tunnel(exchange: Exchange, target: UpstreamTarget, done: (exchange: Exchange) => void): void
   readonly openConnections: number
   readonly idleConnections: number
 }

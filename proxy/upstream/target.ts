@@ -66,6 +66,8 @@ export interface UpstreamClient {
    * client leaves.
    */
   forward(exchange: Exchange, target: UpstreamTarget, authority: string, done: (exchange: Exchange) => void): void
+  /** CONNECT: opens a raw connection; success is a 200 whose body is a `Tunnel`. */
+  tunnel(exchange: Exchange, target: UpstreamTarget, done: (exchange: Exchange) => void): void
   /**
    * One call with its own message, for LLM, MCP and auxiliary services.
    * @throws {UpstreamError}

@@ -19,6 +19,7 @@ import { delay } from './delay.ts'
 import { directResponse } from './direct-response.ts'
 import { backendExtAuth, extAuth } from './ext-authz.ts'
 import type { FieldTranslator } from './field.ts'
+import { connect } from './frontend-connect.ts'
 import { frontendHttp } from './frontend-http.ts'
 import { proxyProtocol } from './frontend-proxy-protocol.ts'
 import { frontendTcp } from './frontend-tcp.ts'
@@ -60,8 +61,7 @@ export const TRAFFIC = {
 
 export const FRONTEND = {
   accessLog,
-  /** Unset or not run, CONNECT is refused with 405, whatever the mode. */
-  connect: notYetProgrammed({ security: false, suffix: 'frontend-connect' }),
+  connect,
   http: frontendHttp,
   metrics: notYetProgrammed({ security: false, suffix: 'frontend-metrics' }),
   networkAuthorization,

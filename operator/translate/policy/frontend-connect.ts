@@ -1,0 +1,9 @@
+// frontend.connect: what becomes of requests with method CONNECT. Without it they are refused.
+import type { FrontendPayload } from '#api/ir/types.gen.ts'
+import type { FrontendConnect } from '#api/v1alpha1/gwpolicy.gen.ts'
+import type { FieldTranslator } from './field.ts'
+
+export const connect: FieldTranslator<FrontendConnect, FrontendPayload> = {
+  failureMode: 'skip',
+  translate: ({ mode }) => [{ suffix: 'frontend-connect', payload: { connect: { mode } } }],
+}

@@ -1,0 +1,42 @@
+// CONNECT through a route (`frontend.connect`, mode Route): a raw connection to the backend that the route chose.
+import type { Exchange } from '../exchange.ts'
+import { Tunnel } from '../http/tunnel.ts'
+import type { UpstreamClient } from '../upstream/target.ts'
+import type { BackendHandler, Endpoint, EndpointPicker } from './handler.ts'
+import type { CompiledHealth } from './health.ts'
+import { useEndpoint } from './http.ts'
+
+export function tunnelBackend(
+  picker: Pick<EndpointPicker, 'pick'>,
+  client: UpstreamClient,
+  health: CompiledHealth | undefined,
+): BackendHandler {
+  return (exchange, done) => {
+    const endpoint = picker.pick()
+    if (endpoint === undefined) {
+      exchange.fail('noHealthyBackends')
+      done(exchange)
+    } else openTunnel(exchange, { endpoint, client, health, done })
+  }
+}
+
+export interface TunnelParts {
+  readonly endpoint: Endpoint
+  readonly client: UpstreamClient
+  readonly health: CompiledHealth | undefined
+  readonly done: (exchange: Exchange) => void
+}
+
+export function openTunnel(exchange: Exchange, { endpoint, client, health, done }: TunnelParts): void {
+  useEndpoint(exchange, endpoint, health)
+  exchange.trace?.backendStart(exchange, { target: endpoint.label, sent: { host: endpoint.authority } })
+  client.tunnel(exchange, endpoint.target, (answered) => {
+    // How long the client keeps the tunnel says nothing about the endpoint, only how long it took to connect.
+    if (answered.response?.body instanceof Tunnel) {
+      const { upstreamStartMs = 0, upstreamHeadMs = 0 } = answered
+      answered.usedEndpoint = undefined
+      endpoint.end(upstreamHeadMs - upstreamStartMs, true)
+    }
+    done(answered)
+  })
+}

@@ -1,0 +1,68 @@
+// `frontend.connect` with mode Tunnel: CONNECT is answered with 200, and what comes through it is a new connection to
+// the port it names. Everything else goes to the bind's own handler.
+import type { Exchange } from '../exchange.ts'
+import { pipe } from '../tcp/pipe.ts'
+import type { EnterBind } from '../runtime/enter-bind.ts'
+import type { ConnectionFacts } from './connection.ts'
+import type { RequestHandler } from './handler.ts'
+import { HeaderList } from './headers.ts'
+import { HttpResponse } from './message.ts'
+import { NOBODY, Transport } from './transport.ts'
+import { Tunnel } from './tunnel.ts'
+
+const NOTHING = Buffer.alloc(0)
+
+export function connectTunnel(handler: RequestHandler, enter: EnterBind): RequestHandler {
+  return {
+    limits: handler.limits,
+    admits: handler.admits,
+    proxyProtocol: handler.proxyProtocol,
+    handle(exchange, respond) {
+      if (exchange.request.method !== 'CONNECT') handler.handle(exchange, respond)
+      else {
+        open(exchange, enter)
+        respond(exchange)
+      }
+    },
+    finished: (exchange, isComplete) => handler.finished(exchange, isComplete),
+    refused: (info) => handler.refused(info),
+  }
+}
+
+function open(exchange: Exchange, enter: EnterBind): void {
+  const { connection, request } = exchange
+  // What a client sends behind a CONNECT that was refused are no requests, though it may look like some.
+  if (request.version !== 'HTTP/2') connection.close()
+  if (request.body !== undefined) exchange.fail('invalidRequest', 'CONNECT with a body')
+  // Tunnels through tunnels would let one request cost any number of connections.
+  else if (connection.origin?.connectHeaders !== undefined) exchange.fail('methodNotAllowed')
+  else {
+    const { near, far } = pipe()
+    const port = Number(/:([0-9]{1,5})$/.exec(request.host)?.[1] ?? 0)
+    // Before the other bind sees its end, so that nothing it does is missed.
+    const transport = Transport.ofSocket(near, NOBODY)
+    transport.pause()
+    if (enter(port, far, factsOf(exchange))) {
+      exchange.response = new HttpResponse(200, new HeaderList(), new Tunnel(transport, NOTHING, undefined), true)
+    } else {
+      near.destroy()
+      far.destroy()
+      exchange.fail('bindNotFound')
+    }
+  }
+}
+
+/** The new connection is the client's; TLS, if it has any, begins anew. */
+function factsOf({ connection, request }: Exchange): ConnectionFacts {
+  const { sourceAddress, sourcePort, localAddress, localPort, origin } = connection
+  const own = origin ?? { address: sourceAddress, port: sourcePort }
+  return {
+    sourceAddress,
+    sourcePort,
+    localAddress,
+    localPort: Number(/:([0-9]{1,5})$/.exec(request.host)?.[1] ?? localPort),
+    isTls: false,
+    sni: undefined,
+    origin: { ...own, connectHeaders: request.headers },
+  }
+}

@@ -1,0 +1,70 @@
+// frontend.connect: what becomes of CONNECT.
+import { once } from 'node:events'
+import { request } from 'node:http'
+import type { Socket } from 'node:net'
+import { expect } from 'vitest'
+import { replacing, type ConformanceCase } from './suite/case.ts'
+
+const SAMPLE = 'frontend-connect.yaml'
+
+interface Opened {
+  readonly status: number
+  readonly socket: Socket
+}
+
+async function connect(port: number, authority: string): Promise<Opened> {
+  const headers = { host: authority }
+  const call = request({ host: '127.0.0.1', port, method: 'CONNECT', path: authority, headers, agent: false })
+  call.end()
+  const [{ statusCode }, socket] = (await once(call, 'connect')) as [{ statusCode: number }, Socket] // as documented
+  socket.on('error', () => undefined)
+  return { status: statusCode, socket }
+}
+
+async function ask(socket: Socket): Promise<string> {
+  const chunks: Buffer[] = []
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk))
+  socket.write('GET /inside HTTP/1.1\r\nhost: a.test\r\nconnection: close\r\n\r\n')
+  await once(socket, 'close')
+  return Buffer.concat(chunks).toString('latin1')
+}
+
+export const cases: readonly ConformanceCase[] = [
+  {
+    shortName: 'ConnectRoute',
+    description: 'a raw connection to the backend of the route, logged when it is over',
+    sample: SAMPLE,
+    async run(gateway) {
+      const { status, socket } = await connect(gateway.port, 'anything.example.com:443')
+      expect(status).toBe(200)
+      expect(await ask(socket)).toMatch(/"server": "echo"[\s\S]*"path": "\/inside"/)
+      await expect.poll(() => gateway.log()).toMatch(/http.method=CONNECT http.host=anything.example.com:443/)
+    },
+  },
+  {
+    shortName: 'ConnectDeny',
+    description: 'CONNECT is refused with 405',
+    sample: SAMPLE,
+    change: replacing('mode: Route', 'mode: Deny'),
+    async run(gateway) {
+      const { status, socket } = await connect(gateway.port, 'anything.example.com:443')
+      socket.destroy()
+      expect(status).toBe(405)
+      expect((await gateway.echo('/')).server).toBe('echo')
+    },
+  },
+  {
+    shortName: 'ConnectTunnel',
+    description: 'what comes through the tunnel is a connection to the port it names',
+    sample: SAMPLE,
+    change: replacing('mode: Route', 'mode: Tunnel'),
+    async run(gateway) {
+      const { status, socket } = await connect(gateway.port, `10.0.0.1:${gateway.port}`)
+      expect(status).toBe(200)
+      expect(await ask(socket)).toContain('"path": "/inside"')
+      const other = await connect(gateway.port, '10.0.0.1:1')
+      other.socket.destroy()
+      expect(other.status).toBe(404)
+    },
+  },
+]
