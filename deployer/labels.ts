@@ -1,0 +1,81 @@
+// Labels and annotations of everything that belongs to a Gateway. What selects the pods never changes.
+import { GATEWAY_NAME_LABEL, safeName } from '#api/delivery/names.ts'
+import type { Gateway } from '#api/gateway/gateway.gen.ts'
+import { METRICS_PORT } from '#api/delivery/pod-contract.ts'
+import type { DeployProblem } from './input.ts'
+import { refOf } from './kube-object.ts'
+
+export type Strings = Readonly<Record<string, string>>
+
+export interface Labels {
+  /** Of pods, and what selects them. Immutable in a cluster. */
+  readonly selector: Strings
+  readonly objects: Strings
+  readonly pods: Strings
+  /** From the Gateway's infrastructure. */
+  readonly annotations: Strings
+  readonly podAnnotations: Strings
+}
+
+export const CLASS_NAME_LABEL = 'gateway.networking.k8s.io/gateway-class-name'
+const MANAGED_BY = 'gw'
+/** Keys below it belong to Gateway API. */
+const RESERVED_PREFIX = 'gateway.networking.k8s.io/'
+
+const SELECTING: ReadonlySet<string> = new Set(['app.kubernetes.io/name', 'app.kubernetes.io/instance'])
+
+const MESH_POD_LABELS: Strings = { 'istio.io/dataplane-mode': 'none', 'sidecar.istio.io/inject': 'false' }
+
+const SCRAPE_ANNOTATIONS: Strings = {
+  'prometheus.io/scrape': 'true',
+  'prometheus.io/port': String(METRICS_PORT),
+  'prometheus.io/path': '/metrics',
+}
+
+export function labelsOf(gateway: Gateway, options: { readonly version: string; readonly isInMesh: boolean }): Labels {
+  const name = safeName(gateway.metadata.name)
+  const selector = {
+    'app.kubernetes.io/name': name,
+    'app.kubernetes.io/instance': name,
+    [GATEWAY_NAME_LABEL]: name,
+  }
+  const className = { [CLASS_NAME_LABEL]: safeName(gateway.spec.gatewayClassName) }
+  const infrastructure = withoutReserved(gateway.spec.infrastructure?.labels)
+  const annotations = withoutReserved(gateway.spec.infrastructure?.annotations)
+  return {
+    selector,
+    objects: {
+      ...infrastructure,
+      ...selector,
+      'app.kubernetes.io/managed-by': MANAGED_BY,
+      'app.kubernetes.io/version': labelValue(options.version),
+      ...className,
+    },
+    pods: { ...(options.isInMesh ? MESH_POD_LABELS : {}), ...infrastructure, ...selector, ...className },
+    annotations,
+    podAnnotations: { ...SCRAPE_ANNOTATIONS, ...annotations },
+  }
+}
+
+/** Labels of the infrastructure that would change which pods belong to the Gateway. They are left out. */
+export function infrastructureProblems(gateway: Gateway): DeployProblem[] {
+  const name = safeName(gateway.metadata.name)
+  return Object.entries(gateway.spec.infrastructure?.labels ?? {})
+    .filter(([key, value]) => SELECTING.has(key) && value !== name)
+    .map(([key]) => ({
+      object: refOf(gateway),
+      path: `spec.infrastructure.labels[${key}]`,
+      reason: 'InvalidInfrastructure',
+      message: `the label ${key} selects the pods of the Gateway and keeps its value; use another key`,
+      severity: 'warning',
+    }))
+}
+
+function withoutReserved(given: Strings | undefined): Strings {
+  return Object.fromEntries(Object.entries(given ?? {}).filter(([key]) => !key.startsWith(RESERVED_PREFIX)))
+}
+
+/** Versions may hold what labels cannot, such as `+`. */
+function labelValue(text: string): string {
+  return text.replaceAll(/[^A-Za-z0-9._-]/g, '_').slice(0, 63)
+}

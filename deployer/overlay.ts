@@ -1,0 +1,125 @@
+// Overlays: changes of one rendered object, first those of the class, then those of the Gateway. What makes the object
+// belong to its Gateway cannot be changed.
+import { isDeepStrictEqual } from 'node:util'
+import { GATEWAY_NAME_LABEL } from '#api/delivery/names.ts'
+import type { GwParameters, KubernetesResourceOverlay } from '#api/v1alpha1/gwparameters.gen.ts'
+import type { DeployProblem } from './input.ts'
+import { isJsonObject, type Json, type JsonObject, type KubeObject, refOf } from './kube-object.ts'
+import { strategicMerge } from './strategicmerge/merge.ts'
+
+export type OverlayField =
+  | 'deployment'
+  | 'daemonSet'
+  | 'service'
+  | 'serviceAccount'
+  | 'podDisruptionBudget'
+  | 'horizontalPodAutoscaler'
+
+const KINDS: { readonly [K in OverlayField]: string } = {
+  deployment: 'Deployment',
+  daemonSet: 'DaemonSet',
+  service: 'Service',
+  serviceAccount: 'ServiceAccount',
+  podDisruptionBudget: 'PodDisruptionBudget',
+  horizontalPodAutoscaler: 'HorizontalPodAutoscaler',
+}
+
+export interface OverlayLayer {
+  readonly field: OverlayField
+  readonly parameters: GwParameters
+  readonly overlay: KubernetesResourceOverlay
+}
+
+/** In the order they are applied. */
+export function overlayLayers(field: OverlayField, levels: readonly (GwParameters | undefined)[]): OverlayLayer[] {
+  return levels.flatMap((parameters) => {
+    const overlay = parameters?.spec[field]
+    return parameters === undefined || overlay === undefined ? [] : [{ field, parameters, overlay }]
+  })
+}
+
+export interface Overlaid {
+  readonly object: KubeObject
+  readonly problems: readonly DeployProblem[]
+}
+
+export function withOverlays(rendered: JsonObject, layers: readonly OverlayLayer[]): Overlaid {
+  let value = rendered
+  const problems: DeployProblem[] = []
+  for (const layer of layers) {
+    const result = strategicMerge({
+      original: value,
+      patch: patchOf(layer),
+      kind: KINDS[layer.field],
+      directives: 'whole',
+    })
+    if ('value' in result) {
+      problems.push(...identityProblems(rendered, result.value, layer))
+      value = result.value
+    } else {
+      problems.push(...result.problems.map(({ path, message }) => overlayProblem(layer, `.${path}`, message)))
+    }
+  }
+  return { object: asKubeObject(value), problems }
+}
+
+/** Of the metadata only labels and annotations. A ServiceAccount has no spec: its own fields are meant. */
+function patchOf({ overlay, field }: OverlayLayer): JsonObject {
+  const { labels, annotations } = overlay.metadata ?? {}
+  const metadata = {
+    ...(labels === undefined ? {} : { labels }),
+    ...(annotations === undefined ? {} : { annotations }),
+  }
+  // Objects of the API server are JSON.
+  const spec = (overlay.spec ?? {}) as JsonObject
+  if (field !== 'serviceAccount') return { metadata, ...(overlay.spec === undefined ? {} : { spec }) }
+  const { apiVersion: _, kind: __, metadata: ___, ...fields } = spec
+  return { ...fields, metadata }
+}
+
+interface Identity {
+  readonly path: readonly string[]
+  /** As paths in problems are written. */
+  readonly shown: string
+  readonly cure: string
+}
+
+/** The fields that others find the object and its pods by. */
+const IDENTITY: readonly Identity[] = [
+  {
+    path: ['metadata', 'labels', GATEWAY_NAME_LABEL],
+    shown: `.metadata.labels[${GATEWAY_NAME_LABEL}]`,
+    cure: 'the controller finds its objects by it; leave it as it is',
+  },
+  {
+    path: ['spec', 'selector', 'matchLabels'],
+    shown: '.spec.selector.matchLabels',
+    cure: 'it selects the pods of the Gateway; leave it as it is',
+  },
+]
+
+function identityProblems(before: JsonObject, after: JsonObject, layer: OverlayLayer): DeployProblem[] {
+  const changed = IDENTITY.filter(({ path }) => !isDeepStrictEqual(read(after, path), read(before, path)))
+  const problems = changed.map(({ shown, cure }) => overlayProblem(layer, shown, cure))
+  const selector = read(after, ['spec', 'selector', 'matchLabels'])
+  const labels = read(after, ['spec', 'template', 'metadata', 'labels'])
+  if (read(before, ['spec', 'template']) === undefined || !isJsonObject(selector)) return problems
+  const lost = Object.entries(selector).find(([key, value]) => !isJsonObject(labels) || labels[key] !== value)
+  if (lost === undefined) return problems
+  const message = `the label ${lost[0]} selects the pods of the Gateway; leave it as it is`
+  return [...problems, overlayProblem(layer, '.spec.template.metadata.labels', message)]
+}
+
+function read(value: Json | undefined, path: readonly string[]): Json | undefined {
+  return path.reduce<Json | undefined>((at, field) => (isJsonObject(at) ? at[field] : undefined), value)
+}
+
+export function overlayProblem({ field, parameters }: OverlayLayer, path: string, message: string): DeployProblem {
+  const where = `spec.${field}${path === '.' ? '' : path}`
+  return { object: refOf({ ...parameters }), path: where, reason: 'InvalidParameters', message, severity: 'error' }
+}
+
+function asKubeObject(value: JsonObject): KubeObject {
+  // Base manifests give apiVersion, kind and metadata; overlays reach none of them but labels and annotations.
+  return value as unknown as KubeObject
+}

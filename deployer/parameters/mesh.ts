@@ -1,0 +1,44 @@
+// Whether the proxies of a Gateway join the mesh, and with which settings. What parameters say wins over the controller.
+import type { MeshIntegration } from '#api/v1alpha1/gwparameters.gen.ts'
+import type { MeshSettings } from '../input.ts'
+
+export interface EffectiveMesh {
+  readonly caAddress: string
+  readonly trustDomain: string
+  readonly additionalTrustDomains: readonly string[]
+  readonly clusterId: string | undefined
+  readonly network: string | undefined
+}
+
+const CA_ADDRESS = 'https://istiod.istio-system.svc:15012'
+const TRUST_DOMAIN = 'cluster.local'
+
+interface Levels {
+  readonly ofClass: MeshIntegration | undefined
+  readonly ofGateway: MeshIntegration | undefined
+}
+
+export function effectiveMesh(levels: Levels, settings: MeshSettings): EffectiveMesh | undefined {
+  if (!isJoined(levels, settings)) return undefined
+  const { ofClass, ofGateway } = levels
+  const merged = { ...settings, ...ofClass, ...ofGateway }
+  return {
+    caAddress: merged.caAddress ?? CA_ADDRESS,
+    trustDomain: merged.trustDomain ?? TRUST_DOMAIN,
+    additionalTrustDomains: furtherDomains(ofGateway) ?? furtherDomains(ofClass) ?? [],
+    clusterId: merged.clusterId,
+    network: merged.network,
+  }
+}
+
+/** An explicit word wins; else a block asks for it, even an empty one; else the controller decides. */
+function isJoined({ ofClass, ofGateway }: Levels, { autoEnabled }: MeshSettings): boolean {
+  const word = ofGateway?.enabled ?? ofClass?.enabled
+  return word ?? (ofClass !== undefined || ofGateway !== undefined || autoEnabled)
+}
+
+/** Only a list that is not empty replaces another. */
+function furtherDomains(level: MeshIntegration | undefined): readonly string[] | undefined {
+  const domains = level?.additionalTrustDomains ?? []
+  return domains.length > 0 ? domains : undefined
+}

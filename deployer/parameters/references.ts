@@ -1,0 +1,77 @@
+// Which GwParameters a Gateway uses: those its class refers to and those it refers to itself. A reference that leads
+// nowhere is an error: nothing may be deployed in another way than it was asked for.
+import type { Gateway } from '#api/gateway/gateway.gen.ts'
+import type { GatewayClass } from '#api/gateway/gatewayclass.gen.ts'
+import { GROUP } from '#api/group.ts'
+import type { GwParameters } from '#api/v1alpha1/gwparameters.gen.ts'
+import type { DeployProblem } from '../input.ts'
+import { type ObjectRef, refOf } from '../kube-object.ts'
+
+export interface ReferencesInput {
+  readonly gateway: Gateway
+  readonly gatewayClass: GatewayClass
+  readonly find: (namespace: string, name: string) => GwParameters | undefined
+}
+
+export interface References {
+  readonly classParameters: GwParameters | undefined
+  readonly gatewayParameters: GwParameters | undefined
+  readonly problems: readonly DeployProblem[]
+}
+
+const KIND = 'GwParameters'
+
+export function parametersOf({ gateway, gatewayClass, find }: ReferencesInput): References {
+  const classRef = gatewayClass.spec.parametersRef
+  const gatewayRef = gateway.spec.infrastructure?.parametersRef
+  const ofClass = resolve(classRef, {
+    object: refOf(gatewayClass),
+    path: 'spec.parametersRef',
+    namespace: classRef?.namespace,
+    find,
+  })
+  const ofGateway = resolve(gatewayRef, {
+    object: refOf(gateway),
+    path: 'spec.infrastructure.parametersRef',
+    namespace: refOf(gateway).namespace,
+    find,
+  })
+  return {
+    classParameters: ofClass.found,
+    gatewayParameters: ofGateway.found,
+    problems: [...ofClass.problems, ...ofGateway.problems],
+  }
+}
+
+interface Reference {
+  readonly group: string
+  readonly kind: string
+  readonly name: string
+}
+
+interface Place {
+  readonly object: ObjectRef
+  readonly path: string
+  readonly namespace: string | undefined
+  readonly find: ReferencesInput['find']
+}
+
+interface Resolved {
+  readonly found: GwParameters | undefined
+  readonly problems: readonly DeployProblem[]
+}
+
+function resolve(reference: Reference | undefined, { object, path, namespace, find }: Place): Resolved {
+  if (reference === undefined) return { found: undefined, problems: [] }
+  const { group, kind, name } = reference
+  const refused = (field: string, message: string): Resolved => ({
+    found: undefined,
+    problems: [{ object, path: `${path}${field}`, reason: 'InvalidParameters', message, severity: 'error' }],
+  })
+  if (group !== GROUP || kind !== KIND) {
+    return refused('', `${kind} of group "${group}" is not supported; refer to a ${KIND} of ${GROUP}`)
+  }
+  if (namespace === undefined) return refused('.namespace', `is required: the namespace of the ${KIND}`)
+  const found = find(namespace, name)
+  return found === undefined ? refused('', `${KIND} ${namespace}/${name} not found`) : { found, problems: [] }
+}
