@@ -14,7 +14,7 @@ export function bootstrapConfig({ rawConfig, logging }: EffectiveParameters): st
   })
 }
 
-/** The level of the log for the environment, which wins over the file: only where the file is silent or typed fields speak. */
+/** For the environment, which wins over the file: unset where only the file speaks. */
 export function logLevelOf({ rawConfig, logging }: EffectiveParameters): string | undefined {
   if (logging.level !== undefined) return logging.level
   const { config } = rawConfig

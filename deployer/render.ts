@@ -1,5 +1,5 @@
 // From a Gateway and its parameters to the objects that run it. Pure: no cluster, clock, randomness or environment, and
-// nothing is thrown for user input. Order: base manifests, typed fields of class and Gateway, overlays of class and Gateway.
+// nothing is thrown for user input. Order: base manifests, typed fields of class and Gateway, overlays of both.
 import { createHash } from 'node:crypto'
 import { BOOTSTRAP_KEY, deliveryRules } from '#api/delivery/pod-contract.ts'
 import { safeName } from '#api/delivery/names.ts'

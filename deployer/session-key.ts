@@ -1,5 +1,5 @@
-// The key that proxies of one Gateway share to protect sessions. Kept in a Secret that is made once: a new key would end
-// every session.
+// The key that proxies of one Gateway share to protect sessions. Kept in a Secret that is made once: a new key would
+// end every session.
 import { createHash } from 'node:crypto'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import { safeName } from '#api/delivery/names.ts'

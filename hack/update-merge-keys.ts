@@ -1,5 +1,5 @@
-// The part of hack/update-merge-keys.sh that reads the OpenAPI document: keeps the fields that lead to a list or map with
-// a patch strategy, of the kinds the deployer makes.
+// The part of hack/update-merge-keys.sh that reads the OpenAPI document: keeps the fields that lead to a list or map
+// with a patch strategy, of the kinds the deployer makes.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -54,8 +54,7 @@ function print({ info, definitions }: OpenApi): string {
   const sorted = Object.fromEntries(Object.entries(table).sort(([a], [b]) => (a < b ? -1 : 1)))
   const roots = Object.fromEntries(Object.entries(ROOTS).map(([kind, name]) => [kind, short(name)]))
   return [
-    `// Generated from the OpenAPI of Kubernetes ${info.version} by hack/update-merge-keys.sh, apart from \`make generate\`.`,
-    '// Do not edit.',
+    `// Generated from the OpenAPI of Kubernetes ${info.version} by hack/update-merge-keys.sh, not make generate. Do not edit.`,
     "import type { MergeField } from './merge-field.ts'",
     '',
     `export const KIND_TYPES: Readonly<Record<string, string>> = ${JSON.stringify(roots, null, 2)}`,

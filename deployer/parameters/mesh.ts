@@ -1,4 +1,4 @@
-// Whether the proxies of a Gateway join the mesh, and with which settings. What parameters say wins over the controller.
+// Whether the proxies of a Gateway join the mesh, and with which settings. Parameters win over the controller.
 import type { MeshIntegration } from '#api/v1alpha1/gwparameters.gen.ts'
 import type { MeshSettings } from '../input.ts'
 

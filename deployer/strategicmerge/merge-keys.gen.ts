@@ -1,5 +1,4 @@
-// Generated from the OpenAPI of Kubernetes 1.34 by hack/update-merge-keys.sh, apart from `make generate`.
-// Do not edit.
+// Generated from the OpenAPI of Kubernetes 1.34 by hack/update-merge-keys.sh, not make generate. Do not edit.
 import type { MergeField } from './merge-field.ts'
 
 export const KIND_TYPES: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-// Random objects and patches for the tests of strategic merge: few names, so that they meet; only fields Kubernetes has.
+// Random objects and patches for the tests of strategic merge: few names, so that they meet; only real fields.
 import * as fc from 'fast-check'
 import type { Json, JsonObject } from '../kube-object.ts'
 
