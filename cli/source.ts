@@ -7,6 +7,8 @@ import type { StandaloneSettings } from '#proxy/config/standalone/settings.ts'
 import { formatProblems } from './report.ts'
 import { readSources, type SourceFile } from './manifests/files.ts'
 import { loadManifests, type LoadedManifests } from './manifests/load.ts'
+import type { OwnedRequest } from '#operator/jwks/requests.ts'
+import type { StoredKeySet } from '#operator/translate/policy/stored-key-sets.ts'
 import type { Translation } from '#operator/translate/translation.ts'
 
 export type SourceForm = 'manifests' | 'standalone'
@@ -21,7 +23,12 @@ export interface LoadedSource {
   readonly settings: StandaloneSettings | undefined
   /** Files besides the path itself whose change matters. */
   readonly watched: readonly string[]
+  /** Key sets that the configuration needs. */
+  readonly keyRequests: readonly OwnedRequest[]
 }
+
+/** What the process has fetched; undefined where nobody fetches, because nothing is run. */
+export type StoredKeys = readonly StoredKeySet[]
 
 const CONTROLLER = 'gw.dev/controller'
 
@@ -29,6 +36,7 @@ export const TRANSLATE_SETTINGS = {
   controllerName: CONTROLLER,
   className: 'gw',
   clusterDomain: 'cluster.local',
+  controllerNamespace: 'gw-system',
 } as const
 
 /** `problem`: the path cannot be read at all. */
@@ -38,10 +46,13 @@ export async function loadSource(path: string): Promise<LoadedSource | { problem
 }
 
 /** As loadSource, with what one proxy process asks for beyond a cluster. */
-export async function loadRunnable(path: string): Promise<LoadedSource | { problem: string }> {
+export async function loadRunnable(
+  path: string,
+  storedKeys: StoredKeys = [],
+): Promise<LoadedSource | { problem: string }> {
   const sources = readSources(path)
   if ('problem' in sources) return sources
-  const source = await loadFiles(sources.files)
+  const source = await loadFiles(sources.files, storedKeys)
   if (source.rendered === undefined || source.translation === undefined) return source
   if (source.rendered.config.binds.length === 0) {
     const message = `nothing to serve: no Gateway with a listener, whose GatewayClass has the controller ${CONTROLLER}`
@@ -66,8 +77,8 @@ export async function checkSource(path: string): Promise<readonly FileProblem[] 
   return problems
 }
 
-function loadFiles(files: readonly SourceFile[]): Promise<LoadedSource> {
-  return formOf(files) === 'standalone' ? loadStandaloneFile(files) : loadManifestFiles(files)
+function loadFiles(files: readonly SourceFile[], storedKeys?: StoredKeys): Promise<LoadedSource> {
+  return formOf(files) === 'standalone' ? loadStandaloneFile(files, storedKeys) : loadManifestFiles(files, storedKeys)
 }
 
 const STANDALONE_FIELD = /^(?:config|gateways|routes|mcp|backends|binds)\s*:/m
@@ -83,22 +94,29 @@ function formOf(files: readonly SourceFile[]): SourceForm {
   return files.length === 1 && only !== undefined && !MANIFEST_FIELD.test(only.text) ? 'standalone' : 'manifests'
 }
 
-async function loadStandaloneFile([file]: readonly SourceFile[]): Promise<LoadedSource> {
+async function loadStandaloneFile([file]: readonly SourceFile[], storedKeys?: StoredKeys): Promise<LoadedSource> {
   const { loadStandalone } = await import('#proxy/config/standalone/load.ts')
-  const { rendered, settings, problems, files } = loadStandalone({
+  const { rendered, settings, problems, files, keySetUrls } = loadStandalone({
     path: file?.path ?? '',
     text: file?.text ?? '',
     environment: process.env,
+    keySets: (url) => storedKeys?.find(({ requestKey }) => requestKey === url)?.jwks,
   })
-  return { form: 'standalone', rendered, translation: undefined, settings, problems, watched: files }
+  const keyRequests =
+    keySetUrls.length === 0 ? [] : (await import('#operator/jwks/url-request.ts')).urlRequests(keySetUrls)
+  return { form: 'standalone', rendered, translation: undefined, settings, problems, watched: files, keyRequests }
 }
 
-async function loadManifestFiles(files: readonly SourceFile[]): Promise<LoadedSource> {
+async function loadManifestFiles(files: readonly SourceFile[], storedKeys?: StoredKeys): Promise<LoadedSource> {
   const loaded = loadManifests(files)
   const { snapshotOf } = await import('#operator/translate/snapshot.ts')
   const { translate } = await import('#operator/translate/translate.ts')
-  const translation = translate(snapshotOf(loaded.objects), TRANSLATE_SETTINGS)
-  const problems = [...loaded.problems, ...translationProblems(loaded, translation)]
+  const { jwksRequests } = await import('#operator/jwks/requests.ts')
+  const { storeConfigMap } = await import('#operator/jwks/stored-config-map.ts')
+  const keys = (storedKeys ?? []).map((entry) => storeConfigMap(entry, TRANSLATE_SETTINGS.controllerNamespace))
+  const snapshot = snapshotOf([...loaded.objects, ...keys])
+  const translation = translate(snapshot, TRANSLATE_SETTINGS)
+  const problems = [...loaded.problems, ...translationProblems(loaded, translation, storedKeys !== undefined)]
   const hasErrors = loaded.problems.some(({ severity }) => severity === 'error')
   return {
     form: 'manifests',
@@ -107,6 +125,7 @@ async function loadManifestFiles(files: readonly SourceFile[]): Promise<LoadedSo
     settings: undefined,
     problems,
     watched: [],
+    keyRequests: jwksRequests(snapshot, TRANSLATE_SETTINGS),
   }
 }
 
@@ -114,8 +133,12 @@ async function loadManifestFiles(files: readonly SourceFile[]): Promise<LoadedSo
  * Problems of translation are what a cluster would say in the status of the object. They do not stop `gw run`: the rest
  * works, and what is broken fails closed, as in a cluster.
  */
-function translationProblems(loaded: LoadedManifests, { problems }: Translation): FileProblem[] {
-  return problems.map(({ object, path, message, severity }) => {
+function translationProblems(loaded: LoadedManifests, { problems }: Translation, isRunning: boolean): FileProblem[] {
+  return problems.flatMap(({ object, path, message, severity: told, reason }) => {
+    // Nobody wrote anything wrong: whoever runs it fetches them.
+    const isKeySet = reason === 'KeySetNotAvailable'
+    if (isKeySet && !isRunning) return []
+    const severity = isKeySet ? 'warning' : told
     const place = loaded.locate({ kind: object.kind, namespace: object.namespace, name: object.name }, path)
     const where = place ?? { file: `${object.kind}/${object.name}`, line: 1, column: 1 }
     return { ...where, path, message, severity }

@@ -18,7 +18,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   deployer: ['api'],
   proxy: ['api'],
   // `run` and `translate` load the two lazily.
-  cli: ['api', 'operator/translate', 'proxy'],
+  cli: ['api', 'operator/translate', 'operator/jwks', 'proxy'],
   ui: ['api/admin'],
   bench: ['*'],
   test: ['*'],

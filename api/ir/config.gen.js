@@ -4922,7 +4922,7 @@ validate112.errors = vErrors;
 return errors === 0;
 }
 
-const schema43 = {"$id":"ir:///policy/jwt-auth.yaml","title":"JwtAuth","description":"Checks JSON Web Tokens. Without a usable key no token is valid, so Strict refuses every request. Location, when unset: header `authorization` with prefix `Bearer` and a blank.","type":"object","additionalProperties":false,"required":["mode","providers"],"properties":{"mode":{"type":"string","enum":["Strict","Optional","Permissive"]},"providers":{"type":"array","items":{"title":"JwtProvider","description":"`jwks` or `unavailable`; with neither the provider has no keys.","type":"object","additionalProperties":false,"required":["issuer"],"properties":{"issuer":{"type":"string","minLength":1,"description":"Equal to claim `iss`."},"audiences":{"type":"array","items":{"type":"string"},"description":"Claim `aud` holds one of them; unset: any."},"jwks":{"type":"string","description":"Public keys, a JSON Web Key Set as text; the operator fetches remote ones."},"unavailable":{"type":"string","description":"Why there are no keys, for the log."}}}},"location":{"$ref":"extraction-location.yaml"}}};
+const schema43 = {"$id":"ir:///policy/jwt-auth.yaml","title":"JwtAuth","description":"Checks JSON Web Tokens. Without a usable key no token is valid, so Strict refuses every request. Location, when unset: header `authorization` with prefix `Bearer` and a blank.","type":"object","additionalProperties":false,"required":["mode","providers"],"properties":{"mode":{"type":"string","enum":["Strict","Optional","Permissive"]},"providers":{"type":"array","items":{"title":"JwtProvider","description":"`jwks` or `unavailable`; with neither the provider has no keys.","type":"object","additionalProperties":false,"required":["issuer"],"properties":{"issuer":{"type":"string","minLength":1,"description":"Equal to claim `iss`."},"audiences":{"type":"array","items":{"type":"string"},"description":"Claim `aud` holds one of them; unset: any."},"jwks":{"type":"string","description":"Public keys, a JSON Web Key Set as text; the operator fetches remote ones."},"source":{"type":"string","description":"Names the remote set the keys are from; the process that fetches it is told of keys it lacks."},"unavailable":{"type":"string","description":"Why there are no keys, for the log."}}}},"location":{"$ref":"extraction-location.yaml"}}};
 const schema44 = {"$id":"ir:///policy/extraction-location.yaml","title":"ExtractionLocation","description":"Where a credential of the client is read. Exactly one field.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"header":{"$ref":"credential-location.yaml#/properties/header"},"queryParameter":{"$ref":"credential-location.yaml#/properties/queryParameter"},"cookie":{"$ref":"credential-location.yaml#/properties/cookie"},"expression":{"type":"string","description":"CEL giving text; nothing is removed from the request."}}};
 const schema45 = {"title":"HeaderLocation","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string"},"prefix":{"type":"string"}}};
 
@@ -5263,7 +5263,7 @@ vErrors.push(err5);
 errors++;
 }
 for(const key1 in data2){
-if(!((((key1 === "issuer") || (key1 === "audiences")) || (key1 === "jwks")) || (key1 === "unavailable"))){
+if(!(((((key1 === "issuer") || (key1 === "audiences")) || (key1 === "jwks")) || (key1 === "source")) || (key1 === "unavailable"))){
 const err6 = {instancePath:instancePath+"/providers/" + i0,schemaPath:"#/properties/providers/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1}};
 if(vErrors === null){
 vErrors = [err6];
@@ -5339,9 +5339,9 @@ vErrors.push(err11);
 errors++;
 }
 }
-if(data2.unavailable !== undefined){
-if(typeof data2.unavailable !== "string"){
-const err12 = {instancePath:instancePath+"/providers/" + i0+"/unavailable",schemaPath:"#/properties/providers/items/properties/unavailable/type",keyword:"type",params:{type: "string"}};
+if(data2.source !== undefined){
+if(typeof data2.source !== "string"){
+const err12 = {instancePath:instancePath+"/providers/" + i0+"/source",schemaPath:"#/properties/providers/items/properties/source/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -5351,9 +5351,9 @@ vErrors.push(err12);
 errors++;
 }
 }
-}
-else {
-const err13 = {instancePath:instancePath+"/providers/" + i0,schemaPath:"#/properties/providers/items/type",keyword:"type",params:{type: "object"}};
+if(data2.unavailable !== undefined){
+if(typeof data2.unavailable !== "string"){
+const err13 = {instancePath:instancePath+"/providers/" + i0+"/unavailable",schemaPath:"#/properties/providers/items/properties/unavailable/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -5365,12 +5365,24 @@ errors++;
 }
 }
 else {
-const err14 = {instancePath:instancePath+"/providers",schemaPath:"#/properties/providers/type",keyword:"type",params:{type: "array"}};
+const err14 = {instancePath:instancePath+"/providers/" + i0,schemaPath:"#/properties/providers/items/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err14];
 }
 else {
 vErrors.push(err14);
+}
+errors++;
+}
+}
+}
+else {
+const err15 = {instancePath:instancePath+"/providers",schemaPath:"#/properties/providers/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
 }
 errors++;
 }
@@ -5383,12 +5395,12 @@ errors = vErrors.length;
 }
 }
 else {
-const err15 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+const err16 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
-vErrors = [err15];
+vErrors = [err16];
 }
 else {
-vErrors.push(err15);
+vErrors.push(err16);
 }
 errors++;
 }

@@ -578,6 +578,10 @@ export interface JwtProvider {
    */
   jwks?: string
   /**
+   * Names the remote set the keys are from; the process that fetches it is told of keys it lacks.
+   */
+  source?: string
+  /**
    * Why there are no keys, for the log.
    */
   unavailable?: string

@@ -6,12 +6,14 @@ import type { StdioBridge } from '#proxy/mcp/stdio-bridge.ts'
 import { optionsOf, type RunFlags } from '../options.ts'
 import { formatProblems, hasErrors } from '../report.ts'
 import { loadRunnable, type LoadedSource } from '../source.ts'
+import { KeySets } from '../key-sets.ts'
 import { watchSource, type SourceWatch } from '../watch.ts'
 
 export async function runCommand(flags: RunFlags): Promise<number> {
   // From the beginning: a change while the proxy starts must not be missed.
   const changes = new Changes()
   const watch = watchOf(flags.file, () => changes.add())
+  const keySets = new KeySets(() => changes.add())
   try {
     const source = await loadRunnable(flags.file)
     if ('problem' in source) return failed(source.problem)
@@ -22,9 +24,10 @@ export async function runCommand(flags: RunFlags): Promise<number> {
     if ('problem' in options) return failed(options.problem)
     const started = await start(options)
     if ('problem' in started) return failed(started.problem)
-    return await serve({ path: flags.file, source, proxy: started.proxy, changes, watch })
+    return await serve({ path: flags.file, source, proxy: started.proxy, changes, watch, keySets })
   } finally {
     watch?.close()
+    await keySets.close()
   }
 }
 
@@ -70,10 +73,11 @@ interface Run {
   readonly proxy: RunningProxy
   readonly changes: Changes
   readonly watch: SourceWatch | undefined
+  readonly keySets: KeySets
 }
 
 /** Until a signal, or until the proxy ends by itself. */
-async function serve({ path, source, proxy, changes, watch }: Run): Promise<number> {
+async function serve({ path, source, proxy, changes, watch, keySets }: Run): Promise<number> {
   const signalled = signal()
   const { createStdioBridge } = await import('#proxy/mcp/stdio-bridge.ts')
   const bridge = await createStdioBridge()
@@ -85,8 +89,10 @@ async function serve({ path, source, proxy, changes, watch }: Run): Promise<numb
       return 1
     }
     console.error(`gw: serving ${path}`)
-    const reloader = new Reloader({ path, source, proxy, watch, bridge })
+    const reloader = new Reloader({ path, source, proxy, watch, bridge, keySets })
     changes.listen(() => reloader.request())
+    proxy.onUnknownKey((requestKey) => keySets.refresh(requestKey))
+    await keySets.follow(source.keyRequests)
     const ended = await Promise.race([signalled, proxy.closed.then(() => 'closed' as const)])
     if (ended !== 'closed') await stopOnSignal(proxy, bridge)
     return 0
@@ -132,13 +138,14 @@ class Reloader {
   }
 
   async #reload(): Promise<void> {
-    const { path, proxy, bridge, watch } = this.#run
-    const next = await loadRunnable(path)
+    const { path, proxy, bridge, watch, keySets } = this.#run
+    const next = await loadRunnable(path, keySets.stored)
     if ('problem' in next) {
       console.error(`${next.problem}; the last good configuration stays`)
       return
     }
     watch?.follow(next.watched)
+    await keySets.follow(next.keyRequests)
     const isNew = !isDeepStrictEqual(next.problems, this.#applied.problems)
     if (isNew && next.problems.length > 0) console.error(formatProblems(next.problems))
     if (next.rendered === undefined) {

@@ -29,7 +29,7 @@ describe('sharing', () => {
       location: { cookie: { name: 't' } },
     }
     const narrow: JwtAuth = { mode: 'Strict', providers: [{ ...issuer.provider, audiences: ['a'] }] }
-    const stores = AuthStores.of(configWith({ jwtAuth: strict }), noSecrets, undefined)
+    const stores = AuthStores.of(configWith({ jwtAuth: strict }), { secret: noSecrets, former: undefined })
     expect(stores.jwt(strict)).toBe(stores.jwt(optional))
     expect(stores.jwt(strict)).not.toBe(stores.jwt(narrow))
   })
@@ -37,21 +37,24 @@ describe('sharing', () => {
   it('the next configuration keeps what it still has, and nothing else', async () => {
     const issuer = await testIssuer('https://issuer.example')
     const jwtAuth: JwtAuth = { mode: 'Strict', providers: [issuer.provider] }
-    const first = AuthStores.of(configWith({ jwtAuth }), noSecrets, undefined)
+    const first = AuthStores.of(configWith({ jwtAuth }), { secret: noSecrets, former: undefined })
     const verifier = first.jwt(jwtAuth)
     const token = await issuer.token()
     const claims = await verifier.verify(token)
 
-    const second = AuthStores.of(configWith({ jwtAuth: structuredClone(jwtAuth) }), noSecrets, first)
+    const second = AuthStores.of(configWith({ jwtAuth: structuredClone(jwtAuth) }), {
+      secret: noSecrets,
+      former: first,
+    })
     expect(second.jwt(jwtAuth)).toBe(verifier)
     expect(second.jwt(jwtAuth).verify(token)).toBe(claims)
 
-    const without = AuthStores.of(configWith(), noSecrets, second)
+    const without = AuthStores.of(configWith(), { secret: noSecrets, former: second })
     expect(without.jwt(jwtAuth)).not.toBe(verifier)
 
     const rotated = await testIssuer('https://issuer.example')
     const changed: JwtAuth = { ...jwtAuth, providers: [rotated.provider] }
-    const third = AuthStores.of(configWith({ jwtAuth: changed }), noSecrets, second)
+    const third = AuthStores.of(configWith({ jwtAuth: changed }), { secret: noSecrets, former: second })
     expect(await third.jwt(changed).verify(token)).toBe('invalid signature')
   })
 
@@ -59,13 +62,13 @@ describe('sharing', () => {
     const basicAuth = { mode: 'Strict', realm: 'r', users: { secret: 'u' } } as const
     const apiKey = { mode: 'Strict', keys: [{ secret: 'k' }] } as const
     const config = configWith({ basicAuth, apiKey: { ...apiKey, keys: [...apiKey.keys] } })
-    const first = AuthStores.of(config, secretsOf({ u: `alice:${SHA1}`, k: 'one' }), undefined)
+    const first = AuthStores.of(config, { secret: secretsOf({ u: `alice:${SHA1}`, k: 'one' }), former: undefined })
     expect(first.basic(basicAuth).check('alice', 'password')).toBe(true)
-    const same = AuthStores.of(config, secretsOf({ u: `alice:${SHA1}`, k: 'one' }), first)
+    const same = AuthStores.of(config, { secret: secretsOf({ u: `alice:${SHA1}`, k: 'one' }), former: first })
     const key = { mode: 'Strict' as const, keys: [{ secret: 'k' }] }
     expect([same.basic(basicAuth), same.apiKey(key)]).toEqual([first.basic(basicAuth), first.apiKey(key)])
     expect(same.basic(basicAuth)).toBe(first.basic(basicAuth))
-    const next = AuthStores.of(config, secretsOf({ u: `bob:${SHA1}`, k: 'two' }), same)
+    const next = AuthStores.of(config, { secret: secretsOf({ u: `bob:${SHA1}`, k: 'two' }), former: same })
     expect(next.basic(basicAuth).check('alice', 'password')).toBe(false)
     expect([next.apiKey(key).find('one'), next.apiKey(key).find('two')]).toMatchObject([undefined, {}])
   })
@@ -79,7 +82,10 @@ it('warns with the policy and the reason, never with what a secret holds', () =>
       apiKey: { mode: 'Strict', keys: [{ secret: 'ns/k' }, { secret: 'ns/none' }] },
     },
   )
-  const { warnings } = AuthStores.of(config, secretsOf({ 'ns/u': 'alice:hunter2', 'ns/k': '{"hunter2"' }), undefined)
+  const { warnings } = AuthStores.of(config, {
+    secret: secretsOf({ 'ns/u': 'alice:hunter2', 'ns/k': '{"hunter2"' }),
+    former: undefined,
+  })
   expect(warnings).toEqual([
     'policy-0: jwtAuth: issuer i: not fetched',
     'policy-0: jwtAuth: no usable key: no token is valid',

@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto'
 import type { ApiKey, BasicAuth, JwtAuth, RenderedConfig, SecretRef, TrafficPayload } from '#api/ir/types.gen.ts'
 import { ApiKeyTable } from './api-key-table.ts'
-import { JwtVerifier } from './jwt-verifier.ts'
+import { JwtVerifier, type UnknownKeyListener } from './jwt-verifier.ts'
 import { UserTable } from './user-table.ts'
 
 export type SecretLookup = (ref: SecretRef) => string | undefined
@@ -15,21 +15,31 @@ interface Stores {
   readonly apiKey: Map<string, ApiKeyTable>
 }
 
+export interface AuthStoresOptions {
+  readonly secret: SecretLookup
+  /** Of the configuration in force. */
+  readonly former?: AuthStores | undefined
+  /** The same for as long as stores are carried over. */
+  readonly unknownKey?: UnknownKeyListener | undefined
+}
+
 export class AuthStores {
   /** For the log; they name policies and secrets, never what is in them. */
   readonly warnings: string[] = []
   readonly #secret: SecretLookup
+  readonly #unknownKey: UnknownKeyListener | undefined
   readonly #stores: Stores = { jwt: new Map(), basic: new Map(), apiKey: new Map() }
   /** Only while a configuration is being read: former stores that nobody asks for go. */
   #former: Stores | undefined
 
-  private constructor(secret: SecretLookup, former: AuthStores | undefined) {
+  private constructor({ secret, former, unknownKey }: AuthStoresOptions) {
     this.#secret = secret
+    this.#unknownKey = unknownKey
     this.#former = former === undefined ? undefined : former.#stores
   }
 
-  static of(config: RenderedConfig, secret: SecretLookup, former: AuthStores | undefined): AuthStores {
-    const stores = new AuthStores(secret, former)
+  static of(config: RenderedConfig, options: AuthStoresOptions): AuthStores {
+    const stores = new AuthStores(options)
     for (const { key, policy } of config.policies) stores.#prepare(key, policy.traffic)
     for (const { key, inlinePolicies } of config.routes) stores.#prepare(`route ${key}`, inlinePolicies)
     stores.#former = undefined
@@ -37,7 +47,8 @@ export class AuthStores {
   }
 
   jwt({ providers }: JwtAuth): JwtVerifier {
-    return shared(this.#stores.jwt, this.#former?.jwt, digestOf(providers), () => new JwtVerifier(providers))
+    const make = (): JwtVerifier => new JwtVerifier(providers, { unknownKey: this.#unknownKey })
+    return shared(this.#stores.jwt, this.#former?.jwt, digestOf(providers), make)
   }
 
   basic({ users }: BasicAuth): UserTable {

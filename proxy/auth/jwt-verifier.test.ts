@@ -89,7 +89,7 @@ describe('claims', () => {
 
   it('a remembered token ends when it expires', async () => {
     let nowMs = NOW_S * 1000
-    const verifier = new JwtVerifier([issuer], () => nowMs)
+    const verifier = new JwtVerifier([issuer], { now: () => nowMs })
     const token = await issuer.token({ exp: NOW_S + 10 })
     const claims = await verifier.verify(token)
     nowMs += 9000
@@ -202,4 +202,28 @@ it('signatures under way are bounded, and the next ones pass again', async () =>
   expect(verifier.verify(token)).toBe(JWT_BUSY)
   expect(new Set(await Promise.all(running))).toEqual(new Set(['invalid signature']))
   expect(await verifier.verify(token)).toMatchObject({ sub: 'someone' })
+})
+
+it('tells of keys it does not know: of this issuer only, at most every 10 s, and only where they are fetched', async () => {
+  let nowMs = Date.now()
+  const told: string[] = []
+  const own = await testIssuer('https://own.example')
+  const rotated = await testIssuer('https://own.example', 'ES256', 'next')
+  const inline = await testIssuer('https://inline.example')
+  const verifier = new JwtVerifier([{ ...own.provider, source: 'own' }, inline.provider], {
+    now: () => nowMs,
+    unknownKey: (source) => told.push(source),
+  })
+  expect(await verifier.verify(await own.token())).toMatchObject({ iss: 'https://own.example' })
+  expect(await verifier.verify(await rotated.token({ iss: 'https://other.example' }))).toBe('unknown key')
+  expect(await verifier.verify(await inline.token({}, { kid: 'x' }))).toBe('unknown key')
+  expect(told).toEqual([])
+  for (let turn = 0; turn < 3; turn++) expect(await verifier.verify(await rotated.token())).toBe('unknown key')
+  expect(told).toEqual(['own'])
+  nowMs += 9_999
+  await verifier.verify(await rotated.token())
+  expect(told).toEqual(['own'])
+  nowMs += 1
+  await verifier.verify(await rotated.token())
+  expect(told).toEqual(['own', 'own'])
 })

@@ -35,6 +35,8 @@ const TOKEN_LENGTH_MAX = 64 * 1024
 const CACHE = { entriesMax: 16_384, weightMax: 16 * 1024 * 1024 }
 /** Signatures under way at once: they queue for the threads of the runtime. */
 const PENDING_MAX = 1024
+/** Tokens with keys that nobody knows are free for everybody to make. */
+const UNKNOWN_KEY_MS_MIN = 10_000
 
 const COMPACT = /^[\w-]+\.[\w-]+\.[\w-]+$/
 
@@ -47,6 +49,15 @@ interface Verified {
   readonly expiresAtMs: number
 }
 
+/** Called with the `source` of a provider. */
+export type UnknownKeyListener = (source: string) => void
+
+export interface JwtVerifierOptions {
+  /** Milliseconds since the epoch. */
+  readonly now?: () => number
+  readonly unknownKey?: UnknownKeyListener | undefined
+}
+
 export class JwtVerifier {
   /** Keys that are not used, issuers without keys. */
   readonly warnings: readonly string[]
@@ -54,15 +65,21 @@ export class JwtVerifier {
   readonly #cache = new BoundedCache<Verified>(CACHE)
   readonly #pending = new Map<string, Promise<JwtClaims | JwtRefusal>>()
   readonly #now: () => number
+  readonly #unknownKey: UnknownKeyListener
+  /** By issuer: where the keys of its providers come from, and when that was last said to lack one. */
+  readonly #sources = new Map<string, { readonly source: string; toldAtMs: number }[]>()
 
-  /** `now`: milliseconds since the epoch. */
-  constructor(providers: readonly JwtProvider[], now: () => number = Date.now) {
+  constructor(providers: readonly JwtProvider[], { now = Date.now, unknownKey = ignore }: JwtVerifierOptions = {}) {
     this.#now = now
+    this.#unknownKey = unknownKey
     const warnings: string[] = []
     for (const provider of providers) {
       const { keys, warnings: own } = keysOf(provider)
       for (const warning of own) warnings.push(`issuer ${provider.issuer}: ${warning}`)
       for (const key of keys) this.#add({ ...key, provider })
+      const { issuer, source } = provider
+      const sources = this.#sources.get(issuer) ?? []
+      if (source !== undefined) this.#sources.set(issuer, [...sources, { source, toldAtMs: -Infinity }])
     }
     if (this.#keys.size === 0) warnings.push('no usable key: no token is valid')
     this.warnings = warnings
@@ -107,7 +124,10 @@ export class JwtVerifier {
     try {
       const { kid, alg } = decodeProtectedHeader(token)
       const keys = typeof kid === 'string' ? this.#keys.get(kid) : undefined
-      if (keys === undefined) return 'unknown key'
+      if (keys === undefined) {
+        this.#tellOfUnknownKey(token)
+        return 'unknown key'
+      }
       const allowed = keys.filter(({ algorithms }) => alg !== undefined && algorithms.includes(alg))
       if (allowed.length === 0) return 'algorithm not allowed'
       const { iss } = decodeJwt(token)
@@ -118,12 +138,26 @@ export class JwtVerifier {
     }
   }
 
+  /** Perhaps its issuer has changed keys since they were fetched. @throws when it is no token. */
+  #tellOfUnknownKey(token: string): void {
+    const sources = this.#sources.size === 0 ? undefined : this.#sources.get(String(decodeJwt(token).iss))
+    if (sources === undefined) return
+    const nowMs = this.#now()
+    for (const one of sources) {
+      if (nowMs - one.toldAtMs < UNKNOWN_KEY_MS_MIN) continue
+      one.toldAtMs = nowMs
+      this.#unknownKey(one.source)
+    }
+  }
+
   #add(candidate: Candidate): void {
     const same = this.#keys.get(candidate.kid)
     if (same === undefined) this.#keys.set(candidate.kid, [candidate])
     else same.push(candidate)
   }
 }
+
+function ignore(): void {}
 
 function keysOf({ jwks, unavailable }: JwtProvider): ReturnType<typeof parseKeySet> {
   return jwks === undefined ? { keys: [], warnings: [unavailable ?? 'it has no keys'] } : parseKeySet(jwks)

@@ -42,7 +42,7 @@ import type { CompileContext } from './context.ts'
 export const compileConfig: CompileConfig = ({ generation, config, secrets }, environment, previous) => {
   const secretValues = new Map(secrets.secrets.map(({ key, value }) => [key, value]))
   const secret: CompileContext['secret'] = (ref) => secretValues.get(ref.secret)
-  const auth = AuthStores.of(config, secret, previous?.auth)
+  const auth = AuthStores.of(config, { secret, former: previous?.auth, unknownKey: environment.unknownKey })
   const context: CompileContext = {
     environment,
     policies: indexPolicies(config.policies),

@@ -33,6 +33,8 @@ export interface CompileEnvironment {
   readonly sessionKey: Uint8Array | undefined
   /** Absent: tunnels have nowhere to lead, and CONNECT is answered with 404. */
   readonly enterBind?: EnterBind
+  /** A token named a key that the set of this source lacks. */
+  readonly unknownKey?: (source: string) => void
 }
 
 export interface CompiledBind {

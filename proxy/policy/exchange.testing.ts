@@ -83,7 +83,7 @@ export function authEnvironment(
 ): Pick<PolicyEnvironment, 'auth' | 'secret' | 'expression'> {
   const values = new Map(Object.entries(secrets))
   const secret: PolicyEnvironment['secret'] = (ref) => values.get(ref.secret)
-  return { auth: AuthStores.of(NO_CONFIG, secret, undefined), secret, expression }
+  return { auth: AuthStores.of(NO_CONFIG, { secret }), secret, expression }
 }
 
 /** With full buckets for `limits` under the policy key `test`. */

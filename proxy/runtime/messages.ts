@@ -56,4 +56,6 @@ export type WorkerToMain =
   | { readonly type: 'rejected'; readonly generation: number; readonly message: string }
   /** The log ring has lines and its reader was asleep. */
   | { readonly type: 'log' }
+  /** A token named a key that the set of this source (JwtProvider.source) lacks. */
+  | { readonly type: 'unknownKey'; readonly source: string }
   | { readonly type: 'drained' }

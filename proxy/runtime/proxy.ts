@@ -52,6 +52,8 @@ export interface RunningProxy {
   stop(options?: { readonly isForced: boolean }): Promise<void>
   /** Resolves when everything is closed and all log lines are written, whoever asked for it (`/quitquitquit` too). */
   readonly closed: Promise<void>
+  /** Tells whoever fetches key sets that a token named a key which the set of this source lacks. */
+  onUnknownKey(listener: (source: string) => void): void
 }
 
 export interface ProxyParts {
@@ -95,6 +97,7 @@ class ProxyProcess implements RunningProxy {
   #endpoints: EndpointBuffer | undefined = undefined
   #rejected: string | undefined = undefined
   readonly #counts = { applied: 0, rejected: 0 }
+  #unknownKey: ((source: string) => void) | undefined = undefined
   #isStarted = false
   #isStopping = false
   /** Lines of an exit nobody planned. */
@@ -128,6 +131,7 @@ class ProxyProcess implements RunningProxy {
       aggregate: this.#aggregate,
       logger: this.#loggers.module('workers'),
       onStarted: (worker) => this.#traces.workerStarted(worker),
+      onUnknownKey: (source) => this.#unknownKey?.(source),
     })
     this.#loggers.onChange(() => this.#pool.setLogLevel(this.#loggers.directive))
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -160,6 +164,10 @@ class ProxyProcess implements RunningProxy {
     const result = this.#work.then(() => this.#apply(config, secrets))
     this.#work = result.catch(() => undefined)
     return result
+  }
+
+  onUnknownKey(listener: (source: string) => void): void {
+    this.#unknownKey = listener
   }
 
   stop(options: { readonly isForced: boolean } = { isForced: false }): Promise<void> {

@@ -54,6 +54,7 @@ export class WorkerCore {
   readonly #gauges: NodeJS.Timeout
   #current: CompiledConfig | undefined = undefined
   #prepared: Prepared | undefined = undefined
+  readonly #tellOfUnknownKey = (source: string): void => this.#send({ type: 'unknownKey', source })
   /** Messages are handled one after the other. */
   #work: Promise<void> = Promise.resolve()
 
@@ -144,6 +145,7 @@ export class WorkerCore {
         tap: this.#tap,
         sessionKey: this.#settings.sessionKey,
         enterBind: this.#binds.enter.bind(this.#binds),
+        unknownKey: this.#tellOfUnknownKey,
       }
       const compiled = this.#parts.compileConfig({ generation, config, secrets }, environment, this.#current)
       this.#prepared = { compiled, config, opened: await this.#binds.open(compiled) }

@@ -19,6 +19,12 @@ interface Waiter {
   readonly resolve: (reply: WorkerReply) => void
 }
 
+/** What a worker says without being asked. */
+export interface WorkerEvents {
+  readonly log: () => void
+  readonly unknownKey: (source: string) => void
+}
+
 export class WorkerHandle {
   readonly slot: number
   readonly settings: WorkerSettings
@@ -32,7 +38,7 @@ export class WorkerHandle {
   readonly #waiters = new Set<Waiter>()
   #exit: WorkerExit | undefined = undefined
 
-  constructor(entry: URL, settings: WorkerSettings, onLog: () => void) {
+  constructor(entry: URL, settings: WorkerSettings, events: WorkerEvents) {
     this.slot = settings.workerId
     this.settings = settings
     this.#worker = new Worker(entry, { workerData: settings, name: `gw-worker-${settings.workerId}` })
@@ -54,7 +60,8 @@ export class WorkerHandle {
       })
     })
     this.#worker.on('message', (message: WorkerToMain) => {
-      if (message.type === 'log') onLog()
+      if (message.type === 'log') events.log()
+      else if (message.type === 'unknownKey') events.unknownKey(message.source)
       else this.#answer(message)
     })
   }

@@ -36,6 +36,7 @@ export interface WorkerPoolOptions {
   readonly logger: Logger
   /** A worker is up and will serve soon. */
   readonly onStarted?: (worker: WorkerHandle) => void
+  readonly onUnknownKey: (source: string) => void
 }
 
 export type PoolResult = { readonly warnings: readonly string[] } | { readonly problem: string }
@@ -180,7 +181,8 @@ export class WorkerPool {
     }
     lines.attach(settings.logRing)
     aggregate.attach(settings.metricsBuffer)
-    const handle = new WorkerHandle(entry, settings, () => lines.wake())
+    const { onUnknownKey: unknownKey } = this.#options
+    const handle = new WorkerHandle(entry, settings, { log: () => lines.wake(), unknownKey })
     slot.handle = handle
     void handle.exited.then((exit) => this.#exited(slot, handle, exit))
     const reply = await handle.started(START_MS_MAX)

@@ -1,7 +1,7 @@
 // What a verified client certificate says about the client: CEL `source.*`, access log. Parsed only when it is read.
 import { Buffer } from 'node:buffer'
 import { X509Certificate } from 'node:crypto'
-import { subjectAltNames } from './subject-alt-names.ts'
+import { subjectAltNames } from '#api/tls/subject-alt-names.ts'
 
 export interface PeerIdentity {
   readonly trustDomain: string

@@ -1,10 +1,9 @@
 // Names of certificates: how node writes them, and which of them a wanted name meets.
 import { describe, expect, it } from 'vitest'
+import { bearsOneOf, subjectAltNames } from '#api/tls/subject-alt-names.ts'
 import { certificateFor } from '#test/certificates.ts'
 import { X509Certificate } from 'node:crypto'
 import { PeerCertificate } from './peer.ts'
-import { subjectAltNames } from './subject-alt-names.ts'
-import { bearsOneOf } from './upstream-tls.ts'
 
 describe('subjectAltNames', () => {
   it.each([

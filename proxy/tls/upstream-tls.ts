@@ -1,9 +1,8 @@
 // TLS towards backends as options of node:tls: trust, client certificate, groups, the names a certificate must bear.
-import { isIP } from 'node:net'
 import tls from 'node:tls'
+import { bearsOneOf, subjectAltNames } from '#api/tls/subject-alt-names.ts'
 import type { UpstreamTls } from '../upstream/target.ts'
 import { groupList } from './names.ts'
-import { type AltName, subjectAltNames } from './subject-alt-names.ts'
 
 /** @throws {Error} when a certificate or key is not what it should be; the call must then fail. */
 export function upstreamContext(upstream: UpstreamTls): tls.SecureContext {
@@ -36,22 +35,4 @@ export function identityOptions({
         ? undefined
         : new Error(`the certificate bears none of the names ${verifySubjectAltNames.join(', ')}`),
   }
-}
-
-/** The subject's common name does not count. */
-export function bearsOneOf(names: readonly AltName[], wanted: readonly string[]): boolean {
-  return wanted.some((one) => names.some((name) => isSame(name, one)))
-}
-
-function isSame({ type, value }: AltName, wanted: string): boolean {
-  if (type === 'URI') return value === wanted
-  if (type === 'IP Address') return isIP(wanted) !== 0 && value.toLowerCase() === wanted.toLowerCase()
-  return type === 'DNS' && isIP(wanted) === 0 && coversName(value.toLowerCase(), wanted.toLowerCase())
-}
-
-/** A wildcard stands for exactly the first label (RFC 6125 section 6.4.3). */
-function coversName(pattern: string, name: string): boolean {
-  if (!pattern.startsWith('*.')) return pattern === name
-  const dot = name.indexOf('.')
-  return dot > 0 && name.slice(dot) === pattern.slice(1)
 }

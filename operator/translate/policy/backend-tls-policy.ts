@@ -40,7 +40,7 @@ export function translateBackendTlsPolicies(lookup: TargetLookup, claims: Claims
 }
 
 function translateOne(policy: BackendTLSPolicy, lookup: TargetLookup, claims: Claims): BackendTlsTranslation {
-  const { payload, invalid, unresolved } = payloadOf(policy, lookup.snapshot)
+  const { payload, invalid, unresolved } = backendTlsPayload(policy, lookup.snapshot)
   const perGateway = new Map<string, AtGateway>()
   for (const target of targetsOf(policy, lookup)) {
     const place = { section: 'backend', phase: '', suffix: 'tls', target: target.key }
@@ -102,7 +102,8 @@ interface PayloadOutcome {
   readonly unresolved: readonly RouteFault[]
 }
 
-function payloadOf(policy: BackendTLSPolicy, snapshot: Snapshot): PayloadOutcome {
+/** What the policy asks for, wherever it is attached. */
+export function backendTlsPayload(policy: BackendTLSPolicy, snapshot: Snapshot): PayloadOutcome {
   const { hostname, subjectAltNames = [], caCertificateRefs = [], wellKnownCACertificates } = policy.spec.validation
   const { bundle, unresolved } = caBundle(policy, snapshot)
   const refuse = (reason: string, message: string): PayloadOutcome => ({

@@ -5,7 +5,7 @@ import type { JWTAuthentication, JWTProvider } from '#api/v1alpha1/gwpolicy.gen.
 import type { RemoteJWKS } from '#api/v1alpha1/shared.gen.ts'
 import { locationField } from './extraction-location.ts'
 import { denyNotProgrammed, type FieldContext, type FieldTranslator, reportError } from './field.ts'
-import { jwksUrl } from './jwks-url.ts'
+import { jwksRequest } from './jwks-request.ts'
 import { isKeySet } from './stored-key-sets.ts'
 
 const SUFFIX = 'jwt'
@@ -51,16 +51,17 @@ function remoteKeys(
   remote: RemoteJWKS,
   path: FieldPath,
   context: FieldContext,
-): Pick<RenderedProvider, 'jwks' | 'unavailable'> {
-  const target = jwksUrl(remote, context.scope)
-  if ('message' in target) {
-    const { reason, message } = target
+): Pick<RenderedProvider, 'jwks' | 'source' | 'unavailable'> {
+  const request = jwksRequest(remote, context.scope)
+  if ('message' in request) {
+    const { reason, message } = request
     reportError(context, { path: `${path}.backendRef`, reason, message })
     return { unavailable: message }
   }
-  const jwks = context.scope.keySets(target.url)
-  if (jwks !== undefined) return { jwks }
-  const message = `jwks keyset for ${JSON.stringify(target.url)} isn't available (not yet fetched or fetch failed)`
+  const jwks = context.scope.keySets(request.key)
+  const source = request.key
+  if (jwks !== undefined) return { jwks, source }
+  const message = `jwks keyset for ${JSON.stringify(request.url)} isn't available (not yet fetched or fetch failed)`
   reportError(context, { path, reason: 'KeySetNotAvailable', message })
-  return { unavailable: message }
+  return { source, unavailable: message }
 }

@@ -5,14 +5,16 @@ import { namespaceOf } from '../object-ref.ts'
 import { compareText } from '../order.ts'
 import type { ObjectIndex } from '../snapshot.ts'
 
-/** The key set, as text, that was last fetched from a URL. */
-export type StoredKeySets = (url: string) => string | undefined
+/** The key set, as text, that a request last gave; `requestKey` as in jwks-request.ts. */
+export type StoredKeySets = (requestKey: string) => string | undefined
 
 export const STORE_LABEL = 'app.kubernetes.io/component'
 export const STORE_LABEL_VALUE = 'jwks-store'
 export const STORE_KEY = 'jwks-store'
 
-interface StoredKeySet {
+export interface StoredKeySet {
+  readonly requestKey: string
+  /** For people who look at the store. */
   readonly url: string
   /** RFC 3339 in UTC: the order of the text is the order of time. */
   readonly fetchedAt: string
@@ -27,10 +29,10 @@ export function storedKeySets(configMaps: ObjectIndex<ConfigMap>, namespace: str
     if (configMap.metadata.labels?.[STORE_LABEL] !== STORE_LABEL_VALUE) continue
     const stored = parseStored(configMap.data?.[STORE_KEY] ?? '')
     if (stored === undefined) continue
-    const known = newest.get(stored.url)
-    if (known === undefined || compareText(known.fetchedAt, stored.fetchedAt) < 0) newest.set(stored.url, stored)
+    const known = newest.get(stored.requestKey)
+    if (known === undefined || compareText(known.fetchedAt, stored.fetchedAt) < 0) newest.set(stored.requestKey, stored)
   }
-  return (url) => newest.get(url)?.jwks
+  return (requestKey) => newest.get(requestKey)?.jwks
 }
 
 /** Whether the text is a JSON Web Key Set; its keys are looked at by the proxy. */
@@ -39,12 +41,14 @@ export function isKeySet(text: string): boolean {
   return isRecord(value) && Array.isArray(value['keys'])
 }
 
-function parseStored(text: string): StoredKeySet | undefined {
+/** undefined: it is none; such an entry counts as not there. */
+export function parseStored(text: string): StoredKeySet | undefined {
   const value = parseJson(text)
   if (!isRecord(value)) return undefined
-  const { url, fetchedAt, jwks } = value
-  if (typeof url !== 'string' || typeof fetchedAt !== 'string' || typeof jwks !== 'string') return undefined
-  return isKeySet(jwks) ? { url, fetchedAt, jwks } : undefined
+  const { requestKey, url, fetchedAt, jwks } = value
+  if (typeof requestKey !== 'string' || typeof url !== 'string') return undefined
+  if (typeof fetchedAt !== 'string' || typeof jwks !== 'string') return undefined
+  return isKeySet(jwks) ? { requestKey, url, fetchedAt, jwks } : undefined
 }
 
 function parseJson(text: string): unknown {

@@ -81,7 +81,9 @@ describe('loadStandalone, fields', () => {
     [route('localRateLimit: [{}]'), /localRateLimit\[0\]\.fillInterval: is required/],
     [route('transformations: { request: { replace: "1" } }'), /request\.replace: is not served/],
     [route('jwtAuth: { issuer: i }'), /jwtAuth\.jwks: is required/],
-    [route('jwtAuth: { issuer: i, jwks: { url: "https://idp" } }'), /jwks\.url: is not served .*: write the keys/],
+    [route('jwtAuth: { issuer: i, jwks: { url: "ftp://idp" } }'), /jwks\.url: must be a URL with http or https/],
+    [route('jwtAuth: { issuer: i, jwks: { url: "https://a:b@idp" } }'), /jwks\.url: must be a URL .* without user/],
+    [route('jwtAuth: { issuer: i, jwks: { url: "https://idp", file: f } }'), /jwks: must be a key set as text, or one/],
     [route('jwtAuth: { mode: Strict, issuer: i, jwks: k }'), /mode: must be one of optional, strict, permissive/],
     [route('jwtAuth: { providers: [] }'), /providers: must be at least 1 items long/],
     [

@@ -5,7 +5,7 @@ import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import { parseDocuments, type FileProblem, type LocatedDocument } from '#api/source/document.ts'
 import { addNamedBackends } from './build/backends.ts'
 import { addBind, type Registries } from './build/binds.ts'
-import { BuildContext, type FieldProblem } from './build/context.ts'
+import { BuildContext, type FieldProblem, type KeySetLookup } from './build/context.ts'
 import { GatewayRegistry } from './build/gateways.ts'
 import { ListenerRegistry } from './build/listeners.ts'
 import { addFrontend } from './build/frontend.ts'
@@ -25,6 +25,8 @@ export interface StandaloneInput {
   readonly environment: Readonly<Record<string, string | undefined>>
   /** The bootstrap file of a pod need not open a port: the operator delivers them. */
   readonly mayBeEmpty?: boolean
+  /** Unset: no key set of a URL is there, and tokens that need one are not valid. */
+  readonly keySets?: KeySetLookup
 }
 
 export interface LoadedStandalone {
@@ -34,9 +36,12 @@ export interface LoadedStandalone {
   readonly problems: readonly FileProblem[]
   /** Files besides this one whose content is part of the configuration. */
   readonly files: readonly string[]
+  /** Key sets to be fetched. */
+  readonly keySetUrls: readonly string[]
 }
 
-export function loadStandalone({ path, text, environment, mayBeEmpty = false }: StandaloneInput): LoadedStandalone {
+export function loadStandalone(input: StandaloneInput): LoadedStandalone {
+  const { path, text, environment, mayBeEmpty = false, keySets = noKeySets } = input
   const expanded = expandVariables({ path, text, environment })
   if (expanded.problems.length > 0) return failed(expanded.problems)
   const { documents, problems } = parseDocuments(path, expanded.text, expanded.original)
@@ -48,7 +53,7 @@ export function loadStandalone({ path, text, environment, mayBeEmpty = false }: 
   }
   const parsed = standaloneFile.safeParse(document.value, { error: message })
   if (!parsed.success) return failed(located(schemaProblems(parsed.error.issues), document))
-  const context = new BuildContext(dirname(path))
+  const context = new BuildContext(dirname(path), keySets)
   build(parsed.data, context)
   if (!mayBeEmpty && context.config.binds.length === 0) {
     context.error('', 'opens no port: set gateways, mcp or binds')
@@ -60,6 +65,7 @@ export function loadStandalone({ path, text, environment, mayBeEmpty = false }: 
     settings: settingsOf(parsed.data.config),
     problems: found,
     files: [...context.files],
+    keySetUrls: [...context.keySetUrls],
   }
 }
 
@@ -93,8 +99,10 @@ function addGatewayRoutes(
   }
 }
 
+function noKeySets(): undefined {}
+
 function failed(problems: readonly FileProblem[]): LoadedStandalone {
-  return { rendered: undefined, settings: settingsOf(undefined), problems, files: [] }
+  return { rendered: undefined, settings: settingsOf(undefined), problems, files: [], keySetUrls: [] }
 }
 
 function located(problems: readonly FieldProblem[], document: LocatedDocument): FileProblem[] {

@@ -57,6 +57,9 @@ function renderProvider(
   context: BuildContext,
 ): RenderedProvider {
   const at = pathTo(path, 'jwks')
+  if (typeof jwks !== 'string' && jwks.url !== undefined) {
+    return { issuer, ...defined({ audiences }), ...context.keySet(jwks.url) }
+  }
   const text = typeof jwks === 'string' ? jwks : context.readFile(pathTo(at, 'file'), jwks.file ?? '')
   if (text === undefined) return { issuer, ...defined({ audiences }), unavailable: `${at} cannot be read` }
   const { keys, warnings } = parseKeySet(text)

@@ -4,6 +4,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 import type {
   BackendPayload,
+  JwtProvider,
   Policy,
   PolicyPayload,
   PolicyTarget,
@@ -34,6 +35,9 @@ export const DEFAULT_NAMESPACE = 'default'
 
 const FILE_BYTES_MAX = 1024 * 1024
 
+/** The key set last fetched from a URL. */
+export type KeySetLookup = (url: string) => string | undefined
+
 export class BuildContext {
   readonly config: RenderedConfig = emptyConfig()
   /** By backend key. */
@@ -44,11 +48,15 @@ export class BuildContext {
   readonly files = new Set<string>()
   readonly #problems = new Map<string, FieldProblem>()
   readonly #secrets = new Map<string, string>()
+  /** URLs of key sets that the configuration names. */
+  readonly keySetUrls = new Set<string>()
   readonly #folder: string
+  readonly #keySets: KeySetLookup
 
   /** @param folder relative paths start there */
-  constructor(folder: string) {
+  constructor(folder: string, keySets: KeySetLookup) {
     this.#folder = folder
+    this.#keySets = keySets
   }
 
   declareBackend(name: string, kind: BackendKind): void {
@@ -94,6 +102,13 @@ export class BuildContext {
     const content = typeof value === 'string' ? value : this.readFile(`${path}.file`, value.file)
     if (content !== undefined) this.#secrets.set(key, content.trim())
     return { secret: key }
+  }
+
+  /** The fields of a provider whose keys whoever reads the file fetches. */
+  keySet(source: string): Pick<JwtProvider, 'source' | 'jwks' | 'unavailable'> {
+    this.keySetUrls.add(source)
+    const jwks = this.#keySets(source)
+    return jwks === undefined ? { source, unavailable: `no keys of ${source} yet` } : { source, jwks }
   }
 
   /** undefined: reported. */

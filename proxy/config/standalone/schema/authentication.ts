@@ -18,11 +18,14 @@ const extraction = fields({
   error: 'must have exactly one of header, queryParameter, cookie, expression',
 })
 
-const keySetFile = fields({ file: text.optional(), ...notServed(['url'], ': write the keys into the file') }).refine(
-  (value) => value.file !== undefined,
-  { error: 'must be a key set as text, or {file}' },
+const keySetUrl = text.refine(isKeySetUrl, {
+  error: 'must be a URL with http or https, without user, password and fragment',
+})
+const keySetPlace = fields({ file: text.optional(), url: keySetUrl.optional() }).refine(
+  (value) => (value.file === undefined) !== (value.url === undefined),
+  { error: 'must be a key set as text, or one of {file} and {url}' },
 )
-const jwks = oneShape<string | z.output<typeof keySetFile>>((value) => (isMap(value) ? keySetFile : text))
+const jwks = oneShape<string | z.output<typeof keySetPlace>>((value) => (isMap(value) ? keySetPlace : text))
 const providerShape = {
   issuer: text,
   audiences: z.array(text).min(1).optional(),
@@ -64,3 +67,9 @@ export type BasicAuth = z.output<typeof basicAuth>
 export type ApiKey = z.output<typeof apiKey>
 export type Extraction = z.output<typeof extraction>
 export type Mode = z.output<typeof mode>
+
+function isKeySetUrl(value: string): boolean {
+  const url = URL.parse(value)
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) return false
+  return url.username === '' && url.password === '' && url.hash === ''
+}

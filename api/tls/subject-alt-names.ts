@@ -1,4 +1,5 @@
-// The subjectAltName text that node:tls and node:crypto give, as typed values.
+// The subjectAltName text that node:tls and node:crypto give, as typed values, and whether it bears a wanted name.
+import { isIP } from 'node:net'
 
 export type AltNameType = 'DNS' | 'URI' | 'IP Address' | 'email'
 
@@ -31,4 +32,22 @@ function unquoted(text: string): string | undefined {
   } catch {
     return undefined
   }
+}
+
+/** The subject's common name does not count. */
+export function bearsOneOf(names: readonly AltName[], wanted: readonly string[]): boolean {
+  return wanted.some((one) => names.some((name) => isSame(name, one)))
+}
+
+function isSame({ type, value }: AltName, wanted: string): boolean {
+  if (type === 'URI') return value === wanted
+  if (type === 'IP Address') return isIP(wanted) !== 0 && value.toLowerCase() === wanted.toLowerCase()
+  return type === 'DNS' && isIP(wanted) === 0 && coversName(value.toLowerCase(), wanted.toLowerCase())
+}
+
+/** A wildcard stands for exactly the first label (RFC 6125 section 6.4.3). */
+function coversName(pattern: string, name: string): boolean {
+  if (!pattern.startsWith('*.')) return pattern === name
+  const dot = name.indexOf('.')
+  return dot > 0 && name.slice(dot) === pattern.slice(1)
 }

@@ -1,0 +1,45 @@
+// The key sets that `gw run` fetches for its configuration. Loads the fetcher only when a configuration needs one.
+import type { RunningFetcher } from '#operator/jwks/start-fetcher.ts'
+import type { OwnedRequest } from '#operator/jwks/requests.ts'
+import type { StoredKeys } from './source.ts'
+
+export class KeySets {
+  readonly #changed: () => void
+  #fetcher: Promise<RunningFetcher> | undefined = undefined
+  #running: RunningFetcher | undefined = undefined
+
+  /** @param changed new keys are there: the configuration must be made again */
+  constructor(changed: () => void) {
+    this.#changed = changed
+  }
+
+  get stored(): StoredKeys {
+    return this.#running?.stored() ?? []
+  }
+
+  async follow(requests: readonly OwnedRequest[]): Promise<void> {
+    if (requests.length === 0 && this.#fetcher === undefined) return
+    this.#fetcher ??= this.#start()
+    this.#running = await this.#fetcher
+    await this.#running.setRequests(requests)
+  }
+
+  refresh(source: string): void {
+    this.#running?.refresh(source)
+  }
+
+  async close(): Promise<void> {
+    await (await this.#fetcher)?.close()
+  }
+
+  async #start(): Promise<RunningFetcher> {
+    const { startFetcher } = await import('#operator/jwks/start-fetcher.ts')
+    return startFetcher({
+      changed: (url) => {
+        console.error(`gw: fetched the keys of ${url}`)
+        this.#changed()
+      },
+      failed: (url, detail) => console.error(`gw: cannot fetch the keys of ${url}: ${detail}; trying again`),
+    })
+  }
+}

@@ -1,0 +1,44 @@
+// One GET of a key set: over TCP or a unix socket, through a proxy when there is one, with the TLS that its policies
+// ask for. Follows no redirect, and connects to no address that only this process should reach.
+import { Context, Effect, Layer } from 'effect'
+import type { JwksRequest } from '../translate/policy/jwks-request.ts'
+import { JwksFetchError } from './errors.ts'
+import type { AddressRule } from './address-rule.ts'
+import { openConnection } from './connection.ts'
+import { getOver } from './exchange.ts'
+import type { Freshness } from './refresh.ts'
+
+export interface JwksAnswer extends Freshness {
+  readonly text: string
+}
+
+export class JwksHttp extends Context.Service<
+  JwksHttp,
+  { readonly get: (request: JwksRequest) => Effect.Effect<JwksAnswer, JwksFetchError> }
+>()('gw/operator/jwks/JwksHttp') {
+  static layer(rule: AddressRule): Layer.Layer<JwksHttp> {
+    return Layer.succeed(JwksHttp, JwksHttp.of({ get: (request) => get(request, rule) }))
+  }
+}
+
+/** Interruption closes the connection. */
+function get(request: JwksRequest, rule: AddressRule): Effect.Effect<JwksAnswer, JwksFetchError> {
+  return Effect.tryPromise({
+    try: async (signal) => {
+      const socket = await openConnection(request, rule, signal)
+      try {
+        return await getOver(socket, request, signal)
+      } finally {
+        socket.destroy()
+      }
+    },
+    catch: (error) => new JwksFetchError({ url: request.url, detail: detailOf(error) }),
+  })
+}
+
+function detailOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
+  // Several addresses may have been tried; their error has no text of its own.
+  return error.message === '' ? (code ?? error.name) : error.message
+}

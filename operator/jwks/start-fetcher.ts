@@ -1,0 +1,40 @@
+// The fetcher for a process without a cluster, as `gw run`: keys stay in memory. Nothing of Effect is seen outside.
+import { Effect, Exit, Layer, Scope } from 'effect'
+import type { StoredKeySet } from '../translate/policy/stored-key-sets.ts'
+import { makeJwksFetcher } from './fetcher.ts'
+import { JwksHttp } from './http.ts'
+import type { OwnedRequest } from './requests.ts'
+import { memoryJwksStore } from './store.ts'
+
+export interface RunningFetcher {
+  setRequests(requests: readonly OwnedRequest[]): Promise<void>
+  /** A token named a key that the set of this request does not hold. */
+  refresh(requestKey: string): void
+  stored(): readonly StoredKeySet[]
+  close(): Promise<void>
+}
+
+export interface FetcherEvents {
+  /** There are new keys. */
+  readonly changed: (url: string) => void
+  readonly failed: (url: string, detail: string) => void
+}
+
+export async function startFetcher({ changed, failed }: FetcherEvents): Promise<RunningFetcher> {
+  const entries = new Map<string, StoredKeySet>()
+  const scope = Effect.runSync(Scope.make())
+  const fetcher = await makeJwksFetcher({
+    stored: ({ url }) => Effect.sync(() => changed(url)),
+    failed: ({ detail }, { url }) => Effect.sync(() => failed(url, detail)),
+  }).pipe(
+    Effect.provide(Layer.merge(memoryJwksStore(entries), JwksHttp.layer({ isLoopbackAllowed: true }))),
+    Scope.provide(scope),
+    Effect.runPromise,
+  )
+  return {
+    setRequests: (requests) => Effect.runPromise(fetcher.setRequests(requests)),
+    refresh: (requestKey) => void Effect.runFork(fetcher.refresh(requestKey)),
+    stored: () => [...entries.values()],
+    close: () => Effect.runPromise(Scope.close(scope, Exit.void)),
+  }
+}

@@ -1,0 +1,131 @@
+// What a remote key set means to the control plane, which fetches it: address, TLS and proxy, and the key under which
+// the store keeps the answer. Never used by the proxy.
+import type { BackendObjectReference, BackendTunnel, RemoteJWKS } from '#api/v1alpha1/shared.gen.ts'
+import { CORE_GROUP, GW_GROUP } from '../groups.ts'
+import { resolveReference } from '../reference.ts'
+import type { FieldScope } from './field.ts'
+import { jwksTls, type JwksTls } from './jwks-tls.ts'
+
+export interface HostPlace {
+  readonly host: string
+  readonly port: number
+}
+
+export interface JwksRequest {
+  /** Differs wherever address, TLS or proxy differ: keys that one way gave are no keys for another way. */
+  readonly key: string
+  /** For messages and the store; never parsed. */
+  readonly url: string
+  readonly place: HostPlace | { readonly unixPath: string }
+  /** Begins with a slash; not yet escaped. */
+  readonly path: string
+  readonly tls?: JwksTls
+  /** Reached by CONNECT. */
+  readonly proxy?: { readonly place: HostPlace; readonly tls?: JwksTls }
+}
+
+export interface JwksFault {
+  /** Below the object that refers, when it is another field than the reference itself. */
+  readonly reason: string
+  readonly message: string
+}
+
+interface Target {
+  readonly place: JwksRequest['place']
+  readonly tls?: JwksTls
+  readonly tunnel?: BackendTunnel
+  /** Whose references a tunnel's are. */
+  readonly namespace: string
+}
+
+export function jwksRequest({ backendRef, jwksPath }: RemoteJWKS, scope: FieldScope): JwksRequest | JwksFault {
+  const { kind, namespace } = scope.owner
+  const target = targetOf(backendRef, { kind, namespace }, scope)
+  if ('message' in target) return target
+  const proxy = target.tunnel === undefined ? undefined : proxyOf(target.tunnel, target.namespace, scope)
+  if (proxy !== undefined && 'message' in proxy) return proxy
+  const { place, tls } = target
+  if (proxy !== undefined && 'unixPath' in place) return fault('a unix path cannot be reached through a tunnel')
+  return requestTo({
+    place,
+    path: `/${jwksPath.replace(/^\/+/, '')}`,
+    ...(tls !== undefined && { tls }),
+    ...(proxy !== undefined && { proxy }),
+  })
+}
+
+/** Completes a request with what follows from its parts. */
+export function requestTo(parts: Omit<JwksRequest, 'key' | 'url'>): JwksRequest {
+  const { place, path, tls, proxy } = parts
+  const url = `${tls === undefined ? 'http' : 'https'}://${authorityOf(place)}${path}`
+  const by = proxy === undefined ? [] : [authorityOf(proxy.place), proxy.tls?.fingerprint ?? '']
+  return { ...parts, url, key: JSON.stringify([url, tls?.fingerprint ?? '', ...by]) }
+}
+
+function proxyOf(
+  { backendRef }: BackendTunnel,
+  namespace: string,
+  scope: FieldScope,
+): JwksRequest['proxy'] | JwksFault {
+  const target = targetOf(backendRef, { kind: 'GwBackend', namespace }, scope)
+  if ('message' in target) return fault(`the tunnel to the keys: ${target.message}`)
+  const { place, tls, tunnel } = target
+  if ('unixPath' in place) return fault('the tunnel to the keys leads to a unix path; it needs a host and a port')
+  if (tunnel !== undefined) return fault('the tunnel to the keys leads to a backend with a tunnel of its own')
+  return { place, ...(tls !== undefined && { tls }) }
+}
+
+type Referrer = Pick<FieldScope['owner'], 'kind' | 'namespace'>
+
+function targetOf(backendRef: BackendObjectReference, from: Referrer, { references }: FieldScope): Target | JwksFault {
+  const { ref, invalid } = resolveReference(backendRef, { group: GW_GROUP, ...from }, references)
+  if (invalid !== undefined) return invalid
+  const { name, namespace = from.namespace } = backendRef
+  if (ref.service === undefined) return backendTarget(namespace, name, references)
+  const { hostname: host, port } = ref.service
+  const object = references.snapshot.Service.get(namespace, name)
+  const portName = object?.spec?.ports?.find((one) => one.port === port)?.name
+  const sections = [String(port), ...(portName === undefined ? [] : [portName])]
+  return object === undefined
+    ? { place: { host, port }, namespace }
+    : withTls(
+        { place: { host, port }, namespace },
+        { group: CORE_GROUP, kind: 'Service', object, sections },
+        references,
+      )
+}
+
+function backendTarget(namespace: string, name: string, references: FieldScope['references']): Target | JwksFault {
+  const object = references.snapshot.GwBackend.get(namespace, name)
+  const at = object?.spec.static
+  if (object === undefined || at === undefined) {
+    return fault(`only static backends are supported; ${namespace}/${name} is none`)
+  }
+  const { host = '', port = 0, unixPath } = at
+  const { tunnel } = object.spec.policies ?? {}
+  const target = {
+    place: unixPath === undefined ? { host, port } : { unixPath },
+    namespace,
+    ...(tunnel !== undefined && { tunnel }),
+  }
+  return withTls(target, { group: GW_GROUP, kind: 'GwBackend', object, sections: [] }, references)
+}
+
+function withTls(
+  target: Target,
+  at: Parameters<typeof jwksTls>[0],
+  references: FieldScope['references'],
+): Target | JwksFault {
+  const outcome = jwksTls(at, references)
+  if (outcome === undefined) return target
+  return 'message' in outcome ? outcome : { ...target, tls: outcome }
+}
+
+function authorityOf(place: JwksRequest['place']): string {
+  if ('unixPath' in place) return `unix:${place.unixPath}:`
+  return `${place.host.includes(':') ? `[${place.host}]` : place.host}:${place.port}`
+}
+
+function fault(message: string): JwksFault {
+  return { reason: 'UnsupportedValue', message }
+}
