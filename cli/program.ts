@@ -25,7 +25,9 @@ Examples:
 Examples:
   # What the operator would give to the proxy, with the status of every object
   gw translate -f config/samples/quickstart
-  gw translate -f config/samples/quickstart -o json`,
+  gw translate -f config/samples/quickstart -o json
+  # The Deployment, Service and so on that would run each Gateway, overlays applied
+  gw translate --deployment -f config/samples/parameters`,
 }
 
 /** Resolves to the exit code. */
@@ -101,9 +103,10 @@ function addTranslate(program: Command, finish: (code: number) => void): void {
     .command('translate')
     .description('Print the rendered configuration and the statuses that manifests lead to')
     .requiredOption('-f, --file <path>', 'File or folder; - is standard input')
+    .option('--deployment', 'Print the objects that would run each Gateway instead: Deployment, Service and so on')
     .addOption(new Option('-o, --output <format>', 'Form of the output').choices(['yaml', 'json']).default('yaml'))
     .addHelpText('after', EXAMPLES.translate)
-    .action(async (options: { file: string; output: 'yaml' | 'json' }) => {
+    .action(async (options: { file: string; output: 'yaml' | 'json'; deployment?: boolean }) => {
       const { translateCommand } = await import('./commands/translate.ts')
       finish(await translateCommand(options))
     })

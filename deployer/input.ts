@@ -44,6 +44,8 @@ export interface MeshSettings {
  * created with the key the caller drew, a present one is never written.
  */
 export type SessionKeyFact =
+  /** Objects are only shown, without a cluster: neither the Secret nor its checksum are rendered. */
+  | { readonly state: 'unknown' }
   | {
       readonly state: 'present'
       /** Of the data key `key`, decoded. undefined: it has none. */ readonly key: string | undefined

@@ -99,7 +99,7 @@ function identity({ input, metadata }: Frame): Part {
 /** What the pods start with. */
 function settings({ input, metadata, config, labels, sessionKey }: Frame): Part {
   const configMap = plain(configMapManifest({ metadata, key: BOOTSTRAP_KEY, config }))
-  if (sessionKey === undefined) return { objects: [configMap], problems: [] }
+  if (sessionKey === undefined || sessionKey === 'unknown') return { objects: [configMap], problems: [] }
   if ('problem' in sessionKey) return { objects: [configMap], problems: [sessionKey.problem] }
   const { gateway } = input
   const { labels: all, annotations: _, ...rest } = metadata
@@ -156,14 +156,14 @@ function plainWorkload({ input, parameters, metadata, labels, config, sessionKey
     isInMesh: parameters.mesh !== undefined,
     catalogs: parameters.catalogs,
   })
-  const isKeyKnown = sessionKey !== undefined && 'checksum' in sessionKey
+  const checksum = typeof sessionKey === 'object' && 'checksum' in sessionKey ? sessionKey.checksum : undefined
   return workload({
     metadata,
     labels,
     parameters,
     checksums: {
       'checksum/config': createHash('sha256').update(config).digest('hex'),
-      ...(isKeyKnown ? { 'checksum/session-key': sessionKey.checksum } : {}),
+      ...(checksum === undefined ? {} : { 'checksum/session-key': checksum }),
     },
     env: environment({
       gatewayName: name,

@@ -14,10 +14,15 @@ export function sessionKeyName(gatewayName: string): string {
   return `${safeName(gatewayName)}-session-key`
 }
 
-export type SessionKey = { readonly key: string; readonly checksum: string } | { readonly problem: DeployProblem }
+/** `unknown`: there is one, and nothing is said about it. */
+export type SessionKey =
+  | 'unknown'
+  | { readonly key: string; readonly checksum: string }
+  | { readonly problem: DeployProblem }
 
 /** The value never shows up in a message. */
 export function sessionKeyOf(gateway: Gateway, fact: SessionKeyFact): SessionKey {
+  if (fact.state === 'unknown') return 'unknown'
   const key = fact.state === 'present' ? fact.key : fact.newKey
   if (key !== undefined && FORM.test(key)) return { key, checksum: createHash('sha256').update(key).digest('hex') }
   const name = sessionKeyName(gateway.metadata.name)

@@ -17,8 +17,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   operator: ['api', 'deployer'],
   deployer: ['api'],
   proxy: ['api'],
-  // `run` and `translate` load the two lazily.
-  cli: ['api', 'operator/translate', 'operator/jwks', 'proxy'],
+  // `run` and `translate` load them lazily.
+  cli: ['api', 'operator/translate', 'operator/jwks', 'deployer', 'proxy'],
   ui: ['api/admin'],
   bench: ['*'],
   test: ['*'],

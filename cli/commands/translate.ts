@@ -7,7 +7,12 @@ import { loadSource, type LoadedSource } from '../source.ts'
 export async function translateCommand(options: {
   readonly file: string
   readonly output: 'yaml' | 'json'
+  readonly deployment?: boolean
 }): Promise<number> {
+  if (options.deployment === true) {
+    const { deploymentCommand } = await import('./translate-deployment.ts')
+    return deploymentCommand(options)
+  }
   const source = await loadSource(options.file)
   if ('problem' in source) {
     console.error(source.problem)

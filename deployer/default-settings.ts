@@ -1,0 +1,11 @@
+// Settings of the deployer where nobody says otherwise.
+import { VERSION } from '#api/version.ts'
+import type { DeploySettings } from './input.ts'
+
+export const DEFAULT_DEPLOY_SETTINGS: DeploySettings = {
+  version: `v${VERSION}`,
+  image: { registry: 'gw.dev', repository: 'gw', tag: `v${VERSION}` },
+  dummyPort: 443,
+  environment: {},
+  mesh: { autoEnabled: false },
+}
