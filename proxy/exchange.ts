@@ -11,6 +11,7 @@ import type { CompiledHealth } from './backend/health.ts'
 import type { EndpointState } from './backend/endpoint-store.ts'
 import type { Replay } from './policy/replay.ts'
 import type { CompiledRetry } from './policy/retry.ts'
+import type { RequestSpan } from './otlp/request-span.ts'
 import type { ExchangeTrace } from './trace/exchange-trace.ts'
 import type { PeerCertificate } from './tls/peer.ts'
 
@@ -160,6 +161,10 @@ export class Exchange {
   upstreamCall: UpstreamCallHandle | undefined = undefined
   /** Set while somebody watches this request (`/debug/trace`). */
   trace: ExchangeTrace | undefined = undefined
+  /** Set when the request is sampled (`frontend.tracing`). */
+  span: RequestSpan | undefined = undefined
+  /** All is over but logs, metrics and spans: from now on expressions do not see credentials of the gateway. */
+  isOver = false
 
   constructor(connection: Connection, request: HttpRequest, startMs: number) {
     this.connection = connection

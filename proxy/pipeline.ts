@@ -1,10 +1,12 @@
 // The way of one request: listener, PreRouting chain, route, PostRouting chain, backend, response filters (data-plane
 // supplement section 1.2). Runs compiled plans and nothing else; no promise unless a filter returns one.
+import type { BackendHandler } from './backend/handler.ts'
 import { endEndpoint } from './backend/health.ts'
 import type { ExchangeObserver } from './config/compiled.ts'
 import type { Exchange } from './exchange.ts'
 import type { ConnectionLimits, RequestHandler } from './http/handler.ts'
 import type { HttpRequest } from './http/message.ts'
+import { beginSpan } from './otlp/sampler.ts'
 import type { DelegatedRoute, LazyRoute, ListenerPlan } from './plan.ts'
 import { prepareReplay } from './policy/replay.ts'
 import { runChain } from './policy/run-chain.ts'
@@ -44,6 +46,7 @@ export function pipeline({
       }
       exchange.place = listener.place
       exchange.flow = { respond, listener, bodyBytesMax: limits.bufferBytesMax, route: undefined, backend: undefined }
+      if (listener.tracing !== undefined) beginSpan(exchange, listener.tracing)
       if (exchange.trace !== undefined) exchange.trace.listenerFound(listener)
       start(exchange, listener)
     },
@@ -98,9 +101,8 @@ function selectRoute(exchange: Exchange): void {
     finishResponse(exchange)
     return
   }
-  if (exchange.trace !== undefined) {
-    exchange.trace.routeSelected(exchange, flow.listener, { matched: matched?.value, selected: found.value })
-  }
+  if (exchange.trace !== undefined || exchange.span !== undefined)
+    tellRoute(exchange, flow.listener, { matched, found })
   const { plan } = found.value
   flow.route = plan
   exchange.place = plan.place
@@ -108,6 +110,15 @@ function selectRoute(exchange: Exchange): void {
   if (plan.chain.readsRequestBody) bufferRequest(exchange, runPostRouting)
   else if (plan.chain.request.length === 0) selectBackend(exchange)
   else runPostRouting(exchange)
+}
+
+function tellRoute(
+  exchange: Exchange,
+  listener: ListenerPlan,
+  { matched, found }: { matched: RouterResult<LazyRoute> | undefined; found: { readonly value: LazyRoute } },
+): void {
+  exchange.trace?.routeSelected(exchange, listener, { matched: matched?.value, selected: found.value })
+  if (exchange.span !== undefined) exchange.span.matchLabel = matched?.matchLabel
 }
 
 const NO_ROUTE = { failure: 'routeNotFound' } as const
@@ -162,8 +173,14 @@ function callBackend(exchange: Exchange): void {
     return
   }
   const handler = exchange.request.method === 'CONNECT' ? backend.tunnel : backend.handler
-  if (exchange.trace !== undefined) exchange.trace.callBackend(exchange, handler, finishBackend)
-  else handler(exchange, finishBackend)
+  if (exchange.trace === undefined && exchange.span === undefined) handler(exchange, finishBackend)
+  else callObserved(exchange, handler)
+}
+
+function callObserved(exchange: Exchange, handler: BackendHandler): void {
+  const done = exchange.span === undefined ? finishBackend : exchange.span.callBackend(exchange, finishBackend)
+  if (exchange.trace === undefined) handler(exchange, done)
+  else exchange.trace.callBackend(exchange, handler, done)
 }
 
 function finishBackend(exchange: Exchange): void {

@@ -5,6 +5,8 @@ import type { FailureCode } from './errors.ts'
 import type { Exchange, ExchangePlace } from './exchange.ts'
 import type { HttpRequest } from './http/message.ts'
 import type { AccessLogRule } from './log/access-log.ts'
+import type { MetricLabels } from './metrics/metric-labels.ts'
+import type { TracingRule } from './otlp/sampler.ts'
 import type { Filter } from './policy/filter.ts'
 import type { CompiledChain } from './policy/order.ts'
 import type { Router } from './route/router.ts'
@@ -32,6 +34,10 @@ export interface ListenerPlan {
   readonly accessLog: AccessLogRule | undefined
   /** `frontend.connect` with mode Route: CONNECT is routed. Otherwise it is refused here. */
   readonly routesConnect?: boolean
+  /** undefined: requests have no span. */
+  readonly tracing?: TracingRule | undefined
+  /** Labels that every metric of a request gets besides its own. */
+  readonly metricLabels?: MetricLabels | undefined
 }
 
 /** Compiled on first use: a configuration may hold thousands of routes that nobody calls. */

@@ -14,9 +14,9 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** Opens the server on a port of the system's choice. */
-export async function listening(server: Server): Promise<number> {
-  server.listen(0, '127.0.0.1')
+/** Opens the server; port 0: of the system's choice. */
+export async function listening(server: Server, port = 0): Promise<number> {
+  server.listen(port, '127.0.0.1')
   await once(server, 'listening')
   return (server.address() as AddressInfo).port // as above
 }

@@ -1010,6 +1010,8 @@ export interface FrontendPayload {
   deny?: Deny
   http?: FrontendHTTP
   accessLog?: AccessLog
+  tracing?: Tracing
+  metrics?: Metrics
   networkAuthorization?: Authorization
   tls?: FrontendTLS
   tcp?: FrontendTCP
@@ -1063,6 +1065,62 @@ export interface AccessLog {
   filter?: string
   add?: NamedExpression[]
   remove?: string[]
+  otlp?: OtlpAccessLog
+}
+/**
+ * Sent besides the line; has nothing of the fields above.
+ */
+export interface OtlpAccessLog {
+  target: OtlpTarget
+  /**
+   * CEL; sends only when true.
+   */
+  filter?: string
+  add?: NamedExpression[]
+  remove?: string[]
+}
+/**
+ * A collector of the OpenTelemetry protocol and how it is called.
+ */
+export interface OtlpTarget {
+  service: BackendReference
+  protocol: 'GRPC' | 'HTTP'
+  /**
+   * HTTP only; the default path of the signal when unset.
+   */
+  path?: string
+}
+/**
+ * Spans of requests, sent to a collector.
+ */
+export interface Tracing {
+  target: OtlpTarget
+  /**
+   * CEL, share or boolean, for requests without a trace; unset: none.
+   */
+  randomSampling?: string
+  /**
+   * CEL, share or boolean, for requests with a trace; unset: all.
+   */
+  clientSampling?: string
+  /**
+   * CEL at the end of the request; sends only when true.
+   */
+  filter?: string
+  add?: NamedExpression[]
+  remove?: string[]
+  /**
+   * Attributes of the resource; CEL, evaluated once.
+   */
+  resources?: NamedExpression[]
+}
+export interface Metrics {
+  /**
+   * Labels of every metric of a request; CEL.
+   *
+   * @minItems 1
+   */
+  add: NamedExpression[]
 }
 /**
  * Handshakes of TLS listeners.

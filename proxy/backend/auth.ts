@@ -59,7 +59,10 @@ function writerFor(location: CredentialLocation): Writer {
   if (location.header !== undefined) {
     const name = location.header.name.toLowerCase()
     const prefix = location.header.prefix ?? ''
-    return (request, value) => request.headers.set(name, prefix + value)
+    return (request, value) => {
+      request.headers.set(name, prefix + value)
+      keepSecret(request, name)
+    }
   }
   if (location.queryParameter !== undefined) {
     const { name } = location.queryParameter
@@ -69,9 +72,16 @@ function writerFor(location: CredentialLocation): Writer {
     }
   }
   const name = location.cookie?.name ?? ''
-  return ({ headers }, value) => {
+  return (request, value) => {
+    const { headers } = request
+    keepSecret(request, 'cookie')
     removeCookie(headers, name)
     const kept = headers.get('cookie')
     headers.set('cookie', `${kept === undefined ? '' : `${kept}; `}${name}=${value}`)
   }
+}
+
+/** Expressions of logs and spans must not show it. */
+function keepSecret(request: HttpRequest, name: string): void {
+  if (request.secretFields?.includes(name) !== true) request.secretFields = [...(request.secretFields ?? []), name]
 }

@@ -10,10 +10,11 @@ import { HttpRequest, HttpResponse } from '../http/message.ts'
 import type { NamedFilter } from '../plan.ts'
 import { isFramingField } from '../policy/header-field.ts'
 import { runChain } from '../policy/run-chain.ts'
+import { beginOutbound, type CallSubtype, type Outbound, type OutboundEnd } from '../trace/outbound.ts'
 import { UpstreamError, type UpstreamClient } from '../upstream/target.ts'
 import type { Endpoint } from './handler.ts'
 
-/** The call could not be made or brought no answer in time. The text is for the log. */
+/** The call could not be made or brought no answer in time. The text is for the log; `cause`: the gRPC status. */
 export class ServiceError extends Error {}
 
 export interface ServiceHttpRequest {
@@ -58,6 +59,10 @@ export interface ServiceParts {
   readonly grpc: GrpcClient
   /** undefined: SERVICE_TIMEOUT_MS. */
   readonly timeoutMs: number | undefined
+  /** What the service is asked for, for metrics and traces; undefined: calls that nobody's request makes. */
+  readonly subtype?: CallSubtype | undefined
+  /** Counts each call. */
+  readonly called?: ((subtype: CallSubtype, durationMs: number) => void) | undefined
 }
 
 /** Data-plane supplement section 7.2; also for gRPC, where it names none. */
@@ -75,7 +80,8 @@ export function serviceCaller(parts: ServiceParts): ServiceCaller {
       const request = await prepared(exchange, parts, { ...message, endpoint })
       const { signal } = exchange.connection
       const deadlineMs = deadlineOf(exchange, parts)
-      return charged(endpoint, async () => {
+      const observed = observe(exchange, parts, { endpoint, request })
+      return charged({ endpoint, parts, observed }, async () => {
         const response = await parts.client.send(
           endpoint.target,
           {
@@ -88,6 +94,7 @@ export function serviceCaller(parts: ServiceParts): ServiceCaller {
           { deadlineMs, signal },
         )
         const bytes = await collectWithin(response.body, { bytesMax: answerBytesMax, deadlineMs, signal })
+        observed?.end({ status: response.status })
         return new HttpResponse(response.status, response.headers, bytes, false)
       })
     },
@@ -102,6 +109,7 @@ export function serviceCaller(parts: ServiceParts): ServiceCaller {
         query: '',
         headers,
       })
+      const observed = observe(exchange, parts, { endpoint, request })
       const options = {
         authority: request.host,
         metadata: metadataOf(request.headers),
@@ -110,7 +118,11 @@ export function serviceCaller(parts: ServiceParts): ServiceCaller {
           : deadlineOf(exchange, parts),
         signal: isDetached ? undefined : exchange.connection.signal,
       }
-      return charged(endpoint, () => parts.grpc.unary(endpoint.target, method, message, options))
+      return charged({ endpoint, parts, observed }, async () => {
+        const answer = await parts.grpc.unary(endpoint.target, method, message, options)
+        observed?.end({ grpcStatus: GrpcStatus.OK })
+        return answer
+      })
     },
   }
 }
@@ -125,8 +137,31 @@ function deadlineOf(exchange: Exchange, { timeoutMs }: ServiceParts): number {
   return Math.min(performance.now() + (timeoutMs ?? SERVICE_TIMEOUT_MS), exchange.deadlineMs ?? Infinity)
 }
 
+/** The call as the request's trace and span see it; undefined: nobody looks. Passes the trace on to the service. */
+function observe(
+  exchange: Exchange,
+  { subtype }: ServiceParts,
+  { endpoint: { target }, request }: { endpoint: ServiceEndpoint; request: HttpRequest },
+): Outbound | undefined {
+  if (subtype === undefined || (exchange.trace === undefined && exchange.span === undefined)) return undefined
+  const outbound = beginOutbound(exchange, {
+    kind: 'Policy',
+    subtype,
+    target: target.unixPath ?? `${target.host}:${target.port}`,
+    request,
+  })
+  if (outbound.traceparent !== undefined) request.headers.set('traceparent', outbound.traceparent)
+  return outbound
+}
+
+interface Charged {
+  readonly endpoint: ServiceEndpoint
+  readonly parts: ServiceParts
+  readonly observed: Outbound | undefined
+}
+
 /** Health and load of the endpoint; every failure becomes a ServiceError. */
-async function charged<T>(endpoint: ServiceEndpoint, call: () => Promise<T>): Promise<T> {
+async function charged<T>({ endpoint, parts, observed }: Charged, call: () => Promise<T>): Promise<T> {
   const startMs = performance.now()
   endpoint.begin()
   try {
@@ -134,12 +169,21 @@ async function charged<T>(endpoint: ServiceEndpoint, call: () => Promise<T>): Pr
     endpoint.end(performance.now() - startMs, true)
     return answer
   } catch (error) {
+    observed?.end(failureOf(error))
     const isBlameless = error instanceof GrpcError && BLAMELESS.has(error.status)
     endpoint.end(performance.now() - startMs, isBlameless)
-    if (error instanceof GrpcError) throw new ServiceError(`gRPC status ${error.status}: ${error.message}`)
+    if (error instanceof GrpcError)
+      throw new ServiceError(`gRPC status ${error.status}: ${error.message}`, { cause: error })
     if (error instanceof UpstreamError) throw new ServiceError(error.message)
     throw error
+  } finally {
+    if (parts.subtype !== undefined) parts.called?.(parts.subtype, performance.now() - startMs)
   }
+}
+
+function failureOf(error: unknown): OutboundEnd {
+  if (error instanceof GrpcError) return { grpcStatus: error.status, error: error.message }
+  return { error: error instanceof Error ? error.message : String(error) }
 }
 
 /** The service's own policies work on an exchange, so they get one of their own. */

@@ -183,8 +183,8 @@ class RequestView {
   }
 
   get uri(): QueryString {
-    const { scheme, host, pathAndQuery } = this.#request
-    return new QueryString(`${scheme}://${host}${pathAndQuery}`)
+    const { scheme, host } = this.#request
+    return new QueryString(`${scheme}://${host}${this.#target}`)
   }
 
   get host(): string {
@@ -200,7 +200,7 @@ class RequestView {
   }
 
   get pathAndQuery(): QueryString {
-    return new QueryString(this.#request.pathAndQuery)
+    return new QueryString(this.#target)
   }
 
   get version(): string {
@@ -208,7 +208,14 @@ class RequestView {
   }
 
   get headers(): HeaderView {
-    return new HeaderView(this.#request.headers)
+    return new HeaderView(this.#exchange.isOver ? this.#request.loggedHeaders : this.#request.headers)
+  }
+
+  /** Logs, metrics and spans see it without credentials that were read from it or written into it. */
+  get #target(): string {
+    const { path, pathAndQuery, loggedQuery } = this.#request
+    if (!this.#exchange.isOver || loggedQuery === undefined) return pathAndQuery
+    return loggedQuery === '' ? path : `${path}?${loggedQuery}`
   }
 
   /** Only when it was buffered; a body over the limit is not there. */
@@ -329,6 +336,11 @@ const ENV: Readonly<Record<string, string>> = Object.fromEntries(
     ['gateway', process.env['GATEWAY']],
   ].filter((pair): pair is [string, string] => pair[1] !== undefined),
 )
+
+/** All that expressions see where there is no request. */
+export function environmentVariables(): CelVariables {
+  return { env: ENV }
+}
 
 const BACKEND: ReadonlySet<string> = new Set(['name', 'type', 'protocol'])
 const TYPE_BY_PROTOCOL: ReadonlyMap<string, string> = new Map([

@@ -22,7 +22,7 @@ export function compileMirror(
   const { observer } = context.environment
   return compileMirrors(compiled, {
     random: Math.random,
-    called: (durationMs) => observer.mirrored?.(durationMs),
+    called: (durationMs) => observer.called?.({ kind: 'Mirror', subtype: 'Http', durationMs }),
   })
 }
 

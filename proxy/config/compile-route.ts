@@ -22,6 +22,7 @@ import { compileAiBackend } from '../llm/backend.ts'
 import { compileMcpBackend } from '../mcp/backend.ts'
 import type { BackendPlan, NamedFilter, ResponsePlan, RoutePlan } from '../plan.ts'
 import type { ChainEnvironment } from '../policy/environment.ts'
+import type { CallSubtype } from '../trace/outbound.ts'
 import type { ListenerPlace } from '../policy/index.ts'
 import { effectiveBackend, effectiveService, overlaySection } from '../policy/merge-backend.ts'
 import { effectiveTraffic } from '../policy/merge.ts'
@@ -245,7 +246,7 @@ function filtersOf(policies: EffectiveBackendPolicies, context: CompileContext):
 export function chainEnvironment(context: CompileContext): ChainEnvironment {
   const { expression, environment, secret, auth } = context
   const { rateLimits } = environment
-  return { expression, rateLimits, secret, auth, service: (ref) => serviceOf(ref, context) }
+  return { expression, rateLimits, secret, auth, service: (ref, subtype) => serviceOf(ref, context, { subtype }) }
 }
 
 /** What is attached to the Service or backend that a reference names, and what is written inline on that backend. */
@@ -256,16 +257,27 @@ function policiesOf(ref: BackendReference, context: CompileContext): BackendPayl
 }
 
 /** Every caller has its own endpoints' health in common with all users of the service. */
-function serviceOf(ref: BackendReference, context: CompileContext): ServiceCaller | undefined {
+export function serviceOf(
+  ref: BackendReference,
+  context: CompileContext,
+  options: { readonly subtype?: CallSubtype; readonly timeoutMs?: number },
+): ServiceCaller | undefined {
   const backend = ref.backend === undefined ? undefined : context.resolver.backend(ref.backend)
   if (ref.invalid !== undefined || backend?.invalid !== undefined) return undefined
   // A service that authorizes calls to itself would never be reached.
   const { extAuthz: _, ...policies } = effectiveService(context.policies, { service: ref.service, backend })
   const picker = context.resolver.resolve(ref, policies)
   if (picker === undefined) return undefined
-  const { client, grpc } = context.environment
-  const timeoutMs = policies.http?.requestTimeoutMs
-  return serviceCaller({ picker, filters: filtersOf(policies, context).request, client, grpc, timeoutMs })
+  const { client, grpc, observer } = context.environment
+  return serviceCaller({
+    picker,
+    filters: filtersOf(policies, context).request,
+    client,
+    grpc,
+    timeoutMs: policies.http?.requestTimeoutMs ?? options.timeoutMs,
+    subtype: options.subtype,
+    called: (subtype, durationMs) => observer.called?.({ kind: 'Policy', subtype, durationMs }),
+  })
 }
 
 /** CEL `backend.name`. */

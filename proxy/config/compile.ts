@@ -17,10 +17,9 @@ import { TargetResolver } from '../backend/targets.ts'
 import type { ExchangePlace } from '../exchange.ts'
 import { DEFAULT_LIMITS, type ConnectionLimits, type RequestHandler, type Http2Options } from '../http/handler.ts'
 import { connectTunnel } from '../http/connect-tunnel.ts'
-import { accessLogRule, type AccessLogRule } from '../log/access-log.ts'
+import { OtlpHub } from '../otlp/hub.ts'
 import { pipeline, type PipelineInput } from '../pipeline.ts'
 import type { ListenerPlan, RoutePlan } from '../plan.ts'
-import { evaluate, FAILED, isTrue } from '../policy/evaluate.ts'
 import { indexPolicies, type ListenerPlace } from '../policy/index.ts'
 import { effectiveFrontend, type EffectiveFrontend } from '../policy/merge-backend.ts'
 import { effectiveTraffic } from '../policy/merge.ts'
@@ -35,6 +34,7 @@ import { buildRouter, type RouterEntry } from '../route/router.ts'
 import { DelegationChains, lazyRoute, RouteGroups } from './compile-delegation.ts'
 import { compileLayer4 } from './compile-layer4.ts'
 import { chainEnvironment, compileRoute } from './compile-route.ts'
+import { compileTelemetry } from './compile-telemetry.ts'
 import type { CompileConfig, CompiledBind } from './compiled.ts'
 import { refusal } from './refusal.ts'
 import type { CompileContext } from './context.ts'
@@ -50,6 +50,7 @@ export const compileConfig: CompileConfig = ({ generation, config, secrets }, en
     expression: cachedExpressions(),
     secret,
     auth,
+    otlp: new OtlpHub(previous?.otlp, (outcome) => environment.observer.exported?.(outcome)),
   }
   const routes = groupBy(config.routes, ({ listenerKey }) => listenerKey)
   const groups = new RouteGroups(config.routes, routerEntry)
@@ -66,7 +67,7 @@ export const compileConfig: CompileConfig = ({ generation, config, secrets }, en
       binds.set(bind.port, compileBind({ bind, listeners: own, routes, groups, tcpRoutes, context, warn }))
     } else warnings.push(refusedBecause)
   }
-  return { generation, binds, warnings, auth }
+  return { generation, binds, warnings, auth, otlp: context.otlp }
 }
 
 /** Local limits of a configuration by the key their buckets have, for the memory that workers share. */
@@ -166,7 +167,7 @@ function compileListener(input: {
     chain,
     response: { filters: chain.response, readsBody: chain.readsResponseBody },
     router: buildRouter(entries),
-    accessLog: accessLogOf(frontend, context),
+    ...compileTelemetry(frontend, place, context),
     routesConnect: frontend.connect?.mode === 'Route',
   }
 }
@@ -221,23 +222,6 @@ function http2Options(http: FrontendHTTP): Http2Options {
     keepaliveIntervalMs: http.http2KeepaliveIntervalMs,
     keepaliveTimeoutMs: http.http2KeepaliveTimeoutMs,
   }
-}
-
-function accessLogOf({ accessLog }: EffectiveFrontend, { expression }: CompileContext): AccessLogRule | undefined {
-  if (accessLog === undefined) return undefined
-  const filter = accessLog.filter === undefined ? undefined : expression(accessLog.filter)
-  const add = (accessLog.add ?? []).map((field) => ({ name: field.name, expression: expression(field.expression) }))
-  return accessLogRule({
-    filter: filter === undefined ? undefined : (exchange) => isTrue(filter, exchange),
-    remove: accessLog.remove ?? [],
-    add: add.map((field) => ({
-      name: field.name,
-      value: (exchange) => {
-        const value = evaluate(field.expression, exchange)
-        return value === FAILED ? undefined : value
-      },
-    })),
-  })
 }
 
 function cachedExpressions(): CompileContext['expression'] {

@@ -8,6 +8,8 @@ import type { AccessLogRule } from '../log/access-log.ts'
 import type { EnterBind } from '../runtime/enter-bind.ts'
 import type { RateLimitStore } from '../policy/rate-limit-store.ts'
 import type { GrpcClient } from '../grpc/client.ts'
+import type { ExportOutcome, OtlpHub } from '../otlp/hub.ts'
+import type { OutboundCall } from '../trace/outbound.ts'
 import type { TraceTap } from '../trace/tap.ts'
 import type { TcpBindPlan } from '../tcp/plan.ts'
 import type { TlsBindPlan } from '../tls/plan.ts'
@@ -17,8 +19,10 @@ import type { UpstreamClient } from '../upstream/target.ts'
 export interface ExchangeObserver {
   /** `rule`: the access log policy of the listener. */
   finished(exchange: Exchange, isComplete: boolean, rule: AccessLogRule | undefined): void
-  /** A mirror answered, or failed. */
-  mirrored?(durationMs: number): void
+  /** A service that a policy asks, or a mirror, answered or failed. */
+  called?(call: OutboundCall): void
+  /** Records of spans or logs left, or were lost. */
+  exported?(outcome: ExportOutcome): void
   refused(info: { sourceAddress: string; sourcePort: number; status: number; detail: string }): void
 }
 
@@ -53,6 +57,8 @@ export interface CompiledConfig {
   readonly warnings: readonly string[]
   /** Keys and remembered credentials, carried over as far as the next configuration has them. */
   readonly auth: AuthStores
+  /** What sends spans and log records; exporters go on as far as the next configuration has them. */
+  readonly otlp: OtlpHub
 }
 
 export interface CompileInput {

@@ -3,6 +3,7 @@ import type { SecretRef } from '#api/ir/types.gen.ts'
 import type { CelExpression } from '#api/cel/expression.ts'
 import type { AuthStores } from '../auth/auth-stores.ts'
 import type { TargetResolver } from '../backend/targets.ts'
+import type { OtlpHub } from '../otlp/hub.ts'
 import type { PolicyIndex } from '../policy/index.ts'
 import type { CompileEnvironment } from './compiled.ts'
 
@@ -14,4 +15,5 @@ export interface CompileContext {
   readonly expression: (source: string) => CelExpression
   readonly secret: (ref: SecretRef) => string | undefined
   readonly auth: AuthStores
+  readonly otlp: OtlpHub
 }

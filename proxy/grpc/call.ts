@@ -63,6 +63,7 @@ export class GrpcCall implements Expiring {
   #startedMs = 0
   #status: number | undefined = undefined
   #statusDetail = ''
+  #statusDetails: string | undefined = undefined
   #failure: GrpcError | undefined = undefined
 
   constructor(wheel: DeadlineWheel, options: CallOptions) {
@@ -193,6 +194,8 @@ export class GrpcCall implements Expiring {
     this.#carrier?.received()
     this.#status = statusOfField(trailers['grpc-status']) ?? GrpcStatus.UNKNOWN
     this.#statusDetail = messageOfField(trailers['grpc-message'])
+    const details = trailers['grpc-status-details-bin']
+    this.#statusDetails = typeof details === 'string' ? details : undefined
   }
 
   #onData(chunk: Buffer): void {
@@ -225,8 +228,9 @@ export class GrpcCall implements Expiring {
   #finish(status: number): void {
     if (!this.#settle()) return
     if (!this.#isEnded) this.#stream?.close(constants.NGHTTP2_NO_ERROR)
-    if (status !== GrpcStatus.OK) this.#options.user.closed(new GrpcError(status, this.#statusDetail))
-    else if (this.#reader.isAtBoundary) this.#options.user.closed(undefined)
+    if (status !== GrpcStatus.OK) {
+      this.#options.user.closed(new GrpcError(status, this.#statusDetail, this.#statusDetails))
+    } else if (this.#reader.isAtBoundary) this.#options.user.closed(undefined)
     else this.#options.user.closed(new GrpcError(GrpcStatus.INTERNAL, 'the last message is cut off'))
   }
 

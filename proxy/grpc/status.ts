@@ -19,10 +19,13 @@ const DETAIL_LENGTH_MAX = 512
 /** Every way a call can end other than well. `status` is the peer's own, or what stands for a failure on the way. */
 export class GrpcError extends Error {
   readonly status: number
+  /** `grpc-status-details-bin` as it came: base64 of a google.rpc.Status. */
+  readonly statusDetails: string | undefined
 
-  constructor(status: number, detail: string) {
+  constructor(status: number, detail: string, statusDetails?: string) {
     super(detail.length > DETAIL_LENGTH_MAX ? `${detail.slice(0, DETAIL_LENGTH_MAX)}…` : detail)
     this.status = status
+    this.statusDetails = statusDetails
   }
 }
 

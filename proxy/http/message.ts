@@ -1,5 +1,6 @@
 // Heads of one request and one response, as the engine hands them to the pipeline and takes them back.
 import type { OutgoingBody, StreamBody } from './body.ts'
+import { REDACTED } from '../log/redact.ts'
 import { HeaderList } from './headers.ts'
 
 export type HttpVersion = 'HTTP/1.0' | 'HTTP/1.1' | 'HTTP/2'
@@ -24,6 +25,8 @@ export class HttpRequest {
   upgrade: string | undefined
   /** Query for the log, where `query` holds a credential of the gateway. */
   loggedQuery: string | undefined
+  /** Names of fields whose values are credentials of the gateway: written for the backend, never shown. */
+  secretFields: readonly string[] | undefined
 
   constructor(init: {
     method: string
@@ -44,6 +47,15 @@ export class HttpRequest {
     this.body = undefined
     this.upgrade = undefined
     this.loggedQuery = undefined
+    this.secretFields = undefined
+  }
+
+  /** Fields for logs: as `headers`, without what is secret. */
+  get loggedHeaders(): HeaderList {
+    if (this.secretFields === undefined) return this.headers
+    const shown = this.headers.clone()
+    for (const name of this.secretFields) if (shown.has(name)) shown.set(name, REDACTED)
+    return shown
   }
 
   get pathAndQuery(): string {

@@ -1,21 +1,13 @@
 // Puts the fields of one access log line together, in text or JSON. Reused for every line of a thread: no allocation
 // besides the line itself.
+import type { FieldSink } from './fields.ts'
 import type { LogFormat } from './logger.ts'
 import { quotedValue, textValue } from './text-value.ts'
 import { formatMicros } from './timestamp.ts'
 
-export interface LineBuilder {
+export interface LineBuilder extends FieldSink {
   /** Begins a line; names in `dropped` are left out of it. */
   begin(timeMicros: number, dropped: ReadonlySet<string> | undefined): void
-  /** A value that cannot hold anything but plain characters (names checked by a schema, numbers as text). */
-  plain(name: string, value: string | undefined): void
-  /** A value that came from a peer. */
-  text(name: string, value: string | undefined): void
-  /** A value of the quoted type: always a JSON string. */
-  quoted(name: string, value: string | undefined): void
-  number(name: string, value: number | undefined): void
-  /** An added field of any type; undefined and null are left out. Never dropped. */
-  added(name: string, value: unknown): void
   /** Length so far; with `since` and `raw` a run of fields can be kept and used again. */
   readonly length: number
   since(length: number): string

@@ -83,13 +83,21 @@ export class MetricsAggregate {
       return this.#seriesOf({ family, slot, labels: family.labels.map(() => OVERFLOW_LABEL) })
     }
     const series: Series = {
-      labels: Object.fromEntries(family.labels.map((name, i) => [name, labels[i] ?? 'unknown'])),
+      labels: labelsOf(family, labels),
       totals: new Float64Array(family.slots),
       retained: new Float64Array(family.slots),
     }
     known?.set(key, series)
     return series
   }
+}
+
+/** Behind the labels of the family stand name and value of those that a policy adds. */
+function labelsOf(family: Family, labels: readonly string[]): Readonly<Record<string, string>> {
+  const named: [string, string][] = family.labels.map((name, i) => [name, labels[i] ?? 'unknown'])
+  for (let i = family.labels.length; i < labels.length; i += 2)
+    named.push([labels[i] ?? '', labels[i + 1] ?? 'unknown'])
+  return Object.fromEntries(named)
 }
 
 function addInto(target: Float64Array, values: Float64Array, slot: number): void {

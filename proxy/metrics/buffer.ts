@@ -73,7 +73,7 @@ export class SeriesTable {
   series(family: Family, labels: readonly string[]): number {
     const known = this.#slotByKey[family.id]
     // Joined from the cut values: a key must not keep a client's long string alive.
-    const key = (labels.some(isLong) ? labels.map(cut) : labels).join('\u0000')
+    const key = (labels.some(isLong) ? labels.map(cutLabel) : labels).join('\u0000')
     const slot = known?.get(key)
     if (slot !== undefined || known === undefined) return slot ?? 0
     const fresh = known.size < family.seriesMax ? this.#register(family, labels) : undefined
@@ -92,7 +92,7 @@ export class SeriesTable {
   #register(family: Family, labels: readonly string[]): number | undefined {
     const slot = this.#valuesUsed
     const { header, text, values } = this.#layout
-    const entry = `${JSON.stringify([family.id, slot, ...labels.map(cut)])}\n`
+    const entry = `${JSON.stringify([family.id, slot, ...labels.map(cutLabel)])}\n`
     const bytes = Buffer.byteLength(entry)
     if (slot + family.slots > values.length || this.#textUsed + bytes > text.length) return undefined
     text.write(entry, this.#textUsed)
@@ -108,7 +108,7 @@ function isLong(label: string): boolean {
   return label.length > LABEL_CHARS_MAX
 }
 
-function cut(label: string): string {
+export function cutLabel(label: string): string {
   return label.slice(0, LABEL_CHARS_MAX)
 }
 

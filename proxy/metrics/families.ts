@@ -182,6 +182,18 @@ export const DOWNSTREAM_BYTES = family({
   ],
 })
 
+export const OTLP = family({
+  id: 13,
+  labels: ['signal', 'result'],
+  seriesMax: SMALL_SERIES_MAX,
+  metrics: [
+    counter(
+      'gw_otlp_records_total',
+      'Spans and log records: exported, rejected or failed at the collector, or dropped for want of room',
+    ),
+  ],
+})
+
 /** In the order of their ids. */
 export const FAMILIES: readonly Family[] = [
   EXCHANGE,
@@ -197,6 +209,7 @@ export const FAMILIES: readonly Family[] = [
   TLS_HANDSHAKE,
   TLS_FAILURE,
   DOWNSTREAM_BYTES,
+  OTLP,
 ]
 
 /** Values a worker sets about itself once a second. */

@@ -2,9 +2,10 @@
 // short scan, then adds to plain numbers. Builds strings only for a combination it has not met.
 import type { Reason } from '../errors.ts'
 import type { Exchange, ExchangePlace, LlmFacts } from '../exchange.ts'
-import { millisPerOutputToken } from '../log/access-log.ts'
+import { millisPerOutputToken } from '../log/fields.ts'
 import type { HandshakeResult } from '../tcp/observer.ts'
-import type { SeriesTable } from './buffer.ts'
+import type { OutboundCall } from '../trace/outbound.ts'
+import { cutLabel, OVERFLOW_LABEL, type SeriesTable } from './buffer.ts'
 import type { Family } from './families.ts'
 import * as families from './families.ts'
 
@@ -16,6 +17,8 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPT
 const OTHER_METHOD = '_OTHER'
 /** Combinations of one place found by scan; more are found by key. */
 const SCANNED_MAX = 64
+/** Combinations of added labels for each place. */
+const VARIANTS_MAX = 1000
 /** Places of old configurations go when the configuration changes; this bounds what is left in between. */
 const PLACES_MAX = 50_000
 
@@ -51,7 +54,10 @@ interface Entry {
 
 interface PlaceSeries {
   readonly entries: Entry[]
+  /** Labels of the place, and behind them name and value of those that a policy adds. */
   readonly routeLabels: readonly string[]
+  /** By the values of added labels; undefined: it has none. */
+  variants: Map<string, PlaceSeries> | undefined
 }
 
 export class Recorder {
@@ -70,7 +76,9 @@ export class Recorder {
 
   finished(exchange: Exchange, endMs: number): void {
     const place = exchange.place
-    const series = place === this.#lastPlace ? this.#lastSeries : this.#seriesOf(place)
+    const own = place === this.#lastPlace ? this.#lastSeries : this.#seriesOf(place)
+    const labels = exchange.flow?.listener.metricLabels
+    const series = labels === undefined ? own : variantOf(own, labels.values(exchange))
     const entry = this.#entryOf(series, exchange)
     const values = this.#values
     const durationMs = endMs - exchange.startMs
@@ -126,8 +134,13 @@ export class Recorder {
     add(values, bytes + SENT_AT, responseBytes)
   }
 
+  /** Spans (`traces`) or log records that left the proxy, or did not. */
+  exported(signal: string, result: string, count: number): void {
+    add(this.#values, this.#table.series(families.OTLP, [signal, result]), count)
+  }
+
   /** Call of an auxiliary service or a mirror. */
-  called(call: { kind: 'Policy' | 'Mirror'; subtype: string; durationMs: number }): void {
+  called(call: OutboundCall): void {
     const slot = this.#table.series(families.UPSTREAM_CALL, [call.kind, call.subtype])
     observe(this.#values, slot, CALL_BOUNDS, call.durationMs / 1000)
   }
@@ -160,7 +173,7 @@ export class Recorder {
     let series = this.#byPlace.get(place)
     if (series === undefined) {
       if (this.#byPlace.size >= PLACES_MAX) this.#byPlace.clear()
-      series = { entries: [], routeLabels: routeLabels(place) }
+      series = { entries: [], routeLabels: routeLabels(place), variants: undefined }
       this.#byPlace.set(place, series)
     }
     this.#lastPlace = place
@@ -244,6 +257,24 @@ export class Recorder {
     const labels = [mcp.methodName ?? UNKNOWN, mcp.kind ?? UNKNOWN, mcp.target ?? UNKNOWN, mcp.name ?? UNKNOWN]
     add(this.#values, this.#table.series(families.MCP, [...labels, ...series.routeLabels]), 1)
   }
+}
+
+/** Values may come from clients: those beyond the bound share one series. */
+function variantOf(series: PlaceSeries, labels: readonly string[]): PlaceSeries {
+  const variants = (series.variants ??= new Map())
+  const isFull = variants.size >= VARIANTS_MAX
+  const cut = labels.map(cutLabel)
+  const known = variants.get(cut.join('\u0000'))
+  if (known !== undefined) return known
+  const chosen = isFull ? cut.map((label, i) => (i % 2 === 0 ? label : OVERFLOW_LABEL)) : cut
+  const key = chosen.join('\u0000')
+  const variant = variants.get(key) ?? {
+    entries: [],
+    routeLabels: [...series.routeLabels, ...chosen],
+    variants: undefined,
+  }
+  variants.set(key, variant)
+  return variant
 }
 
 function add(values: Float64Array, slot: number, amount: number): void {

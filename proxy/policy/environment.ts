@@ -3,6 +3,7 @@ import type { CelExpression } from '#api/cel/expression.ts'
 import type { BackendReference, SecretRef } from '#api/ir/types.gen.ts'
 import type { AuthStores } from '../auth/auth-stores.ts'
 import type { ServiceCaller } from '../backend/service-caller.ts'
+import type { CallSubtype } from '../trace/outbound.ts'
 import type { RateLimitStore } from './rate-limit-store.ts'
 
 export interface ChainEnvironment {
@@ -14,7 +15,7 @@ export interface ChainEnvironment {
   /** undefined: the secret is missing. Never an empty credential in its place. */
   readonly secret: (ref: SecretRef) => string | undefined
   /** A service that policies call. undefined: the reference names nothing that can be called. */
-  readonly service: (ref: BackendReference) => ServiceCaller | undefined
+  readonly service: (ref: BackendReference, subtype: CallSubtype) => ServiceCaller | undefined
   /** Port of the listener, for redirects that do not name one; the local port of the connection when unset. */
   readonly listenerPort?: number | undefined
 }

@@ -36,7 +36,7 @@ export function compilePlainExtAuthz(policy: ExtAuthz, environment: Environment)
   const compiled: Compiled = {
     policy,
     protocol,
-    service: environment.service(service),
+    service: environment.service(service, 'ExtAuthz'),
     cache: cacheOf(policy, environment),
   }
   return {

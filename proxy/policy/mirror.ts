@@ -51,9 +51,11 @@ export function compileMirrors(
 function send(exchange: Exchange, { filters, handler }: Mirror, called: MirrorOptions['called']): void {
   underWay++
   const copy = copyOf(exchange)
+  const observed = observe(exchange, copy)
   const answered = (own: Exchange): void => {
     called(performance.now() - copy.startMs)
     if (own.response?.isLocal === false) own.upstreamStatus = own.response.status
+    observed?.(own)
     endEndpoint(own, true)
     drop(own.response?.body, () => {
       underWay--
@@ -63,6 +65,21 @@ function send(exchange: Exchange, { filters, handler }: Mirror, called: MirrorOp
     if (own.response === undefined) handler(own, answered)
     else answered(own)
   })
+}
+
+/** The copy as trace and span of the request see it: what to call when it is answered. */
+function observe(exchange: Exchange, copy: Exchange): ((answered: Exchange) => void) | undefined {
+  if (exchange.trace === undefined && exchange.span === undefined) return undefined
+  const trace = exchange.trace?.scoped('mirror')
+  copy.trace = trace
+  const span = exchange.span?.call({ kind: 'Mirror', subtype: 'Http', target: '', request: copy.request })
+  if (span !== undefined) copy.request.headers.set('traceparent', span.traceparent)
+  return ({ response, errorDetail, endpoint }) => {
+    const status = response?.isLocal === false ? response.status : undefined
+    const error = status === undefined ? (errorDetail ?? 'no answer') : undefined
+    trace?.backendResult({ status, error })
+    span?.finish({ status, error }, endpoint)
+  }
 }
 
 function copyOf(exchange: Exchange): Exchange {

@@ -71,7 +71,12 @@ export function compileRemoteRateLimit(
 
 function compilePlain(policy: RemoteRateLimit, environment: Environment): CompiledPolicy {
   const descriptors = policy.descriptors.map((descriptor) => compileDescriptor(descriptor, environment))
-  const compiled: Compiled = { policy, service: environment.service(policy.service), descriptors, runningCharges: 0 }
+  const compiled: Compiled = {
+    policy,
+    service: environment.service(policy.service, 'RateLimit'),
+    descriptors,
+    runningCharges: 0,
+  }
   const expressions = descriptors.flatMap(({ entries, cost }) => [...entries.map(({ expression }) => expression), cost])
   return {
     request: (exchange) => limit(exchange, compiled),

@@ -2,9 +2,13 @@
 import type { ExchangeObserver } from '../config/compiled.ts'
 import type { Exchange } from '../exchange.ts'
 import type { AccessLog, AccessLogRule } from '../log/access-log.ts'
+import { redactText } from '../log/redact.ts'
 import type { Logger } from '../log/logger.ts'
 import type { Recorder } from '../metrics/recorder.ts'
 import type { ConnectionObserver } from '../tcp/observer.ts'
+
+/** A collector that is away must not fill the log. */
+const LOSS_INTERVAL_MS = 30_000
 
 export interface RuntimeObserver extends ExchangeObserver, ConnectionObserver {
   /** `rule`: the compiled access log policy of the exchange's place. */
@@ -17,18 +21,31 @@ export interface ObserverParts {
   readonly accessLog: AccessLog | undefined
   /** Logger of the module `request`: its level switches access lines. */
   readonly requestLogger: Logger
+  readonly exportLogger: Logger
 }
 
-export function createObserver({ recorder, accessLog, requestLogger }: ObserverParts): RuntimeObserver {
+export function createObserver({ recorder, accessLog, requestLogger, exportLogger }: ObserverParts): RuntimeObserver {
+  let toldAtMs = -Infinity
+  /** The metric counts them all; the log only says that it happens. */
+  const tellLoss = (fields: Readonly<Record<string, string | number>>): void => {
+    if (performance.now() - toldAtMs < LOSS_INTERVAL_MS) return
+    toldAtMs = performance.now()
+    exportLogger.warn('spans or log records were not exported', fields)
+  }
   return {
     finished(exchange, isComplete, rule) {
       const endMs = performance.now()
       if (!isComplete) exchange.errorDetail ??= 'the connection broke before the response was complete'
+      exchange.isOver = true
       recorder.finished(exchange, endMs)
       if (accessLog !== undefined && requestLogger.isEnabled('info')) accessLog.log(exchange, rule, endMs)
+      rule?.exporter?.log(exchange, endMs)
+      if (exchange.span !== undefined) exchange.span.finish(exchange, endMs)
     },
-    mirrored(durationMs) {
-      recorder.called({ kind: 'Mirror', subtype: 'Http', durationMs })
+    called: (call) => recorder.called(call),
+    exported({ signal, result, count, detail }) {
+      recorder.exported(signal, result, count)
+      if (result !== 'exported') tellLoss({ signal, result, count, error: redactText(detail ?? '') })
     },
     handshakeFinished: (result) => recorder.handshake(result),
     handshakeFailed(failure) {
@@ -42,7 +59,9 @@ export function createObserver({ recorder, accessLog, requestLogger }: ObserverP
     connectionFinished(exchange, { rule, receivedBytes }) {
       const endMs = performance.now()
       recorder.connectionFinished(exchange, { endMs, receivedBytes })
+      exchange.isOver = true
       if (accessLog !== undefined && requestLogger.isEnabled('info')) accessLog.connection(exchange, rule, endMs)
+      rule?.exporter?.connection(exchange, endMs)
     },
     refused(info) {
       recorder.refused(info.status)

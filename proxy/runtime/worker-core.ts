@@ -22,6 +22,8 @@ const GAUGE_INTERVAL_MS = 1000
 /** How often a draining worker looks whether its connections are gone. */
 const DRAIN_POLL_MS = 20
 const NANOS = 1e9
+/** Within the time main gives beyond the drain. */
+const LAST_EXPORT_MS_MIN = 500
 
 interface Prepared {
   readonly compiled: CompiledConfig
@@ -74,6 +76,7 @@ export class WorkerCore {
       recorder: this.#recorder,
       accessLog: settings.accessLog ? createAccessLog({ format: settings.logFormat, write, isVerbose }) : undefined,
       requestLogger,
+      exportLogger: this.#loggers.module('otlp'),
     })
     this.#client = parts.createClient()
     this.#grpc = parts.createGrpc()
@@ -167,6 +170,7 @@ export class WorkerCore {
     if (prepared?.compiled.generation !== generation) throw new Error(`generation ${generation} was not prepared`)
     this.#prepared = undefined
     this.#binds.swap(prepared.compiled, prepared.opened)
+    prepared.compiled.otlp.takeOver(this.#current?.otlp)
     this.#current = prepared.compiled
     this.#tap.setConfig(prepared.config)
     this.#recorder.configChanged()
@@ -186,11 +190,14 @@ export class WorkerCore {
    */
   async #drain(minMs: number, maxMs: number): Promise<void> {
     const start = performance.now()
+    void this.#current?.otlp.flush()
     await delay(minMs)
     this.#binds.drain()
     while (this.#binds.openConnections > 0 && performance.now() - start < maxMs) await delay(DRAIN_POLL_MS)
     const cut = this.#binds.openConnections
     if (cut > 0) this.#log.warn('connections cut at the end of the drain time', { connections: cut })
+    // What the last requests left; a collector that is away must not hold up the end.
+    await this.#current?.otlp.close(Math.max(LAST_EXPORT_MS_MIN, maxMs - (performance.now() - start)))
     this.close()
     this.#send({ type: 'drained' })
   }

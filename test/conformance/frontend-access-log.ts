@@ -4,7 +4,7 @@ import { replacing, type ConformanceCase } from './suite/case.ts'
 import type { SampleGateway } from './suite/gateway.ts'
 
 const SAMPLE = 'frontend-access-log.yaml'
-const DEADLINE_MS = 10_000
+const DEADLINE_MS = 15_000
 
 /** Lines of requests to this gateway, once the last one is there. */
 async function lines(gateway: SampleGateway, last: string): Promise<string[]> {
@@ -30,6 +30,27 @@ export const cases: readonly ConformanceCase[] = [
       expect(third).toMatch(/http\.path=\/nowhere\?n=3 .*http\.status=404 .*reason=NotFound/)
       expect(third).not.toContain('tenant=')
       for (const line of [second, third]) expect(line).not.toContain('src.addr=')
+    },
+  },
+  {
+    shortName: 'AccessLogOtlp',
+    description: 'the same requests go to the collector, with attributes of its own',
+    sample: SAMPLE,
+    async run(gateway) {
+      const { logs } = gateway.upstreams.collectors.http
+      await gateway.ask('/echo?n=1')
+      await gateway.ask('/echo?n=2', { headers: { 'x-log': '1', 'x-tenant': 'shop' } })
+      const own = await vi.waitUntil(
+        () => {
+          const records = logs.filter(({ attributes }) => attributes['http.host'] === `127.0.0.1:${gateway.port}`)
+          return records.length > 0 && records
+        },
+        { timeout: DEADLINE_MS },
+      )
+      expect(own.map(({ attributes }) => attributes['http.path'])).toEqual(['/echo?n=2'])
+      expect(own[0]).toMatchObject({ body: 'request', attributes: { tenant: 'shop', type: 'application/json' } })
+      // Its attributes take the place of those of the line.
+      expect(own[0]?.attributes['src.addr']).toMatch(/^127\.0\.0\.1:/)
     },
   },
   {

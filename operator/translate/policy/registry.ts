@@ -30,10 +30,12 @@ import { hostRewrite } from './host-rewrite.ts'
 import { jwtAuthentication } from './jwt-authentication.ts'
 import { rateLimit } from './local-rate-limit.ts'
 import { mcp } from './mcp.ts'
+import { metrics } from './metrics.ts'
 import { networkAuthorization } from './network-authorization.ts'
 import { notYetProgrammed } from './not-yet-programmed.ts'
 import { retry } from './retry.ts'
 import { timeouts } from './timeout.ts'
+import { tracing } from './tracing.ts'
 import { transformation } from './transformation.ts'
 
 type Section<Fields, P> = { readonly [K in keyof Fields]-?: FieldTranslator<NonNullable<Fields[K]>, P> }
@@ -63,12 +65,12 @@ export const FRONTEND = {
   accessLog,
   connect,
   http: frontendHttp,
-  metrics: notYetProgrammed({ security: false, suffix: 'frontend-metrics' }),
+  metrics,
   networkAuthorization,
   proxyProtocol,
   tcp: frontendTcp,
   tls: frontendTls,
-  tracing: notYetProgrammed({ security: false, suffix: 'frontend-tracing' }),
+  tracing,
 } satisfies Section<Frontend, FrontendPayload>
 
 export const BACKEND = {

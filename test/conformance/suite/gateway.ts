@@ -56,6 +56,8 @@ export interface SampleGateway {
   dump(): Promise<unknown>
   /** All conditions an object has, whoever its parents are. */
   conditions(kind: string, name: string): readonly Condition[]
+  /** A scrape. */
+  metrics(): Promise<string>
   /** What the proxy has written since this sample is in force. */
   log(): string
 }
@@ -139,6 +141,7 @@ export async function applySample({ sample, upstreams, on, change }: SampleInput
       return (JSON.parse(dump) as { policies: DumpedPolicy[] }).policies // api/admin describes it
     },
     dump: async () => JSON.parse((await ask(`${admin}/config_dump`)).text),
+    metrics: async () => (await ask(`http://127.0.0.1:${proxy.ports.stats}/metrics`)).text,
     conditions: (kind, name) => conditionsOf(source, kind, name),
     log,
   }

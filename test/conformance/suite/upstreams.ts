@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { mcpServer } from '../../../hack/quickstart/mcp.ts'
 import { modelServer } from '../../../hack/quickstart/model.ts'
 import { grpcServer } from '#proxy/grpc/server.testing.ts'
+import { grpcCollector, httpCollector, type TestCollector } from '#proxy/otlp/collector.testing.ts'
 import { authorizer, grpcAuthorizer } from './authorizer.ts'
 import { echo } from './echo.ts'
 import { flaky } from './flaky.ts'
@@ -34,6 +35,9 @@ export const SAMPLE_PORTS = {
   limiter: 18_092,
   /** Over TLS, and takes only the client of the samples. */
   mtls: 18_099,
+  /** Collectors of the OpenTelemetry protocol. */
+  otlpGrpc: 18_097,
+  otlpHttp: 18_098,
 } as const
 
 export const SAMPLE_SOCKET = '/tmp/gw-echo.sock'
@@ -49,6 +53,7 @@ export interface ModelRequest {
 export interface Upstreams {
   readonly ports: { readonly [N in UpstreamName]: number }
   readonly socketPath: string
+  readonly collectors: { readonly grpc: TestCollector; readonly http: TestCollector }
   /** What the model server received last. */
   lastModelRequest(): ModelRequest
   stop(): Promise<void>
@@ -100,6 +105,7 @@ export async function startUpstreams({ socketPath, port }: UpstreamOptions): Pro
   await listen(unix, { path: socketPath })
   const hanging = await fullBacklog()
   const authzGrpc = await grpcServer([grpcAuthorizer], { port: port('authzGrpc') })
+  const collectors = { grpc: await grpcCollector(port('otlpGrpc')), http: await httpCollector(port('otlpHttp')) }
   const rateLimiter = await grpcServer([limiter()], { port: port('limiter') })
   const ports = {
     echo: await open('echo'),
@@ -114,11 +120,14 @@ export async function startUpstreams({ socketPath, port }: UpstreamOptions): Pro
     authzHttp: await open('authzHttp'),
     authzGrpc: authzGrpc.port,
     limiter: rateLimiter.port,
+    otlpGrpc: collectors.grpc.port,
+    otlpHttp: collectors.http.port,
     hanging: hanging.port,
   }
   return {
     ports,
     socketPath,
+    collectors,
     lastModelRequest,
     async stop() {
       const all: TcpServer[] = [...Object.values(servers), unix]
@@ -126,6 +135,8 @@ export async function startUpstreams({ socketPath, port }: UpstreamOptions): Pro
       for (const socket of sockets) socket.destroy()
       authzGrpc.kill()
       rateLimiter.kill()
+      collectors.grpc.stop()
+      collectors.http.stop()
       await hanging.stop()
     },
   }

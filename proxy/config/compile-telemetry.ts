@@ -1,0 +1,142 @@
+// frontend.accessLog, frontend.tracing and frontend.metrics of one listener, with the exporters they share.
+import type { FrontendPayload, NamedExpression, OtlpTarget } from '#api/ir/types.gen.ts'
+import { environmentVariables } from '../cel/variables.ts'
+import type { Exchange, ExchangePlace } from '../exchange.ts'
+import { accessLogRule, type AccessLogRule } from '../log/access-log.ts'
+import { fieldRule, type AddedField, type FieldRule } from '../log/fields.ts'
+import { metricLabels, type MetricLabels } from '../metrics/metric-labels.ts'
+import { EXPORT_TIMEOUT_MS } from '../otlp/batch-exporter.ts'
+import type { Destination, Signal } from '../otlp/hub.ts'
+import { logExporter } from '../otlp/log-export.ts'
+import { resourceAttributes } from '../otlp/resource.ts'
+import type { TracingRule } from '../otlp/sampler.ts'
+import { evaluate, FAILED, isTrue } from '../policy/evaluate.ts'
+import { BUILD } from '../runtime/build-info.ts'
+import { serviceOf } from './compile-route.ts'
+import type { CompileContext } from './context.ts'
+
+export interface Telemetry {
+  readonly accessLog: AccessLogRule | undefined
+  readonly tracing: TracingRule | undefined
+  readonly metricLabels: MetricLabels | undefined
+}
+
+type Settings = Pick<FrontendPayload, 'accessLog' | 'tracing' | 'metrics'>
+
+const SPAN_NAME = 'span.name'
+const DEFAULT_PATHS: Readonly<Record<Signal, string>> = { traces: '/v1/traces', logs: '/v1/logs' }
+
+export function compileTelemetry(settings: Settings, place: ExchangePlace, context: CompileContext): Telemetry {
+  return {
+    accessLog: accessLogOf(settings, place, context),
+    tracing: tracingOf(settings, place, context),
+    metricLabels: metricLabelsOf(settings, context),
+  }
+}
+
+function accessLogOf(
+  { accessLog }: Settings,
+  place: ExchangePlace,
+  context: CompileContext,
+): AccessLogRule | undefined {
+  if (accessLog === undefined) return undefined
+  const { otlp } = accessLog
+  const exporter =
+    otlp === undefined
+      ? undefined
+      : logExporter(
+          ruleOf(otlp, context),
+          context.otlp.logs(destinationOf('logs', { target: otlp.target, place, context })),
+        )
+  return accessLogRule({ ...ruleParts(accessLog, context), exporter })
+}
+
+function tracingOf({ tracing }: Settings, place: ExchangePlace, context: CompileContext): TracingRule | undefined {
+  if (tracing === undefined) return undefined
+  const { target, add = [], resources = [], randomSampling, clientSampling } = tracing
+  const name = add.find((field) => field.name === SPAN_NAME)
+  const optional = (source: string | undefined): ((exchange: Exchange) => unknown) | undefined =>
+    source === undefined ? undefined : valueOf(source, context)
+  return {
+    ...ruleOf({ ...tracing, add: add.filter((field) => field !== name) }, context),
+    name: optional(name?.expression),
+    randomSampling: optional(randomSampling),
+    clientSampling: optional(clientSampling),
+    sink: context.otlp.traces(destinationOf('traces', { target, place, context, resources })),
+  }
+}
+
+function metricLabelsOf({ metrics }: Settings, context: CompileContext): MetricLabels | undefined {
+  return metrics === undefined ? undefined : metricLabels(addedFields(metrics.add, context))
+}
+
+interface FieldPolicy {
+  readonly filter?: string
+  readonly add?: readonly NamedExpression[]
+  readonly remove?: readonly string[]
+}
+
+function ruleOf(policy: FieldPolicy, context: CompileContext): FieldRule {
+  return fieldRule(ruleParts(policy, context))
+}
+
+function ruleParts(
+  { filter, add = [], remove = [] }: FieldPolicy,
+  context: CompileContext,
+): Parameters<typeof fieldRule>[0] {
+  const expression = filter === undefined ? undefined : context.expression(filter)
+  return {
+    filter: expression === undefined ? undefined : (exchange) => isTrue(expression, exchange),
+    remove,
+    add: addedFields(add, context),
+  }
+}
+
+function addedFields(add: readonly NamedExpression[], context: CompileContext): AddedField[] {
+  return add.map(({ name, expression }) => ({ name, value: valueOf(expression, context) }))
+}
+
+/** undefined when it fails. */
+function valueOf(source: string, context: CompileContext): (exchange: Exchange) => unknown {
+  const expression = context.expression(source)
+  return (exchange) => {
+    const value = evaluate(expression, exchange)
+    return value === FAILED ? undefined : value
+  }
+}
+
+interface DestinationInput {
+  readonly target: OtlpTarget
+  readonly place: ExchangePlace
+  readonly context: CompileContext
+  readonly resources?: readonly NamedExpression[]
+}
+
+function destinationOf(signal: Signal, { target, place, context, resources = [] }: DestinationInput): Destination {
+  const path = target.path ?? DEFAULT_PATHS[signal]
+  const gateway = { namespace: place.gatewayNamespace, name: place.gatewayName }
+  return {
+    key: JSON.stringify([target.service, target.protocol, path, gateway, resources]),
+    channel: {
+      caller: serviceOf(target.service, context, { timeoutMs: EXPORT_TIMEOUT_MS }),
+      protocol: target.protocol,
+      path,
+    },
+    resource: resourceAttributes({
+      environment: process.env,
+      gateway,
+      version: BUILD.version,
+      added: resources.map(({ name, expression }) => ({ name, value: constantOf(expression, context) })),
+    }),
+    version: BUILD.version,
+  }
+}
+
+/** Only the environment and constants: there is no request. */
+function constantOf(source: string, context: CompileContext): unknown {
+  try {
+    return context.expression(source).evaluate(environmentVariables())
+  } catch {
+    return undefined
+  }
+}

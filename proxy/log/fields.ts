@@ -1,0 +1,136 @@
+// The fields of one entry about a request, in the order of the data-plane supplement, section 6.3: the same for the
+// access log, its export and spans. Never gives header values.
+import { attributeFields } from '#api/cel/values/flattened.ts'
+import type { Exchange, ExchangePlace, LlmFacts, McpFacts } from '../exchange.ts'
+
+/** Takes fields in their order; undefined values are left out. */
+export interface FieldSink {
+  /** A value that cannot hold anything but plain characters (names checked by a schema, numbers as text). */
+  plain(name: string, value: string | undefined): void
+  /** A value that came from a peer. */
+  text(name: string, value: string | undefined): void
+  /** A value of the quoted type. */
+  quoted(name: string, value: string | undefined): void
+  number(name: string, value: number | undefined): void
+  /** An added field of any type; null is left out as well. Never dropped. */
+  added(name: string, value: unknown): void
+}
+
+export interface AddedField {
+  readonly name: string
+  /** undefined: the expression failed or gave nothing; the field is left out. Must not throw. */
+  readonly value: (exchange: Exchange) => unknown
+}
+
+/** What a policy makes of the fields. Make it with `fieldRule`. */
+export interface FieldRule {
+  /** Takes the request only when true. Must not throw. */
+  readonly filter: ((exchange: Exchange) => boolean) | undefined
+  readonly dropped: ReadonlySet<string> | undefined
+  readonly added: readonly AddedField[]
+}
+
+/** Removed names and names that are also added are dropped; added fields come last, in their order. */
+export function fieldRule(policy: {
+  filter: ((exchange: Exchange) => boolean) | undefined
+  remove: readonly string[]
+  add: readonly AddedField[]
+}): FieldRule {
+  const dropped = new Set([...policy.remove, ...policy.add.map((field) => field.name)])
+  return { filter: policy.filter, dropped: dropped.size === 0 ? undefined : dropped, added: policy.add }
+}
+
+/** Flattened values become a field for each entry. */
+export function addFields(sink: FieldSink, { added }: FieldRule, exchange: Exchange): void {
+  for (const { name, value } of added) {
+    for (const [field, own] of attributeFields(name, value(exchange))) sink.added(field, own)
+  }
+}
+
+export function addPlace(line: FieldSink, place: ExchangePlace): void {
+  line.plain('gateway', `${place.gatewayNamespace}/${place.gatewayName}`)
+  line.plain('listener', place.listener)
+  line.plain('route_rule', place.routeRule)
+  if (place.routeName !== undefined) line.plain('route', `${place.routeNamespace ?? ''}/${place.routeName}`)
+}
+
+export function addHttp(line: FieldSink, exchange: Exchange): void {
+  const { request, response } = exchange
+  addSource(line, exchange)
+  line.text('http.method', request.method)
+  line.text('http.host', request.host)
+  const query = request.loggedQuery ?? request.query
+  line.text('http.path', query === '' ? request.path : `${request.path}?${query}`)
+  line.plain('http.version', request.version)
+  if (response === undefined) return
+  line.number('http.status', response.status)
+  if (exchange.isGrpc) line.text('grpc.status', response.grpcStatus)
+}
+
+export function addSource(line: FieldSink, { endpoint, connection }: Exchange): void {
+  line.text('endpoint', endpoint)
+  line.plain('src.addr', socketAddress(connection.sourceAddress, connection.sourcePort))
+  if (connection.peer !== undefined) line.text('src.identity', connection.peer.spiffeId ?? connection.peer.subject)
+}
+
+export function addOutcome(line: FieldSink, exchange: Exchange, durationMs: number): void {
+  if (exchange.span !== undefined) {
+    line.plain('trace.id', exchange.span.traceId)
+    line.plain('span.id', exchange.span.spanId)
+  }
+  if (exchange.attributes !== undefined) line.text('jwt.sub', subjectOf(exchange.attributes['jwt']))
+  line.plain('protocol', exchange.backendProtocol)
+  if (exchange.mcp !== undefined) addMcp(line, exchange.mcp)
+  if (exchange.llm !== undefined) addLlm(line, exchange.llm, durationMs)
+  if (exchange.retryAttempt > 0) line.number('retry.attempt', exchange.retryAttempt)
+  line.quoted('error', exchange.errorDetail)
+  if (exchange.reason !== 'Upstream') line.plain('reason', exchange.reason)
+  line.plain('duration', `${Math.floor(durationMs)}ms`)
+}
+
+/** Claims are what the client's token says: `sub` may be anything. */
+function subjectOf(claims: unknown): string | undefined {
+  if (typeof claims !== 'object' || claims === null || !('sub' in claims)) return undefined
+  return typeof claims.sub === 'string' ? claims.sub : undefined
+}
+
+function addMcp(line: FieldSink, mcp: McpFacts): void {
+  line.text('mcp.method.name', mcp.methodName)
+  line.text('mcp.target', mcp.target)
+  line.plain('mcp.resource.type', mcp.kind)
+  if (mcp.kind === 'resource') line.text('mcp.resource.uri', mcp.name)
+  else if (mcp.kind === 'tool') line.text('gen_ai.tool.name', mcp.name)
+  else if (mcp.kind === 'prompt') line.text('gen_ai.prompt.name', mcp.name)
+  line.text('mcp.session.id', mcp.sessionId)
+  line.number('mcp.error.code', mcp.errorCode)
+  line.quoted('mcp.error.message', mcp.errorMessage)
+}
+
+function addLlm(line: FieldSink, llm: LlmFacts, durationMs: number): void {
+  line.plain('gen_ai.operation.name', 'chat')
+  line.text('gen_ai.provider.name', llm.provider)
+  line.text('gen_ai.request.model', llm.requestModel)
+  line.text('gen_ai.response.model', llm.responseModel)
+  line.number('gen_ai.usage.input_tokens', llm.inputTokens)
+  line.number('gen_ai.usage.cache_creation.input_tokens', llm.cacheCreationInputTokens)
+  line.number('gen_ai.usage.cache_read.input_tokens', llm.cachedInputTokens)
+  line.number('gen_ai.usage.output_tokens', llm.outputTokens)
+  line.number('gen_ai.usage.reasoning_tokens', llm.reasoningTokens)
+  line.plain('gw.ai.time_to_first_token', seconds(llm.timeToFirstTokenMs))
+  line.plain('gw.ai.time_per_output_token', seconds(millisPerOutputToken(llm, durationMs)))
+}
+
+/** Mean pause between output tokens after the first one; undefined unless it was streamed and has two tokens. */
+export function millisPerOutputToken(llm: LlmFacts, durationMs: number): number | undefined {
+  const { outputTokens, timeToFirstTokenMs } = llm
+  if (outputTokens === undefined || timeToFirstTokenMs === undefined || outputTokens < 2) return undefined
+  return Math.max(0, durationMs - timeToFirstTokenMs) / (outputTokens - 1)
+}
+
+function seconds(millis: number | undefined): string | undefined {
+  return millis === undefined ? undefined : (millis / 1000).toFixed(6)
+}
+
+export function socketAddress(address: string, port: number): string {
+  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
+}

@@ -1,0 +1,41 @@
+// Labels that `frontend.metrics` adds to every metric of a request: evaluated once for each request, when it is over.
+import type { Exchange } from '../exchange.ts'
+import type { AddedField } from '../log/fields.ts'
+import { textOf } from '../policy/evaluate.ts'
+import { FAMILIES } from './families.ts'
+
+export interface MetricLabels {
+  /** Name and value in turn; always all names. Must not throw. */
+  values(exchange: Exchange): readonly string[]
+}
+
+const UNKNOWN = 'unknown'
+/** Labels of the metrics themselves: an added one must not take the place of one. */
+const RESERVED: readonly string[] = ['le', 'quantile', ...FAMILIES.flatMap(({ labels }) => labels)]
+const FIRST_BAD = /^(?=\d)/
+const BAD = /[^a-zA-Z0-9_]/g
+
+export function metricLabels(fields: readonly AddedField[]): MetricLabels {
+  const taken = new Set<string>(RESERVED)
+  const compiled: { readonly name: string; readonly value: AddedField['value'] }[] = []
+  for (const { name, value } of fields) {
+    const own = labelName(name, taken)
+    taken.add(own)
+    compiled.push({ name: own, value })
+  }
+  return {
+    values(exchange) {
+      const labels: string[] = []
+      for (const { name, value } of compiled) labels.push(name, textOf(value(exchange)) ?? UNKNOWN)
+      return labels
+    },
+  }
+}
+
+/** As Prometheus takes it (letters, digits, underscores, not two of them first), and unlike every one in `taken`. */
+export function labelName(name: string, taken: ReadonlySet<string>): string {
+  let label = name.replaceAll(BAD, '_').replace(FIRST_BAD, '_')
+  if (label.startsWith('__')) label = `attribute${label}`
+  while (taken.has(label)) label = `attribute_${label}`
+  return label
+}
