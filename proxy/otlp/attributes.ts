@@ -1,4 +1,4 @@
-// Fields of a request as OTLP attributes: the same names as in the access log, with types. Bounded in number and length.
+// Fields of a request as OTLP attributes: names of the access log, with types. Bounded in number and length.
 import { create, type MessageInitShape } from '@bufbuild/protobuf'
 import { CelUint } from '#api/cel/values/uint.ts'
 import { jsonText } from '#api/cel/values/json.ts'

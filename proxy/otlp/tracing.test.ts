@@ -1,10 +1,10 @@
-// frontend.tracing and accessLog.otlp on a real proxy, with real collectors that the OpenTelemetry project's decoder reads.
+// frontend.tracing and accessLog.otlp on a real proxy; the OpenTelemetry project's decoder reads what collectors get.
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { FrontendPayload, Policy, TrafficPayload, Tracing } from '#api/ir/types.gen.ts'
 import { closeServer, listening } from '#test/ports.ts'
 import { testProxy, type TestProxy, type TestRoute } from '#test/proxy.ts'
-import { grpcCollector, httpCollector, type ReceivedSpan, type TestCollector } from './collector.testing.ts'
+import { grpcCollector, httpCollector, type ReceivedSpan, type TestCollector } from '#test/otlp-collector.ts'
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c'
 const PARENT = 'b7ad6b7169203331'

@@ -14,7 +14,7 @@ import {
   RESOURCE_EXHAUSTED,
   UNAVAILABLE,
   type ScriptedAnswer,
-} from './collector.testing.ts'
+} from '#test/otlp-collector.ts'
 import { TraceService } from './gen/opentelemetry/proto/collector/trace/v1/trace_service.gen.ts'
 import { retryAfterMs, retryInfoMs } from './retry-info.ts'
 import { sendBatch, type OtlpChannel } from './transport.ts'

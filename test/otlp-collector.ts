@@ -3,7 +3,7 @@
 import { createServer } from 'node:http'
 import { Server, ServerCredentials, status as GrpcCode, type Metadata } from '@grpc/grpc-js'
 import root from '@opentelemetry/otlp-transformer/build/src/generated/root.js'
-import { closeServer, listening } from '#test/ports.ts'
+import { closeServer, listening } from './ports.ts'
 
 export interface ReceivedSpan {
   readonly name: string
