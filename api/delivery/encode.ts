@@ -110,6 +110,8 @@ export function keepingPrevious(
   previous: ReadonlyMap<string, Files>,
 ): DeliveredObject[] {
   return objects.map((object) => {
+    // The object of the index switches with it.
+    if (object.files.has(INDEX_FILE)) return object
     const files: Files = new Map(object.files)
     let bytes = sizeOf(files)
     for (const [name, content] of previous.get(`${object.kind}/${object.name}`) ?? []) {

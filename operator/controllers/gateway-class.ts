@@ -1,0 +1,28 @@
+// Makes the operator's own GatewayClass, and makes it again when somebody deletes it. A class of that name with another
+// controller is not taken over: the API server refuses the change of an immutable field, and that is said in the log.
+import { Effect } from 'effect'
+import { KubeClient } from '../kube/client.ts'
+import { TRANSLATED } from '../kube/resources.ts'
+import type { KubeObject } from '../translate/kube.ts'
+import type { OperatorSettings } from './settings.ts'
+
+export const applyGatewayClass = Effect.fn('operator.applyGatewayClass')(function* (settings: OperatorSettings) {
+  const client = yield* KubeClient
+  yield* client.apply(gatewayClassOf(settings), TRANSLATED.GatewayClass, settings.controllerName)
+})
+
+function gatewayClassOf({ className, controllerName, classParametersRefs }: OperatorSettings): KubeObject {
+  const parametersRef = classParametersRefs.get(className)
+  const spec = {
+    controllerName,
+    description: 'Gateways for HTTP, gRPC, TCP, TLS, LLM and MCP traffic, run by Gw',
+    ...(parametersRef !== undefined && { parametersRef }),
+  }
+  const object = {
+    apiVersion: 'gateway.networking.k8s.io/v1',
+    kind: 'GatewayClass',
+    metadata: { name: className },
+    spec,
+  }
+  return object
+}

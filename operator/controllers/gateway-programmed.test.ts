@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest'
+import type { Acknowledgement } from '#api/delivery/acknowledgement.ts'
+import { condition } from '../status/condition.ts'
+import type { GatewayBody } from '../status/object-status.ts'
+import { type GatewayFacts, withProgrammed } from './gateway-programmed.ts'
+
+const body: GatewayBody = {
+  addresses: [],
+  attachedListenerSets: 0,
+  listeners: [],
+  conditions: [
+    condition({ type: 'Accepted', isTrue: true, reason: 'Accepted', message: 'ok', generation: 3 }),
+    condition({ type: 'Programmed', isTrue: true, reason: 'Programmed', message: 'ok', generation: 3 }),
+  ],
+}
+
+function loaded(change: Partial<Acknowledgement> = {}): Map<string, Acknowledgement> {
+  return new Map([['pod', { generation: 7, gatewayGeneration: 3, gatewayUid: 'u', revision: 'r', ...change }]])
+}
+
+function conditions(change: Partial<GatewayFacts>): string[] {
+  const facts: GatewayFacts = {
+    uid: 'u',
+    generation: 3,
+    deployProblems: [],
+    failure: undefined,
+    acknowledgements: loaded(),
+    isReplicaExpected: true,
+    current: [],
+    ...change,
+  }
+  return withProgrammed(body, facts).conditions.map(
+    ({ type, status, reason, observedGeneration }) => `${type}=${status} ${reason} ${observedGeneration}`,
+  )
+}
+
+describe('withProgrammed', () => {
+  const none = new Map<string, Acknowledgement>()
+  const before = [condition({ type: 'Programmed', isTrue: true, reason: 'Programmed', message: '', generation: 2 })]
+  const rejected = { generation: 8, message: 'no' }
+
+  it.each<[string, Partial<GatewayFacts>, string, string]>([
+    ['a proxy runs it', {}, 'True Accepted 3', 'True Programmed 3'],
+    ['no proxy runs it', { acknowledgements: none }, 'True Accepted 3', 'False Pending 3'],
+    ['none is expected', { acknowledgements: none, isReplicaExpected: false }, 'True Accepted 3', 'True Programmed 3'],
+    [
+      'a Gateway of that name that is gone',
+      { acknowledgements: loaded({ gatewayUid: 'x' }) },
+      'True Accepted 3',
+      'False Pending 3',
+    ],
+    [
+      'an older generation',
+      { acknowledgements: loaded({ gatewayGeneration: 2 }) },
+      'True Accepted 3',
+      'False Pending 3',
+    ],
+    [
+      'older, and programmed before',
+      { acknowledgements: loaded({ gatewayGeneration: 2 }), current: before },
+      'True Accepted 3',
+      'True Programmed 2',
+    ],
+    [
+      'refused',
+      { acknowledgements: loaded({ gatewayGeneration: 2, rejected }), current: before },
+      'True Accepted 3',
+      'False Invalid 3',
+    ],
+    [
+      'refused by one, run by another',
+      {
+        acknowledgements: new Map([...loaded(), ['b', { ...[...loaded().values()][0], rejected } as Acknowledgement]]),
+      },
+      'True Accepted 3',
+      'True Programmed 3',
+    ],
+    ['objects could not be written', { failure: 'forbidden' }, 'True Accepted 3', 'False DeploymentFailed 3'],
+    [
+      'parameters are wrong',
+      { deployProblems: [{ reason: 'InvalidParameters', message: 'm' }] },
+      'False InvalidParameters 3',
+      'False Invalid 3',
+    ],
+    ['no ports', { deployProblems: [{ reason: 'NoValidPorts', message: 'm' }] }, 'True Accepted 3', 'False Invalid 3'],
+  ])('%s', (_what, change, accepted, programmed) => {
+    expect(conditions(change)).toEqual([`Accepted=${accepted}`, `Programmed=${programmed}`])
+  })
+})

@@ -1,0 +1,65 @@
+// What translation cannot know about a Gateway: whether its objects could be made, and whether a proxy runs what was
+// rendered for it. Changes the two conditions that say so. Pure.
+import type { Acknowledgement } from '#api/delivery/acknowledgement.ts'
+import { type Condition, condition } from '../status/condition.ts'
+import type { GatewayBody } from '../status/object-status.ts'
+
+export interface GatewayFacts {
+  readonly uid: string
+  readonly generation: number
+  /** Problems of the deployer that are errors. */
+  readonly deployProblems: ReadonlyArray<{ readonly reason: string; readonly message: string }>
+  /** Why objects could not be written. */
+  readonly failure: string | undefined
+  readonly acknowledgements: ReadonlyMap<string, Acknowledgement>
+  /** False when the workload is scaled to zero on purpose. */
+  readonly isReplicaExpected: boolean
+  /** As it stands in the cluster. */
+  readonly current: readonly Condition[]
+}
+
+export function withProgrammed(body: GatewayBody, facts: GatewayFacts): GatewayBody {
+  return { ...body, conditions: body.conditions.map((one) => adjusted(one, facts)) }
+}
+
+function adjusted(one: Condition, facts: GatewayFacts): Condition {
+  if (one.type === 'Accepted') return accepted(one, facts)
+  return one.type === 'Programmed' ? programmed(one, facts) : one
+}
+
+function accepted(one: Condition, { deployProblems, generation }: GatewayFacts): Condition {
+  const parameters = deployProblems.filter(({ reason }) => reason === 'InvalidParameters')
+  if (parameters.length === 0 || one.status !== 'True') return one
+  const message = parameters.map((problem) => problem.message).join('\n')
+  return condition({ type: one.type, isTrue: false, reason: 'InvalidParameters', message, generation })
+}
+
+function programmed(one: Condition, facts: GatewayFacts): Condition {
+  const { deployProblems, failure, generation } = facts
+  if (one.status !== 'True') return one
+  const no = (reason: string, message: string): Condition =>
+    condition({ type: one.type, isTrue: false, reason, message, generation })
+  if (deployProblems.length > 0) return no('Invalid', deployProblems.map(({ message }) => message).join('\n'))
+  if (failure !== undefined) return no('DeploymentFailed', failure)
+  return isLoaded(facts) || !facts.isReplicaExpected ? one : notYet(facts, no)
+}
+
+function isLoaded({ acknowledgements, uid, generation }: GatewayFacts): boolean {
+  return [...acknowledgements.values()].some(
+    (known) => known.gatewayUid === uid && known.generation > 0 && known.gatewayGeneration >= generation,
+  )
+}
+
+/** A Gateway that was programmed stays so, for its older generation, until a proxy has the new one or refuses it. */
+function notYet(
+  { current, acknowledgements }: GatewayFacts,
+  no: (reason: string, message: string) => Condition,
+): Condition {
+  const refusal = [...acknowledgements.values()].find(({ rejected }) => rejected !== undefined)?.rejected
+  if (refusal !== undefined) return no('Invalid', `a proxy refused the configuration: ${refusal.message}`)
+  const before = current.find(({ type }) => type === 'Programmed')
+  const none = no('Pending', 'no proxy has loaded the configuration yet')
+  if (before?.status !== 'True') return none
+  const { type, status, reason, message, observedGeneration } = before
+  return { type, status, reason, message, ...(observedGeneration !== undefined && { observedGeneration }) }
+}

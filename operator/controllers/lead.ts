@@ -1,0 +1,264 @@
+// What only the leader does: publish, deploy, write statuses, make the GatewayClass, tell about refusals. Everything
+// begins anew with each leadership, so nothing that another leader changed in between is believed.
+import { isDeepStrictEqual } from 'node:util'
+import { Clock, Effect, type Scope } from 'effect'
+import { deliveryNames } from '#api/delivery/names.ts'
+import type { Gateway } from '#api/gateway/gateway.gen.ts'
+import type { ObjectChange } from '../kube/cache.ts'
+import type { KubeClient } from '../kube/client.ts'
+import type { KubeError } from '../kube/errors.ts'
+import { makeWorkQueue, type WorkQueue } from '../kube/work-queue.ts'
+import { Publisher } from '../publish/publisher.ts'
+import { mergeStatus } from '../status/merge.ts'
+import type { ObjectStatus } from '../status/object-status.ts'
+import type { KubeObject } from '../translate/kube.ts'
+import { nameKey } from '../translate/object-ref.ts'
+import type { RenderedGateway, Translation } from '../translate/translation.ts'
+import { GatewayDeployer } from './deploy-gateway.ts'
+import { applyGatewayClass } from './gateway-class.ts'
+import { gatewayStatusFacts } from './gateway-facts.ts'
+import { withProgrammed } from './gateway-programmed.ts'
+import { acknowledgementsOf, type World } from './world.ts'
+import { Rejections } from './rejections.ts'
+import { ACKNOWLEDGEMENTS, DELIVERED_CONFIG_MAP, DELIVERED_SECRET } from './sources.ts'
+import { statusKey, statusOf, statusWriter } from './status-writer.ts'
+
+/** Status writes at the same time; resources supplement, section 2.10. */
+const STATUS_WRITERS = 100
+const PUBLISHERS = 16
+const DEPLOYERS = 8
+const SETTLE_CHECK = '15 seconds'
+
+interface Queues {
+  readonly publish: WorkQueue
+  readonly deploy: WorkQueue
+  readonly status: WorkQueue
+  readonly gatewayClass: WorkQueue
+  readonly rejections: WorkQueue
+}
+
+/** Works until it is interrupted. */
+export const lead: (world: World) => Effect.Effect<never, never, KubeClient | Scope.Scope> = Effect.fn('operator.lead')(
+  function* (world: World) {
+    const leader = new Leader(world)
+    const queues = yield* makeQueues(leader)
+    leader.start(queues)
+    yield* Effect.addFinalizer(() =>
+      Effect.sync(() => {
+        world.listener = undefined
+      }),
+    )
+    return yield* Effect.forever(
+      Effect.sleep(SETTLE_CHECK).pipe(
+        Effect.andThen(Clock.currentTimeMillis),
+        Effect.map((now) => {
+          for (const key of leader.publisher.due(now)) queues.publish.add(key)
+        }),
+      ),
+    )
+  },
+)
+
+const makeQueues = Effect.fnUntraced(function* (leader: Leader) {
+  const { observer, cache, settings } = leader.world
+  const observe = observer.run
+  const queue = (
+    name: string,
+    concurrency: number,
+    work: (key: string) => Effect.Effect<void, KubeError, KubeClient>,
+  ) => makeWorkQueue({ name, concurrency, work, observe })
+  const queues: Queues = {
+    publish: yield* queue('publisher', PUBLISHERS, (key) => leader.publish(key)),
+    deploy: yield* queue('gateway', DEPLOYERS, (key) => leader.deploy(key)),
+    status: yield* queue(
+      'status',
+      STATUS_WRITERS,
+      statusWriter({
+        cache,
+        controllerName: settings.controllerName,
+        desired: (kind, key) => leader.desired(kind, key),
+        onWritten: () => observer.wrote('status', 1),
+      }),
+    ),
+    gatewayClass: yield* queue('gatewayclass', 1, () => applyGatewayClass(settings)),
+    rejections: yield* queue('rejections', 1, (key) => leader.tellRejections(key)),
+  }
+  return queues
+})
+
+class Leader {
+  readonly world: World
+  readonly publisher: Publisher
+  readonly #deployer: GatewayDeployer
+  readonly #rejections: Rejections
+  #queues: Queues | undefined = undefined
+  #statuses = new Map<string, ObjectStatus>()
+  /** As last seen, by Gateway: what is the same needs no work. */
+  #rendered = new Map<string, RenderedGateway>()
+  #publishProblems = new Map<string, string>()
+
+  constructor(world: World) {
+    const { settings, cache } = world
+    this.world = world
+    this.publisher = new Publisher(settings.controllerName)
+    this.#rejections = new Rejections(settings.controllerName)
+    this.#deployer = new GatewayDeployer({ settings, cache, onChange: (key) => this.#queueGatewayStatus(key) })
+  }
+
+  start(queues: Queues): void {
+    this.#queues = queues
+    queues.gatewayClass.add(this.world.settings.className)
+    this.#onTranslation(this.world.translation())
+    for (const key of this.#rendered.keys()) queues.rejections.add(key)
+    const all = Object.values(queues) as WorkQueue[]
+    this.world.listener = {
+      onChange: (change) => this.#onChange(change),
+      onTranslation: (translation) => this.#onTranslation(translation),
+      isIdle: () => all.every((queue) => queue.isIdle()),
+    }
+  }
+
+  publish(key: string): Effect.Effect<void, KubeError, KubeClient> {
+    const [gateway, rendered] = [this.#gateway(key), this.#rendered.get(key)]
+    if (gateway === undefined || rendered === undefined) {
+      this.publisher.forget(key)
+      return Effect.void
+    }
+    return this.publisher.publish(key, gateway, rendered).pipe(
+      Effect.map((outcome) => {
+        const problem = 'problem' in outcome ? outcome.problem : undefined
+        if ('written' in outcome) this.world.observer.wrote('delivery', outcome.written)
+        if (problem === this.#publishProblems.get(key)) return
+        if (problem === undefined) this.#publishProblems.delete(key)
+        else this.#publishProblems.set(key, problem)
+        this.#queueGatewayStatus(key)
+      }),
+    )
+  }
+
+  deploy(key: string): Effect.Effect<void, KubeError, KubeClient> {
+    const [gateway, rendered] = [this.#gateway(key), this.#rendered.get(key)]
+    if (gateway !== undefined && rendered !== undefined) return this.#deployer.deploy(key, gateway, rendered)
+    this.#deployer.forget(key)
+    return Effect.void
+  }
+
+  tellRejections(key: string): Effect.Effect<void, never, KubeClient> {
+    const gateway = this.#gateway(key)
+    if (gateway === undefined) return Effect.void
+    const acknowledgements = acknowledgementsOf(
+      this.world,
+      gateway,
+      deliveryNames(gateway.metadata.name).acknowledgements,
+    )
+    return Effect.map(this.#rejections.tell(gateway, acknowledgements), (count) => this.world.observer.rejected(count))
+  }
+
+  /** What the status of an object should say now. */
+  desired(kind: string, key: string): ObjectStatus | undefined {
+    const status = this.#statuses.get(`${kind} ${key}`)
+    const gateway = kind === 'Gateway' ? this.#gateway(key) : undefined
+    if (status === undefined || gateway === undefined || !('attachedListenerSets' in status.status)) return status
+    const facts = gatewayStatusFacts(this.world, gateway, {
+      deployProblems: this.#deployer.problemsOf(key),
+      failure: this.#publishProblems.get(key) ?? this.#deployer.failureOf(key),
+    })
+    return { ...status, status: withProgrammed(status.status, facts) }
+  }
+
+  #onTranslation({ perGateway, statuses }: Translation): void {
+    const queues = this.#queues
+    if (queues === undefined) return
+    const before = this.#rendered
+    this.#rendered = new Map(perGateway)
+    for (const [key, rendered] of perGateway) {
+      const known = before.get(key)
+      if (!isDeepStrictEqual(known, rendered)) queues.publish.add(key)
+      if (!isDeepStrictEqual(known?.config.binds, rendered.config.binds)) queues.deploy.add(key)
+    }
+    for (const key of before.keys()) {
+      if (perGateway.has(key)) continue
+      queues.publish.add(key)
+      queues.deploy.add(key)
+    }
+    this.#statuses = new Map(statuses.map((status) => [statusKey(status), status]))
+    for (const status of statuses) if (this.#isDue(status)) queues.status.add(statusKey(status))
+  }
+
+  /** Whether the cluster says something else, as far as the cache knows. */
+  #isDue({ kind, namespace, name }: ObjectStatus): boolean {
+    const current = this.world.cache.get(kind, namespace, name)
+    const status = this.desired(kind, nameKey(namespace, name))
+    if (current === undefined || status === undefined) return false
+    const { controllerName } = this.world.settings
+    return mergeStatus({ current: statusOf(current), desired: status.status, controllerName, now: '' }) !== undefined
+  }
+
+  #onChange(change: ObjectChange): void {
+    const queues = this.#queues
+    const object = change.after ?? change.before
+    if (queues === undefined || object === undefined) return
+    this.#userChanged(queues, object, change)
+    const owner = ownerOf(object)
+    if (owner === undefined) return
+    if (change.kind === ACKNOWLEDGEMENTS) {
+      this.#queueGatewayStatus(owner)
+      queues.rejections.add(owner)
+    } else if (change.kind === DELIVERED_CONFIG_MAP || change.kind === DELIVERED_SECRET) {
+      const kind = change.kind === DELIVERED_SECRET ? 'Secret' : 'ConfigMap'
+      const touched = { key: owner, kind, name: object.metadata.name, version: versionOf(change) }
+      if (this.publisher.touched(touched)) queues.publish.add(owner)
+    } else this.#ownedChanged(queues, owner, object, change)
+  }
+
+  #userChanged({ deploy, publish, gatewayClass }: Queues, object: KubeObject, change: ObjectChange): void {
+    const { kind, key } = change
+    const { className } = this.world.settings
+    if (kind === 'GatewayClass' && object.metadata.name === className) gatewayClass.add(className)
+    if (kind === 'Gateway' && !isSameButStatus(change)) {
+      deploy.add(key)
+      publish.add(key)
+    }
+    if (kind !== 'GwParameters' && kind !== 'GatewayClass') return
+    for (const one of this.#rendered.keys()) deploy.add(one)
+  }
+
+  #ownedChanged({ deploy }: Queues, owner: string, object: KubeObject, change: ObjectChange): void {
+    if (change.kind === 'Deployment' || change.kind === 'DaemonSet') this.#queueGatewayStatus(owner)
+    if (isSameButStatus(change)) return
+    if (this.#deployer.touched(owner, object, versionOf(change))) deploy.add(owner)
+  }
+
+  #queueGatewayStatus(key: string): void {
+    const status = this.#statuses.get(`Gateway ${key}`)
+    if (status !== undefined && this.#isDue(status)) this.#queues?.status.add(statusKey(status))
+  }
+
+  #gateway(key: string): Gateway | undefined {
+    const slash = key.indexOf('/')
+    const gateway = this.world.cache.get('Gateway', key.slice(0, slash), key.slice(slash + 1))
+    // Of its kind in the cache.
+    return gateway?.metadata.deletionTimestamp === undefined ? (gateway as Gateway | undefined) : undefined
+  }
+}
+
+/** `namespace/name` of the Gateway that an object belongs to. */
+function ownerOf({ metadata }: KubeObject): string | undefined {
+  const owner = metadata.ownerReferences?.find(({ kind, controller }) => kind === 'Gateway' && controller === true)
+  return owner === undefined ? undefined : nameKey(metadata.namespace ?? '', owner.name)
+}
+
+/** 'deleted' is no version. */
+function versionOf({ after }: ObjectChange): string {
+  return after === undefined ? 'deleted' : (after.metadata.resourceVersion ?? '')
+}
+
+function isSameButStatus({ before, after }: ObjectChange): boolean {
+  if (before === undefined || after === undefined) return false
+  return isDeepStrictEqual(withoutStatus(before), withoutStatus(after))
+}
+
+function withoutStatus(object: KubeObject): unknown {
+  const { resourceVersion: _version, ...metadata } = object.metadata
+  return { ...object, metadata, status: undefined }
+}

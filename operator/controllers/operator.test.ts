@@ -1,0 +1,305 @@
+// The operator against an API server in this process: what users see of it.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { DeliveryDecoder } from '#api/delivery/decode.ts'
+import type { Files } from '#api/delivery/document.ts'
+import { FakeKube } from '#test/fakekube/server.ts'
+import type { FakeObject } from '#test/fakekube/store.ts'
+import { configFor, type TestOperator, testOperator, type TestOperatorOptions } from '#test/operator.ts'
+import { until } from '#test/wait.ts'
+
+let kube: FakeKube
+const operators: TestOperator[] = []
+
+beforeEach(async () => {
+  kube = await FakeKube.start()
+  for (const name of ['gw-system', 'shop'])
+    make('namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+})
+
+afterEach(async () => {
+  for (const one of operators.splice(0)) await one.stop()
+  await kube.stop()
+})
+
+async function start(options: Partial<TestOperatorOptions> = {}): Promise<TestOperator> {
+  const one = await testOperator({ config: configFor(kube.url), ...options })
+  operators.push(one)
+  return one
+}
+
+function make(resource: string, object: FakeObject): FakeObject {
+  return kube.store.create(resource, object)
+}
+
+const GATEWAYS = 'gateways.gateway.networking.k8s.io'
+const ROUTES = 'httproutes.gateway.networking.k8s.io'
+
+function gateway(name = 'web', port = 80): FakeObject {
+  return {
+    apiVersion: 'gateway.networking.k8s.io/v1',
+    kind: 'Gateway',
+    metadata: { name, namespace: 'shop' },
+    spec: { gatewayClassName: 'gw', listeners: [{ name: 'http', port, protocol: 'HTTP' }] },
+  }
+}
+
+function route(name = 'cart', host = 'cart.example.com'): FakeObject {
+  return {
+    apiVersion: 'gateway.networking.k8s.io/v1',
+    kind: 'HTTPRoute',
+    metadata: { name, namespace: 'shop' },
+    spec: {
+      parentRefs: [{ name: 'web' }],
+      hostnames: [host],
+      rules: [{ backendRefs: [{ name: 'cart', port: 80 }] }],
+    },
+  }
+}
+
+function filesOf(object: FakeObject | undefined): [string, Uint8Array][] {
+  const { data = {}, binaryData = {} } = (object ?? {}) as {
+    data?: Record<string, string>
+    binaryData?: Record<string, string>
+  }
+  const encoding = object?.kind === 'Secret' ? 'base64' : 'utf8'
+  return [
+    ...Object.entries(data).map(([name, text]): [string, Uint8Array] => [name, Buffer.from(text, encoding)]),
+    ...Object.entries(binaryData).map(([name, text]): [string, Uint8Array] => [name, Buffer.from(text, 'base64')]),
+  ]
+}
+
+/** What a proxy would load now. */
+function delivered(name = 'web'): ReturnType<DeliveryDecoder['decode']> {
+  const files: Files = new Map([
+    ...filesOf(kube.store.get('configmaps', `shop/${name}-config`)),
+    ...filesOf(kube.store.get('configmaps', `shop/${name}-endpoints`)),
+    ...filesOf(kube.store.get('secrets', `shop/${name}-secrets`)),
+  ])
+  return new DeliveryDecoder().decode((file) => files.get(file))
+}
+
+function hosts(): string[] {
+  const outcome = delivered()
+  return 'delivered' in outcome ? outcome.delivered.config.routes.flatMap(({ hostnames }) => hostnames ?? []) : []
+}
+
+interface Conditions {
+  readonly conditions?: ReadonlyArray<{ type: string; status: string; reason: string; lastTransitionTime: string }>
+}
+
+function condition(object: FakeObject | undefined, type: string): string {
+  const status = object?.['status'] as (Conditions & { parents?: Conditions[] }) | undefined
+  const all = [...(status?.conditions ?? []), ...(status?.parents ?? []).flatMap(({ conditions = [] }) => conditions)]
+  const found = all.find((one) => one.type === type)
+  return found === undefined ? '' : `${found.status} ${found.reason}`
+}
+
+function acknowledge(name: string, change: Record<string, unknown> = {}): void {
+  const outcome = delivered(name)
+  if (!('delivered' in outcome)) throw new Error('nothing delivered')
+  const { index } = outcome.delivered
+  const said = {
+    generation: index.generation,
+    gatewayGeneration: index.gateway.generation,
+    gatewayUid: index.gateway.uid,
+    revision: 'r',
+    ...change,
+  }
+  const object = kube.store.get('configmaps', `shop/${name}-acknowledgements`)
+  if (object === undefined) throw new Error('no acknowledgements')
+  kube.store.update('configmaps', { ...object, data: { 'web-1': JSON.stringify(said) } }, false)
+}
+
+describe('the operator', () => {
+  it('makes its GatewayClass, and again when it is deleted', async () => {
+    await start()
+    const found = (): FakeObject | undefined => kube.store.get('gatewayclasses.gateway.networking.k8s.io', '/gw')
+    await until('the class is accepted', () => condition(found(), 'Accepted') === 'True Accepted')
+    kube.store.delete('gatewayclasses.gateway.networking.k8s.io', '/gw')
+    await until('the class is back', () => condition(found(), 'Accepted') === 'True Accepted')
+    expect(found()?.['spec']).toMatchObject({ controllerName: 'gw.dev/controller' })
+  })
+
+  it('deploys a Gateway, delivers its routes, and says Programmed when a proxy has them', async () => {
+    await start()
+    make(GATEWAYS, gateway())
+    make('services', {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name: 'cart', namespace: 'shop' },
+      spec: { ports: [{ port: 80 }] },
+    })
+    make(ROUTES, route())
+    await until('the route is delivered', () => hosts().includes('cart.example.com'))
+    const web = (): FakeObject | undefined => kube.store.get(GATEWAYS, 'shop/web')
+    await until('pending', () => condition(web(), 'Programmed') === 'False Pending')
+    await until('the Deployment', () => kube.store.get('deployments.apps', 'shop/web') !== undefined)
+    for (const [resource, name] of [
+      ['services', 'web'],
+      ['serviceaccounts', 'web'],
+      ['secrets', 'web-session-key'],
+      ['roles.rbac.authorization.k8s.io', 'web'],
+      ['configmaps', 'web-acknowledgements'],
+    ]) {
+      await until(`${resource} ${name}`, () => kube.store.get(resource ?? '', `shop/${name}`) !== undefined)
+    }
+    acknowledge('web')
+    await until('programmed', () => condition(web(), 'Programmed') === 'True Programmed')
+    await until(
+      'the route is accepted',
+      () => condition(kube.store.get(ROUTES, 'shop/cart'), 'Accepted') === 'True Accepted',
+    )
+    expect(kube.store.list('events')).toEqual([])
+  })
+
+  it('writes nothing when nothing changes', async () => {
+    const one = await start()
+    make(GATEWAYS, gateway())
+    make(ROUTES, route())
+    await until('the route is delivered', () => hosts().length === 1)
+    await until('idle', () => one.operator.isIdle())
+    const before = new Map(kube.store.writes)
+    const requests = kube.requests.length
+    make('endpointslices.discovery.k8s.io', {
+      apiVersion: 'discovery.k8s.io/v1',
+      kind: 'EndpointSlice',
+      metadata: { name: 'other', namespace: 'shop', labels: { 'kubernetes.io/service-name': 'nobody-asks' } },
+      addressType: 'IPv4',
+      endpoints: [{ addresses: ['10.0.0.9'] }],
+      ports: [{ port: 80 }],
+    })
+    await until('seen', () => one.operator.cache.count('EndpointSlice') === 1)
+    await until('idle again', () => one.operator.isIdle())
+    before.set('endpointslices.discovery.k8s.io', 1)
+    expect(new Map(kube.store.writes)).toEqual(before)
+    expect(kube.requests.slice(requests).filter(({ method }) => method !== 'GET')).toEqual([])
+  })
+
+  it('rewrites only endpoints when a pod moves', async () => {
+    const one = await start()
+    make(GATEWAYS, gateway())
+    make('services', {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name: 'cart', namespace: 'shop' },
+      spec: { ports: [{ port: 80 }] },
+    })
+    make(ROUTES, route())
+    const slice = (address: string): FakeObject => ({
+      apiVersion: 'discovery.k8s.io/v1',
+      kind: 'EndpointSlice',
+      metadata: { name: 'cart-1', namespace: 'shop', labels: { 'kubernetes.io/service-name': 'cart' } },
+      addressType: 'IPv4',
+      endpoints: [{ addresses: [address], conditions: { ready: true } }],
+      ports: [{ port: 8080 }],
+    })
+    make('endpointslices.discovery.k8s.io', slice('10.0.0.1'))
+    const addresses = (): string[] => {
+      const outcome = delivered()
+      return 'delivered' in outcome ? outcome.delivered.config.workloads.flatMap((workload) => workload.addresses) : []
+    }
+    await until('the first address', () => addresses().includes('10.0.0.1'))
+    await until('idle', () => one.operator.isIdle())
+    const version = kube.store.get('configmaps', 'shop/web-config')?.metadata.resourceVersion
+    kube.store.update('endpointslices.discovery.k8s.io', slice('10.0.0.2'), false)
+    await until('the second address', () => addresses().includes('10.0.0.2'))
+    await until('idle', () => one.operator.isIdle())
+    expect(kube.store.get('configmaps', 'shop/web-config')?.metadata.resourceVersion).toBe(version)
+  })
+
+  it('puts back what somebody deletes or changes', async () => {
+    const one = await start()
+    make(GATEWAYS, gateway())
+    make(ROUTES, route())
+    await until('the route is delivered', () => hosts().length === 1)
+    await until('the Deployment', () => kube.store.get('deployments.apps', 'shop/web') !== undefined)
+    await until('idle', () => one.operator.isIdle())
+    kube.store.delete('configmaps', 'shop/web-config')
+    kube.store.delete('services', 'shop/web')
+    await until('the delivery is back', () => hosts().length === 1)
+    await until('the Service is back', () => kube.store.get('services', 'shop/web') !== undefined)
+    const config = kube.store.get('configmaps', 'shop/web-config')
+    kube.store.update('configmaps', { ...(config as FakeObject), data: { 'index.json': '{}' } }, false)
+    await until('the delivery is whole again', () => hosts().length === 1)
+    expect(hosts()).toEqual(['cart.example.com'])
+  })
+
+  it('does not touch objects of others that bear a name of a delivery', async () => {
+    make('secrets', {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'web-secrets', namespace: 'shop' },
+      data: { a: 'Yg==' },
+    })
+    await start()
+    make(GATEWAYS, gateway())
+    const web = (): FakeObject | undefined => kube.store.get(GATEWAYS, 'shop/web')
+    await until('the Gateway says so', () => condition(web(), 'Programmed') === 'False DeploymentFailed')
+    expect(kube.store.get('secrets', 'shop/web-secrets')?.['data']).toEqual({ a: 'Yg==' })
+  })
+
+  it('keeps status entries of others and takes its own away when the route leaves', async () => {
+    await start()
+    make(GATEWAYS, gateway())
+    const cart = make(ROUTES, route())
+    const foreign = { controllerName: 'other/one', parentRef: { name: 'theirs' }, conditions: [] }
+    kube.store.update(ROUTES, { ...cart, status: { parents: [foreign] } }, true)
+    const parents = (): unknown[] =>
+      (kube.store.get(ROUTES, 'shop/cart')?.['status'] as { parents?: unknown[] } | undefined)?.parents ?? []
+    await until('two entries', () => parents().length === 2)
+    const now = kube.store.get(ROUTES, 'shop/cart') as FakeObject
+    kube.store.update(ROUTES, { ...now, spec: { ...(now['spec'] as object), parentRefs: [{ name: 'theirs' }] } }, false)
+    await until('one entry', () => parents().length === 1)
+    expect(parents()).toEqual([foreign])
+  })
+
+  it('tells about a refused configuration with an Event, once', async () => {
+    const one = await start()
+    make(GATEWAYS, gateway())
+    await until('delivered', () => 'delivered' in delivered())
+    await until('idle', () => one.operator.isIdle())
+    acknowledge('web', { generation: 0, gatewayUid: '', rejected: { generation: 1, message: 'no such port' } })
+    await until('the Event', () => kube.store.list('events').length === 1)
+    await until('idle', () => one.operator.isIdle())
+    acknowledge('web', {
+      generation: 0,
+      gatewayUid: '',
+      revision: 'q',
+      rejected: { generation: 1, message: 'no such port' },
+    })
+    await until('idle', () => one.operator.isIdle())
+    expect(kube.store.list('events')).toMatchObject([
+      { reason: 'GwNackError', type: 'Warning', message: 'web-1: no such port', involvedObject: { name: 'web' } },
+    ])
+    const web = kube.store.get(GATEWAYS, 'shop/web')
+    expect(condition(web, 'Programmed')).toBe('False Invalid')
+  })
+
+  it('waits for CRDs that are not there', async () => {
+    await kube.stop()
+    kube = await FakeKube.start({ absent: ['gwpolicies.gw.dev', ROUTES] })
+    const one = await start()
+    await until('ready', () => one.operator.isReady())
+    make(GATEWAYS, gateway())
+    make(ROUTES, route())
+    kube.serveResource(ROUTES)
+    await until('the route is delivered', () => hosts().length === 1)
+    expect(one.operator.pending()).toEqual([])
+  })
+
+  it('follows namespaces that come and go by their labels', async () => {
+    const selectors = JSON.stringify([{ matchLabels: { gw: 'yes' } }])
+    const one = await start({ environment: { GW_DISCOVERY_NAMESPACE_SELECTORS: selectors } })
+    make(GATEWAYS, gateway())
+    make(ROUTES, route())
+    await until('ready', () => one.operator.isReady())
+    await until('idle', () => one.operator.isIdle())
+    expect(one.operator.cache.count('Gateway')).toBe(0)
+    const shop = kube.store.get('namespaces', '/shop') as FakeObject
+    kube.store.update('namespaces', { ...shop, metadata: { ...shop.metadata, labels: { gw: 'yes' } } }, false)
+    await until('the route is delivered', () => hosts().length === 1)
+    const now = kube.store.get('namespaces', '/shop') as FakeObject
+    kube.store.update('namespaces', { ...now, metadata: { ...now.metadata, labels: {} } }, false)
+    await until('forgotten', () => one.operator.cache.count('Gateway') === 0)
+  })
+})

@@ -1,0 +1,86 @@
+// The control plane as a whole: sources fill the cache, the translator turns it into configurations and statuses, and
+// the leader writes them. What changes is put into queues by key; everything else follows from the cache.
+import { Effect, type Scope } from 'effect'
+import { ObjectCache } from '../kube/cache.ts'
+import type { KubeClient } from '../kube/client.ts'
+import { LEASE_TIMES, type LeaseTimes, withLeadership } from './leader.ts'
+import { lead } from './lead.ts'
+import type { OperatorSettings } from './settings.ts'
+import { type Sources, startSources } from './sources.ts'
+import { makeTranslationLoop, type TranslationLoop } from './translation-loop.ts'
+import type { OperatorObserver, World } from './world.ts'
+
+export interface RunningOperator {
+  /** All kinds have been listed and translated. */
+  isReady(): boolean
+  /** What readiness waits for. */
+  pending(): readonly string[]
+  isLeading(): boolean
+  /** Nothing is left to do, as far as this replica knows; for tests and for a person who waits. */
+  isIdle(): boolean
+  readonly cache: ObjectCache
+}
+
+export interface OperatorOptions {
+  readonly settings: OperatorSettings
+  readonly observer: OperatorObserver
+  readonly leaseTimes?: LeaseTimes
+}
+
+/** Runs in the scope of the caller. */
+export const startOperator: (
+  options: OperatorOptions,
+) => Effect.Effect<RunningOperator, never, KubeClient | Scope.Scope> = Effect.fn('operator.start')(function* ({
+  settings,
+  observer,
+  leaseTimes = LEASE_TIMES,
+}: OperatorOptions) {
+  const cache = new ObjectCache()
+  let sources: Sources | undefined
+  let loop: TranslationLoop | undefined
+  let isTranslated = false
+  const world: World = {
+    settings,
+    cache,
+    observer,
+    translation: () => loop?.current() ?? { perGateway: new Map(), statuses: [], problems: [] },
+    listener: undefined,
+  }
+  cache.onChange((change) => world.listener?.onChange(change))
+  loop = yield* makeTranslationLoop({
+    settings: translateSettings(settings),
+    cache,
+    isReady: () => sources?.isSynced() ?? false,
+    onTranslation: (translation, seconds) => {
+      isTranslated = true
+      observer.translated(seconds, translation.perGateway.size)
+      world.listener?.onTranslation(translation)
+    },
+  })
+  sources = yield* startSources(settings, cache)
+  yield* Effect.forkScoped(leadForEver(world, leaseTimes, () => isTranslated))
+  return {
+    isReady: () => isTranslated,
+    pending: () => sources?.pending() ?? [],
+    isLeading: () => world.listener !== undefined,
+    isIdle: () => isTranslated && (loop?.isIdle() ?? false) && (world.listener?.isIdle() ?? false),
+    cache,
+  }
+})
+
+/** A lost lease ends all writing; then the replica waits for its turn like every other one. */
+const leadForEver = Effect.fnUntraced(function* (world: World, times: LeaseTimes, isTranslated: () => boolean) {
+  const { settings } = world
+  const leading = Effect.scoped(lead(world))
+  while (!isTranslated()) yield* Effect.sleep('5 millis')
+  if (!settings.isLeaderElectionEnabled) return yield* leading
+  return yield* Effect.forever(
+    withLeadership(settings, times, leading).pipe(
+      Effect.catchTag('LeadershipLost', ({ identity }) => Effect.logError('leadership lost', identity)),
+    ),
+  )
+})
+
+function translateSettings({ controllerName, className, clusterDomain, namespace }: OperatorSettings) {
+  return { controllerName, className, clusterDomain, controllerNamespace: namespace }
+}

@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest'
+import { type Environment, resolveOperatorSettings } from './settings.ts'
+
+function read(environment: Environment): ReturnType<typeof resolveOperatorSettings> {
+  return resolveOperatorSettings(environment, 'host')
+}
+
+describe('resolveOperatorSettings', () => {
+  it('has a default for everything', () => {
+    expect(read({})).toMatchObject({
+      settings: {
+        controllerName: 'gw.dev/controller',
+        className: 'gw',
+        namespace: 'gw-system',
+        identity: 'host',
+        namespaceSelectors: [],
+        isLeaderElectionEnabled: true,
+        deploy: { dummyPort: 443, environment: {} },
+        health: { port: 9093 },
+        metrics: { port: 9092 },
+        admin: { host: '127.0.0.1', port: 9095 },
+      },
+    })
+  })
+
+  it('reads what is set', () => {
+    const outcome = read({
+      POD_NAMESPACE: 'infra',
+      GW_GATEWAY_CLASS_PARAMETERS_REFS: '{"gw":{"name":"p","namespace":"infra"}}',
+      GW_DISCOVERY_NAMESPACE_SELECTORS: '[{"matchLabels":{"team":"a"}}]',
+      GW_NO_LISTENERS_DUMMY_PORT: '0',
+      GW_LISTENER_BIND_IPV6: 'false',
+      GW_DISABLE_LEADER_ELECTION: 'true',
+    })
+    if ('problems' in outcome) throw new Error(JSON.stringify(outcome.problems))
+    const { settings } = outcome
+    expect(settings.classParametersRefs.get('gw')).toEqual({
+      group: 'gw.dev',
+      kind: 'GwParameters',
+      name: 'p',
+      namespace: 'infra',
+    })
+    expect(settings.namespaceSelectors).toEqual([{ matchLabels: { team: 'a' } }])
+    expect(settings.deploy.dummyPort).toBe(0)
+    expect(settings.deploy.environment).toEqual({ IPV6_ENABLED: 'false' })
+    expect(settings.isLeaderElectionEnabled).toBe(false)
+  })
+
+  it('names everything that is wrong at once', () => {
+    const outcome = read({
+      GW_LOG_LEVEL: 'loud',
+      GW_CONTROLLER_NAME: 'no-slash',
+      GW_GATEWAY_CLASS_NAME: 'Not Valid',
+      GW_GATEWAY_CLASS_PARAMETERS_REFS: '{"gw":{"name":"p"}}',
+      GW_DISCOVERY_NAMESPACE_SELECTORS: '{',
+      GW_NO_LISTENERS_DUMMY_PORT: '70000',
+      GW_ADMIN_ADDR: 'here',
+      GW_ENABLE_MODELS: 'yes',
+    })
+    expect('problems' in outcome && outcome.problems.map(({ path }) => path).sort()).toEqual([
+      'GW_ADMIN_ADDR',
+      'GW_CONTROLLER_NAME',
+      'GW_DISCOVERY_NAMESPACE_SELECTORS',
+      'GW_ENABLE_MODELS',
+      'GW_GATEWAY_CLASS_NAME',
+      'GW_GATEWAY_CLASS_PARAMETERS_REFS',
+      'GW_LOG_LEVEL',
+      'GW_NO_LISTENERS_DUMMY_PORT',
+    ])
+  })
+
+  it.each(['[1]', '[{"matchLabels":{"a":1}}]', '[{"matchExpressions":[{"key":"a","operator":"Like"}]}]', '[{"x":1}]'])(
+    'refuses the selectors %s',
+    (text) => {
+      expect(read({ GW_DISCOVERY_NAMESPACE_SELECTORS: text })).toMatchObject({
+        problems: [{ path: 'GW_DISCOVERY_NAMESPACE_SELECTORS' }],
+      })
+    },
+  )
+})

@@ -1,0 +1,205 @@
+// Every setting of the operator and its default, read from the environment (resources supplement, section 2.1). All
+// values are checked at the start; every one that is wrong is named.
+import { GROUP } from '#api/group.ts'
+import type { Problem } from '#api/problem.ts'
+import { VERSION } from '#api/version.ts'
+import type { DeploySettings } from '#deployer/input.ts'
+import type { LabelSelector } from '../translate/labels.ts'
+
+export interface OperatorSettings {
+  readonly logLevel: LogLevel
+  readonly controllerName: string
+  readonly className: string
+  readonly classParametersRefs: ReadonlyMap<string, ParametersRef>
+  readonly namespaceSelectors: readonly LabelSelector[]
+  readonly clusterDomain: string
+  readonly areModelsEnabled: boolean
+  readonly areExperimentalKindsEnabled: boolean
+  readonly isLeaderElectionEnabled: boolean
+  /** Namespace of the operator itself. */
+  readonly namespace: string
+  /** Who holds the lease. */
+  readonly identity: string
+  readonly deploy: DeploySettings
+  readonly health: Address
+  readonly metrics: Address
+  readonly admin: Address
+}
+
+export const LOG_LEVELS = ['error', 'warn', 'info', 'debug', 'trace'] as const
+export type LogLevel = (typeof LOG_LEVELS)[number]
+
+export interface Address {
+  readonly host: string
+  readonly port: number
+}
+
+export interface ParametersRef {
+  readonly group: string
+  readonly kind: string
+  readonly name: string
+  readonly namespace: string
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+const PREFIX = 'GW_'
+const NAME = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/
+const CONTROLLER_NAME = /^[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?\/[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/
+const OPERATORS: ReadonlySet<unknown> = new Set(['In', 'NotIn', 'Exists', 'DoesNotExist'])
+const PORT_MAX = 65_535
+
+export function resolveOperatorSettings(
+  environment: Environment,
+  hostName: string,
+): { readonly settings: OperatorSettings } | { readonly problems: readonly Problem[] } {
+  const reader = new Reader(environment)
+  const isExperimental = reader.flag('ENABLE_EXPERIMENTAL_GATEWAY_API_FEATURES', true)
+  const settings: OperatorSettings = {
+    logLevel: reader.one('LOG_LEVEL', LOG_LEVELS, 'info'),
+    controllerName: reader.matching('CONTROLLER_NAME', CONTROLLER_NAME, `${GROUP}/controller`),
+    className: reader.matching('GATEWAY_CLASS_NAME', NAME, 'gw'),
+    classParametersRefs: reader.parametersRefs('GATEWAY_CLASS_PARAMETERS_REFS'),
+    namespaceSelectors: reader.selectors('DISCOVERY_NAMESPACE_SELECTORS'),
+    clusterDomain: reader.matching('CLUSTER_DOMAIN', NAME, 'cluster.local'),
+    areModelsEnabled: reader.flag('ENABLE_MODELS', false),
+    areExperimentalKindsEnabled: isExperimental,
+    isLeaderElectionEnabled: !reader.flag('DISABLE_LEADER_ELECTION', false),
+    namespace: environment['POD_NAMESPACE'] ?? 'gw-system',
+    identity: environment['POD_NAME'] ?? hostName,
+    deploy: deploySettings(reader),
+    health: reader.address('HEALTH_ADDR', { host: '::', port: 9093 }),
+    metrics: reader.address('METRICS_ADDR', { host: '::', port: 9092 }),
+    admin: reader.address('ADMIN_ADDR', { host: '127.0.0.1', port: 9095 }),
+  }
+  return reader.problems.length === 0 ? { settings } : { problems: reader.problems }
+}
+
+function deploySettings(reader: Reader): DeploySettings {
+  const family = reader.text('DNS_LOOKUP_FAMILY')
+  return {
+    version: VERSION,
+    image: {
+      registry: reader.text('PROXY_IMAGE_REGISTRY') ?? '',
+      repository: reader.text('PROXY_IMAGE_REPOSITORY') ?? 'gw',
+      tag: reader.text('PROXY_IMAGE_TAG') ?? `v${VERSION}`,
+    },
+    dummyPort: reader.port('NO_LISTENERS_DUMMY_PORT', 443),
+    environment: {
+      ...(family !== undefined && { DNS_LOOKUP_FAMILY: family }),
+      ...(!reader.flag('LISTENER_BIND_IPV6', true) && { IPV6_ENABLED: 'false' }),
+    },
+    mesh: {
+      autoEnabled: reader.flag('MESH_AUTO_ENABLED', false),
+      caAddress: reader.text('MESH_CA_ADDRESS'),
+      clusterId: reader.text('MESH_CLUSTER_ID'),
+      network: reader.text('MESH_NETWORK'),
+    },
+  }
+}
+
+class Reader {
+  readonly problems: Problem[] = []
+  readonly #environment: Environment
+
+  constructor(environment: Environment) {
+    this.#environment = environment
+  }
+
+  text(name: string): string | undefined {
+    const value = this.#environment[PREFIX + name]?.trim()
+    return value === '' ? undefined : value
+  }
+
+  flag(name: string, unset: boolean): boolean {
+    const value = this.text(name)
+    if (value === undefined || value === 'true' || value === 'false')
+      return value === undefined ? unset : value === 'true'
+    return this.#refuse(name, 'true or false', unset)
+  }
+
+  one<T extends string>(name: string, allowed: readonly T[], unset: T): T {
+    const value = this.text(name)
+    if (value === undefined) return unset
+    return allowed.find((each) => each === value) ?? this.#refuse(name, `one of ${allowed.join(', ')}`, unset)
+  }
+
+  matching(name: string, pattern: RegExp, unset: string): string {
+    const value = this.text(name) ?? unset
+    return pattern.test(value) ? value : this.#refuse(name, `like ${unset}`, unset)
+  }
+
+  port(name: string, unset: number): number {
+    const value = this.text(name) ?? String(unset)
+    const port = /^\d{1,5}$/.test(value) ? Number(value) : PORT_MAX + 1
+    return port <= PORT_MAX ? port : this.#refuse(name, `a port from 0 to ${PORT_MAX}`, unset)
+  }
+
+  address(name: string, unset: Address): Address {
+    const value = this.text(name)
+    if (value === undefined) return unset
+    const parts = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]\s]+)):(\d{1,5})$/.exec(value)
+    const port = Number(parts?.[3] ?? PORT_MAX + 1)
+    if (parts === null || port > PORT_MAX) return this.#refuse(name, 'host:port, for example 127.0.0.1:9095', unset)
+    return { host: parts[1] ?? parts[2] ?? '', port }
+  }
+
+  parametersRefs(name: string): ReadonlyMap<string, ParametersRef> {
+    const value = this.#json(name, {})
+    if (!isRecord(value)) return this.#refuse(name, 'a JSON object of class names', new Map())
+    const found = new Map<string, ParametersRef>()
+    for (const [className, ref] of Object.entries(value)) {
+      const { group = GROUP, kind = 'GwParameters', name: refName, namespace } = isRecord(ref) ? ref : {}
+      const parts = [group, kind, refName, namespace]
+      if (!parts.every((part): part is string => typeof part === 'string' && part !== '')) {
+        return this.#refuse(name, `{"${className}": {"name": …, "namespace": …}}`, new Map())
+      }
+      const [asGroup = '', asKind = '', asName = '', asNamespace = ''] = parts
+      found.set(className, { group: asGroup, kind: asKind, name: asName, namespace: asNamespace })
+    }
+    return found
+  }
+
+  selectors(name: string): readonly LabelSelector[] {
+    const value = this.#json(name, [])
+    if (Array.isArray(value) && value.every(isLabelSelector)) return value
+    return this.#refuse(name, 'a JSON list of label selectors (matchLabels, matchExpressions)', [])
+  }
+
+  #json(name: string, unset: unknown): unknown {
+    const value = this.text(name)
+    if (value === undefined) return unset
+    try {
+      return JSON.parse(value)
+    } catch {
+      // Not JSON: refused by the caller, with what is expected.
+      return undefined
+    }
+  }
+
+  #refuse<T>(name: string, expected: string, unset: T): T {
+    const message = `the environment variable must be ${expected}`
+    this.problems.push({ path: PREFIX + name, reason: 'InvalidEnvironment', message, severity: 'error' })
+    return unset
+  }
+}
+
+function isLabelSelector(value: unknown): value is LabelSelector {
+  if (!isRecord(value)) return false
+  const { matchLabels = {}, matchExpressions = [], ...others } = value
+  if (Object.keys(others).length > 0 || !isRecord(matchLabels) || !Array.isArray(matchExpressions)) return false
+  return (
+    Object.values(matchLabels).every((one) => typeof one === 'string') &&
+    matchExpressions.every(
+      (one) =>
+        isRecord(one) &&
+        typeof one['key'] === 'string' &&
+        OPERATORS.has(one['operator']) &&
+        (one['values'] === undefined || Array.isArray(one['values'])),
+    )
+  )
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

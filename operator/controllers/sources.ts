@@ -1,0 +1,125 @@
+// What the operator watches: which kinds, into which part of the cache, of which namespaces. Namespace selectors are
+// live: a namespace that changes its labels comes or goes with all its objects.
+import { Effect, Queue } from 'effect'
+import { DELIVERY_LABEL } from '#api/delivery/names.ts'
+import type { ObjectCache } from '../kube/cache.ts'
+import type { ListOptions } from '../kube/client.ts'
+import { reflect } from '../kube/reflector.ts'
+import { DEPLOYED, type Resource, TRANSLATED } from '../kube/resources.ts'
+import { matchesSelector } from '../translate/labels.ts'
+import type { OperatorSettings } from './settings.ts'
+
+interface Source {
+  readonly resource: Resource
+  readonly into: string
+  readonly select: ListOptions
+  /** Objects of these are seen whatever namespaces are selected. */
+  readonly isEverywhere: boolean
+}
+
+/** In the cache, apart from ConfigMaps and Secrets of users. */
+export const DELIVERED_CONFIG_MAP = 'delivered ConfigMap'
+export const DELIVERED_SECRET = 'delivered Secret'
+export const ACKNOWLEDGEMENTS = 'acknowledgements'
+
+const EXPERIMENTAL: ReadonlySet<string> = new Set(['TCPRoute', 'TLSRoute', 'ListenerSet'])
+const MANAGED = 'app.kubernetes.io/managed-by=gw'
+const IS_DELIVERED = `${DELIVERY_LABEL},${DELIVERY_LABEL}!=acknowledgements`
+
+function sourcesOf(settings: OperatorSettings): Source[] {
+  const isOurs = `!${DELIVERY_LABEL}`
+  const users = Object.values(TRANSLATED)
+    .filter(({ kind }) => kind !== 'GwModel' || settings.areModelsEnabled)
+    .filter(({ kind }) => !EXPERIMENTAL.has(kind) || settings.areExperimentalKindsEnabled)
+    .map((resource) => {
+      const hasDeliveries = resource.kind === 'ConfigMap' || resource.kind === 'Secret'
+      return source(resource, { select: hasDeliveries ? { labelSelector: isOurs } : {} })
+    })
+  const deployed = Object.values(DEPLOYED).map((resource) =>
+    source(resource, {
+      select: resource.kind === 'GwParameters' ? {} : { labelSelector: MANAGED },
+      isEverywhere: true,
+    }),
+  )
+  const { ConfigMap, Secret } = TRANSLATED
+  const select = { labelSelector: IS_DELIVERED, isMetadataOnly: true }
+  return [
+    ...users,
+    ...deployed,
+    source(ConfigMap, { into: DELIVERED_CONFIG_MAP, select, isEverywhere: true }),
+    source(Secret, { into: DELIVERED_SECRET, select, isEverywhere: true }),
+    source(ConfigMap, {
+      into: ACKNOWLEDGEMENTS,
+      select: { labelSelector: `${DELIVERY_LABEL}=acknowledgements` },
+      isEverywhere: true,
+    }),
+  ]
+}
+
+function source(resource: Resource, options: Partial<Omit<Source, 'resource'>>): Source {
+  return { resource, into: resource.kind, select: {}, isEverywhere: false, ...options }
+}
+
+export interface Sources {
+  isSynced(): boolean
+  /** Kinds whose first list is still missing. */
+  pending(): readonly string[]
+}
+
+/** Starts all reflectors in the scope of the caller. Namespaces come first where they decide about the rest. */
+export const startSources = Effect.fn('operator.startSources')(function* (
+  settings: OperatorSettings,
+  cache: ObjectCache,
+) {
+  const { namespaceSelectors } = settings
+  const all = sourcesOf(settings)
+  const pending = new Set(all.map(({ into }) => into))
+  const isSelected = namespaceFilter(settings, cache)
+  const relists: { readonly source: Source; readonly queue: Queue.Queue<void> }[] = []
+  const start = Effect.fnUntraced(function* (one: Source) {
+    const queue = yield* Queue.sliding<void>(1)
+    relists.push({ source: one, queue })
+    const onSynced = (): void => void pending.delete(one.into)
+    const selected = one.isEverywhere ? () => true : (namespace: string) => isSelected(one.into, namespace)
+    yield* Effect.forkScoped(reflect({ ...one, cache, isSelected: selected, onSynced, relist: queue }))
+  })
+  const isNamespaces = ({ into }: Source): boolean => into === 'Namespace'
+  for (const one of all.filter(isNamespaces)) yield* start(one)
+  while (namespaceSelectors.length > 0 && pending.has('Namespace')) yield* Effect.sleep('5 millis')
+  if (namespaceSelectors.length > 0) {
+    cache.onChange(({ kind, before, after, key }) => {
+      if (kind !== 'Namespace') return
+      const name = key.slice(1)
+      const was = matchesAny(namespaceSelectors, before?.metadata.labels)
+      const is = after !== undefined && matchesAny(namespaceSelectors, after.metadata.labels)
+      if (was === is && before !== undefined) return
+      for (const { source: one, queue } of relists) {
+        if (one.isEverywhere || !one.resource.isNamespaced) continue
+        if (is) Queue.offerUnsafe(queue, undefined)
+        else cache.removeWhere(one.into, (namespace) => namespace === name && !isSelected(one.into, name))
+      }
+    })
+  }
+  for (const one of all.filter((each) => !isNamespaces(each))) yield* start(one)
+  const sources: Sources = { isSynced: () => pending.size === 0, pending: () => [...pending].sort() }
+  return sources
+})
+
+/** Key sets lie in ConfigMaps of the operator's own namespace: these are seen in any case. */
+function namespaceFilter(
+  { namespaceSelectors, namespace: own }: OperatorSettings,
+  cache: ObjectCache,
+): (kind: string, namespace: string) => boolean {
+  if (namespaceSelectors.length === 0) return () => true
+  return (kind, namespace) => {
+    if (namespace === '' || (kind === 'ConfigMap' && namespace === own)) return true
+    return matchesAny(namespaceSelectors, cache.get('Namespace', '', namespace)?.metadata.labels)
+  }
+}
+
+function matchesAny(
+  selectors: OperatorSettings['namespaceSelectors'],
+  labels: Readonly<Record<string, string>> | undefined,
+): boolean {
+  return labels !== undefined && selectors.some((selector) => matchesSelector(selector, labels))
+}

@@ -1,0 +1,87 @@
+// Writes what translation says about an object into its status: only when it differs, with the entries of others kept,
+// and again from a fresh read when somebody else was faster.
+import { Clock, Effect } from 'effect'
+import type { ObjectCache } from '../kube/cache.ts'
+import { KubeClient } from '../kube/client.ts'
+import { KubeConflict } from '../kube/errors.ts'
+import { resourceOf } from '../kube/resources.ts'
+import { mergeStatus } from '../status/merge.ts'
+import type { ObjectStatus } from '../status/object-status.ts'
+import type { KubeObject } from '../translate/kube.ts'
+import { nameKey } from '../translate/object-ref.ts'
+
+export interface StatusWriterOptions {
+  readonly cache: ObjectCache
+  readonly controllerName: string
+  /** undefined: there is nothing to say about this object. */
+  readonly desired: (kind: string, key: string) => ObjectStatus | undefined
+  readonly onWritten: () => void
+}
+
+const ATTEMPTS_MAX = 5
+const PAUSE = '100 millis'
+
+/** `HTTPRoute shop/cart` */
+export function statusKey({ kind, namespace, name }: Pick<ObjectStatus, 'kind' | 'namespace' | 'name'>): string {
+  return `${kind} ${nameKey(namespace, name)}`
+}
+
+/** The work of the status queue; an object that is gone, or says so already, is done. */
+export function statusWriter(options: StatusWriterOptions) {
+  return Effect.fn('operator.writeStatus')(function* (queueKey: string) {
+    const space = queueKey.indexOf(' ')
+    const [kind, key] = [queueKey.slice(0, space), queueKey.slice(space + 1)]
+    for (let attempt = 1; ; attempt++) {
+      const outcome = yield* writeOnce(options, kind, key).pipe(
+        Effect.catchTag('KubeConflict', (error) =>
+          attempt < ATTEMPTS_MAX ? Effect.as(refresh(options, kind, key), 'again' as const) : Effect.fail(error),
+        ),
+        // Deleted in between: nobody is left to tell.
+        Effect.catchTag('KubeNotFound', () => Effect.succeed('done' as const)),
+      )
+      if (outcome === 'done') return
+      yield* Effect.sleep(PAUSE)
+    }
+  })
+}
+
+const writeOnce = Effect.fnUntraced(function* (options: StatusWriterOptions, kind: string, key: string) {
+  const { cache, controllerName, desired, onWritten } = options
+  const client = yield* KubeClient
+  const wanted = desired(kind, key)
+  const current = cachedObject(cache, kind, key)
+  const resource = wanted && resourceOf(wanted)
+  if (wanted === undefined || current === undefined || resource === undefined) return 'done' as const
+  const now = new Date(yield* Clock.currentTimeMillis).toISOString().replace(/\.\d+Z$/, 'Z')
+  const status = mergeStatus({ current: statusOf(current), desired: wanted.status, controllerName, now })
+  if (status === undefined) return 'done' as const
+  const { namespace, name } = wanted
+  const { resourceVersion, uid } = current.metadata
+  // The version makes the server refuse what was merged with an older status.
+  const body = { metadata: { resourceVersion, uid }, status }
+  const written = yield* client.patch({ resource, namespace, name, isStatus: true }, body)
+  cache.put(kind, written)
+  onWritten()
+  return 'done' as const
+})
+
+const refresh = Effect.fnUntraced(function* ({ cache }: StatusWriterOptions, kind: string, key: string) {
+  const client = yield* KubeClient
+  const current = cachedObject(cache, kind, key)
+  const resource = current && resourceOf(current)
+  if (current === undefined || resource === undefined) {
+    return yield* new KubeConflict({ path: key, reason: 'Gone', message: 'no longer known' })
+  }
+  const { namespace = '', name } = current.metadata
+  cache.put(kind, yield* client.get(resource, namespace, name))
+  return undefined
+})
+
+function cachedObject(cache: ObjectCache, kind: string, key: string): KubeObject | undefined {
+  const slash = key.indexOf('/')
+  return cache.get(kind, key.slice(0, slash), key.slice(slash + 1))
+}
+
+export function statusOf(object: KubeObject): unknown {
+  return 'status' in object ? object.status : undefined
+}

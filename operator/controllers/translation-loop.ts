@@ -1,0 +1,70 @@
+// Runs the translator when something changed that it reads: at once after a quiet time, and taking changes together
+// while they come fast.
+import { Clock, Duration, Effect, Queue } from 'effect'
+import type { ObjectCache } from '../kube/cache.ts'
+import { TRANSLATED } from '../kube/resources.ts'
+import type { KubeObject } from '../translate/kube.ts'
+import { snapshotOf } from '../translate/snapshot.ts'
+import { translate } from '../translate/translate.ts'
+import type { Translation, TranslateSettings } from '../translate/translation.ts'
+
+export interface TranslationLoop {
+  /** The last result. */
+  current(): Translation
+  /** Nothing has changed since. */
+  isIdle(): boolean
+}
+
+export interface TranslationLoopOptions {
+  readonly settings: TranslateSettings
+  readonly cache: ObjectCache
+  /** Objects are translated from here on: before, half of the cluster would look deleted. */
+  readonly isReady: () => boolean
+  readonly onTranslation: (translation: Translation, seconds: number) => void
+}
+
+const NOTHING: Translation = { perGateway: new Map(), statuses: [], problems: [] }
+
+/** Changes that come with one `kubectl apply`. */
+const GATHER_MS = 5
+/** However long a translation takes: changes wait no longer than this for the next one to begin. */
+const GATHER_MS_MAX = 500
+
+export const makeTranslationLoop = Effect.fn('operator.translationLoop')(function* (options: TranslationLoopOptions) {
+  const { settings, cache, isReady, onTranslation } = options
+  const kinds = new Set<string>(Object.keys(TRANSLATED))
+  const changes = yield* Queue.sliding<void>(1)
+  let state: Translation = NOTHING
+  let isBusy = true
+  cache.onChange(({ kind }) => {
+    if (!kinds.has(kind)) return
+    isBusy = true
+    Queue.offerUnsafe(changes, undefined)
+  })
+  let gatherMs = GATHER_MS
+  const once = Effect.gen(function* () {
+    yield* Queue.take(changes)
+    yield* Effect.sleep(Duration.millis(gatherMs))
+    while (!isReady()) yield* Effect.sleep(Duration.millis(GATHER_MS))
+    yield* Queue.clear(changes)
+    const before = yield* Clock.currentTimeMillis
+    isBusy = false
+    state = translate(snapshotOf(objectsOf(cache, kinds)), settings)
+    const elapsed = (yield* Clock.currentTimeMillis) - before
+    // No more than half of the time goes into translating.
+    gatherMs = Math.min(Math.max(GATHER_MS, elapsed), GATHER_MS_MAX)
+    onTranslation(state, elapsed / 1000)
+  })
+  const guarded = once.pipe(
+    Effect.catchCause((cause) => Effect.logError('translation: defect, the last result stays', cause)),
+  )
+  // A cluster without any object is translated once as well.
+  Queue.offerUnsafe(changes, undefined)
+  yield* Effect.forkScoped(Effect.forever(guarded))
+  const loop: TranslationLoop = { current: () => state, isIdle: () => !isBusy }
+  return loop
+})
+
+function objectsOf(cache: ObjectCache, kinds: ReadonlySet<string>): KubeObject[] {
+  return [...kinds].flatMap((kind) => [...cache.all(kind)])
+}

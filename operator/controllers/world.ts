@@ -1,0 +1,43 @@
+// What the parts of the operator share: settings, the cache, the last translation, and who is told about changes.
+import { readAcknowledgements } from '#api/delivery/acknowledgement.ts'
+import type { Gateway } from '#api/gateway/gateway.gen.ts'
+import type { ObjectCache, ObjectChange } from '../kube/cache.ts'
+import type { WorkRun } from '../kube/work-queue.ts'
+import type { Translation } from '../translate/translation.ts'
+import type { OperatorSettings } from './settings.ts'
+import { ACKNOWLEDGEMENTS } from './sources.ts'
+
+/** For metrics; called synchronously. */
+export interface OperatorObserver {
+  readonly run: (run: WorkRun) => void
+  readonly translated: (seconds: number, gateways: number) => void
+  readonly rejected: (count: number) => void
+  readonly wrote: (what: 'delivery' | 'status', count: number) => void
+}
+
+/** What the parts share. */
+export interface World {
+  readonly settings: OperatorSettings
+  readonly cache: ObjectCache
+  readonly observer: OperatorObserver
+  readonly translation: () => Translation
+  /** The one that leads now is told about changes; undefined: nobody. */
+  listener: Listener | undefined
+}
+
+export interface Listener {
+  readonly onChange: (change: ObjectChange) => void
+  readonly onTranslation: (translation: Translation) => void
+  readonly isIdle: () => boolean
+}
+
+/** What the proxies of a Gateway have said. */
+export function acknowledgementsOf(
+  world: World,
+  gateway: Gateway,
+  name: string,
+): ReturnType<typeof readAcknowledgements> {
+  const object = world.cache.get(ACKNOWLEDGEMENTS, gateway.metadata.namespace ?? '', name)
+  // A ConfigMap.
+  return readAcknowledgements((object as { data?: Record<string, string> } | undefined)?.data)
+}

@@ -1,0 +1,177 @@
+// The calls to the API server as effects with a closed set of errors. No retries here: callers know what it means.
+import { Context, Effect, Layer } from 'effect'
+import type { KubeObject } from '../translate/kube.ts'
+import { KubeConflict, type KubeError, KubeExpired, KubeNotFound, KubeRefused, KubeUnreachable } from './errors.ts'
+import { apiVersionOf, collectionPath, objectPath, type Resource } from './resources.ts'
+import { createTransport, type KubeRequest, type KubeResponse, loadKubeConfig, type Transport } from './transport.ts'
+
+export interface ListOptions {
+  readonly labelSelector?: string
+  readonly fieldSelector?: string
+  /** Leaves out everything but metadata: for objects of which only the version matters. */
+  readonly isMetadataOnly?: boolean
+}
+
+export interface ListPage {
+  readonly items: readonly unknown[]
+  readonly resourceVersion: string
+  readonly next: string | undefined
+}
+
+export interface WatchOptions extends ListOptions {
+  readonly from: string
+  readonly seconds: number
+}
+
+export interface WatchEvent {
+  readonly type: string
+  readonly object: unknown
+}
+
+export class KubeClient extends Context.Service<
+  KubeClient,
+  {
+    get(resource: Resource, namespace: string, name: string): Effect.Effect<KubeObject, KubeError>
+    list(resource: Resource, options: ListOptions, next?: string): Effect.Effect<ListPage, KubeError>
+    /** Ends when the server ends it; KubeExpired when the version is too old. */
+    watch(
+      resource: Resource,
+      options: WatchOptions,
+      onEvent: (event: WatchEvent) => void,
+    ): Effect.Effect<void, KubeError>
+    /** Server-side apply, forced. */
+    apply(object: KubeObject, resource: Resource, manager: string): Effect.Effect<KubeObject, KubeError>
+    create(object: KubeObject, resource: Resource): Effect.Effect<KubeObject, KubeError>
+    replace(object: KubeObject, resource: Resource): Effect.Effect<KubeObject, KubeError>
+    /** JSON merge patch of an object or of its status. */
+    patch(target: PatchTarget, body: unknown): Effect.Effect<KubeObject, KubeError>
+    remove(resource: Resource, namespace: string, name: string): Effect.Effect<void, KubeError>
+  }
+>()('gw/operator/kube/KubeClient') {
+  static readonly layer = Layer.effect(
+    KubeClient,
+    Effect.acquireRelease(
+      Effect.sync(() => createTransport(loadKubeConfig())),
+      (transport) => Effect.sync(() => transport.close()),
+    ).pipe(Effect.map(clientOf)),
+  )
+
+  /** For tests: any transport. */
+  static readonly layerOf = (transport: Transport): Layer.Layer<KubeClient> =>
+    Layer.succeed(KubeClient, clientOf(transport))
+}
+
+export interface PatchTarget {
+  readonly resource: Resource
+  readonly namespace: string
+  readonly name: string
+  readonly isStatus: boolean
+}
+
+const METADATA = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1'
+const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1'
+
+const PAGE_ITEMS = 500
+/** After the end that was asked for, the connection is taken for dead. */
+const IDLE_RESERVE_MS = 15_000
+
+function clientOf(transport: Transport): KubeClient['Service'] {
+  const send = (request: KubeRequest): Effect.Effect<KubeObject, KubeError> =>
+    Effect.tryPromise({
+      try: (signal) => transport.send(request, signal),
+      catch: (cause) => new KubeUnreachable({ method: request.method, path: request.path, cause }),
+    }).pipe(Effect.flatMap((response) => bodyOf(request, response)))
+  return KubeClient.of({
+    get: (resource, namespace, name) => send({ method: 'GET', path: objectPath(resource, namespace, name) }),
+    list: (resource, { isMetadataOnly = false, ...selectors }, next) => {
+      const query = queryOf({ ...selectors, limit: String(PAGE_ITEMS), ...(next !== undefined && { continue: next }) })
+      const path = `${collectionPath(resource, '')}?${query}`
+      const accept = isMetadataOnly ? { accept: METADATA_LIST } : {}
+      return send({ method: 'GET', path, ...accept }).pipe(Effect.map((body) => pageOf(body, resource)))
+    },
+    watch: (resource, options, onEvent) => watch(transport, resource, options, onEvent),
+    apply: (object, resource, manager) => {
+      const { namespace = '', name } = object.metadata
+      const query = queryOf({ fieldManager: manager, force: 'true' })
+      const path = `${objectPath(resource, namespace, name)}?${query}`
+      return send({ method: 'PATCH', path, body: object, contentType: 'application/apply-patch+yaml' })
+    },
+    create: (object, resource) => {
+      const path = collectionPath(resource, object.metadata.namespace ?? '')
+      return send({ method: 'POST', path, body: object })
+    },
+    replace: (object, resource) => {
+      const { namespace = '', name } = object.metadata
+      return send({ method: 'PUT', path: objectPath(resource, namespace, name), body: object })
+    },
+    patch: ({ resource, namespace, name, isStatus }, body) => {
+      const path = `${objectPath(resource, namespace, name)}${isStatus ? '/status' : ''}`
+      return send({ method: 'PATCH', path, body, contentType: 'application/merge-patch+json' })
+    },
+    remove: (resource, namespace, name) =>
+      Effect.asVoid(send({ method: 'DELETE', path: objectPath(resource, namespace, name) })),
+  })
+}
+
+function watch(
+  transport: Transport,
+  resource: Resource,
+  { from, seconds, isMetadataOnly = false, ...selectors }: WatchOptions,
+  onEvent: (event: WatchEvent) => void,
+): Effect.Effect<void, KubeError> {
+  const query = queryOf({
+    ...selectors,
+    watch: '1',
+    allowWatchBookmarks: 'true',
+    resourceVersion: from,
+    timeoutSeconds: String(seconds),
+  })
+  const path = `${collectionPath(resource, '')}?${query}`
+  return Effect.tryPromise({
+    try: (signal) =>
+      transport.stream(
+        { method: 'GET', path, ...(isMetadataOnly && { accept: METADATA }) },
+        // Lines of a watch have this form; what has not is an event of type ''.
+        (event) => onEvent({ type: '', object: undefined, ...(event as WatchEvent | undefined) }),
+        { signal, idleMs: seconds * 1000 + IDLE_RESERVE_MS },
+      ),
+    catch: (cause) => new KubeUnreachable({ method: 'WATCH', path, cause }),
+  }).pipe(
+    Effect.flatMap((response) =>
+      response.status === 200 ? Effect.void : Effect.fail(refusalOf({ method: 'GET', path }, response)),
+    ),
+  )
+}
+
+function queryOf(values: Readonly<Record<string, string>>): string {
+  return new URLSearchParams(values).toString()
+}
+
+function bodyOf(request: KubeRequest, response: KubeResponse): Effect.Effect<KubeObject, KubeError> {
+  if (response.status >= 200 && response.status < 300) {
+    // What the API server answers to a successful call is an object.
+    return Effect.succeed(response.body as KubeObject)
+  }
+  return Effect.fail(refusalOf(request, response))
+}
+
+function refusalOf({ method, path }: KubeRequest, { status, body, retryAfterMs }: KubeResponse): KubeError {
+  // meta.v1 Status, or nothing.
+  const { reason = '', message = '' } = { ...(body as { reason?: string; message?: string } | undefined) }
+  if (status === 404) return new KubeNotFound({ path })
+  if (status === 409) return new KubeConflict({ path, reason, message })
+  if (status === 410) return new KubeExpired({ path })
+  return new KubeRefused({ method, path, status, reason, message, retryAfterMs })
+}
+
+/** Items of a list come without their kind, or with that of metadata: it is put back. */
+function pageOf(body: unknown, resource: Resource): ListPage {
+  // meta.v1 List.
+  const { items, metadata } = body as { items?: object[]; metadata?: { resourceVersion?: string; continue?: string } }
+  const kind = { apiVersion: apiVersionOf(resource), kind: resource.kind }
+  return {
+    items: (items ?? []).map((item) => ({ ...item, ...kind })),
+    resourceVersion: metadata?.resourceVersion ?? '',
+    next: metadata?.continue === undefined || metadata.continue === '' ? undefined : metadata.continue,
+  }
+}

@@ -1,0 +1,181 @@
+// HTTP to the API server. Authentication and TLS come from a kubeconfig or from the pod; the calls are ours, with
+// deadlines and bounds. Promises and abort signals only: client.ts makes effects of them.
+import { Agent as HttpAgent, type IncomingMessage, request as httpRequest, type RequestOptions } from 'node:http'
+import { Agent as HttpsAgent, request as httpsRequest, type RequestOptions as HttpsRequestOptions } from 'node:https'
+import { KubeConfig } from '@kubernetes/client-node'
+
+export interface KubeRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  readonly path: string
+  readonly body?: unknown
+  readonly contentType?: string
+  readonly accept?: string
+}
+
+export interface KubeResponse {
+  readonly status: number
+  readonly body: unknown
+  readonly retryAfterMs: number | undefined
+}
+
+export interface Transport {
+  send(request: KubeRequest, signal: AbortSignal): Promise<KubeResponse>
+  /** Calls back for each line of JSON; resolves when the server ends the answer. */
+  stream(request: KubeRequest, onEvent: (event: unknown) => void, options: StreamOptions): Promise<KubeResponse>
+  close(): void
+}
+
+export interface StreamOptions {
+  readonly signal: AbortSignal
+  readonly idleMs: number
+}
+
+/** Lists come in pages of a few MiB; an object has at most 1.5 MiB. */
+const ANSWER_BYTES_MAX = 64 * 1024 * 1024
+const REQUEST_MS_MAX = 30_000
+const KEEP_ALIVE_MS = 15_000
+const SOCKETS_MAX = 100
+
+/** Of the pod when there is one, else KUBECONFIG or ~/.kube/config. */
+export function loadKubeConfig(): KubeConfig {
+  const config = new KubeConfig()
+  config.loadFromDefault()
+  return config
+}
+
+export function createTransport(config: KubeConfig): Transport {
+  const server = config.getCurrentCluster()?.server.replace(/\/$/, '') ?? ''
+  const agents = new AgentOfCredentials(server.startsWith('https:'))
+  const open = async (request: KubeRequest, signal: AbortSignal): Promise<IncomingMessage> => {
+    const options: TlsOptions = {}
+    await config.applyToHTTPSOptions(options)
+    return start(`${server}${request.path}`, request, { signal, headers: options.headers, agent: agents.for(options) })
+  }
+  return {
+    send: async (request, signal) => {
+      const response = await open(request, AbortSignal.any([signal, AbortSignal.timeout(REQUEST_MS_MAX)]))
+      return { ...statusOf(response), body: parse((await bodyOf(response)).toString('utf8')) }
+    },
+    stream: async (request, onEvent, { signal, idleMs }) => {
+      const response = await open(request, signal)
+      const { socket } = response
+      const onIdle = (): void => void response.destroy(new Error(`no data for ${idleMs} ms`))
+      socket.setTimeout(idleMs, onIdle)
+      if (response.statusCode === 200) await readEvents(response, onEvent)
+      const body = response.statusCode === 200 ? undefined : parse((await bodyOf(response)).toString('utf8'))
+      socket.off('timeout', onIdle)
+      return { ...statusOf(response), body }
+    },
+    close: () => agents.close(),
+  }
+}
+
+/** What client-node fills in. */
+type TlsOptions = HttpsRequestOptions
+
+/** Connections are kept for as long as the credentials of TLS stay the same. */
+class AgentOfCredentials {
+  readonly #isTls: boolean
+  #known = ''
+  #agent: HttpAgent | HttpsAgent | undefined = undefined
+
+  constructor(isTls: boolean) {
+    this.#isTls = isTls
+  }
+
+  for(options: TlsOptions): HttpAgent | HttpsAgent {
+    const { ca, cert, key } = options
+    const credentials = [ca, cert, key].map(String).join('\n')
+    if (this.#agent !== undefined && credentials === this.#known) return this.#agent
+    // Requests that are under way end on the agent they began with.
+    this.#known = credentials
+    const common = { keepAlive: true, keepAliveMsecs: KEEP_ALIVE_MS, maxSockets: SOCKETS_MAX }
+    this.#agent = this.#isTls
+      ? new HttpsAgent({ ...common, ...definedOf(options, ['ca', 'cert', 'key', 'rejectUnauthorized', 'servername']) })
+      : new HttpAgent(common)
+    return this.#agent
+  }
+
+  close(): void {
+    this.#agent?.destroy()
+  }
+}
+
+function definedOf<T extends object, K extends keyof T>(value: T, names: readonly K[]): Partial<Pick<T, K>> {
+  const found: Partial<Pick<T, K>> = {}
+  for (const name of names) if (value[name] !== undefined) found[name] = value[name]
+  return found
+}
+
+interface Prepared {
+  readonly signal: AbortSignal
+  readonly headers: RequestOptions['headers']
+  readonly agent: HttpAgent | HttpsAgent
+}
+
+function start(url: string, request: KubeRequest, { signal, headers, agent }: Prepared): Promise<IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+  const options: RequestOptions = {
+    method: request.method,
+    agent,
+    signal,
+    headers: {
+      // Credentials, as client-node gives them: a plain record.
+      ...(headers as Record<string, string> | undefined),
+      accept: request.accept ?? 'application/json',
+      ...(request.body !== undefined && { 'content-type': request.contentType ?? 'application/json' }),
+    },
+  }
+  const outgoing = url.startsWith('https:') ? httpsRequest(url, options, resolve) : httpRequest(url, options, resolve)
+  outgoing.on('error', reject)
+  outgoing.setTimeout(REQUEST_MS_MAX, () => outgoing.destroy(new Error(`no answer within ${REQUEST_MS_MAX} ms`)))
+  outgoing.end(request.body === undefined ? undefined : JSON.stringify(request.body))
+  return promise
+}
+
+function statusOf(response: IncomingMessage): { status: number; retryAfterMs: number | undefined } {
+  const seconds = Number(response.headers['retry-after'])
+  const retryAfterMs = Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : undefined
+  return { status: response.statusCode ?? 0, retryAfterMs }
+}
+
+async function bodyOf(response: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of response) {
+    // A response without encoding gives buffers.
+    const buffer = chunk as Buffer
+    bytes += buffer.length
+    if (bytes > ANSWER_BYTES_MAX) throw new Error(`the answer has more than ${ANSWER_BYTES_MAX} bytes`)
+    chunks.push(buffer)
+  }
+  return Buffer.concat(chunks)
+}
+
+async function readEvents(response: IncomingMessage, onEvent: (event: unknown) => void): Promise<void> {
+  let rest: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of response) {
+    // A response without encoding gives buffers.
+    let buffer = chunk as Buffer
+    for (let end = buffer.indexOf(10); end !== -1; end = buffer.indexOf(10)) {
+      const line = Buffer.concat([...rest, buffer.subarray(0, end)]).toString('utf8')
+      rest = []
+      bytes = 0
+      buffer = buffer.subarray(end + 1)
+      if (line.trim() !== '') onEvent(parse(line))
+    }
+    bytes += buffer.length
+    if (bytes > ANSWER_BYTES_MAX) throw new Error(`an event has more than ${ANSWER_BYTES_MAX} bytes`)
+    if (buffer.length > 0) rest.push(buffer)
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // The server answers in plain text while a resource is not served yet: the status says enough.
+    return undefined
+  }
+}

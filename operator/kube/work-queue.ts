@@ -1,0 +1,86 @@
+// Work by key: many changes of one key are one run, one key runs once at a time, failures come back later with growing
+// waits. A defect is logged and counted, and the queue goes on.
+import { Cause, Duration, Effect, Queue } from 'effect'
+import type { KubeClient } from './client.ts'
+import { describeKubeError, type KubeError } from './errors.ts'
+import { waitMs } from './reflector.ts'
+
+export interface WorkQueueOptions {
+  readonly name: string
+  /** Keys that run at the same time. */
+  readonly concurrency: number
+  readonly work: (key: string) => Effect.Effect<void, KubeError, KubeClient>
+  /** Told about every run. */
+  readonly observe: (run: WorkRun) => void
+}
+
+export interface WorkRun {
+  readonly queue: string
+  readonly key: string
+  readonly isSuccess: boolean
+  readonly seconds: number
+}
+
+export interface WorkQueue {
+  /** Callable from anywhere; the run begins when its turn comes. */
+  add(key: string): void
+  /** Nothing waits and nothing runs. */
+  isIdle(): boolean
+}
+
+/** The queue works in the scope of the caller, until that is closed. */
+export const makeWorkQueue = Effect.fnUntraced(function* (options: WorkQueueOptions) {
+  const { name, concurrency, observe } = options
+  const queue = yield* Queue.unbounded<string>()
+  const waiting = new Set<string>()
+  const running = new Set<string>()
+  const again = new Set<string>()
+  const failures = new Map<string, number>()
+  let later = 0
+  const add = (key: string): void => {
+    if (running.has(key)) again.add(key)
+    else if (!waiting.has(key)) {
+      waiting.add(key)
+      Queue.offerUnsafe(queue, key)
+    }
+  }
+  const retry = Effect.fnUntraced(function* (key: string, error: KubeError | undefined) {
+    const count = (failures.get(key) ?? 0) + 1
+    failures.set(key, count)
+    const wait = error === undefined ? DEFECT_WAIT_MS : yield* waitMs(count, error)
+    later++
+    yield* Effect.forkScoped(
+      Effect.sleep(Duration.millis(wait)).pipe(
+        Effect.ensuring(Effect.sync(() => later--)),
+        Effect.andThen(Effect.sync(() => add(key))),
+      ),
+    )
+  })
+  const runOne = Effect.fnUntraced(function* (key: string) {
+    const [elapsed, exit] = yield* Effect.timed(Effect.exit(options.work(key)))
+    observe({ queue: name, key, isSuccess: exit._tag === 'Success', seconds: Duration.toSeconds(elapsed) })
+    if (exit._tag === 'Success') {
+      failures.delete(key)
+      return
+    }
+    const error = exit.cause.reasons.find(Cause.isFailReason)?.error
+    if (error === undefined) yield* Effect.logError(`${name}: defect`, key, Cause.pretty(exit.cause))
+    else yield* Effect.logWarning(`${name}: trying again`, key, describeKubeError(error))
+    yield* retry(key, error)
+  })
+  const worker = Effect.forever(
+    Effect.gen(function* () {
+      const key = yield* Queue.take(queue)
+      waiting.delete(key)
+      running.add(key)
+      yield* runOne(key)
+      running.delete(key)
+      if (again.delete(key)) add(key)
+    }),
+  )
+  for (let i = 0; i < concurrency; i++) yield* Effect.forkScoped(worker)
+  const made: WorkQueue = { add, isIdle: () => waiting.size === 0 && running.size === 0 && later === 0 }
+  return made
+})
+
+const DEFECT_WAIT_MS = 10_000
