@@ -41,6 +41,10 @@ export interface ApiServer {
   installCrds(files: readonly string[]): Promise<void>
   /** Creates `object` as a dry run. */
   create(resource: Resource, object: unknown): Promise<Verdict>
+  /** Server-side apply, forced, as a dry run. */
+  apply(resource: Resource, object: unknown): Promise<Verdict>
+  /** What it serves at `path`. */
+  get(path: string): Promise<unknown>
   /** Replaces `oldObject`, which is stored for the moment, by `object` as a dry run. */
   update(resource: Resource, change: Change): Promise<Verdict>
   stop(): Promise<void>
@@ -51,7 +55,14 @@ interface Answer {
   readonly body: Record<string, unknown>
 }
 
-type Ask = (method: string, path: string, options?: { body?: unknown; accept?: string }) => Promise<Answer>
+interface AskOptions {
+  readonly body?: unknown
+  readonly accept?: string
+  /** Of the body; JSON when unset. */
+  readonly type?: string
+}
+
+type Ask = (method: string, path: string, options?: AskOptions) => Promise<Answer>
 
 /** Absent where neither GW_APISERVER nor its default exists. */
 export function apiServerScript(): string | undefined {
@@ -81,6 +92,12 @@ export async function startApiServer(script: string, port: number): Promise<ApiS
         await ask('POST', `${collection(resource, object)}?dryRun=All&fieldValidation=Strict`, { body: object }),
       )
     },
+    apply: async (resource, object) => {
+      const path = `${collection(resource, object)}/${String(readKey(readKey(object, 'metadata'), 'name'))}`
+      const options = '?dryRun=All&fieldValidation=Strict&fieldManager=test&force=true'
+      return verdictOf(await ask('PATCH', `${path}${options}`, { body: object, type: 'application/apply-patch+yaml' }))
+    },
+    get: async (path) => (await ask('GET', path)).body,
     update: (resource, change) => update(ask, resource, change),
     stop: async () => {
       agent.destroy()
@@ -151,7 +168,8 @@ async function update(ask: Ask, resource: Resource, { oldObject, object }: Chang
 }
 
 function collection({ plural, isNamespaced }: Resource, object: unknown): string {
-  const group = `/apis/${String(readKey(object, 'apiVersion'))}`
+  const version = String(readKey(object, 'apiVersion'))
+  const group = version.includes('/') ? `/apis/${version}` : `/api/${version}`
   if (!isNamespaced) return `${group}/${plural}`
   const namespace = readKey(readKey(object, 'metadata'), 'namespace')
   const place = typeof namespace === 'string' && namespace !== '' ? namespace : 'default'
@@ -182,9 +200,9 @@ function askWith(agent: Agent, kubeconfig: string): Ask {
   const text = readFileSync(kubeconfig, 'utf8')
   const server = /server: "([^"]+)"/.exec(text)?.[1] ?? ''
   const token = /token: "([^"]+)"/.exec(text)?.[1] ?? ''
-  return (method, path, { body, accept = 'application/json' } = {}) => {
+  return (method, path, { body, accept = 'application/json', type = 'application/json' } = {}) => {
     const { promise, resolve: done, reject } = Promise.withResolvers<Answer>()
-    const headers = { authorization: `Bearer ${token}`, accept, 'content-type': 'application/json' }
+    const headers = { authorization: `Bearer ${token}`, accept, 'content-type': type }
     const outgoing = request(`${server}${path}`, { method, agent, headers }, (response) => {
       const chunks: Buffer[] = []
       response.on('data', (chunk: Buffer) => chunks.push(chunk))
