@@ -1,32 +1,49 @@
-// Measures translation of one Gateway with 1,000 HTTPRoutes and 1,000 Services. Run: node operator/translate/bench.ts
+// Measures translation of one Gateway with many HTTPRoutes, a Service and two Pods behind each, from nothing and after
+// one change, the snapshot included, in CPU time. Run: node operator/translate/bench.ts [routes ...]
 import type { KubeObject } from './kube.ts'
-import { snapshotOf } from './snapshot.ts'
+import { createSnapshotter, snapshotOf } from './snapshot.ts'
 import { translate } from './translate.ts'
+import { createTranslator } from './translator.ts'
 
-const COUNT = 1000
+const SETTINGS = { controllerName: 'gw.dev/controller', className: 'gw', clusterDomain: 'cluster.local' }
 const ROUNDS = 15
-const WARM_UP_ROUNDS = 3
+const WARM_UP_ROUNDS = 5
+const TENTH = 10
 
-const objects = clusterOf(COUNT)
-const times: number[] = []
-for (let round = 0; round < ROUNDS + WARM_UP_ROUNDS; round++) {
-  const started = performance.now()
-  const { perGateway } = translate(snapshotOf(objects), {
-    controllerName: 'gw.dev/controller',
-    className: 'gw',
-    clusterDomain: 'cluster.local',
+const counts = process.argv.slice(2).map(Number)
+for (const count of counts.length === 0 ? [1000, 5000] : counts) measureAll(count)
+
+function measureAll(count: number): void {
+  const objects = clusterOf(count)
+  measure(`${count} routes, from nothing`, () => {
+    const { perGateway } = translate(snapshotOf(objects), SETTINGS)
+    const routes = perGateway.get('gw/edge')?.config.routes.length
+    if (routes !== count) throw new Error(`expected ${count} routes, got ${routes}`)
   })
-  const elapsed = performance.now() - started
-  const routes = perGateway.get('gw/edge')?.config.routes.length
-  if (routes !== COUNT) throw new Error(`expected ${COUNT} routes, got ${routes}`)
-  if (round >= WARM_UP_ROUNDS) times.push(elapsed)
-  else console.log(`warm-up ${round + 1}: ${elapsed.toFixed(1)} ms`)
+  for (const kind of ['HTTPRoute', 'EndpointSlice', 'Secret', 'nothing']) {
+    const snapshot = createSnapshotter()
+    const translator = createTranslator(SETTINGS)
+    translator.translate(snapshot(objects))
+    measure(`${count} routes, one ${kind} changed`, (round) => {
+      const at = objects.findIndex((object) => object.kind === kind && object.metadata.name === `app-${round * TENTH}`)
+      const object = objects[at]
+      if (object !== undefined) objects[at] = { ...object, metadata: { ...object.metadata, generation: round + 2 } }
+      translator.translate(snapshot(objects))
+    })
+  }
 }
-times.sort((a, b) => a - b)
-console.log(
-  `translate, ${COUNT} HTTPRoutes and ${COUNT} Services: median ${times[ROUNDS >> 1]?.toFixed(1)} ms, ` +
-    `max ${times.at(-1)?.toFixed(1)} ms of ${ROUNDS} rounds`,
-)
+
+function measure(title: string, run: (round: number) => void): void {
+  const times: number[] = []
+  for (let round = 0; round < ROUNDS + WARM_UP_ROUNDS; round++) {
+    const started = process.cpuUsage()
+    run(round)
+    const { user, system } = process.cpuUsage(started)
+    if (round >= WARM_UP_ROUNDS) times.push((user + system) / 1000)
+  }
+  times.sort((a, b) => a - b)
+  console.log(`${title}: median ${times[ROUNDS >> 1]?.toFixed(1)} ms, max ${times.at(-1)?.toFixed(1)} ms`)
+}
 
 function clusterOf(count: number): KubeObject[] {
   const list: unknown[] = [
@@ -71,12 +88,26 @@ function objectsOf(index: number): unknown[] {
       spec: {
         parentRefs: [{ name: 'edge' }],
         hostnames: [`${name}.example.com`],
-        rules: [
-          {
-            matches: [{ path: { type: 'PathPrefix', value: '/api' }, headers: [{ name: 'X-Env', value: 'prod' }] }],
-            backendRefs: [{ name, port: 80 }],
-          },
-        ],
+        rules: [{ matches: [{ path: { type: 'PathPrefix', value: '/' } }], backendRefs: [{ name, port: 80 }] }],
+      },
+    },
+    ...(index % TENTH === 0 ? withSecret(metadata) : []),
+  ]
+}
+
+/** Every tenth route has a policy that reads a Secret. */
+function withSecret(metadata: { readonly name: string }): unknown[] {
+  const { name } = metadata
+  return [
+    { apiVersion: 'v1', kind: 'Secret', metadata, stringData: { Authorization: `key of ${name}` } },
+    {
+      apiVersion: 'gw.dev/v1alpha1',
+      kind: 'GwPolicy',
+      metadata,
+      spec: {
+        targetRefs: [{ group: 'gateway.networking.k8s.io', kind: 'HTTPRoute', name }],
+        traffic: { csrf: {} },
+        backend: { auth: { secretRef: { name } } },
       },
     },
   ]

@@ -4,6 +4,7 @@ import { nameKey, refOf } from './object-ref.ts'
 import { sortedBy } from './order.ts'
 import { NOT_YET_PROGRAMMED } from './policy/field.ts'
 import type { StageResults } from './results.ts'
+import type { AttachedRoute } from './route/routes.ts'
 import type { ObjectProblem } from './translation.ts'
 
 export function collectProblems(results: StageResults): ObjectProblem[] {
@@ -71,7 +72,7 @@ function listenerProblems({ gateways }: StageResults): ObjectProblem[] {
 
 function routeProblems({ routes }: StageResults): ObjectProblem[] {
   return routes.flatMap(({ route, translation, parents }) => {
-    if (parents.length === 0) return []
+    if (parents.length === 0 || isFine(translation, parents)) return []
     const object = refOf(route)
     const denials = parents.flatMap(({ acceptance }) =>
       'denial' in acceptance ? [{ path: 'spec.parentRefs', ...acceptance.denial }] : [],
@@ -84,6 +85,16 @@ function routeProblems({ routes }: StageResults): ObjectProblem[] {
       }),
     )
   })
+}
+
+/** Nearly all are. */
+function isFine(translation: AttachedRoute['translation'], parents: AttachedRoute['parents']): boolean {
+  const { faults, unresolved, notProgrammed } = translation
+  return faults.length + unresolved.length + notProgrammed.length === 0 && parents.every(isAccepted)
+}
+
+function isAccepted({ acceptance }: AttachedRoute['parents'][number]): boolean {
+  return 'listeners' in acceptance
 }
 
 function backendTlsProblems({ backendTls }: StageResults): ObjectProblem[] {

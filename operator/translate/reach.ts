@@ -19,12 +19,19 @@ export interface GrowingReach extends Reach {
 /** What routes of every kind have in common here. */
 export type RouteReferences = Pick<Route, 'backends' | 'inlinePolicies'>
 
+/** Rendered routes do not change: what each leads to is found once. */
+const led = new WeakMap<RouteReferences, References>()
+
 export function reachOf(
   routes: readonly RouteReferences[],
   backends: ReadonlyMap<string, BackendTranslation>,
 ): GrowingReach {
   const reach: GrowingReach = { services: new Map(), backends: new Set() }
-  for (const route of routes) follow(referencesOf(refsOf(route)), reach, backends)
+  for (const route of routes) {
+    let references = led.get(route)
+    if (references === undefined) led.set(route, (references = referencesOf(refsOf(route))))
+    follow(references, reach, backends)
+  }
   return reach
 }
 

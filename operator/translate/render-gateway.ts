@@ -6,18 +6,24 @@ import type {
   Bind,
   Listener,
   Policy,
+  RenderedConfig,
   RenderedSecret,
+  RenderedSecrets,
   Route,
   SecretRef,
+  Service,
   TCPRoute,
   TrafficPayload,
+  Workload,
 } from '#api/ir/types.gen.ts'
 import type { BackendTranslation } from './backend/backend.ts'
 import type { OurGateway } from './gateway/gateways.ts'
 import type { Listener as OurListener } from './gateway/listener.ts'
 import { sortedBy } from './order.ts'
+import { keptList, sameFields, sameList } from './same.ts'
+import { type Sorted, sorted } from './sorted.ts'
 import type { Reach } from './reach.ts'
-import type { Services } from './service/services.ts'
+import type { RenderServices } from './service/rendered-services.ts'
 import type { RenderedGateway } from './translation.ts'
 
 export interface GatewayParts {
@@ -27,7 +33,7 @@ export interface GatewayParts {
   readonly reach: Reach
   readonly backends: ReadonlyMap<string, BackendTranslation>
   readonly policies: readonly DeliveredPolicy[]
-  readonly services: Services
+  readonly services: RenderServices
 }
 
 /** What policies of every kind have in common here. */
@@ -36,45 +42,96 @@ interface DeliveredPolicy {
   readonly perGateway: ReadonlyMap<string, { readonly policies: readonly Policy[] }>
 }
 
-export function renderGateway(parts: GatewayParts): RenderedGateway {
-  const { ours, routes, tcpRoutes, reach } = parts
+/** What a Gateway has got last time, and its long lists in their order. */
+interface GatewayLists {
+  readonly sorted: {
+    readonly routes: Sorted<Route>
+    readonly tcpRoutes: Sorted<TCPRoute>
+    readonly services: Sorted<Service>
+    readonly workloads: Sorted<Workload>
+  }
+  rendered?: RenderedGateway
+}
+
+/** Lists, configurations and entries that say the same as last time are the same objects. */
+export function gatewayRenderer(): (gateways: readonly GatewayParts[]) => Map<string, RenderedGateway> {
+  const known = new Map<string, GatewayLists>()
+  return (gateways) => {
+    const rendered = new Map<string, RenderedGateway>()
+    for (const parts of gateways) {
+      const { key } = parts.ours
+      const lists = known.get(key) ?? emptyLists()
+      known.set(key, lists)
+      lists.rendered = renderGateway(parts, lists)
+      rendered.set(key, lists.rendered)
+    }
+    for (const key of known.keys()) if (!rendered.has(key)) known.delete(key)
+    return rendered
+  }
+}
+
+function emptyLists(): GatewayLists {
+  return {
+    sorted: {
+      routes: sorted<Route>(keyOf),
+      tcpRoutes: sorted<TCPRoute>(keyOf),
+      services: sorted(({ hostname }) => hostname),
+      workloads: sorted(({ uid }) => uid),
+    },
+  }
+}
+
+function renderGateway(parts: GatewayParts, lists: GatewayLists): RenderedGateway {
+  const { ours, reach } = parts
+  const { rendered: before, sorted: order } = lists
   const listeners = ours.listeners.filter(isRendered)
   const reached = [...reach.backends].flatMap((key) => parts.backends.get(key) ?? [])
   const backends = sortedBy(
     reached.flatMap(({ rendered }) => rendered),
-    ({ key }) => key,
+    keyOf,
   )
   const atGateway = parts.policies.filter(({ perGateway }) => perGateway.has(ours.key))
   const policies = sortedBy(
     atGateway.flatMap(({ perGateway }) => perGateway.get(ours.key)?.policies ?? []),
-    ({ key }) => key,
+    keyOf,
   )
-  const { services, workloads } = parts.services.render(reach.services.keys())
-  return {
-    config: {
-      version: 1,
-      binds: bindsOf(listeners, ours.internal.ports),
-      listeners: sortedBy(listeners.map(renderListener), ({ key }) => key),
-      routes: sortedBy(routes, ({ key }) => key),
-      tcpRoutes: sortedBy(tcpRoutes, ({ key }) => key),
-      backends,
-      policies,
-      services,
-      workloads,
-    },
-    secrets: {
-      version: 1,
-      secrets: usedSecrets({ listeners, backends, policies }, [
+  const { services, workloads } = parts.services(ours, reach.services.keys())
+  const old = before?.config
+  const config = sameFields<RenderedConfig>(old, {
+    version: 1,
+    binds: sameItems(old?.binds, bindsOf(listeners, ours.internal.ports)),
+    listeners: sameItems(old?.listeners, sortedBy(listeners.map(renderListener), keyOf)),
+    routes: order.routes.of(parts.routes),
+    tcpRoutes: order.tcpRoutes.of(parts.tcpRoutes),
+    backends: sameItems(old?.backends, backends),
+    policies: sameItems(old?.policies, policies),
+    services: order.services.of(services),
+    workloads: order.workloads.of(workloads),
+  })
+  const secrets = sameFields<RenderedSecrets>(before?.secrets, {
+    version: 1,
+    secrets: sameItems(
+      before?.secrets.secrets,
+      usedSecrets({ listeners, backends, policies }, [
         ...listeners,
         ...reached,
         ...atGateway,
         ...(ours.clientCertificate === undefined ? [] : [ours.clientCertificate]),
       ]),
-    },
-  }
+    ),
+  })
+  return sameFields(before, { config, secrets })
 }
 
-export function isProgrammed({ notProgrammed }: OurListener): boolean {
+function sameItems<T extends { readonly key: string }>(before: T[] | undefined, now: readonly T[]): T[] {
+  return sameList(keptList(before ?? [], keyOf), now, keyOf).list
+}
+
+function keyOf({ key }: { readonly key: string }): string {
+  return key
+}
+
+function isProgrammed({ notProgrammed }: OurListener): boolean {
   return notProgrammed === undefined
 }
 

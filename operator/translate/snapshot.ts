@@ -14,6 +14,7 @@ import { CORE_GROUP, DISCOVERY_GROUP, GATEWAY_GROUP, GW_GROUP } from './groups.t
 import type { ConfigMap, EndpointSlice, KubeObject, Namespace, Secret, Service } from './kube.ts'
 import { groupOf, keyOf, nameKey, type ObjectRef, refOf } from './object-ref.ts'
 import { compareByAge, compareText, sortedBy } from './order.ts'
+import { isIdentical } from './same.ts'
 import { hasShape, isNamedObject } from './shape.ts'
 
 export interface SnapshotKinds {
@@ -70,46 +71,64 @@ const GROUPS: { readonly [K in SnapshotKind]: string } = {
   GwPolicy: GW_GROUP,
 }
 
+// Object.keys loses the names; the table has exactly these.
+export const SNAPSHOT_KINDS = Object.keys(GROUPS) as readonly SnapshotKind[]
+
 /** What bears no kind and name is dropped. The result does not depend on the order of `objects`. */
 export function snapshotOf(objects: readonly KubeObject[]): Snapshot {
-  const byKind = new Map<string, KubeObject[]>()
-  const ignored: ObjectRef[] = []
-  const malformed: ObjectRef[] = []
-  for (const object of objects) {
-    if (!isNamedObject(object)) continue
-    const kind = kindOf(object)
-    if (kind === undefined || !hasShape(kind, object)) {
-      const list = kind === undefined ? ignored : malformed
-      list.push(refOf(object))
-      continue
+  return createSnapshotter()(objects)
+}
+
+/** As snapshotOf, for a cluster that changes: kinds whose objects are the same ones as before keep their index. */
+export function createSnapshotter(): (objects: readonly KubeObject[]) => Snapshot {
+  const kinds = new WeakMap<KubeObject, ObjectVerdict>()
+  const indexes = new Map<SnapshotKind, KindIndex>()
+  const verdictOf = (object: KubeObject): ObjectVerdict => {
+    let verdict = kinds.get(object)
+    if (verdict === undefined) kinds.set(object, (verdict = judge(object)))
+    return verdict
+  }
+  return (objects) => {
+    const byKind = new Map<SnapshotKind, KubeObject[]>()
+    const ignored: ObjectRef[] = []
+    const malformed: ObjectRef[] = []
+    for (const object of objects) {
+      const verdict = typeof object === 'object' && object !== null ? verdictOf(object) : 'nothing'
+      if (verdict === 'ignored') ignored.push(refOf(object))
+      else if (verdict === 'malformed') malformed.push(refOf(object))
+      else if (verdict !== 'nothing') listAt(byKind, verdict).push(object)
     }
-    const list = byKind.get(object.kind)
-    if (list === undefined) byKind.set(object.kind, [object])
-    else list.push(object)
+    const index = (kind: SnapshotKind): KindIndex => {
+      const now = indexAfter(indexes.get(kind), byKind.get(kind) ?? [])
+      indexes.set(kind, now)
+      ignored.push(...now.second.map(refOf))
+      return now
+    }
+    const parts = Object.fromEntries(SNAPSHOT_KINDS.map((kind) => [kind, index(kind).index]))
+    return {
+      // Objects are told apart by kind above, and their shape is what the API server (or the validator) accepted.
+      ...(parts as { readonly [K in SnapshotKind]: ObjectIndex<SnapshotKinds[K]> }),
+      ignored: sortedBy(ignored, describeRef),
+      malformed: sortedBy(malformed, describeRef),
+    }
   }
-  const index = <K extends SnapshotKind>(kind: K): ObjectIndex<SnapshotKinds[K]> =>
-    // Objects are grouped by kind above, and their shape is what the API server (or the validator) accepted.
-    indexOf(byKind.get(kind) ?? [], ignored) as ObjectIndex<SnapshotKinds[K]>
-  return {
-    GatewayClass: index('GatewayClass'),
-    Gateway: index('Gateway'),
-    ListenerSet: index('ListenerSet'),
-    HTTPRoute: index('HTTPRoute'),
-    GRPCRoute: index('GRPCRoute'),
-    TCPRoute: index('TCPRoute'),
-    TLSRoute: index('TLSRoute'),
-    ReferenceGrant: index('ReferenceGrant'),
-    BackendTLSPolicy: index('BackendTLSPolicy'),
-    Namespace: index('Namespace'),
-    Service: index('Service'),
-    EndpointSlice: index('EndpointSlice'),
-    Secret: index('Secret'),
-    ConfigMap: index('ConfigMap'),
-    GwBackend: index('GwBackend'),
-    GwPolicy: index('GwPolicy'),
-    ignored: sortedBy(ignored, describeRef),
-    malformed: sortedBy(malformed, describeRef),
-  }
+}
+
+type ObjectVerdict = SnapshotKind | 'ignored' | 'malformed' | 'nothing'
+
+function judge(object: KubeObject): ObjectVerdict {
+  if (!isNamedObject(object)) return 'nothing'
+  const kind = kindOf(object)
+  if (kind === undefined) return 'ignored'
+  return hasShape(kind, object) ? kind : 'malformed'
+}
+
+function listAt<K>(lists: Map<K, KubeObject[]>, key: K): KubeObject[] {
+  const known = lists.get(key)
+  if (known !== undefined) return known
+  const list: KubeObject[] = []
+  lists.set(key, list)
+  return list
 }
 
 function kindOf(object: KubeObject): SnapshotKind | undefined {
@@ -119,14 +138,44 @@ function kindOf(object: KubeObject): SnapshotKind | undefined {
   return GROUPS[kind] === groupOf(object.apiVersion) ? kind : undefined
 }
 
-function indexOf(objects: readonly KubeObject[], ignored: ObjectRef[]): ObjectIndex<KubeObject> {
-  const sorted = [...objects].sort((a, b) => compareByAge(a, b) || compareContent(a, b))
+interface KindIndex {
+  readonly index: ObjectIndex<KubeObject>
+  /** The list it was made for. */
+  readonly asked: readonly KubeObject[]
+  /** All of the kind, in order. */
+  readonly objects: readonly KubeObject[]
+  /** Second objects of one name. */
+  readonly second: readonly KubeObject[]
+}
+
+function indexAfter(before: KindIndex | undefined, objects: readonly KubeObject[]): KindIndex {
+  if (before !== undefined && isIdentical(before.asked, objects)) return before
+  if (before === undefined) return indexOf([...objects].sort(compareObjects), objects)
+  const now = new Set(objects)
+  const kept = before.objects.filter((object) => now.has(object))
+  if (kept.length === objects.length && kept.length === before.objects.length) return { ...before, asked: objects }
+  const known = new Set(kept)
+  // Nearly sorted: the order of last time, with what is new behind it.
+  return indexOf([...kept, ...objects.filter((object) => !known.has(object))].sort(compareObjects), objects)
+}
+
+function indexOf(objects: readonly KubeObject[], asked: readonly KubeObject[]): KindIndex {
   const byKey = new Map<string, KubeObject>()
-  for (const object of sorted) {
-    if (byKey.has(keyOf(object))) ignored.push(refOf(object))
-    else byKey.set(keyOf(object), object)
+  const second: KubeObject[] = []
+  for (const object of objects) {
+    const key = keyOf(object)
+    if (byKey.has(key)) second.push(object)
+    else byKey.set(key, object)
   }
-  return { all: [...byKey.values()], get: (namespace, name) => byKey.get(nameKey(namespace, name)) }
+  const index = {
+    all: [...byKey.values()],
+    get: (namespace: string, name: string) => byKey.get(nameKey(namespace, name)),
+  }
+  return { index, asked, objects, second }
+}
+
+function compareObjects(a: KubeObject, b: KubeObject): number {
+  return compareByAge(a, b) || compareContent(a, b)
 }
 
 /** Only two objects of one kind, age and name come here: a broken input, kept independent of its order. */

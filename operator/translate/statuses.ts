@@ -9,20 +9,33 @@ import { policyStatus } from '../status/policy-status.ts'
 import { routeStatus } from '../status/route-status.ts'
 import type { Listener } from './gateway/listener.ts'
 import { nameKey, type ObjectRef, refOf } from './object-ref.ts'
-import { sortedBy } from './order.ts'
+import type { Memory, Remember } from './memory.ts'
 import type { StageResults } from './results.ts'
 import type { AttachedRoute } from './route/routes.ts'
+import { keptList, sameList } from './same.ts'
+import { sorted } from './sorted.ts'
 
-export function collectStatuses(results: StageResults): ObjectStatus[] {
-  const statuses = [
-    ...classStatuses(results),
-    ...gatewayStatuses(results),
-    ...routeStatuses(results),
-    ...backendStatuses(results),
-    ...policyStatuses(results),
-    ...backendTlsStatuses(results),
-  ]
-  return sortedBy(statuses, ({ kind, namespace, name }: ObjectRef) => `${kind}/${nameKey(namespace, name)}`)
+/** A status that says the same as last time is the same object. */
+export function statusCollector(memory: Memory): (results: StageResults) => readonly ObjectStatus[] {
+  const order = sorted<ObjectStatus>(statusKey)
+  const ofRoutes = memory.table<AttachedRoute, ObjectStatus | undefined>()
+  let last = keptList<ObjectStatus>([], statusKey)
+  return (results) => {
+    const statuses = [
+      ...classStatuses(results),
+      ...gatewayStatuses(results),
+      ...routeStatuses(results, ofRoutes),
+      ...backendStatuses(results),
+      ...policyStatuses(results),
+      ...backendTlsStatuses(results),
+    ]
+    last = sameList(last, statuses, statusKey)
+    return order.of(last.list)
+  }
+}
+
+function statusKey({ kind, namespace, name }: ObjectRef): string {
+  return `${kind}/${nameKey(namespace, name)}`
 }
 
 function classStatuses({ snapshot, settings }: StageResults): ObjectStatus[] {
@@ -54,10 +67,22 @@ function countRoutes(routes: readonly AttachedRoute[]): Map<Listener, number> {
   return counts
 }
 
-function routeStatuses({ routes, settings: { controllerName } }: StageResults): ObjectStatus[] {
-  return routes
-    .filter(({ parents, route }) => parents.length > 0 || hasEntry(route.status?.parents, controllerName))
-    .map((attached) => ({ ...refOf(attached.route), status: routeStatus(attached, controllerName) }))
+function routeStatuses(
+  { routes, settings: { controllerName } }: StageResults,
+  remember: Remember<AttachedRoute, ObjectStatus | undefined>,
+): ObjectStatus[] {
+  const statuses: ObjectStatus[] = []
+  for (const attached of routes) {
+    const status = remember(attached, [], () => statusOfRoute(attached, controllerName))
+    if (status !== undefined) statuses.push(status)
+  }
+  return statuses
+}
+
+function statusOfRoute(attached: AttachedRoute, controllerName: string): ObjectStatus | undefined {
+  const { parents, route } = attached
+  if (parents.length === 0 && !hasEntry(route.status?.parents, controllerName)) return undefined
+  return { ...refOf(route), status: routeStatus(attached, controllerName) }
 }
 
 function backendStatuses({ backends }: StageResults): ObjectStatus[] {

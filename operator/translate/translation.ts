@@ -13,7 +13,12 @@ export interface TranslateSettings {
   readonly clusterDomain: string
   /** Where the control plane keeps key sets it has fetched. Unset, there are none, and tokens that need one fail. */
   readonly controllerNamespace?: string
+  /** Which references to backends of other namespaces need a ReferenceGrant. Certificates always do. */
+  readonly backendRefGrantMode?: BackendRefGrantMode
 }
+
+/** `route` (also when unset): those of routes, but not those of policies and backends. */
+export type BackendRefGrantMode = 'route-and-policy' | 'route' | 'none'
 
 export interface RenderedGateway {
   readonly config: RenderedConfig

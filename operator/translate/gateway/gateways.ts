@@ -4,6 +4,7 @@ import type { ListenerSet } from '#api/gateway/listenerset.gen.ts'
 import { GATEWAY_GROUP } from '../groups.ts'
 import { matchesSelector } from '../labels.ts'
 import { namespaceLabels } from '../namespace-labels.ts'
+import type { Remember } from '../memory.ts'
 import { keyOf, nameKey, namespaceOf } from '../object-ref.ts'
 import { type ClientCertificate, clientCertificateOf } from './client-certificate.ts'
 import { internalPorts, type InternalPorts } from './internal-ports.ts'
@@ -35,7 +36,17 @@ export interface OurGateways {
   readonly listenerSets: ReadonlyMap<string, OurListenerSet>
 }
 
-export function ourGateways(scope: ListenerScope, controllerName: string): OurGateways {
+/** One Gateway with all ListenerSets that name it. */
+export interface GatewayFamily {
+  readonly ours: OurGateway
+  readonly sets: readonly OurListenerSet[]
+}
+
+export function ourGateways(
+  scope: ListenerScope,
+  controllerName: string,
+  remember: Remember<Gateway, GatewayFamily>,
+): OurGateways {
   const { snapshot } = scope
   const classes = new Set(
     snapshot.GatewayClass.all
@@ -47,25 +58,32 @@ export function ourGateways(scope: ListenerScope, controllerName: string): OurGa
   const listenerSets = new Map<string, OurListenerSet>()
   for (const gateway of snapshot.Gateway.all) {
     if (!classes.has(gateway.spec.gatewayClassName)) continue
-    const key = keyOf(gateway)
-    const claims = (setsByGateway.get(key) ?? []).map((set) => ({ set, refusal: refusalOf(set, gateway, scope) }))
-    const sets = claims.filter(({ refusal }) => refusal === undefined).map(({ set }) => set)
-    const listeners = listenersOf(gateway, sets, scope)
-    const clientCertificate = clientCertificateOf(gateway, scope)
-    const ours: OurGateway = {
-      key,
-      gateway,
-      sets,
-      listeners,
-      internal: internalPorts(gateway, sets),
-      ...(clientCertificate !== undefined && { clientCertificate }),
-    }
-    gateways.set(key, ours)
-    for (const { set, refusal } of claims) {
-      listenerSets.set(keyOf(set), { set, parent: ours, ...(refusal !== undefined && { refusal }) })
-    }
+    const claimed = setsByGateway.get(keyOf(gateway)) ?? []
+    const family = remember(gateway, claimed, () => familyOf(gateway, claimed, scope))
+    gateways.set(family.ours.key, family.ours)
+    for (const one of family.sets) listenerSets.set(keyOf(one.set), one)
   }
   return { gateways, listenerSets }
+}
+
+function familyOf(gateway: Gateway, claimed: readonly ListenerSet[], scope: ListenerScope): GatewayFamily {
+  const key = keyOf(gateway)
+  const claims = claimed.map((set) => ({ set, refusal: refusalOf(set, gateway, scope) }))
+  const sets = claims.filter(({ refusal }) => refusal === undefined).map(({ set }) => set)
+  const listeners = listenersOf(gateway, sets, scope)
+  const clientCertificate = clientCertificateOf(gateway, scope)
+  const ours: OurGateway = {
+    key,
+    gateway,
+    sets,
+    listeners,
+    internal: internalPorts(gateway, sets),
+    ...(clientCertificate !== undefined && { clientCertificate }),
+  }
+  return {
+    ours,
+    sets: claims.map(({ set, refusal }) => ({ set, parent: ours, ...(refusal !== undefined && { refusal }) })),
+  }
 }
 
 function groupSets(sets: readonly ListenerSet[]): Map<string, ListenerSet[]> {

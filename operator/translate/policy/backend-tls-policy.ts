@@ -6,6 +6,7 @@ import type { ClientCertificate } from '../gateway/client-certificate.ts'
 import { isCertificateBundle } from '../gateway/tls-pair.ts'
 import { CORE_GROUP } from '../groups.ts'
 import type { Service } from '../kube.ts'
+import type { Remember } from '../memory.ts'
 import { nameKey, namespaceOf } from '../object-ref.ts'
 import type { RouteFault } from '../route/fault.ts'
 import type { Snapshot } from '../snapshot.ts'
@@ -35,12 +36,19 @@ export interface BackendTlsAtGateway {
 const CA_KEY = 'ca.crt'
 const VALIDATION = 'spec.validation'
 
-export function translateBackendTlsPolicies(lookup: TargetLookup, claims: Claims): BackendTlsTranslation[] {
-  return lookup.snapshot.BackendTLSPolicy.all.map((policy) => translateOne(policy, lookup, claims))
+export interface BackendTlsScope {
+  readonly lookup: TargetLookup
+  readonly claims: Claims
+  readonly remember: Remember<BackendTLSPolicy, PayloadOutcome>
 }
 
-function translateOne(policy: BackendTLSPolicy, lookup: TargetLookup, claims: Claims): BackendTlsTranslation {
-  const { payload, invalid, unresolved } = backendTlsPayload(policy, lookup.snapshot)
+export function translateBackendTlsPolicies(scope: BackendTlsScope): BackendTlsTranslation[] {
+  return scope.lookup.snapshot.BackendTLSPolicy.all.map((policy) => translateOne(policy, scope))
+}
+
+function translateOne(policy: BackendTLSPolicy, scope: BackendTlsScope): BackendTlsTranslation {
+  const { lookup, claims, remember } = scope
+  const { payload, invalid, unresolved } = remember(policy, [], () => backendTlsPayload(policy, lookup.snapshot))
   const perGateway = new Map<string, AtGateway>()
   for (const target of targetsOf(policy, lookup)) {
     const place = { section: 'backend', phase: '', suffix: 'tls', target: target.key }
@@ -96,7 +104,8 @@ function portNumber(name: string | undefined, service: Service | undefined): str
   return String(ports.find((port) => port.name === name)?.port ?? name)
 }
 
-interface PayloadOutcome {
+/** The same at every Gateway, but for client certificates. */
+export interface PayloadOutcome {
   readonly payload: BackendPayload
   readonly invalid?: RouteFault
   readonly unresolved: readonly RouteFault[]

@@ -2,6 +2,7 @@
 import type { Policy, RenderedSecret } from '#api/ir/types.gen.ts'
 import type { Problem } from '#api/problem.ts'
 import type { GwPolicy } from '#api/v1alpha1/gwpolicy.gen.ts'
+import type { Remember } from '../memory.ts'
 import { namespaceOf, nameKey } from '../object-ref.ts'
 import { claim, type Claims } from './claims.ts'
 import { emptyReport, type FieldReport } from './field.ts'
@@ -49,16 +50,18 @@ export interface PolicyFields {
   readonly report: FieldReport
 }
 
-export function translateFields(scope: PolicyScope): PolicyFields[] {
-  return scope.references.snapshot.GwPolicy.all.map((policy) => {
-    const report = emptyReport()
-    const emissions = translateSections(policy.spec, {
-      scope: fieldScope(policy, targetKinds(policy), scope),
-      report,
-    })
-    report.problems.push(...sharedLocationProblems(emissions.map(({ payload }) => payload)))
-    return { policy, emissions, report }
+export function translateFields(scope: PolicyScope, remember: Remember<GwPolicy, PolicyFields>): PolicyFields[] {
+  return scope.references.snapshot.GwPolicy.all.map((policy) => remember(policy, [], () => fieldsOf(policy, scope)))
+}
+
+function fieldsOf(policy: GwPolicy, scope: PolicyScope): PolicyFields {
+  const report = emptyReport()
+  const emissions = translateSections(policy.spec, {
+    scope: fieldScope(policy, targetKinds(policy), scope),
+    report,
   })
+  report.problems.push(...sharedLocationProblems(emissions.map(({ payload }) => payload)))
+  return { policy, emissions, report }
 }
 
 /** `policies`: all of them, older first. */

@@ -104,7 +104,7 @@ function findRoute(kind: 'HTTPRoute' | 'GRPCRoute', { ref, namespace, lookup }: 
   }
   return {
     target: { route: { kind, namespace, name, ...(sectionName !== undefined && { ruleName: sectionName }) } },
-    gateways: lookup.routeGateways.get(`${kind}/${nameKey(namespace, name)}`) ?? [],
+    gateways: [...(lookup.routeGateways.get(`${kind}/${nameKey(namespace, name)}`) ?? [])],
   }
 }
 

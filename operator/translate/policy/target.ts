@@ -27,7 +27,7 @@ export interface TargetLookup {
   readonly snapshot: Snapshot
   readonly gateways: OurGateways
   /** Keys of the Gateways that took the route; the key is `Kind/namespace/name`. */
-  readonly routeGateways: ReadonlyMap<string, readonly string[]>
+  readonly routeGateways: ReadonlyMap<string, ReadonlySet<string>>
   /** By Gateway key. */
   readonly reach: ReadonlyMap<string, Reach>
   readonly serviceHostname: (namespace: string, name: string) => string

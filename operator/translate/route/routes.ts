@@ -7,6 +7,7 @@ import { GATEWAY_GROUP } from '../groups.ts'
 import { nameKey, namespaceOf } from '../object-ref.ts'
 import { type Acceptance, acceptRoute, type AnyRoute } from './accept.ts'
 import type { RouteTranslation, RuleDraft } from './http-route.ts'
+import { parentRoutesOf } from './route-group.ts'
 
 export interface ParentResult {
   readonly parentRef: HTTPRouteParentRef
@@ -20,9 +21,14 @@ export interface AttachedRoute {
   readonly parents: readonly ParentResult[]
   /** Listeners that took the route, each once. Empty when the route cannot be served as written. */
   readonly listeners: readonly Listener[]
+  /** Some of its parents are routes: what they are told is not in `parents`. */
+  readonly namesRoutes: boolean
 }
 
-export function attachRoute(route: AnyRoute, translation: RouteTranslation, ours: OurGateways): AttachedRoute {
+/** The Gateways and ListenerSets that a parentRef may name. */
+export type ParentLookup = { readonly [K in keyof OurGateways]: Pick<OurGateways[K], 'get'> }
+
+export function attachRoute(route: AnyRoute, translation: RouteTranslation, ours: ParentLookup): AttachedRoute {
   const parents = distinctParentRefs(route.spec.parentRefs ?? [], namespaceOf(route)).flatMap((parentRef) =>
     parentResult(route, parentRef, ours),
   )
@@ -33,7 +39,8 @@ export function attachRoute(route: AnyRoute, translation: RouteTranslation, ours
       for (const listener of acceptance.listeners) listeners.add(listener)
     }
   }
-  return { route, translation, parents, listeners: [...listeners] }
+  const namesRoutes = route.kind === 'HTTPRoute' && parentRoutesOf(route).length > 0
+  return { route, translation, parents, listeners: [...listeners], namesRoutes }
 }
 
 /** The rules of an attached route on one listener. */
@@ -54,7 +61,7 @@ export function listenerSuffix({ spec, set }: Listener): string {
   return set === undefined ? spec.name : `${namespaceOf(set)}.${set.metadata.name}.${spec.name}`
 }
 
-function parentResult(route: AnyRoute, parentRef: HTTPRouteParentRef, ours: OurGateways): ParentResult[] {
+function parentResult(route: AnyRoute, parentRef: HTTPRouteParentRef, ours: ParentLookup): ParentResult[] {
   const { group = GATEWAY_GROUP, kind = 'Gateway', name, namespace = namespaceOf(route) } = parentRef
   if (group !== GATEWAY_GROUP) return []
   const key = nameKey(namespace, name)

@@ -19,6 +19,8 @@ const metadata = fc.record({ name, namespace, creationTimestamp: created, genera
 const maybe = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(value, { nil: undefined })
 const from = fc.constantFrom('Same', 'All')
 
+const TEAM_ONLY = { namespaces: { from: 'Selector', selector: { matchLabels: { team: 'blue' } } } }
+
 const gateway = fc.record({
   apiVersion: fc.constant(GATEWAY_API),
   kind: fc.constant('Gateway'),
@@ -32,7 +34,7 @@ const gateway = fc.record({
         port: fc.constantFrom(80, 81),
         protocol: fc.constantFrom('HTTP', 'HTTP', 'TCP'),
         hostname: maybe(fc.constantFrom('*.example.com', 'a.example.com')),
-        allowedRoutes: fc.record({ namespaces: fc.record({ from }) }),
+        allowedRoutes: fc.oneof(fc.record({ namespaces: fc.record({ from }) }), fc.constant(TEAM_ONLY)),
       }),
       { selector: (one) => one.name, minLength: 1, maxLength: 3 },
     ),
@@ -59,7 +61,29 @@ const listenerSet = fc.record({
 const backendRef = fc.oneof(
   fc.record({ name, namespace: maybe(namespace), port: fc.constantFrom(80, 8080) }),
   fc.record({ group: fc.constant('gw.dev'), kind: fc.constant('GwBackend'), name, namespace: maybe(namespace) }),
+  fc.record({
+    group: fc.constant('gateway.networking.k8s.io'),
+    kind: fc.constant('HTTPRoute'),
+    name,
+    namespace: maybe(namespace),
+  }),
 )
+
+const namespaceObject = fc.record({
+  apiVersion: fc.constant('v1'),
+  kind: fc.constant('Namespace'),
+  metadata: fc.record({ name: namespace, labels: fc.constantFrom<object[]>({ team: 'blue' }, { team: 'red' }, {}) }),
+})
+
+const backendTlsPolicy = fc.record({
+  apiVersion: fc.constant(GATEWAY_API),
+  kind: fc.constant('BackendTLSPolicy'),
+  metadata,
+  spec: fc.record({
+    targetRefs: fc.tuple(fc.record({ group: fc.constant(''), kind: fc.constant('Service'), name })),
+    validation: fc.constant({ hostname: 'h.example.com', wellKnownCACertificates: 'System' }),
+  }),
+})
 
 const httpRoute = fc.record({
   apiVersion: fc.constant(GATEWAY_API),
@@ -67,7 +91,12 @@ const httpRoute = fc.record({
   metadata,
   spec: fc.record({
     parentRefs: fc.array(
-      fc.record({ kind: fc.constantFrom('Gateway', 'ListenerSet'), name, namespace, sectionName: maybe(name) }),
+      fc.record({
+        kind: fc.constantFrom('Gateway', 'Gateway', 'ListenerSet', 'HTTPRoute'),
+        name,
+        namespace,
+        sectionName: maybe(name),
+      }),
       { minLength: 1, maxLength: 2 },
     ),
     hostnames: maybe(fc.constant(['a.example.com'])),
@@ -206,6 +235,8 @@ export function clusters({ hasGrants }: ClusterOptions): fc.Arbitrary<readonly K
     { weight: 2, arbitrary: service },
     listenerSet,
     endpointSlice,
+    namespaceObject,
+    backendTlsPolicy,
     secret,
     hasGrants ? grant : service,
   )

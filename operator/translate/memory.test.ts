@@ -1,0 +1,63 @@
+// What is remembered, and what makes it be computed again.
+import { describe, expect, it } from 'vitest'
+import { derived, Memory } from './memory.ts'
+
+describe('Memory', () => {
+  it('computes again when an input or something it read is another, and only then', () => {
+    const memory = new Memory()
+    const table = memory.table<object, string>()
+    const key = {}
+    let word = 'a'
+    let computed = 0
+    const get = (...inputs: unknown[]): string =>
+      table(key, inputs, () => {
+        computed++
+        return `${memory.read(() => word)}${inputs.length}`
+      })
+    expect([get(1), get(1)]).toEqual(['a1', 'a1'])
+    expect(computed).toBe(1)
+    expect(get(2)).toBe('a1')
+    expect(get(2, 3)).toBe('a2')
+    expect(computed).toBe(3)
+    word = 'b'
+    expect(get(2, 3)).toBe('b2')
+    expect(get(2, 3)).toBe('b2')
+    expect(computed).toBe(4)
+  })
+
+  it('knows that a whole depends on what its parts have read, also when a part was remembered', () => {
+    const memory = new Memory()
+    const parts = memory.table<object, string>()
+    const wholes = memory.table<object, string>()
+    let word = 'a'
+    const part = {}
+    const getPart = (): string => parts(part, [], () => memory.read(() => word))
+    const whole = {}
+    const getWhole = (): string => wholes(whole, [], () => `<${getPart()}>`)
+    getPart()
+    expect(getWhole()).toBe('<a>')
+    word = 'b'
+    expect(getWhole()).toBe('<b>')
+  })
+
+  it('is as before after a computation that throws', () => {
+    const memory = new Memory()
+    const table = memory.table<object, number>()
+    const key = {}
+    expect(() =>
+      table(key, [], () => {
+        throw new Error('broken')
+      }),
+    ).toThrow('broken')
+    expect(table(key, [], () => 1)).toBe(1)
+  })
+})
+
+describe('derived', () => {
+  it('makes anew for another object only', () => {
+    const list = derived((source: { readonly word: string }) => [source.word])
+    const source = { word: 'a' }
+    expect(list(source)).toBe(list(source))
+    expect(list({ word: 'a' })).not.toBe(list(source))
+  })
+})

@@ -1,0 +1,106 @@
+// Services in the two forms that proxies need: the Service itself, and its endpoints as workloads.
+import type { Service as RenderedService, Workload } from '#api/ir/types.gen.ts'
+import type { EndpointSlice, Service } from '../kube.ts'
+import { derived, type Memory } from '../memory.ts'
+import { keyOf, nameKey, namespaceOf } from '../object-ref.ts'
+import { isIdentical } from '../same.ts'
+import type { Snapshot } from '../snapshot.ts'
+import type { Services } from './services.ts'
+import { endpointsOf, type ServiceEndpoint, workloadsOf } from './workloads.ts'
+
+const SERVICE_NAME_LABEL = 'kubernetes.io/service-name'
+
+/** Neither list is in order. */
+export interface RenderedServices {
+  readonly services: RenderedService[]
+  readonly workloads: Workload[]
+}
+
+/** `reached` holds host names. For one caller and the same ones as last time the answer may be the same object. */
+export type RenderServices = (caller: object, reached: Iterable<string>) => RenderedServices
+
+interface ServiceParts {
+  readonly hostname: string
+  readonly rendered: RenderedService
+  readonly endpoints: readonly ServiceEndpoint[]
+}
+
+/** To be called with the snapshot of the moment. */
+export function serviceRenderer(memory: Memory, lookup: Services): (snapshot: Snapshot) => RenderServices {
+  const partsOf = memory.table<Service, ServiceParts>()
+  const workload = memory.table<ServiceEndpoint, Workload>()
+  const answers = new WeakMap<object, LastAnswer>()
+  const slicesOf = derived(slicesByService)
+  const servicesOf = derived((services: readonly Service[]) => servicesByHostname(services, lookup))
+  return (snapshot) => {
+    const slices = slicesOf(snapshot.EndpointSlice.all)
+    const byHostname = servicesOf(snapshot.Service.all)
+    const isCurrent = ({ from }: LastAnswer): boolean => from.slices === slices && from.byHostname === byHostname
+    const answer = (reached: readonly string[]): RenderedServices => {
+      const found: ServiceParts[] = []
+      for (const hostname of reached) {
+        const service = byHostname.get(hostname)
+        if (service === undefined) continue
+        const own = slices.get(keyOf(service)) ?? []
+        found.push(partsOf(service, own, () => renderOne(service, own, hostname)))
+      }
+      return {
+        services: found.map(({ rendered }) => rendered),
+        workloads: workloadsOf(
+          found.flatMap(({ endpoints }) => endpoints),
+          workload,
+        ),
+      }
+    }
+    return (caller, hostnames) => {
+      const reached = [...hostnames]
+      const last = answers.get(caller)
+      if (last !== undefined && isCurrent(last) && isIdentical(last.reached, reached)) return last.answer
+      const now = answer(reached)
+      answers.set(caller, { from: { slices, byHostname }, reached, answer: now })
+      return now
+    }
+  }
+}
+
+/** What a caller got, and what it was made of. */
+interface LastAnswer {
+  readonly from: { readonly slices: object; readonly byHostname: object }
+  readonly reached: readonly string[]
+  readonly answer: RenderedServices
+}
+
+function renderOne(service: Service, slices: readonly EndpointSlice[], hostname: string): ServiceParts {
+  const namespace = namespaceOf(service)
+  return {
+    hostname,
+    rendered: { name: service.metadata.name, namespace, hostname, ports: portsOf(service) },
+    endpoints: endpointsOf({ service, slices, hostname }),
+  }
+}
+
+function servicesByHostname(services: readonly Service[], { hostname }: Services): Map<string, Service> {
+  return new Map(services.map((service) => [hostname(namespaceOf(service), service.metadata.name), service]))
+}
+
+function slicesByService(slices: readonly EndpointSlice[]): Map<string, EndpointSlice[]> {
+  const byService = new Map<string, EndpointSlice[]>()
+  for (const slice of slices) {
+    const name = slice.metadata.labels?.[SERVICE_NAME_LABEL]
+    if (name === undefined) continue
+    const key = nameKey(namespaceOf(slice), name)
+    const known = byService.get(key)
+    if (known === undefined) byService.set(key, [slice])
+    else known.push(slice)
+  }
+  return byService
+}
+
+function portsOf(service: Service): RenderedService['ports'] {
+  const tcp = (service.spec?.ports ?? []).filter(({ protocol = 'TCP' }) => protocol === 'TCP')
+  return tcp.map(({ port, name, appProtocol }) => ({
+    port,
+    ...(name !== undefined && { name }),
+    ...(appProtocol !== undefined && { appProtocol }),
+  }))
+}

@@ -1,0 +1,34 @@
+// A list that is sorted with what is known of last time is the list that sorting gives.
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { sortedBy } from './order.ts'
+import { sorted } from './sorted.ts'
+
+const keyOf = ({ key }: { readonly key: string }): string => key
+
+describe('sorted', () => {
+  it('gives the items in order, whatever was asked before', () => {
+    const pool = Array.from({ length: 60 }, (_, index) => ({ key: `k${(index * 37) % 60}` }))
+    const lists = fc.array(fc.uniqueArray(fc.nat({ max: 59 })), { maxLength: 8 })
+    fc.assert(
+      fc.property(lists, fc.uniqueArray(fc.nat({ max: 59 }), { minLength: 40 }), (asked, most) => {
+        const order = sorted(keyOf)
+        for (const picked of [most, most.slice(1), ...asked, most, [...most].reverse()]) {
+          const items = picked.flatMap((index) => pool[index] ?? [])
+          const list = order.of(items)
+          expect(list).toEqual(sortedBy(items, keyOf))
+          expect(order.of(items)).toBe(list)
+        }
+      }),
+    )
+  })
+
+  it('does not change a list that it gave', () => {
+    const order = sorted(keyOf)
+    const items = Array.from({ length: 30 }, (_, index) => ({ key: String(index).padStart(2, '0') }))
+    const first = order.of(items)
+    const copy = [...first]
+    order.of([...items.slice(1), { key: '05x' }])
+    expect(first).toEqual(copy)
+  })
+})

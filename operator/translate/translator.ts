@@ -1,0 +1,112 @@
+// Translates one cluster again and again: what an object came to is remembered with all that was read for it, and what
+// has not changed keeps its identity. Same output as a fresh translation, whatever came before.
+import type { BackendTLSPolicy } from '#api/gateway/backendtlspolicy.gen.ts'
+import type { Gateway } from '#api/gateway/gateway.gen.ts'
+import type { GwBackend } from '#api/v1alpha1/gwbackend.gen.ts'
+import type { GwPolicy } from '#api/v1alpha1/gwpolicy.gen.ts'
+import { type BackendTranslation, translateBackend, unusable } from './backend/backend.ts'
+import { gatewayAddresses } from './gateway/addresses.ts'
+import { type GatewayFamily, ourGateways } from './gateway/gateways.ts'
+import { guarded, WRONG_FORM } from './guarded.ts'
+import { derived, Memory } from './memory.ts'
+import { keyOf } from './object-ref.ts'
+import { type PayloadOutcome, translateBackendTlsPolicies } from './policy/backend-tls-policy.ts'
+import type { Claims } from './policy/claims.ts'
+import { followPolicies } from './policy/follow-policies.ts'
+import { attachPolicies, type PolicyFields, translateFields } from './policy/policies.ts'
+import { collectProblems } from './problems.ts'
+import { type GrowingReach, type Reach, reachOf } from './reach.ts'
+import { gatewayRenderer } from './render-gateway.ts'
+import { routeTables } from './route/route-table.ts'
+import { serviceRenderer } from './service/rendered-services.ts'
+import type { Snapshot } from './snapshot.ts'
+import { statusCollector } from './statuses.ts'
+import type { RenderedGateway, TranslateSettings, Translation } from './translation.ts'
+import { type World, worldOf } from './world.ts'
+
+export interface Translator {
+  /** What the cluster of the snapshot comes to. Unchanged parts are the same objects as in the translation before. */
+  translate(snapshot: Snapshot): Translation
+}
+
+export function createTranslator(settings: TranslateSettings): Translator {
+  const memory = new Memory()
+  const world = worldOf(memory, settings)
+  const stages = {
+    families: memory.table<Gateway, GatewayFamily>(),
+    fields: memory.table<GwPolicy, PolicyFields>(),
+    backendTls: memory.table<BackendTLSPolicy, PayloadOutcome>(),
+    routes: routeTables(memory, world.references),
+    backends: backendTranslator(memory, world),
+    services: serviceRenderer(memory, world.references.services),
+    render: gatewayRenderer(),
+    statuses: statusCollector(memory),
+    addresses: derived(gatewayAddresses),
+  }
+  return {
+    translate(snapshot) {
+      world.enter(snapshot)
+      const gateways = ourGateways(world.gateways, settings.controllerName, stages.families)
+      const { routes, perGateway: rendered, gatewaysOf } = stages.routes(gateways)
+      const backends = stages.backends()
+      const reach = new Map<string, GrowingReach>()
+      for (const [key, list] of rendered) reach.set(key, reachOf([...list.routes, ...list.tcpRoutes], backends))
+      const lookup = {
+        // Targets are looked up anew each time.
+        snapshot: world.references.snapshot,
+        gateways,
+        reach,
+        routeGateways: gatewaysOf,
+        serviceHostname: world.references.services.hostname,
+      }
+      const fields = translateFields(world.scope, stages.fields)
+      followPolicies(fields, lookup, backends)
+      const claims: Claims = new Map()
+      const policies = attachPolicies(fields, lookup, claims)
+      // After GwPolicy: where both set TLS of one target, our own API wins.
+      const backendTls = translateBackendTlsPolicies({ lookup, claims, remember: stages.backendTls })
+      const services = stages.services(snapshot)
+      const perGateway: ReadonlyMap<string, RenderedGateway> = stages.render(
+        [...gateways.gateways].map(([key, ours]) => ({
+          ours,
+          backends,
+          policies: [...policies, ...backendTls],
+          services,
+          reach: reach.get(key) ?? NOTHING_REACHED,
+          ...(rendered.get(key) ?? { routes: [], tcpRoutes: [] }),
+        })),
+      )
+      const results = {
+        snapshot,
+        settings,
+        gateways,
+        routes,
+        backends,
+        policies,
+        backendTls,
+        addressesOf: stages.addresses(snapshot.Service.all),
+      }
+      return { perGateway, statuses: stages.statuses(results), problems: collectProblems(results) }
+    },
+  }
+}
+
+const NOTHING_REACHED: Reach = { services: new Map(), backends: new Set() }
+
+function backendTranslator(
+  memory: Memory,
+  { references, scope }: World,
+): () => ReadonlyMap<string, BackendTranslation> {
+  const remember = memory.table<GwBackend, BackendTranslation>()
+  const broken = (backend: GwBackend): BackendTranslation =>
+    unusable(backend, [{ path: 'spec', reason: 'Malformed', message: `the backend ${WRONG_FORM}`, severity: 'error' }])
+  const translate = (backend: GwBackend): BackendTranslation =>
+    guarded(
+      () => translateBackend(backend, references, scope),
+      () => broken(backend),
+    )
+  return () => {
+    const all = references.snapshot.GwBackend.all
+    return new Map(all.map((backend) => [keyOf(backend), remember(backend, [], () => translate(backend))]))
+  }
+}

@@ -1,0 +1,70 @@
+// The cluster of the moment, behind lookups that stay the same from one translation to the next: what is computed
+// through them can be remembered with what it has read.
+import type { ListenerScope } from './gateway/listeners.ts'
+import { grantChecker, type IsPermitted } from './grants.ts'
+import { derived, type Memory } from './memory.ts'
+import type { PolicyScope } from './policy/scope.ts'
+import { storedKeySets } from './policy/stored-key-sets.ts'
+import type { ReferenceScope } from './reference.ts'
+import { serviceLookup } from './service/services.ts'
+import { type ObjectIndex, type Snapshot, SNAPSHOT_KINDS, type SnapshotKind, snapshotOf } from './snapshot.ts'
+import type { TranslateSettings } from './translation.ts'
+
+export interface World {
+  /** For Gateways: certificates of other namespaces always need a grant. */
+  readonly gateways: ListenerScope
+  /** For routes. */
+  readonly references: ReferenceScope
+  /** For policies and backends. */
+  readonly scope: PolicyScope
+  /** From now on lookups are answered by this snapshot. */
+  enter(snapshot: Snapshot): void
+}
+
+export function worldOf(memory: Memory, settings: TranslateSettings): World {
+  let now = snapshotOf([])
+  const snapshot = trackedSnapshot(memory, () => now)
+  const checker = derived(grantChecker)
+  const keySets = derived((configMaps: Snapshot['ConfigMap']) =>
+    storedKeySets(configMaps, settings.controllerNamespace),
+  )
+  const isGranted: IsPermitted = (reference) =>
+    reference.from.namespace === reference.to.namespace || memory.read(() => checker(now.ReferenceGrant.all)(reference))
+  const always: IsPermitted = () => true
+  const { backendRefGrantMode: mode = 'route', clusterDomain } = settings
+  const services = serviceLookup(snapshot, clusterDomain)
+  return {
+    gateways: { snapshot, isPermitted: isGranted },
+    references: { snapshot, services, isPermitted: mode === 'none' ? always : isGranted },
+    scope: {
+      references: { snapshot, services, isPermitted: mode === 'route-and-policy' ? isGranted : always },
+      keySets: (url) => memory.read(() => keySets(now.ConfigMap)(url)),
+    },
+    enter: (next) => {
+      now = next
+    },
+  }
+}
+
+function trackedSnapshot(memory: Memory, now: () => Snapshot): Snapshot {
+  const indexes = SNAPSHOT_KINDS.map((kind) => [kind, trackedIndex(memory, () => now()[kind])] as const)
+  const parts = {
+    get ignored() {
+      return now().ignored
+    },
+    get malformed() {
+      return now().malformed
+    },
+  }
+  // Every kind is in the list, and each index answers from the one of its kind.
+  return Object.assign(parts, Object.fromEntries(indexes)) as unknown as Snapshot
+}
+
+function trackedIndex(memory: Memory, now: () => Snapshot[SnapshotKind]): ObjectIndex<unknown> {
+  return {
+    get all() {
+      return memory.read(() => now().all)
+    },
+    get: (namespace, name) => memory.read(() => now().get(namespace, name)),
+  }
+}
