@@ -6,8 +6,8 @@ import { durationMs } from '../translate/duration.ts'
 import type { KubeObject } from '../translate/kube.ts'
 import { sortedBy } from '../translate/order.ts'
 import { jwksRequest, type JwksRequest } from '../translate/policy/jwks-request.ts'
-import { fieldScope, policyScope } from '../translate/policy/scope.ts'
-import { servicesOf } from '../translate/service/services.ts'
+import { fieldScope, type PolicyScope } from '../translate/policy/scope.ts'
+import { serviceLookup } from '../translate/service/services.ts'
 import type { Snapshot } from '../translate/snapshot.ts'
 import type { TranslateSettings } from '../translate/translation.ts'
 
@@ -28,8 +28,11 @@ export function jwksRequests(
   snapshot: Snapshot,
   settings: Pick<TranslateSettings, 'clusterDomain'>,
 ): readonly OwnedRequest[] {
-  const services = servicesOf(snapshot, settings.clusterDomain)
-  const scope = policyScope({ snapshot, services, isPermitted: () => true }, {})
+  const services = serviceLookup(snapshot, settings.clusterDomain)
+  const scope: PolicyScope = {
+    references: { snapshot, services, isPermitted: () => true },
+    keySets: () => undefined,
+  }
   const byKey = new Map<string, { readonly request: JwksRequest; ttlMs: number }>()
   for (const { owner, remote } of ownedSets(snapshot)) {
     const request = requestOrNothing(remote, owner, scope)
@@ -70,11 +73,7 @@ function ofMcp(mcp: BackendMCP | undefined): RemoteJWKS[] {
 }
 
 /** What cannot be resolved, or lacks the form of the schema, is reported by translation. */
-function requestOrNothing(
-  remote: RemoteJWKS,
-  owner: KubeObject,
-  scope: ReturnType<typeof policyScope>,
-): JwksRequest | undefined {
+function requestOrNothing(remote: RemoteJWKS, owner: KubeObject, scope: PolicyScope): JwksRequest | undefined {
   try {
     const request = jwksRequest(remote, fieldScope(owner, new Set(), scope))
     return 'message' in request ? undefined : request
