@@ -218,6 +218,12 @@ export const FAILURES = {
     text: 'external authorization failed',
     doc: 'The request body exceeds `extAuth.forwardBody.maxSize`.',
   },
+  extProcFailed: {
+    status: 500,
+    reason: 'ExtProc',
+    text: 'ext_proc failed',
+    doc: 'The processing service (`traffic.extProc`) could not be used, or answered what it must not; the log says which.',
+  },
   csrfFailed: {
     status: 403,
     reason: 'Authorization',

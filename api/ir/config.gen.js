@@ -4654,7 +4654,7 @@ validate37.errors = vErrors;
 return errors === 0;
 }
 
-const schema40 = {"$id":"ir:///traffic-payload.yaml","title":"TrafficPayload","description":"Route-side policies by field. `requestRedirect`, `urlRewrite` and `requestMirror` come from route filters only.","type":"object","additionalProperties":false,"minProperties":1,"properties":{"deny":{"$ref":"policy/deny.yaml"},"timeout":{"$ref":"policy/timeout.yaml"},"cors":{"$ref":"policy/cors.yaml"},"jwtAuth":{"$ref":"policy/jwt-auth.yaml"},"basicAuth":{"$ref":"policy/basic-auth.yaml"},"apiKey":{"$ref":"policy/api-key.yaml"},"extAuthz":{"$ref":"policy/ext-authz-or-conditional.yaml"},"authorization":{"$ref":"policy/authorization.yaml"},"retry":{"$ref":"policy/retry.yaml"},"localRateLimit":{"$ref":"policy/local-rate-limit.yaml"},"remoteRateLimit":{"$ref":"policy/remote-rate-limit-or-conditional.yaml"},"buffer":{"$ref":"policy/buffer.yaml"},"transformation":{"$ref":"policy/transformation-or-conditional.yaml"},"csrf":{"$ref":"policy/csrf.yaml"},"requestHeaderModifier":{"$ref":"policy/header-modifier.yaml"},"responseHeaderModifier":{"$ref":"policy/header-modifier.yaml"},"hostRewrite":{"$ref":"policy/host-rewrite.yaml"},"urlRewrite":{"$ref":"policy/url-rewrite.yaml"},"requestRedirect":{"$ref":"policy/request-redirect.yaml"},"delay":{"$ref":"policy/delay.yaml"},"directResponse":{"$ref":"policy/direct-response-or-conditional.yaml"},"requestMirror":{"type":"array","items":{"$ref":"policy/request-mirror.yaml"}}}};
+const schema40 = {"$id":"ir:///traffic-payload.yaml","title":"TrafficPayload","description":"Route-side policies by field. `requestRedirect`, `urlRewrite` and `requestMirror` come from route filters only.","type":"object","additionalProperties":false,"minProperties":1,"properties":{"deny":{"$ref":"policy/deny.yaml"},"timeout":{"$ref":"policy/timeout.yaml"},"cors":{"$ref":"policy/cors.yaml"},"jwtAuth":{"$ref":"policy/jwt-auth.yaml"},"basicAuth":{"$ref":"policy/basic-auth.yaml"},"apiKey":{"$ref":"policy/api-key.yaml"},"extAuthz":{"$ref":"policy/ext-authz-or-conditional.yaml"},"authorization":{"$ref":"policy/authorization.yaml"},"retry":{"$ref":"policy/retry.yaml"},"localRateLimit":{"$ref":"policy/local-rate-limit.yaml"},"remoteRateLimit":{"$ref":"policy/remote-rate-limit-or-conditional.yaml"},"buffer":{"$ref":"policy/buffer.yaml"},"extProc":{"$ref":"policy/ext-proc-or-conditional.yaml"},"transformation":{"$ref":"policy/transformation-or-conditional.yaml"},"csrf":{"$ref":"policy/csrf.yaml"},"requestHeaderModifier":{"$ref":"policy/header-modifier.yaml"},"responseHeaderModifier":{"$ref":"policy/header-modifier.yaml"},"hostRewrite":{"$ref":"policy/host-rewrite.yaml"},"urlRewrite":{"$ref":"policy/url-rewrite.yaml"},"requestRedirect":{"$ref":"policy/request-redirect.yaml"},"delay":{"$ref":"policy/delay.yaml"},"directResponse":{"$ref":"policy/direct-response-or-conditional.yaml"},"requestMirror":{"type":"array","items":{"$ref":"policy/request-mirror.yaml"}}}};
 const schema41 = {"$id":"ir:///policy/timeout.yaml","title":"Timeout","type":"object","additionalProperties":false,"properties":{"requestMs":{"type":"integer","minimum":1,"description":"Arrival to response headers, retries included."},"backendRequestMs":{"type":"integer","minimum":1,"description":"One attempt to response headers."}}};
 
 function validate110(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -6949,9 +6949,528 @@ validate148.errors = vErrors;
 return errors === 0;
 }
 
-const schema57 = {"$id":"ir:///policy/transformation-or-conditional.yaml","title":"TransformationOrConditional","anyOf":[{"$ref":"transformation.yaml"},{"title":"ConditionalTransformation","type":"object","additionalProperties":false,"required":["conditional"],"properties":{"conditional":{"type":"array","minItems":1,"items":{"title":"ConditionalTransformationEntry","type":"object","additionalProperties":false,"required":["policy"],"properties":{"condition":{"type":"string","description":"CEL; absent means always."},"policy":{"$ref":"transformation.yaml"}}}}}}]};
+const schema57 = {"$id":"ir:///policy/ext-proc-or-conditional.yaml","title":"ExtProcOrConditional","anyOf":[{"$ref":"ext-proc.yaml"},{"title":"ConditionalExtProc","type":"object","additionalProperties":false,"required":["conditional"],"properties":{"conditional":{"type":"array","minItems":1,"items":{"title":"ConditionalExtProcEntry","type":"object","additionalProperties":false,"required":["policy"],"properties":{"condition":{"type":"string","description":"CEL; absent means always."},"policy":{"$ref":"ext-proc.yaml"}}}}}}]};
+const schema58 = {"$id":"ir:///policy/ext-proc.yaml","title":"ExtProc","description":"Lets a service that speaks `envoy.service.ext_proc.v3.ExternalProcessor` see and change requests and responses. A service that cannot be reached, also because the reference names nothing, leaves the decision to `failureMode`.","type":"object","additionalProperties":false,"required":["service","failureMode"],"properties":{"service":{"$ref":"../backend-reference.yaml"},"failureMode":{"type":"string","enum":["FailClosed","FailOpen"],"description":"FailOpen only as long as no part of a body was sent."},"processingOptions":{"title":"ExtProcOptions","description":"Unset: headers and trailers are sent, bodies streamed both ways, modes not overridden.","type":"object","additionalProperties":false,"properties":{"requestHeaderMode":{"$ref":"ext-proc-part-mode.yaml"},"responseHeaderMode":{"$ref":"ext-proc-part-mode.yaml"},"requestBodyMode":{"$ref":"ext-proc-body-mode.yaml"},"responseBodyMode":{"$ref":"ext-proc-body-mode.yaml"},"requestTrailerMode":{"$ref":"ext-proc-part-mode.yaml"},"responseTrailerMode":{"$ref":"ext-proc-part-mode.yaml"},"allowModeOverride":{"type":"boolean"}}},"metadataContext":{"description":"Sent with each message; namespace `gw.dev.grpc_initial_metadata` becomes metadata of the call itself.","type":"array","items":{"title":"ExtProcMetadata","type":"object","additionalProperties":false,"required":["namespace","values"],"properties":{"namespace":{"type":"string"},"values":{"type":"array","items":{"$ref":"named-expression.yaml"}}}}},"requestAttributes":{"type":"array","items":{"$ref":"named-expression.yaml"},"description":"Sent with the first message about the request."},"responseAttributes":{"type":"array","items":{"$ref":"named-expression.yaml"},"description":"Sent with the first message about the response."}}};
+const schema59 = {"$id":"ir:///policy/ext-proc-part-mode.yaml","title":"ExtProcPartMode","type":"string","enum":["Send","Skip"]};
+
+function validate156(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+/*# sourceURL="ir:///policy/ext-proc-part-mode.yaml" */;
+let vErrors = null;
+let errors = 0;
+if(typeof data !== "string"){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(!((data === "Send") || (data === "Skip"))){
+const err1 = {instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema59.enum}};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+validate156.errors = vErrors;
+return errors === 0;
+}
+
+const schema60 = {"$id":"ir:///policy/ext-proc-body-mode.yaml","title":"ExtProcBodyMode","description":"Buffered bodies over 8192 bytes are failures; BufferedPartial shows the first 8192 bytes.","type":"string","enum":["None","Buffered","BufferedPartial","FullDuplexStreamed"]};
+
+function validate159(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+/*# sourceURL="ir:///policy/ext-proc-body-mode.yaml" */;
+let vErrors = null;
+let errors = 0;
+if(typeof data !== "string"){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(!((((data === "None") || (data === "Buffered")) || (data === "BufferedPartial")) || (data === "FullDuplexStreamed"))){
+const err1 = {instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema60.enum}};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+validate159.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate154(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+/*# sourceURL="ir:///policy/ext-proc.yaml" */;
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.service === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "service"}};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.failureMode === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "failureMode"}};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+for(const key0 in data){
+if(!((((((key0 === "service") || (key0 === "failureMode")) || (key0 === "processingOptions")) || (key0 === "metadataContext")) || (key0 === "requestAttributes")) || (key0 === "responseAttributes"))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.service !== undefined){
+if(!(validate38(data.service, {instancePath:instancePath+"/service",parentData:data,parentDataProperty:"service",rootData}))){
+vErrors = vErrors === null ? validate38.errors : vErrors.concat(validate38.errors);
+errors = vErrors.length;
+}
+}
+if(data.failureMode !== undefined){
+let data1 = data.failureMode;
+if(typeof data1 !== "string"){
+const err3 = {instancePath:instancePath+"/failureMode",schemaPath:"#/properties/failureMode/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(!((data1 === "FailClosed") || (data1 === "FailOpen"))){
+const err4 = {instancePath:instancePath+"/failureMode",schemaPath:"#/properties/failureMode/enum",keyword:"enum",params:{allowedValues: schema58.properties.failureMode.enum}};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.processingOptions !== undefined){
+let data2 = data.processingOptions;
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+for(const key1 in data2){
+if(!(((((((key1 === "requestHeaderMode") || (key1 === "responseHeaderMode")) || (key1 === "requestBodyMode")) || (key1 === "responseBodyMode")) || (key1 === "requestTrailerMode")) || (key1 === "responseTrailerMode")) || (key1 === "allowModeOverride"))){
+const err5 = {instancePath:instancePath+"/processingOptions",schemaPath:"#/properties/processingOptions/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1}};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data2.requestHeaderMode !== undefined){
+if(!(validate156(data2.requestHeaderMode, {instancePath:instancePath+"/processingOptions/requestHeaderMode",parentData:data2,parentDataProperty:"requestHeaderMode",rootData}))){
+vErrors = vErrors === null ? validate156.errors : vErrors.concat(validate156.errors);
+errors = vErrors.length;
+}
+}
+if(data2.responseHeaderMode !== undefined){
+if(!(validate156(data2.responseHeaderMode, {instancePath:instancePath+"/processingOptions/responseHeaderMode",parentData:data2,parentDataProperty:"responseHeaderMode",rootData}))){
+vErrors = vErrors === null ? validate156.errors : vErrors.concat(validate156.errors);
+errors = vErrors.length;
+}
+}
+if(data2.requestBodyMode !== undefined){
+if(!(validate159(data2.requestBodyMode, {instancePath:instancePath+"/processingOptions/requestBodyMode",parentData:data2,parentDataProperty:"requestBodyMode",rootData}))){
+vErrors = vErrors === null ? validate159.errors : vErrors.concat(validate159.errors);
+errors = vErrors.length;
+}
+}
+if(data2.responseBodyMode !== undefined){
+if(!(validate159(data2.responseBodyMode, {instancePath:instancePath+"/processingOptions/responseBodyMode",parentData:data2,parentDataProperty:"responseBodyMode",rootData}))){
+vErrors = vErrors === null ? validate159.errors : vErrors.concat(validate159.errors);
+errors = vErrors.length;
+}
+}
+if(data2.requestTrailerMode !== undefined){
+if(!(validate156(data2.requestTrailerMode, {instancePath:instancePath+"/processingOptions/requestTrailerMode",parentData:data2,parentDataProperty:"requestTrailerMode",rootData}))){
+vErrors = vErrors === null ? validate156.errors : vErrors.concat(validate156.errors);
+errors = vErrors.length;
+}
+}
+if(data2.responseTrailerMode !== undefined){
+if(!(validate156(data2.responseTrailerMode, {instancePath:instancePath+"/processingOptions/responseTrailerMode",parentData:data2,parentDataProperty:"responseTrailerMode",rootData}))){
+vErrors = vErrors === null ? validate156.errors : vErrors.concat(validate156.errors);
+errors = vErrors.length;
+}
+}
+if(data2.allowModeOverride !== undefined){
+if(typeof data2.allowModeOverride !== "boolean"){
+const err6 = {instancePath:instancePath+"/processingOptions/allowModeOverride",schemaPath:"#/properties/processingOptions/properties/allowModeOverride/type",keyword:"type",params:{type: "boolean"}};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+}
+else {
+const err7 = {instancePath:instancePath+"/processingOptions",schemaPath:"#/properties/processingOptions/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data.metadataContext !== undefined){
+let data10 = data.metadataContext;
+if(Array.isArray(data10)){
+const len0 = data10.length;
+for(let i0=0; i0<len0; i0++){
+let data11 = data10[i0];
+if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
+if(data11.namespace === undefined){
+const err8 = {instancePath:instancePath+"/metadataContext/" + i0,schemaPath:"#/properties/metadataContext/items/required",keyword:"required",params:{missingProperty: "namespace"}};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+if(data11.values === undefined){
+const err9 = {instancePath:instancePath+"/metadataContext/" + i0,schemaPath:"#/properties/metadataContext/items/required",keyword:"required",params:{missingProperty: "values"}};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+for(const key2 in data11){
+if(!((key2 === "namespace") || (key2 === "values"))){
+const err10 = {instancePath:instancePath+"/metadataContext/" + i0,schemaPath:"#/properties/metadataContext/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2}};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+if(data11.namespace !== undefined){
+if(typeof data11.namespace !== "string"){
+const err11 = {instancePath:instancePath+"/metadataContext/" + i0+"/namespace",schemaPath:"#/properties/metadataContext/items/properties/namespace/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+if(data11.values !== undefined){
+let data13 = data11.values;
+if(Array.isArray(data13)){
+const len1 = data13.length;
+for(let i1=0; i1<len1; i1++){
+if(!(validate47(data13[i1], {instancePath:instancePath+"/metadataContext/" + i0+"/values/" + i1,parentData:data13,parentDataProperty:i1,rootData}))){
+vErrors = vErrors === null ? validate47.errors : vErrors.concat(validate47.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err12 = {instancePath:instancePath+"/metadataContext/" + i0+"/values",schemaPath:"#/properties/metadataContext/items/properties/values/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+}
+else {
+const err13 = {instancePath:instancePath+"/metadataContext/" + i0,schemaPath:"#/properties/metadataContext/items/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+}
+else {
+const err14 = {instancePath:instancePath+"/metadataContext",schemaPath:"#/properties/metadataContext/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+if(data.requestAttributes !== undefined){
+let data15 = data.requestAttributes;
+if(Array.isArray(data15)){
+const len2 = data15.length;
+for(let i2=0; i2<len2; i2++){
+if(!(validate47(data15[i2], {instancePath:instancePath+"/requestAttributes/" + i2,parentData:data15,parentDataProperty:i2,rootData}))){
+vErrors = vErrors === null ? validate47.errors : vErrors.concat(validate47.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err15 = {instancePath:instancePath+"/requestAttributes",schemaPath:"#/properties/requestAttributes/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+if(data.responseAttributes !== undefined){
+let data17 = data.responseAttributes;
+if(Array.isArray(data17)){
+const len3 = data17.length;
+for(let i3=0; i3<len3; i3++){
+if(!(validate47(data17[i3], {instancePath:instancePath+"/responseAttributes/" + i3,parentData:data17,parentDataProperty:i3,rootData}))){
+vErrors = vErrors === null ? validate47.errors : vErrors.concat(validate47.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err16 = {instancePath:instancePath+"/responseAttributes",schemaPath:"#/properties/responseAttributes/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+}
+else {
+const err17 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+validate154.errors = vErrors;
+return errors === 0;
+}
+
 
 function validate153(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+/*# sourceURL="ir:///policy/ext-proc-or-conditional.yaml" */;
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate154(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate154.errors : vErrors.concat(validate154.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.conditional === undefined){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/required",keyword:"required",params:{missingProperty: "conditional"}};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(key0 === "conditional")){
+const err1 = {instancePath,schemaPath:"#/anyOf/1/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.conditional !== undefined){
+let data0 = data.conditional;
+if(Array.isArray(data0)){
+if(data0.length < 1){
+const err2 = {instancePath:instancePath+"/conditional",schemaPath:"#/anyOf/1/properties/conditional/minItems",keyword:"minItems",params:{limit: 1}};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+const len0 = data0.length;
+for(let i0=0; i0<len0; i0++){
+let data1 = data0[i0];
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+if(data1.policy === undefined){
+const err3 = {instancePath:instancePath+"/conditional/" + i0,schemaPath:"#/anyOf/1/properties/conditional/items/required",keyword:"required",params:{missingProperty: "policy"}};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+for(const key1 in data1){
+if(!((key1 === "condition") || (key1 === "policy"))){
+const err4 = {instancePath:instancePath+"/conditional/" + i0,schemaPath:"#/anyOf/1/properties/conditional/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1}};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data1.condition !== undefined){
+if(typeof data1.condition !== "string"){
+const err5 = {instancePath:instancePath+"/conditional/" + i0+"/condition",schemaPath:"#/anyOf/1/properties/conditional/items/properties/condition/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data1.policy !== undefined){
+if(!(validate154(data1.policy, {instancePath:instancePath+"/conditional/" + i0+"/policy",parentData:data1,parentDataProperty:"policy",rootData}))){
+vErrors = vErrors === null ? validate154.errors : vErrors.concat(validate154.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/conditional/" + i0,schemaPath:"#/anyOf/1/properties/conditional/items/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+}
+else {
+const err7 = {instancePath:instancePath+"/conditional",schemaPath:"#/anyOf/1/properties/conditional/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+}
+else {
+const err8 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err9 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{}};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate153.errors = vErrors;
+return errors === 0;
+}
+
+const schema61 = {"$id":"ir:///policy/transformation-or-conditional.yaml","title":"TransformationOrConditional","anyOf":[{"$ref":"transformation.yaml"},{"title":"ConditionalTransformation","type":"object","additionalProperties":false,"required":["conditional"],"properties":{"conditional":{"type":"array","minItems":1,"items":{"title":"ConditionalTransformationEntry","type":"object","additionalProperties":false,"required":["policy"],"properties":{"condition":{"type":"string","description":"CEL; absent means always."},"policy":{"$ref":"transformation.yaml"}}}}}}]};
+
+function validate170(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/transformation-or-conditional.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -7105,13 +7624,13 @@ vErrors = null;
 }
 }
 }
-validate153.errors = vErrors;
+validate170.errors = vErrors;
 return errors === 0;
 }
 
-const schema58 = {"$id":"ir:///policy/csrf.yaml","title":"Csrf","type":"object","additionalProperties":false,"properties":{"additionalOrigins":{"type":"array","items":{"type":"string"}}}};
+const schema62 = {"$id":"ir:///policy/csrf.yaml","title":"Csrf","type":"object","additionalProperties":false,"properties":{"additionalOrigins":{"type":"array","items":{"type":"string"}}}};
 
-function validate157(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate174(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/csrf.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -7167,13 +7686,13 @@ vErrors.push(err3);
 }
 errors++;
 }
-validate157.errors = vErrors;
+validate174.errors = vErrors;
 return errors === 0;
 }
 
-const schema59 = {"$id":"ir:///policy/host-rewrite.yaml","title":"HostRewrite","type":"object","additionalProperties":false,"required":["mode"],"properties":{"mode":{"type":"string","enum":["Auto","None"]}}};
+const schema63 = {"$id":"ir:///policy/host-rewrite.yaml","title":"HostRewrite","type":"object","additionalProperties":false,"required":["mode"],"properties":{"mode":{"type":"string","enum":["Auto","None"]}}};
 
-function validate161(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate178(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/host-rewrite.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -7213,7 +7732,7 @@ vErrors.push(err2);
 errors++;
 }
 if(!((data0 === "Auto") || (data0 === "None"))){
-const err3 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/enum",keyword:"enum",params:{allowedValues: schema59.properties.mode.enum}};
+const err3 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/enum",keyword:"enum",params:{allowedValues: schema63.properties.mode.enum}};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -7234,13 +7753,13 @@ vErrors.push(err4);
 }
 errors++;
 }
-validate161.errors = vErrors;
+validate178.errors = vErrors;
 return errors === 0;
 }
 
-const schema60 = {"$id":"ir:///policy/delay.yaml","title":"Delay","description":"Waits before a request is forwarded. Exactly one field.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"ms":{"type":"number","minimum":0},"expression":{"type":"string","description":"CEL that gives a duration or a number of milliseconds."}}};
+const schema64 = {"$id":"ir:///policy/delay.yaml","title":"Delay","description":"Waits before a request is forwarded. Exactly one field.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"ms":{"type":"number","minimum":0},"expression":{"type":"string","description":"CEL that gives a duration or a number of milliseconds."}}};
 
-function validate165(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate182(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/delay.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -7325,14 +7844,14 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate165.errors = vErrors;
+validate182.errors = vErrors;
 return errors === 0;
 }
 
-const schema61 = {"$id":"ir:///policy/direct-response-or-conditional.yaml","title":"DirectResponseOrConditional","anyOf":[{"$ref":"direct-response.yaml"},{"title":"ConditionalDirectResponse","type":"object","additionalProperties":false,"required":["conditional"],"properties":{"conditional":{"type":"array","minItems":1,"items":{"title":"ConditionalDirectResponseEntry","type":"object","additionalProperties":false,"required":["policy"],"properties":{"condition":{"type":"string","description":"CEL; absent means always."},"policy":{"$ref":"direct-response.yaml"}}}}}}]};
-const schema62 = {"$id":"ir:///policy/direct-response.yaml","title":"DirectResponse","type":"object","additionalProperties":false,"required":["status"],"properties":{"status":{"type":"integer","minimum":200,"maximum":599},"body":{"type":"string"},"bodyExpression":{"type":"string","description":"CEL."},"headers":{"type":"array","items":{"$ref":"named-expression.yaml"}}}};
+const schema65 = {"$id":"ir:///policy/direct-response-or-conditional.yaml","title":"DirectResponseOrConditional","anyOf":[{"$ref":"direct-response.yaml"},{"title":"ConditionalDirectResponse","type":"object","additionalProperties":false,"required":["conditional"],"properties":{"conditional":{"type":"array","minItems":1,"items":{"title":"ConditionalDirectResponseEntry","type":"object","additionalProperties":false,"required":["policy"],"properties":{"condition":{"type":"string","description":"CEL; absent means always."},"policy":{"$ref":"direct-response.yaml"}}}}}}]};
+const schema66 = {"$id":"ir:///policy/direct-response.yaml","title":"DirectResponse","type":"object","additionalProperties":false,"required":["status"],"properties":{"status":{"type":"integer","minimum":200,"maximum":599},"body":{"type":"string"},"bodyExpression":{"type":"string","description":"CEL."},"headers":{"type":"array","items":{"$ref":"named-expression.yaml"}}}};
 
-function validate168(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate185(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/direct-response.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -7451,20 +7970,20 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate168.errors = vErrors;
+validate185.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate167(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate184(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/direct-response-or-conditional.yaml" */;
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate168(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate168.errors : vErrors.concat(validate168.errors);
+if(!(validate185(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate185.errors : vErrors.concat(validate185.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -7546,8 +8065,8 @@ errors++;
 }
 }
 if(data1.policy !== undefined){
-if(!(validate168(data1.policy, {instancePath:instancePath+"/conditional/" + i0+"/policy",parentData:data1,parentDataProperty:"policy",rootData}))){
-vErrors = vErrors === null ? validate168.errors : vErrors.concat(validate168.errors);
+if(!(validate185(data1.policy, {instancePath:instancePath+"/conditional/" + i0+"/policy",parentData:data1,parentDataProperty:"policy",rootData}))){
+vErrors = vErrors === null ? validate185.errors : vErrors.concat(validate185.errors);
 errors = vErrors.length;
 }
 }
@@ -7610,7 +8129,7 @@ vErrors = null;
 }
 }
 }
-validate167.errors = vErrors;
+validate184.errors = vErrors;
 return errors === 0;
 }
 
@@ -7714,15 +8233,21 @@ vErrors = vErrors === null ? validate148.errors : vErrors.concat(validate148.err
 errors = vErrors.length;
 }
 }
-if(data.transformation !== undefined){
-if(!(validate153(data.transformation, {instancePath:instancePath+"/transformation",parentData:data,parentDataProperty:"transformation",rootData}))){
+if(data.extProc !== undefined){
+if(!(validate153(data.extProc, {instancePath:instancePath+"/extProc",parentData:data,parentDataProperty:"extProc",rootData}))){
 vErrors = vErrors === null ? validate153.errors : vErrors.concat(validate153.errors);
 errors = vErrors.length;
 }
 }
+if(data.transformation !== undefined){
+if(!(validate170(data.transformation, {instancePath:instancePath+"/transformation",parentData:data,parentDataProperty:"transformation",rootData}))){
+vErrors = vErrors === null ? validate170.errors : vErrors.concat(validate170.errors);
+errors = vErrors.length;
+}
+}
 if(data.csrf !== undefined){
-if(!(validate157(data.csrf, {instancePath:instancePath+"/csrf",parentData:data,parentDataProperty:"csrf",rootData}))){
-vErrors = vErrors === null ? validate157.errors : vErrors.concat(validate157.errors);
+if(!(validate174(data.csrf, {instancePath:instancePath+"/csrf",parentData:data,parentDataProperty:"csrf",rootData}))){
+vErrors = vErrors === null ? validate174.errors : vErrors.concat(validate174.errors);
 errors = vErrors.length;
 }
 }
@@ -7739,8 +8264,8 @@ errors = vErrors.length;
 }
 }
 if(data.hostRewrite !== undefined){
-if(!(validate161(data.hostRewrite, {instancePath:instancePath+"/hostRewrite",parentData:data,parentDataProperty:"hostRewrite",rootData}))){
-vErrors = vErrors === null ? validate161.errors : vErrors.concat(validate161.errors);
+if(!(validate178(data.hostRewrite, {instancePath:instancePath+"/hostRewrite",parentData:data,parentDataProperty:"hostRewrite",rootData}))){
+vErrors = vErrors === null ? validate178.errors : vErrors.concat(validate178.errors);
 errors = vErrors.length;
 }
 }
@@ -7757,23 +8282,23 @@ errors = vErrors.length;
 }
 }
 if(data.delay !== undefined){
-if(!(validate165(data.delay, {instancePath:instancePath+"/delay",parentData:data,parentDataProperty:"delay",rootData}))){
-vErrors = vErrors === null ? validate165.errors : vErrors.concat(validate165.errors);
+if(!(validate182(data.delay, {instancePath:instancePath+"/delay",parentData:data,parentDataProperty:"delay",rootData}))){
+vErrors = vErrors === null ? validate182.errors : vErrors.concat(validate182.errors);
 errors = vErrors.length;
 }
 }
 if(data.directResponse !== undefined){
-if(!(validate167(data.directResponse, {instancePath:instancePath+"/directResponse",parentData:data,parentDataProperty:"directResponse",rootData}))){
-vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
+if(!(validate184(data.directResponse, {instancePath:instancePath+"/directResponse",parentData:data,parentDataProperty:"directResponse",rootData}))){
+vErrors = vErrors === null ? validate184.errors : vErrors.concat(validate184.errors);
 errors = vErrors.length;
 }
 }
 if(data.requestMirror !== undefined){
-let data21 = data.requestMirror;
-if(Array.isArray(data21)){
-const len0 = data21.length;
+let data22 = data.requestMirror;
+if(Array.isArray(data22)){
+const len0 = data22.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate103(data21[i0], {instancePath:instancePath+"/requestMirror/" + i0,parentData:data21,parentDataProperty:i0,rootData}))){
+if(!(validate103(data22[i0], {instancePath:instancePath+"/requestMirror/" + i0,parentData:data22,parentDataProperty:i0,rootData}))){
 vErrors = vErrors === null ? validate103.errors : vErrors.concat(validate103.errors);
 errors = vErrors.length;
 }
@@ -8144,9 +8669,9 @@ validate31.errors = vErrors;
 return errors === 0;
 }
 
-const schema63 = {"$id":"ir:///tcp-route.yaml","title":"TCPRoute","description":"One rule of a TCPRoute or TLSRoute on one listener. In the order of their keys, the first that fits wins.","type":"object","additionalProperties":false,"required":["key","listenerKey","name","hostnames","backends"],"properties":{"key":{"type":"string","minLength":1},"listenerKey":{"type":"string"},"kind":{"type":"string","enum":["TCPRoute","TLSRoute"]},"name":{"$ref":"object-name.yaml"},"ruleName":{"type":"string"},"hostnames":{"type":"array","items":{"type":"string"}},"backends":{"type":"array","items":{"$ref":"route-backend.yaml"}}}};
+const schema67 = {"$id":"ir:///tcp-route.yaml","title":"TCPRoute","description":"One rule of a TCPRoute or TLSRoute on one listener. In the order of their keys, the first that fits wins.","type":"object","additionalProperties":false,"required":["key","listenerKey","name","hostnames","backends"],"properties":{"key":{"type":"string","minLength":1},"listenerKey":{"type":"string"},"kind":{"type":"string","enum":["TCPRoute","TLSRoute"]},"name":{"$ref":"object-name.yaml"},"ruleName":{"type":"string"},"hostnames":{"type":"array","items":{"type":"string"}},"backends":{"type":"array","items":{"$ref":"route-backend.yaml"}}}};
 
-function validate176(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate193(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///tcp-route.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -8263,7 +8788,7 @@ vErrors.push(err9);
 errors++;
 }
 if(!((data2 === "TCPRoute") || (data2 === "TLSRoute"))){
-const err10 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema63.properties.kind.enum}};
+const err10 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema67.properties.kind.enum}};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -8352,16 +8877,16 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate176.errors = vErrors;
+validate193.errors = vErrors;
 return errors === 0;
 }
 
-const schema64 = {"$id":"ir:///backend.yaml","title":"Backend","description":"A GwBackend or one generated part of it. Exactly one of static, dynamic, ai, mcp, agentCore, invalid.","type":"object","additionalProperties":false,"required":["key","name"],"properties":{"key":{"type":"string","minLength":1,"description":"`{namespace}/{name}` or `{namespace}/{name}/{target}`"},"name":{"$ref":"object-name.yaml"},"section":{"type":"string","description":"MCP target or provider name when this backend is a generated part."},"static":{"title":"StaticTarget","description":"Either host and port, or unixPath.","type":"object","additionalProperties":false,"properties":{"host":{"type":"string"},"port":{"type":"integer","minimum":1,"maximum":65535},"unixPath":{"type":"string"}}},"a2a":{"type":"boolean","description":"The static target speaks A2A."},"dynamic":{"type":"object","additionalProperties":false,"description":"Destination from the Host header or SNI."},"ai":{"$ref":"ai-backend.yaml"},"mcp":{"$ref":"mcp-backend.yaml"},"agentCore":{"title":"AgentCoreBackend","type":"object","additionalProperties":false,"required":["agentRuntimeRef"],"properties":{"agentRuntimeRef":{"type":"string"},"qualifier":{"type":"string"}}},"invalid":{"type":"string","description":"Why the backend cannot be used; requests fail with 500."},"inlinePolicies":{"$ref":"backend-payload.yaml"}}};
-const schema65 = {"$id":"ir:///ai-backend.yaml","title":"AIBackend","type":"object","additionalProperties":false,"required":["groups"],"properties":{"groups":{"description":"Priority order; providers of one group are equal.","type":"array","minItems":1,"items":{"title":"ProviderGroup","type":"object","additionalProperties":false,"required":["providers"],"properties":{"providers":{"type":"array","minItems":1,"items":{"$ref":"ai-provider.yaml"}}}}}}};
-const schema66 = {"$id":"ir:///ai-provider.yaml","title":"AIProvider","type":"object","additionalProperties":false,"required":["name","provider"],"properties":{"name":{"type":"string","minLength":1},"provider":{"title":"ProviderSettings","description":"Exactly one field; what the slots stand for is in the GwBackend reference.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"p1":{"$ref":"model-choice.yaml"},"p4":{"$ref":"model-choice.yaml"},"custom":{"title":"CustomProvider","type":"object","additionalProperties":false,"required":["formats"],"properties":{"model":{"type":"string"},"formats":{"type":"array","minItems":1,"items":{"title":"ProviderFormat","type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","enum":["Completions","Messages","Responses","Embeddings","AnthropicTokenCount","Realtime","Rerank"]},"path":{"type":"string"}}}}}},"unsupported":{"title":"UnsupportedProvider","description":"A provider this version cannot speak to; requests fail with 500 and say so.","type":"object","additionalProperties":false,"required":["slot","message"],"properties":{"slot":{"type":"string"},"message":{"type":"string"}}}}},"hostOverride":{"title":"HostOverride","type":"object","additionalProperties":false,"required":["host","port"],"properties":{"host":{"type":"string"},"port":{"type":"integer","minimum":1,"maximum":65535}}},"backendRef":{"$ref":"backend-reference.yaml"},"pathOverride":{"type":"string"},"pathPrefix":{"type":"string"},"inlinePolicies":{"$ref":"backend-payload.yaml"}}};
-const schema67 = {"$id":"ir:///model-choice.yaml","title":"ModelChoice","type":"object","additionalProperties":false,"properties":{"model":{"type":"string","description":"Overrides the model of the request."}}};
+const schema68 = {"$id":"ir:///backend.yaml","title":"Backend","description":"A GwBackend or one generated part of it. Exactly one of static, dynamic, ai, mcp, agentCore, invalid.","type":"object","additionalProperties":false,"required":["key","name"],"properties":{"key":{"type":"string","minLength":1,"description":"`{namespace}/{name}` or `{namespace}/{name}/{target}`"},"name":{"$ref":"object-name.yaml"},"section":{"type":"string","description":"MCP target or provider name when this backend is a generated part."},"static":{"title":"StaticTarget","description":"Either host and port, or unixPath.","type":"object","additionalProperties":false,"properties":{"host":{"type":"string"},"port":{"type":"integer","minimum":1,"maximum":65535},"unixPath":{"type":"string"}}},"a2a":{"type":"boolean","description":"The static target speaks A2A."},"dynamic":{"type":"object","additionalProperties":false,"description":"Destination from the Host header or SNI."},"ai":{"$ref":"ai-backend.yaml"},"mcp":{"$ref":"mcp-backend.yaml"},"agentCore":{"title":"AgentCoreBackend","type":"object","additionalProperties":false,"required":["agentRuntimeRef"],"properties":{"agentRuntimeRef":{"type":"string"},"qualifier":{"type":"string"}}},"invalid":{"type":"string","description":"Why the backend cannot be used; requests fail with 500."},"inlinePolicies":{"$ref":"backend-payload.yaml"}}};
+const schema69 = {"$id":"ir:///ai-backend.yaml","title":"AIBackend","type":"object","additionalProperties":false,"required":["groups"],"properties":{"groups":{"description":"Priority order; providers of one group are equal.","type":"array","minItems":1,"items":{"title":"ProviderGroup","type":"object","additionalProperties":false,"required":["providers"],"properties":{"providers":{"type":"array","minItems":1,"items":{"$ref":"ai-provider.yaml"}}}}}}};
+const schema70 = {"$id":"ir:///ai-provider.yaml","title":"AIProvider","type":"object","additionalProperties":false,"required":["name","provider"],"properties":{"name":{"type":"string","minLength":1},"provider":{"title":"ProviderSettings","description":"Exactly one field; what the slots stand for is in the GwBackend reference.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"p1":{"$ref":"model-choice.yaml"},"p4":{"$ref":"model-choice.yaml"},"custom":{"title":"CustomProvider","type":"object","additionalProperties":false,"required":["formats"],"properties":{"model":{"type":"string"},"formats":{"type":"array","minItems":1,"items":{"title":"ProviderFormat","type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","enum":["Completions","Messages","Responses","Embeddings","AnthropicTokenCount","Realtime","Rerank"]},"path":{"type":"string"}}}}}},"unsupported":{"title":"UnsupportedProvider","description":"A provider this version cannot speak to; requests fail with 500 and say so.","type":"object","additionalProperties":false,"required":["slot","message"],"properties":{"slot":{"type":"string"},"message":{"type":"string"}}}}},"hostOverride":{"title":"HostOverride","type":"object","additionalProperties":false,"required":["host","port"],"properties":{"host":{"type":"string"},"port":{"type":"integer","minimum":1,"maximum":65535}}},"backendRef":{"$ref":"backend-reference.yaml"},"pathOverride":{"type":"string"},"pathPrefix":{"type":"string"},"inlinePolicies":{"$ref":"backend-payload.yaml"}}};
+const schema71 = {"$id":"ir:///model-choice.yaml","title":"ModelChoice","type":"object","additionalProperties":false,"properties":{"model":{"type":"string","description":"Overrides the model of the request."}}};
 
-function validate184(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate201(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///model-choice.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -8401,12 +8926,12 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate184.errors = vErrors;
+validate201.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate183(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate200(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///ai-provider.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -8504,14 +9029,14 @@ errors++;
 }
 }
 if(data1.p1 !== undefined){
-if(!(validate184(data1.p1, {instancePath:instancePath+"/provider/p1",parentData:data1,parentDataProperty:"p1",rootData}))){
-vErrors = vErrors === null ? validate184.errors : vErrors.concat(validate184.errors);
+if(!(validate201(data1.p1, {instancePath:instancePath+"/provider/p1",parentData:data1,parentDataProperty:"p1",rootData}))){
+vErrors = vErrors === null ? validate201.errors : vErrors.concat(validate201.errors);
 errors = vErrors.length;
 }
 }
 if(data1.p4 !== undefined){
-if(!(validate184(data1.p4, {instancePath:instancePath+"/provider/p4",parentData:data1,parentDataProperty:"p4",rootData}))){
-vErrors = vErrors === null ? validate184.errors : vErrors.concat(validate184.errors);
+if(!(validate201(data1.p4, {instancePath:instancePath+"/provider/p4",parentData:data1,parentDataProperty:"p4",rootData}))){
+vErrors = vErrors === null ? validate201.errors : vErrors.concat(validate201.errors);
 errors = vErrors.length;
 }
 }
@@ -8604,7 +9129,7 @@ vErrors.push(err14);
 errors++;
 }
 if(!(((((((data8 === "Completions") || (data8 === "Messages")) || (data8 === "Responses")) || (data8 === "Embeddings")) || (data8 === "AnthropicTokenCount")) || (data8 === "Realtime")) || (data8 === "Rerank"))){
-const err15 = {instancePath:instancePath+"/provider/custom/formats/" + i0+"/type",schemaPath:"#/properties/provider/properties/custom/properties/formats/items/properties/type/enum",keyword:"enum",params:{allowedValues: schema66.properties.provider.properties.custom.properties.formats.items.properties.type.enum}};
+const err15 = {instancePath:instancePath+"/provider/custom/formats/" + i0+"/type",schemaPath:"#/properties/provider/properties/custom/properties/formats/items/properties/type/enum",keyword:"enum",params:{allowedValues: schema70.properties.provider.properties.custom.properties.formats.items.properties.type.enum}};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -8886,12 +9411,12 @@ vErrors.push(err37);
 }
 errors++;
 }
-validate183.errors = vErrors;
+validate200.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate182(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate199(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///ai-backend.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -8972,8 +9497,8 @@ errors++;
 }
 const len1 = data2.length;
 for(let i1=0; i1<len1; i1++){
-if(!(validate183(data2[i1], {instancePath:instancePath+"/groups/" + i0+"/providers/" + i1,parentData:data2,parentDataProperty:i1,rootData}))){
-vErrors = vErrors === null ? validate183.errors : vErrors.concat(validate183.errors);
+if(!(validate200(data2[i1], {instancePath:instancePath+"/groups/" + i0+"/providers/" + i1,parentData:data2,parentDataProperty:i1,rootData}))){
+vErrors = vErrors === null ? validate200.errors : vErrors.concat(validate200.errors);
 errors = vErrors.length;
 }
 }
@@ -9024,14 +9549,14 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate182.errors = vErrors;
+validate199.errors = vErrors;
 return errors === 0;
 }
 
-const schema68 = {"$id":"ir:///mcp-backend.yaml","title":"MCPBackend","type":"object","additionalProperties":false,"required":["targets","sessionRouting","prefixMode","failureMode"],"properties":{"targets":{"type":"array","items":{"$ref":"mcp-target.yaml"}},"sessionRouting":{"type":"string","enum":["Stateful","Stateless"]},"prefixMode":{"type":"string","enum":["Conditional","Always","Never"]},"failureMode":{"type":"string","enum":["FailOpen","FailClosed"]}}};
-const schema69 = {"$id":"ir:///mcp-target.yaml","title":"MCPTarget","description":"Exactly one of ref, stdio.","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1},"ref":{"$ref":"backend-reference.yaml"},"protocol":{"type":"string","enum":["StreamableHTTP","SSE"]},"path":{"type":"string"},"stdio":{"title":"StdioTarget","description":"Standalone files only. A child process for each session.","type":"object","additionalProperties":false,"required":["cmd"],"properties":{"cmd":{"type":"string","minLength":1},"args":{"type":"array","items":{"type":"string"}},"env":{"type":"object","additionalProperties":{"type":"string"}}}}}};
+const schema72 = {"$id":"ir:///mcp-backend.yaml","title":"MCPBackend","type":"object","additionalProperties":false,"required":["targets","sessionRouting","prefixMode","failureMode"],"properties":{"targets":{"type":"array","items":{"$ref":"mcp-target.yaml"}},"sessionRouting":{"type":"string","enum":["Stateful","Stateless"]},"prefixMode":{"type":"string","enum":["Conditional","Always","Never"]},"failureMode":{"type":"string","enum":["FailOpen","FailClosed"]}}};
+const schema73 = {"$id":"ir:///mcp-target.yaml","title":"MCPTarget","description":"Exactly one of ref, stdio.","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1},"ref":{"$ref":"backend-reference.yaml"},"protocol":{"type":"string","enum":["StreamableHTTP","SSE"]},"path":{"type":"string"},"stdio":{"title":"StdioTarget","description":"Standalone files only. A child process for each session.","type":"object","additionalProperties":false,"required":["cmd"],"properties":{"cmd":{"type":"string","minLength":1},"args":{"type":"array","items":{"type":"string"}},"env":{"type":"object","additionalProperties":{"type":"string"}}}}}};
 
-function validate192(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate209(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///mcp-target.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -9102,7 +9627,7 @@ vErrors.push(err4);
 errors++;
 }
 if(!((data2 === "StreamableHTTP") || (data2 === "SSE"))){
-const err5 = {instancePath:instancePath+"/protocol",schemaPath:"#/properties/protocol/enum",keyword:"enum",params:{allowedValues: schema69.properties.protocol.enum}};
+const err5 = {instancePath:instancePath+"/protocol",schemaPath:"#/properties/protocol/enum",keyword:"enum",params:{allowedValues: schema73.properties.protocol.enum}};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -9252,12 +9777,12 @@ vErrors.push(err16);
 }
 errors++;
 }
-validate192.errors = vErrors;
+validate209.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate191(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate208(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///mcp-backend.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -9319,8 +9844,8 @@ let data0 = data.targets;
 if(Array.isArray(data0)){
 const len0 = data0.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate192(data0[i0], {instancePath:instancePath+"/targets/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate192.errors : vErrors.concat(validate192.errors);
+if(!(validate209(data0[i0], {instancePath:instancePath+"/targets/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate209.errors : vErrors.concat(validate209.errors);
 errors = vErrors.length;
 }
 }
@@ -9349,7 +9874,7 @@ vErrors.push(err6);
 errors++;
 }
 if(!((data2 === "Stateful") || (data2 === "Stateless"))){
-const err7 = {instancePath:instancePath+"/sessionRouting",schemaPath:"#/properties/sessionRouting/enum",keyword:"enum",params:{allowedValues: schema68.properties.sessionRouting.enum}};
+const err7 = {instancePath:instancePath+"/sessionRouting",schemaPath:"#/properties/sessionRouting/enum",keyword:"enum",params:{allowedValues: schema72.properties.sessionRouting.enum}};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -9372,7 +9897,7 @@ vErrors.push(err8);
 errors++;
 }
 if(!(((data3 === "Conditional") || (data3 === "Always")) || (data3 === "Never"))){
-const err9 = {instancePath:instancePath+"/prefixMode",schemaPath:"#/properties/prefixMode/enum",keyword:"enum",params:{allowedValues: schema68.properties.prefixMode.enum}};
+const err9 = {instancePath:instancePath+"/prefixMode",schemaPath:"#/properties/prefixMode/enum",keyword:"enum",params:{allowedValues: schema72.properties.prefixMode.enum}};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -9395,7 +9920,7 @@ vErrors.push(err10);
 errors++;
 }
 if(!((data4 === "FailOpen") || (data4 === "FailClosed"))){
-const err11 = {instancePath:instancePath+"/failureMode",schemaPath:"#/properties/failureMode/enum",keyword:"enum",params:{allowedValues: schema68.properties.failureMode.enum}};
+const err11 = {instancePath:instancePath+"/failureMode",schemaPath:"#/properties/failureMode/enum",keyword:"enum",params:{allowedValues: schema72.properties.failureMode.enum}};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -9416,12 +9941,12 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate191.errors = vErrors;
+validate208.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate180(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate197(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///backend.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -9447,7 +9972,7 @@ vErrors.push(err1);
 errors++;
 }
 for(const key0 in data){
-if(!(func2.call(schema64.properties, key0))){
+if(!(func2.call(schema68.properties, key0))){
 const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
 if(vErrors === null){
 vErrors = [err2];
@@ -9625,14 +10150,14 @@ errors++;
 }
 }
 if(data.ai !== undefined){
-if(!(validate182(data.ai, {instancePath:instancePath+"/ai",parentData:data,parentDataProperty:"ai",rootData}))){
-vErrors = vErrors === null ? validate182.errors : vErrors.concat(validate182.errors);
+if(!(validate199(data.ai, {instancePath:instancePath+"/ai",parentData:data,parentDataProperty:"ai",rootData}))){
+vErrors = vErrors === null ? validate199.errors : vErrors.concat(validate199.errors);
 errors = vErrors.length;
 }
 }
 if(data.mcp !== undefined){
-if(!(validate191(data.mcp, {instancePath:instancePath+"/mcp",parentData:data,parentDataProperty:"mcp",rootData}))){
-vErrors = vErrors === null ? validate191.errors : vErrors.concat(validate191.errors);
+if(!(validate208(data.mcp, {instancePath:instancePath+"/mcp",parentData:data,parentDataProperty:"mcp",rootData}))){
+vErrors = vErrors === null ? validate208.errors : vErrors.concat(validate208.errors);
 errors = vErrors.length;
 }
 }
@@ -9726,14 +10251,14 @@ vErrors.push(err22);
 }
 errors++;
 }
-validate180.errors = vErrors;
+validate197.errors = vErrors;
 return errors === 0;
 }
 
-const schema70 = {"$id":"ir:///policy.yaml","title":"Policy","description":"One field of one policy object on one target. The proxy merges policies by target; the operator does not flatten.","type":"object","additionalProperties":false,"required":["key","name","target","policy"],"properties":{"key":{"type":"string","minLength":1},"name":{"title":"PolicyName","type":"object","additionalProperties":false,"required":["kind","namespace","name"],"properties":{"kind":{"type":"string"},"namespace":{"type":"string"},"name":{"type":"string"}}},"target":{"$ref":"policy-target.yaml"},"phase":{"type":"string","enum":["PreRouting","PostRouting"],"description":"Traffic policies only; absent means PostRouting."},"inheritance":{"type":"string","enum":["Override"],"description":"Locks the fields it sets against more specific levels."},"policy":{"title":"PolicyPayload","description":"Exactly one section holding exactly one field.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"frontend":{"$ref":"frontend-payload.yaml"},"traffic":{"$ref":"traffic-payload.yaml"},"backend":{"$ref":"backend-payload.yaml"}}}}};
-const schema71 = {"$id":"ir:///policy-target.yaml","title":"PolicyTarget","description":"Exactly one field.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"gateway":{"title":"GatewayTarget","type":"object","additionalProperties":false,"required":["namespace","name"],"properties":{"namespace":{"type":"string"},"name":{"type":"string"},"listener":{"type":"string"},"port":{"type":"integer"}}},"listenerSet":{"title":"ListenerSetTarget","type":"object","additionalProperties":false,"required":["namespace","name"],"properties":{"namespace":{"type":"string"},"name":{"type":"string"},"section":{"type":"string"}}},"route":{"title":"RouteTarget","type":"object","additionalProperties":false,"required":["kind","namespace","name"],"properties":{"kind":{"type":"string","enum":["HTTPRoute","GRPCRoute"]},"namespace":{"type":"string"},"name":{"type":"string"},"ruleName":{"type":"string"}}},"service":{"title":"ServiceTarget","type":"object","additionalProperties":false,"required":["hostname","namespace"],"properties":{"hostname":{"type":"string"},"namespace":{"type":"string"},"port":{"type":"integer"}}},"backend":{"title":"BackendTarget","type":"object","additionalProperties":false,"required":["namespace","name"],"properties":{"namespace":{"type":"string"},"name":{"type":"string"},"section":{"type":"string"}}}}};
+const schema74 = {"$id":"ir:///policy.yaml","title":"Policy","description":"One field of one policy object on one target. The proxy merges policies by target; the operator does not flatten.","type":"object","additionalProperties":false,"required":["key","name","target","policy"],"properties":{"key":{"type":"string","minLength":1},"name":{"title":"PolicyName","type":"object","additionalProperties":false,"required":["kind","namespace","name"],"properties":{"kind":{"type":"string"},"namespace":{"type":"string"},"name":{"type":"string"}}},"target":{"$ref":"policy-target.yaml"},"phase":{"type":"string","enum":["PreRouting","PostRouting"],"description":"Traffic policies only; absent means PostRouting."},"inheritance":{"type":"string","enum":["Override"],"description":"Locks the fields it sets against more specific levels."},"policy":{"title":"PolicyPayload","description":"Exactly one section holding exactly one field.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"frontend":{"$ref":"frontend-payload.yaml"},"traffic":{"$ref":"traffic-payload.yaml"},"backend":{"$ref":"backend-payload.yaml"}}}}};
+const schema75 = {"$id":"ir:///policy-target.yaml","title":"PolicyTarget","description":"Exactly one field.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"gateway":{"title":"GatewayTarget","type":"object","additionalProperties":false,"required":["namespace","name"],"properties":{"namespace":{"type":"string"},"name":{"type":"string"},"listener":{"type":"string"},"port":{"type":"integer"}}},"listenerSet":{"title":"ListenerSetTarget","type":"object","additionalProperties":false,"required":["namespace","name"],"properties":{"namespace":{"type":"string"},"name":{"type":"string"},"section":{"type":"string"}}},"route":{"title":"RouteTarget","type":"object","additionalProperties":false,"required":["kind","namespace","name"],"properties":{"kind":{"type":"string","enum":["HTTPRoute","GRPCRoute"]},"namespace":{"type":"string"},"name":{"type":"string"},"ruleName":{"type":"string"}}},"service":{"title":"ServiceTarget","type":"object","additionalProperties":false,"required":["hostname","namespace"],"properties":{"hostname":{"type":"string"},"namespace":{"type":"string"},"port":{"type":"integer"}}},"backend":{"title":"BackendTarget","type":"object","additionalProperties":false,"required":["namespace","name"],"properties":{"namespace":{"type":"string"},"name":{"type":"string"},"section":{"type":"string"}}}}};
 
-function validate199(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate216(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy-target.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -10007,7 +10532,7 @@ vErrors.push(err22);
 errors++;
 }
 if(!((data10 === "HTTPRoute") || (data10 === "GRPCRoute"))){
-const err23 = {instancePath:instancePath+"/route/kind",schemaPath:"#/properties/route/properties/kind/enum",keyword:"enum",params:{allowedValues: schema71.properties.route.properties.kind.enum}};
+const err23 = {instancePath:instancePath+"/route/kind",schemaPath:"#/properties/route/properties/kind/enum",keyword:"enum",params:{allowedValues: schema75.properties.route.properties.kind.enum}};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -10243,20 +10768,20 @@ vErrors.push(err42);
 }
 errors++;
 }
-validate199.errors = vErrors;
+validate216.errors = vErrors;
 return errors === 0;
 }
 
-const schema72 = {"$id":"ir:///frontend-payload.yaml","title":"FrontendPayload","type":"object","additionalProperties":false,"minProperties":1,"properties":{"deny":{"$ref":"policy/deny.yaml"},"http":{"$ref":"policy/frontend-http.yaml"},"accessLog":{"$ref":"policy/access-log.yaml"},"tracing":{"$ref":"policy/tracing.yaml"},"metrics":{"$ref":"policy/metrics.yaml"},"networkAuthorization":{"$ref":"policy/authorization.yaml"},"tls":{"$ref":"policy/frontend-tls.yaml"},"tcp":{"$ref":"policy/frontend-tcp.yaml"},"connect":{"$ref":"policy/frontend-connect.yaml"},"proxyProtocol":{"$ref":"policy/frontend-proxy-protocol.yaml"}}};
-const schema73 = {"$id":"ir:///policy/frontend-http.yaml","title":"FrontendHTTP","type":"object","additionalProperties":false,"properties":{"bufferBytesMax":{"type":"integer","minimum":1,"description":"Default 2 MiB."},"http1HeadersMax":{"type":"integer","minimum":1,"maximum":4096,"description":"Default 100."},"http1IdleTimeoutMs":{"type":"integer","minimum":1,"description":"Default 10 minutes."},"http1HeaderCase":{"type":"string","enum":["Lowercase","Preserve"]},"maxConnectionDurationMs":{"type":"integer","minimum":1},"http2WindowBytes":{"type":"integer","minimum":1,"maximum":2147483647,"description":"Of one stream. Default 65535."},"http2ConnectionWindowBytes":{"type":"integer","minimum":65535,"maximum":2147483647,"description":"Default 1 MiB."},"http2FrameBytes":{"type":"integer","minimum":16384,"maximum":16777215,"description":"Default 16 KiB."},"http2HeaderBytesMax":{"type":"integer","minimum":1,"maximum":1048576,"description":"Default 16 KiB."},"http2KeepaliveIntervalMs":{"type":"integer","minimum":1,"description":"Absent means no pings."},"http2KeepaliveTimeoutMs":{"type":"integer","minimum":1,"description":"Default 20 seconds."}}};
+const schema76 = {"$id":"ir:///frontend-payload.yaml","title":"FrontendPayload","type":"object","additionalProperties":false,"minProperties":1,"properties":{"deny":{"$ref":"policy/deny.yaml"},"http":{"$ref":"policy/frontend-http.yaml"},"accessLog":{"$ref":"policy/access-log.yaml"},"tracing":{"$ref":"policy/tracing.yaml"},"metrics":{"$ref":"policy/metrics.yaml"},"networkAuthorization":{"$ref":"policy/authorization.yaml"},"tls":{"$ref":"policy/frontend-tls.yaml"},"tcp":{"$ref":"policy/frontend-tcp.yaml"},"connect":{"$ref":"policy/frontend-connect.yaml"},"proxyProtocol":{"$ref":"policy/frontend-proxy-protocol.yaml"}}};
+const schema77 = {"$id":"ir:///policy/frontend-http.yaml","title":"FrontendHTTP","type":"object","additionalProperties":false,"properties":{"bufferBytesMax":{"type":"integer","minimum":1,"description":"Default 2 MiB."},"http1HeadersMax":{"type":"integer","minimum":1,"maximum":4096,"description":"Default 100."},"http1IdleTimeoutMs":{"type":"integer","minimum":1,"description":"Default 10 minutes."},"http1HeaderCase":{"type":"string","enum":["Lowercase","Preserve"]},"maxConnectionDurationMs":{"type":"integer","minimum":1},"http2WindowBytes":{"type":"integer","minimum":1,"maximum":2147483647,"description":"Of one stream. Default 65535."},"http2ConnectionWindowBytes":{"type":"integer","minimum":65535,"maximum":2147483647,"description":"Default 1 MiB."},"http2FrameBytes":{"type":"integer","minimum":16384,"maximum":16777215,"description":"Default 16 KiB."},"http2HeaderBytesMax":{"type":"integer","minimum":1,"maximum":1048576,"description":"Default 16 KiB."},"http2KeepaliveIntervalMs":{"type":"integer","minimum":1,"description":"Absent means no pings."},"http2KeepaliveTimeoutMs":{"type":"integer","minimum":1,"description":"Default 20 seconds."}}};
 
-function validate203(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate220(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/frontend-http.yaml" */;
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func2.call(schema73.properties, key0))){
+if(!(func2.call(schema77.properties, key0))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
 if(vErrors === null){
 vErrors = [err0];
@@ -10365,7 +10890,7 @@ vErrors.push(err8);
 errors++;
 }
 if(!((data3 === "Lowercase") || (data3 === "Preserve"))){
-const err9 = {instancePath:instancePath+"/http1HeaderCase",schemaPath:"#/properties/http1HeaderCase/enum",keyword:"enum",params:{allowedValues: schema73.properties.http1HeaderCase.enum}};
+const err9 = {instancePath:instancePath+"/http1HeaderCase",schemaPath:"#/properties/http1HeaderCase/enum",keyword:"enum",params:{allowedValues: schema77.properties.http1HeaderCase.enum}};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -10601,14 +11126,14 @@ vErrors.push(err28);
 }
 errors++;
 }
-validate203.errors = vErrors;
+validate220.errors = vErrors;
 return errors === 0;
 }
 
-const schema74 = {"$id":"ir:///policy/access-log.yaml","title":"AccessLog","type":"object","additionalProperties":false,"properties":{"filter":{"type":"string","description":"CEL; logs only when true."},"add":{"type":"array","items":{"$ref":"named-expression.yaml"}},"remove":{"type":"array","items":{"type":"string"}},"otlp":{"title":"OtlpAccessLog","description":"Sent besides the line; has nothing of the fields above.","type":"object","additionalProperties":false,"required":["target"],"properties":{"target":{"$ref":"otlp-target.yaml"},"filter":{"type":"string","description":"CEL; sends only when true."},"add":{"type":"array","items":{"$ref":"named-expression.yaml"}},"remove":{"type":"array","items":{"type":"string"}}}}}};
-const schema75 = {"$id":"ir:///policy/otlp-target.yaml","title":"OtlpTarget","description":"A collector of the OpenTelemetry protocol and how it is called.","type":"object","additionalProperties":false,"required":["service","protocol"],"properties":{"service":{"$ref":"../backend-reference.yaml"},"protocol":{"type":"string","enum":["GRPC","HTTP"]},"path":{"type":"string","description":"HTTP only; the default path of the signal when unset."}}};
+const schema78 = {"$id":"ir:///policy/access-log.yaml","title":"AccessLog","type":"object","additionalProperties":false,"properties":{"filter":{"type":"string","description":"CEL; logs only when true."},"add":{"type":"array","items":{"$ref":"named-expression.yaml"}},"remove":{"type":"array","items":{"type":"string"}},"otlp":{"title":"OtlpAccessLog","description":"Sent besides the line; has nothing of the fields above.","type":"object","additionalProperties":false,"required":["target"],"properties":{"target":{"$ref":"otlp-target.yaml"},"filter":{"type":"string","description":"CEL; sends only when true."},"add":{"type":"array","items":{"$ref":"named-expression.yaml"}},"remove":{"type":"array","items":{"type":"string"}}}}}};
+const schema79 = {"$id":"ir:///policy/otlp-target.yaml","title":"OtlpTarget","description":"A collector of the OpenTelemetry protocol and how it is called.","type":"object","additionalProperties":false,"required":["service","protocol"],"properties":{"service":{"$ref":"../backend-reference.yaml"},"protocol":{"type":"string","enum":["GRPC","HTTP"]},"path":{"type":"string","description":"HTTP only; the default path of the signal when unset."}}};
 
-function validate207(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate224(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/otlp-target.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -10664,7 +11189,7 @@ vErrors.push(err3);
 errors++;
 }
 if(!((data1 === "GRPC") || (data1 === "HTTP"))){
-const err4 = {instancePath:instancePath+"/protocol",schemaPath:"#/properties/protocol/enum",keyword:"enum",params:{allowedValues: schema75.properties.protocol.enum}};
+const err4 = {instancePath:instancePath+"/protocol",schemaPath:"#/properties/protocol/enum",keyword:"enum",params:{allowedValues: schema79.properties.protocol.enum}};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -10697,12 +11222,12 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate207.errors = vErrors;
+validate224.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate205(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate222(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/access-log.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -10807,8 +11332,8 @@ errors++;
 }
 }
 if(data5.target !== undefined){
-if(!(validate207(data5.target, {instancePath:instancePath+"/otlp/target",parentData:data5,parentDataProperty:"target",rootData}))){
-vErrors = vErrors === null ? validate207.errors : vErrors.concat(validate207.errors);
+if(!(validate224(data5.target, {instancePath:instancePath+"/otlp/target",parentData:data5,parentDataProperty:"target",rootData}))){
+vErrors = vErrors === null ? validate224.errors : vErrors.concat(validate224.errors);
 errors = vErrors.length;
 }
 }
@@ -10897,13 +11422,13 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate205.errors = vErrors;
+validate222.errors = vErrors;
 return errors === 0;
 }
 
-const schema76 = {"$id":"ir:///policy/tracing.yaml","title":"Tracing","description":"Spans of requests, sent to a collector.","type":"object","additionalProperties":false,"required":["target"],"properties":{"target":{"$ref":"otlp-target.yaml"},"randomSampling":{"type":"string","description":"CEL, share or boolean, for requests without a trace; unset: none."},"clientSampling":{"type":"string","description":"CEL, share or boolean, for requests with a trace; unset: all."},"filter":{"type":"string","description":"CEL at the end of the request; sends only when true."},"add":{"type":"array","items":{"$ref":"named-expression.yaml"}},"remove":{"type":"array","items":{"type":"string"}},"resources":{"description":"Attributes of the resource; CEL, evaluated once.","type":"array","items":{"$ref":"named-expression.yaml"}}}};
+const schema80 = {"$id":"ir:///policy/tracing.yaml","title":"Tracing","description":"Spans of requests, sent to a collector.","type":"object","additionalProperties":false,"required":["target"],"properties":{"target":{"$ref":"otlp-target.yaml"},"randomSampling":{"type":"string","description":"CEL, share or boolean, for requests without a trace; unset: none."},"clientSampling":{"type":"string","description":"CEL, share or boolean, for requests with a trace; unset: all."},"filter":{"type":"string","description":"CEL at the end of the request; sends only when true."},"add":{"type":"array","items":{"$ref":"named-expression.yaml"}},"remove":{"type":"array","items":{"type":"string"}},"resources":{"description":"Attributes of the resource; CEL, evaluated once.","type":"array","items":{"$ref":"named-expression.yaml"}}}};
 
-function validate212(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate229(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/tracing.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -10931,8 +11456,8 @@ errors++;
 }
 }
 if(data.target !== undefined){
-if(!(validate207(data.target, {instancePath:instancePath+"/target",parentData:data,parentDataProperty:"target",rootData}))){
-vErrors = vErrors === null ? validate207.errors : vErrors.concat(validate207.errors);
+if(!(validate224(data.target, {instancePath:instancePath+"/target",parentData:data,parentDataProperty:"target",rootData}))){
+vErrors = vErrors === null ? validate224.errors : vErrors.concat(validate224.errors);
 errors = vErrors.length;
 }
 }
@@ -11055,13 +11580,13 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate212.errors = vErrors;
+validate229.errors = vErrors;
 return errors === 0;
 }
 
-const schema77 = {"$id":"ir:///policy/metrics.yaml","title":"Metrics","type":"object","additionalProperties":false,"required":["add"],"properties":{"add":{"description":"Labels of every metric of a request; CEL.","type":"array","minItems":1,"items":{"$ref":"named-expression.yaml"}}}};
+const schema81 = {"$id":"ir:///policy/metrics.yaml","title":"Metrics","type":"object","additionalProperties":false,"required":["add"],"properties":{"add":{"description":"Labels of every metric of a request; CEL.","type":"array","minItems":1,"items":{"$ref":"named-expression.yaml"}}}};
 
-function validate217(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate234(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/metrics.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -11131,13 +11656,13 @@ vErrors.push(err4);
 }
 errors++;
 }
-validate217.errors = vErrors;
+validate234.errors = vErrors;
 return errors === 0;
 }
 
-const schema78 = {"$id":"ir:///policy/frontend-tls.yaml","title":"FrontendTLS","description":"Handshakes of TLS listeners.","type":"object","additionalProperties":false,"properties":{"handshakeTimeoutMs":{"type":"integer","minimum":1,"description":"Default 15 seconds."},"alpnProtocols":{"description":"In order of preference; protocols the proxy does not speak are never offered.","type":"array","items":{"type":"string","minLength":1,"maxLength":64}},"minProtocolVersion":{"type":"string","enum":["1.2","1.3"]},"maxProtocolVersion":{"type":"string","enum":["1.2","1.3"]},"cipherSuites":{"type":"array","items":{"type":"string","minLength":1}},"keyExchangeGroups":{"type":"array","items":{"$ref":"key-exchange-group.yaml"}}}};
+const schema82 = {"$id":"ir:///policy/frontend-tls.yaml","title":"FrontendTLS","description":"Handshakes of TLS listeners.","type":"object","additionalProperties":false,"properties":{"handshakeTimeoutMs":{"type":"integer","minimum":1,"description":"Default 15 seconds."},"alpnProtocols":{"description":"In order of preference; protocols the proxy does not speak are never offered.","type":"array","items":{"type":"string","minLength":1,"maxLength":64}},"minProtocolVersion":{"type":"string","enum":["1.2","1.3"]},"maxProtocolVersion":{"type":"string","enum":["1.2","1.3"]},"cipherSuites":{"type":"array","items":{"type":"string","minLength":1}},"keyExchangeGroups":{"type":"array","items":{"$ref":"key-exchange-group.yaml"}}}};
 
-function validate221(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate238(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/frontend-tls.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -11243,7 +11768,7 @@ vErrors.push(err7);
 errors++;
 }
 if(!((data3 === "1.2") || (data3 === "1.3"))){
-const err8 = {instancePath:instancePath+"/minProtocolVersion",schemaPath:"#/properties/minProtocolVersion/enum",keyword:"enum",params:{allowedValues: schema78.properties.minProtocolVersion.enum}};
+const err8 = {instancePath:instancePath+"/minProtocolVersion",schemaPath:"#/properties/minProtocolVersion/enum",keyword:"enum",params:{allowedValues: schema82.properties.minProtocolVersion.enum}};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -11266,7 +11791,7 @@ vErrors.push(err9);
 errors++;
 }
 if(!((data4 === "1.2") || (data4 === "1.3"))){
-const err10 = {instancePath:instancePath+"/maxProtocolVersion",schemaPath:"#/properties/maxProtocolVersion/enum",keyword:"enum",params:{allowedValues: schema78.properties.maxProtocolVersion.enum}};
+const err10 = {instancePath:instancePath+"/maxProtocolVersion",schemaPath:"#/properties/maxProtocolVersion/enum",keyword:"enum",params:{allowedValues: schema82.properties.maxProtocolVersion.enum}};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -11350,13 +11875,13 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate221.errors = vErrors;
+validate238.errors = vErrors;
 return errors === 0;
 }
 
-const schema79 = {"$id":"ir:///policy/frontend-tcp.yaml","title":"FrontendTCP","type":"object","additionalProperties":false,"properties":{"keepalive":{"$ref":"keepalive.yaml"}}};
+const schema83 = {"$id":"ir:///policy/frontend-tcp.yaml","title":"FrontendTCP","type":"object","additionalProperties":false,"properties":{"keepalive":{"$ref":"keepalive.yaml"}}};
 
-function validate224(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate241(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/frontend-tcp.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -11390,13 +11915,13 @@ vErrors.push(err1);
 }
 errors++;
 }
-validate224.errors = vErrors;
+validate241.errors = vErrors;
 return errors === 0;
 }
 
-const schema80 = {"$id":"ir:///policy/frontend-connect.yaml","title":"FrontendConnect","description":"What becomes of requests with method CONNECT; absent means Deny.","type":"object","additionalProperties":false,"required":["mode"],"properties":{"mode":{"type":"string","enum":["Deny","Route","Tunnel"]}}};
+const schema84 = {"$id":"ir:///policy/frontend-connect.yaml","title":"FrontendConnect","description":"What becomes of requests with method CONNECT; absent means Deny.","type":"object","additionalProperties":false,"required":["mode"],"properties":{"mode":{"type":"string","enum":["Deny","Route","Tunnel"]}}};
 
-function validate227(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate244(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/frontend-connect.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -11436,7 +11961,7 @@ vErrors.push(err2);
 errors++;
 }
 if(!(((data0 === "Deny") || (data0 === "Route")) || (data0 === "Tunnel"))){
-const err3 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/enum",keyword:"enum",params:{allowedValues: schema80.properties.mode.enum}};
+const err3 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/enum",keyword:"enum",params:{allowedValues: schema84.properties.mode.enum}};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -11457,13 +11982,13 @@ vErrors.push(err4);
 }
 errors++;
 }
-validate227.errors = vErrors;
+validate244.errors = vErrors;
 return errors === 0;
 }
 
-const schema81 = {"$id":"ir:///policy/frontend-proxy-protocol.yaml","title":"FrontendProxyProtocol","description":"The header of the PROXY protocol at the beginning of connections.","type":"object","additionalProperties":false,"required":["version","mode"],"properties":{"version":{"type":"string","enum":["V1","V2","All"]},"mode":{"type":"string","enum":["Strict","Optional"]}}};
+const schema85 = {"$id":"ir:///policy/frontend-proxy-protocol.yaml","title":"FrontendProxyProtocol","description":"The header of the PROXY protocol at the beginning of connections.","type":"object","additionalProperties":false,"required":["version","mode"],"properties":{"version":{"type":"string","enum":["V1","V2","All"]},"mode":{"type":"string","enum":["Strict","Optional"]}}};
 
-function validate229(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate246(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/frontend-proxy-protocol.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -11513,7 +12038,7 @@ vErrors.push(err3);
 errors++;
 }
 if(!(((data0 === "V1") || (data0 === "V2")) || (data0 === "All"))){
-const err4 = {instancePath:instancePath+"/version",schemaPath:"#/properties/version/enum",keyword:"enum",params:{allowedValues: schema81.properties.version.enum}};
+const err4 = {instancePath:instancePath+"/version",schemaPath:"#/properties/version/enum",keyword:"enum",params:{allowedValues: schema85.properties.version.enum}};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -11536,7 +12061,7 @@ vErrors.push(err5);
 errors++;
 }
 if(!((data1 === "Strict") || (data1 === "Optional"))){
-const err6 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/enum",keyword:"enum",params:{allowedValues: schema81.properties.mode.enum}};
+const err6 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/enum",keyword:"enum",params:{allowedValues: schema85.properties.mode.enum}};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -11557,12 +12082,12 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate229.errors = vErrors;
+validate246.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate201(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate218(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///frontend-payload.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -11578,7 +12103,7 @@ vErrors.push(err0);
 errors++;
 }
 for(const key0 in data){
-if(!(func2.call(schema72.properties, key0))){
+if(!(func2.call(schema76.properties, key0))){
 const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
 if(vErrors === null){
 vErrors = [err1];
@@ -11596,26 +12121,26 @@ errors = vErrors.length;
 }
 }
 if(data.http !== undefined){
-if(!(validate203(data.http, {instancePath:instancePath+"/http",parentData:data,parentDataProperty:"http",rootData}))){
-vErrors = vErrors === null ? validate203.errors : vErrors.concat(validate203.errors);
+if(!(validate220(data.http, {instancePath:instancePath+"/http",parentData:data,parentDataProperty:"http",rootData}))){
+vErrors = vErrors === null ? validate220.errors : vErrors.concat(validate220.errors);
 errors = vErrors.length;
 }
 }
 if(data.accessLog !== undefined){
-if(!(validate205(data.accessLog, {instancePath:instancePath+"/accessLog",parentData:data,parentDataProperty:"accessLog",rootData}))){
-vErrors = vErrors === null ? validate205.errors : vErrors.concat(validate205.errors);
+if(!(validate222(data.accessLog, {instancePath:instancePath+"/accessLog",parentData:data,parentDataProperty:"accessLog",rootData}))){
+vErrors = vErrors === null ? validate222.errors : vErrors.concat(validate222.errors);
 errors = vErrors.length;
 }
 }
 if(data.tracing !== undefined){
-if(!(validate212(data.tracing, {instancePath:instancePath+"/tracing",parentData:data,parentDataProperty:"tracing",rootData}))){
-vErrors = vErrors === null ? validate212.errors : vErrors.concat(validate212.errors);
+if(!(validate229(data.tracing, {instancePath:instancePath+"/tracing",parentData:data,parentDataProperty:"tracing",rootData}))){
+vErrors = vErrors === null ? validate229.errors : vErrors.concat(validate229.errors);
 errors = vErrors.length;
 }
 }
 if(data.metrics !== undefined){
-if(!(validate217(data.metrics, {instancePath:instancePath+"/metrics",parentData:data,parentDataProperty:"metrics",rootData}))){
-vErrors = vErrors === null ? validate217.errors : vErrors.concat(validate217.errors);
+if(!(validate234(data.metrics, {instancePath:instancePath+"/metrics",parentData:data,parentDataProperty:"metrics",rootData}))){
+vErrors = vErrors === null ? validate234.errors : vErrors.concat(validate234.errors);
 errors = vErrors.length;
 }
 }
@@ -11626,26 +12151,26 @@ errors = vErrors.length;
 }
 }
 if(data.tls !== undefined){
-if(!(validate221(data.tls, {instancePath:instancePath+"/tls",parentData:data,parentDataProperty:"tls",rootData}))){
-vErrors = vErrors === null ? validate221.errors : vErrors.concat(validate221.errors);
+if(!(validate238(data.tls, {instancePath:instancePath+"/tls",parentData:data,parentDataProperty:"tls",rootData}))){
+vErrors = vErrors === null ? validate238.errors : vErrors.concat(validate238.errors);
 errors = vErrors.length;
 }
 }
 if(data.tcp !== undefined){
-if(!(validate224(data.tcp, {instancePath:instancePath+"/tcp",parentData:data,parentDataProperty:"tcp",rootData}))){
-vErrors = vErrors === null ? validate224.errors : vErrors.concat(validate224.errors);
+if(!(validate241(data.tcp, {instancePath:instancePath+"/tcp",parentData:data,parentDataProperty:"tcp",rootData}))){
+vErrors = vErrors === null ? validate241.errors : vErrors.concat(validate241.errors);
 errors = vErrors.length;
 }
 }
 if(data.connect !== undefined){
-if(!(validate227(data.connect, {instancePath:instancePath+"/connect",parentData:data,parentDataProperty:"connect",rootData}))){
-vErrors = vErrors === null ? validate227.errors : vErrors.concat(validate227.errors);
+if(!(validate244(data.connect, {instancePath:instancePath+"/connect",parentData:data,parentDataProperty:"connect",rootData}))){
+vErrors = vErrors === null ? validate244.errors : vErrors.concat(validate244.errors);
 errors = vErrors.length;
 }
 }
 if(data.proxyProtocol !== undefined){
-if(!(validate229(data.proxyProtocol, {instancePath:instancePath+"/proxyProtocol",parentData:data,parentDataProperty:"proxyProtocol",rootData}))){
-vErrors = vErrors === null ? validate229.errors : vErrors.concat(validate229.errors);
+if(!(validate246(data.proxyProtocol, {instancePath:instancePath+"/proxyProtocol",parentData:data,parentDataProperty:"proxyProtocol",rootData}))){
+vErrors = vErrors === null ? validate246.errors : vErrors.concat(validate246.errors);
 errors = vErrors.length;
 }
 }
@@ -11660,12 +12185,12 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate201.errors = vErrors;
+validate218.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate198(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate215(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -11841,8 +12366,8 @@ errors++;
 }
 }
 if(data.target !== undefined){
-if(!(validate199(data.target, {instancePath:instancePath+"/target",parentData:data,parentDataProperty:"target",rootData}))){
-vErrors = vErrors === null ? validate199.errors : vErrors.concat(validate199.errors);
+if(!(validate216(data.target, {instancePath:instancePath+"/target",parentData:data,parentDataProperty:"target",rootData}))){
+vErrors = vErrors === null ? validate216.errors : vErrors.concat(validate216.errors);
 errors = vErrors.length;
 }
 }
@@ -11859,7 +12384,7 @@ vErrors.push(err15);
 errors++;
 }
 if(!((data6 === "PreRouting") || (data6 === "PostRouting"))){
-const err16 = {instancePath:instancePath+"/phase",schemaPath:"#/properties/phase/enum",keyword:"enum",params:{allowedValues: schema70.properties.phase.enum}};
+const err16 = {instancePath:instancePath+"/phase",schemaPath:"#/properties/phase/enum",keyword:"enum",params:{allowedValues: schema74.properties.phase.enum}};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -11882,7 +12407,7 @@ vErrors.push(err17);
 errors++;
 }
 if(!(data7 === "Override")){
-const err18 = {instancePath:instancePath+"/inheritance",schemaPath:"#/properties/inheritance/enum",keyword:"enum",params:{allowedValues: schema70.properties.inheritance.enum}};
+const err18 = {instancePath:instancePath+"/inheritance",schemaPath:"#/properties/inheritance/enum",keyword:"enum",params:{allowedValues: schema74.properties.inheritance.enum}};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -11928,8 +12453,8 @@ errors++;
 }
 }
 if(data8.frontend !== undefined){
-if(!(validate201(data8.frontend, {instancePath:instancePath+"/policy/frontend",parentData:data8,parentDataProperty:"frontend",rootData}))){
-vErrors = vErrors === null ? validate201.errors : vErrors.concat(validate201.errors);
+if(!(validate218(data8.frontend, {instancePath:instancePath+"/policy/frontend",parentData:data8,parentDataProperty:"frontend",rootData}))){
+vErrors = vErrors === null ? validate218.errors : vErrors.concat(validate218.errors);
 errors = vErrors.length;
 }
 }
@@ -11968,13 +12493,13 @@ vErrors.push(err23);
 }
 errors++;
 }
-validate198.errors = vErrors;
+validate215.errors = vErrors;
 return errors === 0;
 }
 
-const schema82 = {"$id":"ir:///service.yaml","title":"Service","type":"object","additionalProperties":false,"required":["name","namespace","hostname","ports"],"properties":{"name":{"type":"string"},"namespace":{"type":"string"},"hostname":{"type":"string","description":"`{name}.{namespace}.svc.{cluster domain}`"},"ports":{"type":"array","items":{"title":"ServicePort","type":"object","additionalProperties":false,"required":["port"],"properties":{"port":{"type":"integer","minimum":1,"maximum":65535},"name":{"type":"string"},"appProtocol":{"type":"string"}}}}}};
+const schema86 = {"$id":"ir:///service.yaml","title":"Service","type":"object","additionalProperties":false,"required":["name","namespace","hostname","ports"],"properties":{"name":{"type":"string"},"namespace":{"type":"string"},"hostname":{"type":"string","description":"`{name}.{namespace}.svc.{cluster domain}`"},"ports":{"type":"array","items":{"title":"ServicePort","type":"object","additionalProperties":false,"required":["port"],"properties":{"port":{"type":"integer","minimum":1,"maximum":65535},"name":{"type":"string"},"appProtocol":{"type":"string"}}}}}};
 
-function validate235(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate252(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///service.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -12190,13 +12715,13 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate235.errors = vErrors;
+validate252.errors = vErrors;
 return errors === 0;
 }
 
-const schema83 = {"$id":"ir:///workload.yaml","title":"Workload","description":"One endpoint address and the Service ports it serves.","type":"object","additionalProperties":false,"required":["uid","addresses","healthy","services"],"properties":{"uid":{"type":"string","minLength":1},"name":{"type":"string"},"namespace":{"type":"string"},"addresses":{"type":"array","minItems":1,"items":{"type":"string"}},"node":{"type":"string"},"zone":{"type":"string"},"healthy":{"type":"boolean"},"services":{"type":"array","items":{"title":"WorkloadService","type":"object","additionalProperties":false,"required":["hostname","namespace","ports"],"properties":{"hostname":{"type":"string"},"namespace":{"type":"string"},"ports":{"type":"array","items":{"title":"WorkloadPort","type":"object","additionalProperties":false,"required":["port","targetPort"],"properties":{"port":{"type":"integer","description":"Service port."},"targetPort":{"type":"integer","minimum":1,"maximum":65535}}}}}}}}};
+const schema87 = {"$id":"ir:///workload.yaml","title":"Workload","description":"One endpoint address and the Service ports it serves.","type":"object","additionalProperties":false,"required":["uid","addresses","healthy","services"],"properties":{"uid":{"type":"string","minLength":1},"name":{"type":"string"},"namespace":{"type":"string"},"addresses":{"type":"array","minItems":1,"items":{"type":"string"}},"node":{"type":"string"},"zone":{"type":"string"},"healthy":{"type":"boolean"},"services":{"type":"array","items":{"title":"WorkloadService","type":"object","additionalProperties":false,"required":["hostname","namespace","ports"],"properties":{"hostname":{"type":"string"},"namespace":{"type":"string"},"ports":{"type":"array","items":{"title":"WorkloadPort","type":"object","additionalProperties":false,"required":["port","targetPort"],"properties":{"port":{"type":"integer","description":"Service port."},"targetPort":{"type":"integer","minimum":1,"maximum":65535}}}}}}}}};
 
-function validate237(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate254(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///workload.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -12595,7 +13120,7 @@ vErrors.push(err32);
 }
 errors++;
 }
-validate237.errors = vErrors;
+validate254.errors = vErrors;
 return errors === 0;
 }
 
@@ -12801,8 +13326,8 @@ let data7 = data.tcpRoutes;
 if(Array.isArray(data7)){
 const len3 = data7.length;
 for(let i3=0; i3<len3; i3++){
-if(!(validate176(data7[i3], {instancePath:instancePath+"/tcpRoutes/" + i3,parentData:data7,parentDataProperty:i3,rootData}))){
-vErrors = vErrors === null ? validate176.errors : vErrors.concat(validate176.errors);
+if(!(validate193(data7[i3], {instancePath:instancePath+"/tcpRoutes/" + i3,parentData:data7,parentDataProperty:i3,rootData}))){
+vErrors = vErrors === null ? validate193.errors : vErrors.concat(validate193.errors);
 errors = vErrors.length;
 }
 }
@@ -12823,8 +13348,8 @@ let data9 = data.backends;
 if(Array.isArray(data9)){
 const len4 = data9.length;
 for(let i4=0; i4<len4; i4++){
-if(!(validate180(data9[i4], {instancePath:instancePath+"/backends/" + i4,parentData:data9,parentDataProperty:i4,rootData}))){
-vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
+if(!(validate197(data9[i4], {instancePath:instancePath+"/backends/" + i4,parentData:data9,parentDataProperty:i4,rootData}))){
+vErrors = vErrors === null ? validate197.errors : vErrors.concat(validate197.errors);
 errors = vErrors.length;
 }
 }
@@ -12845,8 +13370,8 @@ let data11 = data.policies;
 if(Array.isArray(data11)){
 const len5 = data11.length;
 for(let i5=0; i5<len5; i5++){
-if(!(validate198(data11[i5], {instancePath:instancePath+"/policies/" + i5,parentData:data11,parentDataProperty:i5,rootData}))){
-vErrors = vErrors === null ? validate198.errors : vErrors.concat(validate198.errors);
+if(!(validate215(data11[i5], {instancePath:instancePath+"/policies/" + i5,parentData:data11,parentDataProperty:i5,rootData}))){
+vErrors = vErrors === null ? validate215.errors : vErrors.concat(validate215.errors);
 errors = vErrors.length;
 }
 }
@@ -12867,8 +13392,8 @@ let data13 = data.services;
 if(Array.isArray(data13)){
 const len6 = data13.length;
 for(let i6=0; i6<len6; i6++){
-if(!(validate235(data13[i6], {instancePath:instancePath+"/services/" + i6,parentData:data13,parentDataProperty:i6,rootData}))){
-vErrors = vErrors === null ? validate235.errors : vErrors.concat(validate235.errors);
+if(!(validate252(data13[i6], {instancePath:instancePath+"/services/" + i6,parentData:data13,parentDataProperty:i6,rootData}))){
+vErrors = vErrors === null ? validate252.errors : vErrors.concat(validate252.errors);
 errors = vErrors.length;
 }
 }
@@ -12889,8 +13414,8 @@ let data15 = data.workloads;
 if(Array.isArray(data15)){
 const len7 = data15.length;
 for(let i7=0; i7<len7; i7++){
-if(!(validate237(data15[i7], {instancePath:instancePath+"/workloads/" + i7,parentData:data15,parentDataProperty:i7,rootData}))){
-vErrors = vErrors === null ? validate237.errors : vErrors.concat(validate237.errors);
+if(!(validate254(data15[i7], {instancePath:instancePath+"/workloads/" + i7,parentData:data15,parentDataProperty:i7,rootData}))){
+vErrors = vErrors === null ? validate254.errors : vErrors.concat(validate254.errors);
 errors = vErrors.length;
 }
 }

@@ -14,6 +14,12 @@ export type RouteType =
 export type KeyExchangeGroup = 'X25519' | 'P-256' | 'P-384' | 'X25519_MLKEM768'
 export type ExtAuthzOrConditional = ExtAuthz | ConditionalExtAuthz
 export type RemoteRateLimitOrConditional = RemoteRateLimit | ConditionalRemoteRateLimit
+export type ExtProcOrConditional = ExtProc | ConditionalExtProc
+export type ExtProcPartMode = 'Send' | 'Skip'
+/**
+ * Buffered bodies over 8192 bytes are failures; BufferedPartial shows the first 8192 bytes.
+ */
+export type ExtProcBodyMode = 'None' | 'Buffered' | 'BufferedPartial' | 'FullDuplexStreamed'
 export type TransformationOrConditional = Transformation | ConditionalTransformation
 export type DirectResponseOrConditional = DirectResponse | ConditionalDirectResponse
 
@@ -524,6 +530,7 @@ export interface TrafficPayload {
   localRateLimit?: LocalRateLimit
   remoteRateLimit?: RemoteRateLimitOrConditional
   buffer?: TrafficBuffer
+  extProc?: ExtProcOrConditional
   transformation?: TransformationOrConditional
   csrf?: Csrf
   requestHeaderModifier?: HeaderModifier
@@ -746,6 +753,58 @@ export interface BufferBody {
    * A larger body: FailClosed refuses it, FailOpen streams it on.
    */
   failureMode: 'FailClosed' | 'FailOpen'
+}
+/**
+ * Lets a service that speaks `envoy.service.ext_proc.v3.ExternalProcessor` see and change requests and responses. A service that cannot be reached, also because the reference names nothing, leaves the decision to `failureMode`.
+ */
+export interface ExtProc {
+  service: BackendReference
+  /**
+   * FailOpen only as long as no part of a body was sent.
+   */
+  failureMode: 'FailClosed' | 'FailOpen'
+  processingOptions?: ExtProcOptions
+  /**
+   * Sent with each message; namespace `gw.dev.grpc_initial_metadata` becomes metadata of the call itself.
+   */
+  metadataContext?: ExtProcMetadata[]
+  /**
+   * Sent with the first message about the request.
+   */
+  requestAttributes?: NamedExpression[]
+  /**
+   * Sent with the first message about the response.
+   */
+  responseAttributes?: NamedExpression[]
+}
+/**
+ * Unset: headers and trailers are sent, bodies streamed both ways, modes not overridden.
+ */
+export interface ExtProcOptions {
+  requestHeaderMode?: ExtProcPartMode
+  responseHeaderMode?: ExtProcPartMode
+  requestBodyMode?: ExtProcBodyMode
+  responseBodyMode?: ExtProcBodyMode
+  requestTrailerMode?: ExtProcPartMode
+  responseTrailerMode?: ExtProcPartMode
+  allowModeOverride?: boolean
+}
+export interface ExtProcMetadata {
+  namespace: string
+  values: NamedExpression[]
+}
+export interface ConditionalExtProc {
+  /**
+   * @minItems 1
+   */
+  conditional: ConditionalExtProcEntry[]
+}
+export interface ConditionalExtProcEntry {
+  /**
+   * CEL; absent means always.
+   */
+  condition?: string
+  policy: ExtProc
 }
 export interface ConditionalTransformation {
   /**

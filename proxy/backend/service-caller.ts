@@ -2,7 +2,7 @@
 // TLS, credentials, timeouts. Never answers a client itself.
 import type { DescMessage, MessageShape } from '@bufbuild/protobuf'
 import { Exchange } from '../exchange.ts'
-import type { GrpcClient, GrpcMethod } from '../grpc/client.ts'
+import type { GrpcClient, GrpcMethod, GrpcStream, GrpcStreamUser } from '../grpc/client.ts'
 import { GrpcError, GrpcStatus } from '../grpc/status.ts'
 import type { StreamBody } from '../http/body.ts'
 import type { HeaderList } from '../http/headers.ts'
@@ -45,6 +45,24 @@ export interface ServiceCaller {
     message: MessageShape<I>,
     options: { headers: HeaderList; isDetached: boolean },
   ): Promise<MessageShape<O>>
+  /** How long the service may take for one answer. */
+  readonly answerMs: number
+  /**
+   * Opens a stream without a deadline of its own; ends when the client leaves. What comes of it, failures included, its
+   * user hears.
+   * @throws {ServiceError} for a call that cannot even be tried.
+   */
+  stream<I extends DescMessage, O extends DescMessage>(
+    exchange: Exchange,
+    method: GrpcMethod<I, O>,
+    user: GrpcStreamUser<MessageShape<O>>,
+    headers: HeaderList,
+  ): Promise<ServiceStream<MessageShape<I>>>
+}
+
+export interface ServiceStream<I> extends GrpcStream<I> {
+  /** Cancels a call whose peer did not do its part: charged to the endpoint. */
+  abandon(): void
 }
 
 /** What a call needs of an endpoint. */
@@ -75,6 +93,7 @@ const BLAMELESS: ReadonlySet<number> = new Set([GrpcStatus.CANCELLED, GrpcStatus
 
 export function serviceCaller(parts: ServiceParts): ServiceCaller {
   return {
+    answerMs: parts.timeoutMs ?? SERVICE_TIMEOUT_MS,
     async http(exchange, { body, answerBytesMax, ...message }) {
       const endpoint = pick(parts)
       const request = await prepared(exchange, parts, { ...message, endpoint })
@@ -100,15 +119,7 @@ export function serviceCaller(parts: ServiceParts): ServiceCaller {
     },
     async unary(exchange, method, message, { headers, isDetached }) {
       const endpoint = pick(parts)
-      const path = `/${method.parent.typeName}/${method.name}`
-      const request = await prepared(exchange, parts, {
-        endpoint,
-        authority: undefined,
-        method: 'POST',
-        path,
-        query: '',
-        headers,
-      })
+      const request = await prepared(exchange, parts, { endpoint, ...grpcMessage(method, headers) })
       const observed = observe(exchange, parts, { endpoint, request })
       const options = {
         authority: request.host,
@@ -124,6 +135,65 @@ export function serviceCaller(parts: ServiceParts): ServiceCaller {
         return answer
       })
     },
+    async stream(exchange, method, user, headers) {
+      const endpoint = pick(parts)
+      const request = await prepared(exchange, parts, { endpoint, ...grpcMessage(method, headers) })
+      const charge = new StreamCharge(
+        { endpoint, parts, observed: observe(exchange, parts, { endpoint, request }) },
+        user,
+      )
+      const stream = parts.grpc.stream(endpoint.target, method, charge, {
+        authority: request.host,
+        metadata: metadataOf(request.headers),
+        deadlineMs: Infinity,
+        signal: exchange.connection.signal,
+      })
+      return Object.assign(stream, {
+        abandon() {
+          charge.isBlamed = true
+          stream.cancel()
+        },
+      })
+    },
+  }
+}
+
+function grpcMessage<I extends DescMessage, O extends DescMessage>(method: GrpcMethod<I, O>, headers: HeaderList) {
+  const path = `/${method.parent.typeName}/${method.name}`
+  return { authority: undefined, method: 'POST', path, query: '', headers } as const
+}
+
+/** Load and health of the endpoint of a stream. Its latency is that of the first answer: streams may be long. */
+class StreamCharge<O> implements GrpcStreamUser<O> {
+  isBlamed = false
+  readonly #call: Charged
+  readonly #user: GrpcStreamUser<O>
+  readonly #startMs = performance.now()
+  #answerMs: number | undefined = undefined
+
+  constructor(call: Charged, user: GrpcStreamUser<O>) {
+    this.#call = call
+    this.#user = user
+    call.endpoint.begin()
+  }
+
+  message(message: O): void {
+    this.#answerMs ??= performance.now() - this.#startMs
+    this.#user.message(message)
+  }
+
+  drained(): void {
+    this.#user.drained()
+  }
+
+  closed(error: GrpcError | undefined): void {
+    const { endpoint, parts, observed } = this.#call
+    const durationMs = performance.now() - this.#startMs
+    const isHealthy = !this.isBlamed && (error === undefined || BLAMELESS.has(error.status))
+    endpoint.end(this.#answerMs ?? durationMs, isHealthy)
+    observed?.end(error === undefined ? { grpcStatus: GrpcStatus.OK } : failureOf(error))
+    if (parts.subtype !== undefined) parts.called?.(parts.subtype, durationMs)
+    this.#user.closed(error)
   }
 }
 

@@ -18,6 +18,7 @@ const EVERYTHING: Required<TrafficPayload> = {
   responseHeaderModifier: {},
   requestHeaderModifier: {},
   csrf: {},
+  extProc: { service: { backend: 'ns/processor' }, failureMode: 'FailClosed' },
   transformation: { request: { body: 'request.body' }, response: { body: 'response.body' } },
   remoteRateLimit: {
     service: { backend: 'ns/rls' },
@@ -69,6 +70,7 @@ describe('PostRouting', () => {
       'localRateLimit',
       'remoteRateLimit',
       'buffer',
+      'extProc',
       'transformation',
       'csrf',
       'requestHeaderModifier',
@@ -82,6 +84,7 @@ describe('PostRouting', () => {
       'responseHeaderModifier',
       'buffer',
       'transformation',
+      'extProc',
       'localRateLimit',
       'remoteRateLimit',
     ])
@@ -112,10 +115,11 @@ describe('PostRouting', () => {
 })
 
 describe('PreRouting', () => {
-  const { deny, cors, jwtAuth, basicAuth, apiKey, extAuthz, authorization, transformation, ...rest } = EVERYTHING
+  const { deny, cors, jwtAuth, basicAuth, apiKey, extAuthz, authorization, extProc, transformation, ...rest } =
+    EVERYTHING
 
   it('has its own policies', () => {
-    const own = { transformation, extAuthz, apiKey, basicAuth, jwtAuth, authorization, cors, deny }
+    const own = { transformation, extProc, extAuthz, apiKey, basicAuth, jwtAuth, authorization, cors, deny }
     expect(namesOf(chain(own, 'PreRouting').request)).toEqual([
       'deny',
       'cors',
@@ -124,6 +128,7 @@ describe('PreRouting', () => {
       'apiKey',
       'extAuthz',
       'authorization',
+      'extProc',
       'transformation',
     ])
   })
@@ -160,7 +165,8 @@ it('runs credentials before the filters of a backend, and its response filters b
     'urlRewrite',
     'requestRedirect',
   ])
-  const gateway = chain({ transformation: EVERYTHING.transformation }, 'PreRouting')
+  const { transformation, extProc } = EVERYTHING
+  const gateway = chain({ transformation, extProc }, 'PreRouting')
   const route = chain(EVERYTHING)
   const merged = mergeResponseFilters([gateway, backend, route])
   const places = new Map([
@@ -174,6 +180,8 @@ it('runs credentials before the filters of a backend, and its response filters b
     'route transformation',
     'backend transformation',
     'gateway transformation',
+    'route extProc',
+    'gateway extProc',
     'route localRateLimit',
     'route remoteRateLimit',
   ])

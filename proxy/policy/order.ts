@@ -15,6 +15,7 @@ import { compileDeny } from './deny.ts'
 import { compileDirectResponse } from './direct-response.ts'
 import type { ChainEnvironment } from './environment.ts'
 import { compileExtAuthz, compilePlainExtAuthz } from './ext-authz.ts'
+import { compileExtProc } from './ext-proc.ts'
 import type { CompiledPolicy, Filter } from './filter.ts'
 import { compileRequestHeaderModifier, compileResponseHeaderModifier } from './header-modifier.ts'
 import { compileHostRewrite } from './host-rewrite.ts'
@@ -54,7 +55,9 @@ const RESPONSE_RANK = {
   routeTransformation: 4,
   backendTransformation: 5,
   gatewayTransformation: 6,
-  rateLimitHeaders: 7,
+  routeExtProc: 7,
+  gatewayExtProc: 8,
+  rateLimitHeaders: 9,
 } as const
 
 interface FieldPlan<K extends keyof TrafficPayload> {
@@ -115,6 +118,12 @@ const FIELDS: { readonly [K in keyof Required<TrafficPayload>]: FieldPlan<K> } =
     isPreRouting: false,
     responseRank: both(RESPONSE_RANK.buffer),
     compile: ({ value }) => compileBuffer(value),
+  },
+  // After what may refuse without it; before transformations, which may look at what it learned.
+  extProc: {
+    isPreRouting: true,
+    responseRank: { PreRouting: RESPONSE_RANK.gatewayExtProc, PostRouting: RESPONSE_RANK.routeExtProc },
+    compile: ({ value }, environment) => compileExtProc(value, environment),
   },
   transformation: {
     isPreRouting: true,

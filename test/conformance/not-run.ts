@@ -20,7 +20,6 @@ const SERVICE = '{name: csrf, namespace: default, port: 80}'
 
 /** Field path below spec, and what stands there instead of the sample's policy. */
 const FIELDS = {
-  'traffic.extProc': `{backendRef: ${SERVICE}}`,
   'backend.tunnel': `{backendRef: ${SERVICE}}`,
 } as const
 

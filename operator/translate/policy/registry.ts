@@ -1,6 +1,6 @@
 // Every field of every policy section and who translates it. The compiler refuses a field that is missing here.
 import type { BackendPayload, FrontendPayload, TrafficPayload } from '#api/ir/types.gen.ts'
-import type { ExtProcOrConditional, Frontend, Traffic } from '#api/v1alpha1/gwpolicy.gen.ts'
+import type { Frontend, Traffic } from '#api/v1alpha1/gwpolicy.gen.ts'
 import type { BackendFull } from '#api/v1alpha1/shared.gen.ts'
 import { accessLog } from './access-log.ts'
 import { ai } from './ai.ts'
@@ -18,6 +18,7 @@ import { csrf } from './csrf.ts'
 import { delay } from './delay.ts'
 import { directResponse } from './direct-response.ts'
 import { backendExtAuth, extAuth } from './ext-authz.ts'
+import { extProc } from './ext-proc.ts'
 import type { FieldTranslator } from './field.ts'
 import { connect } from './frontend-connect.ts'
 import { frontendHttp } from './frontend-http.ts'
@@ -51,7 +52,7 @@ export const TRAFFIC = {
   delay,
   directResponse,
   extAuth,
-  extProc: notYetProgrammed({ security: mayNotFailOpen, suffix: 'extproc' }),
+  extProc,
   headerModifiers,
   hostRewrite,
   jwtAuthentication,
@@ -86,8 +87,3 @@ export const BACKEND = {
   /** Without the tunnel traffic would leave by a way that its owner closed. */
   tunnel: notYetProgrammed({ security: true, suffix: 'backend-tunnel' }),
 } satisfies Section<BackendFull, BackendPayload>
-
-function mayNotFailOpen({ failureMode, conditional }: ExtProcOrConditional): boolean {
-  if (conditional === undefined) return failureMode !== 'FailOpen'
-  return conditional.some(({ policy }) => policy.failureMode !== 'FailOpen')
-}

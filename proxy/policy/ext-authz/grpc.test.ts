@@ -21,7 +21,9 @@ const POLICY: ExtAuthz = { service: { backend: 'ns/authz' }, failureMode: 'FailC
 async function asked(exchange: Exchange, policy: Partial<ExtAuthz> = {}, body?: Buffer): Promise<CheckRequest> {
   const seen: unknown[] = []
   const service: ServiceCaller = {
+    answerMs: 1,
     http: () => Promise.reject(new Error('not HTTP')),
+    stream: () => Promise.reject(new Error('no stream')),
     unary: (_exchange, method, message) => {
       seen.push(message)
       return Promise.resolve(create(method.output))

@@ -15,6 +15,7 @@ import { flaky } from './flaky.ts'
 import { fullBacklog } from './full-backlog.ts'
 import { limiter } from './limiter.ts'
 import { wordsServer } from './mcp-words.ts'
+import { processor } from './processor.ts'
 
 /** The port of each upstream in the samples. */
 export const SAMPLE_PORTS = {
@@ -33,6 +34,7 @@ export const SAMPLE_PORTS = {
   authzHttp: 18_090,
   authzGrpc: 18_091,
   limiter: 18_092,
+  processor: 18_093,
   /** Over TLS, and takes only the client of the samples. */
   mtls: 18_099,
   /** Collectors of the OpenTelemetry protocol. */
@@ -107,6 +109,7 @@ export async function startUpstreams({ socketPath, port }: UpstreamOptions): Pro
   const authzGrpc = await grpcServer([grpcAuthorizer], { port: port('authzGrpc') })
   const collectors = { grpc: await grpcCollector(port('otlpGrpc')), http: await httpCollector(port('otlpHttp')) }
   const rateLimiter = await grpcServer([limiter()], { port: port('limiter') })
+  const processing = await grpcServer([processor], { port: port('processor') })
   const ports = {
     echo: await open('echo'),
     model: await open('model'),
@@ -122,6 +125,7 @@ export async function startUpstreams({ socketPath, port }: UpstreamOptions): Pro
     limiter: rateLimiter.port,
     otlpGrpc: collectors.grpc.port,
     otlpHttp: collectors.http.port,
+    processor: processing.port,
     hanging: hanging.port,
   }
   return {
@@ -137,6 +141,7 @@ export async function startUpstreams({ socketPath, port }: UpstreamOptions): Pro
       rateLimiter.kill()
       collectors.grpc.stop()
       collectors.http.stop()
+      processing.kill()
       await hanging.stop()
     },
   }

@@ -4,6 +4,8 @@ import type {
   BackendReference,
   ExtAuthz as RenderedExtAuthz,
   ExtAuthzOrConditional as RenderedExtAuthzOrConditional,
+  ExtProc as RenderedExtProc,
+  ExtProcOrConditional,
   RemoteRateLimit as RenderedRateLimit,
   RemoteRateLimitOrConditional,
 } from '#api/ir/types.gen.ts'
@@ -12,6 +14,8 @@ import { pathTo } from '../field-path.ts'
 import type {
   ExtAuthz,
   ExtAuthzOrConditional,
+  ExtProc,
+  PlainExtProc,
   PlainRateLimit,
   RemoteRateLimit,
   ServiceFields,
@@ -80,6 +84,52 @@ function renderCache({ key, ttl, maxEntries }: NonNullable<ExtAuthz['cache']>): 
   const duration = parseDuration(ttl)
   if ('ms' in duration && duration.ms === 0) return undefined
   return { key, ...('ms' in duration ? { ttlMs: duration.ms } : { ttl }), ...defined({ entriesMax: maxEntries }) }
+}
+
+export function renderExtProc(value: ExtProc, path: string, context: BuildContext): ExtProcOrConditional {
+  if (!('conditional' in value)) return renderPlainExtProc(value, path, context)
+  return {
+    conditional: value.conditional.map(({ condition, ...policy }, index) => ({
+      ...defined({ condition }),
+      policy: renderPlainExtProc(policy, pathTo(path, 'conditional', index), context),
+    })),
+  }
+}
+
+function renderPlainExtProc(value: PlainExtProc, path: string, context: BuildContext): RenderedExtProc {
+  const { metadataContext, requestAttributes, responseAttributes, processingOptions: options } = value
+  return {
+    service: serviceOf(value, path, context),
+    failureMode: value.failureMode === 'failOpen' ? 'FailOpen' : 'FailClosed',
+    ...defined({
+      metadataContext: ifSet(metadataContext, (namespaces) =>
+        Object.entries(namespaces).map(([namespace, values]) => ({ namespace, values: expressions(values) })),
+      ),
+      requestAttributes: ifSet(requestAttributes, expressions),
+      responseAttributes: ifSet(responseAttributes, expressions),
+      processingOptions: ifSet(options, renderOptions),
+    }),
+  }
+}
+
+const PART_MODE = { send: 'Send', skip: 'Skip' } as const
+const BODY_MODE = {
+  none: 'None',
+  buffered: 'Buffered',
+  bufferedPartial: 'BufferedPartial',
+  fullDuplexStreamed: 'FullDuplexStreamed',
+} as const
+
+function renderOptions(options: NonNullable<PlainExtProc['processingOptions']>): RenderedExtProc['processingOptions'] {
+  return defined({
+    requestBodyMode: ifSet(options.requestBodyMode, (mode) => BODY_MODE[mode]),
+    responseBodyMode: ifSet(options.responseBodyMode, (mode) => BODY_MODE[mode]),
+    requestHeaderMode: ifSet(options.requestHeaderMode, (mode) => PART_MODE[mode]),
+    responseHeaderMode: ifSet(options.responseHeaderMode, (mode) => PART_MODE[mode]),
+    requestTrailerMode: ifSet(options.requestTrailerMode, (mode) => PART_MODE[mode]),
+    responseTrailerMode: ifSet(options.responseTrailerMode, (mode) => PART_MODE[mode]),
+    allowModeOverride: options.allowModeOverride,
+  })
 }
 
 export function renderRemoteRateLimit(

@@ -18,7 +18,7 @@ import { renderAuthentication } from './authentication.ts'
 import type { BuildContext } from './context.ts'
 import { defined, ifSet } from './defined.ts'
 import { deniedField, denialOf } from './denial.ts'
-import { renderExtAuthzOrConditional, renderRemoteRateLimit } from './external.ts'
+import { renderExtAuthzOrConditional, renderExtProc, renderRemoteRateLimit } from './external.ts'
 import {
   renderDirectResponse,
   renderModifier,
@@ -36,7 +36,7 @@ export interface TrafficPolicies {
 }
 
 export function gatewayTraffic(policies: GatewayPolicies, path: string, context: BuildContext): TrafficPolicies {
-  const { authorization, cors, transformations, extAuthz } = policies
+  const { authorization, cors, transformations, extAuthz, extProc } = policies
   return {
     payload: defined({
       deny: denialOf({ names: DENYING_GATEWAY, policies, path }, context),
@@ -44,6 +44,7 @@ export function gatewayTraffic(policies: GatewayPolicies, path: string, context:
       transformation: transformations && renderTransformations(transformations),
       ...renderAuthentication(policies, path, context),
       extAuthz: ifSet(extAuthz, (value) => renderExtAuthzOrConditional(value, pathTo(path, 'extAuthz'), context)),
+      extProc: ifSet(extProc, (value) => renderExtProc(value, pathTo(path, 'extProc'), context)),
     }),
     rules: authorization === undefined ? [] : renderRules(authorization),
   }
@@ -69,6 +70,7 @@ export function routeTraffic(policies: RoutePolicies, path: string, context: Bui
       extAuthz: ifSet(policies.extAuthz, (value) =>
         renderExtAuthzOrConditional(value, pathTo(path, 'extAuthz'), context),
       ),
+      extProc: ifSet(policies.extProc, (value) => renderExtProc(value, pathTo(path, 'extProc'), context)),
       remoteRateLimit: ifSet(policies.remoteRateLimit, (value) =>
         renderRemoteRateLimit(value, pathTo(path, 'remoteRateLimit'), context),
       ),

@@ -59,6 +59,32 @@ export const extAuthzOrConditional = oneShape<z.output<typeof extAuthz> | z.outp
   (value) => (isMap(value) && 'conditional' in value ? conditionalExtAuthz : extAuthz),
 )
 
+const partMode = z.enum(['send', 'skip'])
+const bodyMode = z.enum(['none', 'buffered', 'bufferedPartial', 'fullDuplexStreamed'])
+const extProcShape = {
+  ...serviceShape,
+  failureMode: z.enum(['failClosed', 'failOpen']).optional(),
+  metadataContext: mapOf(mapOf(cel)).optional(),
+  requestAttributes: mapOf(cel).optional(),
+  responseAttributes: mapOf(cel).optional(),
+  processingOptions: fields({
+    requestBodyMode: bodyMode.optional(),
+    responseBodyMode: bodyMode.optional(),
+    requestHeaderMode: partMode.optional(),
+    responseHeaderMode: partMode.optional(),
+    requestTrailerMode: partMode.optional(),
+    responseTrailerMode: partMode.optional(),
+    allowModeOverride: z.boolean().optional(),
+  }).optional(),
+}
+const plainExtProc = fields(extProcShape)
+const conditionalExtProc = fields({
+  conditional: z.array(fields({ condition: cel.optional(), ...extProcShape })).min(1),
+})
+export const extProc = oneShape<z.output<typeof plainExtProc> | z.output<typeof conditionalExtProc>>((value) =>
+  isMap(value) && 'conditional' in value ? conditionalExtProc : plainExtProc,
+)
+
 const descriptor = fields({
   entries: z.array(fields({ key: text, value: cel })).min(1),
   type: z.enum(['requests', 'tokens']).optional(),
@@ -84,6 +110,8 @@ export const remoteRateLimit = oneShape<z.output<typeof plainRateLimit> | z.outp
 
 export type ExtAuthz = z.output<typeof extAuthz>
 export type ExtAuthzOrConditional = z.output<typeof extAuthzOrConditional>
+export type PlainExtProc = z.output<typeof plainExtProc>
+export type ExtProc = z.output<typeof extProc>
 export type PlainRateLimit = z.output<typeof plainRateLimit>
 export type RemoteRateLimit = z.output<typeof remoteRateLimit>
 export type ServiceFields = Pick<ExtAuthz, 'host' | 'backend' | 'policies'> & Partial<Pick<ExtAuthz, 'target'>>

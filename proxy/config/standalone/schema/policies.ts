@@ -1,7 +1,7 @@
 // Policies of a standalone file: what each place allows and the fields of each policy (resources supplement 4.10).
 import * as z from 'zod'
 import { apiKey, basicAuth, jwtAuth } from './authentication.ts'
-import { extAuthz, extAuthzOrConditional, remoteRateLimit } from './external.ts'
+import { extAuthz, extAuthzOrConditional, extProc, remoteRateLimit } from './external.ts'
 import { denying, fields, isMap, notServed, oneShape } from './object.ts'
 import { buffer, delay, health, requestMirror, retry } from './resilience.ts'
 import {
@@ -18,8 +18,8 @@ import {
 import { cel, count, duration, headerName, mapOf, port, text } from './values.ts'
 
 /** Security policies that this version does not serve: a route with one of them refuses its requests. */
-export const DENYING_TRAFFIC = ['oidc', 'extProc', 'mcpAuthentication', 'mcpGuardrails'] as const
-export const DENYING_GATEWAY = ['oidc', 'extProc'] as const
+export const DENYING_TRAFFIC = ['oidc', 'mcpAuthentication', 'mcpGuardrails'] as const
+export const DENYING_GATEWAY = ['oidc'] as const
 export const DENYING_BACKEND = ['authorization', 'mcpGuardrails'] as const
 export const DENYING_AI = ['promptGuard'] as const
 const cors = fields({
@@ -131,6 +131,7 @@ export const gatewayPolicyShape = {
   basicAuth: basicAuth.optional(),
   apiKey: apiKey.optional(),
   extAuthz: extAuthzOrConditional.optional(),
+  extProc: extProc.optional(),
   ...denying(DENYING_GATEWAY),
 }
 export const gatewayPolicies = fields(gatewayPolicyShape)
@@ -159,6 +160,7 @@ export const routePolicies = fields({
   basicAuth: basicAuth.optional(),
   apiKey: apiKey.optional(),
   extAuthz: extAuthzOrConditional.optional(),
+  extProc: extProc.optional(),
   remoteRateLimit: remoteRateLimit.optional(),
   ...denying(DENYING_TRAFFIC),
   ...notServed(['a2a', 'backendTunnel']),

@@ -1,0 +1,131 @@
+// External processing: a service sees requests and responses and may change both (specification, ExtProc; data-plane
+// supplement section 7.4). Its failure ends the request, unless the policy says otherwise and no body was shown yet.
+import type { ExtProc, ExtProcOrConditional } from '#api/ir/types.gen.ts'
+import type { Exchange } from '../exchange.ts'
+import { discardBody } from '../http/body-writer.ts'
+import type { HttpResponse } from '../http/message.ts'
+import { compileConditional } from './conditional.ts'
+import type { ChainEnvironment } from './environment.ts'
+import { readsBody } from './evaluate.ts'
+import { immediateResponse } from './ext-proc/immediate.ts'
+import { compileContext } from './ext-proc/messages.ts'
+import { modesOf } from './ext-proc/modes.ts'
+import { RefusedMutation } from './ext-proc/mutation.ts'
+import { Session, SessionOver, type SessionConfig } from './ext-proc/session.ts'
+import { Side } from './ext-proc/side.ts'
+import { requestSubject, responseSubject } from './ext-proc/subject.ts'
+import type { CompiledPolicy, Verdict } from './filter.ts'
+
+type Environment = Pick<ChainEnvironment, 'expression' | 'service'>
+
+export function compileExtProc(payload: ExtProcOrConditional, environment: Environment): CompiledPolicy {
+  return 'conditional' in payload
+    ? compileConditional(payload.conditional, environment, (policy) => compilePlain(policy, environment))
+    : compilePlain(payload, environment)
+}
+
+function compilePlain(policy: ExtProc, environment: Environment): CompiledPolicy {
+  const config: SessionConfig = {
+    service: environment.service(policy.service, 'ExtProc'),
+    context: compileContext(policy, environment),
+    modes: modesOf(policy.processingOptions),
+    allowsOverride: policy.processingOptions?.allowModeOverride === true,
+    failsOpen: policy.failureMode === 'FailOpen',
+  }
+  const { expressions } = config.context
+  return {
+    request: (exchange) => processRequest(exchange, config),
+    response: (exchange) => processResponse(exchange, config),
+    finished: (exchange) => sessionOf(exchange, config)?.close(),
+    readsRequestBody: readsBody(expressions, 'request'),
+    readsResponseBody: readsBody(expressions, 'response'),
+  }
+}
+
+/** undefined: the request never came so far. */
+function sessionOf(exchange: Exchange, config: SessionConfig): Session | undefined {
+  // Only `processRequest` writes under this key.
+  return exchange.policyState?.get(config) as Session | undefined
+}
+
+async function processRequest(exchange: Exchange, config: SessionConfig): Promise<Verdict> {
+  const session = new Session(exchange, config)
+  ;(exchange.policyState ??= new Map()).set(config, session)
+  const wasWhole = Buffer.isBuffer(exchange.request.body)
+  const side = new Side(session, requestSubject(exchange))
+  try {
+    await side.run()
+    if (wasWhole) await makeWhole(exchange)
+    return undefined
+  } catch (error) {
+    if (!(error instanceof SessionOver)) throw error
+    if (!session.isSkipped) return report(exchange, session)
+    side.restore()
+    return undefined
+  }
+}
+
+/** Who asked for the whole body before may want to look at the processed one. */
+async function makeWhole({ request, flow }: Exchange): Promise<void> {
+  const { body } = request
+  if (body === undefined || Buffer.isBuffer(body)) return
+  try {
+    const whole = await body.tryCollect(flow?.bodyBytesMax ?? 0)
+    if (whole !== undefined) request.body = whole
+  } catch {
+    // The session knows why, and is asked next.
+    throw new SessionOver()
+  }
+}
+
+function processResponse(exchange: Exchange, config: SessionConfig): Verdict | Promise<Verdict> {
+  const session = sessionOf(exchange, config)
+  const { response } = exchange
+  if (session === undefined || response === undefined || session.isReported) return undefined
+  if (session.outcome !== undefined) {
+    discardBody(response.body)
+    return report(exchange, session)
+  }
+  // Responses of the proxy's own are not shown.
+  if (!response.isLocal && !session.isSkipped && !session.hasLeft) return showResponse(exchange, session, response)
+  session.close()
+  return undefined
+}
+
+async function showResponse(exchange: Exchange, session: Session, response: HttpResponse): Promise<Verdict> {
+  const side = new Side(session, responseSubject(response))
+  try {
+    await side.run()
+    return undefined
+  } catch (error) {
+    if (!(error instanceof SessionOver)) throw error
+    if (session.isSkipped) {
+      side.restore()
+      return undefined
+    }
+    discardBody(response.body)
+    return report(exchange, session)
+  }
+}
+
+/** What the client gets in the place of the message that could not be processed. */
+function report(exchange: Exchange, session: Session): HttpResponse {
+  session.isReported = true
+  const { outcome } = session
+  if (outcome === undefined) return exchange.fail('internal', 'external processing ended without an outcome')
+  if (outcome.kind === 'SourceBroken') {
+    return exchange.fail(outcome.side === 'request' ? 'invalidRequest' : 'upstreamFailure', outcome.detail)
+  }
+  if (outcome.kind === 'Failed') return failed(exchange, outcome.detail)
+  try {
+    return immediateResponse(exchange, outcome.answer)
+  } catch (error) {
+    if (!(error instanceof RefusedMutation)) throw error
+    return failed(exchange, error.message)
+  }
+}
+
+function failed(exchange: Exchange, detail: string): HttpResponse {
+  const isTooLate = exchange.deadlineMs !== undefined && performance.now() >= exchange.deadlineMs
+  return exchange.fail(isTooLate ? 'requestTimeout' : 'extProcFailed', detail)
+}

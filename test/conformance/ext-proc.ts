@@ -1,0 +1,115 @@
+// traffic.extProc: what a processing service sees and changes, where it refuses, and what happens without it.
+import { expect, vi } from 'vitest'
+import { replacing, type ConformanceCase } from './suite/case.ts'
+
+const SAMPLE = 'ext-proc.yaml'
+const DEADLINE_MS = 10_000
+const HELLO = { method: 'POST', body: 'hello' }
+
+export const cases: readonly ConformanceCase[] = [
+  {
+    shortName: 'ExtProcStream',
+    description: 'requests and responses are shown as they go by, and changed',
+    sample: SAMPLE,
+    async run(gateway) {
+      const answer = await gateway.ask('/stream', HELLO)
+      expect(answer).toMatchObject({ status: 200, headers: { 'x-checked': 'yes' } })
+      expect(await gateway.echo('/stream', HELLO)).toMatchObject({
+        body: 'HELLO',
+        headers: { 'x-processed': 'yes', 'x-tenant': 'shop' },
+      })
+      const large = 'large '.repeat(100_000)
+      expect((await gateway.echo('/stream', { method: 'POST', body: large })).body).toBe(large.toUpperCase())
+    },
+  },
+  {
+    shortName: 'ExtProcImmediate',
+    description: 'the service answers in the place of the backend',
+    sample: SAMPLE,
+    async run(gateway) {
+      for (const path of ['/stream', '/whole']) {
+        const refused = await gateway.ask(path, { ...HELLO, headers: { 'x-forbidden': '1' } })
+        expect(refused).toMatchObject({ status: 403, text: 'the processor refuses' })
+      }
+    },
+  },
+  {
+    shortName: 'ExtProcWhole',
+    description: 'bodies up to 8192 bytes are shown whole, larger ones are a failure; the response is not shown',
+    sample: SAMPLE,
+    async run(gateway) {
+      const answer = await gateway.ask('/whole', HELLO)
+      expect(answer.status).toBe(200)
+      expect(answer.headers['x-checked']).toBeUndefined()
+      expect((await gateway.echo('/whole', { method: 'POST', body: 'a'.repeat(8192) })).body).toBe('A'.repeat(8192))
+      const tooLarge = await gateway.ask('/whole', { method: 'POST', body: 'a'.repeat(8193) })
+      expect(tooLarge).toMatchObject({ status: 500, text: 'ext_proc failed' })
+    },
+  },
+  {
+    shortName: 'ExtProcConditional',
+    description: 'what no condition covers is not shown',
+    sample: SAMPLE,
+    async run(gateway) {
+      expect((await gateway.echo('/choice')).headers['x-processed']).toBeUndefined()
+      expect(await gateway.echo('/choice', HELLO)).toMatchObject({ body: 'HELLO', headers: { 'x-processed': 'yes' } })
+    },
+  },
+  {
+    shortName: 'ExtProcPreRouting',
+    description: 'before routing, for everything on the Gateway',
+    sample: SAMPLE,
+    change: replacing(
+      `      kind: HTTPRoute
+      name: ext-proc
+      sectionName: choice
+  traffic:
+`,
+      `      kind: Gateway
+      name: ext-proc
+  traffic:
+    phase: PreRouting
+`,
+    ),
+    async run(gateway) {
+      expect(await gateway.echo('/choice', HELLO)).toMatchObject({ body: 'HELLO', headers: { 'x-processed': 'yes' } })
+      const refused = await gateway.ask('/nowhere', { ...HELLO, headers: { 'x-forbidden': '1' } })
+      expect(refused).toMatchObject({ status: 403, text: 'the processor refuses' })
+    },
+  },
+  {
+    shortName: 'ExtProcUnreachable',
+    description: 'a service that cannot be reached ends the request',
+    sample: SAMPLE,
+    async run(gateway) {
+      expect(await gateway.ask('/gone', HELLO)).toMatchObject({ status: 500, text: 'ext_proc failed' })
+      await vi.waitUntil(() => gateway.log().includes('reason=ExtProc'), { timeout: DEADLINE_MS })
+    },
+  },
+  {
+    shortName: 'ExtProcFailOpen',
+    description: 'unless the policy says FailOpen, which goes on without it',
+    sample: SAMPLE,
+    change: replacing('        name: gone\n---', '        name: gone\n      failureMode: FailOpen\n---'),
+    async run(gateway) {
+      expect(await gateway.echo('/gone', HELLO)).toMatchObject({ body: 'hello' })
+    },
+  },
+  {
+    shortName: 'ExtProcMissingBackend',
+    description: 'a service that does not exist ends the request, and the status names it',
+    sample: SAMPLE,
+    change: replacing(
+      '        name: processor\n      requestAttributes',
+      '        name: nowhere\n      requestAttributes',
+    ),
+    async run(gateway) {
+      expect((await gateway.ask('/stream', HELLO)).status).toBe(500)
+      const [accepted] = gateway.conditions('GwPolicy', 'ext-proc-stream')
+      expect(accepted).toMatchObject({
+        reason: 'PartiallyValid',
+        message: 'traffic.extProc: backend(default/nowhere) not found',
+      })
+    },
+  },
+]

@@ -1,0 +1,72 @@
+// Processing service of the samples, by the protocol of Envoy: refuses what carries x-forbidden, marks what passes, and
+// shouts bodies of requests, in pieces or whole as it is told at the beginning.
+import { create, type MessageInitShape } from '@bufbuild/protobuf'
+import {
+  ExternalProcessor,
+  ProcessingResponseSchema,
+  type ProcessingRequest,
+} from '#proxy/envoy/gen/envoy/service/ext_proc/v3/external_processor.gen.ts'
+import { bidiMethod } from '#proxy/grpc/server.testing.ts'
+
+type Reply = MessageInitShape<typeof ProcessingResponseSchema>
+
+const FULL_DUPLEX_STREAMED = 4
+const REFUSED: Reply = {
+  response: {
+    case: 'immediateResponse',
+    value: { status: { code: 403 }, body: Buffer.from('the processor refuses') },
+  },
+}
+
+export const processor = bidiMethod(ExternalProcessor.method.process, (call) => {
+  let isStreamed = { request: false, response: false }
+  call.on('data', (message: ProcessingRequest) => {
+    const { protocolConfig } = message
+    if (protocolConfig !== undefined) {
+      isStreamed = {
+        request: protocolConfig.requestBodyMode === FULL_DUPLEX_STREAMED,
+        response: protocolConfig.responseBodyMode === FULL_DUPLEX_STREAMED,
+      }
+    }
+    const reply = replyTo(message, isStreamed)
+    if (reply !== undefined) call.write(create(ProcessingResponseSchema, reply))
+  })
+  call.on('end', () => call.end())
+  call.on('error', () => undefined)
+})
+
+function replyTo(message: ProcessingRequest, isStreamed: { request: boolean; response: boolean }): Reply | undefined {
+  const { request } = message
+  if (request.case === undefined) return undefined
+  if (request.case === 'requestHeaders') {
+    const isRefused = request.value.headers?.headers.some(({ key }) => key === 'x-forbidden') === true
+    const dynamicMetadata = { tenant: 'shop' }
+    return isRefused ? REFUSED : { ...marked('requestHeaders', 'x-processed'), dynamicMetadata }
+  }
+  if (request.case === 'responseHeaders') return marked('responseHeaders', 'x-checked')
+  if (request.case === 'requestBody') {
+    const { body, endOfStream } = request.value
+    const loud = Buffer.from(Buffer.from(body).toString('utf8').toUpperCase())
+    return changed('requestBody', { body: loud, endOfStream, isStreamed: isStreamed.request })
+  }
+  if (request.case === 'responseBody') {
+    return changed('responseBody', { ...request.value, isStreamed: isStreamed.response })
+  }
+  return { response: { case: request.case, value: {} } }
+}
+
+function marked(kind: 'requestHeaders' | 'responseHeaders', key: string): Reply {
+  const setHeaders = [{ header: { key, rawValue: Buffer.from('yes') } }]
+  return { response: { case: kind, value: { response: { headerMutation: { setHeaders } } } } }
+}
+
+function changed(
+  kind: 'requestBody' | 'responseBody',
+  { body, endOfStream, isStreamed }: { body: Uint8Array; endOfStream: boolean; isStreamed: boolean },
+): Reply {
+  const bytes = new Uint8Array(body)
+  const mutation = isStreamed
+    ? ({ case: 'streamedResponse', value: { body: bytes, endOfStream } } as const)
+    : ({ case: 'body', value: bytes } as const)
+  return { response: { case: kind, value: { response: { bodyMutation: { mutation } } } } }
+}
