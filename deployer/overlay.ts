@@ -57,7 +57,9 @@ export function withOverlays(rendered: JsonObject, layers: readonly OverlayLayer
       problems.push(...identityProblems(rendered, result.value, layer))
       value = result.value
     } else {
-      problems.push(...result.problems.map(({ path, message }) => overlayProblem(layer, `.${path}`, message)))
+      problems.push(
+        ...result.problems.map(({ path, message }) => overlayProblem(layer, overlayPath(path, layer), message)),
+      )
     }
   }
   return { object: asKubeObject(value), problems }
@@ -75,6 +77,11 @@ function patchOf({ overlay, field }: OverlayLayer): JsonObject {
   if (field !== 'serviceAccount') return { metadata, ...(overlay.spec === undefined ? {} : { spec }) }
   const { apiVersion: _, kind: __, metadata: ___, ...fields } = spec
   return { ...fields, metadata }
+}
+
+/** Fields of a ServiceAccount stand in the `spec` of its overlay. */
+function overlayPath(path: string, { field }: OverlayLayer): string {
+  return field === 'serviceAccount' && !path.startsWith('metadata') ? `.spec.${path}` : `.${path}`
 }
 
 interface Identity {
@@ -115,8 +122,13 @@ function read(value: Json | undefined, path: readonly string[]): Json | undefine
 }
 
 export function overlayProblem({ field, parameters }: OverlayLayer, path: string, message: string): DeployProblem {
-  const where = `spec.${field}${path === '.' ? '' : path}`
-  return { object: refOf({ ...parameters }), path: where, reason: 'InvalidParameters', message, severity: 'error' }
+  return {
+    object: refOf({ ...parameters }),
+    path: `spec.${field}${path}`,
+    reason: 'InvalidParameters',
+    message,
+    severity: 'error',
+  }
 }
 
 function asKubeObject(value: JsonObject): KubeObject {

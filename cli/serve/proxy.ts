@@ -63,7 +63,7 @@ async function loadBootstrap(path: string | undefined): Promise<Bootstrap | { re
   const { loadStandalone } = await import('#proxy/config/standalone/load.ts')
   const text = path === undefined ? 'config: {}\n' : readText(path)
   if (text === undefined) return { problem: `${path}: cannot be read` }
-  const loaded = loadStandalone({ path: path ?? '', text, environment: process.env, mayBeEmpty: true })
+  const loaded = loadStandalone({ path: path ?? '', text, environment: process.env, isGenerated: true })
   if (loaded.rendered === undefined) return { problem: formatProblems(loaded.problems) }
   // Probes and scrapers come from outside the pod; only admin stays on loopback.
   const own = optionsOf({ file: '', listenAddress: '', accessLog: true }, loaded.settings, process.env)

@@ -50,6 +50,11 @@ export function expandVariables({ path, text, environment }: ExpansionInput): Ex
   return { text: expanded, original: { text, offsetOf: (offset) => map.originalOffset(offset) }, problems }
 }
 
+/** Text without variables. */
+export function asWritten(text: string): ExpandedText {
+  return { text, original: { text, offsetOf: (offset) => offset }, problems: [] }
+}
+
 const TOO_LONG = `with its variables the file is longer than ${EXPANDED_LENGTH_MAX} characters`
 
 type Value = { readonly text: string } | { readonly problem: string }

@@ -193,6 +193,27 @@ describe('loadStandalone, the whole file', () => {
   })
 })
 
+describe('loadStandalone, a file made by the operator', () => {
+  const generated = (text: string): LoadedStandalone =>
+    loadStandalone({ path: '/config/config.yaml', text, environment: { SESSION_KEY: 'hidden' }, isGenerated: true })
+
+  it('expands no variable', () => {
+    const { rendered } = generated(`${GATEWAY}routes:
+- policies: { directResponse: { status: 200, body: '$SESSION_KEY \${SESSION_KEY} $$ \${' } }
+`)
+    expect(JSON.stringify(rendered)).toContain('$SESSION_KEY ${SESSION_KEY} $$ ${')
+  })
+
+  it('need not open a port', () => {
+    expect(generated('config: {}\n').problems).toEqual([])
+    expect(load('config: {}\n').problems).toHaveLength(1)
+  })
+
+  it('has its own positions', () => {
+    expect(generated('x: $A\nrotes: []\n').problems.map(({ line, path }) => `${line} ${path}`)).toContain('2 rotes')
+  })
+})
+
 describe('loadStandalone, names and ports', () => {
   it.each([
     ['gateways: { a: { port: 1 }, b: { port: 1 } }', '1:34 gateways.b.port: port 1 is already used by gateways.a.port'],

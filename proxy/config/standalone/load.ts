@@ -12,7 +12,7 @@ import { addFrontend } from './build/frontend.ts'
 import { addMcp } from './build/mcp.ts'
 import { RouteRegistry } from './build/routes.ts'
 import { TcpRouteRegistry } from './build/tcp-routes.ts'
-import { expandVariables } from './expand.ts'
+import { asWritten, expandVariables } from './expand.ts'
 import { pathTo } from './field-path.ts'
 import { schemaProblems } from './issues.ts'
 import { standaloneFile, type StandaloneFile } from './schema/file.ts'
@@ -23,8 +23,11 @@ export interface StandaloneInput {
   readonly path: string
   readonly text: string
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** The bootstrap file of a pod need not open a port: the operator delivers them. */
-  readonly mayBeEmpty?: boolean
+  /**
+   * The bootstrap file of a pod, made by the operator of rawConfig. Its text stands as it is: whoever writes parameters
+   * must not read variables of the pod, such as its session key. It need not open a port: the operator delivers them.
+   */
+  readonly isGenerated?: boolean
   /** Unset: no key set of a URL is there, and tokens that need one are not valid. */
   readonly keySets?: KeySetLookup
 }
@@ -41,8 +44,8 @@ export interface LoadedStandalone {
 }
 
 export function loadStandalone(input: StandaloneInput): LoadedStandalone {
-  const { path, text, environment, mayBeEmpty = false, keySets = noKeySets } = input
-  const expanded = expandVariables({ path, text, environment })
+  const { path, text, environment, isGenerated = false, keySets = noKeySets } = input
+  const expanded = isGenerated ? asWritten(text) : expandVariables({ path, text, environment })
   if (expanded.problems.length > 0) return failed(expanded.problems)
   const { documents, problems } = parseDocuments(path, expanded.text, expanded.original)
   const [document, second] = documents
@@ -55,7 +58,7 @@ export function loadStandalone(input: StandaloneInput): LoadedStandalone {
   if (!parsed.success) return failed(located(schemaProblems(parsed.error.issues), document))
   const context = new BuildContext(dirname(path), keySets)
   build(parsed.data, context)
-  if (!mayBeEmpty && context.config.binds.length === 0) {
+  if (!isGenerated && context.config.binds.length === 0) {
     context.error('', 'opens no port: set gateways, mcp or binds')
   }
   const found = located(context.problems, document)
