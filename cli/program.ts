@@ -3,6 +3,8 @@
 import tab from '@bomb.sh/tab/commander'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { VERSION } from '#api/version.ts'
+import { addProxyConfig } from './commands/proxy-config.ts'
+import { addProxyLog } from './commands/proxy-log.ts'
 import { addProxyServe } from './commands/proxy-serve.ts'
 import { addProxyTrace } from './commands/proxy-trace.ts'
 import type { RunFlags } from './options.ts'
@@ -57,6 +59,8 @@ export function buildProgram(finish: (code: number) => void): Command {
   addValidate(program, finish)
   addTranslate(program, finish)
   addProxyTrace(program, finish)
+  addProxyConfig(program, finish)
+  addProxyLog(program, finish)
   addProxyServe(program, finish)
   program
     .command('version')

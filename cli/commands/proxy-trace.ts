@@ -1,5 +1,6 @@
 // gw proxy trace: flags and help. What it does is in cli/trace, loaded when it runs.
 import { InvalidArgumentError, type Command } from 'commander'
+import { proxyGroup } from './proxy-group.ts'
 
 export interface TraceFlags {
   readonly local?: boolean
@@ -29,8 +30,7 @@ Examples:
 const PORT_MAX = 65_535
 
 export function addProxyTrace(program: Command, finish: (code: number) => void): void {
-  const group = program.commands.find((command) => command.name() === 'proxy') ?? addGroup(program)
-  group
+  proxyGroup(program)
     .command('trace')
     .description('Follow one request through a proxy, step by step')
     .argument('[request...]', 'After --: the URL to send, and arguments for curl')
@@ -45,10 +45,6 @@ export function addProxyTrace(program: Command, finish: (code: number) => void):
       const { traceCommand } = await import('../trace/run.ts')
       finish(await traceCommand(flags, request))
     })
-}
-
-function addGroup(program: Command): Command {
-  return program.command('proxy').description('Look into a running proxy')
 }
 
 function portNumber(text: string): number {

@@ -3,7 +3,8 @@ import { spawn } from 'node:child_process'
 import { request, type ClientRequest, type IncomingMessage } from 'node:http'
 import type { EventLine } from './event-reader.ts'
 import { EventReader } from './event-reader.ts'
-import type { Address, Injection } from './plan.ts'
+import type { Address } from '../portforward/local-transport.ts'
+import type { Injection } from './plan.ts'
 
 /** After curl's end, for the rest of the trace. */
 const REST_MS_MAX = 5000

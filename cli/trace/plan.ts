@@ -1,10 +1,6 @@
 // What gw proxy trace is asked to do, from its flags. Pure: mistakes are values.
 import type { TraceFlags } from '../commands/proxy-trace.ts'
-
-export interface Address {
-  readonly host: string
-  readonly port: number
-}
+import { addressOf, type Address } from '../portforward/local-transport.ts'
 
 /** A request that curl sends. */
 export interface Injection {
@@ -25,7 +21,6 @@ export type TracePlan =
 
 type Planned<T> = T | { readonly problem: string }
 
-const PORT_MAX = 65_535
 const WEB_URL = /^https?:\/\//i
 
 export function planTrace(flags: TraceFlags, request: readonly string[]): Planned<TracePlan> {
@@ -76,11 +71,4 @@ function authorityOf(text: string): string | undefined {
   if (url === null) return undefined
   const standard = url.protocol === 'https:' ? '443' : '80'
   return `${url.hostname}:${url.port === '' ? standard : url.port}`
-}
-
-function addressOf(text: string): Address | undefined {
-  const parts = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text)
-  const port = Number(parts?.[3])
-  if (parts === null || port > PORT_MAX) return undefined
-  return { host: parts[1] ?? parts[2] ?? '', port }
 }

@@ -1,0 +1,13 @@
+// gw proxy: the group of commands that look into a running proxy, and the flags they share.
+import type { Command } from 'commander'
+
+export function proxyGroup(program: Command): Command {
+  const known = program.commands.find((command) => command.name() === 'proxy')
+  return known ?? program.command('proxy').description('Look into a running proxy')
+}
+
+export function addTargetFlags(command: Command): Command {
+  return command
+    .option('--local', 'Talk to a proxy on this machine')
+    .option('--admin-addr <host:port>', 'Its admin server', 'localhost:15000')
+}

@@ -1,0 +1,44 @@
+// The way to an admin server of this machine.
+import { connect, type Socket } from 'node:net'
+import type { AdminTransport } from './admin-client.ts'
+
+export interface Address {
+  readonly host: string
+  readonly port: number
+}
+
+const PORT_MAX = 65_535
+const CONNECT_MS_MAX = 10_000
+
+/** undefined: not `host:port` or `[v6]:port`. */
+export function addressOf(text: string): Address | undefined {
+  const parts = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text)
+  const port = Number(parts?.[3])
+  if (parts === null || port > PORT_MAX) return undefined
+  return { host: parts[1] ?? parts[2] ?? '', port }
+}
+
+export function localTransport(address: Address): AdminTransport {
+  const { host, port } = address
+  return {
+    label: host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`,
+    open: () => opened(connect({ host, port })),
+  }
+}
+
+function opened(socket: Socket): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => socket.destroy(new Error('no connection in time')), CONNECT_MS_MAX)
+    socket.once('connect', () => {
+      clearTimeout(timer)
+      socket.off('error', reject)
+      // The request that uses it listens for itself; until then nothing may throw.
+      socket.on('error', () => undefined)
+      resolve(socket)
+    })
+    socket.once('error', (error) => {
+      clearTimeout(timer)
+      reject(error)
+    })
+  })
+}

@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest'
+import { configDump } from '#proxy/admin/config-dump.ts'
+import { emptyConfig } from '#api/ir/empty.ts'
+import { BACKEND_HEAD, cellsOf, endpointRows, type Dump } from './backends.ts'
+import { summaryOf } from './summary.ts'
+import { table } from './table.ts'
+
+const info = (parts: object = {}): object => ({
+  info: {
+    health: 1,
+    requestLatency: 0.0123456,
+    pendingRequests: 0,
+    totalRequests: 3,
+    consecutiveFailures: 0,
+    timesEjected: 0,
+    evictedUntil: null,
+    ...parts,
+  },
+})
+
+function dumpOf(parts: { services?: unknown; backends?: unknown }): Dump {
+  const empty = configDump({
+    config: emptyConfig(),
+    figures: () => undefined,
+    listenAddress: '::',
+    version: {},
+    settings: {},
+  })
+  return { ...empty, ...parts } as Dump // tests write only what rows are made of
+}
+
+const DUMP = dumpOf({
+  services: [
+    {
+      name: 'web',
+      namespace: 'shop',
+      endpoints: [
+        {
+          active: { 'k8s/Pod/shop/web-b': info(), 'shop/web-a': info({ health: 0.5 }) },
+          rejected: { 'shop/web-c': {} },
+        },
+      ],
+    },
+  ],
+  backends: [
+    { backend: { host: { name: 'echo', namespace: 'shop', target: '127.0.0.1:80', ...info({ totalRequests: 0 }) } } },
+    {
+      backend: {
+        ai: {
+          name: 'llm',
+          namespace: 'shop',
+          target: {
+            providers: [
+              {
+                active: { first: { endpoint: {}, ...info({ evictedUntil: '1970-01-01T00:00:05.000Z' }) } },
+                rejected: {},
+              },
+            ],
+          },
+        },
+      },
+    },
+  ],
+})
+
+describe('endpoints of a dump', () => {
+  it('are rows, sorted, used ones only', () => {
+    const rows = endpointRows(DUMP, false).map((row) => cellsOf(row, 1800))
+    expect(table(BACKEND_HEAD, rows)).toBe(
+      [
+        'TYPE     NAME  NAMESPACE  ENDPOINT  HEALTH        REQUESTS  LATENCY',
+        'Backend  llm   shop       first     Evict (3.2s)  3         12.35ms',
+        'Service  web   shop       web-a     0.50          3         12.35ms',
+        'Service  web   shop       web-b     1.00          3         12.35ms',
+        '',
+      ].join('\n'),
+    )
+  })
+
+  it('are all of them when asked for', () => {
+    const rows = endpointRows(DUMP, true).map((row) => cellsOf(row, 9000))
+    expect(rows.map((cells) => [cells[3], cells[4], cells[6]])).toEqual([
+      ['127.0.0.1:80', '1.00', ''],
+      ['first', 'evicted', '12.35ms'],
+      ['web-a', '0.50', '12.35ms'],
+      ['web-b', '1.00', '12.35ms'],
+      ['web-c', '1.00', ''],
+    ])
+  })
+})
+
+describe('tables', () => {
+  it('do not let names steer the terminal', () => {
+    expect(table(['A'], [['x\u001b[31m\n']])).toBe('A\nx?[31m?\n')
+  })
+
+  it('summarise nothing as heads alone', () => {
+    expect(summaryOf(dumpOf({})).split('\n')).toHaveLength(8)
+  })
+})

@@ -1,0 +1,107 @@
+// Endpoints of a configuration dump as rows: Services, addresses, and providers of LLM backends. Pure.
+import type { components } from '#api/admin/types.gen.ts'
+
+type Schemas = components['schemas']
+export type Dump = Schemas['ConfigDump']
+type Info = Schemas['EndpointInfo']
+
+export interface EndpointRow {
+  readonly type: 'Service' | 'Backend'
+  readonly name: string
+  readonly namespace: string
+  readonly endpoint: string
+  /** 0 to 1. */
+  readonly health: number
+  readonly evictedUntil: string | null
+  readonly requests: number
+  readonly latencyMs: number
+}
+
+export const BACKEND_HEAD = ['TYPE', 'NAME', 'NAMESPACE', 'ENDPOINT', 'HEALTH', 'REQUESTS', 'LATENCY'] as const
+
+/** Sorted by type, namespace, name, endpoint; without `all` only those that had requests. */
+export function endpointRows(dump: Dump, all: boolean): EndpointRow[] {
+  const rows = [...dump.services.flatMap(serviceRows), ...dump.backends.flatMap(backendRows)]
+  return rows.filter(({ requests }) => all || requests > 0).sort(byPlace)
+}
+
+export function cellsOf(row: EndpointRow, nowMs: number): string[] {
+  const { type, name, namespace, endpoint, requests, latencyMs } = row
+  const latency = requests === 0 ? '' : `${latencyMs.toFixed(2)}ms`
+  return [type, name, namespace, endpoint, healthText(row, nowMs), String(requests), latency]
+}
+
+function healthText({ health, evictedUntil }: EndpointRow, nowMs: number): string {
+  if (evictedUntil === null) return health.toFixed(2)
+  const leftMs = Date.parse(evictedUntil) - nowMs
+  return leftMs > 0 ? `Evict (${(leftMs / 1000).toFixed(1)}s)` : 'evicted'
+}
+
+function serviceRows({ name, namespace, endpoints }: Dump['services'][number]): EndpointRow[] {
+  return endpoints.flatMap(({ active, rejected }) =>
+    Object.entries({ ...active, ...rejected }).map(([uid, { info }]) =>
+      row({ type: 'Service', name, namespace, endpoint: shortUid(uid, namespace) }, info),
+    ),
+  )
+}
+
+function backendRows({ backend }: Dump['backends'][number]): EndpointRow[] {
+  return Object.values(fieldsOf(backend)).flatMap((variant) => {
+    const fields = fieldsOf(variant)
+    const place = { type: 'Backend' as const, name: textOf(fields['name']), namespace: textOf(fields['namespace']) }
+    const { target } = fields
+    if (typeof target === 'string') {
+      return fields['info'] === undefined ? [] : [row({ ...place, endpoint: target }, infoOf(fields['info']))]
+    }
+    const { providers } = fieldsOf(target)
+    return (Array.isArray(providers) ? providers : []).flatMap((group: unknown) => {
+      const { active, rejected } = fieldsOf(group)
+      return Object.entries({ ...fieldsOf(active), ...fieldsOf(rejected) }).map(([endpoint, provider]) =>
+        row({ ...place, endpoint }, infoOf(fieldsOf(provider)['info'])),
+      )
+    })
+  })
+}
+
+function row(
+  place: Pick<EndpointRow, 'type' | 'name' | 'namespace' | 'endpoint'>,
+  info: Partial<Info> | undefined,
+): EndpointRow {
+  return {
+    ...place,
+    health: info?.health ?? 1,
+    evictedUntil: info?.evictedUntil ?? null,
+    requests: info?.totalRequests ?? 0,
+    latencyMs: (info?.requestLatency ?? 0) * 1000,
+  }
+}
+
+/** The dump's own words; what is not a number in them counts as nothing. */
+function infoOf(value: unknown): Partial<Info> | undefined {
+  const { health, totalRequests, requestLatency, evictedUntil } = fieldsOf(value)
+  return {
+    ...(typeof health === 'number' && { health }),
+    ...(typeof totalRequests === 'number' && { totalRequests }),
+    ...(typeof requestLatency === 'number' && { requestLatency }),
+    ...(typeof evictedUntil === 'string' && { evictedUntil }),
+  }
+}
+
+/** Drops what every pod has in front, and the namespace that the row has anyway. */
+function shortUid(uid: string, namespace: string): string {
+  const pod = uid.replace(/^.*\/Pod\//, '')
+  return pod.startsWith(`${namespace}/`) ? pod.slice(namespace.length + 1) : pod
+}
+
+function byPlace(a: EndpointRow, b: EndpointRow): number {
+  const keys = [a, b].map((one) => [one.type, one.namespace, one.name, one.endpoint].join('\u0000'))
+  return (keys[0] ?? '') < (keys[1] ?? '') ? -1 : 1
+}
+
+export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? { ...value } : {}
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}

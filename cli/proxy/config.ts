@@ -1,0 +1,69 @@
+// gw proxy config: reads the dump of a proxy, or of a file, and prints it.
+import { readFileSync } from 'node:fs'
+import { stringify } from 'yaml'
+import type { ConfigFlags, ConfigFormat } from '../commands/proxy-config.ts'
+import { AdminClient } from '../portforward/admin-client.ts'
+import { transportsOf } from '../portforward/targets.ts'
+import { BACKEND_HEAD, cellsOf, endpointRows, type Dump } from './backends.ts'
+import { summaryOf } from './summary.ts'
+import { table } from './table.ts'
+
+/** Resolves to the exit code. */
+export async function configCommand(part: 'all' | 'backends', flags: ConfigFlags): Promise<number> {
+  try {
+    const dump = await dumpOf(flags)
+    process.stdout.write(part === 'all' ? wholeText(dump, flags.output) : backendsText(dump, flags))
+    return 0
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : String(error))
+    return 1
+  }
+}
+
+function wholeText(dump: Dump, output: ConfigFormat): string {
+  return output === 'short' ? summaryOf(dump) : dataText(dump, output)
+}
+
+function backendsText(dump: Dump, { output, all = false }: ConfigFlags): string {
+  const rows = endpointRows(dump, all)
+  if (output !== 'short') return dataText(rows, output)
+  return table(
+    BACKEND_HEAD,
+    rows.map((row) => cellsOf(row, Date.now())),
+  )
+}
+
+function dataText(value: unknown, output: 'json' | 'yaml'): string {
+  return output === 'json' ? `${JSON.stringify(value, null, 2)}\n` : stringify(value, { aliasDuplicateObjects: false })
+}
+
+/** @throws {Error} for the user to read. */
+async function dumpOf(flags: ConfigFlags): Promise<Dump> {
+  if (flags.file !== undefined) {
+    if (flags.local === true) throw new Error('--file shows a kept dump: leave out --local')
+    return parse(readFileSync(flags.file === '-' ? 0 : flags.file, 'utf8'), flags.file)
+  }
+  const transports = transportsOf(flags)
+  if ('problem' in transports) throw new Error(transports.problem)
+  const [transport] = transports
+  if (transport === undefined) throw new Error('there is no proxy')
+  const client = new AdminClient(transport)
+  const { status, text } = await client.ask('GET', '/config_dump')
+  if (status !== 200) throw new Error(`the admin server ${client.label} answers ${status}: ${text.trimEnd()}`)
+  return parse(text, client.label)
+}
+
+function parse(text: string, from: string): Dump {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw new Error(`${from}: is not JSON`)
+  }
+  const isDump =
+    typeof value === 'object' &&
+    value !== null &&
+    ['binds', 'policies', 'backends', 'services'].every((name) => Object.hasOwn(value, name))
+  if (!isDump) throw new Error(`${from}: is not a configuration dump`)
+  return value as Dump // its parts were looked for; what is missing further down prints as nothing
+}

@@ -1,0 +1,46 @@
+// gw proxy log: reads or sets the levels of every proxy it is given; one that fails does not hinder the others.
+import type { LogFlags } from '../commands/proxy-log.ts'
+import { AdminClient } from '../portforward/admin-client.ts'
+import { transportsOf } from '../portforward/targets.ts'
+
+const LEVELS: ReadonlySet<string> = new Set(['error', 'warn', 'info', 'debug', 'trace'])
+
+/** Resolves to the exit code. */
+export async function logCommand(flags: LogFlags): Promise<number> {
+  const path = pathOf(flags)
+  const transports = transportsOf(flags)
+  const problem = 'problem' in path ? path.problem : 'problem' in transports ? transports.problem : undefined
+  if (problem !== undefined || 'problem' in path || 'problem' in transports) {
+    console.error(problem)
+    return 1
+  }
+  let code = 0
+  for (const transport of transports) {
+    const client = new AdminClient(transport)
+    const prefix = transports.length > 1 ? `${client.label}: ` : ''
+    try {
+      const { status, text } = await client.ask('POST', path.path)
+      if (status === 200) console.log(`${prefix}${text.trimEnd()}`)
+      else {
+        console.error(`${prefix}the admin server answers ${status}: ${text.trimEnd()}`)
+        code = 1
+      }
+    } catch (error) {
+      console.error(error instanceof Error ? error.message : String(error))
+      code = 1
+    }
+  }
+  return code
+}
+
+function pathOf({ level, set }: LogFlags): { readonly path: string } | { readonly problem: string } {
+  const directive = level ?? set
+  if (directive === undefined) return { path: '/logging' }
+  for (const part of directive.split(',')) {
+    const equals = part.indexOf('=')
+    if (set !== undefined && equals < 1) return { problem: `--set ${part}: must be module=level` }
+    const name = part.slice(equals + 1).trim()
+    if (!LEVELS.has(name)) return { problem: `"${name}" is not a level; levels are ${[...LEVELS].join(', ')}` }
+  }
+  return { path: `/logging?level=${encodeURIComponent(directive)}` }
+}

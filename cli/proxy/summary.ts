@@ -1,0 +1,78 @@
+// A configuration dump as a few tables: what listens, what is routed where, and which policies are in force. Pure.
+import { fieldsOf, type Dump } from './backends.ts'
+import { table } from './table.ts'
+
+type Listener = Dump['binds'][number]['listeners'][string]
+
+export function summaryOf(dump: Dump): string {
+  const listeners = dump.binds.flatMap((bind) => Object.values(bind.listeners).map((listener) => ({ bind, listener })))
+  const parts = [
+    table(
+      ['ADDRESS', 'GATEWAY', 'LISTENER', 'PROTOCOL', 'HOSTNAME', 'ROUTES'],
+      listeners.map(({ bind, listener }) => [
+        bind.address,
+        `${listener.gatewayNamespace}/${listener.gatewayName}`,
+        listener.listenerName,
+        protocolOf(listener),
+        listener.hostname === '' ? '*' : listener.hostname,
+        String(Object.keys(listener.routes).length + Object.keys(listener.tcpRoutes).length),
+      ]),
+    ),
+    table(
+      ['ROUTE', 'NAMESPACE', 'RULE', 'LISTENER', 'HOSTNAMES', 'BACKENDS'],
+      listeners.flatMap(({ listener }) =>
+        [...Object.values(listener.routes), ...Object.values(listener.tcpRoutes)].map((route) => [
+          route.name,
+          route.namespace,
+          'ruleName' in route ? (route.ruleName ?? '') : '',
+          listener.listenerName,
+          (route.hostnames ?? ['*']).join(','),
+          (route.backends ?? []).map(backendText).join(', '),
+        ]),
+      ),
+    ),
+    table(
+      ['BACKEND', 'KIND'],
+      dump.backends.flatMap(({ backend }) =>
+        Object.entries(fieldsOf(backend)).map(([kind, variant]) => {
+          const { name, namespace } = fieldsOf(variant)
+          return [`${String(namespace)}/${String(name)}`, kind]
+        }),
+      ),
+    ),
+    table(
+      ['POLICY', 'SECTION', 'FIELDS', 'TARGET'],
+      dump.policies.map(({ key, policy, target }) => {
+        const [section = '', payload] = Object.entries(fieldsOf(policy))[0] ?? []
+        return [key, section, Object.keys(fieldsOf(payload)).join(','), targetText(target)]
+      }),
+    ),
+  ]
+  return parts.join('\n')
+}
+
+/** TLS listeners are an object with the protocol as its one name. */
+function protocolOf({ protocol }: Listener): string {
+  return typeof protocol === 'string' ? protocol : (Object.keys(fieldsOf(protocol))[0] ?? '')
+}
+
+function backendText(backend: object): string {
+  const { weight } = fieldsOf(backend)
+  const target = targetOf(fieldsOf(backend))
+  return weight === 1 ? target : `${target} (${String(weight)})`
+}
+
+function targetOf({ backend, service, invalid }: Readonly<Record<string, unknown>>): string {
+  if (typeof backend === 'string') return backend
+  const { name, port } = fieldsOf(service)
+  if (typeof name === 'string') return `${name}:${String(port)}`
+  return invalid === undefined ? 'none' : 'invalid'
+}
+
+function targetText(target: unknown): string {
+  const [kind = '', place] = Object.entries(fieldsOf(target))[0] ?? []
+  return `${kind} ${Object.values(fieldsOf(place))
+    .filter((part) => typeof part !== 'object')
+    .map(String)
+    .join('/')}`
+}

@@ -1,0 +1,104 @@
+// gw proxy config and gw proxy log as users run them: against a real proxy, and from a file.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { closeServer, freePort, listening } from '#test/ports.ts'
+import { testProxy, type TestProxy } from '#test/proxy.ts'
+import { gw } from './gw.ts'
+
+let upstream: Server
+let gateway: TestProxy
+let folder: string
+let local: string[]
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'gw-proxy-test-'))
+  upstream = createServer((_, response) => response.end('ok'))
+  const backend = { static: { host: '127.0.0.1', port: await listening(upstream) } }
+  gateway = await testProxy({
+    routes: [{ name: 'all', prefix: '/', backend }],
+    policies: [
+      {
+        key: 'traffic/ns/p',
+        name: { kind: 'GwPolicy', namespace: 'ns', name: 'p' },
+        target: { gateway: { namespace: 'ns', name: 'gw' } },
+        policy: { traffic: { csrf: { additionalOrigins: [] } } },
+      },
+    ],
+  })
+  local = ['--local', `--admin-addr=127.0.0.1:${gateway.proxy.ports.admin}`]
+  await (await fetch(gateway.url)).text()
+})
+
+afterAll(async () => {
+  await gateway.stop()
+  closeServer(upstream)
+  rmSync(folder, { recursive: true })
+})
+
+describe('gw proxy config', () => {
+  it('sums up what is in force', async () => {
+    const { code, stdout } = await gw('proxy', 'config', 'all', ...local)
+    expect(code).toBe(0)
+    const rows = stdout.split('\n').map((line) => line.trim().replaceAll(/ {2,}/g, '|'))
+    expect(rows).toContain('ADDRESS|GATEWAY|LISTENER|PROTOCOL|HOSTNAME|ROUTES')
+    expect(rows).toContain(`127.0.0.1:${gateway.port}|ns/gw|http|HTTP|*|1`)
+    expect(rows).toContain('all|ns|http|*|ns/all')
+    expect(rows).toContain('ns/all|host')
+    expect(rows).toContain('traffic/ns/p|traffic|csrf|gateway ns/gw')
+  })
+
+  it('prints the whole dump, and reads one that was kept', async () => {
+    const json = await gw('proxy', 'config', 'all', ...local, '-o', 'json')
+    const yaml = await gw('proxy', 'cfg', 'all', ...local, '-o', 'yaml')
+    expect(Object.keys(parse(yaml.stdout))).toEqual(Object.keys(JSON.parse(json.stdout)))
+    const file = join(folder, 'dump.json')
+    writeFileSync(file, json.stdout)
+    expect((await gw('proxy', 'config', 'all', '--file', file, '-o', 'json')).stdout).toBe(json.stdout)
+  })
+
+  it('lists endpoints', async () => {
+    const { stdout } = await gw('proxy', 'config', 'backends', ...local)
+    expect(stdout).toMatch(/^TYPE +NAME +NAMESPACE +ENDPOINT +HEALTH +REQUESTS +LATENCY\n/)
+    expect(stdout).toMatch(/\nBackend +all +ns +127\.0\.0\.1:\d+ +1\.00 +1 +\d+\.\d\dms\n/)
+    const rows = JSON.parse((await gw('proxy', 'config', 'be', ...local, '--all', '-o', 'json')).stdout)
+    expect(rows).toEqual([expect.objectContaining({ type: 'Backend', name: 'all', requests: 1 })])
+  })
+
+  it('says what is wrong', async () => {
+    const nobody = await freePort()
+    const unreachable = await gw('proxy', 'config', 'all', '--local', `--admin-addr=127.0.0.1:${nobody}`)
+    expect([unreachable.code, unreachable.stderr]).toEqual([
+      1,
+      `cannot ask the admin server 127.0.0.1:${nobody}: connect ECONNREFUSED 127.0.0.1:${nobody}\n`,
+    ])
+    const file = join(folder, 'other.json')
+    writeFileSync(file, '{"binds": []}')
+    const other = await gw('proxy', 'config', 'all', '--file', file)
+    expect([other.code, other.stderr]).toEqual([1, `${file}: is not a configuration dump\n`])
+    const unknown = await gw('proxy', 'config', 'all')
+    expect([unknown.code, unknown.stderr]).toEqual([1, 'give --local for a proxy on this machine\n'])
+  })
+})
+
+describe('gw proxy log', () => {
+  it('shows and sets levels', async () => {
+    expect((await gw('proxy', 'log', ...local)).stdout).toBe('current log level is error\n')
+    expect((await gw('proxy', 'log', ...local, '--set', 'otlp=debug')).stdout).toBe(
+      'current log level is error,otlp=debug\n',
+    )
+    expect((await gw('proxy', 'log', ...local, '--level', 'warn')).stdout).toContain('current log level is warn')
+  })
+
+  it.each([
+    [['--level', 'loud'], '"loud" is not a level; levels are error, warn, info, debug, trace\n'],
+    [['--set', 'debug'], '--set debug: must be module=level\n'],
+    [['--set', 'a=debug', '--level', 'info'], expect.stringContaining('cannot be used with')],
+  ])('refuses %j', async (flags, problem) => {
+    const { code, stderr } = await gw('proxy', 'log', ...local, ...flags)
+    expect([code, stderr]).toEqual([1, problem])
+  })
+})
