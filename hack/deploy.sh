@@ -19,13 +19,15 @@ overlay() {
 		printf 'images:\n- name: gw.dev/gw-controller\n'
 		[[ -z $registry ]] || printf '  newName: %s/gw-controller\n' "$registry"
 		[[ -z $tag ]] || printf '  newTag: %s\n' "$tag"
-		printf 'patches:\n- target: {kind: Deployment, name: gw-controller}\n  patch: |-\n'
+		printf 'patches:\n- patch: |-\n    apiVersion: apps/v1\n    kind: Deployment\n'
+		printf '    metadata: {name: gw-controller, namespace: gw-system}\n'
+		printf '    spec:\n      template:\n        spec:\n          containers:\n          - name: controller\n            env:\n'
 		[[ -z $registry ]] || variable GW_PROXY_IMAGE_REGISTRY "$registry"
 		[[ -z $tag ]] || variable GW_PROXY_IMAGE_TAG "$tag"
 	} >.cache/deploy/kustomization.yaml
 }
 variable() {
-	printf '    - {op: add, path: /spec/template/spec/containers/0/env/-, value: {name: %s, value: "%s"}}\n' "$1" "$2"
+	printf '            - {name: %s, value: "%s"}\n' "$1" "$2"
 }
 
 up() {

@@ -16,7 +16,7 @@ export interface Expectation {
   readonly error?: boolean
   readonly includes?: readonly string[]
   readonly header?: readonly [name: string, value: string]
-  readonly issuer?: string
+  readonly certificate?: string
 }
 
 export type Call =
@@ -98,12 +98,12 @@ async function until(asked: Extract<Call, { op: 'until' }>): Promise<HttpAnswer 
   }
 }
 
-function meets(got: HttpAnswer, { status, error, includes, header, issuer }: Expectation): boolean {
+function meets(got: HttpAnswer, { status, error, includes, header, certificate }: Expectation): boolean {
   return (
     (status === undefined || got.status === status) &&
     (error === undefined || (got.error !== undefined) === error) &&
     (includes ?? []).every((part) => got.body?.includes(part) === true) &&
     (header === undefined || got.headers?.[header[0]] === header[1]) &&
-    (issuer === undefined || got.certificate === issuer)
+    (certificate === undefined || got.certificate === certificate)
   )
 }

@@ -17,6 +17,7 @@ export interface LoadSummary {
   readonly sent: number
   readonly ok: number
   readonly failed: number
+  readonly resent: number
   readonly slowestMs: number
   /** Answers by status, and by pod that answered. */
   readonly statuses: Readonly<Record<string, number>>
@@ -39,6 +40,7 @@ export class Load {
   #sent = 0
   #ok = 0
   #failed = 0
+  #resent = 0
   #slowestMs = 0
 
   constructor(plan: LoadPlan) {
@@ -55,6 +57,7 @@ export class Load {
       sent: this.#sent,
       ok: this.#ok,
       failed: this.#failed,
+      resent: this.#resent,
       slowestMs: Math.round(this.#slowestMs),
       statuses: this.#statuses,
       pods: this.#pods,
@@ -74,7 +77,14 @@ export class Load {
       return
     }
     this.#inFlight += 1
-    const begun = performance.now()
+    this.#try(performance.now(), true)
+  }
+
+  /**
+   * A kept-alive connection may be closed in the moment it is used again; clients then send a GET once more, on another
+   * connection (RFC 9110 section 9.2.2).
+   */
+  #try(begun: number, mayResend: boolean): void {
     const { url, host, timeoutMs } = this.#plan
     const options = { agent: this.#agent, headers: { host }, signal: AbortSignal.timeout(timeoutMs) }
     let isSettled = false
@@ -83,7 +93,13 @@ export class Load {
       isSettled = true
     }
     const sent = request(url, options, (response) => this.#receive(response, begun, settle))
-    sent.on('error', (error) => settle(error.message))
+    sent.on('error', (error: NodeJS.ErrnoException) => {
+      if (mayResend && !isSettled && sent.reusedSocket && error.code === 'ECONNRESET') {
+        isSettled = true
+        this.#resent += 1
+        this.#try(begun, false)
+      } else settle(error.message)
+    })
     sent.end()
   }
 

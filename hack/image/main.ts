@@ -1,8 +1,9 @@
 // `make images`: the images of controller and proxy, from an empty base, with the container tool that is there.
 //   node hack/image/main.ts [--tag TAG] [--registry REGISTRY] [--tool docker|buildah|nerdctl|podman] [--demo]
 // --demo also builds the upstreams and the client of samples and cluster tests.
-// Needs the bundle in dist/ (make build). Pulls nothing.
+// The tag "content" stands for a hash of what is in the images. Needs the bundle in dist/ (make build). Pulls nothing.
 import { execFileSync, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -30,11 +31,12 @@ if (tool === undefined) {
   process.exit(1)
 }
 const context = makeContext()
+const tag = values.tag === 'content' ? contentTag(context) : values.tag
 const revision = git('rev-parse', 'HEAD') ?? 'unknown'
 for (const [target, repositoryName] of Object.entries(IMAGES)) {
   if (target === 'demo' && !values.demo) continue
   const name = [values.registry, repositoryName].filter((part) => part !== '').join('/')
-  build(tool, target, `${name}:${values.tag}`)
+  build(tool, target, `${name}:${tag}`)
 }
 
 function build(program: string, target: string, image: string): void {
@@ -89,6 +91,12 @@ function bundleDemo(file: string): void {
   const args = [entry, '--platform', 'node', '--format', 'esm', '--file', file]
   const { status, stdout, stderr } = spawnSync(rolldown, args, { encoding: 'utf8' })
   if (status !== 0) throw new Error(`rolldown: ${stdout}${stderr}`)
+}
+
+function contentTag(folder: string): string {
+  const hash = createHash('sha256')
+  for (const name of ['Dockerfile', 'base.tar', 'app.tar', 'demo.tar']) hash.update(readFileSync(join(folder, name)))
+  return `c-${hash.digest('hex').slice(0, 12)}`
 }
 
 /** Time of the commit, so that an image depends on what is in it only. */

@@ -1,0 +1,83 @@
+// What dies: a proxy, the controller, the API server. Traffic goes on; changes made meanwhile arrive.
+import { execFileSync } from 'node:child_process'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startLoad, stopLoad, until } from './suite/client.ts'
+import { kubectl, list, remove, rolledOut, waitFor } from './suite/kubectl.ts'
+import { NAMESPACE, proxyCount, sample, serviceOf, useSample } from './suite/samples.ts'
+
+const HOST = 'www.example.com'
+const URL_ = `http://${serviceOf('http')}/`
+const LOAD = { url: URL_, host: HOST, ratePerSecond: 50, timeoutMs: 10_000 }
+
+beforeAll(async () => {
+  await useSample('http')
+  await until({ url: URL_, host: HOST }, { status: 200 })
+})
+
+afterAll(async () => {
+  await remove(sample('http'))
+})
+
+/** The rewritten prefix of the route: a change that traffic shows. */
+async function rewriteTo(prefix: string): Promise<void> {
+  const path = '/spec/rules/1/filters/0/urlRewrite/path/replacePrefixMatch'
+  const patch = JSON.stringify([{ op: 'replace', path, value: prefix }])
+  await kubectl(['patch', 'httproute', '-n', NAMESPACE, 'http', '--type', 'json', '-p', patch])
+}
+
+const shows = (prefix: string): Promise<unknown> =>
+  until({ url: `${URL_}api/x`, host: HOST }, { status: 200, includes: [`"path":"${prefix}/x"`] }, { withinMs: 60_000 })
+
+describe('failures', () => {
+  it('a killed proxy is replaced', async () => {
+    const [pod] = await proxyCount('http', 1)
+    const name = pod?.metadata.name ?? ''
+    await kubectl(['delete', 'pod', '-n', NAMESPACE, name, '--grace-period=0', '--force'])
+    const [next] = await proxyCount('http', 1)
+    expect(next?.metadata.name).not.toBe(name)
+    await until({ url: URL_, host: HOST }, { status: 200 }, { times: 20 })
+  })
+
+  it('traffic does not need the controller, and what changed without it is caught up', async () => {
+    await startLoad(LOAD)
+    await kubectl(['scale', 'deployment', '-n', 'gw-system', 'gw-controller', '--replicas=0'])
+    await waitFor('the controller to end', async () =>
+      (await list('pods', '-n', 'gw-system')).length === 0 ? true : undefined,
+    )
+    await rewriteTo('/changed')
+    await until({ url: URL_, host: HOST }, { status: 200 }, { times: 20 })
+    await kubectl(['scale', 'deployment', '-n', 'gw-system', 'gw-controller', '--replicas=1'])
+    await rolledOut('deployment', 'gw-system', 'gw-controller')
+    await shows('/changed')
+    const summary = await stopLoad()
+    console.log(`load: ${JSON.stringify(summary)}`)
+    expect(summary.failures).toEqual([])
+  })
+
+  it('a new proxy starts while the controller is away', async () => {
+    await kubectl(['scale', 'deployment', '-n', 'gw-system', 'gw-controller', '--replicas=0'])
+    const [pod] = await proxyCount('http', 1)
+    await kubectl(['delete', 'pod', '-n', NAMESPACE, pod?.metadata.name ?? ''])
+    const [next] = await proxyCount('http', 1)
+    expect(next?.metadata.name).not.toBe(pod?.metadata.name)
+    await until({ url: URL_, host: HOST }, { status: 200 }, { times: 20 })
+    await kubectl(['scale', 'deployment', '-n', 'gw-system', 'gw-controller', '--replicas=1'])
+    await rolledOut('deployment', 'gw-system', 'gw-controller')
+  })
+
+  it('the API server may go away', async ({ skip }) => {
+    const cluster = process.env['GW_E2E_CLUSTER'] ?? ''
+    skip(cluster === '', 'only in a cluster of kind: its API server can be ended')
+    await startLoad(LOAD)
+    const node = `${cluster}-control-plane`
+    const server = execFileSync('docker', ['exec', node, 'pgrep', '-o', 'kube-apiserver'], { encoding: 'utf8' }).trim()
+    execFileSync('docker', ['exec', node, 'kill', '-9', server])
+    await waitFor('the API server', async () => (await kubectl(['get', '--raw', '/readyz'])) || undefined, 180_000)
+    await waitFor('a change to be accepted', async () => rewriteTo('/after').then(() => true), 60_000)
+    await shows('/after')
+    const summary = await stopLoad()
+    console.log(`load: ${JSON.stringify(summary)}`)
+    expect(summary.failures).toEqual([])
+    await rolledOut('deployment', 'gw-system', 'gw-controller')
+  })
+})

@@ -1,0 +1,51 @@
+// The samples for a cluster, and what the tests ask about a Gateway.
+import { join, resolve } from 'node:path'
+import { apply, conditionOf, get, type KubeObject, list, waitFor } from './kubectl.ts'
+
+export const NAMESPACE = 'demo'
+
+const FOLDER = resolve(import.meta.dirname, '../../../config/samples/cluster')
+
+export function sample(...parts: readonly string[]): string {
+  return join(FOLDER, ...parts)
+}
+
+/** Applies a theme's folder and waits until its Gateway is programmed. */
+export async function useSample(theme: string): Promise<KubeObject> {
+  await apply(sample(theme))
+  return programmed(theme)
+}
+
+export async function programmed(gateway: string, namespace = NAMESPACE): Promise<KubeObject> {
+  return waitFor(
+    `Gateway ${namespace}/${gateway} is programmed`,
+    async () => {
+      const object = await get('gateway', namespace, gateway)
+      return conditionOf(object, 'Programmed')?.status === 'True' ? object : undefined
+    },
+    120_000,
+  )
+}
+
+/** Name of the Gateway's Service inside the cluster. */
+export function serviceOf(gateway: string): string {
+  return `${gateway}.${NAMESPACE}.svc.cluster.local`
+}
+
+/** Pods of the Gateway that run and are ready. */
+export async function readyProxies(gateway: string): Promise<KubeObject[]> {
+  const pods = await list('pods', '-n', NAMESPACE, '-l', `gateway.networking.k8s.io/gateway-name=${gateway}`)
+  return pods.filter((pod) => conditionOf(pod, 'Ready')?.status === 'True')
+}
+
+export async function proxyCount(gateway: string, count: number): Promise<KubeObject[]> {
+  return waitFor(
+    `${count} ready proxies of ${gateway}`,
+    async () => {
+      const all = await list('pods', '-n', NAMESPACE, '-l', `gateway.networking.k8s.io/gateway-name=${gateway}`)
+      const ready = await readyProxies(gateway)
+      return ready.length === count && all.length === count ? ready : undefined
+    },
+    180_000,
+  )
+}

@@ -1,0 +1,19 @@
+// Once before all files: the controller is there, the upstreams and the client run. Afterwards the namespace goes.
+import { readFileSync } from 'node:fs'
+import { clientPod, CLIENT_NAMESPACE } from './client.ts'
+import { demoImage } from './images.ts'
+import { applyObject, kubectl, rolledOut } from './kubectl.ts'
+import { NAMESPACE, sample } from './samples.ts'
+
+export default async function setup(): Promise<() => Promise<void>> {
+  await rolledOut('deployment', 'gw-system', 'gw-controller')
+  const backends = readFileSync(sample('backends.yaml'), 'utf8').replace('gw.dev/gw-demo:v0.1.0', demoImage())
+  await kubectl(['apply', '--server-side', '--force-conflicts', '-f', '-'], backends)
+  await applyObject({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: CLIENT_NAMESPACE } })
+  await applyObject(clientPod(demoImage()))
+  await rolledOut('deployment', NAMESPACE, 'demo')
+  await kubectl(['wait', '-n', CLIENT_NAMESPACE, '--for=condition=Ready', '--timeout', '120s', 'pod/client'])
+  return async () => {
+    await kubectl(['delete', 'namespace', NAMESPACE, CLIENT_NAMESPACE, '--ignore-not-found', '--timeout', '170s'])
+  }
+}

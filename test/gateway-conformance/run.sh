@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# `make conformance`: the conformance suite of Gateway API v1.6.3 against the controller in a cluster.
+#   run.sh prepare        builds the suite and its servers, loads their images, deploys Gw
+#   run.sh [FLAG...]      the same, then the suite with these flags; -run-test NAME for one test
+# The cluster is that of KUBECONFIG, else the one of `make kind-up`, which is started where it is missing.
+# PROFILES: GATEWAY-HTTP,GATEWAY-GRPC,GATEWAY-TLS (default). REPORT: file of the report (default: none is written).
+# DEPLOY=no: the controller in the cluster is tested as it is. Skipped, with a line, where nothing can run a cluster.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+here=test/gateway-conformance
+source test/e2e/cluster.sh
+
+cache=$PWD/.cache/gateway-conformance
+export CGO_ENABLED=0 GOFLAGS='-trimpath -buildvcs=false' GOWORK=off GOTOOLCHAIN=local
+
+# The modules come from the Go module proxy; go.sum pins their content.
+build() {
+	local key
+	key=$(cat "$here"/*.go "$here"/go.* | sha256sum)
+	[[ -x $cache/suite && $(cat "$cache/key" 2>/dev/null) == "$key" ]] && return
+	mkdir -p "$cache"
+	# A module that only lends its files is not fetched by a build.
+	(cd "$here" && go mod download sigs.k8s.io/gateway-api/conformance &&
+		go test -c -ldflags '-s -w' -o "$cache/suite" . &&
+		go build -ldflags '-s -w' -o "$cache/echo-basic" sigs.k8s.io/gateway-api/conformance/echo-basic)
+	echo "$key" >"$cache/key"
+}
+
+# The suite names images of a registry; equal ones are made here and put on the nodes under these names.
+images() {
+	local suite image nodes node
+	suite=$(cd "$here" && go list -m -f '{{.Dir}}' sigs.k8s.io/gateway-api/conformance)
+	nodes=$(kind get nodes --name "$cluster")
+	for image in $(grep -rhoE 'image: [^ ]+' "$suite/base" "$suite/tests" --include='*.yaml' | sed 's/^image: //' | sort -u); do
+		case $image in
+		*/echo-basic:*)
+			docker image inspect "$image" >/dev/null 2>&1 ||
+				tar -C "$cache" --owner=0 --group=0 -c echo-basic |
+					docker import -c 'ENTRYPOINT ["/echo-basic"]' -c 'USER 65532:65532' - "$image" >/dev/null
+			kind load docker-image -q "$image" --name "$cluster"
+			;;
+		*/coredns:*)
+			for node in $nodes; do # the one of the cluster serves as well, whatever its number
+				have=$(docker exec "$node" ctr --namespace=k8s.io images ls -q | grep /coredns: | head -1)
+				docker exec "$node" ctr --namespace=k8s.io images tag --force "$have" "$image" >/dev/null
+			done
+			;;
+		*) say "no replacement for the image $image" ;;
+		esac
+	done
+}
+
+use_cluster conformance
+build
+[[ -z $cluster ]] || images
+[[ ${DEPLOY:-yes} == no ]] || deploy_build
+[[ ${1:-} != prepare ]] || exit 0
+
+report=()
+if [[ -n ${REPORT:-} ]]; then
+	mkdir -p "$(dirname "$REPORT")"
+	report=(-report-output "$(realpath "$REPORT")" -organization gw -project gw -url https://gw.dev -contact https://gw.dev
+		-version "v$(sed -n 's/^  "version": "\(.*\)",$/\1/p' package.json)")
+fi
+# Which features are supported the suite reads in the status of the class.
+exec "$cache/suite" -test.v -test.timeout "${TIMEOUT:-60m}" -gateway-class gw \
+	-conformance-profiles "${PROFILES:-GATEWAY-HTTP,GATEWAY-GRPC,GATEWAY-TLS}" "${report[@]}" "$@"
