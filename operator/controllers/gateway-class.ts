@@ -15,7 +15,8 @@ function gatewayClassOf({ className, controllerName, classParametersRefs }: Oper
   const parametersRef = classParametersRefs.get(className)
   const spec = {
     controllerName,
-    description: 'Gateways for HTTP, gRPC, TCP, TLS, LLM and MCP traffic, run by Gw',
+    // At most 64 bytes.
+    description: 'HTTP, gRPC, TCP, TLS, LLM and MCP traffic, run by Gw',
     ...(parametersRef !== undefined && { parametersRef }),
   }
   const object = {

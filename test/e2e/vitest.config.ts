@@ -1,5 +1,5 @@
-// Tests against a real cluster (run.sh starts them). One file after the other, in the order of their names: they share the
-// cluster.
+// Tests against a real cluster (run.sh starts them). One file after the other, in the order of their names: they share
+// the cluster.
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
