@@ -1,5 +1,5 @@
-// The client in the cluster (hack/demo/client.ts), asked through `kubectl exec`. Traffic of the tests begins in a pod, so
-// that they need no route into the cluster.
+// The client in the cluster (hack/demo/client.ts), asked through `kubectl exec`. Traffic of the tests begins in a pod,
+// so that they need no route into the cluster.
 import type { Call, Expectation } from '../../../hack/demo/client.ts'
 import type { LoadPlan, LoadSummary } from '../../../hack/demo/load.ts'
 import type { GrpcQuestion, HttpAnswer, HttpQuestion } from '../../../hack/demo/questions.ts'
