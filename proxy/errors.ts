@@ -182,6 +182,12 @@ export const FAILURES = {
     text: 'authentication failure',
     doc: 'The JSON Web Token is missing or not valid (`traffic.jwtAuthentication`); the text says why.',
   },
+  identityProviderFailed: {
+    status: 502,
+    reason: 'JwtAuth',
+    text: 'the identity provider cannot be asked',
+    doc: 'The OAuth metadata, registration or token request for an MCP server (`traffic.jwtAuthentication.mcp`) failed.',
+  },
   basicAuthFailed: {
     status: 401,
     reason: 'BasicAuth',

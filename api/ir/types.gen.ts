@@ -566,6 +566,7 @@ export interface Cors {
 export interface JwtAuth {
   mode: 'Strict' | 'Optional' | 'Permissive'
   providers: JwtProvider[]
+  mcp?: McpOauth
   location?: ExtractionLocation
 }
 /**
@@ -592,6 +593,20 @@ export interface JwtProvider {
    * Why there are no keys, for the log.
    */
   unavailable?: string
+}
+/**
+ * Serves the OAuth metadata of an MCP server and leads clients there; goes with the first provider.
+ */
+export interface McpOauth {
+  /**
+   * Names are served in snake_case.
+   */
+  resourceMetadata?: {
+    [k: string]: unknown
+  }
+  provider?: 'Auth0' | 'Keycloak' | 'Okta' | 'Descope' | 'Authentik' | 'Entra'
+  clientId?: string
+  clientSecret?: SecretRef
 }
 /**
  * Where a credential of the client is read. Exactly one field.

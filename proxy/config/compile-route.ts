@@ -29,6 +29,7 @@ import { effectiveTraffic } from '../policy/merge.ts'
 import { compileBackendChain, compileChain, mergeResponseFilters, type CompiledChain } from '../policy/order.ts'
 import { compileMirror } from './compile-mirror.ts'
 import type { CompileContext } from './context.ts'
+import { originCaller } from './origin-caller.ts'
 
 /** Backends that are no named object have no sections; their owner is none that exists. */
 const NO_NAME = { namespace: '', name: '' }
@@ -246,7 +247,14 @@ function filtersOf(policies: EffectiveBackendPolicies, context: CompileContext):
 export function chainEnvironment(context: CompileContext): ChainEnvironment {
   const { expression, environment, secret, auth } = context
   const { rateLimits } = environment
-  return { expression, rateLimits, secret, auth, service: (ref, subtype) => serviceOf(ref, context, { subtype }) }
+  return {
+    expression,
+    rateLimits,
+    secret,
+    auth,
+    service: (ref, subtype) => serviceOf(ref, context, { subtype }),
+    origin: (place) => originCaller(place, environment),
+  }
 }
 
 /** What is attached to the Service or backend that a reference names, and what is written inline on that backend. */

@@ -6,6 +6,12 @@ import type { ServiceCaller } from '../backend/service-caller.ts'
 import type { CallSubtype } from '../trace/outbound.ts'
 import type { RateLimitStore } from './rate-limit-store.ts'
 
+export interface OriginPlace {
+  readonly host: string
+  readonly port: number
+  readonly isTls: boolean
+}
+
 export interface ChainEnvironment {
   /** Cached. Permissive: a text that does not compile gives an expression that always errors. */
   expression(source: string): CelExpression
@@ -16,6 +22,8 @@ export interface ChainEnvironment {
   readonly secret: (ref: SecretRef) => string | undefined
   /** A service that policies call. undefined: the reference names nothing that can be called. */
   readonly service: (ref: BackendReference, subtype: CallSubtype) => ServiceCaller | undefined
+  /** A server by its address, with the authorities of the system: identity providers are named by URL. */
+  readonly origin: (place: OriginPlace) => ServiceCaller
   /** Port of the listener, for redirects that do not name one; the local port of the connection when unset. */
   readonly listenerPort?: number | undefined
 }

@@ -80,10 +80,14 @@ const NO_CONFIG: RenderedConfig = {
 /** What policies that check credentials need, with these secrets. */
 export function authEnvironment(
   secrets: Readonly<Record<string, string>> = {},
-): Pick<PolicyEnvironment, 'auth' | 'secret' | 'expression'> {
+): Pick<PolicyEnvironment, 'auth' | 'secret' | 'expression' | 'origin'> {
   const values = new Map(Object.entries(secrets))
   const secret: PolicyEnvironment['secret'] = (ref) => values.get(ref.secret)
-  return { auth: AuthStores.of(NO_CONFIG, { secret }), secret, expression }
+  return { auth: AuthStores.of(NO_CONFIG, { secret }), secret, expression, origin: noOrigin }
+}
+
+function noOrigin(): never {
+  throw new Error('no server is called in this test')
 }
 
 /** With full buckets for `limits` under the policy key `test`. */

@@ -4,32 +4,43 @@ import type { JwtAuth } from '#api/ir/types.gen.ts'
 import { compileCredentialReader, type CredentialReader } from '../auth/credential-reader.ts'
 import { JWT_BUSY, type JwtClaims, type JwtRefusal } from '../auth/jwt-verifier.ts'
 import type { Exchange } from '../exchange.ts'
+import { compileMcpOauth } from './mcp-oauth/mcp-oauth.ts'
 import { setAttribute } from './attributes.ts'
 import type { ChainEnvironment } from './environment.ts'
 import type { CompiledPolicy, Verdict } from './filter.ts'
 
 export function compileJwtAuthentication(
   auth: JwtAuth,
-  environment: Pick<ChainEnvironment, 'auth' | 'expression'>,
+  environment: Pick<ChainEnvironment, 'auth' | 'expression' | 'origin' | 'secret'>,
 ): CompiledPolicy {
-  const { mode } = auth
+  const { mode, mcp } = auth
+  const oauth = mcp === undefined ? undefined : compileMcpOauth(mcp, auth, environment)
   const verifier = environment.auth.jwt(auth)
   const reader = compileCredentialReader(auth.location, 'Bearer ', environment.expression)
   const conclude = (exchange: Exchange, result: JwtClaims | JwtRefusal): Verdict => {
-    if (typeof result === 'string') return mode === 'Permissive' ? undefined : refuse(exchange, reader, result)
+    if (typeof result === 'string') {
+      if (mode === 'Permissive') return undefined
+      const refusal = refuse(exchange, reader, result)
+      if (result !== JWT_BUSY) oauth?.challenge(exchange, 'invalid_token')
+      return refusal
+    }
     reader.remove(exchange)
     setAttribute(exchange, 'jwt', result)
     return undefined
   }
+  const check = (exchange: Exchange): Verdict | Promise<Verdict> => {
+    const token = reader.read(exchange)
+    if (token === undefined) {
+      if (mode !== 'Strict') return undefined
+      const refusal = exchange.failVisibly('jwtAuthFailed', 'no token found')
+      oauth?.challenge(exchange, undefined)
+      return refusal
+    }
+    const result = verifier.verify(token)
+    return result instanceof Promise ? result.then((late) => conclude(exchange, late)) : conclude(exchange, result)
+  }
   return {
-    request: (exchange) => {
-      const token = reader.read(exchange)
-      if (token === undefined) {
-        return mode === 'Strict' ? exchange.failVisibly('jwtAuthFailed', 'no token found') : undefined
-      }
-      const result = verifier.verify(token)
-      return result instanceof Promise ? result.then((late) => conclude(exchange, late)) : conclude(exchange, result)
-    },
+    request: oauth === undefined ? check : (exchange) => oauth.serve(exchange) ?? check(exchange),
     readsRequestBody: reader.readsRequestBody,
   }
 }

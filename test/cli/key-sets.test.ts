@@ -71,7 +71,9 @@ it('manifests: new keys of the issuer are taken over without a restart, old ones
   let current = old
   await serveKeys(idp, () => current.jwks)
   // Not asked before they are there: a token with a key that is unknown has them fetched out of turn, but not often.
-  await start(manifests(port, idp)).says('gw: reloaded')
+  const process = start(manifests(port, idp))
+  await process.says('gw: serving')
+  await process.says('gw: reloaded')
   expect(await statusOf(port, old)).toBe(200)
   current = next
   await until('the next keys are in force', async () => (await statusOf(port, next)) === 200)
@@ -92,6 +94,7 @@ it('standalone: jwks.url', async () => {
   const policies = `jwtAuth: { mode: strict, issuer: "${ISSUER}", jwks: { url: "${url}" } }, directResponse: { status: 200 }`
   writeFileSync(path, `gateways: { default: { port: ${port} } }\nroutes: [{ policies: { ${policies} } }]\n`)
   const process = start(path)
+  await process.says('gw: serving')
   await process.says(`gw: fetched the keys of ${url}`)
   await process.says('gw: reloaded')
   expect(await statusOf(port, old)).toBe(200)

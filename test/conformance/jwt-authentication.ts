@@ -14,6 +14,11 @@ const OTHER_AUDIENCE =
   'eyJhbGciOiJFZERTQSIsImtpZCI6ImRlbW8ifQ.eyJpc3MiOiJodHRwczovL2lkcC5leGFtcGxlLmNvbSIsImF1ZCI6Im90aGVyIiwic3ViIjoiYWxpY2UiLCJleHAiOjQxMDI0NDQ4MDB9.73g25LMqc618-WXhKBCATdM8F2YJX9ZeeEUGI1kyHv5dG0mOgHEHbGExdAY8-f2xhHAAd7Y8VFE3GpXPB8bHDg'
 const REFUSED = { status: 401 }
 
+const METADATA_MATCH = `        - path:
+            type: PathPrefix
+            value: /.well-known/oauth-protected-resource/strict
+`
+
 const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } })
 
 export const cases: readonly ConformanceCase[] = [
@@ -94,13 +99,26 @@ export const cases: readonly ConformanceCase[] = [
     run: (gateway) => refusesWith(gateway, /jwks\.inline is not a JSON Web Key Set/),
   },
   {
-    shortName: 'JwtMcpNotRun',
-    description: 'metadata for MCP clients is not run by this version, and refuses',
+    shortName: 'JwtMcp',
+    description: 'a refusal leads MCP clients to the metadata of the server; a valid token passes',
     sample: SAMPLE,
-    change: replacing('    transformation:\n', '      mcp: {}\n    transformation:\n'),
+    change: (manifests) =>
+      replacing(
+        '    transformation:\n',
+        '      mcp: {resourceMetadata: {scopesSupported: [read]}}\n    transformation:\n',
+      )(replacing('            value: /strict\n', `            value: /strict\n${METADATA_MATCH}`)(manifests)),
     async run(gateway) {
-      expect(await gateway.ask('/strict', bearer(TOKEN))).toMatchObject({ status: 403, text: 'denied by policy' })
-      expect(gateway.source.problems.map(({ path }) => path)).toContain('spec.traffic.jwtAuthentication.mcp')
+      await gateway.echo('/strict', bearer(TOKEN))
+      const { status, headers, text } = await gateway.ask('/strict')
+      const at = `${gateway.url}/.well-known/oauth-protected-resource/strict`
+      expect([status, headers['www-authenticate']]).toEqual([401, `Bearer resource_metadata="${at}"`])
+      expect(JSON.parse(text)).toMatchObject({ error: 'unauthorized' })
+      const metadata = await gateway.ask('/.well-known/oauth-protected-resource/strict')
+      expect(JSON.parse(metadata.text)).toMatchObject({
+        resource: `${gateway.url}/strict`,
+        authorization_servers: ['https://idp.example.com'],
+        scopes_supported: ['read'],
+      })
     },
   },
 ]

@@ -1,10 +1,10 @@
 // traffic.jwtAuthentication. A provider without usable keys stays, but no token of it is valid: Strict then refuses.
-import type { JwtProvider as RenderedProvider, TrafficPayload } from '#api/ir/types.gen.ts'
+import type { JwtProvider as RenderedProvider, McpOauth, TrafficPayload } from '#api/ir/types.gen.ts'
 import type { FieldPath } from '#api/problem.ts'
-import type { JWTAuthentication, JWTProvider } from '#api/v1alpha1/gwpolicy.gen.ts'
+import type { JWTAuthentication, JWTMCPAuthentication, JWTProvider } from '#api/v1alpha1/gwpolicy.gen.ts'
 import type { RemoteJWKS } from '#api/v1alpha1/shared.gen.ts'
 import { locationField } from './extraction-location.ts'
-import { denyNotProgrammed, type FieldContext, type FieldTranslator, reportError } from './field.ts'
+import { type FieldContext, type FieldTranslator, reportError } from './field.ts'
 import { jwksRequest } from './jwks-request.ts'
 import { isKeySet } from './stored-key-sets.ts'
 
@@ -13,14 +13,16 @@ const SUFFIX = 'jwt'
 export const jwtAuthentication: FieldTranslator<JWTAuthentication, TrafficPayload> = {
   failureMode: 'deny',
   translate: ({ mode = 'Strict', providers, location, mcp }, context) => {
-    // Without its metadata clients cannot find out where to get a token.
-    if (mcp !== undefined) return [denyNotProgrammed(context, SUFFIX, 'mcp')]
     const rendered = providers.map((provider, index) =>
       renderProvider(provider, `${context.path}.providers[${index}]`, context),
     )
-    return [
-      { suffix: SUFFIX, payload: { jwtAuth: { mode, providers: rendered, ...locationField(location, context) } } },
-    ]
+    const jwtAuth = {
+      mode,
+      providers: rendered,
+      ...locationField(location, context),
+      ...(mcp !== undefined && { mcp: renderMcp(mcp) }),
+    }
+    return [{ suffix: SUFFIX, payload: { jwtAuth } }]
   },
 }
 
@@ -32,6 +34,15 @@ function renderProvider(provider: JWTProvider, path: FieldPath, context: FieldCo
     ...(jwks.remote === undefined
       ? inlineKeys(jwks.inline ?? '', `${path}.jwks.inline`, context)
       : remoteKeys(jwks.remote, `${path}.jwks.remote`, context)),
+  }
+}
+
+/** Without its metadata clients cannot find out where to get a token. */
+function renderMcp({ resourceMetadata, provider, clientId }: JWTMCPAuthentication): McpOauth {
+  return {
+    ...(resourceMetadata !== undefined && { resourceMetadata }),
+    ...(provider !== undefined && { provider }),
+    ...(clientId !== undefined && { clientId }),
   }
 }
 

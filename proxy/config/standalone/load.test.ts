@@ -341,7 +341,7 @@ describe('loadStandalone, security policies that are not served', () => {
   )
 
   it('warns of every one of several, and refuses once', () => {
-    const text = route('oidc: {}, mcpAuthentication: {}')
+    const text = route('oidc: {}, mcpGuardrails: {}')
     expect(traffic(text)).toBe('routes[0].policies.oidc')
     expect(problems(text)).toHaveLength(2)
   })

@@ -5,11 +5,20 @@ import type {
   ExtractionLocation,
   JwtAuth as RenderedJwt,
   JwtProvider as RenderedProvider,
+  McpOauth,
   TrafficPayload,
 } from '#api/ir/types.gen.ts'
 import { parseKeySet } from '../../../auth/jwks.ts'
 import { pathTo } from '../field-path.ts'
-import type { ApiKey, BasicAuth, Extraction, JwtAuth, JwtProvider, Mode } from '../schema/authentication.ts'
+import type {
+  ApiKey,
+  BasicAuth,
+  Extraction,
+  JwtAuth,
+  JwtProvider,
+  McpAuthentication,
+  Mode,
+} from '../schema/authentication.ts'
 import type { BuildContext } from './context.ts'
 import { defined, ifSet } from './defined.ts'
 
@@ -17,23 +26,37 @@ const MODES = { optional: 'Optional', strict: 'Strict', permissive: 'Permissive'
   Mode,
   string
 >
+const PRODUCTS: ReadonlyMap<string, NonNullable<McpOauth['provider']>> = new Map([
+  ['auth0', 'Auth0'],
+  ['keycloak', 'Keycloak'],
+  ['okta', 'Okta'],
+  ['descope', 'Descope'],
+  ['authentik', 'Authentik'],
+  ['entra', 'Entra'],
+])
 const DEFAULT_MODE = 'optional'
 const REALM = 'Restricted'
 
 export interface AuthenticationFields {
   readonly jwtAuth?: JwtAuth | undefined
+  /** Also a check of tokens, so there is one of the two. */
+  readonly mcpAuthentication?: McpAuthentication | undefined
   readonly basicAuth?: BasicAuth | undefined
   readonly apiKey?: ApiKey | undefined
 }
 
 /** `path`: of the policies. */
 export function renderAuthentication(
-  { jwtAuth, basicAuth, apiKey }: AuthenticationFields,
+  { jwtAuth, mcpAuthentication, basicAuth, apiKey }: AuthenticationFields,
   path: string,
   context: BuildContext,
 ): Pick<TrafficPayload, 'jwtAuth' | 'basicAuth' | 'apiKey'> {
+  if (jwtAuth !== undefined && mcpAuthentication !== undefined) {
+    context.error(pathTo(path, 'mcpAuthentication'), 'must not be set beside jwtAuth: both take the token')
+  }
+  const mcp = ifSet(mcpAuthentication, (value) => renderMcp(value, pathTo(path, 'mcpAuthentication'), context))
   return defined({
-    jwtAuth: ifSet(jwtAuth, (value) => renderJwt(value, pathTo(path, 'jwtAuth'), context)),
+    jwtAuth: mcp ?? ifSet(jwtAuth, (value) => renderJwt(value, pathTo(path, 'jwtAuth'), context)),
     basicAuth: ifSet(basicAuth, (value) => renderBasic(value, pathTo(path, 'basicAuth'), context)),
     apiKey: ifSet(apiKey, (value) => renderApiKey(value, pathTo(path, 'apiKey'), context)),
   })
@@ -51,8 +74,25 @@ function renderJwt(value: JwtAuth, path: string, context: BuildContext): Rendere
   }
 }
 
+/** Strict when unset: a server that asks for authentication must not be open. */
+function renderMcp(value: McpAuthentication, path: string, context: BuildContext): RenderedJwt {
+  const { mode = 'strict', authorizationLocation, provider, resourceMetadata, clientId, clientSecret } = value
+  const [product] = Object.keys(provider ?? {})
+  return {
+    mode: MODES[mode],
+    providers: [renderProvider(value, path, context)],
+    mcp: defined({
+      resourceMetadata,
+      provider: PRODUCTS.get(product ?? ''),
+      clientId,
+      clientSecret: ifSet(clientSecret, (secret) => context.secret(pathTo(path, 'clientSecret'), secret)),
+    }),
+    ...defined({ location: ifSet(authorizationLocation, renderLocation) }),
+  }
+}
+
 function renderProvider(
-  { issuer, audiences, jwks }: JwtProvider,
+  { issuer, audiences, jwks }: Pick<JwtProvider, 'issuer' | 'audiences' | 'jwks'>,
   path: string,
   context: BuildContext,
 ): RenderedProvider {

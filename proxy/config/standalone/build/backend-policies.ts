@@ -61,7 +61,9 @@ export function backendSide(policies: BackendPolicies, path: string, context: Bu
 
 /** What routes may say about their backends. */
 export function routeBackendSide(policies: RoutePolicies, path: string, context: BuildContext): BackendSide {
-  return sharedSide(policies, path, context)
+  const { payload, mcpRules } = sharedSide(policies, path, context)
+  const { authorization } = policies.mcpAuthentication ?? {}
+  return { payload, mcpRules: [...mcpRules, ...(ifSet(authorization, renderRules) ?? [])] }
 }
 
 type Shared = Pick<BackendPolicies, 'ai' | 'backendTLS' | 'backendAuth' | 'mcpAuthorization'>

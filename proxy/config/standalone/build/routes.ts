@@ -1,6 +1,7 @@
 // Routes of all forms: one rendered route for each listener, policies that need several entries as targeted policies.
 import type { BackendPayload, Route, RouteMatch, RouteName } from '#api/ir/types.gen.ts'
 import { pathTo } from '../field-path.ts'
+import type { RoutePolicies } from '../schema/policies.ts'
 import type { MatchFields, RouteFields } from '../schema/file.ts'
 import { routeBackendSide, type BackendSide } from './backend-policies.ts'
 import { routeBackend } from './backends.ts'
@@ -119,7 +120,15 @@ function checkRoute({ backends = [], policies }: RouteFields, path: string, cont
   const hasMcp = backends.some(
     ({ mcp, backend }) => mcp !== undefined || (backend !== undefined && context.kindOfBackend(backend) === 'mcp'),
   )
-  if (policies?.mcpAuthorization !== undefined && !hasMcp) {
-    context.error(pathTo(path, 'policies', 'mcpAuthorization'), 'has an effect only with an mcp backend')
+  if (!hasMcp && policies !== undefined) checkMcpRules(policies, pathTo(path, 'policies'), context)
+}
+
+/** Rules about tools would be asked by nobody. */
+function checkMcpRules(policies: RoutePolicies, path: string, context: BuildContext): void {
+  const { mcpAuthorization, mcpAuthentication } = policies
+  const message = 'has an effect only with an mcp backend'
+  if (mcpAuthorization !== undefined) context.error(pathTo(path, 'mcpAuthorization'), message)
+  if (mcpAuthentication?.authorization !== undefined) {
+    context.error(pathTo(path, 'mcpAuthentication', 'authorization'), message)
   }
 }

@@ -61,6 +61,33 @@ export const apiKey = fields({
   location: extraction.optional(),
 })
 
+const PROVIDERS = ['auth0', 'keycloak', 'okta', 'descope', 'authentik', 'entra'] as const
+const noFields = fields({}).nullable().optional()
+const provider = fields({
+  auth0: noFields,
+  keycloak: noFields,
+  okta: noFields,
+  descope: noFields,
+  authentik: noFields,
+  entra: noFields,
+} satisfies Record<(typeof PROVIDERS)[number], typeof noFields>).refine((value) => Object.keys(value).length === 1, {
+  error: `must have exactly one of ${PROVIDERS.join(', ')}`,
+})
+export const mcpAuthentication = fields({
+  issuer: text,
+  audiences: z.array(text).min(1),
+  jwks,
+  provider: provider.optional(),
+  resourceMetadata: mapOf(z.json()),
+  mode: mode.optional(),
+  authorizationLocation: extraction.optional(),
+  clientId: text.optional(),
+  clientSecret: fileOrInline.optional(),
+  authorization: fields({ rules: z.array(cel).min(1) }).optional(),
+  ...notServed(['jwtValidationOptions']),
+})
+
+export type McpAuthentication = z.output<typeof mcpAuthentication>
 export type JwtAuth = z.output<typeof jwtAuth>
 export type JwtProvider = z.output<ReturnType<typeof fields<typeof providerShape>>>
 export type BasicAuth = z.output<typeof basicAuth>

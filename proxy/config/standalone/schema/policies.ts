@@ -1,6 +1,6 @@
 // Policies of a standalone file: what each place allows and the fields of each policy (resources supplement 4.10).
 import * as z from 'zod'
-import { apiKey, basicAuth, jwtAuth } from './authentication.ts'
+import { apiKey, basicAuth, jwtAuth, mcpAuthentication } from './authentication.ts'
 import { extAuthz, extAuthzOrConditional, extProc, remoteRateLimit } from './external.ts'
 import { denying, fields, isMap, notServed, oneShape } from './object.ts'
 import { buffer, delay, health, requestMirror, retry } from './resilience.ts'
@@ -18,7 +18,7 @@ import {
 import { cel, count, duration, headerName, mapOf, port, text } from './values.ts'
 
 /** Security policies that this version does not serve: a route with one of them refuses its requests. */
-export const DENYING_TRAFFIC = ['oidc', 'mcpAuthentication', 'mcpGuardrails'] as const
+export const DENYING_TRAFFIC = ['oidc', 'mcpGuardrails'] as const
 export const DENYING_GATEWAY = ['oidc'] as const
 export const DENYING_BACKEND = ['authorization', 'mcpGuardrails'] as const
 export const DENYING_AI = ['promptGuard'] as const
@@ -137,6 +137,7 @@ export const gatewayPolicyShape = {
 export const gatewayPolicies = fields(gatewayPolicyShape)
 
 export const routePolicies = fields({
+  mcpAuthentication: mcpAuthentication.optional(),
   requestHeaderModifier: headerModifier.optional(),
   responseHeaderModifier: headerModifier.optional(),
   requestRedirect: requestRedirect.optional(),

@@ -1,0 +1,29 @@
+// Calls to a server that is known by its address alone, such as an identity provider that a policy names by URL.
+import { isIP } from 'node:net'
+import { serviceCaller, type ServiceCaller } from '../backend/service-caller.ts'
+import type { OriginPlace } from '../policy/environment.ts'
+import type { CompileEnvironment } from './compiled.ts'
+
+const CONNECT_MS_MAX = 5000
+const CALL_MS_MAX = 10_000
+
+/** Nothing is known of such a server: it has no health, and no policies. */
+export function originCaller(
+  { host, port, isTls }: OriginPlace,
+  { client, grpc }: Pick<CompileEnvironment, 'client' | 'grpc'>,
+): ServiceCaller {
+  const servername = isIP(host) === 0 ? host : undefined
+  const tls = { servername, caCertificates: undefined, insecureSkipVerify: undefined, alpnProtocols: undefined }
+  const target = {
+    key: `origin ${isTls ? 'https' : 'http'} ${host} ${port}`,
+    host,
+    port,
+    unixPath: undefined,
+    tls: isTls ? tls : undefined,
+    httpVersion: 'HTTP1',
+    connectTimeoutMs: CONNECT_MS_MAX,
+  } as const
+  const endpoint = { target, authority: host, begin() {}, end() {} }
+  const picker = { pick: () => endpoint }
+  return serviceCaller({ picker, filters: [], client, grpc, timeoutMs: CALL_MS_MAX, subtype: 'Mcp' })
+}
