@@ -30,3 +30,13 @@ export function refOf({ apiVersion, kind, metadata }: Pick<KubeObject, 'apiVersi
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
+
+/** What JSON would make of it, shared with nothing: objects of the cluster never end up in what is rendered. */
+export function jsonCopy(value: unknown): Json {
+  if (Array.isArray(value)) return value.map(jsonCopy)
+  if (typeof value === 'object' && value !== null) {
+    const fields = Object.entries(value).filter(([, item]) => item !== undefined)
+    return Object.fromEntries(fields.map(([name, item]) => [name, jsonCopy(item)]))
+  }
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : null
+}

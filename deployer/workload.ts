@@ -8,7 +8,7 @@ import {
 } from '#api/delivery/pod-contract.ts'
 import type { ObjectMeta } from '#api/kube/object-meta.ts'
 import type { EnvVar } from '#api/v1alpha1/gwparameters.gen.ts'
-import type { Json, JsonObject } from './kube-object.ts'
+import { jsonCopy, type JsonObject } from './kube-object.ts'
 import type { Labels, Strings } from './labels.ts'
 import type { EffectiveParameters } from './parameters/effective.ts'
 import { imageName } from './pod/image.ts'
@@ -45,14 +45,14 @@ export function workload({ metadata, labels, parameters, checksums, env, volumes
   })
   const pod = {
     terminationGracePeriodSeconds: parameters.shutdown.max,
-    volumes: json(volumes.volumes),
+    volumes: jsonCopy(volumes.volumes),
   }
   const container = {
     image: imageName(parameters.image),
     ...(parameters.image.pullPolicy === undefined ? {} : { imagePullPolicy: parameters.image.pullPolicy }),
-    env: json(env),
-    resources: json(parameters.resources),
-    volumeMounts: json(volumes.mounts),
+    env: jsonCopy(env),
+    resources: jsonCopy(parameters.resources),
+    volumeMounts: jsonCopy(volumes.mounts),
   }
   return withPod(base, pod, container)
 }
@@ -74,9 +74,4 @@ function withPod(base: JsonObject, pod: JsonObject, container: JsonObject): Json
 /** Of our own manifest, where it is a map. */
 function field(object: JsonObject, name: string): JsonObject {
   return object[name] as JsonObject
-}
-
-/** A copy: objects of the cluster are shared and never end up in what is rendered. */
-function json(value: unknown): Json {
-  return structuredClone(value) as Json
 }

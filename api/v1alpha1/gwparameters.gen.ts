@@ -68,7 +68,7 @@ export interface GwParametersSpec {
   env?: EnvVar[]
   /**
    * Compute resources of the container. The parameters of class and Gateway are merged key by key. When unset, requests
-   * of 100m CPU and 128Mi memory, and no limits.
+   * of 100m CPU and 128Mi memory, and no limits. The request of a resource that has a limit here is not set by itself.
    *
    * Example: `{ requests: { cpu: 500m }, limits: { memory: 1Gi } }`.
    */
@@ -106,7 +106,10 @@ export interface GwParametersSpec {
    */
   service?: KubernetesResourceOverlay
   /**
-   * Changes of the generated ServiceAccount, after all typed fields.
+   * Changes of the generated ServiceAccount, after all typed fields. A ServiceAccount has no `spec`: what stands there
+   * are its own fields.
+   *
+   * Example: `{ spec: { imagePullSecrets: [{ name: registry-key }] } }`.
    */
   serviceAccount?: KubernetesResourceOverlay
   /**
@@ -294,7 +297,7 @@ export interface ResourceFieldSelector {
 }
 /**
  * Compute resources of the container. The parameters of class and Gateway are merged key by key. When unset, requests
- * of 100m CPU and 128Mi memory, and no limits.
+ * of 100m CPU and 128Mi memory, and no limits. The request of a resource that has a limit here is not set by itself.
  *
  * Example: `{ requests: { cpu: 500m }, limits: { memory: 1Gi } }`.
  */

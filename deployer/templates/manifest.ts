@@ -1,18 +1,26 @@
-// Turns a base manifest into an object. Values go through the helper `yaml`, which quotes them: text of users can close
-// no quote and begin no line. What parameters set is applied to the object later, never to the text.
+// Turns a base manifest into an object. The helper `yaml` puts a mark for each value into the text, and the value into
+// the object that the text is parsed to: no text of users is ever YAML, so it closes no quote and begins no line.
+// What parameters set is applied to the object later.
 import Handlebars from 'handlebars'
 import { parse } from 'yaml'
-import { isJsonObject, type JsonObject } from '../kube-object.ts'
+import { isJsonObject, type Json, jsonCopy, type JsonObject } from '../kube-object.ts'
 
 const engine = Handlebars.create()
-// JSON is YAML; so is a number, a list or a map in it.
-engine.registerHelper('yaml', (value: unknown) =>
-  JSON.stringify(value ?? null).replaceAll(/[\u007F-\u009F\u2028\u2029\uFEFF]/g, escaped),
-)
+/** Of the private use area; base manifests hold none. */
+const MARK = '\uE000'
+
+engine.registerHelper('yaml', (value: unknown, options: { data: { values: unknown[] } }) => {
+  const { values } = options.data
+  values.push(value)
+  return `"${MARK}${values.length - 1}"`
+})
 
 export type Manifest<T> = (values: T) => JsonObject
 
-/** Compiled once, on first use. */
+/** Texts differ only in what is left out or repeated. */
+const PARSED_MAX = 128
+
+/** Compiled once, on first use, and parsed once for each text. */
 export function manifest<T>(template: string): Manifest<T> {
   const render = engine.compile<T>(template, {
     noEscape: true,
@@ -20,14 +28,31 @@ export function manifest<T>(template: string): Manifest<T> {
     knownHelpersOnly: true,
     knownHelpers: { yaml: true },
   })
-  return (values) => {
-    const object: unknown = parse(render(values))
+  const parsed = new Map<string, Json>()
+  return (given) => {
+    const values: unknown[] = []
+    const text = render(given, { data: { values } })
+    const skeleton = parsed.get(text) ?? parse(text)
+    if (parsed.size >= PARSED_MAX) parsed.clear()
+    parsed.set(text, skeleton)
+    const object = filled(skeleton, values)
     if (!isJsonObject(object)) throw new Error('a base manifest is no map')
     return object
   }
 }
 
-/** Characters that YAML does not allow in a scalar as they are, and JSON does. */
-function escaped(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+function filled(skeleton: Json, values: readonly unknown[]): Json {
+  if (typeof skeleton === 'string') return skeleton.startsWith(MARK) ? jsonCopy(valueOf(skeleton, values)) : skeleton
+  if (Array.isArray(skeleton)) return skeleton.map((item) => filled(item, values))
+  if (!isJsonObject(skeleton)) return skeleton
+  return Object.fromEntries(
+    Object.entries(skeleton).map(([key, item]) => [
+      key.startsWith(MARK) ? String(valueOf(key, values)) : key,
+      filled(item, values),
+    ]),
+  )
+}
+
+function valueOf(mark: string, values: readonly unknown[]): unknown {
+  return values[Number(mark.slice(MARK.length))]
 }
