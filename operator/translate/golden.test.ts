@@ -11,13 +11,13 @@ import type { KubeObject } from './kube.ts'
 import { describe as describeObject, refOf } from './object-ref.ts'
 import { snapshotOf } from './snapshot.ts'
 import { translate } from './translate.ts'
-import type { RenderedGateway, Translation } from './translation.ts'
+import type { BackendRefGrantMode, RenderedGateway, Translation } from './translation.ts'
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), 'testdata')
 const DEFAULTS = join(ROOT, '_defaults.yaml')
 
 /** `defaults=none` leaves out _defaults.yaml; `schema=older` skips the schema, with the reason beside it. */
-const OPTIONS = ['defaults', 'clusterDomain', 'className', 'controllerNamespace', 'schema']
+const OPTIONS = ['defaults', 'clusterDomain', 'className', 'controllerNamespace', 'backendRefGrantMode', 'schema']
 
 const folder = goldenFolder(ROOT)
 
@@ -38,6 +38,7 @@ describe('goldens', () => {
       className: options.get('className') ?? 'gw',
       clusterDomain: options.get('clusterDomain') ?? 'cluster.local',
       controllerNamespace: options.get('controllerNamespace') ?? 'gw-system',
+      backendRefGrantMode: grantMode(options.get('backendRefGrantMode')),
     })
     expect([...translation.perGateway.values()].flatMap(contractProblems)).toEqual([])
     const hasClass = objects.some(({ kind }, index) => kind === 'GatewayClass' && documents.includes(objects[index]))
@@ -45,6 +46,12 @@ describe('goldens', () => {
     expect(actual).toBe(expected)
   })
 })
+
+function grantMode(text: string | undefined): BackendRefGrantMode {
+  if (text === undefined || text === 'route') return 'route'
+  if (text === 'none' || text === 'route-and-policy') return text
+  throw new Error(`unknown backendRefGrantMode ${text}`)
+}
 
 function schemaProblems(document: unknown): string[] {
   return isKnownKind(document)
