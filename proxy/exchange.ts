@@ -1,5 +1,6 @@
 // One request and its response on the way through the proxy: the only thing that filters, backends, logs and metrics
 // share.
+import type { CardRequest } from './a2a/agent-card.ts'
 import type { CelVariables } from '#api/cel/expression.ts'
 import type { Reason } from './errors.ts'
 import { FAILURES, failureResponse, type FailureCode } from './errors.ts'
@@ -150,6 +151,8 @@ export class Exchange {
   /** CEL `llmRequest`: the request JSON while an LLM policy evaluates its expressions. */
   llmRequest: unknown = undefined
   mcp: McpFacts | undefined = undefined
+  /** Set where an agent's card is asked for. */
+  cardRequest: CardRequest | undefined = undefined
   /** Bytes of body sent to the client; counted by the engine. */
   responseBytes = 0
   /** `performance.now()` marks for `proxy.*Duration` and processing metrics. */

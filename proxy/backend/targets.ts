@@ -1,6 +1,7 @@
 // From a reference of the configuration to addresses that can be called, with connection policies applied.
 import { createHash } from 'node:crypto'
 import { isIP } from 'node:net'
+import { GROUP } from '#api/group.ts'
 import type { Backend, BackendReference, Keepalive, RenderedConfig, SecretRef, Workload } from '#api/ir/types.gen.ts'
 import { versionOfAppProtocol } from '../http2/version.ts'
 import type { UpstreamTarget, UpstreamTls } from '../upstream/target.ts'
@@ -10,6 +11,8 @@ import type { EffectiveBackendPolicies, EndpointPicker } from './handler.ts'
 
 /** Data-plane supplement section 5.3. */
 const CONNECT_TIMEOUT_MS = 10_000
+
+const A2A_PROTOCOL = `${GROUP}/a2a`
 
 type SecretLookup = (ref: SecretRef) => string | undefined
 type ConnectionPolicies = Pick<EffectiveBackendPolicies, 'tls' | 'tcp' | 'http'>
@@ -22,6 +25,8 @@ export class TargetResolver {
   /** `{namespace}/{hostname}:{service port}` to endpoint addresses, healthy ones only. */
   readonly #addresses = new Map<string, { host: string; port: number }[]>()
   readonly #services = new Set<string>()
+  /** Service ports that speak A2A, by the same keys as addresses. */
+  readonly #agents = new Set<string>()
   /** By the same keys as addresses: what appProtocol says. */
   readonly #versions = new Map<string, UpstreamTarget['httpVersion']>()
 
@@ -33,6 +38,7 @@ export class TargetResolver {
     for (const { namespace, hostname, ports } of config.services) {
       this.#services.add(`${namespace}/${hostname}`)
       for (const { port, appProtocol } of ports) {
+        if (appProtocol === A2A_PROTOCOL) this.#agents.add(`${namespace}/${hostname}:${port}`)
         this.#versions.set(`${namespace}/${hostname}:${port}`, versionOfAppProtocol(appProtocol))
       }
     }
@@ -45,6 +51,12 @@ export class TargetResolver {
 
   hasService(namespace: string, hostname: string): boolean {
     return this.#services.has(`${namespace}/${hostname}`)
+  }
+
+  /** An agent that speaks A2A: a backend of that kind, or a Service port that says so. */
+  isAgent({ service, backend }: BackendReference): boolean {
+    if (service !== undefined) return this.#agents.has(`${service.namespace}/${service.hostname}:${service.port}`)
+    return backend !== undefined && this.#backends.get(backend)?.a2a === true
   }
 
   /** HTTP version that the Service itself declares (appProtocol). */

@@ -7,6 +7,7 @@ import type {
   Route,
   RouteBackend,
 } from '#api/ir/types.gen.ts'
+import { a2aBackend, rememberCardRequest } from '../a2a/agent-card.ts'
 import { compileBackendAuth } from '../backend/auth.ts'
 import { weightedPicker } from '../backend/weighted.ts'
 import type { BackendEnvironment, BackendHandler, EffectiveBackendPolicies } from '../backend/handler.ts'
@@ -51,7 +52,9 @@ export function compileRoute(input: RouteInput): RoutePlan {
   const { route, listenerPlace, listenerChain, port, context } = input
   const routes = [...input.parents, route]
   const { postRouting } = effectiveTraffic(context.policies, { ...listenerPlace, routes })
-  const chain = compileChain(postRouting, 'PostRouting', { ...chainEnvironment(context), listenerPort: port })
+  const merged = compileChain(postRouting, 'PostRouting', { ...chainEnvironment(context), listenerPort: port })
+  const hasAgent = route.backends.some(({ ref }) => context.resolver.isAgent(ref))
+  const chain = hasAgent ? { ...merged, request: [rememberCardRequest, ...merged.request] } : merged
   // Which of the references to other routes is taken was settled before this plan was chosen.
   const own = route.backends.filter(({ ref }) => ref.routeGroup === undefined)
   const backends = own.map((backend) => ({
@@ -165,10 +168,12 @@ function handlerOf(
   const picker = environment.resolve(ref, policies)
   if (picker === undefined) return broken('serviceNotFound', nameOf(ref))
   const health = environment.health(policies)
+  const plain = httpBackend(picker, environment.client, health)
+  const isAgent = resolver.isAgent(ref)
   return {
-    handler: httpBackend(picker, environment.client, health),
+    handler: isAgent ? a2aBackend(plain, environment.bufferBytesMax) : plain,
     tunnel: tunnelBackend(picker, environment.client, health),
-    protocol: 'http',
+    protocol: isAgent ? 'a2a' : 'http',
     hasOwnFilters: false,
   }
 }

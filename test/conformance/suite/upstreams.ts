@@ -9,6 +9,7 @@ import { mcpServer } from '../../../hack/quickstart/mcp.ts'
 import { modelServer } from '../../../hack/quickstart/model.ts'
 import { grpcServer } from '#proxy/grpc/server.testing.ts'
 import { grpcCollector, httpCollector, type TestCollector } from '#test/otlp-collector.ts'
+import { agent } from './agent.ts'
 import { authorizer, grpcAuthorizer } from './authorizer.ts'
 import { echo } from './echo.ts'
 import { flaky } from './flaky.ts'
@@ -37,6 +38,8 @@ export const SAMPLE_PORTS = {
   processor: 18_093,
   /** Over TLS, and takes only the client of the samples. */
   mtls: 18_099,
+  /** Speaks A2A. */
+  agent: 18_096,
   /** Collectors of the OpenTelemetry protocol. */
   otlpGrpc: 18_097,
   otlpHttp: 18_098,
@@ -87,6 +90,7 @@ export async function startUpstreams({ socketPath, port }: UpstreamOptions): Pro
       echo('mtls'),
     ),
     words: wordsServer(),
+    agent: createServer(agent),
     flaky: createServer(flaky),
     authzHttp: createServer(authorizer()),
     silent: createTcpServer((socket) => socket.on('error', () => undefined).resume()),
@@ -117,6 +121,7 @@ export async function startUpstreams({ socketPath, port }: UpstreamOptions): Pro
     spare: await open('spare'),
     tls: await open('tls'),
     mtls: await open('mtls'),
+    agent: await open('agent'),
     words: await open('words'),
     silent: await open('silent'),
     flaky: await open('flaky'),
