@@ -1,4 +1,4 @@
-// Addresses of an agent card: by version, prefix, scheme and host; what is no card is not passed on. And who is an agent.
+// Addresses of an agent card: by version, prefix, scheme and host; what is no card is not passed on. Who is an agent.
 import { describe, expect, it } from 'vitest'
 import { emptyConfig } from '#api/ir/empty.ts'
 import { EndpointTable } from '../backend/endpoints.ts'
