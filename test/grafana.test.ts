@@ -1,0 +1,75 @@
+// The dashboard of config/grafana asks only for metrics and labels that a proxy has.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { MetricsAggregate } from '#proxy/metrics/aggregate.ts'
+import { FAMILIES } from '#proxy/metrics/families.ts'
+import { processMetrics } from '#proxy/metrics/process-metrics.ts'
+
+interface Panel {
+  readonly id: number
+  readonly type: string
+  readonly title: string
+  readonly gridPos: { readonly x: number; readonly w: number }
+  readonly targets?: readonly { readonly refId: string; readonly expr: string }[]
+}
+
+const FILE = join(import.meta.dirname, '..', 'config', 'grafana', 'gw-proxy.json')
+const dashboard = JSON.parse(readFileSync(FILE, 'utf8')) as { panels: Panel[]; templating: { list: unknown[] } }
+const expressions = dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
+
+const own = processMetrics(
+  {
+    version: '0',
+    configGeneration: () => 0,
+    configApplied: () => 0,
+    configRejected: () => 0,
+    workerRestarts: () => 0,
+    workersWanted: 0,
+    workers: () => [],
+  },
+  new MetricsAggregate(),
+)
+
+/** Series names as Prometheus has them, with the labels of each. */
+const labels = new Map<string, ReadonlySet<string>>()
+for (const family of FAMILIES) {
+  for (const { name, buckets } of family.metrics) {
+    const suffixes = buckets === undefined ? [''] : ['_bucket', '_sum', '_count']
+    for (const suffix of suffixes) labels.set(name + suffix, new Set([...family.labels, 'le']))
+  }
+}
+for (const { name } of own) labels.set(name, new Set(['thread', 'state', 'tag']))
+
+describe('config/grafana', () => {
+  it('asks for metrics that exist', () => {
+    const asked = [...JSON.stringify([expressions, dashboard.templating]).matchAll(/\b(?:gw|process)_[a-z0-9_]+/g)]
+    expect(asked.length).toBeGreaterThan(30)
+    expect(asked.map(([name]) => name).filter((name) => !labels.has(name))).toEqual([])
+  })
+
+  it('asks for labels that they have', () => {
+    const wrong = expressions.flatMap((expression) => {
+      const known = new Set(
+        [...expression.matchAll(/\b(?:gw|process)_[a-z0-9_]+/g)].flatMap(([name]) => [...(labels.get(name) ?? [])]),
+      )
+      const asked = [...expression.matchAll(/by \(([^)]*)\)/g)].flatMap(([, list = '']) => list.split(', '))
+      const matched = [...expression.matchAll(/([a-z_]+)[!=]~?"/g)].map(([, name = '']) => name)
+      return [...asked.flatMap((one) => one.split(',')), ...matched].filter((name) => !known.has(name))
+    })
+    expect(wrong).toEqual([])
+  })
+
+  it('shows every metric of requests', () => {
+    const text = expressions.join('\n')
+    expect(
+      FAMILIES.flatMap(({ metrics }) => metrics.map(({ name }) => name)).filter((name) => !text.includes(name)),
+    ).toEqual([])
+  })
+
+  it('has panels of its own number, within the width', () => {
+    const ids = dashboard.panels.map(({ id }) => id)
+    expect(new Set(ids).size).toBe(ids.length)
+    for (const { gridPos } of dashboard.panels) expect(gridPos.x + gridPos.w).toBeLessThanOrEqual(24)
+  })
+})

@@ -1,0 +1,151 @@
+// A gateway whose every field that can hold a secret holds a planted one, as manifests.
+import { createHash } from 'node:crypto'
+import { stringify } from 'yaml'
+import type { KeyPair } from '#test/certificates.ts'
+
+/** All begin alike, so that one search finds any of them; none is a word of the manifests otherwise. */
+export const SECRET = {
+  apiKey: 'planted-api-key-1',
+  queryKey: 'planted-query-key-2',
+  password: 'planted-password-3',
+  backendSecret: 'planted-backend-secret-4',
+  backendQuery: 'planted-backend-query-5',
+  backendCookie: 'planted-backend-cookie-6',
+  inlineKey: 'planted-inline-key-7',
+  headerValue: 'planted-header-value-8',
+  modelKey: 'planted-model-key-9',
+  wrongKey: 'planted-wrong-key-10',
+  wrongToken: 'planted-wrong-token-11',
+} as const
+
+export interface Ports {
+  readonly http: number
+  readonly https: number
+  readonly upstream: number
+  readonly collector: number
+}
+
+interface Names {
+  readonly name: string
+  readonly namespace: string
+}
+
+const named = (name: string): Names => ({ name, namespace: 'default' })
+const GW = 'gw.dev/v1alpha1'
+const API = 'gateway.networking.k8s.io/v1'
+const ROUTES = ['key', 'query', 'basic', 'inline', 'model', 'open'] as const
+
+export function plantedManifests({ http, https, upstream, collector }: Ports, tls: KeyPair): string {
+  const objects = [
+    { apiVersion: API, kind: 'GatewayClass', metadata: { name: 'gw' }, spec: { controllerName: 'gw.dev/controller' } },
+    { apiVersion: API, kind: 'Gateway', metadata: named('edge'), spec: gatewaySpec(http, https) },
+    secret('tls', { 'tls.crt': tls.certificate, 'tls.key': tls.privateKey }),
+    secret('api-keys', { one: SECRET.apiKey }),
+    secret('query-keys', { one: JSON.stringify({ key: SECRET.queryKey, metadata: { team: 'a' } }) }),
+    secret('backend-keys', { Authorization: `Bearer ${SECRET.backendSecret}` }),
+    secret('more-keys', { query: SECRET.backendQuery, cookie: SECRET.backendCookie }),
+    secret('model-keys', { Authorization: SECRET.modelKey }),
+    secret('users', { '.htaccess': `ann:{SHA}${createHash('sha1').update(SECRET.password).digest('base64')}\n` }),
+    backend('echo', { static: { host: '127.0.0.1', port: upstream } }),
+    backend('inline', {
+      static: { host: '127.0.0.1', port: upstream },
+      policies: { auth: { key: SECRET.inlineKey }, tls: undefined },
+    }),
+    backend('collector', { static: { host: '127.0.0.1', port: collector } }),
+    backend('model', {
+      ai: { provider: { p1: { model: 'm' }, host: '127.0.0.1', port: upstream } },
+      policies: { auth: { secretRef: { name: 'model-keys' } } },
+    }),
+    { apiVersion: API, kind: 'HTTPRoute', metadata: named('all'), spec: routeSpec() },
+    ...policies(),
+  ]
+  return objects.map((object) => stringify(object)).join('---\n')
+}
+
+function gatewaySpec(http: number, https: number): object {
+  return {
+    gatewayClassName: 'gw',
+    listeners: [
+      { name: 'http', port: http, protocol: 'HTTP' },
+      { name: 'https', port: https, protocol: 'HTTPS', tls: { certificateRefs: [{ name: 'tls' }] } },
+    ],
+  }
+}
+
+function secret(name: string, stringData: Readonly<Record<string, string>>): object {
+  return { apiVersion: 'v1', kind: 'Secret', metadata: named(name), stringData }
+}
+
+function backend(name: string, spec: object): object {
+  return { apiVersion: GW, kind: 'GwBackend', metadata: named(name), spec }
+}
+
+function routeSpec(): object {
+  return {
+    parentRefs: [{ name: 'edge' }],
+    rules: ROUTES.map((name) => ({
+      name,
+      matches: [{ path: { type: 'PathPrefix', value: `/${name}` } }],
+      backendRefs: [
+        { group: 'gw.dev', kind: 'GwBackend', name: name === 'inline' || name === 'model' ? name : 'echo' },
+      ],
+    })),
+  }
+}
+
+function policy(name: string, target: object, spec: object): object {
+  const targetRefs = [{ group: 'gateway.networking.k8s.io', ...target }]
+  return { apiVersion: GW, kind: 'GwPolicy', metadata: named(name), spec: { targetRefs, ...spec } }
+}
+
+function onRule(name: string, spec: object): object {
+  return policy(name, { kind: 'HTTPRoute', name: 'all', sectionName: name }, spec)
+}
+
+function policies(): object[] {
+  const read = [
+    { name: 'uri', expression: 'request.uri' },
+    { name: 'target', expression: 'request.pathAndQuery' },
+    { name: 'sent', expression: 'flatten(request.headers)' },
+    { name: 'json', expression: 'toJson(request.headers)' },
+    { name: 'key', expression: 'apiKey.key' },
+    { name: 'all', expression: 'toJson(apiKey)' },
+  ]
+  const collector = { backendRef: { group: 'gw.dev', kind: 'GwBackend', name: 'collector' } }
+  return [
+    policy(
+      'telemetry',
+      { kind: 'Gateway', name: 'edge' },
+      {
+        frontend: {
+          accessLog: { attributes: { add: read }, otlp: collector },
+          tracing: { ...collector, randomSampling: 'true', attributes: { add: read } },
+          metrics: { attributes: { add: [{ name: 'target', expression: 'request.pathAndQuery' }] } },
+        },
+      },
+    ),
+    onRule('key', {
+      traffic: {
+        apiKeyAuthentication: { secretRef: { name: 'api-keys' } },
+        headerModifiers: { request: { set: [{ name: 'x-api-key', value: SECRET.headerValue }] } },
+      },
+    }),
+    onRule('query', {
+      traffic: {
+        apiKeyAuthentication: { secretRef: { name: 'query-keys' }, location: { queryParameter: { name: 'k' } } },
+      },
+    }),
+    onRule('basic', { traffic: { basicAuthentication: { secretRef: { name: 'users' } } } }),
+    onRule('open', {
+      backend: {
+        auth: {
+          secretRef: { name: 'backend-keys' },
+          credentials: [
+            { location: { queryParameter: { name: 'sig' } }, secretRef: { name: 'more-keys', key: 'query' } },
+            { location: { cookie: { name: 'sid' } }, secretRef: { name: 'more-keys', key: 'cookie' } },
+          ],
+        },
+      },
+    }),
+  ]
+}

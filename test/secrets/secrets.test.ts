@@ -1,0 +1,209 @@
+// No secret comes out of the gateway: one is planted in every place of manifests and requests that can hold one,
+// traffic runs, and everything that the gateway writes, prints, exports or answers is searched.
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { loadSource } from '#cli/source.ts'
+import { watchTrace } from '#proxy/trace/watcher.testing.ts'
+import { startProxy, type RunningProxy } from '#proxy/main.ts'
+import { certificateFor, type KeyPair } from '#test/certificates.ts'
+import { gw } from '#test/cli/gw.ts'
+import { grpcCollector, type TestCollector } from '#test/otlp-collector.ts'
+import { closeServer, freePort, listening } from '#test/ports.ts'
+import { plantedManifests, SECRET } from './manifests.ts'
+
+const ANY = { host: '127.0.0.1', port: 0 }
+const SESSION_KEY = Buffer.from('planted-session-key-12-planted-0')
+
+let folder: string
+let upstream: Server
+let collector: TestCollector
+let proxy: RunningProxy
+let tls: KeyPair
+let logFd: number
+let http: number
+let file: string
+const received: string[] = []
+/** What to search, by the name of the output. */
+const outputs = new Map<string, string>()
+
+/**
+ * A header value that a policy spells out is no Secret of the API: it is in the configuration as it is in the manifest,
+ * and in logs and spans where an expression asks for all headers. Dumps, traces and the command hide it all the same.
+ */
+const PLAIN: Readonly<Record<string, ReadonlySet<string>>> = {
+  headerValue: new Set(['the ConfigMap', 'the log', 'spans', 'log records']),
+}
+
+/** How a secret might be written: as it is, or in an encoding that anybody undoes. */
+function spellings(secret: string): string[] {
+  const bytes = Buffer.from(secret)
+  return [secret, encodeURIComponent(secret), bytes.toString('base64').replace(/=+$/, ''), bytes.toString('hex')]
+}
+
+function leaksIn(text: string): string[] {
+  const keyLines = tls.privateKey.split('\n').filter((line) => line.length > 40)
+  const all = [...Object.entries(SECRET), ['sessionKey', SESSION_KEY.toString()] as const]
+  const found = all.flatMap(([name, secret]) => spellings(secret).flatMap((one) => (text.includes(one) ? [name] : [])))
+  return [...found, ...keyLines.filter((line) => text.includes(line)).map(() => 'privateKey')]
+}
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'gw-secrets-test-'))
+  upstream = createServer((request, response) => {
+    received.push(`${request.url} ${JSON.stringify(request.headers)}`)
+    response.setHeader('content-type', 'application/json')
+    response.statusCode = request.url?.includes('fail') === true ? 500 : 200
+    response.end('{}')
+  })
+  collector = await grpcCollector()
+  tls = certificateFor({ commonName: 'shop.example', names: ['DNS:shop.example'] })
+  http = await freePort()
+  const ports = { http, https: await freePort(), upstream: await listening(upstream), collector: collector.port }
+  file = join(folder, 'gateway.yaml')
+  writeFileSync(file, plantedManifests(ports, tls))
+  const source = await loadSource(file)
+  if ('problem' in source || source.rendered === undefined) throw new Error(JSON.stringify(source))
+  outputs.set('problems', JSON.stringify(source.problems))
+  outputs.set('the ConfigMap', JSON.stringify(source.rendered.config))
+  outputs.set('statuses', JSON.stringify(source.translation?.statuses))
+  logFd = openSync(join(folder, 'log'), 'a')
+  proxy = await startProxy({
+    workers: 1,
+    listenAddress: '127.0.0.1',
+    admin: ANY,
+    stats: ANY,
+    readiness: ANY,
+    logFd,
+    logFormat: 'json',
+    logLevel: 'trace',
+    accessLog: true,
+    sessionKey: SESSION_KEY,
+  })
+  const applied = await proxy.apply(source.rendered.config, source.rendered.secrets)
+  if ('problem' in applied) throw new Error(applied.problem.message)
+  await traffic()
+  await questions()
+  await proxy.stop()
+  outputs.set('the log', readFileSync(join(folder, 'log'), 'utf8'))
+  outputs.set('spans', JSON.stringify(collector.spans, bigIntText))
+  outputs.set('log records', JSON.stringify(collector.logs))
+  outputs.set('resources', JSON.stringify(collector.resources))
+})
+
+afterAll(async () => {
+  await proxy.stop({ isForced: true })
+  closeSync(logFd)
+  collector.stop()
+  closeServer(upstream)
+  rmSync(folder, { recursive: true })
+})
+
+function bigIntText(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? String(value) : value
+}
+
+interface Ask {
+  readonly path: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+const basic = (user: string): Record<string, string> => ({
+  authorization: `Basic ${Buffer.from(`${user}:${SECRET.password}`).toString('base64')}`,
+})
+
+/** Right and wrong credentials in every place, each request watched. */
+const ASKS: readonly Ask[] = [
+  { path: '/key', headers: { authorization: `Bearer ${SECRET.apiKey}` } },
+  { path: '/query?a=1', headers: {} },
+  { path: `/query?k=${SECRET.queryKey}&a=1` },
+  { path: `/query?k=${SECRET.wrongKey}` },
+  { path: '/basic', headers: basic('ann') },
+  { path: '/basic', headers: basic('nobody') },
+  { path: '/open/x?a=1' },
+  { path: '/open/fail' },
+  { path: '/inline' },
+  { path: '/model/v1/chat/completions', body: '{"model": "m", "messages": []}' },
+  { path: '/model', body: 'no JSON' },
+  { path: '/nowhere' },
+]
+
+async function traffic(): Promise<void> {
+  const answers: string[] = []
+  const traces: unknown[] = []
+  for (const { path, headers = {}, body } of ASKS) {
+    const watcher = await watchTrace({ adminPort: proxy.ports.admin })
+    const response = await fetch(`http://127.0.0.1:${http}${path}`, {
+      headers,
+      ...(body !== undefined && { method: 'POST', body }),
+    })
+    answers.push(`${response.status} ${JSON.stringify([...response.headers])} ${await response.text()}`)
+    for (const event of await watcher.ended) {
+      traces.push(event, Buffer.from(event.message.body ?? '', 'base64').toString('latin1'))
+    }
+  }
+  outputs.set('answers', answers.join('\n'))
+  outputs.set('traces', JSON.stringify(traces))
+}
+
+async function questions(): Promise<void> {
+  const { admin, stats } = proxy.ports
+  for (const path of ['/config_dump', '/memory', '/logging', '/debug/tasks']) {
+    outputs.set(path, await (await fetch(`http://127.0.0.1:${admin}${path}`)).text())
+  }
+  outputs.set('/metrics', await (await fetch(`http://127.0.0.1:${stats}/metrics`)).text())
+  const local = ['--local', `--admin-addr=127.0.0.1:${admin}`]
+  for (const args of [
+    ['translate', '-f', file],
+    ['validate', '-f', file],
+    ['proxy', 'config', 'all', ...local],
+    ['proxy', 'config', 'all', '-o', 'yaml', ...local],
+    ['proxy', 'config', 'backends', '--all', ...local],
+    ['proxy', 'log', ...local],
+  ]) {
+    const { stdout, stderr } = await gw(...args)
+    outputs.set(`gw ${args.filter((arg) => !arg.startsWith('--admin')).join(' ')}`, stdout + stderr)
+  }
+}
+
+describe('planted secrets', () => {
+  it('are in use: every credential of the gateway reached the backend', () => {
+    const all = received.join('\n')
+    const { backendSecret, backendQuery, backendCookie, inlineKey, headerValue, modelKey } = SECRET
+    for (const secret of [backendSecret, backendQuery, backendCookie, inlineKey, headerValue, modelKey]) {
+      expect(all).toContain(secret)
+    }
+    expect(
+      outputs
+        .get('answers')
+        ?.split('\n')
+        .map((answer) => answer.slice(0, 3)),
+    ).toEqual(['200', '401', '200', '401', '200', '401', '200', '500', '200', '200', '400', '404'])
+  })
+
+  it('would be found', () => {
+    expect(leaksIn(`a ${Buffer.from(SECRET.apiKey).toString('base64')} b`)).toEqual(['apiKey'])
+    expect(leaksIn(received.join('\n'))).toContain('backendSecret')
+    expect(leaksIn(tls.privateKey)).toContain('privateKey')
+  })
+
+  it('have gone through everything that is searched', () => {
+    expect(outputs.get('the log')).toContain('"uri":')
+    expect(outputs.get('the log')).toContain('sent.')
+    expect(collector.spans.length).toBeGreaterThan(ASKS.length)
+    expect(collector.logs).toHaveLength(ASKS.length)
+    expect(outputs.get('/metrics')).toContain('target=')
+    expect(outputs.get('gw translate -f ' + file)).toContain('secretKeys')
+    expect([...outputs].filter(([, text]) => text === '')).toEqual([])
+  })
+
+  it('come out nowhere', () => {
+    const leaks = [...outputs].flatMap(([name, text]) =>
+      [...new Set(leaksIn(text))].filter((secret) => PLAIN[secret]?.has(name) !== true).map((secret) => [name, secret]),
+    )
+    expect(leaks).toEqual([])
+  })
+})
