@@ -55,6 +55,8 @@ export class RequestSpan {
     this.#parentId = parent?.parentId
     this.#flags = parent?.flags ?? SAMPLED
     this.#traceState = traceState ?? ''
+    // The caller said that its trace is not recorded: only the ids are passed on.
+    if ((this.#flags & SAMPLED) === 0) this.#fate = 'dropped'
   }
 
   get traceparent(): string {
@@ -111,8 +113,7 @@ export class RequestSpan {
   /** The response is over. */
   finish(exchange: Exchange, endMs: number): void {
     const { filter, dropped, sink } = this.#rule
-    // The caller said that its trace is not recorded: only the ids are passed on.
-    if ((this.#flags & SAMPLED) === 0 || (filter !== undefined && !filter(exchange))) {
+    if (this.#fate === 'dropped' || (filter !== undefined && !filter(exchange))) {
       this.#fate = 'dropped'
       return
     }
