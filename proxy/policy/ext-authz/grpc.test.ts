@@ -1,5 +1,6 @@
 // What the authorization service is told over gRPC, and what each part of its answer does to the exchange.
 import { create, type MessageInitShape } from '@bufbuild/protobuf'
+import { X509Certificate } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import type { ExtAuthz } from '#api/ir/types.gen.ts'
 import { SecretString } from '#api/cel/values/secret-string.ts'
@@ -9,7 +10,9 @@ import {
   type CheckRequest,
   type CheckResponse,
 } from '../../envoy/gen/envoy/service/auth/v3/external_auth.gen.ts'
-import type { Exchange } from '../../exchange.ts'
+import { Exchange } from '../../exchange.ts'
+import { certificateFor } from '#test/certificates.ts'
+import { PeerCertificate } from '../../tls/peer.ts'
 import { setAttribute } from '../attributes.ts'
 import { exchangeOf, expression, fieldsOf, queuedOf, textOf, type ExchangeParts } from '../exchange.testing.ts'
 import { applyDecision } from './decision.ts'
@@ -84,6 +87,14 @@ describe('the question', () => {
     )
     expect(attributes?.tlsSession).toBeUndefined()
     expect(attributes?.request?.http).toMatchObject({ size: 0n, body: '' })
+  })
+
+  it('names the client by its verified SPIFFE id', async () => {
+    const { certificate } = certificateFor({ commonName: 'client', names: ['URI:spiffe://td/ns/a/sa/b'] })
+    const { connection, request, startMs } = exchangeOf()
+    const peer = new PeerCertificate(new X509Certificate(certificate))
+    const { attributes } = await asked(new Exchange({ ...connection, peer }, request, startMs))
+    expect(attributes?.source?.principal).toBe('spiffe://td/ns/a/sa/b')
   })
 
   it('holds only headers on the list, when there is one', async () => {

@@ -74,7 +74,10 @@ export function checkRequestOf({ exchange, body }: Question, compiled: Compiled)
   const { connection, request } = exchange
   return create(CheckRequestSchema, {
     attributes: {
-      source: { address: addressOf(connection.sourceAddress, connection.sourcePort) },
+      source: {
+        address: addressOf(connection.sourceAddress, connection.sourcePort),
+        principal: connection.peer?.spiffeId ?? '',
+      },
       destination: { address: addressOf(connection.localAddress, connection.localPort) },
       request: {
         time: timestampFromMs(Math.trunc(performance.timeOrigin + exchange.startMs)),
