@@ -3,6 +3,7 @@
 import tab from '@bomb.sh/tab/commander'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { VERSION } from '#api/version.ts'
+import { addController } from './commands/controller.ts'
 import { addProxyConfig } from './commands/proxy-config.ts'
 import { addProxyLog } from './commands/proxy-log.ts'
 import { addProxyServe } from './commands/proxy-serve.ts'
@@ -62,6 +63,7 @@ export function buildProgram(finish: (code: number) => void): Command {
   addProxyConfig(program, finish)
   addProxyLog(program, finish)
   addProxyServe(program, finish)
+  addController(program, finish)
   program
     .command('version')
     .description('Print the version')

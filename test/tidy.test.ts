@@ -18,7 +18,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   deployer: ['api'],
   proxy: ['api'],
   // `run` and `translate` load them lazily.
-  cli: ['api', 'operator/translate', 'operator/jwks', 'deployer', 'proxy'],
+  cli: ['api', 'operator/translate', 'operator/jwks', 'operator/main.ts', 'deployer', 'proxy'],
   ui: ['api/admin'],
   bench: ['*'],
   test: ['*'],

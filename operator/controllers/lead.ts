@@ -13,12 +13,14 @@ import { mergeStatus } from '../status/merge.ts'
 import type { ObjectStatus } from '../status/object-status.ts'
 import type { KubeObject } from '../translate/kube.ts'
 import { nameKey } from '../translate/object-ref.ts'
+import type { Snapshot } from '../translate/snapshot.ts'
 import type { RenderedGateway, Translation } from '../translate/translation.ts'
 import { GatewayDeployer } from './deploy-gateway.ts'
 import { applyGatewayClass } from './gateway-class.ts'
 import { gatewayStatusFacts } from './gateway-facts.ts'
 import { withProgrammed } from './gateway-programmed.ts'
 import { acknowledgementsOf, type World } from './world.ts'
+import { makeKeySets } from './key-sets.ts'
 import { Rejections } from './rejections.ts'
 import { ACKNOWLEDGEMENTS, DELIVERED_CONFIG_MAP, DELIVERED_SECRET } from './sources.ts'
 import { statusKey, statusOf, statusWriter } from './status-writer.ts'
@@ -37,12 +39,27 @@ interface Queues {
   readonly rejections: WorkQueue
 }
 
+/** Log components of the queues. */
+const COMPONENTS = {
+  publisher: 'publisher',
+  gateway: 'deployer',
+  status: 'status',
+  gatewayclass: 'gateway-controller',
+  rejections: 'gateway-controller',
+} as const
+
 /** Works until it is interrupted. */
 export const lead: (world: World) => Effect.Effect<never, never, KubeClient | Scope.Scope> = Effect.fn('operator.lead')(
   function* (world: World) {
     const leader = new Leader(world)
     const queues = yield* makeQueues(leader)
     leader.start(queues)
+    // Key sets must not keep the rest from starting.
+    yield* Effect.forkScoped(
+      Effect.map(makeKeySets(world.settings), (follow) => leader.followKeySets(follow)).pipe(
+        Effect.andThen(Effect.never),
+      ),
+    )
     yield* Effect.addFinalizer(() =>
       Effect.sync(() => {
         world.listener = undefined
@@ -63,10 +80,10 @@ const makeQueues = Effect.fnUntraced(function* (leader: Leader) {
   const { observer, cache, settings } = leader.world
   const observe = observer.run
   const queue = (
-    name: string,
+    name: keyof typeof COMPONENTS,
     concurrency: number,
     work: (key: string) => Effect.Effect<void, KubeError, KubeClient>,
-  ) => makeWorkQueue({ name, concurrency, work, observe })
+  ) => makeWorkQueue({ name, component: COMPONENTS[name], concurrency, work, observe })
   const queues: Queues = {
     publish: yield* queue('publisher', PUBLISHERS, (key) => leader.publish(key)),
     deploy: yield* queue('gateway', DEPLOYERS, (key) => leader.deploy(key)),
@@ -96,6 +113,7 @@ class Leader {
   /** As last seen, by Gateway: what is the same needs no work. */
   #rendered = new Map<string, RenderedGateway>()
   #publishProblems = new Map<string, string>()
+  #followKeySets: ((snapshot: Snapshot) => void) | undefined = undefined
 
   constructor(world: World) {
     const { settings, cache } = world
@@ -113,9 +131,18 @@ class Leader {
     const all = Object.values(queues) as WorkQueue[]
     this.world.listener = {
       onChange: (change) => this.#onChange(change),
-      onTranslation: (translation) => this.#onTranslation(translation),
+      onTranslation: (translation, snapshot) => {
+        this.#onTranslation(translation)
+        this.#followKeySets?.(snapshot)
+      },
       isIdle: () => all.every((queue) => queue.isIdle()),
     }
+  }
+
+  /** Told about the objects now and after each change. */
+  followKeySets(follow: (snapshot: Snapshot) => void): void {
+    this.#followKeySets = follow
+    follow(this.world.snapshot())
   }
 
   publish(key: string): Effect.Effect<void, KubeError, KubeClient> {

@@ -5,6 +5,7 @@ import { ObjectCache } from '../kube/cache.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { LEASE_TIMES, type LeaseTimes, withLeadership } from './leader.ts'
 import { lead } from './lead.ts'
+import { snapshotOf } from '../translate/snapshot.ts'
 import type { OperatorSettings } from './settings.ts'
 import { type Sources, startSources } from './sources.ts'
 import { makeTranslationLoop, type TranslationLoop } from './translation-loop.ts'
@@ -19,6 +20,8 @@ export interface RunningOperator {
   /** Nothing is left to do, as far as this replica knows; for tests and for a person who waits. */
   isIdle(): boolean
   readonly cache: ObjectCache
+  /** For the admin server: names and versions of what is known, and what was rendered. No values of Secrets. */
+  describe(): unknown
 }
 
 export interface OperatorOptions {
@@ -44,6 +47,7 @@ export const startOperator: (
     cache,
     observer,
     translation: () => loop?.current() ?? { perGateway: new Map(), statuses: [], problems: [] },
+    snapshot: () => loop?.snapshot() ?? snapshotOf([]),
     listener: undefined,
   }
   cache.onChange((change) => world.listener?.onChange(change))
@@ -51,20 +55,22 @@ export const startOperator: (
     settings: translateSettings(settings),
     cache,
     isReady: () => sources?.isSynced() ?? false,
-    onTranslation: (translation, seconds) => {
+    onTranslation: ({ translation, snapshot, seconds }) => {
       isTranslated = true
       observer.translated(seconds, translation.perGateway.size)
-      world.listener?.onTranslation(translation)
+      world.listener?.onTranslation(translation, snapshot)
     },
   })
   sources = yield* startSources(settings, cache)
-  yield* Effect.forkScoped(leadForEver(world, leaseTimes, () => isTranslated))
+  const leading = leadForEver(world, leaseTimes, () => isTranslated)
+  yield* Effect.forkScoped(Effect.annotateLogs(leading, 'component', 'leader'))
   return {
     isReady: () => isTranslated,
     pending: () => sources?.pending() ?? [],
     isLeading: () => world.listener !== undefined,
     isIdle: () => isTranslated && (loop?.isIdle() ?? false) && (world.listener?.isIdle() ?? false),
     cache,
+    describe: () => describe(world),
   }
 })
 
@@ -83,4 +89,24 @@ const leadForEver = Effect.fnUntraced(function* (world: World, times: LeaseTimes
 
 function translateSettings({ controllerName, className, clusterDomain, namespace }: OperatorSettings) {
   return { controllerName, className, clusterDomain, controllerNamespace: namespace }
+}
+
+function describe({ cache, translation, listener }: World): unknown {
+  const kinds = cache.kinds().map((kind) => [
+    kind,
+    [...cache.all(kind)].map(({ metadata: { namespace = '', name, generation, resourceVersion } }) => ({
+      namespace,
+      name,
+      generation,
+      resourceVersion,
+    })),
+  ])
+  const { perGateway, problems } = translation()
+  const gateways = [...perGateway].map(([key, { config }]) => [key, config])
+  return {
+    isLeading: listener !== undefined,
+    objects: Object.fromEntries(kinds) as unknown,
+    gateways: Object.fromEntries(gateways) as unknown,
+    problems,
+  }
 }

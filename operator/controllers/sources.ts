@@ -81,7 +81,8 @@ export const startSources = Effect.fn('operator.startSources')(function* (
     relists.push({ source: one, queue })
     const onSynced = (): void => void pending.delete(one.into)
     const selected = one.isEverywhere ? () => true : (namespace: string) => isSelected(one.into, namespace)
-    yield* Effect.forkScoped(reflect({ ...one, cache, isSelected: selected, onSynced, relist: queue }))
+    const reflecting = reflect({ ...one, cache, isSelected: selected, onSynced, relist: queue })
+    yield* Effect.forkScoped(Effect.annotateLogs(reflecting, 'component', 'syncer'))
   })
   const isNamespaces = ({ into }: Source): boolean => into === 'Namespace'
   for (const one of all.filter(isNamespaces)) yield* start(one)

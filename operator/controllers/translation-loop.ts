@@ -4,15 +4,23 @@ import { Clock, Duration, Effect, Queue } from 'effect'
 import type { ObjectCache } from '../kube/cache.ts'
 import { TRANSLATED } from '../kube/resources.ts'
 import type { KubeObject } from '../translate/kube.ts'
-import { snapshotOf } from '../translate/snapshot.ts'
+import { type Snapshot, snapshotOf } from '../translate/snapshot.ts'
 import { translate } from '../translate/translate.ts'
 import type { Translation, TranslateSettings } from '../translate/translation.ts'
 
 export interface TranslationLoop {
   /** The last result. */
   current(): Translation
+  /** What it was made from. */
+  snapshot(): Snapshot
   /** Nothing has changed since. */
   isIdle(): boolean
+}
+
+export interface TranslationResult {
+  readonly translation: Translation
+  readonly snapshot: Snapshot
+  readonly seconds: number
 }
 
 export interface TranslationLoopOptions {
@@ -20,7 +28,7 @@ export interface TranslationLoopOptions {
   readonly cache: ObjectCache
   /** Objects are translated from here on: before, half of the cluster would look deleted. */
   readonly isReady: () => boolean
-  readonly onTranslation: (translation: Translation, seconds: number) => void
+  readonly onTranslation: (result: TranslationResult) => void
 }
 
 const NOTHING: Translation = { perGateway: new Map(), statuses: [], problems: [] }
@@ -35,6 +43,7 @@ export const makeTranslationLoop = Effect.fn('operator.translationLoop')(functio
   const kinds = new Set<string>(Object.keys(TRANSLATED))
   const changes = yield* Queue.sliding<void>(1)
   let state: Translation = NOTHING
+  let snapshot = snapshotOf([])
   let isBusy = true
   cache.onChange(({ kind }) => {
     if (!kinds.has(kind)) return
@@ -49,19 +58,20 @@ export const makeTranslationLoop = Effect.fn('operator.translationLoop')(functio
     yield* Queue.clear(changes)
     const before = yield* Clock.currentTimeMillis
     isBusy = false
-    state = translate(snapshotOf(objectsOf(cache, kinds)), settings)
+    snapshot = snapshotOf(objectsOf(cache, kinds))
+    state = translate(snapshot, settings)
     const elapsed = (yield* Clock.currentTimeMillis) - before
     // No more than half of the time goes into translating.
     gatherMs = Math.min(Math.max(GATHER_MS, elapsed), GATHER_MS_MAX)
-    onTranslation(state, elapsed / 1000)
+    onTranslation({ translation: state, snapshot, seconds: elapsed / 1000 })
   })
   const guarded = once.pipe(
     Effect.catchCause((cause) => Effect.logError('translation: defect, the last result stays', cause)),
   )
   // A cluster without any object is translated once as well.
   Queue.offerUnsafe(changes, undefined)
-  yield* Effect.forkScoped(Effect.forever(guarded))
-  const loop: TranslationLoop = { current: () => state, isIdle: () => !isBusy }
+  yield* Effect.forkScoped(Effect.annotateLogs(Effect.forever(guarded), 'component', 'translator'))
+  const loop: TranslationLoop = { current: () => state, snapshot: () => snapshot, isIdle: () => !isBusy }
   return loop
 })
 

@@ -3,6 +3,7 @@ import { readAcknowledgements } from '#api/delivery/acknowledgement.ts'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import type { ObjectCache, ObjectChange } from '../kube/cache.ts'
 import type { WorkRun } from '../kube/work-queue.ts'
+import type { Snapshot } from '../translate/snapshot.ts'
 import type { Translation } from '../translate/translation.ts'
 import type { OperatorSettings } from './settings.ts'
 import { ACKNOWLEDGEMENTS } from './sources.ts'
@@ -21,13 +22,14 @@ export interface World {
   readonly cache: ObjectCache
   readonly observer: OperatorObserver
   readonly translation: () => Translation
+  readonly snapshot: () => Snapshot
   /** The one that leads now is told about changes; undefined: nobody. */
   listener: Listener | undefined
 }
 
 export interface Listener {
   readonly onChange: (change: ObjectChange) => void
-  readonly onTranslation: (translation: Translation) => void
+  readonly onTranslation: (translation: Translation, snapshot: Snapshot) => void
   readonly isIdle: () => boolean
 }
 

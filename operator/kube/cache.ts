@@ -30,6 +30,10 @@ export class ObjectCache {
     return this.#kinds.get(kind)?.values() ?? []
   }
 
+  kinds(): string[] {
+    return [...this.#kinds.keys()].sort()
+  }
+
   count(kind: string): number {
     return this.#kinds.get(kind)?.size ?? 0
   }

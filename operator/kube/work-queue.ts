@@ -7,6 +7,8 @@ import { waitMs } from './reflector.ts'
 
 export interface WorkQueueOptions {
   readonly name: string
+  /** Of log lines. */
+  readonly component: string
   /** Keys that run at the same time. */
   readonly concurrency: number
   readonly work: (key: string) => Effect.Effect<void, KubeError, KubeClient>
@@ -78,7 +80,8 @@ export const makeWorkQueue = Effect.fnUntraced(function* (options: WorkQueueOpti
       if (again.delete(key)) add(key)
     }),
   )
-  for (let i = 0; i < concurrency; i++) yield* Effect.forkScoped(worker)
+  const logged = Effect.annotateLogs(worker, 'component', options.component)
+  for (let i = 0; i < concurrency; i++) yield* Effect.forkScoped(logged)
   const made: WorkQueue = { add, isIdle: () => waiting.size === 0 && running.size === 0 && later === 0 }
   return made
 })

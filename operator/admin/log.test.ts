@@ -1,0 +1,43 @@
+import { Effect, Logger, References } from 'effect'
+import { describe, expect, it } from 'vitest'
+import { LogLevels, operatorLogger } from './log.ts'
+
+function lines(levels: LogLevels, effect: Effect.Effect<void>): unknown[] {
+  const written: string[] = []
+  const logger = operatorLogger(levels, (line) => written.push(line))
+  Effect.runSync(
+    effect.pipe(Effect.provide(Logger.layer([logger])), Effect.provideService(References.MinimumLogLevel, 'Trace')),
+  )
+  return written.map((line) => JSON.parse(line) as unknown)
+}
+
+describe('LogLevels', () => {
+  const talk = Effect.gen(function* () {
+    yield* Effect.logDebug('details')
+    yield* Effect.logInfo('news', 'shop/web')
+  })
+
+  it('has one level for each component', () => {
+    const levels = new LogLevels('info')
+    expect(lines(levels, talk)).toMatchObject([
+      { level: 'info', msg: 'news', component: 'default', detail: 'shop/web' },
+    ])
+    const translator = talk.pipe(Effect.annotateLogs('component', 'translator'))
+    expect(levels.change(new URLSearchParams('translator=debug'))).toBeUndefined()
+    expect(lines(levels, talk)).toHaveLength(1)
+    expect(lines(levels, translator)).toMatchObject([{ msg: 'details', component: 'translator' }, { msg: 'news' }])
+    expect(levels.change(new URLSearchParams('level=error'))).toBeUndefined()
+    expect(lines(levels, translator)).toEqual([])
+  })
+
+  it.each(['level=loud', 'translator=', 'nobody=info'])('refuses %s and changes nothing', (query) => {
+    const levels = new LogLevels('warn')
+    const before = levels.report()
+    expect(levels.change(new URLSearchParams(`deployer=debug&${query}`))).toHaveProperty('problem')
+    expect(levels.report()).toBe(before)
+  })
+
+  it('reports every component', () => {
+    expect(new LogLevels('info').report()).toMatch(/^current log levels:\n---\ndefault: info\n(.*: info\n){8}$/)
+  })
+})

@@ -1,0 +1,134 @@
+// The three small HTTP servers of the operator: readiness, metrics, and on loopback the admin one. Bounded; an admin
+// request from a browser of another origin, or under another host name, is refused.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Data, Effect } from 'effect'
+import { VERSION } from '#api/version.ts'
+import type { Address, OperatorSettings } from '../controllers/settings.ts'
+import type { LogLevels } from './log.ts'
+import type { OperatorMetrics } from './metrics.ts'
+
+export class ListenError extends Data.TaggedError('ListenError')<{
+  readonly server: string
+  readonly address: Address
+  readonly cause: unknown
+}> {}
+
+export interface ServerParts {
+  readonly settings: Pick<OperatorSettings, 'health' | 'metrics' | 'admin'>
+  readonly levels: LogLevels
+  readonly metrics: OperatorMetrics
+  readonly isReady: () => boolean
+  readonly pending: () => readonly string[]
+  /** Everything that is known, without values of Secrets. */
+  readonly snapshot: () => unknown
+}
+
+export interface ServerPorts {
+  readonly health: number
+  readonly metrics: number
+  readonly admin: number
+}
+
+const CONNECTIONS_MAX = 128
+const REQUEST_MS_MAX = 30_000
+const HEADER_BYTES_MAX = 16 * 1024
+
+type Handler = (request: IncomingMessage, response: ServerResponse, url: URL) => void | Promise<void>
+
+/** Open until the scope of the caller is closed. */
+export const startServers = Effect.fn('operator.servers')(function* (parts: ServerParts) {
+  const { settings } = parts
+  const ports: ServerPorts = {
+    health: yield* listen('health', settings.health, (_request, response, url) => health(parts, response, url)),
+    metrics: yield* listen('metrics', settings.metrics, (_request, response, url) => metrics(parts, response, url)),
+    admin: yield* listen('admin', settings.admin, (request, response, url) => admin(parts, { request, response, url })),
+  }
+  return ports
+})
+
+const listen = (name: string, address: Address, handler: Handler) =>
+  Effect.acquireRelease(open(name, address, handler), (server) => Effect.promise(() => close(server))).pipe(
+    // Listening on a TCP port.
+    Effect.map((server) => (server.address() as AddressInfo).port),
+  )
+
+function open(name: string, address: Address, handler: Handler): Effect.Effect<Server, ListenError> {
+  return Effect.callback((resume) => {
+    const server = createServer(
+      { requestTimeout: REQUEST_MS_MAX, maxHeaderSize: HEADER_BYTES_MAX },
+      (request, response) => {
+        const url = new URL(request.url ?? '/', 'http://operator')
+        Promise.resolve(handler(request, response, url)).catch(() => answer(response, 500, 'internal error\n'))
+      },
+    )
+    server.maxConnections = CONNECTIONS_MAX
+    server.once('error', (cause) => resume(Effect.fail(new ListenError({ server: name, address, cause }))))
+    server.listen({ host: address.host, port: address.port }, () => resume(Effect.succeed(server)))
+  })
+}
+
+async function close(server: Server): Promise<void> {
+  server.closeAllConnections()
+  await new Promise((resolve) => {
+    server.close(resolve)
+  })
+}
+
+function answer(response: ServerResponse, status: number, text: string, type = 'text/plain; charset=utf-8'): void {
+  response.writeHead(status, { 'content-type': type, 'x-content-type-options': 'nosniff' })
+  response.end(text)
+}
+
+function health({ isReady, pending }: ServerParts, response: ServerResponse, { pathname }: URL): void {
+  if (pathname !== '/readyz') answer(response, 404, 'not found; path: /readyz\n')
+  else if (isReady()) answer(response, 200, 'ready\n')
+  else answer(response, 503, `not synced: ${pending().join(', ')}\n`)
+}
+
+async function metrics({ metrics: all }: ServerParts, response: ServerResponse, { pathname }: URL): Promise<void> {
+  if (pathname === '/metrics') answer(response, 200, await all.text(), all.contentType)
+  else answer(response, 404, 'not found; path: /metrics\n')
+}
+
+interface AdminCall {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly url: URL
+}
+
+const INDEX = `<!doctype html><title>Gw operator</title><ul>
+<li><a href="/snapshots">/snapshots</a> what is known of the cluster (?pretty)
+<li>/logging levels of log lines (POST; ?level= or ?component=)
+<li><a href="/version">/version</a></ul>
+`
+
+function admin(parts: ServerParts, { request, response, url }: AdminCall): void {
+  if (!isLocal(request)) answer(response, 403, 'only local requests are answered\n')
+  else if (url.pathname === '/') answer(response, 200, INDEX, 'text/html; charset=utf-8')
+  else if (url.pathname === '/logging') logging(parts.levels, { request, response, url })
+  else if (url.pathname === '/version') {
+    answer(response, 200, `${JSON.stringify({ string: `gw ${VERSION}`, version: VERSION })}\n`, 'application/json')
+  } else if (url.pathname === '/snapshots') {
+    const indent = url.searchParams.has('pretty') ? 2 : undefined
+    answer(response, 200, `${JSON.stringify(parts.snapshot(), undefined, indent)}\n`, 'application/json')
+  } else answer(response, 404, 'not found; paths: /snapshots /logging /version\n')
+}
+
+function logging(levels: LogLevels, { request, response, url }: AdminCall): void {
+  if (request.method !== 'POST' && request.method !== 'PUT') {
+    response.setHeader('allow', 'POST, PUT')
+    answer(response, 405, 'use POST or PUT\n')
+    return
+  }
+  const outcome = levels.change(url.searchParams)
+  if (outcome === undefined) answer(response, 200, levels.report())
+  else answer(response, 400, `${outcome.problem}\n`)
+}
+
+const LOCAL_HOST = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/
+
+/** Against pages that make a browser on this machine talk to us. */
+function isLocal({ headers }: IncomingMessage): boolean {
+  return headers.origin === undefined && LOCAL_HOST.test(headers.host ?? '')
+}

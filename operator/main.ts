@@ -1,0 +1,52 @@
+// The operator as a process: settings from the environment, servers, the control plane, an orderly end on SIGTERM. The
+// one place where effects are run.
+import { hostname } from 'node:os'
+import { Cause, Effect, Exit, Fiber, Layer, Logger, References } from 'effect'
+import { COMPONENTS, LogLevels, operatorLogger } from './admin/log.ts'
+import { createMetrics } from './admin/metrics.ts'
+import { startServers } from './admin/servers.ts'
+import { type RunningOperator, startOperator } from './controllers/operator.ts'
+import { type OperatorSettings, resolveOperatorSettings } from './controllers/settings.ts'
+import { KubeClient } from './kube/client.ts'
+
+/** Until a signal; resolves to the exit code. */
+export async function runOperator(environment: Readonly<Record<string, string | undefined>>): Promise<number> {
+  const outcome = resolveOperatorSettings(environment, hostname())
+  if ('problems' in outcome) {
+    for (const { path, message } of outcome.problems) console.error(`${path}: ${message}`)
+    return 1
+  }
+  const { settings } = outcome
+  const levels = new LogLevels(settings.logLevel)
+  const logger = operatorLogger(levels, (line) => void process.stderr.write(line))
+  const program = Effect.scoped(operate(settings, levels)).pipe(
+    Effect.provide(Layer.merge(KubeClient.layer, Logger.layer([logger]))),
+    Effect.provideService(References.MinimumLogLevel, 'Trace'),
+  )
+  const fiber = Effect.runFork(program)
+  const stop = (): void => void Effect.runFork(Fiber.interrupt(fiber))
+  process.once('SIGTERM', stop)
+  process.once('SIGINT', stop)
+  const exit = await Effect.runPromise(Fiber.await(fiber))
+  process.off('SIGTERM', stop)
+  process.off('SIGINT', stop)
+  if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return 0
+  console.error(Cause.pretty(exit.cause))
+  return 1
+}
+
+const operate = Effect.fn('operator.main')(function* (settings: OperatorSettings, levels: LogLevels) {
+  const metrics = createMetrics()
+  let operator: RunningOperator | undefined
+  const ports = yield* startServers({
+    settings,
+    levels,
+    metrics,
+    isReady: () => operator?.isReady() ?? false,
+    pending: () => operator?.pending() ?? ['everything'],
+    snapshot: () => operator?.describe() ?? {},
+  })
+  yield* Effect.logInfo('started', { ...ports, components: COMPONENTS.length })
+  operator = yield* startOperator({ settings, observer: metrics.observer })
+  return yield* Effect.never
+})
