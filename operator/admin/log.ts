@@ -1,4 +1,4 @@
-// Log lines of the operator: JSON on standard error, one level for each component, changeable while it runs. Values that
+// Log lines of the operator: JSON on standard error, one level for each component, changed while it runs. Values that
 // could hold secrets never come here: errors name objects and paths, not bodies.
 import { Cause, Logger, References } from 'effect'
 import { LOG_LEVELS, type LogLevel } from '../controllers/settings.ts'
