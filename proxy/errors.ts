@@ -110,6 +110,12 @@ export const FAILURES = {
     text: 'expectation failed',
     doc: 'An Expect header other than 100-continue.',
   },
+  destinationDenied: {
+    status: 403,
+    reason: 'Authorization',
+    text: 'destination not allowed',
+    doc: 'A dynamic forward proxy does not connect to loopback, link-local and metadata addresses; see `GW_DYNAMIC_FORWARD_ALLOW`.',
+  },
   routeCycle: {
     status: 500,
     reason: 'Internal',

@@ -4,12 +4,14 @@ import { createGrpcClient } from './grpc/client.ts'
 import { sharedRateLimitStore } from './policy/rate-limit-store.ts'
 import { serverFactory } from './runtime/create-server.ts'
 import { runWorker } from './runtime/worker-thread.ts'
+import { dynamicForwarding } from './upstream/dynamic.ts'
 import { createUpstreamClient } from './upstream/client.ts'
 
 runWorker({
   compileConfig,
   createServer: serverFactory(),
   createClient: () => createUpstreamClient(),
+  createDynamic: (allowed) => dynamicForwarding(allowed),
   createGrpc: () => createGrpcClient(),
   createRateLimits: sharedRateLimitStore,
 })

@@ -1340,7 +1340,7 @@ validate38.errors = vErrors;
 return errors === 0;
 }
 
-const schema16 = {"$id":"ir:///backend-payload.yaml","title":"BackendPayload","type":"object","additionalProperties":false,"minProperties":1,"properties":{"deny":{"$ref":"policy/deny.yaml"},"ai":{"$ref":"policy/ai.yaml"},"extAuthz":{"$ref":"policy/ext-authz.yaml"},"auth":{"$ref":"policy/backend-auth.yaml"},"tls":{"$ref":"policy/backend-tls.yaml"},"tcp":{"$ref":"policy/backend-tcp.yaml"},"http":{"$ref":"policy/backend-http.yaml"},"mcpAuthorization":{"$ref":"policy/authorization.yaml"},"health":{"$ref":"policy/health.yaml"},"transformation":{"$ref":"policy/transformation.yaml"},"requestHeaderModifier":{"$ref":"policy/header-modifier.yaml"},"responseHeaderModifier":{"$ref":"policy/header-modifier.yaml"},"requestRedirect":{"$ref":"policy/request-redirect.yaml"},"urlRewrite":{"$ref":"policy/url-rewrite.yaml"},"requestMirror":{"type":"array","items":{"$ref":"policy/request-mirror.yaml"}}}};
+const schema16 = {"$id":"ir:///backend-payload.yaml","title":"BackendPayload","type":"object","additionalProperties":false,"minProperties":1,"properties":{"deny":{"$ref":"policy/deny.yaml"},"ai":{"$ref":"policy/ai.yaml"},"extAuthz":{"$ref":"policy/ext-authz.yaml"},"auth":{"$ref":"policy/backend-auth.yaml"},"tls":{"$ref":"policy/backend-tls.yaml"},"tcp":{"$ref":"policy/backend-tcp.yaml"},"http":{"$ref":"policy/backend-http.yaml"},"tunnel":{"$ref":"policy/backend-tunnel.yaml"},"mcpAuthorization":{"$ref":"policy/authorization.yaml"},"health":{"$ref":"policy/health.yaml"},"transformation":{"$ref":"policy/transformation.yaml"},"requestHeaderModifier":{"$ref":"policy/header-modifier.yaml"},"responseHeaderModifier":{"$ref":"policy/header-modifier.yaml"},"requestRedirect":{"$ref":"policy/request-redirect.yaml"},"urlRewrite":{"$ref":"policy/url-rewrite.yaml"},"requestMirror":{"type":"array","items":{"$ref":"policy/request-mirror.yaml"}}}};
 const schema17 = {"$id":"ir:///policy/deny.yaml","title":"Deny","description":"A security policy that cannot be enforced (broken, or not run by this version). Every request it covers is refused, so that a policy never vanishes silently.","type":"object","additionalProperties":false,"required":["field","message"],"properties":{"field":{"type":"string","description":"The field of the policy object, e.g. `traffic.jwtAuthentication`."},"message":{"type":"string","description":"For status and log; never sent to clients."}}};
 
 function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -3324,9 +3324,59 @@ validate76.errors = vErrors;
 return errors === 0;
 }
 
-const schema30 = {"$id":"ir:///policy/authorization.yaml","title":"Authorization","description":"One rule. Rules of all levels are kept and evaluated together.","type":"object","additionalProperties":false,"required":["action","matchExpressions"],"properties":{"action":{"type":"string","enum":["Allow","Deny","Require"]},"matchExpressions":{"description":"CEL; all must be true for the rule to match. One that does not compile is kept and always errors.","type":"array","minItems":1,"items":{"type":"string"}}}};
+const schema30 = {"$id":"ir:///policy/backend-tunnel.yaml","title":"BackendTunnel","description":"Connections to the backend go through a proxy, by CONNECT. The proxy's own policies (tls, tcp, auth) say how it is reached. Calls fail when it cannot be used.","type":"object","additionalProperties":false,"required":["proxy"],"properties":{"proxy":{"$ref":"../backend-reference.yaml"}}};
 
 function validate78(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+/*# sourceURL="ir:///policy/backend-tunnel.yaml" */;
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.proxy === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "proxy"}};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(key0 === "proxy")){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.proxy !== undefined){
+if(!(validate38(data.proxy, {instancePath:instancePath+"/proxy",parentData:data,parentDataProperty:"proxy",rootData}))){
+vErrors = vErrors === null ? validate38.errors : vErrors.concat(validate38.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err2 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+validate78.errors = vErrors;
+return errors === 0;
+}
+
+const schema31 = {"$id":"ir:///policy/authorization.yaml","title":"Authorization","description":"One rule. Rules of all levels are kept and evaluated together.","type":"object","additionalProperties":false,"required":["action","matchExpressions"],"properties":{"action":{"type":"string","enum":["Allow","Deny","Require"]},"matchExpressions":{"description":"CEL; all must be true for the rule to match. One that does not compile is kept and always errors.","type":"array","minItems":1,"items":{"type":"string"}}}};
+
+function validate81(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/authorization.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -3376,7 +3426,7 @@ vErrors.push(err3);
 errors++;
 }
 if(!(((data0 === "Allow") || (data0 === "Deny")) || (data0 === "Require"))){
-const err4 = {instancePath:instancePath+"/action",schemaPath:"#/properties/action/enum",keyword:"enum",params:{allowedValues: schema30.properties.action.enum}};
+const err4 = {instancePath:instancePath+"/action",schemaPath:"#/properties/action/enum",keyword:"enum",params:{allowedValues: schema31.properties.action.enum}};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -3435,13 +3485,13 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate78.errors = vErrors;
+validate81.errors = vErrors;
 return errors === 0;
 }
 
-const schema31 = {"$id":"ir:///policy/health.yaml","title":"Health","description":"Judges endpoints by their answers and takes bad ones out for a while.","type":"object","additionalProperties":false,"properties":{"unhealthyCondition":{"type":"string","description":"CEL on request and response. Unset: 5xx and gRPC errors are bad."},"eviction":{"title":"HealthEviction","type":"object","additionalProperties":false,"properties":{"durationMs":{"type":"integer","minimum":1,"description":"Unset: what the endpoint asked for, else 3 seconds."},"restoreHealth":{"type":"integer","minimum":0,"maximum":100},"consecutiveFailures":{"type":"integer","minimum":0},"healthThreshold":{"type":"integer","minimum":0,"maximum":100}}}}};
+const schema32 = {"$id":"ir:///policy/health.yaml","title":"Health","description":"Judges endpoints by their answers and takes bad ones out for a while.","type":"object","additionalProperties":false,"properties":{"unhealthyCondition":{"type":"string","description":"CEL on request and response. Unset: 5xx and gRPC errors are bad."},"eviction":{"title":"HealthEviction","type":"object","additionalProperties":false,"properties":{"durationMs":{"type":"integer","minimum":1,"description":"Unset: what the endpoint asked for, else 3 seconds."},"restoreHealth":{"type":"integer","minimum":0,"maximum":100},"consecutiveFailures":{"type":"integer","minimum":0},"healthThreshold":{"type":"integer","minimum":0,"maximum":100}}}}};
 
-function validate80(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate83(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/health.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -3628,14 +3678,14 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate80.errors = vErrors;
+validate83.errors = vErrors;
 return errors === 0;
 }
 
-const schema32 = {"$id":"ir:///policy/transformation.yaml","title":"Transformation","type":"object","additionalProperties":false,"minProperties":1,"properties":{"request":{"$ref":"transform.yaml"},"response":{"$ref":"transform.yaml"}}};
-const schema33 = {"$id":"ir:///policy/transform.yaml","title":"Transform","description":"Order metadata, add, set, remove, body. Values are CEL.","type":"object","additionalProperties":false,"properties":{"metadata":{"type":"array","items":{"$ref":"named-expression.yaml"}},"add":{"type":"array","items":{"$ref":"named-expression.yaml"}},"set":{"type":"array","items":{"$ref":"named-expression.yaml"}},"remove":{"type":"array","items":{"type":"string"}},"body":{"type":"string"}}};
+const schema33 = {"$id":"ir:///policy/transformation.yaml","title":"Transformation","type":"object","additionalProperties":false,"minProperties":1,"properties":{"request":{"$ref":"transform.yaml"},"response":{"$ref":"transform.yaml"}}};
+const schema34 = {"$id":"ir:///policy/transform.yaml","title":"Transform","description":"Order metadata, add, set, remove, body. Values are CEL.","type":"object","additionalProperties":false,"properties":{"metadata":{"type":"array","items":{"$ref":"named-expression.yaml"}},"add":{"type":"array","items":{"$ref":"named-expression.yaml"}},"set":{"type":"array","items":{"$ref":"named-expression.yaml"}},"remove":{"type":"array","items":{"type":"string"}},"body":{"type":"string"}}};
 
-function validate83(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate86(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/transform.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -3769,12 +3819,12 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate83.errors = vErrors;
+validate86.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate82(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate85(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/transformation.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -3802,14 +3852,14 @@ errors++;
 }
 }
 if(data.request !== undefined){
-if(!(validate83(data.request, {instancePath:instancePath+"/request",parentData:data,parentDataProperty:"request",rootData}))){
-vErrors = vErrors === null ? validate83.errors : vErrors.concat(validate83.errors);
+if(!(validate86(data.request, {instancePath:instancePath+"/request",parentData:data,parentDataProperty:"request",rootData}))){
+vErrors = vErrors === null ? validate86.errors : vErrors.concat(validate86.errors);
 errors = vErrors.length;
 }
 }
 if(data.response !== undefined){
-if(!(validate83(data.response, {instancePath:instancePath+"/response",parentData:data,parentDataProperty:"response",rootData}))){
-vErrors = vErrors === null ? validate83.errors : vErrors.concat(validate83.errors);
+if(!(validate86(data.response, {instancePath:instancePath+"/response",parentData:data,parentDataProperty:"response",rootData}))){
+vErrors = vErrors === null ? validate86.errors : vErrors.concat(validate86.errors);
 errors = vErrors.length;
 }
 }
@@ -3824,14 +3874,14 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate82.errors = vErrors;
+validate85.errors = vErrors;
 return errors === 0;
 }
 
-const schema34 = {"$id":"ir:///policy/header-modifier.yaml","title":"HeaderModifier","type":"object","additionalProperties":false,"properties":{"add":{"type":"array","items":{"$ref":"header-value.yaml"}},"set":{"type":"array","items":{"$ref":"header-value.yaml"}},"remove":{"type":"array","items":{"type":"string"}}}};
-const schema35 = {"$id":"ir:///policy/header-value.yaml","title":"HeaderValue","type":"object","additionalProperties":false,"required":["name","value"],"properties":{"name":{"type":"string"},"value":{"type":"string"}}};
+const schema35 = {"$id":"ir:///policy/header-modifier.yaml","title":"HeaderModifier","type":"object","additionalProperties":false,"properties":{"add":{"type":"array","items":{"$ref":"header-value.yaml"}},"set":{"type":"array","items":{"$ref":"header-value.yaml"}},"remove":{"type":"array","items":{"type":"string"}}}};
+const schema36 = {"$id":"ir:///policy/header-value.yaml","title":"HeaderValue","type":"object","additionalProperties":false,"required":["name","value"],"properties":{"name":{"type":"string"},"value":{"type":"string"}}};
 
-function validate91(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate94(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/header-value.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -3903,12 +3953,12 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate91.errors = vErrors;
+validate94.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate90(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate93(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/header-modifier.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -3930,8 +3980,8 @@ let data0 = data.add;
 if(Array.isArray(data0)){
 const len0 = data0.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate91(data0[i0], {instancePath:instancePath+"/add/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate91.errors : vErrors.concat(validate91.errors);
+if(!(validate94(data0[i0], {instancePath:instancePath+"/add/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate94.errors : vErrors.concat(validate94.errors);
 errors = vErrors.length;
 }
 }
@@ -3952,8 +4002,8 @@ let data2 = data.set;
 if(Array.isArray(data2)){
 const len1 = data2.length;
 for(let i1=0; i1<len1; i1++){
-if(!(validate91(data2[i1], {instancePath:instancePath+"/set/" + i1,parentData:data2,parentDataProperty:i1,rootData}))){
-vErrors = vErrors === null ? validate91.errors : vErrors.concat(validate91.errors);
+if(!(validate94(data2[i1], {instancePath:instancePath+"/set/" + i1,parentData:data2,parentDataProperty:i1,rootData}))){
+vErrors = vErrors === null ? validate94.errors : vErrors.concat(validate94.errors);
 errors = vErrors.length;
 }
 }
@@ -4008,14 +4058,14 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate90.errors = vErrors;
+validate93.errors = vErrors;
 return errors === 0;
 }
 
-const schema36 = {"$id":"ir:///policy/request-redirect.yaml","title":"RequestRedirect","type":"object","additionalProperties":false,"required":["status"],"properties":{"scheme":{"type":"string","enum":["http","https"]},"host":{"type":"string"},"port":{"type":"integer","minimum":1,"maximum":65535},"path":{"$ref":"path-modifier.yaml"},"status":{"type":"integer","enum":[301,302,303,307,308]}}};
-const schema37 = {"$id":"ir:///policy/path-modifier.yaml","title":"PathModifier","description":"Exactly one field.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"full":{"type":"string"},"prefix":{"type":"string","description":"Replaces the matched prefix."}}};
+const schema37 = {"$id":"ir:///policy/request-redirect.yaml","title":"RequestRedirect","type":"object","additionalProperties":false,"required":["status"],"properties":{"scheme":{"type":"string","enum":["http","https"]},"host":{"type":"string"},"port":{"type":"integer","minimum":1,"maximum":65535},"path":{"$ref":"path-modifier.yaml"},"status":{"type":"integer","enum":[301,302,303,307,308]}}};
+const schema38 = {"$id":"ir:///policy/path-modifier.yaml","title":"PathModifier","description":"Exactly one field.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"full":{"type":"string"},"prefix":{"type":"string","description":"Replaces the matched prefix."}}};
 
-function validate97(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate100(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/path-modifier.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -4087,12 +4137,12 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate97.errors = vErrors;
+validate100.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate96(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate99(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/request-redirect.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -4132,7 +4182,7 @@ vErrors.push(err2);
 errors++;
 }
 if(!((data0 === "http") || (data0 === "https"))){
-const err3 = {instancePath:instancePath+"/scheme",schemaPath:"#/properties/scheme/enum",keyword:"enum",params:{allowedValues: schema36.properties.scheme.enum}};
+const err3 = {instancePath:instancePath+"/scheme",schemaPath:"#/properties/scheme/enum",keyword:"enum",params:{allowedValues: schema37.properties.scheme.enum}};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -4190,8 +4240,8 @@ errors++;
 }
 }
 if(data.path !== undefined){
-if(!(validate97(data.path, {instancePath:instancePath+"/path",parentData:data,parentDataProperty:"path",rootData}))){
-vErrors = vErrors === null ? validate97.errors : vErrors.concat(validate97.errors);
+if(!(validate100(data.path, {instancePath:instancePath+"/path",parentData:data,parentDataProperty:"path",rootData}))){
+vErrors = vErrors === null ? validate100.errors : vErrors.concat(validate100.errors);
 errors = vErrors.length;
 }
 }
@@ -4208,7 +4258,7 @@ vErrors.push(err8);
 errors++;
 }
 if(!(((((data4 === 301) || (data4 === 302)) || (data4 === 303)) || (data4 === 307)) || (data4 === 308))){
-const err9 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema36.properties.status.enum}};
+const err9 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema37.properties.status.enum}};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -4229,13 +4279,13 @@ vErrors.push(err10);
 }
 errors++;
 }
-validate96.errors = vErrors;
+validate99.errors = vErrors;
 return errors === 0;
 }
 
-const schema38 = {"$id":"ir:///policy/url-rewrite.yaml","title":"UrlRewrite","type":"object","additionalProperties":false,"properties":{"host":{"type":"string"},"path":{"$ref":"path-modifier.yaml"}}};
+const schema39 = {"$id":"ir:///policy/url-rewrite.yaml","title":"UrlRewrite","type":"object","additionalProperties":false,"properties":{"host":{"type":"string"},"path":{"$ref":"path-modifier.yaml"}}};
 
-function validate100(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate103(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/url-rewrite.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -4265,8 +4315,8 @@ errors++;
 }
 }
 if(data.path !== undefined){
-if(!(validate97(data.path, {instancePath:instancePath+"/path",parentData:data,parentDataProperty:"path",rootData}))){
-vErrors = vErrors === null ? validate97.errors : vErrors.concat(validate97.errors);
+if(!(validate100(data.path, {instancePath:instancePath+"/path",parentData:data,parentDataProperty:"path",rootData}))){
+vErrors = vErrors === null ? validate100.errors : vErrors.concat(validate100.errors);
 errors = vErrors.length;
 }
 }
@@ -4281,13 +4331,13 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate100.errors = vErrors;
+validate103.errors = vErrors;
 return errors === 0;
 }
 
-const schema39 = {"$id":"ir:///policy/request-mirror.yaml","title":"RequestMirror","description":"Sends a copy of a part of the requests to another backend and forgets the answer. The copy has no body.","type":"object","additionalProperties":false,"required":["ref","numerator","denominator"],"properties":{"ref":{"$ref":"../backend-reference.yaml"},"numerator":{"type":"integer","minimum":0,"description":"Of the share of requests that are copied."},"denominator":{"type":"integer","minimum":1}}};
+const schema40 = {"$id":"ir:///policy/request-mirror.yaml","title":"RequestMirror","description":"Sends a copy of a part of the requests to another backend and forgets the answer. The copy has no body.","type":"object","additionalProperties":false,"required":["ref","numerator","denominator"],"properties":{"ref":{"$ref":"../backend-reference.yaml"},"numerator":{"type":"integer","minimum":0,"description":"Of the share of requests that are copied."},"denominator":{"type":"integer","minimum":1}}};
 
-function validate103(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate106(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/request-mirror.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -4401,7 +4451,7 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate103.errors = vErrors;
+validate106.errors = vErrors;
 return errors === 0;
 }
 
@@ -4475,55 +4525,61 @@ vErrors = vErrors === null ? validate76.errors : vErrors.concat(validate76.error
 errors = vErrors.length;
 }
 }
-if(data.mcpAuthorization !== undefined){
-if(!(validate78(data.mcpAuthorization, {instancePath:instancePath+"/mcpAuthorization",parentData:data,parentDataProperty:"mcpAuthorization",rootData}))){
+if(data.tunnel !== undefined){
+if(!(validate78(data.tunnel, {instancePath:instancePath+"/tunnel",parentData:data,parentDataProperty:"tunnel",rootData}))){
 vErrors = vErrors === null ? validate78.errors : vErrors.concat(validate78.errors);
 errors = vErrors.length;
 }
 }
+if(data.mcpAuthorization !== undefined){
+if(!(validate81(data.mcpAuthorization, {instancePath:instancePath+"/mcpAuthorization",parentData:data,parentDataProperty:"mcpAuthorization",rootData}))){
+vErrors = vErrors === null ? validate81.errors : vErrors.concat(validate81.errors);
+errors = vErrors.length;
+}
+}
 if(data.health !== undefined){
-if(!(validate80(data.health, {instancePath:instancePath+"/health",parentData:data,parentDataProperty:"health",rootData}))){
-vErrors = vErrors === null ? validate80.errors : vErrors.concat(validate80.errors);
+if(!(validate83(data.health, {instancePath:instancePath+"/health",parentData:data,parentDataProperty:"health",rootData}))){
+vErrors = vErrors === null ? validate83.errors : vErrors.concat(validate83.errors);
 errors = vErrors.length;
 }
 }
 if(data.transformation !== undefined){
-if(!(validate82(data.transformation, {instancePath:instancePath+"/transformation",parentData:data,parentDataProperty:"transformation",rootData}))){
-vErrors = vErrors === null ? validate82.errors : vErrors.concat(validate82.errors);
+if(!(validate85(data.transformation, {instancePath:instancePath+"/transformation",parentData:data,parentDataProperty:"transformation",rootData}))){
+vErrors = vErrors === null ? validate85.errors : vErrors.concat(validate85.errors);
 errors = vErrors.length;
 }
 }
 if(data.requestHeaderModifier !== undefined){
-if(!(validate90(data.requestHeaderModifier, {instancePath:instancePath+"/requestHeaderModifier",parentData:data,parentDataProperty:"requestHeaderModifier",rootData}))){
-vErrors = vErrors === null ? validate90.errors : vErrors.concat(validate90.errors);
+if(!(validate93(data.requestHeaderModifier, {instancePath:instancePath+"/requestHeaderModifier",parentData:data,parentDataProperty:"requestHeaderModifier",rootData}))){
+vErrors = vErrors === null ? validate93.errors : vErrors.concat(validate93.errors);
 errors = vErrors.length;
 }
 }
 if(data.responseHeaderModifier !== undefined){
-if(!(validate90(data.responseHeaderModifier, {instancePath:instancePath+"/responseHeaderModifier",parentData:data,parentDataProperty:"responseHeaderModifier",rootData}))){
-vErrors = vErrors === null ? validate90.errors : vErrors.concat(validate90.errors);
+if(!(validate93(data.responseHeaderModifier, {instancePath:instancePath+"/responseHeaderModifier",parentData:data,parentDataProperty:"responseHeaderModifier",rootData}))){
+vErrors = vErrors === null ? validate93.errors : vErrors.concat(validate93.errors);
 errors = vErrors.length;
 }
 }
 if(data.requestRedirect !== undefined){
-if(!(validate96(data.requestRedirect, {instancePath:instancePath+"/requestRedirect",parentData:data,parentDataProperty:"requestRedirect",rootData}))){
-vErrors = vErrors === null ? validate96.errors : vErrors.concat(validate96.errors);
+if(!(validate99(data.requestRedirect, {instancePath:instancePath+"/requestRedirect",parentData:data,parentDataProperty:"requestRedirect",rootData}))){
+vErrors = vErrors === null ? validate99.errors : vErrors.concat(validate99.errors);
 errors = vErrors.length;
 }
 }
 if(data.urlRewrite !== undefined){
-if(!(validate100(data.urlRewrite, {instancePath:instancePath+"/urlRewrite",parentData:data,parentDataProperty:"urlRewrite",rootData}))){
-vErrors = vErrors === null ? validate100.errors : vErrors.concat(validate100.errors);
+if(!(validate103(data.urlRewrite, {instancePath:instancePath+"/urlRewrite",parentData:data,parentDataProperty:"urlRewrite",rootData}))){
+vErrors = vErrors === null ? validate103.errors : vErrors.concat(validate103.errors);
 errors = vErrors.length;
 }
 }
 if(data.requestMirror !== undefined){
-let data14 = data.requestMirror;
-if(Array.isArray(data14)){
-const len0 = data14.length;
+let data15 = data.requestMirror;
+if(Array.isArray(data15)){
+const len0 = data15.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate103(data14[i0], {instancePath:instancePath+"/requestMirror/" + i0,parentData:data14,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate103.errors : vErrors.concat(validate103.errors);
+if(!(validate106(data15[i0], {instancePath:instancePath+"/requestMirror/" + i0,parentData:data15,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate106.errors : vErrors.concat(validate106.errors);
 errors = vErrors.length;
 }
 }
@@ -4654,10 +4710,10 @@ validate37.errors = vErrors;
 return errors === 0;
 }
 
-const schema40 = {"$id":"ir:///traffic-payload.yaml","title":"TrafficPayload","description":"Route-side policies by field. `requestRedirect`, `urlRewrite` and `requestMirror` come from route filters only.","type":"object","additionalProperties":false,"minProperties":1,"properties":{"deny":{"$ref":"policy/deny.yaml"},"timeout":{"$ref":"policy/timeout.yaml"},"cors":{"$ref":"policy/cors.yaml"},"jwtAuth":{"$ref":"policy/jwt-auth.yaml"},"basicAuth":{"$ref":"policy/basic-auth.yaml"},"apiKey":{"$ref":"policy/api-key.yaml"},"extAuthz":{"$ref":"policy/ext-authz-or-conditional.yaml"},"authorization":{"$ref":"policy/authorization.yaml"},"retry":{"$ref":"policy/retry.yaml"},"localRateLimit":{"$ref":"policy/local-rate-limit.yaml"},"remoteRateLimit":{"$ref":"policy/remote-rate-limit-or-conditional.yaml"},"buffer":{"$ref":"policy/buffer.yaml"},"extProc":{"$ref":"policy/ext-proc-or-conditional.yaml"},"transformation":{"$ref":"policy/transformation-or-conditional.yaml"},"csrf":{"$ref":"policy/csrf.yaml"},"requestHeaderModifier":{"$ref":"policy/header-modifier.yaml"},"responseHeaderModifier":{"$ref":"policy/header-modifier.yaml"},"hostRewrite":{"$ref":"policy/host-rewrite.yaml"},"urlRewrite":{"$ref":"policy/url-rewrite.yaml"},"requestRedirect":{"$ref":"policy/request-redirect.yaml"},"delay":{"$ref":"policy/delay.yaml"},"directResponse":{"$ref":"policy/direct-response-or-conditional.yaml"},"requestMirror":{"type":"array","items":{"$ref":"policy/request-mirror.yaml"}}}};
-const schema41 = {"$id":"ir:///policy/timeout.yaml","title":"Timeout","type":"object","additionalProperties":false,"properties":{"requestMs":{"type":"integer","minimum":1,"description":"Arrival to response headers, retries included."},"backendRequestMs":{"type":"integer","minimum":1,"description":"One attempt to response headers."}}};
+const schema41 = {"$id":"ir:///traffic-payload.yaml","title":"TrafficPayload","description":"Route-side policies by field. `requestRedirect`, `urlRewrite` and `requestMirror` come from route filters only.","type":"object","additionalProperties":false,"minProperties":1,"properties":{"deny":{"$ref":"policy/deny.yaml"},"timeout":{"$ref":"policy/timeout.yaml"},"cors":{"$ref":"policy/cors.yaml"},"jwtAuth":{"$ref":"policy/jwt-auth.yaml"},"basicAuth":{"$ref":"policy/basic-auth.yaml"},"apiKey":{"$ref":"policy/api-key.yaml"},"extAuthz":{"$ref":"policy/ext-authz-or-conditional.yaml"},"authorization":{"$ref":"policy/authorization.yaml"},"retry":{"$ref":"policy/retry.yaml"},"localRateLimit":{"$ref":"policy/local-rate-limit.yaml"},"remoteRateLimit":{"$ref":"policy/remote-rate-limit-or-conditional.yaml"},"buffer":{"$ref":"policy/buffer.yaml"},"extProc":{"$ref":"policy/ext-proc-or-conditional.yaml"},"transformation":{"$ref":"policy/transformation-or-conditional.yaml"},"csrf":{"$ref":"policy/csrf.yaml"},"requestHeaderModifier":{"$ref":"policy/header-modifier.yaml"},"responseHeaderModifier":{"$ref":"policy/header-modifier.yaml"},"hostRewrite":{"$ref":"policy/host-rewrite.yaml"},"urlRewrite":{"$ref":"policy/url-rewrite.yaml"},"requestRedirect":{"$ref":"policy/request-redirect.yaml"},"delay":{"$ref":"policy/delay.yaml"},"directResponse":{"$ref":"policy/direct-response-or-conditional.yaml"},"requestMirror":{"type":"array","items":{"$ref":"policy/request-mirror.yaml"}}}};
+const schema42 = {"$id":"ir:///policy/timeout.yaml","title":"Timeout","type":"object","additionalProperties":false,"properties":{"requestMs":{"type":"integer","minimum":1,"description":"Arrival to response headers, retries included."},"backendRequestMs":{"type":"integer","minimum":1,"description":"One attempt to response headers."}}};
 
-function validate110(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate113(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/timeout.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -4735,13 +4791,13 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate110.errors = vErrors;
+validate113.errors = vErrors;
 return errors === 0;
 }
 
-const schema42 = {"$id":"ir:///policy/cors.yaml","title":"Cors","type":"object","additionalProperties":false,"properties":{"allowOrigins":{"type":"array","items":{"type":"string"}},"allowMethods":{"type":"array","items":{"type":"string"}},"allowHeaders":{"type":"array","items":{"type":"string"}},"exposeHeaders":{"type":"array","items":{"type":"string"}},"allowCredentials":{"type":"boolean"},"maxAgeSeconds":{"type":"integer","minimum":1}}};
+const schema43 = {"$id":"ir:///policy/cors.yaml","title":"Cors","type":"object","additionalProperties":false,"properties":{"allowOrigins":{"type":"array","items":{"type":"string"}},"allowMethods":{"type":"array","items":{"type":"string"}},"allowHeaders":{"type":"array","items":{"type":"string"}},"exposeHeaders":{"type":"array","items":{"type":"string"}},"allowCredentials":{"type":"boolean"},"maxAgeSeconds":{"type":"integer","minimum":1}}};
 
-function validate112(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate115(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/cors.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -4918,15 +4974,15 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate112.errors = vErrors;
+validate115.errors = vErrors;
 return errors === 0;
 }
 
-const schema43 = {"$id":"ir:///policy/jwt-auth.yaml","title":"JwtAuth","description":"Checks JSON Web Tokens. Without a usable key no token is valid, so Strict refuses every request. Location, when unset: header `authorization` with prefix `Bearer` and a blank.","type":"object","additionalProperties":false,"required":["mode","providers"],"properties":{"mode":{"type":"string","enum":["Strict","Optional","Permissive"]},"providers":{"type":"array","items":{"title":"JwtProvider","description":"`jwks` or `unavailable`; with neither the provider has no keys.","type":"object","additionalProperties":false,"required":["issuer"],"properties":{"issuer":{"type":"string","minLength":1,"description":"Equal to claim `iss`."},"audiences":{"type":"array","items":{"type":"string"},"description":"Claim `aud` holds one of them; unset: any."},"jwks":{"type":"string","description":"Public keys, a JSON Web Key Set as text; the operator fetches remote ones."},"source":{"type":"string","description":"Names the remote set the keys are from; the process that fetches it is told of keys it lacks."},"unavailable":{"type":"string","description":"Why there are no keys, for the log."}}}},"mcp":{"title":"McpOauth","description":"Serves the OAuth metadata of an MCP server and leads clients there; goes with the first provider.","type":"object","additionalProperties":false,"properties":{"resourceMetadata":{"type":"object","additionalProperties":true,"description":"Names are served in snake_case."},"provider":{"type":"string","enum":["Auth0","Keycloak","Okta","Descope","Authentik","Entra"]},"clientId":{"type":"string","minLength":1},"clientSecret":{"$ref":"../secret-ref.yaml"}}},"location":{"$ref":"extraction-location.yaml"}}};
-const schema44 = {"$id":"ir:///policy/extraction-location.yaml","title":"ExtractionLocation","description":"Where a credential of the client is read. Exactly one field.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"header":{"$ref":"credential-location.yaml#/properties/header"},"queryParameter":{"$ref":"credential-location.yaml#/properties/queryParameter"},"cookie":{"$ref":"credential-location.yaml#/properties/cookie"},"expression":{"type":"string","description":"CEL giving text; nothing is removed from the request."}}};
-const schema45 = {"title":"HeaderLocation","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string"},"prefix":{"type":"string"}}};
+const schema44 = {"$id":"ir:///policy/jwt-auth.yaml","title":"JwtAuth","description":"Checks JSON Web Tokens. Without a usable key no token is valid, so Strict refuses every request. Location, when unset: header `authorization` with prefix `Bearer` and a blank.","type":"object","additionalProperties":false,"required":["mode","providers"],"properties":{"mode":{"type":"string","enum":["Strict","Optional","Permissive"]},"providers":{"type":"array","items":{"title":"JwtProvider","description":"`jwks` or `unavailable`; with neither the provider has no keys.","type":"object","additionalProperties":false,"required":["issuer"],"properties":{"issuer":{"type":"string","minLength":1,"description":"Equal to claim `iss`."},"audiences":{"type":"array","items":{"type":"string"},"description":"Claim `aud` holds one of them; unset: any."},"jwks":{"type":"string","description":"Public keys, a JSON Web Key Set as text; the operator fetches remote ones."},"source":{"type":"string","description":"Names the remote set the keys are from; the process that fetches it is told of keys it lacks."},"unavailable":{"type":"string","description":"Why there are no keys, for the log."}}}},"mcp":{"title":"McpOauth","description":"Serves the OAuth metadata of an MCP server and leads clients there; goes with the first provider.","type":"object","additionalProperties":false,"properties":{"resourceMetadata":{"type":"object","additionalProperties":true,"description":"Names are served in snake_case."},"provider":{"type":"string","enum":["Auth0","Keycloak","Okta","Descope","Authentik","Entra"]},"clientId":{"type":"string","minLength":1},"clientSecret":{"$ref":"../secret-ref.yaml"}}},"location":{"$ref":"extraction-location.yaml"}}};
+const schema45 = {"$id":"ir:///policy/extraction-location.yaml","title":"ExtractionLocation","description":"Where a credential of the client is read. Exactly one field.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"header":{"$ref":"credential-location.yaml#/properties/header"},"queryParameter":{"$ref":"credential-location.yaml#/properties/queryParameter"},"cookie":{"$ref":"credential-location.yaml#/properties/cookie"},"expression":{"type":"string","description":"CEL giving text; nothing is removed from the request."}}};
+const schema46 = {"title":"HeaderLocation","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string"},"prefix":{"type":"string"}}};
 
-function validate117(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate120(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -4987,122 +5043,122 @@ vErrors.push(err4);
 }
 errors++;
 }
-validate117.errors = vErrors;
+validate120.errors = vErrors;
 return errors === 0;
 }
 
-const schema46 = {"title":"NamedLocation","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string"}}};
+const schema47 = {"title":"NamedLocation","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string"}}};
+
+function validate122(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.name === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "name"}};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(key0 === "name")){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.name !== undefined){
+if(typeof data.name !== "string"){
+const err2 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+}
+else {
+const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+validate122.errors = vErrors;
+return errors === 0;
+}
+
+const schema48 = {"title":"CookieLocation","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string"}}};
+
+function validate124(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.name === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "name"}};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(key0 === "name")){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.name !== undefined){
+if(typeof data.name !== "string"){
+const err2 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+}
+else {
+const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+validate124.errors = vErrors;
+return errors === 0;
+}
+
 
 function validate119(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.name === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "name"}};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-for(const key0 in data){
-if(!(key0 === "name")){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-if(data.name !== undefined){
-if(typeof data.name !== "string"){
-const err2 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"}};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-}
-else {
-const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-validate119.errors = vErrors;
-return errors === 0;
-}
-
-const schema47 = {"title":"CookieLocation","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string"}}};
-
-function validate121(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.name === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "name"}};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-for(const key0 in data){
-if(!(key0 === "name")){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-if(data.name !== undefined){
-if(typeof data.name !== "string"){
-const err2 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"}};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-}
-else {
-const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-validate121.errors = vErrors;
-return errors === 0;
-}
-
-
-function validate116(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/extraction-location.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -5140,20 +5196,20 @@ errors++;
 }
 }
 if(data.header !== undefined){
-if(!(validate117(data.header, {instancePath:instancePath+"/header",parentData:data,parentDataProperty:"header",rootData}))){
-vErrors = vErrors === null ? validate117.errors : vErrors.concat(validate117.errors);
+if(!(validate120(data.header, {instancePath:instancePath+"/header",parentData:data,parentDataProperty:"header",rootData}))){
+vErrors = vErrors === null ? validate120.errors : vErrors.concat(validate120.errors);
 errors = vErrors.length;
 }
 }
 if(data.queryParameter !== undefined){
-if(!(validate119(data.queryParameter, {instancePath:instancePath+"/queryParameter",parentData:data,parentDataProperty:"queryParameter",rootData}))){
-vErrors = vErrors === null ? validate119.errors : vErrors.concat(validate119.errors);
+if(!(validate122(data.queryParameter, {instancePath:instancePath+"/queryParameter",parentData:data,parentDataProperty:"queryParameter",rootData}))){
+vErrors = vErrors === null ? validate122.errors : vErrors.concat(validate122.errors);
 errors = vErrors.length;
 }
 }
 if(data.cookie !== undefined){
-if(!(validate121(data.cookie, {instancePath:instancePath+"/cookie",parentData:data,parentDataProperty:"cookie",rootData}))){
-vErrors = vErrors === null ? validate121.errors : vErrors.concat(validate121.errors);
+if(!(validate124(data.cookie, {instancePath:instancePath+"/cookie",parentData:data,parentDataProperty:"cookie",rootData}))){
+vErrors = vErrors === null ? validate124.errors : vErrors.concat(validate124.errors);
 errors = vErrors.length;
 }
 }
@@ -5180,12 +5236,12 @@ vErrors.push(err4);
 }
 errors++;
 }
-validate116.errors = vErrors;
+validate119.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate114(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate117(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/jwt-auth.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -5235,7 +5291,7 @@ vErrors.push(err3);
 errors++;
 }
 if(!(((data0 === "Strict") || (data0 === "Optional")) || (data0 === "Permissive"))){
-const err4 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/enum",keyword:"enum",params:{allowedValues: schema43.properties.mode.enum}};
+const err4 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/enum",keyword:"enum",params:{allowedValues: schema44.properties.mode.enum}};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -5430,7 +5486,7 @@ vErrors.push(err18);
 errors++;
 }
 if(!((((((data11 === "Auth0") || (data11 === "Keycloak")) || (data11 === "Okta")) || (data11 === "Descope")) || (data11 === "Authentik")) || (data11 === "Entra"))){
-const err19 = {instancePath:instancePath+"/mcp/provider",schemaPath:"#/properties/mcp/properties/provider/enum",keyword:"enum",params:{allowedValues: schema43.properties.mcp.properties.provider.enum}};
+const err19 = {instancePath:instancePath+"/mcp/provider",schemaPath:"#/properties/mcp/properties/provider/enum",keyword:"enum",params:{allowedValues: schema44.properties.mcp.properties.provider.enum}};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -5484,8 +5540,8 @@ errors++;
 }
 }
 if(data.location !== undefined){
-if(!(validate116(data.location, {instancePath:instancePath+"/location",parentData:data,parentDataProperty:"location",rootData}))){
-vErrors = vErrors === null ? validate116.errors : vErrors.concat(validate116.errors);
+if(!(validate119(data.location, {instancePath:instancePath+"/location",parentData:data,parentDataProperty:"location",rootData}))){
+vErrors = vErrors === null ? validate119.errors : vErrors.concat(validate119.errors);
 errors = vErrors.length;
 }
 }
@@ -5500,13 +5556,13 @@ vErrors.push(err23);
 }
 errors++;
 }
-validate114.errors = vErrors;
+validate117.errors = vErrors;
 return errors === 0;
 }
 
-const schema48 = {"$id":"ir:///policy/basic-auth.yaml","title":"BasicAuth","description":"Checks user names and passwords. `users` is the whole htpasswd text, one `name:hash` a line. Without users Strict refuses every request. Location, when unset: header `authorization` with prefix `Basic` and a blank.","type":"object","additionalProperties":false,"required":["mode","realm","users"],"properties":{"mode":{"type":"string","enum":["Strict","Optional"]},"realm":{"type":"string","description":"Named in the challenge of a refusal."},"users":{"$ref":"../secret-ref.yaml"},"location":{"$ref":"extraction-location.yaml"}}};
+const schema49 = {"$id":"ir:///policy/basic-auth.yaml","title":"BasicAuth","description":"Checks user names and passwords. `users` is the whole htpasswd text, one `name:hash` a line. Without users Strict refuses every request. Location, when unset: header `authorization` with prefix `Basic` and a blank.","type":"object","additionalProperties":false,"required":["mode","realm","users"],"properties":{"mode":{"type":"string","enum":["Strict","Optional"]},"realm":{"type":"string","description":"Named in the challenge of a refusal."},"users":{"$ref":"../secret-ref.yaml"},"location":{"$ref":"extraction-location.yaml"}}};
 
-function validate125(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate128(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/basic-auth.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -5566,7 +5622,7 @@ vErrors.push(err4);
 errors++;
 }
 if(!((data0 === "Strict") || (data0 === "Optional"))){
-const err5 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/enum",keyword:"enum",params:{allowedValues: schema48.properties.mode.enum}};
+const err5 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/enum",keyword:"enum",params:{allowedValues: schema49.properties.mode.enum}};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -5595,8 +5651,8 @@ errors = vErrors.length;
 }
 }
 if(data.location !== undefined){
-if(!(validate116(data.location, {instancePath:instancePath+"/location",parentData:data,parentDataProperty:"location",rootData}))){
-vErrors = vErrors === null ? validate116.errors : vErrors.concat(validate116.errors);
+if(!(validate119(data.location, {instancePath:instancePath+"/location",parentData:data,parentDataProperty:"location",rootData}))){
+vErrors = vErrors === null ? validate119.errors : vErrors.concat(validate119.errors);
 errors = vErrors.length;
 }
 }
@@ -5611,13 +5667,13 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate125.errors = vErrors;
+validate128.errors = vErrors;
 return errors === 0;
 }
 
-const schema49 = {"$id":"ir:///policy/api-key.yaml","title":"ApiKey","description":"Checks API keys. Without known keys Strict refuses every request. Location, when unset: header `authorization` with prefix `Bearer` and a blank.","type":"object","additionalProperties":false,"required":["mode"],"properties":{"mode":{"type":"string","enum":["Strict","Optional","Permissive"]},"keys":{"description":"One key each: the key itself, or JSON `{\"key\": \"...\"}` or `{\"keyHash\": \"sha256:<hex>\"}` with optional `metadata`.","type":"array","items":{"$ref":"../secret-ref.yaml"}},"hashes":{"description":"Keys of ConfigMaps. Hashes are no secrets.","type":"array","items":{"title":"ApiKeyHash","type":"object","additionalProperties":false,"required":["keyHash"],"properties":{"keyHash":{"type":"string","description":"`sha256:` and 64 hex digits."},"metadata":{"description":"Fields of CEL `apiKey`.","type":"object","additionalProperties":true}}}},"location":{"$ref":"extraction-location.yaml"}}};
+const schema50 = {"$id":"ir:///policy/api-key.yaml","title":"ApiKey","description":"Checks API keys. Without known keys Strict refuses every request. Location, when unset: header `authorization` with prefix `Bearer` and a blank.","type":"object","additionalProperties":false,"required":["mode"],"properties":{"mode":{"type":"string","enum":["Strict","Optional","Permissive"]},"keys":{"description":"One key each: the key itself, or JSON `{\"key\": \"...\"}` or `{\"keyHash\": \"sha256:<hex>\"}` with optional `metadata`.","type":"array","items":{"$ref":"../secret-ref.yaml"}},"hashes":{"description":"Keys of ConfigMaps. Hashes are no secrets.","type":"array","items":{"title":"ApiKeyHash","type":"object","additionalProperties":false,"required":["keyHash"],"properties":{"keyHash":{"type":"string","description":"`sha256:` and 64 hex digits."},"metadata":{"description":"Fields of CEL `apiKey`.","type":"object","additionalProperties":true}}}},"location":{"$ref":"extraction-location.yaml"}}};
 
-function validate129(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate132(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/api-key.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -5657,7 +5713,7 @@ vErrors.push(err2);
 errors++;
 }
 if(!(((data0 === "Strict") || (data0 === "Optional")) || (data0 === "Permissive"))){
-const err3 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/enum",keyword:"enum",params:{allowedValues: schema49.properties.mode.enum}};
+const err3 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/enum",keyword:"enum",params:{allowedValues: schema50.properties.mode.enum}};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -5770,8 +5826,8 @@ errors++;
 }
 }
 if(data.location !== undefined){
-if(!(validate116(data.location, {instancePath:instancePath+"/location",parentData:data,parentDataProperty:"location",rootData}))){
-vErrors = vErrors === null ? validate116.errors : vErrors.concat(validate116.errors);
+if(!(validate119(data.location, {instancePath:instancePath+"/location",parentData:data,parentDataProperty:"location",rootData}))){
+vErrors = vErrors === null ? validate119.errors : vErrors.concat(validate119.errors);
 errors = vErrors.length;
 }
 }
@@ -5786,13 +5842,13 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate129.errors = vErrors;
+validate132.errors = vErrors;
 return errors === 0;
 }
 
-const schema50 = {"$id":"ir:///policy/ext-authz-or-conditional.yaml","title":"ExtAuthzOrConditional","anyOf":[{"$ref":"ext-authz.yaml"},{"title":"ConditionalExtAuthz","type":"object","additionalProperties":false,"required":["conditional"],"properties":{"conditional":{"type":"array","minItems":1,"items":{"title":"ConditionalExtAuthzEntry","type":"object","additionalProperties":false,"required":["policy"],"properties":{"condition":{"type":"string","description":"CEL; absent means always."},"policy":{"$ref":"ext-authz.yaml"}}}}}}]};
+const schema51 = {"$id":"ir:///policy/ext-authz-or-conditional.yaml","title":"ExtAuthzOrConditional","anyOf":[{"$ref":"ext-authz.yaml"},{"title":"ConditionalExtAuthz","type":"object","additionalProperties":false,"required":["conditional"],"properties":{"conditional":{"type":"array","minItems":1,"items":{"title":"ConditionalExtAuthzEntry","type":"object","additionalProperties":false,"required":["policy"],"properties":{"condition":{"type":"string","description":"CEL; absent means always."},"policy":{"$ref":"ext-authz.yaml"}}}}}}]};
 
-function validate133(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate136(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/ext-authz-or-conditional.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -5946,13 +6002,13 @@ vErrors = null;
 }
 }
 }
-validate133.errors = vErrors;
+validate136.errors = vErrors;
 return errors === 0;
 }
 
-const schema51 = {"$id":"ir:///policy/retry.yaml","title":"Retry","description":"Sends a request again after connection and name failures, upstream timeouts, responses with one of `codes`, and responses for which `condition` is true.","type":"object","additionalProperties":false,"required":["attempts"],"properties":{"attempts":{"type":"integer","minimum":1,"maximum":255,"description":"How many times more; the first one is not counted."},"codes":{"type":"array","items":{"type":"integer","minimum":400,"maximum":599}},"backoffMs":{"type":"integer","minimum":1},"precondition":{"type":"string","description":"CEL; anything but true on the request means no retries."},"condition":{"type":"string","description":"CEL on request and response."}}};
+const schema52 = {"$id":"ir:///policy/retry.yaml","title":"Retry","description":"Sends a request again after connection and name failures, upstream timeouts, responses with one of `codes`, and responses for which `condition` is true.","type":"object","additionalProperties":false,"required":["attempts"],"properties":{"attempts":{"type":"integer","minimum":1,"maximum":255,"description":"How many times more; the first one is not counted."},"codes":{"type":"array","items":{"type":"integer","minimum":400,"maximum":599}},"backoffMs":{"type":"integer","minimum":1},"precondition":{"type":"string","description":"CEL; anything but true on the request means no retries."},"condition":{"type":"string","description":"CEL on request and response."}}};
 
-function validate138(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate141(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/retry.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -6125,13 +6181,13 @@ vErrors.push(err13);
 }
 errors++;
 }
-validate138.errors = vErrors;
+validate141.errors = vErrors;
 return errors === 0;
 }
 
-const schema52 = {"$id":"ir:///policy/local-rate-limit.yaml","title":"LocalRateLimit","description":"Token buckets of one proxy process. All entries are charged.","type":"object","additionalProperties":false,"required":["limits"],"properties":{"limits":{"type":"array","minItems":1,"items":{"title":"LocalLimit","type":"object","additionalProperties":false,"required":["unit","tokensPerFill","fillIntervalMs","tokensMax"],"properties":{"unit":{"type":"string","enum":["Requests","Tokens"]},"tokensPerFill":{"type":"integer","minimum":1},"fillIntervalMs":{"type":"integer","minimum":1},"tokensMax":{"type":"integer","minimum":1,"description":"Limit plus burst."}}}}}};
+const schema53 = {"$id":"ir:///policy/local-rate-limit.yaml","title":"LocalRateLimit","description":"Token buckets of one proxy process. All entries are charged.","type":"object","additionalProperties":false,"required":["limits"],"properties":{"limits":{"type":"array","minItems":1,"items":{"title":"LocalLimit","type":"object","additionalProperties":false,"required":["unit","tokensPerFill","fillIntervalMs","tokensMax"],"properties":{"unit":{"type":"string","enum":["Requests","Tokens"]},"tokensPerFill":{"type":"integer","minimum":1},"fillIntervalMs":{"type":"integer","minimum":1},"tokensMax":{"type":"integer","minimum":1,"description":"Limit plus burst."}}}}}};
 
-function validate140(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate143(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/local-rate-limit.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -6240,7 +6296,7 @@ vErrors.push(err8);
 errors++;
 }
 if(!((data2 === "Requests") || (data2 === "Tokens"))){
-const err9 = {instancePath:instancePath+"/limits/" + i0+"/unit",schemaPath:"#/properties/limits/items/properties/unit/enum",keyword:"enum",params:{allowedValues: schema52.properties.limits.items.properties.unit.enum}};
+const err9 = {instancePath:instancePath+"/limits/" + i0+"/unit",schemaPath:"#/properties/limits/items/properties/unit/enum",keyword:"enum",params:{allowedValues: schema53.properties.limits.items.properties.unit.enum}};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -6360,14 +6416,14 @@ vErrors.push(err18);
 }
 errors++;
 }
-validate140.errors = vErrors;
+validate143.errors = vErrors;
 return errors === 0;
 }
 
-const schema53 = {"$id":"ir:///policy/remote-rate-limit-or-conditional.yaml","title":"RemoteRateLimitOrConditional","anyOf":[{"$ref":"remote-rate-limit.yaml"},{"title":"ConditionalRemoteRateLimit","type":"object","additionalProperties":false,"required":["conditional"],"properties":{"conditional":{"type":"array","minItems":1,"items":{"title":"ConditionalRemoteRateLimitEntry","type":"object","additionalProperties":false,"required":["policy"],"properties":{"condition":{"type":"string","description":"CEL; absent means always."},"policy":{"$ref":"remote-rate-limit.yaml"}}}}}}]};
-const schema54 = {"$id":"ir:///policy/remote-rate-limit.yaml","title":"RemoteRateLimit","description":"Asks a rate limit service (`envoy.service.ratelimit.v3.RateLimitService`) about each request. A service that cannot be reached leaves the decision to `failureMode`.","type":"object","additionalProperties":false,"required":["service","failureMode","domain","descriptors"],"properties":{"service":{"$ref":"../backend-reference.yaml"},"failureMode":{"type":"string","enum":["FailClosed","FailOpen"]},"domain":{"type":"string","minLength":1},"descriptors":{"type":"array","minItems":1,"items":{"title":"RateLimitDescriptor","type":"object","additionalProperties":false,"required":["unit","entries"],"properties":{"unit":{"type":"string","enum":["Requests","Tokens"]},"entries":{"description":"Name to CEL. One that fails drops the whole descriptor.","type":"array","minItems":1,"items":{"$ref":"named-expression.yaml"}},"cost":{"type":"string","description":"CEL; unset: 1 for Requests, total tokens for Tokens. Tokens are charged when the response is over."},"limitOverride":{"title":"RateLimitOverride","type":"object","additionalProperties":false,"required":["requestsPerUnit","unit"],"properties":{"requestsPerUnit":{"type":"integer","minimum":0,"maximum":4294967295},"unit":{"type":"string","enum":["Second","Minute","Hour","Day","Month","Year"]}}}}}}}};
+const schema54 = {"$id":"ir:///policy/remote-rate-limit-or-conditional.yaml","title":"RemoteRateLimitOrConditional","anyOf":[{"$ref":"remote-rate-limit.yaml"},{"title":"ConditionalRemoteRateLimit","type":"object","additionalProperties":false,"required":["conditional"],"properties":{"conditional":{"type":"array","minItems":1,"items":{"title":"ConditionalRemoteRateLimitEntry","type":"object","additionalProperties":false,"required":["policy"],"properties":{"condition":{"type":"string","description":"CEL; absent means always."},"policy":{"$ref":"remote-rate-limit.yaml"}}}}}}]};
+const schema55 = {"$id":"ir:///policy/remote-rate-limit.yaml","title":"RemoteRateLimit","description":"Asks a rate limit service (`envoy.service.ratelimit.v3.RateLimitService`) about each request. A service that cannot be reached leaves the decision to `failureMode`.","type":"object","additionalProperties":false,"required":["service","failureMode","domain","descriptors"],"properties":{"service":{"$ref":"../backend-reference.yaml"},"failureMode":{"type":"string","enum":["FailClosed","FailOpen"]},"domain":{"type":"string","minLength":1},"descriptors":{"type":"array","minItems":1,"items":{"title":"RateLimitDescriptor","type":"object","additionalProperties":false,"required":["unit","entries"],"properties":{"unit":{"type":"string","enum":["Requests","Tokens"]},"entries":{"description":"Name to CEL. One that fails drops the whole descriptor.","type":"array","minItems":1,"items":{"$ref":"named-expression.yaml"}},"cost":{"type":"string","description":"CEL; unset: 1 for Requests, total tokens for Tokens. Tokens are charged when the response is over."},"limitOverride":{"title":"RateLimitOverride","type":"object","additionalProperties":false,"required":["requestsPerUnit","unit"],"properties":{"requestsPerUnit":{"type":"integer","minimum":0,"maximum":4294967295},"unit":{"type":"string","enum":["Second","Minute","Hour","Day","Month","Year"]}}}}}}}};
 
-function validate143(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate146(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/remote-rate-limit.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -6443,7 +6499,7 @@ vErrors.push(err5);
 errors++;
 }
 if(!((data1 === "FailClosed") || (data1 === "FailOpen"))){
-const err6 = {instancePath:instancePath+"/failureMode",schemaPath:"#/properties/failureMode/enum",keyword:"enum",params:{allowedValues: schema54.properties.failureMode.enum}};
+const err6 = {instancePath:instancePath+"/failureMode",schemaPath:"#/properties/failureMode/enum",keyword:"enum",params:{allowedValues: schema55.properties.failureMode.enum}};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -6540,7 +6596,7 @@ vErrors.push(err13);
 errors++;
 }
 if(!((data5 === "Requests") || (data5 === "Tokens"))){
-const err14 = {instancePath:instancePath+"/descriptors/" + i0+"/unit",schemaPath:"#/properties/descriptors/items/properties/unit/enum",keyword:"enum",params:{allowedValues: schema54.properties.descriptors.items.properties.unit.enum}};
+const err14 = {instancePath:instancePath+"/descriptors/" + i0+"/unit",schemaPath:"#/properties/descriptors/items/properties/unit/enum",keyword:"enum",params:{allowedValues: schema55.properties.descriptors.items.properties.unit.enum}};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -6677,7 +6733,7 @@ vErrors.push(err24);
 errors++;
 }
 if(!((((((data11 === "Second") || (data11 === "Minute")) || (data11 === "Hour")) || (data11 === "Day")) || (data11 === "Month")) || (data11 === "Year"))){
-const err25 = {instancePath:instancePath+"/descriptors/" + i0+"/limitOverride/unit",schemaPath:"#/properties/descriptors/items/properties/limitOverride/properties/unit/enum",keyword:"enum",params:{allowedValues: schema54.properties.descriptors.items.properties.limitOverride.properties.unit.enum}};
+const err25 = {instancePath:instancePath+"/descriptors/" + i0+"/limitOverride/unit",schemaPath:"#/properties/descriptors/items/properties/limitOverride/properties/unit/enum",keyword:"enum",params:{allowedValues: schema55.properties.descriptors.items.properties.limitOverride.properties.unit.enum}};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -6734,20 +6790,20 @@ vErrors.push(err29);
 }
 errors++;
 }
-validate143.errors = vErrors;
+validate146.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate142(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate145(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/remote-rate-limit-or-conditional.yaml" */;
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate143(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate143.errors : vErrors.concat(validate143.errors);
+if(!(validate146(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate146.errors : vErrors.concat(validate146.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -6829,8 +6885,8 @@ errors++;
 }
 }
 if(data1.policy !== undefined){
-if(!(validate143(data1.policy, {instancePath:instancePath+"/conditional/" + i0+"/policy",parentData:data1,parentDataProperty:"policy",rootData}))){
-vErrors = vErrors === null ? validate143.errors : vErrors.concat(validate143.errors);
+if(!(validate146(data1.policy, {instancePath:instancePath+"/conditional/" + i0+"/policy",parentData:data1,parentDataProperty:"policy",rootData}))){
+vErrors = vErrors === null ? validate146.errors : vErrors.concat(validate146.errors);
 errors = vErrors.length;
 }
 }
@@ -6893,14 +6949,14 @@ vErrors = null;
 }
 }
 }
-validate142.errors = vErrors;
+validate145.errors = vErrors;
 return errors === 0;
 }
 
-const schema55 = {"$id":"ir:///policy/buffer.yaml","title":"TrafficBuffer","description":"Holds bodies back until they are complete.","type":"object","additionalProperties":false,"minProperties":1,"properties":{"request":{"$ref":"buffer-body.yaml"},"response":{"$ref":"buffer-body.yaml"}}};
-const schema56 = {"$id":"ir:///policy/buffer-body.yaml","title":"BufferBody","type":"object","additionalProperties":false,"required":["failureMode"],"properties":{"bytesMax":{"type":"integer","minimum":0,"description":"Unset: the buffer limit of the listener."},"failureMode":{"type":"string","enum":["FailClosed","FailOpen"],"description":"A larger body: FailClosed refuses it, FailOpen streams it on."}}};
+const schema56 = {"$id":"ir:///policy/buffer.yaml","title":"TrafficBuffer","description":"Holds bodies back until they are complete.","type":"object","additionalProperties":false,"minProperties":1,"properties":{"request":{"$ref":"buffer-body.yaml"},"response":{"$ref":"buffer-body.yaml"}}};
+const schema57 = {"$id":"ir:///policy/buffer-body.yaml","title":"BufferBody","type":"object","additionalProperties":false,"required":["failureMode"],"properties":{"bytesMax":{"type":"integer","minimum":0,"description":"Unset: the buffer limit of the listener."},"failureMode":{"type":"string","enum":["FailClosed","FailOpen"],"description":"A larger body: FailClosed refuses it, FailOpen streams it on."}}};
 
-function validate150(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate153(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/buffer-body.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -6965,7 +7021,7 @@ vErrors.push(err4);
 errors++;
 }
 if(!((data1 === "FailClosed") || (data1 === "FailOpen"))){
-const err5 = {instancePath:instancePath+"/failureMode",schemaPath:"#/properties/failureMode/enum",keyword:"enum",params:{allowedValues: schema56.properties.failureMode.enum}};
+const err5 = {instancePath:instancePath+"/failureMode",schemaPath:"#/properties/failureMode/enum",keyword:"enum",params:{allowedValues: schema57.properties.failureMode.enum}};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -6986,12 +7042,12 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate150.errors = vErrors;
+validate153.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate149(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate152(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/buffer.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -7019,14 +7075,14 @@ errors++;
 }
 }
 if(data.request !== undefined){
-if(!(validate150(data.request, {instancePath:instancePath+"/request",parentData:data,parentDataProperty:"request",rootData}))){
-vErrors = vErrors === null ? validate150.errors : vErrors.concat(validate150.errors);
+if(!(validate153(data.request, {instancePath:instancePath+"/request",parentData:data,parentDataProperty:"request",rootData}))){
+vErrors = vErrors === null ? validate153.errors : vErrors.concat(validate153.errors);
 errors = vErrors.length;
 }
 }
 if(data.response !== undefined){
-if(!(validate150(data.response, {instancePath:instancePath+"/response",parentData:data,parentDataProperty:"response",rootData}))){
-vErrors = vErrors === null ? validate150.errors : vErrors.concat(validate150.errors);
+if(!(validate153(data.response, {instancePath:instancePath+"/response",parentData:data,parentDataProperty:"response",rootData}))){
+vErrors = vErrors === null ? validate153.errors : vErrors.concat(validate153.errors);
 errors = vErrors.length;
 }
 }
@@ -7041,15 +7097,15 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate149.errors = vErrors;
+validate152.errors = vErrors;
 return errors === 0;
 }
 
-const schema57 = {"$id":"ir:///policy/ext-proc-or-conditional.yaml","title":"ExtProcOrConditional","anyOf":[{"$ref":"ext-proc.yaml"},{"title":"ConditionalExtProc","type":"object","additionalProperties":false,"required":["conditional"],"properties":{"conditional":{"type":"array","minItems":1,"items":{"title":"ConditionalExtProcEntry","type":"object","additionalProperties":false,"required":["policy"],"properties":{"condition":{"type":"string","description":"CEL; absent means always."},"policy":{"$ref":"ext-proc.yaml"}}}}}}]};
-const schema58 = {"$id":"ir:///policy/ext-proc.yaml","title":"ExtProc","description":"Lets a service that speaks `envoy.service.ext_proc.v3.ExternalProcessor` see and change requests and responses. A service that cannot be reached, also because the reference names nothing, leaves the decision to `failureMode`.","type":"object","additionalProperties":false,"required":["service","failureMode"],"properties":{"service":{"$ref":"../backend-reference.yaml"},"failureMode":{"type":"string","enum":["FailClosed","FailOpen"],"description":"FailOpen only as long as no part of a body was sent."},"processingOptions":{"title":"ExtProcOptions","description":"Unset: headers and trailers are sent, bodies streamed both ways, modes not overridden.","type":"object","additionalProperties":false,"properties":{"requestHeaderMode":{"$ref":"ext-proc-part-mode.yaml"},"responseHeaderMode":{"$ref":"ext-proc-part-mode.yaml"},"requestBodyMode":{"$ref":"ext-proc-body-mode.yaml"},"responseBodyMode":{"$ref":"ext-proc-body-mode.yaml"},"requestTrailerMode":{"$ref":"ext-proc-part-mode.yaml"},"responseTrailerMode":{"$ref":"ext-proc-part-mode.yaml"},"allowModeOverride":{"type":"boolean"}}},"metadataContext":{"description":"Sent with each message; namespace `gw.dev.grpc_initial_metadata` becomes metadata of the call itself.","type":"array","items":{"title":"ExtProcMetadata","type":"object","additionalProperties":false,"required":["namespace","values"],"properties":{"namespace":{"type":"string"},"values":{"type":"array","items":{"$ref":"named-expression.yaml"}}}}},"requestAttributes":{"type":"array","items":{"$ref":"named-expression.yaml"},"description":"Sent with the first message about the request."},"responseAttributes":{"type":"array","items":{"$ref":"named-expression.yaml"},"description":"Sent with the first message about the response."}}};
-const schema59 = {"$id":"ir:///policy/ext-proc-part-mode.yaml","title":"ExtProcPartMode","type":"string","enum":["Send","Skip"]};
+const schema58 = {"$id":"ir:///policy/ext-proc-or-conditional.yaml","title":"ExtProcOrConditional","anyOf":[{"$ref":"ext-proc.yaml"},{"title":"ConditionalExtProc","type":"object","additionalProperties":false,"required":["conditional"],"properties":{"conditional":{"type":"array","minItems":1,"items":{"title":"ConditionalExtProcEntry","type":"object","additionalProperties":false,"required":["policy"],"properties":{"condition":{"type":"string","description":"CEL; absent means always."},"policy":{"$ref":"ext-proc.yaml"}}}}}}]};
+const schema59 = {"$id":"ir:///policy/ext-proc.yaml","title":"ExtProc","description":"Lets a service that speaks `envoy.service.ext_proc.v3.ExternalProcessor` see and change requests and responses. A service that cannot be reached, also because the reference names nothing, leaves the decision to `failureMode`.","type":"object","additionalProperties":false,"required":["service","failureMode"],"properties":{"service":{"$ref":"../backend-reference.yaml"},"failureMode":{"type":"string","enum":["FailClosed","FailOpen"],"description":"FailOpen only as long as no part of a body was sent."},"processingOptions":{"title":"ExtProcOptions","description":"Unset: headers and trailers are sent, bodies streamed both ways, modes not overridden.","type":"object","additionalProperties":false,"properties":{"requestHeaderMode":{"$ref":"ext-proc-part-mode.yaml"},"responseHeaderMode":{"$ref":"ext-proc-part-mode.yaml"},"requestBodyMode":{"$ref":"ext-proc-body-mode.yaml"},"responseBodyMode":{"$ref":"ext-proc-body-mode.yaml"},"requestTrailerMode":{"$ref":"ext-proc-part-mode.yaml"},"responseTrailerMode":{"$ref":"ext-proc-part-mode.yaml"},"allowModeOverride":{"type":"boolean"}}},"metadataContext":{"description":"Sent with each message; namespace `gw.dev.grpc_initial_metadata` becomes metadata of the call itself.","type":"array","items":{"title":"ExtProcMetadata","type":"object","additionalProperties":false,"required":["namespace","values"],"properties":{"namespace":{"type":"string"},"values":{"type":"array","items":{"$ref":"named-expression.yaml"}}}}},"requestAttributes":{"type":"array","items":{"$ref":"named-expression.yaml"},"description":"Sent with the first message about the request."},"responseAttributes":{"type":"array","items":{"$ref":"named-expression.yaml"},"description":"Sent with the first message about the response."}}};
+const schema60 = {"$id":"ir:///policy/ext-proc-part-mode.yaml","title":"ExtProcPartMode","type":"string","enum":["Send","Skip"]};
 
-function validate157(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate160(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/ext-proc-part-mode.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -7064,7 +7120,7 @@ vErrors.push(err0);
 errors++;
 }
 if(!((data === "Send") || (data === "Skip"))){
-const err1 = {instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema59.enum}};
+const err1 = {instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema60.enum}};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -7073,13 +7129,13 @@ vErrors.push(err1);
 }
 errors++;
 }
-validate157.errors = vErrors;
+validate160.errors = vErrors;
 return errors === 0;
 }
 
-const schema60 = {"$id":"ir:///policy/ext-proc-body-mode.yaml","title":"ExtProcBodyMode","description":"Buffered bodies over 8192 bytes are failures; BufferedPartial shows the first 8192 bytes.","type":"string","enum":["None","Buffered","BufferedPartial","FullDuplexStreamed"]};
+const schema61 = {"$id":"ir:///policy/ext-proc-body-mode.yaml","title":"ExtProcBodyMode","description":"Buffered bodies over 8192 bytes are failures; BufferedPartial shows the first 8192 bytes.","type":"string","enum":["None","Buffered","BufferedPartial","FullDuplexStreamed"]};
 
-function validate160(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate163(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/ext-proc-body-mode.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -7094,7 +7150,7 @@ vErrors.push(err0);
 errors++;
 }
 if(!((((data === "None") || (data === "Buffered")) || (data === "BufferedPartial")) || (data === "FullDuplexStreamed"))){
-const err1 = {instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema60.enum}};
+const err1 = {instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema61.enum}};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -7103,12 +7159,12 @@ vErrors.push(err1);
 }
 errors++;
 }
-validate160.errors = vErrors;
+validate163.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate155(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate158(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/ext-proc.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -7164,7 +7220,7 @@ vErrors.push(err3);
 errors++;
 }
 if(!((data1 === "FailClosed") || (data1 === "FailOpen"))){
-const err4 = {instancePath:instancePath+"/failureMode",schemaPath:"#/properties/failureMode/enum",keyword:"enum",params:{allowedValues: schema58.properties.failureMode.enum}};
+const err4 = {instancePath:instancePath+"/failureMode",schemaPath:"#/properties/failureMode/enum",keyword:"enum",params:{allowedValues: schema59.properties.failureMode.enum}};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -7190,38 +7246,38 @@ errors++;
 }
 }
 if(data2.requestHeaderMode !== undefined){
-if(!(validate157(data2.requestHeaderMode, {instancePath:instancePath+"/processingOptions/requestHeaderMode",parentData:data2,parentDataProperty:"requestHeaderMode",rootData}))){
-vErrors = vErrors === null ? validate157.errors : vErrors.concat(validate157.errors);
+if(!(validate160(data2.requestHeaderMode, {instancePath:instancePath+"/processingOptions/requestHeaderMode",parentData:data2,parentDataProperty:"requestHeaderMode",rootData}))){
+vErrors = vErrors === null ? validate160.errors : vErrors.concat(validate160.errors);
 errors = vErrors.length;
 }
 }
 if(data2.responseHeaderMode !== undefined){
-if(!(validate157(data2.responseHeaderMode, {instancePath:instancePath+"/processingOptions/responseHeaderMode",parentData:data2,parentDataProperty:"responseHeaderMode",rootData}))){
-vErrors = vErrors === null ? validate157.errors : vErrors.concat(validate157.errors);
+if(!(validate160(data2.responseHeaderMode, {instancePath:instancePath+"/processingOptions/responseHeaderMode",parentData:data2,parentDataProperty:"responseHeaderMode",rootData}))){
+vErrors = vErrors === null ? validate160.errors : vErrors.concat(validate160.errors);
 errors = vErrors.length;
 }
 }
 if(data2.requestBodyMode !== undefined){
-if(!(validate160(data2.requestBodyMode, {instancePath:instancePath+"/processingOptions/requestBodyMode",parentData:data2,parentDataProperty:"requestBodyMode",rootData}))){
-vErrors = vErrors === null ? validate160.errors : vErrors.concat(validate160.errors);
+if(!(validate163(data2.requestBodyMode, {instancePath:instancePath+"/processingOptions/requestBodyMode",parentData:data2,parentDataProperty:"requestBodyMode",rootData}))){
+vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
 errors = vErrors.length;
 }
 }
 if(data2.responseBodyMode !== undefined){
-if(!(validate160(data2.responseBodyMode, {instancePath:instancePath+"/processingOptions/responseBodyMode",parentData:data2,parentDataProperty:"responseBodyMode",rootData}))){
-vErrors = vErrors === null ? validate160.errors : vErrors.concat(validate160.errors);
+if(!(validate163(data2.responseBodyMode, {instancePath:instancePath+"/processingOptions/responseBodyMode",parentData:data2,parentDataProperty:"responseBodyMode",rootData}))){
+vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
 errors = vErrors.length;
 }
 }
 if(data2.requestTrailerMode !== undefined){
-if(!(validate157(data2.requestTrailerMode, {instancePath:instancePath+"/processingOptions/requestTrailerMode",parentData:data2,parentDataProperty:"requestTrailerMode",rootData}))){
-vErrors = vErrors === null ? validate157.errors : vErrors.concat(validate157.errors);
+if(!(validate160(data2.requestTrailerMode, {instancePath:instancePath+"/processingOptions/requestTrailerMode",parentData:data2,parentDataProperty:"requestTrailerMode",rootData}))){
+vErrors = vErrors === null ? validate160.errors : vErrors.concat(validate160.errors);
 errors = vErrors.length;
 }
 }
 if(data2.responseTrailerMode !== undefined){
-if(!(validate157(data2.responseTrailerMode, {instancePath:instancePath+"/processingOptions/responseTrailerMode",parentData:data2,parentDataProperty:"responseTrailerMode",rootData}))){
-vErrors = vErrors === null ? validate157.errors : vErrors.concat(validate157.errors);
+if(!(validate160(data2.responseTrailerMode, {instancePath:instancePath+"/processingOptions/responseTrailerMode",parentData:data2,parentDataProperty:"responseTrailerMode",rootData}))){
+vErrors = vErrors === null ? validate160.errors : vErrors.concat(validate160.errors);
 errors = vErrors.length;
 }
 }
@@ -7401,20 +7457,20 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate155.errors = vErrors;
+validate158.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate154(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate157(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/ext-proc-or-conditional.yaml" */;
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate155(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+if(!(validate158(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate158.errors : vErrors.concat(validate158.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -7496,8 +7552,8 @@ errors++;
 }
 }
 if(data1.policy !== undefined){
-if(!(validate155(data1.policy, {instancePath:instancePath+"/conditional/" + i0+"/policy",parentData:data1,parentDataProperty:"policy",rootData}))){
-vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+if(!(validate158(data1.policy, {instancePath:instancePath+"/conditional/" + i0+"/policy",parentData:data1,parentDataProperty:"policy",rootData}))){
+vErrors = vErrors === null ? validate158.errors : vErrors.concat(validate158.errors);
 errors = vErrors.length;
 }
 }
@@ -7560,21 +7616,21 @@ vErrors = null;
 }
 }
 }
-validate154.errors = vErrors;
+validate157.errors = vErrors;
 return errors === 0;
 }
 
-const schema61 = {"$id":"ir:///policy/transformation-or-conditional.yaml","title":"TransformationOrConditional","anyOf":[{"$ref":"transformation.yaml"},{"title":"ConditionalTransformation","type":"object","additionalProperties":false,"required":["conditional"],"properties":{"conditional":{"type":"array","minItems":1,"items":{"title":"ConditionalTransformationEntry","type":"object","additionalProperties":false,"required":["policy"],"properties":{"condition":{"type":"string","description":"CEL; absent means always."},"policy":{"$ref":"transformation.yaml"}}}}}}]};
+const schema62 = {"$id":"ir:///policy/transformation-or-conditional.yaml","title":"TransformationOrConditional","anyOf":[{"$ref":"transformation.yaml"},{"title":"ConditionalTransformation","type":"object","additionalProperties":false,"required":["conditional"],"properties":{"conditional":{"type":"array","minItems":1,"items":{"title":"ConditionalTransformationEntry","type":"object","additionalProperties":false,"required":["policy"],"properties":{"condition":{"type":"string","description":"CEL; absent means always."},"policy":{"$ref":"transformation.yaml"}}}}}}]};
 
-function validate171(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate174(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/transformation-or-conditional.yaml" */;
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate82(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate82.errors : vErrors.concat(validate82.errors);
+if(!(validate85(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate85.errors : vErrors.concat(validate85.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -7656,8 +7712,8 @@ errors++;
 }
 }
 if(data1.policy !== undefined){
-if(!(validate82(data1.policy, {instancePath:instancePath+"/conditional/" + i0+"/policy",parentData:data1,parentDataProperty:"policy",rootData}))){
-vErrors = vErrors === null ? validate82.errors : vErrors.concat(validate82.errors);
+if(!(validate85(data1.policy, {instancePath:instancePath+"/conditional/" + i0+"/policy",parentData:data1,parentDataProperty:"policy",rootData}))){
+vErrors = vErrors === null ? validate85.errors : vErrors.concat(validate85.errors);
 errors = vErrors.length;
 }
 }
@@ -7720,13 +7776,13 @@ vErrors = null;
 }
 }
 }
-validate171.errors = vErrors;
+validate174.errors = vErrors;
 return errors === 0;
 }
 
-const schema62 = {"$id":"ir:///policy/csrf.yaml","title":"Csrf","type":"object","additionalProperties":false,"properties":{"additionalOrigins":{"type":"array","items":{"type":"string"}}}};
+const schema63 = {"$id":"ir:///policy/csrf.yaml","title":"Csrf","type":"object","additionalProperties":false,"properties":{"additionalOrigins":{"type":"array","items":{"type":"string"}}}};
 
-function validate175(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate178(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/csrf.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -7782,13 +7838,13 @@ vErrors.push(err3);
 }
 errors++;
 }
-validate175.errors = vErrors;
+validate178.errors = vErrors;
 return errors === 0;
 }
 
-const schema63 = {"$id":"ir:///policy/host-rewrite.yaml","title":"HostRewrite","type":"object","additionalProperties":false,"required":["mode"],"properties":{"mode":{"type":"string","enum":["Auto","None"]}}};
+const schema64 = {"$id":"ir:///policy/host-rewrite.yaml","title":"HostRewrite","type":"object","additionalProperties":false,"required":["mode"],"properties":{"mode":{"type":"string","enum":["Auto","None"]}}};
 
-function validate179(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate182(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/host-rewrite.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -7828,7 +7884,7 @@ vErrors.push(err2);
 errors++;
 }
 if(!((data0 === "Auto") || (data0 === "None"))){
-const err3 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/enum",keyword:"enum",params:{allowedValues: schema63.properties.mode.enum}};
+const err3 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/enum",keyword:"enum",params:{allowedValues: schema64.properties.mode.enum}};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -7849,13 +7905,13 @@ vErrors.push(err4);
 }
 errors++;
 }
-validate179.errors = vErrors;
+validate182.errors = vErrors;
 return errors === 0;
 }
 
-const schema64 = {"$id":"ir:///policy/delay.yaml","title":"Delay","description":"Waits before a request is forwarded. Exactly one field.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"ms":{"type":"number","minimum":0},"expression":{"type":"string","description":"CEL that gives a duration or a number of milliseconds."}}};
+const schema65 = {"$id":"ir:///policy/delay.yaml","title":"Delay","description":"Waits before a request is forwarded. Exactly one field.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"ms":{"type":"number","minimum":0},"expression":{"type":"string","description":"CEL that gives a duration or a number of milliseconds."}}};
 
-function validate183(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate186(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/delay.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -7940,14 +7996,14 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate183.errors = vErrors;
+validate186.errors = vErrors;
 return errors === 0;
 }
 
-const schema65 = {"$id":"ir:///policy/direct-response-or-conditional.yaml","title":"DirectResponseOrConditional","anyOf":[{"$ref":"direct-response.yaml"},{"title":"ConditionalDirectResponse","type":"object","additionalProperties":false,"required":["conditional"],"properties":{"conditional":{"type":"array","minItems":1,"items":{"title":"ConditionalDirectResponseEntry","type":"object","additionalProperties":false,"required":["policy"],"properties":{"condition":{"type":"string","description":"CEL; absent means always."},"policy":{"$ref":"direct-response.yaml"}}}}}}]};
-const schema66 = {"$id":"ir:///policy/direct-response.yaml","title":"DirectResponse","type":"object","additionalProperties":false,"required":["status"],"properties":{"status":{"type":"integer","minimum":200,"maximum":599},"body":{"type":"string"},"bodyExpression":{"type":"string","description":"CEL."},"headers":{"type":"array","items":{"$ref":"named-expression.yaml"}}}};
+const schema66 = {"$id":"ir:///policy/direct-response-or-conditional.yaml","title":"DirectResponseOrConditional","anyOf":[{"$ref":"direct-response.yaml"},{"title":"ConditionalDirectResponse","type":"object","additionalProperties":false,"required":["conditional"],"properties":{"conditional":{"type":"array","minItems":1,"items":{"title":"ConditionalDirectResponseEntry","type":"object","additionalProperties":false,"required":["policy"],"properties":{"condition":{"type":"string","description":"CEL; absent means always."},"policy":{"$ref":"direct-response.yaml"}}}}}}]};
+const schema67 = {"$id":"ir:///policy/direct-response.yaml","title":"DirectResponse","type":"object","additionalProperties":false,"required":["status"],"properties":{"status":{"type":"integer","minimum":200,"maximum":599},"body":{"type":"string"},"bodyExpression":{"type":"string","description":"CEL."},"headers":{"type":"array","items":{"$ref":"named-expression.yaml"}}}};
 
-function validate186(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate189(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/direct-response.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -8066,20 +8122,20 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate186.errors = vErrors;
+validate189.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate185(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate188(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/direct-response-or-conditional.yaml" */;
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate186(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate186.errors : vErrors.concat(validate186.errors);
+if(!(validate189(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate189.errors : vErrors.concat(validate189.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -8161,8 +8217,8 @@ errors++;
 }
 }
 if(data1.policy !== undefined){
-if(!(validate186(data1.policy, {instancePath:instancePath+"/conditional/" + i0+"/policy",parentData:data1,parentDataProperty:"policy",rootData}))){
-vErrors = vErrors === null ? validate186.errors : vErrors.concat(validate186.errors);
+if(!(validate189(data1.policy, {instancePath:instancePath+"/conditional/" + i0+"/policy",parentData:data1,parentDataProperty:"policy",rootData}))){
+vErrors = vErrors === null ? validate189.errors : vErrors.concat(validate189.errors);
 errors = vErrors.length;
 }
 }
@@ -8225,12 +8281,12 @@ vErrors = null;
 }
 }
 }
-validate185.errors = vErrors;
+validate188.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate108(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate111(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///traffic-payload.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -8246,7 +8302,7 @@ vErrors.push(err0);
 errors++;
 }
 for(const key0 in data){
-if(!(func2.call(schema40.properties, key0))){
+if(!(func2.call(schema41.properties, key0))){
 const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
 if(vErrors === null){
 vErrors = [err1];
@@ -8264,128 +8320,128 @@ errors = vErrors.length;
 }
 }
 if(data.timeout !== undefined){
-if(!(validate110(data.timeout, {instancePath:instancePath+"/timeout",parentData:data,parentDataProperty:"timeout",rootData}))){
-vErrors = vErrors === null ? validate110.errors : vErrors.concat(validate110.errors);
+if(!(validate113(data.timeout, {instancePath:instancePath+"/timeout",parentData:data,parentDataProperty:"timeout",rootData}))){
+vErrors = vErrors === null ? validate113.errors : vErrors.concat(validate113.errors);
 errors = vErrors.length;
 }
 }
 if(data.cors !== undefined){
-if(!(validate112(data.cors, {instancePath:instancePath+"/cors",parentData:data,parentDataProperty:"cors",rootData}))){
-vErrors = vErrors === null ? validate112.errors : vErrors.concat(validate112.errors);
+if(!(validate115(data.cors, {instancePath:instancePath+"/cors",parentData:data,parentDataProperty:"cors",rootData}))){
+vErrors = vErrors === null ? validate115.errors : vErrors.concat(validate115.errors);
 errors = vErrors.length;
 }
 }
 if(data.jwtAuth !== undefined){
-if(!(validate114(data.jwtAuth, {instancePath:instancePath+"/jwtAuth",parentData:data,parentDataProperty:"jwtAuth",rootData}))){
-vErrors = vErrors === null ? validate114.errors : vErrors.concat(validate114.errors);
+if(!(validate117(data.jwtAuth, {instancePath:instancePath+"/jwtAuth",parentData:data,parentDataProperty:"jwtAuth",rootData}))){
+vErrors = vErrors === null ? validate117.errors : vErrors.concat(validate117.errors);
 errors = vErrors.length;
 }
 }
 if(data.basicAuth !== undefined){
-if(!(validate125(data.basicAuth, {instancePath:instancePath+"/basicAuth",parentData:data,parentDataProperty:"basicAuth",rootData}))){
-vErrors = vErrors === null ? validate125.errors : vErrors.concat(validate125.errors);
+if(!(validate128(data.basicAuth, {instancePath:instancePath+"/basicAuth",parentData:data,parentDataProperty:"basicAuth",rootData}))){
+vErrors = vErrors === null ? validate128.errors : vErrors.concat(validate128.errors);
 errors = vErrors.length;
 }
 }
 if(data.apiKey !== undefined){
-if(!(validate129(data.apiKey, {instancePath:instancePath+"/apiKey",parentData:data,parentDataProperty:"apiKey",rootData}))){
-vErrors = vErrors === null ? validate129.errors : vErrors.concat(validate129.errors);
+if(!(validate132(data.apiKey, {instancePath:instancePath+"/apiKey",parentData:data,parentDataProperty:"apiKey",rootData}))){
+vErrors = vErrors === null ? validate132.errors : vErrors.concat(validate132.errors);
 errors = vErrors.length;
 }
 }
 if(data.extAuthz !== undefined){
-if(!(validate133(data.extAuthz, {instancePath:instancePath+"/extAuthz",parentData:data,parentDataProperty:"extAuthz",rootData}))){
-vErrors = vErrors === null ? validate133.errors : vErrors.concat(validate133.errors);
+if(!(validate136(data.extAuthz, {instancePath:instancePath+"/extAuthz",parentData:data,parentDataProperty:"extAuthz",rootData}))){
+vErrors = vErrors === null ? validate136.errors : vErrors.concat(validate136.errors);
 errors = vErrors.length;
 }
 }
 if(data.authorization !== undefined){
-if(!(validate78(data.authorization, {instancePath:instancePath+"/authorization",parentData:data,parentDataProperty:"authorization",rootData}))){
-vErrors = vErrors === null ? validate78.errors : vErrors.concat(validate78.errors);
+if(!(validate81(data.authorization, {instancePath:instancePath+"/authorization",parentData:data,parentDataProperty:"authorization",rootData}))){
+vErrors = vErrors === null ? validate81.errors : vErrors.concat(validate81.errors);
 errors = vErrors.length;
 }
 }
 if(data.retry !== undefined){
-if(!(validate138(data.retry, {instancePath:instancePath+"/retry",parentData:data,parentDataProperty:"retry",rootData}))){
-vErrors = vErrors === null ? validate138.errors : vErrors.concat(validate138.errors);
+if(!(validate141(data.retry, {instancePath:instancePath+"/retry",parentData:data,parentDataProperty:"retry",rootData}))){
+vErrors = vErrors === null ? validate141.errors : vErrors.concat(validate141.errors);
 errors = vErrors.length;
 }
 }
 if(data.localRateLimit !== undefined){
-if(!(validate140(data.localRateLimit, {instancePath:instancePath+"/localRateLimit",parentData:data,parentDataProperty:"localRateLimit",rootData}))){
-vErrors = vErrors === null ? validate140.errors : vErrors.concat(validate140.errors);
+if(!(validate143(data.localRateLimit, {instancePath:instancePath+"/localRateLimit",parentData:data,parentDataProperty:"localRateLimit",rootData}))){
+vErrors = vErrors === null ? validate143.errors : vErrors.concat(validate143.errors);
 errors = vErrors.length;
 }
 }
 if(data.remoteRateLimit !== undefined){
-if(!(validate142(data.remoteRateLimit, {instancePath:instancePath+"/remoteRateLimit",parentData:data,parentDataProperty:"remoteRateLimit",rootData}))){
-vErrors = vErrors === null ? validate142.errors : vErrors.concat(validate142.errors);
+if(!(validate145(data.remoteRateLimit, {instancePath:instancePath+"/remoteRateLimit",parentData:data,parentDataProperty:"remoteRateLimit",rootData}))){
+vErrors = vErrors === null ? validate145.errors : vErrors.concat(validate145.errors);
 errors = vErrors.length;
 }
 }
 if(data.buffer !== undefined){
-if(!(validate149(data.buffer, {instancePath:instancePath+"/buffer",parentData:data,parentDataProperty:"buffer",rootData}))){
-vErrors = vErrors === null ? validate149.errors : vErrors.concat(validate149.errors);
+if(!(validate152(data.buffer, {instancePath:instancePath+"/buffer",parentData:data,parentDataProperty:"buffer",rootData}))){
+vErrors = vErrors === null ? validate152.errors : vErrors.concat(validate152.errors);
 errors = vErrors.length;
 }
 }
 if(data.extProc !== undefined){
-if(!(validate154(data.extProc, {instancePath:instancePath+"/extProc",parentData:data,parentDataProperty:"extProc",rootData}))){
-vErrors = vErrors === null ? validate154.errors : vErrors.concat(validate154.errors);
+if(!(validate157(data.extProc, {instancePath:instancePath+"/extProc",parentData:data,parentDataProperty:"extProc",rootData}))){
+vErrors = vErrors === null ? validate157.errors : vErrors.concat(validate157.errors);
 errors = vErrors.length;
 }
 }
 if(data.transformation !== undefined){
-if(!(validate171(data.transformation, {instancePath:instancePath+"/transformation",parentData:data,parentDataProperty:"transformation",rootData}))){
-vErrors = vErrors === null ? validate171.errors : vErrors.concat(validate171.errors);
+if(!(validate174(data.transformation, {instancePath:instancePath+"/transformation",parentData:data,parentDataProperty:"transformation",rootData}))){
+vErrors = vErrors === null ? validate174.errors : vErrors.concat(validate174.errors);
 errors = vErrors.length;
 }
 }
 if(data.csrf !== undefined){
-if(!(validate175(data.csrf, {instancePath:instancePath+"/csrf",parentData:data,parentDataProperty:"csrf",rootData}))){
-vErrors = vErrors === null ? validate175.errors : vErrors.concat(validate175.errors);
+if(!(validate178(data.csrf, {instancePath:instancePath+"/csrf",parentData:data,parentDataProperty:"csrf",rootData}))){
+vErrors = vErrors === null ? validate178.errors : vErrors.concat(validate178.errors);
 errors = vErrors.length;
 }
 }
 if(data.requestHeaderModifier !== undefined){
-if(!(validate90(data.requestHeaderModifier, {instancePath:instancePath+"/requestHeaderModifier",parentData:data,parentDataProperty:"requestHeaderModifier",rootData}))){
-vErrors = vErrors === null ? validate90.errors : vErrors.concat(validate90.errors);
+if(!(validate93(data.requestHeaderModifier, {instancePath:instancePath+"/requestHeaderModifier",parentData:data,parentDataProperty:"requestHeaderModifier",rootData}))){
+vErrors = vErrors === null ? validate93.errors : vErrors.concat(validate93.errors);
 errors = vErrors.length;
 }
 }
 if(data.responseHeaderModifier !== undefined){
-if(!(validate90(data.responseHeaderModifier, {instancePath:instancePath+"/responseHeaderModifier",parentData:data,parentDataProperty:"responseHeaderModifier",rootData}))){
-vErrors = vErrors === null ? validate90.errors : vErrors.concat(validate90.errors);
+if(!(validate93(data.responseHeaderModifier, {instancePath:instancePath+"/responseHeaderModifier",parentData:data,parentDataProperty:"responseHeaderModifier",rootData}))){
+vErrors = vErrors === null ? validate93.errors : vErrors.concat(validate93.errors);
 errors = vErrors.length;
 }
 }
 if(data.hostRewrite !== undefined){
-if(!(validate179(data.hostRewrite, {instancePath:instancePath+"/hostRewrite",parentData:data,parentDataProperty:"hostRewrite",rootData}))){
-vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+if(!(validate182(data.hostRewrite, {instancePath:instancePath+"/hostRewrite",parentData:data,parentDataProperty:"hostRewrite",rootData}))){
+vErrors = vErrors === null ? validate182.errors : vErrors.concat(validate182.errors);
 errors = vErrors.length;
 }
 }
 if(data.urlRewrite !== undefined){
-if(!(validate100(data.urlRewrite, {instancePath:instancePath+"/urlRewrite",parentData:data,parentDataProperty:"urlRewrite",rootData}))){
-vErrors = vErrors === null ? validate100.errors : vErrors.concat(validate100.errors);
+if(!(validate103(data.urlRewrite, {instancePath:instancePath+"/urlRewrite",parentData:data,parentDataProperty:"urlRewrite",rootData}))){
+vErrors = vErrors === null ? validate103.errors : vErrors.concat(validate103.errors);
 errors = vErrors.length;
 }
 }
 if(data.requestRedirect !== undefined){
-if(!(validate96(data.requestRedirect, {instancePath:instancePath+"/requestRedirect",parentData:data,parentDataProperty:"requestRedirect",rootData}))){
-vErrors = vErrors === null ? validate96.errors : vErrors.concat(validate96.errors);
+if(!(validate99(data.requestRedirect, {instancePath:instancePath+"/requestRedirect",parentData:data,parentDataProperty:"requestRedirect",rootData}))){
+vErrors = vErrors === null ? validate99.errors : vErrors.concat(validate99.errors);
 errors = vErrors.length;
 }
 }
 if(data.delay !== undefined){
-if(!(validate183(data.delay, {instancePath:instancePath+"/delay",parentData:data,parentDataProperty:"delay",rootData}))){
-vErrors = vErrors === null ? validate183.errors : vErrors.concat(validate183.errors);
+if(!(validate186(data.delay, {instancePath:instancePath+"/delay",parentData:data,parentDataProperty:"delay",rootData}))){
+vErrors = vErrors === null ? validate186.errors : vErrors.concat(validate186.errors);
 errors = vErrors.length;
 }
 }
 if(data.directResponse !== undefined){
-if(!(validate185(data.directResponse, {instancePath:instancePath+"/directResponse",parentData:data,parentDataProperty:"directResponse",rootData}))){
-vErrors = vErrors === null ? validate185.errors : vErrors.concat(validate185.errors);
+if(!(validate188(data.directResponse, {instancePath:instancePath+"/directResponse",parentData:data,parentDataProperty:"directResponse",rootData}))){
+vErrors = vErrors === null ? validate188.errors : vErrors.concat(validate188.errors);
 errors = vErrors.length;
 }
 }
@@ -8394,8 +8450,8 @@ let data22 = data.requestMirror;
 if(Array.isArray(data22)){
 const len0 = data22.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate103(data22[i0], {instancePath:instancePath+"/requestMirror/" + i0,parentData:data22,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate103.errors : vErrors.concat(validate103.errors);
+if(!(validate106(data22[i0], {instancePath:instancePath+"/requestMirror/" + i0,parentData:data22,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate106.errors : vErrors.concat(validate106.errors);
 errors = vErrors.length;
 }
 }
@@ -8422,7 +8478,7 @@ vErrors.push(err3);
 }
 errors++;
 }
-validate108.errors = vErrors;
+validate111.errors = vErrors;
 return errors === 0;
 }
 
@@ -8745,8 +8801,8 @@ errors++;
 }
 }
 if(data.inlinePolicies !== undefined){
-if(!(validate108(data.inlinePolicies, {instancePath:instancePath+"/inlinePolicies",parentData:data,parentDataProperty:"inlinePolicies",rootData}))){
-vErrors = vErrors === null ? validate108.errors : vErrors.concat(validate108.errors);
+if(!(validate111(data.inlinePolicies, {instancePath:instancePath+"/inlinePolicies",parentData:data,parentDataProperty:"inlinePolicies",rootData}))){
+vErrors = vErrors === null ? validate111.errors : vErrors.concat(validate111.errors);
 errors = vErrors.length;
 }
 }
@@ -8765,9 +8821,9 @@ validate31.errors = vErrors;
 return errors === 0;
 }
 
-const schema67 = {"$id":"ir:///tcp-route.yaml","title":"TCPRoute","description":"One rule of a TCPRoute or TLSRoute on one listener. In the order of their keys, the first that fits wins.","type":"object","additionalProperties":false,"required":["key","listenerKey","name","hostnames","backends"],"properties":{"key":{"type":"string","minLength":1},"listenerKey":{"type":"string"},"kind":{"type":"string","enum":["TCPRoute","TLSRoute"]},"name":{"$ref":"object-name.yaml"},"ruleName":{"type":"string"},"hostnames":{"type":"array","items":{"type":"string"}},"backends":{"type":"array","items":{"$ref":"route-backend.yaml"}}}};
+const schema68 = {"$id":"ir:///tcp-route.yaml","title":"TCPRoute","description":"One rule of a TCPRoute or TLSRoute on one listener. In the order of their keys, the first that fits wins.","type":"object","additionalProperties":false,"required":["key","listenerKey","name","hostnames","backends"],"properties":{"key":{"type":"string","minLength":1},"listenerKey":{"type":"string"},"kind":{"type":"string","enum":["TCPRoute","TLSRoute"]},"name":{"$ref":"object-name.yaml"},"ruleName":{"type":"string"},"hostnames":{"type":"array","items":{"type":"string"}},"backends":{"type":"array","items":{"$ref":"route-backend.yaml"}}}};
 
-function validate194(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate197(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///tcp-route.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -8884,7 +8940,7 @@ vErrors.push(err9);
 errors++;
 }
 if(!((data2 === "TCPRoute") || (data2 === "TLSRoute"))){
-const err10 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema67.properties.kind.enum}};
+const err10 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema68.properties.kind.enum}};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -8973,16 +9029,16 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate194.errors = vErrors;
+validate197.errors = vErrors;
 return errors === 0;
 }
 
-const schema68 = {"$id":"ir:///backend.yaml","title":"Backend","description":"A GwBackend or one generated part of it. Exactly one of static, dynamic, ai, mcp, agentCore, invalid.","type":"object","additionalProperties":false,"required":["key","name"],"properties":{"key":{"type":"string","minLength":1,"description":"`{namespace}/{name}` or `{namespace}/{name}/{target}`"},"name":{"$ref":"object-name.yaml"},"section":{"type":"string","description":"MCP target or provider name when this backend is a generated part."},"static":{"title":"StaticTarget","description":"Either host and port, or unixPath.","type":"object","additionalProperties":false,"properties":{"host":{"type":"string"},"port":{"type":"integer","minimum":1,"maximum":65535},"unixPath":{"type":"string"}}},"a2a":{"type":"boolean","description":"The static target speaks A2A."},"dynamic":{"type":"object","additionalProperties":false,"description":"Destination from the Host header or SNI."},"ai":{"$ref":"ai-backend.yaml"},"mcp":{"$ref":"mcp-backend.yaml"},"agentCore":{"title":"AgentCoreBackend","type":"object","additionalProperties":false,"required":["agentRuntimeRef"],"properties":{"agentRuntimeRef":{"type":"string"},"qualifier":{"type":"string"}}},"invalid":{"type":"string","description":"Why the backend cannot be used; requests fail with 500."},"inlinePolicies":{"$ref":"backend-payload.yaml"}}};
-const schema69 = {"$id":"ir:///ai-backend.yaml","title":"AIBackend","type":"object","additionalProperties":false,"required":["groups"],"properties":{"groups":{"description":"Priority order; providers of one group are equal.","type":"array","minItems":1,"items":{"title":"ProviderGroup","type":"object","additionalProperties":false,"required":["providers"],"properties":{"providers":{"type":"array","minItems":1,"items":{"$ref":"ai-provider.yaml"}}}}}}};
-const schema70 = {"$id":"ir:///ai-provider.yaml","title":"AIProvider","type":"object","additionalProperties":false,"required":["name","provider"],"properties":{"name":{"type":"string","minLength":1},"provider":{"title":"ProviderSettings","description":"Exactly one field; what the slots stand for is in the GwBackend reference.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"p1":{"$ref":"model-choice.yaml"},"p4":{"$ref":"model-choice.yaml"},"custom":{"title":"CustomProvider","type":"object","additionalProperties":false,"required":["formats"],"properties":{"model":{"type":"string"},"formats":{"type":"array","minItems":1,"items":{"title":"ProviderFormat","type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","enum":["Completions","Messages","Responses","Embeddings","AnthropicTokenCount","Realtime","Rerank"]},"path":{"type":"string"}}}}}},"unsupported":{"title":"UnsupportedProvider","description":"A provider this version cannot speak to; requests fail with 500 and say so.","type":"object","additionalProperties":false,"required":["slot","message"],"properties":{"slot":{"type":"string"},"message":{"type":"string"}}}}},"hostOverride":{"title":"HostOverride","type":"object","additionalProperties":false,"required":["host","port"],"properties":{"host":{"type":"string"},"port":{"type":"integer","minimum":1,"maximum":65535}}},"backendRef":{"$ref":"backend-reference.yaml"},"pathOverride":{"type":"string"},"pathPrefix":{"type":"string"},"inlinePolicies":{"$ref":"backend-payload.yaml"}}};
-const schema71 = {"$id":"ir:///model-choice.yaml","title":"ModelChoice","type":"object","additionalProperties":false,"properties":{"model":{"type":"string","description":"Overrides the model of the request."}}};
+const schema69 = {"$id":"ir:///backend.yaml","title":"Backend","description":"A GwBackend or one generated part of it. Exactly one of static, dynamic, ai, mcp, agentCore, invalid.","type":"object","additionalProperties":false,"required":["key","name"],"properties":{"key":{"type":"string","minLength":1,"description":"`{namespace}/{name}` or `{namespace}/{name}/{target}`"},"name":{"$ref":"object-name.yaml"},"section":{"type":"string","description":"MCP target or provider name when this backend is a generated part."},"static":{"title":"StaticTarget","description":"Either host and port, or unixPath.","type":"object","additionalProperties":false,"properties":{"host":{"type":"string"},"port":{"type":"integer","minimum":1,"maximum":65535},"unixPath":{"type":"string"}}},"a2a":{"type":"boolean","description":"The static target speaks A2A."},"dynamic":{"type":"object","additionalProperties":false,"description":"Destination from the Host header or SNI."},"ai":{"$ref":"ai-backend.yaml"},"mcp":{"$ref":"mcp-backend.yaml"},"agentCore":{"title":"AgentCoreBackend","type":"object","additionalProperties":false,"required":["agentRuntimeRef"],"properties":{"agentRuntimeRef":{"type":"string"},"qualifier":{"type":"string"}}},"invalid":{"type":"string","description":"Why the backend cannot be used; requests fail with 500."},"inlinePolicies":{"$ref":"backend-payload.yaml"}}};
+const schema70 = {"$id":"ir:///ai-backend.yaml","title":"AIBackend","type":"object","additionalProperties":false,"required":["groups"],"properties":{"groups":{"description":"Priority order; providers of one group are equal.","type":"array","minItems":1,"items":{"title":"ProviderGroup","type":"object","additionalProperties":false,"required":["providers"],"properties":{"providers":{"type":"array","minItems":1,"items":{"$ref":"ai-provider.yaml"}}}}}}};
+const schema71 = {"$id":"ir:///ai-provider.yaml","title":"AIProvider","type":"object","additionalProperties":false,"required":["name","provider"],"properties":{"name":{"type":"string","minLength":1},"provider":{"title":"ProviderSettings","description":"Exactly one field; what the slots stand for is in the GwBackend reference.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"p1":{"$ref":"model-choice.yaml"},"p4":{"$ref":"model-choice.yaml"},"custom":{"title":"CustomProvider","type":"object","additionalProperties":false,"required":["formats"],"properties":{"model":{"type":"string"},"formats":{"type":"array","minItems":1,"items":{"title":"ProviderFormat","type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","enum":["Completions","Messages","Responses","Embeddings","AnthropicTokenCount","Realtime","Rerank"]},"path":{"type":"string"}}}}}},"unsupported":{"title":"UnsupportedProvider","description":"A provider this version cannot speak to; requests fail with 500 and say so.","type":"object","additionalProperties":false,"required":["slot","message"],"properties":{"slot":{"type":"string"},"message":{"type":"string"}}}}},"hostOverride":{"title":"HostOverride","type":"object","additionalProperties":false,"required":["host","port"],"properties":{"host":{"type":"string"},"port":{"type":"integer","minimum":1,"maximum":65535}}},"backendRef":{"$ref":"backend-reference.yaml"},"pathOverride":{"type":"string"},"pathPrefix":{"type":"string"},"inlinePolicies":{"$ref":"backend-payload.yaml"}}};
+const schema72 = {"$id":"ir:///model-choice.yaml","title":"ModelChoice","type":"object","additionalProperties":false,"properties":{"model":{"type":"string","description":"Overrides the model of the request."}}};
 
-function validate202(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate205(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///model-choice.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -9022,12 +9078,12 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate202.errors = vErrors;
+validate205.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate201(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate204(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///ai-provider.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -9125,14 +9181,14 @@ errors++;
 }
 }
 if(data1.p1 !== undefined){
-if(!(validate202(data1.p1, {instancePath:instancePath+"/provider/p1",parentData:data1,parentDataProperty:"p1",rootData}))){
-vErrors = vErrors === null ? validate202.errors : vErrors.concat(validate202.errors);
+if(!(validate205(data1.p1, {instancePath:instancePath+"/provider/p1",parentData:data1,parentDataProperty:"p1",rootData}))){
+vErrors = vErrors === null ? validate205.errors : vErrors.concat(validate205.errors);
 errors = vErrors.length;
 }
 }
 if(data1.p4 !== undefined){
-if(!(validate202(data1.p4, {instancePath:instancePath+"/provider/p4",parentData:data1,parentDataProperty:"p4",rootData}))){
-vErrors = vErrors === null ? validate202.errors : vErrors.concat(validate202.errors);
+if(!(validate205(data1.p4, {instancePath:instancePath+"/provider/p4",parentData:data1,parentDataProperty:"p4",rootData}))){
+vErrors = vErrors === null ? validate205.errors : vErrors.concat(validate205.errors);
 errors = vErrors.length;
 }
 }
@@ -9225,7 +9281,7 @@ vErrors.push(err14);
 errors++;
 }
 if(!(((((((data8 === "Completions") || (data8 === "Messages")) || (data8 === "Responses")) || (data8 === "Embeddings")) || (data8 === "AnthropicTokenCount")) || (data8 === "Realtime")) || (data8 === "Rerank"))){
-const err15 = {instancePath:instancePath+"/provider/custom/formats/" + i0+"/type",schemaPath:"#/properties/provider/properties/custom/properties/formats/items/properties/type/enum",keyword:"enum",params:{allowedValues: schema70.properties.provider.properties.custom.properties.formats.items.properties.type.enum}};
+const err15 = {instancePath:instancePath+"/provider/custom/formats/" + i0+"/type",schemaPath:"#/properties/provider/properties/custom/properties/formats/items/properties/type/enum",keyword:"enum",params:{allowedValues: schema71.properties.provider.properties.custom.properties.formats.items.properties.type.enum}};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -9507,12 +9563,12 @@ vErrors.push(err37);
 }
 errors++;
 }
-validate201.errors = vErrors;
+validate204.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate200(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate203(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///ai-backend.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -9593,8 +9649,8 @@ errors++;
 }
 const len1 = data2.length;
 for(let i1=0; i1<len1; i1++){
-if(!(validate201(data2[i1], {instancePath:instancePath+"/groups/" + i0+"/providers/" + i1,parentData:data2,parentDataProperty:i1,rootData}))){
-vErrors = vErrors === null ? validate201.errors : vErrors.concat(validate201.errors);
+if(!(validate204(data2[i1], {instancePath:instancePath+"/groups/" + i0+"/providers/" + i1,parentData:data2,parentDataProperty:i1,rootData}))){
+vErrors = vErrors === null ? validate204.errors : vErrors.concat(validate204.errors);
 errors = vErrors.length;
 }
 }
@@ -9645,14 +9701,14 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate200.errors = vErrors;
+validate203.errors = vErrors;
 return errors === 0;
 }
 
-const schema72 = {"$id":"ir:///mcp-backend.yaml","title":"MCPBackend","type":"object","additionalProperties":false,"required":["targets","sessionRouting","prefixMode","failureMode"],"properties":{"targets":{"type":"array","items":{"$ref":"mcp-target.yaml"}},"sessionRouting":{"type":"string","enum":["Stateful","Stateless"]},"prefixMode":{"type":"string","enum":["Conditional","Always","Never"]},"failureMode":{"type":"string","enum":["FailOpen","FailClosed"]}}};
-const schema73 = {"$id":"ir:///mcp-target.yaml","title":"MCPTarget","description":"Exactly one of ref, stdio.","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1},"ref":{"$ref":"backend-reference.yaml"},"protocol":{"type":"string","enum":["StreamableHTTP","SSE"]},"path":{"type":"string"},"stdio":{"title":"StdioTarget","description":"Standalone files only. A child process for each session.","type":"object","additionalProperties":false,"required":["cmd"],"properties":{"cmd":{"type":"string","minLength":1},"args":{"type":"array","items":{"type":"string"}},"env":{"type":"object","additionalProperties":{"type":"string"}}}}}};
+const schema73 = {"$id":"ir:///mcp-backend.yaml","title":"MCPBackend","type":"object","additionalProperties":false,"required":["targets","sessionRouting","prefixMode","failureMode"],"properties":{"targets":{"type":"array","items":{"$ref":"mcp-target.yaml"}},"sessionRouting":{"type":"string","enum":["Stateful","Stateless"]},"prefixMode":{"type":"string","enum":["Conditional","Always","Never"]},"failureMode":{"type":"string","enum":["FailOpen","FailClosed"]}}};
+const schema74 = {"$id":"ir:///mcp-target.yaml","title":"MCPTarget","description":"Exactly one of ref, stdio.","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1},"ref":{"$ref":"backend-reference.yaml"},"protocol":{"type":"string","enum":["StreamableHTTP","SSE"]},"path":{"type":"string"},"stdio":{"title":"StdioTarget","description":"Standalone files only. A child process for each session.","type":"object","additionalProperties":false,"required":["cmd"],"properties":{"cmd":{"type":"string","minLength":1},"args":{"type":"array","items":{"type":"string"}},"env":{"type":"object","additionalProperties":{"type":"string"}}}}}};
 
-function validate210(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate213(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///mcp-target.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -9723,7 +9779,7 @@ vErrors.push(err4);
 errors++;
 }
 if(!((data2 === "StreamableHTTP") || (data2 === "SSE"))){
-const err5 = {instancePath:instancePath+"/protocol",schemaPath:"#/properties/protocol/enum",keyword:"enum",params:{allowedValues: schema73.properties.protocol.enum}};
+const err5 = {instancePath:instancePath+"/protocol",schemaPath:"#/properties/protocol/enum",keyword:"enum",params:{allowedValues: schema74.properties.protocol.enum}};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -9873,12 +9929,12 @@ vErrors.push(err16);
 }
 errors++;
 }
-validate210.errors = vErrors;
+validate213.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate209(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate212(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///mcp-backend.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -9940,8 +9996,8 @@ let data0 = data.targets;
 if(Array.isArray(data0)){
 const len0 = data0.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate210(data0[i0], {instancePath:instancePath+"/targets/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate210.errors : vErrors.concat(validate210.errors);
+if(!(validate213(data0[i0], {instancePath:instancePath+"/targets/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate213.errors : vErrors.concat(validate213.errors);
 errors = vErrors.length;
 }
 }
@@ -9970,7 +10026,7 @@ vErrors.push(err6);
 errors++;
 }
 if(!((data2 === "Stateful") || (data2 === "Stateless"))){
-const err7 = {instancePath:instancePath+"/sessionRouting",schemaPath:"#/properties/sessionRouting/enum",keyword:"enum",params:{allowedValues: schema72.properties.sessionRouting.enum}};
+const err7 = {instancePath:instancePath+"/sessionRouting",schemaPath:"#/properties/sessionRouting/enum",keyword:"enum",params:{allowedValues: schema73.properties.sessionRouting.enum}};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -9993,7 +10049,7 @@ vErrors.push(err8);
 errors++;
 }
 if(!(((data3 === "Conditional") || (data3 === "Always")) || (data3 === "Never"))){
-const err9 = {instancePath:instancePath+"/prefixMode",schemaPath:"#/properties/prefixMode/enum",keyword:"enum",params:{allowedValues: schema72.properties.prefixMode.enum}};
+const err9 = {instancePath:instancePath+"/prefixMode",schemaPath:"#/properties/prefixMode/enum",keyword:"enum",params:{allowedValues: schema73.properties.prefixMode.enum}};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -10016,7 +10072,7 @@ vErrors.push(err10);
 errors++;
 }
 if(!((data4 === "FailOpen") || (data4 === "FailClosed"))){
-const err11 = {instancePath:instancePath+"/failureMode",schemaPath:"#/properties/failureMode/enum",keyword:"enum",params:{allowedValues: schema72.properties.failureMode.enum}};
+const err11 = {instancePath:instancePath+"/failureMode",schemaPath:"#/properties/failureMode/enum",keyword:"enum",params:{allowedValues: schema73.properties.failureMode.enum}};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -10037,12 +10093,12 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate209.errors = vErrors;
+validate212.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate198(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate201(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///backend.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -10068,7 +10124,7 @@ vErrors.push(err1);
 errors++;
 }
 for(const key0 in data){
-if(!(func2.call(schema68.properties, key0))){
+if(!(func2.call(schema69.properties, key0))){
 const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
 if(vErrors === null){
 vErrors = [err2];
@@ -10246,14 +10302,14 @@ errors++;
 }
 }
 if(data.ai !== undefined){
-if(!(validate200(data.ai, {instancePath:instancePath+"/ai",parentData:data,parentDataProperty:"ai",rootData}))){
-vErrors = vErrors === null ? validate200.errors : vErrors.concat(validate200.errors);
+if(!(validate203(data.ai, {instancePath:instancePath+"/ai",parentData:data,parentDataProperty:"ai",rootData}))){
+vErrors = vErrors === null ? validate203.errors : vErrors.concat(validate203.errors);
 errors = vErrors.length;
 }
 }
 if(data.mcp !== undefined){
-if(!(validate209(data.mcp, {instancePath:instancePath+"/mcp",parentData:data,parentDataProperty:"mcp",rootData}))){
-vErrors = vErrors === null ? validate209.errors : vErrors.concat(validate209.errors);
+if(!(validate212(data.mcp, {instancePath:instancePath+"/mcp",parentData:data,parentDataProperty:"mcp",rootData}))){
+vErrors = vErrors === null ? validate212.errors : vErrors.concat(validate212.errors);
 errors = vErrors.length;
 }
 }
@@ -10347,14 +10403,14 @@ vErrors.push(err22);
 }
 errors++;
 }
-validate198.errors = vErrors;
+validate201.errors = vErrors;
 return errors === 0;
 }
 
-const schema74 = {"$id":"ir:///policy.yaml","title":"Policy","description":"One field of one policy object on one target. The proxy merges policies by target; the operator does not flatten.","type":"object","additionalProperties":false,"required":["key","name","target","policy"],"properties":{"key":{"type":"string","minLength":1},"name":{"title":"PolicyName","type":"object","additionalProperties":false,"required":["kind","namespace","name"],"properties":{"kind":{"type":"string"},"namespace":{"type":"string"},"name":{"type":"string"}}},"target":{"$ref":"policy-target.yaml"},"phase":{"type":"string","enum":["PreRouting","PostRouting"],"description":"Traffic policies only; absent means PostRouting."},"inheritance":{"type":"string","enum":["Override"],"description":"Locks the fields it sets against more specific levels."},"policy":{"title":"PolicyPayload","description":"Exactly one section holding exactly one field.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"frontend":{"$ref":"frontend-payload.yaml"},"traffic":{"$ref":"traffic-payload.yaml"},"backend":{"$ref":"backend-payload.yaml"}}}}};
-const schema75 = {"$id":"ir:///policy-target.yaml","title":"PolicyTarget","description":"Exactly one field.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"gateway":{"title":"GatewayTarget","type":"object","additionalProperties":false,"required":["namespace","name"],"properties":{"namespace":{"type":"string"},"name":{"type":"string"},"listener":{"type":"string"},"port":{"type":"integer"}}},"listenerSet":{"title":"ListenerSetTarget","type":"object","additionalProperties":false,"required":["namespace","name"],"properties":{"namespace":{"type":"string"},"name":{"type":"string"},"section":{"type":"string"}}},"route":{"title":"RouteTarget","type":"object","additionalProperties":false,"required":["kind","namespace","name"],"properties":{"kind":{"type":"string","enum":["HTTPRoute","GRPCRoute"]},"namespace":{"type":"string"},"name":{"type":"string"},"ruleName":{"type":"string"}}},"service":{"title":"ServiceTarget","type":"object","additionalProperties":false,"required":["hostname","namespace"],"properties":{"hostname":{"type":"string"},"namespace":{"type":"string"},"port":{"type":"integer"}}},"backend":{"title":"BackendTarget","type":"object","additionalProperties":false,"required":["namespace","name"],"properties":{"namespace":{"type":"string"},"name":{"type":"string"},"section":{"type":"string"}}}}};
+const schema75 = {"$id":"ir:///policy.yaml","title":"Policy","description":"One field of one policy object on one target. The proxy merges policies by target; the operator does not flatten.","type":"object","additionalProperties":false,"required":["key","name","target","policy"],"properties":{"key":{"type":"string","minLength":1},"name":{"title":"PolicyName","type":"object","additionalProperties":false,"required":["kind","namespace","name"],"properties":{"kind":{"type":"string"},"namespace":{"type":"string"},"name":{"type":"string"}}},"target":{"$ref":"policy-target.yaml"},"phase":{"type":"string","enum":["PreRouting","PostRouting"],"description":"Traffic policies only; absent means PostRouting."},"inheritance":{"type":"string","enum":["Override"],"description":"Locks the fields it sets against more specific levels."},"policy":{"title":"PolicyPayload","description":"Exactly one section holding exactly one field.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"frontend":{"$ref":"frontend-payload.yaml"},"traffic":{"$ref":"traffic-payload.yaml"},"backend":{"$ref":"backend-payload.yaml"}}}}};
+const schema76 = {"$id":"ir:///policy-target.yaml","title":"PolicyTarget","description":"Exactly one field.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"gateway":{"title":"GatewayTarget","type":"object","additionalProperties":false,"required":["namespace","name"],"properties":{"namespace":{"type":"string"},"name":{"type":"string"},"listener":{"type":"string"},"port":{"type":"integer"}}},"listenerSet":{"title":"ListenerSetTarget","type":"object","additionalProperties":false,"required":["namespace","name"],"properties":{"namespace":{"type":"string"},"name":{"type":"string"},"section":{"type":"string"}}},"route":{"title":"RouteTarget","type":"object","additionalProperties":false,"required":["kind","namespace","name"],"properties":{"kind":{"type":"string","enum":["HTTPRoute","GRPCRoute"]},"namespace":{"type":"string"},"name":{"type":"string"},"ruleName":{"type":"string"}}},"service":{"title":"ServiceTarget","type":"object","additionalProperties":false,"required":["hostname","namespace"],"properties":{"hostname":{"type":"string"},"namespace":{"type":"string"},"port":{"type":"integer"}}},"backend":{"title":"BackendTarget","type":"object","additionalProperties":false,"required":["namespace","name"],"properties":{"namespace":{"type":"string"},"name":{"type":"string"},"section":{"type":"string"}}}}};
 
-function validate217(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate220(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy-target.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -10628,7 +10684,7 @@ vErrors.push(err22);
 errors++;
 }
 if(!((data10 === "HTTPRoute") || (data10 === "GRPCRoute"))){
-const err23 = {instancePath:instancePath+"/route/kind",schemaPath:"#/properties/route/properties/kind/enum",keyword:"enum",params:{allowedValues: schema75.properties.route.properties.kind.enum}};
+const err23 = {instancePath:instancePath+"/route/kind",schemaPath:"#/properties/route/properties/kind/enum",keyword:"enum",params:{allowedValues: schema76.properties.route.properties.kind.enum}};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -10864,20 +10920,20 @@ vErrors.push(err42);
 }
 errors++;
 }
-validate217.errors = vErrors;
+validate220.errors = vErrors;
 return errors === 0;
 }
 
-const schema76 = {"$id":"ir:///frontend-payload.yaml","title":"FrontendPayload","type":"object","additionalProperties":false,"minProperties":1,"properties":{"deny":{"$ref":"policy/deny.yaml"},"http":{"$ref":"policy/frontend-http.yaml"},"accessLog":{"$ref":"policy/access-log.yaml"},"tracing":{"$ref":"policy/tracing.yaml"},"metrics":{"$ref":"policy/metrics.yaml"},"networkAuthorization":{"$ref":"policy/authorization.yaml"},"tls":{"$ref":"policy/frontend-tls.yaml"},"tcp":{"$ref":"policy/frontend-tcp.yaml"},"connect":{"$ref":"policy/frontend-connect.yaml"},"proxyProtocol":{"$ref":"policy/frontend-proxy-protocol.yaml"}}};
-const schema77 = {"$id":"ir:///policy/frontend-http.yaml","title":"FrontendHTTP","type":"object","additionalProperties":false,"properties":{"bufferBytesMax":{"type":"integer","minimum":1,"description":"Default 2 MiB."},"http1HeadersMax":{"type":"integer","minimum":1,"maximum":4096,"description":"Default 100."},"http1IdleTimeoutMs":{"type":"integer","minimum":1,"description":"Default 10 minutes."},"http1HeaderCase":{"type":"string","enum":["Lowercase","Preserve"]},"maxConnectionDurationMs":{"type":"integer","minimum":1},"http2WindowBytes":{"type":"integer","minimum":1,"maximum":2147483647,"description":"Of one stream. Default 65535."},"http2ConnectionWindowBytes":{"type":"integer","minimum":65535,"maximum":2147483647,"description":"Default 1 MiB."},"http2FrameBytes":{"type":"integer","minimum":16384,"maximum":16777215,"description":"Default 16 KiB."},"http2HeaderBytesMax":{"type":"integer","minimum":1,"maximum":1048576,"description":"Default 16 KiB."},"http2KeepaliveIntervalMs":{"type":"integer","minimum":1,"description":"Absent means no pings."},"http2KeepaliveTimeoutMs":{"type":"integer","minimum":1,"description":"Default 20 seconds."}}};
+const schema77 = {"$id":"ir:///frontend-payload.yaml","title":"FrontendPayload","type":"object","additionalProperties":false,"minProperties":1,"properties":{"deny":{"$ref":"policy/deny.yaml"},"http":{"$ref":"policy/frontend-http.yaml"},"accessLog":{"$ref":"policy/access-log.yaml"},"tracing":{"$ref":"policy/tracing.yaml"},"metrics":{"$ref":"policy/metrics.yaml"},"networkAuthorization":{"$ref":"policy/authorization.yaml"},"tls":{"$ref":"policy/frontend-tls.yaml"},"tcp":{"$ref":"policy/frontend-tcp.yaml"},"connect":{"$ref":"policy/frontend-connect.yaml"},"proxyProtocol":{"$ref":"policy/frontend-proxy-protocol.yaml"}}};
+const schema78 = {"$id":"ir:///policy/frontend-http.yaml","title":"FrontendHTTP","type":"object","additionalProperties":false,"properties":{"bufferBytesMax":{"type":"integer","minimum":1,"description":"Default 2 MiB."},"http1HeadersMax":{"type":"integer","minimum":1,"maximum":4096,"description":"Default 100."},"http1IdleTimeoutMs":{"type":"integer","minimum":1,"description":"Default 10 minutes."},"http1HeaderCase":{"type":"string","enum":["Lowercase","Preserve"]},"maxConnectionDurationMs":{"type":"integer","minimum":1},"http2WindowBytes":{"type":"integer","minimum":1,"maximum":2147483647,"description":"Of one stream. Default 65535."},"http2ConnectionWindowBytes":{"type":"integer","minimum":65535,"maximum":2147483647,"description":"Default 1 MiB."},"http2FrameBytes":{"type":"integer","minimum":16384,"maximum":16777215,"description":"Default 16 KiB."},"http2HeaderBytesMax":{"type":"integer","minimum":1,"maximum":1048576,"description":"Default 16 KiB."},"http2KeepaliveIntervalMs":{"type":"integer","minimum":1,"description":"Absent means no pings."},"http2KeepaliveTimeoutMs":{"type":"integer","minimum":1,"description":"Default 20 seconds."}}};
 
-function validate221(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate224(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/frontend-http.yaml" */;
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func2.call(schema77.properties, key0))){
+if(!(func2.call(schema78.properties, key0))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
 if(vErrors === null){
 vErrors = [err0];
@@ -10986,7 +11042,7 @@ vErrors.push(err8);
 errors++;
 }
 if(!((data3 === "Lowercase") || (data3 === "Preserve"))){
-const err9 = {instancePath:instancePath+"/http1HeaderCase",schemaPath:"#/properties/http1HeaderCase/enum",keyword:"enum",params:{allowedValues: schema77.properties.http1HeaderCase.enum}};
+const err9 = {instancePath:instancePath+"/http1HeaderCase",schemaPath:"#/properties/http1HeaderCase/enum",keyword:"enum",params:{allowedValues: schema78.properties.http1HeaderCase.enum}};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -11222,14 +11278,14 @@ vErrors.push(err28);
 }
 errors++;
 }
-validate221.errors = vErrors;
+validate224.errors = vErrors;
 return errors === 0;
 }
 
-const schema78 = {"$id":"ir:///policy/access-log.yaml","title":"AccessLog","type":"object","additionalProperties":false,"properties":{"filter":{"type":"string","description":"CEL; logs only when true."},"add":{"type":"array","items":{"$ref":"named-expression.yaml"}},"remove":{"type":"array","items":{"type":"string"}},"otlp":{"title":"OtlpAccessLog","description":"Sent besides the line; has nothing of the fields above.","type":"object","additionalProperties":false,"required":["target"],"properties":{"target":{"$ref":"otlp-target.yaml"},"filter":{"type":"string","description":"CEL; sends only when true."},"add":{"type":"array","items":{"$ref":"named-expression.yaml"}},"remove":{"type":"array","items":{"type":"string"}}}}}};
-const schema79 = {"$id":"ir:///policy/otlp-target.yaml","title":"OtlpTarget","description":"A collector of the OpenTelemetry protocol and how it is called.","type":"object","additionalProperties":false,"required":["service","protocol"],"properties":{"service":{"$ref":"../backend-reference.yaml"},"protocol":{"type":"string","enum":["GRPC","HTTP"]},"path":{"type":"string","description":"HTTP only; the default path of the signal when unset."}}};
+const schema79 = {"$id":"ir:///policy/access-log.yaml","title":"AccessLog","type":"object","additionalProperties":false,"properties":{"filter":{"type":"string","description":"CEL; logs only when true."},"add":{"type":"array","items":{"$ref":"named-expression.yaml"}},"remove":{"type":"array","items":{"type":"string"}},"otlp":{"title":"OtlpAccessLog","description":"Sent besides the line; has nothing of the fields above.","type":"object","additionalProperties":false,"required":["target"],"properties":{"target":{"$ref":"otlp-target.yaml"},"filter":{"type":"string","description":"CEL; sends only when true."},"add":{"type":"array","items":{"$ref":"named-expression.yaml"}},"remove":{"type":"array","items":{"type":"string"}}}}}};
+const schema80 = {"$id":"ir:///policy/otlp-target.yaml","title":"OtlpTarget","description":"A collector of the OpenTelemetry protocol and how it is called.","type":"object","additionalProperties":false,"required":["service","protocol"],"properties":{"service":{"$ref":"../backend-reference.yaml"},"protocol":{"type":"string","enum":["GRPC","HTTP"]},"path":{"type":"string","description":"HTTP only; the default path of the signal when unset."}}};
 
-function validate225(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate228(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/otlp-target.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -11285,7 +11341,7 @@ vErrors.push(err3);
 errors++;
 }
 if(!((data1 === "GRPC") || (data1 === "HTTP"))){
-const err4 = {instancePath:instancePath+"/protocol",schemaPath:"#/properties/protocol/enum",keyword:"enum",params:{allowedValues: schema79.properties.protocol.enum}};
+const err4 = {instancePath:instancePath+"/protocol",schemaPath:"#/properties/protocol/enum",keyword:"enum",params:{allowedValues: schema80.properties.protocol.enum}};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -11318,12 +11374,12 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate225.errors = vErrors;
+validate228.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate223(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate226(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/access-log.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -11428,8 +11484,8 @@ errors++;
 }
 }
 if(data5.target !== undefined){
-if(!(validate225(data5.target, {instancePath:instancePath+"/otlp/target",parentData:data5,parentDataProperty:"target",rootData}))){
-vErrors = vErrors === null ? validate225.errors : vErrors.concat(validate225.errors);
+if(!(validate228(data5.target, {instancePath:instancePath+"/otlp/target",parentData:data5,parentDataProperty:"target",rootData}))){
+vErrors = vErrors === null ? validate228.errors : vErrors.concat(validate228.errors);
 errors = vErrors.length;
 }
 }
@@ -11518,13 +11574,13 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate223.errors = vErrors;
+validate226.errors = vErrors;
 return errors === 0;
 }
 
-const schema80 = {"$id":"ir:///policy/tracing.yaml","title":"Tracing","description":"Spans of requests, sent to a collector.","type":"object","additionalProperties":false,"required":["target"],"properties":{"target":{"$ref":"otlp-target.yaml"},"randomSampling":{"type":"string","description":"CEL, share or boolean, for requests without a trace; unset: none."},"clientSampling":{"type":"string","description":"CEL, share or boolean, for requests with a trace; unset: all."},"filter":{"type":"string","description":"CEL at the end of the request; sends only when true."},"add":{"type":"array","items":{"$ref":"named-expression.yaml"}},"remove":{"type":"array","items":{"type":"string"}},"resources":{"description":"Attributes of the resource; CEL, evaluated once.","type":"array","items":{"$ref":"named-expression.yaml"}}}};
+const schema81 = {"$id":"ir:///policy/tracing.yaml","title":"Tracing","description":"Spans of requests, sent to a collector.","type":"object","additionalProperties":false,"required":["target"],"properties":{"target":{"$ref":"otlp-target.yaml"},"randomSampling":{"type":"string","description":"CEL, share or boolean, for requests without a trace; unset: none."},"clientSampling":{"type":"string","description":"CEL, share or boolean, for requests with a trace; unset: all."},"filter":{"type":"string","description":"CEL at the end of the request; sends only when true."},"add":{"type":"array","items":{"$ref":"named-expression.yaml"}},"remove":{"type":"array","items":{"type":"string"}},"resources":{"description":"Attributes of the resource; CEL, evaluated once.","type":"array","items":{"$ref":"named-expression.yaml"}}}};
 
-function validate230(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate233(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/tracing.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -11552,8 +11608,8 @@ errors++;
 }
 }
 if(data.target !== undefined){
-if(!(validate225(data.target, {instancePath:instancePath+"/target",parentData:data,parentDataProperty:"target",rootData}))){
-vErrors = vErrors === null ? validate225.errors : vErrors.concat(validate225.errors);
+if(!(validate228(data.target, {instancePath:instancePath+"/target",parentData:data,parentDataProperty:"target",rootData}))){
+vErrors = vErrors === null ? validate228.errors : vErrors.concat(validate228.errors);
 errors = vErrors.length;
 }
 }
@@ -11676,13 +11732,13 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate230.errors = vErrors;
+validate233.errors = vErrors;
 return errors === 0;
 }
 
-const schema81 = {"$id":"ir:///policy/metrics.yaml","title":"Metrics","type":"object","additionalProperties":false,"required":["add"],"properties":{"add":{"description":"Labels of every metric of a request; CEL.","type":"array","minItems":1,"items":{"$ref":"named-expression.yaml"}}}};
+const schema82 = {"$id":"ir:///policy/metrics.yaml","title":"Metrics","type":"object","additionalProperties":false,"required":["add"],"properties":{"add":{"description":"Labels of every metric of a request; CEL.","type":"array","minItems":1,"items":{"$ref":"named-expression.yaml"}}}};
 
-function validate235(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate238(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/metrics.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -11752,13 +11808,13 @@ vErrors.push(err4);
 }
 errors++;
 }
-validate235.errors = vErrors;
+validate238.errors = vErrors;
 return errors === 0;
 }
 
-const schema82 = {"$id":"ir:///policy/frontend-tls.yaml","title":"FrontendTLS","description":"Handshakes of TLS listeners.","type":"object","additionalProperties":false,"properties":{"handshakeTimeoutMs":{"type":"integer","minimum":1,"description":"Default 15 seconds."},"alpnProtocols":{"description":"In order of preference; protocols the proxy does not speak are never offered.","type":"array","items":{"type":"string","minLength":1,"maxLength":64}},"minProtocolVersion":{"type":"string","enum":["1.2","1.3"]},"maxProtocolVersion":{"type":"string","enum":["1.2","1.3"]},"cipherSuites":{"type":"array","items":{"type":"string","minLength":1}},"keyExchangeGroups":{"type":"array","items":{"$ref":"key-exchange-group.yaml"}}}};
+const schema83 = {"$id":"ir:///policy/frontend-tls.yaml","title":"FrontendTLS","description":"Handshakes of TLS listeners.","type":"object","additionalProperties":false,"properties":{"handshakeTimeoutMs":{"type":"integer","minimum":1,"description":"Default 15 seconds."},"alpnProtocols":{"description":"In order of preference; protocols the proxy does not speak are never offered.","type":"array","items":{"type":"string","minLength":1,"maxLength":64}},"minProtocolVersion":{"type":"string","enum":["1.2","1.3"]},"maxProtocolVersion":{"type":"string","enum":["1.2","1.3"]},"cipherSuites":{"type":"array","items":{"type":"string","minLength":1}},"keyExchangeGroups":{"type":"array","items":{"$ref":"key-exchange-group.yaml"}}}};
 
-function validate239(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate242(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/frontend-tls.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -11864,7 +11920,7 @@ vErrors.push(err7);
 errors++;
 }
 if(!((data3 === "1.2") || (data3 === "1.3"))){
-const err8 = {instancePath:instancePath+"/minProtocolVersion",schemaPath:"#/properties/minProtocolVersion/enum",keyword:"enum",params:{allowedValues: schema82.properties.minProtocolVersion.enum}};
+const err8 = {instancePath:instancePath+"/minProtocolVersion",schemaPath:"#/properties/minProtocolVersion/enum",keyword:"enum",params:{allowedValues: schema83.properties.minProtocolVersion.enum}};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -11887,7 +11943,7 @@ vErrors.push(err9);
 errors++;
 }
 if(!((data4 === "1.2") || (data4 === "1.3"))){
-const err10 = {instancePath:instancePath+"/maxProtocolVersion",schemaPath:"#/properties/maxProtocolVersion/enum",keyword:"enum",params:{allowedValues: schema82.properties.maxProtocolVersion.enum}};
+const err10 = {instancePath:instancePath+"/maxProtocolVersion",schemaPath:"#/properties/maxProtocolVersion/enum",keyword:"enum",params:{allowedValues: schema83.properties.maxProtocolVersion.enum}};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -11971,13 +12027,13 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate239.errors = vErrors;
+validate242.errors = vErrors;
 return errors === 0;
 }
 
-const schema83 = {"$id":"ir:///policy/frontend-tcp.yaml","title":"FrontendTCP","type":"object","additionalProperties":false,"properties":{"keepalive":{"$ref":"keepalive.yaml"}}};
+const schema84 = {"$id":"ir:///policy/frontend-tcp.yaml","title":"FrontendTCP","type":"object","additionalProperties":false,"properties":{"keepalive":{"$ref":"keepalive.yaml"}}};
 
-function validate242(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate245(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/frontend-tcp.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -12011,13 +12067,13 @@ vErrors.push(err1);
 }
 errors++;
 }
-validate242.errors = vErrors;
+validate245.errors = vErrors;
 return errors === 0;
 }
 
-const schema84 = {"$id":"ir:///policy/frontend-connect.yaml","title":"FrontendConnect","description":"What becomes of requests with method CONNECT; absent means Deny.","type":"object","additionalProperties":false,"required":["mode"],"properties":{"mode":{"type":"string","enum":["Deny","Route","Tunnel"]}}};
+const schema85 = {"$id":"ir:///policy/frontend-connect.yaml","title":"FrontendConnect","description":"What becomes of requests with method CONNECT; absent means Deny.","type":"object","additionalProperties":false,"required":["mode"],"properties":{"mode":{"type":"string","enum":["Deny","Route","Tunnel"]}}};
 
-function validate245(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate248(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/frontend-connect.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -12057,7 +12113,7 @@ vErrors.push(err2);
 errors++;
 }
 if(!(((data0 === "Deny") || (data0 === "Route")) || (data0 === "Tunnel"))){
-const err3 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/enum",keyword:"enum",params:{allowedValues: schema84.properties.mode.enum}};
+const err3 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/enum",keyword:"enum",params:{allowedValues: schema85.properties.mode.enum}};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -12078,13 +12134,13 @@ vErrors.push(err4);
 }
 errors++;
 }
-validate245.errors = vErrors;
+validate248.errors = vErrors;
 return errors === 0;
 }
 
-const schema85 = {"$id":"ir:///policy/frontend-proxy-protocol.yaml","title":"FrontendProxyProtocol","description":"The header of the PROXY protocol at the beginning of connections.","type":"object","additionalProperties":false,"required":["version","mode"],"properties":{"version":{"type":"string","enum":["V1","V2","All"]},"mode":{"type":"string","enum":["Strict","Optional"]}}};
+const schema86 = {"$id":"ir:///policy/frontend-proxy-protocol.yaml","title":"FrontendProxyProtocol","description":"The header of the PROXY protocol at the beginning of connections.","type":"object","additionalProperties":false,"required":["version","mode"],"properties":{"version":{"type":"string","enum":["V1","V2","All"]},"mode":{"type":"string","enum":["Strict","Optional"]}}};
 
-function validate247(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate250(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/frontend-proxy-protocol.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -12134,7 +12190,7 @@ vErrors.push(err3);
 errors++;
 }
 if(!(((data0 === "V1") || (data0 === "V2")) || (data0 === "All"))){
-const err4 = {instancePath:instancePath+"/version",schemaPath:"#/properties/version/enum",keyword:"enum",params:{allowedValues: schema85.properties.version.enum}};
+const err4 = {instancePath:instancePath+"/version",schemaPath:"#/properties/version/enum",keyword:"enum",params:{allowedValues: schema86.properties.version.enum}};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -12157,7 +12213,7 @@ vErrors.push(err5);
 errors++;
 }
 if(!((data1 === "Strict") || (data1 === "Optional"))){
-const err6 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/enum",keyword:"enum",params:{allowedValues: schema85.properties.mode.enum}};
+const err6 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/enum",keyword:"enum",params:{allowedValues: schema86.properties.mode.enum}};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -12178,12 +12234,12 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate247.errors = vErrors;
+validate250.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate219(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate222(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///frontend-payload.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -12199,7 +12255,7 @@ vErrors.push(err0);
 errors++;
 }
 for(const key0 in data){
-if(!(func2.call(schema76.properties, key0))){
+if(!(func2.call(schema77.properties, key0))){
 const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
 if(vErrors === null){
 vErrors = [err1];
@@ -12217,56 +12273,56 @@ errors = vErrors.length;
 }
 }
 if(data.http !== undefined){
-if(!(validate221(data.http, {instancePath:instancePath+"/http",parentData:data,parentDataProperty:"http",rootData}))){
-vErrors = vErrors === null ? validate221.errors : vErrors.concat(validate221.errors);
+if(!(validate224(data.http, {instancePath:instancePath+"/http",parentData:data,parentDataProperty:"http",rootData}))){
+vErrors = vErrors === null ? validate224.errors : vErrors.concat(validate224.errors);
 errors = vErrors.length;
 }
 }
 if(data.accessLog !== undefined){
-if(!(validate223(data.accessLog, {instancePath:instancePath+"/accessLog",parentData:data,parentDataProperty:"accessLog",rootData}))){
-vErrors = vErrors === null ? validate223.errors : vErrors.concat(validate223.errors);
+if(!(validate226(data.accessLog, {instancePath:instancePath+"/accessLog",parentData:data,parentDataProperty:"accessLog",rootData}))){
+vErrors = vErrors === null ? validate226.errors : vErrors.concat(validate226.errors);
 errors = vErrors.length;
 }
 }
 if(data.tracing !== undefined){
-if(!(validate230(data.tracing, {instancePath:instancePath+"/tracing",parentData:data,parentDataProperty:"tracing",rootData}))){
-vErrors = vErrors === null ? validate230.errors : vErrors.concat(validate230.errors);
+if(!(validate233(data.tracing, {instancePath:instancePath+"/tracing",parentData:data,parentDataProperty:"tracing",rootData}))){
+vErrors = vErrors === null ? validate233.errors : vErrors.concat(validate233.errors);
 errors = vErrors.length;
 }
 }
 if(data.metrics !== undefined){
-if(!(validate235(data.metrics, {instancePath:instancePath+"/metrics",parentData:data,parentDataProperty:"metrics",rootData}))){
-vErrors = vErrors === null ? validate235.errors : vErrors.concat(validate235.errors);
+if(!(validate238(data.metrics, {instancePath:instancePath+"/metrics",parentData:data,parentDataProperty:"metrics",rootData}))){
+vErrors = vErrors === null ? validate238.errors : vErrors.concat(validate238.errors);
 errors = vErrors.length;
 }
 }
 if(data.networkAuthorization !== undefined){
-if(!(validate78(data.networkAuthorization, {instancePath:instancePath+"/networkAuthorization",parentData:data,parentDataProperty:"networkAuthorization",rootData}))){
-vErrors = vErrors === null ? validate78.errors : vErrors.concat(validate78.errors);
+if(!(validate81(data.networkAuthorization, {instancePath:instancePath+"/networkAuthorization",parentData:data,parentDataProperty:"networkAuthorization",rootData}))){
+vErrors = vErrors === null ? validate81.errors : vErrors.concat(validate81.errors);
 errors = vErrors.length;
 }
 }
 if(data.tls !== undefined){
-if(!(validate239(data.tls, {instancePath:instancePath+"/tls",parentData:data,parentDataProperty:"tls",rootData}))){
-vErrors = vErrors === null ? validate239.errors : vErrors.concat(validate239.errors);
-errors = vErrors.length;
-}
-}
-if(data.tcp !== undefined){
-if(!(validate242(data.tcp, {instancePath:instancePath+"/tcp",parentData:data,parentDataProperty:"tcp",rootData}))){
+if(!(validate242(data.tls, {instancePath:instancePath+"/tls",parentData:data,parentDataProperty:"tls",rootData}))){
 vErrors = vErrors === null ? validate242.errors : vErrors.concat(validate242.errors);
 errors = vErrors.length;
 }
 }
-if(data.connect !== undefined){
-if(!(validate245(data.connect, {instancePath:instancePath+"/connect",parentData:data,parentDataProperty:"connect",rootData}))){
+if(data.tcp !== undefined){
+if(!(validate245(data.tcp, {instancePath:instancePath+"/tcp",parentData:data,parentDataProperty:"tcp",rootData}))){
 vErrors = vErrors === null ? validate245.errors : vErrors.concat(validate245.errors);
 errors = vErrors.length;
 }
 }
+if(data.connect !== undefined){
+if(!(validate248(data.connect, {instancePath:instancePath+"/connect",parentData:data,parentDataProperty:"connect",rootData}))){
+vErrors = vErrors === null ? validate248.errors : vErrors.concat(validate248.errors);
+errors = vErrors.length;
+}
+}
 if(data.proxyProtocol !== undefined){
-if(!(validate247(data.proxyProtocol, {instancePath:instancePath+"/proxyProtocol",parentData:data,parentDataProperty:"proxyProtocol",rootData}))){
-vErrors = vErrors === null ? validate247.errors : vErrors.concat(validate247.errors);
+if(!(validate250(data.proxyProtocol, {instancePath:instancePath+"/proxyProtocol",parentData:data,parentDataProperty:"proxyProtocol",rootData}))){
+vErrors = vErrors === null ? validate250.errors : vErrors.concat(validate250.errors);
 errors = vErrors.length;
 }
 }
@@ -12281,12 +12337,12 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate219.errors = vErrors;
+validate222.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate216(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate219(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -12462,8 +12518,8 @@ errors++;
 }
 }
 if(data.target !== undefined){
-if(!(validate217(data.target, {instancePath:instancePath+"/target",parentData:data,parentDataProperty:"target",rootData}))){
-vErrors = vErrors === null ? validate217.errors : vErrors.concat(validate217.errors);
+if(!(validate220(data.target, {instancePath:instancePath+"/target",parentData:data,parentDataProperty:"target",rootData}))){
+vErrors = vErrors === null ? validate220.errors : vErrors.concat(validate220.errors);
 errors = vErrors.length;
 }
 }
@@ -12480,7 +12536,7 @@ vErrors.push(err15);
 errors++;
 }
 if(!((data6 === "PreRouting") || (data6 === "PostRouting"))){
-const err16 = {instancePath:instancePath+"/phase",schemaPath:"#/properties/phase/enum",keyword:"enum",params:{allowedValues: schema74.properties.phase.enum}};
+const err16 = {instancePath:instancePath+"/phase",schemaPath:"#/properties/phase/enum",keyword:"enum",params:{allowedValues: schema75.properties.phase.enum}};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -12503,7 +12559,7 @@ vErrors.push(err17);
 errors++;
 }
 if(!(data7 === "Override")){
-const err18 = {instancePath:instancePath+"/inheritance",schemaPath:"#/properties/inheritance/enum",keyword:"enum",params:{allowedValues: schema74.properties.inheritance.enum}};
+const err18 = {instancePath:instancePath+"/inheritance",schemaPath:"#/properties/inheritance/enum",keyword:"enum",params:{allowedValues: schema75.properties.inheritance.enum}};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -12549,14 +12605,14 @@ errors++;
 }
 }
 if(data8.frontend !== undefined){
-if(!(validate219(data8.frontend, {instancePath:instancePath+"/policy/frontend",parentData:data8,parentDataProperty:"frontend",rootData}))){
-vErrors = vErrors === null ? validate219.errors : vErrors.concat(validate219.errors);
+if(!(validate222(data8.frontend, {instancePath:instancePath+"/policy/frontend",parentData:data8,parentDataProperty:"frontend",rootData}))){
+vErrors = vErrors === null ? validate222.errors : vErrors.concat(validate222.errors);
 errors = vErrors.length;
 }
 }
 if(data8.traffic !== undefined){
-if(!(validate108(data8.traffic, {instancePath:instancePath+"/policy/traffic",parentData:data8,parentDataProperty:"traffic",rootData}))){
-vErrors = vErrors === null ? validate108.errors : vErrors.concat(validate108.errors);
+if(!(validate111(data8.traffic, {instancePath:instancePath+"/policy/traffic",parentData:data8,parentDataProperty:"traffic",rootData}))){
+vErrors = vErrors === null ? validate111.errors : vErrors.concat(validate111.errors);
 errors = vErrors.length;
 }
 }
@@ -12589,13 +12645,13 @@ vErrors.push(err23);
 }
 errors++;
 }
-validate216.errors = vErrors;
+validate219.errors = vErrors;
 return errors === 0;
 }
 
-const schema86 = {"$id":"ir:///service.yaml","title":"Service","type":"object","additionalProperties":false,"required":["name","namespace","hostname","ports"],"properties":{"name":{"type":"string"},"namespace":{"type":"string"},"hostname":{"type":"string","description":"`{name}.{namespace}.svc.{cluster domain}`"},"ports":{"type":"array","items":{"title":"ServicePort","type":"object","additionalProperties":false,"required":["port"],"properties":{"port":{"type":"integer","minimum":1,"maximum":65535},"name":{"type":"string"},"appProtocol":{"type":"string"}}}}}};
+const schema87 = {"$id":"ir:///service.yaml","title":"Service","type":"object","additionalProperties":false,"required":["name","namespace","hostname","ports"],"properties":{"name":{"type":"string"},"namespace":{"type":"string"},"hostname":{"type":"string","description":"`{name}.{namespace}.svc.{cluster domain}`"},"ports":{"type":"array","items":{"title":"ServicePort","type":"object","additionalProperties":false,"required":["port"],"properties":{"port":{"type":"integer","minimum":1,"maximum":65535},"name":{"type":"string"},"appProtocol":{"type":"string"}}}}}};
 
-function validate253(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate256(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///service.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -12811,13 +12867,13 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate253.errors = vErrors;
+validate256.errors = vErrors;
 return errors === 0;
 }
 
-const schema87 = {"$id":"ir:///workload.yaml","title":"Workload","description":"One endpoint address and the Service ports it serves.","type":"object","additionalProperties":false,"required":["uid","addresses","healthy","services"],"properties":{"uid":{"type":"string","minLength":1},"name":{"type":"string"},"namespace":{"type":"string"},"addresses":{"type":"array","minItems":1,"items":{"type":"string"}},"node":{"type":"string"},"zone":{"type":"string"},"healthy":{"type":"boolean"},"services":{"type":"array","items":{"title":"WorkloadService","type":"object","additionalProperties":false,"required":["hostname","namespace","ports"],"properties":{"hostname":{"type":"string"},"namespace":{"type":"string"},"ports":{"type":"array","items":{"title":"WorkloadPort","type":"object","additionalProperties":false,"required":["port","targetPort"],"properties":{"port":{"type":"integer","description":"Service port."},"targetPort":{"type":"integer","minimum":1,"maximum":65535}}}}}}}}};
+const schema88 = {"$id":"ir:///workload.yaml","title":"Workload","description":"One endpoint address and the Service ports it serves.","type":"object","additionalProperties":false,"required":["uid","addresses","healthy","services"],"properties":{"uid":{"type":"string","minLength":1},"name":{"type":"string"},"namespace":{"type":"string"},"addresses":{"type":"array","minItems":1,"items":{"type":"string"}},"node":{"type":"string"},"zone":{"type":"string"},"healthy":{"type":"boolean"},"services":{"type":"array","items":{"title":"WorkloadService","type":"object","additionalProperties":false,"required":["hostname","namespace","ports"],"properties":{"hostname":{"type":"string"},"namespace":{"type":"string"},"ports":{"type":"array","items":{"title":"WorkloadPort","type":"object","additionalProperties":false,"required":["port","targetPort"],"properties":{"port":{"type":"integer","description":"Service port."},"targetPort":{"type":"integer","minimum":1,"maximum":65535}}}}}}}}};
 
-function validate255(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate258(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///workload.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -13216,7 +13272,7 @@ vErrors.push(err32);
 }
 errors++;
 }
-validate255.errors = vErrors;
+validate258.errors = vErrors;
 return errors === 0;
 }
 
@@ -13422,8 +13478,8 @@ let data7 = data.tcpRoutes;
 if(Array.isArray(data7)){
 const len3 = data7.length;
 for(let i3=0; i3<len3; i3++){
-if(!(validate194(data7[i3], {instancePath:instancePath+"/tcpRoutes/" + i3,parentData:data7,parentDataProperty:i3,rootData}))){
-vErrors = vErrors === null ? validate194.errors : vErrors.concat(validate194.errors);
+if(!(validate197(data7[i3], {instancePath:instancePath+"/tcpRoutes/" + i3,parentData:data7,parentDataProperty:i3,rootData}))){
+vErrors = vErrors === null ? validate197.errors : vErrors.concat(validate197.errors);
 errors = vErrors.length;
 }
 }
@@ -13444,8 +13500,8 @@ let data9 = data.backends;
 if(Array.isArray(data9)){
 const len4 = data9.length;
 for(let i4=0; i4<len4; i4++){
-if(!(validate198(data9[i4], {instancePath:instancePath+"/backends/" + i4,parentData:data9,parentDataProperty:i4,rootData}))){
-vErrors = vErrors === null ? validate198.errors : vErrors.concat(validate198.errors);
+if(!(validate201(data9[i4], {instancePath:instancePath+"/backends/" + i4,parentData:data9,parentDataProperty:i4,rootData}))){
+vErrors = vErrors === null ? validate201.errors : vErrors.concat(validate201.errors);
 errors = vErrors.length;
 }
 }
@@ -13466,8 +13522,8 @@ let data11 = data.policies;
 if(Array.isArray(data11)){
 const len5 = data11.length;
 for(let i5=0; i5<len5; i5++){
-if(!(validate216(data11[i5], {instancePath:instancePath+"/policies/" + i5,parentData:data11,parentDataProperty:i5,rootData}))){
-vErrors = vErrors === null ? validate216.errors : vErrors.concat(validate216.errors);
+if(!(validate219(data11[i5], {instancePath:instancePath+"/policies/" + i5,parentData:data11,parentDataProperty:i5,rootData}))){
+vErrors = vErrors === null ? validate219.errors : vErrors.concat(validate219.errors);
 errors = vErrors.length;
 }
 }
@@ -13488,8 +13544,8 @@ let data13 = data.services;
 if(Array.isArray(data13)){
 const len6 = data13.length;
 for(let i6=0; i6<len6; i6++){
-if(!(validate253(data13[i6], {instancePath:instancePath+"/services/" + i6,parentData:data13,parentDataProperty:i6,rootData}))){
-vErrors = vErrors === null ? validate253.errors : vErrors.concat(validate253.errors);
+if(!(validate256(data13[i6], {instancePath:instancePath+"/services/" + i6,parentData:data13,parentDataProperty:i6,rootData}))){
+vErrors = vErrors === null ? validate256.errors : vErrors.concat(validate256.errors);
 errors = vErrors.length;
 }
 }
@@ -13510,8 +13566,8 @@ let data15 = data.workloads;
 if(Array.isArray(data15)){
 const len7 = data15.length;
 for(let i7=0; i7<len7; i7++){
-if(!(validate255(data15[i7], {instancePath:instancePath+"/workloads/" + i7,parentData:data15,parentDataProperty:i7,rootData}))){
-vErrors = vErrors === null ? validate255.errors : vErrors.concat(validate255.errors);
+if(!(validate258(data15[i7], {instancePath:instancePath+"/workloads/" + i7,parentData:data15,parentDataProperty:i7,rootData}))){
+vErrors = vErrors === null ? validate258.errors : vErrors.concat(validate258.errors);
 errors = vErrors.length;
 }
 }

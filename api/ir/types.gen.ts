@@ -214,6 +214,7 @@ export interface BackendPayload {
   tls?: BackendTLS
   tcp?: BackendTCP
   http?: BackendHTTP
+  tunnel?: BackendTunnel
   mcpAuthorization?: Authorization
   health?: Health
   transformation?: Transformation
@@ -427,6 +428,12 @@ export interface BackendHTTP {
    * Absent: by appProtocol of the Service, then by the request.
    */
   version?: 'HTTP1' | 'HTTP2'
+}
+/**
+ * Connections to the backend go through a proxy, by CONNECT. The proxy's own policies (tls, tcp, auth) say how it is reached. Calls fail when it cannot be used.
+ */
+export interface BackendTunnel {
+  proxy: BackendReference
 }
 /**
  * One rule. Rules of all levels are kept and evaluated together.

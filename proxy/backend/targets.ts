@@ -4,10 +4,13 @@ import { isIP } from 'node:net'
 import { GROUP } from '#api/group.ts'
 import type { Backend, BackendReference, Keepalive, RenderedConfig, SecretRef, Workload } from '#api/ir/types.gen.ts'
 import { versionOfAppProtocol } from '../http2/version.ts'
-import type { UpstreamTarget, UpstreamTls } from '../upstream/target.ts'
+import type { BackendPlace } from '../policy/merge-backend.ts'
+import type { TargetGuard, UpstreamTarget, UpstreamTls } from '../upstream/target.ts'
+import type { UpstreamTunnel } from '../upstream/tunnel.ts'
 import { serviceOwner } from './endpoint-keys.ts'
 import { powerOfTwoPicker, type EndpointTable } from './endpoints.ts'
 import type { EffectiveBackendPolicies, EndpointPicker } from './handler.ts'
+import { tunnelThrough } from './tunnel-proxy.ts'
 
 /** Data-plane supplement section 5.3. */
 const CONNECT_TIMEOUT_MS = 10_000
@@ -15,12 +18,19 @@ const CONNECT_TIMEOUT_MS = 10_000
 const A2A_PROTOCOL = `${GROUP}/a2a`
 
 type SecretLookup = (ref: SecretRef) => string | undefined
-type ConnectionPolicies = Pick<EffectiveBackendPolicies, 'tls' | 'tcp' | 'http'>
+type ConnectionPolicies = Pick<EffectiveBackendPolicies, 'tls' | 'tcp' | 'http' | 'tunnel'>
+/** Policies of a service itself: what is attached to it or stands on it. */
+type OwnPolicies = (service: Pick<BackendPlace, 'service' | 'backend'>) => EffectiveBackendPolicies
+
+const NO_POLICIES: OwnPolicies = () => ({ mcpAuthorization: [] })
 
 /** Look-up of what references name. Built once for each configuration. */
 export class TargetResolver {
   readonly #table: EndpointTable
   readonly #secret: SecretLookup
+  readonly #ownPolicies: OwnPolicies
+  /** By reference of the proxy. */
+  readonly #tunnels = new Map<string, UpstreamTunnel>()
   readonly #backends = new Map<string, Backend>()
   /** `{namespace}/{hostname}:{service port}` to endpoint addresses, healthy ones only. */
   readonly #addresses = new Map<string, { host: string; port: number }[]>()
@@ -30,8 +40,14 @@ export class TargetResolver {
   /** By the same keys as addresses: what appProtocol says. */
   readonly #versions = new Map<string, UpstreamTarget['httpVersion']>()
 
-  /** `secret`: client certificates towards backends. */
-  constructor(config: RenderedConfig, table: EndpointTable, secret: SecretLookup = () => undefined) {
+  /** `secret`: client certificates towards backends. `ownPolicies`: of proxies on the way. */
+  constructor(
+    config: RenderedConfig,
+    table: EndpointTable,
+    secret: SecretLookup = () => undefined,
+    ownPolicies: OwnPolicies = NO_POLICIES,
+  ) {
+    this.#ownPolicies = ownPolicies
     this.#table = table
     this.#secret = secret
     for (const backend of config.backends) this.#backends.set(backend.key, backend)
@@ -72,7 +88,7 @@ export class TargetResolver {
     if (backend?.static === undefined) return undefined
     const { host, port, unixPath } = backend.static
     if (unixPath !== undefined) {
-      const endpoint = this.#table.endpoint(backend.key, targetOf({ unixPath }, policies, this.#secret), 'localhost')
+      const endpoint = this.#table.endpoint(backend.key, this.#target({ unixPath }, policies), 'localhost')
       return powerOfTwoPicker([endpoint], false)
     }
     if (host === undefined || port === undefined) return undefined
@@ -80,9 +96,45 @@ export class TargetResolver {
   }
 
   address(owner: string, host: string, port: number, policies: ConnectionPolicies): EndpointPicker {
-    const target = targetOf({ host, port }, policies, this.#secret)
+    const target = this.#target({ host, port }, policies)
     const authority = authorityOf(host, port, target.tls !== undefined)
     return powerOfTwoPicker([this.#table.endpoint(owner, target, authority)], isIP(host) === 0)
+  }
+
+  /** A destination that a client chose: without figures that others share. */
+  dynamic(host: string, port: number, policies: ConnectionPolicies, guard: TargetGuard): UpstreamTarget {
+    return { ...this.#target({ host, port }, policies), guard }
+  }
+
+  #target(address: Address, policies: ConnectionPolicies): UpstreamTarget {
+    const target = targetOf(address, policies, this.#secret)
+    if (policies.tunnel === undefined) return target
+    const tunnel = this.#tunnel(policies.tunnel.proxy)
+    return { ...target, key: `${target.key}|via ${tunnel.key}`, tunnel }
+  }
+
+  #tunnel(proxy: BackendReference): UpstreamTunnel {
+    const key = JSON.stringify(proxy)
+    let tunnel = this.#tunnels.get(key)
+    if (tunnel === undefined) {
+      tunnel = this.#makeTunnel(proxy)
+      this.#tunnels.set(key, tunnel)
+    }
+    return tunnel
+  }
+
+  #makeTunnel(proxy: BackendReference): UpstreamTunnel {
+    const { service } = proxy
+    const backend = proxy.backend === undefined ? undefined : this.#backends.get(proxy.backend)
+    const policies = this.#ownPolicies({ service, backend })
+    const { tunnel: _, ...connection } = policies
+    return tunnelThrough({
+      proxy,
+      policies,
+      picker: backend?.invalid === undefined ? this.resolve(proxy, connection) : undefined,
+      addresses: service ? this.#addresses.get(`${service.namespace}/${service.hostname}:${service.port}`) : backend,
+      secret: this.#secret,
+    })
   }
 
   #resolveService(
@@ -96,7 +148,7 @@ export class TargetResolver {
     const own = version === undefined ? policies : { ...policies, http: { ...policies.http, version } }
     const addresses = this.#addresses.get(`${namespace}/${hostname}:${port}`) ?? []
     const endpoints = addresses.map(({ host, port: targetPort }) =>
-      this.#table.endpoint(owner, targetOf({ host, port: targetPort, name: hostname }, own, this.#secret), hostname),
+      this.#table.endpoint(owner, this.#target({ host, port: targetPort, name: hostname }, own), hostname),
     )
     return powerOfTwoPicker(endpoints, false)
   }

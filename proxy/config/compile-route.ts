@@ -12,6 +12,7 @@ import { compileBackendAuth } from '../backend/auth.ts'
 import { weightedPicker } from '../backend/weighted.ts'
 import type { BackendEnvironment, BackendHandler, EffectiveBackendPolicies } from '../backend/handler.ts'
 import { sectionOwner } from '../backend/endpoint-keys.ts'
+import { Destinations, dynamicBackend } from '../backend/dynamic.ts'
 import { compileHealth, type CompiledHealth } from '../backend/health.ts'
 import { httpBackend } from '../backend/http.ts'
 import { tunnelBackend } from '../backend/tunnel.ts'
@@ -154,14 +155,16 @@ function handlerOf(
   ref: BackendReference,
   policies: EffectiveBackendPolicies,
   environment: BackendEnvironment,
-  { resolver }: CompileContext,
+  context: CompileContext,
 ): Handling {
+  const { resolver } = context
   if (ref.invalid !== undefined) {
     return broken(ref.invalid.reason === 'ServiceNotFound' ? 'serviceNotFound' : 'backendNotFound', ref.invalid.message)
   }
   if (ref.backend !== undefined) {
     const backend = resolver.backend(ref.backend)
     if (backend === undefined) return broken('backendNotFound', ref.backend)
+    if (backend.dynamic !== undefined) return dynamicHandling(backend, policies, context)
     const special = specialHandler(backend, policies, environment)
     if (special !== undefined) return special
   }
@@ -176,6 +179,16 @@ function handlerOf(
     protocol: isAgent ? 'a2a' : 'http',
     hasOwnFilters: false,
   }
+}
+
+function dynamicHandling(
+  { key }: Backend,
+  policies: EffectiveBackendPolicies,
+  { environment: { dynamic }, resolver }: CompileContext,
+): Handling {
+  if (dynamic === undefined) return broken('invalidBackendType', `backend ${key}`)
+  const destinations = new Destinations((host, port) => resolver.dynamic(host, port, policies, dynamic.guard))
+  return { ...dynamicBackend(destinations, dynamic), protocol: 'http', hasOwnFilters: false }
 }
 
 /** undefined: a plain address. */

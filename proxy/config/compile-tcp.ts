@@ -1,5 +1,6 @@
 // Connections whose bytes are passed on: routes and backends of one listener of protocol TCP, or of TLS without HTTP.
 import type { BackendReference, RouteBackend, TCPRoute } from '#api/ir/types.gen.ts'
+import { Destinations } from '../backend/dynamic.ts'
 import { weightedPicker } from '../backend/weighted.ts'
 import type { ExchangePlace } from '../exchange.ts'
 import type { AccessLogRule } from '../log/access-log.ts'
@@ -100,6 +101,11 @@ function compileBackend(
   if (ref.backend !== undefined) {
     if (backend === undefined) return broken('backendNotFound', ref.backend)
     if (backend.invalid !== undefined) return broken('backendNotFound', backend.invalid)
+    const { dynamic } = context.environment
+    if (backend.dynamic !== undefined && dynamic !== undefined) {
+      const destinations = new Destinations((host, port) => resolver.dynamic(host, port, merged, dynamic.guard))
+      return { name, target: { kind: 'Dynamic', pick: (facts) => destinations.ofConnection(facts) } }
+    }
     if (backend.static === undefined) return broken('invalidBackendType', `backend ${backend.key} takes no plain bytes`)
   }
   const picker = resolver.resolve(ref, merged)

@@ -21,7 +21,7 @@ import { OtlpHub } from '../otlp/hub.ts'
 import { pipeline, type PipelineInput } from '../pipeline.ts'
 import type { ListenerPlan, RoutePlan } from '../plan.ts'
 import { indexPolicies, type ListenerPlace } from '../policy/index.ts'
-import { effectiveFrontend, type EffectiveFrontend } from '../policy/merge-backend.ts'
+import { effectiveFrontend, effectiveService, type EffectiveFrontend } from '../policy/merge-backend.ts'
 import { effectiveTraffic } from '../policy/merge.ts'
 import { compileNetworkAuthorization } from '../policy/network-authorization.ts'
 import { compileChain } from '../policy/order.ts'
@@ -43,10 +43,12 @@ export const compileConfig: CompileConfig = ({ generation, config, secrets }, en
   const secretValues = new Map(secrets.secrets.map(({ key, value }) => [key, value]))
   const secret: CompileContext['secret'] = (ref) => secretValues.get(ref.secret)
   const auth = AuthStores.of(config, { secret, former: previous?.auth, unknownKey: environment.unknownKey })
+  const policies = indexPolicies(config.policies)
+  const table = new EndpointTable(environment.endpoints)
   const context: CompileContext = {
     environment,
-    policies: indexPolicies(config.policies),
-    resolver: new TargetResolver(config, new EndpointTable(environment.endpoints), secret),
+    policies,
+    resolver: new TargetResolver(config, table, secret, (place) => effectiveService(policies, place)),
     expression: cachedExpressions(),
     secret,
     auth,

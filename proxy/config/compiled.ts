@@ -13,6 +13,7 @@ import type { OutboundCall } from '../trace/outbound.ts'
 import type { TraceTap } from '../trace/tap.ts'
 import type { TcpBindPlan } from '../tcp/plan.ts'
 import type { TlsBindPlan } from '../tls/plan.ts'
+import type { DynamicForwarding } from '../upstream/dynamic.ts'
 import type { UpstreamClient } from '../upstream/target.ts'
 
 /** Access log, metrics and traces hang here. */
@@ -35,6 +36,8 @@ export interface CompileEnvironment {
   /** Takes the requests that somebody watches. */
   readonly tap?: TraceTap
   readonly sessionKey: Uint8Array | undefined
+  /** Absent: dynamic forward proxies are not served. */
+  readonly dynamic?: DynamicForwarding
   /** Absent: tunnels have nowhere to lead, and CONNECT is answered with 404. */
   readonly enterBind?: EnterBind
   /** A token named a key that the set of this source lacks. */

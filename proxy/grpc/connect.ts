@@ -4,8 +4,12 @@ import net, { isIP } from 'node:net'
 import tls from 'node:tls'
 import type { DeadlineWheel, Expiring } from '../http/deadlines.ts'
 import type { DnsCache } from '../upstream/dns-cache.ts'
+import type { DialFailure } from '../tcp/dial.ts'
+import { dialTunnel } from '../tcp/dial-tunnel.ts'
 import { identityOptions, upstreamContext } from '../tls/upstream-tls.ts'
+import { resolveTarget } from '../upstream/resolve-target.ts'
 import type { UpstreamTarget, UpstreamTls } from '../upstream/target.ts'
+import type { UpstreamTunnel } from '../upstream/tunnel.ts'
 
 /** Dead peers are noticed by TCP too; streams may be silent for long. */
 const KEEPALIVE_MS = 180_000
@@ -32,7 +36,7 @@ export interface ConnectOptions {
   readonly sessionMemoryMax?: number
 }
 
-export type ConnectFailure = 'dnsFailure' | 'upstreamTimeout' | 'upstreamFailure'
+export type ConnectFailure = DialFailure
 
 /** Calls `opened` or `failed`, once. */
 export function connectHttp2(options: ConnectOptions): void {
@@ -53,13 +57,26 @@ class Connecting implements Expiring {
 
   begin(): void {
     const { target, dns } = this.#options
-    if (target.unixPath !== undefined) {
-      this.#try([''])
-      return
+    if (target.tunnel !== undefined) this.#through(target, target.tunnel)
+    else if (target.unixPath !== undefined) this.#try([''])
+    else {
+      resolveTarget(target, dns, (resolved) => {
+        if ('code' in resolved) this.#fail(resolved.detail, resolved.code)
+        else this.#try(resolved.addresses)
+      })
     }
-    dns.resolve(target.host, (addresses, error) => {
-      if (addresses.length === 0) this.#fail(`${target.host}: ${error?.message ?? 'no address'}`, 'dnsFailure')
-      else this.#try(addresses)
+  }
+
+  /** The proxy on the way resolves the name. */
+  #through(target: UpstreamTarget, tunnel: UpstreamTunnel): void {
+    const upstreamTls = target.tls && { ...target.tls, alpnProtocols: ['h2'] }
+    dialTunnel({ ...target, tunnel, tls: upstreamTls }, this.#options.dns, (outcome) => {
+      if (!('socket' in outcome)) this.#fail(outcome.detail, outcome.code)
+      else if (this.#isOver) outcome.socket.destroy()
+      else {
+        this.#socket = outcome.socket
+        this.#ready(outcome.socket)
+      }
     })
   }
 
@@ -83,12 +100,16 @@ class Connecting implements Expiring {
     socket.once('error', onError)
     socket.once(isTls ? 'secureConnect' : 'connect', () => {
       socket.off('error', onError)
-      if (isTls && socket.alpnProtocol !== 'h2') {
-        // A peer that was not asked in so many words may still speak HTTP/2; one that chose another protocol does not.
-        if (typeof socket.alpnProtocol === 'string') this.#fail(`the peer speaks ${socket.alpnProtocol}, not h2`)
-      }
-      if (!this.#isOver) this.#handshake(socket)
+      this.#ready(socket)
     })
+  }
+
+  #ready(socket: net.Socket): void {
+    if (socket instanceof tls.TLSSocket && socket.alpnProtocol !== 'h2') {
+      // A peer that was not asked in so many words may still speak HTTP/2; one that chose another protocol does not.
+      if (typeof socket.alpnProtocol === 'string') this.#fail(`the peer speaks ${socket.alpnProtocol}, not h2`)
+    }
+    if (!this.#isOver) this.#handshake(socket)
   }
 
   #open(address: string): net.Socket | undefined {

@@ -132,9 +132,9 @@ export class Http2Pool implements SessionOwner {
   /** As many as the calls that wait need. */
   #connect(): void {
     if (this.#isClosed) return
-    const needed = Math.ceil(this.#waiting.length / STREAMS_EXPECTED)
+    // Looked at anew each time: an attempt may fail at once, and take those who waited with it.
     while (
-      this.#connecting < Math.min(needed, CONNECTING_MAX) &&
+      this.#connecting < Math.min(Math.ceil(this.#waiting.length / STREAMS_EXPECTED), CONNECTING_MAX) &&
       this.#sessions.size + this.#connecting < SESSIONS_MAX
     ) {
       this.#connecting++

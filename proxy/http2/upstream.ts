@@ -24,6 +24,14 @@ export class Http2Upstream implements Sweepable {
     return count
   }
 
+  get size(): number {
+    return this.#pools.size
+  }
+
+  has(key: string): boolean {
+    return this.#pools.has(key)
+  }
+
   pool(target: UpstreamTarget): Http2Pool {
     const known = this.#pools.get(target.key)
     if (known !== undefined) {

@@ -17,7 +17,7 @@ const SEEN = '=source.address + " " + string(source.port) + " " + source.connect
 
 let proxy: TlsTestProxy
 let base: TestSetup
-const ports = { http: 0, answering: 0, https: 0, tcp: 0, dead: 0 }
+const ports = { http: 0, answering: 0, https: 0, tcp: 0, dead: 0, greeting: 0 }
 const servers: net.Server[] = []
 const open: { destroy(): unknown }[] = []
 
@@ -37,6 +37,7 @@ beforeAll(async () => {
   for (const name of ['http', 'answering', 'https', 'tcp', 'dead'] as const) ports[name] = await freePort()
   const echo = await backend((socket) => socket.pipe(socket))
   const greeting = await backend((socket) => socket.end('hello'))
+  ports.greeting = greeting
   const at = (port: number) => ({ static: { host: '127.0.0.1', port } })
   base = {
     listeners: [
@@ -45,7 +46,7 @@ beforeAll(async () => {
       { name: 'https', port: ports.https, protocol: 'HTTPS', hostname: 'a.test', pair, answers: SEEN },
       { name: 'tcp', port: ports.tcp, protocol: 'TCP', backends: [['greeting', 1]] },
     ],
-    backends: { echo: at(echo), greeting: at(greeting), dead: at(ports.dead) },
+    backends: { any: { dynamic: {} }, echo: at(echo), greeting: at(greeting), dead: at(ports.dead) },
   }
   proxy = await startTlsProxy(base)
 })
@@ -154,6 +155,17 @@ describe.each(CLIENTS)('CONNECT by %s', (version, connect) => {
     if (first === undefined) throw new Error('no listener')
     await mode('Route', { listeners: [{ ...first, backends: [['dead', 1]] }, ...others] })
     expect((await connect('a.test:443')).status).toBe(503)
+  })
+
+  it('mode Route: a dynamic forward proxy leads where the request says, but not everywhere', async () => {
+    const [first, ...others] = base.listeners
+    if (first === undefined) throw new Error('no listener')
+    await mode('Route', { listeners: [{ ...first, backends: [['any', 1]] }, ...others] })
+    const { status, stream } = await connect(`127.0.0.1:${ports.greeting}`)
+    expect([status, await textOf(stream)]).toEqual([200, 'hello'])
+    for (const host of ['127.0.0.2', '169.254.169.254', '[::1]', '[::ffff:127.0.0.2]']) {
+      expect((await connect(`${host}:${ports.greeting}`)).status).toBe(403)
+    }
   })
 
   it('mode Tunnel: what comes through is a connection to the port it names', async () => {

@@ -18,6 +18,8 @@ export interface WorkerSettings {
   readonly accessLog: boolean
   /** 32 bytes for sealing MCP sessions; undefined: ids are only encoded. */
   readonly sessionKey: Uint8Array | undefined
+  /** Addresses and networks that dynamic forward proxies may reach in spite of the guard. */
+  readonly dynamicForwardAllow: readonly string[]
   readonly podName: string | undefined
   readonly podNamespace: string | undefined
   /** Counters and histograms of this worker, see metrics/buffer.ts. */

@@ -122,6 +122,7 @@ class ProxyProcess implements RunningProxy {
         logFormat: settings.logFormat,
         accessLog: settings.accessLog,
         sessionKey: settings.sessionKey,
+        dynamicForwardAllow: settings.dynamicForwardAllow,
         podName: settings.podName,
         podNamespace: settings.podNamespace,
       },

@@ -5,6 +5,7 @@ import { availableParallelism, networkInterfaces } from 'node:os'
 import type { Problem } from '#api/problem.ts'
 import { parseDuration } from '#api/units/duration.ts'
 import type { ListenAddress } from '../admin/http-listener.ts'
+import { isAddressRange } from '../upstream/address-guard.ts'
 import { parseLevelFilter } from '../log/level-filter.ts'
 
 export interface ProxySettings {
@@ -21,6 +22,8 @@ export interface ProxySettings {
   readonly logFd: number
   /** 32 bytes. */
   readonly sessionKey: Uint8Array | undefined
+  /** Addresses and networks that dynamic forward proxies may reach in spite of upstream/address-guard.ts. */
+  readonly dynamicForwardAllow: readonly string[]
   readonly podName: string | undefined
   readonly podNamespace: string | undefined
   /** Minimum and maximum of the graceful shutdown, both from its start. */
@@ -67,6 +70,7 @@ export function resolveSettings(
     accessLog: source.flag('ACCESS_LOG', true),
     logFd: 1,
     sessionKey: sessionKeyOf(source),
+    dynamicForwardAllow: source.addressRanges('DYNAMIC_FORWARD_ALLOW'),
     podName: source.get('POD_NAME'),
     podNamespace: source.get('POD_NAMESPACE'),
     drain: drainTimes(source),
@@ -149,6 +153,14 @@ class EnvironmentReader {
     if (value === undefined) return undefined
     const outcome = parseDuration(/^\d+$/.test(value) ? `${value}s` : value)
     return 'ms' in outcome ? outcome.ms : this.refuse(name, 'a duration such as 10s or 500ms')
+  }
+
+  /** `10.0.0.0/8, ::1` */
+  addressRanges(name: string): readonly string[] {
+    const ranges = this.get(name)?.split(/[\s,]+/) ?? []
+    if (ranges.every(isAddressRange)) return ranges
+    this.refuse(name, 'a list of addresses and networks, for example 10.0.0.0/8,::1')
+    return []
   }
 
   /** `host:port`, `[v6]:port`, `localhost:port`. */

@@ -50,6 +50,7 @@ export class WorkerCore {
   readonly #observer
   readonly #client
   readonly #grpc
+  readonly #dynamic
   readonly #binds
   readonly #tap: TraceTap
   readonly #inspector: Inspector
@@ -80,6 +81,7 @@ export class WorkerCore {
     })
     this.#client = parts.createClient()
     this.#grpc = parts.createGrpc()
+    this.#dynamic = parts.createDynamic?.(settings.dynamicForwardAllow)
     this.#binds = new BindSet({
       createServer: parts.createServer,
       context: { observer: this.#observer, sessionKey: settings.sessionKey },
@@ -112,6 +114,7 @@ export class WorkerCore {
     this.#binds.close()
     this.#client.close()
     this.#grpc.close()
+    this.#dynamic?.client.close()
   }
 
   #setLogLevel(directive: string): void {
@@ -147,6 +150,7 @@ export class WorkerCore {
         observer: this.#observer,
         tap: this.#tap,
         sessionKey: this.#settings.sessionKey,
+        ...(this.#dynamic && { dynamic: this.#dynamic }),
         enterBind: this.#binds.enter.bind(this.#binds),
         unknownKey: this.#tellOfUnknownKey,
       }

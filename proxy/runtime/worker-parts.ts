@@ -6,6 +6,7 @@ import type { ConnectionFacts } from '../http/connection.ts'
 import type { RateLimitBuffer, RateLimitStore } from '../policy/rate-limit-store.ts'
 import type { GrpcClient } from '../grpc/client.ts'
 import type { ConnectionObserver } from '../tcp/observer.ts'
+import type { DynamicForwarding } from '../upstream/dynamic.ts'
 import type { UpstreamClient } from '../upstream/target.ts'
 
 /** The open port of one bind. */
@@ -39,6 +40,8 @@ export interface WorkerParts {
   readonly compileConfig: CompileConfig
   readonly createServer: (bind: CompiledBind, context: BindContext) => BindServer
   readonly createClient: () => UpstreamClient
+  /** Absent: dynamic forward proxies are not served. */
+  readonly createDynamic?: (allowed: readonly string[]) => DynamicForwarding
   readonly createGrpc: () => GrpcClient
   readonly createRateLimits: (shared: RateLimitBuffer) => RateLimitStore
 }

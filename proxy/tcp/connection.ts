@@ -9,7 +9,8 @@ import type { Sweepable } from '../http/deadlines.ts'
 import { HeaderList } from '../http/headers.ts'
 import { HttpRequest } from '../http/message.ts'
 import type { DnsCache } from '../upstream/dns-cache.ts'
-import { type Dial, dial } from './dial.ts'
+import type { Dial } from './dial.ts'
+import { dial } from './dial-tunnel.ts'
 import type { ConnectionObserver } from './observer.ts'
 import type { TcpPlan } from './plan.ts'
 import { type Splice, splice } from './splice.ts'
@@ -96,7 +97,8 @@ export class TcpConnection implements Sweepable {
       this.#fail(backend.target.code, backend.target.detail)
       return
     }
-    const endpoint = backend.target.picker.pick()
+    const { target } = backend
+    const endpoint = target.kind === 'Dynamic' ? target.pick(facts) : target.picker.pick()
     if (endpoint === undefined) {
       this.#fail('noHealthyBackends')
       return

@@ -5,9 +5,14 @@ import type { FailureCode } from '../errors.ts'
 import { DEFAULT_KEEPALIVE } from '../http/handler.ts'
 import { identityOptions, upstreamContext } from '../tls/upstream-tls.ts'
 import type { DnsCache } from '../upstream/dns-cache.ts'
+import { resolveTarget } from '../upstream/resolve-target.ts'
 import type { UpstreamTarget, UpstreamTls } from '../upstream/target.ts'
 
-export type DialOutcome = { readonly socket: net.Socket } | { readonly code: FailureCode; readonly detail: string }
+export type DialFailure = Extract<
+  FailureCode,
+  'dnsFailure' | 'destinationDenied' | 'upstreamFailure' | 'upstreamTimeout'
+>
+export type DialOutcome = { readonly socket: net.Socket } | { readonly code: DialFailure; readonly detail: string }
 
 export interface Dial {
   /** No outcome follows. */
@@ -15,13 +20,13 @@ export interface Dial {
 }
 
 /** The socket of the outcome is paused and ready to write to; with TLS the handshake is over. */
-export function dial(target: UpstreamTarget, dns: DnsCache, done: (outcome: DialOutcome) => void): Dial {
+export function dialDirect(target: UpstreamTarget, dns: DnsCache, done: (outcome: DialOutcome) => void): Dial {
   const dialing = new Dialing(target, done)
   if (target.unixPath !== undefined) dialing.attempt([''])
   else {
-    dns.resolve(target.host, (addresses, error) => {
-      if (addresses.length > 0) dialing.attempt(addresses)
-      else dialing.finish({ code: 'dnsFailure', detail: `${target.host}: ${error?.message ?? 'no address'}` })
+    resolveTarget(target, dns, (resolved) => {
+      if ('addresses' in resolved) dialing.attempt(resolved.addresses)
+      else dialing.finish(resolved)
     })
   }
   return dialing
@@ -93,11 +98,15 @@ class Dialing implements Dial {
     })
     const { timeMs, intervalMs, retries } = keepalive
     socket.once('connect', () => socket.setKeepAlive(true, timeMs, intervalMs, retries))
-    if (upstreamTls === undefined) return socket
-    // The error of the handshake comes from the TLS socket; the one below must not be without a listener either.
-    socket.on('error', () => {})
-    return tls.connect({ socket, ...tlsOptions(upstreamTls, this.#target.host) })
+    return upstreamTls === undefined ? socket : secure(socket, upstreamTls, this.#target.host)
   }
+}
+
+/** @throws {Error} when a certificate or key is not what it should be. */
+export function secure(socket: net.Socket, upstreamTls: UpstreamTls, host: string): tls.TLSSocket {
+  // The error of the handshake comes from the TLS socket; the one below must not be without a listener either.
+  socket.on('error', () => {})
+  return tls.connect({ socket, ...tlsOptions(upstreamTls, host) })
 }
 
 function tlsOptions(upstream: UpstreamTls, host: string): tls.ConnectionOptions {
@@ -112,7 +121,7 @@ function tlsOptions(upstream: UpstreamTls, host: string): tls.ConnectionOptions 
   }
 }
 
-function labelOf({ host, port, unixPath }: UpstreamTarget): string {
+export function labelOf({ host, port, unixPath }: UpstreamTarget): string {
   return unixPath ?? `${isIP(host) === 6 ? `[${host}]` : host}:${port}`
 }
 

@@ -1,5 +1,5 @@
 // The compiled form of connections that are passed on as bytes: TCP listeners, and TLS listeners without HTTP.
-import type { EndpointPicker } from '../backend/handler.ts'
+import type { Endpoint, EndpointPicker } from '../backend/handler.ts'
 import type { FailureCode } from '../errors.ts'
 import type { ExchangePlace } from '../exchange.ts'
 import type { ConnectionFacts } from '../http/connection.ts'
@@ -30,5 +30,7 @@ export interface TcpBackendPlan {
   readonly name: string
   readonly target:
     | { readonly kind: 'Endpoints'; readonly picker: EndpointPicker }
+    /** undefined: the client named no destination. */
+    | { readonly kind: 'Dynamic'; readonly pick: (facts: ConnectionFacts) => Endpoint | undefined }
     | { readonly kind: 'Broken'; readonly code: FailureCode; readonly detail: string }
 }

@@ -22,6 +22,7 @@ export interface CallCarrier {
 export type CallFailure = Extract<
   FailureCode,
   | 'dnsFailure'
+  | 'destinationDenied'
   | 'upstreamFailure'
   | 'upstreamTimeout'
   | 'requestTimeout'

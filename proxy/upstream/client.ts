@@ -24,6 +24,7 @@ export const DEFAULT_POOL_LIMITS: PoolLimits = {
   openPerTargetMax: 4096,
   openMax: 16_384,
   idleTimeoutMs: 90_000,
+  targetsMax: Infinity,
 }
 
 /** Seam plus what the proxy's own start-up code and tests need. */
@@ -40,6 +41,11 @@ export function createUpstreamClient(options: UpstreamClientOptions = {}): HttpU
 interface CallPool {
   readonly label: string
   dispatch(call: UpstreamCall): void
+}
+
+const FULL: CallPool = {
+  label: 'none',
+  dispatch: (call) => call.failed('overloaded', 'too many destinations at a time'),
 }
 
 class Client implements HttpUpstreamClient, Sweepable {
@@ -105,7 +111,7 @@ class Client implements HttpUpstreamClient, Sweepable {
         },
       })
       signal?.addEventListener('abort', onAbort, { once: true })
-      const pool = target.httpVersion === 'HTTP2' ? this.#http2.pool(target) : this.#pool(target)
+      const pool = this.#poolOf(target, target.httpVersion === 'HTTP2')
       this.#start(call, pool, deadlineMs, 'upstreamTimeout')
     })
   }
@@ -134,7 +140,7 @@ class Client implements HttpUpstreamClient, Sweepable {
 
   #run(exchange: Exchange, call: ForwardCall): void {
     const isHttp2 = !call.isTunnel && wantsHttp2(exchange, call.target)
-    const pool = isHttp2 ? this.#http2.pool(call.target) : this.#pool(call.target)
+    const pool = this.#poolOf(call.target, isHttp2)
     exchange.endpoint = pool.label
     exchange.upstreamStartMs = performance.now()
     exchange.upstreamCall = call
@@ -159,6 +165,13 @@ class Client implements HttpUpstreamClient, Sweepable {
       call.watch(this.#shared.wheel, deadlineMs, code)
     }
     pool.dispatch(call)
+  }
+
+  #poolOf(target: UpstreamTarget, isHttp2: boolean): CallPool {
+    const { targetsMax } = this.#shared.limits
+    const isFull = this.#pools.size + this.#http2.size >= targetsMax
+    if (isFull && !this.#pools.has(target.key) && !this.#http2.has(target.key)) return FULL
+    return isHttp2 ? this.#http2.pool(target) : this.#pool(target)
   }
 
   #pool(target: UpstreamTarget): TargetPool {

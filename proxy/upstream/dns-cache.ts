@@ -3,10 +3,17 @@
 import dns from 'node:dns'
 import { isIP } from 'node:net'
 
-export type Lookup = (host: string, done: (error: Error | undefined, addresses: readonly string[]) => void) => void
+/** `ttlMs`: undefined when the resolver tells none. */
+export type Lookup = (
+  host: string,
+  done: (error: Error | undefined, addresses: readonly string[], ttlMs?: number) => void,
+) => void
 
 /** getaddrinfo tells no TTL; changes are seen within this time. */
 const TTL_MS = 30_000
+/** Bounds of a time to live that a name server told (data-plane supplement section 5.3). */
+const TTL_MS_MIN = 5000
+const TTL_MS_MAX = 300_000
 /** After a failed refresh of a known name. */
 const RETRY_MS = 5000
 const ENTRIES_MAX = 4096
@@ -39,6 +46,10 @@ export class DnsCache {
       return
     }
     const entry = this.#entry(host)
+    if (entry === undefined) {
+      done([], new Error('too many names are being resolved'))
+      return
+    }
     if (this.#now() >= entry.freshUntilMs && !entry.isRefreshing) this.#refresh(host, entry)
     if (entry.addresses.length === 0) {
       if (entry.isRefreshing) entry.waiting.push(done)
@@ -48,33 +59,35 @@ export class DnsCache {
     done(rotated(entry), undefined)
   }
 
-  #entry(host: string): Entry {
+  /** undefined: somebody waits for each of the entries. */
+  #entry(host: string): Entry | undefined {
     const known = this.#entries.get(host)
     if (known !== undefined) return known
-    if (this.#entries.size >= ENTRIES_MAX) this.#evict()
+    if (this.#entries.size >= ENTRIES_MAX && !this.#evict()) return undefined
     const entry: Entry = { addresses: [], freshUntilMs: -Infinity, next: 0, waiting: [], isRefreshing: false }
     this.#entries.set(host, entry)
     return entry
   }
 
   /** The oldest entry nobody waits for. */
-  #evict(): void {
+  #evict(): boolean {
     for (const [host, entry] of this.#entries) {
       if (entry.isRefreshing) continue
       this.#entries.delete(host)
-      return
+      return true
     }
+    return false
   }
 
   #refresh(host: string, entry: Entry): void {
     entry.isRefreshing = true
-    this.#lookup(host, (error, addresses) => {
+    this.#lookup(host, (error, addresses, ttlMs = TTL_MS) => {
       entry.isRefreshing = false
       const isKnown = error === undefined && addresses.length > 0
       if (isKnown) entry.addresses = addresses
       // A name that never resolved is asked for again by the next request.
       else if (entry.addresses.length === 0) this.#entries.delete(host)
-      entry.freshUntilMs = this.#now() + (isKnown ? TTL_MS : RETRY_MS)
+      entry.freshUntilMs = this.#now() + (isKnown ? Math.min(Math.max(ttlMs, TTL_MS_MIN), TTL_MS_MAX) : RETRY_MS)
       const waiting = entry.waiting
       entry.waiting = []
       for (const done of waiting) done(entry.addresses.length === 0 ? [] : rotated(entry), error)

@@ -3,13 +3,16 @@ import { isIP } from 'node:net'
 import tls from 'node:tls'
 import type { Keepalive } from '#api/ir/types.gen.ts'
 import type { DeadlineWheel, Expiring } from '../http/deadlines.ts'
-import { Transport, type TransportUser } from '../http/transport.ts'
+import { NOBODY, Transport, type TransportUser } from '../http/transport.ts'
 import { Tunnel } from '../http/tunnel.ts'
+import { dialTunnel } from '../tcp/dial-tunnel.ts'
 import { identityOptions, upstreamContext } from '../tls/upstream-tls.ts'
 import { ForwardCall, type UpstreamCall } from './call.ts'
 import { UpstreamConnection, type ConnectionPool } from './connection.ts'
 import type { DnsCache } from './dns-cache.ts'
+import { resolveTarget } from './resolve-target.ts'
 import type { UpstreamTarget, UpstreamTls } from './target.ts'
+import type { UpstreamTunnel } from './tunnel.ts'
 
 export interface PoolLimits {
   /** Idle connections kept per target. */
@@ -18,6 +21,8 @@ export interface PoolLimits {
   readonly openPerTargetMax: number
   readonly openMax: number
   readonly idleTimeoutMs: number
+  /** Targets at a time, idle connections included; a call to one more fails with `overloaded`. */
+  readonly targetsMax: number
 }
 
 /** What the pools of one client share. */
@@ -31,6 +36,7 @@ export interface PoolShared {
 /** Dead backends are noticed by TCP: responses may be silent for hours (event streams), so reading has no timeout. */
 const KEEPALIVE_MS = 180_000
 const NOTHING = Buffer.alloc(0)
+const HTTP1 = ['http/1.1']
 
 export class TargetPool implements ConnectionPool {
   /** `host:port` for logs. */
@@ -81,15 +87,37 @@ export class TargetPool implements ConnectionPool {
       call.failed('overloaded', `too many connections to ${this.label}`)
       return
     }
+    if (target.tunnel !== undefined) {
+      this.#connectThrough(call, target.tunnel)
+      return
+    }
     if (target.unixPath !== undefined) {
       this.#attempt(call, [''], performance.now() + target.connectTimeoutMs)
       return
     }
     this.#pending++
-    shared.dns.resolve(target.host, (addresses, error) => {
+    resolveTarget(target, shared.dns, (resolved) => {
       this.#pending--
-      if (addresses.length === 0) call.failed('dnsFailure', `${target.host}: ${error?.message ?? 'no address'}`)
-      else this.#attempt(call, addresses, performance.now() + target.connectTimeoutMs)
+      if ('code' in resolved) call.failed(resolved.code, resolved.detail)
+      else this.#attempt(call, resolved.addresses, performance.now() + target.connectTimeoutMs)
+    })
+  }
+
+  /** The proxy on the way resolves the name. */
+  #connectThrough(call: UpstreamCall, tunnel: UpstreamTunnel): void {
+    const { tls: upstreamTls } = this.#target
+    const alpn = upstreamTls && { ...upstreamTls, alpnProtocols: HTTP1 }
+    this.#pending++
+    this.#shared.openConnections++
+    dialTunnel({ ...this.#target, tunnel, tls: alpn }, this.#shared.dns, (outcome) => {
+      if ('socket' in outcome) {
+        this.#connected(call, Transport.ofSocket(outcome.socket, NOBODY))
+        outcome.socket.resume()
+      } else {
+        this.#pending--
+        this.#shared.openConnections--
+        call.failed(outcome.code, outcome.detail)
+      }
     })
   }
 
@@ -209,7 +237,7 @@ export class TargetPool implements ConnectionPool {
     const servername = upstreamTls.servername ?? (isIP(host) === 0 ? host : undefined)
     return {
       secureContext: this.#secureContext,
-      ALPNProtocols: ['http/1.1'],
+      ALPNProtocols: HTTP1,
       ...identityOptions(upstreamTls),
       ...(servername === undefined || isIP(servername) !== 0 ? {} : { servername }),
       ...(this.#session === undefined ? {} : { session: this.#session }),

@@ -3,6 +3,8 @@ import type { Keepalive, KeyExchangeGroup } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../exchange.ts'
 import type { OutgoingBody, StreamBody } from '../http/body.ts'
 import type { HeaderList } from '../http/headers.ts'
+import type { DnsCache } from './dns-cache.ts'
+import type { UpstreamTunnel } from './tunnel.ts'
 
 export interface UpstreamTls {
   readonly servername: string | undefined
@@ -29,6 +31,16 @@ export interface UpstreamTarget {
   readonly connectTimeoutMs: number
   /** undefined: the engine's own. */
   readonly keepalive?: Keepalive | undefined
+  /** undefined: the destination is the configuration's, not a client's. */
+  readonly guard?: TargetGuard | undefined
+  /** A proxy on the way. */
+  readonly tunnel?: UpstreamTunnel | undefined
+}
+
+/** For destinations that clients choose. */
+export interface TargetGuard {
+  readonly dns: DnsCache
+  readonly admits: (address: string) => boolean
 }
 
 export interface UpstreamRequest {

@@ -72,15 +72,16 @@ function renderBody(context: BackendContext): BackendBody | undefined {
   const { spec } = context.backend
   if (spec.static !== undefined) return { fields: { static: renderStatic(spec.static) }, parts: [], refs: [] }
   if (spec.a2a !== undefined) return { fields: { static: renderStatic(spec.a2a), a2a: true }, parts: [], refs: [] }
+  if (spec.dynamicForwardProxy !== undefined) return { fields: { dynamic: {} }, parts: [], refs: [] }
   if (spec.ai !== undefined) return renderAi(spec.ai, context)
   if (spec.mcp !== undefined) return renderMcp(spec.mcp, context)
-  const kind = (['dynamicForwardProxy', 'cloudService'] as const).find((one) => spec[one] !== undefined)
+  const kind = (['cloudService'] as const).find((one) => spec[one] !== undefined)
   context.report.problems.push({
     path: kind === undefined ? 'spec' : `spec.${kind}`,
     reason: 'NotYetProgrammed',
     message:
       kind === undefined
-        ? 'spec sets no backend; set exactly one of static, a2a, ai, mcp'
+        ? 'spec sets no backend; set exactly one of static, a2a, ai, mcp, dynamicForwardProxy'
         : `backends of kind ${kind} are not run by this version of the proxy`,
     severity: 'error',
   })

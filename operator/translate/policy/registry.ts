@@ -10,6 +10,7 @@ import { backendAuth } from './backend-auth.ts'
 import { backendHttp } from './backend-http.ts'
 import { backendTcp } from './backend-tcp.ts'
 import { backendTls } from './backend-tls.ts'
+import { backendTunnel } from './backend-tunnel.ts'
 import { backendTransformation } from './backend-transformation.ts'
 import { buffer } from './buffer.ts'
 import { basicAuthentication } from './basic-authentication.ts'
@@ -33,7 +34,6 @@ import { rateLimit } from './local-rate-limit.ts'
 import { mcp } from './mcp.ts'
 import { metrics } from './metrics.ts'
 import { networkAuthorization } from './network-authorization.ts'
-import { notYetProgrammed } from './not-yet-programmed.ts'
 import { retry } from './retry.ts'
 import { timeouts } from './timeout.ts'
 import { tracing } from './tracing.ts'
@@ -84,6 +84,5 @@ export const BACKEND = {
   tcp: backendTcp,
   tls: backendTls,
   transformation: backendTransformation,
-  /** Without the tunnel traffic would leave by a way that its owner closed. */
-  tunnel: notYetProgrammed({ security: true, suffix: 'backend-tunnel' }),
+  tunnel: backendTunnel,
 } satisfies Section<BackendFull, BackendPayload>

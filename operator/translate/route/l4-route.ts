@@ -67,7 +67,7 @@ function translateBackend(route: L4Route, ref: L4Rule['backendRefs'][number], sc
   const resolved = resolveReference(ref, from, scope)
   const weight = ref.weight ?? 1
   const key = resolved.ref.backend
-  const special = key === undefined ? undefined : specialKind(key, scope)
+  const special = key === undefined ? undefined : specialKind(key, route.kind, scope)
   if (special !== undefined) {
     const message = `backend(${key}) is ${special} and cannot take plain bytes; use it in an HTTPRoute`
     const invalid = { reason: 'UnsupportedValue' as const, message }
@@ -78,10 +78,11 @@ function translateBackend(route: L4Route, ref: L4Rule['backendRefs'][number], sc
 }
 
 /** Backends that are more than an address. */
-function specialKind(key: string, { snapshot }: ReferenceScope): string | undefined {
+function specialKind(key: string, routeKind: string, { snapshot }: ReferenceScope): string | undefined {
   const slash = key.indexOf('/')
   const { ai, mcp, dynamicForwardProxy } = snapshot.GwBackend.get(key.slice(0, slash), key.slice(slash + 1))?.spec ?? {}
   if (ai !== undefined) return 'an LLM backend'
   if (mcp !== undefined) return 'an MCP backend'
-  return dynamicForwardProxy === undefined ? undefined : 'a dynamic forward proxy'
+  // Without TLS nothing in the bytes names a destination.
+  return dynamicForwardProxy === undefined || routeKind === 'TLSRoute' ? undefined : 'a dynamic forward proxy'
 }

@@ -90,6 +90,7 @@ export async function startSampleProxy(): Promise<SampleProxy> {
     logFd,
     logFormat: 'text',
     logLevel: 'info',
+    dynamicForwardAllow: ['127.0.0.1'],
     accessLog: true,
   })
   return {

@@ -12,6 +12,7 @@ import { grpcCollector, httpCollector, type TestCollector } from '#test/otlp-col
 import { agent } from './agent.ts'
 import { authorizer, grpcAuthorizer } from './authorizer.ts'
 import { echo } from './echo.ts'
+import { egress } from './egress.ts'
 import { flaky } from './flaky.ts'
 import { fullBacklog } from './full-backlog.ts'
 import { limiter } from './limiter.ts'
@@ -36,6 +37,8 @@ export const SAMPLE_PORTS = {
   authzGrpc: 18_091,
   limiter: 18_092,
   processor: 18_093,
+  /** Opens connections by CONNECT; it alone knows the host echo.internal. */
+  egress: 18_096,
   /** Over TLS, and takes only the client of the samples. */
   mtls: 18_099,
   /** Speaks A2A. */
@@ -92,6 +95,7 @@ export async function startUpstreams({ socketPath, port }: UpstreamOptions): Pro
     words: wordsServer(),
     agent: createServer(agent),
     flaky: createServer(flaky),
+    egress: egress(),
     authzHttp: createServer(authorizer()),
     silent: createTcpServer((socket) => socket.on('error', () => undefined).resume()),
   }
@@ -125,6 +129,7 @@ export async function startUpstreams({ socketPath, port }: UpstreamOptions): Pro
     words: await open('words'),
     silent: await open('silent'),
     flaky: await open('flaky'),
+    egress: await open('egress'),
     authzHttp: await open('authzHttp'),
     authzGrpc: authzGrpc.port,
     limiter: rateLimiter.port,

@@ -1,0 +1,16 @@
+// backend.tunnel: the proxy that connections to the backend go through. A reference that leads nowhere is kept: calls
+// then fail, and never leave by another way.
+import type { BackendPayload } from '#api/ir/types.gen.ts'
+import type { BackendTunnel } from '#api/v1alpha1/shared.gen.ts'
+import type { FieldTranslator } from './field.ts'
+import { serviceReference } from './service-reference.ts'
+
+export const backendTunnel: FieldTranslator<BackendTunnel, BackendPayload> = {
+  failureMode: 'deny',
+  translate: ({ backendRef }, context) => [
+    {
+      suffix: 'backend-tunnel',
+      payload: { tunnel: { proxy: serviceReference(backendRef, `${context.path}.backendRef`, context) } },
+    },
+  ],
+}

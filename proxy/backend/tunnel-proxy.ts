@@ -1,0 +1,52 @@
+// backend.tunnel: the proxy that connections to a backend go through, from its reference and its own policies.
+import { createHash } from 'node:crypto'
+import type { BackendAuth, BackendReference, CredentialLocation, SecretRef } from '#api/ir/types.gen.ts'
+import type { TunnelWay, UpstreamTunnel } from '../upstream/tunnel.ts'
+import type { EffectiveBackendPolicies, EndpointPicker } from './handler.ts'
+
+export interface TunnelParts {
+  readonly proxy: BackendReference
+  /** Of the proxy itself. */
+  readonly policies: EffectiveBackendPolicies
+  /** undefined: the reference names nothing that has addresses. */
+  readonly picker: EndpointPicker | undefined
+  /** What the picker picks from, for the key. */
+  readonly addresses: unknown
+  readonly secret: (ref: SecretRef) => string | undefined
+}
+
+const DEFAULT_LOCATION: CredentialLocation = { header: { name: 'proxy-authorization', prefix: 'Bearer ' } }
+
+export function tunnelThrough(parts: TunnelParts): UpstreamTunnel {
+  const { proxy, policies, addresses } = parts
+  const way = wayOf(parts)
+  const facts = { proxy, tls: policies.tls, tcp: policies.tcp, addresses, headers: 'headers' in way ? way.headers : [] }
+  // Hashed, for it covers credentials.
+  const key = createHash('sha256').update(JSON.stringify(facts)).digest('base64url')
+  return { key, way }
+}
+
+function wayOf({ proxy, policies, picker, secret }: TunnelParts): TunnelWay {
+  if (policies.deny !== undefined) return { problem: `the proxy is not to be used: ${policies.deny.message}` }
+  if (policies.tunnel !== undefined) return { problem: 'the proxy would itself be reached through a proxy' }
+  if (picker === undefined)
+    return { problem: proxy.invalid?.message ?? 'the proxy does not exist, or has no addresses' }
+  const headers = policies.auth === undefined ? [] : credentials(policies.auth, secret)
+  return typeof headers === 'string' ? { problem: headers } : { pick: () => picker.pick(), headers }
+}
+
+/** A text: why there are none. */
+function credentials(auth: BackendAuth, secret: TunnelParts['secret']): string[] | string {
+  if (auth.passthrough === true) return 'the credential of a client cannot be passed on to the proxy'
+  const headers: string[] = []
+  const own = auth.key === undefined ? [] : [{ key: auth.key, location: auth.location ?? DEFAULT_LOCATION }]
+  for (const { key, location } of [...own, ...(auth.credentials ?? [])]) {
+    const value = secret(key)?.trim()
+    if (value === undefined || value === '') return `secret ${key.secret} is missing`
+    if (location.header === undefined) return 'a proxy takes credentials in header fields only'
+    const name = location.header.name.toLowerCase()
+    // What a backend gets in Authorization, a proxy gets in its own field (RFC 9110 section 11.7).
+    headers.push(name === 'authorization' ? 'proxy-authorization' : name, (location.header.prefix ?? '') + value)
+  }
+  return headers
+}

@@ -1,0 +1,139 @@
+// Opens a connection to a backend through its proxy: the way to the proxy, CONNECT, then TLS to the backend. One
+// deadline for all of it.
+import { isIP } from 'node:net'
+import type net from 'node:net'
+import type { DnsCache } from '../upstream/dns-cache.ts'
+import type { UpstreamTarget } from '../upstream/target.ts'
+import { askForTunnel, connectHead, type TunnelProxy, type UpstreamTunnel } from '../upstream/tunnel.ts'
+import { type Dial, dialDirect, type DialOutcome, labelOf, secure } from './dial.ts'
+
+/** The socket of the outcome is paused and ready to write to; with TLS the handshake is over. */
+export function dial(target: UpstreamTarget, dns: DnsCache, done: (outcome: DialOutcome) => void): Dial {
+  const { tunnel } = target
+  return tunnel === undefined ? dialDirect(target, dns, done) : dialTunnel({ ...target, tunnel }, dns, done)
+}
+
+/** For targets with a tunnel. */
+export function dialTunnel(
+  target: UpstreamTarget & { readonly tunnel: UpstreamTunnel },
+  dns: DnsCache,
+  done: (outcome: DialOutcome) => void,
+): Dial {
+  const dialing = new TunnelDialing(target, done)
+  dialing.begin(dns)
+  return dialing
+}
+
+class TunnelDialing implements Dial {
+  readonly #target: UpstreamTarget & { readonly tunnel: UpstreamTunnel }
+  readonly #done: (outcome: DialOutcome) => void
+  readonly #startMs = performance.now()
+  #timer: NodeJS.Timeout | undefined = undefined
+  #leg: Dial | undefined = undefined
+  #socket: net.Socket | undefined = undefined
+  /** Whose answer is awaited. */
+  #proxy: TunnelProxy | undefined = undefined
+  #isOver = false
+
+  constructor(target: UpstreamTarget & { readonly tunnel: UpstreamTunnel }, done: (outcome: DialOutcome) => void) {
+    this.#target = target
+    this.#done = done
+  }
+
+  begin(dns: DnsCache): void {
+    const { tunnel, host, unixPath, guard, connectTimeoutMs } = this.#target
+    const { way } = tunnel
+    if ('problem' in way) this.#fail(way.problem)
+    else if (unixPath !== undefined) this.#fail('a unix socket cannot be reached through a proxy')
+    else if (isIP(host) !== 0 && guard?.admits(host) === false)
+      // Names are the proxy's to resolve, and to judge.
+      this.#finish({ code: 'destinationDenied', detail: `${host} through a proxy` })
+    else {
+      this.#timer = setTimeout(() => {
+        this.#finish({ code: 'upstreamTimeout', detail: `${labelOf(this.#target)}: connect timeout` })
+      }, connectTimeoutMs)
+      const proxy = way.pick()
+      if (proxy === undefined) this.#fail('no proxy is ready')
+      else this.#toProxy(proxy, way.headers, dns)
+    }
+  }
+
+  abort(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#release(true)
+  }
+
+  #toProxy(proxy: TunnelProxy, headers: readonly string[], dns: DnsCache): void {
+    proxy.begin()
+    this.#proxy = proxy
+    this.#leg = dialDirect(proxy.target, dns, (outcome) => {
+      this.#leg = undefined
+      if (!('socket' in outcome)) this.#finish({ code: outcome.code, detail: `proxy ${outcome.detail}` })
+      else if (this.#isOver) outcome.socket.destroy()
+      else {
+        this.#socket = outcome.socket
+        this.#ask(outcome.socket, headers)
+      }
+    })
+  }
+
+  #ask(socket: net.Socket, headers: readonly string[]): void {
+    socket.on('error', () => {})
+    const { host, port } = this.#target
+    const authority = `${isIP(host) === 6 ? `[${host}]` : host}:${port}`
+    let head: string
+    try {
+      head = connectHead(authority, headers)
+    } catch (error) {
+      this.#fail(String(error))
+      return
+    }
+    askForTunnel(socket, head, (problem) => {
+      if (this.#isOver) return
+      this.#settleProxy(problem === undefined)
+      if (problem !== undefined) this.#fail(problem)
+      else if (this.#target.tls === undefined) this.#finish({ socket })
+      else this.#secure(socket, this.#target.tls)
+    })
+  }
+
+  #secure(socket: net.Socket, upstreamTls: NonNullable<UpstreamTarget['tls']>): void {
+    let secured: net.Socket
+    try {
+      secured = secure(socket, upstreamTls, this.#target.host)
+    } catch (error) {
+      // A certificate or key that cannot be used.
+      this.#fail(error instanceof Error ? error.message : String(error))
+      return
+    }
+    this.#socket = secured
+    secured.on('error', (error) => this.#fail(error.message))
+    secured.on('close', () => this.#fail('closed during the handshake'))
+    secured.once('secureConnect', () => this.#finish({ socket: secured }))
+  }
+
+  #fail(detail: string): void {
+    this.#finish({ code: 'upstreamFailure', detail: `${labelOf(this.#target)}: ${detail}` })
+  }
+
+  #finish(outcome: DialOutcome): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#release(!('socket' in outcome))
+    this.#done(outcome)
+  }
+
+  #release(isFailure: boolean): void {
+    clearTimeout(this.#timer)
+    this.#leg?.abort()
+    this.#settleProxy(false)
+    if (isFailure) this.#socket?.destroy()
+  }
+
+  #settleProxy(isHealthy: boolean): void {
+    const proxy = this.#proxy
+    this.#proxy = undefined
+    proxy?.end(performance.now() - this.#startMs, isHealthy)
+  }
+}

@@ -1,0 +1,29 @@
+// What dynamic forward proxies of one worker share: connections and names of their own, so that destinations that
+// clients choose never take the room of configured backends.
+import { type AddressGuard, addressGuard } from './address-guard.ts'
+import { createUpstreamClient } from './client.ts'
+import { DnsCache } from './dns-cache.ts'
+import { resolverLookup } from './resolver-lookup.ts'
+import type { TargetGuard, UpstreamClient } from './target.ts'
+
+export interface DynamicForwarding {
+  readonly client: UpstreamClient
+  readonly guard: TargetGuard
+}
+
+const LIMITS = {
+  idlePerTargetMax: 16,
+  openPerTargetMax: 1024,
+  openMax: 4096,
+  idleTimeoutMs: 30_000,
+  targetsMax: 1024,
+} as const
+
+/** `allowed`: see address-guard.ts. */
+export function dynamicForwarding(
+  allowed: readonly string[],
+  dns = new DnsCache(resolverLookup()),
+  admits: AddressGuard = addressGuard(allowed),
+): DynamicForwarding {
+  return { client: createUpstreamClient({ limits: LIMITS }), guard: { dns, admits } }
+}

@@ -1,0 +1,201 @@
+// Backends behind a proxy: real CONNECT proxies with and without TLS, every kind of call, and every way it can fail.
+import { once } from 'node:events'
+import http from 'node:http'
+import http2 from 'node:http2'
+import https from 'node:https'
+import net from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import { authority, certificateFor } from '#test/certificates.ts'
+import { HeaderList } from '../http/headers.ts'
+import type { DialOutcome } from '../tcp/dial.ts'
+import { dial } from '../tcp/dial-tunnel.ts'
+import { createUpstreamClient } from './client.ts'
+import { DnsCache } from './dns-cache.ts'
+import type { UpstreamClient, UpstreamTarget, UpstreamTls } from './target.ts'
+import type { TunnelWay } from './tunnel.ts'
+
+const ca = authority()
+const pairOf = (name: string) => certificateFor({ commonName: name, names: [`DNS:${name}`], issuer: ca })
+const BACKEND = pairOf('backend.test')
+const PROXY = pairOf('proxy.test')
+const TLS: UpstreamTls = {
+  servername: 'backend.test',
+  caCertificates: ca.certificate,
+  insecureSkipVerify: undefined,
+  alpnProtocols: undefined,
+}
+
+const cleanup: (() => unknown)[] = []
+afterEach(async () => {
+  for (const each of cleanup.splice(0).reverse()) await each()
+})
+
+async function listen(server: net.Server): Promise<number> {
+  const sockets = new Set<net.Socket>()
+  server.on('connection', (socket: net.Socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {})
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  cleanup.push(() => {
+    server.close()
+    for (const socket of sockets) socket.destroy()
+  })
+  return (server.address() as net.AddressInfo).port // a listening TCP server has one
+}
+
+interface ConnectProxy {
+  readonly port: number
+  readonly asked: string[]
+  readonly headers: http.IncomingHttpHeaders[]
+}
+
+/** Knows the name backend.test, and where it is. */
+async function connectProxy(to: number, isTls = false): Promise<ConnectProxy> {
+  const asked: string[] = []
+  const headers: http.IncomingHttpHeaders[] = []
+  const server = isTls ? https.createServer({ cert: PROXY.certificate, key: PROXY.privateKey }) : http.createServer()
+  server.on('connect', (request, client: net.Socket) => {
+    asked.push(request.url ?? '')
+    headers.push(request.headers)
+    client.on('error', () => {})
+    const upstream = net.connect({ host: '127.0.0.1', port: to }, () => {
+      client.write('HTTP/1.1 200 Connection established\r\nproxy-agent: test\r\n\r\n')
+      client.pipe(upstream).pipe(client)
+    })
+    upstream.on('error', () => client.destroy())
+    client.on('close', () => upstream.destroy())
+  })
+  return { port: await listen(server), asked, headers }
+}
+
+/** Answers CONNECT with a fixed text. */
+const answering = (text: string): Promise<number> =>
+  listen(net.createServer((socket) => socket.once('data', () => socket.write(text))))
+
+function through(port: number, extra: { tls?: UpstreamTls; headers?: readonly string[] } = {}): TunnelWay {
+  const target = { ...plain('127.0.0.1', port), tls: extra.tls }
+  return { pick: () => ({ target, begin() {}, end() {} }), headers: extra.headers ?? [] }
+}
+
+function plain(host: string, port: number): UpstreamTarget {
+  return { key: `${host}:${port}`, host, port, unixPath: undefined, tls: undefined, connectTimeoutMs: 2000 }
+}
+
+function behind(way: TunnelWay, extra: Partial<UpstreamTarget> = {}): UpstreamTarget {
+  return { ...plain('backend.test', 443), tunnel: { key: 'k', way }, ...extra }
+}
+
+function clientOf(): UpstreamClient {
+  const client = createUpstreamClient()
+  cleanup.push(() => client.close())
+  return client
+}
+
+async function ask(client: UpstreamClient, target: UpstreamTarget): Promise<string> {
+  const headers = new HeaderList()
+  const request = { method: 'GET', pathAndQuery: '/', authority: target.host, headers, body: undefined }
+  const response = await client.send(target, request, { deadlineMs: performance.now() + 9000, signal: undefined })
+  return (await response.body.collect(1000)).toString()
+}
+
+const answer: http.RequestListener = (request, response) => response.end(`${request.headers.host} answers`)
+
+describe('through a proxy', () => {
+  it('HTTP/1.1: one CONNECT for many calls', async () => {
+    const proxy = await connectProxy(await listen(http.createServer(answer)))
+    const client = clientOf()
+    for (let i = 0; i < 3; i++) expect(await ask(client, behind(through(proxy.port)))).toBe('backend.test answers')
+    expect(proxy.asked).toEqual(['backend.test:443'])
+  })
+
+  it('HTTP/1.1 with TLS to the backend, and TLS to the proxy, each checked', async () => {
+    const options = { cert: BACKEND.certificate, key: BACKEND.privateKey }
+    const backend = await listen(https.createServer(options, answer))
+    const proxy = await connectProxy(backend, true)
+    const proxyTls = { ...TLS, servername: 'proxy.test' }
+    const headers = ['proxy-authorization', 'Basic abc']
+    const client = clientOf()
+    const target = behind(through(proxy.port, { tls: proxyTls, headers }), { tls: TLS })
+    expect(await ask(client, target)).toBe('backend.test answers')
+    expect(proxy.headers[0]).toMatchObject({ host: 'backend.test:443', 'proxy-authorization': 'Basic abc' })
+    const wrongProxy = behind(through(proxy.port, { tls: TLS }), { tls: TLS, key: 'b' })
+    await expect(ask(client, wrongProxy)).rejects.toThrow(/proxy .*altnames/)
+    const wrongBackend = behind(through(proxy.port, { tls: proxyTls }), { tls: proxyTls, key: 'c' })
+    await expect(ask(client, wrongBackend)).rejects.toThrow(/backend.test:443: .*altnames/)
+  })
+
+  it.each([false, true])('HTTP/2, TLS %s', async (isTls) => {
+    const options = { cert: BACKEND.certificate, key: BACKEND.privateKey }
+    const server = isTls ? http2.createSecureServer(options) : http2.createServer()
+    server.on('stream', (stream) => {
+      stream.respond({ ':status': 200 })
+      stream.end('h2')
+    })
+    const proxy = await connectProxy(await listen(server))
+    const target = behind(through(proxy.port), { httpVersion: 'HTTP2', tls: isTls ? TLS : undefined })
+    expect(await ask(clientOf(), target)).toBe('h2')
+  })
+
+  it('bytes, with what the backend says at once', async () => {
+    const backend = await listen(net.createServer((socket) => socket.end('220 ready')))
+    const proxy = await connectProxy(backend)
+    const { promise, resolve } = Promise.withResolvers<DialOutcome>()
+    dial(behind(through(proxy.port)), new DnsCache(), resolve)
+    const outcome = await promise
+    if (!('socket' in outcome)) throw new Error(outcome.detail)
+    let text = ''
+    outcome.socket.on('data', (chunk: Buffer) => (text += chunk.toString()))
+    outcome.socket.resume()
+    await once(outcome.socket, 'end')
+    outcome.socket.destroy()
+    expect(text).toBe('220 ready')
+  })
+})
+
+describe('a proxy that', () => {
+  it.each([
+    ['wants credentials', 'HTTP/1.1 407 No\r\ncontent-length: 0\r\n\r\n', /wants credentials \(407\)/],
+    ['refuses', 'HTTP/1.1 403 No\r\ncontent-length: 0\r\n\r\n', /answered 403/],
+    ['is none', '220 smtp ready\r\n\r\n', /invalid answer/],
+    ['talks for ever', `HTTP/1.1 200 OK\r\nx: ${'a'.repeat(20_000)}`, /invalid answer/],
+    ['stays interim', 'HTTP/1.1 102 Processing\r\n\r\n'.repeat(9), /interim/],
+  ])('%s: the call fails and says why', async (_what, text, why) => {
+    const client = clientOf()
+    const port = await answering(text)
+    await expect(ask(client, behind(through(port)))).rejects.toThrow(why)
+    await expect(ask(client, behind(through(port), { httpVersion: 'HTTP2' }))).rejects.toThrow(why)
+  })
+
+  it('is silent: the connect timeout covers all of it', async () => {
+    const port = await listen(net.createServer((socket) => socket.resume()))
+    const slow = behind(through(port), { connectTimeoutMs: 200 })
+    await expect(ask(clientOf(), slow)).rejects.toMatchObject({ code: 'upstreamTimeout' })
+  })
+
+  it('leads to a backend that never finishes its handshake: the connect timeout covers that too', async () => {
+    const proxy = await connectProxy(await listen(net.createServer((socket) => socket.resume())))
+    const slow = behind(through(proxy.port), { connectTimeoutMs: 300, tls: TLS })
+    await expect(ask(clientOf(), slow)).rejects.toMatchObject({ code: 'upstreamTimeout' })
+    expect(proxy.asked).toEqual(['backend.test:443'])
+  })
+
+  it.each([
+    ['cannot be used', { problem: 'the secret is missing' }, /the secret is missing/],
+    ['has no endpoint', { pick: () => undefined, headers: [] }, /no proxy is ready/],
+    ['would get a broken credential', through(1, { headers: ['proxy-authorization', 'a\r\nb: c'] }), /ECONNREFUSED/],
+  ])('%s: the call fails', async (_what, way, why) => {
+    await expect(ask(clientOf(), behind(way))).rejects.toThrow(why)
+  })
+
+  it('is no way for a unix socket', async () => {
+    const target = behind(through(1), { unixPath: '/tmp/none' })
+    await expect(ask(clientOf(), target)).rejects.toThrow(/unix socket/)
+  })
+
+  it('resolves names, and is never asked for an address that the guard refuses', async () => {
+    const guard = { dns: new DnsCache(), admits: () => false }
+    await expect(ask(clientOf(), behind(through(1), { host: '169.254.169.254', guard }))).rejects.toThrow(/169.254/)
+  })
+})

@@ -1,0 +1,91 @@
+// A proxy between the gateway and a backend (`backend.tunnel`), and the CONNECT by which connections go through it.
+import type net from 'node:net'
+import { ResponseParser } from '../http/response-parser.ts'
+import { BAD_VALUE } from '../http/head-text.ts'
+import type { UpstreamTarget } from './target.ts'
+
+export interface UpstreamTunnel {
+  /** Everything that makes connections through it differ. */
+  readonly key: string
+  readonly way: TunnelWay
+}
+
+export type TunnelWay =
+  /** Calls fail: without the proxy traffic would leave by a way that its owner closed. */
+  | { readonly problem: string }
+  | {
+      /** undefined: no proxy is ready. */
+      readonly pick: () => TunnelProxy | undefined
+      /** Name, value, …: credentials of the proxy. */
+      readonly headers: readonly string[]
+    }
+
+/** One address of the proxy. */
+export interface TunnelProxy {
+  readonly target: UpstreamTarget
+  begin(): void
+  end(latencyMs: number, isHealthy: boolean): void
+}
+
+const ANSWER_LIMITS = { headersMax: 64, headerBytesMax: 16_384 } as const
+const INTERIM_MAX = 4
+const ASKED = { isHead: false, preservesCase: false } as const
+
+/** `host:port`, as CONNECT names it. */
+export function connectHead(authority: string, headers: readonly string[]): string {
+  let text = `CONNECT ${authority} HTTP/1.1\r\nhost: ${authority}\r\n`
+  for (let i = 0; i < headers.length; i += 2) {
+    const value = headers[i + 1] ?? ''
+    if (BAD_VALUE.test(value)) throw new Error(`the value of ${headers[i]} is not fit for a header`)
+    text += `${headers[i]}: ${value}\r\n`
+  }
+  return `${text}\r\n`
+}
+
+/**
+ * Asks the proxy at the other end of a fresh socket for a connection. `done` once, with what went wrong or undefined;
+ * the socket is then paused, and bytes behind the answer are back in it. Ends by the caller's deadline or abort.
+ */
+export function askForTunnel(socket: net.Socket, head: string, done: (problem: string | undefined) => void): void {
+  const parser = new ResponseParser(ANSWER_LIMITS)
+  let interims = 0
+  const finish = (problem: string | undefined, rest?: Buffer): void => {
+    socket.off('data', onData)
+    socket.off('end', onEnd)
+    socket.off('close', onEnd)
+    socket.pause()
+    if (rest !== undefined && rest.length > 0) socket.unshift(rest)
+    done(problem)
+  }
+  const onEnd = (): void => finish('the proxy closed the connection')
+  const onData = (chunk: Buffer): void => {
+    let at = 0
+    while (at < chunk.length) {
+      const answer = parser.feed(chunk, { start: at, end: chunk.length }, ASKED)
+      if (answer === undefined) return
+      if ('code' in answer) {
+        finish(`the proxy gave an invalid answer: ${answer.detail}`)
+        return
+      }
+      at = parser.next
+      if (answer.status >= 200) {
+        finish(verdictOn(answer.status), chunk.subarray(at))
+        return
+      }
+      if (++interims > INTERIM_MAX) {
+        finish('the proxy sent too many interim answers')
+        return
+      }
+    }
+  }
+  socket.on('data', onData)
+  socket.on('end', onEnd)
+  socket.on('close', onEnd)
+  socket.write(head, 'latin1')
+  socket.resume()
+}
+
+function verdictOn(status: number): string | undefined {
+  if (status < 300) return undefined
+  return status === 407 ? 'the proxy wants credentials (407)' : `the proxy answered ${status}`
+}
