@@ -271,8 +271,9 @@ describe('TLS passthrough', () => {
       expect(commonName).toBe(servername)
       socket.destroy()
     }
-    await expect(shakeHands(port, { servername: 'elsewhere.example' })).rejects.toThrow(/unrecognized name/)
-    await expect(shakeHands(port)).rejects.toThrow(/unrecognized name/)
+    const closed = /ECONNRESET|disconnected before|socket hang up|closed/
+    await expect(shakeHands(port, { servername: 'elsewhere.example' })).rejects.toThrow(closed)
+    await expect(shakeHands(port)).rejects.toThrow(closed)
     await until(
       'it is counted',
       async () => (await proxy.metric('gw_downstream_connections_total', bindLabel(port))) === 2,

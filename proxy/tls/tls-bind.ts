@@ -40,10 +40,13 @@ export class TlsBind implements BindServer {
   /** Of former settings; they may still have connections. */
   readonly #retired = new Set<TlsListenerServer>()
   #plan: TlsBindPlan
+  /** Some listener of the port passes bytes on. */
+  #hasRoutes: boolean
   #isLeaving = false
 
   constructor(plan: TlsBindPlan, environment: TlsBindEnvironment) {
     this.#plan = plan
+    this.#hasRoutes = hasRoutes(plan)
     this.#environment = environment
     this.#tcp = new TcpConnections(environment)
   }
@@ -71,6 +74,7 @@ export class TlsBind implements BindServer {
   apply({ layer4, handler }: CompiledBind): void {
     if (layer4?.kind !== 'TLS') return
     this.#plan = layer4
+    this.#hasRoutes = hasRoutes(layer4)
     this.#acceptor.rules = handler
     for (const [key, server] of this.#servers) {
       const next = layer4.listeners.get(key)
@@ -141,7 +145,9 @@ export class TlsBind implements BindServer {
     const plan = this.#plan.find(serverName)
     if (plan === undefined) {
       settled()
-      this.#refuse(socket, { facts, detail: 'no listener for this server name', serverName, alert: UNRECOGNIZED_NAME })
+      const detail = 'no listener for this server name'
+      // A port of TLSRoutes is one of connections, not of ours to speak on: it is closed without a word.
+      this.#refuse(socket, { facts, detail, serverName, ...(!this.#hasRoutes && { alert: UNRECOGNIZED_NAME }) })
     } else if (plan.action.kind === 'Refuse') {
       settled()
       this.#refuse(socket, { facts, detail: plan.action.reason, serverName, alert: HANDSHAKE_FAILURE })
@@ -187,6 +193,11 @@ export class TlsBind implements BindServer {
     if (why.alert === undefined) socket.destroy()
     else socket.end(why.alert, () => socket.destroy())
   }
+}
+
+function hasRoutes({ listeners }: TlsBindPlan): boolean {
+  for (const { action } of listeners.values()) if (action.kind === 'Passthrough' || action.kind === 'Tcp') return true
+  return false
 }
 
 function alert(description: number): Buffer {
