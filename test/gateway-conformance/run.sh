@@ -63,5 +63,6 @@ if [[ -n ${REPORT:-} ]]; then
 		-version "v$(sed -n 's/^  "version": "\(.*\)",$/\1/p' package.json)")
 fi
 # Which features are supported the suite reads in the status of the class.
-exec "$cache/suite" -test.v -test.timeout "${TIMEOUT:-60m}" -gateway-class gw \
+# Few at a time: on two processors the tests would fail by their own deadlines.
+exec "$cache/suite" -test.v -test.parallel "${PARALLEL:-4}" -test.timeout "${TIMEOUT:-60m}" -gateway-class gw \
 	-conformance-profiles "${PROFILES:-GATEWAY-HTTP,GATEWAY-GRPC,GATEWAY-TLS}" "${report[@]}" "$@"
