@@ -55,7 +55,12 @@ describe('loadStandalone, fields', () => {
     [route('', '{ host: "a:1", policies: { tcp: { keepalives: { time: 1ms } } } }'), /time: must be at least 1s/],
     [route('backendTLS: { cert: /nowhere/c.pem }'), /backendTLS: must have both of cert and key/],
     [route('backendTLS: { keyExchangeGroups: [P-521] }'), /keyExchangeGroups\[0\]: must be one of X25519/],
-    [`${GATEWAY}frontendPolicies: { proxy: {} }`, /frontendPolicies\.proxy: is not served/],
+    [`${GATEWAY}frontendPolicies: { proxy: {}, proxyProtocol: {} }`, /proxyProtocol: is the same field as proxy/],
+    [`${GATEWAY}frontendPolicies: { proxy: { version: v3 } }`, /version: must be one of v1, v2, all/],
+    [`${GATEWAY}frontendPolicies: { connect: {} }`, /connect\.mode: must be one of deny, route, tunnel/],
+    [`${GATEWAY}frontendPolicies: { tracing: {} }`, /tracing: must have exactly one of host, backend/],
+    [`${GATEWAY}frontendPolicies: { tracing: { host: "a:1", randomSampling: 2 } }`, /randomSampling: /],
+    [`${GATEWAY}frontendPolicies: { accessLog: { otlp: { host: "a:1", path: x } } }`, /otlp\.path: must begin with/],
     [`${GATEWAY}frontendPolicies: { http: { maxBufferSize: 0 } }`, /maxBufferSize: is too small/],
     [`${GATEWAY}frontendPolicies: { accessLog: {}, logging: {} }`, /logging: is the same field as accessLog/],
     [

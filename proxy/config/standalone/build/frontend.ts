@@ -1,5 +1,13 @@
 // `frontendPolicies`: what holds for the connections of all gateways of the file.
-import type { AccessLog, FrontendHTTP, FrontendPayload, FrontendTLS, GatewayTarget } from '#api/ir/types.gen.ts'
+import type {
+  AccessLog,
+  FrontendConnect,
+  FrontendHTTP,
+  FrontendPayload,
+  FrontendProxyProtocol,
+  FrontendTLS,
+  GatewayTarget,
+} from '#api/ir/types.gen.ts'
 import { pathTo } from '../field-path.ts'
 import type { FrontendFields } from '../schema/listeners.ts'
 import type { BuildContext } from './context.ts'
@@ -8,6 +16,7 @@ import { expressions } from './headers.ts'
 import { renderKeepalive } from './keepalive.ts'
 import { renderVersions } from './listener-tls.ts'
 import { renderRules } from './rules.ts'
+import { renderLogExport, renderTracing } from './telemetry.ts'
 
 const PATH = 'frontendPolicies'
 
@@ -23,10 +32,18 @@ export function addFrontend(fields: FrontendFields, gateways: readonly GatewayTa
 
 /** By the last part of the key. */
 function renderFrontend(fields: FrontendFields, context: BuildContext): [string, FrontendPayload][] {
-  const { http, tls, tcp, networkAuthorization, accessLog, logging } = fields
-  if (accessLog !== undefined && logging !== undefined) {
-    context.error(pathTo(PATH, 'logging'), 'is the same field as accessLog: remove one of them')
+  for (const [one, other] of [
+    ['accessLog', 'logging'],
+    ['proxy', 'proxyProtocol'],
+  ] as const) {
+    if (fields[one] === undefined || fields[other] === undefined) continue
+    context.error(pathTo(PATH, other), `is the same field as ${one}: remove one of them`)
   }
+  return [...renderConnections(fields, context), ...renderObservation(fields, context)]
+}
+
+function renderConnections(fields: FrontendFields, context: BuildContext): [string, FrontendPayload][] {
+  const { http, tls, tcp, networkAuthorization, connect } = fields
   const payloads: [string, FrontendPayload][] = []
   if (http !== undefined) payloads.push(['http', { http: renderHttp(http) }])
   if (tls !== undefined) payloads.push(['tls', { tls: renderTls(tls, context) }])
@@ -34,8 +51,23 @@ function renderFrontend(fields: FrontendFields, context: BuildContext): [string,
   for (const [index, rule] of (ifSet(networkAuthorization, renderRules) ?? []).entries()) {
     payloads.push([`networkAuthorization/${index}`, { networkAuthorization: rule }])
   }
+  const header = fields.proxy ?? fields.proxyProtocol
+  if (header !== undefined) payloads.push(['proxy', { proxyProtocol: renderProxyProtocol(header) }])
+  if (connect !== undefined) payloads.push(['connect', { connect: { mode: CONNECT_MODES[connect.mode] } }])
+  return payloads
+}
+
+function renderObservation(fields: FrontendFields, context: BuildContext): [string, FrontendPayload][] {
+  const { accessLog, logging, tracing } = fields
+  const payloads: [string, FrontendPayload][] = []
   const log = accessLog ?? logging
-  if (log !== undefined) payloads.push(['accessLog', { accessLog: renderAccessLog(log) }])
+  if (log !== undefined) {
+    const at = pathTo(PATH, accessLog === undefined ? 'logging' : 'accessLog')
+    payloads.push(['accessLog', { accessLog: renderAccessLog(log, at, context) }])
+  }
+  if (tracing !== undefined) {
+    payloads.push(['tracing', { tracing: renderTracing(tracing, pathTo(PATH, 'tracing'), context) }])
+  }
   return payloads
 }
 
@@ -65,6 +97,27 @@ function renderTls(tls: NonNullable<FrontendFields['tls']>, context: BuildContex
   }
 }
 
-function renderAccessLog({ filter, add, remove }: NonNullable<FrontendFields['accessLog']>): AccessLog {
-  return defined({ filter, add: ifSet(add, expressions), remove })
+const CONNECT_MODES: { readonly [M in NonNullable<FrontendFields['connect']>['mode']]: FrontendConnect['mode'] } = {
+  deny: 'Deny',
+  route: 'Route',
+  tunnel: 'Tunnel',
+}
+
+const VERSIONS = { v1: 'V1', v2: 'V2', all: 'All' } as const
+
+function renderProxyProtocol({
+  version = 'v2',
+  mode = 'strict',
+}: NonNullable<FrontendFields['proxy']>): FrontendProxyProtocol {
+  return { version: VERSIONS[version], mode: mode === 'strict' ? 'Strict' : 'Optional' }
+}
+
+function renderAccessLog(
+  { filter, add, remove, otlp }: NonNullable<FrontendFields['accessLog']>,
+  path: string,
+  context: BuildContext,
+): AccessLog {
+  const own = defined({ filter, add: ifSet(add, expressions), remove })
+  if (otlp === undefined) return own
+  return { ...own, otlp: renderLogExport(otlp, own, { path: pathTo(path, 'otlp'), context }) }
 }

@@ -7,7 +7,7 @@ import { address, cel, count, headerName, mapOf, text } from './values.ts'
 
 const place = { host: address.optional(), backend: text.optional(), ...notServed(['service']) }
 /** Where the service is: beside the other fields, or below `target`. */
-const serviceShape = { ...place, target: fields(place).optional(), policies: simplePolicies.optional() }
+export const serviceShape = { ...place, target: fields(place).optional(), policies: simplePolicies.optional() }
 
 const grpc = fields({ context: mapOf(z.string()).optional(), metadata: mapOf(cel).optional() })
 const http = fields({

@@ -1,6 +1,7 @@
 // Ports and listeners of both forms, and what holds for every one of them (resources supplement 4.5, 4.6, 4.10).
 import * as z from 'zod'
 import { keepalive, keyExchangeGroups } from './connections.ts'
+import { serviceShape } from './external.ts'
 import { fields, notServed } from './object.ts'
 import { gatewayPolicyShape, rules } from './policies.ts'
 import { byteSize } from './resilience.ts'
@@ -68,11 +69,40 @@ const handshakes = fields({
   cipherSuites: z.array(text).min(1).optional(),
   keyExchangeGroups: keyExchangeGroups.optional(),
 })
+const absolutePath = z.string().regex(/^\//, { error: 'must begin with /' })
+/** A collector: where it is, and how it is called. */
+const collectorShape = {
+  ...serviceShape,
+  protocol: z.enum(['grpc', 'http']).optional(),
+  path: absolutePath.optional(),
+}
 const accessLog = fields({
   filter: cel.optional(),
   add: mapOf(cel).optional(),
   remove: z.array(text).optional(),
-  ...notServed(['otlp', 'database']),
+  otlp: fields({
+    ...collectorShape,
+    filter: cel.optional(),
+    fields: fields({ add: mapOf(cel).optional(), remove: z.array(text).optional() }).optional(),
+  }).optional(),
+  ...notServed(['database']),
+})
+
+/** CEL: a share, or whether; YAML reads both as what they are. */
+const sampling = z.union([cel, z.number().min(0).max(1), z.boolean()]).transform(String)
+const tracing = fields({
+  ...collectorShape,
+  attributes: mapOf(cel).optional(),
+  resources: mapOf(cel).optional(),
+  remove: z.array(text).optional(),
+  randomSampling: sampling.optional(),
+  clientSampling: sampling.optional(),
+  filter: cel.optional(),
+})
+
+const proxyProtocol = fields({
+  version: z.enum(['v1', 'v2', 'all']).optional(),
+  mode: z.enum(['strict', 'optional']).optional(),
 })
 
 export const frontendPolicies = fields({
@@ -82,7 +112,10 @@ export const frontendPolicies = fields({
   networkAuthorization: rules.optional(),
   accessLog: accessLog.optional(),
   logging: accessLog.optional(),
-  ...notServed(['proxy', 'proxyProtocol', 'connect', 'tracing']),
+  proxy: proxyProtocol.optional(),
+  proxyProtocol: proxyProtocol.optional(),
+  connect: fields({ mode: z.enum(['deny', 'route', 'tunnel']) }).optional(),
+  tracing: tracing.optional(),
 })
 
 export type Protocol = z.output<typeof protocol>
