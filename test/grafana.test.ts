@@ -25,6 +25,7 @@ const own = processMetrics(
     configApplied: () => 0,
     configRejected: () => 0,
     workerRestarts: () => 0,
+    workerHangs: () => 0,
     workersWanted: 0,
     workers: () => [],
   },

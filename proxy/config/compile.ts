@@ -19,6 +19,7 @@ import { DEFAULT_LIMITS, type ConnectionLimits, type RequestHandler, type Http2O
 import { connectTunnel } from '../http/connect-tunnel.ts'
 import { OtlpHub } from '../otlp/hub.ts'
 import { pipeline, type PipelineInput } from '../pipeline.ts'
+import { shedding } from '../runtime/shedding.ts'
 import type { ListenerPlan, RoutePlan } from '../plan.ts'
 import { indexPolicies, type ListenerPlace } from '../policy/index.ts'
 import { effectiveFrontend, effectiveService, type EffectiveFrontend } from '../policy/merge-backend.ts'
@@ -111,7 +112,7 @@ function compileBind(input: {
     if (!plans.has(hostname)) plans.set(hostname, plan)
   }
   const hosts = buildHostMap(plans)
-  const { enterBind = NOWHERE } = context.environment
+  const { enterBind = NOWHERE, shedder } = context.environment
   const serve = (findListener: PipelineInput['findListener']): RequestHandler => {
     const handler = pipeline({
       limits,
@@ -121,7 +122,8 @@ function compileBind(input: {
       tap: context.environment.tap,
       findListener,
     })
-    return frontend.connect?.mode === 'Tunnel' ? connectTunnel(handler, enterBind) : handler
+    const served = frontend.connect?.mode === 'Tunnel' ? connectTunnel(handler, enterBind) : handler
+    return shedder === undefined ? served : shedding(served, shedder)
   }
   const layer4 = compileLayer4({ ...input, listeners, frontend, handlerOf: (plan) => serve(() => plan) })
   const handler = serve((host) => hosts.find(hostOf(host))?.value)

@@ -10,6 +10,7 @@ import type { RateLimitStore } from '../policy/rate-limit-store.ts'
 import type { GrpcClient } from '../grpc/client.ts'
 import type { ExportOutcome, OtlpHub } from '../otlp/hub.ts'
 import type { OutboundCall } from '../trace/outbound.ts'
+import type { LoadShedder } from '../runtime/pulse.ts'
 import type { TraceTap } from '../trace/tap.ts'
 import type { TcpBindPlan } from '../tcp/plan.ts'
 import type { TlsBindPlan } from '../tls/plan.ts'
@@ -40,6 +41,8 @@ export interface CompileEnvironment {
   readonly dynamic?: DynamicForwarding
   /** Absent: tunnels have nowhere to lead, and CONNECT is answered with 404. */
   readonly enterBind?: EnterBind
+  /** Absent: no request is refused for load. */
+  readonly shedder?: LoadShedder
   /** A token named a key that the set of this source lacks. */
   readonly unknownKey?: (source: string) => void
 }

@@ -222,6 +222,8 @@ export const GAUGES = [
   'heapTotalBytes',
   'openConnections',
   'activeRequests',
+  'overloadActive',
+  'overloadShed',
 ] as const
 export type GaugeName = (typeof GAUGES)[number]
 

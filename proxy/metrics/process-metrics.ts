@@ -11,6 +11,7 @@ export interface ProcessFacts {
   readonly configApplied: () => number
   readonly configRejected: () => number
   readonly workerRestarts: () => number
+  readonly workerHangs: () => number
   readonly workersWanted: number
   /** Metrics memory of each serving worker, with its name. */
   readonly workers: () => readonly { readonly name: string; readonly buffer: SharedArrayBuffer }[]
@@ -37,6 +38,7 @@ function proxyMetrics(facts: ProcessFacts, aggregate: MetricsAggregate): PlainMe
     counter('gw_config_rejected_total', 'Configurations refused; the last good one stays', facts.configRejected),
     gauge('gw_config_generation', 'Number of the configuration in force', facts.configGeneration),
     counter('gw_worker_restarts_total', 'Worker threads that died and were replaced', facts.workerRestarts),
+    counter('gw_worker_hangs_total', 'Worker threads that stood still and were ended', facts.workerHangs),
     {
       name: 'gw_workers',
       help: 'Worker threads',
@@ -94,6 +96,13 @@ function runtimeMetrics(facts: ProcessFacts, aggregate: MetricsAggregate, loop: 
     },
     ofWorkers('gw_downstream_connections_open', 'Client connections open now', 'openConnections'),
     ofWorkers('gw_requests_active', 'Requests in flight', 'activeRequests'),
+    ofWorkers('gw_overload_active', 'Whether the thread refuses new requests: 1 or 0', 'overloadActive'),
+    {
+      name: 'gw_overload_shed_requests_total',
+      help: 'Requests refused because the thread was overloaded',
+      type: 'counter',
+      values: () => perWorker('overloadShed'),
+    },
     gauge('process_resident_memory_bytes', 'Resident memory of the process', () => process.memoryUsage.rss()),
     counter('process_cpu_seconds_total', 'CPU time of the process', cpuSeconds),
     gauge('process_start_time_seconds', 'Start of the process since the epoch', () => performance.timeOrigin / 1000),

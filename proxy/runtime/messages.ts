@@ -3,6 +3,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import type { EndpointBuffer } from '../backend/endpoint-store.ts'
+import type { OverloadLimits } from './overload.ts'
 import type { RateLimitBuffer } from '../policy/rate-limit-store.ts'
 import type { InspectRequest } from '../trace/messages.ts'
 
@@ -26,6 +27,9 @@ export interface WorkerSettings {
   readonly metricsBuffer: SharedArrayBuffer
   /** Log lines of this worker, see log/line-ring.ts. */
   readonly logRing: SharedArrayBuffer
+  /** Turns of this worker's event loop, see pulse.ts. */
+  readonly beats: SharedArrayBuffer
+  readonly overload: OverloadLimits
 }
 
 export interface ConfigMessage {

@@ -116,6 +116,7 @@ class ProxyProcess implements RunningProxy {
     this.#pool = new WorkerPool({
       count: settings.workers,
       entry: parts.workerEntry,
+      hangMs: settings.workerHangMs,
       worker: {
         listenAddress: settings.listenAddress,
         reusePort: settings.workers > 1,
@@ -123,6 +124,7 @@ class ProxyProcess implements RunningProxy {
         accessLog: settings.accessLog,
         sessionKey: settings.sessionKey,
         dynamicForwardAllow: settings.dynamicForwardAllow,
+        overload: settings.overload,
         podName: settings.podName,
         podNamespace: settings.podNamespace,
       },
@@ -292,6 +294,7 @@ class ProxyProcess implements RunningProxy {
       configApplied: () => this.#counts.applied,
       configRejected: () => this.#counts.rejected,
       workerRestarts: () => this.#pool.restarts,
+      workerHangs: () => this.#pool.hangs,
       workersWanted: this.#pool.count,
       workers: () => this.#workerBuffers(),
     }

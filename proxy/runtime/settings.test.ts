@@ -18,6 +18,8 @@ describe('resolveSettings', () => {
       accessLog: true,
       sessionKey: undefined,
       drain: { minMs: 0, maxMs: 5000 },
+      workerHangMs: 15_000,
+      overload: { lagMs: 1000, memoryShare: 0.95 },
     })
   })
 
@@ -53,6 +55,9 @@ describe('resolveSettings', () => {
     ['GW_LOG', 'loud'],
     ['ACCESS_LOG', 'maybe'],
     ['CONNECTION_TERMINATION_DEADLINE', 'soon'],
+    ['WORKER_HANG_TIMEOUT', '-1s'],
+    ['OVERLOAD_LAG', 'much'],
+    ['OVERLOAD_MEMORY_PERCENT', '101'],
   ])('refuses %s=%s and does not print it', (name, value) => {
     const { problems } = resolveSettings({}, { [name]: value })
     expect(problems).toEqual([expect.objectContaining({ path: name, reason: 'InvalidEnvironment' })])

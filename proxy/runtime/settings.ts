@@ -7,6 +7,7 @@ import { parseDuration } from '#api/units/duration.ts'
 import type { ListenAddress } from '../admin/http-listener.ts'
 import { isAddressRange } from '../upstream/address-guard.ts'
 import { parseLevelFilter } from '../log/level-filter.ts'
+import type { OverloadLimits } from './overload.ts'
 
 export interface ProxySettings {
   readonly workers: number
@@ -28,6 +29,10 @@ export interface ProxySettings {
   readonly podNamespace: string | undefined
   /** Minimum and maximum of the graceful shutdown, both from its start. */
   readonly drain: { readonly minMs: number; readonly maxMs: number }
+  /** A worker whose event loop stands still for so long is replaced; 0: never. */
+  readonly workerHangMs: number
+  /** When a worker refuses new requests. */
+  readonly overload: OverloadLimits
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -49,6 +54,11 @@ const WORKERS_MAX = 64
 const SHARED_PORT_PLATFORMS: ReadonlySet<string> = new Set(['linux', 'freebsd'])
 const SESSION_KEY_BYTES = 32
 const DRAIN_MAX_MS = 5000
+/** Ten thousand routes compile in a second or two; nothing else may hold a thread that long. */
+const WORKER_HANG_MS = 15_000
+/** Three turns in a row that late: seconds of too much work, not one large message. */
+const OVERLOAD_LAG_MS = 1000
+const OVERLOAD_MEMORY_PERCENT = 95
 /** Of the pod's grace period, this much is left for the end of the process; 1 s when the period is short. */
 const GRACE_RESERVE_SECONDS = 5
 const GRACE_SHORT_SECONDS = 10
@@ -74,6 +84,11 @@ export function resolveSettings(
     podName: source.get('POD_NAME'),
     podNamespace: source.get('POD_NAMESPACE'),
     drain: drainTimes(source),
+    workerHangMs: source.durationMs('WORKER_HANG_TIMEOUT') ?? WORKER_HANG_MS,
+    overload: {
+      lagMs: source.durationMs('OVERLOAD_LAG') ?? OVERLOAD_LAG_MS,
+      memoryShare: (source.percentage('OVERLOAD_MEMORY_PERCENT') ?? OVERLOAD_MEMORY_PERCENT) / 100,
+    },
   }
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
   const settings = { ...fromEnvironment, ...given }
@@ -145,6 +160,13 @@ class EnvironmentReader {
     const value = this.get(name)
     if (value === undefined) return undefined
     return /^\d{1,6}$/.test(value) && Number(value) > 0 ? Number(value) : this.refuse(name, 'a positive whole number')
+  }
+
+  /** 0 to 100. */
+  percentage(name: string): number | undefined {
+    const value = this.get(name)
+    if (value === undefined) return undefined
+    return /^\d{1,3}$/.test(value) && Number(value) <= 100 ? Number(value) : this.refuse(name, 'a number from 0 to 100')
   }
 
   /** `10s`, `500ms`, `2m`; a bare number is seconds. */

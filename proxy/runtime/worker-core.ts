@@ -16,6 +16,7 @@ import type { OpenedBinds } from './bind-set.ts'
 import { BindSet } from './bind-set.ts'
 import type { ConfigMessage, MainToWorker, WorkerSettings, WorkerToMain } from './messages.ts'
 import { createObserver } from './observer.ts'
+import { Pulse } from './pulse.ts'
 import type { WorkerParts } from './worker-parts.ts'
 
 const GAUGE_INTERVAL_MS = 1000
@@ -55,6 +56,7 @@ export class WorkerCore {
   readonly #tap: TraceTap
   readonly #inspector: Inspector
   readonly #gauges: NodeJS.Timeout
+  readonly #pulse: Pulse
   #current: CompiledConfig | undefined = undefined
   #prepared: Prepared | undefined = undefined
   readonly #tellOfUnknownKey = (source: string): void => this.#send({ type: 'unknownKey', source })
@@ -93,6 +95,8 @@ export class WorkerCore {
       openConnections: () => this.#binds.openConnections,
       running: () => this.#binds.running(),
     })
+    const { beats, overload: limits } = settings
+    this.#pulse = new Pulse({ beats, limits, logger: this.#log })
     this.#gauges = this.#startGauges()
   }
 
@@ -111,6 +115,7 @@ export class WorkerCore {
 
   close(): void {
     clearInterval(this.#gauges)
+    this.#pulse.close()
     this.#binds.close()
     this.#client.close()
     this.#grpc.close()
@@ -153,6 +158,7 @@ export class WorkerCore {
         ...(this.#dynamic && { dynamic: this.#dynamic }),
         enterBind: this.#binds.enter.bind(this.#binds),
         unknownKey: this.#tellOfUnknownKey,
+        shedder: this.#pulse.shedder,
       }
       const compiled = this.#parts.compileConfig({ generation, config, secrets }, environment, this.#current)
       this.#prepared = { compiled, config, opened: await this.#binds.open(compiled) }
@@ -223,6 +229,9 @@ export class WorkerCore {
       table.setGauge('heapTotalBytes', heap.heapTotal)
       table.setGauge('openConnections', this.#binds.openConnections)
       table.setGauge('activeRequests', this.#binds.activeRequests)
+      const { isActive, shed } = this.#pulse.shedder
+      table.setGauge('overloadActive', Number(isActive))
+      table.setGauge('overloadShed', shed)
     }, GAUGE_INTERVAL_MS).unref()
   }
 }

@@ -77,6 +77,39 @@ describe('WorkerPool', () => {
   })
 })
 
+describe('a thread that does not do its work', () => {
+  it('is replaced when it stands still, while the other serves on', async () => {
+    const test = await startTestProxy({ workerHangMs: 2000 })
+    const port = await freePort()
+    await test.proxy.apply(answering([port], 'alive'), NO_SECRETS)
+    const hanging = once(port, '/hang').catch(String)
+    await until('the hang is noticed', async () => (await test.metric('gw_worker_hangs_total')) === 1)
+    expect(await hanging).toContain('connection closed')
+    await replacedAll(test, 1)
+    for (let i = 0; i < 16; i++) expect((await once(port)).body).toBe('alive')
+    expect(test.log()).toMatch(/worker hangs and is ended worker=\d still_ms=\d+/)
+    expect(await test.metric('gw_worker_hangs_total')).toBe(1)
+  })
+
+  it('refuses new requests with 503 while its event loop is late, and serves again afterwards', async () => {
+    const test = await startTestProxy({ workers: 1, overload: { lagMs: 100, memoryShare: 0 } })
+    const port = await freePort()
+    await test.proxy.apply(answering([port], 'alive'), NO_SECRETS)
+    expect((await once(port, '/late')).body).toBe('alive')
+    let refused: Response | undefined
+    await until('requests are refused', async () => {
+      refused = await fetch(`http://127.0.0.1:${port}/`)
+      return refused.status === 503
+    })
+    expect([await refused?.text(), refused?.headers.get('retry-after')]).toEqual(['overloaded', '2'])
+    await until('the load is gone', async () => (await once(port)).status === 200)
+    await until('it is counted', async () => (await test.metric('gw_overload_shed_requests_total')) > 0)
+    expect(test.log()).toContain('overloaded: new requests are refused cause=lag')
+    await until('the gauge says so', async () => (await test.metric('gw_overload_active')) === 0)
+    expect(await test.metric('gw_requests_total{')).toBeGreaterThan(0)
+  })
+})
+
 describe('stop', () => {
   it('drains keep-alive clients that honour connection: close without a failed request', async () => {
     const test = await startTestProxy({ drain: { minMs: 200, maxMs: 10_000 } })

@@ -7,7 +7,9 @@ import type { Logger } from '../log/logger.ts'
 import type { MetricsAggregate } from '../metrics/aggregate.ts'
 import { createMetricsBuffer } from '../metrics/buffer.ts'
 import type { ConfigMessage, WorkerSettings } from './messages.ts'
+import { createBeats, PULSE_MS, readBeats } from './pulse.ts'
 import type { RestartHistory } from './restart-policy.ts'
+import { Watchdog } from './watchdog.ts'
 import type { WorkerExit, WorkerReply } from './worker-handle.ts'
 import { WorkerHandle } from './worker-handle.ts'
 
@@ -21,13 +23,15 @@ const SERVING_POLL_MS = 10
 /** Beyond the drain time, for the answer. */
 const DRAIN_SLACK_MS = 1000
 
-export type WorkerOptions = Omit<WorkerSettings, 'workerId' | 'metricsBuffer' | 'logRing' | 'logLevel'>
+export type WorkerOptions = Omit<WorkerSettings, 'workerId' | 'metricsBuffer' | 'logRing' | 'logLevel' | 'beats'>
 
 export interface WorkerPoolOptions {
   readonly count: number
   /** Module each thread runs. */
   readonly entry: URL
   readonly worker: WorkerOptions
+  /** A worker that stands still for so long is replaced; 0: never. */
+  readonly hangMs: number
   readonly logLevel: () => string
   /** One for each slot; see restart-policy.ts. */
   readonly restartHistory: () => RestartHistory
@@ -58,6 +62,8 @@ export class WorkerPool {
   readonly #stopping = new AbortController()
   #current: ConfigMessage | undefined = undefined
   #restarts = 0
+  #hangs = 0
+  #watching: NodeJS.Timeout | undefined = undefined
 
   constructor(options: WorkerPoolOptions) {
     this.#options = options
@@ -70,6 +76,11 @@ export class WorkerPool {
 
   get restarts(): number {
     return this.#restarts
+  }
+
+  /** Workers that were ended because they stood still. */
+  get hangs(): number {
+    return this.#hangs
   }
 
   get count(): number {
@@ -85,7 +96,10 @@ export class WorkerPool {
   async start(): Promise<void> {
     const failures = await Promise.all(this.#slots.map((slot) => this.#spawn(slot)))
     const failure = failures.find((text) => text !== undefined)
-    if (failure === undefined) return
+    if (failure === undefined) {
+      this.#watch()
+      return
+    }
     await this.terminate()
     throw new Error(`a worker cannot start: ${failure}`)
   }
@@ -161,12 +175,31 @@ export class WorkerPool {
 
   async terminate(): Promise<void> {
     this.#stopping.abort()
+    clearInterval(this.#watching)
     await Promise.all(
       this.#slots.map(async ({ handle }) => {
         await handle?.terminate()
         await handle?.exited
       }),
     )
+  }
+
+  /** A worker that serves and does not turn is ended; its exit brings the next one, as after any other death. */
+  #watch(): void {
+    const { hangMs, logger } = this.#options
+    if (hangMs === 0) return
+    const watchdog = new Watchdog({ hangMs, intervalMs: PULSE_MS })
+    const ended = new WeakSet<WorkerHandle>()
+    this.#watching = setInterval(() => {
+      const serving = this.serving().filter((handle) => !ended.has(handle))
+      const threads = serving.map((handle) => ({ key: handle, handle, beats: readBeats(handle.settings.beats) }))
+      for (const { thread, stillMs } of watchdog.look(performance.now(), threads)) {
+        ended.add(thread.handle)
+        this.#hangs++
+        logger.error('worker hangs and is ended', { worker: thread.handle.slot, still_ms: Math.round(stillMs) })
+        void thread.handle.terminate()
+      }
+    }, PULSE_MS).unref()
   }
 
   /** What went wrong, undefined when the worker serves. */
@@ -178,6 +211,7 @@ export class WorkerPool {
       logLevel: logLevel(),
       metricsBuffer: createMetricsBuffer(),
       logRing: createLineRing(),
+      beats: createBeats(),
     }
     lines.attach(settings.logRing)
     aggregate.attach(settings.metricsBuffer)

@@ -1,5 +1,6 @@
 // A worker of real parts that dies on demand, for the tests of the pool: `/throw` raises an exception nobody catches,
-// `/exit` ends the thread. A configuration with a bind key that begins with `deadly` kills it while it compiles.
+// `/exit` ends the thread, `/hang` never comes back, `/late` keeps it busy for 3 s. A configuration with a bind key
+// that begins with `deadly` kills it while it compiles.
 import { workerData } from 'node:worker_threads'
 import { compileConfig } from '../../config/compile.ts'
 import type { CompileConfig } from '../../config/compiled.ts'
@@ -10,6 +11,9 @@ import { sharedRateLimitStore } from '../../policy/rate-limit-store.ts'
 import { createUpstreamClient } from '../../upstream/client.ts'
 import { serverFactory } from '../create-server.ts'
 import { runWorker } from '../worker-thread.ts'
+
+const LATE_MS = 3000
+const TURN_MS = 400
 
 const compile: CompileConfig = (input, environment, previous) => {
   for (const { key } of input.config.binds) {
@@ -24,6 +28,16 @@ const compile: CompileConfig = (input, environment, previous) => {
   return { ...compiled, binds }
 }
 
+/** Turns the event loop late, over and over, for a while. */
+function beLate(): void {
+  const endMs = performance.now() + LATE_MS
+  const timer = setInterval(() => {
+    const turnMs = performance.now() + TURN_MS
+    while (performance.now() < turnMs);
+    if (performance.now() > endMs) clearInterval(timer)
+  })
+}
+
 function crashing(handler: RequestHandler): RequestHandler {
   return {
     limits: handler.limits,
@@ -33,7 +47,11 @@ function crashing(handler: RequestHandler): RequestHandler {
           throw new Error('thrown on demand')
         })
       } else if (exchange.request.path === '/exit') process.exit(3)
-      else handler.handle(exchange, respond)
+      else if (exchange.request.path === '/hang') for (;;);
+      else if (exchange.request.path === '/late') {
+        beLate()
+        handler.handle(exchange, respond)
+      } else handler.handle(exchange, respond)
     },
     finished: (exchange, isComplete) => handler.finished(exchange, isComplete),
     refused: (info) => handler.refused(info),

@@ -1,0 +1,27 @@
+// Refuses new requests while the thread is overloaded, before a listener is looked for. Requests under way go on.
+import type { RequestHandler } from '../http/handler.ts'
+import type { LoadShedder } from './pulse.ts'
+
+/** Long enough for the thread to see whether it helped. */
+const RETRY_AFTER_SECONDS = '2'
+
+export function shedding(handler: RequestHandler, shedder: LoadShedder): RequestHandler {
+  return {
+    limits: handler.limits,
+    admits: handler.admits,
+    proxyProtocol: handler.proxyProtocol,
+    handle(exchange, respond) {
+      if (!shedder.isActive) {
+        handler.handle(exchange, respond)
+        return
+      }
+      shedder.shed++
+      exchange
+        .fail('overloaded', 'the event loop is late, or memory is short')
+        .headers.set('retry-after', RETRY_AFTER_SECONDS)
+      respond(exchange)
+    },
+    finished: (exchange, isComplete) => handler.finished(exchange, isComplete),
+    refused: (info) => handler.refused(info),
+  }
+}
