@@ -38,7 +38,7 @@ export const SAMPLE_PORTS = {
   limiter: 18_092,
   processor: 18_093,
   /** Opens connections by CONNECT; it alone knows the host echo.internal. */
-  egress: 18_096,
+  egress: 18_095,
   /** Over TLS, and takes only the client of the samples. */
   mtls: 18_099,
   /** Speaks A2A. */
