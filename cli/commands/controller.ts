@@ -1,5 +1,6 @@
 // gw controller: the operator of a cluster. Loaded when it runs.
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
+import type { ControllerLogFlags } from '../controller/log.ts'
 
 const HELP = `
 Settings come from the environment; docs/cluster.md lists them. The API server is that of the pod, else that of
@@ -11,13 +12,37 @@ Examples:
   # On a developer's machine, against the cluster of KUBECONFIG
   GW_DISABLE_LEADER_ELECTION=true gw controller`
 
+const LOG_HELP = `
+Without a flag it prints the levels in force. Changes last until the operator ends. It talks to every replica.
+
+Examples:
+  gw controller log
+  gw controller log --level debug
+  gw controller log --set translator=debug,status=warn`
+
 export function addController(program: Command, finish: (code: number) => void): void {
-  program
+  const controller = program
     .command('controller')
     .description('Run the operator of a cluster')
     .addHelpText('after', HELP)
     .action(async () => {
       const { runOperator } = await import('#operator/main.ts')
       finish(await runOperator(process.env))
+    })
+  controller
+    .command('log')
+    .description('Show or set the log levels of the operator')
+    .option('-n, --namespace <name>', 'Namespace of the operator', 'gw-system')
+    .addOption(new Option('--level <level>', 'Level of all components').conflicts('set'))
+    .option(
+      '--set <component=level,...>',
+      'Levels of components; may be repeated',
+      (text, all: string[]) => [...all, text],
+      [],
+    )
+    .addHelpText('after', LOG_HELP)
+    .action(async (flags: ControllerLogFlags) => {
+      const { controllerLogCommand } = await import('../controller/log.ts')
+      finish(await controllerLogCommand(flags))
     })
 }

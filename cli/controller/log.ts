@@ -1,0 +1,83 @@
+// gw controller log: shows or sets the log levels of every replica of the operator, and goes on after one that fails.
+import { AdminClient, type AdminTransport } from '../portforward/admin-client.ts'
+
+export interface ControllerLogFlags {
+  readonly namespace: string
+  readonly level?: string
+  readonly set: readonly string[]
+}
+
+const LEVELS: ReadonlySet<string> = new Set(['error', 'warn', 'info', 'debug', 'trace'])
+const PAIR = /^([^=]+)=([^=]*)$/
+const ADMIN_PORT = 9095
+const SELECTOR = 'app.kubernetes.io/name=gw-controller'
+
+export async function controllerLogCommand(flags: ControllerLogFlags): Promise<number> {
+  const query = queryOf(flags)
+  if ('problem' in query) return failed(query.problem)
+  const { podTransports } = await import('../portforward/pod-transport.ts')
+  let transports: readonly AdminTransport[]
+  try {
+    transports = await podTransports({ namespace: flags.namespace, labelSelector: SELECTOR, port: ADMIN_PORT })
+  } catch (error) {
+    return failed(
+      `cannot list the pods of ${flags.namespace}: ${error instanceof Error ? error.message : String(error)}`,
+    )
+  }
+  if (transports.length === 0) return failed(`no running pod with ${SELECTOR} in namespace ${flags.namespace}`)
+  return askAll(transports, query.path, { print: console.log, warn: console.error })
+}
+
+function failed(problem: string): number {
+  console.error(problem)
+  return 1
+}
+
+/** Path of the request that the flags ask for. */
+export function queryOf({
+  level,
+  set,
+}: Pick<ControllerLogFlags, 'level' | 'set'>): { path: string } | { problem: string } {
+  if (level !== undefined && set.length > 0) return { problem: '--level and --set exclude each other' }
+  if (level !== undefined) return LEVELS.has(level) ? { path: `/logging?level=${level}` } : unknownLevel(level)
+  const query = new URLSearchParams()
+  for (const pair of set.flatMap((text) => text.split(','))) {
+    const [, name = 'level', value = ''] = PAIR.exec(pair) ?? []
+    // `level` would be all of them.
+    if (name === 'level') return { problem: `--set ${pair}: must be component=level` }
+    if (!LEVELS.has(value)) return unknownLevel(pair)
+    query.set(name, value)
+  }
+  return { path: query.size === 0 ? '/logging' : `/logging?${query.toString()}` }
+}
+
+function unknownLevel(text: string): { problem: string } {
+  return { problem: `${text}: the level must be one of ${[...LEVELS].join(', ')}` }
+}
+
+interface Printer {
+  readonly print: (line: string) => void
+  readonly warn: (line: string) => void
+}
+
+/** 1 when one of them did not do it. */
+export async function askAll(
+  transports: readonly AdminTransport[],
+  path: string,
+  { print, warn }: Printer,
+): Promise<number> {
+  let code = 0
+  for (const transport of transports) {
+    const client = new AdminClient(transport)
+    try {
+      const { status, text } = await client.ask('POST', path)
+      if (status !== 200) code = 1
+      const write = status === 200 ? print : warn
+      for (const line of text.trimEnd().split('\n')) write(`${client.label}: ${line}`)
+    } catch (error) {
+      code = 1
+      warn(`${client.label}: ${error instanceof Error ? error.message : String(error)}`)
+    }
+  }
+  return code
+}
