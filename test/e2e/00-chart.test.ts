@@ -65,11 +65,6 @@ describe('charts', () => {
     expect(comparable(chart('gw'))).toEqual(expected)
   })
 
-  it('gw with watchNamespaces is config/namespaced', () => {
-    const expected = comparable(kustomization('config/namespaced'), ['CustomResourceDefinition', 'Namespace'])
-    expect(comparable(chart('gw', 'watchNamespaces=["default"]'))).toEqual(expected)
-  })
-
   it('gw-crds are config/crd, and stay when the release goes', () => {
     const crds = chart('gw-crds')
     expect(comparable(crds)).toEqual(comparable(kustomization('config/crd')))
