@@ -7,6 +7,7 @@ import type { StandaloneSettings } from '#proxy/config/standalone/settings.ts'
 import { formatProblems } from './report.ts'
 import { readSources, type SourceFile } from './manifests/files.ts'
 import { loadManifests, type LoadedManifests } from './manifests/load.ts'
+import type { ManifestTranslator } from './manifests/translator.ts'
 import type { OwnedRequest } from '#operator/jwks/requests.ts'
 import type { StoredKeySet } from '#operator/translate/policy/stored-key-sets.ts'
 import type { Translation } from '#operator/translate/translation.ts'
@@ -25,6 +26,11 @@ export interface LoadedSource {
   readonly watched: readonly string[]
   /** Key sets that the configuration needs. */
   readonly keyRequests: readonly OwnedRequest[]
+}
+
+/** Kept by a process that loads its path again and again. */
+export interface SourceMemory {
+  translator?: ManifestTranslator
 }
 
 /** What the process has fetched; undefined where nobody fetches, because nothing is run. */
@@ -49,10 +55,11 @@ export async function loadSource(path: string): Promise<LoadedSource | { problem
 export async function loadRunnable(
   path: string,
   storedKeys: StoredKeys = [],
+  memory: SourceMemory = {},
 ): Promise<LoadedSource | { problem: string }> {
   const sources = readSources(path)
   if ('problem' in sources) return sources
-  const source = await loadFiles(sources.files, storedKeys)
+  const source = await loadFiles(sources.files, storedKeys, memory)
   if (source.rendered === undefined || source.translation === undefined) return source
   if (source.rendered.config.binds.length === 0) {
     const message = `nothing to serve: no Gateway with a listener, whose GatewayClass has the controller ${CONTROLLER}`
@@ -77,8 +84,14 @@ export async function checkSource(path: string): Promise<readonly FileProblem[] 
   return problems
 }
 
-function loadFiles(files: readonly SourceFile[], storedKeys?: StoredKeys): Promise<LoadedSource> {
-  return formOf(files) === 'standalone' ? loadStandaloneFile(files, storedKeys) : loadManifestFiles(files, storedKeys)
+function loadFiles(
+  files: readonly SourceFile[],
+  storedKeys?: StoredKeys,
+  memory?: SourceMemory,
+): Promise<LoadedSource> {
+  return formOf(files) === 'standalone'
+    ? loadStandaloneFile(files, storedKeys)
+    : loadManifestFiles(files, storedKeys, memory)
 }
 
 const STANDALONE_FIELD = /^(?:config|gateways|routes|mcp|backends|binds)\s*:/m
@@ -107,15 +120,18 @@ async function loadStandaloneFile([file]: readonly SourceFile[], storedKeys?: St
   return { form: 'standalone', rendered, translation: undefined, settings, problems, watched: files, keyRequests }
 }
 
-async function loadManifestFiles(files: readonly SourceFile[], storedKeys?: StoredKeys): Promise<LoadedSource> {
+async function loadManifestFiles(
+  files: readonly SourceFile[],
+  storedKeys?: StoredKeys,
+  memory: SourceMemory = {},
+): Promise<LoadedSource> {
   const loaded = loadManifests(files)
-  const { snapshotOf } = await import('#operator/translate/snapshot.ts')
-  const { translate } = await import('#operator/translate/translate.ts')
+  const { manifestTranslator } = await import('./manifests/translator.ts')
   const { jwksRequests } = await import('#operator/jwks/requests.ts')
   const { storeConfigMap } = await import('#operator/jwks/stored-config-map.ts')
   const keys = (storedKeys ?? []).map((entry) => storeConfigMap(entry, TRANSLATE_SETTINGS.controllerNamespace))
-  const snapshot = snapshotOf([...loaded.objects, ...keys])
-  const translation = translate(snapshot, TRANSLATE_SETTINGS)
+  memory.translator ??= manifestTranslator(TRANSLATE_SETTINGS)
+  const { snapshot, translation } = memory.translator([...loaded.objects, ...keys])
   const problems = [...loaded.problems, ...translationProblems(loaded, translation, storedKeys !== undefined)]
   const hasErrors = loaded.problems.some(({ severity }) => severity === 'error')
   return {

@@ -5,7 +5,7 @@ import type { ProxyOptions, RunningProxy } from '#proxy/main.ts'
 import type { StdioBridge } from '#proxy/mcp/stdio-bridge.ts'
 import { optionsOf, type RunFlags } from '../options.ts'
 import { formatProblems, hasErrors } from '../report.ts'
-import { loadRunnable, type LoadedSource } from '../source.ts'
+import { loadRunnable, type LoadedSource, type SourceMemory } from '../source.ts'
 import { KeySets } from '../key-sets.ts'
 import { watchSource, type SourceWatch } from '../watch.ts'
 
@@ -119,6 +119,7 @@ class Reloader {
   #applied: LoadedSource
   #work: Promise<void> = Promise.resolve()
   #isQueued = false
+  readonly #memory: SourceMemory = {}
 
   constructor(run: Omit<Run, 'changes'> & { readonly bridge: StdioBridge }) {
     this.#run = run
@@ -139,7 +140,7 @@ class Reloader {
 
   async #reload(): Promise<void> {
     const { path, proxy, bridge, watch, keySets } = this.#run
-    const next = await loadRunnable(path, keySets.stored)
+    const next = await loadRunnable(path, keySets.stored, this.#memory)
     if ('problem' in next) {
       console.error(`${next.problem}; the last good configuration stays`)
       return

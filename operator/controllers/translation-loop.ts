@@ -4,9 +4,9 @@ import { Clock, Duration, Effect, Queue } from 'effect'
 import type { ObjectCache } from '../kube/cache.ts'
 import { TRANSLATED } from '../kube/resources.ts'
 import type { KubeObject } from '../translate/kube.ts'
-import { type Snapshot, snapshotOf } from '../translate/snapshot.ts'
-import { translate } from '../translate/translate.ts'
+import { createSnapshotter, type Snapshot } from '../translate/snapshot.ts'
 import type { Translation, TranslateSettings } from '../translate/translation.ts'
+import { createTranslator } from '../translate/translator.ts'
 
 export interface TranslationLoop {
   /** The last result. */
@@ -42,6 +42,9 @@ export const makeTranslationLoop = Effect.fn('operator.translationLoop')(functio
   const { settings, cache, isReady, onTranslation } = options
   const kinds = new Set<string>(Object.keys(TRANSLATED))
   const changes = yield* Queue.sliding<void>(1)
+  // Both remember: a change costs what it touches, and the rest of the result stays the same objects.
+  const snapshotOf = createSnapshotter()
+  const translator = createTranslator(settings)
   let state: Translation = NOTHING
   let snapshot = snapshotOf([])
   let isBusy = true
@@ -59,7 +62,7 @@ export const makeTranslationLoop = Effect.fn('operator.translationLoop')(functio
     const before = yield* Clock.currentTimeMillis
     isBusy = false
     snapshot = snapshotOf(objectsOf(cache, kinds))
-    state = translate(snapshot, settings)
+    state = translator.translate(snapshot)
     const elapsed = (yield* Clock.currentTimeMillis) - before
     // No more than half of the time goes into translating.
     gatherMs = Math.min(Math.max(GATHER_MS, elapsed), GATHER_MS_MAX)

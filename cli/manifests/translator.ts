@@ -1,0 +1,34 @@
+// Translates the manifests of a path again and again: objects that say the same as last time stay the same ones, so
+// that a changed file costs what it changed. Loaded only by commands that translate.
+import { isDeepStrictEqual } from 'node:util'
+import type { KubeObject } from '#operator/translate/kube.ts'
+import { groupOf, keyOf } from '#operator/translate/object-ref.ts'
+import { createSnapshotter, type Snapshot } from '#operator/translate/snapshot.ts'
+import type { Translation, TranslateSettings } from '#operator/translate/translation.ts'
+import { createTranslator } from '#operator/translate/translator.ts'
+
+export interface TranslatedManifests {
+  readonly snapshot: Snapshot
+  readonly translation: Translation
+}
+
+export type ManifestTranslator = (objects: readonly KubeObject[]) => TranslatedManifests
+
+export function manifestTranslator(settings: TranslateSettings): ManifestTranslator {
+  const snapshotOf = createSnapshotter()
+  const translator = createTranslator(settings)
+  let known: ReadonlyMap<string, KubeObject> = new Map()
+  return (objects) => {
+    const kept = objects.map((object) => {
+      const before = known.get(identityOf(object))
+      return before !== undefined && isDeepStrictEqual(before, object) ? before : object
+    })
+    known = new Map(kept.map((object) => [identityOf(object), object]))
+    const snapshot = snapshotOf(kept)
+    return { snapshot, translation: translator.translate(snapshot) }
+  }
+}
+
+function identityOf(object: KubeObject): string {
+  return `${groupOf(object.apiVersion)}/${object.kind}/${keyOf(object)}`
+}
