@@ -1,4 +1,4 @@
-// `make run`: three upstreams and a gateway on loopback, from the manifests of config/samples/quickstart. Ends all of
+// `make run`: three upstreams, an issuer of tokens and a gateway on loopback, from the manifests of config/samples/quickstart. Ends all of
 // them together.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { echoServer } from './echo.ts'
+import { issuerServer } from './issuer.ts'
 import { mcpServer } from './mcp.ts'
 import { modelServer } from './model.ts'
 
@@ -18,6 +19,7 @@ const UPSTREAMS: readonly (readonly [string, number, () => Server])[] = [
   ['echo server', 18_081, echoServer],
   ['model server', 18_082, modelServer],
   ['MCP server', 18_083, mcpServer],
+  ['issuer', 18_084, issuerServer],
 ]
 
 const GUIDE = `
@@ -42,6 +44,12 @@ Gw is running. Try, in another terminal:
     curl -si http://127.0.0.1:8080/admin-only
   Rate limit: 429 after five requests a minute
     curl -si http://127.0.0.1:8080/limited
+  TLS and JWT, with keys fetched from the issuer: 401, and 200 with a token
+    curl -si --cacert config/samples/quickstart/localhost.pem https://localhost:8443/members
+    curl -s --cacert config/samples/quickstart/localhost.pem https://localhost:8443/members \\
+      -H "authorization: Bearer $(curl -s http://127.0.0.1:18084/token)"
+  What one request went through: every policy, expression and choice
+    bin/gw proxy trace --local --port 8080 -- http://127.0.0.1:8080/admin-only
 
   Admin http://127.0.0.1:15000/config_dump   metrics http://127.0.0.1:15020/metrics   ready http://127.0.0.1:15021/healthz/ready
   Edit a file in config/samples/quickstart: it takes effect at once. Ctrl-C ends everything.

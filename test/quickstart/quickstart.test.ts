@@ -1,8 +1,9 @@
 // The quickstart as a user runs it: real processes on the ports the README names, official SDKs as clients.
-import { spawn, type ChildProcess } from 'node:child_process'
+import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import Anthropic from '@anthropic-ai/sdk'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
@@ -12,6 +13,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
 const URL_BASE = 'http://127.0.0.1:8080'
 const READY_DEADLINE_MS = 60_000
+const run = promisify(execFile)
 
 let quickstart: ChildProcess
 let output = ''
@@ -96,13 +98,42 @@ describe('quickstart', () => {
     expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429])
   })
 
+  it('https://localhost:8443/members wants a token of the issuer, and tells the upstream whose it is', async () => {
+    await vi.waitUntil(() => output.includes('gw: fetched the keys of http://127.0.0.1:18084/keys'), {
+      timeout: READY_DEADLINE_MS,
+    })
+    const members = async (...args: readonly string[]): Promise<string> => {
+      const authority = ['--cacert', join(ROOT, 'config/samples/quickstart/localhost.pem')]
+      const end = ['-w', ' %{http_code}', 'https://localhost:8443/members']
+      return (await run('curl', ['-s', '--max-time', '10', ...authority, ...args, ...end])).stdout
+    }
+    expect(await members()).toBe('authentication failure: no token found 401')
+    const token = await (await fetch('http://127.0.0.1:18084/token')).text()
+    await vi.waitUntil(async () => (await members('-H', `authorization: Bearer ${token}`)).endsWith(' 200'))
+    const answer = await members('-H', `authorization: Bearer ${token}`)
+    expect(answer).toContain('"x-user": "alice"')
+    expect(answer).not.toContain(token)
+    expect(await members('-H', `authorization: Bearer ${token.slice(0, -4)}AAAA`)).toMatch(/ 401$/)
+  })
+
+  it('the trace shows what one request went through', async () => {
+    const args = ['proxy', 'trace', '--local', '--port', '8080', '--', `${URL_BASE}/admin-only`]
+    const { stdout } = await run(join(ROOT, 'bin', 'gw'), args)
+    expect(stdout).toMatch(/Route +selected default\/http\.01\.http/)
+    expect(stdout).toMatch(/CEL +request\.headers\["x-role"\] == "admin" => error: no such key: x-role/)
+    expect(stdout).toMatch(/Request Done +request finished status=403/)
+  })
+
   it('shows requests in log and metrics, tokens included, and the configuration without secrets', async () => {
     expect(output).toMatch(/http\.path=\/claude\/v1\/messages .*gen_ai\.provider\.name=anthropic .*output_tokens=4/)
     const metrics = await (await fetch('http://127.0.0.1:15020/metrics')).text()
     expect(metrics).toContain('gw_requests_total{')
     expect(metrics).toContain('gw_gen_ai_client_token_usage')
     const dump = await (await fetch('http://127.0.0.1:15000/config_dump')).text()
-    expect(JSON.parse(dump)).toMatchObject({ binds: [{ key: '8080/default/quickstart' }] })
+    expect(JSON.parse(dump)).toMatchObject({
+      binds: [{ key: '8080/default/quickstart' }, { key: '8443/default/quickstart' }],
+    })
+    expect(dump).not.toContain('PRIVATE KEY')
     for (const secret of ['demo-completions-key', 'demo-messages-key']) {
       expect(dump).not.toContain(secret)
       expect(output).not.toContain(secret)
@@ -128,7 +159,7 @@ describe('quickstart', () => {
     // A terminal signals the whole group; here the parent alone gets it and must pass it on.
     quickstart.kill('SIGTERM')
     await exited
-    for (const port of [8080, 15_000, 15_020, 15_021, 18_081, 18_082, 18_083]) {
+    for (const port of [8080, 8443, 15_000, 15_020, 15_021, 18_081, 18_082, 18_083, 18_084]) {
       await expect(fetch(`http://127.0.0.1:${port}/`), `port ${port}`).rejects.toThrow('fetch failed')
     }
   })
