@@ -1,5 +1,5 @@
-// `make run`: three upstreams, an issuer of tokens and a gateway on loopback, from the manifests of config/samples/quickstart. Ends all of
-// them together.
+// `make run`: three upstreams, an issuer of tokens and a gateway on loopback, from the manifests of
+// config/samples/quickstart. Ends all of them together.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Server } from 'node:http'
