@@ -4710,7 +4710,7 @@ validate37.errors = vErrors;
 return errors === 0;
 }
 
-const schema41 = {"$id":"ir:///traffic-payload.yaml","title":"TrafficPayload","description":"Route-side policies by field. `requestRedirect`, `urlRewrite` and `requestMirror` come from route filters only.","type":"object","additionalProperties":false,"minProperties":1,"properties":{"deny":{"$ref":"policy/deny.yaml"},"timeout":{"$ref":"policy/timeout.yaml"},"cors":{"$ref":"policy/cors.yaml"},"jwtAuth":{"$ref":"policy/jwt-auth.yaml"},"basicAuth":{"$ref":"policy/basic-auth.yaml"},"apiKey":{"$ref":"policy/api-key.yaml"},"extAuthz":{"$ref":"policy/ext-authz-or-conditional.yaml"},"authorization":{"$ref":"policy/authorization.yaml"},"retry":{"$ref":"policy/retry.yaml"},"localRateLimit":{"$ref":"policy/local-rate-limit.yaml"},"remoteRateLimit":{"$ref":"policy/remote-rate-limit-or-conditional.yaml"},"buffer":{"$ref":"policy/buffer.yaml"},"extProc":{"$ref":"policy/ext-proc-or-conditional.yaml"},"transformation":{"$ref":"policy/transformation-or-conditional.yaml"},"csrf":{"$ref":"policy/csrf.yaml"},"requestHeaderModifier":{"$ref":"policy/header-modifier.yaml"},"responseHeaderModifier":{"$ref":"policy/header-modifier.yaml"},"hostRewrite":{"$ref":"policy/host-rewrite.yaml"},"urlRewrite":{"$ref":"policy/url-rewrite.yaml"},"requestRedirect":{"$ref":"policy/request-redirect.yaml"},"delay":{"$ref":"policy/delay.yaml"},"directResponse":{"$ref":"policy/direct-response-or-conditional.yaml"},"requestMirror":{"type":"array","items":{"$ref":"policy/request-mirror.yaml"}}}};
+const schema41 = {"$id":"ir:///traffic-payload.yaml","title":"TrafficPayload","description":"Route-side policies by field. `requestRedirect`, `urlRewrite` and `requestMirror` come from route filters only.","type":"object","additionalProperties":false,"minProperties":1,"properties":{"deny":{"$ref":"policy/deny.yaml"},"timeout":{"$ref":"policy/timeout.yaml"},"cors":{"$ref":"policy/cors.yaml"},"jwtAuth":{"$ref":"policy/jwt-auth.yaml"},"basicAuth":{"$ref":"policy/basic-auth.yaml"},"apiKey":{"$ref":"policy/api-key.yaml"},"extAuthz":{"$ref":"policy/ext-authz-or-conditional.yaml"},"authorization":{"$ref":"policy/authorization.yaml"},"retry":{"$ref":"policy/retry.yaml"},"localRateLimit":{"$ref":"policy/local-rate-limit-or-conditional.yaml"},"remoteRateLimit":{"$ref":"policy/remote-rate-limit-or-conditional.yaml"},"buffer":{"$ref":"policy/buffer.yaml"},"extProc":{"$ref":"policy/ext-proc-or-conditional.yaml"},"transformation":{"$ref":"policy/transformation-or-conditional.yaml"},"csrf":{"$ref":"policy/csrf.yaml"},"requestHeaderModifier":{"$ref":"policy/header-modifier.yaml"},"responseHeaderModifier":{"$ref":"policy/header-modifier.yaml"},"hostRewrite":{"$ref":"policy/host-rewrite.yaml"},"urlRewrite":{"$ref":"policy/url-rewrite.yaml"},"requestRedirect":{"$ref":"policy/request-redirect.yaml"},"delay":{"$ref":"policy/delay.yaml"},"directResponse":{"$ref":"policy/direct-response-or-conditional.yaml"},"requestMirror":{"type":"array","items":{"$ref":"policy/request-mirror.yaml"}}}};
 const schema42 = {"$id":"ir:///policy/timeout.yaml","title":"Timeout","type":"object","additionalProperties":false,"properties":{"requestMs":{"type":"integer","minimum":1,"description":"Arrival to response headers, retries included."},"backendRequestMs":{"type":"integer","minimum":1,"description":"One attempt to response headers."}}};
 
 function validate113(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -6185,9 +6185,10 @@ validate141.errors = vErrors;
 return errors === 0;
 }
 
-const schema53 = {"$id":"ir:///policy/local-rate-limit.yaml","title":"LocalRateLimit","description":"Token buckets of one proxy process. All entries are charged.","type":"object","additionalProperties":false,"required":["limits"],"properties":{"limits":{"type":"array","minItems":1,"items":{"title":"LocalLimit","type":"object","additionalProperties":false,"required":["unit","tokensPerFill","fillIntervalMs","tokensMax"],"properties":{"unit":{"type":"string","enum":["Requests","Tokens"]},"tokensPerFill":{"type":"integer","minimum":1},"fillIntervalMs":{"type":"integer","minimum":1},"tokensMax":{"type":"integer","minimum":1,"description":"Limit plus burst."}}}}}};
+const schema53 = {"$id":"ir:///policy/local-rate-limit-or-conditional.yaml","title":"LocalRateLimitOrConditional","anyOf":[{"$ref":"local-rate-limit.yaml"},{"title":"ConditionalLocalRateLimit","type":"object","additionalProperties":false,"required":["conditional"],"properties":{"conditional":{"type":"array","minItems":1,"items":{"title":"ConditionalLocalRateLimitEntry","type":"object","additionalProperties":false,"required":["policy"],"properties":{"condition":{"type":"string","description":"CEL; absent means always."},"policy":{"$ref":"local-rate-limit.yaml"}}}}}}]};
+const schema54 = {"$id":"ir:///policy/local-rate-limit.yaml","title":"LocalRateLimit","description":"Token buckets of one proxy process. All entries are charged.","type":"object","additionalProperties":false,"required":["limits"],"properties":{"limits":{"type":"array","minItems":1,"items":{"title":"LocalLimit","type":"object","additionalProperties":false,"required":["unit","tokensPerFill","fillIntervalMs","tokensMax"],"properties":{"unit":{"type":"string","enum":["Requests","Tokens"]},"tokensPerFill":{"type":"integer","minimum":1},"fillIntervalMs":{"type":"integer","minimum":1},"tokensMax":{"type":"integer","minimum":1,"description":"Limit plus burst."}}}}}};
 
-function validate143(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate144(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/local-rate-limit.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -6296,7 +6297,7 @@ vErrors.push(err8);
 errors++;
 }
 if(!((data2 === "Requests") || (data2 === "Tokens"))){
-const err9 = {instancePath:instancePath+"/limits/" + i0+"/unit",schemaPath:"#/properties/limits/items/properties/unit/enum",keyword:"enum",params:{allowedValues: schema53.properties.limits.items.properties.unit.enum}};
+const err9 = {instancePath:instancePath+"/limits/" + i0+"/unit",schemaPath:"#/properties/limits/items/properties/unit/enum",keyword:"enum",params:{allowedValues: schema54.properties.limits.items.properties.unit.enum}};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -6416,14 +6417,173 @@ vErrors.push(err18);
 }
 errors++;
 }
+validate144.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate143(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+/*# sourceURL="ir:///policy/local-rate-limit-or-conditional.yaml" */;
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate144(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate144.errors : vErrors.concat(validate144.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.conditional === undefined){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/required",keyword:"required",params:{missingProperty: "conditional"}};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(key0 === "conditional")){
+const err1 = {instancePath,schemaPath:"#/anyOf/1/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.conditional !== undefined){
+let data0 = data.conditional;
+if(Array.isArray(data0)){
+if(data0.length < 1){
+const err2 = {instancePath:instancePath+"/conditional",schemaPath:"#/anyOf/1/properties/conditional/minItems",keyword:"minItems",params:{limit: 1}};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+const len0 = data0.length;
+for(let i0=0; i0<len0; i0++){
+let data1 = data0[i0];
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+if(data1.policy === undefined){
+const err3 = {instancePath:instancePath+"/conditional/" + i0,schemaPath:"#/anyOf/1/properties/conditional/items/required",keyword:"required",params:{missingProperty: "policy"}};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+for(const key1 in data1){
+if(!((key1 === "condition") || (key1 === "policy"))){
+const err4 = {instancePath:instancePath+"/conditional/" + i0,schemaPath:"#/anyOf/1/properties/conditional/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1}};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data1.condition !== undefined){
+if(typeof data1.condition !== "string"){
+const err5 = {instancePath:instancePath+"/conditional/" + i0+"/condition",schemaPath:"#/anyOf/1/properties/conditional/items/properties/condition/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data1.policy !== undefined){
+if(!(validate144(data1.policy, {instancePath:instancePath+"/conditional/" + i0+"/policy",parentData:data1,parentDataProperty:"policy",rootData}))){
+vErrors = vErrors === null ? validate144.errors : vErrors.concat(validate144.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/conditional/" + i0,schemaPath:"#/anyOf/1/properties/conditional/items/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+}
+else {
+const err7 = {instancePath:instancePath+"/conditional",schemaPath:"#/anyOf/1/properties/conditional/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+}
+else {
+const err8 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err9 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{}};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
 validate143.errors = vErrors;
 return errors === 0;
 }
 
-const schema54 = {"$id":"ir:///policy/remote-rate-limit-or-conditional.yaml","title":"RemoteRateLimitOrConditional","anyOf":[{"$ref":"remote-rate-limit.yaml"},{"title":"ConditionalRemoteRateLimit","type":"object","additionalProperties":false,"required":["conditional"],"properties":{"conditional":{"type":"array","minItems":1,"items":{"title":"ConditionalRemoteRateLimitEntry","type":"object","additionalProperties":false,"required":["policy"],"properties":{"condition":{"type":"string","description":"CEL; absent means always."},"policy":{"$ref":"remote-rate-limit.yaml"}}}}}}]};
-const schema55 = {"$id":"ir:///policy/remote-rate-limit.yaml","title":"RemoteRateLimit","description":"Asks a rate limit service (`envoy.service.ratelimit.v3.RateLimitService`) about each request. A service that cannot be reached leaves the decision to `failureMode`.","type":"object","additionalProperties":false,"required":["service","failureMode","domain","descriptors"],"properties":{"service":{"$ref":"../backend-reference.yaml"},"failureMode":{"type":"string","enum":["FailClosed","FailOpen"]},"domain":{"type":"string","minLength":1},"descriptors":{"type":"array","minItems":1,"items":{"title":"RateLimitDescriptor","type":"object","additionalProperties":false,"required":["unit","entries"],"properties":{"unit":{"type":"string","enum":["Requests","Tokens"]},"entries":{"description":"Name to CEL. One that fails drops the whole descriptor.","type":"array","minItems":1,"items":{"$ref":"named-expression.yaml"}},"cost":{"type":"string","description":"CEL; unset: 1 for Requests, total tokens for Tokens. Tokens are charged when the response is over."},"limitOverride":{"title":"RateLimitOverride","type":"object","additionalProperties":false,"required":["requestsPerUnit","unit"],"properties":{"requestsPerUnit":{"type":"integer","minimum":0,"maximum":4294967295},"unit":{"type":"string","enum":["Second","Minute","Hour","Day","Month","Year"]}}}}}}}};
+const schema55 = {"$id":"ir:///policy/remote-rate-limit-or-conditional.yaml","title":"RemoteRateLimitOrConditional","anyOf":[{"$ref":"remote-rate-limit.yaml"},{"title":"ConditionalRemoteRateLimit","type":"object","additionalProperties":false,"required":["conditional"],"properties":{"conditional":{"type":"array","minItems":1,"items":{"title":"ConditionalRemoteRateLimitEntry","type":"object","additionalProperties":false,"required":["policy"],"properties":{"condition":{"type":"string","description":"CEL; absent means always."},"policy":{"$ref":"remote-rate-limit.yaml"}}}}}}]};
+const schema56 = {"$id":"ir:///policy/remote-rate-limit.yaml","title":"RemoteRateLimit","description":"Asks a rate limit service (`envoy.service.ratelimit.v3.RateLimitService`) about each request. A service that cannot be reached leaves the decision to `failureMode`.","type":"object","additionalProperties":false,"required":["service","failureMode","domain","descriptors"],"properties":{"service":{"$ref":"../backend-reference.yaml"},"failureMode":{"type":"string","enum":["FailClosed","FailOpen"]},"domain":{"type":"string","minLength":1},"descriptors":{"type":"array","minItems":1,"items":{"title":"RateLimitDescriptor","type":"object","additionalProperties":false,"required":["unit","entries"],"properties":{"unit":{"type":"string","enum":["Requests","Tokens"]},"entries":{"description":"Name to CEL. One that fails drops the whole descriptor.","type":"array","minItems":1,"items":{"$ref":"named-expression.yaml"}},"cost":{"type":"string","description":"CEL; unset: 1 for Requests, total tokens for Tokens. Tokens are charged when the response is over."},"limitOverride":{"title":"RateLimitOverride","type":"object","additionalProperties":false,"required":["requestsPerUnit","unit"],"properties":{"requestsPerUnit":{"type":"integer","minimum":0,"maximum":4294967295},"unit":{"type":"string","enum":["Second","Minute","Hour","Day","Month","Year"]}}}}}}}};
 
-function validate146(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate149(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/remote-rate-limit.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -6499,7 +6659,7 @@ vErrors.push(err5);
 errors++;
 }
 if(!((data1 === "FailClosed") || (data1 === "FailOpen"))){
-const err6 = {instancePath:instancePath+"/failureMode",schemaPath:"#/properties/failureMode/enum",keyword:"enum",params:{allowedValues: schema55.properties.failureMode.enum}};
+const err6 = {instancePath:instancePath+"/failureMode",schemaPath:"#/properties/failureMode/enum",keyword:"enum",params:{allowedValues: schema56.properties.failureMode.enum}};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -6596,7 +6756,7 @@ vErrors.push(err13);
 errors++;
 }
 if(!((data5 === "Requests") || (data5 === "Tokens"))){
-const err14 = {instancePath:instancePath+"/descriptors/" + i0+"/unit",schemaPath:"#/properties/descriptors/items/properties/unit/enum",keyword:"enum",params:{allowedValues: schema55.properties.descriptors.items.properties.unit.enum}};
+const err14 = {instancePath:instancePath+"/descriptors/" + i0+"/unit",schemaPath:"#/properties/descriptors/items/properties/unit/enum",keyword:"enum",params:{allowedValues: schema56.properties.descriptors.items.properties.unit.enum}};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -6733,7 +6893,7 @@ vErrors.push(err24);
 errors++;
 }
 if(!((((((data11 === "Second") || (data11 === "Minute")) || (data11 === "Hour")) || (data11 === "Day")) || (data11 === "Month")) || (data11 === "Year"))){
-const err25 = {instancePath:instancePath+"/descriptors/" + i0+"/limitOverride/unit",schemaPath:"#/properties/descriptors/items/properties/limitOverride/properties/unit/enum",keyword:"enum",params:{allowedValues: schema55.properties.descriptors.items.properties.limitOverride.properties.unit.enum}};
+const err25 = {instancePath:instancePath+"/descriptors/" + i0+"/limitOverride/unit",schemaPath:"#/properties/descriptors/items/properties/limitOverride/properties/unit/enum",keyword:"enum",params:{allowedValues: schema56.properties.descriptors.items.properties.limitOverride.properties.unit.enum}};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -6790,20 +6950,20 @@ vErrors.push(err29);
 }
 errors++;
 }
-validate146.errors = vErrors;
+validate149.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate145(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate148(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/remote-rate-limit-or-conditional.yaml" */;
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate146(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate146.errors : vErrors.concat(validate146.errors);
+if(!(validate149(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate149.errors : vErrors.concat(validate149.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -6885,8 +7045,8 @@ errors++;
 }
 }
 if(data1.policy !== undefined){
-if(!(validate146(data1.policy, {instancePath:instancePath+"/conditional/" + i0+"/policy",parentData:data1,parentDataProperty:"policy",rootData}))){
-vErrors = vErrors === null ? validate146.errors : vErrors.concat(validate146.errors);
+if(!(validate149(data1.policy, {instancePath:instancePath+"/conditional/" + i0+"/policy",parentData:data1,parentDataProperty:"policy",rootData}))){
+vErrors = vErrors === null ? validate149.errors : vErrors.concat(validate149.errors);
 errors = vErrors.length;
 }
 }
@@ -6949,14 +7109,14 @@ vErrors = null;
 }
 }
 }
-validate145.errors = vErrors;
+validate148.errors = vErrors;
 return errors === 0;
 }
 
-const schema56 = {"$id":"ir:///policy/buffer.yaml","title":"TrafficBuffer","description":"Holds bodies back until they are complete.","type":"object","additionalProperties":false,"minProperties":1,"properties":{"request":{"$ref":"buffer-body.yaml"},"response":{"$ref":"buffer-body.yaml"}}};
-const schema57 = {"$id":"ir:///policy/buffer-body.yaml","title":"BufferBody","type":"object","additionalProperties":false,"required":["failureMode"],"properties":{"bytesMax":{"type":"integer","minimum":0,"description":"Unset: the buffer limit of the listener."},"failureMode":{"type":"string","enum":["FailClosed","FailOpen"],"description":"A larger body: FailClosed refuses it, FailOpen streams it on."}}};
+const schema57 = {"$id":"ir:///policy/buffer.yaml","title":"TrafficBuffer","description":"Holds bodies back until they are complete.","type":"object","additionalProperties":false,"minProperties":1,"properties":{"request":{"$ref":"buffer-body.yaml"},"response":{"$ref":"buffer-body.yaml"}}};
+const schema58 = {"$id":"ir:///policy/buffer-body.yaml","title":"BufferBody","type":"object","additionalProperties":false,"required":["failureMode"],"properties":{"bytesMax":{"type":"integer","minimum":0,"description":"Unset: the buffer limit of the listener."},"failureMode":{"type":"string","enum":["FailClosed","FailOpen"],"description":"A larger body: FailClosed refuses it, FailOpen streams it on."}}};
 
-function validate153(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate156(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/buffer-body.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -7021,7 +7181,7 @@ vErrors.push(err4);
 errors++;
 }
 if(!((data1 === "FailClosed") || (data1 === "FailOpen"))){
-const err5 = {instancePath:instancePath+"/failureMode",schemaPath:"#/properties/failureMode/enum",keyword:"enum",params:{allowedValues: schema57.properties.failureMode.enum}};
+const err5 = {instancePath:instancePath+"/failureMode",schemaPath:"#/properties/failureMode/enum",keyword:"enum",params:{allowedValues: schema58.properties.failureMode.enum}};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -7042,12 +7202,12 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate153.errors = vErrors;
+validate156.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate152(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate155(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/buffer.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -7075,14 +7235,14 @@ errors++;
 }
 }
 if(data.request !== undefined){
-if(!(validate153(data.request, {instancePath:instancePath+"/request",parentData:data,parentDataProperty:"request",rootData}))){
-vErrors = vErrors === null ? validate153.errors : vErrors.concat(validate153.errors);
+if(!(validate156(data.request, {instancePath:instancePath+"/request",parentData:data,parentDataProperty:"request",rootData}))){
+vErrors = vErrors === null ? validate156.errors : vErrors.concat(validate156.errors);
 errors = vErrors.length;
 }
 }
 if(data.response !== undefined){
-if(!(validate153(data.response, {instancePath:instancePath+"/response",parentData:data,parentDataProperty:"response",rootData}))){
-vErrors = vErrors === null ? validate153.errors : vErrors.concat(validate153.errors);
+if(!(validate156(data.response, {instancePath:instancePath+"/response",parentData:data,parentDataProperty:"response",rootData}))){
+vErrors = vErrors === null ? validate156.errors : vErrors.concat(validate156.errors);
 errors = vErrors.length;
 }
 }
@@ -7097,15 +7257,15 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate152.errors = vErrors;
+validate155.errors = vErrors;
 return errors === 0;
 }
 
-const schema58 = {"$id":"ir:///policy/ext-proc-or-conditional.yaml","title":"ExtProcOrConditional","anyOf":[{"$ref":"ext-proc.yaml"},{"title":"ConditionalExtProc","type":"object","additionalProperties":false,"required":["conditional"],"properties":{"conditional":{"type":"array","minItems":1,"items":{"title":"ConditionalExtProcEntry","type":"object","additionalProperties":false,"required":["policy"],"properties":{"condition":{"type":"string","description":"CEL; absent means always."},"policy":{"$ref":"ext-proc.yaml"}}}}}}]};
-const schema59 = {"$id":"ir:///policy/ext-proc.yaml","title":"ExtProc","description":"Lets a service that speaks `envoy.service.ext_proc.v3.ExternalProcessor` see and change requests and responses. A service that cannot be reached, also because the reference names nothing, leaves the decision to `failureMode`.","type":"object","additionalProperties":false,"required":["service","failureMode"],"properties":{"service":{"$ref":"../backend-reference.yaml"},"failureMode":{"type":"string","enum":["FailClosed","FailOpen"],"description":"FailOpen only as long as no part of a body was sent."},"processingOptions":{"title":"ExtProcOptions","description":"Unset: headers and trailers are sent, bodies streamed both ways, modes not overridden.","type":"object","additionalProperties":false,"properties":{"requestHeaderMode":{"$ref":"ext-proc-part-mode.yaml"},"responseHeaderMode":{"$ref":"ext-proc-part-mode.yaml"},"requestBodyMode":{"$ref":"ext-proc-body-mode.yaml"},"responseBodyMode":{"$ref":"ext-proc-body-mode.yaml"},"requestTrailerMode":{"$ref":"ext-proc-part-mode.yaml"},"responseTrailerMode":{"$ref":"ext-proc-part-mode.yaml"},"allowModeOverride":{"type":"boolean"}}},"metadataContext":{"description":"Sent with each message; namespace `gw.dev.grpc_initial_metadata` becomes metadata of the call itself.","type":"array","items":{"title":"ExtProcMetadata","type":"object","additionalProperties":false,"required":["namespace","values"],"properties":{"namespace":{"type":"string"},"values":{"type":"array","items":{"$ref":"named-expression.yaml"}}}}},"requestAttributes":{"type":"array","items":{"$ref":"named-expression.yaml"},"description":"Sent with the first message about the request."},"responseAttributes":{"type":"array","items":{"$ref":"named-expression.yaml"},"description":"Sent with the first message about the response."}}};
-const schema60 = {"$id":"ir:///policy/ext-proc-part-mode.yaml","title":"ExtProcPartMode","type":"string","enum":["Send","Skip"]};
+const schema59 = {"$id":"ir:///policy/ext-proc-or-conditional.yaml","title":"ExtProcOrConditional","anyOf":[{"$ref":"ext-proc.yaml"},{"title":"ConditionalExtProc","type":"object","additionalProperties":false,"required":["conditional"],"properties":{"conditional":{"type":"array","minItems":1,"items":{"title":"ConditionalExtProcEntry","type":"object","additionalProperties":false,"required":["policy"],"properties":{"condition":{"type":"string","description":"CEL; absent means always."},"policy":{"$ref":"ext-proc.yaml"}}}}}}]};
+const schema60 = {"$id":"ir:///policy/ext-proc.yaml","title":"ExtProc","description":"Lets a service that speaks `envoy.service.ext_proc.v3.ExternalProcessor` see and change requests and responses. A service that cannot be reached, also because the reference names nothing, leaves the decision to `failureMode`.","type":"object","additionalProperties":false,"required":["service","failureMode"],"properties":{"service":{"$ref":"../backend-reference.yaml"},"failureMode":{"type":"string","enum":["FailClosed","FailOpen"],"description":"FailOpen only as long as no part of a body was sent."},"processingOptions":{"title":"ExtProcOptions","description":"Unset: headers and trailers are sent, bodies streamed both ways, modes not overridden.","type":"object","additionalProperties":false,"properties":{"requestHeaderMode":{"$ref":"ext-proc-part-mode.yaml"},"responseHeaderMode":{"$ref":"ext-proc-part-mode.yaml"},"requestBodyMode":{"$ref":"ext-proc-body-mode.yaml"},"responseBodyMode":{"$ref":"ext-proc-body-mode.yaml"},"requestTrailerMode":{"$ref":"ext-proc-part-mode.yaml"},"responseTrailerMode":{"$ref":"ext-proc-part-mode.yaml"},"allowModeOverride":{"type":"boolean"}}},"metadataContext":{"description":"Sent with each message; namespace `gw.dev.grpc_initial_metadata` becomes metadata of the call itself.","type":"array","items":{"title":"ExtProcMetadata","type":"object","additionalProperties":false,"required":["namespace","values"],"properties":{"namespace":{"type":"string"},"values":{"type":"array","items":{"$ref":"named-expression.yaml"}}}}},"requestAttributes":{"type":"array","items":{"$ref":"named-expression.yaml"},"description":"Sent with the first message about the request."},"responseAttributes":{"type":"array","items":{"$ref":"named-expression.yaml"},"description":"Sent with the first message about the response."}}};
+const schema61 = {"$id":"ir:///policy/ext-proc-part-mode.yaml","title":"ExtProcPartMode","type":"string","enum":["Send","Skip"]};
 
-function validate160(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate163(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/ext-proc-part-mode.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -7120,7 +7280,7 @@ vErrors.push(err0);
 errors++;
 }
 if(!((data === "Send") || (data === "Skip"))){
-const err1 = {instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema60.enum}};
+const err1 = {instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema61.enum}};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -7129,13 +7289,13 @@ vErrors.push(err1);
 }
 errors++;
 }
-validate160.errors = vErrors;
+validate163.errors = vErrors;
 return errors === 0;
 }
 
-const schema61 = {"$id":"ir:///policy/ext-proc-body-mode.yaml","title":"ExtProcBodyMode","description":"Buffered bodies over 8192 bytes are failures; BufferedPartial shows the first 8192 bytes.","type":"string","enum":["None","Buffered","BufferedPartial","FullDuplexStreamed"]};
+const schema62 = {"$id":"ir:///policy/ext-proc-body-mode.yaml","title":"ExtProcBodyMode","description":"Buffered bodies over 8192 bytes are failures; BufferedPartial shows the first 8192 bytes.","type":"string","enum":["None","Buffered","BufferedPartial","FullDuplexStreamed"]};
 
-function validate163(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate166(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/ext-proc-body-mode.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -7150,7 +7310,7 @@ vErrors.push(err0);
 errors++;
 }
 if(!((((data === "None") || (data === "Buffered")) || (data === "BufferedPartial")) || (data === "FullDuplexStreamed"))){
-const err1 = {instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema61.enum}};
+const err1 = {instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema62.enum}};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -7159,12 +7319,12 @@ vErrors.push(err1);
 }
 errors++;
 }
-validate163.errors = vErrors;
+validate166.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate158(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate161(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/ext-proc.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -7220,7 +7380,7 @@ vErrors.push(err3);
 errors++;
 }
 if(!((data1 === "FailClosed") || (data1 === "FailOpen"))){
-const err4 = {instancePath:instancePath+"/failureMode",schemaPath:"#/properties/failureMode/enum",keyword:"enum",params:{allowedValues: schema59.properties.failureMode.enum}};
+const err4 = {instancePath:instancePath+"/failureMode",schemaPath:"#/properties/failureMode/enum",keyword:"enum",params:{allowedValues: schema60.properties.failureMode.enum}};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -7246,38 +7406,38 @@ errors++;
 }
 }
 if(data2.requestHeaderMode !== undefined){
-if(!(validate160(data2.requestHeaderMode, {instancePath:instancePath+"/processingOptions/requestHeaderMode",parentData:data2,parentDataProperty:"requestHeaderMode",rootData}))){
-vErrors = vErrors === null ? validate160.errors : vErrors.concat(validate160.errors);
+if(!(validate163(data2.requestHeaderMode, {instancePath:instancePath+"/processingOptions/requestHeaderMode",parentData:data2,parentDataProperty:"requestHeaderMode",rootData}))){
+vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
 errors = vErrors.length;
 }
 }
 if(data2.responseHeaderMode !== undefined){
-if(!(validate160(data2.responseHeaderMode, {instancePath:instancePath+"/processingOptions/responseHeaderMode",parentData:data2,parentDataProperty:"responseHeaderMode",rootData}))){
-vErrors = vErrors === null ? validate160.errors : vErrors.concat(validate160.errors);
+if(!(validate163(data2.responseHeaderMode, {instancePath:instancePath+"/processingOptions/responseHeaderMode",parentData:data2,parentDataProperty:"responseHeaderMode",rootData}))){
+vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
 errors = vErrors.length;
 }
 }
 if(data2.requestBodyMode !== undefined){
-if(!(validate163(data2.requestBodyMode, {instancePath:instancePath+"/processingOptions/requestBodyMode",parentData:data2,parentDataProperty:"requestBodyMode",rootData}))){
-vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
+if(!(validate166(data2.requestBodyMode, {instancePath:instancePath+"/processingOptions/requestBodyMode",parentData:data2,parentDataProperty:"requestBodyMode",rootData}))){
+vErrors = vErrors === null ? validate166.errors : vErrors.concat(validate166.errors);
 errors = vErrors.length;
 }
 }
 if(data2.responseBodyMode !== undefined){
-if(!(validate163(data2.responseBodyMode, {instancePath:instancePath+"/processingOptions/responseBodyMode",parentData:data2,parentDataProperty:"responseBodyMode",rootData}))){
-vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
+if(!(validate166(data2.responseBodyMode, {instancePath:instancePath+"/processingOptions/responseBodyMode",parentData:data2,parentDataProperty:"responseBodyMode",rootData}))){
+vErrors = vErrors === null ? validate166.errors : vErrors.concat(validate166.errors);
 errors = vErrors.length;
 }
 }
 if(data2.requestTrailerMode !== undefined){
-if(!(validate160(data2.requestTrailerMode, {instancePath:instancePath+"/processingOptions/requestTrailerMode",parentData:data2,parentDataProperty:"requestTrailerMode",rootData}))){
-vErrors = vErrors === null ? validate160.errors : vErrors.concat(validate160.errors);
+if(!(validate163(data2.requestTrailerMode, {instancePath:instancePath+"/processingOptions/requestTrailerMode",parentData:data2,parentDataProperty:"requestTrailerMode",rootData}))){
+vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
 errors = vErrors.length;
 }
 }
 if(data2.responseTrailerMode !== undefined){
-if(!(validate160(data2.responseTrailerMode, {instancePath:instancePath+"/processingOptions/responseTrailerMode",parentData:data2,parentDataProperty:"responseTrailerMode",rootData}))){
-vErrors = vErrors === null ? validate160.errors : vErrors.concat(validate160.errors);
+if(!(validate163(data2.responseTrailerMode, {instancePath:instancePath+"/processingOptions/responseTrailerMode",parentData:data2,parentDataProperty:"responseTrailerMode",rootData}))){
+vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
 errors = vErrors.length;
 }
 }
@@ -7457,20 +7617,20 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate158.errors = vErrors;
+validate161.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate157(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate160(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/ext-proc-or-conditional.yaml" */;
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate158(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate158.errors : vErrors.concat(validate158.errors);
+if(!(validate161(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate161.errors : vErrors.concat(validate161.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -7552,8 +7712,8 @@ errors++;
 }
 }
 if(data1.policy !== undefined){
-if(!(validate158(data1.policy, {instancePath:instancePath+"/conditional/" + i0+"/policy",parentData:data1,parentDataProperty:"policy",rootData}))){
-vErrors = vErrors === null ? validate158.errors : vErrors.concat(validate158.errors);
+if(!(validate161(data1.policy, {instancePath:instancePath+"/conditional/" + i0+"/policy",parentData:data1,parentDataProperty:"policy",rootData}))){
+vErrors = vErrors === null ? validate161.errors : vErrors.concat(validate161.errors);
 errors = vErrors.length;
 }
 }
@@ -7616,13 +7776,13 @@ vErrors = null;
 }
 }
 }
-validate157.errors = vErrors;
+validate160.errors = vErrors;
 return errors === 0;
 }
 
-const schema62 = {"$id":"ir:///policy/transformation-or-conditional.yaml","title":"TransformationOrConditional","anyOf":[{"$ref":"transformation.yaml"},{"title":"ConditionalTransformation","type":"object","additionalProperties":false,"required":["conditional"],"properties":{"conditional":{"type":"array","minItems":1,"items":{"title":"ConditionalTransformationEntry","type":"object","additionalProperties":false,"required":["policy"],"properties":{"condition":{"type":"string","description":"CEL; absent means always."},"policy":{"$ref":"transformation.yaml"}}}}}}]};
+const schema63 = {"$id":"ir:///policy/transformation-or-conditional.yaml","title":"TransformationOrConditional","anyOf":[{"$ref":"transformation.yaml"},{"title":"ConditionalTransformation","type":"object","additionalProperties":false,"required":["conditional"],"properties":{"conditional":{"type":"array","minItems":1,"items":{"title":"ConditionalTransformationEntry","type":"object","additionalProperties":false,"required":["policy"],"properties":{"condition":{"type":"string","description":"CEL; absent means always."},"policy":{"$ref":"transformation.yaml"}}}}}}]};
 
-function validate174(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate177(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/transformation-or-conditional.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -7776,13 +7936,13 @@ vErrors = null;
 }
 }
 }
-validate174.errors = vErrors;
+validate177.errors = vErrors;
 return errors === 0;
 }
 
-const schema63 = {"$id":"ir:///policy/csrf.yaml","title":"Csrf","type":"object","additionalProperties":false,"properties":{"additionalOrigins":{"type":"array","items":{"type":"string"}}}};
+const schema64 = {"$id":"ir:///policy/csrf.yaml","title":"Csrf","type":"object","additionalProperties":false,"properties":{"additionalOrigins":{"type":"array","items":{"type":"string"}}}};
 
-function validate178(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate181(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/csrf.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -7838,13 +7998,13 @@ vErrors.push(err3);
 }
 errors++;
 }
-validate178.errors = vErrors;
+validate181.errors = vErrors;
 return errors === 0;
 }
 
-const schema64 = {"$id":"ir:///policy/host-rewrite.yaml","title":"HostRewrite","type":"object","additionalProperties":false,"required":["mode"],"properties":{"mode":{"type":"string","enum":["Auto","None"]}}};
+const schema65 = {"$id":"ir:///policy/host-rewrite.yaml","title":"HostRewrite","type":"object","additionalProperties":false,"required":["mode"],"properties":{"mode":{"type":"string","enum":["Auto","None"]}}};
 
-function validate182(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate185(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/host-rewrite.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -7884,7 +8044,7 @@ vErrors.push(err2);
 errors++;
 }
 if(!((data0 === "Auto") || (data0 === "None"))){
-const err3 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/enum",keyword:"enum",params:{allowedValues: schema64.properties.mode.enum}};
+const err3 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/enum",keyword:"enum",params:{allowedValues: schema65.properties.mode.enum}};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -7905,13 +8065,13 @@ vErrors.push(err4);
 }
 errors++;
 }
-validate182.errors = vErrors;
+validate185.errors = vErrors;
 return errors === 0;
 }
 
-const schema65 = {"$id":"ir:///policy/delay.yaml","title":"Delay","description":"Waits before a request is forwarded. Exactly one field.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"ms":{"type":"number","minimum":0},"expression":{"type":"string","description":"CEL that gives a duration or a number of milliseconds."}}};
+const schema66 = {"$id":"ir:///policy/delay.yaml","title":"Delay","description":"Waits before a request is forwarded. Exactly one field.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"ms":{"type":"number","minimum":0},"expression":{"type":"string","description":"CEL that gives a duration or a number of milliseconds."}}};
 
-function validate186(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate189(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/delay.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -7996,14 +8156,14 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate186.errors = vErrors;
+validate189.errors = vErrors;
 return errors === 0;
 }
 
-const schema66 = {"$id":"ir:///policy/direct-response-or-conditional.yaml","title":"DirectResponseOrConditional","anyOf":[{"$ref":"direct-response.yaml"},{"title":"ConditionalDirectResponse","type":"object","additionalProperties":false,"required":["conditional"],"properties":{"conditional":{"type":"array","minItems":1,"items":{"title":"ConditionalDirectResponseEntry","type":"object","additionalProperties":false,"required":["policy"],"properties":{"condition":{"type":"string","description":"CEL; absent means always."},"policy":{"$ref":"direct-response.yaml"}}}}}}]};
-const schema67 = {"$id":"ir:///policy/direct-response.yaml","title":"DirectResponse","type":"object","additionalProperties":false,"required":["status"],"properties":{"status":{"type":"integer","minimum":200,"maximum":599},"body":{"type":"string"},"bodyExpression":{"type":"string","description":"CEL."},"headers":{"type":"array","items":{"$ref":"named-expression.yaml"}}}};
+const schema67 = {"$id":"ir:///policy/direct-response-or-conditional.yaml","title":"DirectResponseOrConditional","anyOf":[{"$ref":"direct-response.yaml"},{"title":"ConditionalDirectResponse","type":"object","additionalProperties":false,"required":["conditional"],"properties":{"conditional":{"type":"array","minItems":1,"items":{"title":"ConditionalDirectResponseEntry","type":"object","additionalProperties":false,"required":["policy"],"properties":{"condition":{"type":"string","description":"CEL; absent means always."},"policy":{"$ref":"direct-response.yaml"}}}}}}]};
+const schema68 = {"$id":"ir:///policy/direct-response.yaml","title":"DirectResponse","type":"object","additionalProperties":false,"required":["status"],"properties":{"status":{"type":"integer","minimum":200,"maximum":599},"body":{"type":"string"},"bodyExpression":{"type":"string","description":"CEL."},"headers":{"type":"array","items":{"$ref":"named-expression.yaml"}}}};
 
-function validate189(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate192(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/direct-response.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -8122,20 +8282,20 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate189.errors = vErrors;
+validate192.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate188(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate191(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/direct-response-or-conditional.yaml" */;
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate189(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate189.errors : vErrors.concat(validate189.errors);
+if(!(validate192(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate192.errors : vErrors.concat(validate192.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -8217,8 +8377,8 @@ errors++;
 }
 }
 if(data1.policy !== undefined){
-if(!(validate189(data1.policy, {instancePath:instancePath+"/conditional/" + i0+"/policy",parentData:data1,parentDataProperty:"policy",rootData}))){
-vErrors = vErrors === null ? validate189.errors : vErrors.concat(validate189.errors);
+if(!(validate192(data1.policy, {instancePath:instancePath+"/conditional/" + i0+"/policy",parentData:data1,parentDataProperty:"policy",rootData}))){
+vErrors = vErrors === null ? validate192.errors : vErrors.concat(validate192.errors);
 errors = vErrors.length;
 }
 }
@@ -8281,7 +8441,7 @@ vErrors = null;
 }
 }
 }
-validate188.errors = vErrors;
+validate191.errors = vErrors;
 return errors === 0;
 }
 
@@ -8374,32 +8534,32 @@ errors = vErrors.length;
 }
 }
 if(data.remoteRateLimit !== undefined){
-if(!(validate145(data.remoteRateLimit, {instancePath:instancePath+"/remoteRateLimit",parentData:data,parentDataProperty:"remoteRateLimit",rootData}))){
-vErrors = vErrors === null ? validate145.errors : vErrors.concat(validate145.errors);
+if(!(validate148(data.remoteRateLimit, {instancePath:instancePath+"/remoteRateLimit",parentData:data,parentDataProperty:"remoteRateLimit",rootData}))){
+vErrors = vErrors === null ? validate148.errors : vErrors.concat(validate148.errors);
 errors = vErrors.length;
 }
 }
 if(data.buffer !== undefined){
-if(!(validate152(data.buffer, {instancePath:instancePath+"/buffer",parentData:data,parentDataProperty:"buffer",rootData}))){
-vErrors = vErrors === null ? validate152.errors : vErrors.concat(validate152.errors);
+if(!(validate155(data.buffer, {instancePath:instancePath+"/buffer",parentData:data,parentDataProperty:"buffer",rootData}))){
+vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
 errors = vErrors.length;
 }
 }
 if(data.extProc !== undefined){
-if(!(validate157(data.extProc, {instancePath:instancePath+"/extProc",parentData:data,parentDataProperty:"extProc",rootData}))){
-vErrors = vErrors === null ? validate157.errors : vErrors.concat(validate157.errors);
+if(!(validate160(data.extProc, {instancePath:instancePath+"/extProc",parentData:data,parentDataProperty:"extProc",rootData}))){
+vErrors = vErrors === null ? validate160.errors : vErrors.concat(validate160.errors);
 errors = vErrors.length;
 }
 }
 if(data.transformation !== undefined){
-if(!(validate174(data.transformation, {instancePath:instancePath+"/transformation",parentData:data,parentDataProperty:"transformation",rootData}))){
-vErrors = vErrors === null ? validate174.errors : vErrors.concat(validate174.errors);
+if(!(validate177(data.transformation, {instancePath:instancePath+"/transformation",parentData:data,parentDataProperty:"transformation",rootData}))){
+vErrors = vErrors === null ? validate177.errors : vErrors.concat(validate177.errors);
 errors = vErrors.length;
 }
 }
 if(data.csrf !== undefined){
-if(!(validate178(data.csrf, {instancePath:instancePath+"/csrf",parentData:data,parentDataProperty:"csrf",rootData}))){
-vErrors = vErrors === null ? validate178.errors : vErrors.concat(validate178.errors);
+if(!(validate181(data.csrf, {instancePath:instancePath+"/csrf",parentData:data,parentDataProperty:"csrf",rootData}))){
+vErrors = vErrors === null ? validate181.errors : vErrors.concat(validate181.errors);
 errors = vErrors.length;
 }
 }
@@ -8416,8 +8576,8 @@ errors = vErrors.length;
 }
 }
 if(data.hostRewrite !== undefined){
-if(!(validate182(data.hostRewrite, {instancePath:instancePath+"/hostRewrite",parentData:data,parentDataProperty:"hostRewrite",rootData}))){
-vErrors = vErrors === null ? validate182.errors : vErrors.concat(validate182.errors);
+if(!(validate185(data.hostRewrite, {instancePath:instancePath+"/hostRewrite",parentData:data,parentDataProperty:"hostRewrite",rootData}))){
+vErrors = vErrors === null ? validate185.errors : vErrors.concat(validate185.errors);
 errors = vErrors.length;
 }
 }
@@ -8434,14 +8594,14 @@ errors = vErrors.length;
 }
 }
 if(data.delay !== undefined){
-if(!(validate186(data.delay, {instancePath:instancePath+"/delay",parentData:data,parentDataProperty:"delay",rootData}))){
-vErrors = vErrors === null ? validate186.errors : vErrors.concat(validate186.errors);
+if(!(validate189(data.delay, {instancePath:instancePath+"/delay",parentData:data,parentDataProperty:"delay",rootData}))){
+vErrors = vErrors === null ? validate189.errors : vErrors.concat(validate189.errors);
 errors = vErrors.length;
 }
 }
 if(data.directResponse !== undefined){
-if(!(validate188(data.directResponse, {instancePath:instancePath+"/directResponse",parentData:data,parentDataProperty:"directResponse",rootData}))){
-vErrors = vErrors === null ? validate188.errors : vErrors.concat(validate188.errors);
+if(!(validate191(data.directResponse, {instancePath:instancePath+"/directResponse",parentData:data,parentDataProperty:"directResponse",rootData}))){
+vErrors = vErrors === null ? validate191.errors : vErrors.concat(validate191.errors);
 errors = vErrors.length;
 }
 }
@@ -8821,9 +8981,9 @@ validate31.errors = vErrors;
 return errors === 0;
 }
 
-const schema68 = {"$id":"ir:///tcp-route.yaml","title":"TCPRoute","description":"One rule of a TCPRoute or TLSRoute on one listener. In the order of their keys, the first that fits wins.","type":"object","additionalProperties":false,"required":["key","listenerKey","name","hostnames","backends"],"properties":{"key":{"type":"string","minLength":1},"listenerKey":{"type":"string"},"kind":{"type":"string","enum":["TCPRoute","TLSRoute"]},"name":{"$ref":"object-name.yaml"},"ruleName":{"type":"string"},"hostnames":{"type":"array","items":{"type":"string"}},"backends":{"type":"array","items":{"$ref":"route-backend.yaml"}}}};
+const schema69 = {"$id":"ir:///tcp-route.yaml","title":"TCPRoute","description":"One rule of a TCPRoute or TLSRoute on one listener. In the order of their keys, the first that fits wins.","type":"object","additionalProperties":false,"required":["key","listenerKey","name","hostnames","backends"],"properties":{"key":{"type":"string","minLength":1},"listenerKey":{"type":"string"},"kind":{"type":"string","enum":["TCPRoute","TLSRoute"]},"name":{"$ref":"object-name.yaml"},"ruleName":{"type":"string"},"hostnames":{"type":"array","items":{"type":"string"}},"backends":{"type":"array","items":{"$ref":"route-backend.yaml"}}}};
 
-function validate197(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate200(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///tcp-route.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -8940,7 +9100,7 @@ vErrors.push(err9);
 errors++;
 }
 if(!((data2 === "TCPRoute") || (data2 === "TLSRoute"))){
-const err10 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema68.properties.kind.enum}};
+const err10 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema69.properties.kind.enum}};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -9029,16 +9189,16 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate197.errors = vErrors;
+validate200.errors = vErrors;
 return errors === 0;
 }
 
-const schema69 = {"$id":"ir:///backend.yaml","title":"Backend","description":"A GwBackend or one generated part of it. Exactly one of static, dynamic, ai, mcp, agentCore, invalid.","type":"object","additionalProperties":false,"required":["key","name"],"properties":{"key":{"type":"string","minLength":1,"description":"`{namespace}/{name}` or `{namespace}/{name}/{target}`"},"name":{"$ref":"object-name.yaml"},"section":{"type":"string","description":"MCP target or provider name when this backend is a generated part."},"static":{"title":"StaticTarget","description":"Either host and port, or unixPath.","type":"object","additionalProperties":false,"properties":{"host":{"type":"string"},"port":{"type":"integer","minimum":1,"maximum":65535},"unixPath":{"type":"string"}}},"a2a":{"type":"boolean","description":"The static target speaks A2A."},"dynamic":{"type":"object","additionalProperties":false,"description":"Destination from the Host header or SNI."},"ai":{"$ref":"ai-backend.yaml"},"mcp":{"$ref":"mcp-backend.yaml"},"agentCore":{"title":"AgentCoreBackend","type":"object","additionalProperties":false,"required":["agentRuntimeRef"],"properties":{"agentRuntimeRef":{"type":"string"},"qualifier":{"type":"string"}}},"invalid":{"type":"string","description":"Why the backend cannot be used; requests fail with 500."},"inlinePolicies":{"$ref":"backend-payload.yaml"}}};
-const schema70 = {"$id":"ir:///ai-backend.yaml","title":"AIBackend","type":"object","additionalProperties":false,"required":["groups"],"properties":{"groups":{"description":"Priority order; providers of one group are equal.","type":"array","minItems":1,"items":{"title":"ProviderGroup","type":"object","additionalProperties":false,"required":["providers"],"properties":{"providers":{"type":"array","minItems":1,"items":{"$ref":"ai-provider.yaml"}}}}}}};
-const schema71 = {"$id":"ir:///ai-provider.yaml","title":"AIProvider","type":"object","additionalProperties":false,"required":["name","provider"],"properties":{"name":{"type":"string","minLength":1},"provider":{"title":"ProviderSettings","description":"Exactly one field; what the slots stand for is in the GwBackend reference.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"p1":{"$ref":"model-choice.yaml"},"p4":{"$ref":"model-choice.yaml"},"custom":{"title":"CustomProvider","type":"object","additionalProperties":false,"required":["formats"],"properties":{"model":{"type":"string"},"formats":{"type":"array","minItems":1,"items":{"title":"ProviderFormat","type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","enum":["Completions","Messages","Responses","Embeddings","AnthropicTokenCount","Realtime","Rerank"]},"path":{"type":"string"}}}}}},"unsupported":{"title":"UnsupportedProvider","description":"A provider this version cannot speak to; requests fail with 500 and say so.","type":"object","additionalProperties":false,"required":["slot","message"],"properties":{"slot":{"type":"string"},"message":{"type":"string"}}}}},"hostOverride":{"title":"HostOverride","type":"object","additionalProperties":false,"required":["host","port"],"properties":{"host":{"type":"string"},"port":{"type":"integer","minimum":1,"maximum":65535}}},"backendRef":{"$ref":"backend-reference.yaml"},"pathOverride":{"type":"string"},"pathPrefix":{"type":"string"},"inlinePolicies":{"$ref":"backend-payload.yaml"}}};
-const schema72 = {"$id":"ir:///model-choice.yaml","title":"ModelChoice","type":"object","additionalProperties":false,"properties":{"model":{"type":"string","description":"Overrides the model of the request."}}};
+const schema70 = {"$id":"ir:///backend.yaml","title":"Backend","description":"A GwBackend or one generated part of it. Exactly one of static, dynamic, ai, mcp, agentCore, invalid.","type":"object","additionalProperties":false,"required":["key","name"],"properties":{"key":{"type":"string","minLength":1,"description":"`{namespace}/{name}` or `{namespace}/{name}/{target}`"},"name":{"$ref":"object-name.yaml"},"section":{"type":"string","description":"MCP target or provider name when this backend is a generated part."},"static":{"title":"StaticTarget","description":"Either host and port, or unixPath.","type":"object","additionalProperties":false,"properties":{"host":{"type":"string"},"port":{"type":"integer","minimum":1,"maximum":65535},"unixPath":{"type":"string"}}},"a2a":{"type":"boolean","description":"The static target speaks A2A."},"dynamic":{"type":"object","additionalProperties":false,"description":"Destination from the Host header or SNI."},"ai":{"$ref":"ai-backend.yaml"},"mcp":{"$ref":"mcp-backend.yaml"},"agentCore":{"title":"AgentCoreBackend","type":"object","additionalProperties":false,"required":["agentRuntimeRef"],"properties":{"agentRuntimeRef":{"type":"string"},"qualifier":{"type":"string"}}},"invalid":{"type":"string","description":"Why the backend cannot be used; requests fail with 500."},"inlinePolicies":{"$ref":"backend-payload.yaml"}}};
+const schema71 = {"$id":"ir:///ai-backend.yaml","title":"AIBackend","type":"object","additionalProperties":false,"required":["groups"],"properties":{"groups":{"description":"Priority order; providers of one group are equal.","type":"array","minItems":1,"items":{"title":"ProviderGroup","type":"object","additionalProperties":false,"required":["providers"],"properties":{"providers":{"type":"array","minItems":1,"items":{"$ref":"ai-provider.yaml"}}}}}}};
+const schema72 = {"$id":"ir:///ai-provider.yaml","title":"AIProvider","type":"object","additionalProperties":false,"required":["name","provider"],"properties":{"name":{"type":"string","minLength":1},"provider":{"title":"ProviderSettings","description":"Exactly one field; what the slots stand for is in the GwBackend reference.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"p1":{"$ref":"model-choice.yaml"},"p4":{"$ref":"model-choice.yaml"},"custom":{"title":"CustomProvider","type":"object","additionalProperties":false,"required":["formats"],"properties":{"model":{"type":"string"},"formats":{"type":"array","minItems":1,"items":{"title":"ProviderFormat","type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","enum":["Completions","Messages","Responses","Embeddings","AnthropicTokenCount","Realtime","Rerank"]},"path":{"type":"string"}}}}}},"unsupported":{"title":"UnsupportedProvider","description":"A provider this version cannot speak to; requests fail with 500 and say so.","type":"object","additionalProperties":false,"required":["slot","message"],"properties":{"slot":{"type":"string"},"message":{"type":"string"}}}}},"hostOverride":{"title":"HostOverride","type":"object","additionalProperties":false,"required":["host","port"],"properties":{"host":{"type":"string"},"port":{"type":"integer","minimum":1,"maximum":65535}}},"backendRef":{"$ref":"backend-reference.yaml"},"pathOverride":{"type":"string"},"pathPrefix":{"type":"string"},"inlinePolicies":{"$ref":"backend-payload.yaml"}}};
+const schema73 = {"$id":"ir:///model-choice.yaml","title":"ModelChoice","type":"object","additionalProperties":false,"properties":{"model":{"type":"string","description":"Overrides the model of the request."}}};
 
-function validate205(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate208(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///model-choice.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -9078,12 +9238,12 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate205.errors = vErrors;
+validate208.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate204(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate207(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///ai-provider.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -9181,14 +9341,14 @@ errors++;
 }
 }
 if(data1.p1 !== undefined){
-if(!(validate205(data1.p1, {instancePath:instancePath+"/provider/p1",parentData:data1,parentDataProperty:"p1",rootData}))){
-vErrors = vErrors === null ? validate205.errors : vErrors.concat(validate205.errors);
+if(!(validate208(data1.p1, {instancePath:instancePath+"/provider/p1",parentData:data1,parentDataProperty:"p1",rootData}))){
+vErrors = vErrors === null ? validate208.errors : vErrors.concat(validate208.errors);
 errors = vErrors.length;
 }
 }
 if(data1.p4 !== undefined){
-if(!(validate205(data1.p4, {instancePath:instancePath+"/provider/p4",parentData:data1,parentDataProperty:"p4",rootData}))){
-vErrors = vErrors === null ? validate205.errors : vErrors.concat(validate205.errors);
+if(!(validate208(data1.p4, {instancePath:instancePath+"/provider/p4",parentData:data1,parentDataProperty:"p4",rootData}))){
+vErrors = vErrors === null ? validate208.errors : vErrors.concat(validate208.errors);
 errors = vErrors.length;
 }
 }
@@ -9281,7 +9441,7 @@ vErrors.push(err14);
 errors++;
 }
 if(!(((((((data8 === "Completions") || (data8 === "Messages")) || (data8 === "Responses")) || (data8 === "Embeddings")) || (data8 === "AnthropicTokenCount")) || (data8 === "Realtime")) || (data8 === "Rerank"))){
-const err15 = {instancePath:instancePath+"/provider/custom/formats/" + i0+"/type",schemaPath:"#/properties/provider/properties/custom/properties/formats/items/properties/type/enum",keyword:"enum",params:{allowedValues: schema71.properties.provider.properties.custom.properties.formats.items.properties.type.enum}};
+const err15 = {instancePath:instancePath+"/provider/custom/formats/" + i0+"/type",schemaPath:"#/properties/provider/properties/custom/properties/formats/items/properties/type/enum",keyword:"enum",params:{allowedValues: schema72.properties.provider.properties.custom.properties.formats.items.properties.type.enum}};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -9563,12 +9723,12 @@ vErrors.push(err37);
 }
 errors++;
 }
-validate204.errors = vErrors;
+validate207.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate203(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate206(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///ai-backend.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -9649,8 +9809,8 @@ errors++;
 }
 const len1 = data2.length;
 for(let i1=0; i1<len1; i1++){
-if(!(validate204(data2[i1], {instancePath:instancePath+"/groups/" + i0+"/providers/" + i1,parentData:data2,parentDataProperty:i1,rootData}))){
-vErrors = vErrors === null ? validate204.errors : vErrors.concat(validate204.errors);
+if(!(validate207(data2[i1], {instancePath:instancePath+"/groups/" + i0+"/providers/" + i1,parentData:data2,parentDataProperty:i1,rootData}))){
+vErrors = vErrors === null ? validate207.errors : vErrors.concat(validate207.errors);
 errors = vErrors.length;
 }
 }
@@ -9701,14 +9861,14 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate203.errors = vErrors;
+validate206.errors = vErrors;
 return errors === 0;
 }
 
-const schema73 = {"$id":"ir:///mcp-backend.yaml","title":"MCPBackend","type":"object","additionalProperties":false,"required":["targets","sessionRouting","prefixMode","failureMode"],"properties":{"targets":{"type":"array","items":{"$ref":"mcp-target.yaml"}},"sessionRouting":{"type":"string","enum":["Stateful","Stateless"]},"prefixMode":{"type":"string","enum":["Conditional","Always","Never"]},"failureMode":{"type":"string","enum":["FailOpen","FailClosed"]}}};
-const schema74 = {"$id":"ir:///mcp-target.yaml","title":"MCPTarget","description":"Exactly one of ref, stdio.","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1},"ref":{"$ref":"backend-reference.yaml"},"protocol":{"type":"string","enum":["StreamableHTTP","SSE"]},"path":{"type":"string"},"stdio":{"title":"StdioTarget","description":"Standalone files only. A child process for each session.","type":"object","additionalProperties":false,"required":["cmd"],"properties":{"cmd":{"type":"string","minLength":1},"args":{"type":"array","items":{"type":"string"}},"env":{"type":"object","additionalProperties":{"type":"string"}}}}}};
+const schema74 = {"$id":"ir:///mcp-backend.yaml","title":"MCPBackend","type":"object","additionalProperties":false,"required":["targets","sessionRouting","prefixMode","failureMode"],"properties":{"targets":{"type":"array","items":{"$ref":"mcp-target.yaml"}},"sessionRouting":{"type":"string","enum":["Stateful","Stateless"]},"prefixMode":{"type":"string","enum":["Conditional","Always","Never"]},"failureMode":{"type":"string","enum":["FailOpen","FailClosed"]}}};
+const schema75 = {"$id":"ir:///mcp-target.yaml","title":"MCPTarget","description":"Exactly one of ref, stdio.","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1},"ref":{"$ref":"backend-reference.yaml"},"protocol":{"type":"string","enum":["StreamableHTTP","SSE"]},"path":{"type":"string"},"stdio":{"title":"StdioTarget","description":"Standalone files only. A child process for each session.","type":"object","additionalProperties":false,"required":["cmd"],"properties":{"cmd":{"type":"string","minLength":1},"args":{"type":"array","items":{"type":"string"}},"env":{"type":"object","additionalProperties":{"type":"string"}}}}}};
 
-function validate213(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate216(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///mcp-target.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -9779,7 +9939,7 @@ vErrors.push(err4);
 errors++;
 }
 if(!((data2 === "StreamableHTTP") || (data2 === "SSE"))){
-const err5 = {instancePath:instancePath+"/protocol",schemaPath:"#/properties/protocol/enum",keyword:"enum",params:{allowedValues: schema74.properties.protocol.enum}};
+const err5 = {instancePath:instancePath+"/protocol",schemaPath:"#/properties/protocol/enum",keyword:"enum",params:{allowedValues: schema75.properties.protocol.enum}};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -9929,12 +10089,12 @@ vErrors.push(err16);
 }
 errors++;
 }
-validate213.errors = vErrors;
+validate216.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate212(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate215(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///mcp-backend.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -9996,8 +10156,8 @@ let data0 = data.targets;
 if(Array.isArray(data0)){
 const len0 = data0.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate213(data0[i0], {instancePath:instancePath+"/targets/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate213.errors : vErrors.concat(validate213.errors);
+if(!(validate216(data0[i0], {instancePath:instancePath+"/targets/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate216.errors : vErrors.concat(validate216.errors);
 errors = vErrors.length;
 }
 }
@@ -10026,7 +10186,7 @@ vErrors.push(err6);
 errors++;
 }
 if(!((data2 === "Stateful") || (data2 === "Stateless"))){
-const err7 = {instancePath:instancePath+"/sessionRouting",schemaPath:"#/properties/sessionRouting/enum",keyword:"enum",params:{allowedValues: schema73.properties.sessionRouting.enum}};
+const err7 = {instancePath:instancePath+"/sessionRouting",schemaPath:"#/properties/sessionRouting/enum",keyword:"enum",params:{allowedValues: schema74.properties.sessionRouting.enum}};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -10049,7 +10209,7 @@ vErrors.push(err8);
 errors++;
 }
 if(!(((data3 === "Conditional") || (data3 === "Always")) || (data3 === "Never"))){
-const err9 = {instancePath:instancePath+"/prefixMode",schemaPath:"#/properties/prefixMode/enum",keyword:"enum",params:{allowedValues: schema73.properties.prefixMode.enum}};
+const err9 = {instancePath:instancePath+"/prefixMode",schemaPath:"#/properties/prefixMode/enum",keyword:"enum",params:{allowedValues: schema74.properties.prefixMode.enum}};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -10072,7 +10232,7 @@ vErrors.push(err10);
 errors++;
 }
 if(!((data4 === "FailOpen") || (data4 === "FailClosed"))){
-const err11 = {instancePath:instancePath+"/failureMode",schemaPath:"#/properties/failureMode/enum",keyword:"enum",params:{allowedValues: schema73.properties.failureMode.enum}};
+const err11 = {instancePath:instancePath+"/failureMode",schemaPath:"#/properties/failureMode/enum",keyword:"enum",params:{allowedValues: schema74.properties.failureMode.enum}};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -10093,12 +10253,12 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate212.errors = vErrors;
+validate215.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate201(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate204(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///backend.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -10124,7 +10284,7 @@ vErrors.push(err1);
 errors++;
 }
 for(const key0 in data){
-if(!(func2.call(schema69.properties, key0))){
+if(!(func2.call(schema70.properties, key0))){
 const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
 if(vErrors === null){
 vErrors = [err2];
@@ -10302,14 +10462,14 @@ errors++;
 }
 }
 if(data.ai !== undefined){
-if(!(validate203(data.ai, {instancePath:instancePath+"/ai",parentData:data,parentDataProperty:"ai",rootData}))){
-vErrors = vErrors === null ? validate203.errors : vErrors.concat(validate203.errors);
+if(!(validate206(data.ai, {instancePath:instancePath+"/ai",parentData:data,parentDataProperty:"ai",rootData}))){
+vErrors = vErrors === null ? validate206.errors : vErrors.concat(validate206.errors);
 errors = vErrors.length;
 }
 }
 if(data.mcp !== undefined){
-if(!(validate212(data.mcp, {instancePath:instancePath+"/mcp",parentData:data,parentDataProperty:"mcp",rootData}))){
-vErrors = vErrors === null ? validate212.errors : vErrors.concat(validate212.errors);
+if(!(validate215(data.mcp, {instancePath:instancePath+"/mcp",parentData:data,parentDataProperty:"mcp",rootData}))){
+vErrors = vErrors === null ? validate215.errors : vErrors.concat(validate215.errors);
 errors = vErrors.length;
 }
 }
@@ -10403,14 +10563,14 @@ vErrors.push(err22);
 }
 errors++;
 }
-validate201.errors = vErrors;
+validate204.errors = vErrors;
 return errors === 0;
 }
 
-const schema75 = {"$id":"ir:///policy.yaml","title":"Policy","description":"One field of one policy object on one target. The proxy merges policies by target; the operator does not flatten.","type":"object","additionalProperties":false,"required":["key","name","target","policy"],"properties":{"key":{"type":"string","minLength":1},"name":{"title":"PolicyName","type":"object","additionalProperties":false,"required":["kind","namespace","name"],"properties":{"kind":{"type":"string"},"namespace":{"type":"string"},"name":{"type":"string"}}},"target":{"$ref":"policy-target.yaml"},"phase":{"type":"string","enum":["PreRouting","PostRouting"],"description":"Traffic policies only; absent means PostRouting."},"inheritance":{"type":"string","enum":["Override"],"description":"Locks the fields it sets against more specific levels."},"policy":{"title":"PolicyPayload","description":"Exactly one section holding exactly one field.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"frontend":{"$ref":"frontend-payload.yaml"},"traffic":{"$ref":"traffic-payload.yaml"},"backend":{"$ref":"backend-payload.yaml"}}}}};
-const schema76 = {"$id":"ir:///policy-target.yaml","title":"PolicyTarget","description":"Exactly one field.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"gateway":{"title":"GatewayTarget","type":"object","additionalProperties":false,"required":["namespace","name"],"properties":{"namespace":{"type":"string"},"name":{"type":"string"},"listener":{"type":"string"},"port":{"type":"integer"}}},"listenerSet":{"title":"ListenerSetTarget","type":"object","additionalProperties":false,"required":["namespace","name"],"properties":{"namespace":{"type":"string"},"name":{"type":"string"},"section":{"type":"string"}}},"route":{"title":"RouteTarget","type":"object","additionalProperties":false,"required":["kind","namespace","name"],"properties":{"kind":{"type":"string","enum":["HTTPRoute","GRPCRoute"]},"namespace":{"type":"string"},"name":{"type":"string"},"ruleName":{"type":"string"}}},"service":{"title":"ServiceTarget","type":"object","additionalProperties":false,"required":["hostname","namespace"],"properties":{"hostname":{"type":"string"},"namespace":{"type":"string"},"port":{"type":"integer"}}},"backend":{"title":"BackendTarget","type":"object","additionalProperties":false,"required":["namespace","name"],"properties":{"namespace":{"type":"string"},"name":{"type":"string"},"section":{"type":"string"}}}}};
+const schema76 = {"$id":"ir:///policy.yaml","title":"Policy","description":"One field of one policy object on one target. The proxy merges policies by target; the operator does not flatten.","type":"object","additionalProperties":false,"required":["key","name","target","policy"],"properties":{"key":{"type":"string","minLength":1},"name":{"title":"PolicyName","type":"object","additionalProperties":false,"required":["kind","namespace","name"],"properties":{"kind":{"type":"string"},"namespace":{"type":"string"},"name":{"type":"string"}}},"target":{"$ref":"policy-target.yaml"},"phase":{"type":"string","enum":["PreRouting","PostRouting"],"description":"Traffic policies only; absent means PostRouting."},"inheritance":{"type":"string","enum":["Override"],"description":"Locks the fields it sets against more specific levels."},"policy":{"title":"PolicyPayload","description":"Exactly one section holding exactly one field.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"frontend":{"$ref":"frontend-payload.yaml"},"traffic":{"$ref":"traffic-payload.yaml"},"backend":{"$ref":"backend-payload.yaml"}}}}};
+const schema77 = {"$id":"ir:///policy-target.yaml","title":"PolicyTarget","description":"Exactly one field.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"gateway":{"title":"GatewayTarget","type":"object","additionalProperties":false,"required":["namespace","name"],"properties":{"namespace":{"type":"string"},"name":{"type":"string"},"listener":{"type":"string"},"port":{"type":"integer"}}},"listenerSet":{"title":"ListenerSetTarget","type":"object","additionalProperties":false,"required":["namespace","name"],"properties":{"namespace":{"type":"string"},"name":{"type":"string"},"section":{"type":"string"}}},"route":{"title":"RouteTarget","type":"object","additionalProperties":false,"required":["kind","namespace","name"],"properties":{"kind":{"type":"string","enum":["HTTPRoute","GRPCRoute"]},"namespace":{"type":"string"},"name":{"type":"string"},"ruleName":{"type":"string"}}},"service":{"title":"ServiceTarget","type":"object","additionalProperties":false,"required":["hostname","namespace"],"properties":{"hostname":{"type":"string"},"namespace":{"type":"string"},"port":{"type":"integer"}}},"backend":{"title":"BackendTarget","type":"object","additionalProperties":false,"required":["namespace","name"],"properties":{"namespace":{"type":"string"},"name":{"type":"string"},"section":{"type":"string"}}}}};
 
-function validate220(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate223(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy-target.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -10684,7 +10844,7 @@ vErrors.push(err22);
 errors++;
 }
 if(!((data10 === "HTTPRoute") || (data10 === "GRPCRoute"))){
-const err23 = {instancePath:instancePath+"/route/kind",schemaPath:"#/properties/route/properties/kind/enum",keyword:"enum",params:{allowedValues: schema76.properties.route.properties.kind.enum}};
+const err23 = {instancePath:instancePath+"/route/kind",schemaPath:"#/properties/route/properties/kind/enum",keyword:"enum",params:{allowedValues: schema77.properties.route.properties.kind.enum}};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -10920,20 +11080,20 @@ vErrors.push(err42);
 }
 errors++;
 }
-validate220.errors = vErrors;
+validate223.errors = vErrors;
 return errors === 0;
 }
 
-const schema77 = {"$id":"ir:///frontend-payload.yaml","title":"FrontendPayload","type":"object","additionalProperties":false,"minProperties":1,"properties":{"deny":{"$ref":"policy/deny.yaml"},"http":{"$ref":"policy/frontend-http.yaml"},"accessLog":{"$ref":"policy/access-log.yaml"},"tracing":{"$ref":"policy/tracing.yaml"},"metrics":{"$ref":"policy/metrics.yaml"},"networkAuthorization":{"$ref":"policy/authorization.yaml"},"tls":{"$ref":"policy/frontend-tls.yaml"},"tcp":{"$ref":"policy/frontend-tcp.yaml"},"connect":{"$ref":"policy/frontend-connect.yaml"},"proxyProtocol":{"$ref":"policy/frontend-proxy-protocol.yaml"}}};
-const schema78 = {"$id":"ir:///policy/frontend-http.yaml","title":"FrontendHTTP","type":"object","additionalProperties":false,"properties":{"bufferBytesMax":{"type":"integer","minimum":1,"description":"Default 2 MiB."},"http1HeadersMax":{"type":"integer","minimum":1,"maximum":4096,"description":"Default 100."},"http1IdleTimeoutMs":{"type":"integer","minimum":1,"description":"Default 10 minutes."},"http1HeaderCase":{"type":"string","enum":["Lowercase","Preserve"]},"maxConnectionDurationMs":{"type":"integer","minimum":1},"http2WindowBytes":{"type":"integer","minimum":1,"maximum":2147483647,"description":"Of one stream. Default 65535."},"http2ConnectionWindowBytes":{"type":"integer","minimum":65535,"maximum":2147483647,"description":"Default 1 MiB."},"http2FrameBytes":{"type":"integer","minimum":16384,"maximum":16777215,"description":"Default 16 KiB."},"http2HeaderBytesMax":{"type":"integer","minimum":1,"maximum":1048576,"description":"Default 16 KiB."},"http2KeepaliveIntervalMs":{"type":"integer","minimum":1,"description":"Absent means no pings."},"http2KeepaliveTimeoutMs":{"type":"integer","minimum":1,"description":"Default 20 seconds."}}};
+const schema78 = {"$id":"ir:///frontend-payload.yaml","title":"FrontendPayload","type":"object","additionalProperties":false,"minProperties":1,"properties":{"deny":{"$ref":"policy/deny.yaml"},"http":{"$ref":"policy/frontend-http.yaml"},"accessLog":{"$ref":"policy/access-log.yaml"},"tracing":{"$ref":"policy/tracing.yaml"},"metrics":{"$ref":"policy/metrics.yaml"},"networkAuthorization":{"$ref":"policy/authorization.yaml"},"tls":{"$ref":"policy/frontend-tls.yaml"},"tcp":{"$ref":"policy/frontend-tcp.yaml"},"connect":{"$ref":"policy/frontend-connect.yaml"},"proxyProtocol":{"$ref":"policy/frontend-proxy-protocol.yaml"}}};
+const schema79 = {"$id":"ir:///policy/frontend-http.yaml","title":"FrontendHTTP","type":"object","additionalProperties":false,"properties":{"bufferBytesMax":{"type":"integer","minimum":1,"description":"Default 2 MiB."},"http1HeadersMax":{"type":"integer","minimum":1,"maximum":4096,"description":"Default 100."},"http1IdleTimeoutMs":{"type":"integer","minimum":1,"description":"Default 10 minutes."},"http1HeaderCase":{"type":"string","enum":["Lowercase","Preserve"]},"maxConnectionDurationMs":{"type":"integer","minimum":1},"http2WindowBytes":{"type":"integer","minimum":1,"maximum":2147483647,"description":"Of one stream. Default 65535."},"http2ConnectionWindowBytes":{"type":"integer","minimum":65535,"maximum":2147483647,"description":"Default 1 MiB."},"http2FrameBytes":{"type":"integer","minimum":16384,"maximum":16777215,"description":"Default 16 KiB."},"http2HeaderBytesMax":{"type":"integer","minimum":1,"maximum":1048576,"description":"Default 16 KiB."},"http2KeepaliveIntervalMs":{"type":"integer","minimum":1,"description":"Absent means no pings."},"http2KeepaliveTimeoutMs":{"type":"integer","minimum":1,"description":"Default 20 seconds."}}};
 
-function validate224(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate227(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/frontend-http.yaml" */;
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func2.call(schema78.properties, key0))){
+if(!(func2.call(schema79.properties, key0))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
 if(vErrors === null){
 vErrors = [err0];
@@ -11042,7 +11202,7 @@ vErrors.push(err8);
 errors++;
 }
 if(!((data3 === "Lowercase") || (data3 === "Preserve"))){
-const err9 = {instancePath:instancePath+"/http1HeaderCase",schemaPath:"#/properties/http1HeaderCase/enum",keyword:"enum",params:{allowedValues: schema78.properties.http1HeaderCase.enum}};
+const err9 = {instancePath:instancePath+"/http1HeaderCase",schemaPath:"#/properties/http1HeaderCase/enum",keyword:"enum",params:{allowedValues: schema79.properties.http1HeaderCase.enum}};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -11278,14 +11438,14 @@ vErrors.push(err28);
 }
 errors++;
 }
-validate224.errors = vErrors;
+validate227.errors = vErrors;
 return errors === 0;
 }
 
-const schema79 = {"$id":"ir:///policy/access-log.yaml","title":"AccessLog","type":"object","additionalProperties":false,"properties":{"filter":{"type":"string","description":"CEL; logs only when true."},"add":{"type":"array","items":{"$ref":"named-expression.yaml"}},"remove":{"type":"array","items":{"type":"string"}},"otlp":{"title":"OtlpAccessLog","description":"Sent besides the line; has nothing of the fields above.","type":"object","additionalProperties":false,"required":["target"],"properties":{"target":{"$ref":"otlp-target.yaml"},"filter":{"type":"string","description":"CEL; sends only when true."},"add":{"type":"array","items":{"$ref":"named-expression.yaml"}},"remove":{"type":"array","items":{"type":"string"}}}}}};
-const schema80 = {"$id":"ir:///policy/otlp-target.yaml","title":"OtlpTarget","description":"A collector of the OpenTelemetry protocol and how it is called.","type":"object","additionalProperties":false,"required":["service","protocol"],"properties":{"service":{"$ref":"../backend-reference.yaml"},"protocol":{"type":"string","enum":["GRPC","HTTP"]},"path":{"type":"string","description":"HTTP only; the default path of the signal when unset."}}};
+const schema80 = {"$id":"ir:///policy/access-log.yaml","title":"AccessLog","type":"object","additionalProperties":false,"properties":{"filter":{"type":"string","description":"CEL; logs only when true."},"add":{"type":"array","items":{"$ref":"named-expression.yaml"}},"remove":{"type":"array","items":{"type":"string"}},"otlp":{"title":"OtlpAccessLog","description":"Sent besides the line; has nothing of the fields above.","type":"object","additionalProperties":false,"required":["target"],"properties":{"target":{"$ref":"otlp-target.yaml"},"filter":{"type":"string","description":"CEL; sends only when true."},"add":{"type":"array","items":{"$ref":"named-expression.yaml"}},"remove":{"type":"array","items":{"type":"string"}}}}}};
+const schema81 = {"$id":"ir:///policy/otlp-target.yaml","title":"OtlpTarget","description":"A collector of the OpenTelemetry protocol and how it is called.","type":"object","additionalProperties":false,"required":["service","protocol"],"properties":{"service":{"$ref":"../backend-reference.yaml"},"protocol":{"type":"string","enum":["GRPC","HTTP"]},"path":{"type":"string","description":"HTTP only; the default path of the signal when unset."}}};
 
-function validate228(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate231(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/otlp-target.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -11341,7 +11501,7 @@ vErrors.push(err3);
 errors++;
 }
 if(!((data1 === "GRPC") || (data1 === "HTTP"))){
-const err4 = {instancePath:instancePath+"/protocol",schemaPath:"#/properties/protocol/enum",keyword:"enum",params:{allowedValues: schema80.properties.protocol.enum}};
+const err4 = {instancePath:instancePath+"/protocol",schemaPath:"#/properties/protocol/enum",keyword:"enum",params:{allowedValues: schema81.properties.protocol.enum}};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -11374,12 +11534,12 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate228.errors = vErrors;
+validate231.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate226(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate229(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/access-log.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -11484,8 +11644,8 @@ errors++;
 }
 }
 if(data5.target !== undefined){
-if(!(validate228(data5.target, {instancePath:instancePath+"/otlp/target",parentData:data5,parentDataProperty:"target",rootData}))){
-vErrors = vErrors === null ? validate228.errors : vErrors.concat(validate228.errors);
+if(!(validate231(data5.target, {instancePath:instancePath+"/otlp/target",parentData:data5,parentDataProperty:"target",rootData}))){
+vErrors = vErrors === null ? validate231.errors : vErrors.concat(validate231.errors);
 errors = vErrors.length;
 }
 }
@@ -11574,13 +11734,13 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate226.errors = vErrors;
+validate229.errors = vErrors;
 return errors === 0;
 }
 
-const schema81 = {"$id":"ir:///policy/tracing.yaml","title":"Tracing","description":"Spans of requests, sent to a collector.","type":"object","additionalProperties":false,"required":["target"],"properties":{"target":{"$ref":"otlp-target.yaml"},"randomSampling":{"type":"string","description":"CEL, share or boolean, for requests without a trace; unset: none."},"clientSampling":{"type":"string","description":"CEL, share or boolean, for requests with a trace; unset: all."},"filter":{"type":"string","description":"CEL at the end of the request; sends only when true."},"add":{"type":"array","items":{"$ref":"named-expression.yaml"}},"remove":{"type":"array","items":{"type":"string"}},"resources":{"description":"Attributes of the resource; CEL, evaluated once.","type":"array","items":{"$ref":"named-expression.yaml"}}}};
+const schema82 = {"$id":"ir:///policy/tracing.yaml","title":"Tracing","description":"Spans of requests, sent to a collector.","type":"object","additionalProperties":false,"required":["target"],"properties":{"target":{"$ref":"otlp-target.yaml"},"randomSampling":{"type":"string","description":"CEL, share or boolean, for requests without a trace; unset: none."},"clientSampling":{"type":"string","description":"CEL, share or boolean, for requests with a trace; unset: all."},"filter":{"type":"string","description":"CEL at the end of the request; sends only when true."},"add":{"type":"array","items":{"$ref":"named-expression.yaml"}},"remove":{"type":"array","items":{"type":"string"}},"resources":{"description":"Attributes of the resource; CEL, evaluated once.","type":"array","items":{"$ref":"named-expression.yaml"}}}};
 
-function validate233(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate236(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/tracing.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -11608,8 +11768,8 @@ errors++;
 }
 }
 if(data.target !== undefined){
-if(!(validate228(data.target, {instancePath:instancePath+"/target",parentData:data,parentDataProperty:"target",rootData}))){
-vErrors = vErrors === null ? validate228.errors : vErrors.concat(validate228.errors);
+if(!(validate231(data.target, {instancePath:instancePath+"/target",parentData:data,parentDataProperty:"target",rootData}))){
+vErrors = vErrors === null ? validate231.errors : vErrors.concat(validate231.errors);
 errors = vErrors.length;
 }
 }
@@ -11732,13 +11892,13 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate233.errors = vErrors;
+validate236.errors = vErrors;
 return errors === 0;
 }
 
-const schema82 = {"$id":"ir:///policy/metrics.yaml","title":"Metrics","type":"object","additionalProperties":false,"required":["add"],"properties":{"add":{"description":"Labels of every metric of a request; CEL.","type":"array","minItems":1,"items":{"$ref":"named-expression.yaml"}}}};
+const schema83 = {"$id":"ir:///policy/metrics.yaml","title":"Metrics","type":"object","additionalProperties":false,"required":["add"],"properties":{"add":{"description":"Labels of every metric of a request; CEL.","type":"array","minItems":1,"items":{"$ref":"named-expression.yaml"}}}};
 
-function validate238(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate241(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/metrics.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -11808,13 +11968,13 @@ vErrors.push(err4);
 }
 errors++;
 }
-validate238.errors = vErrors;
+validate241.errors = vErrors;
 return errors === 0;
 }
 
-const schema83 = {"$id":"ir:///policy/frontend-tls.yaml","title":"FrontendTLS","description":"Handshakes of TLS listeners.","type":"object","additionalProperties":false,"properties":{"handshakeTimeoutMs":{"type":"integer","minimum":1,"description":"Default 15 seconds."},"alpnProtocols":{"description":"In order of preference; protocols the proxy does not speak are never offered.","type":"array","items":{"type":"string","minLength":1,"maxLength":64}},"minProtocolVersion":{"type":"string","enum":["1.2","1.3"]},"maxProtocolVersion":{"type":"string","enum":["1.2","1.3"]},"cipherSuites":{"type":"array","items":{"type":"string","minLength":1}},"keyExchangeGroups":{"type":"array","items":{"$ref":"key-exchange-group.yaml"}}}};
+const schema84 = {"$id":"ir:///policy/frontend-tls.yaml","title":"FrontendTLS","description":"Handshakes of TLS listeners.","type":"object","additionalProperties":false,"properties":{"handshakeTimeoutMs":{"type":"integer","minimum":1,"description":"Default 15 seconds."},"alpnProtocols":{"description":"In order of preference; protocols the proxy does not speak are never offered.","type":"array","items":{"type":"string","minLength":1,"maxLength":64}},"minProtocolVersion":{"type":"string","enum":["1.2","1.3"]},"maxProtocolVersion":{"type":"string","enum":["1.2","1.3"]},"cipherSuites":{"type":"array","items":{"type":"string","minLength":1}},"keyExchangeGroups":{"type":"array","items":{"$ref":"key-exchange-group.yaml"}}}};
 
-function validate242(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate245(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/frontend-tls.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -11920,7 +12080,7 @@ vErrors.push(err7);
 errors++;
 }
 if(!((data3 === "1.2") || (data3 === "1.3"))){
-const err8 = {instancePath:instancePath+"/minProtocolVersion",schemaPath:"#/properties/minProtocolVersion/enum",keyword:"enum",params:{allowedValues: schema83.properties.minProtocolVersion.enum}};
+const err8 = {instancePath:instancePath+"/minProtocolVersion",schemaPath:"#/properties/minProtocolVersion/enum",keyword:"enum",params:{allowedValues: schema84.properties.minProtocolVersion.enum}};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -11943,7 +12103,7 @@ vErrors.push(err9);
 errors++;
 }
 if(!((data4 === "1.2") || (data4 === "1.3"))){
-const err10 = {instancePath:instancePath+"/maxProtocolVersion",schemaPath:"#/properties/maxProtocolVersion/enum",keyword:"enum",params:{allowedValues: schema83.properties.maxProtocolVersion.enum}};
+const err10 = {instancePath:instancePath+"/maxProtocolVersion",schemaPath:"#/properties/maxProtocolVersion/enum",keyword:"enum",params:{allowedValues: schema84.properties.maxProtocolVersion.enum}};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -12027,13 +12187,13 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate242.errors = vErrors;
+validate245.errors = vErrors;
 return errors === 0;
 }
 
-const schema84 = {"$id":"ir:///policy/frontend-tcp.yaml","title":"FrontendTCP","type":"object","additionalProperties":false,"properties":{"keepalive":{"$ref":"keepalive.yaml"}}};
+const schema85 = {"$id":"ir:///policy/frontend-tcp.yaml","title":"FrontendTCP","type":"object","additionalProperties":false,"properties":{"keepalive":{"$ref":"keepalive.yaml"}}};
 
-function validate245(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate248(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/frontend-tcp.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -12067,13 +12227,13 @@ vErrors.push(err1);
 }
 errors++;
 }
-validate245.errors = vErrors;
+validate248.errors = vErrors;
 return errors === 0;
 }
 
-const schema85 = {"$id":"ir:///policy/frontend-connect.yaml","title":"FrontendConnect","description":"What becomes of requests with method CONNECT; absent means Deny.","type":"object","additionalProperties":false,"required":["mode"],"properties":{"mode":{"type":"string","enum":["Deny","Route","Tunnel"]}}};
+const schema86 = {"$id":"ir:///policy/frontend-connect.yaml","title":"FrontendConnect","description":"What becomes of requests with method CONNECT; absent means Deny.","type":"object","additionalProperties":false,"required":["mode"],"properties":{"mode":{"type":"string","enum":["Deny","Route","Tunnel"]}}};
 
-function validate248(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate251(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/frontend-connect.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -12113,7 +12273,7 @@ vErrors.push(err2);
 errors++;
 }
 if(!(((data0 === "Deny") || (data0 === "Route")) || (data0 === "Tunnel"))){
-const err3 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/enum",keyword:"enum",params:{allowedValues: schema85.properties.mode.enum}};
+const err3 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/enum",keyword:"enum",params:{allowedValues: schema86.properties.mode.enum}};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -12134,13 +12294,13 @@ vErrors.push(err4);
 }
 errors++;
 }
-validate248.errors = vErrors;
+validate251.errors = vErrors;
 return errors === 0;
 }
 
-const schema86 = {"$id":"ir:///policy/frontend-proxy-protocol.yaml","title":"FrontendProxyProtocol","description":"The header of the PROXY protocol at the beginning of connections.","type":"object","additionalProperties":false,"required":["version","mode"],"properties":{"version":{"type":"string","enum":["V1","V2","All"]},"mode":{"type":"string","enum":["Strict","Optional"]}}};
+const schema87 = {"$id":"ir:///policy/frontend-proxy-protocol.yaml","title":"FrontendProxyProtocol","description":"The header of the PROXY protocol at the beginning of connections.","type":"object","additionalProperties":false,"required":["version","mode"],"properties":{"version":{"type":"string","enum":["V1","V2","All"]},"mode":{"type":"string","enum":["Strict","Optional"]}}};
 
-function validate250(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate253(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/frontend-proxy-protocol.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -12190,7 +12350,7 @@ vErrors.push(err3);
 errors++;
 }
 if(!(((data0 === "V1") || (data0 === "V2")) || (data0 === "All"))){
-const err4 = {instancePath:instancePath+"/version",schemaPath:"#/properties/version/enum",keyword:"enum",params:{allowedValues: schema86.properties.version.enum}};
+const err4 = {instancePath:instancePath+"/version",schemaPath:"#/properties/version/enum",keyword:"enum",params:{allowedValues: schema87.properties.version.enum}};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -12213,7 +12373,7 @@ vErrors.push(err5);
 errors++;
 }
 if(!((data1 === "Strict") || (data1 === "Optional"))){
-const err6 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/enum",keyword:"enum",params:{allowedValues: schema86.properties.mode.enum}};
+const err6 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/enum",keyword:"enum",params:{allowedValues: schema87.properties.mode.enum}};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -12234,12 +12394,12 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate250.errors = vErrors;
+validate253.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate222(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate225(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///frontend-payload.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -12255,7 +12415,7 @@ vErrors.push(err0);
 errors++;
 }
 for(const key0 in data){
-if(!(func2.call(schema77.properties, key0))){
+if(!(func2.call(schema78.properties, key0))){
 const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
 if(vErrors === null){
 vErrors = [err1];
@@ -12273,26 +12433,26 @@ errors = vErrors.length;
 }
 }
 if(data.http !== undefined){
-if(!(validate224(data.http, {instancePath:instancePath+"/http",parentData:data,parentDataProperty:"http",rootData}))){
-vErrors = vErrors === null ? validate224.errors : vErrors.concat(validate224.errors);
+if(!(validate227(data.http, {instancePath:instancePath+"/http",parentData:data,parentDataProperty:"http",rootData}))){
+vErrors = vErrors === null ? validate227.errors : vErrors.concat(validate227.errors);
 errors = vErrors.length;
 }
 }
 if(data.accessLog !== undefined){
-if(!(validate226(data.accessLog, {instancePath:instancePath+"/accessLog",parentData:data,parentDataProperty:"accessLog",rootData}))){
-vErrors = vErrors === null ? validate226.errors : vErrors.concat(validate226.errors);
+if(!(validate229(data.accessLog, {instancePath:instancePath+"/accessLog",parentData:data,parentDataProperty:"accessLog",rootData}))){
+vErrors = vErrors === null ? validate229.errors : vErrors.concat(validate229.errors);
 errors = vErrors.length;
 }
 }
 if(data.tracing !== undefined){
-if(!(validate233(data.tracing, {instancePath:instancePath+"/tracing",parentData:data,parentDataProperty:"tracing",rootData}))){
-vErrors = vErrors === null ? validate233.errors : vErrors.concat(validate233.errors);
+if(!(validate236(data.tracing, {instancePath:instancePath+"/tracing",parentData:data,parentDataProperty:"tracing",rootData}))){
+vErrors = vErrors === null ? validate236.errors : vErrors.concat(validate236.errors);
 errors = vErrors.length;
 }
 }
 if(data.metrics !== undefined){
-if(!(validate238(data.metrics, {instancePath:instancePath+"/metrics",parentData:data,parentDataProperty:"metrics",rootData}))){
-vErrors = vErrors === null ? validate238.errors : vErrors.concat(validate238.errors);
+if(!(validate241(data.metrics, {instancePath:instancePath+"/metrics",parentData:data,parentDataProperty:"metrics",rootData}))){
+vErrors = vErrors === null ? validate241.errors : vErrors.concat(validate241.errors);
 errors = vErrors.length;
 }
 }
@@ -12303,26 +12463,26 @@ errors = vErrors.length;
 }
 }
 if(data.tls !== undefined){
-if(!(validate242(data.tls, {instancePath:instancePath+"/tls",parentData:data,parentDataProperty:"tls",rootData}))){
-vErrors = vErrors === null ? validate242.errors : vErrors.concat(validate242.errors);
-errors = vErrors.length;
-}
-}
-if(data.tcp !== undefined){
-if(!(validate245(data.tcp, {instancePath:instancePath+"/tcp",parentData:data,parentDataProperty:"tcp",rootData}))){
+if(!(validate245(data.tls, {instancePath:instancePath+"/tls",parentData:data,parentDataProperty:"tls",rootData}))){
 vErrors = vErrors === null ? validate245.errors : vErrors.concat(validate245.errors);
 errors = vErrors.length;
 }
 }
-if(data.connect !== undefined){
-if(!(validate248(data.connect, {instancePath:instancePath+"/connect",parentData:data,parentDataProperty:"connect",rootData}))){
+if(data.tcp !== undefined){
+if(!(validate248(data.tcp, {instancePath:instancePath+"/tcp",parentData:data,parentDataProperty:"tcp",rootData}))){
 vErrors = vErrors === null ? validate248.errors : vErrors.concat(validate248.errors);
 errors = vErrors.length;
 }
 }
+if(data.connect !== undefined){
+if(!(validate251(data.connect, {instancePath:instancePath+"/connect",parentData:data,parentDataProperty:"connect",rootData}))){
+vErrors = vErrors === null ? validate251.errors : vErrors.concat(validate251.errors);
+errors = vErrors.length;
+}
+}
 if(data.proxyProtocol !== undefined){
-if(!(validate250(data.proxyProtocol, {instancePath:instancePath+"/proxyProtocol",parentData:data,parentDataProperty:"proxyProtocol",rootData}))){
-vErrors = vErrors === null ? validate250.errors : vErrors.concat(validate250.errors);
+if(!(validate253(data.proxyProtocol, {instancePath:instancePath+"/proxyProtocol",parentData:data,parentDataProperty:"proxyProtocol",rootData}))){
+vErrors = vErrors === null ? validate253.errors : vErrors.concat(validate253.errors);
 errors = vErrors.length;
 }
 }
@@ -12337,12 +12497,12 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate222.errors = vErrors;
+validate225.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate219(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate222(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -12518,8 +12678,8 @@ errors++;
 }
 }
 if(data.target !== undefined){
-if(!(validate220(data.target, {instancePath:instancePath+"/target",parentData:data,parentDataProperty:"target",rootData}))){
-vErrors = vErrors === null ? validate220.errors : vErrors.concat(validate220.errors);
+if(!(validate223(data.target, {instancePath:instancePath+"/target",parentData:data,parentDataProperty:"target",rootData}))){
+vErrors = vErrors === null ? validate223.errors : vErrors.concat(validate223.errors);
 errors = vErrors.length;
 }
 }
@@ -12536,7 +12696,7 @@ vErrors.push(err15);
 errors++;
 }
 if(!((data6 === "PreRouting") || (data6 === "PostRouting"))){
-const err16 = {instancePath:instancePath+"/phase",schemaPath:"#/properties/phase/enum",keyword:"enum",params:{allowedValues: schema75.properties.phase.enum}};
+const err16 = {instancePath:instancePath+"/phase",schemaPath:"#/properties/phase/enum",keyword:"enum",params:{allowedValues: schema76.properties.phase.enum}};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -12559,7 +12719,7 @@ vErrors.push(err17);
 errors++;
 }
 if(!(data7 === "Override")){
-const err18 = {instancePath:instancePath+"/inheritance",schemaPath:"#/properties/inheritance/enum",keyword:"enum",params:{allowedValues: schema75.properties.inheritance.enum}};
+const err18 = {instancePath:instancePath+"/inheritance",schemaPath:"#/properties/inheritance/enum",keyword:"enum",params:{allowedValues: schema76.properties.inheritance.enum}};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -12605,8 +12765,8 @@ errors++;
 }
 }
 if(data8.frontend !== undefined){
-if(!(validate222(data8.frontend, {instancePath:instancePath+"/policy/frontend",parentData:data8,parentDataProperty:"frontend",rootData}))){
-vErrors = vErrors === null ? validate222.errors : vErrors.concat(validate222.errors);
+if(!(validate225(data8.frontend, {instancePath:instancePath+"/policy/frontend",parentData:data8,parentDataProperty:"frontend",rootData}))){
+vErrors = vErrors === null ? validate225.errors : vErrors.concat(validate225.errors);
 errors = vErrors.length;
 }
 }
@@ -12645,13 +12805,13 @@ vErrors.push(err23);
 }
 errors++;
 }
-validate219.errors = vErrors;
+validate222.errors = vErrors;
 return errors === 0;
 }
 
-const schema87 = {"$id":"ir:///service.yaml","title":"Service","type":"object","additionalProperties":false,"required":["name","namespace","hostname","ports"],"properties":{"name":{"type":"string"},"namespace":{"type":"string"},"hostname":{"type":"string","description":"`{name}.{namespace}.svc.{cluster domain}`"},"ports":{"type":"array","items":{"title":"ServicePort","type":"object","additionalProperties":false,"required":["port"],"properties":{"port":{"type":"integer","minimum":1,"maximum":65535},"name":{"type":"string"},"appProtocol":{"type":"string"}}}}}};
+const schema88 = {"$id":"ir:///service.yaml","title":"Service","type":"object","additionalProperties":false,"required":["name","namespace","hostname","ports"],"properties":{"name":{"type":"string"},"namespace":{"type":"string"},"hostname":{"type":"string","description":"`{name}.{namespace}.svc.{cluster domain}`"},"ports":{"type":"array","items":{"title":"ServicePort","type":"object","additionalProperties":false,"required":["port"],"properties":{"port":{"type":"integer","minimum":1,"maximum":65535},"name":{"type":"string"},"appProtocol":{"type":"string"}}}}}};
 
-function validate256(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate259(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///service.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -12867,13 +13027,13 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate256.errors = vErrors;
+validate259.errors = vErrors;
 return errors === 0;
 }
 
-const schema88 = {"$id":"ir:///workload.yaml","title":"Workload","description":"One endpoint address and the Service ports it serves.","type":"object","additionalProperties":false,"required":["uid","addresses","healthy","services"],"properties":{"uid":{"type":"string","minLength":1},"name":{"type":"string"},"namespace":{"type":"string"},"addresses":{"type":"array","minItems":1,"items":{"type":"string"}},"node":{"type":"string"},"zone":{"type":"string"},"healthy":{"type":"boolean"},"services":{"type":"array","items":{"title":"WorkloadService","type":"object","additionalProperties":false,"required":["hostname","namespace","ports"],"properties":{"hostname":{"type":"string"},"namespace":{"type":"string"},"ports":{"type":"array","items":{"title":"WorkloadPort","type":"object","additionalProperties":false,"required":["port","targetPort"],"properties":{"port":{"type":"integer","description":"Service port."},"targetPort":{"type":"integer","minimum":1,"maximum":65535}}}}}}}}};
+const schema89 = {"$id":"ir:///workload.yaml","title":"Workload","description":"One endpoint address and the Service ports it serves.","type":"object","additionalProperties":false,"required":["uid","addresses","healthy","services"],"properties":{"uid":{"type":"string","minLength":1},"name":{"type":"string"},"namespace":{"type":"string"},"addresses":{"type":"array","minItems":1,"items":{"type":"string"}},"node":{"type":"string"},"zone":{"type":"string"},"healthy":{"type":"boolean"},"services":{"type":"array","items":{"title":"WorkloadService","type":"object","additionalProperties":false,"required":["hostname","namespace","ports"],"properties":{"hostname":{"type":"string"},"namespace":{"type":"string"},"ports":{"type":"array","items":{"title":"WorkloadPort","type":"object","additionalProperties":false,"required":["port","targetPort"],"properties":{"port":{"type":"integer","description":"Service port."},"targetPort":{"type":"integer","minimum":1,"maximum":65535}}}}}}}}};
 
-function validate258(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate261(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///workload.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -13272,7 +13432,7 @@ vErrors.push(err32);
 }
 errors++;
 }
-validate258.errors = vErrors;
+validate261.errors = vErrors;
 return errors === 0;
 }
 
@@ -13478,8 +13638,8 @@ let data7 = data.tcpRoutes;
 if(Array.isArray(data7)){
 const len3 = data7.length;
 for(let i3=0; i3<len3; i3++){
-if(!(validate197(data7[i3], {instancePath:instancePath+"/tcpRoutes/" + i3,parentData:data7,parentDataProperty:i3,rootData}))){
-vErrors = vErrors === null ? validate197.errors : vErrors.concat(validate197.errors);
+if(!(validate200(data7[i3], {instancePath:instancePath+"/tcpRoutes/" + i3,parentData:data7,parentDataProperty:i3,rootData}))){
+vErrors = vErrors === null ? validate200.errors : vErrors.concat(validate200.errors);
 errors = vErrors.length;
 }
 }
@@ -13500,8 +13660,8 @@ let data9 = data.backends;
 if(Array.isArray(data9)){
 const len4 = data9.length;
 for(let i4=0; i4<len4; i4++){
-if(!(validate201(data9[i4], {instancePath:instancePath+"/backends/" + i4,parentData:data9,parentDataProperty:i4,rootData}))){
-vErrors = vErrors === null ? validate201.errors : vErrors.concat(validate201.errors);
+if(!(validate204(data9[i4], {instancePath:instancePath+"/backends/" + i4,parentData:data9,parentDataProperty:i4,rootData}))){
+vErrors = vErrors === null ? validate204.errors : vErrors.concat(validate204.errors);
 errors = vErrors.length;
 }
 }
@@ -13522,8 +13682,8 @@ let data11 = data.policies;
 if(Array.isArray(data11)){
 const len5 = data11.length;
 for(let i5=0; i5<len5; i5++){
-if(!(validate219(data11[i5], {instancePath:instancePath+"/policies/" + i5,parentData:data11,parentDataProperty:i5,rootData}))){
-vErrors = vErrors === null ? validate219.errors : vErrors.concat(validate219.errors);
+if(!(validate222(data11[i5], {instancePath:instancePath+"/policies/" + i5,parentData:data11,parentDataProperty:i5,rootData}))){
+vErrors = vErrors === null ? validate222.errors : vErrors.concat(validate222.errors);
 errors = vErrors.length;
 }
 }
@@ -13544,8 +13704,8 @@ let data13 = data.services;
 if(Array.isArray(data13)){
 const len6 = data13.length;
 for(let i6=0; i6<len6; i6++){
-if(!(validate256(data13[i6], {instancePath:instancePath+"/services/" + i6,parentData:data13,parentDataProperty:i6,rootData}))){
-vErrors = vErrors === null ? validate256.errors : vErrors.concat(validate256.errors);
+if(!(validate259(data13[i6], {instancePath:instancePath+"/services/" + i6,parentData:data13,parentDataProperty:i6,rootData}))){
+vErrors = vErrors === null ? validate259.errors : vErrors.concat(validate259.errors);
 errors = vErrors.length;
 }
 }
@@ -13566,8 +13726,8 @@ let data15 = data.workloads;
 if(Array.isArray(data15)){
 const len7 = data15.length;
 for(let i7=0; i7<len7; i7++){
-if(!(validate258(data15[i7], {instancePath:instancePath+"/workloads/" + i7,parentData:data15,parentDataProperty:i7,rootData}))){
-vErrors = vErrors === null ? validate258.errors : vErrors.concat(validate258.errors);
+if(!(validate261(data15[i7], {instancePath:instancePath+"/workloads/" + i7,parentData:data15,parentDataProperty:i7,rootData}))){
+vErrors = vErrors === null ? validate261.errors : vErrors.concat(validate261.errors);
 errors = vErrors.length;
 }
 }

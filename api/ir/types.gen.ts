@@ -13,6 +13,7 @@ export type RouteType =
   | 'Rerank'
 export type KeyExchangeGroup = 'X25519' | 'P-256' | 'P-384' | 'X25519_MLKEM768'
 export type ExtAuthzOrConditional = ExtAuthz | ConditionalExtAuthz
+export type LocalRateLimitOrConditional = LocalRateLimit | ConditionalLocalRateLimit
 export type RemoteRateLimitOrConditional = RemoteRateLimit | ConditionalRemoteRateLimit
 export type ExtProcOrConditional = ExtProc | ConditionalExtProc
 export type ExtProcPartMode = 'Send' | 'Skip'
@@ -534,7 +535,7 @@ export interface TrafficPayload {
   extAuthz?: ExtAuthzOrConditional
   authorization?: Authorization
   retry?: Retry
-  localRateLimit?: LocalRateLimit
+  localRateLimit?: LocalRateLimitOrConditional
   remoteRateLimit?: RemoteRateLimitOrConditional
   buffer?: TrafficBuffer
   extProc?: ExtProcOrConditional
@@ -715,6 +716,19 @@ export interface LocalLimit {
    * Limit plus burst.
    */
   tokensMax: number
+}
+export interface ConditionalLocalRateLimit {
+  /**
+   * @minItems 1
+   */
+  conditional: ConditionalLocalRateLimitEntry[]
+}
+export interface ConditionalLocalRateLimitEntry {
+  /**
+   * CEL; absent means always.
+   */
+  condition?: string
+  policy: LocalRateLimit
 }
 /**
  * Asks a rate limit service (`envoy.service.ratelimit.v3.RateLimitService`) about each request. A service that cannot be reached leaves the decision to `failureMode`.

@@ -6,6 +6,7 @@ import type {
   FrontendProxyProtocol,
   Listener,
   LocalLimit,
+  LocalRateLimitOrConditional,
   RenderedConfig,
   Route,
   TCPRoute,
@@ -26,7 +27,7 @@ import { effectiveFrontend, effectiveService, type EffectiveFrontend } from '../
 import { effectiveTraffic } from '../policy/merge.ts'
 import { compileNetworkAuthorization } from '../policy/network-authorization.ts'
 import { compileChain } from '../policy/order.ts'
-import { rateLimitKeys } from '../policy/rate-limit-store.ts'
+import { keyedLimits } from '../policy/rate-limit-store.ts'
 import type { ProxyRule } from '../tcp/proxy-header.ts'
 import type { EnterBind } from '../runtime/enter-bind.ts'
 import { hostOf } from '../route/authority.ts'
@@ -76,13 +77,12 @@ export const compileConfig: CompileConfig = ({ generation, config, secrets }, en
 /** Local limits of a configuration by the key their buckets have, for the memory that workers share. */
 export function rateLimitsOf(config: RenderedConfig): ReadonlyMap<string, LocalLimit> {
   const limits = new Map<string, LocalLimit>()
-  const add = (source: string, list: readonly LocalLimit[] | undefined): void => {
-    if (list === undefined) return
-    const keys = rateLimitKeys(source, list)
-    for (const [index, limit] of list.entries()) limits.set(keys[index] ?? '', limit)
+  const add = (source: string, payload: LocalRateLimitOrConditional | undefined): void => {
+    if (payload === undefined) return
+    for (const { policy } of keyedLimits(source, payload)) for (const { key, limit } of policy) limits.set(key, limit)
   }
-  for (const { key, policy } of config.policies) add(key, policy.traffic?.localRateLimit?.limits)
-  for (const { key, inlinePolicies } of config.routes) add(`route/${key}`, inlinePolicies?.localRateLimit?.limits)
+  for (const { key, policy } of config.policies) add(key, policy.traffic?.localRateLimit)
+  for (const { key, inlinePolicies } of config.routes) add(`route/${key}`, inlinePolicies?.localRateLimit)
   return limits
 }
 

@@ -22,7 +22,7 @@ const LIMIT = { unit: 'Requests', tokensPerFill: 2e9, fillIntervalMs: 1000, toke
 
 const cors = compileCors({ allowOrigins: ['https://a.com', 'https://*.b.com'], allowMethods: ['GET'] })
 const csrf = compileCsrf({ additionalOrigins: ['https://partner.org'] })
-const environment = environmentOf([LIMIT])
+const environment = environmentOf({ limits: [LIMIT] })
 const rule = (expression: string) =>
   compileAuthorization([{ action: 'Allow', matchExpressions: [expression] }], environment)
 

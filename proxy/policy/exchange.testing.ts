@@ -1,14 +1,14 @@
 // Exchanges and a compile environment for tests and benchmarks; not used by the proxy.
 import { compilePermissive } from '#api/cel/compile.ts'
 import type { CelExpression } from '#api/cel/expression.ts'
-import type { RenderedConfig } from '#api/ir/types.gen.ts'
+import type { LocalRateLimitOrConditional, RenderedConfig } from '#api/ir/types.gen.ts'
 import { AuthStores } from '../auth/auth-stores.ts'
 import { Exchange, type Connection } from '../exchange.ts'
 import { HeaderList } from '../http/headers.ts'
 import { HttpRequest, HttpResponse } from '../http/message.ts'
 import type { CompiledPolicy } from './filter.ts'
 import type { PolicyEnvironment } from './environment.ts'
-import { createRateLimitBuffer, rateLimitKeys, sharedRateLimitStore } from './rate-limit-store.ts'
+import { createRateLimitBuffer, keyedLimits, sharedRateLimitStore } from './rate-limit-store.ts'
 
 export interface ExchangeParts {
   readonly method?: string
@@ -91,9 +91,9 @@ function noOrigin(): never {
 }
 
 /** With full buckets for `limits` under the policy key `test`. */
-export function environmentOf(limits: Parameters<typeof rateLimitKeys>[1] = [], nowMs = Date.now()): PolicyEnvironment {
-  const entries = rateLimitKeys('test', limits).map((key, i) => [key, limits[i]] as const)
-  const known = new Map(entries.flatMap(([key, limit]) => (limit === undefined ? [] : [[key, limit] as const])))
+export function environmentOf(limits?: LocalRateLimitOrConditional, nowMs = Date.now()): PolicyEnvironment {
+  const entries = limits === undefined ? [] : keyedLimits('test', limits).flatMap(({ policy }) => policy)
+  const known = new Map(entries.map(({ key, limit }) => [key, limit]))
   const rateLimits = sharedRateLimitStore(createRateLimitBuffer(known, nowMs))
   return { ...authEnvironment(), rateLimits, policyKey: 'test', service: () => undefined }
 }

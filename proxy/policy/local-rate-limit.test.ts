@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import type { LocalLimit } from '#api/ir/types.gen.ts'
+import type {
+  ConditionalLocalRateLimit,
+  ConditionalLocalRateLimitEntry,
+  LocalLimit,
+  LocalRateLimitOrConditional,
+} from '#api/ir/types.gen.ts'
 import type { Exchange } from '../exchange.ts'
 import { environmentOf, exchangeOf, fieldsOf, runRequest, runResponse, upstreamResponse } from './exchange.testing.ts'
 import type { CompiledPolicy } from './filter.ts'
@@ -12,7 +17,7 @@ function limit(unit: LocalLimit['unit'], tokensMax: number): LocalLimit {
 }
 
 function policyOf(limits: [LocalLimit, ...LocalLimit[]]): CompiledPolicy {
-  return compileLocalRateLimit({ limits }, environmentOf(limits))
+  return compileLocalRateLimit({ limits }, environmentOf({ limits }))
 }
 
 function pass(policy: CompiledPolicy, exchange: Exchange): number {
@@ -122,5 +127,61 @@ describe('tokens', () => {
 
   it('has nothing to do at the end when only requests are limited', () => {
     expect(policyOf([limit('Requests', 1)]).finished).toBeUndefined()
+  })
+})
+
+describe('conditional', () => {
+  const BY_PATH: ConditionalLocalRateLimit = {
+    conditional: [
+      { condition: 'request.path == "/fails" && 1 / 0 == 1', policy: { limits: [limit('Requests', 9)] } },
+      { condition: 'request.path.startsWith("/a")', policy: { limits: [limit('Requests', 2)] } },
+      { condition: 'request.path.startsWith("/b")', policy: { limits: [limit('Requests', 2), limit('Tokens', 100)] } },
+    ],
+  }
+
+  function compiled(payload: LocalRateLimitOrConditional): CompiledPolicy {
+    return compileLocalRateLimit(payload, environmentOf(payload))
+  }
+
+  const statuses = (policy: CompiledPolicy, ...paths: string[]): number[] =>
+    paths.map((path) => pass(policy, exchangeOf({ path })))
+
+  it('charges the first entry that holds, each with buckets of its own though the limits are equal', () => {
+    const policy = compiled(BY_PATH)
+    expect(statuses(policy, '/a', '/a', '/a', '/b', '/b', '/b')).toEqual([200, 200, 429, 200, 200, 429])
+  })
+
+  it('limits nothing where no entry holds; a condition that fails does not hold', () => {
+    const policy = compiled(BY_PATH)
+    const exchange = exchangeOf({ path: '/fails' })
+    expect(pass(policy, exchange)).toBe(200)
+    expect(exchange.response?.headers.get('x-ratelimit-limit')).toBeUndefined()
+    expect(statuses(policy, '/c', '/c', '/c')).toEqual([200, 200, 200])
+  })
+
+  it('takes the entry without a condition for what the others leave, but not for what is used up', () => {
+    const rest: ConditionalLocalRateLimitEntry = { policy: { limits: [limit('Requests', 1)] } }
+    const policy = compiled({ conditional: [...BY_PATH.conditional.slice(1, 2), rest] })
+    expect(statuses(policy, '/a', '/c', '/a', '/c', '/a')).toEqual([200, 200, 200, 429, 429])
+  })
+
+  it('says what is left in the bucket of its entry, on refusals too', () => {
+    const policy = compiled(BY_PATH)
+    const seen = [1, 2, 3].map(() => {
+      const exchange = exchangeOf({ path: '/a' })
+      pass(policy, exchange)
+      return exchange.response?.headers.get('x-ratelimit-remaining')
+    })
+    expect(seen).toEqual(['1', '0', '0'])
+  })
+
+  it('charges tokens to the entry that let the request pass, whatever holds afterwards', () => {
+    const policy = compiled(BY_PATH)
+    const exchange = withTokens(5000)
+    exchange.request.path = '/b'
+    expect(pass(policy, exchange)).toBe(200)
+    exchange.request.path = '/a'
+    policy.finished?.(exchange)
+    expect(statuses(policy, '/b', '/a')).toEqual([429, 200])
   })
 })

@@ -1,21 +1,28 @@
 // Token buckets of one proxy: requests are charged before they go on, LLM tokens when the response is over.
-import type { LocalRateLimit } from '#api/ir/types.gen.ts'
+import type { LocalRateLimitOrConditional } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../exchange.ts'
+import { compileConditional } from './conditional.ts'
 import type { PolicyEnvironment } from './environment.ts'
 import type { CompiledPolicy, Verdict } from './filter.ts'
 import { addRateLimitHeaders, noteRateLimit } from './rate-limit-headers.ts'
-import { rateLimitKeys, type RateLimitBucket } from './rate-limit-store.ts'
+import { keyedLimits, type KeyedLimit, type RateLimitBucket } from './rate-limit-store.ts'
 
 /** Workers have clocks of their own origin; buckets are shared, so they run on wall-clock time. */
 const { timeOrigin } = performance
 
-export function compileLocalRateLimit(
-  { limits }: LocalRateLimit,
-  environment: Pick<PolicyEnvironment, 'rateLimits' | 'policyKey'>,
-): CompiledPolicy {
-  const keys = rateLimitKeys(environment.policyKey, limits)
-  const entries = limits.map((limit, i) => ({
-    bucket: environment.rateLimits.bucket(keys[i] ?? '', limit),
+type Environment = Pick<PolicyEnvironment, 'rateLimits' | 'policyKey' | 'expression'>
+
+export function compileLocalRateLimit(payload: LocalRateLimitOrConditional, environment: Environment): CompiledPolicy {
+  const entries = keyedLimits(environment.policyKey, payload)
+  const [only] = entries
+  return 'conditional' in payload || only === undefined
+    ? compileConditional(entries, environment, (limits) => compileLimits(limits, environment))
+    : compileLimits(only.policy, environment)
+}
+
+function compileLimits(limits: readonly KeyedLimit[], { rateLimits }: Environment): CompiledPolicy {
+  const entries = limits.map(({ key, limit }) => ({
+    bucket: rateLimits.bucket(key, limit),
     // A limit on tokens only asks whether any is left: how many it takes is known afterwards.
     cost: limit.unit === 'Requests' ? 1 : 0,
   }))

@@ -49,7 +49,7 @@ function effective(payload: TrafficPayload): EffectiveTraffic {
 }
 
 function chain(payload: TrafficPayload, phase: 'PreRouting' | 'PostRouting' = 'PostRouting'): CompiledChain {
-  return compileChain(effective(payload), phase, environmentOf([LIMIT]))
+  return compileChain(effective(payload), phase, environmentOf({ limits: [LIMIT] }))
 }
 
 const namesOf = (filters: readonly { readonly name: string }[]): string[] => filters.map(({ name }) => name)
@@ -108,7 +108,7 @@ describe('PostRouting', () => {
     const compiled = compileChain(
       effective({ localRateLimit: { limits: [limit] } }),
       'PostRouting',
-      environmentOf([limit]),
+      environmentOf({ limits: [limit] }),
     )
     expect(compiled.finished).toHaveLength(1)
   })

@@ -105,7 +105,7 @@ const FIELDS: { readonly [K in keyof Required<TrafficPayload>]: FieldPlan<K> } =
   localRateLimit: {
     isPreRouting: false,
     responseRank: both(RESPONSE_RANK.rateLimitHeaders),
-    compile: ({ value, source }, { rateLimits }) => compileLocalRateLimit(value, { rateLimits, policyKey: source }),
+    compile: ({ value, source }, environment) => compileLocalRateLimit(value, { ...environment, policyKey: source }),
   },
   // After the local limits: what they refuse costs no call.
   remoteRateLimit: {

@@ -1,9 +1,10 @@
 import { Worker } from 'node:worker_threads'
 import { describe, expect, it } from 'vitest'
+import type { ConditionalLocalRateLimitEntry, LocalLimit, LocalRateLimitOrConditional } from '#api/ir/types.gen.ts'
 import {
   carryOver,
   createRateLimitBuffer,
-  rateLimitKeys,
+  keyedLimits,
   sharedRateLimitStore,
   type BucketLimit,
   type RateLimitBucket,
@@ -120,14 +121,32 @@ describe('configuration changes', () => {
     expect(takeMany(store.bucket('69999', LIMIT), 9, START)).toBe(5)
   })
 
+  const A: LocalLimit = { unit: 'Requests', tokensPerFill: 1, fillIntervalMs: 1000, tokensMax: 2 }
+  const B: LocalLimit = { ...A, tokensMax: 3 }
+  const keysOf = (policyKey: string, payload: LocalRateLimitOrConditional): string[][] =>
+    keyedLimits(policyKey, payload).map(({ policy }) => policy.map(({ key }) => key))
+
   it('makes keys that depend on the policy and the limit alone', () => {
-    const a = { unit: 'Requests', tokensPerFill: 1, fillIntervalMs: 1000, tokensMax: 2 } as const
-    const b = { ...a, tokensMax: 3 }
-    const [keyA] = rateLimitKeys('p', [a])
-    expect(rateLimitKeys('p', [b, a, a])[1]).toBe(keyA)
-    expect(new Set(rateLimitKeys('p', [b, a, a])).size).toBe(3)
-    expect(rateLimitKeys('q', [a])[0]).not.toBe(keyA)
-    expect(rateLimitKeys('p', [{ ...a, unit: 'Tokens' }])[0]).not.toBe(keyA)
+    const [[keyA] = []] = keysOf('p', { limits: [A] })
+    const [three = []] = keysOf('p', { limits: [B, A, A] })
+    expect(three[1]).toBe(keyA)
+    expect(new Set(three).size).toBe(3)
+    expect(keysOf('q', { limits: [A] })).not.toEqual([[keyA]])
+    expect(keysOf('p', { limits: [{ ...A, unit: 'Tokens' }] })).not.toEqual([[keyA]])
+  })
+
+  it('keeps the keys of conditional entries when others come, go and move', () => {
+    const first: ConditionalLocalRateLimitEntry = { condition: 'a', policy: { limits: [A] } }
+    const second: ConditionalLocalRateLimitEntry = { condition: 'b', policy: { limits: [A, B] } }
+    const rest: ConditionalLocalRateLimitEntry = { policy: { limits: [A] } }
+    const [keyOfFirst, keysOfSecond, keyOfRest] = keysOf('p', { conditional: [first, second, rest] })
+    expect(new Set([keyOfFirst, keysOfSecond, keyOfRest].flat()).size).toBe(4)
+    expect(keysOf('p', { conditional: [second, first] })).toEqual([keysOfSecond, keyOfFirst])
+    expect(keysOf('p', { conditional: [rest] })).toEqual([keyOfRest])
+    // What was plain before goes on as the entry for all others.
+    expect(keysOf('p', { limits: [A] })).toEqual([keyOfRest])
+    expect(new Set(keysOf('p', { conditional: [first, first] }).flat()).size).toBe(2)
+    expect(keysOf('p', { conditional: [{ ...first, condition: 'c'.repeat(16_384) }] }).join().length).toBeLessThan(100)
   })
 })
 

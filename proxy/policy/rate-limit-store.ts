@@ -1,6 +1,7 @@
 // Token buckets of local rate limits, exact over all workers of a proxy: levels sit in shared memory and change only by
 // compare-and-exchange. Knows nothing of requests; local-rate-limit.ts asks.
-import type { LocalLimit } from '#api/ir/types.gen.ts'
+import { createHash } from 'node:crypto'
+import type { LocalLimit, LocalRateLimitOrConditional } from '#api/ir/types.gen.ts'
 
 export interface RateLimitBucket {
   /**
@@ -42,15 +43,42 @@ const FILLS_WRAPPED = -1_073_741_824
 /** Contention on one bucket is bounded by the number of workers; more tries mean a bug, and refusing is safe. */
 const TRIES_MAX = 10_000
 
-/** The key of a limit: the policy, the limit itself, and its place among equal ones of the same policy. */
-export function rateLimitKeys(policyKey: string, limits: readonly LocalLimit[]): string[] {
+export interface KeyedLimit {
+  readonly key: string
+  readonly limit: LocalLimit
+}
+
+export interface KeyedLimits {
+  readonly condition?: string
+  readonly policy: readonly KeyedLimit[]
+}
+
+/**
+ * The limits of a policy with the keys of their buckets; a plain list is one entry without a condition. A key is made
+ * of the policy, the condition, the limit itself, and its place among equal ones of the same policy: entries may come,
+ * go and move, the others go on with their level.
+ */
+export function keyedLimits(policyKey: string, payload: LocalRateLimitOrConditional): KeyedLimits[] {
+  const entries = 'conditional' in payload ? payload.conditional : [{ policy: payload }]
   const seen = new Map<string, number>()
-  return limits.map(({ unit, tokensPerFill, fillIntervalMs, tokensMax }) => {
-    const key = `${policyKey}#${unit}:${tokensPerFill}/${fillIntervalMs}/${tokensMax}`
-    const count = seen.get(key) ?? 0
-    seen.set(key, count + 1)
-    return count === 0 ? key : `${key}~${count}`
+  return entries.map(({ policy, ...condition }) => {
+    const prefix = entryKey(policyKey, condition)
+    return { ...condition, policy: policy.limits.map((limit) => ({ key: limitKey(prefix, limit, seen), limit })) }
   })
+}
+
+/** Conditions may be long, and every limit below has the key. */
+function entryKey(policyKey: string, { condition }: { readonly condition?: string }): string {
+  if (condition === undefined) return policyKey
+  return `${policyKey}?${createHash('sha256').update(condition).digest('base64url')}`
+}
+
+function limitKey(prefix: string, limit: LocalLimit, seen: Map<string, number>): string {
+  const { unit, tokensPerFill, fillIntervalMs, tokensMax } = limit
+  const key = `${prefix}#${unit}:${tokensPerFill}/${fillIntervalMs}/${tokensMax}`
+  const count = seen.get(key) ?? 0
+  seen.set(key, count + 1)
+  return count === 0 ? key : `${key}~${count}`
 }
 
 /** Full buckets for all limits. */

@@ -1,6 +1,6 @@
 // traffic.rateLimit: local limits by requests and by LLM tokens.
 import { expect } from 'vitest'
-import { replacing, type ConformanceCase } from './suite/case.ts'
+import type { ConformanceCase } from './suite/case.ts'
 import { chat } from './suite/chat.ts'
 
 const SAMPLE = 'rate-limit.yaml'
@@ -34,29 +34,20 @@ export const cases: readonly ConformanceCase[] = [
     },
   },
   {
-    shortName: 'RateLimitNotRun',
-    description: 'a form of the limit that this version does not run refuses what it covers',
+    shortName: 'RateLimitConditional',
+    description: 'the first entry whose condition holds counts, in a bucket of its own',
     sample: SAMPLE,
-    change: replacing(
-      `    rateLimit:
-      local:
-        - requests: 2
-          burst: 1
-          unit: Hours`,
-      `    rateLimit:
-      conditional:
-        - policy:
-            local:
-              - requests: 2
-                unit: Hours`,
-    ),
     async run(gateway) {
-      expect(await gateway.ask('/requests')).toMatchObject({ status: 403, text: 'denied by policy' })
-      expect((await chat(gateway, 'hello there')).status).toBe(200)
-      const [accepted] = gateway.conditions('GwPolicy', 'rate-limit-requests')
-      expect(accepted).toMatchObject({ reason: 'PartiallyValid' })
-      expect(accepted?.message).toContain('traffic.rateLimit.conditional is not run by this version')
-      expect(gateway.source.problems.map(({ path }) => path)).toContain('spec.traffic.rateLimit.conditional')
+      const gold = { headers: { 'x-plan': 'gold' } }
+      expect((await gateway.ask('/plans')).headers).toMatchObject({ 'x-ratelimit-limit': '1' })
+      expect(await gateway.ask('/plans')).toMatchObject(REFUSED)
+      for (const remaining of ['4', '3', '2', '1', '0']) {
+        const { status, headers } = await gateway.ask('/plans', gold)
+        expect(status).toBe(200)
+        expect(headers).toMatchObject({ 'x-ratelimit-limit': '5', 'x-ratelimit-remaining': remaining })
+      }
+      expect(await gateway.ask('/plans', gold)).toMatchObject(REFUSED)
+      expect(gateway.source.problems).toEqual([])
     },
   },
 ]

@@ -1,9 +1,9 @@
-// traffic.rateLimit: local limits, and the split of the field into them and global ones. Conditional local limits are
-// not run yet and refuse what they cover.
-import type { LocalLimit, TrafficPayload } from '#api/ir/types.gen.ts'
+// traffic.rateLimit: local limits, and the split of the field into them and global ones, which are counted apart.
+import type { LocalLimit, LocalRateLimit as RenderedLimits, TrafficPayload } from '#api/ir/types.gen.ts'
+import type { FieldPath, Problem } from '#api/problem.ts'
 import type { LocalRateLimit, RateLimits, RateLimitsOrConditional } from '#api/v1alpha1/gwpolicy.gen.ts'
 import { type ConditionalEntry, renderConditional } from './conditional.ts'
-import { denyBroken, denyNotProgrammed, type Emission, type FieldContext, type FieldTranslator } from './field.ts'
+import { denyBroken, type Emission, type FieldContext, type FieldTranslator } from './field.ts'
 import { renderGlobalLimit } from './remote-rate-limit.ts'
 
 const LOCAL_SUFFIX = 'rl-local'
@@ -20,15 +20,23 @@ export const rateLimit: FieldTranslator<RateLimitsOrConditional, TrafficPayload>
 }
 
 function localLimits({ local }: RateLimits, context: FieldContext): Array<Emission<TrafficPayload>> {
-  if (local === undefined || local.length === 0) return []
+  const rendered = renderLimits(local, context.path)
+  if (rendered === undefined) return []
+  if ('reason' in rendered) return [denyBroken(context, LOCAL_SUFFIX, rendered)]
+  return [{ suffix: LOCAL_SUFFIX, payload: { localRateLimit: rendered } }]
+}
+
+type BrokenLimit = Pick<Problem, 'path' | 'reason' | 'message'>
+
+/** undefined: no local limits. `path`: of the object that holds them. */
+function renderLimits(local: RateLimits['local'], path: FieldPath): RenderedLimits | BrokenLimit | undefined {
+  if (local === undefined || local.length === 0) return undefined
   const limits = local.map(renderLimit)
   const broken = limits.indexOf(undefined)
-  if (broken !== -1) {
-    const path = `${context.path}.local[${broken}]`
-    const message = `${path} sets neither requests nor tokens; the traffic it covers is refused`
-    return [denyBroken(context, LOCAL_SUFFIX, { path, reason: 'Invalid', message })]
-  }
-  return [{ suffix: LOCAL_SUFFIX, payload: { localRateLimit: { limits: limits.filter((one) => one !== undefined) } } }]
+  if (broken === -1) return { limits: limits.filter((one) => one !== undefined) }
+  const at = `${path}.local[${broken}]`
+  const message = `${at} sets neither requests nor tokens; the traffic it covers is refused`
+  return { path: at, reason: 'Invalid', message }
 }
 
 /** A bucket holds the limit and the burst, and is refilled with the limit once per unit. */
@@ -49,17 +57,37 @@ function globalLimit({ global }: RateLimits, context: FieldContext): Array<Emiss
   return [{ suffix: GLOBAL_SUFFIX, payload: { remoteRateLimit } }]
 }
 
-/** Two lists, each with the order and conditions of the whole: an entry without `global` does not end its search. */
+/** Two lists, each with the order and conditions of the whole: an entry without one kind does not end its search. */
 function conditionalLimits(
   entries: ReadonlyArray<ConditionalEntry<RateLimits>>,
   context: FieldContext,
 ): Array<Emission<TrafficPayload>> {
-  const hasLocal = entries.some(({ policy }) => policy.local !== undefined)
-  const conditional = renderConditional(entries, context, ({ global }, path) =>
-    global === undefined ? undefined : renderGlobalLimit(global, `${path}.global`, context),
-  ).conditional.flatMap(({ policy, ...rest }) => (policy === undefined ? [] : [{ ...rest, policy }]))
+  const { conditional } = renderConditional(entries, context, ({ local, global }, path) => ({
+    local: renderLimits(local, path),
+    global: global === undefined ? undefined : renderGlobalLimit(global, `${path}.global`, context),
+  }))
+  const globals = conditional.flatMap(({ policy: { global: policy }, ...rest }) =>
+    policy === undefined ? [] : [{ ...rest, policy }],
+  )
   return [
-    ...(hasLocal ? [denyNotProgrammed(context, LOCAL_SUFFIX, 'conditional')] : []),
-    ...(conditional.length === 0 ? [] : [{ suffix: GLOBAL_SUFFIX, payload: { remoteRateLimit: { conditional } } }]),
+    ...conditionalLocals(conditional, context),
+    ...(globals.length === 0
+      ? []
+      : [{ suffix: GLOBAL_SUFFIX, payload: { remoteRateLimit: { conditional: globals } } }]),
   ]
+}
+
+/** One broken entry refuses everything: to leave it out would choose a later one in its place. */
+function conditionalLocals(
+  entries: ReadonlyArray<ConditionalEntry<{ readonly local: ReturnType<typeof renderLimits> }>>,
+  context: FieldContext,
+): Array<Emission<TrafficPayload>> {
+  const conditional: Array<ConditionalEntry<RenderedLimits>> = []
+  for (const { policy, ...rest } of entries) {
+    const { local } = policy
+    if (local === undefined) continue
+    if ('reason' in local) return [denyBroken(context, LOCAL_SUFFIX, local)]
+    conditional.push({ ...rest, policy: local })
+  }
+  return conditional.length === 0 ? [] : [{ suffix: LOCAL_SUFFIX, payload: { localRateLimit: { conditional } } }]
 }

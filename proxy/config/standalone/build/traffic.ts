@@ -2,7 +2,8 @@
 import type {
   Authorization,
   Cors as RenderedCors,
-  LocalRateLimit as RenderedLimit,
+  LocalLimit,
+  LocalRateLimitOrConditional,
   TrafficPayload,
 } from '#api/ir/types.gen.ts'
 import { pathTo } from '../field-path.ts'
@@ -11,13 +12,14 @@ import {
   DENYING_TRAFFIC,
   type Cors,
   type GatewayPolicies,
+  type Limit,
   type LocalRateLimit,
   type RoutePolicies,
 } from '../schema/policies.ts'
 import { renderAuthentication } from './authentication.ts'
 import type { BuildContext } from './context.ts'
 import { defined, ifSet } from './defined.ts'
-import { deniedField, denialOf } from './denial.ts'
+import { denialOf } from './denial.ts'
 import { renderExtAuthzOrConditional, renderExtProc, renderRemoteRateLimit } from './external.ts'
 import {
   renderDirectResponse,
@@ -51,11 +53,10 @@ export function gatewayTraffic(policies: GatewayPolicies, path: string, context:
 }
 
 export function routeTraffic(policies: RoutePolicies, path: string, context: BuildContext): TrafficPolicies {
-  const limits = renderLimits(policies.localRateLimit, pathTo(path, 'localRateLimit'), context)
   const rewrites = ifSet(policies.urlRewrite, (value) => renderRewrite(value, pathTo(path, 'urlRewrite'), context))
   return {
     payload: defined({
-      deny: denialOf({ names: DENYING_TRAFFIC, policies, path }, context) ?? limits.deny,
+      deny: denialOf({ names: DENYING_TRAFFIC, policies, path }, context),
       timeout: ifSet(policies.timeout, ({ requestTimeout, backendRequestTimeout }) =>
         defined({ requestMs: requestTimeout, backendRequestMs: backendRequestTimeout }),
       ),
@@ -74,7 +75,7 @@ export function routeTraffic(policies: RoutePolicies, path: string, context: Bui
       remoteRateLimit: ifSet(policies.remoteRateLimit, (value) =>
         renderRemoteRateLimit(value, pathTo(path, 'remoteRateLimit'), context),
       ),
-      localRateLimit: limits.localRateLimit,
+      localRateLimit: ifSet(policies.localRateLimit, renderLimits),
       transformation: ifSet(policies.transformations, renderTransformations),
       csrf: ifSet(policies.csrf, defined),
       requestHeaderModifier: ifSet(policies.requestHeaderModifier, renderModifier),
@@ -94,21 +95,21 @@ function renderCors({ maxAge, ...lists }: Cors): RenderedCors {
   return defined({ ...lists, maxAgeSeconds: maxAge === undefined ? undefined : Math.floor(maxAge / 1000) })
 }
 
-function renderLimits(
-  value: LocalRateLimit | undefined,
-  path: string,
-  context: BuildContext,
-): Pick<TrafficPayload, 'deny'> & { readonly localRateLimit?: RenderedLimit } {
-  if (value === undefined) return {}
-  if (!Array.isArray(value)) return { deny: deniedField(pathTo(path, 'conditional'), context) }
+function renderLimits(value: LocalRateLimit): LocalRateLimitOrConditional {
+  if (!('conditional' in value)) return { limits: value.map(renderLimit) }
   return {
-    localRateLimit: {
-      limits: value.map(({ maxTokens, tokensPerFill = 1, fillInterval, type = 'requests' }) => ({
-        unit: type === 'tokens' ? 'Tokens' : 'Requests',
-        tokensPerFill,
-        fillIntervalMs: fillInterval,
-        tokensMax: maxTokens ?? tokensPerFill,
-      })),
-    },
+    conditional: value.conditional.map(({ condition, ...limit }) => ({
+      ...defined({ condition }),
+      policy: { limits: [renderLimit(limit)] },
+    })),
+  }
+}
+
+function renderLimit({ maxTokens, tokensPerFill = 1, fillInterval, type = 'requests' }: Limit): LocalLimit {
+  return {
+    unit: type === 'tokens' ? 'Tokens' : 'Requests',
+    tokensPerFill,
+    fillIntervalMs: fillInterval,
+    tokensMax: maxTokens ?? tokensPerFill,
   }
 }

@@ -41,16 +41,19 @@ const ruleByAction = fields({ allow: cel.optional(), deny: cel.optional(), requi
 const rule = oneShape<z.output<typeof ruleByAction> | string>((value) => (isMap(value) ? ruleByAction : cel))
 export const rules = fields({ rules: z.array(rule).min(1) })
 
-const limit = fields({
+const limitShape = {
   maxTokens: count.optional(),
   tokensPerFill: count.optional(),
   fillInterval: duration.refine((ms) => ms > 0, { error: 'must be longer than 0s' }),
   type: z.enum(['requests', 'tokens']).optional(),
+}
+const limit = fields(limitShape)
+/** The plain form is a list; here each entry is one limit. */
+const conditionalLimit = fields({
+  conditional: z.array(fields({ condition: cel.optional(), ...limitShape })).min(1),
 })
-/** Only the plain list is served; `conditional` refuses traffic. */
-const conditionalOnly = fields({ conditional: z.array(z.unknown()).min(1) })
-const localRateLimit = oneShape<z.output<typeof limit>[] | z.output<typeof conditionalOnly>>((value) =>
-  isMap(value) ? conditionalOnly : z.array(limit).min(1),
+const localRateLimit = oneShape<z.output<typeof limit>[] | z.output<typeof conditionalLimit>>((value) =>
+  isMap(value) ? conditionalLimit : z.array(limit).min(1),
 )
 
 /** `full` is `host:port` or a host. */
@@ -189,6 +192,7 @@ export type RoutePolicies = z.output<typeof routePolicies>
 export type BackendPolicies = z.output<typeof backendPolicies>
 export type Cors = z.output<typeof cors>
 export type Rules = z.output<typeof rules>
+export type Limit = z.output<typeof limit>
 export type LocalRateLimit = z.output<typeof localRateLimit>
 export type HeaderModifier = z.output<typeof headerModifier>
 export type RequestRedirect = z.output<typeof requestRedirect>
