@@ -13,7 +13,8 @@ import { SESSION_KEY_FIELD, sessionKeyName } from '#deployer/session-key.ts'
 import type { ObjectCache } from '../kube/cache.ts'
 import { KubeClient } from '../kube/client.ts'
 import { describeKubeError, type KubeError } from '../kube/errors.ts'
-import { resourceOf } from '../kube/resources.ts'
+import { isOwnedBy, notOwned } from '../kube/ownership.ts'
+import { type Resource, resourceOf } from '../kube/resources.ts'
 import type { KubeObject } from '../translate/kube.ts'
 import type { RenderedGateway } from '../translate/translation.ts'
 import type { OperatorSettings } from './settings.ts'
@@ -38,6 +39,8 @@ interface Deployment {
   readonly newSessionKey: string
   problems: readonly DeployProblem[]
   failure: string | undefined
+  /** `kind/name` of objects of somebody else that are in the way. */
+  refused: readonly string[]
 }
 
 export class GatewayDeployer {
@@ -57,14 +60,21 @@ export class GatewayDeployer {
     return this.#deployments.get(key)?.failure
   }
 
+  /** Gateways that wait for an object of somebody else to go. */
+  refused(): string[] {
+    return [...this.#deployments].filter(([, { refused }]) => refused.length > 0).map(([key]) => key)
+  }
+
   forget(key: string): void {
     this.#deployments.delete(key)
   }
 
   /** Whether an object that is ours is not as we left it. */
   touched(key: string, { kind, metadata }: KubeObject, version: string): boolean {
-    const applied = this.#deployments.get(key)?.applied
+    const deployment = this.#deployments.get(key)
     const id = `${kind}/${metadata.name}`
+    if (deployment?.refused.includes(id) === true) return true
+    const applied = deployment?.applied
     const known = applied?.get(id)
     if (applied === undefined || known === undefined) return false
     if (known.version === version || Number(version) < Number(known.version)) return false
@@ -72,10 +82,15 @@ export class GatewayDeployer {
     return true
   }
 
-  deploy(key: string, gateway: Gateway, rendered: RenderedGateway): Effect.Effect<void, KubeError, KubeClient> {
+  /** Gives what a person has to do, when an object of somebody else is in the way. */
+  deploy(
+    key: string,
+    gateway: Gateway,
+    rendered: RenderedGateway,
+  ): Effect.Effect<string | undefined, KubeError, KubeClient> {
     const deployment = this.#deploymentOf(key, gateway)
     return this.#deploy(deployment, gateway, rendered).pipe(
-      Effect.tap(() => Effect.sync(() => this.#set(key, deployment, undefined))),
+      Effect.tap((refusal) => Effect.sync(() => this.#set(key, deployment, refusal))),
       Effect.tapError((error) => Effect.sync(() => this.#set(key, deployment, describeKubeError(error)))),
     )
   }
@@ -89,7 +104,7 @@ export class GatewayDeployer {
     const known = this.#deployments.get(key)
     if (known?.uid === uid && known !== undefined) return known
     const newSessionKey = randomBytes(SESSION_KEY_BYTES).toString('hex')
-    const made: Deployment = { uid, applied: new Map(), newSessionKey, problems: [], failure: undefined }
+    const made: Deployment = { uid, applied: new Map(), newSessionKey, problems: [], failure: undefined, refused: [] }
     this.#deployments.set(key, made)
     return made
   }
@@ -98,14 +113,15 @@ export class GatewayDeployer {
     deployment: Deployment,
     gateway: Gateway,
     rendered: RenderedGateway,
-  ): Effect.Effect<void, KubeError, KubeClient> {
+  ): Effect.Effect<string | undefined, KubeError, KubeClient> {
     const { cache, settings } = this.#options
     const gatewayClass = cache.get('GatewayClass', '', gateway.spec.gatewayClassName)
-    if (gatewayClass === undefined) return Effect.void
+    deployment.refused = []
+    if (gatewayClass === undefined) return Effect.succeed(undefined)
     // Of its kind in the cache.
     const result = this.#render(deployment, gateway, gatewayClass as GatewayClass, rendered)
     deployment.problems = result.problems.filter(({ severity }) => severity === 'error')
-    if (deployment.problems.length > 0) return Effect.void
+    if (deployment.problems.length > 0) return Effect.succeed(undefined)
     return applyAll({ deployment, result, gateway, cache, manager: settings.controllerName })
   }
 
@@ -152,7 +168,11 @@ interface ApplyInput {
 
 const applyAll = Effect.fn('operator.deployGateway')(function* (input: ApplyInput) {
   const { deployment, result, gateway, cache } = input
-  for (const object of result.objects) yield* applyOne(input, object)
+  const due = result.objects.map((object) => changeOf(deployment, object)).filter((change) => change !== undefined)
+  const found = yield* Effect.forEach(due, (change) => liveObject(change), { concurrency: LOOKS })
+  const refused = found.filter((live) => live !== undefined).filter((live) => !isOwnedBy(live, gateway))
+  if (refused.length > 0) return refuse(deployment, refused)
+  for (const [i, change] of due.entries()) yield* applyOne(input, change, found[i])
   const live = PRUNED_KINDS.flatMap((kind) => [...cache.all(kind)])
   for (const object of objectsToPrune(live, { gateway, wanted: result.objects })) {
     const client = yield* KubeClient
@@ -162,21 +182,62 @@ const applyAll = Effect.fn('operator.deployGateway')(function* (input: ApplyInpu
     yield* client.remove(resource, namespace, name).pipe(Effect.catchTag('KubeNotFound', () => Effect.void))
     deployment.applied.delete(`${object.kind}/${name}`)
   }
+  return undefined
 })
+
+/** Objects that are looked at together. */
+const LOOKS = 4
+
+interface Change {
+  readonly object: KubeObject
+  readonly resource: Resource
+  readonly hash: string
+}
+
+/** undefined: it was written so already. */
+function changeOf({ applied }: Deployment, object: KubeObject): Change | undefined {
+  const resource = resourceOf(object)
+  const hash = createHash('sha256').update(JSON.stringify(object)).digest('hex')
+  if (resource === undefined || applied.get(idOf(object))?.hash === hash) return undefined
+  return { object, resource, hash }
+}
+
+/** From the API server, since objects of users are not in the cache. */
+const liveObject = Effect.fnUntraced(function* ({ object, resource }: Change) {
+  const client = yield* KubeClient
+  const { namespace = '', name } = object.metadata
+  const live = yield* client
+    .get(resource, namespace, name)
+    .pipe(Effect.catchTag('KubeNotFound', () => Effect.succeed(undefined)))
+  return live && { ...live, kind: object.kind }
+})
+
+/** Nothing is written, as of a deployment that has problems: a half of one would serve nobody. */
+function refuse(deployment: Deployment, objects: readonly KubeObject[]): string {
+  deployment.refused = objects.map(idOf)
+  return objects.map(({ kind, metadata: { name } }) => notOwned({ kind, name })).join('\n')
+}
+
+function idOf({ kind, metadata }: KubeObject): string {
+  return `${kind}/${metadata.name}`
+}
 
 const PRUNED_KINDS = OWNED_KINDS.filter(({ isPruned }) => isPruned).map(({ kind }) => kind)
 const CREATED_KINDS: ReadonlySet<string> = new Set(
   OWNED_KINDS.filter(({ write }) => write === 'create').map(({ kind }) => kind),
 )
 
-const applyOne = Effect.fnUntraced(function* ({ deployment, manager }: ApplyInput, object: KubeObject) {
+const applyOne = Effect.fnUntraced(function* (
+  { deployment, manager }: ApplyInput,
+  { object, resource, hash }: Change,
+  live: KubeObject | undefined,
+) {
   const client = yield* KubeClient
-  const resource = resourceOf(object)
-  const id = `${object.kind}/${object.metadata.name}`
-  const hash = createHash('sha256').update(JSON.stringify(object)).digest('hex')
-  if (resource === undefined || deployment.applied.get(id)?.hash === hash) return
+  const uid = live?.metadata.uid
+  // With its uid: should another object have taken the name since, the server refuses the call.
+  const known = uid === undefined ? object : { ...object, metadata: { ...object.metadata, uid } }
   const written = CREATED_KINDS.has(object.kind)
     ? yield* client.create(object, resource).pipe(Effect.catchTag('KubeConflict', () => Effect.succeed(undefined)))
-    : yield* client.apply(object, resource, manager)
-  deployment.applied.set(id, { hash, version: written?.metadata.resourceVersion })
+    : yield* client.apply(known, resource, manager)
+  deployment.applied.set(idOf(object), { hash, version: written?.metadata.resourceVersion })
 })

@@ -8,7 +8,7 @@ import type { ObjectChange } from '../kube/cache.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { KubeError } from '../kube/errors.ts'
 import { makeWorkQueue, type WorkQueue } from '../kube/work-queue.ts'
-import { Publisher } from '../publish/publisher.ts'
+import { Publisher, type PublishOutcome } from '../publish/publisher.ts'
 import { mergeStatus } from '../status/merge.ts'
 import type { ObjectStatus } from '../status/object-status.ts'
 import type { KubeObject } from '../translate/kube.ts'
@@ -69,7 +69,8 @@ export const lead: (world: World) => Effect.Effect<never, never, KubeClient | Sc
       Effect.sleep(SETTLE_CHECK).pipe(
         Effect.andThen(Clock.currentTimeMillis),
         Effect.map((now) => {
-          for (const key of leader.publisher.due(now)) queues.publish.add(key)
+          for (const key of [...leader.publisher.due(now), ...leader.publisher.refused()]) queues.publish.add(key)
+          for (const key of leader.refusedDeployments()) queues.deploy.add(key)
         }),
       ),
     )
@@ -152,8 +153,9 @@ class Leader {
       return Effect.void
     }
     return this.publisher.publish(key, gateway, rendered).pipe(
+      Effect.tap((outcome) => this.#rejections.tellFailure(gateway, problemOf(outcome))),
       Effect.map((outcome) => {
-        const problem = 'problem' in outcome ? outcome.problem : undefined
+        const problem = problemOf(outcome)
         if ('written' in outcome) this.world.observer.wrote('delivery', outcome.written)
         if (problem === this.#publishProblems.get(key)) return
         if (problem === undefined) this.#publishProblems.delete(key)
@@ -165,9 +167,18 @@ class Leader {
 
   deploy(key: string): Effect.Effect<void, KubeError, KubeClient> {
     const [gateway, rendered] = [this.#gateway(key), this.#rendered.get(key)]
-    if (gateway !== undefined && rendered !== undefined) return this.#deployer.deploy(key, gateway, rendered)
-    this.#deployer.forget(key)
-    return Effect.void
+    if (gateway === undefined || rendered === undefined) {
+      this.#deployer.forget(key)
+      return Effect.void
+    }
+    return this.#deployer
+      .deploy(key, gateway, rendered)
+      .pipe(Effect.flatMap((refusal) => this.#rejections.tellFailure(gateway, refusal)))
+  }
+
+  /** Objects of users are not watched: whether they are still in the way is asked from time to time. */
+  refusedDeployments(): string[] {
+    return this.#deployer.refused()
   }
 
   tellRejections(key: string): Effect.Effect<void, never, KubeClient> {
@@ -267,6 +278,10 @@ class Leader {
     // Of its kind in the cache.
     return gateway?.metadata.deletionTimestamp === undefined ? (gateway as Gateway | undefined) : undefined
   }
+}
+
+function problemOf(outcome: PublishOutcome): string | undefined {
+  return 'problem' in outcome ? outcome.problem : undefined
 }
 
 /** `namespace/name` of the Gateway that an object belongs to. */

@@ -1,4 +1,5 @@
-// A configuration that a proxy refused becomes an Event on its Gateway: once for each pod and delivery.
+// What goes wrong after translation becomes an Event on its Gateway, once: a configuration that a proxy refused, and an
+// object of somebody else that is in the way.
 import { Clock, Effect } from 'effect'
 import type { Acknowledgement } from '#api/delivery/acknowledgement.ts'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
@@ -24,28 +25,36 @@ export class Rejections {
     gateway: Gateway,
     acknowledgements: ReadonlyMap<string, Acknowledgement>,
   ): Effect.Effect<number, never, KubeClient> {
-    const events: { pod: string; message: string }[] = []
+    const messages: string[] = []
     for (const [pod, { rejected }] of acknowledgements) {
       if (rejected === undefined) continue
-      const id = `${gateway.metadata.uid} ${pod} ${rejected.generation} ${rejected.message}`
-      if (this.#told.has(id)) continue
-      if (this.#told.size >= TOLD_MAX) this.#told.clear()
-      this.#told.add(id)
-      events.push({ pod, message: rejected.message })
+      if (!this.#isNew(`${gateway.metadata.uid} ${pod} ${rejected.generation} ${rejected.message}`)) continue
+      messages.push(`${pod}: ${rejected.message}`)
     }
-    const component = this.#component
-    return Effect.as(
-      Effect.forEach(events, (event) => createEvent(gateway, component, event), { discard: true }),
-      events.length,
-    )
+    const tell = (message: string): Effect.Effect<void, never, KubeClient> =>
+      createEvent({ gateway, component: this.#component, reason: 'GwNackError', message })
+    return Effect.as(Effect.forEach(messages, tell, { discard: true }), messages.length)
+  }
+
+  /** Why the objects of the Gateway could not be written; undefined: they could. */
+  tellFailure(gateway: Gateway, message: string | undefined): Effect.Effect<void, never, KubeClient> {
+    if (message === undefined || !this.#isNew(`${gateway.metadata.uid} ${message}`)) return Effect.void
+    return createEvent({ gateway, component: this.#component, reason: 'DeploymentFailed', message })
+  }
+
+  #isNew(id: string): boolean {
+    if (this.#told.has(id)) return false
+    if (this.#told.size >= TOLD_MAX) this.#told.clear()
+    this.#told.add(id)
+    return true
   }
 }
 
 const createEvent = Effect.fnUntraced(
-  function* (gateway: Gateway, component: string, { pod, message }: { pod: string; message: string }) {
+  function* (input: EventInput) {
     const client = yield* KubeClient
     const now = yield* Clock.currentTimeMillis
-    yield* client.create(eventOf({ gateway, component, now, message: `${pod}: ${message}` }), EVENTS)
+    yield* client.create(eventOf(input, now), EVENTS)
   },
   (effect) => effect.pipe(Effect.catch((error) => Effect.logWarning('event not written', describeKubeError(error)))),
 )
@@ -53,11 +62,11 @@ const createEvent = Effect.fnUntraced(
 interface EventInput {
   readonly gateway: Gateway
   readonly component: string
-  readonly now: number
+  readonly reason: string
   readonly message: string
 }
 
-function eventOf({ gateway, component, now, message }: EventInput): KubeObject {
+function eventOf({ gateway, component, reason, message }: EventInput, now: number): KubeObject {
   const { name, namespace = '', uid } = gateway.metadata
   const time = new Date(now).toISOString().replace(/\.\d+Z$/, 'Z')
   const event = {
@@ -66,7 +75,7 @@ function eventOf({ gateway, component, now, message }: EventInput): KubeObject {
     // As other sources name their events: the object, and something that does not repeat.
     metadata: { name: `${name.slice(0, 200)}.${now.toString(16)}${Math.floor(now % 1000).toString(16)}`, namespace },
     type: 'Warning',
-    reason: 'GwNackError',
+    reason,
     message: message.slice(0, MESSAGE_CHARS_MAX),
     involvedObject: { apiVersion: gateway.apiVersion, kind: 'Gateway', name, namespace, uid },
     source: { component },

@@ -59,9 +59,3 @@ export function filesOfObject(object: KubeObject): Files {
   for (const [name, text] of Object.entries(binaryData ?? {})) files.set(name, Buffer.from(text, 'base64'))
   return files
 }
-
-/** Whether the object belongs to this Gateway, and not to a user or to another Gateway of a similar name. */
-export function isOwnedBy(object: KubeObject, gateway: Gateway): boolean {
-  const { uid } = gateway.metadata
-  return object.metadata.ownerReferences?.some((owner) => owner.controller === true && owner.uid === uid) ?? false
-}

@@ -1,7 +1,7 @@
 // Brings the rendered configuration of a Gateway into its ConfigMaps and Secrets: only what changed, in the order that
 // makes the switch one moment, never over objects of somebody else.
 import { randomBytes } from 'node:crypto'
-import { Clock, Effect } from 'effect'
+import { Clock, Data, Effect } from 'effect'
 import type { Files } from '#api/delivery/document.ts'
 import { type DeliveredObject, encodeDelivery, keepingPrevious } from '#api/delivery/encode.ts'
 import { INDEX_FILE, readDeliveryIndex } from '#api/delivery/index-file.ts'
@@ -9,9 +9,10 @@ import { deliveryNames } from '#api/delivery/names.ts'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import { KubeClient } from '../kube/client.ts'
 import type { KubeError } from '../kube/errors.ts'
+import { isOwnedBy, notOwned } from '../kube/ownership.ts'
 import { TRANSLATED } from '../kube/resources.ts'
 import type { RenderedGateway } from '../translate/translation.ts'
-import { acknowledgementObject, filesOfObject, isOwnedBy, toKubeObject } from './delivered-object.ts'
+import { acknowledgementObject, filesOfObject, toKubeObject } from './delivered-object.ts'
 
 /** Longer than the kubelet takes to bring a change into a pod: then no proxy reads files of the delivery before. */
 export const SETTLE_MS = 120_000
@@ -43,6 +44,8 @@ export type PublishOutcome =
 export class Publisher {
   readonly #manager: string
   readonly #deliveries = new Map<string, Delivery>()
+  /** By Gateway, `kind/name` of the object of somebody else that is in the way. */
+  readonly #refused = new Map<string, string>()
 
   constructor(manager: string) {
     this.#manager = manager
@@ -51,12 +54,19 @@ export class Publisher {
   /** After a change of leadership nothing is known any more. */
   forget(key: string): void {
     this.#deliveries.delete(key)
+    this.#refused.delete(key)
+  }
+
+  /** Gateways that wait for the object of somebody else to go. */
+  refused(): Iterable<string> {
+    return this.#refused.keys()
   }
 
   /** Somebody else changed or deleted this object: it is looked at again. */
   touched({ key, kind, name, version }: Touched): boolean {
     const delivery = this.#deliveries.get(key)
     const id = `${kind}/${name}`
+    if (this.#refused.get(key) === id) return true
     const known = delivery?.objects.get(id)
     if (delivery === undefined || known === undefined) return false
     if (known.version === version || Number(version) < Number(known.version)) return false
@@ -75,13 +85,18 @@ export class Publisher {
     gateway: Gateway,
     rendered: RenderedGateway,
   ): Effect.Effect<PublishOutcome, KubeError, KubeClient> {
-    return this.#publish(key, gateway, rendered)
+    this.#refused.delete(key)
+    return this.#publish(key, gateway, rendered).pipe(
+      Effect.catchTag('NotOwned', ({ kind, name }) => {
+        this.#refused.set(key, `${kind}/${name}`)
+        return Effect.succeed({ problem: notOwned({ kind, name }) })
+      }),
+    )
   }
 
   readonly #publish = Effect.fn('operator.publish')(
     function* (this: Publisher, key: string, gateway: Gateway, rendered: RenderedGateway) {
       const delivery = yield* this.#deliveryOf(key, gateway)
-      if ('problem' in delivery) return delivery
       const encoded = encodeDelivery({
         gateway: { name: gateway.metadata.name, uid: delivery.uid, generation: gateway.metadata.generation ?? 0 },
         ...rendered,
@@ -116,8 +131,7 @@ export class Publisher {
         const wanted = encoded.objects.find(({ kind, name }) => kind === object.kind && name === object.name)
         // An object whose own files are all there stays as it is, whatever else it holds.
         if (wanted !== undefined && isThere(delivery, wanted)) continue
-        const problem = yield* this.#writeObject(delivery, gateway, object)
-        if (problem !== undefined) return { problem }
+        yield* this.#writeObject(delivery, gateway, object)
         written++
         if (object.files.size > (wanted?.files.size ?? 0)) delivery.settleAt = now + SETTLE_MS
       }
@@ -154,21 +168,16 @@ export class Publisher {
     }.bind(this),
   )
 
-  /** A problem when the object belongs to somebody else. */
   readonly #writeObject = Effect.fnUntraced(
     function* (this: Publisher, delivery: Delivery, gateway: Gateway, object: DeliveredObject) {
       const client = yield* KubeClient
       const id = idOf(object)
-      if (!delivery.objects.has(id)) {
-        const problem = yield* look(delivery, gateway, object)
-        if (problem !== undefined) return problem
-      }
+      if (!delivery.objects.has(id)) yield* look(delivery, gateway, object)
       const resource = object.kind === 'Secret' ? TRANSLATED.Secret : TRANSLATED.ConfigMap
       // Unknown until the answer is there: an answer that is lost may mean either.
       delivery.objects.delete(id)
       const written = yield* client.apply(toKubeObject(object, gateway), resource, this.#manager)
       delivery.objects.set(id, { files: object.files, version: written.metadata.resourceVersion })
-      return undefined
     }.bind(this),
   )
 
@@ -188,10 +197,7 @@ export class Publisher {
         settleAt: undefined,
       }
       const names = deliveryNames(gateway.metadata.name)
-      for (const object of objectNames(names)) {
-        const problem = yield* look(delivery, gateway, object)
-        if (problem !== undefined) return { problem }
-      }
+      for (const object of objectNames(names)) yield* look(delivery, gateway, object)
       const files = [...delivery.objects.values()].flatMap((one) => [...(one?.files ?? [])])
       const index = readDeliveryIndex(new Map(files).get(INDEX_FILE) ?? new Uint8Array())
       delivery.generation = 'index' in index ? index.index.generation : 0
@@ -208,7 +214,9 @@ export class Publisher {
   readonly #makeAcknowledgements = Effect.fnUntraced(
     function* (this: Publisher, delivery: Delivery, gateway: Gateway) {
       const client = yield* KubeClient
-      const object = acknowledgementObject(gateway, deliveryNames(gateway.metadata.name).acknowledgements)
+      const name = deliveryNames(gateway.metadata.name).acknowledgements
+      yield* ownedObject(gateway, { kind: 'ConfigMap', name })
+      const object = acknowledgementObject(gateway, name)
       yield* client.apply(object, TRANSLATED.ConfigMap, this.#manager)
       delivery.hasAcknowledgements = true
     }.bind(this),
@@ -223,20 +231,26 @@ export interface Touched {
   readonly version: string | undefined
 }
 
-/** What is there under the name of an object; a problem when it belongs to somebody else. */
-const look = Effect.fnUntraced(function* (delivery: Delivery, gateway: Gateway, { kind, name }: ObjectName) {
+/** Remembers what is there under the name of an object. */
+const look = Effect.fnUntraced(function* (delivery: Delivery, gateway: Gateway, object: ObjectName) {
+  const { kind, name } = object
+  const found = yield* ownedObject(gateway, object)
+  const known = found && { files: filesOfObject({ ...found, kind }), version: found.metadata.resourceVersion }
+  delivery.objects.set(`${kind}/${name}`, known)
+})
+
+/** undefined: there is none. Fails when it belongs to somebody else. */
+const ownedObject = Effect.fnUntraced(function* (gateway: Gateway, { kind, name }: ObjectName) {
   const client = yield* KubeClient
   const resource = kind === 'Secret' ? TRANSLATED.Secret : TRANSLATED.ConfigMap
   const found = yield* client
     .get(resource, gateway.metadata.namespace ?? '', name)
     .pipe(Effect.catchTag('KubeNotFound', () => Effect.succeed(undefined)))
-  const known = found && { files: filesOfObject({ ...found, kind }), version: found.metadata.resourceVersion }
-  if (found !== undefined && !isOwnedBy(found, gateway)) {
-    return `${kind} ${name} is not one of this Gateway and is not touched; rename or delete it, or rename the Gateway`
-  }
-  delivery.objects.set(`${kind}/${name}`, known)
-  return undefined
+  if (found !== undefined && !isOwnedBy(found, gateway)) return yield* new NotOwned({ kind, name })
+  return found
 })
+
+class NotOwned extends Data.TaggedError('NotOwned')<ObjectName> {}
 
 interface ObjectName {
   readonly kind: 'ConfigMap' | 'Secret'

@@ -1,0 +1,22 @@
+// Whose an object is. What belongs to a user or to another Gateway is never written, whatever its name.
+import { GATEWAY_NAME_LABEL, safeName } from '#api/delivery/names.ts'
+import type { Gateway } from '#api/gateway/gateway.gen.ts'
+import type { KubeObject } from '../translate/kube.ts'
+
+/**
+ * Whether the object belongs to this Gateway. One whose owner reference somebody removed by hand still does while it
+ * bears the labels that only the operator gives; one that another object controls never does.
+ */
+export function isOwnedBy({ metadata }: KubeObject, gateway: Gateway): boolean {
+  const controller = metadata.ownerReferences?.find((owner) => owner.controller === true)
+  if (controller !== undefined) return controller.uid === gateway.metadata.uid
+  const { labels = {} } = metadata
+  return (
+    labels['app.kubernetes.io/managed-by'] === 'gw' && labels[GATEWAY_NAME_LABEL] === safeName(gateway.metadata.name)
+  )
+}
+
+/** For the status of the Gateway: which object is in the way, and what to do. */
+export function notOwned({ kind, name }: { readonly kind: string; readonly name: string }): string {
+  return `${kind} ${name} is not one of this Gateway and is not touched; rename or delete it, or rename the Gateway`
+}
