@@ -185,7 +185,8 @@ function routerEntry(route: Route): Omit<RouterEntry<Route>, 'value'> {
   }
 }
 
-function placeOf({ name, port }: Pick<Listener, 'name'> & { port: number }): ListenerPlace {
+/** Where the policies of a listener are looked for. */
+export function placeOf({ name, port }: Pick<Listener, 'name'> & { port: number }): ListenerPlace {
   return {
     gateway: { namespace: name.gatewayNamespace, name: name.gatewayName },
     port,
