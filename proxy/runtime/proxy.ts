@@ -99,6 +99,8 @@ class ProxyProcess implements RunningProxy {
   readonly #counts = { applied: 0, rejected: 0 }
   #unknownKey: ((source: string) => void) | undefined = undefined
   #isStarted = false
+  /** All workers have served a configuration once. */
+  #wasWhole = false
   #isStopping = false
   /** Lines of an exit nobody planned. */
   readonly #flushAtExit = (): void => this.#lines.flushSync()
@@ -271,10 +273,15 @@ class ProxyProcess implements RunningProxy {
     }
   }
 
+  /**
+   * Ready for the first time when every worker has opened its ports for a configuration. Afterwards one is enough: the
+   * kernel gives a dead worker no connections, and to leave the Service would end what the others serve.
+   */
   #readiness(): Readiness {
     const pending: string[] = []
     if (!this.#isStarted) pending.push('proxy')
-    else if (this.#pool.serving().length === 0) pending.push('workers')
+    else if (this.#wasWhole ? this.#pool.serving().length === 0 : !this.#pool.isWhole()) pending.push('workers')
+    else this.#wasWhole ||= this.#applied !== undefined
     if (this.#applied === undefined) pending.push('configuration')
     return { pending, rejected: this.#rejected }
   }

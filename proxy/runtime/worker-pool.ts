@@ -92,6 +92,13 @@ export class WorkerPool {
     return this.#slots.flatMap(({ handle }) => (handle?.isServing === true && handle.isAlive ? [handle] : []))
   }
 
+  /** Every worker serves what is in force. */
+  isWhole(): boolean {
+    const generation = this.#current?.generation ?? 0
+    const serving = this.serving()
+    return serving.length === this.count && serving.every(({ appliedGeneration }) => appliedGeneration === generation)
+  }
+
   /** Resolves when every worker is up. @throws when one of them cannot start. */
   async start(): Promise<void> {
     const failures = await Promise.all(this.#slots.map((slot) => this.#spawn(slot)))
