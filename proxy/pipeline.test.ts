@@ -58,6 +58,7 @@ beforeAll(async () => {
       route('nowhere', undefined, { static: { host: 'no-such-host.invalid', port: 80 } }),
       route('broken', undefined, { invalid: 'secret ns/x not found' }),
       route('dynamic', undefined, { dynamic: {} }),
+      route('runtime', undefined, { agentCore: { agentRuntimeRef: 'demo' } }),
       route('body-rule'),
       route('body-header', {
         transformation: { request: { set: [{ name: 'x-size', expression: 'string(size(request.body))' }] } },
@@ -144,7 +145,8 @@ describe('pipeline', () => {
     ['/empty', 500, 'no valid backends'],
     ['/gone', 500, 'service not found'],
     ['/broken', 500, 'backend does not exist'],
-    ['/dynamic', 500, 'invalid backend type'],
+    ['/runtime', 500, 'invalid backend type'],
+    ['/dynamic', 403, 'destination not allowed'],
     ['/dead', 503, 'upstream call failed'],
     ['/nowhere', 503, 'backends required DNS resolution which failed'],
     ['/slow', 504, 'request timeout'],
