@@ -739,7 +739,7 @@ validate24.errors = vErrors;
 return errors === 0;
 }
 
-const schema11 = {"$id":"ir:///route.yaml","title":"Route","description":"One rule of an HTTPRoute or GRPCRoute on one listener.","type":"object","additionalProperties":false,"required":["key","name","hostnames","matches","backends"],"properties":{"key":{"type":"string","minLength":1,"description":"`{namespace}/{name}.{rule index, 2 digits}.{listener}`"},"listenerKey":{"type":"string","description":"Exactly one of listenerKey, routeGroupKey."},"routeGroupKey":{"type":"string","description":"Set on delegated routes."},"name":{"title":"RouteName","type":"object","additionalProperties":false,"required":["kind","namespace","name"],"properties":{"kind":{"type":"string","enum":["HTTPRoute","GRPCRoute"]},"namespace":{"type":"string"},"name":{"type":"string"},"ruleName":{"type":"string"}}},"createdAt":{"type":"integer","description":"Creation time, seconds since the epoch; older wins a tie."},"hostnames":{"type":"array","items":{"type":"string"}},"matches":{"type":"array","items":{"$ref":"match.yaml"}},"backends":{"type":"array","items":{"$ref":"route-backend.yaml"}},"inlinePolicies":{"$ref":"traffic-payload.yaml"}}};
+const schema11 = {"$id":"ir:///route.yaml","title":"Route","description":"One rule of an HTTPRoute or GRPCRoute on one listener, or the way to the models that it offers.","type":"object","additionalProperties":false,"required":["key","name","hostnames","matches","backends"],"properties":{"key":{"type":"string","minLength":1,"description":"`{namespace}/{name}.{rule index, 2 digits}.{listener}`"},"listenerKey":{"type":"string","description":"Exactly one of listenerKey, routeGroupKey."},"routeGroupKey":{"type":"string","description":"Set on delegated routes."},"name":{"title":"RouteName","type":"object","additionalProperties":false,"required":["kind","namespace","name"],"properties":{"kind":{"type":"string","enum":["HTTPRoute","GRPCRoute","GwModel"]},"namespace":{"type":"string"},"name":{"type":"string"},"ruleName":{"type":"string"}}},"createdAt":{"type":"integer","description":"Creation time, seconds since the epoch; older wins a tie."},"hostnames":{"type":"array","items":{"type":"string"}},"matches":{"type":"array","items":{"$ref":"match.yaml"}},"backends":{"type":"array","items":{"$ref":"route-backend.yaml"}},"inlinePolicies":{"$ref":"traffic-payload.yaml"}}};
 const schema12 = {"$id":"ir:///match.yaml","title":"RouteMatch","description":"All parts must match. An empty match matches everything.","type":"object","additionalProperties":false,"properties":{"path":{"title":"PathMatch","description":"Exactly one field.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"exact":{"type":"string"},"pathPrefix":{"type":"string","description":"Whole segments; a trailing slash is ignored."},"regex":{"type":"string","description":"RE2 syntax; must cover the whole path."}}},"method":{"type":"string"},"headers":{"type":"array","items":{"$ref":"value-match.yaml"}},"query":{"type":"array","items":{"$ref":"value-match.yaml"}}}};
 const schema13 = {"$id":"ir:///value-match.yaml","title":"ValueMatch","type":"object","additionalProperties":false,"required":["name","value"],"properties":{"name":{"type":"string","minLength":1,"description":"Header names are lower case."},"value":{"title":"StringMatch","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"exact":{"type":"string"},"regex":{"type":"string"}}}}};
 
@@ -8816,7 +8816,7 @@ vErrors.push(err14);
 }
 errors++;
 }
-if(!((data4 === "HTTPRoute") || (data4 === "GRPCRoute"))){
+if(!(((data4 === "HTTPRoute") || (data4 === "GRPCRoute")) || (data4 === "GwModel"))){
 const err15 = {instancePath:instancePath+"/name/kind",schemaPath:"#/properties/name/properties/kind/enum",keyword:"enum",params:{allowedValues: schema11.properties.name.properties.kind.enum}};
 if(vErrors === null){
 vErrors = [err15];
@@ -9193,7 +9193,7 @@ validate200.errors = vErrors;
 return errors === 0;
 }
 
-const schema70 = {"$id":"ir:///backend.yaml","title":"Backend","description":"A GwBackend or one generated part of it. Exactly one of static, dynamic, ai, mcp, agentCore, invalid.","type":"object","additionalProperties":false,"required":["key","name"],"properties":{"key":{"type":"string","minLength":1,"description":"`{namespace}/{name}` or `{namespace}/{name}/{target}`"},"name":{"$ref":"object-name.yaml"},"section":{"type":"string","description":"MCP target or provider name when this backend is a generated part."},"static":{"title":"StaticTarget","description":"Either host and port, or unixPath.","type":"object","additionalProperties":false,"properties":{"host":{"type":"string"},"port":{"type":"integer","minimum":1,"maximum":65535},"unixPath":{"type":"string"}}},"a2a":{"type":"boolean","description":"The static target speaks A2A."},"dynamic":{"type":"object","additionalProperties":false,"description":"Destination from the Host header or SNI."},"ai":{"$ref":"ai-backend.yaml"},"mcp":{"$ref":"mcp-backend.yaml"},"agentCore":{"title":"AgentCoreBackend","type":"object","additionalProperties":false,"required":["agentRuntimeRef"],"properties":{"agentRuntimeRef":{"type":"string"},"qualifier":{"type":"string"}}},"invalid":{"type":"string","description":"Why the backend cannot be used; requests fail with 500."},"inlinePolicies":{"$ref":"backend-payload.yaml"}}};
+const schema70 = {"$id":"ir:///backend.yaml","title":"Backend","description":"A GwBackend or one generated part of it. Exactly one of static, dynamic, ai, mcp, models, agentCore, invalid.","type":"object","additionalProperties":false,"required":["key","name"],"properties":{"key":{"type":"string","minLength":1,"description":"`{namespace}/{name}` or `{namespace}/{name}/{target}`"},"name":{"$ref":"object-name.yaml"},"section":{"type":"string","description":"MCP target or provider name when this backend is a generated part."},"static":{"title":"StaticTarget","description":"Either host and port, or unixPath.","type":"object","additionalProperties":false,"properties":{"host":{"type":"string"},"port":{"type":"integer","minimum":1,"maximum":65535},"unixPath":{"type":"string"}}},"a2a":{"type":"boolean","description":"The static target speaks A2A."},"dynamic":{"type":"object","additionalProperties":false,"description":"Destination from the Host header or SNI."},"ai":{"$ref":"ai-backend.yaml"},"mcp":{"$ref":"mcp-backend.yaml"},"models":{"$ref":"models-backend.yaml"},"agentCore":{"title":"AgentCoreBackend","type":"object","additionalProperties":false,"required":["agentRuntimeRef"],"properties":{"agentRuntimeRef":{"type":"string"},"qualifier":{"type":"string"}}},"invalid":{"type":"string","description":"Why the backend cannot be used; requests fail with 500."},"inlinePolicies":{"$ref":"backend-payload.yaml"}}};
 const schema71 = {"$id":"ir:///ai-backend.yaml","title":"AIBackend","type":"object","additionalProperties":false,"required":["groups"],"properties":{"groups":{"description":"Priority order; providers of one group are equal.","type":"array","minItems":1,"items":{"title":"ProviderGroup","type":"object","additionalProperties":false,"required":["providers"],"properties":{"providers":{"type":"array","minItems":1,"items":{"$ref":"ai-provider.yaml"}}}}}}};
 const schema72 = {"$id":"ir:///ai-provider.yaml","title":"AIProvider","type":"object","additionalProperties":false,"required":["name","provider"],"properties":{"name":{"type":"string","minLength":1},"provider":{"title":"ProviderSettings","description":"Exactly one field; what the slots stand for is in the GwBackend reference.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"p1":{"$ref":"model-choice.yaml"},"p4":{"$ref":"model-choice.yaml"},"custom":{"title":"CustomProvider","type":"object","additionalProperties":false,"required":["formats"],"properties":{"model":{"type":"string"},"formats":{"type":"array","minItems":1,"items":{"title":"ProviderFormat","type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","enum":["Completions","Messages","Responses","Embeddings","AnthropicTokenCount","Realtime","Rerank"]},"path":{"type":"string"}}}}}},"unsupported":{"title":"UnsupportedProvider","description":"A provider this version cannot speak to; requests fail with 500 and say so.","type":"object","additionalProperties":false,"required":["slot","message"],"properties":{"slot":{"type":"string"},"message":{"type":"string"}}}}},"hostOverride":{"title":"HostOverride","type":"object","additionalProperties":false,"required":["host","port"],"properties":{"host":{"type":"string"},"port":{"type":"integer","minimum":1,"maximum":65535}}},"backendRef":{"$ref":"backend-reference.yaml"},"pathOverride":{"type":"string"},"pathPrefix":{"type":"string"},"inlinePolicies":{"$ref":"backend-payload.yaml"}}};
 const schema73 = {"$id":"ir:///model-choice.yaml","title":"ModelChoice","type":"object","additionalProperties":false,"properties":{"model":{"type":"string","description":"Overrides the model of the request."}}};
@@ -10257,6 +10257,371 @@ validate215.errors = vErrors;
 return errors === 0;
 }
 
+const schema76 = {"$id":"ir:///models-backend.yaml","title":"ModelsBackend","description":"The models that one listener offers, in the order in which they are tried.","type":"object","additionalProperties":false,"required":["models"],"properties":{"models":{"type":"array","items":{"$ref":"offered-model.yaml"}}}};
+const schema77 = {"$id":"ir:///offered-model.yaml","title":"OfferedModel","description":"A model as clients name it. Exactly one of backend, weighted, conditional.","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1,"description":"A model name, `x*`, `*x` or `*`."},"createdAt":{"type":"integer","description":"Creation time, seconds since the epoch."},"internal":{"type":"boolean","description":"Clients neither see it nor may ask for it."},"authorization":{"description":"Each rule must allow the request by itself.","type":"array","items":{"$ref":"policy/authorization.yaml"}},"backend":{"type":"string","description":"Key of the backend that serves it."},"weighted":{"type":"array","items":{"$ref":"model-target.yaml"}},"conditional":{"description":"The first whose condition holds.","type":"array","items":{"$ref":"model-target.yaml"}}}};
+const schema78 = {"$id":"ir:///model-target.yaml","title":"ModelTarget","description":"What a virtual model may choose.","type":"object","additionalProperties":false,"properties":{"backend":{"type":"string","description":"Key of the backend that serves it; absent: the model is not there."},"model":{"type":"string","description":"Model to ask the backend for."},"authorization":{"description":"Each rule must allow the request by itself.","type":"array","items":{"$ref":"policy/authorization.yaml"}},"weight":{"type":"integer","minimum":0,"maximum":1000000},"when":{"type":"string","description":"CEL; absent: always."}}};
+
+function validate223(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+/*# sourceURL="ir:///model-target.yaml" */;
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!(((((key0 === "backend") || (key0 === "model")) || (key0 === "authorization")) || (key0 === "weight")) || (key0 === "when"))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+if(data.backend !== undefined){
+if(typeof data.backend !== "string"){
+const err1 = {instancePath:instancePath+"/backend",schemaPath:"#/properties/backend/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.model !== undefined){
+if(typeof data.model !== "string"){
+const err2 = {instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.authorization !== undefined){
+let data2 = data.authorization;
+if(Array.isArray(data2)){
+const len0 = data2.length;
+for(let i0=0; i0<len0; i0++){
+if(!(validate81(data2[i0], {instancePath:instancePath+"/authorization/" + i0,parentData:data2,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate81.errors : vErrors.concat(validate81.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err3 = {instancePath:instancePath+"/authorization",schemaPath:"#/properties/authorization/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.weight !== undefined){
+let data4 = data.weight;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+const err4 = {instancePath:instancePath+"/weight",schemaPath:"#/properties/weight/type",keyword:"type",params:{type: "integer"}};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 > 1000000 || isNaN(data4)){
+const err5 = {instancePath:instancePath+"/weight",schemaPath:"#/properties/weight/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000}};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(data4 < 0 || isNaN(data4)){
+const err6 = {instancePath:instancePath+"/weight",schemaPath:"#/properties/weight/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+}
+if(data.when !== undefined){
+if(typeof data.when !== "string"){
+const err7 = {instancePath:instancePath+"/when",schemaPath:"#/properties/when/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+}
+else {
+const err8 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+validate223.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate221(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+/*# sourceURL="ir:///offered-model.yaml" */;
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.name === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "name"}};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(((((((key0 === "name") || (key0 === "createdAt")) || (key0 === "internal")) || (key0 === "authorization")) || (key0 === "backend")) || (key0 === "weighted")) || (key0 === "conditional"))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.name !== undefined){
+let data0 = data.name;
+if(typeof data0 === "string"){
+if(func3(data0) < 1){
+const err2 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1}};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+else {
+const err3 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.createdAt !== undefined){
+let data1 = data.createdAt;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+const err4 = {instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/type",keyword:"type",params:{type: "integer"}};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.internal !== undefined){
+if(typeof data.internal !== "boolean"){
+const err5 = {instancePath:instancePath+"/internal",schemaPath:"#/properties/internal/type",keyword:"type",params:{type: "boolean"}};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.authorization !== undefined){
+let data3 = data.authorization;
+if(Array.isArray(data3)){
+const len0 = data3.length;
+for(let i0=0; i0<len0; i0++){
+if(!(validate81(data3[i0], {instancePath:instancePath+"/authorization/" + i0,parentData:data3,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate81.errors : vErrors.concat(validate81.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/authorization",schemaPath:"#/properties/authorization/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.backend !== undefined){
+if(typeof data.backend !== "string"){
+const err7 = {instancePath:instancePath+"/backend",schemaPath:"#/properties/backend/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data.weighted !== undefined){
+let data6 = data.weighted;
+if(Array.isArray(data6)){
+const len1 = data6.length;
+for(let i1=0; i1<len1; i1++){
+if(!(validate223(data6[i1], {instancePath:instancePath+"/weighted/" + i1,parentData:data6,parentDataProperty:i1,rootData}))){
+vErrors = vErrors === null ? validate223.errors : vErrors.concat(validate223.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/weighted",schemaPath:"#/properties/weighted/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data.conditional !== undefined){
+let data8 = data.conditional;
+if(Array.isArray(data8)){
+const len2 = data8.length;
+for(let i2=0; i2<len2; i2++){
+if(!(validate223(data8[i2], {instancePath:instancePath+"/conditional/" + i2,parentData:data8,parentDataProperty:i2,rootData}))){
+vErrors = vErrors === null ? validate223.errors : vErrors.concat(validate223.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/conditional",schemaPath:"#/properties/conditional/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+}
+else {
+const err10 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+validate221.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate220(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+/*# sourceURL="ir:///models-backend.yaml" */;
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.models === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "models"}};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(key0 === "models")){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.models !== undefined){
+let data0 = data.models;
+if(Array.isArray(data0)){
+const len0 = data0.length;
+for(let i0=0; i0<len0; i0++){
+if(!(validate221(data0[i0], {instancePath:instancePath+"/models/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate221.errors : vErrors.concat(validate221.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err2 = {instancePath:instancePath+"/models",schemaPath:"#/properties/models/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+}
+else {
+const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+validate220.errors = vErrors;
+return errors === 0;
+}
+
 
 function validate204(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///backend.yaml" */;
@@ -10473,10 +10838,16 @@ vErrors = vErrors === null ? validate215.errors : vErrors.concat(validate215.err
 errors = vErrors.length;
 }
 }
+if(data.models !== undefined){
+if(!(validate220(data.models, {instancePath:instancePath+"/models",parentData:data,parentDataProperty:"models",rootData}))){
+vErrors = vErrors === null ? validate220.errors : vErrors.concat(validate220.errors);
+errors = vErrors.length;
+}
+}
 if(data.agentCore !== undefined){
-let data11 = data.agentCore;
-if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
-if(data11.agentRuntimeRef === undefined){
+let data12 = data.agentCore;
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+if(data12.agentRuntimeRef === undefined){
 const err16 = {instancePath:instancePath+"/agentCore",schemaPath:"#/properties/agentCore/required",keyword:"required",params:{missingProperty: "agentRuntimeRef"}};
 if(vErrors === null){
 vErrors = [err16];
@@ -10486,7 +10857,7 @@ vErrors.push(err16);
 }
 errors++;
 }
-for(const key3 in data11){
+for(const key3 in data12){
 if(!((key3 === "agentRuntimeRef") || (key3 === "qualifier"))){
 const err17 = {instancePath:instancePath+"/agentCore",schemaPath:"#/properties/agentCore/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3}};
 if(vErrors === null){
@@ -10498,8 +10869,8 @@ vErrors.push(err17);
 errors++;
 }
 }
-if(data11.agentRuntimeRef !== undefined){
-if(typeof data11.agentRuntimeRef !== "string"){
+if(data12.agentRuntimeRef !== undefined){
+if(typeof data12.agentRuntimeRef !== "string"){
 const err18 = {instancePath:instancePath+"/agentCore/agentRuntimeRef",schemaPath:"#/properties/agentCore/properties/agentRuntimeRef/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err18];
@@ -10510,8 +10881,8 @@ vErrors.push(err18);
 errors++;
 }
 }
-if(data11.qualifier !== undefined){
-if(typeof data11.qualifier !== "string"){
+if(data12.qualifier !== undefined){
+if(typeof data12.qualifier !== "string"){
 const err19 = {instancePath:instancePath+"/agentCore/qualifier",schemaPath:"#/properties/agentCore/properties/qualifier/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err19];
@@ -10567,10 +10938,10 @@ validate204.errors = vErrors;
 return errors === 0;
 }
 
-const schema76 = {"$id":"ir:///policy.yaml","title":"Policy","description":"One field of one policy object on one target. The proxy merges policies by target; the operator does not flatten.","type":"object","additionalProperties":false,"required":["key","name","target","policy"],"properties":{"key":{"type":"string","minLength":1},"name":{"title":"PolicyName","type":"object","additionalProperties":false,"required":["kind","namespace","name"],"properties":{"kind":{"type":"string"},"namespace":{"type":"string"},"name":{"type":"string"}}},"target":{"$ref":"policy-target.yaml"},"phase":{"type":"string","enum":["PreRouting","PostRouting"],"description":"Traffic policies only; absent means PostRouting."},"inheritance":{"type":"string","enum":["Override"],"description":"Locks the fields it sets against more specific levels."},"policy":{"title":"PolicyPayload","description":"Exactly one section holding exactly one field.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"frontend":{"$ref":"frontend-payload.yaml"},"traffic":{"$ref":"traffic-payload.yaml"},"backend":{"$ref":"backend-payload.yaml"}}}}};
-const schema77 = {"$id":"ir:///policy-target.yaml","title":"PolicyTarget","description":"Exactly one field.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"gateway":{"title":"GatewayTarget","type":"object","additionalProperties":false,"required":["namespace","name"],"properties":{"namespace":{"type":"string"},"name":{"type":"string"},"listener":{"type":"string"},"port":{"type":"integer"}}},"listenerSet":{"title":"ListenerSetTarget","type":"object","additionalProperties":false,"required":["namespace","name"],"properties":{"namespace":{"type":"string"},"name":{"type":"string"},"section":{"type":"string"}}},"route":{"title":"RouteTarget","type":"object","additionalProperties":false,"required":["kind","namespace","name"],"properties":{"kind":{"type":"string","enum":["HTTPRoute","GRPCRoute"]},"namespace":{"type":"string"},"name":{"type":"string"},"ruleName":{"type":"string"}}},"service":{"title":"ServiceTarget","type":"object","additionalProperties":false,"required":["hostname","namespace"],"properties":{"hostname":{"type":"string"},"namespace":{"type":"string"},"port":{"type":"integer"}}},"backend":{"title":"BackendTarget","type":"object","additionalProperties":false,"required":["namespace","name"],"properties":{"namespace":{"type":"string"},"name":{"type":"string"},"section":{"type":"string"}}}}};
+const schema79 = {"$id":"ir:///policy.yaml","title":"Policy","description":"One field of one policy object on one target. The proxy merges policies by target; the operator does not flatten.","type":"object","additionalProperties":false,"required":["key","name","target","policy"],"properties":{"key":{"type":"string","minLength":1},"name":{"title":"PolicyName","type":"object","additionalProperties":false,"required":["kind","namespace","name"],"properties":{"kind":{"type":"string"},"namespace":{"type":"string"},"name":{"type":"string"}}},"target":{"$ref":"policy-target.yaml"},"phase":{"type":"string","enum":["PreRouting","PostRouting"],"description":"Traffic policies only; absent means PostRouting."},"inheritance":{"type":"string","enum":["Override"],"description":"Locks the fields it sets against more specific levels."},"policy":{"title":"PolicyPayload","description":"Exactly one section holding exactly one field.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"frontend":{"$ref":"frontend-payload.yaml"},"traffic":{"$ref":"traffic-payload.yaml"},"backend":{"$ref":"backend-payload.yaml"}}}}};
+const schema80 = {"$id":"ir:///policy-target.yaml","title":"PolicyTarget","description":"Exactly one field.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"gateway":{"title":"GatewayTarget","type":"object","additionalProperties":false,"required":["namespace","name"],"properties":{"namespace":{"type":"string"},"name":{"type":"string"},"listener":{"type":"string"},"port":{"type":"integer"}}},"listenerSet":{"title":"ListenerSetTarget","type":"object","additionalProperties":false,"required":["namespace","name"],"properties":{"namespace":{"type":"string"},"name":{"type":"string"},"section":{"type":"string"}}},"route":{"title":"RouteTarget","type":"object","additionalProperties":false,"required":["kind","namespace","name"],"properties":{"kind":{"type":"string","enum":["HTTPRoute","GRPCRoute"]},"namespace":{"type":"string"},"name":{"type":"string"},"ruleName":{"type":"string"}}},"service":{"title":"ServiceTarget","type":"object","additionalProperties":false,"required":["hostname","namespace"],"properties":{"hostname":{"type":"string"},"namespace":{"type":"string"},"port":{"type":"integer"}}},"backend":{"title":"BackendTarget","type":"object","additionalProperties":false,"required":["namespace","name"],"properties":{"namespace":{"type":"string"},"name":{"type":"string"},"section":{"type":"string"}}}}};
 
-function validate223(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate232(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy-target.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -10844,7 +11215,7 @@ vErrors.push(err22);
 errors++;
 }
 if(!((data10 === "HTTPRoute") || (data10 === "GRPCRoute"))){
-const err23 = {instancePath:instancePath+"/route/kind",schemaPath:"#/properties/route/properties/kind/enum",keyword:"enum",params:{allowedValues: schema77.properties.route.properties.kind.enum}};
+const err23 = {instancePath:instancePath+"/route/kind",schemaPath:"#/properties/route/properties/kind/enum",keyword:"enum",params:{allowedValues: schema80.properties.route.properties.kind.enum}};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -11080,20 +11451,20 @@ vErrors.push(err42);
 }
 errors++;
 }
-validate223.errors = vErrors;
+validate232.errors = vErrors;
 return errors === 0;
 }
 
-const schema78 = {"$id":"ir:///frontend-payload.yaml","title":"FrontendPayload","type":"object","additionalProperties":false,"minProperties":1,"properties":{"deny":{"$ref":"policy/deny.yaml"},"http":{"$ref":"policy/frontend-http.yaml"},"accessLog":{"$ref":"policy/access-log.yaml"},"tracing":{"$ref":"policy/tracing.yaml"},"metrics":{"$ref":"policy/metrics.yaml"},"networkAuthorization":{"$ref":"policy/authorization.yaml"},"tls":{"$ref":"policy/frontend-tls.yaml"},"tcp":{"$ref":"policy/frontend-tcp.yaml"},"connect":{"$ref":"policy/frontend-connect.yaml"},"proxyProtocol":{"$ref":"policy/frontend-proxy-protocol.yaml"}}};
-const schema79 = {"$id":"ir:///policy/frontend-http.yaml","title":"FrontendHTTP","type":"object","additionalProperties":false,"properties":{"bufferBytesMax":{"type":"integer","minimum":1,"description":"Default 2 MiB."},"http1HeadersMax":{"type":"integer","minimum":1,"maximum":4096,"description":"Default 100."},"http1IdleTimeoutMs":{"type":"integer","minimum":1,"description":"Default 10 minutes."},"http1HeaderCase":{"type":"string","enum":["Lowercase","Preserve"]},"maxConnectionDurationMs":{"type":"integer","minimum":1},"http2WindowBytes":{"type":"integer","minimum":1,"maximum":2147483647,"description":"Of one stream. Default 65535."},"http2ConnectionWindowBytes":{"type":"integer","minimum":65535,"maximum":2147483647,"description":"Default 1 MiB."},"http2FrameBytes":{"type":"integer","minimum":16384,"maximum":16777215,"description":"Default 16 KiB."},"http2HeaderBytesMax":{"type":"integer","minimum":1,"maximum":1048576,"description":"Default 16 KiB."},"http2KeepaliveIntervalMs":{"type":"integer","minimum":1,"description":"Absent means no pings."},"http2KeepaliveTimeoutMs":{"type":"integer","minimum":1,"description":"Default 20 seconds."}}};
+const schema81 = {"$id":"ir:///frontend-payload.yaml","title":"FrontendPayload","type":"object","additionalProperties":false,"minProperties":1,"properties":{"deny":{"$ref":"policy/deny.yaml"},"http":{"$ref":"policy/frontend-http.yaml"},"accessLog":{"$ref":"policy/access-log.yaml"},"tracing":{"$ref":"policy/tracing.yaml"},"metrics":{"$ref":"policy/metrics.yaml"},"networkAuthorization":{"$ref":"policy/authorization.yaml"},"tls":{"$ref":"policy/frontend-tls.yaml"},"tcp":{"$ref":"policy/frontend-tcp.yaml"},"connect":{"$ref":"policy/frontend-connect.yaml"},"proxyProtocol":{"$ref":"policy/frontend-proxy-protocol.yaml"}}};
+const schema82 = {"$id":"ir:///policy/frontend-http.yaml","title":"FrontendHTTP","type":"object","additionalProperties":false,"properties":{"bufferBytesMax":{"type":"integer","minimum":1,"description":"Default 2 MiB."},"http1HeadersMax":{"type":"integer","minimum":1,"maximum":4096,"description":"Default 100."},"http1IdleTimeoutMs":{"type":"integer","minimum":1,"description":"Default 10 minutes."},"http1HeaderCase":{"type":"string","enum":["Lowercase","Preserve"]},"maxConnectionDurationMs":{"type":"integer","minimum":1},"http2WindowBytes":{"type":"integer","minimum":1,"maximum":2147483647,"description":"Of one stream. Default 65535."},"http2ConnectionWindowBytes":{"type":"integer","minimum":65535,"maximum":2147483647,"description":"Default 1 MiB."},"http2FrameBytes":{"type":"integer","minimum":16384,"maximum":16777215,"description":"Default 16 KiB."},"http2HeaderBytesMax":{"type":"integer","minimum":1,"maximum":1048576,"description":"Default 16 KiB."},"http2KeepaliveIntervalMs":{"type":"integer","minimum":1,"description":"Absent means no pings."},"http2KeepaliveTimeoutMs":{"type":"integer","minimum":1,"description":"Default 20 seconds."}}};
 
-function validate227(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate236(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/frontend-http.yaml" */;
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func2.call(schema79.properties, key0))){
+if(!(func2.call(schema82.properties, key0))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
 if(vErrors === null){
 vErrors = [err0];
@@ -11202,7 +11573,7 @@ vErrors.push(err8);
 errors++;
 }
 if(!((data3 === "Lowercase") || (data3 === "Preserve"))){
-const err9 = {instancePath:instancePath+"/http1HeaderCase",schemaPath:"#/properties/http1HeaderCase/enum",keyword:"enum",params:{allowedValues: schema79.properties.http1HeaderCase.enum}};
+const err9 = {instancePath:instancePath+"/http1HeaderCase",schemaPath:"#/properties/http1HeaderCase/enum",keyword:"enum",params:{allowedValues: schema82.properties.http1HeaderCase.enum}};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -11438,14 +11809,14 @@ vErrors.push(err28);
 }
 errors++;
 }
-validate227.errors = vErrors;
+validate236.errors = vErrors;
 return errors === 0;
 }
 
-const schema80 = {"$id":"ir:///policy/access-log.yaml","title":"AccessLog","type":"object","additionalProperties":false,"properties":{"filter":{"type":"string","description":"CEL; logs only when true."},"add":{"type":"array","items":{"$ref":"named-expression.yaml"}},"remove":{"type":"array","items":{"type":"string"}},"otlp":{"title":"OtlpAccessLog","description":"Sent besides the line; has nothing of the fields above.","type":"object","additionalProperties":false,"required":["target"],"properties":{"target":{"$ref":"otlp-target.yaml"},"filter":{"type":"string","description":"CEL; sends only when true."},"add":{"type":"array","items":{"$ref":"named-expression.yaml"}},"remove":{"type":"array","items":{"type":"string"}}}}}};
-const schema81 = {"$id":"ir:///policy/otlp-target.yaml","title":"OtlpTarget","description":"A collector of the OpenTelemetry protocol and how it is called.","type":"object","additionalProperties":false,"required":["service","protocol"],"properties":{"service":{"$ref":"../backend-reference.yaml"},"protocol":{"type":"string","enum":["GRPC","HTTP"]},"path":{"type":"string","description":"HTTP only; the default path of the signal when unset."}}};
+const schema83 = {"$id":"ir:///policy/access-log.yaml","title":"AccessLog","type":"object","additionalProperties":false,"properties":{"filter":{"type":"string","description":"CEL; logs only when true."},"add":{"type":"array","items":{"$ref":"named-expression.yaml"}},"remove":{"type":"array","items":{"type":"string"}},"otlp":{"title":"OtlpAccessLog","description":"Sent besides the line; has nothing of the fields above.","type":"object","additionalProperties":false,"required":["target"],"properties":{"target":{"$ref":"otlp-target.yaml"},"filter":{"type":"string","description":"CEL; sends only when true."},"add":{"type":"array","items":{"$ref":"named-expression.yaml"}},"remove":{"type":"array","items":{"type":"string"}}}}}};
+const schema84 = {"$id":"ir:///policy/otlp-target.yaml","title":"OtlpTarget","description":"A collector of the OpenTelemetry protocol and how it is called.","type":"object","additionalProperties":false,"required":["service","protocol"],"properties":{"service":{"$ref":"../backend-reference.yaml"},"protocol":{"type":"string","enum":["GRPC","HTTP"]},"path":{"type":"string","description":"HTTP only; the default path of the signal when unset."}}};
 
-function validate231(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate240(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/otlp-target.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -11501,7 +11872,7 @@ vErrors.push(err3);
 errors++;
 }
 if(!((data1 === "GRPC") || (data1 === "HTTP"))){
-const err4 = {instancePath:instancePath+"/protocol",schemaPath:"#/properties/protocol/enum",keyword:"enum",params:{allowedValues: schema81.properties.protocol.enum}};
+const err4 = {instancePath:instancePath+"/protocol",schemaPath:"#/properties/protocol/enum",keyword:"enum",params:{allowedValues: schema84.properties.protocol.enum}};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -11534,12 +11905,12 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate231.errors = vErrors;
+validate240.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate229(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate238(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/access-log.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -11644,8 +12015,8 @@ errors++;
 }
 }
 if(data5.target !== undefined){
-if(!(validate231(data5.target, {instancePath:instancePath+"/otlp/target",parentData:data5,parentDataProperty:"target",rootData}))){
-vErrors = vErrors === null ? validate231.errors : vErrors.concat(validate231.errors);
+if(!(validate240(data5.target, {instancePath:instancePath+"/otlp/target",parentData:data5,parentDataProperty:"target",rootData}))){
+vErrors = vErrors === null ? validate240.errors : vErrors.concat(validate240.errors);
 errors = vErrors.length;
 }
 }
@@ -11734,13 +12105,13 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate229.errors = vErrors;
+validate238.errors = vErrors;
 return errors === 0;
 }
 
-const schema82 = {"$id":"ir:///policy/tracing.yaml","title":"Tracing","description":"Spans of requests, sent to a collector.","type":"object","additionalProperties":false,"required":["target"],"properties":{"target":{"$ref":"otlp-target.yaml"},"randomSampling":{"type":"string","description":"CEL, share or boolean, for requests without a trace; unset: none."},"clientSampling":{"type":"string","description":"CEL, share or boolean, for requests with a trace; unset: all."},"filter":{"type":"string","description":"CEL at the end of the request; sends only when true."},"add":{"type":"array","items":{"$ref":"named-expression.yaml"}},"remove":{"type":"array","items":{"type":"string"}},"resources":{"description":"Attributes of the resource; CEL, evaluated once.","type":"array","items":{"$ref":"named-expression.yaml"}}}};
+const schema85 = {"$id":"ir:///policy/tracing.yaml","title":"Tracing","description":"Spans of requests, sent to a collector.","type":"object","additionalProperties":false,"required":["target"],"properties":{"target":{"$ref":"otlp-target.yaml"},"randomSampling":{"type":"string","description":"CEL, share or boolean, for requests without a trace; unset: none."},"clientSampling":{"type":"string","description":"CEL, share or boolean, for requests with a trace; unset: all."},"filter":{"type":"string","description":"CEL at the end of the request; sends only when true."},"add":{"type":"array","items":{"$ref":"named-expression.yaml"}},"remove":{"type":"array","items":{"type":"string"}},"resources":{"description":"Attributes of the resource; CEL, evaluated once.","type":"array","items":{"$ref":"named-expression.yaml"}}}};
 
-function validate236(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate245(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/tracing.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -11768,8 +12139,8 @@ errors++;
 }
 }
 if(data.target !== undefined){
-if(!(validate231(data.target, {instancePath:instancePath+"/target",parentData:data,parentDataProperty:"target",rootData}))){
-vErrors = vErrors === null ? validate231.errors : vErrors.concat(validate231.errors);
+if(!(validate240(data.target, {instancePath:instancePath+"/target",parentData:data,parentDataProperty:"target",rootData}))){
+vErrors = vErrors === null ? validate240.errors : vErrors.concat(validate240.errors);
 errors = vErrors.length;
 }
 }
@@ -11892,13 +12263,13 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate236.errors = vErrors;
+validate245.errors = vErrors;
 return errors === 0;
 }
 
-const schema83 = {"$id":"ir:///policy/metrics.yaml","title":"Metrics","type":"object","additionalProperties":false,"required":["add"],"properties":{"add":{"description":"Labels of every metric of a request; CEL.","type":"array","minItems":1,"items":{"$ref":"named-expression.yaml"}}}};
+const schema86 = {"$id":"ir:///policy/metrics.yaml","title":"Metrics","type":"object","additionalProperties":false,"required":["add"],"properties":{"add":{"description":"Labels of every metric of a request; CEL.","type":"array","minItems":1,"items":{"$ref":"named-expression.yaml"}}}};
 
-function validate241(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate250(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/metrics.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -11968,13 +12339,13 @@ vErrors.push(err4);
 }
 errors++;
 }
-validate241.errors = vErrors;
+validate250.errors = vErrors;
 return errors === 0;
 }
 
-const schema84 = {"$id":"ir:///policy/frontend-tls.yaml","title":"FrontendTLS","description":"Handshakes of TLS listeners.","type":"object","additionalProperties":false,"properties":{"handshakeTimeoutMs":{"type":"integer","minimum":1,"description":"Default 15 seconds."},"alpnProtocols":{"description":"In order of preference; protocols the proxy does not speak are never offered.","type":"array","items":{"type":"string","minLength":1,"maxLength":64}},"minProtocolVersion":{"type":"string","enum":["1.2","1.3"]},"maxProtocolVersion":{"type":"string","enum":["1.2","1.3"]},"cipherSuites":{"type":"array","items":{"type":"string","minLength":1}},"keyExchangeGroups":{"type":"array","items":{"$ref":"key-exchange-group.yaml"}}}};
+const schema87 = {"$id":"ir:///policy/frontend-tls.yaml","title":"FrontendTLS","description":"Handshakes of TLS listeners.","type":"object","additionalProperties":false,"properties":{"handshakeTimeoutMs":{"type":"integer","minimum":1,"description":"Default 15 seconds."},"alpnProtocols":{"description":"In order of preference; protocols the proxy does not speak are never offered.","type":"array","items":{"type":"string","minLength":1,"maxLength":64}},"minProtocolVersion":{"type":"string","enum":["1.2","1.3"]},"maxProtocolVersion":{"type":"string","enum":["1.2","1.3"]},"cipherSuites":{"type":"array","items":{"type":"string","minLength":1}},"keyExchangeGroups":{"type":"array","items":{"$ref":"key-exchange-group.yaml"}}}};
 
-function validate245(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate254(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/frontend-tls.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -12080,7 +12451,7 @@ vErrors.push(err7);
 errors++;
 }
 if(!((data3 === "1.2") || (data3 === "1.3"))){
-const err8 = {instancePath:instancePath+"/minProtocolVersion",schemaPath:"#/properties/minProtocolVersion/enum",keyword:"enum",params:{allowedValues: schema84.properties.minProtocolVersion.enum}};
+const err8 = {instancePath:instancePath+"/minProtocolVersion",schemaPath:"#/properties/minProtocolVersion/enum",keyword:"enum",params:{allowedValues: schema87.properties.minProtocolVersion.enum}};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -12103,7 +12474,7 @@ vErrors.push(err9);
 errors++;
 }
 if(!((data4 === "1.2") || (data4 === "1.3"))){
-const err10 = {instancePath:instancePath+"/maxProtocolVersion",schemaPath:"#/properties/maxProtocolVersion/enum",keyword:"enum",params:{allowedValues: schema84.properties.maxProtocolVersion.enum}};
+const err10 = {instancePath:instancePath+"/maxProtocolVersion",schemaPath:"#/properties/maxProtocolVersion/enum",keyword:"enum",params:{allowedValues: schema87.properties.maxProtocolVersion.enum}};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -12187,13 +12558,13 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate245.errors = vErrors;
+validate254.errors = vErrors;
 return errors === 0;
 }
 
-const schema85 = {"$id":"ir:///policy/frontend-tcp.yaml","title":"FrontendTCP","type":"object","additionalProperties":false,"properties":{"keepalive":{"$ref":"keepalive.yaml"}}};
+const schema88 = {"$id":"ir:///policy/frontend-tcp.yaml","title":"FrontendTCP","type":"object","additionalProperties":false,"properties":{"keepalive":{"$ref":"keepalive.yaml"}}};
 
-function validate248(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate257(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/frontend-tcp.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -12227,13 +12598,13 @@ vErrors.push(err1);
 }
 errors++;
 }
-validate248.errors = vErrors;
+validate257.errors = vErrors;
 return errors === 0;
 }
 
-const schema86 = {"$id":"ir:///policy/frontend-connect.yaml","title":"FrontendConnect","description":"What becomes of requests with method CONNECT; absent means Deny.","type":"object","additionalProperties":false,"required":["mode"],"properties":{"mode":{"type":"string","enum":["Deny","Route","Tunnel"]}}};
+const schema89 = {"$id":"ir:///policy/frontend-connect.yaml","title":"FrontendConnect","description":"What becomes of requests with method CONNECT; absent means Deny.","type":"object","additionalProperties":false,"required":["mode"],"properties":{"mode":{"type":"string","enum":["Deny","Route","Tunnel"]}}};
 
-function validate251(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate260(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/frontend-connect.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -12273,7 +12644,7 @@ vErrors.push(err2);
 errors++;
 }
 if(!(((data0 === "Deny") || (data0 === "Route")) || (data0 === "Tunnel"))){
-const err3 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/enum",keyword:"enum",params:{allowedValues: schema86.properties.mode.enum}};
+const err3 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/enum",keyword:"enum",params:{allowedValues: schema89.properties.mode.enum}};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -12294,13 +12665,13 @@ vErrors.push(err4);
 }
 errors++;
 }
-validate251.errors = vErrors;
+validate260.errors = vErrors;
 return errors === 0;
 }
 
-const schema87 = {"$id":"ir:///policy/frontend-proxy-protocol.yaml","title":"FrontendProxyProtocol","description":"The header of the PROXY protocol at the beginning of connections.","type":"object","additionalProperties":false,"required":["version","mode"],"properties":{"version":{"type":"string","enum":["V1","V2","All"]},"mode":{"type":"string","enum":["Strict","Optional"]}}};
+const schema90 = {"$id":"ir:///policy/frontend-proxy-protocol.yaml","title":"FrontendProxyProtocol","description":"The header of the PROXY protocol at the beginning of connections.","type":"object","additionalProperties":false,"required":["version","mode"],"properties":{"version":{"type":"string","enum":["V1","V2","All"]},"mode":{"type":"string","enum":["Strict","Optional"]}}};
 
-function validate253(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate262(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/frontend-proxy-protocol.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -12350,7 +12721,7 @@ vErrors.push(err3);
 errors++;
 }
 if(!(((data0 === "V1") || (data0 === "V2")) || (data0 === "All"))){
-const err4 = {instancePath:instancePath+"/version",schemaPath:"#/properties/version/enum",keyword:"enum",params:{allowedValues: schema87.properties.version.enum}};
+const err4 = {instancePath:instancePath+"/version",schemaPath:"#/properties/version/enum",keyword:"enum",params:{allowedValues: schema90.properties.version.enum}};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -12373,7 +12744,7 @@ vErrors.push(err5);
 errors++;
 }
 if(!((data1 === "Strict") || (data1 === "Optional"))){
-const err6 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/enum",keyword:"enum",params:{allowedValues: schema87.properties.mode.enum}};
+const err6 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/enum",keyword:"enum",params:{allowedValues: schema90.properties.mode.enum}};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -12394,12 +12765,12 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate253.errors = vErrors;
+validate262.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate225(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate234(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///frontend-payload.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -12415,7 +12786,7 @@ vErrors.push(err0);
 errors++;
 }
 for(const key0 in data){
-if(!(func2.call(schema78.properties, key0))){
+if(!(func2.call(schema81.properties, key0))){
 const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
 if(vErrors === null){
 vErrors = [err1];
@@ -12433,26 +12804,26 @@ errors = vErrors.length;
 }
 }
 if(data.http !== undefined){
-if(!(validate227(data.http, {instancePath:instancePath+"/http",parentData:data,parentDataProperty:"http",rootData}))){
-vErrors = vErrors === null ? validate227.errors : vErrors.concat(validate227.errors);
-errors = vErrors.length;
-}
-}
-if(data.accessLog !== undefined){
-if(!(validate229(data.accessLog, {instancePath:instancePath+"/accessLog",parentData:data,parentDataProperty:"accessLog",rootData}))){
-vErrors = vErrors === null ? validate229.errors : vErrors.concat(validate229.errors);
-errors = vErrors.length;
-}
-}
-if(data.tracing !== undefined){
-if(!(validate236(data.tracing, {instancePath:instancePath+"/tracing",parentData:data,parentDataProperty:"tracing",rootData}))){
+if(!(validate236(data.http, {instancePath:instancePath+"/http",parentData:data,parentDataProperty:"http",rootData}))){
 vErrors = vErrors === null ? validate236.errors : vErrors.concat(validate236.errors);
 errors = vErrors.length;
 }
 }
+if(data.accessLog !== undefined){
+if(!(validate238(data.accessLog, {instancePath:instancePath+"/accessLog",parentData:data,parentDataProperty:"accessLog",rootData}))){
+vErrors = vErrors === null ? validate238.errors : vErrors.concat(validate238.errors);
+errors = vErrors.length;
+}
+}
+if(data.tracing !== undefined){
+if(!(validate245(data.tracing, {instancePath:instancePath+"/tracing",parentData:data,parentDataProperty:"tracing",rootData}))){
+vErrors = vErrors === null ? validate245.errors : vErrors.concat(validate245.errors);
+errors = vErrors.length;
+}
+}
 if(data.metrics !== undefined){
-if(!(validate241(data.metrics, {instancePath:instancePath+"/metrics",parentData:data,parentDataProperty:"metrics",rootData}))){
-vErrors = vErrors === null ? validate241.errors : vErrors.concat(validate241.errors);
+if(!(validate250(data.metrics, {instancePath:instancePath+"/metrics",parentData:data,parentDataProperty:"metrics",rootData}))){
+vErrors = vErrors === null ? validate250.errors : vErrors.concat(validate250.errors);
 errors = vErrors.length;
 }
 }
@@ -12463,26 +12834,26 @@ errors = vErrors.length;
 }
 }
 if(data.tls !== undefined){
-if(!(validate245(data.tls, {instancePath:instancePath+"/tls",parentData:data,parentDataProperty:"tls",rootData}))){
-vErrors = vErrors === null ? validate245.errors : vErrors.concat(validate245.errors);
+if(!(validate254(data.tls, {instancePath:instancePath+"/tls",parentData:data,parentDataProperty:"tls",rootData}))){
+vErrors = vErrors === null ? validate254.errors : vErrors.concat(validate254.errors);
 errors = vErrors.length;
 }
 }
 if(data.tcp !== undefined){
-if(!(validate248(data.tcp, {instancePath:instancePath+"/tcp",parentData:data,parentDataProperty:"tcp",rootData}))){
-vErrors = vErrors === null ? validate248.errors : vErrors.concat(validate248.errors);
+if(!(validate257(data.tcp, {instancePath:instancePath+"/tcp",parentData:data,parentDataProperty:"tcp",rootData}))){
+vErrors = vErrors === null ? validate257.errors : vErrors.concat(validate257.errors);
 errors = vErrors.length;
 }
 }
 if(data.connect !== undefined){
-if(!(validate251(data.connect, {instancePath:instancePath+"/connect",parentData:data,parentDataProperty:"connect",rootData}))){
-vErrors = vErrors === null ? validate251.errors : vErrors.concat(validate251.errors);
+if(!(validate260(data.connect, {instancePath:instancePath+"/connect",parentData:data,parentDataProperty:"connect",rootData}))){
+vErrors = vErrors === null ? validate260.errors : vErrors.concat(validate260.errors);
 errors = vErrors.length;
 }
 }
 if(data.proxyProtocol !== undefined){
-if(!(validate253(data.proxyProtocol, {instancePath:instancePath+"/proxyProtocol",parentData:data,parentDataProperty:"proxyProtocol",rootData}))){
-vErrors = vErrors === null ? validate253.errors : vErrors.concat(validate253.errors);
+if(!(validate262(data.proxyProtocol, {instancePath:instancePath+"/proxyProtocol",parentData:data,parentDataProperty:"proxyProtocol",rootData}))){
+vErrors = vErrors === null ? validate262.errors : vErrors.concat(validate262.errors);
 errors = vErrors.length;
 }
 }
@@ -12497,12 +12868,12 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate225.errors = vErrors;
+validate234.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate222(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate231(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -12678,8 +13049,8 @@ errors++;
 }
 }
 if(data.target !== undefined){
-if(!(validate223(data.target, {instancePath:instancePath+"/target",parentData:data,parentDataProperty:"target",rootData}))){
-vErrors = vErrors === null ? validate223.errors : vErrors.concat(validate223.errors);
+if(!(validate232(data.target, {instancePath:instancePath+"/target",parentData:data,parentDataProperty:"target",rootData}))){
+vErrors = vErrors === null ? validate232.errors : vErrors.concat(validate232.errors);
 errors = vErrors.length;
 }
 }
@@ -12696,7 +13067,7 @@ vErrors.push(err15);
 errors++;
 }
 if(!((data6 === "PreRouting") || (data6 === "PostRouting"))){
-const err16 = {instancePath:instancePath+"/phase",schemaPath:"#/properties/phase/enum",keyword:"enum",params:{allowedValues: schema76.properties.phase.enum}};
+const err16 = {instancePath:instancePath+"/phase",schemaPath:"#/properties/phase/enum",keyword:"enum",params:{allowedValues: schema79.properties.phase.enum}};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -12719,7 +13090,7 @@ vErrors.push(err17);
 errors++;
 }
 if(!(data7 === "Override")){
-const err18 = {instancePath:instancePath+"/inheritance",schemaPath:"#/properties/inheritance/enum",keyword:"enum",params:{allowedValues: schema76.properties.inheritance.enum}};
+const err18 = {instancePath:instancePath+"/inheritance",schemaPath:"#/properties/inheritance/enum",keyword:"enum",params:{allowedValues: schema79.properties.inheritance.enum}};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -12765,8 +13136,8 @@ errors++;
 }
 }
 if(data8.frontend !== undefined){
-if(!(validate225(data8.frontend, {instancePath:instancePath+"/policy/frontend",parentData:data8,parentDataProperty:"frontend",rootData}))){
-vErrors = vErrors === null ? validate225.errors : vErrors.concat(validate225.errors);
+if(!(validate234(data8.frontend, {instancePath:instancePath+"/policy/frontend",parentData:data8,parentDataProperty:"frontend",rootData}))){
+vErrors = vErrors === null ? validate234.errors : vErrors.concat(validate234.errors);
 errors = vErrors.length;
 }
 }
@@ -12805,13 +13176,13 @@ vErrors.push(err23);
 }
 errors++;
 }
-validate222.errors = vErrors;
+validate231.errors = vErrors;
 return errors === 0;
 }
 
-const schema88 = {"$id":"ir:///service.yaml","title":"Service","type":"object","additionalProperties":false,"required":["name","namespace","hostname","ports"],"properties":{"name":{"type":"string"},"namespace":{"type":"string"},"hostname":{"type":"string","description":"`{name}.{namespace}.svc.{cluster domain}`"},"ports":{"type":"array","items":{"title":"ServicePort","type":"object","additionalProperties":false,"required":["port"],"properties":{"port":{"type":"integer","minimum":1,"maximum":65535},"name":{"type":"string"},"appProtocol":{"type":"string"}}}}}};
+const schema91 = {"$id":"ir:///service.yaml","title":"Service","type":"object","additionalProperties":false,"required":["name","namespace","hostname","ports"],"properties":{"name":{"type":"string"},"namespace":{"type":"string"},"hostname":{"type":"string","description":"`{name}.{namespace}.svc.{cluster domain}`"},"ports":{"type":"array","items":{"title":"ServicePort","type":"object","additionalProperties":false,"required":["port"],"properties":{"port":{"type":"integer","minimum":1,"maximum":65535},"name":{"type":"string"},"appProtocol":{"type":"string"}}}}}};
 
-function validate259(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate268(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///service.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -13027,13 +13398,13 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate259.errors = vErrors;
+validate268.errors = vErrors;
 return errors === 0;
 }
 
-const schema89 = {"$id":"ir:///workload.yaml","title":"Workload","description":"One endpoint address and the Service ports it serves.","type":"object","additionalProperties":false,"required":["uid","addresses","healthy","services"],"properties":{"uid":{"type":"string","minLength":1},"name":{"type":"string"},"namespace":{"type":"string"},"addresses":{"type":"array","minItems":1,"items":{"type":"string"}},"node":{"type":"string"},"zone":{"type":"string"},"healthy":{"type":"boolean"},"services":{"type":"array","items":{"title":"WorkloadService","type":"object","additionalProperties":false,"required":["hostname","namespace","ports"],"properties":{"hostname":{"type":"string"},"namespace":{"type":"string"},"ports":{"type":"array","items":{"title":"WorkloadPort","type":"object","additionalProperties":false,"required":["port","targetPort"],"properties":{"port":{"type":"integer","description":"Service port."},"targetPort":{"type":"integer","minimum":1,"maximum":65535}}}}}}}}};
+const schema92 = {"$id":"ir:///workload.yaml","title":"Workload","description":"One endpoint address and the Service ports it serves.","type":"object","additionalProperties":false,"required":["uid","addresses","healthy","services"],"properties":{"uid":{"type":"string","minLength":1},"name":{"type":"string"},"namespace":{"type":"string"},"addresses":{"type":"array","minItems":1,"items":{"type":"string"}},"node":{"type":"string"},"zone":{"type":"string"},"healthy":{"type":"boolean"},"services":{"type":"array","items":{"title":"WorkloadService","type":"object","additionalProperties":false,"required":["hostname","namespace","ports"],"properties":{"hostname":{"type":"string"},"namespace":{"type":"string"},"ports":{"type":"array","items":{"title":"WorkloadPort","type":"object","additionalProperties":false,"required":["port","targetPort"],"properties":{"port":{"type":"integer","description":"Service port."},"targetPort":{"type":"integer","minimum":1,"maximum":65535}}}}}}}}};
 
-function validate261(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate270(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///workload.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -13432,7 +13803,7 @@ vErrors.push(err32);
 }
 errors++;
 }
-validate261.errors = vErrors;
+validate270.errors = vErrors;
 return errors === 0;
 }
 
@@ -13682,8 +14053,8 @@ let data11 = data.policies;
 if(Array.isArray(data11)){
 const len5 = data11.length;
 for(let i5=0; i5<len5; i5++){
-if(!(validate222(data11[i5], {instancePath:instancePath+"/policies/" + i5,parentData:data11,parentDataProperty:i5,rootData}))){
-vErrors = vErrors === null ? validate222.errors : vErrors.concat(validate222.errors);
+if(!(validate231(data11[i5], {instancePath:instancePath+"/policies/" + i5,parentData:data11,parentDataProperty:i5,rootData}))){
+vErrors = vErrors === null ? validate231.errors : vErrors.concat(validate231.errors);
 errors = vErrors.length;
 }
 }
@@ -13704,8 +14075,8 @@ let data13 = data.services;
 if(Array.isArray(data13)){
 const len6 = data13.length;
 for(let i6=0; i6<len6; i6++){
-if(!(validate259(data13[i6], {instancePath:instancePath+"/services/" + i6,parentData:data13,parentDataProperty:i6,rootData}))){
-vErrors = vErrors === null ? validate259.errors : vErrors.concat(validate259.errors);
+if(!(validate268(data13[i6], {instancePath:instancePath+"/services/" + i6,parentData:data13,parentDataProperty:i6,rootData}))){
+vErrors = vErrors === null ? validate268.errors : vErrors.concat(validate268.errors);
 errors = vErrors.length;
 }
 }
@@ -13726,8 +14097,8 @@ let data15 = data.workloads;
 if(Array.isArray(data15)){
 const len7 = data15.length;
 for(let i7=0; i7<len7; i7++){
-if(!(validate261(data15[i7], {instancePath:instancePath+"/workloads/" + i7,parentData:data15,parentDataProperty:i7,rootData}))){
-vErrors = vErrors === null ? validate261.errors : vErrors.concat(validate261.errors);
+if(!(validate270(data15[i7], {instancePath:instancePath+"/workloads/" + i7,parentData:data15,parentDataProperty:i7,rootData}))){
+vErrors = vErrors === null ? validate270.errors : vErrors.concat(validate270.errors);
 errors = vErrors.length;
 }
 }

@@ -110,7 +110,7 @@ export interface ClientValidation {
   caCertificates: string
 }
 /**
- * One rule of an HTTPRoute or GRPCRoute on one listener.
+ * One rule of an HTTPRoute or GRPCRoute on one listener, or the way to the models that it offers.
  */
 export interface Route {
   /**
@@ -136,7 +136,7 @@ export interface Route {
   inlinePolicies?: TrafficPayload
 }
 export interface RouteName {
-  kind: 'HTTPRoute' | 'GRPCRoute'
+  kind: 'HTTPRoute' | 'GRPCRoute' | 'GwModel'
   namespace: string
   name: string
   ruleName?: string
@@ -906,7 +906,7 @@ export interface TCPRoute {
   backends: RouteBackend[]
 }
 /**
- * A GwBackend or one generated part of it. Exactly one of static, dynamic, ai, mcp, agentCore, invalid.
+ * A GwBackend or one generated part of it. Exactly one of static, dynamic, ai, mcp, models, agentCore, invalid.
  */
 export interface Backend {
   /**
@@ -929,6 +929,7 @@ export interface Backend {
   dynamic?: {}
   ai?: AIBackend
   mcp?: MCPBackend
+  models?: ModelsBackend
   agentCore?: AgentCoreBackend
   /**
    * Why the backend cannot be used; requests fail with 500.
@@ -1029,6 +1030,64 @@ export interface StdioTarget {
   env?: {
     [k: string]: string
   }
+}
+/**
+ * The models that one listener offers, in the order in which they are tried.
+ */
+export interface ModelsBackend {
+  models: OfferedModel[]
+}
+/**
+ * A model as clients name it. Exactly one of backend, weighted, conditional.
+ */
+export interface OfferedModel {
+  /**
+   * A model name, `x*`, `*x` or `*`.
+   */
+  name: string
+  /**
+   * Creation time, seconds since the epoch.
+   */
+  createdAt?: number
+  /**
+   * Clients neither see it nor may ask for it.
+   */
+  internal?: boolean
+  /**
+   * Each rule must allow the request by itself.
+   */
+  authorization?: Authorization[]
+  /**
+   * Key of the backend that serves it.
+   */
+  backend?: string
+  weighted?: ModelTarget[]
+  /**
+   * The first whose condition holds.
+   */
+  conditional?: ModelTarget[]
+}
+/**
+ * What a virtual model may choose.
+ */
+export interface ModelTarget {
+  /**
+   * Key of the backend that serves it; absent: the model is not there.
+   */
+  backend?: string
+  /**
+   * Model to ask the backend for.
+   */
+  model?: string
+  /**
+   * Each rule must allow the request by itself.
+   */
+  authorization?: Authorization[]
+  weight?: number
+  /**
+   * CEL; absent: always.
+   */
+  when?: string
 }
 export interface AgentCoreBackend {
   agentRuntimeRef: string

@@ -1,5 +1,5 @@
 // What the proxy of this version runs. Statuses promise nothing beyond this list; extend it with the proxy.
-import { GATEWAY_GROUP } from './groups.ts'
+import { GATEWAY_GROUP, GW_GROUP } from './groups.ts'
 import type { RouteGroupKind } from '../status/object-status.ts'
 
 export type ListenerProtocol = 'HTTP' | 'HTTPS' | 'TLS' | 'TCP'
@@ -13,6 +13,12 @@ export const ROUTE_KINDS: { readonly [P in ListenerProtocol]: readonly RouteGrou
   HTTPS: [gatewayKind('HTTPRoute'), gatewayKind('GRPCRoute')],
   TLS: [gatewayKind('TLSRoute')],
   TCP: [gatewayKind('TCPRoute')],
+}
+
+/** Taken by listeners that list it in allowedRoutes.kinds; others do not have it. */
+export const LISTED_KINDS: { readonly [P in ListenerProtocol]?: readonly RouteGroupKind[] } = {
+  HTTP: [{ group: GW_GROUP, kind: 'GwModel' }],
+  HTTPS: [{ group: GW_GROUP, kind: 'GwModel' }],
 }
 
 /** Gateway API feature names that hold for this version, sorted. */

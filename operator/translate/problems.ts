@@ -15,6 +15,7 @@ export function collectProblems(results: StageResults): ObjectProblem[] {
     ...[...results.backends.values()].flatMap(({ backend, problems: own }) =>
       own.map((one) => ({ ...one, object: refOf(backend) })),
     ),
+    ...modelProblems(results),
     ...policyProblems(results),
     ...backendTlsProblems(results),
   ]
@@ -84,6 +85,17 @@ function routeProblems({ routes }: StageResults): ObjectProblem[] {
         object,
       }),
     )
+  })
+}
+
+function modelProblems({ models }: StageResults): ObjectProblem[] {
+  return models.flatMap(({ model, parents, problems }) => {
+    if (parents.length === 0) return []
+    const object = refOf(model)
+    const denials = parents.flatMap(({ acceptance }) =>
+      'denial' in acceptance ? [{ path: 'spec.parentRefs', ...acceptance.denial, severity: 'error' as const }] : [],
+    )
+    return [...denials, ...problems].map((problem) => ({ ...problem, object }))
   })
 }
 

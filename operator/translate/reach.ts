@@ -1,7 +1,7 @@
 // What each Gateway can reach: the Services and backends its routes lead to, directly or through other backends and
 // policies. Only that is delivered to it, and only policies on it take effect there.
 import type { BackendReference, Route } from '#api/ir/types.gen.ts'
-import type { BackendTranslation } from './backend/backend.ts'
+import type { DeliveredBackend } from './model/model.ts'
 import { referencesOf, type References } from './references.ts'
 
 export interface Reach {
@@ -24,7 +24,7 @@ const led = new WeakMap<RouteReferences, References>()
 
 export function reachOf(
   routes: readonly RouteReferences[],
-  backends: ReadonlyMap<string, BackendTranslation>,
+  backends: ReadonlyMap<string, DeliveredBackend>,
 ): GrowingReach {
   const reach: GrowingReach = { services: new Map(), backends: new Set() }
   for (const route of routes) {
@@ -39,7 +39,7 @@ export function reachOf(
 export function follow(
   references: References,
   { services, backends: reached }: GrowingReach,
-  backends: ReadonlyMap<string, BackendTranslation>,
+  backends: ReadonlyMap<string, DeliveredBackend>,
 ): void {
   const pending = [references]
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {

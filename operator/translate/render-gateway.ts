@@ -16,7 +16,7 @@ import type {
   TrafficPayload,
   Workload,
 } from '#api/ir/types.gen.ts'
-import type { BackendTranslation } from './backend/backend.ts'
+import type { DeliveredBackend } from './model/model.ts'
 import type { OurGateway } from './gateway/gateways.ts'
 import type { Listener as OurListener } from './gateway/listener.ts'
 import { sortedBy } from './order.ts'
@@ -31,7 +31,7 @@ export interface GatewayParts {
   readonly routes: readonly Route[]
   readonly tcpRoutes: readonly TCPRoute[]
   readonly reach: Reach
-  readonly backends: ReadonlyMap<string, BackendTranslation>
+  readonly backends: ReadonlyMap<string, DeliveredBackend>
   readonly policies: readonly DeliveredPolicy[]
   readonly services: RenderServices
 }

@@ -2,6 +2,7 @@
 import type { BackendTranslation } from './backend/backend.ts'
 import type { AddressesOf } from './gateway/addresses.ts'
 import type { OurGateways } from './gateway/gateways.ts'
+import type { AttachedModel } from './model/models.ts'
 import type { BackendTlsTranslation } from './policy/backend-tls-policy.ts'
 import type { PolicyTranslation } from './policy/policies.ts'
 import type { AttachedRoute } from './route/routes.ts'
@@ -14,6 +15,7 @@ export interface StageResults {
   readonly gateways: OurGateways
   readonly routes: readonly AttachedRoute[]
   readonly backends: ReadonlyMap<string, BackendTranslation>
+  readonly models: readonly AttachedModel[]
   readonly policies: readonly PolicyTranslation[]
   readonly backendTls: readonly BackendTlsTranslation[]
   readonly addressesOf: AddressesOf

@@ -60,6 +60,7 @@ const l4Route = record({
   }),
   status: optional(record({ parents: entries })),
 })
+const modelTargets = optional(record({ targets: listOf(record({ modelRef: record({ name: isString }) })) }))
 const provider = record({ name: isString })
 const policyTarget = { group: isString, kind: isString, sectionName: optional(isString) }
 
@@ -119,6 +120,14 @@ const SHAPES: { readonly [K in SnapshotKind]: Check } = {
       mcp: optional(record({ targets: listOf(record({ name: isString })) })),
       ai: optional(record({ groups: optional(listOf(record({ providers: listOf(provider) }))) })),
     }),
+  }),
+  GwModel: record({
+    spec: record({
+      parentRefs: listOf(record({ name: isString, namespace: optional(isString) })),
+      match: optional(record({ model: optional(isString) })),
+      virtualModel: optional(record({ weighted: modelTargets, failover: modelTargets, conditional: modelTargets })),
+    }),
+    status: optional(record({ parents: entries })),
   }),
   GwPolicy: record({
     spec: record({

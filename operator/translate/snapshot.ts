@@ -9,6 +9,7 @@ import type { ReferenceGrant } from '#api/gateway/referencegrant.gen.ts'
 import type { TCPRoute } from '#api/gateway/tcproute.gen.ts'
 import type { TLSRoute } from '#api/gateway/tlsroute.gen.ts'
 import type { GwBackend } from '#api/v1alpha1/gwbackend.gen.ts'
+import type { GwModel } from '#api/v1alpha1/gwmodel.gen.ts'
 import type { GwPolicy } from '#api/v1alpha1/gwpolicy.gen.ts'
 import { CORE_GROUP, DISCOVERY_GROUP, GATEWAY_GROUP, GW_GROUP } from './groups.ts'
 import type { ConfigMap, EndpointSlice, KubeObject, Namespace, Secret, Service } from './kube.ts'
@@ -33,6 +34,7 @@ export interface SnapshotKinds {
   Secret: Secret
   ConfigMap: ConfigMap
   GwBackend: GwBackend
+  GwModel: GwModel
   GwPolicy: GwPolicy
 }
 
@@ -68,6 +70,7 @@ const GROUPS: { readonly [K in SnapshotKind]: string } = {
   ConfigMap: CORE_GROUP,
   EndpointSlice: DISCOVERY_GROUP,
   GwBackend: GW_GROUP,
+  GwModel: GW_GROUP,
   GwPolicy: GW_GROUP,
 }
 

@@ -5,6 +5,7 @@ import { backendTlsPolicyStatus } from '../status/backend-tls-policy-status.ts'
 import { gatewayClassStatus } from '../status/gateway-class-status.ts'
 import { gatewayStatus, listenerSetStatus } from '../status/gateway-status.ts'
 import type { ObjectStatus } from '../status/object-status.ts'
+import { modelStatus } from '../status/model-status.ts'
 import { policyStatus } from '../status/policy-status.ts'
 import { routeStatus } from '../status/route-status.ts'
 import type { Listener } from './gateway/listener.ts'
@@ -26,6 +27,7 @@ export function statusCollector(memory: Memory): (results: StageResults) => read
       ...gatewayStatuses(results),
       ...routeStatuses(results, ofRoutes),
       ...backendStatuses(results),
+      ...modelStatuses(results),
       ...policyStatuses(results),
       ...backendTlsStatuses(results),
     ]
@@ -44,8 +46,8 @@ function classStatuses({ snapshot, settings }: StageResults): ObjectStatus[] {
     .map((one) => ({ ...refOf(one), status: gatewayClassStatus(one, settings.className) }))
 }
 
-function gatewayStatuses({ gateways, routes, addressesOf }: StageResults): ObjectStatus[] {
-  const counts = countRoutes(routes)
+function gatewayStatuses({ gateways, routes, models, addressesOf }: StageResults): ObjectStatus[] {
+  const counts = countRoutes([...routes, ...models])
   const attachedRoutes = (listener: Listener): number => counts.get(listener) ?? 0
   return [
     ...[...gateways.gateways.values()].map((ours) => ({
@@ -59,7 +61,7 @@ function gatewayStatuses({ gateways, routes, addressesOf }: StageResults): Objec
   ]
 }
 
-function countRoutes(routes: readonly AttachedRoute[]): Map<Listener, number> {
+function countRoutes(routes: ReadonlyArray<Pick<AttachedRoute, 'listeners'>>): Map<Listener, number> {
   const counts = new Map<Listener, number>()
   for (const { listeners } of routes) {
     for (const listener of listeners) counts.set(listener, (counts.get(listener) ?? 0) + 1)
@@ -90,6 +92,12 @@ function backendStatuses({ backends }: StageResults): ObjectStatus[] {
     ...refOf(backend),
     status: backendStatus({ isUsable, problems, generation: backend.metadata.generation }),
   }))
+}
+
+function modelStatuses({ models, settings: { controllerName } }: StageResults): ObjectStatus[] {
+  return models
+    .filter(({ model, parents }) => parents.length > 0 || hasEntry(model.status?.parents, controllerName))
+    .map((one) => ({ ...refOf(one.model), status: modelStatus(one, controllerName) }))
 }
 
 function policyStatuses({ policies, settings: { controllerName } }: StageResults): ObjectStatus[] {

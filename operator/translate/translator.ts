@@ -9,6 +9,8 @@ import { gatewayAddresses } from './gateway/addresses.ts'
 import { type GatewayFamily, ourGateways } from './gateway/gateways.ts'
 import { guarded, WRONG_FORM } from './guarded.ts'
 import { derived, Memory } from './memory.ts'
+import type { DeliveredBackend } from './model/model.ts'
+import { modelTables } from './model/models.ts'
 import { keyOf } from './object-ref.ts'
 import { type PayloadOutcome, translateBackendTlsPolicies } from './policy/backend-tls-policy.ts'
 import type { Claims } from './policy/claims.ts'
@@ -38,6 +40,7 @@ export function createTranslator(settings: TranslateSettings): Translator {
     backendTls: memory.table<BackendTLSPolicy, PayloadOutcome>(),
     routes: routeTables(memory, world.references),
     backends: backendTranslator(memory, world),
+    models: modelTables(memory, { references: world.references, policies: world.scope }),
     services: serviceRenderer(memory, world.references.services),
     render: gatewayRenderer(),
     statuses: statusCollector(memory),
@@ -49,8 +52,13 @@ export function createTranslator(settings: TranslateSettings): Translator {
       const gateways = ourGateways(world.gateways, settings.controllerName, stages.families)
       const { routes, perGateway: rendered, gatewaysOf } = stages.routes(gateways)
       const backends = stages.backends()
+      const models = stages.models(gateways)
+      const deliverable = new Map<string, DeliveredBackend>([...backends, ...models.backends])
       const reach = new Map<string, GrowingReach>()
-      for (const [key, list] of rendered) reach.set(key, reachOf([...list.routes, ...list.tcpRoutes], backends))
+      for (const [key, list] of rendered) {
+        list.routes.push(...(models.routes.get(key) ?? []))
+        reach.set(key, reachOf([...list.routes, ...list.tcpRoutes], deliverable))
+      }
       const lookup = {
         // Targets are looked up anew each time.
         snapshot: world.references.snapshot,
@@ -60,7 +68,7 @@ export function createTranslator(settings: TranslateSettings): Translator {
         serviceHostname: world.references.services.hostname,
       }
       const fields = translateFields(world.scope, stages.fields)
-      followPolicies(fields, lookup, backends)
+      followPolicies(fields, lookup, deliverable)
       const claims: Claims = new Map()
       const policies = attachPolicies(fields, lookup, claims)
       // After GwPolicy: where both set TLS of one target, our own API wins.
@@ -69,7 +77,7 @@ export function createTranslator(settings: TranslateSettings): Translator {
       const perGateway: ReadonlyMap<string, RenderedGateway> = stages.render(
         [...gateways.gateways].map(([key, ours]) => ({
           ours,
-          backends,
+          backends: deliverable,
           policies: [...policies, ...backendTls],
           services,
           reach: reach.get(key) ?? NOTHING_REACHED,
@@ -81,6 +89,7 @@ export function createTranslator(settings: TranslateSettings): Translator {
         settings,
         gateways,
         routes,
+        models: models.models,
         backends,
         policies,
         backendTls,

@@ -47,6 +47,7 @@ function variantOf(backend: Backend, figures: FiguresOf): Dump {
       },
     }
   }
+  if (backend.models !== undefined) return { llmRouter: { ...name, target: backend.models } }
   if (backend.agentCore !== undefined) return { aws: { ...name, target: backend.agentCore } }
   return { invalid: { ...name, target: backend.invalid ?? 'no target' } }
 }

@@ -3,6 +3,7 @@ import type {
   Backend,
   BackendPayload,
   BackendReference,
+  ModelsBackend,
   RequestMirror,
   Route,
   RouteBackend,
@@ -21,6 +22,7 @@ import type { ExchangePlace } from '../exchange.ts'
 import type { FailureCode } from '../errors.ts'
 import type { ConnectionLimits } from '../http/handler.ts'
 import { compileAiBackend } from '../llm/backend.ts'
+import { compileModels } from '../llm/models.ts'
 import { compileMcpBackend } from '../mcp/backend.ts'
 import type { BackendPlan, NamedFilter, ResponsePlan, RoutePlan } from '../plan.ts'
 import type { ChainEnvironment } from '../policy/environment.ts'
@@ -95,7 +97,14 @@ function compileBackend(input: RouteInput, backend: RouteBackend, routeParts: Ro
   const policies = route.name.kind === 'GRPCRoute' ? withHttp2(merged, ref, context) : merged
   const environment = backendEnvironment(context, limits, policies, target?.name)
   const { chain: routeChain, mirrors } = routeParts
-  const { handler, protocol, hasOwnFilters, tunnel = NO_TUNNEL } = handlerOf(ref, policies, environment, context)
+  const {
+    handler,
+    protocol,
+    hasOwnFilters,
+    tunnel = NO_TUNNEL,
+  } = target?.models === undefined
+    ? handlerOf(ref, policies, environment, context)
+    : modelsHandling(target.models, environment, (own) => compileBackend(input, own, routeParts).handler)
   const chain = environment.filters(policies)
   // LLM and MCP backends run the filters themselves, once for the provider or server they picked.
   const response = responsePlan(hasOwnFilters ? [routeChain, listenerChain] : [routeChain, chain, listenerChain])
@@ -189,6 +198,23 @@ function dynamicHandling(
   if (dynamic === undefined) return broken('invalidBackendType', `backend ${key}`)
   const destinations = new Destinations((host, port) => resolver.dynamic(host, port, policies, dynamic.guard))
   return { ...dynamicBackend(destinations, dynamic), protocol: 'http', hasOwnFilters: false }
+}
+
+/** Models are backends of their own, under the same route; compiled when they are first asked for. */
+function modelsHandling(
+  models: ModelsBackend,
+  environment: BackendEnvironment,
+  compile: (backend: RouteBackend) => BackendHandler,
+): Handling {
+  const handlers = new Map<string, BackendHandler>()
+  const handlerOf = (key: string): BackendHandler => {
+    const known = handlers.get(key)
+    if (known !== undefined) return known
+    const handler = compile({ weight: 1, ref: { backend: key } })
+    handlers.set(key, handler)
+    return handler
+  }
+  return { handler: compileModels(models, { ...environment, handlerOf }), protocol: 'llm', hasOwnFilters: true }
 }
 
 /** undefined: a plain address. */

@@ -12,6 +12,8 @@ const SINGLE_PROVIDER_NAME = 'backend'
 
 const SLOTS = ['p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7', 'custom'] as const satisfies ReadonlyArray<keyof LLMProvider>
 
+type ProviderContext = Omit<BackendContext, 'backend'>
+
 interface PlacedProvider {
   readonly provider: NamedLLMProvider
   readonly path: FieldPath
@@ -53,7 +55,8 @@ function isBroken({ problems }: FieldReport): boolean {
   return problems.some(({ severity }) => severity === 'error')
 }
 
-function renderProvider({ provider, path }: PlacedProvider, context: BackendContext): AIProvider {
+/** Also for models, which are no GwBackends. */
+export function renderProvider({ provider, path }: PlacedProvider, context: ProviderContext): AIProvider {
   const { name, host, port, pathPrefix } = provider
   const { report: own } = context
   const slot = SLOTS.find((one) => provider[one] !== undefined)
@@ -106,7 +109,7 @@ function modelOf(settings: { readonly model?: string } | undefined): { model?: s
 function customReference(
   { custom }: LLMProvider,
   path: FieldPath,
-  { source, references, report }: BackendContext,
+  { source, references, report }: ProviderContext,
 ): BackendReference | undefined {
   if (custom?.backendRef === undefined) return undefined
   const { group, kind, name, port } = custom.backendRef

@@ -2,7 +2,7 @@
 import type { Gateway, GatewayListener } from '#api/gateway/gateway.gen.ts'
 import type { ListenerSet } from '#api/gateway/listenerset.gen.ts'
 import type { ListenerTLS } from '#api/ir/types.gen.ts'
-import { isListenerProtocol, RESERVED_PORTS, ROUTE_KINDS } from '../capabilities.ts'
+import { isListenerProtocol, LISTED_KINDS, RESERVED_PORTS, ROUTE_KINDS } from '../capabilities.ts'
 import { GATEWAY_GROUP } from '../groups.ts'
 import type { IsPermitted } from '../grants.ts'
 import { matchesSelector } from '../labels.ts'
@@ -99,9 +99,11 @@ function programmingFault(facts: ProgrammingFacts): ListenerFault | undefined {
 function kindsOf(spec: GatewayListener): { kinds: readonly RouteGroupKind[]; fault?: ListenerFault } {
   const carried = isListenerProtocol(spec.protocol) ? ROUTE_KINDS[spec.protocol] : []
   const terminates = spec.protocol === 'TLS' && spec.tls?.mode !== 'Passthrough'
-  const possible = terminates ? [...carried, ...ROUTE_KINDS.TCP] : carried
+  const usual = terminates ? [...carried, ...ROUTE_KINDS.TCP] : carried
   const wanted = spec.allowedRoutes?.kinds
-  if (wanted === undefined || wanted.length === 0) return { kinds: possible }
+  if (wanted === undefined || wanted.length === 0) return { kinds: usual }
+  const listed = isListenerProtocol(spec.protocol) ? (LISTED_KINDS[spec.protocol] ?? []) : []
+  const possible = [...usual, ...listed]
   const isPossible = ({ group = GATEWAY_GROUP, kind }: { group?: string; kind: string }): boolean =>
     possible.some((one) => one.group === group && one.kind === kind)
   const kinds = possible.filter(({ group, kind }) =>

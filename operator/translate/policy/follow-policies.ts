@@ -1,7 +1,7 @@
 // What policies lead to is reached from where they are in force, and may carry policies itself: followed until nothing
 // new is found.
 import type { GwPolicy } from '#api/v1alpha1/gwpolicy.gen.ts'
-import type { BackendTranslation } from '../backend/backend.ts'
+import type { DeliveredBackend } from '../model/model.ts'
 import { follow, type GrowingReach } from '../reach.ts'
 import { referencesOf } from '../references.ts'
 import type { FieldReport } from './field.ts'
@@ -21,7 +21,7 @@ export interface FollowLookup extends TargetLookup {
 export function followPolicies(
   policies: readonly LeadingPolicy[],
   lookup: FollowLookup,
-  backends: ReadonlyMap<string, BackendTranslation>,
+  backends: ReadonlyMap<string, DeliveredBackend>,
 ): void {
   const leading = policies.flatMap(({ policy, report }) =>
     report.references.length === 0

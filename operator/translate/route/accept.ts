@@ -3,11 +3,15 @@ import type { HTTPRoute, HTTPRouteParentRef } from '#api/gateway/httproute.gen.t
 import type { GRPCRoute } from '#api/gateway/grpcroute.gen.ts'
 import type { TCPRoute } from '#api/gateway/tcproute.gen.ts'
 import type { TLSRoute } from '#api/gateway/tlsroute.gen.ts'
+import type { GwModel } from '#api/v1alpha1/gwmodel.gen.ts'
 import type { Listener } from '../gateway/listener.ts'
 import { hostnamesIntersect } from '../hostnames.ts'
 import { groupOf, namespaceOf } from '../object-ref.ts'
 
 export type AnyRoute = HTTPRoute | GRPCRoute | TCPRoute | TLSRoute
+
+/** What listeners take, or do not. */
+export type Attachable = AnyRoute | GwModel
 
 export interface Denial {
   readonly reason: 'NoMatchingParent' | 'NotAllowedByListeners' | 'NoMatchingListenerHostname'
@@ -17,7 +21,7 @@ export interface Denial {
 export type Acceptance = { readonly listeners: readonly Listener[] } | { readonly denial: Denial }
 
 export interface ParentCandidate {
-  readonly route: AnyRoute
+  readonly route: Attachable
   readonly parentRef: HTTPRouteParentRef
   readonly parentNamespace: string
   /** Listeners that the parent itself owns. */
@@ -41,7 +45,7 @@ function isAddressed({ port, sectionName }: HTTPRouteParentRef, { spec }: Listen
   return (port === undefined || port === spec.port) && (sectionName === undefined || sectionName === spec.name)
 }
 
-function denialOf(route: AnyRoute, { spec, kinds, allowsNamespace }: Listener): Denial | undefined {
+function denialOf(route: Attachable, { spec, kinds, allowsNamespace }: Listener): Denial | undefined {
   // TCPRoutes have none: nothing in plain bytes names a host.
   const hostnames = 'hostnames' in route.spec ? (route.spec.hostnames ?? []) : []
   if (hostnames.length > 0 && !hostnames.some((hostname) => hostnamesIntersect(spec.hostname, hostname))) {

@@ -5,7 +5,7 @@ import type { OurGateways } from '../gateway/gateways.ts'
 import type { Listener } from '../gateway/listener.ts'
 import { GATEWAY_GROUP } from '../groups.ts'
 import { nameKey, namespaceOf } from '../object-ref.ts'
-import { type Acceptance, acceptRoute, type AnyRoute } from './accept.ts'
+import { type Acceptance, acceptRoute, type AnyRoute, type Attachable } from './accept.ts'
 import type { RouteTranslation, RuleDraft } from './http-route.ts'
 import { parentRoutesOf } from './route-group.ts'
 
@@ -29,9 +29,7 @@ export interface AttachedRoute {
 export type ParentLookup = { readonly [K in keyof OurGateways]: Pick<OurGateways[K], 'get'> }
 
 export function attachRoute(route: AnyRoute, translation: RouteTranslation, ours: ParentLookup): AttachedRoute {
-  const parents = distinctParentRefs(route.spec.parentRefs ?? [], namespaceOf(route)).flatMap((parentRef) =>
-    parentResult(route, parentRef, ours),
-  )
+  const parents = attachedParents(route, route.spec.parentRefs ?? [], ours)
   const listeners = new Set<Listener>()
   if (translation.faults.length === 0) {
     for (const { acceptance } of parents) {
@@ -41,6 +39,15 @@ export function attachRoute(route: AnyRoute, translation: RouteTranslation, ours
   }
   const namesRoutes = route.kind === 'HTTPRoute' && parentRoutesOf(route).length > 0
   return { route, translation, parents, listeners: [...listeners], namesRoutes }
+}
+
+/** What each distinct parentRef that names a parent of ours says to the object. */
+export function attachedParents(
+  route: Attachable,
+  parentRefs: readonly HTTPRouteParentRef[],
+  ours: ParentLookup,
+): ParentResult[] {
+  return distinctParentRefs(parentRefs, namespaceOf(route)).flatMap((parentRef) => parentResult(route, parentRef, ours))
 }
 
 /** The rules of an attached route on one listener. */
@@ -61,7 +68,7 @@ export function listenerSuffix({ spec, set }: Listener): string {
   return set === undefined ? spec.name : `${namespaceOf(set)}.${set.metadata.name}.${spec.name}`
 }
 
-function parentResult(route: AnyRoute, parentRef: HTTPRouteParentRef, ours: ParentLookup): ParentResult[] {
+function parentResult(route: Attachable, parentRef: HTTPRouteParentRef, ours: ParentLookup): ParentResult[] {
   const { group = GATEWAY_GROUP, kind = 'Gateway', name, namespace = namespaceOf(route) } = parentRef
   if (group !== GATEWAY_GROUP) return []
   const key = nameKey(namespace, name)

@@ -21,6 +21,8 @@ const from = fc.constantFrom('Same', 'All')
 
 const TEAM_ONLY = { namespaces: { from: 'Selector', selector: { matchLabels: { team: 'blue' } } } }
 
+const ROUTES_AND_MODELS = [{ kind: 'HTTPRoute' }, { group: 'gw.dev', kind: 'GwModel' }]
+
 const gateway = fc.record({
   apiVersion: fc.constant(GATEWAY_API),
   kind: fc.constant('Gateway'),
@@ -34,7 +36,10 @@ const gateway = fc.record({
         port: fc.constantFrom(80, 81),
         protocol: fc.constantFrom('HTTP', 'HTTP', 'TCP'),
         hostname: maybe(fc.constantFrom('*.example.com', 'a.example.com')),
-        allowedRoutes: fc.oneof(fc.record({ namespaces: fc.record({ from }) }), fc.constant(TEAM_ONLY)),
+        allowedRoutes: fc.oneof(
+          fc.record({ namespaces: fc.record({ from }), kinds: maybe(fc.constant(ROUTES_AND_MODELS)) }),
+          fc.constant(TEAM_ONLY),
+        ),
       }),
       { selector: (one) => one.name, minLength: 1, maxLength: 3 },
     ),
@@ -137,6 +142,28 @@ const secret = fc.record({
   stringData: fc.constant({ Authorization: `Bearer ${SECRET_MATERIAL}` }),
 })
 
+const modelTarget = fc.record({ modelRef: fc.record({ name }), model: maybe(fc.constant('x')) })
+const gwModel = fc.record({
+  apiVersion: fc.constant('gw.dev/v1alpha1'),
+  kind: fc.constant('GwModel'),
+  metadata,
+  spec: fc.oneof(
+    fc.record({
+      parentRefs: fc.tuple(fc.record({ name, namespace: maybe(namespace) })),
+      match: maybe(fc.record({ model: fc.constantFrom('*', 'x-*', 'x') })),
+      provider: fc.constantFrom('OpenAI', 'Gemini'),
+      policies: maybe(fc.record({ auth: fc.record({ secretRef: fc.record({ name }) }) })),
+    }),
+    fc.record({
+      parentRefs: fc.tuple(fc.record({ name, namespace: maybe(namespace) })),
+      virtualModel: fc.oneof(
+        fc.record({ weighted: fc.record({ targets: fc.tuple(modelTarget) }) }),
+        fc.record({ failover: fc.record({ targets: fc.tuple(modelTarget.map((one) => ({ ...one, priority: 1 }))) }) }),
+      ),
+    }),
+  ),
+})
+
 const gwBackend = fc.record({
   apiVersion: fc.constant(GW_API),
   kind: fc.constant('GwBackend'),
@@ -237,6 +264,7 @@ export function clusters({ hasGrants }: ClusterOptions): fc.Arbitrary<readonly K
     endpointSlice,
     namespaceObject,
     backendTlsPolicy,
+    gwModel,
     secret,
     hasGrants ? grant : service,
   )

@@ -2,7 +2,7 @@
 import { expect } from 'vitest'
 import type { SampleGateway } from './gateway.ts'
 
-const KINDS_WITH_STATUS = new Set(['GatewayClass', 'Gateway', 'HTTPRoute', 'GwBackend', 'GwPolicy'])
+const KINDS_WITH_STATUS = new Set(['GatewayClass', 'Gateway', 'HTTPRoute', 'GwBackend', 'GwModel', 'GwPolicy'])
 
 export async function expectAccepted(gateway: SampleGateway): Promise<void> {
   expect(gateway.source.problems).toEqual([])

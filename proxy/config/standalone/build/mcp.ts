@@ -1,5 +1,5 @@
 // The `mcp` form: an MCP backend on a port of its own, or on gateways beside other routes.
-import type { RouteMatch, RouteName } from '#api/ir/types.gen.ts'
+import type { RouteMatch, RouteTarget } from '#api/ir/types.gen.ts'
 import { pathTo } from '../field-path.ts'
 import type { McpFields } from '../schema/file.ts'
 import { routeBackendSide } from './backend-policies.ts'
@@ -37,7 +37,7 @@ export function addMcp(fields: McpFields, { gateways, listeners }: McpRegistries
   // The backend that holds the field `mcp` is the file itself.
   addBackend({ mcp }, { key: KEY, name: ROUTE, path: '' }, context)
   const at = pathTo(PATH, 'policies')
-  const name: RouteName = { kind: 'HTTPRoute', namespace: DEFAULT_NAMESPACE, name: ROUTE }
+  const name: RouteTarget = { kind: 'HTTPRoute', namespace: DEFAULT_NAMESPACE, name: ROUTE }
   const { payload, rules } = routeTraffic(policies, at, context)
   attachPolicies(name, routeBackendSide(policies, at, context), rules, context)
   for (const listenerKey of keys) {

@@ -1,5 +1,5 @@
 // Routes of all forms: one rendered route for each listener, policies that need several entries as targeted policies.
-import type { BackendPayload, Route, RouteMatch, RouteName } from '#api/ir/types.gen.ts'
+import type { BackendPayload, Route, RouteMatch, RouteTarget } from '#api/ir/types.gen.ts'
 import { pathTo } from '../field-path.ts'
 import type { RoutePolicies } from '../schema/policies.ts'
 import type { MatchFields, RouteFields } from '../schema/file.ts'
@@ -57,7 +57,7 @@ export class RouteRegistry {
     { name: given, namespace = DEFAULT_NAMESPACE, ruleName }: RouteFields,
     index: number,
     path: string,
-  ): RouteName {
+  ): RouteTarget {
     const name = given ?? `route${index}`
     const key = `${namespace}/${name}`
     const former = this.#names.get(key)
@@ -70,7 +70,7 @@ export class RouteRegistry {
   }
 }
 
-function routeKey(listenerKey: string, { namespace, name, ruleName }: RouteName): string {
+function routeKey(listenerKey: string, { namespace, name, ruleName }: RouteTarget): string {
   return `${listenerKey}/${namespace}/${name}${ruleName === undefined ? '' : `/${ruleName}`}`
 }
 
@@ -82,7 +82,7 @@ function renderBackends(fields: RouteFields, key: string, path: string, context:
 }
 
 export function attachPolicies(
-  name: RouteName,
+  name: RouteTarget,
   { payload, mcpRules }: BackendSide,
   rules: ReturnType<typeof routeTraffic>['rules'],
   context: BuildContext,

@@ -1,0 +1,197 @@
+// One GwModel that a provider serves, as a backend of its own. What cannot be used becomes an `invalid` backend.
+import type {
+  AIProvider,
+  Authorization,
+  Backend,
+  BackendPayload,
+  RenderedSecret,
+  RouteType,
+} from '#api/ir/types.gen.ts'
+import type { Problem } from '#api/problem.ts'
+import type { GwModel, ModelPolicies } from '#api/v1alpha1/gwmodel.gen.ts'
+import type { BackendFull } from '#api/v1alpha1/shared.gen.ts'
+import { renderProvider } from '../backend/ai.ts'
+import type { BackendContext } from '../backend/context.ts'
+import { GW_GROUP } from '../groups.ts'
+import { namespaceOf } from '../object-ref.ts'
+import { authorization } from '../policy/authorization.ts'
+import { emptyReport, type FieldReport } from '../policy/field.ts'
+import { headerModifiers } from '../policy/header-modifier.ts'
+import { fieldScope, type PolicyScope } from '../policy/scope.ts'
+import type { ReferenceScope } from '../reference.ts'
+import { referencesOf, type References } from '../references.ts'
+import { type BackendIdentity, modelIdentity } from './names.ts'
+import { chooseProvider } from './provider.ts'
+import { joinPayloads } from './payloads.ts'
+
+/** A backend that is delivered wherever something leads to it. */
+export interface DeliveredBackend {
+  readonly rendered: readonly Backend[]
+  readonly secrets: readonly RenderedSecret[]
+  readonly references: References
+}
+
+export interface ModelScopes {
+  readonly references: ReferenceScope
+  readonly policies: PolicyScope
+}
+
+export interface ServedModel {
+  readonly provider: AIProvider
+  readonly authorization: readonly Authorization[]
+  readonly problems: readonly Problem[]
+  readonly secrets: readonly RenderedSecret[]
+  readonly references: References
+  /** Something is wrong with it, so that no request can be answered. */
+  readonly isBroken: boolean
+}
+
+/** By path suffix (data-plane supplement section 3.1). */
+export const MODEL_ROUTES: Readonly<Record<string, RouteType>> = {
+  '/v1/chat/completions': 'Completions',
+  '/v1/messages': 'Messages',
+  '/v1/messages/count_tokens': 'AnthropicTokenCount',
+  '/v1/responses': 'Responses',
+  '/v1/responses/compact': 'Detect',
+  '/v1/images/generations': 'Detect',
+  '/v1/images/edits': 'Detect',
+  '/v1/images/variations': 'Detect',
+  '/v1/embeddings': 'Embeddings',
+  '/v1/rerank': 'Rerank',
+  '/v2/rerank': 'Rerank',
+  '*': 'Passthrough',
+}
+
+/** `name`: of the provider in its backend. `asked`: the model to ask it for, instead of what the request says. */
+export function serveModel(
+  model: GwModel,
+  { name, asked }: { readonly name: string; readonly asked: string | undefined },
+  scopes: ModelScopes,
+): ServedModel {
+  const report = emptyReport()
+  const context = contextOf(model, report, scopes)
+  const chosen = chooseProvider(model.spec, name, asked)
+  const rules = authorizationOf(model.spec.policies, context)
+  const provider =
+    'fault' in chosen
+      ? refused(name, chosen.fault.message, () => {
+          report.problems.push({ ...chosen.fault, reason: 'Invalid', severity: 'error' })
+        })
+      : renderProvider(
+          { provider: { ...chosen.provider, ...backendPolicies(model.spec.policies) }, path: 'spec' },
+          context,
+        )
+  const own = joinPayloads(provider.inlinePolicies, ...rules.denials, headersOf(model.spec.policies, context))
+  const isTls = 'provider' in chosen && chosen.isTls
+  const inlinePolicies = isTls && own?.tls === undefined ? { ...own, tls: {} } : own
+  return {
+    provider: { ...provider, ...(inlinePolicies !== undefined && { inlinePolicies }) },
+    authorization: rules.rules,
+    problems: report.problems.map((problem) => inTermsOfModel(problem, model)),
+    secrets: report.secrets,
+    references: referencesOf([
+      ...(provider.backendRef === undefined ? [] : [provider.backendRef]),
+      ...report.references,
+    ]),
+    isBroken: provider.provider.unsupported !== undefined,
+  }
+}
+
+/** The backend of a model that a provider serves. */
+export function modelBackend(model: GwModel, served: ServedModel): DeliveredBackend {
+  const { provider, secrets, references, isBroken, problems } = served
+  const identity = modelIdentity(model)
+  if (isBroken) return { rendered: [invalidBackend(identity, problems)], secrets: [], references: referencesOf([]) }
+  return { rendered: [providersBackend(identity, [[provider]])], secrets, references }
+}
+
+export function providersBackend(identity: BackendIdentity, groups: readonly (readonly AIProvider[])[]): Backend {
+  return {
+    ...identity,
+    ai: { groups: groups.map((providers) => ({ providers: [...providers] })) },
+    inlinePolicies: { ai: { routes: { ...MODEL_ROUTES } } },
+  }
+}
+
+export function invalidBackend(identity: BackendIdentity, problems: readonly Problem[]): Backend {
+  const errors = problems.filter(({ severity }) => severity === 'error')
+  return { ...identity, invalid: errors.map(({ message }) => message).join('\n') }
+}
+
+type ProviderContext = Omit<BackendContext, 'backend'>
+
+function contextOf(model: GwModel, report: FieldReport, { references, policies }: ModelScopes): ProviderContext {
+  return {
+    source: { group: GW_GROUP, kind: 'GwModel', namespace: namespaceOf(model) },
+    references,
+    scope: fieldScope(model, new Set(['GwModel']), policies),
+    report,
+  }
+}
+
+function refused(slot: string, message: string, tell: () => void): AIProvider {
+  tell()
+  return { name: slot, provider: { unsupported: { slot, message } } }
+}
+
+/** The fields that a GwBackend has as well, in its order. */
+function backendPolicies(policies: ModelPolicies | undefined): { policies?: BackendFull } {
+  if (policies === undefined) return {}
+  const { transformations, promptGuard, auth, health, tls, tunnel } = policies
+  const ai = {
+    ...(transformations !== undefined && { transformations }),
+    ...(promptGuard !== undefined && { promptGuard }),
+  }
+  return {
+    policies: {
+      ...(Object.keys(ai).length > 0 && { ai }),
+      ...(auth !== undefined && { auth }),
+      ...(health !== undefined && { health }),
+      ...(tls !== undefined && { tls }),
+      ...(tunnel !== undefined && { tunnel }),
+    },
+  }
+}
+
+interface Rules {
+  readonly rules: readonly Authorization[]
+  readonly denials: readonly BackendPayload[]
+}
+
+function authorizationOf(policies: ModelPolicies | undefined, { scope, report }: ProviderContext): Rules {
+  if (policies?.authorization === undefined) return { rules: [], denials: [] }
+  const path = 'spec.policies.authorization'
+  const context = { path, field: 'policies.authorization', scope, report }
+  const payloads = authorization.translate(policies.authorization, context).map(({ payload }) => payload)
+  return {
+    rules: payloads.flatMap((payload) => ('authorization' in payload ? (payload.authorization ?? []) : [])),
+    denials: payloads.flatMap(({ deny }) => (deny === undefined ? [] : [{ deny }])),
+  }
+}
+
+function headersOf(
+  policies: ModelPolicies | undefined,
+  { scope, report }: ProviderContext,
+): BackendPayload | undefined {
+  if (policies?.headers === undefined) return undefined
+  const context = { path: 'spec.policies.headers', field: 'policies.headers', scope, report }
+  const { requestHeaderModifier, responseHeaderModifier } = Object.assign(
+    {},
+    ...headerModifiers.translate(policies.headers, context).map(({ payload }) => payload),
+  )
+  return {
+    ...(requestHeaderModifier !== undefined && { requestHeaderModifier }),
+    ...(responseHeaderModifier !== undefined && { responseHeaderModifier }),
+  }
+}
+
+/** What GwBackend calls `policies.ai.promptGuard` or `p5` has another name here. */
+function inTermsOfModel(problem: Problem, { spec }: GwModel): Problem {
+  const { path, message } = problem
+  const provider = `provider ${spec.provider ?? ''}`
+  return {
+    ...problem,
+    path: path.replace('spec.policies.ai.', 'spec.policies.').replace(/^spec\.p[1-7]$/, 'spec.provider'),
+    message: message.replace('policies.ai.', 'policies.').replace(/^provider p[1-7]/, provider),
+  }
+}

@@ -1,0 +1,207 @@
+// All GwModels: which listeners offer which, the route that leads to them there, and what each model is told.
+import type { HTTPRouteParentRef } from '#api/gateway/httproute.gen.ts'
+import type { OfferedModel, Route } from '#api/ir/types.gen.ts'
+import type { Problem } from '#api/problem.ts'
+import type { GwModel } from '#api/v1alpha1/gwmodel.gen.ts'
+import type { OurGateways } from '../gateway/gateways.ts'
+import type { Listener } from '../gateway/listener.ts'
+import { guarded, WRONG_FORM } from '../guarded.ts'
+import type { Memory } from '../memory.ts'
+import { keyOf, namespaceOf } from '../object-ref.ts'
+import { createdAt, sortedBy } from '../order.ts'
+import type { ReferenceScope } from '../reference.ts'
+import { referencesOf } from '../references.ts'
+import { attachedParents, listenerSuffix, type ParentLookup, type ParentResult } from '../route/routes.ts'
+import {
+  type DeliveredBackend,
+  invalidBackend,
+  MODEL_ROUTES,
+  modelBackend,
+  type ModelScopes,
+  type ServedModel,
+  serveModel,
+} from './model.ts'
+import { modelIdentity, offeredName } from './names.ts'
+import { translateVirtual } from './virtual-model.ts'
+
+export interface AttachedModel {
+  readonly model: GwModel
+  readonly problems: readonly Problem[]
+  /** One for each distinct parentRef that names a parent of ours. */
+  readonly parents: readonly ParentResult[]
+  /** Listeners that took the model, each once. */
+  readonly listeners: readonly Listener[]
+}
+
+export interface ModelTable {
+  readonly models: readonly AttachedModel[]
+  /** By Gateway key: the route of each listener that offers models. */
+  readonly routes: ReadonlyMap<string, readonly Route[]>
+  /** By key: those of models, and one for each listener that offers some. */
+  readonly backends: ReadonlyMap<string, DeliveredBackend>
+}
+
+interface ModelTranslation {
+  readonly offered: OfferedModel
+  readonly isVirtual: boolean
+  readonly backend: DeliveredBackend | undefined
+  readonly problems: readonly Problem[]
+}
+
+/** Paths of LLM clients: those of MODEL_ROUTES, and the list of models. */
+const PATHS = ['/v1/models', '/models', ...Object.keys(MODEL_ROUTES).filter((path) => path !== '*')]
+
+/** `scopes`: lookups that are answered by the snapshot of the moment. */
+export function modelTables(memory: Memory, scopes: ModelScopes): (gateways: OurGateways) => ModelTable {
+  let now: ParentLookup = { gateways: new Map<string, never>(), listenerSets: new Map<string, never>() }
+  const ours: ParentLookup = {
+    gateways: { get: (key) => memory.read(() => now.gateways.get(key)) },
+    listenerSets: { get: (key) => memory.read(() => now.listenerSets.get(key)) },
+  }
+  const servedModels = memory.table<GwModel, ServedModel>()
+  const translations = memory.table<GwModel, ModelTranslation>()
+  const attachments = memory.table<GwModel, AttachedModel>()
+  const listenerRoutes = memory.table<Listener, Route>()
+  const served = (model: GwModel): ServedModel =>
+    servedModels(model, [], () => serveModel(model, { name: model.metadata.name, asked: undefined }, scopes))
+  const translate = (model: GwModel): ModelTranslation =>
+    guarded(
+      () => translateModel(model, { ...scopes, served }),
+      () => brokenModel(model),
+    )
+  return (gateways) => {
+    now = gateways
+    const all = sortedBy(allModels(scopes.references), keyOf)
+    const translated = all.map((model) => translations(model, [], () => translate(model)))
+    const models = all.map((model, index) =>
+      attachments(model, [translated[index]], () => attach(model, translated[index]?.problems ?? [], ours)),
+    )
+    const routeOf = (listener: Listener): Route => listenerRoutes(listener, [], () => listenerRoute(listener))
+    return { models, ...rendered(models, translated, routeOf) }
+  }
+}
+
+function allModels({ snapshot }: ReferenceScope): readonly GwModel[] {
+  return snapshot.GwModel.all
+}
+
+function translateModel(
+  model: GwModel,
+  scopes: ModelScopes & { readonly served: (model: GwModel) => ServedModel },
+): ModelTranslation {
+  const identity = offeredIdentity(model)
+  if (model.spec.virtualModel !== undefined && model.spec.provider === undefined) {
+    const { choice, backend, problems } = translateVirtual(model, scopes)
+    return { offered: { ...identity, ...choice }, isVirtual: true, backend, problems }
+  }
+  const served = scopes.served(model)
+  const { authorization, problems } = served
+  const offered = {
+    ...identity,
+    backend: modelIdentity(model).key,
+    ...(authorization.length > 0 && { authorization: [...authorization] }),
+  }
+  return { offered, isVirtual: false, backend: modelBackend(model, served), problems }
+}
+
+function offeredIdentity(model: GwModel): Pick<OfferedModel, 'name' | 'createdAt' | 'internal'> {
+  const created = createdAt(model)
+  return {
+    name: offeredName(model),
+    ...(created !== undefined && { createdAt: created }),
+    ...(model.spec.visibility === 'Internal' && { internal: true }),
+  }
+}
+
+function brokenModel(model: GwModel): ModelTranslation {
+  const message = `the model ${WRONG_FORM}`
+  const problems: readonly Problem[] = [{ path: 'spec', reason: 'Malformed', message, severity: 'error' }]
+  const identity = modelIdentity(model)
+  const rendered = [invalidBackend(identity, problems)]
+  return {
+    offered: { name: model.metadata.name, internal: true, backend: identity.key },
+    isVirtual: false,
+    backend: { rendered, secrets: [], references: referencesOf([]) },
+    problems,
+  }
+}
+
+function attach(model: GwModel, problems: readonly Problem[], ours: ParentLookup): AttachedModel {
+  // A parentRef of a GwModel has the fields of one of a route.
+  const refs: readonly HTTPRouteParentRef[] = model.spec.parentRefs
+  const parents = attachedParents(model, refs, ours)
+  const listeners = new Set<Listener>()
+  for (const { acceptance } of parents) {
+    if ('listeners' in acceptance) for (const listener of acceptance.listeners) listeners.add(listener)
+  }
+  return { model, problems, parents, listeners: [...listeners] }
+}
+
+function rendered(
+  models: readonly AttachedModel[],
+  translated: readonly ModelTranslation[],
+  routeOf: (listener: Listener) => Route,
+): Pick<ModelTable, 'routes' | 'backends'> {
+  const routes = new Map<string, Route[]>()
+  const backends = new Map<string, DeliveredBackend>()
+  const offers = new Map<Listener, ModelTranslation[]>()
+  for (const [index, { model, listeners }] of models.entries()) {
+    const translation = translated[index]
+    if (translation === undefined) continue
+    if (translation.backend !== undefined) backends.set(modelIdentity(model).key, translation.backend)
+    for (const listener of listeners) {
+      if (listener.notProgrammed !== undefined) continue
+      const offered = offers.get(listener)
+      if (offered === undefined) offers.set(listener, [translation])
+      else offered.push(translation)
+    }
+  }
+  for (const [listener, offered] of offers) {
+    const key = listenerBackendKey(listener)
+    backends.set(key, listenerBackend(key, listener, offered))
+    const gateway = keyOf(listener.gateway)
+    const route = routeOf(listener)
+    const known = routes.get(gateway)
+    if (known === undefined) routes.set(gateway, [route])
+    else known.push(route)
+  }
+  return { routes, backends }
+}
+
+/** Virtual models are tried first; otherwise by namespace and name. */
+function listenerBackend(
+  key: string,
+  { gateway }: Listener,
+  translated: readonly ModelTranslation[],
+): DeliveredBackend {
+  const ordered = [
+    ...translated.filter(({ isVirtual }) => isVirtual),
+    ...translated.filter(({ isVirtual }) => !isVirtual),
+  ].map(({ offered }) => offered)
+  const targets = ordered.flatMap(({ backend, weighted = [], conditional = [] }) => [
+    ...(backend === undefined ? [] : [backend]),
+    ...[...weighted, ...conditional].flatMap((target) => target.backend ?? []),
+  ])
+  return {
+    rendered: [{ key, name: { namespace: namespaceOf(gateway), name: key }, models: { models: ordered } }],
+    secrets: [],
+    references: { services: [], backends: [...new Set(targets)] },
+  }
+}
+
+function listenerBackendKey({ key }: Listener): string {
+  return `models:${key}`
+}
+
+function listenerRoute(listener: Listener): Route {
+  const { gateway } = listener
+  const name = `${gateway.metadata.name}:models`
+  return {
+    key: `${namespaceOf(gateway)}/${name}.00.${listenerSuffix(listener)}`,
+    listenerKey: listener.key,
+    name: { kind: 'GwModel', namespace: namespaceOf(gateway), name },
+    hostnames: [],
+    matches: PATHS.map((path) => ({ path: { exact: path } })),
+    backends: [{ weight: 1, ref: { backend: listenerBackendKey(listener) } }],
+  }
+}

@@ -1,0 +1,25 @@
+// Names and keys of what models become. Colons keep them apart from GwBackends, whose names cannot hold one.
+import type { ObjectName } from '#api/ir/types.gen.ts'
+import type { GwModel } from '#api/v1alpha1/gwmodel.gen.ts'
+import { keyOf, namespaceOf } from '../object-ref.ts'
+
+export interface BackendIdentity {
+  readonly key: string
+  readonly name: ObjectName
+}
+
+/** The name that clients use, or a pattern of names. */
+export function offeredName({ spec, metadata }: GwModel): string {
+  return spec.match?.model ?? metadata.name
+}
+
+export function isPattern(name: string): boolean {
+  return name.includes('*')
+}
+
+export function modelIdentity(model: GwModel): BackendIdentity {
+  return {
+    key: `model:${keyOf(model)}`,
+    name: { namespace: namespaceOf(model), name: `model:${model.metadata.name}` },
+  }
+}

@@ -1,0 +1,85 @@
+// Where a request names its model, and what is too much or too little.
+import { gzipSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { exchangeOf } from '../policy/exchange.testing.ts'
+import { askFor, formField, readModelRequest } from './model-request.ts'
+
+const BYTES_MAX = 200
+const FORM = 'multipart/form-data; boundary="x y"'
+
+function form(...parts: string[]): string {
+  return `${parts.map((part) => `--x y\r\n${part}\r\n`).join('')}--x y--\r\n`
+}
+
+function field(name: string, value: string, more = ''): string {
+  return `Content-Disposition: form-data; name="${name}"${more}\r\n\r\n${value}`
+}
+
+describe('readModelRequest', () => {
+  it.each([
+    ['JSON', '{"model":"a"}', 'application/json', { model: 'a', json: { model: 'a' } }],
+    [
+      'a form',
+      form(field('image', 'x', '; filename="i.png"'), field('model', 'a')),
+      FORM,
+      { model: 'a', json: undefined },
+    ],
+    ['a form without it', form(field('prompt', 'model')), FORM, 'modelMissing'],
+    ['a file of that name', form(field('model', 'a', '; filename=a')), FORM, 'modelMissing'],
+    ['no JSON', 'model=a', 'application/json', 'modelRequestInvalid'],
+    ['a list', '["a"]', 'application/json', 'modelRequestInvalid'],
+    ['no model', '{}', 'application/json', 'modelMissing'],
+    ['an empty model', '{"model":""}', 'application/json', 'modelMissing'],
+    ['a model that is no text', '{"model":["a"]}', 'application/json', 'modelMissing'],
+  ])('%s', async (_, body, type, expected) => {
+    const exchange = exchangeOf({ method: 'POST', headers: [['content-type', type]], body })
+    expect(await readModelRequest(exchange, BYTES_MAX)).toEqual(expected)
+  })
+
+  it('reads what is compressed, up to the limit', async () => {
+    const read = (text: string) => {
+      const exchange = exchangeOf({ method: 'POST', headers: [['content-encoding', 'gzip']] })
+      exchange.request.body = gzipSync(text)
+      return readModelRequest(exchange, BYTES_MAX)
+    }
+    const padded = (length: number): string => '{"model":"a"}'.padEnd(length)
+    expect(await read(padded(BYTES_MAX))).toMatchObject({ model: 'a' })
+    expect(await read(padded(BYTES_MAX + 1))).toBe('modelRequestTooLarge')
+  })
+
+  it('refuses what has no body or cannot be decoded', async () => {
+    expect(await readModelRequest(exchangeOf({ method: 'POST' }), BYTES_MAX)).toBe('modelRequestInvalid')
+    const odd = exchangeOf({ method: 'POST', headers: [['content-encoding', 'odd']], body: '{"model":"a"}' })
+    expect(await readModelRequest(odd, BYTES_MAX)).toBe('modelRequestInvalid')
+  })
+})
+
+describe('askFor', () => {
+  it('changes the body and what is said of it, only where the model is another one', async () => {
+    const exchange = exchangeOf({ method: 'POST', headers: [['content-encoding', 'gzip']] })
+    const raw = gzipSync('{"model":"a","n":1}')
+    exchange.request.body = raw
+    const request = await readModelRequest(exchange, BYTES_MAX)
+    if (typeof request === 'string') throw new Error(request)
+    askFor(exchange, request, 'a')
+    expect(exchange.request.body).toBe(raw)
+    askFor(exchange, request, 'b')
+    expect(String(exchange.request.body)).toBe('{"model":"b","n":1}')
+    expect(exchange.request.headers.has('content-encoding')).toBe(false)
+  })
+})
+
+describe('formField', () => {
+  const part = (name: string): string => `--b\r\nContent-Disposition: form-data; name=${name}\r\n\r\nv\r\n`
+  it.each([
+    ['the first part', part('model'), 'v'],
+    ['after a preamble', `hello\r\n${part('model')}`, 'v'],
+    ['the last part that is looked at', part('a').repeat(63) + part('model'), 'v'],
+    ['a part too far', part('a').repeat(64) + part('model'), undefined],
+    ['a name that only begins so', part('models'), undefined],
+    ['a head without an end', '--b\r\nContent-Disposition: form-data; name=model', undefined],
+    ['nothing', '', undefined],
+  ])('%s', (_, text, expected) => {
+    expect(formField(Buffer.from(text === '' ? text : `${text}--b--\r\n`), 'b', 'model')).toBe(expected)
+  })
+})

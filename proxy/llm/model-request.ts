@@ -1,0 +1,88 @@
+// The model that a request asks for: in its JSON, or in a form as uploads of images have it.
+import { BodyTooLarge } from '../http/body.ts'
+import type { Exchange } from '../exchange.ts'
+import { decode, DecodedTooLarge } from './encoding.ts'
+import { asString, parseObject, type JsonObject } from './json.ts'
+import type { ModelFailure } from './model-error.ts'
+
+export interface ModelRequest {
+  readonly model: string
+  /** undefined: a form, which is never changed. */
+  readonly json: JsonObject | undefined
+}
+
+/** Leaves the whole body in the request. */
+export async function readModelRequest(exchange: Exchange, bytesMax: number): Promise<ModelRequest | ModelFailure> {
+  const { request } = exchange
+  const body = await wholeBody(exchange, bytesMax)
+  if (!Buffer.isBuffer(body)) return body
+  const boundary = boundaryOf(request.headers.get('content-type'))
+  if (boundary !== undefined) {
+    const model = formField(body, boundary, 'model')
+    return model === undefined || model === '' ? 'modelMissing' : { model, json: undefined }
+  }
+  const json = parseObject(body.toString('utf8'))
+  if (json === undefined) return 'modelRequestInvalid'
+  const model = asString(json['model'])
+  return model === undefined || model === '' ? 'modelMissing' : { model, json }
+}
+
+export function askFor(exchange: Exchange, { json }: ModelRequest, model: string): void {
+  if (json === undefined || json['model'] === model) return
+  json['model'] = model
+  const { request } = exchange
+  request.body = Buffer.from(JSON.stringify(json))
+  for (const name of ['content-length', 'content-encoding']) request.headers.remove(name)
+}
+
+async function wholeBody({ request }: Exchange, bytesMax: number): Promise<Buffer | ModelFailure> {
+  const { body, headers } = request
+  if (body === undefined) return 'modelRequestInvalid'
+  try {
+    const raw = Buffer.isBuffer(body) ? body : await body.collect(bytesMax)
+    request.body = raw
+    return await decode(raw, headers.get('content-encoding'), bytesMax)
+  } catch (error) {
+    // Whatever else a body has wrong with it, such as its encoding: it cannot be read.
+    return error instanceof BodyTooLarge || error instanceof DecodedTooLarge
+      ? 'modelRequestTooLarge'
+      : 'modelRequestInvalid'
+  }
+}
+
+/** RFC 2046 section 5.1.1: at most 70 characters. */
+const BOUNDARY = /^multipart\/form-data\s*;(?:.*;)?\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i
+
+function boundaryOf(contentType: string | undefined): string | undefined {
+  const found = BOUNDARY.exec(contentType ?? '')
+  return found?.[1] ?? found?.[2]
+}
+
+const PARTS_MAX = 64
+const PART_HEAD_BYTES_MAX = 4096
+
+/** The value of a field that is no file. Looks at the heads of parts only, so files are passed over. */
+export function formField(body: Buffer, boundary: string, field: string): string | undefined {
+  const delimiter = Buffer.from(`\r\n--${boundary}`)
+  // The first delimiter may stand at the very beginning.
+  let start = body.subarray(0, delimiter.length - 2).equals(delimiter.subarray(2)) ? 0 : body.indexOf(delimiter) + 2
+  if (start === 1) return undefined
+  for (let part = 0; part < PARTS_MAX; part++) {
+    const headStart = start + delimiter.length - 2
+    const headEnd = body.indexOf('\r\n\r\n', headStart)
+    const end = body.indexOf(delimiter, headStart)
+    if (headEnd === -1 || end === -1) return undefined
+    if (headEnd < end && headEnd - headStart <= PART_HEAD_BYTES_MAX) {
+      const head = body.toString('utf8', headStart, headEnd)
+      if (isField(head, field)) return body.toString('utf8', headEnd + 4, end).trim()
+    }
+    start = end + 2
+  }
+  return undefined
+}
+
+function isField(head: string, field: string): boolean {
+  const disposition = /^content-disposition:(.*)$/im.exec(head)?.[1] ?? ''
+  const name = /;\s*name=(?:"([^"]*)"|([^\s;"]+))/i.exec(disposition)
+  return (name?.[1] ?? name?.[2]) === field && !/;\s*filename\*?=/i.test(disposition)
+}

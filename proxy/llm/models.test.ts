@@ -1,0 +1,154 @@
+// Which backend a request for a model gets, what it is asked for, and what clients are told otherwise.
+import { describe, expect, it } from 'vitest'
+import type { Authorization, OfferedModel } from '#api/ir/types.gen.ts'
+import type { Exchange } from '../exchange.ts'
+import { exchangeOf, expression } from '../policy/exchange.testing.ts'
+import { compileModels, nameMatcher } from './models.ts'
+
+const only = (team: string): Authorization => ({
+  action: 'Allow',
+  matchExpressions: [`request.headers['x-team'] == '${team}'`],
+})
+
+interface Outcome {
+  readonly exchange: Exchange
+  readonly backend: string | undefined
+  readonly body: unknown
+}
+
+async function ask(models: OfferedModel[], fields: object, team = 'none'): Promise<Outcome> {
+  let backend: string | undefined
+  const handler = compileModels(
+    { models },
+    {
+      expression,
+      bufferBytesMax: 1000,
+      handlerOf: (key) => (exchange, done) => {
+        backend = key
+        done(exchange)
+      },
+    },
+  )
+  const exchange = exchangeOf({
+    method: 'POST',
+    path: '/v1/chat/completions',
+    headers: [['x-team', team]],
+    body: JSON.stringify(fields),
+  })
+  await new Promise<void>((resolve) => handler(exchange, () => resolve()))
+  return { exchange, backend, body: jsonOf(exchange.request.body) }
+}
+
+function jsonOf(body: unknown): unknown {
+  return JSON.parse(Buffer.isBuffer(body) ? body.toString('utf8') : typeof body === 'string' ? body : 'null')
+}
+
+function codeOf({ exchange: { response } }: Outcome): unknown {
+  return [response?.status, jsonOf(response?.body)]
+}
+
+const error = (status: number, code: string) => [status, { error: { code, type: 'invalid_request_error' } }]
+
+describe('nameMatcher', () => {
+  it.each([
+    ['*', 'anything', true],
+    ['*', '', true],
+    ['gpt-*', 'gpt-5', true],
+    ['gpt-*', 'gpt-', true],
+    ['gpt-*', 'a-gpt-5', false],
+    ['*-latest', 'gpt-latest', true],
+    ['*-latest', 'gpt-latest-1', false],
+    ['gpt', 'gpt', true],
+    ['gpt', 'GPT', false],
+    ['gpt', 'gpt-5', false],
+  ])('%s and %s: %s', (pattern, name, expected) => {
+    expect(nameMatcher(pattern)(name)).toBe(expected)
+  })
+})
+
+describe('concrete models', () => {
+  const models: OfferedModel[] = [
+    { name: 'gpt-*', backend: 'staff', authorization: [only('staff')] },
+    { name: 'gpt-*', backend: 'all' },
+    { name: 'gpt-5', backend: 'exact' },
+    { name: 'hidden', backend: 'hidden', internal: true },
+    { name: 'closed', backend: 'closed', authorization: [only('staff'), only('owner')] },
+  ]
+
+  it('takes the first that matches and that the client may use, not the longest match', async () => {
+    expect(await ask(models, { model: 'gpt-5' })).toMatchObject({ backend: 'all', body: { model: 'gpt-5' } })
+    const staff = await ask(models, { model: 'gpt-5' }, 'staff')
+    expect(staff).toMatchObject({ backend: 'staff', exchange: { backendName: 'staff' } })
+    expect(staff.exchange.metadata).toEqual({ gw_user_model: 'gpt-5' })
+  })
+
+  it('refuses what is unknown, hidden or not allowed, and never asks a backend', async () => {
+    const outcomes = await Promise.all(['other', 'hidden', 'closed'].map((model) => ask(models, { model })))
+    expect(outcomes.map(({ backend }) => backend)).toEqual([undefined, undefined, undefined])
+    expect(outcomes.map(codeOf)).toMatchObject([
+      error(404, 'model_not_found'),
+      error(404, 'model_not_found'),
+      error(403, 'model_authorization_denied'),
+    ])
+  })
+
+  it('holds every rule by itself: one does not stand in for another', async () => {
+    expect(codeOf(await ask(models, { model: 'closed' }, 'staff'))).toMatchObject(
+      error(403, 'model_authorization_denied'),
+    )
+  })
+
+  it('says what is wrong with a request', async () => {
+    expect(codeOf(await ask(models, {}))).toMatchObject(error(400, 'missing_model'))
+    expect(codeOf(await ask(models, []))).toMatchObject(error(400, 'invalid_request_body'))
+    expect(codeOf(await ask(models, { model: 'x'.repeat(1000) }))).toMatchObject(error(404, 'model_not_found'))
+  })
+})
+
+describe('virtual models', () => {
+  const missing = { name: 'v', weighted: [{ weight: 1 }] }
+
+  it('asks for the model of the target', async () => {
+    const models: OfferedModel[] = [{ name: 'v', weighted: [{ backend: 'a', model: 'real', weight: 1 }] }]
+    const outcome = await ask(models, { model: 'v', n: 1 })
+    expect(outcome).toMatchObject({ backend: 'a', body: { model: 'real', n: 1 } })
+    expect(outcome.exchange.metadata).toEqual({ gw_user_model: 'v' })
+  })
+
+  it('keeps to the weights', async () => {
+    const weighted = [
+      { backend: 'a', model: 'a', weight: 0 },
+      { backend: 'b', model: 'b', weight: 1 },
+    ]
+    expect(await ask([{ name: 'v', weighted }], { model: 'v' })).toMatchObject({ backend: 'b' })
+  })
+
+  it('takes the first target whose condition holds; one that fails does not', async () => {
+    const conditional = [
+      { backend: 'a', model: 'a', when: 'llmRequest.max_tokens > 10' },
+      { backend: 'b', model: 'b', when: 'llmRequest.user == "b"' },
+    ]
+    const models: OfferedModel[] = [{ name: 'v', conditional }]
+    expect(await ask(models, { model: 'v', max_tokens: 11, user: 'b' })).toMatchObject({ backend: 'a' })
+    expect(await ask(models, { model: 'v', user: 'b' })).toMatchObject({ backend: 'b' })
+    const none = await ask(models, { model: 'v', user: 'c' })
+    expect(codeOf(none)).toMatchObject(error(400, 'virtual_model_no_matching_target'))
+    expect(none.exchange.llmRequest).toBeUndefined()
+  })
+
+  it('holds the rules of the target', async () => {
+    const weighted = [{ backend: 'a', model: 'a', weight: 1, authorization: [only('staff')] }]
+    expect(codeOf(await ask([{ name: 'v', weighted }], { model: 'v' }))).toMatchObject(
+      error(403, 'model_authorization_denied'),
+    )
+    expect(await ask([{ name: 'v', weighted }], { model: 'v' }, 'staff')).toMatchObject({ backend: 'a' })
+  })
+
+  it('tells a missing target from none at all', async () => {
+    expect(codeOf(await ask([missing], { model: 'v' }))).toMatchObject(error(404, 'virtual_model_not_resolved'))
+    const conditional = [{}, { backend: 'a', model: 'a' }]
+    expect(codeOf(await ask([{ name: 'v', conditional }], { model: 'v' }))).toMatchObject(
+      error(404, 'virtual_model_target_not_found'),
+    )
+  })
+})

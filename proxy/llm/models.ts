@@ -1,0 +1,184 @@
+// The models that a listener offers: finds the one a request asks for and hands the request to its backend, and lists
+// them (data-plane supplement section 3.10).
+import type { Authorization, ModelsBackend, ModelTarget, OfferedModel } from '#api/ir/types.gen.ts'
+import type { CelExpression } from '#api/cel/expression.ts'
+import type { BackendEnvironment, BackendHandler } from '../backend/handler.ts'
+import { weightedPicker } from '../backend/weighted.ts'
+import type { Exchange } from '../exchange.ts'
+import { HttpResponse } from '../http/message.ts'
+import { compileRules } from '../policy/authorization.ts'
+import { isTrue } from '../policy/evaluate.ts'
+import { failModel, type ModelFailure } from './model-error.ts'
+import { askFor, readModelRequest, type ModelRequest } from './model-request.ts'
+
+export interface ModelsEnvironment extends Pick<BackendEnvironment, 'expression' | 'bufferBytesMax'> {
+  /** Compiled when it is first asked for. */
+  readonly handlerOf: (key: string) => BackendHandler
+}
+
+/** What a model leads to. */
+interface Target {
+  readonly backend: string
+  /** undefined: the model that the client asked for. */
+  readonly model: string | undefined
+  readonly isAllowed: Check
+}
+
+type Check = (exchange: Exchange) => boolean
+
+interface CompiledModel {
+  readonly name: string
+  readonly createdAt: number
+  readonly matches: (name: string) => boolean
+  readonly isAllowed: Check
+  readonly choose: (exchange: Exchange) => Target | ModelFailure
+}
+
+/** CEL `metadata`: the model that the client asked for. */
+const USER_MODEL = 'gw_user_model'
+
+export function compileModels({ models }: ModelsBackend, environment: ModelsEnvironment): BackendHandler {
+  // What is internal is reached through the targets of other models only.
+  const offered = models.filter(({ internal }) => internal !== true).map((model) => compileModel(model, environment))
+  return (exchange, done) => {
+    if (isDiscovery(exchange.request.path)) {
+      exchange.response = listOf(offered.filter(({ name, isAllowed }) => !name.includes('*') && isAllowed(exchange)))
+      done(exchange)
+      return
+    }
+    findHandler(exchange, offered, environment).then(
+      (handler) => (handler === undefined ? done(exchange) : handler(exchange, done)),
+      (error: unknown) => {
+        exchange.fail('internal', error instanceof Error ? error.message : String(error))
+        done(exchange)
+      },
+    )
+  }
+}
+
+function isDiscovery(path: string): boolean {
+  return path === '/v1/models' || path === '/models'
+}
+
+function listOf(models: readonly CompiledModel[]): HttpResponse {
+  const data = models.map(({ name, createdAt: created }) => ({
+    id: name,
+    object: 'model',
+    created,
+    owned_by: 'openai',
+  }))
+  const headers = [['content-type', 'application/json']] as const
+  return HttpResponse.local(200, JSON.stringify({ object: 'list', data }), headers)
+}
+
+/** undefined: the exchange has its answer. */
+async function findHandler(
+  exchange: Exchange,
+  offered: readonly CompiledModel[],
+  { bufferBytesMax, handlerOf }: ModelsEnvironment,
+): Promise<BackendHandler | undefined> {
+  const request = await readModelRequest(exchange, bufferBytesMax)
+  if (typeof request === 'string') {
+    failModel(exchange, request)
+    return undefined
+  }
+  const target = choose(exchange, request, offered)
+  if (typeof target === 'string') {
+    failModel(exchange, target)
+    return undefined
+  }
+  // Names come from users: no prototype, so that none of them means something else.
+  exchange.metadata ??= Object.create(null) as Record<string, unknown>
+  exchange.metadata[USER_MODEL] = request.model
+  exchange.backendName = target.backend
+  if (target.model !== undefined) askFor(exchange, request, target.model)
+  return handlerOf(target.backend)
+}
+
+/** The first that has the name and lets the client use it; then what it leads to, if that lets the client use it. */
+function choose(
+  exchange: Exchange,
+  { model, json }: ModelRequest,
+  offered: readonly CompiledModel[],
+): Target | ModelFailure {
+  exchange.llmRequest = json
+  try {
+    let failure: ModelFailure = 'modelNotFound'
+    for (const one of offered) {
+      if (!one.matches(model)) continue
+      if (!one.isAllowed(exchange)) {
+        failure = 'modelDenied'
+        continue
+      }
+      const target = one.choose(exchange)
+      return typeof target === 'string' || target.isAllowed(exchange) ? target : 'modelDenied'
+    }
+    return failure
+  } finally {
+    exchange.llmRequest = undefined
+  }
+}
+
+function compileModel(model: OfferedModel, environment: ModelsEnvironment): CompiledModel {
+  return {
+    name: model.name,
+    createdAt: model.createdAt ?? 0,
+    matches: nameMatcher(model.name),
+    isAllowed: compileCheck(model.authorization, environment),
+    choose: compileChoice(model, environment),
+  }
+}
+
+export function nameMatcher(pattern: string): (name: string) => boolean {
+  if (pattern === '*') return () => true
+  if (pattern.endsWith('*')) {
+    const prefix = pattern.slice(0, -1)
+    return (name) => name.startsWith(prefix)
+  }
+  if (pattern.startsWith('*')) {
+    const suffix = pattern.slice(1)
+    return (name) => name.endsWith(suffix)
+  }
+  return (name) => name === pattern
+}
+
+/** Rules are of different models: none of them may stand in for another. */
+function compileCheck(rules: readonly Authorization[] | undefined, environment: ModelsEnvironment): Check {
+  if (rules === undefined || rules.length === 0) return () => true
+  const checks = rules.map((rule) => compileRules([rule], environment))
+  return (exchange) => checks.every((isAllowed) => isAllowed(exchange))
+}
+
+function compileChoice(model: OfferedModel, environment: ModelsEnvironment): CompiledModel['choose'] {
+  const { backend, weighted, conditional } = model
+  if (backend !== undefined) {
+    const target: Target = { backend, model: undefined, isAllowed: () => true }
+    return () => target
+  }
+  const targets = weighted ?? conditional ?? []
+  if (targets.every((target) => target.backend === undefined)) return () => 'virtualModelUnresolved'
+  if (weighted === undefined) return firstOf(targets, environment)
+  const pick = weightedPicker(
+    targets.map((target) => ({ weight: target.weight ?? 1, value: compileTarget(target, environment) })),
+  )
+  return () => pick() ?? 'virtualModelUnresolved'
+}
+
+function firstOf(targets: readonly ModelTarget[], environment: ModelsEnvironment): CompiledModel['choose'] {
+  const compiled = targets.map((target): { when: CelExpression | undefined; value: Target | ModelFailure } => ({
+    when: target.when === undefined ? undefined : environment.expression(target.when),
+    value: compileTarget(target, environment),
+  }))
+  return (exchange) => {
+    for (const { when, value } of compiled) if (when === undefined || isTrue(when, exchange)) return value
+    return 'virtualModelNoMatch'
+  }
+}
+
+function compileTarget(
+  { backend, model, authorization }: ModelTarget,
+  environment: ModelsEnvironment,
+): Target | ModelFailure {
+  if (backend === undefined) return 'virtualModelTargetMissing'
+  return { backend, model, isAllowed: compileCheck(authorization, environment) }
+}

@@ -1,0 +1,159 @@
+// GwModel: models by name, the list of them, who may use which, and virtual models.
+import OpenAI from 'openai'
+import { expect } from 'vitest'
+import { replacing, type ConformanceCase } from './suite/case.ts'
+import type { SampleGateway } from './suite/gateway.ts'
+
+const SAMPLE = 'model.yaml'
+const messages = [{ role: 'user' as const, content: 'hello there' }]
+const ANSWER = 'You said: hello there'
+
+function clientOf(gateway: SampleGateway, headers: Record<string, string> = {}): OpenAI {
+  return new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: 'of-the-client', maxRetries: 0, defaultHeaders: headers })
+}
+
+async function answerOf(client: OpenAI, model: string, more: { user?: string; max_tokens?: number } = {}) {
+  const reply = await client.chat.completions.create({ model, messages, ...more })
+  return reply.choices[0]?.message.content
+}
+
+interface Refusal {
+  readonly status: number
+  readonly code: string
+}
+
+async function expectRefused(client: OpenAI, model: string, refusal: Refusal): Promise<void> {
+  await expect(answerOf(client, model)).rejects.toMatchObject({ ...refusal, type: 'invalid_request_error' })
+}
+
+const NOT_FOUND = { status: 404, code: 'model_not_found' }
+const DENIED = { status: 403, code: 'model_authorization_denied' }
+
+export const cases: readonly ConformanceCase[] = [
+  {
+    shortName: 'ModelByName',
+    description: 'a model is served by its name or pattern, streaming or not, with the credential of the provider',
+    sample: SAMPLE,
+    async run(gateway) {
+      const client = clientOf(gateway)
+      expect(await answerOf(client, 'demo-small')).toBe(ANSWER)
+      expect(gateway.upstreams.lastModelRequest()).toMatchObject({
+        path: '/v1/chat/completions',
+        body: { model: 'demo-small' },
+        headers: { authorization: 'Bearer demo-key' },
+      })
+      const stream = await client.chat.completions.create({ model: 'claude-any', messages, stream: true })
+      let text = ''
+      for await (const chunk of stream) text += chunk.choices[0]?.delta.content ?? ''
+      expect(text).toBe(ANSWER)
+      expect(gateway.upstreams.lastModelRequest()).toMatchObject({
+        path: '/v1/messages',
+        body: { model: 'claude-any' },
+      })
+    },
+  },
+  {
+    shortName: 'ModelList',
+    description: 'the list has what the client may ask for by name',
+    sample: SAMPLE,
+    async run(gateway) {
+      const namesFor = async (headers: Record<string, string>): Promise<string[]> => {
+        const { data } = await clientOf(gateway, headers).models.list()
+        return data.map(({ id }) => id)
+      }
+      expect(await namesFor({})).toEqual(['chosen', 'fast', 'steady', 'demo-small'])
+      expect(await namesFor({ 'x-team': 'staff' })).toEqual(['chosen', 'fast', 'steady', 'demo-small', 'demo-staff'])
+    },
+  },
+  {
+    shortName: 'ModelRefused',
+    description: 'unknown and internal models do not exist, and authorization is told apart',
+    sample: SAMPLE,
+    async run(gateway) {
+      const client = clientOf(gateway)
+      await expectRefused(client, 'unknown', NOT_FOUND)
+      await expectRefused(client, 'demo-secret', NOT_FOUND)
+      await expectRefused(client, 'demo-staff', DENIED)
+      expect(await answerOf(clientOf(gateway, { 'x-team': 'staff' }), 'demo-staff')).toBe(ANSWER)
+      const post = { method: 'POST', headers: { 'content-type': 'application/json' } }
+      for (const [body, code] of [
+        ['no json', 'invalid_request_body'],
+        ['{}', 'missing_model'],
+      ] as const) {
+        const { status, text } = await gateway.ask('/v1/chat/completions', { ...post, body })
+        expect([status, JSON.parse(text)]).toMatchObject([400, { error: { code } }])
+      }
+    },
+  },
+  {
+    shortName: 'ModelWeighted',
+    description: 'a virtual model chooses by weight and asks for the model of its target',
+    sample: SAMPLE,
+    async run(gateway) {
+      const seen = new Set<unknown>()
+      // One of them would be missing in one run of 2^63.
+      for (let i = 0; i < 64 && seen.size < 2; i++) {
+        expect(await answerOf(clientOf(gateway), 'fast')).toBe(ANSWER)
+        seen.add(gateway.upstreams.lastModelRequest().body['model'])
+      }
+      expect(seen).toEqual(new Set(['demo-small', 'claude-fast']))
+    },
+  },
+  {
+    shortName: 'ModelFailover',
+    description: 'the model of the lowest priority number serves',
+    sample: SAMPLE,
+    async run(gateway) {
+      expect(await answerOf(clientOf(gateway), 'steady')).toBe(ANSWER)
+      expect(gateway.upstreams.lastModelRequest()).toMatchObject({ body: { model: 'demo-secret' } })
+    },
+  },
+  {
+    shortName: 'ModelFailoverNext',
+    description: 'a target that does not exist leaves its place to the next, and the status says so',
+    sample: SAMPLE,
+    change: replacing('name: demo-secret\n          priority: 0', 'name: missing\n          priority: 0'),
+    async run(gateway) {
+      expect(await answerOf(clientOf(gateway), 'steady')).toBe(ANSWER)
+      expect(gateway.upstreams.lastModelRequest()).toMatchObject({ body: { model: 'claude-spare' } })
+      expect(gateway.source.problems).toMatchObject([
+        { path: 'spec.virtualModel.failover.targets[0]', message: 'model target default/missing not found' },
+      ])
+    },
+  },
+  {
+    shortName: 'ModelConditional',
+    description: 'the first target whose condition holds is taken, and its authorization counts',
+    sample: SAMPLE,
+    async run(gateway) {
+      const client = clientOf(gateway)
+      expect(await answerOf(client, 'chosen', { max_tokens: 2000 })).toBe(ANSWER)
+      expect(gateway.upstreams.lastModelRequest()).toMatchObject({ body: { model: 'claude-long' } })
+      expect(await answerOf(client, 'chosen')).toBe(ANSWER)
+      expect(gateway.upstreams.lastModelRequest()).toMatchObject({ body: { model: 'demo-secret' } })
+      await expect(answerOf(client, 'chosen', { user: 'chief' })).rejects.toMatchObject(DENIED)
+    },
+  },
+  {
+    shortName: 'ModelBesideRoute',
+    description: 'an HTTPRoute of the listener serves what is no path of LLM clients',
+    sample: SAMPLE,
+    async run(gateway) {
+      const { text } = await gateway.ask('/elsewhere')
+      expect(text).not.toContain('model_not_found')
+    },
+  },
+  {
+    shortName: 'ModelNotAllowed',
+    description: 'a listener that does not list the kind takes no models',
+    sample: SAMPLE,
+    change: replacing('          - group: gw.dev\n            kind: GwModel\n', ''),
+    async run(gateway) {
+      expect(gateway.conditions('GwModel', 'demo-small')).toMatchObject([
+        { type: 'Accepted', status: 'False', reason: 'NotAllowedByListeners' },
+        { type: 'ResolvedRefs', status: 'True' },
+      ])
+      await expect(clientOf(gateway).models.list()).rejects.toThrow(/^[45]\d\d /)
+    },
+  },
+]
