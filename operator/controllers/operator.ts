@@ -87,8 +87,9 @@ const leadForEver = Effect.fnUntraced(function* (world: World, times: LeaseTimes
   )
 })
 
-function translateSettings({ controllerName, className, clusterDomain, namespace }: OperatorSettings) {
-  return { controllerName, className, clusterDomain, controllerNamespace: namespace }
+function translateSettings(settings: OperatorSettings) {
+  const { controllerName, className, clusterDomain, namespace, areModelsEnabled } = settings
+  return { controllerName, className, clusterDomain, controllerNamespace: namespace, areModelsEnabled }
 }
 
 function describe({ cache, translation, listener }: World): unknown {

@@ -17,7 +17,15 @@ const ROOT = join(dirname(fileURLToPath(import.meta.url)), 'testdata')
 const DEFAULTS = join(ROOT, '_defaults.yaml')
 
 /** `defaults=none` leaves out _defaults.yaml; `schema=older` skips the schema, with the reason beside it. */
-const OPTIONS = ['defaults', 'clusterDomain', 'className', 'controllerNamespace', 'backendRefGrantMode', 'schema']
+const OPTIONS = [
+  'defaults',
+  'clusterDomain',
+  'className',
+  'controllerNamespace',
+  'backendRefGrantMode',
+  'models',
+  'schema',
+]
 
 const folder = goldenFolder(ROOT)
 
@@ -39,6 +47,7 @@ describe('goldens', () => {
       clusterDomain: options.get('clusterDomain') ?? 'cluster.local',
       controllerNamespace: options.get('controllerNamespace') ?? 'gw-system',
       backendRefGrantMode: grantMode(options.get('backendRefGrantMode')),
+      areModelsEnabled: options.get('models') !== 'off',
     })
     expect([...translation.perGateway.values()].flatMap(contractProblems)).toEqual([])
     const hasClass = objects.some(({ kind }, index) => kind === 'GatewayClass' && documents.includes(objects[index]))

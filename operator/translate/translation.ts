@@ -15,6 +15,8 @@ export interface TranslateSettings {
   readonly controllerNamespace?: string
   /** Which references to backends of other namespaces need a ReferenceGrant. Certificates always do. */
   readonly backendRefGrantMode?: BackendRefGrantMode
+  /** False: listeners do not take GwModels, whatever they list. Unset: those that list the kind do. */
+  readonly areModelsEnabled?: boolean
 }
 
 /** `route` (also when unset): those of routes, but not those of policies and backends. */

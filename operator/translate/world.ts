@@ -34,7 +34,7 @@ export function worldOf(memory: Memory, settings: TranslateSettings): World {
   const { backendRefGrantMode: mode = 'route', clusterDomain } = settings
   const services = serviceLookup(snapshot, clusterDomain)
   return {
-    gateways: { snapshot, isPermitted: isGranted },
+    gateways: { snapshot, isPermitted: isGranted, areModelsEnabled: settings.areModelsEnabled !== false },
     references: { snapshot, services, isPermitted: mode === 'none' ? always : isGranted },
     scope: {
       references: { snapshot, services, isPermitted: mode === 'route-and-policy' ? isGranted : always },

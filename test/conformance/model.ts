@@ -1,6 +1,6 @@
 // GwModel: models by name, the list of them, who may use which, and virtual models.
 import OpenAI from 'openai'
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 import { replacing, type ConformanceCase } from './suite/case.ts'
 import type { SampleGateway } from './suite/gateway.ts'
 
@@ -25,6 +25,49 @@ interface Refusal {
 async function expectRefused(client: OpenAI, model: string, refusal: Refusal): Promise<void> {
   await expect(answerOf(client, model)).rejects.toMatchObject({ ...refusal, type: 'invalid_request_error' })
 }
+
+const SECRET_MODEL = `visibility: Internal
+  provider: Custom
+  custom:
+    backendRef:
+      name: model
+      port: 80
+`
+const SECRET_MODEL_DOWN = SECRET_MODEL.replace('name: model', 'name: nobody').replace(
+  'provider: Custom',
+  `provider: Custom
+  policies:
+    health:
+      unhealthyCondition: 'response.code >= 500'
+      eviction:
+        duration: 1h
+        consecutiveFailures: 1`,
+)
+/** A Service whose endpoint refuses connections. */
+const NOBODY = `---
+apiVersion: v1
+kind: Service
+metadata:
+  name: nobody
+  namespace: default
+spec:
+  ports:
+    - port: 80
+---
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata:
+  name: nobody
+  namespace: default
+  labels:
+    kubernetes.io/service-name: nobody
+addressType: IPv4
+ports:
+  - name: ''
+    port: 1
+endpoints:
+  - addresses: [127.0.0.1]
+`
 
 const NOT_FOUND = { status: 404, code: 'model_not_found' }
 const DENIED = { status: 403, code: 'model_authorization_denied' }
@@ -119,6 +162,17 @@ export const cases: readonly ConformanceCase[] = [
       expect(gateway.source.problems).toMatchObject([
         { path: 'spec.virtualModel.failover.targets[0]', message: 'model target default/missing not found' },
       ])
+    },
+  },
+  {
+    shortName: 'ModelFailoverDown',
+    description: 'while the model of the lowest priority number is down, the next one serves',
+    sample: SAMPLE,
+    change: (manifests) => replacing(SECRET_MODEL, SECRET_MODEL_DOWN)(manifests) + NOBODY,
+    async run(gateway) {
+      await expect(answerOf(clientOf(gateway), 'steady')).rejects.toMatchObject({ status: 503 })
+      await vi.waitFor(async () => expect(await answerOf(clientOf(gateway), 'steady')).toBe(ANSWER))
+      expect(gateway.upstreams.lastModelRequest()).toMatchObject({ body: { model: 'claude-spare' } })
     },
   },
   {

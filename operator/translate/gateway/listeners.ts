@@ -18,6 +18,7 @@ import { identityOf, type Listener, type ListenerFault, type ListenerIdentity } 
 export interface ListenerScope {
   readonly snapshot: Snapshot
   readonly isPermitted: IsPermitted
+  readonly areModelsEnabled: boolean
 }
 
 /** `sets` are the accepted ListenerSets, in order of precedence. */
@@ -34,7 +35,7 @@ function judge(identity: ListenerIdentity, conflict: ListenerFault | undefined, 
   const { spec } = identity
   const owner = identity.set ?? identity.gateway
   const protocol = isListenerProtocol(spec.protocol) ? spec.protocol : undefined
-  const { kinds, fault: kindFault } = kindsOf(spec)
+  const { kinds, fault: kindFault } = kindsOf(spec, scope)
   const certificate = listenerCertificate(spec, {
     owner: { kind: owner.kind, namespace: namespaceOf(owner) },
     secrets: scope.snapshot.Secret,
@@ -96,13 +97,16 @@ function programmingFault(facts: ProgrammingFacts): ListenerFault | undefined {
   return undefined
 }
 
-function kindsOf(spec: GatewayListener): { kinds: readonly RouteGroupKind[]; fault?: ListenerFault } {
+function kindsOf(
+  spec: GatewayListener,
+  { areModelsEnabled }: ListenerScope,
+): { kinds: readonly RouteGroupKind[]; fault?: ListenerFault } {
   const carried = isListenerProtocol(spec.protocol) ? ROUTE_KINDS[spec.protocol] : []
   const terminates = spec.protocol === 'TLS' && spec.tls?.mode !== 'Passthrough'
   const usual = terminates ? [...carried, ...ROUTE_KINDS.TCP] : carried
   const wanted = spec.allowedRoutes?.kinds
   if (wanted === undefined || wanted.length === 0) return { kinds: usual }
-  const listed = isListenerProtocol(spec.protocol) ? (LISTED_KINDS[spec.protocol] ?? []) : []
+  const listed = areModelsEnabled && isListenerProtocol(spec.protocol) ? (LISTED_KINDS[spec.protocol] ?? []) : []
   const possible = [...usual, ...listed]
   const isPossible = ({ group = GATEWAY_GROUP, kind }: { group?: string; kind: string }): boolean =>
     possible.some((one) => one.group === group && one.kind === kind)
