@@ -248,6 +248,12 @@ export const FAILURES = {
     text: 'denied by policy',
     doc: 'A security policy that cannot be enforced covers this request; see the status of the policy.',
   },
+  backendTlsInvalid: {
+    status: 500,
+    reason: 'Internal',
+    text: 'backend TLS is not usable',
+    doc: 'TLS towards the backend is asked for by a BackendTLSPolicy or client certificate that cannot be used; see its status.',
+  },
   rateLimited: {
     status: 429,
     reason: 'RateLimit',

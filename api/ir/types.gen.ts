@@ -237,6 +237,10 @@ export interface Deny {
    * For status and log; never sent to clients.
    */
   message: string
+  /**
+   * It asks for TLS towards the backend. The client is told of a failure (500), as Gateway API wants, and not of a refusal (403).
+   */
+  isBackendTls?: boolean
 }
 export interface AIPolicy {
   defaults?: JsonField[]

@@ -1,5 +1,6 @@
 // The statuses of a Gateway and of a ListenerSet. Whether pods run is not known here: that is the deployer's word.
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
+import type { ListenerSet } from '#api/gateway/listenerset.gen.ts'
 import { hasInsecureFallback } from '../translate/gateway/client-validation.ts'
 import type { OurGateway, OurListenerSet } from '../translate/gateway/gateways.ts'
 import type { Listener } from '../translate/gateway/listener.ts'
@@ -18,7 +19,7 @@ export function gatewayStatus({ ours, addresses, attachedRoutes }: GatewayStatus
   const own = ours.listeners.filter(({ set }) => set === undefined)
   return {
     addresses,
-    attachedListenerSets: ours.sets.length,
+    attachedListenerSets: ours.sets.filter((set) => isAttached(ours, set)).length,
     conditions: [
       gatewayAccepted(ours),
       gatewayProgrammed(ours),
@@ -29,6 +30,12 @@ export function gatewayStatus({ ours, addresses, attachedRoutes }: GatewayStatus
       listenerStatus({ listener, attachedRoutes: attachedRoutes(listener), generation }),
     ),
   }
+}
+
+/** Only a ListenerSet that is accepted counts: one of its listeners has to be. */
+function isAttached({ listeners }: OurGateway, set: ListenerSet): boolean {
+  const own = listeners.filter((listener) => listener.set === set)
+  return badListeners(own) === '' || own.some(isGoodListener)
 }
 
 function gatewayAccepted({ gateway, listeners, internal }: OurGateway): Condition {

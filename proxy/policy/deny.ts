@@ -2,7 +2,8 @@
 import type { Deny } from '#api/ir/types.gen.ts'
 import type { CompiledPolicy } from './filter.ts'
 
-export function compileDeny({ field, message }: Deny): CompiledPolicy {
+export function compileDeny({ field, message, isBackendTls }: Deny): CompiledPolicy {
   const detail = `${field}: ${message}`
-  return { request: (exchange) => exchange.fail('policyDenied', detail) }
+  const code = isBackendTls === true ? 'backendTlsInvalid' : 'policyDenied'
+  return { request: (exchange) => exchange.fail(code, detail) }
 }

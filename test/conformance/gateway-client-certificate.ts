@@ -46,7 +46,7 @@ export const cases: readonly ConformanceCase[] = [
     sample: SAMPLE,
     change: replacing('        name: client\n', '        name: no-such-secret\n'),
     async run(gateway) {
-      expect(await gateway.ask('/')).toMatchObject({ status: 403, text: 'denied by policy' })
+      expect(await gateway.ask('/')).toMatchObject({ status: 500, text: 'backend TLS is not usable' })
       expect(conditionOf(gateway, 'Gateway', 'ResolvedRefs')).toMatchObject({
         status: 'False',
         reason: 'InvalidClientCertificateRef',

@@ -78,7 +78,8 @@ function emptyAt(client: ClientCertificate | undefined): AtGateway {
 
 function withClient(payload: BackendPayload, client: ClientCertificate | undefined): BackendPayload {
   if (client === undefined || payload.tls === undefined) return payload
-  if (client.fault !== undefined) return { deny: { field: CLIENT_FIELD, message: client.fault.message } }
+  if (client.fault !== undefined)
+    return { deny: { field: CLIENT_FIELD, message: client.fault.message, isBackendTls: true } }
   return { tls: { ...payload.tls, ...client.tls } }
 }
 
@@ -116,7 +117,7 @@ export function backendTlsPayload(policy: BackendTLSPolicy, snapshot: Snapshot):
   const { hostname, subjectAltNames = [], caCertificateRefs = [], wellKnownCACertificates } = policy.spec.validation
   const { bundle, unresolved } = caBundle(policy, snapshot)
   const refuse = (reason: string, message: string): PayloadOutcome => ({
-    payload: { deny: { field: `BackendTLSPolicy ${VALIDATION}`, message } },
+    payload: { deny: { field: `BackendTLSPolicy ${VALIDATION}`, message, isBackendTls: true } },
     invalid: { path: VALIDATION, reason, message },
     unresolved,
   })
