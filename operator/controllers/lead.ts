@@ -237,7 +237,8 @@ class Leader {
     const object = change.after ?? change.before
     if (queues === undefined || object === undefined) return
     this.#userChanged(queues, object, change)
-    const owner = ownerOf(object)
+    // Of one whose owner reference was removed just now, the former owner.
+    const owner = ownerOf(object) ?? ownerOf(change.before ?? object)
     if (owner === undefined) return
     if (change.kind === ACKNOWLEDGEMENTS) {
       this.#queueGatewayStatus(owner)

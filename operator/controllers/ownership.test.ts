@@ -114,9 +114,6 @@ describe('objects that the Gateway does not own', () => {
     await until('idle', () => operator.operator.isIdle())
     const { ownerReferences: _owner, ...metadata } = live('services', 'web').metadata
     kube.store.update('services', { ...live('services', 'web'), metadata }, false)
-    touchGateway('web')
-    await operator.stop()
-    operator = await testOperator({ config: configFor(kube.url) })
     await until('owned again', () => live('services', 'web').metadata.ownerReferences?.length === 1)
     expect(programmed('web').reason).toBe('Pending')
   })
