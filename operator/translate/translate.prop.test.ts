@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ReferenceGrant } from '#api/gateway/referencegrant.gen.ts'
 import { validateConfig } from '#api/ir/validate.ts'
-import type { BackendReference } from '#api/ir/types.gen.ts'
+import type { BackendReference, Route } from '#api/ir/types.gen.ts'
 import type { KubeObject } from './kube.ts'
 import { snapshotOf } from './snapshot.ts'
 import { clusters, SECRET_MATERIAL } from './testing/clusters.ts'
@@ -86,9 +86,11 @@ describe('translate', () => {
       fc.property(clusters({ hasGrants: true }), (objects) => {
         const grants = objects.filter(isGrant)
         const crossings = [...translated(objects).perGateway.values()].flatMap(({ config }) => [
-          ...config.routes.flatMap(({ name, backends }) =>
-            backends.map(({ ref }) => ({ from: { kind: 'HTTPRoute', namespace: name.namespace }, ref })),
-          ),
+          ...config.routes
+            .filter(isOfUsers)
+            .flatMap(({ name, backends }) =>
+              backends.map(({ ref }) => ({ from: { kind: 'HTTPRoute', namespace: name.namespace }, ref })),
+            ),
           ...config.backends.flatMap(({ name, mcp }) =>
             (mcp?.targets ?? []).map(({ ref = {} }) => ({
               from: { kind: 'GwBackend', namespace: name.namespace },
@@ -121,6 +123,11 @@ describe('translate', () => {
     )
   })
 })
+
+/** The route to the models of a listener leads to a table of the listener's own. */
+function isOfUsers({ name }: Route): boolean {
+  return name.kind !== 'GwModel'
+}
 
 function isGrant(object: KubeObject): object is ReferenceGrant {
   return object.kind === 'ReferenceGrant'
