@@ -10,7 +10,15 @@ import { snapshotOf } from './snapshot.ts'
 import { translate } from './translate.ts'
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), 'testdata')
-const OPTIONS = ['defaults', 'clusterDomain', 'className', 'controllerNamespace', 'backendRefGrantMode', 'schema']
+const OPTIONS = [
+  'defaults',
+  'clusterDomain',
+  'className',
+  'controllerNamespace',
+  'backendRefGrantMode',
+  'models',
+  'schema',
+]
 const SETTINGS = { controllerName: 'gw.dev/controller', className: 'gw', clusterDomain: 'cluster.local' }
 const JUNK: readonly unknown[] = [
   null,

@@ -2,6 +2,7 @@
 // a namespace without a grant.
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { GwModel } from '#api/v1alpha1/gwmodel.gen.ts'
 import type { ReferenceGrant } from '#api/gateway/referencegrant.gen.ts'
 import { validateConfig } from '#api/ir/validate.ts'
 import type { BackendReference, Route } from '#api/ir/types.gen.ts'
@@ -109,13 +110,14 @@ describe('translate', () => {
       fc.property(clusters({ hasGrants: false }), (objects) => {
         for (const [key, { config, secrets }] of translated(objects).perGateway) {
           const gateway = key.slice(0, key.indexOf('/'))
-          const seen = new Set([gateway, ...config.routes.map(({ name }) => name.namespace)])
+          const sets = config.listeners.map(({ name }) => name.listenerSet?.namespace ?? gateway)
+          const routes = config.routes.map(({ name }) => name.namespace)
+          const seen = new Set([gateway, ...sets, ...routes, ...namespacesOfModels(objects, key)])
           for (const { namespace } of [...config.services, ...config.backends.map(({ name }) => name)]) {
             expect(seen).toContain(namespace)
           }
-          const sets = config.listeners.map(({ name }) => name.listenerSet?.namespace ?? gateway)
           for (const { key: secret } of secrets.secrets) {
-            expect([...seen, ...sets]).toContain(secret.slice(0, secret.indexOf('/')))
+            expect([...seen]).toContain(secret.slice(0, secret.indexOf('/')))
           }
         }
       }),
@@ -127,6 +129,18 @@ describe('translate', () => {
 /** The route to the models of a listener leads to a table of the listener's own. */
 function isOfUsers({ name }: Route): boolean {
   return name.kind !== 'GwModel'
+}
+
+/** Of models that ask for the Gateway; like routes they are let in by its listeners. */
+function namespacesOfModels(objects: readonly KubeObject[], gateway: string): string[] {
+  return objects.filter(isModel).flatMap(({ metadata: { namespace = '' }, spec }) => {
+    const parents = spec.parentRefs.map((parent) => `${parent.namespace ?? namespace}/${parent.name}`)
+    return parents.includes(gateway) ? [namespace] : []
+  })
+}
+
+function isModel(object: KubeObject): object is GwModel {
+  return object.kind === 'GwModel'
 }
 
 function isGrant(object: KubeObject): object is ReferenceGrant {
