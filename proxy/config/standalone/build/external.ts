@@ -22,6 +22,7 @@ import type {
 } from '../schema/external.ts'
 import type { Address } from '../schema/values.ts'
 import { DEFAULT_NAMESPACE, type BuildContext } from './context.ts'
+import { renderEntries } from './conditional.ts'
 import { defined, ifSet } from './defined.ts'
 import { expressions } from './headers.ts'
 import { backendNamed } from './references.ts'
@@ -35,12 +36,9 @@ export function renderExtAuthzOrConditional(
   context: BuildContext,
 ): RenderedExtAuthzOrConditional {
   if (!('conditional' in value)) return renderExtAuthz(value, path, context)
-  return {
-    conditional: value.conditional.map(({ condition, ...policy }, index) => ({
-      ...defined({ condition }),
-      policy: renderExtAuthz(policy, pathTo(path, 'conditional', index), context),
-    })),
-  }
+  return renderEntries(value.conditional, (policy, index) =>
+    renderExtAuthz(policy, pathTo(path, 'conditional', index), context),
+  )
 }
 
 export function renderExtAuthz(value: ExtAuthz, path: string, context: BuildContext): RenderedExtAuthz {
@@ -88,12 +86,9 @@ function renderCache({ key, ttl, maxEntries }: NonNullable<ExtAuthz['cache']>): 
 
 export function renderExtProc(value: ExtProc, path: string, context: BuildContext): ExtProcOrConditional {
   if (!('conditional' in value)) return renderPlainExtProc(value, path, context)
-  return {
-    conditional: value.conditional.map(({ condition, ...policy }, index) => ({
-      ...defined({ condition }),
-      policy: renderPlainExtProc(policy, pathTo(path, 'conditional', index), context),
-    })),
-  }
+  return renderEntries(value.conditional, (policy, index) =>
+    renderPlainExtProc(policy, pathTo(path, 'conditional', index), context),
+  )
 }
 
 function renderPlainExtProc(value: PlainExtProc, path: string, context: BuildContext): RenderedExtProc {
@@ -138,12 +133,9 @@ export function renderRemoteRateLimit(
   context: BuildContext,
 ): RemoteRateLimitOrConditional {
   if (!('conditional' in value)) return renderPlainLimit(value, path, context)
-  return {
-    conditional: value.conditional.map(({ condition, ...policy }, index) => ({
-      ...defined({ condition }),
-      policy: renderPlainLimit(policy, pathTo(path, 'conditional', index), context),
-    })),
-  }
+  return renderEntries(value.conditional, (policy, index) =>
+    renderPlainLimit(policy, pathTo(path, 'conditional', index), context),
+  )
 }
 
 function renderPlainLimit(value: PlainRateLimit, path: string, context: BuildContext): RenderedRateLimit {

@@ -23,6 +23,7 @@ import type {
 } from '../schema/policies.ts'
 import { parseAddress } from '../schema/values.ts'
 import type { BuildContext } from './context.ts'
+import { renderEntries } from './conditional.ts'
 import { defined } from './defined.ts'
 
 const REDIRECT_STATUS = 302
@@ -39,12 +40,7 @@ function headerValues(map: Map): { name: string; value: string }[] {
 
 export function renderTransformations(value: Transformations): TransformationOrConditional {
   if (!('conditional' in value)) return renderTransformation(value)
-  return {
-    conditional: value.conditional.map(({ condition, ...policy }) => ({
-      ...defined({ condition }),
-      policy: renderTransformation(policy),
-    })),
-  }
+  return renderEntries(value.conditional, (policy) => renderTransformation(policy))
 }
 
 export function renderTransformation(value: {
@@ -71,12 +67,7 @@ export function expressions(map: Map): NamedExpression[] {
 
 export function renderDirectResponse(value: DirectResponse): DirectResponseOrConditional {
   if (!('conditional' in value)) return renderResponse(value)
-  return {
-    conditional: value.conditional.map(({ condition, ...policy }) => ({
-      ...defined({ condition }),
-      policy: renderResponse(policy),
-    })),
-  }
+  return renderEntries(value.conditional, (policy) => renderResponse(policy))
 }
 
 function renderResponse({ status, body, bodyExpression, headers }: PlainDirectResponse): RenderedResponse {

@@ -18,6 +18,7 @@ import {
 } from '../schema/policies.ts'
 import { renderAuthentication } from './authentication.ts'
 import type { BuildContext } from './context.ts'
+import { renderEntries } from './conditional.ts'
 import { defined, ifSet } from './defined.ts'
 import { denialOf } from './denial.ts'
 import { renderExtAuthzOrConditional, renderExtProc, renderRemoteRateLimit } from './external.ts'
@@ -97,12 +98,7 @@ function renderCors({ maxAge, ...lists }: Cors): RenderedCors {
 
 function renderLimits(value: LocalRateLimit): LocalRateLimitOrConditional {
   if (!('conditional' in value)) return { limits: value.map(renderLimit) }
-  return {
-    conditional: value.conditional.map(({ condition, ...limit }) => ({
-      ...defined({ condition }),
-      policy: { limits: [renderLimit(limit)] },
-    })),
-  }
+  return renderEntries(value.conditional, (limit) => ({ limits: [renderLimit(limit)] }))
 }
 
 function renderLimit({ maxTokens, tokensPerFill = 1, fillInterval, type = 'requests' }: Limit): LocalLimit {
