@@ -1,5 +1,6 @@
 // What a proxy says about the last delivery it saw: one key for each pod in the ConfigMap of acknowledgements, written
 // with a merge patch that touches no other key. Pure.
+import { isRecord, parseJson } from '../json.ts'
 
 export interface Acknowledgement {
   /** Of the index that is in force; 0 while none is. */
@@ -31,19 +32,10 @@ export function readAcknowledgements(
 ): Map<string, Acknowledgement> {
   const found = new Map<string, Acknowledgement>()
   for (const [pod, text] of Object.entries(data ?? {}).slice(0, ACKNOWLEDGEMENTS_MAX)) {
-    const value = text.length <= VALUE_CHARS_MAX ? parse(text) : undefined
+    const value = text.length <= VALUE_CHARS_MAX ? parseJson(text) : undefined
     if (isAcknowledgement(value)) found.set(pod, value)
   }
   return found
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // Not ours, or cut off: the pod counts as silent.
-    return undefined
-  }
 }
 
 function isAcknowledgement(value: unknown): value is Acknowledgement {
@@ -60,8 +52,4 @@ function isAcknowledgement(value: unknown): value is Acknowledgement {
 
 function isRejection(value: unknown): boolean {
   return isRecord(value) && Number.isSafeInteger(value['generation']) && typeof value['message'] === 'string'
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

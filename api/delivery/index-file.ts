@@ -1,5 +1,6 @@
 // The index of a delivery: which documents a proxy has to have before it may apply any of them. Reading checks form,
 // so that a damaged index is refused and never half believed. Pure.
+import { isRecord, parseJson } from '../json.ts'
 import type { DocumentRef } from './document.ts'
 
 export const INDEX_FILE = 'index.json'
@@ -40,7 +41,7 @@ export function endpointIndexFile(services: string): string {
 export type IndexOutcome<T> = { readonly index: T } | { readonly fault: string }
 
 export function readDeliveryIndex(bytes: Uint8Array): IndexOutcome<DeliveryIndex> {
-  const value = parse(bytes)
+  const value = parseJson(Buffer.from(bytes).toString('utf8'))
   if (!isRecord(value)) return { fault: 'the index is no JSON object' }
   const { format, generation, gateway, config, secrets, services } = value
   if (!FORMATS_READ.has(format)) return unknownFormat(format)
@@ -57,7 +58,7 @@ export function readDeliveryIndex(bytes: Uint8Array): IndexOutcome<DeliveryIndex
 }
 
 export function readEndpointIndex(bytes: Uint8Array, services: string): IndexOutcome<EndpointIndex> {
-  const value = parse(bytes)
+  const value = parseJson(Buffer.from(bytes).toString('utf8'))
   if (!isRecord(value)) return { fault: 'the endpoint index is no JSON object' }
   if (!FORMATS_READ.has(value['format'])) return unknownFormat(value['format'])
   if (value['services'] !== services) return { fault: 'the endpoint index is that of other Services' }
@@ -68,15 +69,6 @@ export function readEndpointIndex(bytes: Uint8Array, services: string): IndexOut
 
 function unknownFormat(format: unknown): { fault: string } {
   return { fault: `format ${JSON.stringify(format)} is not known to this version, which reads ${DELIVERY_FORMAT}` }
-}
-
-function parse(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(Buffer.from(bytes).toString('utf8'))
-  } catch {
-    // No JSON: the caller says which file.
-    return undefined
-  }
 }
 
 function isDocumentRef(value: unknown): boolean {
@@ -99,8 +91,4 @@ function isHash(value: unknown): boolean {
 
 function isCount(value: unknown): boolean {
   return Number.isSafeInteger(value) && Number(value) >= 0
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

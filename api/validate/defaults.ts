@@ -1,5 +1,6 @@
 // What the API server makes of an object before it judges it: nulls dropped, the schema's defaults written. In a copy.
-import { childOf, isRecord, type Semantics, type SemanticTable } from './semantics.ts'
+import { isRecord } from '../json.ts'
+import { childOf, type Semantics, type SemanticTable } from './semantics.ts'
 
 /** @param node absent where the schema has nothing special to say */
 export function withDefaults(table: SemanticTable, node: Semantics | undefined, value: unknown): unknown {

@@ -1,7 +1,8 @@
 // Uniqueness of list-maps (by key) and sets, with the path of the second of two equal entries.
 import type { Problem } from '../problem.ts'
 import { fieldPath, indexPath } from './path.ts'
-import { childOf, isRecord, type Semantics, type SemanticTable } from './semantics.ts'
+import { isRecord } from '../json.ts'
+import { childOf, type Semantics, type SemanticTable } from './semantics.ts'
 
 export function listProblems(table: SemanticTable, node: Semantics | undefined, value: unknown, path = ''): Problem[] {
   if (node === undefined) return []

@@ -1,6 +1,6 @@
 // The part of `metadata` that a CRD leaves to the API server: names, labels and annotations.
 import type { Problem } from '../problem.ts'
-import { isRecord } from './semantics.ts'
+import { isRecord } from '../json.ts'
 
 const LABEL = '[a-z0-9](?:[-a-z0-9]*[a-z0-9])?'
 const NAMESPACE = new RegExp(`^${LABEL}$`)

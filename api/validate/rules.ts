@@ -3,7 +3,8 @@ import { Optional } from '@marcbachmann/cel-js'
 import type { Problem } from '../problem.ts'
 import { compileRule, readsOldSelf } from './cel/environment.ts'
 import { fieldPath, indexPath, keyPath } from './path.ts'
-import { childOf, isRecord, rootOf, type Rule, type Semantics, type SemanticTable } from './semantics.ts'
+import { isRecord } from '../json.ts'
+import { childOf, rootOf, type Rule, type Semantics, type SemanticTable } from './semantics.ts'
 
 /** One value, its CEL form, and the value at the same place before an update. */
 interface Place {

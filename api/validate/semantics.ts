@@ -44,7 +44,3 @@ export function rootOf(table: SemanticTable): Semantics {
 export function childOf(table: SemanticTable, index: number | undefined): Semantics | undefined {
   return index === undefined ? undefined : table[index]
 }
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}

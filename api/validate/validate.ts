@@ -6,7 +6,8 @@ import { KINDS, type KindSchema } from './kinds/register.gen.ts'
 import { listProblems } from './lists.ts'
 import { metadataProblems } from './metadata.ts'
 import { ruleProblems } from './rules.ts'
-import { isRecord, rootOf } from './semantics.ts'
+import { isRecord } from '../json.ts'
+import { rootOf } from './semantics.ts'
 import { structureProblems } from './structure.ts'
 
 export interface Validation {

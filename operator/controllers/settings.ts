@@ -1,6 +1,7 @@
 // Every setting of the operator and its default, read from the environment (resources supplement, section 2.1). All
 // values are checked at the start; every one that is wrong is named.
 import { GROUP } from '#api/group.ts'
+import { isRecord, parseJson } from '#api/json.ts'
 import type { Problem } from '#api/problem.ts'
 import { VERSION } from '#api/version.ts'
 import type { DeploySettings } from '#deployer/input.ts'
@@ -168,13 +169,8 @@ class Reader {
 
   #json(name: string, unset: unknown): unknown {
     const value = this.text(name)
-    if (value === undefined) return unset
-    try {
-      return JSON.parse(value)
-    } catch {
-      // Not JSON: refused by the caller, with what is expected.
-      return undefined
-    }
+    // What is no JSON the caller refuses, with what is expected.
+    return value === undefined ? unset : parseJson(value)
   }
 
   #refuse<T>(name: string, expected: string, unset: T): T {
@@ -198,8 +194,4 @@ function isLabelSelector(value: unknown): value is LabelSelector {
         (one['values'] === undefined || Array.isArray(one['values'])),
     )
   )
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

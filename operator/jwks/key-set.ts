@@ -1,5 +1,6 @@
 // A fetched key set, checked and written anew: only public members stay, so that a server which publishes private ones
 // by mistake does not have them spread. Pure.
+import { isRecord, parseJson } from '#api/json.ts'
 
 export type KeySetOutcome = { readonly jwks: string } | { readonly problem: string }
 
@@ -7,7 +8,7 @@ export type KeySetOutcome = { readonly jwks: string } | { readonly problem: stri
 const MEMBERS = ['kty', 'use', 'key_ops', 'alg', 'kid', 'crv', 'x', 'y', 'n', 'e', 'x5c', 'x5t', 'x5t#S256'] as const
 
 export function keySetOf(text: string): KeySetOutcome {
-  const value = parsed(text)
+  const value = parseJson(text)
   if (!isRecord(value) || !Array.isArray(value['keys'])) {
     return { problem: 'the answer is not a JSON Web Key Set, {"keys": [...]}' }
   }
@@ -24,16 +25,4 @@ function publicPart(key: Readonly<Record<string, unknown>>): Record<string, unkn
   const part: Record<string, unknown> = {}
   for (const name of MEMBERS) if (Object.hasOwn(key, name)) part[name] = key[name]
   return part
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -3,6 +3,7 @@
 import { Agent as HttpAgent, type IncomingMessage, request as httpRequest, type RequestOptions } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest, type RequestOptions as HttpsRequestOptions } from 'node:https'
 import { KubeConfig } from '@kubernetes/client-node'
+import { readJson, readJsonLines } from '#api/kube/answer.ts'
 
 export interface KubeRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -54,15 +55,15 @@ export function createTransport(config: KubeConfig): Transport {
   return {
     send: async (request, signal) => {
       const response = await open(request, AbortSignal.any([signal, AbortSignal.timeout(REQUEST_MS_MAX)]))
-      return { ...statusOf(response), body: parse((await bodyOf(response)).toString('utf8')) }
+      return { ...statusOf(response), body: await readJson(response, ANSWER_BYTES_MAX) }
     },
     stream: async (request, onEvent, { signal, idleMs }) => {
       const response = await open(request, signal)
       const { socket } = response
       const onIdle = (): void => void response.destroy(new Error(`no data for ${idleMs} ms`))
       socket.setTimeout(idleMs, onIdle)
-      if (response.statusCode === 200) await readEvents(response, onEvent)
-      const body = response.statusCode === 200 ? undefined : parse((await bodyOf(response)).toString('utf8'))
+      if (response.statusCode === 200) await readJsonLines(response, onEvent, ANSWER_BYTES_MAX)
+      const body = response.statusCode === 200 ? undefined : await readJson(response, ANSWER_BYTES_MAX)
       socket.off('timeout', onIdle)
       return { ...statusOf(response), body }
     },
@@ -137,45 +138,4 @@ function statusOf(response: IncomingMessage): { status: number; retryAfterMs: nu
   const seconds = Number(response.headers['retry-after'])
   const retryAfterMs = Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : undefined
   return { status: response.statusCode ?? 0, retryAfterMs }
-}
-
-async function bodyOf(response: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of response) {
-    // A response without encoding gives buffers.
-    const buffer = chunk as Buffer
-    bytes += buffer.length
-    if (bytes > ANSWER_BYTES_MAX) throw new Error(`the answer has more than ${ANSWER_BYTES_MAX} bytes`)
-    chunks.push(buffer)
-  }
-  return Buffer.concat(chunks)
-}
-
-async function readEvents(response: IncomingMessage, onEvent: (event: unknown) => void): Promise<void> {
-  let rest: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of response) {
-    // A response without encoding gives buffers.
-    let buffer = chunk as Buffer
-    for (let end = buffer.indexOf(10); end !== -1; end = buffer.indexOf(10)) {
-      const line = Buffer.concat([...rest, buffer.subarray(0, end)]).toString('utf8')
-      rest = []
-      bytes = 0
-      buffer = buffer.subarray(end + 1)
-      if (line.trim() !== '') onEvent(parse(line))
-    }
-    bytes += buffer.length
-    if (bytes > ANSWER_BYTES_MAX) throw new Error(`an event has more than ${ANSWER_BYTES_MAX} bytes`)
-    if (buffer.length > 0) rest.push(buffer)
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // The server answers in plain text while a resource is not served yet: the status says enough.
-    return undefined
-  }
 }

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { validateConfig, validateSecrets } from '#api/ir/validate.ts'
+import { isRecord } from '#api/json.ts'
 import { applyDefaults, isKnownKind, validateObject } from '#api/validate/validate.ts'
 import { compareGolden, goldenFolder, readGolden, removeOrphans } from '#test/golden.ts'
 import { fillPem, maskPem } from '#test/pem-placeholders.ts'
@@ -101,16 +102,12 @@ function shortened(value: object): object {
 
 function shortenedPart(name: string, part: unknown): unknown {
   if (name === 'conditions' && Array.isArray(part)) return part.map(conditionLine)
-  if (Array.isArray(part)) return part.map((item: unknown) => (isObject(item) ? shortened(item) : item))
-  return isObject(part) ? shortened(part) : part
+  if (Array.isArray(part)) return part.map((item: unknown) => (isRecord(item) ? shortened(item) : item))
+  return isRecord(part) ? shortened(part) : part
 }
 
 function conditionLine({ type, status, reason, message, observedGeneration }: Condition): string {
   return `${type}=${status} ${reason} (generation ${observedGeneration ?? 'none'}): ${message}`
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null
 }
 
 function renderedOutput({ config, secrets }: RenderedGateway): unknown {

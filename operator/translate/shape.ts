@@ -1,6 +1,7 @@
 // The shape that translation relies on across objects: an object without it stays out of the snapshot, so that it can
 // break nothing but itself. The schema has checked far more; this guards against older CRDs and hand-made manifests.
 import type { SnapshotKind } from './snapshot.ts'
+import { isRecord } from '#api/json.ts'
 
 type Check = (value: unknown) => boolean
 
@@ -144,10 +145,6 @@ function isString(value: unknown): boolean {
 
 function isNumber(value: unknown): boolean {
   return typeof value === 'number'
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function optional(check: Check): Check {

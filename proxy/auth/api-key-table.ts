@@ -4,6 +4,7 @@ import { hash } from 'node:crypto'
 import { fromJson } from '#api/cel/values/json.ts'
 import { SecretString } from '#api/cel/values/secret-string.ts'
 import type { ApiKeyHash } from '#api/ir/types.gen.ts'
+import { isRecord } from '#api/json.ts'
 
 /** CEL `apiKey` without `key`. */
 export type ApiKeyMetadata = Readonly<Record<string, unknown>>
@@ -99,8 +100,4 @@ function celFields(metadata: object): ApiKeyMetadata | undefined {
   } catch {
     return undefined
   }
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,6 +1,7 @@
 // JSON Web Key Sets (RFC 7517) to keys that verify signatures. A key that cannot be used is left out with a warning;
 // the algorithms of a key come from its type and its own `alg`, never from a token.
 import { createPublicKey, type KeyObject } from 'node:crypto'
+import { isRecord, parseJson } from '#api/json.ts'
 
 export interface VerificationKey {
   readonly kid: string
@@ -33,8 +34,10 @@ const PUBLIC_MEMBERS = ['kty', 'crv', 'x', 'y', 'n', 'e']
 type Jwk = Readonly<Record<string, unknown>>
 
 export function parseKeySet(text: string): KeySet {
-  const members = membersOf(text)
-  if (members === undefined) return { keys: [], warnings: ['the key set is not JSON with a list `keys`'] }
+  const keySet = parseJson(text)
+  const found = isRecord(keySet) ? keySet['keys'] : undefined
+  if (!Array.isArray(found)) return { keys: [], warnings: ['the key set is not JSON with a list `keys`'] }
+  const members: readonly unknown[] = found
   const keys: VerificationKey[] = []
   const warnings: string[] = []
   for (const [index, member] of members.slice(0, KEYS_MAX).entries()) {
@@ -44,15 +47,6 @@ export function parseKeySet(text: string): KeySet {
   }
   if (members.length > KEYS_MAX) warnings.push(`only the first ${KEYS_MAX} keys of the key set are used`)
   return { keys, warnings }
-}
-
-function membersOf(text: string): readonly unknown[] | undefined {
-  try {
-    const parsed: unknown = JSON.parse(text)
-    return isRecord(parsed) && Array.isArray(parsed['keys']) ? parsed['keys'] : undefined
-  } catch {
-    return undefined
-  }
 }
 
 /** A text says why the key is not used; undefined: it is none for signatures, which is nothing to warn of. */
@@ -88,8 +82,4 @@ function publicKey(member: Jwk): KeyObject | string {
   } catch {
     return 'its members do not form a public key'
   }
-}
-
-function isRecord(value: unknown): value is Jwk {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

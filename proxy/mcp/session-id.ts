@@ -2,6 +2,7 @@
 // AES-256-GCM, so that any replica with the key can serve it. Without a key it is only encoded (data-plane supplement
 // section 4.3).
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { isRecord, parseJson } from '#api/json.ts'
 
 export interface TargetSession {
   readonly target: string
@@ -81,12 +82,7 @@ function wireOf({ scope, targets }: McpSession): Wire {
 }
 
 function sessionOf(plain: Buffer): McpSession | undefined {
-  let wire: unknown
-  try {
-    wire = JSON.parse(plain.toString('utf8'))
-  } catch {
-    return undefined
-  }
+  const wire = parseJson(plain.toString('utf8'))
   if (!isRecord(wire) || wire['t'] !== 'mcp' || typeof wire['k'] !== 'string' || !Array.isArray(wire['s']))
     return undefined
   const targets: TargetSession[] = []
@@ -101,8 +97,4 @@ function sessionOf(plain: Buffer): McpSession | undefined {
     })
   }
   return { scope: wire['k'], targets }
-}
-
-function isRecord(value: unknown): value is { [key: string]: unknown } {
-  return typeof value === 'object' && value !== null
 }

@@ -2,6 +2,7 @@
 // nothing of HTTP.
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
+import { isRecord } from '#api/json.ts'
 
 export interface FakeObject {
   apiVersion: string
@@ -219,8 +220,4 @@ function remove(live: unknown, before: unknown, wanted: unknown): unknown {
     result[name] = remove(value, before[name], next[name])
   }
   return result
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,5 +1,6 @@
 // One API key of a ConfigMap: JSON with a hash, never the key itself. The text enters no message, for it may be one.
 import type { ApiKeyHash } from '#api/ir/types.gen.ts'
+import { isRecord, parseJson } from '#api/json.ts'
 
 export type ApiKeyHashOutcome =
   | { readonly hash: ApiKeyHash }
@@ -23,7 +24,7 @@ export function apiKeyHash(text: string): ApiKeyHashOutcome {
     return invalid('has a member other than keyHash and metadata')
   }
   if (metadata === undefined) return { hash: { keyHash } }
-  return isObject(metadata) ? { hash: { keyHash, metadata } } : invalid('has metadata that is not an object')
+  return isRecord(metadata) ? { hash: { keyHash, metadata } } : invalid('has metadata that is not an object')
 }
 
 function invalid(problem: string): ApiKeyHashOutcome {
@@ -31,14 +32,6 @@ function invalid(problem: string): ApiKeyHashOutcome {
 }
 
 function parseObject(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  const value = parseJson(text)
+  return isRecord(value) ? value : undefined
 }

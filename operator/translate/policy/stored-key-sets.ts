@@ -4,6 +4,7 @@ import type { ConfigMap } from '../kube.ts'
 import { namespaceOf } from '../object-ref.ts'
 import { compareText } from '../order.ts'
 import type { ObjectIndex } from '../snapshot.ts'
+import { isRecord, parseJson } from '#api/json.ts'
 
 /** The key set, as text, that a request last gave; `requestKey` as in jwks-request.ts. */
 export type StoredKeySets = (requestKey: string) => string | undefined
@@ -49,16 +50,4 @@ export function parseStored(text: string): StoredKeySet | undefined {
   if (typeof requestKey !== 'string' || typeof url !== 'string') return undefined
   if (typeof fetchedAt !== 'string' || typeof jwks !== 'string') return undefined
   return isKeySet(jwks) ? { requestKey, url, fetchedAt, jwks } : undefined
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

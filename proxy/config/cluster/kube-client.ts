@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { Agent as HttpAgent, type IncomingMessage, request as httpRequest, type RequestOptions } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+import { readJson, readJsonLines } from '#api/kube/answer.ts'
 
 export interface KubeAnswer {
   readonly status: number
@@ -83,7 +84,7 @@ export function createKubeClient(access: KubeAccess): KubeClient {
         response.resume()
         return response.statusCode ?? 0
       }
-      await readEvents(response, onEvent)
+      await readJsonLines(response, onEvent, ANSWER_BYTES_MAX)
       return 200
     },
     close: () => agent.destroy(),
@@ -135,42 +136,5 @@ async function ask(
   request: Outgoing,
 ): Promise<KubeAnswer> {
   const response = await send(path, request)
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of response) {
-    // A response without encoding gives buffers.
-    const buffer = chunk as Buffer
-    bytes += buffer.length
-    if (bytes > ANSWER_BYTES_MAX) throw new Error(`the answer has more than ${ANSWER_BYTES_MAX} bytes`)
-    chunks.push(buffer)
-  }
-  return { status: response.statusCode ?? 0, body: parse(Buffer.concat(chunks).toString('utf8')) }
-}
-
-async function readEvents(response: IncomingMessage, onEvent: (event: unknown) => void): Promise<void> {
-  let rest: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of response) {
-    // A response without encoding gives buffers.
-    let buffer = chunk as Buffer
-    for (let end = buffer.indexOf(10); end !== -1; end = buffer.indexOf(10)) {
-      const line = Buffer.concat([...rest, buffer.subarray(0, end)]).toString('utf8')
-      rest = []
-      bytes = 0
-      buffer = buffer.subarray(end + 1)
-      if (line.trim() !== '') onEvent(parse(line))
-    }
-    bytes += buffer.length
-    if (bytes > ANSWER_BYTES_MAX) throw new Error(`an event has more than ${ANSWER_BYTES_MAX} bytes`)
-    if (buffer.length > 0) rest.push(buffer)
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // The server answers in plain text while it starts: the status says enough.
-    return undefined
-  }
+  return { status: response.statusCode ?? 0, body: await readJson(response, ANSWER_BYTES_MAX) }
 }

@@ -1,0 +1,16 @@
+// Reading JSON that somebody else wrote: nothing is trusted to have the shape its documentation gives.
+
+/** The value of a JSON text; undefined when it is not JSON, which no JSON text yields. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // The caller knows what it expected and where, and says so.
+    return undefined
+  }
+}
+
+/** A JSON object: not null, not an array. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,47 @@
+// Reads what an API server answers: one JSON value, or a watch, which is one JSON value a line. Bounded.
+import { parseJson } from '../json.ts'
+
+type Bytes = AsyncIterable<Uint8Array>
+
+/**
+ * The body as JSON; undefined when it is none: the server answers in plain text while it starts, and while a resource
+ * is not served yet, and the status says enough.
+ * @throws {Error} more than `bytesMax`; whatever `source` throws.
+ */
+export async function readJson(source: Bytes, bytesMax: number): Promise<unknown> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of source) {
+    bytes += chunk.length
+    if (bytes > bytesMax) throw new Error(`the answer has more than ${bytesMax} bytes`)
+    chunks.push(chunk)
+  }
+  return parseJson(Buffer.concat(chunks).toString('utf8'))
+}
+
+/**
+ * Calls back for each line that is not blank, until the source ends. What follows the last line feed is an event cut
+ * off, and dropped.
+ * @throws {Error} a line of more than `lineBytesMax`; whatever `source` or `onEvent` throws.
+ */
+export async function readJsonLines(
+  source: Bytes,
+  onEvent: (event: unknown) => void,
+  lineBytesMax: number,
+): Promise<void> {
+  let rest: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of source) {
+    let buffer = chunk
+    for (let end = buffer.indexOf(10); end !== -1; end = buffer.indexOf(10)) {
+      const line = Buffer.concat([...rest, buffer.subarray(0, end)]).toString('utf8')
+      rest = []
+      bytes = 0
+      buffer = buffer.subarray(end + 1)
+      if (line.trim() !== '') onEvent(parseJson(line))
+    }
+    bytes += buffer.length
+    if (bytes > lineBytesMax) throw new Error(`an event has more than ${lineBytesMax} bytes`)
+    if (buffer.length > 0) rest.push(buffer)
+  }
+}
