@@ -3,6 +3,7 @@
 import { Clock, Data, Duration, Effect } from 'effect'
 import { KubeClient } from '../kube/client.ts'
 import { describeKubeError, type KubeError } from '../kube/errors.ts'
+import { type Fence, fenced } from '../kube/fence.ts'
 import { LEASES } from '../kube/resources.ts'
 import type { KubeObject } from '../translate/kube.ts'
 import type { OperatorSettings } from './settings.ts'
@@ -12,7 +13,7 @@ export const LEASE_NAME = 'gw-gw'
 export interface LeaseTimes {
   /** A holder that has not renewed for this long is dead. */
   readonly durationSeconds: number
-  /** A holder that could not renew for this long stops writing; shorter than the duration. */
+  /** A holder that could not renew for this long writes nothing; shorter than the duration. */
   readonly renewDeadlineMs: number
   readonly intervalMs: number
 }
@@ -20,7 +21,7 @@ export interface LeaseTimes {
 /** Shorter than those of most controllers, so that a dead leader is followed within 5 s. */
 export const LEASE_TIMES: LeaseTimes = { durationSeconds: 4, renewDeadlineMs: 3000, intervalMs: 1000 }
 
-/** The lease could not be renewed in time: another replica may write from now on. */
+/** Another replica has the lease. */
 export class LeadershipLost extends Data.TaggedError('LeadershipLost')<{ readonly identity: string }> {}
 
 interface Seen {
@@ -29,29 +30,38 @@ interface Seen {
   readonly atMs: number
 }
 
-/** Waits for the lease, runs `lead` while it is held, gives it back at the end. Ends when it is lost. */
+/**
+ * Waits for the lease, runs `lead` while it is held, gives it back at the end. While renewals fail, as with an API
+ * server that is slow, what `lead` writes waits: to begin anew would make it slower. It ends when another replica has
+ * the lease.
+ */
 export const withLeadership = Effect.fn('operator.leadership')(function* (
   settings: OperatorSettings,
   times: LeaseTimes,
   lead: Effect.Effect<never, never, KubeClient>,
 ) {
-  yield* acquire(settings, times)
+  const lease = yield* acquire(settings, times)
   yield* Effect.logInfo('leading', settings.identity)
-  return yield* Effect.raceFirst(lead, renewUntilLost(settings, times)).pipe(Effect.ensuring(release(settings)))
+  const fence: Fence = { untilMs: (yield* Clock.currentTimeMillis) + times.renewDeadlineMs }
+  const client = yield* KubeClient
+  const leading = Effect.provideService(lead, KubeClient, fenced(client, fence))
+  const renewing = renewUntilLost({ settings, times, fence, lease })
+  return yield* Effect.raceFirst(leading, renewing).pipe(Effect.ensuring(release(settings)))
 })
 
 const acquire = Effect.fnUntraced(function* (settings: OperatorSettings, times: LeaseTimes) {
   let seen: Seen | undefined = undefined
   for (;;) {
     const outcome: Outcome = yield* tryAcquire(settings, times, seen)
-    if (outcome.isHeld) return
+    if (outcome.held !== undefined) return outcome.held
     seen = outcome.seen
     yield* Effect.sleep(Duration.millis(times.intervalMs))
   }
 })
 
 interface Outcome {
-  readonly isHeld: boolean
+  /** As written. */
+  readonly held?: KubeObject
   readonly seen: Seen | undefined
 }
 
@@ -63,8 +73,8 @@ const tryAcquire = Effect.fnUntraced(
       .get(LEASES, settings.namespace, LEASE_NAME)
       .pipe(Effect.catchTag('KubeNotFound', () => Effect.succeed(undefined)))
     if (lease === undefined) {
-      yield* client.create(leaseOf(settings, times, { now, transitions: 0, lease: undefined }), LEASES)
-      return { isHeld: true, seen }
+      const state = { now, transitions: 0, lease: undefined }
+      return { held: yield* client.create(leaseOf(settings, times, state), LEASES), seen }
     }
     const spec = specOf(lease)
     const record = JSON.stringify(spec)
@@ -72,47 +82,76 @@ const tryAcquire = Effect.fnUntraced(
     const holder = spec.holderIdentity ?? ''
     const seconds = spec.leaseDurationSeconds ?? times.durationSeconds
     const isFree = holder === '' || holder === settings.identity || now - since >= seconds * 1000
-    if (!isFree) return { isHeld: false, seen: { record, atMs: since } }
+    if (!isFree) return { seen: { record, atMs: since } }
     const transitions = (spec.leaseTransitions ?? 0) + (holder === settings.identity ? 0 : 1)
-    yield* client.replace(leaseOf(settings, times, { now, transitions, lease }), LEASES)
-    return { isHeld: true, seen }
+    return { held: yield* client.replace(leaseOf(settings, times, { now, transitions, lease }), LEASES), seen }
   },
   (effect, _settings, _times, seen) =>
     effect.pipe(
       Effect.catch((error: KubeError) =>
-        Effect.as(Effect.logDebug('lease not acquired', describeKubeError(error)), { isHeld: false, seen }),
+        Effect.as(Effect.logDebug('lease not acquired', describeKubeError(error)), { seen }),
       ),
     ),
 )
 
-const renewUntilLost = Effect.fnUntraced(function* (settings: OperatorSettings, times: LeaseTimes) {
-  let renewedAt = yield* Clock.currentTimeMillis
+interface Renewing {
+  readonly settings: OperatorSettings
+  readonly times: LeaseTimes
+  readonly fence: Fence
+  readonly lease: KubeObject
+}
+
+const renewUntilLost = Effect.fnUntraced(function* ({ settings, times, fence, lease }: Renewing) {
+  let last = lease
+  let isInDoubt = false
   for (;;) {
     yield* Effect.sleep(Duration.millis(times.intervalMs))
-    const isRenewed = yield* renew(settings, times).pipe(
-      Effect.timeoutOrElse({ duration: Duration.millis(times.renewDeadlineMs), orElse: () => Effect.succeed(false) }),
+    const sentAt = yield* Clock.currentTimeMillis
+    const renewed: KubeObject | undefined = yield* renew(settings, times, last).pipe(
+      Effect.timeoutOrElse({
+        duration: Duration.millis(times.renewDeadlineMs),
+        orElse: () => Effect.succeed(undefined),
+      }),
     )
-    const now = yield* Clock.currentTimeMillis
-    if (isRenewed) renewedAt = now
-    else if (now - renewedAt >= times.renewDeadlineMs) return yield* new LeadershipLost({ identity: settings.identity })
+    if (renewed !== undefined) last = renewed
+    // Others count from when they see the renewal, which is not before it was sent.
+    if (renewed !== undefined) fence.untilMs = sentAt + times.renewDeadlineMs
+    const wasInDoubt = isInDoubt
+    isInDoubt = (yield* Clock.currentTimeMillis) >= fence.untilMs
+    if (isInDoubt && !wasInDoubt) yield* Effect.logWarning('lease not renewed in time, writes wait', settings.identity)
+    if (wasInDoubt && !isInDoubt) yield* Effect.logInfo('lease renewed, writes go on', settings.identity)
   }
 })
 
-/** False when it did not work this time. A lease of somebody else ends the leadership by the deadline. */
+/** undefined when it did not work this time. @fails when somebody else holds the lease. */
 const renew = Effect.fnUntraced(
-  function* (settings: OperatorSettings, times: LeaseTimes) {
+  function* (settings: OperatorSettings, times: LeaseTimes, last: KubeObject) {
     const client = yield* KubeClient
     const now = yield* Clock.currentTimeMillis
-    const lease = yield* client.get(LEASES, settings.namespace, LEASE_NAME)
-    const spec = specOf(lease)
-    if (spec.holderIdentity !== settings.identity) return false
-    yield* client.replace(leaseOf(settings, times, { now, transitions: spec.leaseTransitions ?? 0, lease }), LEASES)
-    return true
+    const write = (lease: KubeObject): Effect.Effect<KubeObject, KubeError> => {
+      const transitions = specOf(lease).leaseTransitions ?? 0
+      return client.replace(leaseOf(settings, times, { now, transitions, lease }), LEASES)
+    }
+    return yield* write(last).pipe(
+      // Written meanwhile: by ourselves, when the answer to a renewal was late, or by somebody else.
+      Effect.catchTag('KubeConflict', () =>
+        client.get(LEASES, settings.namespace, LEASE_NAME).pipe(
+          Effect.flatMap((lease): Effect.Effect<KubeObject, KubeError | LeadershipLost> => {
+            const isOurs = specOf(lease).holderIdentity === settings.identity
+            return isOurs ? write(lease) : Effect.fail(new LeadershipLost({ identity: settings.identity }))
+          }),
+        ),
+      ),
+      // Removed: whoever is first makes it again.
+      Effect.catchTag('KubeNotFound', () => Effect.fail(new LeadershipLost({ identity: settings.identity }))),
+    )
   },
   (effect) =>
     effect.pipe(
-      Effect.catch((error: KubeError) =>
-        Effect.as(Effect.logWarning('lease not renewed', describeKubeError(error)), false),
+      Effect.catch((error: KubeError | LeadershipLost) =>
+        error._tag === 'LeadershipLost'
+          ? Effect.fail(error)
+          : Effect.as(Effect.logWarning('lease not renewed', describeKubeError(error)), undefined),
       ),
     ),
 )

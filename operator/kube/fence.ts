@@ -1,0 +1,26 @@
+// A client whose writes wait while it is not certain that they may be made. Reads are not held up.
+import { Clock, Duration, Effect } from 'effect'
+import type { KubeClient } from './client.ts'
+
+export interface Fence {
+  /** By the clock of Effect. From then on writes wait until it is moved on. */
+  untilMs: number
+}
+
+const POLL = Duration.millis(50)
+
+/** Whoever gives up the right to write interrupts what waits here. */
+export function fenced(client: KubeClient['Service'], fence: Fence): KubeClient['Service'] {
+  const allowed = Effect.gen(function* () {
+    while ((yield* Clock.currentTimeMillis) >= fence.untilMs) yield* Effect.sleep(POLL)
+  })
+  const later = <A, E>(write: Effect.Effect<A, E>): Effect.Effect<A, E> => Effect.andThen(allowed, write)
+  return {
+    ...client,
+    apply: (object, resource, manager) => later(client.apply(object, resource, manager)),
+    create: (object, resource) => later(client.create(object, resource)),
+    replace: (object, resource) => later(client.replace(object, resource)),
+    patch: (target, body) => later(client.patch(target, body)),
+    remove: (resource, namespace, name) => later(client.remove(resource, namespace, name)),
+  }
+}
