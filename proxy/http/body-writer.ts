@@ -3,6 +3,7 @@
 import type { OutgoingBody } from './body.ts'
 import type { OutgoingFraming } from './head-text.ts'
 import { type BodySink, IncomingBody } from './incoming-body.ts'
+import { hasFields, type TrailerSource, trailerText } from './trailer-fields.ts'
 import type { Transport } from './transport.ts'
 import { Tunnel } from './tunnel.ts'
 
@@ -27,6 +28,7 @@ export class BodyWriter implements BodySink {
   #isActive = false
   #isChunked = false
   #ready: string | Buffer = ''
+  #trailers: TrailerSource | undefined = undefined
   #stream: IncomingBody | AsyncIterable<Buffer> | undefined = undefined
   #length: number | undefined = undefined
   /** The head, until it goes out with the first bytes of the body. */
@@ -46,20 +48,24 @@ export class BodyWriter implements BodySink {
     return this.#isActive
   }
 
-  /** Looks at the body to come and says how its end can be announced. `send` must follow, or `abort`. */
-  prepare(body: OutgoingBody): OutgoingFraming {
+  /**
+   * Looks at the body to come and says how its end can be announced. `send` must follow, or `abort`. `trailers`: those
+   * that the peer may get.
+   */
+  prepare(body: OutgoingBody, trailers?: TrailerSource): OutgoingFraming {
+    this.#trailers = trailers
     this.#ready = ''
     this.#stream = undefined
     if (body === undefined) return 0
     if (typeof body === 'string' || Buffer.isBuffer(body)) {
       this.#ready = typeof body === 'string' ? latin1OrBytes(body) : body
-      return this.#ready.length
+      return this.#readyFraming()
     }
     if (body instanceof IncomingBody) {
       const whole = body.takeWhole(COALESCE_BYTES_MAX)
       if (whole !== undefined) {
         this.#ready = whole
-        return whole.length
+        return this.#readyFraming()
       }
     }
     this.#stream = body
@@ -89,6 +95,7 @@ export class BodyWriter implements BodySink {
     this.#isActive = false
     this.#prefix = ''
     this.#rest = undefined
+    this.#trailers = undefined
     this.#stream = undefined
     this.#body?.cancel()
     this.#body = undefined
@@ -123,9 +130,15 @@ export class BodyWriter implements BodySink {
 
   // --- writing ---
 
+  /** Trailers need a chunked body. */
+  #readyFraming(): OutgoingFraming {
+    return hasFields(this.#trailers?.trailers) ? 'Chunked' : this.#ready.length
+  }
+
   #sendReady(head: string, ready: string | Buffer): void {
     this.count = ready.length
-    if (typeof ready === 'string') this.#transport.writeText(head + ready)
+    if (this.#isChunked) this.#sendReadyChunk(head, ready)
+    else if (typeof ready === 'string') this.#transport.writeText(head + ready)
     else if (ready.length <= COALESCE_BYTES_MAX) this.#transport.writeText(head + ready.toString('latin1'))
     else {
       this.#transport.writeText(head)
@@ -134,6 +147,20 @@ export class BodyWriter implements BodySink {
       return
     }
     this.#complete()
+  }
+
+  /** One chunk, or none, and the trailers. */
+  #sendReadyChunk(head: string, ready: string | Buffer): void {
+    if (ready.length > 0) {
+      this.#transport.writeText(`${head}${ready.length.toString(16)}\r\n`)
+      if (typeof ready === 'string') this.#transport.writeText(ready)
+      else this.#transport.write(ready)
+    }
+    this.#transport.writeText(ready.length > 0 ? `\r\n${this.#lastChunk()}` : head + this.#lastChunk())
+  }
+
+  #lastChunk(): string {
+    return this.#trailers === undefined ? '0\r\n\r\n' : `0\r\n${trailerText(this.#trailers.trailers)}\r\n`
   }
 
   #writeData(buffer: Buffer, start: number, end: number): boolean {
@@ -170,7 +197,7 @@ export class BodyWriter implements BodySink {
 
   #finish(): void {
     if (this.#isChunked) {
-      const text = `${this.#prefix}0\r\n\r\n`
+      const text = this.#prefix + this.#lastChunk()
       this.#prefix = ''
       this.#transport.writeText(text)
     } else this.#flushPrefix()
@@ -180,6 +207,7 @@ export class BodyWriter implements BodySink {
   #complete(): void {
     this.#isActive = false
     this.#ready = ''
+    this.#trailers = undefined
     this.#stream = undefined
     this.#owner.bodyWritten(true)
   }

@@ -7,6 +7,8 @@ export interface StreamBody extends AsyncIterable<Buffer> {
   readonly length: number | undefined
   /** Fields behind the body (RFC 9110 section 6.5), known once it was read to its end. */
   readonly trailers?: HeaderList | undefined
+  /** What its sender announced in `trailer`. */
+  readonly trailerNames?: string | undefined
   /**
    * Reads it whole, decoded from chunked framing.
    * @throws {BodyTooLarge} as soon as more than `bytesMax` bytes came; the rest is still unread.

@@ -1,7 +1,9 @@
-// Incremental decoder of the chunked transfer coding (RFC 9112 section 7.1). Extensions and trailers are checked and
-// dropped.
+// Incremental decoder of the chunked transfer coding (RFC 9112 section 7.1). Extensions are checked and dropped.
+// Trailers are kept, but for those that must not stand there.
 import { fieldName, FieldKind } from './field-name.ts'
-import { hasBadControl } from './head-fields.ts'
+import { hasBadControl, trimmed } from './head-fields.ts'
+import { HeaderList } from './headers.ts'
+import { mayTrail } from './trailer-fields.ts'
 
 /** Where decoded bytes go; the range is valid only during the call. */
 export interface ChunkTarget {
@@ -45,6 +47,8 @@ export class ChunkedDecoder {
   #trailerBytes = 0
   #trailers = 0
   #line = ''
+  /** Of a message that is done. */
+  trailers: HeaderList | undefined = undefined
 
   get isDone(): boolean {
     return this.#state === State.Done
@@ -123,12 +127,15 @@ export class ChunkedDecoder {
     this.#line = ''
     if (line === '') return State.Done
     if (++this.#trailers > TRAILERS_MAX || hasBadControl(line)) return State.Bad
-    const name = fieldName(line.slice(0, Math.max(0, line.indexOf(':'))))
+    const colon = line.indexOf(':')
+    const name = fieldName(line.slice(0, Math.max(0, colon)))
     if (name === undefined) return State.Bad
     // Framing in a trailer is an attempt at smuggling (RFC 9110 section 6.5.1).
     const isFraming =
       name.kind === FieldKind.ContentLength || name.kind === FieldKind.TransferEncoding || name.kind === FieldKind.Host
-    return isFraming ? State.Bad : State.Trailer
+    if (isFraming) return State.Bad
+    if (mayTrail(name)) (this.trailers ??= new HeaderList()).append(name.lower, trimmed(line, colon + 1, line.length))
+    return State.Trailer
   }
 }
 

@@ -262,6 +262,7 @@ export class ServerConnection implements Connection, TransportUser, BodySource, 
       this.#bodyLeft = contentLength ?? 0
       this.#owesContinue = head.expectsContinue
       body = new IncomingBody(this, contentLength)
+      if (this.#chunked !== undefined) request.trailerSource = body.expectTrailers(head.trailerNames)
       this.#incoming = body
       request.body = body
       // What is here already goes in first, so that a small body can leave together with the head.
@@ -308,7 +309,7 @@ export class ServerConnection implements Connection, TransportUser, BodySource, 
 
   #bodyDone(body: IncomingBody): void {
     this.#incoming = undefined
-    body.end()
+    body.endWith(this.#chunked?.trailers)
     // Read on, or the client's leaving would go unseen.
     this.#transport.resume()
   }

@@ -14,6 +14,8 @@ export const FieldKind = {
   HopByHop: 8,
   /** The challenge of one proxy to its client: another's is dropped, the proxy's own is sent. */
   ProxyAuthenticate: 9,
+  /** What a chunked body announces; the engine writes its own. */
+  Trailer: 10,
 } as const
 export type FieldKind = (typeof FieldKind)[keyof typeof FieldKind]
 
@@ -39,7 +41,7 @@ const KINDS = new Map<string, FieldKind>([
   ['keep-alive', FieldKind.HopByHop],
   ['proxy-connection', FieldKind.HopByHop],
   ['proxy-authenticate', FieldKind.ProxyAuthenticate],
-  ['trailer', FieldKind.HopByHop],
+  ['trailer', FieldKind.Trailer],
 ])
 
 /** Filled by use, so that names of live traffic are shared strings; bounded, and only a cache of a pure function. */

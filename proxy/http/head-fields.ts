@@ -44,6 +44,8 @@ export class HeadFields {
   hasUpgrade = false
   upgrade: string | undefined = undefined
   expect: string | undefined = undefined
+  /** Names that `trailer` announces. */
+  trailerNames: string | undefined = undefined
   /** lower case → spelling on the wire, only with `preserveHeaderCase`. */
   wireNames: Map<string, string> | undefined = undefined
   #named: string[] | undefined = undefined
@@ -112,6 +114,7 @@ export class HeadFields {
   #takeWish(kind: FieldKind, value: string): void {
     if (kind === FieldKind.Expect) this.expect = joined(this.expect, value.toLowerCase())
     else if (kind === FieldKind.Upgrade) this.upgrade = joined(this.upgrade, value)
+    else if (kind === FieldKind.Trailer) this.trailerNames = joined(this.trailerNames, value)
     else if (kind === FieldKind.Te) this.#hasTrailers ||= value.toLowerCase().split(',').some(isTrailers)
   }
 
@@ -148,7 +151,7 @@ export class HeadFields {
 }
 
 /** Several fields of one name are one list (RFC 9110 section 5.3). */
-function joined(before: string | undefined, value: string): string {
+export function joined(before: string | undefined, value: string): string {
   return before === undefined ? value : `${before}, ${value}`
 }
 
@@ -166,7 +169,7 @@ function without(fields: readonly string[], names: readonly string[]): string[] 
 }
 
 /** Without optional white space: SP and HTAB only, so not `trim`. */
-function trimmed(text: string, start: number, end: number): string {
+export function trimmed(text: string, start: number, end: number): string {
   let from = start
   let to = end
   // Nearly every value has one space in front and none behind.

@@ -41,6 +41,8 @@ export interface ResponseHeadInput {
   readonly connection: string | undefined
   /** HEAD and 304: content-length of the list tells about a body that is not sent. */
   readonly keepsLength: boolean
+  /** With `Chunked`: fields that may follow. */
+  readonly trailerNames?: string | undefined
 }
 
 /** Status line to empty line; undefined when a field is not fit for the wire. */
@@ -51,6 +53,7 @@ export function responseHeadText(input: ResponseHeadInput): string | undefined {
   let text = statusLine(input.status) + block
   if (!headers.has('date')) text += currentDateLine()
   text += framingLine(input.framing)
+  if (input.trailerNames !== undefined) text += `trailer: ${input.trailerNames}\r\n`
   if (input.connection !== undefined) text += `connection: ${input.connection}\r\n`
   return `${text}\r\n`
 }
@@ -62,6 +65,8 @@ export interface RequestHeadInput {
   readonly headers: HeaderList
   readonly framing: OutgoingFraming
   readonly upgrade: string | undefined
+  /** With `Chunked`: fields that may follow. */
+  readonly trailerNames?: string | undefined
 }
 
 /** Request line to empty line; undefined when a part is not fit for the wire. */
@@ -73,7 +78,8 @@ export function requestHeadText(input: RequestHeadInput): string | undefined {
   if (block === undefined) return undefined
   const hostName = headers.wireNames?.get('host') ?? 'host'
   const line = `${method} ${pathAndQuery} HTTP/1.1\r\n`
-  const text = `${line}${hostName}: ${authority}\r\n${block}${framingLine(input.framing)}`
+  let text = `${line}${hostName}: ${authority}\r\n${block}${framingLine(input.framing)}`
+  if (input.trailerNames !== undefined) text += `trailer: ${input.trailerNames}\r\n`
   return input.upgrade === undefined ? `${text}\r\n` : `${text}connection: upgrade\r\nupgrade: ${input.upgrade}\r\n\r\n`
 }
 

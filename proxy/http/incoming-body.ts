@@ -34,8 +34,9 @@ type State = 'Open' | 'Ended' | 'Failed' | 'Cancelled'
 
 export class IncomingBody implements StreamBody {
   readonly length: number | undefined
-  /** Set by a source that may have some (HTTP/2), before the body ends. */
+  /** Set by a source that may have some (chunked, HTTP/2), before the body ends. */
   trailers: HeaderList | undefined = undefined
+  trailerNames: string | undefined = undefined
   mayHaveTrailers = false
   readonly #source: BodySource
   #state: State = 'Open'
@@ -84,6 +85,20 @@ export class IncomingBody implements StreamBody {
       this.#keepLoan()
       this.#queue?.push(Buffer.from(buffer.subarray(start, end)))
     }
+  }
+
+  /** They may follow the last chunk, announced or not. */
+  expectTrailers(names: string | undefined): this {
+    this.mayHaveTrailers = true
+    this.trailerNames = names
+    return this
+  }
+
+  /** As `end`; now it is known whether there are trailers. */
+  endWith(trailers: HeaderList | undefined): void {
+    this.trailers = trailers
+    this.mayHaveTrailers = trailers !== undefined
+    this.end()
   }
 
   /** The read buffer is about to be reused: keeps what nobody took, and slows the peer down. */

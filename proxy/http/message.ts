@@ -2,6 +2,7 @@
 import type { OutgoingBody, StreamBody } from './body.ts'
 import { REDACTED } from '../log/redact.ts'
 import { HeaderList } from './headers.ts'
+import type { TrailerSource } from './trailer-fields.ts'
 
 export type HttpVersion = 'HTTP/1.0' | 'HTTP/1.1' | 'HTTP/2'
 
@@ -21,6 +22,8 @@ export class HttpRequest {
   headers: HeaderList
   /** StreamBody as received; a filter that read it puts a Buffer in its place. */
   body: StreamBody | Buffer | undefined
+  /** Where trailers will be known; apart from the body, so that a filter that replaces the body does not lose them. */
+  trailerSource: TrailerSource | undefined
   /** `websocket` etc. when the client asked for an upgrade (RFC 9110 section 7.8). */
   upgrade: string | undefined
   /** Query for the log, where `query` holds a credential of the gateway. */
@@ -45,6 +48,7 @@ export class HttpRequest {
     this.version = init.version
     this.headers = init.headers
     this.body = undefined
+    this.trailerSource = undefined
     this.upgrade = undefined
     this.loggedQuery = undefined
     this.secretFields = undefined
@@ -69,8 +73,8 @@ export class HttpResponse {
   body: OutgoingBody
   /** Made by the gateway, not by a backend. */
   readonly isLocal: boolean
-  /** Where trailers will be known; apart from the body, so that a filter that replaces the body does not lose them. */
-  trailerSource: { readonly trailers?: HeaderList | undefined } | undefined = undefined
+  /** As that of a request. */
+  trailerSource: TrailerSource | undefined = undefined
 
   constructor(status: number, headers: HeaderList, body: OutgoingBody, isLocal: boolean) {
     this.status = status

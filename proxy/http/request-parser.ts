@@ -14,6 +14,8 @@ export interface RequestHead {
   readonly contentLength: number | undefined
   readonly isKeepAlive: boolean
   readonly expectsContinue: boolean
+  /** What `trailer` announces. */
+  readonly trailerNames: string | undefined
 }
 
 /**
@@ -103,14 +105,14 @@ export class RequestParser {
 
 /** A head of its own with the same content. */
 function repeated(head: RequestHead, origin: FieldsOrigin): RequestHead {
-  const { request, contentLength, isKeepAlive, expectsContinue } = head
+  const { request, contentLength, isKeepAlive, expectsContinue, trailerNames } = head
   const headers = new HeaderList(origin.fields.slice())
   headers.wireNames = request.headers.wireNames
   headers.origin = origin
   const { method, path, query, host, scheme, version } = request
   const copy = new HttpRequest({ method, path, query, host, scheme, version, headers })
   copy.upgrade = request.upgrade
-  return { request: copy, contentLength, isKeepAlive, expectsContinue }
+  return { request: copy, contentLength, isKeepAlive, expectsContinue, trailerNames }
 }
 
 /** Which of the two went over: without a line end within the limit it is the request line. */
@@ -223,6 +225,7 @@ function assemble(parts: Parts): RequestHead | HeadProblem {
     contentLength,
     isKeepAlive: (is11 || fields.hasKeepAlive) && !fields.hasClose,
     expectsContinue: hasBody && is11 && fields.expect !== undefined,
+    trailerNames: fields.trailerNames,
   }
 }
 

@@ -15,6 +15,8 @@ export interface ResponseHead {
   readonly isKeepAlive: boolean
   /** The protocol of a 101, lower case. */
   readonly upgrade: string | undefined
+  /** What `trailer` announces. */
+  readonly trailerNames?: string | undefined
 }
 
 export interface ResponseLimits {
@@ -81,10 +83,10 @@ export class ResponseParser {
 
 /** A head of its own with the same content: filters change the list. */
 function repeated(head: ResponseHead, origin: FieldsOrigin): ResponseHead {
-  const { status, framing, contentLength, isKeepAlive, upgrade } = head
+  const { status, framing, contentLength, isKeepAlive, upgrade, trailerNames } = head
   const headers = new HeaderList(origin.fields.slice())
   headers.origin = origin
-  return { status, headers, framing, contentLength, isKeepAlive, upgrade }
+  return { status, headers, framing, contentLength, isKeepAlive, upgrade, trailerNames }
 }
 
 /** `head` is free of control characters but HTAB, CR and LF. */
@@ -110,6 +112,7 @@ export function parseResponseHead(
     contentLength: fields.contentLength ?? 0,
     isKeepAlive: (is11 || fields.hasKeepAlive) && !fields.hasClose && framing !== 'Close',
     upgrade: status === 101 ? switchedTo(fields) : undefined,
+    trailerNames: fields.trailerNames,
   }
 }
 

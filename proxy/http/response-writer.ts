@@ -5,6 +5,7 @@ import type { OutgoingBody } from './body.ts'
 import { type OutgoingFraming, responseHeadText } from './head-text.ts'
 import { IncomingBody } from './incoming-body.ts'
 import type { HttpResponse } from './message.ts'
+import { announcement, type TrailerSource } from './trailer-fields.ts'
 import type { Transport } from './transport.ts'
 import { Tunnel } from './tunnel.ts'
 
@@ -45,7 +46,10 @@ export class ResponseWriter implements BodyWriterOwner {
     const { body, status } = response
     if (body instanceof Tunnel) this.#sendTunnel(exchange, response, body)
     else if (mode.isHead || status === 204 || status === 304) this.#sendBodiless(response, mode)
-    else this.#sendWith(response, this.#writer.prepare(body), mode)
+    else {
+      const trailers = trailersFor(exchange, response, mode)
+      this.#sendWith(response, { framing: this.#writer.prepare(body, trailers), trailers, mode })
+    }
   }
 
   /** Some of the response has yet to come from its source. */
@@ -72,10 +76,18 @@ export class ResponseWriter implements BodyWriterOwner {
     else this.#transport.afterFlush(this.#flushed)
   }
 
-  #sendWith(response: HttpResponse, wanted: OutgoingFraming, mode: ResponseMode): void {
+  #sendWith(
+    response: HttpResponse,
+    {
+      framing: wanted,
+      trailers,
+      mode,
+    }: { framing: OutgoingFraming; trailers?: TrailerSource | undefined; mode: ResponseMode },
+  ): void {
     const framing = wanted === 'Chunked' && mode.is10 ? 'Close' : wanted
     if (framing === 'Close') mode.isKeepAlive = false
-    const head = headText(response, framing, mode, false)
+    const names = framing === 'Chunked' ? announcement(trailers?.trailerNames) : undefined
+    const head = headText(response, framing, mode, { keepsLength: false, trailerNames: names })
     if (head === undefined) this.#unfit(response, mode)
     else this.#writer.send(head, framing === 'Chunked')
   }
@@ -84,7 +96,7 @@ export class ResponseWriter implements BodyWriterOwner {
     const { body, status } = response
     const mayTellLength = status !== 204 && status !== 304
     const framing = mayTellLength ? lengthOf(body) : 'None'
-    const head = headText(response, framing, mode, framing === 'None' && status !== 204)
+    const head = headText(response, framing, mode, { keepsLength: framing === 'None' && status !== 204 })
     discardBody(body)
     if (head === undefined) {
       this.#unfit(response, mode)
@@ -131,15 +143,31 @@ function headText(
   response: HttpResponse,
   framing: OutgoingFraming,
   mode: ResponseMode,
-  keepsLength: boolean,
+  extra: { readonly keepsLength: boolean; readonly trailerNames?: string | undefined },
 ): string | undefined {
   return responseHeadText({
     status: response.status,
     headers: response.headers,
     framing,
     connection: mode.isKeepAlive ? (mode.is10 ? 'keep-alive' : undefined) : 'close',
-    keepsLength,
+    keepsLength: extra.keepsLength,
+    trailerNames: extra.trailerNames,
   })
+}
+
+/**
+ * RFC 9110 section 6.5.1: trailers go to clients that said they take them, and to any where the backend announced them
+ * and so does without their being read.
+ */
+function trailersFor(
+  { request }: Exchange,
+  { trailerSource }: HttpResponse,
+  mode: ResponseMode,
+): TrailerSource | undefined {
+  if (trailerSource === undefined || mode.is10) return undefined
+  return trailerSource.trailerNames !== undefined || request.headers.get('te') === 'trailers'
+    ? trailerSource
+    : undefined
 }
 
 /** For HEAD: the length a GET would announce, if the gateway made the body itself. */

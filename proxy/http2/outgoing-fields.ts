@@ -4,6 +4,7 @@ import { fieldName, FieldKind, isToken } from '../http/field-name.ts'
 import { BAD_VALUE } from '../http/head-text.ts'
 import type { HeaderList } from '../http/headers.ts'
 import { TARGET } from '../http/request-parser.ts'
+import { mayTrail } from '../http/trailer-fields.ts'
 
 const DIGITS = /^[0-9]+$/
 const OUTER_SPACE = /^[ \t]+|[ \t]+$/g
@@ -46,7 +47,7 @@ export function trailerFields(trailers: HeaderList | undefined): Record<string, 
   const object = Object.create(null) as Record<string, string | string[]>
   for (const [raw, value] of trailers ?? []) {
     const name = fieldName(raw)
-    if (name === undefined || name.kind !== FieldKind.Ordinary || BAD_VALUE.test(value)) continue
+    if (name === undefined || !mayTrail(name) || BAD_VALUE.test(value)) continue
     const before = object[name.lower]
     if (before === undefined) object[name.lower] = value
     else if (typeof before === 'string') object[name.lower] = [before, value]

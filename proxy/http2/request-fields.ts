@@ -2,7 +2,7 @@
 // (RFC 9113 section 8); must not pass on anything that an HTTP/1.1 backend could take for framing.
 import { fieldName, FieldKind } from '../http/field-name.ts'
 import { BAD_VALUE } from '../http/head-text.ts'
-import { type HeadProblem, invalid } from '../http/head-fields.ts'
+import { type HeadProblem, invalid, joined } from '../http/head-fields.ts'
 import { HeaderList } from '../http/headers.ts'
 import { HttpRequest } from '../http/message.ts'
 import { HOST, isMethod, type Place, splitPath, TARGET } from '../http/request-parser.ts'
@@ -12,6 +12,8 @@ export interface RequestFields {
   /** As announced by content-length. */
   readonly contentLength: number | undefined
   readonly expectsContinue: boolean
+  /** What `trailer` announces. */
+  readonly trailerNames: string | undefined
 }
 
 const COLON = 0x3a
@@ -59,6 +61,7 @@ class Reader {
   #length: number | undefined = undefined
   #expect: string | undefined = undefined
   #hasTrailers = false
+  #trailerNames: string | undefined = undefined
 
   pseudo(name: string, value: string): HeadProblem | undefined {
     const key = PSEUDO.get(name)
@@ -88,7 +91,12 @@ class Reader {
     const headers = new HeaderList(this.#fields)
     const { method = '' } = this.#pseudo
     const request = new HttpRequest({ method, path, query, host, scheme, version: 'HTTP/2', headers })
-    return { request, contentLength: this.#length, expectsContinue: this.#expect !== undefined }
+    return {
+      request,
+      contentLength: this.#length,
+      expectsContinue: this.#expect !== undefined,
+      trailerNames: this.#trailerNames,
+    }
   }
 
   #special(name: string, kind: FieldKind, value: string): HeadProblem | undefined {
@@ -106,7 +114,11 @@ class Reader {
       this.#hasTrailers = true
       return value.toLowerCase() === 'trailers' ? undefined : BAD_CONNECTION_FIELD
     }
-    return DROPPED.has(name) ? undefined : BAD_CONNECTION_FIELD
+    if (kind === FieldKind.Trailer) {
+      this.#trailerNames = joined(this.#trailerNames, value)
+      return undefined
+    }
+    return name === DROPPED ? undefined : BAD_CONNECTION_FIELD
   }
 
   #takeLength(value: string): HeadProblem | undefined {
@@ -148,4 +160,4 @@ const PSEUDO = new Map<string, 'method' | 'scheme' | 'authority' | 'path'>([
 ])
 
 /** Meant for one hop, but not forbidden by RFC 9113 section 8.2.2. */
-const DROPPED = new Set(['trailer', 'proxy-authenticate'])
+const DROPPED = 'proxy-authenticate'

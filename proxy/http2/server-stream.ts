@@ -7,7 +7,6 @@ import { BodyAborted, type OutgoingBody } from '../http/body.ts'
 import { discardBody } from '../http/body-writer.ts'
 import type { ConnectionFacts } from '../http/connection.ts'
 import type { RequestHandler } from '../http/handler.ts'
-import { HeaderList } from '../http/headers.ts'
 import { type BodySource, IncomingBody } from '../http/incoming-body.ts'
 import type { HttpResponse } from '../http/message.ts'
 import { Tunnel } from '../http/tunnel.ts'
@@ -16,6 +15,7 @@ import { type EndOfStream, watchEnd } from './end-of-stream.ts'
 import { responseFields, trailerFields } from './outgoing-fields.ts'
 import { StreamTunnel } from './stream-tunnel.ts'
 import { readRequestFields } from './request-fields.ts'
+import { trailersOf } from './response-fields.ts'
 import { WRITE_STALL_MS } from '../http/write-stall.ts'
 
 /** The connection of a stream. */
@@ -142,7 +142,8 @@ export class ServerStream implements Connection, BodySource, BodySenderOwner {
       this.#stream.pause()
     } else if (!options.isEnded) {
       this.#owesContinue = head.expectsContinue
-      request.body = this.#receive(contentLength)
+      request.body = this.#receive(contentLength, head.trailerNames)
+      request.trailerSource = request.body
     }
     this.#handle(exchange)
   }
@@ -162,16 +163,16 @@ export class ServerStream implements Connection, BodySource, BodySenderOwner {
     }
   }
 
-  #receive(contentLength: number | undefined): IncomingBody {
+  #receive(contentLength: number | undefined, trailerNames: string | undefined): IncomingBody {
     const stream = this.#stream
     const end = watchEnd(stream)
     const body = new IncomingBody(this, contentLength)
-    body.mayHaveTrailers = true
+    body.expectTrailers(trailerNames)
     this.#incoming = body
     stream.pause()
     stream.on('data', (chunk: Buffer) => this.#takeData(body, chunk))
     stream.on('trailers', (_trailers, _flags, raw?: string[]) => {
-      body.trailers = trailersOf(raw)
+      body.trailers = trailersOf(raw ?? [])
     })
     stream.once('end', () => this.#takeEnd(body, end))
     return body
@@ -394,12 +395,6 @@ export class ServerStream implements Connection, BodySource, BodySenderOwner {
   get #isWaitingForBody(): boolean {
     return this.#incoming !== undefined && !this.#stream.isPaused() && this.#stream.writableLength === 0
   }
-}
-
-function trailersOf(raw: readonly string[] | undefined): HeaderList {
-  const list = new HeaderList()
-  for (let i = 0; i < (raw?.length ?? 0); i += 2) list.append(raw?.[i] ?? '', raw?.[i + 1] ?? '')
-  return list
 }
 
 /** For HEAD, 204, 205 and 304: what they may say about the body that is not sent. */

@@ -24,7 +24,13 @@ export interface ProxyOptions {
   readonly target?: Partial<UpstreamTarget>
   readonly limits?: Partial<ConnectionLimits>
   /** Instead of forwarding. */
-  readonly handle?: (exchange: Exchange, respond: (exchange: Exchange) => void) => void
+  readonly handle?: (exchange: Exchange, respond: (exchange: Exchange) => void, parts: Forwarding) => void
+}
+
+/** What a handler needs to forward by itself. */
+export interface Forwarding {
+  readonly client: HttpUpstreamClient
+  readonly target: UpstreamTarget
 }
 
 export async function startProxy(upstreamPort: number, options: ProxyOptions = {}): Promise<Proxy> {
@@ -38,7 +44,7 @@ export async function startProxy(upstreamPort: number, options: ProxyOptions = {
     handle(exchange, respond) {
       handled.push(exchange)
       if (options.handle === undefined) client.forward(exchange, target, exchange.request.host, respond)
-      else options.handle(exchange, respond)
+      else options.handle(exchange, respond, { client, target })
     },
     finished: (exchange, isComplete) => finished.push({ exchange, isComplete }),
     refused: (info) => refused.push(info),

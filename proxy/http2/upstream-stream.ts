@@ -2,14 +2,13 @@
 // pools.
 import { constants, type ClientHttp2Stream } from 'node:http2'
 import { BodyAborted } from '../http/body.ts'
-import { fieldName, FieldKind } from '../http/field-name.ts'
-import { BAD_VALUE } from '../http/head-text.ts'
-import { HeaderList } from '../http/headers.ts'
 import { type BodySource, IncomingBody } from '../http/incoming-body.ts'
+import { hasFields } from '../http/trailer-fields.ts'
 import type { CallCarrier, UpstreamCall } from '../upstream/call.ts'
 import { BodySender, type BodySenderOwner, isSendable, isStreamed, lengthOf, resetStream } from './body-sender.ts'
 import { type EndOfStream, watchEnd } from './end-of-stream.ts'
 import { trailerFields } from './outgoing-fields.ts'
+import { readResponseFields, trailersOf } from './response-fields.ts'
 
 /** The session a stream runs on. */
 export interface StreamCarrier {
@@ -28,7 +27,6 @@ export interface StreamCarrier {
 
 /** Interim responses (100, 103) before the real one. */
 const INTERIM_MAX = 16
-const DIGITS = /^[0-9]{1,15}$/
 
 export class UpstreamStream implements BodySource, BodySenderOwner, CallCarrier {
   readonly call: UpstreamCall
@@ -70,7 +68,7 @@ export class UpstreamStream implements BodySource, BodySenderOwner, CallCarrier 
       return true
     }
     // Also where no trailers come: see server-stream.ts.
-    const waitForTrailers = isStreamed(body)
+    const waitForTrailers = isStreamed(body) || hasFields(call.trailerSource?.trailers)
     let stream: ClientHttp2Stream
     try {
       stream = carrier.open(fields, { endStream: body === undefined, waitForTrailers })
@@ -106,8 +104,7 @@ export class UpstreamStream implements BodySource, BodySenderOwner, CallCarrier 
 
   #sendTrailers(stream: ClientHttp2Stream): void {
     if (stream.closed || this.#sender?.isComplete !== true) return
-    const { body } = this.call
-    stream.sendTrailers(trailerFields(body instanceof IncomingBody ? body.trailers : undefined))
+    stream.sendTrailers(trailerFields(this.call.trailerSource?.trailers))
   }
 
   // --- CallCarrier ---
@@ -156,7 +153,7 @@ export class UpstreamStream implements BodySource, BodySenderOwner, CallCarrier 
     const { call } = this
     this.#carrier?.received()
     if (stream !== this.#stream || call.isSettled) return
-    const head = readResponse(raw)
+    const head = readResponseFields(raw)
     if (typeof head === 'string') {
       call.failed('upstreamFailure', `invalid response: ${head}`)
       return
@@ -173,7 +170,7 @@ export class UpstreamStream implements BodySource, BodySenderOwner, CallCarrier 
       return
     }
     const body = new IncomingBody(this, contentLength)
-    body.mayHaveTrailers = true
+    body.expectTrailers(head.trailerNames)
     this.#body = body
     stream.on('data', (chunk: Buffer) => this.#onData(body, chunk))
     stream.on('trailers', (_trailers, _flags, trailers?: string[]) => {
@@ -232,46 +229,6 @@ export class UpstreamStream implements BodySource, BodySenderOwner, CallCarrier 
     this.#body = undefined
     body?.fail(new BodyAborted(detail))
   }
-}
-
-interface ResponseFields {
-  readonly status: number
-  readonly headers: HeaderList
-  readonly contentLength: number | undefined
-}
-
-/** A text: what is wrong. Connection-specific fields are dropped. */
-function readResponse(raw: readonly string[]): ResponseFields | string {
-  const headers = new HeaderList()
-  let status = 0
-  for (let i = 0; i < raw.length; i += 2) {
-    const name = raw[i] ?? ''
-    const value = raw[i + 1] ?? ''
-    if (name === ':status') status = Number(value)
-    else if (!takeField(headers, name, value)) return 'a header field that is not valid'
-  }
-  if (!Number.isInteger(status) || status < 200 || status > 599) return `status ${status}`
-  const [length, ...others] = headers.getAll('content-length')
-  if (length === undefined) return { status, headers, contentLength: undefined }
-  if (others.length > 0 || !DIGITS.test(length)) return 'invalid content-length'
-  return { status, headers, contentLength: Number(length) }
-}
-
-function takeField(headers: HeaderList, text: string, value: string): boolean {
-  const name = fieldName(text)
-  if (name === undefined || BAD_VALUE.test(value)) return false
-  if (isKept(name.kind)) headers.append(name.lower, value)
-  return true
-}
-
-function isKept(kind: FieldKind): boolean {
-  return kind === FieldKind.Ordinary || kind === FieldKind.ContentLength
-}
-
-function trailersOf(raw: readonly string[]): HeaderList {
-  const list = new HeaderList()
-  for (let i = 0; i < raw.length; i += 2) list.append(raw[i] ?? '', raw[i + 1] ?? '')
-  return list
 }
 
 function nameOf(code: number | undefined): string {

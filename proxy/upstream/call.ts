@@ -9,6 +9,7 @@ import { HeaderList } from '../http/headers.ts'
 import { IncomingBody } from '../http/incoming-body.ts'
 import { HttpResponse } from '../http/message.ts'
 import type { ResponseHead } from '../http/response-parser.ts'
+import { announcement, type TrailerSource } from '../http/trailer-fields.ts'
 import { Tunnel } from '../http/tunnel.ts'
 import { requestFields } from '../http2/outgoing-fields.ts'
 import { UpstreamError, type UpstreamRequest, type UpstreamResponse, type UpstreamTarget } from './target.ts'
@@ -55,6 +56,8 @@ export abstract class UpstreamCall implements Expiring {
   abstract readonly method: string
   abstract readonly body: OutgoingBody
   abstract readonly upgrade: string | undefined
+  /** Of the body. */
+  abstract readonly trailerSource: TrailerSource | undefined
   abstract readonly preservesCase: boolean
   /** CONNECT: a 2xx becomes a tunnel. */
   abstract readonly isTunnel: boolean
@@ -143,6 +146,10 @@ export class ForwardCall extends UpstreamCall implements UpstreamCallHandle {
     return this.#exchange.request.upgrade
   }
 
+  get trailerSource(): TrailerSource | undefined {
+    return this.#exchange.request.trailerSource
+  }
+
   get preservesCase(): boolean {
     return this.#exchange.request.headers.wireNames !== undefined
   }
@@ -160,6 +167,7 @@ export class ForwardCall extends UpstreamCall implements UpstreamCallHandle {
       headers: request.headers,
       framing: this.framingOf(framing),
       upgrade: request.upgrade,
+      trailerNames: framing === 'Chunked' ? announcement(request.trailerSource?.trailerNames) : undefined,
     })
   }
 
@@ -199,6 +207,7 @@ const TUNNEL_HEAD = { status: 200, framing: 'None', contentLength: 0, isKeepAliv
 /** A call of its own, answered by a promise. */
 export class SendCall extends UpstreamCall {
   readonly upgrade = undefined
+  readonly trailerSource = undefined
   readonly isTunnel = false
   readonly #request: UpstreamRequest
   readonly #resolve: (response: UpstreamResponse) => void

@@ -68,7 +68,7 @@ export class UpstreamConnection implements TransportUser, BodySource, BodyWriter
       this.#refuse(call, 'the request body was read before')
       return
     }
-    const framing = this.#writer.prepare(body)
+    const framing = this.#writer.prepare(body, call.trailerSource)
     const head = call.headText(framing)
     if (head === undefined) {
       discardBody(body)
@@ -221,6 +221,7 @@ export class UpstreamConnection implements TransportUser, BodySource, BodyWriter
     this.#incoming = body
     this.#bodyLeft = head.framing === 'Length' ? head.contentLength : Number.MAX_SAFE_INTEGER
     this.#chunked = head.framing === 'Chunked' ? new ChunkedDecoder() : undefined
+    if (this.#chunked !== undefined) body.expectTrailers(head.trailerNames)
     // What is here goes in first: a small response is whole, and its connection free, before anybody sees it.
     if (next < end) this.#takeBody(buffer, next, end)
     call.responded(head, body)
@@ -250,7 +251,7 @@ export class UpstreamConnection implements TransportUser, BodySource, BodyWriter
   #bodyDone(body: IncomingBody, hasMore: boolean): void {
     this.#incoming = undefined
     this.#responseDone(hasMore)
-    body.end()
+    body.endWith(this.#chunked?.trailers)
   }
 
   /** `hasMore`: bytes follow the response though nothing was asked. */

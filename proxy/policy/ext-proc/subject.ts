@@ -28,7 +28,7 @@ export interface Subject {
 }
 
 export function requestSubject({ request }: Exchange): Subject {
-  const { method, path, query, host, scheme, headers, body } = request
+  const { method, path, query, host, scheme, headers, body, trailerSource } = request
   const before = { method, path, query, host, scheme, headers: headers.clone() }
   return {
     side: 'request',
@@ -41,10 +41,11 @@ export function requestSubject({ request }: Exchange): Subject {
       const line = [':method', request.method, ':path', request.pathAndQuery]
       return [...line, ':scheme', request.scheme, ':authority', request.host]
     },
-    trailers: () => (body === undefined || Buffer.isBuffer(body) ? undefined : body.trailers),
+    trailers: () => trailerSource?.trailers,
     edit: (mutation) => editRequest(request, mutation),
     put(processed) {
       request.body = processed
+      if (processed !== undefined && !Buffer.isBuffer(processed)) request.trailerSource = processed
     },
     restore() {
       Object.assign(request, before, { headers: before.headers.clone() })
