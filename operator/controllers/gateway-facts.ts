@@ -1,6 +1,7 @@
 // Collects what withProgrammed has to know about one Gateway from the cache.
 import { deliveryNames, safeName } from '#api/delivery/names.ts'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
+import { wantedAddress } from '#deployer/address.ts'
 import type { Condition } from '../status/condition.ts'
 import type { KubeObject } from '../translate/kube.ts'
 import type { GatewayFacts } from './gateway-programmed.ts'
@@ -18,6 +19,7 @@ export function gatewayStatusFacts(
     ...known,
     uid,
     generation,
+    wantedAddress: wantedAddress(gateway).ip,
     acknowledgements: acknowledgementsOf(world, gateway, acknowledgements),
     isReplicaExpected: isReplicaExpected(world.cache.get('Deployment', namespace, safeName(name))),
     current: conditionsOf(world.cache.get('Gateway', namespace, name)),

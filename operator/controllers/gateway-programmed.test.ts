@@ -18,10 +18,11 @@ function loaded(change: Partial<Acknowledgement> = {}): Map<string, Acknowledgem
   return new Map([['pod', { generation: 7, gatewayGeneration: 3, gatewayUid: 'u', revision: 'r', ...change }]])
 }
 
-function conditions(change: Partial<GatewayFacts>): string[] {
+function conditions(change: Partial<GatewayFacts>, addresses: readonly string[] = []): string[] {
   const facts: GatewayFacts = {
     uid: 'u',
     generation: 3,
+    wantedAddress: undefined,
     deployProblems: [],
     failure: undefined,
     acknowledgements: loaded(),
@@ -29,7 +30,8 @@ function conditions(change: Partial<GatewayFacts>): string[] {
     current: [],
     ...change,
   }
-  return withProgrammed(body, facts).conditions.map(
+  const given = addresses.map((value) => ({ type: 'IPAddress' as const, value }))
+  return withProgrammed({ ...body, addresses: given }, facts).conditions.map(
     ({ type, status, reason, observedGeneration }) => `${type}=${status} ${reason} ${observedGeneration}`,
   )
 }
@@ -82,8 +84,24 @@ describe('withProgrammed', () => {
       'False InvalidParameters 3',
       'False Invalid 3',
     ],
+    [
+      'two addresses',
+      { deployProblems: [{ reason: 'UnsupportedAddress', message: 'm' }] },
+      'True Accepted 3',
+      'False AddressNotUsable 3',
+    ],
     ['no ports', { deployProblems: [{ reason: 'NoValidPorts', message: 'm' }] }, 'True Accepted 3', 'False Invalid 3'],
   ])('%s', (_what, change, accepted, programmed) => {
     expect(conditions(change)).toEqual([`Accepted=${accepted}`, `Programmed=${programmed}`])
+  })
+
+  it.each<[string, string, string[], string]>([
+    ['is there', '192.0.2.1', ['192.0.2.1'], 'True Programmed'],
+    ['is one of several', '192.0.2.1', ['192.0.2.9', '192.0.2.1'], 'True Programmed'],
+    ['is there in other letters', '2001:DB8:0::1', ['2001:db8::1'], 'True Programmed'],
+    ['was not given', '192.0.2.1', ['192.0.2.9'], 'False AddressNotUsable'],
+    ['is still missing', '192.0.2.1', [], 'False AddressNotUsable'],
+  ])('the wanted address %s', (_what, wantedAddress, given, programmed) => {
+    expect(conditions({ wantedAddress }, given)).toEqual(['Accepted=True Accepted 3', `Programmed=${programmed} 3`])
   })
 })

@@ -1,5 +1,6 @@
 // What translation cannot know about a Gateway: whether its objects could be made, and whether a proxy runs what was
 // rendered for it. Changes the two conditions that say so. Pure.
+import { isIPv6 } from 'node:net'
 import type { Acknowledgement } from '#api/delivery/acknowledgement.ts'
 import { type Condition, condition } from '../status/condition.ts'
 import type { GatewayBody } from '../status/object-status.ts'
@@ -9,6 +10,8 @@ export interface GatewayFacts {
   readonly generation: number
   /** Problems of the deployer that are errors. */
   readonly deployProblems: ReadonlyArray<{ readonly reason: string; readonly message: string }>
+  /** The IP address that the Gateway asks for. */
+  readonly wantedAddress: string | undefined
   /** Why objects could not be written. */
   readonly failure: string | undefined
   readonly acknowledgements: ReadonlyMap<string, Acknowledgement>
@@ -19,12 +22,13 @@ export interface GatewayFacts {
 }
 
 export function withProgrammed(body: GatewayBody, facts: GatewayFacts): GatewayBody {
-  return { ...body, conditions: body.conditions.map((one) => adjusted(one, facts)) }
+  const { addresses } = body
+  return { ...body, conditions: body.conditions.map((one) => adjusted(one, facts, addresses)) }
 }
 
-function adjusted(one: Condition, facts: GatewayFacts): Condition {
+function adjusted(one: Condition, facts: GatewayFacts, addresses: GatewayBody['addresses']): Condition {
   if (one.type === 'Accepted') return accepted(one, facts)
-  return one.type === 'Programmed' ? programmed(one, facts) : one
+  return one.type === 'Programmed' ? programmed(one, facts, addresses) : one
 }
 
 function accepted(one: Condition, { deployProblems, generation }: GatewayFacts): Condition {
@@ -34,14 +38,33 @@ function accepted(one: Condition, { deployProblems, generation }: GatewayFacts):
   return condition({ type: one.type, isTrue: false, reason: 'InvalidParameters', message, generation })
 }
 
-function programmed(one: Condition, facts: GatewayFacts): Condition {
+function programmed(one: Condition, facts: GatewayFacts, addresses: GatewayBody['addresses']): Condition {
   const { deployProblems, failure, generation } = facts
   if (one.status !== 'True') return one
   const no = (reason: string, message: string): Condition =>
     condition({ type: one.type, isTrue: false, reason, message, generation })
-  if (deployProblems.length > 0) return no('Invalid', deployProblems.map(({ message }) => message).join('\n'))
+  if (deployProblems.length > 0) {
+    const isAddress = deployProblems.some(({ reason }) => reason === 'UnsupportedAddress')
+    return no(isAddress ? 'AddressNotUsable' : 'Invalid', deployProblems.map(({ message }) => message).join('\n'))
+  }
   if (failure !== undefined) return no('DeploymentFailed', failure)
+  const missing = missingAddress(facts, addresses)
+  if (missing !== undefined) return no('AddressNotUsable', missing)
   return isLoaded(facts) || !facts.isReplicaExpected ? one : notYet(facts, no)
+}
+
+/** The cluster gives a Service another address than it asks for, or none, when that address cannot be had. */
+function missingAddress({ wantedAddress }: GatewayFacts, addresses: GatewayBody['addresses']): string | undefined {
+  if (wantedAddress === undefined) return undefined
+  const given = addresses.map(({ value }) => value)
+  if (given.map(spelling).includes(spelling(wantedAddress))) return undefined
+  const now = given.length === 0 ? 'none was given yet' : `the Service has ${given.join(', ')}`
+  return `spec.addresses: ${wantedAddress} cannot be had from the load balancer (${now}); name another, or none`
+}
+
+/** IPv6 addresses are written in several ways. */
+function spelling(address: string): string {
+  return isIPv6(address) ? new URL(`http://[${address}]`).hostname : address
 }
 
 function isLoaded({ acknowledgements, uid, generation }: GatewayFacts): boolean {
