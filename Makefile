@@ -94,6 +94,10 @@ conformance: install ## Run the conformance suite of the Gateway API in that clu
 bench: install ## Compare with nginx and haproxy (needs wrk, nginx, haproxy); ARGS='--rounds 5' and others
 	node bench/main.ts $(ARGS)
 
+.PHONY: bench-control
+bench-control: build ## Measure the control plane with a real API server (GW_APISERVER); ARGS='--routes 1000 --changes 50'
+	node bench/control/main.ts $(ARGS)
+
 .PHONY: clean
 clean: ## Remove what make made, dependencies included
 	rm -rf node_modules codegen/node_modules .cache

@@ -3,7 +3,7 @@
 import { hostname } from 'node:os'
 import { Cause, Effect, Exit, Fiber, Layer, Logger, References } from 'effect'
 import { COMPONENTS, LogLevels, operatorLogger } from './admin/log.ts'
-import { createMetrics } from './admin/metrics.ts'
+import { createMetrics, type OperatorMetrics } from './admin/metrics.ts'
 import { startServers } from './admin/servers.ts'
 import { type RunningOperator, startOperator } from './controllers/operator.ts'
 import { type OperatorSettings, resolveOperatorSettings } from './controllers/settings.ts'
@@ -19,8 +19,9 @@ export async function runOperator(environment: Readonly<Record<string, string | 
   const { settings } = outcome
   const levels = new LogLevels(settings.logLevel)
   const logger = operatorLogger(levels, (line) => void process.stderr.write(line))
-  const program = Effect.scoped(operate(settings, levels)).pipe(
-    Effect.provide(Layer.merge(KubeClient.layer, Logger.layer([logger]))),
+  const metrics = createMetrics()
+  const program = Effect.scoped(operate(settings, levels, metrics)).pipe(
+    Effect.provide(Layer.merge(KubeClient.layer(metrics.onWrite), Logger.layer([logger]))),
     Effect.provideService(References.MinimumLogLevel, 'Trace'),
   )
   const fiber = Effect.runFork(program)
@@ -35,8 +36,11 @@ export async function runOperator(environment: Readonly<Record<string, string | 
   return 1
 }
 
-const operate = Effect.fn('operator.main')(function* (settings: OperatorSettings, levels: LogLevels) {
-  const metrics = createMetrics()
+const operate = Effect.fn('operator.main')(function* (
+  settings: OperatorSettings,
+  levels: LogLevels,
+  metrics: OperatorMetrics,
+) {
   let operator: RunningOperator | undefined
   const ports = yield* startServers({
     settings,

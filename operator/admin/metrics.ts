@@ -2,12 +2,15 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { VERSION } from '#api/version.ts'
 import type { OperatorObserver } from '../controllers/world.ts'
+import type { KubeWrite } from '../kube/transport.ts'
 
 /** 0.5 ms to 5 s. */
 const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 
 export interface OperatorMetrics {
   readonly observer: OperatorObserver
+  /** Told about every call that writes to the API server. */
+  readonly onWrite: (write: KubeWrite) => void
   readonly text: () => Promise<string>
   readonly contentType: string
 }
@@ -57,6 +60,7 @@ export function createMetrics(): OperatorMetrics {
   return {
     contentType: registry.contentType,
     text: () => registry.metrics(),
+    onWrite: apiWrites(registers),
     observer: {
       run: ({ queue, key, isSuccess, seconds }) => {
         // Statuses are written for every object of a cluster: one series for each would be too many.
@@ -73,5 +77,25 @@ export function createMetrics(): OperatorMetrics {
       rejected: (count) => rejects.inc(count),
       wrote: (what, count) => writes.inc({ what }, count),
     },
+  }
+}
+
+function apiWrites(registers: Registry[]): OperatorMetrics['onWrite'] {
+  const labelNames = ['kind', 'verb']
+  const calls = new Counter({
+    name: 'gw_controller_api_writes_total',
+    help: 'Calls to the API server that write, by kind and verb, whether they succeed or not.',
+    labelNames,
+    registers,
+  })
+  const bodies = new Counter({
+    name: 'gw_controller_api_write_bytes_total',
+    help: 'Bytes of their bodies.',
+    labelNames,
+    registers,
+  })
+  return ({ target: kind, verb, bytes }) => {
+    calls.inc({ kind, verb })
+    bodies.inc({ kind, verb }, bytes)
   }
 }

@@ -237,7 +237,9 @@ const applyOne = Effect.fnUntraced(function* (
   // With its uid: should another object have taken the name since, the server refuses the call.
   const known = uid === undefined ? object : { ...object, metadata: { ...object.metadata, uid } }
   const written = CREATED_KINDS.has(object.kind)
-    ? yield* client.create(object, resource).pipe(Effect.catchTag('KubeConflict', () => Effect.succeed(undefined)))
+    ? yield* client
+        .create(object, resource, manager)
+        .pipe(Effect.catchTag('KubeConflict', () => Effect.succeed(undefined)))
     : yield* client.apply(known, resource, manager)
   deployment.applied.set(idOf(object), { hash, version: written?.metadata.resourceVersion })
 })

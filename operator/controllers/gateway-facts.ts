@@ -2,11 +2,11 @@
 import { deliveryNames, safeName } from '#api/delivery/names.ts'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import { wantedAddress } from '#deployer/address.ts'
+import { statusOf } from '../kube/status-of.ts'
 import type { Condition } from '../status/condition.ts'
 import type { KubeObject } from '../translate/kube.ts'
 import type { GatewayFacts } from './gateway-programmed.ts'
 import { acknowledgementsOf, type World } from './world.ts'
-import { statusOf } from './status-writer.ts'
 
 export function gatewayStatusFacts(
   world: World,

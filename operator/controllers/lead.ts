@@ -1,12 +1,13 @@
 // What only the leader does: publish, deploy, write statuses, make the GatewayClass, tell about refusals. Everything
 // begins anew with each leadership, so nothing that another leader changed in between is believed.
 import { isDeepStrictEqual } from 'node:util'
-import { Clock, Effect, type Scope } from 'effect'
+import { Clock, Effect, Latch, type Scope } from 'effect'
 import { deliveryNames } from '#api/delivery/names.ts'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import type { ObjectChange } from '../kube/cache.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { KubeError } from '../kube/errors.ts'
+import { statusOf } from '../kube/status-of.ts'
 import { makeWorkQueue, type WorkQueue } from '../kube/work-queue.ts'
 import { Publisher, type PublishOutcome } from '../publish/publisher.ts'
 import { mergeStatus } from '../status/merge.ts'
@@ -23,13 +24,15 @@ import { acknowledgementsOf, type World } from './world.ts'
 import { makeKeySets } from './key-sets.ts'
 import { Rejections } from './rejections.ts'
 import { ACKNOWLEDGEMENTS, DELIVERED_CONFIG_MAP, DELIVERED_SECRET } from './sources.ts'
-import { statusKey, statusOf, statusWriter } from './status-writer.ts'
+import { statusKey, statusWriter } from './status-writer.ts'
 
 /** Status writes at the same time; resources supplement, section 2.10. */
 const STATUS_WRITERS = 100
 const PUBLISHERS = 16
 const DEPLOYERS = 8
 const SETTLE_CHECK = '15 seconds'
+/** Statuses let the configuration go first, so that the API server is free for it; but no longer than this. */
+const STATUS_WAIT = '200 millis'
 
 interface Queues {
   readonly publish: WorkQueue
@@ -85,19 +88,16 @@ const makeQueues = Effect.fnUntraced(function* (leader: Leader) {
     concurrency: number,
     work: (key: string) => Effect.Effect<void, KubeError, KubeClient>,
   ) => makeWorkQueue({ name, component: COMPONENTS[name], concurrency, work, observe })
+  const writeStatus = statusWriter({
+    cache,
+    controllerName: settings.controllerName,
+    desired: (kind, key) => leader.desired(kind, key),
+    onWritten: () => observer.wrote('status', 1),
+  })
   const queues: Queues = {
     publish: yield* queue('publisher', PUBLISHERS, (key) => leader.publish(key)),
     deploy: yield* queue('gateway', DEPLOYERS, (key) => leader.deploy(key)),
-    status: yield* queue(
-      'status',
-      STATUS_WRITERS,
-      statusWriter({
-        cache,
-        controllerName: settings.controllerName,
-        desired: (kind, key) => leader.desired(kind, key),
-        onWritten: () => observer.wrote('status', 1),
-      }),
-    ),
+    status: yield* queue('status', STATUS_WRITERS, (key) => Effect.andThen(leader.published, writeStatus(key))),
     gatewayClass: yield* queue('gatewayclass', 1, () => applyGatewayClass(settings)),
     rejections: yield* queue('rejections', 1, (key) => leader.tellRejections(key)),
   }
@@ -114,6 +114,11 @@ class Leader {
   /** As last seen, by Gateway: what is the same needs no work. */
   #rendered = new Map<string, RenderedGateway>()
   #publishProblems = new Map<string, string>()
+  /** Statuses that the cluster has, with the object that says so. */
+  readonly #said = new WeakMap<ObjectStatus, KubeObject>()
+  /** Gateways whose configuration is on its way; the latch is open while there are none. */
+  readonly #publishing = new Set<string>()
+  readonly #latch = Latch.makeUnsafe(true)
   #followKeySets: ((snapshot: Snapshot) => void) | undefined = undefined
 
   constructor(world: World) {
@@ -146,7 +151,22 @@ class Leader {
     follow(this.world.snapshot())
   }
 
+  /** Nothing is being published any more, or that takes long. */
+  get published(): Effect.Effect<void> {
+    return this.#latch.isOpen() ? Effect.void : Effect.raceFirst(this.#latch.await, Effect.sleep(STATUS_WAIT))
+  }
+
   publish(key: string): Effect.Effect<void, KubeError, KubeClient> {
+    return Effect.ensuring(
+      Effect.suspend(() => this.#publish(key)),
+      Effect.sync(() => {
+        this.#publishing.delete(key)
+        if (this.#publishing.size === 0) this.#latch.openUnsafe()
+      }),
+    )
+  }
+
+  #publish(key: string): Effect.Effect<void, KubeError, KubeClient> {
     const [gateway, rendered] = [this.#gateway(key), this.#rendered.get(key)]
     if (gateway === undefined || rendered === undefined) {
       this.publisher.forget(key)
@@ -211,7 +231,7 @@ class Leader {
     this.#rendered = new Map(perGateway)
     for (const [key, rendered] of perGateway) {
       const known = before.get(key)
-      if (!isDeepStrictEqual(known, rendered)) queues.publish.add(key)
+      if (!isDeepStrictEqual(known, rendered)) this.#queuePublish(queues, key)
       if (!isDeepStrictEqual(known?.config.binds, rendered.config.binds)) queues.deploy.add(key)
     }
     for (const key of before.keys()) {
@@ -223,13 +243,24 @@ class Leader {
     for (const status of statuses) if (this.#isDue(status)) queues.status.add(statusKey(status))
   }
 
+  #queuePublish({ publish }: Queues, key: string): void {
+    this.#publishing.add(key)
+    this.#latch.closeUnsafe()
+    publish.add(key)
+  }
+
   /** Whether the cluster says something else, as far as the cache knows. */
-  #isDue({ kind, namespace, name }: ObjectStatus): boolean {
+  #isDue(computed: ObjectStatus): boolean {
+    const { kind, namespace, name } = computed
     const current = this.world.cache.get(kind, namespace, name)
+    // Of Gateways, what their proxies say counts as well.
+    if (current === undefined || (kind !== 'Gateway' && this.#said.get(computed) === current)) return false
     const status = this.desired(kind, nameKey(namespace, name))
-    if (current === undefined || status === undefined) return false
+    if (status === undefined) return false
     const { controllerName } = this.world.settings
-    return mergeStatus({ current: statusOf(current), desired: status.status, controllerName, now: '' }) !== undefined
+    const merged = mergeStatus({ current: statusOf(current), desired: status.status, controllerName, now: '' })
+    if (merged === undefined) this.#said.set(computed, current)
+    return merged !== undefined
   }
 
   #onChange(change: ObjectChange): void {
@@ -250,11 +281,21 @@ class Leader {
     } else this.#ownedChanged(queues, owner, object, change)
   }
 
-  #userChanged({ deploy, publish, gatewayClass }: Queues, object: KubeObject, change: ObjectChange): void {
+  #userChanged(
+    { deploy, publish, gatewayClass, status: statuses }: Queues,
+    object: KubeObject,
+    change: ObjectChange,
+  ): void {
     const { kind, key } = change
     const { className } = this.world.settings
+    if (change.isStatusOnly) {
+      // Ours coming back, or what somebody else made of it.
+      const status = this.#statuses.get(`${kind} ${key}`)
+      if (status !== undefined && this.#isDue(status)) statuses.add(statusKey(status))
+      return
+    }
     if (kind === 'GatewayClass' && object.metadata.name === className) gatewayClass.add(className)
-    if (kind === 'Gateway' && !isSameButStatus(change)) {
+    if (kind === 'Gateway') {
       deploy.add(key)
       publish.add(key)
     }
@@ -264,7 +305,7 @@ class Leader {
 
   #ownedChanged({ deploy }: Queues, owner: string, object: KubeObject, change: ObjectChange): void {
     if (change.kind === 'Deployment' || change.kind === 'DaemonSet') this.#queueGatewayStatus(owner)
-    if (isSameButStatus(change)) return
+    if (change.isStatusOnly) return
     if (this.#deployer.touched(owner, object, versionOf(change))) deploy.add(owner)
   }
 
@@ -294,14 +335,4 @@ function ownerOf({ metadata }: KubeObject): string | undefined {
 /** 'deleted' is no version. */
 function versionOf({ after }: ObjectChange): string {
   return after === undefined ? 'deleted' : (after.metadata.resourceVersion ?? '')
-}
-
-function isSameButStatus({ before, after }: ObjectChange): boolean {
-  if (before === undefined || after === undefined) return false
-  return isDeepStrictEqual(withoutStatus(before), withoutStatus(after))
-}
-
-function withoutStatus(object: KubeObject): unknown {
-  const { resourceVersion: _version, ...metadata } = object.metadata
-  return { ...object, metadata, status: undefined }
 }

@@ -74,7 +74,7 @@ const tryAcquire = Effect.fnUntraced(
       .pipe(Effect.catchTag('KubeNotFound', () => Effect.succeed(undefined)))
     if (lease === undefined) {
       const state = { now, transitions: 0, lease: undefined }
-      return { held: yield* client.create(leaseOf(settings, times, state), LEASES), seen }
+      return { held: yield* client.create(leaseOf(settings, times, state), LEASES, settings.controllerName), seen }
     }
     const spec = specOf(lease)
     const record = JSON.stringify(spec)
@@ -84,7 +84,14 @@ const tryAcquire = Effect.fnUntraced(
     const isFree = holder === '' || holder === settings.identity || now - since >= seconds * 1000
     if (!isFree) return { seen: { record, atMs: since } }
     const transitions = (spec.leaseTransitions ?? 0) + (holder === settings.identity ? 0 : 1)
-    return { held: yield* client.replace(leaseOf(settings, times, { now, transitions, lease }), LEASES), seen }
+    return {
+      held: yield* client.replace(
+        leaseOf(settings, times, { now, transitions, lease }),
+        LEASES,
+        settings.controllerName,
+      ),
+      seen,
+    }
   },
   (effect, _settings, _times, seen) =>
     effect.pipe(
@@ -130,7 +137,7 @@ const renew = Effect.fnUntraced(
     const now = yield* Clock.currentTimeMillis
     const write = (lease: KubeObject): Effect.Effect<KubeObject, KubeError> => {
       const transitions = specOf(lease).leaseTransitions ?? 0
-      return client.replace(leaseOf(settings, times, { now, transitions, lease }), LEASES)
+      return client.replace(leaseOf(settings, times, { now, transitions, lease }), LEASES, settings.controllerName)
     }
     return yield* write(last).pipe(
       // Written meanwhile: by ourselves, when the answer to a renewal was late, or by somebody else.
@@ -163,7 +170,7 @@ const release = Effect.fnUntraced(
     const spec = specOf(lease)
     if (spec.holderIdentity !== settings.identity) return
     const free: KubeObject & { spec: LeaseSpec } = { ...lease, spec: { ...spec, holderIdentity: '' } }
-    yield* client.replace(free, LEASES)
+    yield* client.replace(free, LEASES, settings.controllerName)
   },
   (effect) =>
     effect.pipe(

@@ -54,7 +54,7 @@ const createEvent = Effect.fnUntraced(
   function* (input: EventInput) {
     const client = yield* KubeClient
     const now = yield* Clock.currentTimeMillis
-    yield* client.create(eventOf(input, now), EVENTS)
+    yield* client.create(eventOf(input, now), EVENTS, input.component)
   },
   (effect) => effect.pipe(Effect.catch((error) => Effect.logWarning('event not written', describeKubeError(error)))),
 )

@@ -5,6 +5,7 @@ import type { ObjectCache } from '../kube/cache.ts'
 import { KubeClient } from '../kube/client.ts'
 import { KubeConflict } from '../kube/errors.ts'
 import { resourceOf } from '../kube/resources.ts'
+import { statusOf } from '../kube/status-of.ts'
 import { mergeStatus } from '../status/merge.ts'
 import type { ObjectStatus } from '../status/object-status.ts'
 import type { KubeObject } from '../translate/kube.ts'
@@ -80,8 +81,4 @@ const refresh = Effect.fnUntraced(function* ({ cache }: StatusWriterOptions, kin
 function cachedObject(cache: ObjectCache, kind: string, key: string): KubeObject | undefined {
   const slash = key.indexOf('/')
   return cache.get(kind, key.slice(0, slash), key.slice(slash + 1))
-}
-
-export function statusOf(object: KubeObject): unknown {
-  return 'status' in object ? object.status : undefined
 }

@@ -1,5 +1,5 @@
-// Runs the translator when something changed that it reads: at once after a quiet time, and taking changes together
-// while they come fast.
+// Runs the translator when something changed that it reads: the first change after a quiet time at once, those that
+// follow close behind it together.
 import { Clock, Duration, Effect, Queue } from 'effect'
 import type { ObjectCache } from '../kube/cache.ts'
 import { TRANSLATED } from '../kube/resources.ts'
@@ -33,8 +33,10 @@ export interface TranslationLoopOptions {
 
 const NOTHING: Translation = { perGateway: new Map(), statuses: [], problems: [] }
 
-/** Changes that come with one `kubectl apply`. */
+/** From the end of one translation to the next: changes that come with one `kubectl apply`. */
 const GATHER_MS = 5
+/** While the first lists are missing. */
+const SYNC_CHECK_MS = 5
 /** However long a translation takes: changes wait no longer than this for the next one to begin. */
 const GATHER_MS_MAX = 500
 
@@ -48,24 +50,27 @@ export const makeTranslationLoop = Effect.fn('operator.translationLoop')(functio
   let state: Translation = NOTHING
   let snapshot = snapshotOf([])
   let isBusy = true
-  cache.onChange(({ kind }) => {
-    if (!kinds.has(kind)) return
+  cache.onChange(({ kind, isStatusOnly }) => {
+    // Of Services the addresses are read.
+    if (!kinds.has(kind) || (isStatusOnly && kind !== 'Service')) return
     isBusy = true
     Queue.offerUnsafe(changes, undefined)
   })
-  let gatherMs = GATHER_MS
+  let notBefore = 0
   const once = Effect.gen(function* () {
     yield* Queue.take(changes)
-    yield* Effect.sleep(Duration.millis(gatherMs))
-    while (!isReady()) yield* Effect.sleep(Duration.millis(GATHER_MS))
+    const wait = notBefore - (yield* Clock.currentTimeMillis)
+    if (wait > 0) yield* Effect.sleep(Duration.millis(wait))
+    while (!isReady()) yield* Effect.sleep(Duration.millis(SYNC_CHECK_MS))
     yield* Queue.clear(changes)
     const before = yield* Clock.currentTimeMillis
     isBusy = false
     snapshot = snapshotOf(objectsOf(cache, kinds))
     state = translator.translate(snapshot)
-    const elapsed = (yield* Clock.currentTimeMillis) - before
+    const after = yield* Clock.currentTimeMillis
+    const elapsed = after - before
     // No more than half of the time goes into translating.
-    gatherMs = Math.min(Math.max(GATHER_MS, elapsed), GATHER_MS_MAX)
+    notBefore = after + Math.min(Math.max(GATHER_MS, elapsed), GATHER_MS_MAX)
     onTranslation({ translation: state, snapshot, seconds: elapsed / 1000 })
   })
   const guarded = once.pipe(
@@ -79,5 +84,5 @@ export const makeTranslationLoop = Effect.fn('operator.translationLoop')(functio
 })
 
 function objectsOf(cache: ObjectCache, kinds: ReadonlySet<string>): KubeObject[] {
-  return [...kinds].flatMap((kind) => [...cache.all(kind)])
+  return [...kinds].flatMap((kind) => [...cache.views(kind)])
 }

@@ -1,7 +1,9 @@
 // The objects that reflectors have seen, by kind and name. One list is one change; equal objects are no change.
 import { isDeepStrictEqual } from 'node:util'
+import { StableView } from './stable-view.ts'
 import type { KubeObject } from '../translate/kube.ts'
 import { nameKey } from '../translate/object-ref.ts'
+import { statusOf } from './status-of.ts'
 import { trim } from './trim.ts'
 
 export interface ObjectChange {
@@ -9,12 +11,15 @@ export interface ObjectChange {
   readonly key: string
   readonly before: KubeObject | undefined
   readonly after: KubeObject | undefined
+  /** Nothing else differs: of most kinds, that is our own word coming back. */
+  readonly isStatusOnly: boolean
 }
 
 export type ChangeListener = (change: ObjectChange) => void
 
 export class ObjectCache {
   readonly #kinds = new Map<string, Map<string, KubeObject>>()
+  readonly #views = new Map<string, Map<string, StableView>>()
   readonly #listeners = new Set<ChangeListener>()
 
   /** Called at once for every change; must not throw. */
@@ -28,6 +33,11 @@ export class ObjectCache {
 
   all(kind: string): Iterable<KubeObject> {
     return this.#kinds.get(kind)?.values() ?? []
+  }
+
+  /** For translation, which remembers by identity: an object of which only the status changed is the same one. */
+  *views(kind: string): Iterable<KubeObject> {
+    for (const view of this.#views.get(kind)?.values() ?? []) yield view.object
   }
 
   kinds(): string[] {
@@ -82,8 +92,23 @@ export class ObjectCache {
     const before = objects.get(key)
     if (after === undefined) objects.delete(key)
     else objects.set(key, after)
-    if (isSameContent(before, after)) return
-    for (const listener of this.#listeners) listener({ kind, key, before, after })
+    const isStatusOnly = isSameButStatus(before, after)
+    this.#setView(kind, key, { after, isStatusOnly })
+    if (isStatusOnly && isSameStatus(before, after)) return
+    if (before === after) return
+    for (const listener of this.#listeners) listener({ kind, key, before, after, isStatusOnly })
+  }
+
+  #setView(
+    kind: string,
+    key: string,
+    { after, isStatusOnly }: { readonly after: KubeObject | undefined; readonly isStatusOnly: boolean },
+  ): void {
+    let views = this.#views.get(kind)
+    if (views === undefined) this.#views.set(kind, (views = new Map<string, StableView>()))
+    const known = views.get(key)
+    if (after === undefined) views.delete(key)
+    else if (known === undefined || !isStatusOnly || !known.keeps(after)) views.set(key, new StableView(after))
   }
 }
 
@@ -96,12 +121,18 @@ function isOlder(object: KubeObject, known: KubeObject | undefined): boolean {
   return Number(object.metadata.resourceVersion) < Number(known?.metadata.resourceVersion)
 }
 
-function isSameContent(a: KubeObject | undefined, b: KubeObject | undefined): boolean {
-  if (a === undefined || b === undefined) return a === b
-  if (a.metadata.resourceVersion === b.metadata.resourceVersion) return true
+/** False of an object that has come or gone. */
+function isSameButStatus(a: KubeObject | undefined, b: KubeObject | undefined): boolean {
+  if (a === undefined || b === undefined) return false
+  if (a.metadata.resourceVersion !== undefined && a.metadata.resourceVersion === b.metadata.resourceVersion) return true
   const bare = (object: KubeObject): unknown => ({
     ...object,
     metadata: { ...object.metadata, resourceVersion: undefined },
+    status: undefined,
   })
   return isDeepStrictEqual(bare(a), bare(b))
+}
+
+function isSameStatus(a: KubeObject | undefined, b: KubeObject | undefined): boolean {
+  return isDeepStrictEqual(statusOf(a), statusOf(b))
 }

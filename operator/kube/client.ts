@@ -3,7 +3,14 @@ import { Context, Effect, Layer } from 'effect'
 import type { KubeObject } from '../translate/kube.ts'
 import { KubeConflict, type KubeError, KubeExpired, KubeNotFound, KubeRefused, KubeUnreachable } from './errors.ts'
 import { apiVersionOf, collectionPath, objectPath, type Resource } from './resources.ts'
-import { createTransport, type KubeRequest, type KubeResponse, loadKubeConfig, type Transport } from './transport.ts'
+import {
+  createTransport,
+  type KubeRequest,
+  type KubeResponse,
+  type KubeWrite,
+  loadKubeConfig,
+  type Transport,
+} from './transport.ts'
 
 export interface ListOptions {
   readonly labelSelector?: string
@@ -41,20 +48,23 @@ export class KubeClient extends Context.Service<
     ): Effect.Effect<void, KubeError>
     /** Server-side apply, forced. */
     apply(object: KubeObject, resource: Resource, manager: string): Effect.Effect<KubeObject, KubeError>
-    create(object: KubeObject, resource: Resource): Effect.Effect<KubeObject, KubeError>
-    replace(object: KubeObject, resource: Resource): Effect.Effect<KubeObject, KubeError>
+    create(object: KubeObject, resource: Resource, manager: string): Effect.Effect<KubeObject, KubeError>
+    /** With a resourceVersion the server refuses it when somebody was faster. */
+    replace(object: KubeObject, resource: Resource, manager: string): Effect.Effect<KubeObject, KubeError>
     /** JSON merge patch of an object or of its status. */
     patch(target: PatchTarget, body: unknown): Effect.Effect<KubeObject, KubeError>
     remove(resource: Resource, namespace: string, name: string): Effect.Effect<void, KubeError>
   }
 >()('gw/operator/kube/KubeClient') {
-  static readonly layer = Layer.effect(
-    KubeClient,
-    Effect.acquireRelease(
-      Effect.sync(() => createTransport(loadKubeConfig())),
-      (transport) => Effect.sync(() => transport.close()),
-    ).pipe(Effect.map(clientOf)),
-  )
+  /** Of the pod or the kubeconfig; `onWrite` is told about every write. */
+  static readonly layer = (onWrite: (write: KubeWrite) => void): Layer.Layer<KubeClient> =>
+    Layer.effect(
+      KubeClient,
+      Effect.acquireRelease(
+        Effect.sync(() => createTransport(loadKubeConfig(), onWrite)),
+        (transport) => Effect.sync(() => transport.close()),
+      ).pipe(Effect.map(clientOf)),
+    )
 
   /** For tests: any transport. */
   static readonly layerOf = (transport: Transport): Layer.Layer<KubeClient> =>
@@ -94,22 +104,31 @@ function clientOf(transport: Transport): KubeClient['Service'] {
       const { namespace = '', name } = object.metadata
       const query = queryOf({ fieldManager: manager, force: 'true' })
       const path = `${objectPath(resource, namespace, name)}?${query}`
-      return send({ method: 'PATCH', path, body: object, contentType: 'application/apply-patch+yaml' })
+      return send({
+        method: 'PATCH',
+        path,
+        body: object,
+        contentType: 'application/apply-patch+yaml',
+        target: object.kind,
+      })
     },
-    create: (object, resource) => {
-      const path = collectionPath(resource, object.metadata.namespace ?? '')
-      return send({ method: 'POST', path, body: object })
+    create: (object, resource, manager) => {
+      const path = `${collectionPath(resource, object.metadata.namespace ?? '')}?${queryOf({ fieldManager: manager })}`
+      return send({ method: 'POST', path, body: object, target: object.kind })
     },
-    replace: (object, resource) => {
+    replace: (object, resource, manager) => {
       const { namespace = '', name } = object.metadata
-      return send({ method: 'PUT', path: objectPath(resource, namespace, name), body: object })
+      const path = `${objectPath(resource, namespace, name)}?${queryOf({ fieldManager: manager })}`
+      return send({ method: 'PUT', path, body: object, target: object.kind })
     },
     patch: ({ resource, namespace, name, isStatus }, body) => {
-      const path = `${objectPath(resource, namespace, name)}${isStatus ? '/status' : ''}`
-      return send({ method: 'PATCH', path, body, contentType: 'application/merge-patch+json' })
+      const part = isStatus ? '/status' : ''
+      const path = objectPath(resource, namespace, name) + part
+      const target = resource.kind + part
+      return send({ method: 'PATCH', path, body, contentType: 'application/merge-patch+json', target })
     },
     remove: (resource, namespace, name) =>
-      Effect.asVoid(send({ method: 'DELETE', path: objectPath(resource, namespace, name) })),
+      Effect.asVoid(send({ method: 'DELETE', path: objectPath(resource, namespace, name), target: resource.kind })),
   })
 }
 

@@ -18,8 +18,8 @@ export function fenced(client: KubeClient['Service'], fence: Fence): KubeClient[
   return {
     ...client,
     apply: (object, resource, manager) => later(client.apply(object, resource, manager)),
-    create: (object, resource) => later(client.create(object, resource)),
-    replace: (object, resource) => later(client.replace(object, resource)),
+    create: (object, resource, manager) => later(client.create(object, resource, manager)),
+    replace: (object, resource, manager) => later(client.replace(object, resource, manager)),
     patch: (target, body) => later(client.patch(target, body)),
     remove: (resource, namespace, name) => later(client.remove(resource, namespace, name)),
   }

@@ -11,6 +11,15 @@ export interface KubeRequest {
   readonly body?: unknown
   readonly contentType?: string
   readonly accept?: string
+  /** What is written, for those who count: `HTTPRoute/status`. */
+  readonly target?: string
+}
+
+/** A request with a body, or one that removes something. */
+export interface KubeWrite {
+  readonly verb: string
+  readonly target: string
+  readonly bytes: number
 }
 
 export interface KubeResponse {
@@ -44,13 +53,19 @@ export function loadKubeConfig(): KubeConfig {
   return config
 }
 
-export function createTransport(config: KubeConfig): Transport {
+/** `onWrite` is told about every attempt, also about those that fail. */
+export function createTransport(config: KubeConfig, onWrite: (write: KubeWrite) => void = () => {}): Transport {
   const server = config.getCurrentCluster()?.server.replace(/\/$/, '') ?? ''
   const agents = new AgentOfCredentials(server.startsWith('https:'))
   const open = async (request: KubeRequest, signal: AbortSignal): Promise<IncomingMessage> => {
     const options: TlsOptions = {}
     await config.applyToHTTPSOptions(options)
-    return start(`${server}${request.path}`, request, { signal, headers: options.headers, agent: agents.for(options) })
+    const body = request.body === undefined ? undefined : JSON.stringify(request.body)
+    if (request.method !== 'GET') {
+      onWrite({ verb: request.method, target: request.target ?? '', bytes: Buffer.byteLength(body ?? '') })
+    }
+    const prepared = { body, signal, headers: options.headers, agent: agents.for(options) }
+    return start(`${server}${request.path}`, request, prepared)
   }
   return {
     send: async (request, signal) => {
@@ -109,12 +124,17 @@ function definedOf<T extends object, K extends keyof T>(value: T, names: readonl
 }
 
 interface Prepared {
+  readonly body: string | undefined
   readonly signal: AbortSignal
   readonly headers: RequestOptions['headers']
   readonly agent: HttpAgent | HttpsAgent
 }
 
-function start(url: string, request: KubeRequest, { signal, headers, agent }: Prepared): Promise<IncomingMessage> {
+function start(
+  url: string,
+  request: KubeRequest,
+  { body, signal, headers, agent }: Prepared,
+): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
   const options: RequestOptions = {
     method: request.method,
@@ -124,13 +144,13 @@ function start(url: string, request: KubeRequest, { signal, headers, agent }: Pr
       // Credentials, as client-node gives them: a plain record.
       ...(headers as Record<string, string> | undefined),
       accept: request.accept ?? 'application/json',
-      ...(request.body !== undefined && { 'content-type': request.contentType ?? 'application/json' }),
+      ...(body !== undefined && { 'content-type': request.contentType ?? 'application/json' }),
     },
   }
   const outgoing = url.startsWith('https:') ? httpsRequest(url, options, resolve) : httpRequest(url, options, resolve)
   outgoing.on('error', reject)
   outgoing.setTimeout(REQUEST_MS_MAX, () => outgoing.destroy(new Error(`no answer within ${REQUEST_MS_MAX} ms`)))
-  outgoing.end(request.body === undefined ? undefined : JSON.stringify(request.body))
+  outgoing.end(body)
   return promise
 }
 

@@ -11,6 +11,7 @@ import { KubeClient } from '../kube/client.ts'
 import type { KubeError } from '../kube/errors.ts'
 import { isOwnedBy, notOwned } from '../kube/ownership.ts'
 import { TRANSLATED } from '../kube/resources.ts'
+import type { KubeObject } from '../translate/kube.ts'
 import type { RenderedGateway } from '../translate/translation.ts'
 import { acknowledgementObject, filesOfObject, toKubeObject } from './delivered-object.ts'
 
@@ -170,13 +171,12 @@ export class Publisher {
 
   readonly #writeObject = Effect.fnUntraced(
     function* (this: Publisher, delivery: Delivery, gateway: Gateway, object: DeliveredObject) {
-      const client = yield* KubeClient
       const id = idOf(object)
       if (!delivery.objects.has(id)) yield* look(delivery, gateway, object)
-      const resource = object.kind === 'Secret' ? TRANSLATED.Secret : TRANSLATED.ConfigMap
+      const version = delivery.objects.get(id)?.version
       // Unknown until the answer is there: an answer that is lost may mean either.
       delivery.objects.delete(id)
-      const written = yield* client.apply(toKubeObject(object, gateway), resource, this.#manager)
+      const written = yield* put(toKubeObject(object, gateway), { version, manager: this.#manager })
       delivery.objects.set(id, { files: object.files, version: written.metadata.resourceVersion })
     }.bind(this),
   )
@@ -237,6 +237,25 @@ const look = Effect.fnUntraced(function* (delivery: Delivery, gateway: Gateway, 
   const found = yield* ownedObject(gateway, object)
   const known = found && { files: filesOfObject({ ...found, kind }), version: found.metadata.resourceVersion }
   delivery.objects.set(`${kind}/${name}`, known)
+})
+
+interface PutOptions {
+  /** As known; undefined: there is none. */
+  readonly version: string | undefined
+  readonly manager: string
+}
+
+/**
+ * ConfigMaps are replaced as a whole, because server-side apply of many large fields costs the API server ten times as
+ * much, and the version refuses what a leader of before still wants to write. Secrets change seldom, and replacing them
+ * takes a right that the operator has no other use for.
+ */
+const put = Effect.fnUntraced(function* (object: KubeObject, { version, manager }: PutOptions) {
+  const client = yield* KubeClient
+  if (object.kind === 'Secret') return yield* client.apply(object, TRANSLATED.Secret, manager)
+  if (version === undefined) return yield* client.create(object, TRANSLATED.ConfigMap, manager)
+  const known = { ...object, metadata: { ...object.metadata, resourceVersion: version } }
+  return yield* client.replace(known, TRANSLATED.ConfigMap, manager)
 })
 
 /** undefined: there is none. Fails when it belongs to somebody else. */

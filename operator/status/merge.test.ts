@@ -41,6 +41,27 @@ describe('mergeStatus', () => {
     expect(merge(current, { parents: [] })).toEqual({ parents: [foreign] })
   })
 
+  it('writes nothing for an entry that another controller put behind or in front of ours', () => {
+    const [own, foreign] = [stamped(parent('a', 'True'), EARLIER), stamped(parent('x', 'True', THEIRS), EARLIER)]
+    for (const parents of [
+      [own, foreign],
+      [foreign, own],
+    ])
+      expect(merge({ parents }, { parents: [parent('a', 'True')] })).toBeUndefined()
+    const condition = { type: 'Accepted', status: 'True' as const, reason: 'Accepted', message: 'm' }
+    const [ours, theirs] = [
+      { ...condition, lastTransitionTime: EARLIER },
+      { ...condition, type: 'Deployed' },
+    ]
+    for (const conditions of [
+      [ours, theirs],
+      [theirs, ours],
+    ]) {
+      const desired = { conditions: [condition] }
+      expect(mergeStatus({ current: { conditions }, desired, controllerName: OURS, now: NOW })).toBeUndefined()
+    }
+  })
+
   it('moves the time with the status only', () => {
     const current = { parents: [stamped(parent('a', 'True'), EARLIER)] }
     expect(merge(current, { parents: [parent('a', 'False')] })).toEqual({
@@ -59,7 +80,7 @@ describe('mergeStatus', () => {
     const desired = { conditions: [{ type: 'Accepted', status: 'True' as const, reason: 'Accepted', message: 'm' }] }
     expect(mergeStatus({ current, desired, controllerName: OURS, now: NOW })).toEqual({
       extra: 1,
-      conditions: [{ ...desired.conditions[0], lastTransitionTime: NOW }, foreign],
+      conditions: [foreign, { ...desired.conditions[0], lastTransitionTime: NOW }],
     })
   })
 

@@ -38,17 +38,23 @@ interface EntryLists {
   readonly now: string
 }
 
-/** Entries of other controllers come first and as they are; ours are replaced as a whole. */
+/**
+ * Entries of other controllers stay as and where they are, ours are replaced where they stand: two controllers that
+ * each put their own in front would write for ever.
+ */
 function mergeEntries({ name, current, desired, controllerName, now }: EntryLists): Json[] {
-  const foreign = current.filter((entry) => entry['controllerName'] !== controllerName)
-  const own = current.filter((entry) => entry['controllerName'] === controllerName)
+  const isForeign = (entry: Json): boolean => entry['controllerName'] !== controllerName
+  const room = name === 'ancestors' ? Math.max(ANCESTORS_MAX - current.filter(isForeign).length, 0) : desired.length
   const reference = name === 'parents' ? 'parentRef' : 'ancestorRef'
-  const stamped = desired.map((entry) => {
-    const known = own.find((one) => isSame(one[reference], entry[reference]))
-    return stampOne(known, entry, now)
+  const missing = new Set(desired.slice(0, room))
+  const kept = current.flatMap((entry) => {
+    if (isForeign(entry)) return [entry]
+    const own = [...missing].find((one) => isSame(one[reference], entry[reference]))
+    if (own === undefined) return []
+    missing.delete(own)
+    return [stampOne(entry, own, now)]
   })
-  const room = name === 'ancestors' ? Math.max(ANCESTORS_MAX - foreign.length, 0) : stamped.length
-  return [...foreign, ...stamped.slice(0, room)]
+  return [...kept, ...[...missing].map((entry) => stampOne(undefined, entry, now))]
 }
 
 interface ValueMerge {
@@ -75,10 +81,12 @@ function stampOne(current: Json | undefined, desired: Json, now: string): Json {
   return { ...desired, conditions: stamp(listOf(current?.['conditions']), conditions, now) }
 }
 
-/** Condition types that are not ours to compute (another part of the operator, another controller) stay. */
+/** Condition types that others compute (another part of the operator, other controllers) stay where they are. */
 function mergeConditions(current: readonly Json[], desired: readonly Json[], now: string): Json[] {
-  const own = new Set(desired.map(({ type }) => type))
-  return [...stamp(current, desired, now), ...current.filter(({ type }) => !own.has(type))]
+  const stamped = stamp(current, desired, now)
+  const kept = current.map((known) => stamped.find(({ type }) => type === known['type']) ?? known)
+  const types = new Set(current.map(({ type }) => type))
+  return [...kept, ...stamped.filter(({ type }) => !types.has(type))]
 }
 
 /** metav1.Condition: the time changes with the status of the condition, not with its reason or message. */

@@ -1,0 +1,50 @@
+// Follows the statuses of HTTPRoutes as a user's tools do: one watch that counts those whose parent says Accepted.
+import type { RealApiServer } from '../../test/cluster/real-apiserver.ts'
+import { createTransport } from '#operator/kube/transport.ts'
+import { ROUTES_PATH } from './cluster.ts'
+
+const WATCH_SECONDS = 900
+
+interface WatchedRoute {
+  readonly metadata: { readonly name: string }
+  readonly status?: { readonly parents?: ReadonlyArray<{ readonly conditions: readonly Condition[] }> }
+}
+
+interface Condition {
+  readonly type: string
+  readonly status: string
+}
+
+export interface AttachedCount {
+  readonly count: () => number
+  stop(): void
+}
+
+export function countAttached(server: RealApiServer): AttachedCount {
+  const attached = new Set<string>()
+  const stopping = new AbortController()
+  const transport = createTransport(server.config)
+  const path = `${ROUTES_PATH}?watch=1&timeoutSeconds=${WATCH_SECONDS}`
+  const onEvent = (event: unknown): void => {
+    // A line of a watch of HTTPRoutes.
+    const { type, object } = event as { type: string; object: WatchedRoute }
+    if (type === 'DELETED') attached.delete(object.metadata.name)
+    else if (isAccepted(object)) attached.add(object.metadata.name)
+  }
+  const options = { signal: stopping.signal, idleMs: WATCH_SECONDS * 1000 }
+  transport.stream({ method: 'GET', path }, onEvent, options).catch((error: unknown) => {
+    if (!stopping.signal.aborted) console.error('watch of the routes ended', error)
+  })
+  return {
+    count: () => attached.size,
+    stop: () => {
+      stopping.abort()
+      transport.close()
+    },
+  }
+}
+
+function isAccepted({ status }: WatchedRoute): boolean {
+  const conditions = status?.parents?.flatMap((parent) => parent.conditions) ?? []
+  return conditions.some(({ type, status: is }) => type === 'Accepted' && is === 'True')
+}

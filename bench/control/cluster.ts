@@ -1,0 +1,92 @@
+// The objects of the benchmark of the control plane: one Gateway, and any number of HTTPRoutes with a Service and an
+// EndpointSlice each. Pure.
+
+export const NAMESPACE = 'bench'
+export const GATEWAY = 'edge'
+
+export interface KubeManifest {
+  readonly path: string
+  readonly object: object
+}
+
+const GATEWAY_API = '/apis/gateway.networking.k8s.io/v1'
+const ROUTES = `${GATEWAY_API}/namespaces/${NAMESPACE}/httproutes`
+
+export const ROUTES_PATH = `${GATEWAY_API}/httproutes`
+
+export function namespaces(): KubeManifest[] {
+  return ['gw-system', NAMESPACE].map((name) => ({
+    path: `/api/v1/namespaces/${name}`,
+    object: { apiVersion: 'v1', kind: 'Namespace', metadata: { name } },
+  }))
+}
+
+export function gateway(port: number): KubeManifest {
+  return {
+    path: `${GATEWAY_API}/namespaces/${NAMESPACE}/gateways/${GATEWAY}`,
+    object: {
+      apiVersion: 'gateway.networking.k8s.io/v1',
+      kind: 'Gateway',
+      metadata: { name: GATEWAY, namespace: NAMESPACE },
+      spec: { gatewayClassName: 'gw', listeners: [{ name: 'http', port, protocol: 'HTTP' }] },
+    },
+  }
+}
+
+export function hostOf(name: string): string {
+  return `${name}.example.com`
+}
+
+/** A route as teams write them: two paths, a header, and a Service of its own. */
+export function route(name: string, version: string, labels: Readonly<Record<string, string>> = {}): KubeManifest {
+  const set = { type: 'ResponseHeaderModifier', responseHeaderModifier: { set: [{ name: 'x-bench', value: version }] } }
+  const backendRefs = [{ name, port: 80 }]
+  return {
+    path: `${ROUTES}/${name}`,
+    object: {
+      apiVersion: 'gateway.networking.k8s.io/v1',
+      kind: 'HTTPRoute',
+      metadata: { name, namespace: NAMESPACE, labels },
+      spec: {
+        parentRefs: [{ name: GATEWAY }],
+        hostnames: [hostOf(name)],
+        rules: [
+          { matches: [{ path: { type: 'PathPrefix', value: '/api' } }], filters: [set], backendRefs },
+          { matches: [{ path: { type: 'PathPrefix', value: '/' } }], filters: [set], backendRefs },
+        ],
+      },
+    },
+  }
+}
+
+export interface Address {
+  readonly ip: string
+  readonly port: number
+}
+
+export function service(name: string): KubeManifest {
+  return {
+    path: `/api/v1/namespaces/${NAMESPACE}/services/${name}`,
+    object: {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name, namespace: NAMESPACE },
+      // Without an address of its own: a cluster of the tests has 65,536 of them.
+      spec: { clusterIP: 'None', ports: [{ name: 'http', port: 80 }] },
+    },
+  }
+}
+
+export function endpoints(name: string, { ip, port }: Address): KubeManifest {
+  return {
+    path: `/apis/discovery.k8s.io/v1/namespaces/${NAMESPACE}/endpointslices/${name}-1`,
+    object: {
+      apiVersion: 'discovery.k8s.io/v1',
+      kind: 'EndpointSlice',
+      metadata: { name: `${name}-1`, namespace: NAMESPACE, labels: { 'kubernetes.io/service-name': name } },
+      addressType: 'IPv4',
+      endpoints: [{ addresses: [ip], conditions: { ready: true }, targetRef: { kind: 'Pod', name: `${name}-a` } }],
+      ports: [{ name: 'http', port }],
+    },
+  }
+}

@@ -1,0 +1,120 @@
+// `make bench-control`: the bundled controller and a bundled proxy against a real API server. Many routes on one
+// Gateway, changes of one route and of one endpoint until traffic follows, and changes that must write nothing.
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpus, loadavg, tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { testPort } from '../../api/v1alpha1/apiserver.ts'
+import { missing, startRealApiServer } from '../../test/cluster/real-apiserver.ts'
+import { freePort } from '../../test/ports.ts'
+import { gateway, namespaces } from './cluster.ts'
+import { controller, proxy } from './programs.ts'
+import { type BenchEnvironment, type Measured, measure } from './rounds.ts'
+import { Client, ownAddress, upstream } from './traffic.ts'
+
+const { values } = parseArgs({
+  options: {
+    /** Present when changes are measured. */
+    routes: { type: 'string', default: '10,1000,5000' },
+    changes: { type: 'string', default: '200' },
+    /** At the same time, while many are made. */
+    concurrency: { type: 'string', default: '16' },
+    command: { type: 'string', default: resolve(import.meta.dirname, '../../dist/gw.js') },
+  },
+})
+
+async function main(): Promise<number> {
+  const reason = missing()
+  if (reason !== undefined) throw new Error(reason)
+  if (!existsSync(values.command)) throw new Error(`${values.command} is not there: make build`)
+  const cleanUp: (() => void | Promise<void>)[] = []
+  try {
+    const results = await measureAll(await setUp(cleanUp))
+    print(results)
+    return results.some(({ idleWrites }) => idleWrites > 0) ? 1 : 0
+  } finally {
+    for (const step of cleanUp.toReversed()) await step()
+  }
+}
+
+async function setUp(cleanUp: (() => void | Promise<void>)[]): Promise<BenchEnvironment> {
+  const folder = mkdtempSync(join(tmpdir(), 'gw-bench-control-'))
+  cleanUp.push(() => rmSync(folder, { recursive: true, force: true }))
+  const server = await startRealApiServer(testPort())
+  cleanUp.push(() => server.stop())
+  const port = await freePort()
+  const client = new Client(port)
+  cleanUp.push(() => client.close())
+  for (const { path, object } of [...namespaces(), gateway(port)]) await server.apply(path, object)
+  const ip = ownAddress()
+  const [one, two] = [await upstream('one', ip), await upstream('two', ip)]
+  cleanUp.push(one.close, two.close)
+  const operator = await controller(values.command, server)
+  cleanUp.push(operator.stop)
+  const serving = await proxy(values.command, server, folder)
+  cleanUp.push(serving.stop)
+  return { server, client, operator, serving, upstreams: [one.address, two.address] }
+}
+
+async function measureAll(environment: BenchEnvironment): Promise<Measured[]> {
+  const { changes, concurrency } = values
+  const results: Measured[] = []
+  let from = 0
+  for (const to of values.routes.split(',').map(Number)) {
+    const options = { from, to, changes: Number(changes), concurrency: Number(concurrency) }
+    results.push(await measure(environment, options))
+    from = to
+  }
+  return results
+}
+
+function print(results: readonly Measured[]): void {
+  console.log(
+    `${cpus().length} x ${cpus()[0]?.model ?? '?'}, load ${loadavg()[0]?.toFixed(1)}, Node ${process.version}`,
+  )
+  const ms = (value: number): string => value.toFixed(0)
+  const mib = (value: number): string => value.toFixed(0)
+  console.table(
+    results.map((one) => ({
+      routes: one.routes,
+      'all Accepted s': (one.acceptedMs / 1000).toFixed(1),
+      'all served s': (one.servedMs / 1000).toFixed(1),
+      'made by API server s': (one.madeMs / 1000).toFixed(1),
+      'controller MiB (peak)': `${mib(one.controller.rssMiB)} (${mib(one.controller.peakMiB)})`,
+      'proxy MiB (peak)': `${mib(one.proxy.rssMiB)} (${mib(one.proxy.peakMiB)})`,
+    })),
+  )
+  console.table(
+    results.flatMap((one) =>
+      (['route', 'endpoint'] as const).map((change) => {
+        const { spread, writes, cpuMs } = one[change]
+        return {
+          routes: one.routes,
+          change,
+          'p50 ms': ms(spread.p50),
+          'p90 ms': ms(spread.p90),
+          'p99 ms': ms(spread.p99),
+          'max ms': ms(spread.max),
+          'CPU ms each, controller': (cpuMs.controller / one.changes).toFixed(1),
+          'CPU ms each, proxy': (cpuMs.proxy / one.changes).toFixed(1),
+          'writes each': describe(writes, one.changes),
+        }
+      }),
+    ),
+  )
+  for (const one of results) {
+    console.log(`${one.routes} routes: while they were made ${describe(one.makingWrites, 1)}`)
+    const verdict = one.idleWrites === 0 ? 'nothing' : `${one.idleWrites} objects (WRONG)`
+    console.log(`${one.routes} routes: status-only and unrelated changes wrote ${verdict}`)
+  }
+}
+
+function describe(writes: Measured['makingWrites'], of: number): string {
+  const parts = [...writes].map(([kind, { calls, bytes }]) => {
+    const count = calls / of
+    return `${kind} ${Number.isInteger(count) ? count : count.toFixed(2)} (${(bytes / of / 1024).toFixed(1)} KiB)`
+  })
+  return parts.join(', ') || 'none'
+}
+
+process.exitCode = await main()

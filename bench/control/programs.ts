@@ -1,0 +1,152 @@
+// The shipped programs as processes of their own, and what they cost: memory and processor time as the kernel counts
+// them, calls to the API server as the controller counts them.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { RealApiServer } from '../../test/cluster/real-apiserver.ts'
+import { until } from '../../test/wait.ts'
+import { GATEWAY, NAMESPACE } from './cluster.ts'
+
+const START_MS = 60_000
+const OUTPUT_LINES_MAX = 40
+const ANY_PORT = '127.0.0.1:0'
+
+export interface Program {
+  readonly pid: number
+  /** The value of a field of the line that says it has started. */
+  readonly started: (field: string) => number
+  readonly stop: () => Promise<void>
+}
+
+export interface ProgramOptions {
+  readonly name: string
+  /** After `node`. */
+  readonly args: readonly string[]
+  readonly environment: Readonly<Record<string, string>>
+}
+
+export async function start({ name, args, environment }: ProgramOptions): Promise<Program> {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...args], {
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const lines = outputOf(child)
+  const startLine = (): string | undefined => lines.first.find((line) => /started/.test(line))
+  const stop = async (): Promise<void> => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    const ended = once(child, 'exit')
+    child.kill('SIGTERM')
+    await ended
+  }
+  try {
+    await until(`${name} starts`, () => startLine() !== undefined || child.exitCode !== null, START_MS)
+    if (child.exitCode !== null) throw new Error(`${name} ended with ${child.exitCode}`)
+  } catch (error) {
+    console.error(lines.last.join('\n'))
+    await stop()
+    throw error
+  }
+  return {
+    pid: child.pid ?? 0,
+    started: (field) => Number(new RegExp(`\\b${field}[\\\\"]*[=:](\\d+)`).exec(startLine() ?? '')?.[1] ?? 0),
+    stop,
+  }
+}
+
+function outputOf(child: ChildProcess): { readonly first: string[]; readonly last: string[] } {
+  const first: string[] = []
+  const last: string[] = []
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      const lines = text.split('\n').filter((line) => line !== '')
+      if (first.length < OUTPUT_LINES_MAX) first.push(...lines)
+      last.push(...lines)
+      last.splice(0, Math.max(last.length - OUTPUT_LINES_MAX, 0))
+      if (process.env['GW_BENCH_LOG'] !== undefined) process.stderr.write(text)
+    })
+  }
+  return { first, last }
+}
+
+export function controller(command: string, server: RealApiServer): Promise<Program> {
+  return start({
+    name: 'gw controller',
+    args: [command, 'controller'],
+    environment: {
+      KUBECONFIG: server.kubeconfig,
+      POD_NAME: 'bench-controller',
+      GW_HEALTH_ADDR: ANY_PORT,
+      GW_METRICS_ADDR: ANY_PORT,
+      GW_ADMIN_ADDR: ANY_PORT,
+    },
+  })
+}
+
+export function proxy(command: string, server: RealApiServer, folder: string): Promise<Program> {
+  const cluster = server.config.getCurrentCluster()
+  writeFileSync(join(folder, 'ca.crt'), Buffer.from(cluster?.caData ?? '', 'base64'))
+  writeFileSync(join(folder, 'token'), server.config.getCurrentUser()?.token ?? '')
+  return start({
+    name: 'gw proxy',
+    args: [command, 'proxy', 'serve', '--listen-address', '127.0.0.1', '--mount', join(folder, 'mount')],
+    environment: {
+      GW_API_SERVER: cluster?.server ?? '',
+      GW_API_CA_FILE: join(folder, 'ca.crt'),
+      GW_API_TOKEN_FILE: join(folder, 'token'),
+      NAMESPACE,
+      GATEWAY,
+      POD_NAME: `${GATEWAY}-1`,
+      WORKER_THREADS: '1',
+      ADMIN_ADDR: ANY_PORT,
+      STATS_ADDR: ANY_PORT,
+      READINESS_ADDR: ANY_PORT,
+    },
+  })
+}
+
+export interface Memory {
+  readonly rssMiB: number
+  readonly peakMiB: number
+}
+
+export function memoryOf(pid: number): Memory {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  const read = (field: string): number => Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1024
+  return { rssMiB: read('VmRSS'), peakMiB: read('VmHWM') }
+}
+
+const MS_PER_TICK = 10
+
+/** User and system time. */
+export function cpuMsOf(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK
+}
+
+/** Calls and bytes by kind, without those of the Lease, which go on by themselves. */
+export type Writes = ReadonlyMap<string, { readonly calls: number; readonly bytes: number }>
+
+const LINE = /^gw_controller_api_(writes|write_bytes)_total\{kind="([^"]+)",verb="[^"]+"\} (\d+)$/
+
+export async function writesOf({ started }: Program): Promise<Writes> {
+  const response = await fetch(`http://127.0.0.1:${started('metrics')}/metrics`)
+  const found = new Map<string, { calls: number; bytes: number }>()
+  for (const line of (await response.text()).split('\n')) {
+    const [, what, kind = '', value] = LINE.exec(line) ?? []
+    if (what === undefined || kind === 'Lease') continue
+    const known = found.get(kind) ?? { calls: 0, bytes: 0 }
+    found.set(kind, known)
+    known[what === 'writes' ? 'calls' : 'bytes'] += Number(value)
+  }
+  return found
+}
+
+export function writesBetween(before: Writes, after: Writes): Writes {
+  const difference = [...after].map(([kind, { calls, bytes }]) => {
+    const known = before.get(kind) ?? { calls: 0, bytes: 0 }
+    return [kind, { calls: calls - known.calls, bytes: bytes - known.bytes }] as const
+  })
+  return new Map(difference.filter(([, { calls }]) => calls > 0))
+}

@@ -1,0 +1,232 @@
+// One round: more routes on the Gateway, changes of one route and of one endpoint, and changes that concern nobody.
+import type { RealApiServer } from '../../test/cluster/real-apiserver.ts'
+import { until } from '../../test/wait.ts'
+import { countAttached } from './attached.ts'
+import { type Address, endpoints, type KubeManifest, NAMESPACE, route, service } from './cluster.ts'
+import { type Spread, spreadOf } from './figures.ts'
+import { cpuMsOf, type Memory, memoryOf, type Program, type Writes, writesBetween, writesOf } from './programs.ts'
+import type { Client } from './traffic.ts'
+
+export interface BenchEnvironment {
+  readonly server: RealApiServer
+  readonly client: Client
+  readonly operator: Program
+  readonly serving: Program
+  readonly upstreams: readonly [Address, Address]
+}
+
+export interface RoundOptions {
+  /** Routes that are there already. */
+  readonly from: number
+  readonly to: number
+  readonly changes: number
+  readonly concurrency: number
+}
+
+export interface Measured {
+  readonly routes: number
+  readonly changes: number
+  /** All from the first apply. */
+  readonly madeMs: number
+  readonly acceptedMs: number
+  readonly servedMs: number
+  readonly makingWrites: Writes
+  readonly controller: Memory
+  readonly proxy: Memory
+  readonly route: Changes
+  readonly endpoint: Changes
+  readonly idleWrites: number
+}
+
+const ATTACH_MS_MAX = 600_000
+/** Statuses and acknowledgements that follow a change are part of what it costs. */
+const QUIET_MS = 400
+
+export async function measure(environment: BenchEnvironment, options: RoundOptions): Promise<Measured> {
+  const { operator, serving } = environment
+  const names = Array.from({ length: options.to - options.from }, (_, index) => nameOf(options.from + index))
+  const { upstreams } = environment
+  const supply = names.flatMap((name) => [service(name), endpoints(name, upstreams[0])])
+  await applyAll(environment, supply, options.concurrency)
+  await quiet(operator)
+  const before = await writesOf(operator)
+  const made = await makeRoutes(environment, names, options)
+  await quiet(operator)
+  const makingWrites = writesBetween(before, await writesOf(operator))
+  console.error(`${options.to} routes: accepted after ${made.acceptedMs.toFixed(0)} ms`)
+  const [controller, proxy] = [memoryOf(operator.pid), memoryOf(serving.pid)]
+  const changed = await changeRoute(environment, options.changes)
+  const moved = await changeEndpoint(environment, options.changes)
+  await quiet(operator)
+  return {
+    routes: options.to,
+    changes: options.changes,
+    ...made,
+    makingWrites,
+    controller: later(controller, memoryOf(operator.pid)),
+    proxy: later(proxy, memoryOf(serving.pid)),
+    route: changed,
+    endpoint: moved,
+    idleWrites: await idleWrites(environment),
+  }
+}
+
+function nameOf(index: number): string {
+  return `app-${index}`
+}
+
+function later(a: Memory, b: Memory): Memory {
+  return { rssMiB: Math.max(a.rssMiB, b.rssMiB), peakMiB: b.peakMiB }
+}
+
+async function applyAll(
+  { server }: BenchEnvironment,
+  manifests: readonly KubeManifest[],
+  concurrency: number,
+): Promise<void> {
+  const rest = manifests.values()
+  const one = async (): Promise<void> => {
+    for (const { path, object } of rest) await server.apply(path, object)
+  }
+  await Promise.all(Array.from({ length: concurrency }, one))
+}
+
+async function makeRoutes(
+  environment: BenchEnvironment,
+  names: readonly string[],
+  { to, concurrency }: RoundOptions,
+): Promise<Pick<Measured, 'madeMs' | 'acceptedMs' | 'servedMs'>> {
+  const { server, client } = environment
+  const attached = countAttached(server)
+  const manifests = names.map((name) => route(name, 'first'))
+  try {
+    const start = performance.now()
+    const accepted = until('all accepted', () => attached.count() >= to, ATTACH_MS_MAX).then(() => performance.now())
+    await applyAll(environment, manifests, concurrency)
+    const made = performance.now()
+    let served = made
+    for (const name of names.toReversed()) served = await client.until(name, ({ status }) => status === 200)
+    return { madeMs: made - start, acceptedMs: (await accepted) - start, servedMs: served - start }
+  } finally {
+    attached.stop()
+  }
+}
+
+export interface Changes {
+  readonly spread: Spread
+  readonly writes: Writes
+  /** Of all changes; unlike the times, they hardly depend on what else the machine does. */
+  readonly cpuMs: { readonly controller: number; readonly proxy: number }
+}
+
+interface Counted {
+  readonly writes: Writes
+  readonly cpuMs: Changes['cpuMs']
+}
+
+async function counted({ operator, serving }: BenchEnvironment, run: () => Promise<void>): Promise<Counted> {
+  const before = await writesOf(operator)
+  const [controller, proxy] = [cpuMsOf(operator.pid), cpuMsOf(serving.pid)]
+  await run()
+  await quiet(operator)
+  return {
+    writes: writesBetween(before, await writesOf(operator)),
+    cpuMs: { controller: cpuMsOf(operator.pid) - controller, proxy: cpuMsOf(serving.pid) - proxy },
+  }
+}
+
+/** From the answer of the API server to the first request that the new route answers. */
+async function changeRoute(environment: BenchEnvironment, changes: number): Promise<Changes> {
+  const { server, client } = environment
+  const times: number[] = []
+  const cost = await counted(environment, async () => {
+    for (let id = 0; id < changes; id++) {
+      const [name, version] = [nameOf(id % 10), `v${id}`]
+      const { path, object } = route(name, version)
+      await server.apply(path, object)
+      const acknowledged = performance.now()
+      times.push((await client.until(name, (answer) => answer.version === version)) - acknowledged)
+    }
+  })
+  return { spread: spreadOf(times), ...cost }
+}
+
+/** From the answer of the API server to the first request that the other endpoint answers. */
+async function changeEndpoint(environment: BenchEnvironment, changes: number): Promise<Changes> {
+  const { server, client, upstreams } = environment
+  const name = nameOf(0)
+  const times: number[] = []
+  const cost = await counted(environment, async () => {
+    for (let id = 0; id < changes; id++) {
+      const [address, body] = id % 2 === 0 ? [upstreams[1], 'two'] : [upstreams[0], 'one']
+      const { path, object } = endpoints(name, address)
+      await server.apply(path, object)
+      const acknowledged = performance.now()
+      times.push((await client.until(name, (answer) => answer.body === body)) - acknowledged)
+    }
+  })
+  return { spread: spreadOf(times), ...cost }
+}
+
+/** A foreign status on a route, a ConfigMap nobody refers to, a label of a route: nothing of it is anybody's work. */
+async function idleWrites({ server, operator }: BenchEnvironment): Promise<number> {
+  await quiet(operator)
+  const before = await writesOf(operator)
+  const { path } = route(nameOf(1), '')
+  const foreign = {
+    parentRef: { name: 'other' },
+    controllerName: 'example.com/other',
+    conditions: [
+      {
+        type: 'Accepted',
+        status: 'True',
+        reason: 'Accepted',
+        message: '',
+        lastTransitionTime: '2026-01-01T00:00:00Z',
+        observedGeneration: 1,
+      },
+    ],
+  }
+  const { body } = await server.send({ method: 'GET', path })
+  // An HTTPRoute that the operator has written to.
+  const { status } = body as { status: { parents: object[] } }
+  const patched = await server.send({
+    method: 'PATCH',
+    path: `${path}/status`,
+    contentType: 'application/merge-patch+json',
+    body: { status: { parents: [...status.parents, foreign] } },
+  })
+  if (patched.status !== 200) throw new Error(`foreign status: ${patched.status}`)
+  const name = 'nobody'
+  await server.apply(`/api/v1/namespaces/${NAMESPACE}/configmaps/${name}`, {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name, namespace: NAMESPACE },
+    data: { time: String(performance.now()) },
+  })
+  const removed = await server.send({ method: 'DELETE', path: `/api/v1/namespaces/${NAMESPACE}/configmaps/${name}` })
+  if (removed.status !== 200) throw new Error(`ConfigMap: ${removed.status}`)
+  await quiet(operator)
+  const written = writesBetween(before, await writesOf(operator))
+  return [...written.values()].reduce((sum, { calls }) => sum + calls, 0)
+}
+
+/** Until the controller has written nothing for a while. */
+async function quiet(operator: Program): Promise<void> {
+  let known = total(await writesOf(operator))
+  let since = performance.now()
+  await until(
+    'the controller is quiet',
+    async () => {
+      const now = total(await writesOf(operator))
+      if (now !== known) since = performance.now()
+      known = now
+      return performance.now() - since > QUIET_MS
+    },
+    ATTACH_MS_MAX,
+  )
+}
+
+function total(writes: Writes): number {
+  return [...writes.values()].reduce((sum, { calls }) => sum + calls, 0)
+}

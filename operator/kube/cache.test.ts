@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest'
+import type { KubeObject } from '../translate/kube.ts'
+import { ObjectCache, type ObjectChange } from './cache.ts'
+
+function route(version: number, rest: { hostnames?: string[]; status?: unknown } = {}): KubeObject {
+  const { hostnames = ['a.example.com'], status } = rest
+  const object = {
+    apiVersion: 'gateway.networking.k8s.io/v1',
+    kind: 'HTTPRoute',
+    metadata: { name: 'cart', namespace: 'shop', resourceVersion: String(version) },
+    spec: { hostnames },
+    ...(status !== undefined && { status }),
+  }
+  return object
+}
+
+function watched(): { cache: ObjectCache; changes: ObjectChange[] } {
+  const [cache, changes] = [new ObjectCache(), [] as ObjectChange[]]
+  cache.onChange((change) => changes.push(change))
+  return { cache, changes }
+}
+
+describe('ObjectCache', () => {
+  it('shows translation the same object while only the status changes, with the status it has now', () => {
+    const { cache, changes } = watched()
+    cache.put('HTTPRoute', route(1))
+    const [first] = cache.views('HTTPRoute')
+    cache.put('HTTPRoute', route(2, { status: { parents: [{ controllerName: 'ours' }] } }))
+    expect([...cache.views('HTTPRoute')][0]).toBe(first)
+    expect(first).toMatchObject({ status: { parents: [{ controllerName: 'ours' }] } })
+    expect(cache.get('HTTPRoute', 'shop', 'cart')?.metadata.resourceVersion).toBe('2')
+    expect(changes.map(({ isStatusOnly }) => isStatusOnly)).toEqual([false, true])
+  })
+
+  it('shows another object when anything else changes, and none when it is gone', () => {
+    const { cache, changes } = watched()
+    cache.put('HTTPRoute', route(1))
+    const [first] = cache.views('HTTPRoute')
+    cache.put('HTTPRoute', route(2, { hostnames: ['b.example.com'] }))
+    const [second] = cache.views('HTTPRoute')
+    expect(second).not.toBe(first)
+    expect(second).toMatchObject({ spec: { hostnames: ['b.example.com'] } })
+    cache.remove('HTTPRoute', route(3))
+    expect([...cache.views('HTTPRoute')]).toEqual([])
+    expect(changes.map(({ isStatusOnly }) => isStatusOnly)).toEqual([false, false, false])
+  })
+
+  it('shows another Service when its addresses change, which are status', () => {
+    const { cache } = watched()
+    const service = (version: number, ip: string): KubeObject => {
+      const status = { loadBalancer: { ingress: [{ ip }] } }
+      const metadata = { name: 'web', namespace: 'shop', resourceVersion: String(version) }
+      const object = { apiVersion: 'v1', kind: 'Service', metadata, spec: {}, status }
+      return object
+    }
+    cache.put('Service', service(1, '10.0.0.1'))
+    const [first] = cache.views('Service')
+    cache.put('Service', service(2, '10.0.0.2'))
+    expect([...cache.views('Service')][0]).not.toBe(first)
+  })
+
+  it('tells nobody about equal objects, nor about one that lags behind', () => {
+    const { cache, changes } = watched()
+    cache.put('HTTPRoute', route(5))
+    cache.put('HTTPRoute', route(6))
+    cache.put('HTTPRoute', route(4, { hostnames: ['old.example.com'] }))
+    cache.remove('HTTPRoute', { ...route(7), metadata: { name: 'other', namespace: 'shop' } })
+    expect(changes).toHaveLength(1)
+    expect(cache.get('HTTPRoute', 'shop', 'cart')).toMatchObject({ spec: { hostnames: ['a.example.com'] } })
+  })
+})
