@@ -7,7 +7,8 @@ import { FAILURES, failureResponse, type FailureCode } from './errors.ts'
 import type { ConnectionOrigin } from './http/connection-origin.ts'
 import type { HttpRequest } from './http/message.ts'
 import { HttpResponse } from './http/message.ts'
-import type { Flow } from './plan.ts'
+import type { BodyCopies } from './log/body-copies.ts'
+import type { BackendType, Flow } from './plan.ts'
 import type { CompiledHealth } from './backend/health.ts'
 import type { EndpointState } from './backend/endpoint-store.ts'
 import type { Replay } from './policy/replay.ts'
@@ -76,6 +77,19 @@ export interface McpFacts {
   errorMessage: string | undefined
 }
 
+/** Facts of a call of an agent (access log, spans). */
+export interface A2aFacts {
+  /** JSON-RPC method; `unknown` when there is none. */
+  method: string
+  /** undefined: the answer is no JSON, or larger than the buffer. */
+  outcome: 'success' | 'error' | 'unknown' | undefined
+  errorCode: number | undefined
+  /** `task` or `message`, or what the agent says. */
+  resultKind: string | undefined
+  taskState: string | undefined
+  contextId: string | undefined
+}
+
 /** What the x-ratelimit headers say. */
 export interface RateLimitState {
   readonly limit: number
@@ -126,6 +140,8 @@ export class Exchange {
   backendName: string | undefined = undefined
   /** `http`, `tcp`, `a2a`, `mcp`, `llm`. */
   backendProtocol: string | undefined = undefined
+  /** `ai`, `mcp`, `static`, `dynamic`, `service`. */
+  backendType: BackendType | undefined = undefined
   /** Path of the match that selected the route: replaced by prefix rewrites. */
   matchedPrefix: string | undefined = undefined
   /** A rewrite or policy fixed the upstream Host; automatic host rewrite leaves it alone. */
@@ -151,6 +167,7 @@ export class Exchange {
   /** CEL `llmRequest`: the request JSON while an LLM policy evaluates its expressions. */
   llmRequest: unknown = undefined
   mcp: McpFacts | undefined = undefined
+  a2a: A2aFacts | undefined = undefined
   /** Set where an agent's card is asked for. */
   cardRequest: CardRequest | undefined = undefined
   /** Bytes of body sent to the client; counted by the engine. */
@@ -168,6 +185,12 @@ export class Exchange {
   span: RequestSpan | undefined = undefined
   /** All is over but logs, metrics and spans: from now on expressions do not see credentials of the gateway. */
   isOver = false
+  /** `performance.now()` of the end of the response; set with `isOver`. */
+  endMs: number | undefined = undefined
+  /** Beginnings of bodies that went by, where an expression reads them. */
+  bodies: BodyCopies | undefined = undefined
+  /** See log/request-id.ts. */
+  requestId: string | undefined = undefined
 
   constructor(connection: Connection, request: HttpRequest, startMs: number) {
     this.connection = connection

@@ -5,9 +5,11 @@ import { endEndpoint } from './backend/health.ts'
 import type { ExchangeObserver } from './config/compiled.ts'
 import type { Exchange } from './exchange.ts'
 import type { ConnectionLimits, RequestHandler } from './http/handler.ts'
+import type { StreamBody } from './http/body.ts'
 import type { HttpRequest } from './http/message.ts'
+import { BodyCopies } from './log/body-copies.ts'
 import { beginSpan } from './otlp/sampler.ts'
-import type { DelegatedRoute, LazyRoute, ListenerPlan } from './plan.ts'
+import type { DelegatedRoute, Flow, LazyRoute, ListenerPlan } from './plan.ts'
 import { prepareReplay } from './policy/replay.ts'
 import { runChain } from './policy/run-chain.ts'
 import type { RouterResult } from './route/router.ts'
@@ -46,16 +48,19 @@ export function pipeline({
       }
       exchange.place = listener.place
       exchange.flow = { respond, listener, bodyBytesMax: limits.bufferBytesMax, route: undefined, backend: undefined }
+      if (listener.recordsBodies !== undefined) recordRequest(exchange, listener.recordsBodies, limits.bufferBytesMax)
       if (listener.tracing !== undefined) beginSpan(exchange, listener.tracing)
       if (exchange.trace !== undefined) exchange.trace.listenerFound(listener)
       start(exchange, listener)
     },
     finished(exchange, isComplete) {
       endEndpoint(exchange, isComplete)
+      exchange.bodies?.over()
       finishPolicies(exchange)
       observer.finished(exchange, isComplete, exchange.flow?.listener.accessLog)
       if (exchange.trace !== undefined) exchange.trace.finished(exchange, isComplete)
     },
+    transferred: (bytes) => observer.transferred(bytes),
     refused: (info) => observer.refused(info),
   }
 }
@@ -121,6 +126,9 @@ function tellRoute(
   if (exchange.span !== undefined) exchange.span.matchLabel = matched?.matchLabel
 }
 
+/** Also of a body that says beforehand that it is too large. */
+const KEEPS_PREFIX = { keepsPrefix: true }
+
 const NO_ROUTE = { failure: 'routeNotFound' } as const
 
 function routeInTheEnd(request: HttpRequest, matched: RouterResult<LazyRoute>): DelegatedRoute {
@@ -147,6 +155,7 @@ function selectBackend(exchange: Exchange): void {
   exchange.flow.backend = backend
   exchange.backendName = backend.name
   exchange.backendProtocol = backend.protocol
+  exchange.backendType = backend.type
   if (exchange.trace !== undefined) exchange.trace.backendSelected(exchange, backend)
   if (backend.mirror !== undefined && exchange.request.method !== 'CONNECT') backend.mirror(exchange)
   const { retry } = exchange
@@ -218,6 +227,7 @@ function runResponseFilters(exchange: Exchange): void {
 function sendResponse(exchange: Exchange): void {
   if (exchange.response === undefined) exchange.fail('internal', 'no response was made')
   mergeQueuedHeaders(exchange)
+  if (exchange.flow?.listener.recordsBodies?.response === true) recordResponse(exchange, exchange.flow)
   if (exchange.trace !== undefined) exchange.trace.finalResponse(exchange)
   exchange.flow?.respond(exchange)
 }
@@ -232,9 +242,10 @@ function bufferRequest(exchange: Exchange, next: (exchange: Exchange) => void): 
     next(exchange)
     return
   }
-  body.tryCollect(exchange.flow?.bodyBytesMax ?? 0).then(
+  body.tryCollect(exchange.flow?.bodyBytesMax ?? 0, KEEPS_PREFIX).then(
     (whole) => {
       if (whole !== undefined) exchange.request.body = whole
+      else (exchange.bodies ??= new BodyCopies()).request = prefixOf(body, exchange)
       next(exchange)
     },
     (error: unknown) => {
@@ -250,9 +261,10 @@ function bufferResponse(exchange: Exchange, next: (exchange: Exchange) => void):
     next(exchange)
     return
   }
-  body.tryCollect(exchange.flow?.bodyBytesMax ?? 0).then(
+  body.tryCollect(exchange.flow?.bodyBytesMax ?? 0, KEEPS_PREFIX).then(
     (whole) => {
-      if (whole !== undefined && exchange.response !== undefined) exchange.response.body = whole
+      if (whole === undefined) (exchange.bodies ??= new BodyCopies()).response = prefixOf(body, exchange)
+      else if (exchange.response !== undefined) exchange.response.body = whole
       next(exchange)
     },
     (error: unknown) => {
@@ -260,6 +272,22 @@ function bufferResponse(exchange: Exchange, next: (exchange: Exchange) => void):
       next(exchange)
     },
   )
+}
+
+/** Of a body over the limit: what expressions see as its prefix. */
+function prefixOf(body: StreamBody, { flow }: Exchange): Buffer | undefined {
+  return body.peek?.(flow?.bodyBytesMax ?? 0)
+}
+
+function recordRequest(exchange: Exchange, sides: { readonly request: boolean }, bytesMax: number): void {
+  exchange.bodies = new BodyCopies()
+  // What comes from a client is not replaced by being recorded.
+  if (sides.request) exchange.bodies.record('request', exchange.request.body, bytesMax)
+}
+
+function recordResponse({ bodies, response }: Exchange, { bodyBytesMax }: Flow): void {
+  if (bodies === undefined || response === undefined) return
+  response.body = bodies.record('response', response.body, bodyBytesMax)
 }
 
 function mergeQueuedHeaders(exchange: Exchange): void {

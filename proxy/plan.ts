@@ -36,6 +36,8 @@ export interface ListenerPlan {
   readonly routesConnect?: boolean
   /** undefined: requests have no span. */
   readonly tracing?: TracingRule | undefined
+  /** Expressions of its log, spans and metrics read bodies, which are copied for them while they go by. */
+  readonly recordsBodies?: { readonly request: boolean; readonly response: boolean } | undefined
   /** Labels that every metric of a request gets besides its own. */
   readonly metricLabels?: MetricLabels | undefined
 }
@@ -63,9 +65,13 @@ export interface RoutePlan {
   readonly pickBackend: () => BackendPlan | undefined
 }
 
+export type BackendType = 'ai' | 'mcp' | 'static' | 'dynamic' | 'service' | 'unknown'
+
 export interface BackendPlan {
   /** CEL `backend.name`. */
   readonly name: string
+  /** CEL `backend.type`. */
+  readonly type: BackendType
   readonly protocol: string
   /** Filters before the handler; empty for handlers that run them themselves. */
   readonly request: readonly NamedFilter[]

@@ -10,8 +10,8 @@ import { createUpstreamClient } from './upstream/client.ts'
 runWorker({
   compileConfig,
   createServer: serverFactory(),
-  createClient: () => createUpstreamClient(),
-  createDynamic: (allowed) => dynamicForwarding(allowed),
-  createGrpc: () => createGrpcClient(),
+  createClient: (connected) => createUpstreamClient({ connected }),
+  createDynamic: (allowed, connected) => dynamicForwarding(allowed, { connected }),
+  createGrpc: (connected) => createGrpcClient(undefined, connected),
   createRateLimits: sharedRateLimitStore,
 })

@@ -10,7 +10,7 @@ interface Panel {
   readonly id: number
   readonly type: string
   readonly title: string
-  readonly gridPos: { readonly x: number; readonly w: number }
+  readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number }
   readonly targets?: readonly { readonly refId: string; readonly expr: string }[]
 }
 
@@ -61,11 +61,17 @@ describe('config/grafana', () => {
     expect(wrong).toEqual([])
   })
 
-  it('shows every metric of requests', () => {
+  it('shows every metric', () => {
     const text = expressions.join('\n')
-    expect(
-      FAMILIES.flatMap(({ metrics }) => metrics.map(({ name }) => name)).filter((name) => !text.includes(name)),
-    ).toEqual([])
+    const names = [...FAMILIES.flatMap(({ metrics }) => metrics), ...own].map(({ name }) => name)
+    expect(names.filter((name) => !text.includes(name))).toEqual([])
+  })
+
+  it('has panels that do not lie on each other', () => {
+    const cells = dashboard.panels.flatMap(({ gridPos: { x, y, w, h } }) =>
+      Array.from({ length: w * h }, (_, i) => `${x + (i % w)} ${y + Math.floor(i / w)}`),
+    )
+    expect(new Set(cells).size).toBe(cells.length)
   })
 
   it('has panels of its own number, within the width', () => {

@@ -4,6 +4,7 @@ import type { BackendHandler } from '../backend/handler.ts'
 import type { Exchange } from '../exchange.ts'
 import type { HttpResponse } from '../http/message.ts'
 import type { NamedFilter } from '../plan.ts'
+import { observeAnswer, observeCall } from './call-facts.ts'
 
 const CARD_PATHS = ['/.well-known/agent-card.json', '/.well-known/agent.json'] as const
 
@@ -35,7 +36,7 @@ export function a2aBackend(inner: BackendHandler, bufferBytesMax: number): Backe
     const { cardRequest, request } = exchange
     const agentBase = cardRequest === undefined ? undefined : baseOf(request.path)
     if (cardRequest === undefined || agentBase === undefined) {
-      inner(exchange, done)
+      callAgent(exchange, { inner, bufferBytesMax, done })
       return
     }
     // What comes back is read here.
@@ -56,6 +57,22 @@ export function a2aBackend(inner: BackendHandler, bufferBytesMax: number): Backe
       )
     })
   }
+}
+
+/** Anything but a card: goes by unchanged, and the log learns what it was. */
+function callAgent(
+  exchange: Exchange,
+  to: { readonly inner: BackendHandler; readonly bufferBytesMax: number; readonly done: (exchange: Exchange) => void },
+): void {
+  const facts = observeCall(exchange, to.bufferBytesMax)
+  if (facts === undefined) {
+    to.inner(exchange, to.done)
+    return
+  }
+  to.inner(exchange, (answered) => {
+    observeAnswer(answered, facts, to.bufferBytesMax)
+    to.done(answered)
+  })
 }
 
 interface CardPlace extends CardRequest {

@@ -2,6 +2,7 @@
 import { CelDuration } from '#api/cel/values/duration.ts'
 import { CEL_FIELDS } from '#api/cel/values/host.ts'
 import type { LlmFacts, McpFacts } from '../exchange.ts'
+import { millisPerOutputToken } from '../log/fields.ts'
 
 const LLM: ReadonlySet<string> = new Set([
   'streaming',
@@ -15,13 +16,17 @@ const LLM: ReadonlySet<string> = new Set([
   'reasoningTokens',
   'totalTokens',
   'timeToFirstToken',
+  'timePerOutputToken',
 ])
 
 export class LlmView {
   readonly #facts: LlmFacts
+  /** Of the request, once it is over. */
+  readonly #durationMs: number | undefined
 
-  constructor(facts: LlmFacts) {
+  constructor(facts: LlmFacts, durationMs: number | undefined) {
     this.#facts = facts
+    this.#durationMs = durationMs
   }
 
   get [CEL_FIELDS](): ReadonlySet<string> {
@@ -70,6 +75,12 @@ export class LlmView {
 
   get timeToFirstToken(): CelDuration | undefined {
     const ms = this.#facts.timeToFirstTokenMs
+    return ms === undefined ? undefined : CelDuration.fromMs(ms)
+  }
+
+  /** For logs, metrics and spans. */
+  get timePerOutputToken(): CelDuration | undefined {
+    const ms = this.#durationMs === undefined ? undefined : millisPerOutputToken(this.#facts, this.#durationMs)
     return ms === undefined ? undefined : CelDuration.fromMs(ms)
   }
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { evaluate, FAILED } from '../policy/evaluate.ts'
 import { exchangeOf, expression, upstreamResponse } from '../policy/exchange.testing.ts'
 import type { Exchange } from '../exchange.ts'
+import { BodyCopies } from '../log/body-copies.ts'
 import { variablesOf } from './variables.ts'
 
 function full(): Exchange {
@@ -26,6 +27,7 @@ function full(): Exchange {
   exchange.response = upstreamResponse([['grpc-status', '5']], 'bye')
   exchange.backendName = 'service/ns/svc:80'
   exchange.backendProtocol = 'http'
+  exchange.backendType = 'service'
   exchange.upstreamStartMs = exchange.startMs + 2
   exchange.upstreamHeadMs = exchange.startMs + 5
   exchange.llm = {
@@ -34,10 +36,10 @@ function full(): Exchange {
     requestModel: 'm',
     responseModel: undefined,
     inputTokens: 3,
-    cachedInputTokens: undefined,
-    cacheCreationInputTokens: undefined,
+    cachedInputTokens: 1,
+    cacheCreationInputTokens: 2,
     outputTokens: 4,
-    reasoningTokens: undefined,
+    reasoningTokens: 3,
     totalTokens: 7,
     timeToFirstTokenMs: 12,
   }
@@ -48,7 +50,7 @@ function full(): Exchange {
     target: 't',
     name: 'n',
     errorCode: undefined,
-    errorMessage: undefined,
+    errorMessage: 'no',
   }
   exchange.metadata = { k: 'v' }
   exchange.attributes = {
@@ -92,7 +94,10 @@ describe('variables', () => {
     ['backend.name == "service/ns/svc:80" && backend.type == "service" && backend.protocol == "http"'],
     ['llm.streaming && llm.provider == "openai" && llm.requestModel == "m"'],
     ['llm.inputTokens == 3 && llm.outputTokens == 4 && llm.totalTokens == 7'],
-    ['llm.timeToFirstToken == duration("12ms")'],
+    ['llm.timeToFirstToken == duration("12ms") && !has(llm.timePerOutputToken)'],
+    ['llm.cachedInputTokens == 1 && llm.cacheCreationInputTokens == 2 && llm.reasoningTokens == 3'],
+    ['mcp.tool.error == "no"'],
+    ['!has(request.endTime) && !has(proxy.responseProcessingDuration)'],
     ['mcp.methodName == "tools/call" && mcp.sessionId == "s" && mcp.tool.target == "t" && mcp.tool.name == "n"'],
     ['metadata.k == "v"'],
     ['jwt.sub == "me" && apiKey.tier == "gold" && basicAuth.username == "u" && extauthz.a == 1'],
@@ -135,6 +140,33 @@ describe('variables', () => {
     )
     expect(evaluate(expression('response.body'), exchange)).toBe(FAILED)
     expect(evaluate(expression('response.code'), exchange)).toBe(200n)
+  })
+
+  it.each([
+    'request.endTime - request.startTime == duration("16ms")',
+    'proxy.responseProcessingDuration == duration("11ms")',
+    'llm.timePerOutputToken > duration("1ms") && llm.timePerOutputToken < duration("2ms")',
+    'string(request.body) == "begin" && string(request.bodyPrefix) == "begin"',
+    'string(response.body) == "answer" && string(response.bodyPrefix) == "answer"',
+  ])('when all is over: %s', (source) => {
+    const exchange = full()
+    const streamed = { async *[Symbol.asyncIterator]() {} }
+    exchange.response = upstreamResponse([], streamed)
+    exchange.request.body = undefined
+    exchange.bodies = new BodyCopies()
+    exchange.bodies.request = Buffer.from('begin')
+    exchange.bodies.response = Buffer.from('answer')
+    exchange.endMs = exchange.startMs + 16
+    exchange.isOver = true
+    expect(evaluate(expression(source), exchange)).toBe(true)
+  })
+
+  it('shows the beginning of a body that was too large, and never as the body', () => {
+    const exchange = exchangeOf()
+    exchange.bodies = new BodyCopies()
+    exchange.bodies.request = Buffer.from('begin')
+    expect(evaluate(expression('string(request.bodyPrefix)'), exchange)).toBe('begin')
+    expect(evaluate(expression('request.body'), exchange)).toBe(FAILED)
   })
 
   it('is built once and shows the request and response as they are now', () => {

@@ -8,6 +8,7 @@ import { QueryString } from '#api/cel/values/query-string.ts'
 import { CelTimestamp } from '#api/cel/values/timestamp.ts'
 import type { Exchange, ExchangePlace } from '../exchange.ts'
 import type { HttpRequest, HttpResponse } from '../http/message.ts'
+import { microsAt } from '../log/timestamp.ts'
 import { DestinationView, SourceView } from './connection-views.ts'
 import { LlmView, McpView } from './fact-views.ts'
 
@@ -59,7 +60,7 @@ class ExchangeVariables {
   get response(): ResponseView | undefined {
     const { response } = this.#exchange
     if (response === undefined) return undefined
-    if (this.#response?.isOf(response) !== true) this.#response = new ResponseView(response)
+    if (this.#response?.isOf(response) !== true) this.#response = new ResponseView(this.#exchange, response)
     return this.#response
   }
 
@@ -84,8 +85,8 @@ class ExchangeVariables {
   }
 
   get llm(): LlmView | undefined {
-    const { llm } = this.#exchange
-    return llm === undefined ? undefined : new LlmView(llm)
+    const { llm, startMs, endMs } = this.#exchange
+    return llm === undefined ? undefined : new LlmView(llm, endMs === undefined ? undefined : endMs - startMs)
   }
 
   /** Only while an LLM policy evaluates its expressions. */
@@ -162,6 +163,7 @@ const REQUEST: ReadonlySet<string> = new Set([
   'body',
   'bodyPrefix',
   'startTime',
+  'endTime',
 ])
 
 /** The request as it is now; on the response side that is the request as it was sent. */
@@ -218,26 +220,39 @@ class RequestView {
     return loggedQuery === '' ? path : `${path}?${loggedQuery}`
   }
 
-  /** Only when it was buffered; a body over the limit is not there. */
+  /** Only when it was buffered; a body over the limit is not there. Logs see the beginning of what went by. */
   get body(): Uint8Array | undefined {
-    return Buffer.isBuffer(this.#request.body) ? this.#request.body : undefined
+    if (Buffer.isBuffer(this.#request.body)) return this.#request.body
+    return this.#exchange.isOver ? this.#exchange.bodies?.request : undefined
   }
 
   get bodyPrefix(): Uint8Array | undefined {
-    return this.body
+    return this.body ?? this.#exchange.bodies?.request
   }
 
   get startTime(): CelTimestamp {
-    return CelTimestamp.fromMs(performance.timeOrigin + this.#exchange.startMs)
+    return timestampOf(this.#exchange.startMs)
   }
+
+  /** For logs, metrics and spans. */
+  get endTime(): CelTimestamp | undefined {
+    const { endMs } = this.#exchange
+    return endMs === undefined ? undefined : timestampOf(endMs)
+  }
+}
+
+function timestampOf(monotonicMs: number): CelTimestamp {
+  return CelTimestamp.fromMs(microsAt(monotonicMs) / 1000)
 }
 
 const RESPONSE: ReadonlySet<string> = new Set(['code', 'grpcStatus', 'headers', 'body', 'bodyPrefix'])
 
 class ResponseView {
+  readonly #exchange: Exchange
   readonly #response: HttpResponse
 
-  constructor(response: HttpResponse) {
+  constructor(exchange: Exchange, response: HttpResponse) {
+    this.#exchange = exchange
     this.#response = response
   }
 
@@ -266,11 +281,12 @@ class ResponseView {
     const { body } = this.#response
     if (typeof body === 'string') return Buffer.from(body)
     if (body === undefined) return this.#response.isLocal ? Buffer.alloc(0) : undefined
-    return Buffer.isBuffer(body) ? body : undefined
+    if (Buffer.isBuffer(body)) return body
+    return this.#exchange.isOver ? this.#exchange.bodies?.response : undefined
   }
 
   get bodyPrefix(): Uint8Array | undefined {
-    return this.body
+    return this.body ?? this.#exchange.bodies?.response
   }
 }
 
@@ -281,6 +297,7 @@ const PROXY: ReadonlySet<string> = new Set([
   'route',
   'requestProcessingDuration',
   'upstreamDuration',
+  'responseProcessingDuration',
 ])
 
 class ProxyView {
@@ -326,6 +343,12 @@ class ProxyView {
     if (upstreamStartMs === undefined || upstreamHeadMs === undefined) return undefined
     return CelDuration.fromMs(upstreamHeadMs - upstreamStartMs)
   }
+
+  /** For logs, metrics and spans. */
+  get responseProcessingDuration(): CelDuration | undefined {
+    const { upstreamHeadMs, endMs } = this.#exchange
+    return upstreamHeadMs === undefined || endMs === undefined ? undefined : CelDuration.fromMs(endMs - upstreamHeadMs)
+  }
 }
 
 /** The only parts of the environment expressions may see. */
@@ -343,10 +366,6 @@ export function environmentVariables(): CelVariables {
 }
 
 const BACKEND: ReadonlySet<string> = new Set(['name', 'type', 'protocol'])
-const TYPE_BY_PROTOCOL: ReadonlyMap<string, string> = new Map([
-  ['llm', 'ai'],
-  ['mcp', 'mcp'],
-])
 
 class BackendView {
   readonly #exchange: Exchange
@@ -364,9 +383,7 @@ class BackendView {
   }
 
   get type(): string {
-    const { backendName, backendProtocol } = this.#exchange
-    const type = TYPE_BY_PROTOCOL.get(backendProtocol ?? '')
-    return type ?? (backendName?.startsWith('service/') === true ? 'service' : 'unknown')
+    return this.#exchange.backendType ?? 'unknown'
   }
 
   get protocol(): string | undefined {

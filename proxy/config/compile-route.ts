@@ -24,7 +24,7 @@ import type { ConnectionLimits } from '../http/handler.ts'
 import { compileAiBackend } from '../llm/backend.ts'
 import { compileModels } from '../llm/models.ts'
 import { compileMcpBackend } from '../mcp/backend.ts'
-import type { BackendPlan, NamedFilter, ResponsePlan, RoutePlan } from '../plan.ts'
+import type { BackendPlan, BackendType, NamedFilter, ResponsePlan, RoutePlan } from '../plan.ts'
 import type { ChainEnvironment } from '../policy/environment.ts'
 import type { CallSubtype } from '../trace/outbound.ts'
 import type { ListenerPlace } from '../policy/index.ts'
@@ -111,6 +111,7 @@ function compileBackend(input: RouteInput, backend: RouteBackend, routeParts: Ro
   const health = environment.health(policies)
   return {
     name: nameOf(ref),
+    type: typeOf(ref, target),
     protocol,
     handler,
     tunnel,
@@ -330,6 +331,14 @@ export function serviceOf(
     subtype: options.subtype,
     called: (subtype, durationMs) => observer.called?.({ kind: 'Policy', subtype, durationMs }),
   })
+}
+
+function typeOf({ service }: BackendReference, backend: Backend | undefined): BackendType {
+  if (service !== undefined) return 'service'
+  if (backend === undefined) return 'unknown'
+  if (backend.ai !== undefined || backend.models !== undefined) return 'ai'
+  if (backend.mcp !== undefined) return 'mcp'
+  return backend.dynamic === undefined ? 'static' : 'dynamic'
 }
 
 /** CEL `backend.name`. */

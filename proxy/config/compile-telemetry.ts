@@ -10,7 +10,8 @@ import type { Destination, Signal } from '../otlp/hub.ts'
 import { logExporter } from '../otlp/log-export.ts'
 import { resourceAttributes } from '../otlp/resource.ts'
 import type { TracingRule } from '../otlp/sampler.ts'
-import { evaluate, FAILED, isTrue } from '../policy/evaluate.ts'
+import type { ListenerPlan } from '../plan.ts'
+import { evaluate, FAILED, isTrue, readsBody } from '../policy/evaluate.ts'
 import { BUILD } from '../runtime/build-info.ts'
 import { serviceOf } from './compile-route.ts'
 import type { CompileContext } from './context.ts'
@@ -19,6 +20,7 @@ export interface Telemetry {
   readonly accessLog: AccessLogRule | undefined
   readonly tracing: TracingRule | undefined
   readonly metricLabels: MetricLabels | undefined
+  readonly recordsBodies: ListenerPlan['recordsBodies']
 }
 
 type Settings = Pick<FrontendPayload, 'accessLog' | 'tracing' | 'metrics'>
@@ -31,7 +33,23 @@ export function compileTelemetry(settings: Settings, place: ExchangePlace, conte
     accessLog: accessLogOf(settings, place, context),
     tracing: tracingOf(settings, place, context),
     metricLabels: metricLabelsOf(settings, context),
+    recordsBodies: recordsBodies(settings, context),
   }
+}
+
+/** undefined: no expression that runs when the request is over reads a body. */
+function recordsBodies(
+  { accessLog, tracing, metrics }: Settings,
+  { expression }: CompileContext,
+): ListenerPlan['recordsBodies'] {
+  const policies: readonly (FieldPolicy | undefined)[] = [accessLog, accessLog?.otlp, tracing, metrics]
+  const sources = policies.flatMap((policy) => [
+    ...(policy?.filter === undefined ? [] : [policy.filter]),
+    ...(policy?.add ?? []).map((field) => field.expression),
+  ])
+  const expressions = sources.map((source) => expression(source))
+  const sides = { request: readsBody(expressions, 'request'), response: readsBody(expressions, 'response') }
+  return sides.request || sides.response ? sides : undefined
 }
 
 function accessLogOf(

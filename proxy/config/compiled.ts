@@ -3,6 +3,7 @@ import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../exchange.ts'
 import type { AuthStores } from '../auth/auth-stores.ts'
 import type { EndpointStore } from '../backend/endpoint-store.ts'
+import type { TransferredBytes } from '../http/byte-meter.ts'
 import type { RequestHandler } from '../http/handler.ts'
 import type { AccessLogRule } from '../log/access-log.ts'
 import type { EnterBind } from '../runtime/enter-bind.ts'
@@ -21,6 +22,8 @@ import type { UpstreamClient } from '../upstream/target.ts'
 export interface ExchangeObserver {
   /** `rule`: the access log policy of the listener. */
   finished(exchange: Exchange, isComplete: boolean, rule: AccessLogRule | undefined): void
+  /** Bytes of a connection that carries requests. */
+  transferred(bytes: TransferredBytes): void
   /** A service that a policy asks, or a mirror, answered or failed. */
   called?(call: OutboundCall): void
   /** Records of spans or logs left, or were lost. */

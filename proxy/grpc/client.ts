@@ -2,12 +2,13 @@
 // the services it calls.
 import { fromBinary, toBinary, type DescMessage, type MessageShape } from '@bufbuild/protobuf'
 import { DeadlineWheel, Sweeper, type Sweepable } from '../http/deadlines.ts'
+import type { ConnectObserver } from '../upstream/connect-observer.ts'
 import { DnsCache } from '../upstream/dns-cache.ts'
 import type { UpstreamTarget } from '../upstream/target.ts'
 import { GrpcCall, type CallUser } from './call.ts'
 import { frameOf } from './framing.ts'
 import { GrpcError, GrpcStatus } from './status.ts'
-import { TargetSessions } from './target-sessions.ts'
+import { type SharedParts, TargetSessions } from './target-sessions.ts'
 
 /** A method of a generated service. */
 export interface GrpcMethod<I extends DescMessage, O extends DescMessage> {
@@ -67,18 +68,18 @@ export interface GrpcClient {
 
 const MESSAGE_BYTES_MAX = 4 * 1024 * 1024
 
-export function createGrpcClient(dns = new DnsCache()): GrpcClient {
-  return new Client(dns)
+export function createGrpcClient(dns = new DnsCache(), connected?: ConnectObserver): GrpcClient {
+  return new Client(dns, connected)
 }
 
 class Client implements GrpcClient, Sweepable {
   readonly #targets = new Map<string, TargetSessions>()
   readonly #sweeper = new Sweeper()
-  readonly #shared: { readonly dns: DnsCache; readonly wheel: DeadlineWheel }
+  readonly #shared: SharedParts
   #isClosed = false
 
-  constructor(dns: DnsCache) {
-    this.#shared = { dns, wheel: new DeadlineWheel() }
+  constructor(dns: DnsCache, connected: ConnectObserver | undefined) {
+    this.#shared = { dns, connected, wheel: new DeadlineWheel() }
   }
 
   get openSessions(): number {

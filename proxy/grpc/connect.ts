@@ -3,6 +3,7 @@ import http2, { type ClientHttp2Session } from 'node:http2'
 import net, { isIP } from 'node:net'
 import tls from 'node:tls'
 import type { DeadlineWheel, Expiring } from '../http/deadlines.ts'
+import { type ConnectObserver, transportOf } from '../upstream/connect-observer.ts'
 import type { DnsCache } from '../upstream/dns-cache.ts'
 import type { DialFailure } from '../tcp/dial.ts'
 import { dialTunnel } from '../tcp/dial-tunnel.ts'
@@ -27,6 +28,8 @@ export interface ConnectOptions {
   readonly target: UpstreamTarget
   readonly dns: DnsCache
   readonly wheel: DeadlineWheel
+  /** The socket is ready; settings are not in this time. */
+  readonly connected?: ConnectObserver | undefined
   /** The session is ready: the peer's settings are here. */
   readonly opened: (session: ClientHttp2Session) => void
   readonly failed: (detail: string, code: ConnectFailure) => void
@@ -46,6 +49,7 @@ export function connectHttp2(options: ConnectOptions): void {
 class Connecting implements Expiring {
   readonly #options: ConnectOptions
   readonly #slot: number
+  #startMs = performance.now()
   #socket: net.Socket | undefined = undefined
   #session: ClientHttp2Session | undefined = undefined
   #isOver = false
@@ -86,6 +90,7 @@ class Connecting implements Expiring {
 
   #try([address = '', ...others]: readonly string[]): void {
     if (this.#isOver) return
+    this.#startMs = performance.now()
     const socket = this.#open(address)
     if (socket === undefined) return
     this.#socket = socket
@@ -109,7 +114,10 @@ class Connecting implements Expiring {
       // A peer that was not asked in so many words may still speak HTTP/2; one that chose another protocol does not.
       if (typeof socket.alpnProtocol === 'string') this.#fail(`the peer speaks ${socket.alpnProtocol}, not h2`)
     }
-    if (!this.#isOver) this.#handshake(socket)
+    if (this.#isOver) return
+    const { connected, target } = this.#options
+    connected?.(transportOf(target), performance.now() - this.#startMs)
+    this.#handshake(socket)
   }
 
   #open(address: string): net.Socket | undefined {

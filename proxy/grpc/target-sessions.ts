@@ -1,6 +1,7 @@
 // All connections to one target: gives calls to one that has room, opens another when none has, lets the rest wait in
 // line. Everything is bounded.
 import type { DeadlineWheel } from '../http/deadlines.ts'
+import type { ConnectObserver } from '../upstream/connect-observer.ts'
 import type { DnsCache } from '../upstream/dns-cache.ts'
 import type { UpstreamTarget } from '../upstream/target.ts'
 import type { GrpcCall } from './call.ts'
@@ -16,6 +17,7 @@ const IDLE_MS = 300_000
 export interface SharedParts {
   readonly dns: DnsCache
   readonly wheel: DeadlineWheel
+  readonly connected?: ConnectObserver | undefined
 }
 
 export class TargetSessions implements SessionOwner {

@@ -17,10 +17,13 @@ export interface StreamBody extends AsyncIterable<Buffer> {
   collect(bytesMax: number): Promise<Buffer>
   /**
    * As `collect`, but a body over the limit gives undefined and can then be read from its beginning, as if nobody had
-   * begun.
+   * begun. `keepsPrefix`: then the first `bytesMax` bytes are here, for `peek`; without it a body that announces more
+   * is not waited for.
    * @throws {BodyAborted}
    */
-  tryCollect(bytesMax: number): Promise<Buffer | undefined>
+  tryCollect(bytesMax: number, options?: { readonly keepsPrefix?: boolean }): Promise<Buffer | undefined>
+  /** A copy of what is here and unread, up to `bytesMax`. */
+  peek?(bytesMax: number): Buffer
 }
 
 /** A body to send. An iterable that is not finished when the peer leaves gets its `return()` called. */

@@ -25,6 +25,7 @@ export function connectTunnel(handler: RequestHandler, enter: EnterBind): Reques
       }
     },
     finished: (exchange, isComplete) => handler.finished(exchange, isComplete),
+    transferred: (bytes) => handler.transferred(bytes),
     refused: (info) => handler.refused(info),
   }
 }

@@ -25,6 +25,7 @@ async function pair(
     limits: DEFAULT_LIMITS,
     handle,
     finished: (_exchange, isComplete) => void finished.push(isComplete),
+    transferred() {},
     refused() {},
   }
   const listener = net.createServer({ allowHalfOpen: true }).listen(0, '127.0.0.1')

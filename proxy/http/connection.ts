@@ -4,10 +4,11 @@ import type net from 'node:net'
 import { Exchange, type Connection } from '../exchange.ts'
 import { FAILURES, failureResponse, type FailureCode } from '../errors.ts'
 import { BodyAborted } from './body.ts'
+import { ByteMeter } from './byte-meter.ts'
 import { ChunkedDecoder } from './chunked.ts'
 import type { RequestHandler } from './handler.ts'
+import { nextConnectionId } from './connection-id.ts'
 import type { ConnectionOrigin } from './connection-origin.ts'
-import type { HeadProblem } from './head-fields.ts'
 import { responseHeadText } from './head-text.ts'
 import { type BodySource, IncomingBody } from './incoming-body.ts'
 import type { Sweepable } from './deadlines.ts'
@@ -65,12 +66,6 @@ const LINGER_BYTES_MAX = 1024 * 1024
 
 const BAD_CHUNKS = 'invalid chunked encoding'
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
-let connectionIds = 0
-
-/** Connections of every protocol are numbered together. */
-export function nextConnectionId(): number {
-  return ++connectionIds
-}
 
 export class ServerConnection implements Connection, TransportUser, BodySource, Sweepable, ResponseOwner {
   readonly id = nextConnectionId()
@@ -86,6 +81,7 @@ export class ServerConnection implements Connection, TransportUser, BodySource, 
   readonly #slot: HandlerSlot
   readonly #transport: Transport
   readonly #writer: ResponseWriter
+  readonly #meter: ByteMeter
   readonly #parser: RequestParser
   readonly #respond = (exchange: Exchange): void => {
     this.#answer(exchange)
@@ -133,6 +129,7 @@ export class ServerConnection implements Connection, TransportUser, BodySource, 
     this.#parser = new RequestParser(facts.isTls ? 'https' : 'http')
     this.#transport = options.open(this)
     this.#writer = new ResponseWriter(this.#transport, this)
+    this.#meter = new ByteMeter(this.#transport.socket, facts.isTls)
   }
 
   get signal(): AbortSignal {
@@ -194,6 +191,7 @@ export class ServerConnection implements Connection, TransportUser, BodySource, 
     this.#incoming = undefined
     this.#abort?.abort()
     if (wasRunning) this.#abandon()
+    this.#meter.report(this.#handler)
     this.#owner.connectionClosed(this)
   }
 
@@ -229,7 +227,7 @@ export class ServerConnection implements Connection, TransportUser, BodySource, 
     if ('code' in head) {
       const { http2 } = this.#owner
       if (head === IS_HTTP2 && http2 !== undefined) this.#handOver(http2, buffer.subarray(this.#parser.next, end))
-      else this.#refuse(head)
+      else this.#refuseWith(head.code, head.detail)
       return end
     }
     return this.#begin(head, buffer, this.#parser.next, end)
@@ -396,6 +394,7 @@ export class ServerConnection implements Connection, TransportUser, BodySource, 
         exchange.responseBytes += bytesToClient
         this.#finish(exchange, true)
       }
+      this.#meter.report(this.#handler)
       this.#owner.connectionClosed(this)
     })
   }
@@ -403,6 +402,7 @@ export class ServerConnection implements Connection, TransportUser, BodySource, 
   #finish(exchange: Exchange, isComplete: boolean): void {
     this.#exchange = undefined
     this.#owner.requestFinished()
+    this.#meter.place = exchange.place
     this.#handler.finished(exchange, isComplete)
   }
 
@@ -416,10 +416,6 @@ export class ServerConnection implements Connection, TransportUser, BodySource, 
     this.#writer.abort()
     if (this.#isAnswered) this.#finish(exchange, false)
     else exchange.upstreamCall?.abort('upstreamFailure')
-  }
-
-  #refuse(problem: HeadProblem): void {
-    this.#refuseWith(problem.code, problem.detail)
   }
 
   #refuseWith(code: FailureCode, detail: string): void {
@@ -452,6 +448,7 @@ export class ServerConnection implements Connection, TransportUser, BodySource, 
   sweep(nowMs: number): void {
     const { limits } = this.#slot.current
     const { maxConnectionDurationMs } = limits
+    this.#meter.report(this.#handler, this.#exchange)
     if (maxConnectionDurationMs !== undefined && nowMs - this.#openedMs >= maxConnectionDurationMs) this.drain()
     this.#sweepWrites(nowMs)
     if (!this.#isWaitingForClient()) return

@@ -2,6 +2,7 @@
 import type { Keepalive } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../exchange.ts'
 import type { ProxyRule } from '../tcp/proxy-header.ts'
+import type { TransferredBytes } from './byte-meter.ts'
 import type { ConnectionFacts } from './connection.ts'
 
 /** Limits of one bind, from the merged `frontend.http`; a change applies to the next request of a connection. */
@@ -57,6 +58,8 @@ export interface RequestHandler {
   handle(exchange: Exchange, respond: (exchange: Exchange) => void): void
   /** Called once after the response went out in full, or the connection broke (`isComplete` false). */
   finished(exchange: Exchange, isComplete: boolean): void
+  /** Bytes of a connection, now and then while it is used and when it is over. */
+  transferred(bytes: TransferredBytes): void
   /**
    * A request the engine refused before there was an exchange (malformed, too large, timed out): for log and
    * metrics.

@@ -123,12 +123,12 @@ export class IncomingBody implements StreamBody {
     this.#sink?.bodyError(error)
   }
 
-  /** From now on, and with what is here but not yet read. One at a time: the next takes the place of the last. */
+  /** From now on, and with what is here but not yet read. */
   observe(observer: BodyObserver): void {
     for (const chunk of this.#queue ?? []) observer.seen(chunk, 0, chunk.length)
     if (this.#loan !== undefined) observer.seen(this.#loan, this.#loanStart, this.#loanEnd)
-    if (this.#state === 'Open') this.#observer = observer
-    else observer.over()
+    if (this.#state !== 'Open') observer.over()
+    else this.#observer = this.#observer === undefined ? observer : bothOf(this.#observer, observer)
   }
 
   // --- for the consumer ---
@@ -194,8 +194,9 @@ export class IncomingBody implements StreamBody {
     })
   }
 
-  tryCollect(bytesMax: number): Promise<Buffer | undefined> {
-    if (this.length !== undefined && this.length > bytesMax && !this.#isTaken) return Promise.resolve(undefined)
+  tryCollect(bytesMax: number, options?: { readonly keepsPrefix?: boolean }): Promise<Buffer | undefined> {
+    const isTooLong = this.length !== undefined && this.length > bytesMax
+    if (isTooLong && options?.keepsPrefix !== true && !this.#isTaken) return Promise.resolve(undefined)
     return new Promise((resolve, reject) => {
       const onOverflow = (chunks: Buffer[]): void => {
         this.#sink = undefined
@@ -205,6 +206,13 @@ export class IncomingBody implements StreamBody {
       }
       this.pipeTo(new Collector({ bytesMax, resolve, reject, onOverflow }))
     })
+  }
+
+  peek(bytesMax: number): Buffer {
+    const chunks = [...(this.#queue ?? [])]
+    if (this.#loan !== undefined) chunks.push(this.#loan.subarray(this.#loanStart, this.#loanEnd))
+    const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
+    return Buffer.concat(chunks, Math.min(bytesMax, length))
   }
 
   [Symbol.asyncIterator](): AsyncIterator<Buffer, undefined> {
@@ -235,6 +243,19 @@ export class IncomingBody implements StreamBody {
   #drop(): void {
     this.#queue = undefined
     this.#loan = undefined
+  }
+}
+
+function bothOf(one: BodyObserver, other: BodyObserver): BodyObserver {
+  return {
+    seen(buffer, start, end) {
+      one.seen(buffer, start, end)
+      other.seen(buffer, start, end)
+    },
+    over() {
+      one.over()
+      other.over()
+    },
   }
 }
 

@@ -29,6 +29,7 @@ function handlerSaying(describeIt: (exchange: Exchange) => string): RequestHandl
       respond(exchange)
     },
     finished() {},
+    transferred() {},
     refused() {},
   }
 }

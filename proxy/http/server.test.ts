@@ -502,6 +502,7 @@ describe('time and shutdown', () => {
         respond(exchange)
       },
       finished() {},
+      transferred() {},
       refused() {},
     })
     client.send(get())

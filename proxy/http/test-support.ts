@@ -189,6 +189,7 @@ export async function startProxy(upstreamPort: number, options: ProxyOptions = {
     finished(exchange, isComplete) {
       finished.push({ exchange, isComplete })
     },
+    transferred() {},
     refused(info) {
       refused.push(info)
     },

@@ -3,7 +3,9 @@
 import http2, { constants, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
 import type net from 'node:net'
 import type { Exchange } from '../exchange.ts'
-import { type ConnectionFacts, type HandlerSlot, nextConnectionId } from '../http/connection.ts'
+import { ByteMeter } from '../http/byte-meter.ts'
+import { nextConnectionId } from '../http/connection-id.ts'
+import type { ConnectionFacts, HandlerSlot } from '../http/connection.ts'
 import type { Sweepable } from '../http/deadlines.ts'
 import { FloodGuard } from './flood-guard.ts'
 import {
@@ -35,6 +37,7 @@ export class Http2Connection implements StreamOwner, Sweepable {
   readonly #slot: HandlerSlot
   readonly #session: ServerHttp2Session
   readonly #socket: net.Socket
+  readonly #meter: ByteMeter
   readonly #headerBytesMax: number
   readonly #streams = new Set<ServerStream>()
   readonly #openedMs = performance.now()
@@ -57,6 +60,7 @@ export class Http2Connection implements StreamOwner, Sweepable {
     const { limits } = served.slot.current
     this.#headerBytesMax = headerBytesMaxOf(limits)
     this.#socket = socket
+    this.#meter = new ByteMeter(socket, isTls)
     // Before the handshake: a broken socket must not end the process.
     socket.on('error', () => {})
     const session = http2.performServerHandshake(socket, sessionOptions(limits))
@@ -107,7 +111,8 @@ export class Http2Connection implements StreamOwner, Sweepable {
     this.#owner.requestStarted()
   }
 
-  requestFinished(): void {
+  requestFinished({ place }: Exchange): void {
+    this.#meter.place = place
     this.#owner.requestFinished()
   }
 
@@ -168,6 +173,7 @@ export class Http2Connection implements StreamOwner, Sweepable {
   #closed(): void {
     if (this.#isClosed) return
     this.#isClosed = true
+    this.#meter.report(this.#slot.current)
     this.#owner.connectionClosed(this)
   }
 
@@ -175,6 +181,7 @@ export class Http2Connection implements StreamOwner, Sweepable {
 
   sweep(nowMs: number): void {
     const { limits } = this.#slot.current
+    this.#meter.report(this.#slot.current)
     for (const stream of this.#streams) stream.sweep(nowMs)
     if (this.#noticeMs !== undefined) {
       if (nowMs - this.#noticeMs >= GOAWAY_NOTICE_MS) this.#takeNoMore()

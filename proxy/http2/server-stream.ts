@@ -27,7 +27,7 @@ export interface StreamOwner {
   active(): void
   drain(): void
   requestStarted(): void
-  requestFinished(): void
+  requestFinished(exchange: Exchange): void
   /** The stream is gone; `isReset`: by a reset of either side. */
   streamClosed(stream: ServerStream, isReset: boolean): void
 }
@@ -371,7 +371,7 @@ export class ServerStream implements Connection, BodySource, BodySenderOwner {
     if (exchange === undefined) return
     this.#exchange = undefined
     exchange.responseBytes += this.#sentBytes
-    this.#owner.requestFinished()
+    this.#owner.requestFinished(exchange)
     this.#handler.finished(exchange, isComplete)
   }
 

@@ -47,6 +47,7 @@ export async function startProxy(upstreamPort: number, options: ProxyOptions = {
       else options.handle(exchange, respond, { client, target })
     },
     finished: (exchange, isComplete) => finished.push({ exchange, isComplete }),
+    transferred() {},
     refused: (info) => refused.push(info),
   }
   const server = createBindServer(handler)

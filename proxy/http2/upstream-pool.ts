@@ -3,6 +3,7 @@ import { isIP } from 'node:net'
 import { connectHttp2, type ConnectFailure } from '../grpc/connect.ts'
 import type { DeadlineWheel } from '../http/deadlines.ts'
 import type { UpstreamCall } from '../upstream/call.ts'
+import type { ConnectObserver } from '../upstream/connect-observer.ts'
 import type { DnsCache } from '../upstream/dns-cache.ts'
 import type { UpstreamTarget } from '../upstream/target.ts'
 import { UpstreamSession, type SessionOwner } from './upstream-session.ts'
@@ -11,6 +12,7 @@ import { UpstreamStream } from './upstream-stream.ts'
 export interface Http2PoolShared {
   readonly dns: DnsCache
   readonly wheel: DeadlineWheel
+  readonly connected?: ConnectObserver | undefined
 }
 
 /** 6400 streams to one address and worker. */

@@ -195,7 +195,7 @@ describe('createAccessLog', () => {
   it('adds the connection at level debug', () => {
     const lines: string[] = []
     createAccessLog({ format: 'text', write: (line) => lines.push(line), isVerbose: () => true }).log(exchangeOf())
-    expect(lines[0]).toContain('\trequest connection.id=7 gateway=')
+    expect(lines[0]).toMatch(/\trequest connection\.id=7 request\.id=[0-9a-f]{32} gateway=/)
   })
 
   it('logs refused requests', () => {

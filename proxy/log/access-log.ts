@@ -13,6 +13,7 @@ import {
 } from './fields.ts'
 import { createLineBuilder } from './line-builder.ts'
 import type { LogFormat } from './logger.ts'
+import { requestIdOf } from './request-id.ts'
 import { microsAt, nowMicros } from './timestamp.ts'
 
 /** The compiled `frontend.accessLog` policy of a place. Make it with `accessLogRule`. */
@@ -53,7 +54,7 @@ export function accessLogRule(
 export interface AccessLogOptions {
   readonly format: LogFormat
   readonly write: (line: string) => void
-  /** Adds `connection.id`: wanted at level debug only. */
+  /** Adds `connection.id` and `request.id`: wanted at level debug only. */
   readonly isVerbose?: () => boolean
 }
 
@@ -83,7 +84,10 @@ export function createAccessLog(options: AccessLogOptions): AccessLog {
     log(exchange, rule, endMs = performance.now()) {
       if (rule?.filter !== undefined && !rule.filter(exchange)) return
       line.begin(microsAt(endMs), rule?.dropped)
-      if (isVerbose()) line.number('connection.id', exchange.connection.id)
+      if (isVerbose()) {
+        line.number('connection.id', exchange.connection.id)
+        line.plain('request.id', requestIdOf(exchange))
+      }
       addPlaceOnce(exchange.place, rule?.dropped)
       addHttp(line, exchange)
       addOutcome(line, exchange, endMs - exchange.startMs)

@@ -1,7 +1,7 @@
 // The fields of one entry about a request, in the order of the data-plane supplement, section 6.3: the same for the
 // access log, its export and spans. Never gives header values.
 import { attributeFields } from '#api/cel/values/flattened.ts'
-import type { Exchange, ExchangePlace, LlmFacts, McpFacts } from '../exchange.ts'
+import type { A2aFacts, Exchange, ExchangePlace, LlmFacts, McpFacts } from '../exchange.ts'
 
 /** Takes fields in their order; undefined values are left out. */
 export interface FieldSink {
@@ -80,6 +80,7 @@ export function addOutcome(line: FieldSink, exchange: Exchange, durationMs: numb
   }
   if (exchange.attributes !== undefined) line.text('jwt.sub', subjectOf(exchange.attributes['jwt']))
   line.plain('protocol', exchange.backendProtocol)
+  if (exchange.a2a !== undefined) addA2a(line, exchange.a2a)
   if (exchange.mcp !== undefined) addMcp(line, exchange.mcp)
   if (exchange.llm !== undefined) addLlm(line, exchange.llm, durationMs)
   if (exchange.retryAttempt > 0) line.number('retry.attempt', exchange.retryAttempt)
@@ -92,6 +93,15 @@ export function addOutcome(line: FieldSink, exchange: Exchange, durationMs: numb
 function subjectOf(claims: unknown): string | undefined {
   if (typeof claims !== 'object' || claims === null || !('sub' in claims)) return undefined
   return typeof claims.sub === 'string' ? claims.sub : undefined
+}
+
+function addA2a(line: FieldSink, a2a: A2aFacts): void {
+  line.text('a2a.method', a2a.method)
+  line.plain('a2a.response.outcome', a2a.outcome)
+  line.number('a2a.response.error_code', a2a.errorCode)
+  line.text('a2a.result.kind', a2a.resultKind)
+  line.text('a2a.task.state', a2a.taskState)
+  line.text('a2a.context.id', a2a.contextId)
 }
 
 function addMcp(line: FieldSink, mcp: McpFacts): void {

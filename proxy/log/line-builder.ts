@@ -131,9 +131,10 @@ function addedJson(value: unknown): string {
   }
 }
 
-function jsonReplacer(_key: string, value: unknown): unknown {
+function jsonReplacer(this: Readonly<Record<string, unknown>>, key: string, value: unknown): unknown {
+  // Buffers have become something else by now.
+  const own = this[key]
+  if (own instanceof Uint8Array) return Buffer.from(own).toString('base64')
   if (typeof value === 'bigint') return Number(value)
-  if (value instanceof Map) return Object.fromEntries(value)
-  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64')
-  return value
+  return value instanceof Map ? Object.fromEntries(value) : value
 }

@@ -143,7 +143,7 @@ export const REFUSED = family({
 
 export const RETRIES = family({
   id: 9,
-  labels: ['backend', ...ROUTE_LABELS],
+  labels: EXCHANGE.labels,
   seriesMax: EXCHANGE_SERIES_MAX,
   metrics: [counter('gw_retries_total', 'Times a request was sent to a backend again')],
 })
@@ -177,8 +177,8 @@ export const DOWNSTREAM_BYTES = family({
   labels: ['bind', 'gateway', 'listener', 'protocol'],
   seriesMax: SMALL_SERIES_MAX,
   metrics: [
-    counter('gw_downstream_received_bytes_total', 'Bytes of clients that were passed on (protocols tcp and tls)'),
-    counter('gw_downstream_sent_bytes_total', 'Bytes that were passed on to clients (protocols tcp and tls)'),
+    counter('gw_downstream_received_bytes_total', 'Bytes that clients sent; inside TLS where it ends here'),
+    counter('gw_downstream_sent_bytes_total', 'Bytes that were sent to clients; inside TLS where it ends here'),
   ],
 })
 
@@ -190,6 +190,19 @@ export const OTLP = family({
     counter(
       'gw_otlp_records_total',
       'Spans and log records: exported, rejected or failed at the collector, or dropped for want of room',
+    ),
+  ],
+})
+
+export const UPSTREAM_CONNECT = family({
+  id: 14,
+  labels: ['transport'],
+  seriesMax: SMALL_SERIES_MAX,
+  metrics: [
+    histogram(
+      'gw_upstream_connect_duration_seconds',
+      'Time from opening a connection to a backend or service until it can be used, with TLS after its handshake',
+      CONNECT_SECONDS,
     ),
   ],
 })
@@ -210,6 +223,7 @@ export const FAMILIES: readonly Family[] = [
   TLS_FAILURE,
   DOWNSTREAM_BYTES,
   OTLP,
+  UPSTREAM_CONNECT,
 ]
 
 /** Values a worker sets about itself once a second. */
@@ -224,6 +238,8 @@ export const GAUGES = [
   'activeRequests',
   'overloadActive',
   'overloadShed',
+  'upstreamOpen',
+  'upstreamIdle',
 ] as const
 export type GaugeName = (typeof GAUGES)[number]
 

@@ -2,9 +2,11 @@
 // short scan, then adds to plain numbers. Builds strings only for a combination it has not met.
 import type { Reason } from '../errors.ts'
 import type { Exchange, ExchangePlace, LlmFacts } from '../exchange.ts'
+import type { TransferredBytes } from '../http/byte-meter.ts'
 import { millisPerOutputToken } from '../log/fields.ts'
 import type { HandshakeResult } from '../tcp/observer.ts'
 import type { OutboundCall } from '../trace/outbound.ts'
+import type { ConnectTransport } from '../upstream/connect-observer.ts'
 import { cutLabel, OVERFLOW_LABEL, type SeriesTable } from './buffer.ts'
 import type { Family } from './families.ts'
 import * as families from './families.ts'
@@ -101,9 +103,9 @@ export class Recorder {
     if (exchange.mcp?.methodName !== undefined) this.#mcp(exchange, series)
   }
 
-  #retries({ backendName, retryAttempt }: Exchange, series: PlaceSeries): void {
-    const labels = [backendName ?? UNKNOWN, ...series.routeLabels]
-    add(this.#values, this.#table.series(families.RETRIES, labels), retryAttempt)
+  #retries(exchange: Exchange, series: PlaceSeries): void {
+    const slot = this.#table.series(families.RETRIES, exchangeLabels(exchange, series))
+    add(this.#values, slot, exchange.retryAttempt)
   }
 
   refused(status: number): void {
@@ -129,9 +131,24 @@ export class Recorder {
     add(values, slot + BYTES_AT, responseBytes)
     const downstream = [...placeLabels(place), connection.isTls ? 'tls' : 'tcp']
     add(values, this.#table.series(families.CONNECTION, downstream), 1)
-    const bytes = this.#table.series(families.DOWNSTREAM_BYTES, downstream)
-    add(values, bytes, receivedBytes)
-    add(values, bytes + SENT_AT, responseBytes)
+    this.#bytes(downstream, receivedBytes, responseBytes)
+  }
+
+  /** What a connection that carries requests moved since it was asked last. */
+  transferred({ place, isTls, received, sent }: TransferredBytes): void {
+    this.#bytes([...placeLabels(place), isTls ? 'https' : 'http'], received, sent)
+  }
+
+  #bytes(labels: readonly string[], received: number, sent: number): void {
+    const slot = this.#table.series(families.DOWNSTREAM_BYTES, labels)
+    add(this.#values, slot, received)
+    add(this.#values, slot + SENT_AT, sent)
+  }
+
+  /** A connection to a backend or a service of a policy is open. */
+  connected(transport: ConnectTransport, durationMs: number): void {
+    const slot = this.#table.series(families.UPSTREAM_CONNECT, [transport])
+    observe(this.#values, slot, CONNECT_BOUNDS, durationMs / 1000)
   }
 
   /** Spans (`traces`) or log records that left the proxy, or did not. */
@@ -202,22 +219,14 @@ export class Recorder {
   #newEntry(series: PlaceSeries, exchange: Exchange, status: number): Entry {
     const { backendName: backend, backendProtocol: protocol, reason } = exchange
     const { method } = exchange.request
-    const backendLabel = backend ?? UNKNOWN
     const entry: Entry = {
       backend,
       protocol,
       method,
       status,
       reason,
-      slot: this.#table.series(families.EXCHANGE, [
-        backendLabel,
-        protocol ?? UNKNOWN,
-        METHODS.has(method) ? method : OTHER_METHOD,
-        status === 0 ? UNKNOWN : String(status),
-        reason,
-        ...series.routeLabels,
-      ]),
-      processingSlot: this.#table.series(families.PROCESSING, [backendLabel, ...series.routeLabels]),
+      slot: this.#table.series(families.EXCHANGE, exchangeLabels(exchange, series)),
+      processingSlot: this.#table.series(families.PROCESSING, [backend ?? UNKNOWN, ...series.routeLabels]),
       callSlot: this.#table.series(families.UPSTREAM_CALL, ['Primary', callSubtype(protocol)]),
     }
     // Unknown methods are any text a client likes: found by key, never kept.
@@ -257,6 +266,17 @@ export class Recorder {
     const labels = [mcp.methodName ?? UNKNOWN, mcp.kind ?? UNKNOWN, mcp.target ?? UNKNOWN, mcp.name ?? UNKNOWN]
     add(this.#values, this.#table.series(families.MCP, [...labels, ...series.routeLabels]), 1)
   }
+}
+
+function exchangeLabels({ backendName, backendProtocol, request, response, reason }: Exchange, series: PlaceSeries) {
+  return [
+    backendName ?? UNKNOWN,
+    backendProtocol ?? UNKNOWN,
+    METHODS.has(request.method) ? request.method : OTHER_METHOD,
+    response === undefined ? UNKNOWN : String(response.status),
+    reason,
+    ...series.routeLabels,
+  ]
 }
 
 /** Values may come from clients: those beyond the bound share one series. */

@@ -17,6 +17,7 @@ export function closingAfterResponse(handler: RequestHandler): RequestHandler {
       handler.handle(exchange, respond)
     },
     finished: (exchange, isComplete) => handler.finished(exchange, isComplete),
+    transferred: (bytes) => handler.transferred(bytes),
     refused: (info) => handler.refused(info),
   }
 }

@@ -37,12 +37,15 @@ export function createObserver({ recorder, accessLog, requestLogger, exportLogge
       const endMs = performance.now()
       if (!isComplete) exchange.errorDetail ??= 'the connection broke before the response was complete'
       exchange.isOver = true
+      exchange.endMs = endMs
       recorder.finished(exchange, endMs)
       if (accessLog !== undefined && requestLogger.isEnabled('info')) accessLog.log(exchange, rule, endMs)
       rule?.exporter?.log(exchange, endMs)
       if (exchange.span !== undefined) exchange.span.finish(exchange, endMs)
     },
     called: (call) => recorder.called(call),
+    connected: (transport, durationMs) => recorder.connected(transport, durationMs),
+    transferred: (bytes) => recorder.transferred(bytes),
     exported({ signal, result, count, detail }) {
       recorder.exported(signal, result, count)
       if (result !== 'exported') tellLoss({ signal, result, count, error: redactText(detail ?? '') })
@@ -60,6 +63,7 @@ export function createObserver({ recorder, accessLog, requestLogger, exportLogge
       const endMs = performance.now()
       recorder.connectionFinished(exchange, { endMs, receivedBytes })
       exchange.isOver = true
+      exchange.endMs = endMs
       if (accessLog !== undefined && requestLogger.isEnabled('info')) accessLog.connection(exchange, rule, endMs)
       rule?.exporter?.connection(exchange, endMs)
     },

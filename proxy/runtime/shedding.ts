@@ -22,6 +22,7 @@ export function shedding(handler: RequestHandler, shedder: LoadShedder): Request
       respond(exchange)
     },
     finished: (exchange, isComplete) => handler.finished(exchange, isComplete),
+    transferred: (bytes) => handler.transferred(bytes),
     refused: (info) => handler.refused(info),
   }
 }

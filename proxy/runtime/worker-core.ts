@@ -17,6 +17,7 @@ import { BindSet } from './bind-set.ts'
 import type { ConfigMessage, MainToWorker, WorkerSettings, WorkerToMain } from './messages.ts'
 import { createObserver } from './observer.ts'
 import { Pulse } from './pulse.ts'
+import type { ConnectionCounts } from '../upstream/client.ts'
 import type { WorkerParts } from './worker-parts.ts'
 
 const GAUGE_INTERVAL_MS = 1000
@@ -81,9 +82,10 @@ export class WorkerCore {
       requestLogger,
       exportLogger: this.#loggers.module('otlp'),
     })
-    this.#client = parts.createClient()
-    this.#grpc = parts.createGrpc()
-    this.#dynamic = parts.createDynamic?.(settings.dynamicForwardAllow)
+    const { connected } = this.#observer
+    this.#client = parts.createClient(connected)
+    this.#grpc = parts.createGrpc(connected)
+    this.#dynamic = parts.createDynamic?.(settings.dynamicForwardAllow, connected)
     this.#binds = new BindSet({
       createServer: parts.createServer,
       context: { observer: this.#observer, sessionKey: settings.sessionKey },
@@ -229,6 +231,13 @@ export class WorkerCore {
       table.setGauge('heapTotalBytes', heap.heapTotal)
       table.setGauge('openConnections', this.#binds.openConnections)
       table.setGauge('activeRequests', this.#binds.activeRequests)
+      const pools = [this.#client, ...(this.#dynamic === undefined ? [] : [this.#dynamic.client])]
+      const sum = (of: (pool: ConnectionCounts) => number): number => pools.reduce((all, pool) => all + of(pool), 0)
+      table.setGauge('upstreamOpen', sum(({ openConnections }) => openConnections) + this.#grpc.openSessions)
+      table.setGauge(
+        'upstreamIdle',
+        sum(({ idleConnections }) => idleConnections),
+      )
       const { isActive, shed } = this.#pulse.shedder
       table.setGauge('overloadActive', Number(isActive))
       table.setGauge('overloadShed', shed)

@@ -6,8 +6,9 @@ import type { ConnectionFacts } from '../http/connection.ts'
 import type { RateLimitBuffer, RateLimitStore } from '../policy/rate-limit-store.ts'
 import type { GrpcClient } from '../grpc/client.ts'
 import type { ConnectionObserver } from '../tcp/observer.ts'
+import type { ConnectObserver } from '../upstream/connect-observer.ts'
 import type { DynamicForwarding } from '../upstream/dynamic.ts'
-import type { UpstreamClient } from '../upstream/target.ts'
+import type { HttpUpstreamClient } from '../upstream/client.ts'
 
 /** The open port of one bind. */
 export interface BindServer {
@@ -39,9 +40,9 @@ export interface BindContext {
 export interface WorkerParts {
   readonly compileConfig: CompileConfig
   readonly createServer: (bind: CompiledBind, context: BindContext) => BindServer
-  readonly createClient: () => UpstreamClient
+  readonly createClient: (connected: ConnectObserver) => HttpUpstreamClient
   /** Absent: dynamic forward proxies are not served. */
-  readonly createDynamic?: (allowed: readonly string[]) => DynamicForwarding
-  readonly createGrpc: () => GrpcClient
+  readonly createDynamic?: (allowed: readonly string[], connected: ConnectObserver) => DynamicForwarding
+  readonly createGrpc: (connected: ConnectObserver) => GrpcClient
   readonly createRateLimits: (shared: RateLimitBuffer) => RateLimitStore
 }

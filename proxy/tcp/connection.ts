@@ -4,16 +4,21 @@ import { connectionVariables } from '../cel/variables.ts'
 import { useEndpoint } from '../backend/http.ts'
 import { type Connection, Exchange } from '../exchange.ts'
 import type { FailureCode } from '../errors.ts'
-import { type ConnectionFacts, nextConnectionId } from '../http/connection.ts'
+import { nextConnectionId } from '../http/connection-id.ts'
+import type { ConnectionFacts } from '../http/connection.ts'
 import type { Sweepable } from '../http/deadlines.ts'
 import { HeaderList } from '../http/headers.ts'
 import { HttpRequest } from '../http/message.ts'
+import { transportOf } from '../upstream/connect-observer.ts'
 import type { DnsCache } from '../upstream/dns-cache.ts'
 import type { Dial } from './dial.ts'
 import { dial } from './dial-tunnel.ts'
 import type { ConnectionObserver } from './observer.ts'
 import type { TcpPlan } from './plan.ts'
 import { type Splice, splice } from './splice.ts'
+
+/** CEL `backend.type` of what is no Service. */
+const TYPES = { Endpoints: 'static', Dynamic: 'dynamic' } as const
 
 /** A pair of connections without a byte either way for so long is taken to be dead. */
 export const IDLE_TIMEOUT_MS = 3_600_000
@@ -98,18 +103,22 @@ export class TcpConnection implements Sweepable {
       return
     }
     const { target } = backend
+    exchange.backendType = backend.name.startsWith('service/') ? 'service' : TYPES[target.kind]
     const endpoint = target.kind === 'Dynamic' ? target.pick(facts) : target.picker.pick()
     if (endpoint === undefined) {
       this.#fail('noHealthyBackends')
       return
     }
     useEndpoint(exchange, endpoint, undefined)
-    exchange.upstreamStartMs = performance.now()
+    const startMs = performance.now()
+    exchange.upstreamStartMs = startMs
     this.#dial = dial(endpoint.target, this.#options.dns, (outcome) => {
       if (this.#isOver) {
         if ('socket' in outcome) outcome.socket.destroy()
-      } else if ('socket' in outcome) this.#join(outcome.socket)
-      else {
+      } else if ('socket' in outcome) {
+        this.#options.observer.connected(transportOf(endpoint.target), performance.now() - startMs)
+        this.#join(outcome.socket)
+      } else {
         this.#hasDialFailed = true
         this.#fail(outcome.code, outcome.detail)
       }

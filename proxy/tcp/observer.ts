@@ -1,6 +1,7 @@
 // Where connections report what requests cannot: handshakes, and connections whose bytes are passed on.
 import type { Exchange, ExchangePlace } from '../exchange.ts'
 import type { AccessLogRule } from '../log/access-log.ts'
+import type { ConnectObserver } from '../upstream/connect-observer.ts'
 
 /** Metric label `protocol` of the downstream side. */
 export type DownstreamProtocol = 'http' | 'https' | 'tcp' | 'tls'
@@ -20,6 +21,8 @@ export interface FailedHandshake {
 }
 
 export interface ConnectionObserver {
+  /** To the backend. */
+  readonly connected: ConnectObserver
   handshakeFinished(result: HandshakeResult): void
   handshakeFailed(failure: FailedHandshake): void
   /** `exchange.responseBytes`: bytes sent to the client. */

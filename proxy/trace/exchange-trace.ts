@@ -9,12 +9,11 @@ import { variablesOf } from '../cel/variables.ts'
 import type { Exchange } from '../exchange.ts'
 import type { HeaderList } from '../http/headers.ts'
 import type { OutgoingBody } from '../http/body.ts'
-import { IncomingBody } from '../http/incoming-body.ts'
 import { Tunnel } from '../http/tunnel.ts'
 import { redactText } from '../log/redact.ts'
 import type { BackendPlan, LazyRoute, ListenerPlan, NamedFilter } from '../plan.ts'
 import { displayName, type PolicyLevel } from './policy-names.ts'
-import { BodyRecorder, recordedStream, type BodyRecord } from './recorded-body.ts'
+import { BodyRecorder, recordBody, type BodyRecord } from './recorded-body.ts'
 import { requestState, responseState, shown, upstreamState, type SentRequest } from './snapshot.ts'
 import { severityOf, type EventOptions, type Severity, type TraceMessage, type TraceWriter } from './trace-writer.ts'
 import { TracedChain } from './traced-chain.ts'
@@ -256,15 +255,7 @@ export class ExchangeTrace {
       this.#body(stage, record)
     })
     this.#recording.add(recorder)
-    if (body instanceof IncomingBody) {
-      body.observe(recorder)
-      return body
-    }
-    if (typeof body === 'object' && !Buffer.isBuffer(body)) return recordedStream(body, recorder)
-    const bytes = typeof body === 'string' ? Buffer.from(body) : body
-    recorder.seen(bytes, 0, bytes.length)
-    recorder.over()
-    return body
+    return recordBody(body, recorder)
   }
 
   #body(stage: string, { bytes, isTruncated }: BodyRecord): void {

@@ -1,6 +1,8 @@
 // A body that is copied, up to a limit, while it goes by. It is never gathered for the trace: whoever reads it sets
 // the pace.
-import type { BodyObserver } from '../http/incoming-body.ts'
+import type { OutgoingBody } from '../http/body.ts'
+import { type BodyObserver, IncomingBody } from '../http/incoming-body.ts'
+import { Tunnel } from '../http/tunnel.ts'
 
 export interface BodyRecord {
   /** At most the limit. */
@@ -38,6 +40,20 @@ export class BodyRecorder implements BodyObserver {
     done?.({ bytes: Buffer.concat(this.#chunks, this.#bytes), isTruncated: this.#isTruncated })
     this.#chunks.length = 0
   }
+}
+
+/** Copies a body for `recorder` while it goes by. @returns the body to use in its place: the same but for streams. */
+export function recordBody(body: OutgoingBody, recorder: BodyRecorder): OutgoingBody {
+  if (body === undefined || body instanceof Tunnel) return body
+  if (body instanceof IncomingBody) {
+    body.observe(recorder)
+    return body
+  }
+  if (typeof body === 'object' && !Buffer.isBuffer(body)) return recordedStream(body, recorder)
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body
+  recorder.seen(bytes, 0, bytes.length)
+  recorder.over()
+  return body
 }
 
 /** What a backend produces while it is read, such as a translated stream, with what its reader can ask of it. */

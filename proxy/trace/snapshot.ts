@@ -3,6 +3,7 @@ import { jsonText } from '#api/cel/values/json.ts'
 import { variablesOf } from '../cel/variables.ts'
 import type { Exchange } from '../exchange.ts'
 import type { HeaderList } from '../http/headers.ts'
+import { microsAt } from '../log/timestamp.ts'
 import type { Redactor } from './redactor.ts'
 
 /** What is sent, where it is not the request of the exchange itself. */
@@ -37,7 +38,7 @@ export function requestState(exchange: Exchange, redactor: Redactor, sent: SentR
       scheme: request.scheme,
       version: request.version,
       headers,
-      startTime: new Date(performance.timeOrigin + exchange.startMs).toISOString(),
+      startTime: new Date(microsAt(exchange.startMs) / 1000).toISOString(),
     },
     ...surroundings(exchange),
   }

@@ -3,6 +3,7 @@ import type { Exchange } from '../exchange.ts'
 import { DeadlineWheel, type Sweepable, Sweeper } from '../http/deadlines.ts'
 import { discardBody } from '../http/body-writer.ts'
 import { type CallFailure, ForwardCall, SendCall, type UpstreamCall } from './call.ts'
+import type { ConnectObserver } from './connect-observer.ts'
 import { DnsCache } from './dns-cache.ts'
 import { Http2Upstream } from '../http2/upstream.ts'
 import { wantsHttp2 } from '../http2/version.ts'
@@ -13,6 +14,7 @@ import type { UpstreamClient, UpstreamRequest, UpstreamResponse, UpstreamTarget 
 export interface UpstreamClientOptions {
   readonly limits?: Partial<PoolLimits>
   readonly dns?: DnsCache
+  readonly connected?: ConnectObserver | undefined
 }
 
 /**
@@ -28,7 +30,9 @@ export const DEFAULT_POOL_LIMITS: PoolLimits = {
 }
 
 /** Seam plus what the proxy's own start-up code and tests need. */
-export interface HttpUpstreamClient extends UpstreamClient {
+export interface HttpUpstreamClient extends UpstreamClient, ConnectionCounts {}
+
+export interface ConnectionCounts {
   readonly openConnections: number
   readonly idleConnections: number
 }
@@ -60,6 +64,7 @@ class Client implements HttpUpstreamClient, Sweepable {
       limits: { ...DEFAULT_POOL_LIMITS, ...options.limits },
       wheel: new DeadlineWheel(),
       dns: options.dns ?? new DnsCache(),
+      connected: options.connected,
       openConnections: 0,
     }
     this.#http2 = new Http2Upstream(this.#shared)

@@ -143,7 +143,7 @@ it('destinations at a time are bounded', async () => {
   const sockets: net.Socket[] = []
   silent.on('connection', (socket) => sockets.push(socket))
   const dns = new DnsCache((_host, done) => done(undefined, ['127.0.0.1']))
-  const { client } = dynamicForwarding([], dns)
+  const { client } = dynamicForwarding([], { dns })
   cleanup.push(() => {
     client.close()
     for (const socket of sockets) socket.destroy()

@@ -1,13 +1,14 @@
 // What dynamic forward proxies of one worker share: connections and names of their own, so that destinations that
 // clients choose never take the room of configured backends.
 import { type AddressGuard, addressGuard } from './address-guard.ts'
-import { createUpstreamClient } from './client.ts'
+import { createUpstreamClient, type HttpUpstreamClient } from './client.ts'
+import type { ConnectObserver } from './connect-observer.ts'
 import { DnsCache } from './dns-cache.ts'
 import { resolverLookup } from './resolver-lookup.ts'
-import type { TargetGuard, UpstreamClient } from './target.ts'
+import type { TargetGuard } from './target.ts'
 
 export interface DynamicForwarding {
-  readonly client: UpstreamClient
+  readonly client: HttpUpstreamClient
   readonly guard: TargetGuard
 }
 
@@ -22,8 +23,11 @@ const LIMITS = {
 /** `allowed`: see address-guard.ts. */
 export function dynamicForwarding(
   allowed: readonly string[],
-  dns = new DnsCache(resolverLookup()),
-  admits: AddressGuard = addressGuard(allowed),
+  {
+    dns = new DnsCache(resolverLookup()),
+    admits = addressGuard(allowed),
+    connected,
+  }: { readonly dns?: DnsCache; readonly admits?: AddressGuard; readonly connected?: ConnectObserver } = {},
 ): DynamicForwarding {
-  return { client: createUpstreamClient({ limits: LIMITS }), guard: { dns, admits } }
+  return { client: createUpstreamClient({ limits: LIMITS, connected }), guard: { dns, admits } }
 }

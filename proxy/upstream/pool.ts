@@ -8,6 +8,7 @@ import { Tunnel } from '../http/tunnel.ts'
 import { dialTunnel } from '../tcp/dial-tunnel.ts'
 import { identityOptions, upstreamContext } from '../tls/upstream-tls.ts'
 import { ForwardCall, type UpstreamCall } from './call.ts'
+import { type ConnectObserver, transportOf } from './connect-observer.ts'
 import { UpstreamConnection, type ConnectionPool } from './connection.ts'
 import type { DnsCache } from './dns-cache.ts'
 import { resolveTarget } from './resolve-target.ts'
@@ -30,6 +31,7 @@ export interface PoolShared {
   readonly limits: PoolLimits
   readonly wheel: DeadlineWheel
   readonly dns: DnsCache
+  readonly connected?: ConnectObserver | undefined
   openConnections: number
 }
 
@@ -109,8 +111,10 @@ export class TargetPool implements ConnectionPool {
     const alpn = upstreamTls && { ...upstreamTls, alpnProtocols: HTTP1 }
     this.#pending++
     this.#shared.openConnections++
+    const startMs = performance.now()
     dialTunnel({ ...this.#target, tunnel, tls: alpn }, this.#shared.dns, (outcome) => {
       if ('socket' in outcome) {
+        this.#tellConnected(startMs)
         this.#connected(call, Transport.ofSocket(outcome.socket, NOBODY))
         outcome.socket.resume()
       } else {
@@ -165,12 +169,14 @@ export class TargetPool implements ConnectionPool {
   #attempt(call: UpstreamCall, addresses: readonly string[], deadlineMs: number): void {
     const [address = '', ...others] = addresses
     if (call.isSettled) return
+    const startMs = performance.now()
     const connecting = new Connecting({
       call,
       wheel: this.#shared.wheel,
       deadlineMs,
       open: (user) => this.#openTransport(address, user),
       opened: (transport) => {
+        this.#tellConnected(startMs)
         this.#connected(call, transport)
       },
       failed: (detail) => {
@@ -188,6 +194,10 @@ export class TargetPool implements ConnectionPool {
     this.#pending++
     this.#shared.openConnections++
     connecting.begin()
+  }
+
+  #tellConnected(startMs: number): void {
+    this.#shared.connected?.(transportOf(this.#target), performance.now() - startMs)
   }
 
   #connected(call: UpstreamCall, transport: Transport): void {

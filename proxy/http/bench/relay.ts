@@ -38,6 +38,7 @@ const handler: RequestHandler = {
     client.forward(exchange, target, exchange.request.host, respond)
   },
   finished() {},
+  transferred() {},
   refused({ status, detail }) {
     console.error(status, detail)
   },

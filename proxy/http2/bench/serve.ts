@@ -19,6 +19,7 @@ const handler: RequestHandler = {
   limits: DEFAULT_LIMITS,
   handle: (exchange, respond) => client.forward(exchange, target, exchange.request.host, respond),
   finished() {},
+  transferred() {},
   refused() {},
 }
 await createBindServer(handler).listen({ host: '127.0.0.1', port: Number(port), reusePort: false })

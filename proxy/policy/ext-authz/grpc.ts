@@ -3,7 +3,6 @@
 import { create } from '@bufbuild/protobuf'
 import { timestampFromMs } from '@bufbuild/protobuf/wkt'
 import type { ExtAuthz, ExtAuthzGrpc } from '#api/ir/types.gen.ts'
-import { randomBytes } from 'node:crypto'
 import type { ServiceCaller } from '../../backend/service-caller.ts'
 import { AddressSchema, type Address } from '../../envoy/gen/envoy/config/core/v3/address.gen.ts'
 import { MetadataSchema, type HeaderValueOption, type Metadata } from '../../envoy/gen/envoy/config/core/v3/base.gen.ts'
@@ -15,6 +14,8 @@ import type {
 } from '../../envoy/gen/envoy/service/auth/v3/external_auth.gen.ts'
 import type { Exchange } from '../../exchange.ts'
 import { HeaderList } from '../../http/headers.ts'
+import { requestIdOf } from '../../log/request-id.ts'
+import { microsAt } from '../../log/timestamp.ts'
 import type { ChainEnvironment } from '../environment.ts'
 import { readsBody } from '../evaluate.ts'
 import type { Decision, HeaderAction, HeaderEdit } from './decision.ts'
@@ -31,8 +32,6 @@ import {
 
 const JWT_NAMESPACE = 'envoy.filters.http.jwt_authn'
 const PSEUDO = [':method', ':scheme', ':authority', ':path']
-/** version, trace id, parent, flags (W3C Trace Context). */
-const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}/
 const UTF_8 = new TextDecoder('utf-8', { fatal: true })
 
 interface Compiled {
@@ -80,9 +79,9 @@ export function checkRequestOf({ exchange, body }: Question, compiled: Compiled)
       },
       destination: { address: addressOf(connection.localAddress, connection.localPort) },
       request: {
-        time: timestampFromMs(Math.trunc(performance.timeOrigin + exchange.startMs)),
+        time: timestampFromMs(Math.trunc(microsAt(exchange.startMs) / 1000)),
         http: {
-          id: idOf(request.headers),
+          id: requestIdOf(exchange),
           method: request.method,
           headers: headersOf(exchange, compiled.allowed),
           path: textOfField(request.pathAndQuery),
@@ -103,11 +102,6 @@ function addressOf(address: string, port: number): Address {
   return create(AddressSchema, {
     address: { case: 'socketAddress', value: { address, portSpecifier: { case: 'portValue', value: port } } },
   })
-}
-
-function idOf(headers: HeaderList): string {
-  const traceparent = headers.get('traceparent')
-  return (traceparent && TRACEPARENT.exec(traceparent)?.[1]) ?? randomBytes(16).toString('hex')
 }
 
 /** Repeated fields become one (RFC 9110 section 5.3; cookies: RFC 9113 section 8.2.3). */

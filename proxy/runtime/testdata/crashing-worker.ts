@@ -54,6 +54,7 @@ function crashing(handler: RequestHandler): RequestHandler {
       } else handler.handle(exchange, respond)
     },
     finished: (exchange, isComplete) => handler.finished(exchange, isComplete),
+    transferred() {},
     refused: (info) => handler.refused(info),
   }
 }

@@ -8,7 +8,17 @@ export const agent: RequestListener = (request, response) => {
     response.end(JSON.stringify({ name: 'echo agent', url, supportedInterfaces: [{ url: `${url}a2a/v1` }] }))
     return
   }
-  request.resume().on('end', () => {
-    response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result: { kind: 'message', path: request.url } }))
+  const chunks: Buffer[] = []
+  request.on('data', (chunk: Buffer) => chunks.push(chunk))
+  request.on('end', () => {
+    const message: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'))
+    response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, ...answerTo(message, request.url) }))
   })
+}
+
+/** A finished task; there are no others to ask for. */
+function answerTo(message: unknown, path: string | undefined): object {
+  const { method, params } = message as { method: string; params?: { contextId?: string } } // of these tests
+  if (method !== 'message/send') return { error: { code: -32_001, message: 'no such task' } }
+  return { result: { kind: 'task', id: 't', path, contextId: params?.contextId, status: { state: 'completed' } } }
 }

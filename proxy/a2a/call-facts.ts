@@ -1,0 +1,87 @@
+// What the log says about a call of an agent: its JSON-RPC method, and how the agent answered (data-plane supplement
+// section 4.8). Copies bodies while they go by, up to the buffer limit; changes and delays nothing.
+import type { A2aFacts, Exchange } from '../exchange.ts'
+import { BodyRecorder, recordBody } from '../trace/recorded-body.ts'
+
+const UNKNOWN = 'unknown'
+
+/** Before the call: learns the method from the request. Agents are called with POST and JSON, anything else is none. */
+export function observeCall(exchange: Exchange, bytesMax: number): A2aFacts | undefined {
+  const { request } = exchange
+  if (request.method !== 'POST' || !isJson(request.headers.get('content-type'))) return undefined
+  const facts: A2aFacts = {
+    method: UNKNOWN,
+    outcome: undefined,
+    errorCode: undefined,
+    resultKind: undefined,
+    taskState: undefined,
+    contextId: undefined,
+  }
+  exchange.a2a = facts
+  const recorder = new BodyRecorder(bytesMax, ({ bytes, isTruncated }) => {
+    const method = isTruncated ? undefined : objectIn(bytes)?.['method']
+    if (typeof method === 'string' && method !== '') facts.method = method
+  })
+  // A request's body is bytes, or arrives on a connection; neither is replaced.
+  recordBody(request.body, recorder)
+  return facts
+}
+
+/** After the call: learns the outcome from an answer that is JSON. */
+export function observeAnswer({ response }: Exchange, facts: A2aFacts, bytesMax: number): void {
+  if (response === undefined || response.isLocal) return
+  if (!isJson(response.headers.get('content-type')) || response.headers.has('content-encoding')) return
+  const recorder = new BodyRecorder(bytesMax, ({ bytes, isTruncated }) => {
+    if (!isTruncated) learn(facts, objectIn(bytes))
+  })
+  response.body = recordBody(response.body, recorder)
+}
+
+type Members = Readonly<Record<string, unknown>>
+
+function learn(facts: A2aFacts, answer: Members | undefined): void {
+  const error = membersOf(answer?.['error'])
+  const result = membersOf(answer?.['result'])
+  facts.outcome = error === undefined ? (result === undefined ? UNKNOWN : 'success') : 'error'
+  const code = error?.['code']
+  if (typeof code === 'number') facts.errorCode = code
+  if (error !== undefined || result === undefined) return
+  const { kind, object } = resultIn(result)
+  const status = membersOf(object['status'])
+  facts.resultKind = kind
+  facts.taskState = status && textIn(status, 'state')
+  facts.contextId = textIn(object, 'contextId')
+}
+
+/** Version 0.3 has the object with its kind, version 1.0 the object under the name of its kind. */
+function resultIn(result: Members): { readonly kind: string | undefined; readonly object: Members } {
+  const kind = textIn(result, 'kind')
+  if (kind !== undefined) return { kind, object: result }
+  for (const name of ['task', 'message']) {
+    const object = membersOf(result[name])
+    if (object !== undefined) return { kind: name, object }
+  }
+  return { kind: undefined, object: result }
+}
+
+function isJson(contentType: string | undefined): boolean {
+  return contentType !== undefined && /^application\/json\s*(?:;|$)/i.test(contentType)
+}
+
+function objectIn(bytes: Buffer): Members | undefined {
+  try {
+    return membersOf(JSON.parse(bytes.toString('utf8')))
+  } catch {
+    return undefined
+  }
+}
+
+function membersOf(value: unknown): Members | undefined {
+  // Null was just excluded: what is left has members, if only an array's.
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : undefined
+}
+
+function textIn(members: Members, name: string): string | undefined {
+  const value = members[name]
+  return typeof value === 'string' ? value : undefined
+}

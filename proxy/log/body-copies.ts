@@ -1,0 +1,24 @@
+// What is left of bodies for expressions when the bodies themselves have gone by: their beginnings, up to a limit. Only
+// for listeners and routes with an expression that reads a body.
+import type { OutgoingBody } from '../http/body.ts'
+import { BodyRecorder, recordBody } from '../trace/recorded-body.ts'
+
+export class BodyCopies {
+  request: Buffer | undefined = undefined
+  response: Buffer | undefined = undefined
+  readonly #recorders: BodyRecorder[] = []
+
+  /** Copies while the body goes by. @returns the body to use in its place. */
+  record(side: 'request' | 'response', body: OutgoingBody, bytesMax: number): OutgoingBody {
+    const recorder = new BodyRecorder(bytesMax, ({ bytes }) => {
+      this[side] = bytes
+    })
+    this.#recorders.push(recorder)
+    return recordBody(body, recorder)
+  }
+
+  /** Nothing follows. */
+  over(): void {
+    for (const recorder of this.#recorders) recorder.over()
+  }
+}

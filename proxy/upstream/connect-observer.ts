@@ -1,0 +1,9 @@
+// Who learns how long connections to backends and services take to open.
+export type ConnectTransport = 'plaintext' | 'tls'
+
+/** `durationMs`: until the connection can be used; with TLS after its handshake, through a proxy with all of that. */
+export type ConnectObserver = (transport: ConnectTransport, durationMs: number) => void
+
+export function transportOf(target: { readonly tls?: unknown }): ConnectTransport {
+  return target.tls === undefined ? 'plaintext' : 'tls'
+}

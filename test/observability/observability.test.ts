@@ -1,0 +1,171 @@
+// Metrics, fields of the access log and variables of expressions: the lists of the specification against what a real
+// proxy shows of real requests.
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { entryOf, startEverything, type Everything } from './everything.ts'
+import { FIELDS, type Shown } from './expected-fields.ts'
+import { OWN, SPECIFIED, WAITING, type ExpectedMetric } from './expected-metrics.ts'
+import { VARIABLES } from './expected-variables.ts'
+import { until } from '#test/wait.ts'
+import { sendAll } from './requests.ts'
+import { scraped } from './scrape.ts'
+
+const DEADLINE_MS = 20_000
+
+/** Metrics whose series exist only after something went wrong. */
+const MAY_BE_NONE: Readonly<Record<string, true>> = {
+  gw_refused_requests_total: true,
+  gw_tls_handshake_failures_total: true,
+}
+
+let all: Everything
+
+/** Names of the fields that hold variables: the expression itself. */
+const added = VARIABLES.map(([expression]) => ({ name: `cel:${expression}`, expression }))
+
+beforeAll(async () => {
+  all = await startEverything({ fields: added })
+  await sendAll(all)
+}, 60_000)
+
+afterAll(() => all.stop())
+
+async function shownIn(where: Shown): Promise<Readonly<Record<string, unknown>>> {
+  return entryOf(all, `?seen=${where}`)
+}
+
+function sorted({ labels, ...rest }: ExpectedMetric): ExpectedMetric {
+  return { ...rest, labels: [...labels].sort() }
+}
+
+describe('metrics', () => {
+  let metrics: ReadonlyMap<string, ExpectedMetric>
+
+  // Bytes of connections are counted a second later than their requests.
+  beforeAll(() =>
+    until('every metric has a series', async () => {
+      metrics = scraped(await all.metrics())
+      return Object.keys({ ...SPECIFIED, ...OWN }).every((name) => metrics.has(name) || name in MAY_BE_NONE)
+    }),
+  )
+
+  it.each(Object.entries({ ...SPECIFIED, ...OWN }).filter(([name]) => !(name in MAY_BE_NONE)))('%s', (name, wanted) => {
+    expect(metrics.get(name)).toEqual(sorted(wanted))
+  })
+
+  it('shows no other', () => {
+    const known = new Set([...Object.keys(SPECIFIED), ...Object.keys(OWN)])
+    expect([...metrics.keys()].filter((name) => !known.has(name))).toEqual([])
+    expect(Object.keys(WAITING).filter((name) => metrics.has(name))).toEqual([])
+  })
+
+  it('counts connections to backends by what they speak', async () => {
+    const text = await all.metrics()
+    expect(text).toMatch(/gw_upstream_connect_duration_seconds_count\{transport="plaintext"\} [1-9]/)
+    expect(text).toMatch(/gw_upstream_connect_duration_seconds_count\{transport="tls"\} [1-9]/)
+  })
+
+  it.each(['http', 'https', 'tcp'])('counts bytes of %s', async (protocol) => {
+    await vi.waitFor(
+      async () => {
+        const text = await all.metrics()
+        const amount = (direction: string): number => {
+          const lines = text
+            .split('\n')
+            .filter((one) => one.startsWith(`gw_downstream_${direction}_bytes_total{`))
+            .filter((one) => one.includes('gateway="default/edge"') && one.includes(`protocol="${protocol}"`))
+          return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
+        }
+        expect(amount('received')).toBeGreaterThan(40)
+        expect(amount('sent')).toBeGreaterThan(40)
+      },
+      { timeout: DEADLINE_MS },
+    )
+  })
+
+  it('is as well in the format of OpenMetrics', async () => {
+    const text = await all.metrics('application/openmetrics-text')
+    expect(text).toContain('# TYPE gw_requests counter\n')
+    expect(text.endsWith('# EOF\n')).toBe(true)
+  })
+})
+
+describe('fields of the access log', () => {
+  const seen = FIELDS.flatMap(([name, place]) => ('in' in place ? [[name, place.in] as const] : []))
+
+  it.each(seen)('%s', async (name, where) => {
+    expect((await shownIn(where))[name]).toBeDefined()
+  })
+
+  it('are in the order of the list, and no others', async () => {
+    const order = FIELDS.map(([name]) => name)
+    for (const [, where] of seen) {
+      const names = Object.keys(await shownIn(where)).filter((name) => !name.startsWith('cel:'))
+      const own = names.filter((name) => !['level', 'time', 'scope'].includes(name))
+      expect(own).toEqual(order.filter((name) => own.includes(name)))
+    }
+  })
+
+  it('say what a connection was whose bytes were passed on', async () => {
+    const entry = await vi.waitFor(
+      () => {
+        const found = all.log().find(({ protocol }) => protocol === 'tcp')
+        if (found === undefined) throw new Error('no entry')
+        return found
+      },
+      { timeout: DEADLINE_MS },
+    )
+    expect(entry).toMatchObject({ gateway: 'default/edge', listener: 'tcp', route: 'default/raw' })
+    expect(entry).not.toHaveProperty('http.method')
+  })
+
+  it('give one request one id', async () => {
+    const entry = await shownIn('sampled')
+    expect(entry['request.id']).toBe(entry['trace.id'])
+    expect((await shownIn('echo'))['request.id']).toMatch(/^[0-9a-f]{32}$/)
+  })
+
+  it('tell what an agent did', async () => {
+    expect(await shownIn('agent')).toMatchObject({
+      'a2a.method': 'message/send',
+      'a2a.response.outcome': 'success',
+      'a2a.result.kind': 'task',
+      'a2a.task.state': 'completed',
+      'a2a.context.id': 'c-1',
+    })
+    expect(await shownIn('agentError')).toMatchObject({
+      'a2a.method': 'tasks/get',
+      'a2a.response.outcome': 'error',
+      'a2a.response.error_code': -32001,
+    })
+  })
+})
+
+describe('variables of expressions', () => {
+  it.each(VARIABLES.flatMap(([name, place]) => ('in' in place ? [[name, place.in] as const] : [])))(
+    '%s',
+    async (name, where) => {
+      expect((await shownIn(where))[`cel:${name}`]).toBeDefined()
+    },
+  )
+
+  it('that wait for something are not there yet', async () => {
+    const waiting = VARIABLES.filter(([, place]) => 'waitsFor' in place && !place.waitsFor.startsWith('nothing'))
+    for (const where of ['stream', 'tool'] as const) {
+      const entry = await shownIn(where)
+      expect(waiting.map(([name]) => name).filter((name) => `cel:${name}` in entry)).toEqual([])
+    }
+  })
+
+  it('have the values of the request', async () => {
+    const [echo, agent] = [await shownIn('echo'), await shownIn('agent')]
+    expect(echo).toMatchObject({
+      'cel:backend.type': 'static',
+      'cel:response.code': 200,
+      'cel:proxy.route.rule': 'echo',
+    })
+    expect(JSON.parse(String(agent['cel:string(request.body)']))).toMatchObject({ method: 'message/send' })
+    expect(JSON.parse(String(echo['cel:string(response.body)']))).toMatchObject({ server: 'echo' })
+    const time = (name: string): number => Date.parse(String(echo[`cel:request.${name}`]))
+    expect(time('endTime')).toBeGreaterThanOrEqual(time('startTime'))
+  })
+})
