@@ -10,6 +10,7 @@ import { HttpResponse } from './http/message.ts'
 import type { BodyCopies } from './log/body-copies.ts'
 import type { BackendType, Flow } from './plan.ts'
 import type { CompiledHealth } from './backend/health.ts'
+import type { PickedEndpoints } from './backend/picked-endpoints.ts'
 import type { EndpointState } from './backend/endpoint-store.ts'
 import type { Replay } from './policy/replay.ts'
 import type { CompiledRetry } from './policy/retry.ts'
@@ -127,6 +128,8 @@ export class Exchange {
   endpoint: string | undefined = undefined
   /** Settled by the pipeline when the response is over, or the try. */
   usedEndpoint: UsedEndpoint | undefined = undefined
+  /** What an endpoint picker wants; undefined: none was asked. */
+  picked: PickedEndpoints | undefined = undefined
   /** Health policy of `usedEndpoint`. */
   health: CompiledHealth | undefined = undefined
   /** Status as the backend gave it; 0: there was no answer. Response filters may change that of the response. */

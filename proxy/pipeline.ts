@@ -56,6 +56,7 @@ export function pipeline({
     finished(exchange, isComplete) {
       endEndpoint(exchange, isComplete)
       exchange.bodies?.over()
+      if (exchange.picked !== undefined) exchange.picked.close()
       finishPolicies(exchange)
       observer.finished(exchange, isComplete, exchange.flow?.listener.accessLog)
       if (exchange.trace !== undefined) exchange.trace.finished(exchange, isComplete)

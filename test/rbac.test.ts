@@ -14,7 +14,7 @@ interface Rule {
   readonly resourceNames?: readonly string[]
 }
 
-const FOLDER = join(import.meta.dirname, '../config/rbac')
+const FOLDER = join(import.meta.dirname, '../config')
 
 function rulesOf(file: string): readonly Rule[] {
   return (parse(readFileSync(join(FOLDER, file), 'utf8')) as { rules: Rule[] }).rules // a Role
@@ -31,18 +31,29 @@ function rights(rules: readonly Rule[]): Set<string> {
   )
 }
 
-const inNamespaces = rights(rulesOf('cluster-role.yaml'))
-const outside = rights(rulesOf('cluster-scope-role.yaml'))
-const own = rights(rulesOf('role.yaml'))
+const inNamespaces = rights(rulesOf('rbac/cluster-role.yaml'))
+const outside = rights(rulesOf('rbac/cluster-scope-role.yaml'))
+const own = rights(rulesOf('rbac/role.yaml'))
+const inference = rights(rulesOf('components/inference/cluster-role.yaml'))
+/** Read only where InferencePools are enabled. */
+const INFERENCE = new Set<Resource>([TRANSLATED.Pod, TRANSLATED.InferencePool])
 const known: readonly Resource[] = [...Object.values(TRANSLATED), ...Object.values(DEPLOYED), LEASES, EVENTS]
 const nameOf = ({ group, plural }: Resource): string => `${group}/${plural}`
 
 describe('rights of the controller', () => {
   it('may watch every kind it reads', () => {
     for (const resource of [...Object.values(TRANSLATED), ...Object.values(DEPLOYED)]) {
-      const granted = resource.isNamespaced ? inNamespaces : outside
+      const granted = INFERENCE.has(resource) ? inference : resource.isNamespaced ? inNamespaces : outside
       for (const verb of ['get', 'list', 'watch']) expect(granted).toContain(`${nameOf(resource)} ${verb}`)
     }
+  })
+
+  it('sees Pods and InferencePools only where they are enabled, and writes nothing but statuses there', () => {
+    expect([...inNamespaces, ...outside].filter((right) => /\/(pods|inferencepools)/.test(right))).toEqual([])
+    const writes = [...inference].filter((right) => !/ (get|list|watch)$/.test(right))
+    expect(writes.map((right) => right.split(' ')[0])).toEqual(
+      Array(2).fill('inference.networking.k8s.io/inferencepools/status'),
+    )
   })
 
   it('may write what it deploys, and prune what it may prune', () => {
@@ -63,7 +74,7 @@ describe('rights of the controller', () => {
 
   it('has no right on a kind it does not know, none on everything, and cannot change what users write', () => {
     const names = new Set(known.map(nameOf))
-    const all = [...inNamespaces, ...outside, ...own]
+    const all = [...inNamespaces, ...outside, ...own, ...inference]
     const unknown = all.filter((right) => !names.has(right.split(' ')[0]?.replace(/\/status$/, '') ?? ''))
     expect(unknown).toEqual([])
     expect(all.filter((right) => right.includes('*'))).toEqual([])

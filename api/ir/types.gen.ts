@@ -210,6 +210,7 @@ export interface InvalidReference {
 export interface BackendPayload {
   deny?: Deny
   ai?: AIPolicy
+  inferenceRouting?: InferenceRouting
   extAuthz?: ExtAuthz
   auth?: BackendAuth
   tls?: BackendTLS
@@ -278,6 +279,16 @@ export interface PromptEnrichment {
 export interface PromptMessage {
   role: string
   content: string
+}
+/**
+ * An endpoint picker, which speaks `envoy.service.ext_proc.v3.ExternalProcessor`, names the endpoint of each request, in order of preference, by the endpoint picker protocol of the Gateway API Inference Extension. Only endpoints of the service that the policy is attached to are used.
+ */
+export interface InferenceRouting {
+  picker: BackendReference
+  /**
+   * A picker that fails or names no endpoint of the service: FailOpen balances as without one.
+   */
+  failureMode: 'FailClosed' | 'FailOpen'
 }
 /**
  * Asks an authorization service about each request. Exactly one of `grpc` and `http`. A service that cannot be reached, also because the reference names nothing, leaves the decision to `failureMode`.

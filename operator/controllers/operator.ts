@@ -88,8 +88,15 @@ const leadForEver = Effect.fnUntraced(function* (world: World, times: LeaseTimes
 })
 
 function translateSettings(settings: OperatorSettings) {
-  const { controllerName, className, clusterDomain, namespace, areModelsEnabled } = settings
-  return { controllerName, className, clusterDomain, controllerNamespace: namespace, areModelsEnabled }
+  const { controllerName, className, clusterDomain, namespace, areModelsEnabled, areInferencePoolsEnabled } = settings
+  return {
+    controllerName,
+    className,
+    clusterDomain,
+    controllerNamespace: namespace,
+    areModelsEnabled,
+    areInferencePoolsEnabled,
+  }
 }
 
 function describe({ cache, translation, listener }: World): unknown {

@@ -16,6 +16,7 @@ export interface OperatorSettings {
   readonly clusterDomain: string
   readonly areModelsEnabled: boolean
   readonly areExperimentalKindsEnabled: boolean
+  readonly areInferencePoolsEnabled: boolean
   readonly isLeaderElectionEnabled: boolean
   /** Namespace of the operator itself. */
   readonly namespace: string
@@ -65,6 +66,7 @@ export function resolveOperatorSettings(
     clusterDomain: reader.matching('CLUSTER_DOMAIN', NAME, 'cluster.local'),
     areModelsEnabled: reader.flag('ENABLE_MODELS', false),
     areExperimentalKindsEnabled: isExperimental,
+    areInferencePoolsEnabled: reader.flag('ENABLE_INFER_EXT', false),
     isLeaderElectionEnabled: !reader.flag('DISABLE_LEADER_ELECTION', false),
     namespace: environment['POD_NAMESPACE'] ?? 'gw-system',
     identity: environment['POD_NAME'] ?? hostName,

@@ -23,6 +23,8 @@ export const DELIVERED_SECRET = 'delivered Secret'
 export const ACKNOWLEDGEMENTS = 'acknowledgements'
 
 const EXPERIMENTAL: ReadonlySet<string> = new Set(['TCPRoute', 'TLSRoute', 'ListenerSet'])
+/** Pods are members of pools, and of no use otherwise. */
+const INFERENCE: ReadonlySet<string> = new Set(['InferencePool', 'Pod'])
 const MANAGED = 'app.kubernetes.io/managed-by=gw'
 const IS_DELIVERED = `${DELIVERY_LABEL},${DELIVERY_LABEL}!=acknowledgements`
 
@@ -30,6 +32,7 @@ function sourcesOf(settings: OperatorSettings): Source[] {
   const isOurs = `!${DELIVERY_LABEL}`
   const users = Object.values(TRANSLATED)
     .filter(({ kind }) => kind !== 'GwModel' || settings.areModelsEnabled)
+    .filter(({ kind }) => !INFERENCE.has(kind) || settings.areInferencePoolsEnabled)
     .filter(({ kind }) => !EXPERIMENTAL.has(kind) || settings.areExperimentalKindsEnabled)
     .map((resource) => {
       const hasDeliveries = resource.kind === 'ConfigMap' || resource.kind === 'Secret'

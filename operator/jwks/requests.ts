@@ -30,7 +30,7 @@ export function jwksRequests(
 ): readonly OwnedRequest[] {
   const services = serviceLookup(snapshot, settings.clusterDomain)
   const scope: PolicyScope = {
-    references: { snapshot, services, isPermitted: () => true },
+    references: { snapshot, services, pools: undefined, isPermitted: () => true },
     keySets: () => undefined,
   }
   const byKey = new Map<string, { readonly request: JwksRequest; ttlMs: number }>()

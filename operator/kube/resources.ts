@@ -32,6 +32,8 @@ export const TRANSLATED = {
   Secret: resource('', 'v1', 'secrets', 'Secret'),
   ConfigMap: resource('', 'v1', 'configmaps', 'ConfigMap'),
   EndpointSlice: resource('discovery.k8s.io', 'v1', 'endpointslices', 'EndpointSlice'),
+  Pod: resource('', 'v1', 'pods', 'Pod'),
+  InferencePool: resource('inference.networking.k8s.io', 'v1', 'inferencepools', 'InferencePool'),
   GwBackend: resource(GW, 'v1alpha1', 'gwbackends', 'GwBackend'),
   GwPolicy: resource(GW, 'v1alpha1', 'gwpolicies', 'GwPolicy'),
   GwModel: resource(GW, 'v1alpha1', 'gwmodels', 'GwModel'),

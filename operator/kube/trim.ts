@@ -63,6 +63,8 @@ function partOf(kind: string, object: Json): Json {
       return base
     case 'Service':
       return { ...base, spec: pick(object['spec'], SERVICE_SPEC), status: pick(object['status'], ['loadBalancer']) }
+    case 'Pod':
+      return { ...base, spec: pick(object['spec'], ['nodeName']), status: pick(object['status'], POD_STATUS) }
     case 'Deployment':
     case 'DaemonSet':
       return { ...base, spec: object['spec'], status: pick(object['status'], WORKLOAD_STATUS) }
@@ -74,6 +76,7 @@ function partOf(kind: string, object: Json): Json {
 }
 
 const SERVICE_SPEC = ['type', 'clusterIP', 'clusterIPs', 'ports', 'selector', 'loadBalancerIP', 'externalName']
+const POD_STATUS = ['phase', 'podIP', 'podIPs', 'conditions']
 const WORKLOAD_STATUS = ['replicas', 'readyReplicas', 'desiredNumberScheduled', 'observedGeneration']
 
 function pick(value: unknown, names: readonly string[]): Json {

@@ -25,6 +25,7 @@ const OPTIONS = [
   'controllerNamespace',
   'backendRefGrantMode',
   'models',
+  'pools',
   'schema',
 ]
 
@@ -49,6 +50,7 @@ describe('goldens', () => {
       controllerNamespace: options.get('controllerNamespace') ?? 'gw-system',
       backendRefGrantMode: grantMode(options.get('backendRefGrantMode')),
       areModelsEnabled: options.get('models') !== 'off',
+      areInferencePoolsEnabled: options.get('pools') !== 'off',
     })
     expect([...translation.perGateway.values()].flatMap(contractProblems)).toEqual([])
     const hasClass = objects.some(({ kind }, index) => kind === 'GatewayClass' && documents.includes(objects[index]))

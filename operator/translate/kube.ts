@@ -71,3 +71,16 @@ export interface ConfigMap extends KubeObject {
   readonly kind: 'ConfigMap'
   readonly data?: Readonly<Record<string, string>>
 }
+
+/** Only members of InferencePools are asked for. */
+export interface Pod extends KubeObject {
+  readonly apiVersion: 'v1'
+  readonly kind: 'Pod'
+  readonly spec?: { readonly nodeName?: string }
+  readonly status?: {
+    readonly phase?: string
+    readonly podIP?: string
+    readonly podIPs?: ReadonlyArray<{ readonly ip: string }>
+    readonly conditions?: ReadonlyArray<{ readonly type: string; readonly status: string }>
+  }
+}

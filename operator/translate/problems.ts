@@ -18,6 +18,7 @@ export function collectProblems(results: StageResults): ObjectProblem[] {
     ...modelProblems(results),
     ...policyProblems(results),
     ...backendTlsProblems(results),
+    ...poolProblems(results),
   ]
   return sortedBy(problems, ({ object, path }) => `${object.kind}/${nameKey(object.namespace, object.name)}/${path}`)
 }
@@ -133,4 +134,20 @@ function policyProblems({ policies }: StageResults): ObjectProblem[] {
       })),
     ]
   })
+}
+
+function poolProblems({ pools }: StageResults): ObjectProblem[] {
+  return pools.flatMap(({ pool, fault }) =>
+    fault === undefined
+      ? []
+      : [
+          {
+            path: 'spec.endpointPickerRef',
+            reason: 'InvalidExtensionRef',
+            message: fault,
+            severity: 'error' as const,
+            object: refOf(pool),
+          },
+        ],
+  )
 }

@@ -2,7 +2,9 @@
 // never a missing one.
 import type { BackendReference, InvalidReference } from '#api/ir/types.gen.ts'
 import type { IsPermitted } from './grants.ts'
-import { CORE_GROUP, GW_GROUP } from './groups.ts'
+import { CORE_GROUP, GW_GROUP, INFERENCE_GROUP } from './groups.ts'
+import { type PoolLookup, POOLS_ARE_OFF } from './inference/pool-lookup.ts'
+import { firstPort } from './inference/rendered-pools.ts'
 import type { Service } from './kube.ts'
 import { nameKey } from './object-ref.ts'
 import type { Services } from './service/services.ts'
@@ -11,6 +13,8 @@ import type { Snapshot } from './snapshot.ts'
 export interface ReferenceScope {
   readonly snapshot: Snapshot
   readonly services: Services
+  /** undefined: InferencePools are not read. */
+  readonly pools: PoolLookup | undefined
   readonly isPermitted: IsPermitted
 }
 
@@ -40,9 +44,9 @@ export function resolveReference(
   scope: ReferenceScope,
 ): ResolvedReference {
   const { group = CORE_GROUP, kind = 'Service', name, namespace = from.namespace } = ref
-  const isService = group === CORE_GROUP && kind === 'Service'
-  const isBackend = group === GW_GROUP && kind === 'GwBackend'
-  if (!isService && !isBackend) {
+  const resolve = RESOLVERS.get(`${group}/${kind}`)
+  if (resolve === resolvePool && scope.pools === undefined) return invalid('InvalidKind', POOLS_ARE_OFF)
+  if (resolve === undefined) {
     return invalid('InvalidKind', `referencing unsupported backendRef: group ${JSON.stringify(group)} kind ${kind}`)
   }
   if (!scope.isPermitted({ from, to: { group, kind, namespace, name } })) {
@@ -52,10 +56,25 @@ export function resolveReference(
       `backendRef ${target} not accessible to a ${from.kind} in namespace ${from.namespace}; add a ReferenceGrant`,
     )
   }
-  return isService ? resolveService({ name, namespace, port: ref.port }, scope) : resolveBackend(namespace, name, scope)
+  return resolve({ name, namespace, port: ref.port }, scope)
 }
 
-function resolveBackend(namespace: string, name: string, { snapshot }: ReferenceScope): ResolvedReference {
+type Resolver = (target: ReferenceTarget, scope: ReferenceScope) => ResolvedReference
+
+/** By group and kind. */
+const RESOLVERS: ReadonlyMap<string, Resolver> = new Map([
+  [`${CORE_GROUP}/Service`, resolveService],
+  [`${GW_GROUP}/GwBackend`, resolveBackend],
+  [`${INFERENCE_GROUP}/InferencePool`, resolvePool],
+])
+
+interface ReferenceTarget {
+  readonly name: string
+  readonly namespace: string
+  readonly port: number | undefined
+}
+
+function resolveBackend({ namespace, name }: ReferenceTarget, { snapshot }: ReferenceScope): ResolvedReference {
   const key = nameKey(namespace, name)
   if (snapshot.GwBackend.get(namespace, name) === undefined) {
     return invalid('BackendNotFound', `backend(${key}) not found`)
@@ -63,13 +82,15 @@ function resolveBackend(namespace: string, name: string, { snapshot }: Reference
   return { ref: { backend: key } }
 }
 
-interface ServiceRef {
-  readonly name: string
-  readonly namespace: string
-  readonly port: number | undefined
+function resolvePool({ namespace, name }: ReferenceTarget, { pools }: ReferenceScope): ResolvedReference {
+  const pool = pools?.get(namespace, name)
+  if (pool === undefined || pools === undefined) {
+    return invalid('BackendNotFound', `InferencePool ${nameKey(namespace, name)} not found`)
+  }
+  return { ref: { service: { hostname: pools.hostname(namespace, name), namespace, port: firstPort(pool) } } }
 }
 
-function resolveService({ name, namespace, port }: ServiceRef, { services }: ReferenceScope): ResolvedReference {
+function resolveService({ name, namespace, port }: ReferenceTarget, { services }: ReferenceScope): ResolvedReference {
   const key = nameKey(namespace, name)
   if (port === undefined) return invalid('UnsupportedValue', `backendRef to Service ${key} needs a port`)
   const service = services.get(namespace, name)

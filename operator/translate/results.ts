@@ -3,6 +3,7 @@ import type { BackendTranslation } from './backend/backend.ts'
 import type { AddressesOf } from './gateway/addresses.ts'
 import type { OurGateways } from './gateway/gateways.ts'
 import type { AttachedModel } from './model/models.ts'
+import type { PoolAtGateways } from './inference/pools.ts'
 import type { BackendTlsTranslation } from './policy/backend-tls-policy.ts'
 import type { PolicyTranslation } from './policy/policies.ts'
 import type { AttachedRoute } from './route/routes.ts'
@@ -18,5 +19,6 @@ export interface StageResults {
   readonly models: readonly AttachedModel[]
   readonly policies: readonly PolicyTranslation[]
   readonly backendTls: readonly BackendTlsTranslation[]
+  readonly pools: readonly PoolAtGateways[]
   readonly addressesOf: AddressesOf
 }

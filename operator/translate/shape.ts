@@ -114,6 +114,24 @@ const SHAPES: { readonly [K in SnapshotKind]: Check } = {
     ),
     ports: nullable(listOf(isRecord)),
   }),
+  Pod: record({
+    spec: optional(isRecord),
+    status: optional(
+      record({
+        podIP: optional(isString),
+        podIPs: optional(listOf(record({ ip: isString }))),
+        conditions: optional(listOf(record({ type: isString, status: isString }))),
+      }),
+    ),
+  }),
+  InferencePool: record({
+    spec: record({
+      selector: record({ matchLabels: recordOf(isString) }),
+      targetPorts: listOf(record({ number: isNumber })),
+      endpointPickerRef: record({ name: isString, port: optional(record({ number: isNumber })) }),
+    }),
+    status: optional(record({ parents: entries })),
+  }),
   Secret: record({ data: nullable(recordOf(isString)), stringData: nullable(recordOf(isString)) }),
   ConfigMap: record({ data: nullable(recordOf(isString)) }),
   GwBackend: record({

@@ -21,10 +21,10 @@ describe('snapshotOf', () => {
   })
 
   it('lists kinds it does not read, and groups that only look alike', () => {
-    const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p', namespace: 'a' } }
+    const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' } }
     const lookalike = { apiVersion: 'serving.example.com/v1', kind: 'Service', metadata: { name: 's', namespace: 'a' } }
-    const snapshot = snapshotOf([pod, lookalike])
-    expect(snapshot.ignored.map(({ kind }) => kind)).toEqual(['Service', 'Pod'])
+    const snapshot = snapshotOf([node, lookalike])
+    expect(snapshot.ignored.map(({ kind }) => kind)).toEqual(['Service', 'Node'])
     expect(snapshot.Service.all).toEqual([])
   })
 

@@ -11,8 +11,9 @@ import type { TLSRoute } from '#api/gateway/tlsroute.gen.ts'
 import type { GwBackend } from '#api/v1alpha1/gwbackend.gen.ts'
 import type { GwModel } from '#api/v1alpha1/gwmodel.gen.ts'
 import type { GwPolicy } from '#api/v1alpha1/gwpolicy.gen.ts'
-import { CORE_GROUP, DISCOVERY_GROUP, GATEWAY_GROUP, GW_GROUP } from './groups.ts'
-import type { ConfigMap, EndpointSlice, KubeObject, Namespace, Secret, Service } from './kube.ts'
+import { CORE_GROUP, DISCOVERY_GROUP, GATEWAY_GROUP, GW_GROUP, INFERENCE_GROUP } from './groups.ts'
+import type { InferencePool } from './inference/inference-pool.ts'
+import type { ConfigMap, EndpointSlice, KubeObject, Namespace, Pod, Secret, Service } from './kube.ts'
 import { groupOf, keyOf, nameKey, type ObjectRef, refOf } from './object-ref.ts'
 import { compareByAge, compareText, sortedBy } from './order.ts'
 import { isIdentical } from './same.ts'
@@ -31,6 +32,8 @@ export interface SnapshotKinds {
   Namespace: Namespace
   Service: Service
   EndpointSlice: EndpointSlice
+  Pod: Pod
+  InferencePool: InferencePool
   Secret: Secret
   ConfigMap: ConfigMap
   GwBackend: GwBackend
@@ -69,6 +72,8 @@ const GROUPS: { readonly [K in SnapshotKind]: string } = {
   Secret: CORE_GROUP,
   ConfigMap: CORE_GROUP,
   EndpointSlice: DISCOVERY_GROUP,
+  Pod: CORE_GROUP,
+  InferencePool: INFERENCE_GROUP,
   GwBackend: GW_GROUP,
   GwModel: GW_GROUP,
   GwPolicy: GW_GROUP,

@@ -5,6 +5,7 @@ import { backendTlsPolicyStatus } from '../status/backend-tls-policy-status.ts'
 import { gatewayClassStatus } from '../status/gateway-class-status.ts'
 import { gatewayStatus, listenerSetStatus } from '../status/gateway-status.ts'
 import type { ObjectStatus } from '../status/object-status.ts'
+import { inferencePoolStatus } from '../status/inference-pool-status.ts'
 import { modelStatus } from '../status/model-status.ts'
 import { policyStatus } from '../status/policy-status.ts'
 import { routeStatus } from '../status/route-status.ts'
@@ -30,6 +31,7 @@ export function statusCollector(memory: Memory): (results: StageResults) => read
       ...modelStatuses(results),
       ...policyStatuses(results),
       ...backendTlsStatuses(results),
+      ...poolStatuses(results),
     ]
     last = sameList(last, statuses, statusKey)
     return order.of(last.list)
@@ -117,6 +119,15 @@ function backendTlsStatuses({ backendTls, settings: { controllerName } }: StageR
     }))
 }
 
-function hasEntry(entries: ReadonlyArray<{ controllerName: string }> | undefined, controllerName: string): boolean {
+function poolStatuses({ pools, settings: { controllerName } }: StageResults): ObjectStatus[] {
+  return pools
+    .filter(({ pool, perGateway }) => perGateway.size > 0 || hasEntry(pool.status?.parents, controllerName))
+    .map((one) => ({ ...refOf(one.pool), status: inferencePoolStatus(one, controllerName) }))
+}
+
+function hasEntry(
+  entries: ReadonlyArray<{ readonly controllerName?: string }> | undefined,
+  controllerName: string,
+): boolean {
   return entries?.some((entry) => entry.controllerName === controllerName) ?? false
 }

@@ -17,6 +17,7 @@ const OPTIONS = [
   'controllerNamespace',
   'backendRefGrantMode',
   'models',
+  'pools',
   'schema',
 ]
 const SETTINGS = { controllerName: 'gw.dev/controller', className: 'gw', clusterDomain: 'cluster.local' }

@@ -17,6 +17,8 @@ export interface TranslateSettings {
   readonly backendRefGrantMode?: BackendRefGrantMode
   /** False: listeners do not take GwModels, whatever they list. Unset: those that list the kind do. */
   readonly areModelsEnabled?: boolean
+  /** False: InferencePools are not read, and references to them are invalid. Unset: they are. */
+  readonly areInferencePoolsEnabled?: boolean
 }
 
 /** `route` (also when unset): those of routes, but not those of policies and backends. */

@@ -8,6 +8,8 @@ import { type BackendTranslation, translateBackend, unusable } from './backend/b
 import { gatewayAddresses } from './gateway/addresses.ts'
 import { type GatewayFamily, ourGateways } from './gateway/gateways.ts'
 import { guarded, WRONG_FORM } from './guarded.ts'
+import { attachPools, poolTranslator } from './inference/pools.ts'
+import { poolRenderer } from './inference/rendered-pools.ts'
 import { derived, Memory } from './memory.ts'
 import type { DeliveredBackend } from './model/model.ts'
 import { modelTables } from './model/models.ts'
@@ -34,18 +36,7 @@ export interface Translator {
 export function createTranslator(settings: TranslateSettings): Translator {
   const memory = new Memory()
   const world = worldOf(memory, settings)
-  const stages = {
-    families: memory.table<Gateway, GatewayFamily>(),
-    fields: memory.table<GwPolicy, PolicyFields>(),
-    backendTls: memory.table<BackendTLSPolicy, PayloadOutcome>(),
-    routes: routeTables(memory, world.references),
-    backends: backendTranslator(memory, world),
-    models: modelTables(memory, { references: world.references, policies: world.scope }),
-    services: serviceRenderer(memory, world.references.services),
-    render: gatewayRenderer(),
-    statuses: statusCollector(memory),
-    addresses: derived(gatewayAddresses),
-  }
+  const stages = stagesOf(memory, world)
   return {
     translate(snapshot) {
       world.enter(snapshot)
@@ -66,19 +57,24 @@ export function createTranslator(settings: TranslateSettings): Translator {
         reach,
         routeGateways: gatewaysOf,
         serviceHostname: world.references.services.hostname,
+        pools: world.references.pools,
       }
       const fields = translateFields(world.scope, stages.fields)
-      followPolicies(fields, lookup, deliverable)
+      const translatedPools = stages.pools()
+      followPolicies({ policies: fields, pools: translatedPools }, lookup, deliverable)
       const claims: Claims = new Map()
       const policies = attachPolicies(fields, lookup, claims)
       // After GwPolicy: where both set TLS of one target, our own API wins.
       const backendTls = translateBackendTlsPolicies({ lookup, claims, remember: stages.backendTls })
-      const services = stages.services(snapshot)
+      // Last: what users say about the TLS of a picker goes before what pools say.
+      const pools = attachPools(translatedPools, reach, claims)
+      const services = stages.services(snapshot, stages.renderedPools(snapshot))
+      const delivered = [...policies, ...backendTls, ...pools]
       const perGateway: ReadonlyMap<string, RenderedGateway> = stages.render(
         [...gateways.gateways].map(([key, ours]) => ({
           ours,
           backends: deliverable,
-          policies: [...policies, ...backendTls],
+          policies: delivered,
           services,
           reach: reach.get(key) ?? NOTHING_REACHED,
           ...(rendered.get(key) ?? { routes: [], tcpRoutes: [] }),
@@ -93,10 +89,28 @@ export function createTranslator(settings: TranslateSettings): Translator {
         backends,
         policies,
         backendTls,
+        pools,
         addressesOf: stages.addresses(snapshot.Service.all),
       }
       return { perGateway, statuses: stages.statuses(results), problems: collectProblems(results) }
     },
+  }
+}
+
+function stagesOf(memory: Memory, world: World) {
+  return {
+    families: memory.table<Gateway, GatewayFamily>(),
+    fields: memory.table<GwPolicy, PolicyFields>(),
+    backendTls: memory.table<BackendTLSPolicy, PayloadOutcome>(),
+    routes: routeTables(memory, world.references),
+    backends: backendTranslator(memory, world),
+    models: modelTables(memory, { references: world.references, policies: world.scope }),
+    pools: poolTranslator(memory, world.references),
+    renderedPools: poolRenderer(memory, world.references.pools),
+    services: serviceRenderer(memory, world.references.services),
+    render: gatewayRenderer(),
+    statuses: statusCollector(memory),
+    addresses: derived(gatewayAddresses),
   }
 }
 

@@ -3,6 +3,7 @@
 import type { ListenerScope } from './gateway/listeners.ts'
 import { grantChecker, type IsPermitted } from './grants.ts'
 import { derived, type Memory } from './memory.ts'
+import { poolLookup } from './inference/pool-lookup.ts'
 import type { PolicyScope } from './policy/scope.ts'
 import { storedKeySets } from './policy/stored-key-sets.ts'
 import type { ReferenceScope } from './reference.ts'
@@ -33,11 +34,12 @@ export function worldOf(memory: Memory, settings: TranslateSettings): World {
   const always: IsPermitted = () => true
   const { backendRefGrantMode: mode = 'route', clusterDomain } = settings
   const services = serviceLookup(snapshot, clusterDomain)
+  const pools = settings.areInferencePoolsEnabled === false ? undefined : poolLookup(snapshot, clusterDomain)
   return {
     gateways: { snapshot, isPermitted: isGranted, areModelsEnabled: settings.areModelsEnabled !== false },
-    references: { snapshot, services, isPermitted: mode === 'none' ? always : isGranted },
+    references: { snapshot, services, pools, isPermitted: mode === 'none' ? always : isGranted },
     scope: {
-      references: { snapshot, services, isPermitted: mode === 'route-and-policy' ? isGranted : always },
+      references: { snapshot, services, pools, isPermitted: mode === 'route-and-policy' ? isGranted : always },
       keySets: (url) => memory.read(() => keySets(now.ConfigMap)(url)),
     },
     enter: (next) => {

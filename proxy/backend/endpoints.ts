@@ -80,7 +80,11 @@ export function powerOfTwoPicker(
   random: () => number = Math.random,
 ): EndpointPicker {
   const only = endpoints.length === 1 ? endpoints[0] : undefined
-  const find = (label: string): LiveEndpoint | undefined => endpoints.find((endpoint) => endpoint.label === label)
+  let byLabel: ReadonlyMap<string, LiveEndpoint> | undefined
+  const find = (label: string): LiveEndpoint | undefined => {
+    byLabel ??= new Map(endpoints.map((endpoint) => [endpoint.label, endpoint]))
+    return byLabel.get(label)
+  }
   const hasActive = (): boolean => endpoints.some(({ state }) => state.tryRestore())
   if (only !== undefined) {
     const pick = (): LiveEndpoint => {

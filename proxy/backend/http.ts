@@ -10,7 +10,7 @@ export function httpBackend(
   health: CompiledHealth | undefined,
 ): BackendHandler {
   return (exchange, done) => {
-    const endpoint = picker.pick()
+    const endpoint = pickEndpoint(exchange, picker)
     if (endpoint === undefined) {
       exchange.fail('noHealthyBackends')
       done(exchange)
@@ -23,6 +23,11 @@ export function httpBackend(
     }
     client.forward(exchange, endpoint.target, authority, done)
   }
+}
+
+/** Where an endpoint picker has a say, it chooses. */
+export function pickEndpoint({ picked }: Exchange, picker: EndpointPicker): Endpoint | undefined {
+  return picked === undefined ? picker.pick() : picked.choose(picker)
 }
 
 /** Charges the exchange to the endpoint; the pipeline settles it when the response is over. */

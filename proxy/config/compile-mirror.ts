@@ -33,7 +33,8 @@ function mirrorOf(
 ): Mirror | undefined {
   const backend = ref.backend === undefined ? undefined : context.resolver.backend(ref.backend)
   if (ref.invalid !== undefined || backend?.invalid !== undefined) return undefined
-  const policies = effectiveService(context.policies, { service: ref.service, backend })
+  // Copies are nobody's requests: no picker is asked about them.
+  const { inferenceRouting: _, ...policies } = effectiveService(context.policies, { service: ref.service, backend })
   const picker = context.resolver.resolve(ref, policies)
   if (picker === undefined) return undefined
   const health = policies.health === undefined ? undefined : compileHealth(policies.health, context.expression)

@@ -7,6 +7,7 @@ import type {
   RequestMirror,
   Route,
   RouteBackend,
+  ServiceReference,
 } from '#api/ir/types.gen.ts'
 import { a2aBackend, rememberCardRequest } from '../a2a/agent-card.ts'
 import { compileBackendAuth } from '../backend/auth.ts'
@@ -34,6 +35,7 @@ import { compileBackendChain, compileChain, mergeResponseFilters, type CompiledC
 import { compileMirror } from './compile-mirror.ts'
 import type { CompileContext } from './context.ts'
 import { originCaller } from './origin-caller.ts'
+import { commonService, withTrafficDenied } from './pool-traffic.ts'
 
 /** Backends that are no named object have no sections; their owner is none that exists. */
 const NO_NAME = { namespace: '', name: '' }
@@ -54,15 +56,16 @@ export interface RouteInput {
 export function compileRoute(input: RouteInput): RoutePlan {
   const { route, listenerPlace, listenerChain, port, context } = input
   const routes = [...input.parents, route]
-  const { postRouting } = effectiveTraffic(context.policies, { ...listenerPlace, routes })
+  // Which of the references to other routes is taken was settled before this plan was chosen.
+  const own = route.backends.filter(({ ref }) => ref.routeGroup === undefined)
+  const service = commonService(own)
+  const { postRouting } = effectiveTraffic(context.policies, { ...listenerPlace, routes, service })
   const merged = compileChain(postRouting, 'PostRouting', { ...chainEnvironment(context), listenerPort: port })
   const hasAgent = route.backends.some(({ ref }) => context.resolver.isAgent(ref))
   const chain = hasAgent ? { ...merged, request: [rememberCardRequest, ...merged.request] } : merged
-  // Which of the references to other routes is taken was settled before this plan was chosen.
-  const own = route.backends.filter(({ ref }) => ref.routeGroup === undefined)
   const backends = own.map((backend) => ({
     weight: backend.weight,
-    value: compileBackend(input, backend, { chain, mirrors: postRouting.requestMirror?.value ?? [] }),
+    value: compileBackend(input, backend, { chain, service, mirrors: postRouting.requestMirror?.value ?? [] }),
   }))
   return {
     place: {
@@ -81,6 +84,8 @@ export function compileRoute(input: RouteInput): RoutePlan {
 interface RouteParts {
   readonly chain: CompiledChain
   readonly mirrors: readonly RequestMirror[]
+  /** Whose traffic policies are in the chain. */
+  readonly service: ServiceReference | undefined
 }
 
 function compileBackend(input: RouteInput, backend: RouteBackend, routeParts: RouteParts): BackendPlan {
@@ -94,7 +99,7 @@ function compileBackend(input: RouteInput, backend: RouteBackend, routeParts: Ro
     backend: target,
     refInlinePolicies: backend.inlinePolicies,
   })
-  const policies = route.name.kind === 'GRPCRoute' ? withHttp2(merged, ref, context) : merged
+  const policies = policiesFor(merged, { route, ref, service: routeParts.service }, context)
   const environment = backendEnvironment(context, limits, policies, target?.name)
   const { chain: routeChain, mirrors } = routeParts
   const {
@@ -125,6 +130,16 @@ function compileBackend(input: RouteInput, backend: RouteBackend, routeParts: Ro
       (own) => filtersOf(own, context).request,
     ),
   }
+}
+
+/** What merging does not know: the kind of the route, and what else the rule leads to. */
+function policiesFor(
+  merged: EffectiveBackendPolicies,
+  { route, ref, service }: { route: Route; ref: BackendReference; service: ServiceReference | undefined },
+  context: CompileContext,
+): EffectiveBackendPolicies {
+  const allowed = service === undefined ? withTrafficDenied(merged, ref, context.policies) : merged
+  return route.name.kind === 'GRPCRoute' ? withHttp2(allowed, ref, context) : allowed
 }
 
 /** Backends of a GRPCRoute speak HTTP/2, unless a policy or the Service itself says otherwise. */
@@ -317,8 +332,12 @@ export function serviceOf(
 ): ServiceCaller | undefined {
   const backend = ref.backend === undefined ? undefined : context.resolver.backend(ref.backend)
   if (ref.invalid !== undefined || backend?.invalid !== undefined) return undefined
-  // A service that authorizes calls to itself would never be reached.
-  const { extAuthz: _, ...policies } = effectiveService(context.policies, { service: ref.service, backend })
+  // A service that authorizes calls to itself would never be reached; endpoints are picked for traffic of clients.
+  const {
+    extAuthz: _,
+    inferenceRouting: __,
+    ...policies
+  } = effectiveService(context.policies, { service: ref.service, backend })
   const picker = context.resolver.resolve(ref, policies)
   if (picker === undefined) return undefined
   const { client, grpc, observer } = context.environment

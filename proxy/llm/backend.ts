@@ -7,8 +7,8 @@ import type {
   Endpoint,
   EndpointPicker,
 } from '../backend/handler.ts'
-import { useEndpoint } from '../backend/http.ts'
-import type { Exchange } from '../exchange.ts'
+import { pickEndpoint, useEndpoint } from '../backend/http.ts'
+import type { Exchange, LlmFacts } from '../exchange.ts'
 import { HttpResponse } from '../http/message.ts'
 import { runChain } from '../policy/run-chain.ts'
 import type { NamedFilter } from '../plan.ts'
@@ -68,13 +68,23 @@ interface AnswerContext extends Chosen {
   readonly environment: BackendEnvironment
 }
 
-async function answer(exchange: Exchange, context: AnswerContext): Promise<void> {
-  const { provider, type, environment } = context
+async function answer(exchange: Exchange, chosen: AnswerContext): Promise<void> {
+  const { provider } = chosen
   const facts = emptyFacts(provider.profile.telemetryName)
   exchange.llm = facts
-  if (exchange.trace !== undefined) traceProvider(exchange.trace, context)
+  if (exchange.trace !== undefined) traceProvider(exchange.trace, chosen)
   await filtered(exchange, provider.request)
   if (exchange.response !== undefined) return
+  const endpoint = exchange.picked === undefined ? chosen.endpoint : pickEndpoint(exchange, provider.picker)
+  if (endpoint === undefined) {
+    exchange.fail('noHealthyBackends')
+    return
+  }
+  await answerFrom(exchange, facts, { ...chosen, endpoint })
+}
+
+async function answerFrom(exchange: Exchange, facts: LlmFacts, context: AnswerContext): Promise<void> {
+  const { provider, type, environment } = context
   if (type === 'Passthrough' || type === 'Detect') {
     await passThrough(exchange, context)
     return
@@ -194,7 +204,11 @@ function pickFrom(group: readonly CompiledProvider[]): Chosen | undefined {
 function compileProvider(settings: AIProvider, environment: BackendEnvironment): CompiledProvider | undefined {
   const profile = providerProfile(settings)
   if (profile === undefined) return undefined
-  const policies = environment.sectionPolicies(settings.name, settings.inlinePolicies)
+  const { backendRef, inlinePolicies } = settings
+  // Where an InferencePool is behind a provider, its picker comes with it.
+  const { inferenceRouting } = backendRef === undefined ? {} : environment.policiesOf(backendRef)
+  const own = environment.sectionPolicies(settings.name, inlinePolicies)
+  const policies = inferenceRouting === undefined ? own : { inferenceRouting, ...own }
   const picker = addressOf(settings, profile.defaultHost, policies, environment)
   if (picker === undefined) return undefined
   return {

@@ -82,6 +82,7 @@ export function addOutcome(line: FieldSink, exchange: Exchange, durationMs: numb
   line.plain('protocol', exchange.backendProtocol)
   if (exchange.a2a !== undefined) addA2a(line, exchange.a2a)
   if (exchange.mcp !== undefined) addMcp(line, exchange.mcp)
+  if (exchange.picked !== undefined) line.plain('inferencepool.selected_endpoint', exchange.picked.selected)
   if (exchange.llm !== undefined) addLlm(line, exchange.llm, durationMs)
   if (exchange.retryAttempt > 0) line.number('retry.attempt', exchange.retryAttempt)
   line.quoted('error', exchange.errorDetail)

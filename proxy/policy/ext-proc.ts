@@ -14,6 +14,7 @@ import { RefusedMutation } from './ext-proc/mutation.ts'
 import { Session, SessionOver, type SessionConfig } from './ext-proc/session.ts'
 import { Side } from './ext-proc/side.ts'
 import { requestSubject, responseSubject } from './ext-proc/subject.ts'
+import { makeWhole } from './ext-proc/whole-body.ts'
 import type { CompiledPolicy, Verdict } from './filter.ts'
 
 type Environment = Pick<ChainEnvironment, 'expression' | 'service'>
@@ -55,6 +56,7 @@ async function processRequest(exchange: Exchange, config: SessionConfig): Promis
   const side = new Side(session, requestSubject(exchange))
   try {
     await side.run()
+    // Who asked for the whole body before may want to look at the processed one.
     if (wasWhole) await makeWhole(exchange)
     return undefined
   } catch (error) {
@@ -62,19 +64,6 @@ async function processRequest(exchange: Exchange, config: SessionConfig): Promis
     if (!session.isSkipped) return report(exchange, session)
     side.restore()
     return undefined
-  }
-}
-
-/** Who asked for the whole body before may want to look at the processed one. */
-async function makeWhole({ request, flow }: Exchange): Promise<void> {
-  const { body } = request
-  if (body === undefined || Buffer.isBuffer(body)) return
-  try {
-    const whole = await body.tryCollect(flow?.bodyBytesMax ?? 0)
-    if (whole !== undefined) request.body = whole
-  } catch {
-    // The session knows why, and is asked next.
-    throw new SessionOver()
   }
 }
 

@@ -1,7 +1,7 @@
 // Merges traffic policies of all levels into what applies to one rule on one listener, for each phase (resources
 // supplement section 3.4). Shallow: each field is taken whole. Backend and frontend sections: merge-backend.ts.
-import type { Authorization, Deny, Policy, Route, TrafficPayload } from '#api/ir/types.gen.ts'
-import { listenerLevels, routeLevels, type ListenerPlace, type PolicyIndex } from './index.ts'
+import type { Authorization, Deny, Policy, Route, ServiceReference, TrafficPayload } from '#api/ir/types.gen.ts'
+import { listenerLevels, routeLevels, serviceLevels, type ListenerPlace, type PolicyIndex } from './index.ts'
 
 /** A value and the key of the policy (or route) it comes from: rate limits are counted by it. */
 export interface Sourced<T> {
@@ -27,6 +27,8 @@ export type RouteLevel = Pick<Route, 'key' | 'name' | 'inlinePolicies'>
 export interface TrafficPlace extends ListenerPlace {
   /** Delegation chain, parent first; empty for what applies before a route is known. */
   readonly routes: readonly RouteLevel[]
+  /** Where all backends of the rule are this one: an InferencePool may have traffic policies. */
+  readonly service?: ServiceReference | undefined
 }
 
 export interface EffectiveTrafficPhases {
@@ -50,6 +52,9 @@ function mergePreRouting(index: PolicyIndex, place: TrafficPlace): EffectiveTraf
 function mergePostRouting(index: PolicyIndex, place: TrafficPlace): EffectiveTraffic {
   const merge = trafficMerge()
   for (const level of listenerLevels(place)) mergeAttached(merge, index.at(level), 'PostRouting')
+  for (const level of place.service === undefined ? [] : serviceLevels(place.service)) {
+    mergeAttached(merge, index.at(level), 'PostRouting')
+  }
   for (const route of place.routes) {
     for (const level of routeLevels(route.name)) mergeAttached(merge, index.at(level), 'PostRouting')
     merge.level([{ payload: route.inlinePolicies ?? {}, source: `route/${route.key}`, isOverride: false }])

@@ -19,6 +19,7 @@ import { compileExtProc } from './ext-proc.ts'
 import type { CompiledPolicy, Filter } from './filter.ts'
 import { compileRequestHeaderModifier, compileResponseHeaderModifier } from './header-modifier.ts'
 import { compileHostRewrite } from './host-rewrite.ts'
+import { compileInferenceRouting } from './inference-routing.ts'
 import { compileJwtAuthentication } from './jwt-authentication.ts'
 import { compileLocalRateLimit } from './local-rate-limit.ts'
 import type { EffectiveTraffic } from './merge.ts'
@@ -49,6 +50,8 @@ export interface CompiledChain {
 
 /** Section 1.8: header modifiers, whole bodies, transformations from inside out, then what the proxy itself adds. */
 const RESPONSE_RANK = {
+  // The picker sees what the model server said.
+  inferenceRouting: 0,
   routeHeaders: 1,
   backendHeaders: 2,
   buffer: 3,
@@ -186,6 +189,10 @@ export function compileBackendChain(
   const { deny, transformation, requestHeaderModifier, responseHeaderModifier, requestRedirect, urlRewrite } = effective
   const builder = chainBuilder(effective)
   if (deny !== undefined) builder.add('deny', compileDeny(deny))
+  if (effective.inferenceRouting !== undefined) {
+    const policy = compileInferenceRouting(effective.inferenceRouting, environment)
+    builder.add('inferenceRouting', policy, RESPONSE_RANK.inferenceRouting)
+  }
   // Before credentials: the service decides about the client's request, and must not see them.
   if (effective.extAuthz !== undefined) {
     builder.add('extAuthz', compilePlainExtAuthz(effective.extAuthz, environment))

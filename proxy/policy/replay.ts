@@ -127,6 +127,8 @@ export class Replay {
     exchange.hostRewriteMode = this.#hostRewriteMode
     exchange.backendRequestTimeoutMs = this.#backendRequestTimeoutMs
     if (exchange.queuedResponseHeaders !== undefined) exchange.queuedResponseHeaders.length = this.#queuedCount
+    exchange.picked?.close()
+    exchange.picked = undefined
     exchange.response = undefined
     exchange.reason = 'Upstream'
     exchange.failure = undefined

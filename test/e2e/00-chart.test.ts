@@ -65,6 +65,17 @@ describe('charts', () => {
     expect(comparable(chart('gw'))).toEqual(expected)
   })
 
+  it.each([['inference', 'inferenceExtension.enabled=true']])(
+    '%s is the overlay of that name',
+    (overlay, ...values) => {
+      const expected = comparable(kustomization(`config/overlays/${overlay}`), [
+        'CustomResourceDefinition',
+        'Namespace',
+      ])
+      expect(comparable(chart('gw', ...values))).toEqual(expected)
+    },
+  )
+
   it('gw-crds are config/crd, and stay when the release goes', () => {
     const crds = chart('gw-crds')
     expect(comparable(crds)).toEqual(comparable(kustomization('config/crd')))

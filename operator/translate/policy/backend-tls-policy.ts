@@ -1,4 +1,5 @@
-// BackendTLSPolicy of Gateway API: TLS towards a Service or GwBackend, with the client certificate of each Gateway.
+// BackendTLSPolicy of Gateway API: TLS towards a Service, GwBackend or InferencePool, with the client certificate of
+// each Gateway.
 // What cannot be verified as written is refused: no request goes out in plain text where TLS was asked for.
 import type { BackendTLSPolicy } from '#api/gateway/backendtlspolicy.gen.ts'
 import type { BackendPayload, Policy } from '#api/ir/types.gen.ts'
@@ -88,10 +89,14 @@ function targetsOf(policy: BackendTLSPolicy, lookup: TargetLookup): ResolvedTarg
   const byKey = new Map<string, ResolvedTarget>()
   for (const { group, kind, name, sectionName } of policy.spec.targetRefs) {
     const known = targetKind({ group, kind })
-    if (known !== 'Service' && known !== 'GwBackend') continue
+    if (known !== 'Service' && known !== 'GwBackend' && known !== 'InferencePool') continue
     const service = known === 'Service' ? lookup.snapshot.Service.get(namespace, name) : undefined
     const section = known === 'Service' ? portNumber(sectionName, service) : sectionName
-    const ref = { kind: known, name, ...(section !== undefined && { sectionName: section }) }
+    const ref = {
+      kind: known,
+      name,
+      ...(section !== undefined && known !== 'InferencePool' && { sectionName: section }),
+    }
     const outcome = resolveTarget(ref, namespace, lookup)
     if (outcome !== 'foreign' && !('unattached' in outcome)) byKey.set(outcome.key, outcome)
   }

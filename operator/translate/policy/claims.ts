@@ -12,9 +12,17 @@ export interface Claim {
 }
 
 /** The name of the older policy that holds this field of this target; undefined when it now belongs to `owner`. */
-export function claim(claims: Claims, { section, phase, suffix, target }: Claim, owner: string): string | undefined {
-  const key = `${section}/${phase}/${suffix}/${target}`
+export function claim(claims: Claims, place: Claim, owner: string): string | undefined {
+  const key = keyOf(place)
   const holder = claims.get(key)
   if (holder === undefined) claims.set(key, owner)
   return holder
+}
+
+export function isClaimed(claims: Claims, place: Claim): boolean {
+  return claims.has(keyOf(place))
+}
+
+function keyOf({ section, phase, suffix, target }: Claim): string {
+  return `${section}/${phase}/${suffix}/${target}`
 }

@@ -2,6 +2,7 @@
 import type { PolicyTarget } from '#api/ir/types.gen.ts'
 import type { GwBackend } from '#api/v1alpha1/gwbackend.gen.ts'
 import type { Listener } from '../gateway/listener.ts'
+import { POOLS_ARE_OFF } from '../inference/pool-lookup.ts'
 import { nameKey } from '../object-ref.ts'
 import type { ResolvedTarget, TargetKind, TargetLookup } from './target.ts'
 
@@ -45,6 +46,7 @@ const FINDERS: { readonly [K in TargetKind]: Finder } = {
   GRPCRoute: (ref, namespace, lookup) => findRoute('GRPCRoute', { ref, namespace, lookup }),
   Service: findService,
   GwBackend: findBackend,
+  InferencePool: findPool,
 }
 
 function findGateway({ name, sectionName, port }: TargetName, namespace: string, lookup: TargetLookup): Finding {
@@ -124,6 +126,14 @@ function findService({ name, sectionName }: TargetName, namespace: string, looku
     target: { service: { hostname, namespace, ...(port !== undefined && { port }) } },
     gateways: gateways.map(([key]) => key),
   }
+}
+
+function findPool({ name }: TargetName, namespace: string, { pools, reach }: TargetLookup): Finding {
+  if (pools === undefined) return { problem: `has no effect: ${POOLS_ARE_OFF}` }
+  if (pools.get(namespace, name) === undefined) return NOT_FOUND
+  const hostname = pools.hostname(namespace, name)
+  const gateways = [...reach].filter(([, { services }]) => services.has(hostname))
+  return { target: { service: { hostname, namespace } }, gateways: gateways.map(([key]) => key) }
 }
 
 function findBackend({ name, sectionName }: TargetName, namespace: string, lookup: TargetLookup): Finding {

@@ -1,7 +1,8 @@
 // A policy target: the kinds there are, its resolved form, and what it is looked up in. No look-ups.
 import type { PolicyTarget } from '#api/ir/types.gen.ts'
-import { CORE_GROUP, GATEWAY_GROUP, GW_GROUP } from '../groups.ts'
+import { CORE_GROUP, GATEWAY_GROUP, GW_GROUP, INFERENCE_GROUP } from '../groups.ts'
 import type { OurGateways } from '../gateway/gateways.ts'
+import type { PoolLookup } from '../inference/pool-lookup.ts'
 import type { Reach } from '../reach.ts'
 import type { Snapshot } from '../snapshot.ts'
 
@@ -9,6 +10,7 @@ export const TARGET_KINDS = {
   [CORE_GROUP]: ['Service'],
   [GATEWAY_GROUP]: ['Gateway', 'ListenerSet', 'HTTPRoute', 'GRPCRoute'],
   [GW_GROUP]: ['GwBackend'],
+  [INFERENCE_GROUP]: ['InferencePool'],
 } as const
 
 export type TargetKind = (typeof TARGET_KINDS)[keyof typeof TARGET_KINDS][number]
@@ -31,4 +33,6 @@ export interface TargetLookup {
   /** By Gateway key. */
   readonly reach: ReadonlyMap<string, Reach>
   readonly serviceHostname: (namespace: string, name: string) => string
+  /** undefined: InferencePools are not read. */
+  readonly pools: PoolLookup | undefined
 }

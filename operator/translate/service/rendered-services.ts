@@ -1,6 +1,7 @@
 // Services in the two forms that proxies need: the Service itself, and its endpoints as workloads.
 import type { Service as RenderedService, Workload } from '#api/ir/types.gen.ts'
 import type { EndpointSlice, Service } from '../kube.ts'
+import type { RenderedPools } from '../inference/rendered-pools.ts'
 import { derived, type Memory } from '../memory.ts'
 import { keyOf, nameKey, namespaceOf } from '../object-ref.ts'
 import { isIdentical } from '../same.ts'
@@ -19,28 +20,36 @@ export interface RenderedServices {
 /** `reached` holds host names. For one caller and the same ones as last time the answer may be the same object. */
 export type RenderServices = (caller: object, reached: Iterable<string>) => RenderedServices
 
-interface ServiceParts {
+export interface ServiceParts {
   readonly hostname: string
   readonly rendered: RenderedService
   readonly endpoints: readonly ServiceEndpoint[]
 }
 
-/** To be called with the snapshot of the moment. */
-export function serviceRenderer(memory: Memory, lookup: Services): (snapshot: Snapshot) => RenderServices {
+/** To be called with the snapshot of the moment, and what its InferencePools come to. */
+export function serviceRenderer(
+  memory: Memory,
+  lookup: Services,
+): (snapshot: Snapshot, pools: RenderedPools) => RenderServices {
   const partsOf = memory.table<Service, ServiceParts>()
   const workload = memory.table<ServiceEndpoint, Workload>()
   const answers = new WeakMap<object, LastAnswer>()
   const slicesOf = derived(slicesByService)
   const servicesOf = derived((services: readonly Service[]) => servicesByHostname(services, lookup))
-  return (snapshot) => {
+  return (snapshot, pools) => {
     const slices = slicesOf(snapshot.EndpointSlice.all)
     const byHostname = servicesOf(snapshot.Service.all)
-    const isCurrent = ({ from }: LastAnswer): boolean => from.slices === slices && from.byHostname === byHostname
+    const isCurrent = ({ from }: LastAnswer): boolean =>
+      from.slices === slices && from.byHostname === byHostname && from.pools === pools
     const answer = (reached: readonly string[]): RenderedServices => {
       const found: ServiceParts[] = []
       for (const hostname of reached) {
         const service = byHostname.get(hostname)
-        if (service === undefined) continue
+        if (service === undefined) {
+          const pool = pools.get(hostname)
+          if (pool !== undefined) found.push(pool)
+          continue
+        }
         const own = slices.get(keyOf(service)) ?? []
         found.push(partsOf(service, own, () => renderOne(service, own, hostname)))
       }
@@ -57,7 +66,7 @@ export function serviceRenderer(memory: Memory, lookup: Services): (snapshot: Sn
       const last = answers.get(caller)
       if (last !== undefined && isCurrent(last) && isIdentical(last.reached, reached)) return last.answer
       const now = answer(reached)
-      answers.set(caller, { from: { slices, byHostname }, reached, answer: now })
+      answers.set(caller, { from: { slices, byHostname, pools }, reached, answer: now })
       return now
     }
   }
@@ -65,7 +74,7 @@ export function serviceRenderer(memory: Memory, lookup: Services): (snapshot: Sn
 
 /** What a caller got, and what it was made of. */
 interface LastAnswer {
-  readonly from: { readonly slices: object; readonly byHostname: object }
+  readonly from: { readonly slices: object; readonly byHostname: object; readonly pools: object }
   readonly reached: readonly string[]
   readonly answer: RenderedServices
 }

@@ -15,7 +15,8 @@ export interface ServiceEndpoint {
   readonly healthy: boolean
   readonly addresses: ReadonlySet<string>
   readonly service: { readonly hostname: string; readonly namespace: string }
-  readonly ports: ReadonlyMap<number, number>
+  /** Of the service, and of the workload. */
+  readonly ports: Iterable<readonly [number, number]>
 }
 
 interface EndpointDraft extends ServiceEndpoint {
@@ -82,7 +83,7 @@ function workloadOf(first: ServiceEndpoint, rest: readonly ServiceEndpoint[]): W
       ...service,
       ports: [...ports]
         .map(([port, targetPort]): WorkloadPort => ({ port, targetPort }))
-        .sort((a, b) => a.port - b.port),
+        .sort((a, b) => a.port - b.port || a.targetPort - b.targetPort),
     })),
   }
 }

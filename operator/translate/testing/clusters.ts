@@ -72,7 +72,38 @@ const backendRef = fc.oneof(
     name,
     namespace: maybe(namespace),
   }),
+  fc.record({
+    group: fc.constant('inference.networking.k8s.io'),
+    kind: fc.constant('InferencePool'),
+    name,
+    namespace: maybe(namespace),
+  }),
 )
+
+const inferencePool = fc.record({
+  apiVersion: fc.constant('inference.networking.k8s.io/v1'),
+  kind: fc.constant('InferencePool'),
+  metadata,
+  spec: fc.record({
+    selector: fc.constantFrom({ matchLabels: { app: 'a' } }, { matchLabels: { app: 'b' } }),
+    targetPorts: fc.constantFrom([{ number: 8000 }], [{ number: 8000 }, { number: 8001 }]),
+    endpointPickerRef: fc.record({
+      name,
+      port: fc.constantFrom({ number: 80 }, { number: 81 }),
+      failureMode: fc.constantFrom('FailOpen', 'FailClose'),
+    }),
+  }),
+})
+
+const pod = fc.record({
+  apiVersion: fc.constant('v1'),
+  kind: fc.constant('Pod'),
+  metadata: fc.record({ name, namespace, labels: fc.constantFrom({ app: 'a' }, { app: 'b' }) }),
+  status: fc.record({
+    podIP: fc.constantFrom('10.1.0.1', '10.1.0.2'),
+    conditions: fc.constantFrom([{ type: 'Ready', status: 'True' }], []),
+  }),
+})
 
 const namespaceObject = fc.record({
   apiVersion: fc.constant('v1'),
@@ -223,6 +254,8 @@ const gwPolicy = fc.record({
   }),
 })
 
+const POOLS = { group: 'inference.networking.k8s.io', kind: 'InferencePool' }
+
 const grant = fc.record({
   apiVersion: fc.constant(GATEWAY_API),
   kind: fc.constant('ReferenceGrant'),
@@ -234,7 +267,7 @@ const grant = fc.record({
         fc.record({ group: fc.constant('gw.dev'), kind: fc.constant('GwBackend'), namespace }),
       ),
     ),
-    to: fc.tuple(fc.constantFrom({ group: '', kind: 'Service' }, { group: 'gw.dev', kind: 'GwBackend' })),
+    to: fc.tuple(fc.constantFrom({ group: '', kind: 'Service' }, { group: 'gw.dev', kind: 'GwBackend' }, POOLS)),
   }),
 })
 
@@ -265,6 +298,8 @@ export function clusters({ hasGrants }: ClusterOptions): fc.Arbitrary<readonly K
     namespaceObject,
     backendTlsPolicy,
     gwModel,
+    inferencePool,
+    pod,
     secret,
     hasGrants ? grant : service,
   )

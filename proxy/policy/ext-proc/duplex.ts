@@ -52,9 +52,12 @@ export class Duplex {
   /** Waits for the answer to the headers; undefined: the processor has left. @throws {SessionOver} */
   async headers(): Promise<Answer | undefined> {
     const { session, input } = this.#parts
-    await session.until(() => !this.#awaitsHeaders || session.hasLeft)
-    if (this.#headers === undefined) input.unread(Buffer.concat(this.#kept ?? []))
-    this.#kept = undefined
+    try {
+      await session.until(() => !this.#awaitsHeaders || session.hasLeft)
+    } finally {
+      if (this.#headers === undefined) input.unread(Buffer.concat(this.#kept ?? []))
+      this.#kept = undefined
+    }
     return this.#headers
   }
 

@@ -121,7 +121,7 @@ export class Session implements GrpcStreamUser<ProcessingResponse> {
     if (this.isOver || this.#stream === undefined) throw new SessionOver()
     const { config, exchange, modes } = this
     const isFirst = this.#introduced !== side
-    if (isFirst) this.#metadata = metadataOf(config.context, exchange)
+    if (isFirst) this.#metadata = this.metadataFor(side)
     this.#introduced = side
     const message = messageOf({
       request: part,
@@ -161,7 +161,7 @@ export class Session implements GrpcStreamUser<ProcessingResponse> {
     for (const resolve of waiting) resolve()
     this.#flow()
     this.#keepTime()
-    if (this.#hasSent && !this.#expectsMore() && this.#isAllDone()) this.close()
+    if (this.#hasSent && !this.#expectsMore() && this.isAllDone()) this.close()
   }
 
   setMetadata(metadata: JsonObject): void {
@@ -180,13 +180,13 @@ export class Session implements GrpcStreamUser<ProcessingResponse> {
   /** Once; later ones are of no interest. */
   end(outcome: Outcome): void {
     if (this.isOver) return
-    this.isSkipped = outcome.kind === 'Failed' && this.config.failsOpen && !this.hasSentBody
+    this.isSkipped = outcome.kind === 'Failed' && this.mayGoOn()
     if (!this.isSkipped) this.outcome = outcome
     const detail = outcome.kind === 'Answered' ? 'the processor has answered' : outcome.detail
     if (this.isSkipped) this.exchange.errorDetail = `ext_proc was skipped: ${detail}`
     this.#tell(outcome, detail)
     this.#stop(outcome.kind === 'Failed')
-    if (!this.isSkipped && outcome.kind !== 'SourceBroken') this.#recall()
+    if (!this.isSkipped && outcome.kind !== 'SourceBroken') this.recall()
     for (const side of this.#sides.values()) side.over(detail, this.isSkipped)
     this.watch()
   }
@@ -196,11 +196,39 @@ export class Session implements GrpcStreamUser<ProcessingResponse> {
     if (this.#isClosing || this.#isClosed) return
     this.#isClosing = true
     this.#timer.stop()
-    if (!this.#isAllDone()) this.#stop(false)
+    if (!this.isAllDone()) this.#stop(false)
     else if (this.#stream !== undefined) {
       this.#stream.end()
       this.#timer.restart(performance.now() + CLOSE_MS)
     }
+  }
+
+  // --- what other uses of the protocol do differently ---
+
+  /** Sent with every message about `side`. */
+  protected metadataFor(_side: SideName): Metadata | undefined {
+    return metadataOf(this.config.context, this.exchange)
+  }
+
+  /** After a failure: whether the messages can go on as they are. */
+  protected mayGoOn(): boolean {
+    return this.config.failsOpen && !this.hasSentBody
+  }
+
+  /** A request that is under way already must not go on, and not be repeated. */
+  protected recall(): void {
+    this.exchange.replay = undefined
+    this.exchange.upstreamCall?.abort('upstreamFailure')
+  }
+
+  protected isAllDone(): boolean {
+    for (const side of this.#sides.values()) if (!side.isDone) return false
+    return true
+  }
+
+  protected canBeLeft(): boolean {
+    for (const side of this.#sides.values()) if (!side.canBeLeft) return false
+    return true
   }
 
   // --- GrpcStreamUser ---
@@ -239,7 +267,7 @@ export class Session implements GrpcStreamUser<ProcessingResponse> {
     this.#timer.stop()
     if (this.#isClosing) return
     if (error !== undefined) this.fail(`gRPC status ${error.status}: ${error.message}`)
-    else if (this.#canBeLeft()) this.hasLeft = true
+    else if (this.canBeLeft()) this.hasLeft = true
     else this.fail('the processor ended the stream before it had answered')
     this.watch()
   }
@@ -280,11 +308,6 @@ export class Session implements GrpcStreamUser<ProcessingResponse> {
     else this.#stream?.cancel()
   }
 
-  #isAllDone(): boolean {
-    for (const side of this.#sides.values()) if (!side.isDone) return false
-    return true
-  }
-
   /** The response is still to come, and some of it will be shown. */
   #expectsMore(): boolean {
     const { sendsHeaders, body, sendsTrailers } = this.modes.response
@@ -295,17 +318,6 @@ export class Session implements GrpcStreamUser<ProcessingResponse> {
     if (this.#isBlocked || (this.#opening !== undefined && !this.#isOpen)) return true
     for (const side of this.#sides.values()) if (side.isOwed) return true
     return false
-  }
-
-  #canBeLeft(): boolean {
-    for (const side of this.#sides.values()) if (!side.canBeLeft) return false
-    return true
-  }
-
-  /** A request that is under way already must not go on, and not be repeated. */
-  #recall(): void {
-    this.exchange.replay = undefined
-    this.exchange.upstreamCall?.abort('upstreamFailure')
   }
 
   #extends({ overrideMessageTimeout }: ProcessingResponse): boolean {

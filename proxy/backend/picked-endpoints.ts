@@ -1,0 +1,39 @@
+// Endpoints that an endpoint picker named for one request, in its order of preference. Only those count that the
+// backend has: a picker cannot send requests anywhere else.
+import type { Endpoint, EndpointPicker } from './handler.ts'
+
+export interface PickedEndpointsInput {
+  /** `address:port`, preferred ones first. */
+  readonly labels: readonly string[]
+  /** Whether any other endpoint may be taken when the backend has none of them. */
+  readonly mayBalance: boolean
+  /** What earlier tries of the same request took; grows. */
+  readonly tried: Set<string>
+  /** The request is over. */
+  readonly closed: () => void
+}
+
+export class PickedEndpoints {
+  readonly #input: PickedEndpointsInput
+  /** The one that was taken. */
+  selected: string | undefined = undefined
+
+  constructor(input: PickedEndpointsInput) {
+    this.#input = input
+  }
+
+  /** The first that was not tried yet; when all were, the first. */
+  choose(picker: EndpointPicker): Endpoint | undefined {
+    const { labels, mayBalance, tried } = this.#input
+    const known = labels.map((label) => picker.find(label)).filter((endpoint) => endpoint !== undefined)
+    const chosen = known.find(({ label }) => !tried.has(label)) ?? known[0]
+    if (chosen === undefined) return mayBalance ? picker.pick() : undefined
+    tried.add(chosen.label)
+    this.selected = chosen.label
+    return chosen
+  }
+
+  close(): void {
+    this.#input.closed()
+  }
+}

@@ -1,0 +1,160 @@
+// Asks an endpoint picker which endpoint a request should go to, by the endpoint picker protocol of the Gateway API
+// Inference Extension: external processing, both ways at once. Choosing among endpoints is picked-endpoints.ts.
+import type { InferenceRouting } from '#api/ir/types.gen.ts'
+import { PickedEndpoints } from '../backend/picked-endpoints.ts'
+import type { Exchange } from '../exchange.ts'
+import { discardBody } from '../http/body-writer.ts'
+import type { HttpResponse } from '../http/message.ts'
+import type { ChainEnvironment } from './environment.ts'
+import { immediateResponse } from './ext-proc/immediate.ts'
+import { modesOf } from './ext-proc/modes.ts'
+import { RefusedMutation } from './ext-proc/mutation.ts'
+import { DESTINATION, PickSession } from './ext-proc/pick-session.ts'
+import { SessionOver, type SessionConfig } from './ext-proc/session.ts'
+import { Side } from './ext-proc/side.ts'
+import { requestSubject, responseSubject, type Subject } from './ext-proc/subject.ts'
+import { makeWhole } from './ext-proc/whole-body.ts'
+import type { CompiledPolicy, Verdict } from './filter.ts'
+
+/** More than that nobody tries. */
+const LABELS_MAX = 32
+
+export function compileInferenceRouting(
+  policy: InferenceRouting,
+  environment: Pick<ChainEnvironment, 'service'>,
+): CompiledPolicy {
+  const config: SessionConfig = {
+    service: environment.service(policy.picker, 'ExtProc'),
+    context: { attributes: { request: [], response: [] }, metadata: [], callMetadata: [], expressions: [] },
+    modes: modesOf(),
+    allowsOverride: false,
+    failsOpen: policy.failureMode === 'FailOpen',
+  }
+  return {
+    request: (exchange) => pick(exchange, config),
+    response: (exchange) => tell(exchange, config),
+  }
+}
+
+/** The session of the running try, and what earlier tries took. */
+interface PickState {
+  readonly session: PickSession
+  readonly tried: Set<string>
+}
+
+function stateOf(exchange: Exchange, config: SessionConfig): PickState | undefined {
+  // Only `pick` writes under this key.
+  return exchange.policyState?.get(config) as PickState | undefined
+}
+
+async function pick(exchange: Exchange, config: SessionConfig): Promise<Verdict> {
+  const { request } = exchange
+  // Clients have no say.
+  request.headers.remove(DESTINATION)
+  if (config.failsOpen && !(await hold(exchange))) return exchange.response
+  const { body } = request
+  const session = new PickSession(exchange, config, body === undefined || Buffer.isBuffer(body))
+  const tried = stateOf(exchange, config)?.tried ?? new Set()
+  ;(exchange.policyState ??= new Map()).set(config, { session, tried })
+  if (!(await showRequest(exchange, session))) return refusal(exchange, session)
+  const labels = session.isOver ? [] : labelsOf(session.destination ?? request.headers.get(DESTINATION))
+  if (labels.length === 0 && !config.failsOpen) {
+    session.close()
+    return exchange.fail('noHealthyBackends', 'the endpoint picker named no endpoint')
+  }
+  const closed = (): void => session.close()
+  exchange.picked = new PickedEndpoints({ labels, mayBalance: config.failsOpen, tried, closed })
+  return undefined
+}
+
+/** False: the request must not go on. True also where it goes on as it was. */
+async function showRequest(exchange: Exchange, session: PickSession): Promise<boolean> {
+  const { body } = exchange.request
+  const subject = requestSubject(exchange)
+  const side = new Side(session, subject)
+  const isHeld = body === undefined || Buffer.isBuffer(body)
+  try {
+    await side.run()
+    if (isHeld) await makeWhole(exchange)
+    session.requestIsSettled()
+  } catch (error) {
+    if (!(error instanceof SessionOver)) throw error
+    if (!session.config.failsOpen || session.outcome?.kind === 'Answered') return false
+    if (isHeld) restore(exchange, subject, body)
+    else if (session.isSkipped) side.restore()
+    else return false
+  }
+  return true
+}
+
+/** A body that is all here can go on without the picker, whatever it was shown. False: the client's body broke. */
+async function hold(exchange: Exchange): Promise<boolean> {
+  const { request, flow } = exchange
+  const { body } = request
+  if (body === undefined || Buffer.isBuffer(body)) return true
+  try {
+    const whole = await body.tryCollect(flow?.bodyBytesMax ?? 0)
+    if (whole !== undefined) request.body = whole
+    return true
+  } catch (error) {
+    exchange.fail('invalidRequest', String(error))
+    return false
+  }
+}
+
+function restore({ request }: Exchange, subject: Subject, body: Buffer | undefined): void {
+  subject.restore()
+  request.body = body
+}
+
+function labelsOf(text: string | undefined): string[] {
+  return (text ?? '')
+    .split(',', LABELS_MAX)
+    .map((label) => label.trim())
+    .filter((label) => label !== '')
+}
+
+/** What the client gets in the place of an answer of the backend. */
+function refusal(exchange: Exchange, { outcome }: PickSession): HttpResponse {
+  if (outcome === undefined) return exchange.fail('internal', 'the endpoint picker ended without an outcome')
+  if (outcome.kind === 'SourceBroken') return exchange.fail('invalidRequest', outcome.detail)
+  if (outcome.kind === 'Failed') return failed(exchange, outcome.detail)
+  try {
+    return immediateResponse(exchange, outcome.answer)
+  } catch (error) {
+    if (!(error instanceof RefusedMutation)) throw error
+    return failed(exchange, error.message)
+  }
+}
+
+function failed(exchange: Exchange, detail: string): HttpResponse {
+  const isTooLate = exchange.deadlineMs !== undefined && performance.now() >= exchange.deadlineMs
+  return exchange.fail(isTooLate ? 'requestTimeout' : 'extProcFailed', `endpoint picker: ${detail}`)
+}
+
+/** The picker learns who answered, and how. */
+function tell(exchange: Exchange, config: SessionConfig): Verdict | Promise<Verdict> {
+  const session = stateOf(exchange, config)?.session
+  const { response } = exchange
+  if (session === undefined || response === undefined) return undefined
+  if (!response.isLocal && !session.isOver && !session.hasLeft) return show(exchange, session, response)
+  session.close()
+  return undefined
+}
+
+async function show(exchange: Exchange, session: PickSession, response: HttpResponse): Promise<Verdict> {
+  session.responseIsShown()
+  const side = new Side(session, responseSubject(response))
+  try {
+    await side.run()
+    return undefined
+  } catch (error) {
+    if (!(error instanceof SessionOver)) throw error
+    if (session.isSkipped) {
+      side.restore()
+      return undefined
+    }
+    discardBody(response.body)
+    return failed(exchange, 'it failed in the middle of the response')
+  }
+}
