@@ -91,7 +91,7 @@ conformance: install ## Run the conformance suite of the Gateway API in that clu
 	test/gateway-conformance/run.sh $(ARGS)
 
 .PHONY: bench
-bench: install ## Compare with nginx and haproxy (needs wrk, nginx, haproxy); ARGS='--rounds 5' and others
+bench: build ## Compare with nginx and haproxy (needs wrk, nginx, haproxy); ARGS='--rounds 5' and others
 	node bench/main.ts $(ARGS)
 
 .PHONY: bench-control

@@ -86,7 +86,7 @@ backend out
   return { name: 'haproxy', port: 19_102, command: 'haproxy', args: ['-db', '-f', file] }
 }
 
-/** Gw as `gw run` starts it, from manifests, with everything compiled in. */
+/** Gw bundled as it is shipped (`make build`), from manifests, with everything compiled in. */
 function gw(folder: string, root: string, hasAccessLog: boolean): Contender {
   const name = hasAccessLog ? 'gw, log on' : 'gw'
   const port = hasAccessLog ? 19_104 : 19_103
@@ -101,8 +101,10 @@ function gw(folder: string, root: string, hasAccessLog: boolean): Contender {
   return {
     name,
     port,
-    command: join(root, 'bin', 'gw'),
+    command: process.execPath,
     args: [
+      '--disable-warning=ExperimentalWarning',
+      join(root, 'dist', 'gw.js'),
       'run',
       '-f',
       file,

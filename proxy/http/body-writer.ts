@@ -1,6 +1,7 @@
 // Sends one message at a time on a transport: head and body coalesced, chunked when needed, with backpressure. Both
 // sides use it.
 import type { OutgoingBody } from './body.ts'
+import { BodyPump, type PumpTarget, stopIterator } from './body-pump.ts'
 import type { OutgoingFraming } from './head-text.ts'
 import { type BodySink, IncomingBody } from './incoming-body.ts'
 import { hasFields, type TrailerSource, trailerText } from './trailer-fields.ts'
@@ -20,7 +21,7 @@ const COALESCE_BYTES_MAX = 12_288
 /** Larger buffers are written in slices, so that progress of a slow reader can be seen. */
 const SLICE_BYTES = 65_536
 
-export class BodyWriter implements BodySink {
+export class BodyWriter implements BodySink, PumpTarget {
   readonly #transport: Transport
   readonly #owner: BodyWriterOwner
   /** Body bytes of the present message handed to the socket. */
@@ -34,9 +35,8 @@ export class BodyWriter implements BodySink {
   /** The head, until it goes out with the first bytes of the body. */
   #prefix = ''
   #body: IncomingBody | undefined = undefined
-  #iterator: AsyncIterator<Buffer> | undefined = undefined
+  #pump: BodyPump | undefined = undefined
   #rest: Buffer | undefined = undefined
-  #wake: (() => void) | undefined = undefined
 
   constructor(transport: Transport, owner: BodyWriterOwner) {
     this.#transport = transport
@@ -86,7 +86,8 @@ export class BodyWriter implements BodySink {
       this.#flushPrefix()
     } else {
       this.#transport.writeText(head)
-      void this.#pump(stream[Symbol.asyncIterator](), this.#length)
+      this.#pump = new BodyPump(this, stream)
+      this.#pump.start(this.#length)
     }
   }
 
@@ -99,16 +100,19 @@ export class BodyWriter implements BodySink {
     this.#stream = undefined
     this.#body?.cancel()
     this.#body = undefined
-    stopIterator(this.#iterator)
-    this.#iterator = undefined
-    this.#wake?.()
+    this.#pump?.stop()
+    this.#pump = undefined
   }
 
   /** The transport has room again. */
   drained(): void {
     if (this.#rest !== undefined) this.#writeRest()
-    else if (this.#wake !== undefined) this.#wake()
+    else if (this.#pump !== undefined) this.#pump.resume()
     else this.#body?.resume()
+  }
+
+  pumpChunk(chunk: Buffer): boolean {
+    return this.#writeData(chunk, 0, chunk.length)
   }
 
   // --- BodySink: another connection's body, socket to socket ---
@@ -119,6 +123,7 @@ export class BodyWriter implements BodySink {
 
   bodyEnd(): void {
     this.#body = undefined
+    this.#pump = undefined
     this.#finish()
   }
 
@@ -216,59 +221,12 @@ export class BodyWriter implements BodySink {
     this.abort()
     this.#owner.bodyWritten(false)
   }
-
-  async #pump(iterator: AsyncIterator<Buffer>, length: number | undefined): Promise<void> {
-    this.#iterator = iterator
-    try {
-      const bytes = await this.#drawFrom(iterator, length ?? Number.MAX_SAFE_INTEGER)
-      if (this.#iterator !== iterator) return
-      // Fewer or more bytes than announced: the peer must not take the message for whole.
-      if (length !== undefined && bytes !== length) this.#fail()
-      else {
-        this.#iterator = undefined
-        this.#finish()
-      }
-    } catch {
-      if (this.#iterator === iterator) this.#fail()
-    }
-  }
-
-  /**
-   * Writes until the source ends, offers more than `bytesMax`, or is no longer wanted; returns the bytes it
-   * offered.
-   */
-  async #drawFrom(iterator: AsyncIterator<Buffer>, bytesMax: number): Promise<number> {
-    let bytes = 0
-    while (this.#iterator === iterator) {
-      const result = await iterator.next()
-      if (result.done === true || this.#iterator !== iterator) return bytes
-      const chunk = result.value
-      bytes += chunk.length
-      if (bytes > bytesMax) return bytes
-      if (chunk.length > 0 && !this.#writeData(chunk, 0, chunk.length)) await this.#room()
-    }
-    return bytes
-  }
-
-  #room(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#wake = () => {
-        this.#wake = undefined
-        resolve()
-      }
-    })
-  }
 }
 
 /** Tells the producer of a body that nobody will read it. */
 export function discardBody(body: OutgoingBody): void {
   if (body instanceof IncomingBody || body instanceof Tunnel) body.cancel()
   else if (typeof body === 'object' && !Buffer.isBuffer(body)) stopIterator(body[Symbol.asyncIterator]())
-}
-
-function stopIterator(iterator: AsyncIterator<Buffer> | undefined): void {
-  // A generator that fails while it is being stopped has nobody left to tell.
-  iterator?.return?.().then(undefined, () => {})
 }
 
 /** Text that is ASCII travels as it is; anything else becomes UTF-8. */

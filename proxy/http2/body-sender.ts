@@ -1,6 +1,7 @@
 // Sends one body on one HTTP/2 stream, with its backpressure. Both sides use it. Knows neither headers nor sessions.
 import { constants, type Http2Stream } from 'node:http2'
 import type { OutgoingBody } from '../http/body.ts'
+import { BodyPump, type PumpTarget } from '../http/body-pump.ts'
 import { type BodySink, IncomingBody } from '../http/incoming-body.ts'
 
 export interface BodySenderOwner {
@@ -13,7 +14,7 @@ const SLICE_BYTES = 65_536
 /** Kept until the peer has answered, to be sent again on another stream: requests and unary messages are small. */
 const REPLAY_BYTES_MAX = 65_536
 
-export class BodySender implements BodySink {
+export class BodySender implements BodySink, PumpTarget {
   readonly #owner: BodySenderOwner
   /** Bytes handed to streams. */
   count = 0
@@ -21,8 +22,7 @@ export class BodySender implements BodySink {
   #isActive = false
   #rest: Buffer | undefined = undefined
   #source: IncomingBody | undefined = undefined
-  #iterator: AsyncIterator<Buffer> | undefined = undefined
-  #wake: (() => void) | undefined = undefined
+  #pump: BodyPump | undefined = undefined
   #replay: Buffer[] | undefined = undefined
   #replayBytes = 0
   #isEnded = false
@@ -61,7 +61,8 @@ export class BodySender implements BodySink {
       body.pipeTo(this)
     } else {
       const length = 'length' in body && typeof body.length === 'number' ? body.length : undefined
-      void this.#pump(body[Symbol.asyncIterator](), length)
+      this.#pump = new BodyPump(this, body)
+      this.#pump.start(length)
     }
   }
 
@@ -93,17 +94,19 @@ export class BodySender implements BodySink {
     this.#rest = undefined
     this.#source?.cancel()
     this.#source = undefined
-    // A generator that fails while it is being stopped has nobody left to tell.
-    this.#iterator?.return?.().then(undefined, () => {})
-    this.#iterator = undefined
-    this.#wake?.()
+    this.#pump?.stop()
+    this.#pump = undefined
   }
 
   /** The stream has room again. */
   drained(): void {
     if (this.#rest !== undefined) this.#writeRest()
-    else if (this.#wake !== undefined) this.#wake()
+    else if (this.#pump !== undefined) this.#pump.resume()
     else this.#source?.resume()
+  }
+
+  pumpChunk(chunk: Buffer): boolean {
+    return this.#write(chunk)
   }
 
   // --- BodySink ---
@@ -114,6 +117,7 @@ export class BodySender implements BodySink {
 
   bodyEnd(): void {
     this.#source = undefined
+    this.#pump = undefined
     this.#finish()
   }
 
@@ -164,46 +168,6 @@ export class BodySender implements BodySink {
   #fail(): void {
     this.abort()
     this.#owner.bodySent(false)
-  }
-
-  async #pump(iterator: AsyncIterator<Buffer>, length: number | undefined): Promise<void> {
-    this.#iterator = iterator
-    try {
-      const bytes = await this.#drawFrom(iterator, length ?? Number.MAX_SAFE_INTEGER)
-      if (this.#iterator !== iterator) return
-      // Fewer or more bytes than announced: the peer must not take the message for whole.
-      if (length !== undefined && bytes !== length) this.#fail()
-      else {
-        this.#iterator = undefined
-        this.#finish()
-      }
-    } catch {
-      if (this.#iterator === iterator) this.#fail()
-    }
-  }
-
-  /**
-   * Writes until the source ends, offers more than `bytesMax`, or is no longer wanted; returns the bytes it offered.
-   */
-  async #drawFrom(iterator: AsyncIterator<Buffer>, bytesMax: number): Promise<number> {
-    let bytes = 0
-    while (this.#iterator === iterator) {
-      const result = await iterator.next()
-      if (result.done === true || this.#iterator !== iterator) return bytes
-      bytes += result.value.length
-      if (bytes > bytesMax) return bytes
-      if (result.value.length > 0 && !this.#write(result.value)) await this.#room()
-    }
-    return bytes
-  }
-
-  #room(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#wake = () => {
-        this.#wake = undefined
-        resolve()
-      }
-    })
   }
 }
 
