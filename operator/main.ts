@@ -19,7 +19,7 @@ export async function runOperator(environment: Readonly<Record<string, string | 
   const { settings } = outcome
   const levels = new LogLevels(settings.logLevel)
   const logger = operatorLogger(levels, (line) => void process.stderr.write(line))
-  const metrics = createMetrics()
+  const metrics = createMetrics(settings)
   const program = Effect.scoped(operate(settings, levels, metrics)).pipe(
     Effect.provide(Layer.merge(KubeClient.layer(metrics.onWrite), Logger.layer([logger]))),
     Effect.provideService(References.MinimumLogLevel, 'Trace'),

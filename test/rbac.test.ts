@@ -36,7 +36,7 @@ const outside = rights(rulesOf('rbac/cluster-scope-role.yaml'))
 const own = rights(rulesOf('rbac/role.yaml'))
 const inference = rights(rulesOf('components/inference/cluster-role.yaml'))
 /** Read only where InferencePools are enabled. */
-const INFERENCE = new Set<Resource>([TRANSLATED.Pod, TRANSLATED.InferencePool])
+const INFERENCE = new Set<Resource>([TRANSLATED.InferencePool])
 const known: readonly Resource[] = [...Object.values(TRANSLATED), ...Object.values(DEPLOYED), LEASES, EVENTS]
 const nameOf = ({ group, plural }: Resource): string => `${group}/${plural}`
 
@@ -48,8 +48,8 @@ describe('rights of the controller', () => {
     }
   })
 
-  it('sees Pods and InferencePools only where they are enabled, and writes nothing but statuses there', () => {
-    expect([...inNamespaces, ...outside].filter((right) => /\/(pods|inferencepools)/.test(right))).toEqual([])
+  it('sees InferencePools only where they are enabled, and writes nothing but statuses there', () => {
+    expect([...inNamespaces, ...outside].filter((right) => /\/inferencepools/.test(right))).toEqual([])
     const writes = [...inference].filter((right) => !/ (get|list|watch)$/.test(right))
     expect(writes.map((right) => right.split(' ')[0])).toEqual(
       Array(2).fill('inference.networking.k8s.io/inferencepools/status'),

@@ -26,6 +26,11 @@ export function acknowledgementPatch(pod: string, value: Acknowledgement | undef
   return { data: { [pod]: value === undefined ? null : JSON.stringify(value) } }
 }
 
+/** The merge patch that takes the keys of pods out which are gone. */
+export function removalPatch(pods: readonly string[]): unknown {
+  return { data: Object.fromEntries(pods.map((pod) => [pod, null])) }
+}
+
 /** By pod. What is no acknowledgement is left out: the ConfigMap is written by pods, so it is not trusted. */
 export function readAcknowledgements(
   data: Readonly<Record<string, string>> | null | undefined,

@@ -1,5 +1,5 @@
 // Counters of the operator in the form of Prometheus. Fed by the observer; nothing here decides anything.
-import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { VERSION } from '#api/version.ts'
 import type { OperatorObserver } from '../controllers/world.ts'
 import type { KubeWrite } from '../kube/transport.ts'
@@ -15,9 +15,10 @@ export interface OperatorMetrics {
   readonly contentType: string
 }
 
-export function createMetrics(): OperatorMetrics {
+export function createMetrics({ hasRuntimeMetrics }: { readonly hasRuntimeMetrics: boolean }): OperatorMetrics {
   const registry = new Registry()
   const registers = [registry]
+  if (hasRuntimeMetrics) collectDefaultMetrics({ register: registry })
   const labelNames = ['controller', 'name', 'namespace'] as const
   const runs = new Counter({
     name: 'gw_controller_reconciliations_total',

@@ -1,11 +1,12 @@
 // Collects what withProgrammed has to know about one Gateway from the cache.
-import { deliveryNames, safeName } from '#api/delivery/names.ts'
+import { deliveryNames, GATEWAY_NAME_LABEL, safeName } from '#api/delivery/names.ts'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import { wantedAddress } from '#deployer/address.ts'
 import { statusOf } from '../kube/status-of.ts'
 import type { Condition } from '../status/condition.ts'
 import type { KubeObject } from '../translate/kube.ts'
 import type { GatewayFacts } from './gateway-programmed.ts'
+import { PROXY_POD } from './sources.ts'
 import { acknowledgementsOf, type World } from './world.ts'
 
 export function gatewayStatusFacts(
@@ -15,20 +16,56 @@ export function gatewayStatusFacts(
 ): GatewayFacts {
   const { name, namespace = '', uid = '', generation = 0 } = gateway.metadata
   const { acknowledgements } = deliveryNames(name)
+  const workload = workloadOf(world, gateway)
   return {
     ...known,
     uid,
     generation,
     wantedAddress: wantedAddress(gateway).ip,
     acknowledgements: acknowledgementsOf(world, gateway, acknowledgements),
-    isReplicaExpected: isReplicaExpected(world.cache.get('Deployment', namespace, safeName(name))),
+    isReplicaExpected: workload === undefined || isReplicaExpected(workload),
+    readyPods: workload?.status?.observedGeneration === undefined ? undefined : readyPods(world, gateway),
     current: conditionsOf(world.cache.get('Gateway', namespace, name)),
   }
 }
 
-/** A Deployment that was scaled to zero has no proxy that could answer. */
-function isReplicaExpected(deployment: KubeObject | undefined): boolean {
-  return (deployment as { spec?: { replicas?: number } } | undefined)?.spec?.replicas !== 0
+/** Deployment or DaemonSet, as far as it is kept; see trim.ts. */
+interface Workload {
+  readonly kind: string
+  readonly metadata: { readonly generation?: number }
+  readonly spec?: { readonly replicas?: number }
+  readonly status?: { readonly observedGeneration?: number; readonly desiredNumberScheduled?: number }
+}
+
+export function workloadOf({ cache }: World, { metadata }: Gateway): Workload | undefined {
+  const { name, namespace = '' } = metadata
+  return cache.get('Deployment', namespace, safeName(name)) ?? cache.get('DaemonSet', namespace, safeName(name))
+}
+
+/** A Deployment that was scaled to zero, or a DaemonSet that no node takes, has no proxy that could answer. */
+function isReplicaExpected({ kind, metadata, spec, status }: Workload): boolean {
+  if (kind === 'Deployment') return spec?.replicas !== 0
+  const isCounted = (status?.observedGeneration ?? 0) >= (metadata.generation ?? 1)
+  return !isCounted || status?.desiredNumberScheduled !== 0
+}
+
+interface PodCondition {
+  readonly type: string
+  readonly status: string
+}
+
+/** Proxies that the Service of the Gateway leads to. */
+function readyPods(world: World, { metadata: { name, namespace } }: Gateway): ReadonlySet<string> {
+  const ready = new Set<string>()
+  for (const pod of world.cache.all(PROXY_POD)) {
+    const { metadata } = pod
+    if (metadata.namespace !== namespace || metadata.labels?.[GATEWAY_NAME_LABEL] !== safeName(name)) continue
+    // As trim.ts keeps it.
+    const { conditions = [] } = (statusOf(pod) ?? {}) as { conditions?: readonly PodCondition[] }
+    const isReady = conditions.some(({ type, status }) => type === 'Ready' && status === 'True')
+    if (isReady && metadata.deletionTimestamp === undefined) ready.add(metadata.name)
+  }
+  return ready
 }
 
 function conditionsOf(gateway: KubeObject | undefined): readonly Condition[] {

@@ -26,6 +26,7 @@ function conditions(change: Partial<GatewayFacts>, addresses: readonly string[] 
     deployProblems: [],
     failure: undefined,
     acknowledgements: loaded(),
+    readyPods: undefined,
     isReplicaExpected: true,
     current: [],
     ...change,
@@ -38,6 +39,20 @@ function conditions(change: Partial<GatewayFacts>, addresses: readonly string[] 
 
 describe('withProgrammed', () => {
   const none = new Map<string, Acknowledgement>()
+
+  it.each([
+    ['the pod that has loaded it is ready', ['pod'], 'Programmed=True Programmed 3'],
+    ['it is not ready yet', [], 'Programmed=False Pending 3'],
+    ['only another one is ready', ['other'], 'Programmed=False Pending 3'],
+  ])('waits for a pod that takes connections: %s', (_, ready, expected) => {
+    expect(conditions({ readyPods: new Set(ready) })[1]).toBe(expected)
+  })
+
+  it('expects no pod to be ready where none is expected', () => {
+    expect(conditions({ acknowledgements: none, readyPods: new Set(), isReplicaExpected: false })[1]).toBe(
+      'Programmed=True Programmed 3',
+    )
+  })
   const before = [condition({ type: 'Programmed', isTrue: true, reason: 'Programmed', message: '', generation: 2 })]
   const rejected = { generation: 8, message: 'no' }
 

@@ -15,6 +15,8 @@ export interface GatewayFacts {
   /** Why objects could not be written. */
   readonly failure: string | undefined
   readonly acknowledgements: ReadonlyMap<string, Acknowledgement>
+  /** Pods that take connections; undefined: nothing in this cluster runs the workload, and every proxy counts. */
+  readonly readyPods: ReadonlySet<string> | undefined
   /** False when the workload is scaled to zero on purpose. */
   readonly isReplicaExpected: boolean
   /** As it stands in the cluster. */
@@ -50,7 +52,10 @@ function programmed(one: Condition, facts: GatewayFacts, addresses: GatewayBody[
   if (failure !== undefined) return no('DeploymentFailed', failure)
   const missing = missingAddress(facts, addresses)
   if (missing !== undefined) return no('AddressNotUsable', missing)
-  return isLoaded(facts) || !facts.isReplicaExpected ? one : notYet(facts, no)
+  const loaded = podsThatLoaded(facts)
+  const { readyPods } = facts
+  const isServed = loaded.length > 0 && (readyPods === undefined || loaded.some((pod) => readyPods.has(pod)))
+  return isServed || !facts.isReplicaExpected ? one : notYet(facts, loaded, no)
 }
 
 /** The cluster gives a Service another address than it asks for, or none, when that address cannot be had. */
@@ -67,21 +72,24 @@ function spelling(address: string): string {
   return isIPv6(address) ? new URL(`http://[${address}]`).hostname : address
 }
 
-function isLoaded({ acknowledgements, uid, generation }: GatewayFacts): boolean {
-  return [...acknowledgements.values()].some(
-    (known) => known.gatewayUid === uid && known.generation > 0 && known.gatewayGeneration >= generation,
-  )
+function podsThatLoaded({ acknowledgements, uid, generation }: GatewayFacts): string[] {
+  return [...acknowledgements]
+    .filter(([, { gatewayUid }]) => gatewayUid === uid)
+    .filter(([, known]) => known.generation > 0 && known.gatewayGeneration >= generation)
+    .map(([pod]) => pod)
 }
 
 /** A Gateway that was programmed stays so, for its older generation, until a proxy has the new one or refuses it. */
 function notYet(
   { current, acknowledgements }: GatewayFacts,
+  loaded: readonly string[],
   no: (reason: string, message: string) => Condition,
 ): Condition {
   const refusal = [...acknowledgements.values()].find(({ rejected }) => rejected !== undefined)?.rejected
   if (refusal !== undefined) return no('Invalid', `a proxy refused the configuration: ${refusal.message}`)
   const before = current.find(({ type }) => type === 'Programmed')
-  const none = no('Pending', 'no proxy has loaded the configuration yet')
+  const state = loaded.length === 0 ? 'no proxy has loaded the configuration yet' : 'no proxy is ready for traffic yet'
+  const none = no('Pending', state)
   if (before?.status !== 'True') return none
   const { type, status, reason, message, observedGeneration } = before
   return { type, status, reason, message, ...(observedGeneration !== undefined && { observedGeneration }) }

@@ -2,13 +2,13 @@
 // begins anew with each leadership, so nothing that another leader changed in between is believed.
 import { isDeepStrictEqual } from 'node:util'
 import { Clock, Effect, Latch, type Scope } from 'effect'
-import { deliveryNames } from '#api/delivery/names.ts'
+import { deliveryNames, GATEWAY_NAME_LABEL, safeName } from '#api/delivery/names.ts'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import type { ObjectChange } from '../kube/cache.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { KubeError } from '../kube/errors.ts'
 import { statusOf } from '../kube/status-of.ts'
-import { makeWorkQueue, type WorkQueue } from '../kube/work-queue.ts'
+import { makeWorkQueue, type WorkQueue, type WorkQueueOptions } from '../kube/work-queue.ts'
 import { Publisher, type PublishOutcome } from '../publish/publisher.ts'
 import { mergeStatus } from '../status/merge.ts'
 import type { ObjectStatus } from '../status/object-status.ts'
@@ -22,14 +22,17 @@ import { gatewayStatusFacts } from './gateway-facts.ts'
 import { withProgrammed } from './gateway-programmed.ts'
 import { acknowledgementsOf, type World } from './world.ts'
 import { makeKeySets } from './key-sets.ts'
+import { pruneAcknowledgements } from './prune-acknowledgements.ts'
 import { Rejections } from './rejections.ts'
-import { ACKNOWLEDGEMENTS, DELIVERED_CONFIG_MAP, DELIVERED_SECRET } from './sources.ts'
+import { ACKNOWLEDGEMENTS, DELIVERED_CONFIG_MAP, DELIVERED_SECRET, PROXY_POD } from './sources.ts'
 import { statusKey, statusWriter } from './status-writer.ts'
 
 /** Status writes at the same time; resources supplement, section 2.10. */
 const STATUS_WRITERS = 100
 const PUBLISHERS = 16
 const DEPLOYERS = 8
+/** Resources supplement, section 2.15. */
+const DEPLOY_RETRIES = { retryFirstMs: 500, retryLimit: { perSecond: 10, burst: 100 } } as const
 const SETTLE_CHECK = '15 seconds'
 /** Statuses let the configuration go first, so that the API server is free for it; but no longer than this. */
 const STATUS_WAIT = '200 millis'
@@ -87,7 +90,8 @@ const makeQueues = Effect.fnUntraced(function* (leader: Leader) {
     name: keyof typeof COMPONENTS,
     concurrency: number,
     work: (key: string) => Effect.Effect<void, KubeError, KubeClient>,
-  ) => makeWorkQueue({ name, component: COMPONENTS[name], concurrency, work, observe })
+    retries: Pick<WorkQueueOptions, 'retryFirstMs' | 'retryLimit'> = {},
+  ) => makeWorkQueue({ name, component: COMPONENTS[name], concurrency, work, observe, ...retries })
   const writeStatus = statusWriter({
     cache,
     controllerName: settings.controllerName,
@@ -96,7 +100,7 @@ const makeQueues = Effect.fnUntraced(function* (leader: Leader) {
   })
   const queues: Queues = {
     publish: yield* queue('publisher', PUBLISHERS, (key) => leader.publish(key)),
-    deploy: yield* queue('gateway', DEPLOYERS, (key) => leader.deploy(key)),
+    deploy: yield* queue('gateway', DEPLOYERS, (key) => leader.deploy(key), DEPLOY_RETRIES),
     status: yield* queue('status', STATUS_WRITERS, (key) => Effect.andThen(leader.published, writeStatus(key))),
     gatewayClass: yield* queue('gatewayclass', 1, () => applyGatewayClass(settings)),
     rejections: yield* queue('rejections', 1, (key) => leader.tellRejections(key)),
@@ -201,7 +205,7 @@ class Leader {
     return this.#deployer.refused()
   }
 
-  tellRejections(key: string): Effect.Effect<void, never, KubeClient> {
+  tellRejections(key: string): Effect.Effect<void, KubeError, KubeClient> {
     const gateway = this.#gateway(key)
     if (gateway === undefined) return Effect.void
     const acknowledgements = acknowledgementsOf(
@@ -209,7 +213,10 @@ class Leader {
       gateway,
       deliveryNames(gateway.metadata.name).acknowledgements,
     )
-    return Effect.map(this.#rejections.tell(gateway, acknowledgements), (count) => this.world.observer.rejected(count))
+    return this.#rejections.tell(gateway, acknowledgements).pipe(
+      Effect.map((count) => this.world.observer.rejected(count)),
+      Effect.andThen(pruneAcknowledgements(this.world, gateway)),
+    )
   }
 
   /** What the status of an object should say now. */
@@ -267,18 +274,14 @@ class Leader {
     const queues = this.#queues
     const object = change.after ?? change.before
     if (queues === undefined || object === undefined) return
+    if (change.kind === PROXY_POD) {
+      this.#podChanged(queues, object, change)
+      return
+    }
     this.#userChanged(queues, object, change)
     // Of one whose owner reference was removed just now, the former owner.
     const owner = ownerOf(object) ?? ownerOf(change.before ?? object)
-    if (owner === undefined) return
-    if (change.kind === ACKNOWLEDGEMENTS) {
-      this.#queueGatewayStatus(owner)
-      queues.rejections.add(owner)
-    } else if (change.kind === DELIVERED_CONFIG_MAP || change.kind === DELIVERED_SECRET) {
-      const kind = change.kind === DELIVERED_SECRET ? 'Secret' : 'ConfigMap'
-      const touched = { key: owner, kind, name: object.metadata.name, version: versionOf(change) }
-      if (this.publisher.touched(touched)) queues.publish.add(owner)
-    } else this.#ownedChanged(queues, owner, object, change)
+    if (owner !== undefined) this.#ownedChanged(queues, owner, object, change)
   }
 
   #userChanged(
@@ -303,7 +306,29 @@ class Leader {
     for (const one of this.#rendered.keys()) deploy.add(one)
   }
 
-  #ownedChanged({ deploy }: Queues, owner: string, object: KubeObject, change: ObjectChange): void {
+  /** Of a proxy. */
+  #podChanged({ rejections }: Queues, { metadata }: KubeObject, { after }: ObjectChange): void {
+    for (const key of this.#rendered.keys()) {
+      const { namespace = '', labels } = metadata
+      if (!key.startsWith(`${namespace}/`)) continue
+      if (safeName(key.slice(namespace.length + 1)) !== labels?.[GATEWAY_NAME_LABEL]) continue
+      this.#queueGatewayStatus(key)
+      if (after === undefined) rejections.add(key)
+    }
+  }
+
+  #ownedChanged(queues: Queues, owner: string, object: KubeObject, change: ObjectChange): void {
+    if (change.kind === ACKNOWLEDGEMENTS) {
+      this.#queueGatewayStatus(owner)
+      queues.rejections.add(owner)
+    } else if (change.kind === DELIVERED_CONFIG_MAP || change.kind === DELIVERED_SECRET) {
+      const kind = change.kind === DELIVERED_SECRET ? 'Secret' : 'ConfigMap'
+      const touched = { key: owner, kind, name: object.metadata.name, version: versionOf(change) }
+      if (this.publisher.touched(touched)) queues.publish.add(owner)
+    } else this.#deployedChanged(queues, owner, object, change)
+  }
+
+  #deployedChanged({ deploy }: Queues, owner: string, object: KubeObject, change: ObjectChange): void {
     if (change.kind === 'Deployment' || change.kind === 'DaemonSet') this.#queueGatewayStatus(owner)
     if (change.isStatusOnly) return
     if (this.#deployer.touched(owner, object, versionOf(change))) deploy.add(owner)

@@ -111,6 +111,13 @@ function acknowledge(name: string, change: Record<string, unknown> = {}): void {
   kube.store.update('configmaps', { ...object, data: { 'web-1': JSON.stringify(said) } }, false)
 }
 
+/** As the controllers of a cluster report it. */
+function status(resource: string, name: string, value: unknown): void {
+  const object = kube.store.get(resource, `shop/${name}`)
+  if (object === undefined) throw new Error(`no ${resource} ${name}`)
+  kube.store.update(resource, { ...object, status: value }, true)
+}
+
 describe('the operator', () => {
   it('makes its GatewayClass, and again when it is deleted', async () => {
     await start()
@@ -153,6 +160,47 @@ describe('the operator', () => {
       () => condition(kube.store.get(ROUTES, 'shop/cart'), 'Accepted') === 'True Accepted',
     )
     expect(kube.store.list('events')).toEqual([])
+  })
+
+  it('waits for a pod that is ready, and forgets the word of one that is gone', async () => {
+    await start()
+    make(GATEWAYS, gateway())
+    await until('the Deployment', () => kube.store.get('deployments.apps', 'shop/web') !== undefined)
+    await until('acknowledgements', () => kube.store.get('configmaps', 'shop/web-acknowledgements') !== undefined)
+    await until('a delivery', () => 'delivered' in delivered())
+    status('deployments.apps', 'web', { observedGeneration: 1 })
+    const labels = { 'gateway.networking.k8s.io/gateway-name': 'web' }
+    make('pods', { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web-1', namespace: 'shop', labels } })
+    acknowledge('web')
+    const web = (): FakeObject | undefined => kube.store.get(GATEWAYS, 'shop/web')
+    const message = 'no proxy is ready for traffic yet'
+    await until('not ready', () => JSON.stringify(web()).includes(message))
+    status('pods', 'web-1', { conditions: [{ type: 'Ready', status: 'True' }] })
+    await until('programmed', () => condition(web(), 'Programmed') === 'True Programmed')
+    kube.store.delete('pods', 'shop/web-1')
+    const said = (): unknown => kube.store.get('configmaps', 'shop/web-acknowledgements')?.['data']
+    await until('its word is gone', () => said() === undefined || Object.keys(said() ?? {}).length === 0)
+    expect(condition(web(), 'Programmed')).toBe('True Programmed')
+  })
+
+  it('expects no proxy of a DaemonSet that no node takes', async () => {
+    await start()
+    make('gwparameters.gw.dev', {
+      apiVersion: 'gw.dev/v1alpha1',
+      kind: 'GwParameters',
+      metadata: { name: 'nodes', namespace: 'shop' },
+      spec: { workload: { kind: 'DaemonSet' } },
+    })
+    const infrastructure = { parametersRef: { group: 'gw.dev', kind: 'GwParameters', name: 'nodes' } }
+    const object = gateway()
+    make(GATEWAYS, { ...object, spec: { ...(object['spec'] as object), infrastructure } })
+    await until('the DaemonSet', () => kube.store.get('daemonsets.apps', 'shop/web') !== undefined)
+    const web = (): FakeObject | undefined => kube.store.get(GATEWAYS, 'shop/web')
+    await until('pending', () => condition(web(), 'Programmed') === 'False Pending')
+    status('daemonsets.apps', 'web', { observedGeneration: 1, desiredNumberScheduled: 0 })
+    await until('programmed', () => condition(web(), 'Programmed') === 'True Programmed')
+    status('daemonsets.apps', 'web', { observedGeneration: 1, desiredNumberScheduled: 1 })
+    expect(condition(web(), 'Programmed')).toBe('True Programmed')
   })
 
   it('writes nothing when nothing changes', async () => {

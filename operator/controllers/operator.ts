@@ -6,6 +6,7 @@ import type { KubeClient } from '../kube/client.ts'
 import { LEASE_TIMES, type LeaseTimes, withLeadership } from './leader.ts'
 import { lead } from './lead.ts'
 import { snapshotOf } from '../translate/snapshot.ts'
+import type { TranslateSettings } from '../translate/translation.ts'
 import type { OperatorSettings } from './settings.ts'
 import { type Sources, startSources } from './sources.ts'
 import { makeTranslationLoop, type TranslationLoop } from './translation-loop.ts'
@@ -87,16 +88,11 @@ const leadForEver = Effect.fnUntraced(function* (world: World, times: LeaseTimes
   )
 })
 
-function translateSettings(settings: OperatorSettings) {
-  const { controllerName, className, clusterDomain, namespace, areModelsEnabled, areInferencePoolsEnabled } = settings
-  return {
-    controllerName,
-    className,
-    clusterDomain,
-    controllerNamespace: namespace,
-    areModelsEnabled,
-    areInferencePoolsEnabled,
-  }
+function translateSettings(settings: OperatorSettings): Required<TranslateSettings> {
+  const { controllerName, className, clusterDomain, namespace, areModelsEnabled } = settings
+  const { areInferencePoolsEnabled, backendRefGrantMode } = settings
+  const names = { controllerName, className, controllerNamespace: namespace, clusterDomain }
+  return { ...names, areModelsEnabled, areInferencePoolsEnabled, backendRefGrantMode }
 }
 
 function describe({ cache, translation, listener }: World): unknown {

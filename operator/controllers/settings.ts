@@ -3,9 +3,10 @@
 import { GROUP } from '#api/group.ts'
 import { isRecord, parseJson } from '#api/json.ts'
 import type { Problem } from '#api/problem.ts'
-import { VERSION } from '#api/version.ts'
+import { DEFAULT_DEPLOY_SETTINGS } from '#deployer/default-settings.ts'
 import type { DeploySettings } from '#deployer/input.ts'
 import type { LabelSelector } from '../translate/labels.ts'
+import type { BackendRefGrantMode } from '../translate/translation.ts'
 
 export interface OperatorSettings {
   readonly logLevel: LogLevel
@@ -15,6 +16,9 @@ export interface OperatorSettings {
   readonly namespaceSelectors: readonly LabelSelector[]
   readonly clusterDomain: string
   readonly areModelsEnabled: boolean
+  readonly backendRefGrantMode: BackendRefGrantMode
+  /** Figures of the runtime beside those of the operator. */
+  readonly hasRuntimeMetrics: boolean
   readonly areExperimentalKindsEnabled: boolean
   readonly areInferencePoolsEnabled: boolean
   readonly isLeaderElectionEnabled: boolean
@@ -30,6 +34,8 @@ export interface OperatorSettings {
 
 export const LOG_LEVELS = ['error', 'warn', 'info', 'debug', 'trace'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
+
+const GRANT_MODES = ['route-and-policy', 'route', 'none'] as const satisfies readonly BackendRefGrantMode[]
 
 export interface Address {
   readonly host: string
@@ -65,6 +71,8 @@ export function resolveOperatorSettings(
     namespaceSelectors: reader.selectors('DISCOVERY_NAMESPACE_SELECTORS'),
     clusterDomain: reader.matching('CLUSTER_DOMAIN', NAME, 'cluster.local'),
     areModelsEnabled: reader.flag('ENABLE_MODELS', false),
+    backendRefGrantMode: reader.one('BACKEND_REF_GRANT_MODE', GRANT_MODES, 'route'),
+    hasRuntimeMetrics: reader.flag('ENABLE_BUILTIN_DEFAULT_METRICS', false),
     areExperimentalKindsEnabled: isExperimental,
     areInferencePoolsEnabled: reader.flag('ENABLE_INFER_EXT', false),
     isLeaderElectionEnabled: !reader.flag('DISABLE_LEADER_ELECTION', false),
@@ -80,14 +88,15 @@ export function resolveOperatorSettings(
 
 function deploySettings(reader: Reader): DeploySettings {
   const family = reader.text('DNS_LOOKUP_FAMILY')
+  const { version, image, dummyPort } = DEFAULT_DEPLOY_SETTINGS
   return {
-    version: VERSION,
+    version,
     image: {
-      registry: reader.text('PROXY_IMAGE_REGISTRY') ?? '',
-      repository: reader.text('PROXY_IMAGE_REPOSITORY') ?? 'gw',
-      tag: reader.text('PROXY_IMAGE_TAG') ?? `v${VERSION}`,
+      registry: reader.text('PROXY_IMAGE_REGISTRY') ?? image.registry,
+      repository: reader.text('PROXY_IMAGE_REPOSITORY') ?? image.repository,
+      tag: reader.text('PROXY_IMAGE_TAG') ?? image.tag,
     },
-    dummyPort: reader.port('NO_LISTENERS_DUMMY_PORT', 443),
+    dummyPort: reader.port('NO_LISTENERS_DUMMY_PORT', dummyPort),
     environment: {
       ...(family !== undefined && { DNS_LOOKUP_FAMILY: family }),
       ...(!reader.flag('LISTENER_BIND_IPV6', true) && { IPV6_ENABLED: 'false' }),

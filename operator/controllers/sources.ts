@@ -1,7 +1,7 @@
 // What the operator watches: which kinds, into which part of the cache, of which namespaces. Namespace selectors are
 // live: a namespace that changes its labels comes or goes with all its objects.
 import { Effect, Queue } from 'effect'
-import { DELIVERY_LABEL } from '#api/delivery/names.ts'
+import { DELIVERY_LABEL, GATEWAY_NAME_LABEL } from '#api/delivery/names.ts'
 import type { ObjectCache } from '../kube/cache.ts'
 import type { ListOptions } from '../kube/client.ts'
 import { reflect } from '../kube/reflector.ts'
@@ -17,9 +17,11 @@ interface Source {
   readonly isEverywhere: boolean
 }
 
-/** In the cache, apart from ConfigMaps and Secrets of users. */
+/** In the cache, apart from ConfigMaps, Secrets and Pods of users. */
 export const DELIVERED_CONFIG_MAP = 'delivered ConfigMap'
 export const DELIVERED_SECRET = 'delivered Secret'
+/** They have the labels of their workload's selector. */
+export const PROXY_POD = 'proxy Pod'
 export const ACKNOWLEDGEMENTS = 'acknowledgements'
 
 const EXPERIMENTAL: ReadonlySet<string> = new Set(['TCPRoute', 'TLSRoute', 'ListenerSet'])
@@ -44,11 +46,12 @@ function sourcesOf(settings: OperatorSettings): Source[] {
       isEverywhere: true,
     }),
   )
-  const { ConfigMap, Secret } = TRANSLATED
+  const { ConfigMap, Secret, Pod } = TRANSLATED
   const select = { labelSelector: IS_DELIVERED, isMetadataOnly: true }
   return [
     ...users,
     ...deployed,
+    source(Pod, { into: PROXY_POD, select: { labelSelector: GATEWAY_NAME_LABEL }, isEverywhere: true }),
     source(ConfigMap, { into: DELIVERED_CONFIG_MAP, select, isEverywhere: true }),
     source(Secret, { into: DELIVERED_SECRET, select, isEverywhere: true }),
     source(ConfigMap, {

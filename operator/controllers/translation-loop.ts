@@ -3,6 +3,7 @@
 import { Clock, Duration, Effect, Queue } from 'effect'
 import type { ObjectCache } from '../kube/cache.ts'
 import { TRANSLATED } from '../kube/resources.ts'
+import { LIVE_STATUS } from '../kube/stable-view.ts'
 import type { KubeObject } from '../translate/kube.ts'
 import { createSnapshotter, type Snapshot } from '../translate/snapshot.ts'
 import type { Translation, TranslateSettings } from '../translate/translation.ts'
@@ -51,8 +52,7 @@ export const makeTranslationLoop = Effect.fn('operator.translationLoop')(functio
   let snapshot = snapshotOf([])
   let isBusy = true
   cache.onChange(({ kind, isStatusOnly }) => {
-    // Of Services the addresses are read.
-    if (!kinds.has(kind) || (isStatusOnly && kind !== 'Service')) return
+    if (!kinds.has(kind) || (isStatusOnly && LIVE_STATUS.has(kind))) return
     isBusy = true
     Queue.offerUnsafe(changes, undefined)
   })

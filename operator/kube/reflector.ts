@@ -60,9 +60,9 @@ const absent = Effect.fnUntraced(function* (options: ReflectorOptions, version: 
 })
 
 /** Doubling, scattered by half; what the server asks for goes first. */
-export const waitMs = Effect.fnUntraced(function* (failures: number, error: KubeError) {
+export const waitMs = Effect.fnUntraced(function* (failures: number, error: KubeError, firstMs = WAIT_FIRST_MS) {
   if (error._tag === 'KubeRefused' && error.retryAfterMs !== undefined) return Math.min(error.retryAfterMs, WAIT_MAX_MS)
-  const ms = Math.min(WAIT_FIRST_MS * 2 ** Math.min(failures - 1, 16), WAIT_MAX_MS)
+  const ms = Math.min(firstMs * 2 ** Math.min(failures - 1, 16), WAIT_MAX_MS)
   return ms / 2 + (yield* Random.next) * (ms / 2)
 })
 

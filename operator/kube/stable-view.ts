@@ -4,7 +4,7 @@ import type { KubeObject } from '../translate/kube.ts'
 import { statusOf } from './status-of.ts'
 
 /** Translation computes nothing from the status of these kinds; it only looks for entries of ours. */
-const LIVE_STATUS: ReadonlySet<string> = new Set([
+export const LIVE_STATUS: ReadonlySet<string> = new Set([
   'GatewayClass',
   'Gateway',
   'ListenerSet',
@@ -16,6 +16,7 @@ const LIVE_STATUS: ReadonlySet<string> = new Set([
   'GwBackend',
   'GwPolicy',
   'GwModel',
+  'InferencePool',
 ])
 
 export class StableView {

@@ -1,9 +1,10 @@
 // Work by key: many changes of one key are one run, one key runs once at a time, failures come back later with growing
 // waits. A defect is logged and counted, and the queue goes on.
-import { Cause, Duration, Effect, Queue } from 'effect'
+import { Cause, Clock, Duration, Effect, Queue } from 'effect'
 import type { KubeClient } from './client.ts'
 import { describeKubeError, type KubeError } from './errors.ts'
 import { waitMs } from './reflector.ts'
+import { TokenBucket } from './token-bucket.ts'
 
 export interface WorkQueueOptions {
   readonly name: string
@@ -12,6 +13,10 @@ export interface WorkQueueOptions {
   /** Keys that run at the same time. */
   readonly concurrency: number
   readonly work: (key: string) => Effect.Effect<void, KubeError, KubeClient>
+  /** Of the first retry, doubling to 10 s; when unset 100 ms. */
+  readonly retryFirstMs?: number
+  /** Of retries, over all keys. Unset: no limit but that of each key. */
+  readonly retryLimit?: { readonly perSecond: number; readonly burst: number }
   /** Told about every run. */
   readonly observe: (run: WorkRun) => void
 }
@@ -32,7 +37,8 @@ export interface WorkQueue {
 
 /** The queue works in the scope of the caller, until that is closed. */
 export const makeWorkQueue = Effect.fnUntraced(function* (options: WorkQueueOptions) {
-  const { name, concurrency, observe } = options
+  const { name, concurrency, observe, retryFirstMs } = options
+  const bucket = options.retryLimit && new TokenBucket(options.retryLimit)
   const queue = yield* Queue.unbounded<string>()
   const waiting = new Set<string>()
   const running = new Set<string>()
@@ -49,7 +55,8 @@ export const makeWorkQueue = Effect.fnUntraced(function* (options: WorkQueueOpti
   const retry = Effect.fnUntraced(function* (key: string, error: KubeError | undefined) {
     const count = (failures.get(key) ?? 0) + 1
     failures.set(key, count)
-    const wait = error === undefined ? DEFECT_WAIT_MS : yield* waitMs(count, error)
+    const turn = bucket?.take(yield* Clock.currentTimeMillis) ?? 0
+    const wait = Math.max(turn, error === undefined ? DEFECT_WAIT_MS : yield* waitMs(count, error, retryFirstMs))
     later++
     yield* Effect.forkScoped(
       Effect.sleep(Duration.millis(wait)).pipe(
