@@ -5079,7 +5079,7 @@ validate118.errors = vErrors;
 return errors === 0;
 }
 
-const schema45 = {"$id":"ir:///policy/jwt-auth.yaml","title":"JwtAuth","description":"Checks JSON Web Tokens. Without a usable key no token is valid, so Strict refuses every request. Location, when unset: header `authorization` with prefix `Bearer` and a blank.","type":"object","additionalProperties":false,"required":["mode","providers"],"properties":{"mode":{"type":"string","enum":["Strict","Optional","Permissive"]},"providers":{"type":"array","items":{"title":"JwtProvider","description":"`jwks` or `unavailable`; with neither the provider has no keys.","type":"object","additionalProperties":false,"required":["issuer"],"properties":{"issuer":{"type":"string","minLength":1,"description":"Equal to claim `iss`."},"audiences":{"type":"array","items":{"type":"string"},"description":"Claim `aud` holds one of them; unset: any."},"jwks":{"type":"string","description":"Public keys, a JSON Web Key Set as text; the operator fetches remote ones."},"source":{"type":"string","description":"Names the remote set the keys are from; the process that fetches it is told of keys it lacks."},"unavailable":{"type":"string","description":"Why there are no keys, for the log."}}}},"mcp":{"title":"McpOauth","description":"Serves the OAuth metadata of an MCP server and leads clients there; goes with the first provider.","type":"object","additionalProperties":false,"properties":{"resourceMetadata":{"type":"object","additionalProperties":true,"description":"Names are served in snake_case."},"provider":{"type":"string","enum":["Auth0","Keycloak","Okta","Descope","Authentik","Entra"]},"clientId":{"type":"string","minLength":1},"clientSecret":{"$ref":"../secret-ref.yaml"}}},"location":{"$ref":"extraction-location.yaml"}}};
+const schema45 = {"$id":"ir:///policy/jwt-auth.yaml","title":"JwtAuth","description":"Checks JSON Web Tokens. Without a usable key no token is valid, so Strict refuses every request. Location, when unset: header `authorization` with prefix `Bearer` and a blank.","type":"object","additionalProperties":false,"required":["mode","providers"],"properties":{"mode":{"type":"string","enum":["Strict","Optional","Permissive"]},"providers":{"type":"array","items":{"title":"JwtProvider","description":"`jwks` or `unavailable`; with neither the provider has no keys.","type":"object","additionalProperties":false,"required":["issuer"],"properties":{"issuer":{"type":"string","minLength":1,"description":"Equal to claim `iss`."},"audiences":{"type":"array","items":{"type":"string"},"description":"Claim `aud` holds one of them; unset: any."},"requiredClaims":{"type":"array","items":{"type":"string","minLength":1},"description":"Claims that a token must have; unset: `exp`."},"jwks":{"type":"string","description":"Public keys, a JSON Web Key Set as text; the operator fetches remote ones."},"source":{"type":"string","description":"Names the remote set the keys are from; the process that fetches it is told of keys it lacks."},"unavailable":{"type":"string","description":"Why there are no keys, for the log."}}}},"mcp":{"title":"McpOauth","description":"Serves the OAuth metadata of an MCP server and leads clients there; goes with the first provider.","type":"object","additionalProperties":false,"properties":{"resourceMetadata":{"type":"object","additionalProperties":true,"description":"Names are served in snake_case."},"provider":{"type":"string","enum":["Auth0","Keycloak","Okta","Descope","Authentik","Entra"]},"clientId":{"type":"string","minLength":1},"clientSecret":{"$ref":"../secret-ref.yaml"}}},"location":{"$ref":"extraction-location.yaml"}}};
 const schema46 = {"$id":"ir:///policy/extraction-location.yaml","title":"ExtractionLocation","description":"Where a credential of the client is read. Exactly one field.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"header":{"$ref":"credential-location.yaml#/properties/header"},"queryParameter":{"$ref":"credential-location.yaml#/properties/queryParameter"},"cookie":{"$ref":"credential-location.yaml#/properties/cookie"},"expression":{"type":"string","description":"CEL giving text; nothing is removed from the request."}}};
 const schema47 = {"title":"HeaderLocation","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string"},"prefix":{"type":"string"}}};
 
@@ -5420,7 +5420,7 @@ vErrors.push(err5);
 errors++;
 }
 for(const key1 in data2){
-if(!(((((key1 === "issuer") || (key1 === "audiences")) || (key1 === "jwks")) || (key1 === "source")) || (key1 === "unavailable"))){
+if(!((((((key1 === "issuer") || (key1 === "audiences")) || (key1 === "requiredClaims")) || (key1 === "jwks")) || (key1 === "source")) || (key1 === "unavailable"))){
 const err6 = {instancePath:instancePath+"/providers/" + i0,schemaPath:"#/properties/providers/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1}};
 if(vErrors === null){
 vErrors = [err6];
@@ -5484,9 +5484,15 @@ vErrors.push(err10);
 errors++;
 }
 }
-if(data2.jwks !== undefined){
-if(typeof data2.jwks !== "string"){
-const err11 = {instancePath:instancePath+"/providers/" + i0+"/jwks",schemaPath:"#/properties/providers/items/properties/jwks/type",keyword:"type",params:{type: "string"}};
+if(data2.requiredClaims !== undefined){
+let data6 = data2.requiredClaims;
+if(Array.isArray(data6)){
+const len2 = data6.length;
+for(let i2=0; i2<len2; i2++){
+let data7 = data6[i2];
+if(typeof data7 === "string"){
+if(func3(data7) < 1){
+const err11 = {instancePath:instancePath+"/providers/" + i0+"/requiredClaims/" + i2,schemaPath:"#/properties/providers/items/properties/requiredClaims/items/minLength",keyword:"minLength",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -5496,9 +5502,8 @@ vErrors.push(err11);
 errors++;
 }
 }
-if(data2.source !== undefined){
-if(typeof data2.source !== "string"){
-const err12 = {instancePath:instancePath+"/providers/" + i0+"/source",schemaPath:"#/properties/providers/items/properties/source/type",keyword:"type",params:{type: "string"}};
+else {
+const err12 = {instancePath:instancePath+"/providers/" + i0+"/requiredClaims/" + i2,schemaPath:"#/properties/providers/items/properties/requiredClaims/items/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -5508,9 +5513,9 @@ vErrors.push(err12);
 errors++;
 }
 }
-if(data2.unavailable !== undefined){
-if(typeof data2.unavailable !== "string"){
-const err13 = {instancePath:instancePath+"/providers/" + i0+"/unavailable",schemaPath:"#/properties/providers/items/properties/unavailable/type",keyword:"type",params:{type: "string"}};
+}
+else {
+const err13 = {instancePath:instancePath+"/providers/" + i0+"/requiredClaims",schemaPath:"#/properties/providers/items/properties/requiredClaims/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -5520,9 +5525,9 @@ vErrors.push(err13);
 errors++;
 }
 }
-}
-else {
-const err14 = {instancePath:instancePath+"/providers/" + i0,schemaPath:"#/properties/providers/items/type",keyword:"type",params:{type: "object"}};
+if(data2.jwks !== undefined){
+if(typeof data2.jwks !== "string"){
+const err14 = {instancePath:instancePath+"/providers/" + i0+"/jwks",schemaPath:"#/properties/providers/items/properties/jwks/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -5532,9 +5537,9 @@ vErrors.push(err14);
 errors++;
 }
 }
-}
-else {
-const err15 = {instancePath:instancePath+"/providers",schemaPath:"#/properties/providers/type",keyword:"type",params:{type: "array"}};
+if(data2.source !== undefined){
+if(typeof data2.source !== "string"){
+const err15 = {instancePath:instancePath+"/providers/" + i0+"/source",schemaPath:"#/properties/providers/items/properties/source/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -5544,12 +5549,9 @@ vErrors.push(err15);
 errors++;
 }
 }
-if(data.mcp !== undefined){
-let data9 = data.mcp;
-if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
-for(const key2 in data9){
-if(!((((key2 === "resourceMetadata") || (key2 === "provider")) || (key2 === "clientId")) || (key2 === "clientSecret"))){
-const err16 = {instancePath:instancePath+"/mcp",schemaPath:"#/properties/mcp/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2}};
+if(data2.unavailable !== undefined){
+if(typeof data2.unavailable !== "string"){
+const err16 = {instancePath:instancePath+"/providers/" + i0+"/unavailable",schemaPath:"#/properties/providers/items/properties/unavailable/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -5559,12 +5561,9 @@ vErrors.push(err16);
 errors++;
 }
 }
-if(data9.resourceMetadata !== undefined){
-let data10 = data9.resourceMetadata;
-if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
 }
 else {
-const err17 = {instancePath:instancePath+"/mcp/resourceMetadata",schemaPath:"#/properties/mcp/properties/resourceMetadata/type",keyword:"type",params:{type: "object"}};
+const err17 = {instancePath:instancePath+"/providers/" + i0,schemaPath:"#/properties/providers/items/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -5574,10 +5573,9 @@ vErrors.push(err17);
 errors++;
 }
 }
-if(data9.provider !== undefined){
-let data11 = data9.provider;
-if(typeof data11 !== "string"){
-const err18 = {instancePath:instancePath+"/mcp/provider",schemaPath:"#/properties/mcp/properties/provider/type",keyword:"type",params:{type: "string"}};
+}
+else {
+const err18 = {instancePath:instancePath+"/providers",schemaPath:"#/properties/providers/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -5586,8 +5584,13 @@ vErrors.push(err18);
 }
 errors++;
 }
-if(!((((((data11 === "Auth0") || (data11 === "Keycloak")) || (data11 === "Okta")) || (data11 === "Descope")) || (data11 === "Authentik")) || (data11 === "Entra"))){
-const err19 = {instancePath:instancePath+"/mcp/provider",schemaPath:"#/properties/mcp/properties/provider/enum",keyword:"enum",params:{allowedValues: schema45.properties.mcp.properties.provider.enum}};
+}
+if(data.mcp !== undefined){
+let data11 = data.mcp;
+if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
+for(const key2 in data11){
+if(!((((key2 === "resourceMetadata") || (key2 === "provider")) || (key2 === "clientId")) || (key2 === "clientSecret"))){
+const err19 = {instancePath:instancePath+"/mcp",schemaPath:"#/properties/mcp/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2}};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -5597,11 +5600,12 @@ vErrors.push(err19);
 errors++;
 }
 }
-if(data9.clientId !== undefined){
-let data12 = data9.clientId;
-if(typeof data12 === "string"){
-if(func3(data12) < 1){
-const err20 = {instancePath:instancePath+"/mcp/clientId",schemaPath:"#/properties/mcp/properties/clientId/minLength",keyword:"minLength",params:{limit: 1}};
+if(data11.resourceMetadata !== undefined){
+let data12 = data11.resourceMetadata;
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+}
+else {
+const err20 = {instancePath:instancePath+"/mcp/resourceMetadata",schemaPath:"#/properties/mcp/properties/resourceMetadata/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -5611,8 +5615,10 @@ vErrors.push(err20);
 errors++;
 }
 }
-else {
-const err21 = {instancePath:instancePath+"/mcp/clientId",schemaPath:"#/properties/mcp/properties/clientId/type",keyword:"type",params:{type: "string"}};
+if(data11.provider !== undefined){
+let data13 = data11.provider;
+if(typeof data13 !== "string"){
+const err21 = {instancePath:instancePath+"/mcp/provider",schemaPath:"#/properties/mcp/properties/provider/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -5621,21 +5627,56 @@ vErrors.push(err21);
 }
 errors++;
 }
+if(!((((((data13 === "Auth0") || (data13 === "Keycloak")) || (data13 === "Okta")) || (data13 === "Descope")) || (data13 === "Authentik")) || (data13 === "Entra"))){
+const err22 = {instancePath:instancePath+"/mcp/provider",schemaPath:"#/properties/mcp/properties/provider/enum",keyword:"enum",params:{allowedValues: schema45.properties.mcp.properties.provider.enum}};
+if(vErrors === null){
+vErrors = [err22];
 }
-if(data9.clientSecret !== undefined){
-if(!(validate27(data9.clientSecret, {instancePath:instancePath+"/mcp/clientSecret",parentData:data9,parentDataProperty:"clientSecret",rootData}))){
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+if(data11.clientId !== undefined){
+let data14 = data11.clientId;
+if(typeof data14 === "string"){
+if(func3(data14) < 1){
+const err23 = {instancePath:instancePath+"/mcp/clientId",schemaPath:"#/properties/mcp/properties/clientId/minLength",keyword:"minLength",params:{limit: 1}};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+}
+else {
+const err24 = {instancePath:instancePath+"/mcp/clientId",schemaPath:"#/properties/mcp/properties/clientId/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+if(data11.clientSecret !== undefined){
+if(!(validate27(data11.clientSecret, {instancePath:instancePath+"/mcp/clientSecret",parentData:data11,parentDataProperty:"clientSecret",rootData}))){
 vErrors = vErrors === null ? validate27.errors : vErrors.concat(validate27.errors);
 errors = vErrors.length;
 }
 }
 }
 else {
-const err22 = {instancePath:instancePath+"/mcp",schemaPath:"#/properties/mcp/type",keyword:"type",params:{type: "object"}};
+const err25 = {instancePath:instancePath+"/mcp",schemaPath:"#/properties/mcp/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
-vErrors = [err22];
+vErrors = [err25];
 }
 else {
-vErrors.push(err22);
+vErrors.push(err25);
 }
 errors++;
 }
@@ -5648,12 +5689,12 @@ errors = vErrors.length;
 }
 }
 else {
-const err23 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+const err26 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
-vErrors = [err23];
+vErrors = [err26];
 }
 else {
-vErrors.push(err23);
+vErrors.push(err26);
 }
 errors++;
 }

@@ -605,6 +605,10 @@ export interface JwtProvider {
    */
   audiences?: string[]
   /**
+   * Claims that a token must have; unset: `exp`.
+   */
+  requiredClaims?: string[]
+  /**
    * Public keys, a JSON Web Key Set as text; the operator fetches remote ones.
    */
   jwks?: string

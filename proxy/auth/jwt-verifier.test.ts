@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { inspect } from 'node:util'
+import type { JWTPayload } from 'jose'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { SecretString } from '#api/cel/values/secret-string.ts'
 import { JWT_BUSY, JwtVerifier, type JwtClaims } from './jwt-verifier.ts'
@@ -7,6 +8,9 @@ import { testIssuer, type TestIssuer } from './jwt.testing.ts'
 
 const ISSUER = 'https://issuer.example'
 const NOW_S = Math.floor(Date.now() / 1000)
+
+/** Takes away what tokens of tests have. */
+const NO_END = { exp: undefined } as unknown as JWTPayload
 
 let issuer: TestIssuer
 let other: TestIssuer
@@ -29,6 +33,18 @@ const unsigned = (header: unknown, claims: unknown = { iss: ISSUER, exp: NOW_S +
   `${part(header)}.${part(claims)}.AAAA`
 
 describe('a valid token', () => {
+  it.each<[string, string[] | undefined, JWTPayload, boolean]>([
+    ['exp unless it is said otherwise', undefined, NO_END, false],
+    ['what is listed', ['exp', 'tenant'], {}, false],
+    ['what is listed, when it is there', ['exp', 'tenant'], { tenant: 'a' }, true],
+    ['nothing', [], NO_END, true],
+    ['nothing, but what is there must be right', [], { exp: NOW_S - 120 }, false],
+  ])('must have %s', async (_, requiredClaims, claims, isValid) => {
+    const provider = { ...issuer.provider, ...(requiredClaims && { requiredClaims }) }
+    const result = await new JwtVerifier([provider]).verify(await issuer.token(claims))
+    expect(typeof result === 'object').toBe(isValid)
+  })
+
   it('gives its claims as expressions have them, and itself as a secret', async () => {
     const token = await issuer.token({ roles: ['a'], level: 3, tenants: { t: { id: 7 } }, rawToken: 'mine' })
     const claims = claimsOf(await verifierOf().verify(token))
@@ -74,7 +90,7 @@ describe('claims', () => {
     ['no common audience', ['a', 'b'], { aud: ['x', 'y'] }, 'audience not accepted'],
     ['no audience', ['a'], {}, 'audience not accepted'],
     ['part of an audience', ['abc'], { aud: 'ab' }, 'audience not accepted'],
-    ['no exp', undefined, { exp: undefined }, 'missing or invalid claim'],
+    ['no exp', undefined, NO_END, 'missing or invalid claim'],
     ['exp as text', undefined, { exp: `${NOW_S + 60}` }, 'missing or invalid claim'],
     ['expired within the leeway', undefined, { exp: NOW_S - 30 }, undefined],
     ['expired', undefined, { exp: NOW_S - 120 }, 'token expired'],

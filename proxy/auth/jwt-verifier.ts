@@ -188,8 +188,9 @@ async function verifyWith(token: string, candidate: Candidate, nowMs: number): P
       clockTolerance: LEEWAY_SECONDS,
       currentDate: new Date(nowMs),
       // `nbf` is enforced whenever it is there: a token that is not valid yet must not open anything.
-      requiredClaims: ['exp'],
+      requiredClaims: provider.requiredClaims ?? ['exp'],
     })
+    // Without an end it is not remembered, and checked each time.
     const { exp = 0 } = payload
     return { claims: claimsOf(payload, token), expiresAtMs: exp * 1000 }
   } catch (error) {

@@ -31,9 +31,6 @@ export interface Http2Options {
   readonly keepaliveTimeoutMs?: number | undefined
 }
 
-/** Specification, Keepalive. */
-export const DEFAULT_KEEPALIVE: Keepalive = { timeMs: 180_000, intervalMs: 180_000, retries: 9 }
-
 export const DEFAULT_LIMITS: ConnectionLimits = {
   headersMax: 100,
   headerBytesMax: 65_536,

@@ -6,7 +6,8 @@ import { type ConnectionFacts, type HandlerSlot, type Http2Takeover, ServerConne
 import { plainAddress } from './address.ts'
 import { Arrival } from './arrival.ts'
 import { Sweeper } from './deadlines.ts'
-import { DEFAULT_KEEPALIVE, type RequestHandler } from './handler.ts'
+import { DEFAULT_KEEPALIVE } from '#api/ir/keepalive.ts'
+import type { RequestHandler } from './handler.ts'
 import { type ProxyRule, transported } from '../tcp/proxy-header.ts'
 import { NOBODY, Transport, type TransportUser } from './transport.ts'
 

@@ -2,7 +2,8 @@
 // before anything can happen to it.
 import net from 'node:net'
 import type { ConnectionFacts } from '../http/connection.ts'
-import { DEFAULT_KEEPALIVE, type RequestHandler } from '../http/handler.ts'
+import { DEFAULT_KEEPALIVE } from '#api/ir/keepalive.ts'
+import type { RequestHandler } from '../http/handler.ts'
 import { factsOf } from '../http/server.ts'
 import { awaitProxyHeader } from './await-proxy-header.ts'
 import { type ProxyRule, transported } from './proxy-header.ts'

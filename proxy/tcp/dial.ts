@@ -2,7 +2,7 @@
 import net, { isIP } from 'node:net'
 import tls from 'node:tls'
 import type { FailureCode } from '../errors.ts'
-import { DEFAULT_KEEPALIVE } from '../http/handler.ts'
+import { DEFAULT_KEEPALIVE } from '#api/ir/keepalive.ts'
 import { identityOptions, upstreamContext } from '../tls/upstream-tls.ts'
 import type { DnsCache } from '../upstream/dns-cache.ts'
 import { resolveTarget } from '../upstream/resolve-target.ts'

@@ -3,7 +3,7 @@
 import { dirname } from 'node:path'
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import { parseDocuments, type FileProblem, type LocatedDocument } from '#api/source/document.ts'
-import { addNamedBackends } from './build/backends.ts'
+import { addNamedBackends, routeGroupKey } from './build/backends.ts'
 import { addBind, type Registries } from './build/binds.ts'
 import { BuildContext, type FieldProblem, type KeySetLookup } from './build/context.ts'
 import { GatewayRegistry } from './build/gateways.ts'
@@ -11,11 +11,12 @@ import { ListenerRegistry } from './build/listeners.ts'
 import { addFrontend } from './build/frontend.ts'
 import { addMcp } from './build/mcp.ts'
 import { RouteRegistry } from './build/routes.ts'
+import { addTargeted } from './build/targeted.ts'
 import { TcpRouteRegistry } from './build/tcp-routes.ts'
 import { asWritten, expandVariables } from './expand.ts'
 import { pathTo } from './field-path.ts'
 import { schemaProblems } from './issues.ts'
-import { standaloneFile, type StandaloneFile } from './schema/file.ts'
+import { standaloneFile, type RouteGroupFields, type StandaloneFile } from './schema/file.ts'
 import { message } from './schema/object.ts'
 import { settingsOf, type StandaloneSettings } from './settings.ts'
 
@@ -73,16 +74,19 @@ export function loadStandalone(input: StandaloneInput): LoadedStandalone {
 }
 
 function build(file: StandaloneFile, context: BuildContext): void {
-  const { gateways = {}, backends = [], binds = [], mcp, frontendPolicies } = file
+  const { gateways = {}, backends = [], binds = [], routeGroups = [], policies = [], mcp, frontendPolicies } = file
   const listeners = new ListenerRegistry(context)
   const registry = new GatewayRegistry(context, listeners)
   const registries = { listeners, routes: new RouteRegistry(context), tcpRoutes: new TcpRouteRegistry(context) }
   // First: everything else may name them.
+  for (const { name } of routeGroups) context.routeGroups.add(name)
   addNamedBackends(backends, context)
   for (const [name, fields] of Object.entries(gateways)) registry.add(name, fields)
   addGatewayRoutes(file, registry, registries)
   for (const [index, bind] of binds.entries()) addBind(bind, pathTo('binds', index), registries, context)
+  addRouteGroups(routeGroups, registries, context)
   if (mcp !== undefined) addMcp(mcp, { gateways: registry, listeners }, context)
+  addTargeted(policies, context)
   if (frontendPolicies !== undefined) addFrontend(frontendPolicies, listeners.gateways, context)
 }
 
@@ -99,6 +103,18 @@ function addGatewayRoutes(
     const path = pathTo('tcpRoutes', index)
     const listenerKeys = gateways.listenersOf(route.gateways, { path, isHttp: false })
     registries.tcpRoutes.add(route, { path, listenerKeys })
+  }
+}
+
+function addRouteGroups(groups: readonly RouteGroupFields[], { routes }: Registries, context: BuildContext): void {
+  const names = new Set<string>()
+  for (const [index, group] of groups.entries()) {
+    const path = pathTo('routeGroups', index)
+    if (names.has(group.name)) context.error(pathTo(path, 'name'), `a group of the name ${group.name} is there already`)
+    names.add(group.name)
+    for (const [position, route] of group.routes.entries()) {
+      routes.addToGroup(route, pathTo(path, 'routes', position), routeGroupKey(group.name))
+    }
   }
 }
 

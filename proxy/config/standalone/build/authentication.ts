@@ -92,20 +92,21 @@ function renderMcp(value: McpAuthentication, path: string, context: BuildContext
 }
 
 function renderProvider(
-  { issuer, audiences, jwks }: Pick<JwtProvider, 'issuer' | 'audiences' | 'jwks'>,
+  { issuer, audiences, jwks, jwtValidationOptions }: Omit<JwtProvider, 'mode' | 'location'>,
   path: string,
   context: BuildContext,
 ): RenderedProvider {
   const at = pathTo(path, 'jwks')
+  const known = { issuer, ...defined({ audiences, requiredClaims: jwtValidationOptions?.requiredClaims }) }
   if (typeof jwks !== 'string' && jwks.url !== undefined) {
-    return { issuer, ...defined({ audiences }), ...context.keySet(jwks.url) }
+    return { ...known, ...context.keySet(jwks.url) }
   }
   const text = typeof jwks === 'string' ? jwks : context.readFile(pathTo(at, 'file'), jwks.file ?? '')
-  if (text === undefined) return { issuer, ...defined({ audiences }), unavailable: `${at} cannot be read` }
+  if (text === undefined) return { ...known, unavailable: `${at} cannot be read` }
   const { keys, warnings } = parseKeySet(text)
   for (const warning of warnings) context.warn(at, warning)
   if (keys.length === 0) context.warn(at, 'holds no usable key: no token of this provider is valid')
-  return { issuer, ...defined({ audiences }), jwks: text }
+  return { ...known, jwks: text }
 }
 
 function renderBasic(value: BasicAuth, path: string, context: BuildContext): RenderedBasic {

@@ -15,7 +15,7 @@ import { renderExtAuthz } from './external.ts'
 import { expressions, renderModifier, renderRedirect, renderTransformation } from './headers.ts'
 import { renderHealth } from './resilience.ts'
 import { renderRules } from './rules.ts'
-import { renderAuth, renderHttp, renderTcp, renderTls } from './simple-policies.ts'
+import { renderAuth, renderHttp, renderTcp, renderTls, renderTunnel } from './simple-policies.ts'
 
 export interface BackendSide {
   /** Without mcpAuthorization, which may have several rules. */
@@ -66,9 +66,13 @@ export function routeBackendSide(policies: RoutePolicies, path: string, context:
   return { payload, mcpRules: [...mcpRules, ...(ifSet(authorization, renderRules) ?? [])] }
 }
 
-type Shared = Pick<BackendPolicies, 'ai' | 'backendTLS' | 'backendAuth' | 'mcpAuthorization'>
+type Shared = Pick<BackendPolicies, 'ai' | 'backendTLS' | 'backendAuth' | 'backendTunnel' | 'mcpAuthorization'>
 
-function sharedSide({ ai, backendTLS, backendAuth, mcpAuthorization }: Shared, path: string, context: BuildContext) {
+function sharedSide(
+  { ai, backendTLS, backendAuth, backendTunnel, mcpAuthorization }: Shared,
+  path: string,
+  context: BuildContext,
+) {
   const tls = ifSet(backendTLS, (value) => renderTls(value, pathTo(path, 'backendTLS'), context))
   const auth = ifSet(backendAuth, (value) => renderAuth(value, pathTo(path, 'backendAuth'), context))
   const guard = ifSet(ai?.promptGuard, () => deniedField(pathTo(path, 'ai', 'promptGuard'), context))
@@ -77,6 +81,7 @@ function sharedSide({ ai, backendTLS, backendAuth, mcpAuthorization }: Shared, p
     ai: ifSet(ai, renderAi),
     tls,
     auth: auth?.auth,
+    tunnel: ifSet(backendTunnel, (value) => renderTunnel(value, pathTo(path, 'backendTunnel'), context)),
   })
   return { payload, mcpRules: ifSet(mcpAuthorization, renderRules) ?? [] }
 }

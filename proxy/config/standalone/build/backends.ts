@@ -2,14 +2,15 @@
 import type { Backend, RouteBackend } from '#api/ir/types.gen.ts'
 import { pathTo } from '../field-path.ts'
 import type { NamedBackendFields, RouteBackendFields } from '../schema/backends.ts'
+import { nearestName } from '../nearest.ts'
 import { aiBody } from './ai.ts'
 import { backendSide, type BackendSide } from './backend-policies.ts'
 import { DEFAULT_NAMESPACE, type BackendKind, type BackendPlace, type BuildContext } from './context.ts'
 import { addMcpTargets, mcpBody } from './mcp-backend.ts'
 import { backendNamed } from './references.ts'
 
-const FORMS = ['host', 'backend', 'mcp', 'ai', 'invalid'] as const
-const NAMED_FORMS = ['host', 'mcp', 'ai'] as const
+const FORMS = ['host', 'backend', 'mcp', 'ai', 'dynamic', 'routeGroup', 'invalid'] as const
+const NAMED_FORMS = ['host', 'mcp', 'ai', 'dynamic'] as const
 
 export function addNamedBackends(backends: readonly NamedBackendFields[], context: BuildContext): void {
   const places = new Map<string, BackendPlace>()
@@ -45,11 +46,31 @@ export function routeBackend(
     const message = `${pathTo(path, 'invalid')} is set: this backend refuses every request`
     return { weight, ref: { invalid: { reason: 'BackendNotFound', message } } }
   }
+  if (fields.routeGroup !== undefined) return groupReference(fields, weight, path, context)
   if (fields.backend !== undefined) return namedReference(fields, weight, path, context)
   // The slash keeps inline backends apart from named ones, whose names have none.
   const key = `/${place.routeKey}/backend${place.index}`
   addBackend(fields, { key, name: key.slice(1), path }, context)
   return { weight, ref: { backend: key } }
+}
+
+function groupReference(
+  { routeGroup = '', policies }: RouteBackendFields,
+  weight: number,
+  path: string,
+  context: BuildContext,
+): RouteBackend {
+  if (policies !== undefined) context.error(pathTo(path, 'policies'), 'must be set on the routes of the group')
+  if (context.routeGroups.has(routeGroup)) return { weight, ref: { routeGroup: routeGroupKey(routeGroup) } }
+  const nearest = nearestName(routeGroup, [...context.routeGroups])
+  const hint = nearest === undefined ? 'declare it in routeGroups' : `did you mean ${nearest}?`
+  const message = `there is no group of routes named ${routeGroup}`
+  context.error(pathTo(path, 'routeGroup'), `${message}; ${hint}`)
+  return { weight, ref: { invalid: { reason: 'BackendNotFound', message } } }
+}
+
+export function routeGroupKey(name: string): string {
+  return `routeGroup/${name}`
 }
 
 function namedReference(
@@ -62,6 +83,7 @@ function namedReference(
   if (policies === undefined) return { weight, ref }
   const at = pathTo(path, 'policies')
   const side = backendSide(policies, at, context)
+  if (policies.a2a !== undefined) context.error(pathTo(at, 'a2a'), 'must be set on the named backend')
   if (side.mcpRules.length > 0) {
     context.error(pathTo(at, 'mcpAuthorization'), 'must be set on the named backend, which other routes may share')
   }
@@ -78,6 +100,7 @@ export function addBackend(fields: InlineFields, place: BackendPlace, context: B
     key,
     name: { namespace: DEFAULT_NAMESPACE, name },
     ...bodyOf(fields, place, context),
+    ...(isAgent(fields, kind, path, context) && { a2a: true }),
     ...(Object.keys(side.payload).length > 0 && { inlinePolicies: side.payload }),
   }
   context.backendKinds.set(key, kind)
@@ -101,14 +124,27 @@ function attachMcpRules(
   }
 }
 
-function kindOf({ mcp, ai }: InlineFields): BackendKind {
+/** `policies.a2a` says what the backend is. */
+function isAgent({ policies }: InlineFields, kind: BackendKind, path: string, context: BuildContext): boolean {
+  if (policies?.a2a === undefined) return false
+  if (kind !== 'host') context.error(pathTo(path, 'policies', 'a2a'), 'has an effect only on a backend with a host')
+  return true
+}
+
+function kindOf({ mcp, ai, dynamic }: InlineFields): BackendKind {
   if (mcp !== undefined) return 'mcp'
+  if (dynamic !== undefined) return 'dynamic'
   return ai === undefined ? 'host' : 'ai'
 }
 
-function bodyOf({ host, mcp, ai }: InlineFields, place: BackendPlace, context: BuildContext): Partial<Backend> {
+function bodyOf(
+  { host, mcp, ai, dynamic }: InlineFields,
+  place: BackendPlace,
+  context: BuildContext,
+): Partial<Backend> {
   if (mcp !== undefined) return { mcp: mcpBody(mcp, { ...place, path: pathTo(place.path, 'mcp') }, context) }
   if (ai !== undefined) return { ai: aiBody(ai, pathTo(place.path, 'ai'), context) }
+  if (dynamic !== undefined) return { dynamic: {} }
   return host === undefined ? {} : { static: host }
 }
 

@@ -20,7 +20,7 @@ export interface FieldProblem {
   readonly severity: 'error' | 'warning'
 }
 
-export type BackendKind = 'host' | 'mcp' | 'ai' | 'invalid'
+export type BackendKind = 'host' | 'mcp' | 'ai' | 'dynamic' | 'invalid'
 
 /** Where a backend stands. */
 export interface BackendPlace {
@@ -44,6 +44,8 @@ export class BuildContext {
   readonly backendKinds = new Map<string, BackendKind>()
   /** Names that references may use. */
   readonly namedBackends = new Set<string>()
+  /** Names of groups that routes may hand requests to. */
+  readonly routeGroups = new Set<string>()
   /** Paths of files that the configuration names. */
   readonly files = new Set<string>()
   readonly #problems = new Map<string, FieldProblem>()

@@ -1,7 +1,6 @@
 // Policies that ask a service about each request, as fields of the contract. The service becomes a backend of its own
 // unless it is one that the file names.
 import type {
-  BackendReference,
   ExtAuthz as RenderedExtAuthz,
   ExtAuthzOrConditional as RenderedExtAuthzOrConditional,
   ExtProc as RenderedExtProc,
@@ -18,15 +17,12 @@ import type {
   PlainExtProc,
   PlainRateLimit,
   RemoteRateLimit,
-  ServiceFields,
 } from '../schema/external.ts'
-import type { Address } from '../schema/values.ts'
-import { DEFAULT_NAMESPACE, type BuildContext } from './context.ts'
+import type { BuildContext } from './context.ts'
 import { renderEntries } from './conditional.ts'
 import { defined, ifSet } from './defined.ts'
 import { expressions } from './headers.ts'
-import { backendNamed } from './references.ts'
-import { simpleSide } from './simple-policies.ts'
+import { serviceOf } from './simple-policies.ts'
 
 const UNITS = { second: 'Second', minute: 'Minute', hour: 'Hour', day: 'Day', month: 'Month', year: 'Year' } as const
 
@@ -152,48 +148,4 @@ function renderPlainLimit(value: PlainRateLimit, path: string, context: BuildCon
       }),
     })),
   }
-}
-
-/** `path`: of the policy. */
-export function serviceOf(fields: ServiceFields, path: string, context: BuildContext): BackendReference {
-  const { target, policies } = fields
-  const { host, backend } = target ?? fields
-  const isTwice = target !== undefined && (fields.host !== undefined || fields.backend !== undefined)
-  if (isTwice || (host === undefined) === (backend === undefined)) {
-    context.error(path, 'must have exactly one of host, backend, either here or below target')
-  }
-  if (host !== undefined) return ownService(host, policies, path, context)
-  if (policies !== undefined) context.error(pathTo(path, 'policies'), 'must be set on the named backend')
-  return namedService(backend ?? '', target === undefined ? path : pathTo(path, 'target'), context)
-}
-
-function ownService(
-  host: Address,
-  policies: ServiceFields['policies'],
-  path: string,
-  context: BuildContext,
-): BackendReference {
-  // The slash keeps it apart from named backends, whose names have none.
-  const name = `service/${path}`
-  const key = `/${name}`
-  // An inline backend of a route on two listeners is built twice, but asks one service.
-  if (context.backendKinds.has(key)) return { backend: key }
-  const payload = simpleSide(policies ?? {}, pathTo(path, 'policies'), context)
-  context.backendKinds.set(key, 'host')
-  context.config.backends.push({
-    key,
-    name: { namespace: DEFAULT_NAMESPACE, name },
-    static: host,
-    ...(Object.keys(payload).length > 0 && { inlinePolicies: payload }),
-  })
-  return { backend: key }
-}
-
-function namedService(name: string, path: string, context: BuildContext): BackendReference {
-  const ref = backendNamed(name, pathTo(path, 'backend'), context)
-  const kind = ref.backend === undefined ? undefined : context.backendKinds.get(ref.backend)
-  if (kind !== undefined && kind !== 'host') {
-    context.error(pathTo(path, 'backend'), `must be a backend with a host; ${name} is of kind ${kind}`)
-  }
-  return ref
 }

@@ -58,7 +58,7 @@ function renderConnections(fields: FrontendFields, context: BuildContext): [stri
 }
 
 function renderObservation(fields: FrontendFields, context: BuildContext): [string, FrontendPayload][] {
-  const { accessLog, logging, tracing } = fields
+  const { accessLog, logging, tracing, metrics } = fields
   const payloads: [string, FrontendPayload][] = []
   const log = accessLog ?? logging
   if (log !== undefined) {
@@ -68,6 +68,8 @@ function renderObservation(fields: FrontendFields, context: BuildContext): [stri
   if (tracing !== undefined) {
     payloads.push(['tracing', { tracing: renderTracing(tracing, pathTo(PATH, 'tracing'), context) }])
   }
+  const labels = expressions(metrics?.add ?? {})
+  if (labels.length > 0) payloads.push(['metrics', { metrics: { add: labels } }])
   return payloads
 }
 

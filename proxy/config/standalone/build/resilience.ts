@@ -11,7 +11,7 @@ import { pathTo } from '../field-path.ts'
 import type { BufferFields, DelayFields, HealthFields, MirrorFields, RetryFields } from '../schema/resilience.ts'
 import type { BuildContext } from './context.ts'
 import { defined, ifSet } from './defined.ts'
-import { serviceOf } from './external.ts'
+import { serviceOf } from './simple-policies.ts'
 
 const PERCENT = 100
 /** Shares of requests are kept to a millionth. */

@@ -16,6 +16,8 @@ export interface RoutePlace {
   readonly listenerKeys: readonly string[]
 }
 
+type Owner = Pick<Route, 'listenerKey' | 'routeGroupKey'> & { readonly key: string }
+
 const EVERYTHING: readonly RouteMatch[] = [{ path: { pathPrefix: '/' } }]
 
 /** Gives names to routes that have none, and keeps names apart: policies find their route by name. */
@@ -29,18 +31,27 @@ export class RouteRegistry {
     this.#context = context
   }
 
-  add(fields: RouteFields, place: RoutePlace): void {
+  add(fields: RouteFields, { path, listenerKeys }: RoutePlace): void {
+    this.#add(fields, { path, owners: listenerKeys.map((key) => ({ key, listenerKey: key })) })
+  }
+
+  /** A route that others hand requests to. */
+  addToGroup(fields: RouteFields, path: string, key: string): void {
+    this.#add(fields, { path, owners: [{ key, routeGroupKey: key }] })
+  }
+
+  #add(fields: RouteFields, place: { readonly path: string; readonly owners: readonly Owner[] }): void {
     const index = this.#count++
     const name = this.#nameOf(fields, index, place.path)
     const policies = fields.policies ?? {}
     const path = pathTo(place.path, 'policies')
     const traffic = routeTraffic(policies, path, this.#context)
     attachPolicies(name, routeBackendSide(policies, path, this.#context), traffic.rules, this.#context)
-    for (const listenerKey of place.listenerKeys) {
-      const key = routeKey(listenerKey, name)
+    for (const { key: ownerKey, ...owner } of place.owners) {
+      const key = routeKey(ownerKey, name)
       this.#context.config.routes.push({
         key,
-        listenerKey,
+        ...owner,
         name,
         // Among equal matches the older route wins; here that is the one further up in the file.
         createdAt: index,
@@ -70,8 +81,8 @@ export class RouteRegistry {
   }
 }
 
-function routeKey(listenerKey: string, { namespace, name, ruleName }: RouteTarget): string {
-  return `${listenerKey}/${namespace}/${name}${ruleName === undefined ? '' : `/${ruleName}`}`
+function routeKey(ownerKey: string, { namespace, name, ruleName }: RouteTarget): string {
+  return `${ownerKey}/${namespace}/${name}${ruleName === undefined ? '' : `/${ruleName}`}`
 }
 
 function renderBackends(fields: RouteFields, key: string, path: string, context: BuildContext): Route['backends'] {

@@ -3,22 +3,26 @@
 import type {
   BackendAuth as RenderedAuth,
   BackendPayload,
+  BackendReference,
+  BackendTunnel,
   BackendTLS as RenderedTls,
   CredentialLocation,
   Deny,
 } from '#api/ir/types.gen.ts'
 import { pathTo } from '../field-path.ts'
 import type { BackendAuth, BackendTLS, Location } from '../schema/policies.ts'
-import { DENYING_AUTH, type SimplePolicies } from '../schema/upstream.ts'
-import type { BuildContext } from './context.ts'
+import { DENYING_AUTH, type ServiceFields, type SimplePolicies, type Tunnel } from '../schema/upstream.ts'
+import type { Address } from '../schema/values.ts'
+import { DEFAULT_NAMESPACE, type BuildContext } from './context.ts'
 import { defined, ifSet } from './defined.ts'
 import { denialOf } from './denial.ts'
 import { renderModifier, renderTransformation } from './headers.ts'
 import { renderKeepalive } from './keepalive.ts'
+import { backendNamed } from './references.ts'
 
 /** Of a service that another policy asks. */
 export function simpleSide(policies: SimplePolicies, path: string, context: BuildContext): BackendPayload {
-  const { backendTLS, backendAuth, http, tcp, requestHeaderModifier, transformations } = policies
+  const { backendTLS, backendAuth, backendTunnel, http, tcp, requestHeaderModifier, transformations } = policies
   const tls = ifSet(backendTLS, (value) => renderTls(value, pathTo(path, 'backendTLS'), context))
   const auth = ifSet(backendAuth, (value) => renderAuth(value, pathTo(path, 'backendAuth'), context))
   return defined({
@@ -27,9 +31,14 @@ export function simpleSide(policies: SimplePolicies, path: string, context: Buil
     auth: auth?.auth,
     http: renderHttp(http),
     tcp: renderTcp(tcp),
+    tunnel: ifSet(backendTunnel, (value) => renderTunnel(value, pathTo(path, 'backendTunnel'), context)),
     transformation: ifSet(transformations, renderTransformation),
     requestHeaderModifier: ifSet(requestHeaderModifier, renderModifier),
   })
+}
+
+export function renderTunnel({ proxy }: Tunnel, path: string, context: BuildContext): BackendTunnel {
+  return { proxy: serviceOf(proxy, pathTo(path, 'proxy'), context) }
 }
 
 export function renderHttp(http: SimplePolicies['http']): BackendPayload['http'] {
@@ -106,4 +115,48 @@ function renderLocation({ header, queryParameter, cookie }: Location): Credentia
     queryParameter,
     cookie,
   })
+}
+
+/** `path`: of the policy. */
+export function serviceOf(fields: ServiceFields, path: string, context: BuildContext): BackendReference {
+  const { target, policies } = fields
+  const { host, backend } = target ?? fields
+  const isTwice = target !== undefined && (fields.host !== undefined || fields.backend !== undefined)
+  if (isTwice || (host === undefined) === (backend === undefined)) {
+    context.error(path, 'must have exactly one of host, backend, either here or below target')
+  }
+  if (host !== undefined) return ownService(host, policies, path, context)
+  if (policies !== undefined) context.error(pathTo(path, 'policies'), 'must be set on the named backend')
+  return namedService(backend ?? '', target === undefined ? path : pathTo(path, 'target'), context)
+}
+
+function ownService(
+  host: Address,
+  policies: ServiceFields['policies'],
+  path: string,
+  context: BuildContext,
+): BackendReference {
+  // The slash keeps it apart from named backends, whose names have none.
+  const name = `service/${path}`
+  const key = `/${name}`
+  // An inline backend of a route on two listeners is built twice, but asks one service.
+  if (context.backendKinds.has(key)) return { backend: key }
+  const payload = simpleSide(policies ?? {}, pathTo(path, 'policies'), context)
+  context.backendKinds.set(key, 'host')
+  context.config.backends.push({
+    key,
+    name: { namespace: DEFAULT_NAMESPACE, name },
+    static: host,
+    ...(Object.keys(payload).length > 0 && { inlinePolicies: payload }),
+  })
+  return { backend: key }
+}
+
+function namedService(name: string, path: string, context: BuildContext): BackendReference {
+  const ref = backendNamed(name, pathTo(path, 'backend'), context)
+  const kind = ref.backend === undefined ? undefined : context.backendKinds.get(ref.backend)
+  if (kind !== undefined && kind !== 'host') {
+    context.error(pathTo(path, 'backend'), `must be a backend with a host; ${name} is of kind ${kind}`)
+  }
+  return ref
 }

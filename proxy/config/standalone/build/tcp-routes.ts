@@ -7,7 +7,7 @@ import { DEFAULT_NAMESPACE, type BuildContext } from './context.ts'
 import { defined, ifSet } from './defined.ts'
 import { backendNamed } from './references.ts'
 import type { RoutePlace } from './routes.ts'
-import { renderTls } from './simple-policies.ts'
+import { renderTls, renderTunnel } from './simple-policies.ts'
 
 const INDEX_DIGITS = 4
 
@@ -48,6 +48,9 @@ export class TcpRouteRegistry {
       tls:
         ifSet(own?.backendTLS, (value) => renderTls(value, pathTo(at, 'policies', 'backendTLS'), context)) ??
         ifSet(policies?.backendTLS, (value) => renderTls(value, pathTo(path, 'policies', 'backendTLS'), context)),
+      tunnel: ifSet(own?.backendTunnel, (value) =>
+        renderTunnel(value, pathTo(at, 'policies', 'backendTunnel'), context),
+      ),
     })
     const inline = Object.keys(inlinePolicies).length > 0 && { inlinePolicies }
     if ((host === undefined) === (backend === undefined)) {

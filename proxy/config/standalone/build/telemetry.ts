@@ -3,7 +3,7 @@ import type { AccessLog, OtlpAccessLog, OtlpTarget, Tracing } from '#api/ir/type
 import type { FrontendFields } from '../schema/listeners.ts'
 import type { BuildContext } from './context.ts'
 import { defined, ifSet } from './defined.ts'
-import { serviceOf } from './external.ts'
+import { serviceOf } from './simple-policies.ts'
 import { expressions } from './headers.ts'
 
 type TracingFields = NonNullable<FrontendFields['tracing']>

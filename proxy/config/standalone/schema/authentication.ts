@@ -1,6 +1,6 @@
 // Policies that check who a client is (resources supplement 4.10). Their mode is optional unless a file says otherwise.
 import * as z from 'zod'
-import { fields, isMap, notServed, oneShape } from './object.ts'
+import { fields, isMap, oneShape } from './object.ts'
 import { cel, fileOrInline, headerName, headerValue, mapOf, text } from './values.ts'
 
 const KEY_HASH = /^sha256:[0-9a-f]{64}$/i
@@ -26,11 +26,13 @@ const keySetPlace = fields({ file: text.optional(), url: keySetUrl.optional() })
   { error: 'must be a key set as text, or one of {file} and {url}' },
 )
 const jwks = oneShape<string | z.output<typeof keySetPlace>>((value) => (isMap(value) ? keySetPlace : text))
+/** `exp` unless the list says otherwise: a token that never ends must be wanted. */
+const jwtValidationOptions = fields({ requiredClaims: z.array(text).optional() })
 const providerShape = {
   issuer: text,
   audiences: z.array(text).min(1).optional(),
   jwks,
-  ...notServed(['jwtValidationOptions']),
+  jwtValidationOptions: jwtValidationOptions.optional(),
 }
 const modeAndLocation = { mode: mode.optional(), location: extraction.optional() }
 const severalProviders = fields({ ...modeAndLocation, providers: z.array(fields(providerShape)).min(1).max(64) })
@@ -84,7 +86,7 @@ export const mcpAuthentication = fields({
   clientId: text.optional(),
   clientSecret: fileOrInline.optional(),
   authorization: fields({ rules: z.array(cel).min(1) }).optional(),
-  ...notServed(['jwtValidationOptions']),
+  jwtValidationOptions: jwtValidationOptions.optional(),
 })
 
 export type McpAuthentication = z.output<typeof mcpAuthentication>

@@ -77,6 +77,9 @@ export const mcpShape = {
 }
 const mcpBackend = fields(mcpShape)
 
+/** Goes where the request's host, or the server name of TLS, says. */
+const dynamic = fields({})
+
 export const routeBackend = fields({
   weight: z.int().min(0).max(1_000_000).optional(),
   policies: backendPolicies.optional(),
@@ -84,8 +87,10 @@ export const routeBackend = fields({
   backend: text.optional(),
   mcp: mcpBackend.optional(),
   ai: aiBackend.optional(),
+  dynamic: dynamic.optional(),
+  routeGroup: text.optional(),
   invalid: z.unknown().optional(),
-  ...notServed(['service', 'internal', 'dynamic', 'aws', 'routeGroup']),
+  ...notServed(['service', 'internal', 'aws']),
 })
 
 export const namedBackend = fields({
@@ -94,6 +99,7 @@ export const namedBackend = fields({
   host: address.optional(),
   mcp: mcpBackend.optional(),
   ai: aiBackend.optional(),
+  dynamic: dynamic.optional(),
   ...notServed(['internal', 'aws']),
 })
 

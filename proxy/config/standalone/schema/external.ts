@@ -1,13 +1,17 @@
 // Policies that ask a service about each request: authorization and global rate limits (resources supplement 4.10).
 import * as z from 'zod'
 import { parseDuration } from '#api/units/duration.ts'
-import { fields, isMap, notServed, oneShape } from './object.ts'
-import { simplePolicies } from './upstream.ts'
-import { address, cel, count, headerName, mapOf, text } from './values.ts'
+import { orConditional } from './conditional.ts'
+import { fields, isMap, oneShape } from './object.ts'
+import { placeShape, simplePolicies } from './upstream.ts'
+import { cel, count, headerName, mapOf, text } from './values.ts'
 
-const place = { host: address.optional(), backend: text.optional(), ...notServed(['service']) }
 /** Where the service is: beside the other fields, or below `target`. */
-export const serviceShape = { ...place, target: fields(place).optional(), policies: simplePolicies.optional() }
+export const serviceShape = {
+  ...placeShape,
+  target: fields(placeShape).optional(),
+  policies: simplePolicies.optional(),
+}
 
 const grpc = fields({ context: mapOf(z.string()).optional(), metadata: mapOf(cel).optional() })
 const http = fields({
@@ -52,12 +56,7 @@ const extAuthzShape = {
   cache: fields({ key: z.array(cel).min(1), ttl: timeToLive, maxEntries: count.optional() }).optional(),
 }
 export const extAuthz = fields(extAuthzShape)
-const conditionalExtAuthz = fields({
-  conditional: z.array(fields({ condition: cel.optional(), ...extAuthzShape })).min(1),
-})
-export const extAuthzOrConditional = oneShape<z.output<typeof extAuthz> | z.output<typeof conditionalExtAuthz>>(
-  (value) => (isMap(value) && 'conditional' in value ? conditionalExtAuthz : extAuthz),
-)
+export const extAuthzOrConditional = orConditional(extAuthzShape)
 
 const partMode = z.enum(['send', 'skip'])
 const bodyMode = z.enum(['none', 'buffered', 'bufferedPartial', 'fullDuplexStreamed'])
@@ -78,12 +77,7 @@ const extProcShape = {
   }).optional(),
 }
 const plainExtProc = fields(extProcShape)
-const conditionalExtProc = fields({
-  conditional: z.array(fields({ condition: cel.optional(), ...extProcShape })).min(1),
-})
-export const extProc = oneShape<z.output<typeof plainExtProc> | z.output<typeof conditionalExtProc>>((value) =>
-  isMap(value) && 'conditional' in value ? conditionalExtProc : plainExtProc,
-)
+export const extProc = orConditional(extProcShape)
 
 const descriptor = fields({
   entries: z.array(fields({ key: text, value: cel })).min(1),
@@ -101,12 +95,7 @@ const rateLimitShape = {
   failureMode: z.enum(['failClosed', 'failOpen']).optional(),
 }
 const plainRateLimit = fields(rateLimitShape)
-const conditionalRateLimit = fields({
-  conditional: z.array(fields({ condition: cel.optional(), ...rateLimitShape })).min(1),
-})
-export const remoteRateLimit = oneShape<z.output<typeof plainRateLimit> | z.output<typeof conditionalRateLimit>>(
-  (value) => (isMap(value) && 'conditional' in value ? conditionalRateLimit : plainRateLimit),
-)
+export const remoteRateLimit = orConditional(rateLimitShape)
 
 export type ExtAuthz = z.output<typeof extAuthz>
 export type ExtAuthzOrConditional = z.output<typeof extAuthzOrConditional>
@@ -114,4 +103,3 @@ export type PlainExtProc = z.output<typeof plainExtProc>
 export type ExtProc = z.output<typeof extProc>
 export type PlainRateLimit = z.output<typeof plainRateLimit>
 export type RemoteRateLimit = z.output<typeof remoteRateLimit>
-export type ServiceFields = Pick<ExtAuthz, 'host' | 'backend' | 'policies'> & Partial<Pick<ExtAuthz, 'target'>>

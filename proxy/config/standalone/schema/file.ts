@@ -5,7 +5,8 @@ import { mcpShape, namedBackend, routeBackend } from './backends.ts'
 import { fields, notServed, oneShape } from './object.ts'
 import { frontendPolicies, gateway, hostname, protocol, tls } from './listeners.ts'
 import { gatewayPolicies, routePolicies } from './policies.ts'
-import { backendTLS } from './upstream.ts'
+import { targetedPolicy } from './targets.ts'
+import { backendTLS, backendTunnel } from './upstream.ts'
 import { address, headerName, name, parseAddress, port, regex, text } from './values.ts'
 
 const WORKERS_MAX = 64
@@ -50,7 +51,9 @@ const gatewayNames = oneShape<string | string[]>((value) => (Array.isArray(value
 const gatewayRoute = fields({ gateways: gatewayNames.optional(), ...routeShape })
 const bindRoute = fields(routeShape)
 
-const tcpPolicies = fields({ backendTLS: backendTLS.optional(), ...notServed(['backendTunnel']) })
+const routeGroup = fields({ name, routes: z.array(bindRoute).min(1) })
+
+const tcpPolicies = fields({ backendTLS: backendTLS.optional(), backendTunnel: backendTunnel.optional() })
 const tcpBackend = fields({
   weight: z.int().min(0).max(WEIGHT_MAX).optional(),
   host: address.optional(),
@@ -161,12 +164,15 @@ export const standaloneFile = fields({
   mcp: mcp.optional(),
   backends: z.array(namedBackend).optional(),
   binds: z.array(bind).optional(),
-  ...notServed(['llm', 'ui', 'policies', 'routeGroups', 'services', 'workloads']),
+  routeGroups: z.array(routeGroup).optional(),
+  policies: z.array(targetedPolicy).optional(),
+  ...notServed(['llm', 'ui', 'services', 'workloads']),
 })
 
 export type StandaloneFile = z.output<typeof standaloneFile>
 export type GatewayRouteFields = z.output<typeof gatewayRoute>
 export type RouteFields = z.output<typeof bindRoute>
+export type RouteGroupFields = z.output<typeof routeGroup>
 export type TcpRouteFields = z.output<typeof bindTcpRoute>
 export type MatchFields = z.output<typeof match>
 export type McpFields = z.output<typeof mcp>

@@ -116,6 +116,7 @@ export const frontendPolicies = fields({
   proxyProtocol: proxyProtocol.optional(),
   connect: fields({ mode: z.enum(['deny', 'route', 'tunnel']) }).optional(),
   tracing: tracing.optional(),
+  metrics: fields({ add: mapOf(cel) }).optional(),
 })
 
 export type Protocol = z.output<typeof protocol>

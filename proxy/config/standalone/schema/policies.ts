@@ -2,11 +2,13 @@
 import * as z from 'zod'
 import { apiKey, basicAuth, jwtAuth, mcpAuthentication } from './authentication.ts'
 import { extAuthz, extAuthzOrConditional, extProc, remoteRateLimit } from './external.ts'
+import { conditionalList, orConditional } from './conditional.ts'
 import { denying, fields, isMap, notServed, oneShape } from './object.ts'
 import { buffer, delay, health, requestMirror, retry } from './resilience.ts'
 import {
   backendAuth,
   backendTLS,
+  backendTunnel,
   headerModifier,
   http,
   type location,
@@ -49,9 +51,7 @@ const limitShape = {
 }
 const limit = fields(limitShape)
 /** The plain form is a list; here each entry is one limit. */
-const conditionalLimit = fields({
-  conditional: z.array(fields({ condition: cel.optional(), ...limitShape })).min(1),
-})
+const conditionalLimit = conditionalList(limitShape)
 const localRateLimit = oneShape<z.output<typeof limit>[] | z.output<typeof conditionalLimit>>((value) =>
   isMap(value) ? conditionalLimit : z.array(limit).min(1),
 )
@@ -79,12 +79,7 @@ const requestRedirect = fields({
 
 const urlRewrite = fields({ authority: authority.optional(), path: pathParts.optional() })
 
-const conditionalTransformation = fields({
-  conditional: z.array(fields({ condition: cel.optional(), ...transformationShape })).min(1),
-})
-const transformations = oneShape<z.output<typeof transformation> | z.output<typeof conditionalTransformation>>(
-  (value) => (isMap(value) && 'conditional' in value ? conditionalTransformation : transformation),
-)
+const transformations = orConditional(transformationShape)
 
 const directResponseShape = {
   status: z.int().min(200).max(599),
@@ -93,12 +88,7 @@ const directResponseShape = {
   headers: z.record(headerName, cel).optional(),
 }
 const plainDirectResponse = fields(directResponseShape)
-const conditionalDirectResponse = fields({
-  conditional: z.array(fields({ condition: cel.optional(), ...directResponseShape })).min(1),
-})
-const directResponse = oneShape<z.output<typeof plainDirectResponse> | z.output<typeof conditionalDirectResponse>>(
-  (value) => (isMap(value) && 'conditional' in value ? conditionalDirectResponse : plainDirectResponse),
-)
+const directResponse = orConditional(directResponseShape)
 
 const timeout = fields({ requestTimeout: duration.optional(), backendRequestTimeout: duration.optional() })
 
@@ -166,8 +156,9 @@ export const routePolicies = fields({
   extAuthz: extAuthzOrConditional.optional(),
   extProc: extProc.optional(),
   remoteRateLimit: remoteRateLimit.optional(),
+  backendTunnel: backendTunnel.optional(),
   ...denying(DENYING_TRAFFIC),
-  ...notServed(['a2a', 'backendTunnel']),
+  ...notServed(['a2a'], '; set it on the backend'),
 })
 
 export const backendPolicies = fields({
@@ -183,8 +174,10 @@ export const backendPolicies = fields({
   mcpAuthorization: rules.optional(),
   ai: ai.optional(),
   extAuthz: extAuthz.optional(),
+  backendTunnel: backendTunnel.optional(),
+  a2a: fields({}).optional(),
   ...denying(DENYING_BACKEND),
-  ...notServed(['backendTunnel', 'a2a', 'inferenceRouting']),
+  ...notServed(['inferenceRouting']),
 })
 
 export type GatewayPolicies = z.output<typeof gatewayPolicies>

@@ -3,7 +3,7 @@
 import * as z from 'zod'
 import { keepalive, keyExchangeGroups } from './connections.ts'
 import { denying, fields, isMap, notServed, oneShape } from './object.ts'
-import { cel, duration, fileOrInline, headerName, headerValue, mapOf, text } from './values.ts'
+import { address, cel, duration, fileOrInline, headerName, headerValue, mapOf, text } from './values.ts'
 
 export const DENYING_AUTH = ['gcp', 'aws', 'azure', 'copilot', 'oauthTokenExchange', 'crossAppAccess'] as const
 
@@ -81,15 +81,26 @@ const httpVersion = z.union([z.string(), z.number()]).transform((value, context)
 export const http = fields({ version: httpVersion.optional(), requestTimeout: duration.optional() })
 export const tcp = fields({ connectTimeout: duration.optional(), keepalives: keepalive.optional() })
 
-/** Of services that other policies ask. */
-export const simplePolicies = fields({
+/** Of services that other policies ask: an address, or a backend of the file. */
+export const placeShape = { host: address.optional(), backend: text.optional(), ...notServed(['service']) }
+
+const simpleShape = {
   requestHeaderModifier: headerModifier.optional(),
   transformations: transformation.optional(),
   backendTLS: backendTLS.optional(),
   backendAuth: backendAuth.optional(),
   http: http.optional(),
   tcp: tcp.optional(),
-  ...notServed(['backendTunnel']),
-})
+}
+/** A proxy behind another one is no proxy: its policies say nothing of tunnels. */
+const proxyPlace = fields({ ...placeShape, policies: fields(simpleShape).optional() })
+export const backendTunnel = fields({ proxy: proxyPlace })
+export const simplePolicies = fields({ ...simpleShape, backendTunnel: backendTunnel.optional() })
 
 export type SimplePolicies = z.output<typeof simplePolicies>
+export type Tunnel = z.output<typeof backendTunnel>
+type Place = Pick<z.output<typeof proxyPlace>, 'host' | 'backend'>
+export type ServiceFields = Place & {
+  readonly target?: Place | undefined
+  readonly policies?: SimplePolicies | undefined
+}

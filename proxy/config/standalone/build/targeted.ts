@@ -1,0 +1,125 @@
+// `policies`: the same policies as on routes, attached to what they name.
+import type { PolicyTarget, RenderedConfig, TrafficPayload } from '#api/ir/types.gen.ts'
+import { pathTo } from '../field-path.ts'
+import { nearestName } from '../nearest.ts'
+import type { TargetedPolicyFields } from '../schema/targets.ts'
+import { routeBackendSide } from './backend-policies.ts'
+import { DEFAULT_NAMESPACE, type BuildContext } from './context.ts'
+import { defined } from './defined.ts'
+import { routeTraffic } from './traffic.ts'
+
+/** What may stand before routing. */
+const GATEWAY_PHASE: ReadonlySet<string> = new Set<keyof TrafficPayload>([
+  'deny',
+  'cors',
+  'jwtAuth',
+  'basicAuth',
+  'apiKey',
+  'extAuthz',
+  'authorization',
+  'extProc',
+  'transformation',
+])
+/** They are about the match of one route. */
+const ROUTE_ONLY = ['requestRedirect', 'urlRewrite', 'requestMirror'] as const
+
+/** After everything they may name. */
+export function addTargeted(policies: readonly TargetedPolicyFields[], context: BuildContext): void {
+  const names = new Set<string>()
+  for (const [index, fields] of policies.entries()) {
+    const path = pathTo('policies', index)
+    const { name, namespace = DEFAULT_NAMESPACE } = fields.name
+    const key = `policy/${namespace}/${name}`
+    if (names.has(key)) context.error(pathTo(path, 'name'), `a policy ${namespace}/${name} is there already`)
+    names.add(key)
+    attach(fields, { key, path }, context)
+  }
+}
+
+function attach(
+  fields: TargetedPolicyFields,
+  { key, path }: { readonly key: string; readonly path: string },
+  context: BuildContext,
+): void {
+  const target = targetOf(fields.target, pathTo(path, 'target'), context)
+  const at = pathTo(path, 'policy')
+  const { payload, rules } = routeTraffic(fields.policy, at, context)
+  const backend = routeBackendSide(fields.policy, at, context)
+  const traffic: TrafficPayload[] = [
+    ...Object.entries(payload).map(([field, value]): TrafficPayload => ({ [field]: value })),
+    ...rules.map((authorization) => ({ authorization })),
+  ]
+  checkFields(fields, traffic, path, context)
+  const phase = fields.phase === 'gateway' ? ({ phase: 'PreRouting' } as const) : {}
+  for (const [index, one] of traffic.entries()) {
+    context.attach(`${key}/traffic/${index}`, target, { ...phase, traffic: one })
+  }
+  for (const [field, value] of Object.entries(backend.payload)) {
+    context.attach(`${key}/backend/${field}`, target, { backend: { [field]: value } })
+  }
+  for (const [index, mcpAuthorization] of backend.mcpRules.entries()) {
+    context.attach(`${key}/mcpAuthorization/${index}`, target, { backend: { mcpAuthorization } })
+  }
+}
+
+function checkFields(
+  { policy, phase, target }: TargetedPolicyFields,
+  traffic: readonly TrafficPayload[],
+  path: string,
+  context: BuildContext,
+): void {
+  for (const field of ROUTE_ONLY) {
+    if (policy[field] !== undefined)
+      context.error(pathTo(path, 'policy', field), 'has an effect only on a route itself')
+  }
+  if (target.backend !== undefined && traffic.length > 0) {
+    context.error(pathTo(path, 'policy'), 'holds policies of requests, which need a target gateway or route')
+  }
+  if (phase !== 'gateway') return
+  if (target.gateway === undefined) {
+    context.error(pathTo(path, 'phase'), 'the phase gateway needs a target gateway: there is no route yet')
+  }
+  const late = traffic.flatMap((one) => Object.keys(one)).filter((field) => !GATEWAY_PHASE.has(field))
+  if (late.length > 0)
+    context.error(pathTo(path, 'phase'), `has no ${[...new Set(late)].join(', ')}: use the phase route`)
+}
+
+function targetOf(
+  { gateway, route, backend }: TargetedPolicyFields['target'],
+  path: string,
+  context: BuildContext,
+): PolicyTarget {
+  const { config } = context
+  if (gateway !== undefined) {
+    const { gatewayName, gatewayNamespace = DEFAULT_NAMESPACE, listenerName, port } = gateway
+    expectOne({ name: gatewayName, kind: 'gateway', path: pathTo(path, 'gateway') }, gatewayNames(config), context)
+    const target = { namespace: gatewayNamespace, name: gatewayName, ...defined({ listener: listenerName, port }) }
+    return { gateway: target }
+  }
+  if (route !== undefined) {
+    const { name, namespace = DEFAULT_NAMESPACE, ruleName, kind = 'HTTPRoute' } = route
+    const names = config.routes.map((one) => one.name.name)
+    expectOne({ name, kind: 'route', path: pathTo(path, 'route') }, names, context)
+    return { route: { kind, namespace, name, ...defined({ ruleName }) } }
+  }
+  const { name = '', namespace = DEFAULT_NAMESPACE, section } = backend?.backend ?? {}
+  const names = [...context.namedBackends]
+  expectOne({ name, kind: 'backend', path: pathTo(path, 'backend', 'backend') }, names, context)
+  return { backend: { namespace, name, ...defined({ section }) } }
+}
+
+function gatewayNames({ listeners }: RenderedConfig): string[] {
+  return listeners.map(({ name }) => name.gatewayName)
+}
+
+/** A policy that holds for nothing protects nothing. */
+function expectOne(
+  { name, kind, path }: { readonly name: string; readonly kind: string; readonly path: string },
+  names: readonly string[],
+  context: BuildContext,
+): void {
+  if (names.includes(name)) return
+  const nearest = nearestName(name, [...names])
+  const hint = nearest === undefined ? '' : `; did you mean ${nearest}?`
+  context.error(path, `there is no ${kind} named ${name}${hint}`)
+}

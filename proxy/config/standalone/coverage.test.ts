@@ -1,0 +1,257 @@
+// What the contract can say, a standalone file can say: for every field of the contract a piece of a file that sets it,
+// or the reason why there is none. The types hold the lists complete.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import type {
+  Backend,
+  BackendPayload,
+  BackendReference,
+  FrontendPayload,
+  JwtProvider,
+  PolicyTarget,
+  RenderedConfig,
+  TrafficPayload,
+} from '#api/ir/types.gen.ts'
+import { validateConfig } from '#api/ir/validate.ts'
+import { loadStandalone } from './load.ts'
+
+interface Not {
+  readonly reason: string
+}
+type Said<K extends string> = Readonly<Record<K, string | Not>>
+
+const folder = mkdtempSync(join(tmpdir(), 'gw-coverage-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+writeFileSync(join(folder, 'users'), 'ann:{SHA}5en6G6MezRroT3XKqkdPOmY/BfQ=\n')
+
+const KEYS = '\'{"keys":[]}\''
+const SERVICE = 'host: "127.0.0.1:1"'
+
+/** Policies of a route. */
+const TRAFFIC: Said<keyof TrafficPayload> = {
+  deny: 'oidc: {}',
+  timeout: 'timeout: { requestTimeout: 1s }',
+  cors: 'cors: { allowOrigins: ["*"] }',
+  jwtAuth: `jwtAuth: { issuer: i, jwks: ${KEYS} }`,
+  basicAuth: 'basicAuth: { htpasswd: { file: users } }',
+  apiKey: 'apiKey: { keys: [{ key: a }] }',
+  extAuthz: `extAuthz: { ${SERVICE} }`,
+  authorization: 'authorization: { rules: ["true"] }',
+  retry: 'retry: { codes: [503] }',
+  localRateLimit: 'localRateLimit: [{ fillInterval: 1s }]',
+  remoteRateLimit: `remoteRateLimit: { ${SERVICE}, domain: d, descriptors: [{ entries: [{ key: k, value: "'v'" }] }] }`,
+  buffer: 'buffer: { request: { maxBytes: 1 } }',
+  extProc: `extProc: { ${SERVICE} }`,
+  transformation: 'transformations: { request: { set: { a: "\'b\'" } } }',
+  csrf: 'csrf: {}',
+  requestHeaderModifier: 'requestHeaderModifier: { set: { a: b } }',
+  responseHeaderModifier: 'responseHeaderModifier: { set: { a: b } }',
+  hostRewrite: 'urlRewrite: { authority: auto }',
+  urlRewrite: 'urlRewrite: { path: { full: /a } }',
+  requestRedirect: 'requestRedirect: { path: { full: /a } }',
+  delay: 'delay: { duration: 1s }',
+  directResponse: 'directResponse: { status: 200 }',
+  requestMirror: `requestMirror: { backend: { ${SERVICE} }, percentage: 1 }`,
+}
+
+/** Policies of a backend. */
+const BACKEND: Said<keyof BackendPayload> = {
+  deny: 'authorization: {}',
+  ai: 'ai: { modelAliases: { a: b } }',
+  extAuthz: `extAuthz: { ${SERVICE} }`,
+  auth: 'backendAuth: key',
+  tls: 'backendTLS: {}',
+  inferenceRouting: { reason: 'the endpoint picker of an InferencePool, which is an object of a cluster' },
+  tcp: 'tcp: { connectTimeout: 1s }',
+  http: 'http: { requestTimeout: 1s }',
+  tunnel: 'backendTunnel: { proxy: { host: "127.0.0.1:3128", policies: { backendTLS: {} } } }',
+  mcpAuthorization: { reason: 'only MCP backends have it: see the golden file mcp' },
+  health: 'health: { unhealthyExpression: "response.code > 499" }',
+  transformation: 'transformations: { request: { set: { a: "\'b\'" } } }',
+  requestHeaderModifier: 'requestHeaderModifier: { set: { a: b } }',
+  responseHeaderModifier: 'responseHeaderModifier: { set: { a: b } }',
+  requestRedirect: 'requestRedirect: { path: { full: /a } }',
+  urlRewrite: { reason: 'a filter of references in an HTTPRoute; in a file it stands on the route' },
+  requestMirror: { reason: 'a filter of references in an HTTPRoute; in a file it stands on the route' },
+}
+
+const FRONTEND: Said<keyof FrontendPayload> = {
+  deny: { reason: 'made by the operator for what it cannot translate; a file with such a mistake is refused' },
+  http: 'http: { http1MaxHeaders: 10 }',
+  accessLog: 'accessLog: { filter: "true" }',
+  tracing: `tracing: { ${SERVICE} }`,
+  metrics: 'metrics: { add: { team: "\'a\'" } }',
+  networkAuthorization: 'networkAuthorization: { rules: ["true"] }',
+  tls: 'tls: { handshakeTimeout: 1s }',
+  tcp: 'tcp: { keepalives: {} }',
+  connect: 'connect: { mode: deny }',
+  proxyProtocol: 'proxyProtocol: {}',
+}
+
+/** A backend of a route. */
+const FORMS: Said<Exclude<keyof Backend, 'key' | 'name'>> = {
+  section: { reason: 'names a part that was generated' },
+  static: `{ ${SERVICE} }`,
+  a2a: `{ ${SERVICE}, policies: { a2a: {} } }`,
+  dynamic: '{ dynamic: {} }',
+  ai: '{ ai: { name: a, provider: { openAI: {} } } }',
+  mcp: '{ mcp: { targets: [{ name: a, mcp: { host: "http://127.0.0.1:1/mcp" } }] } }',
+  models: { reason: 'waits for the section llm' },
+  agentCore: { reason: 'waits for the backend in the proxy' },
+  invalid: { reason: 'made by the operator; in a file `invalid` is a reference, see below' },
+  inlinePolicies: `{ ${SERVICE}, policies: { backendTLS: {} } }`,
+}
+
+const REFERENCES: Said<keyof BackendReference> = {
+  service: { reason: 'Services of a cluster; a file has no services yet' },
+  backend: `{ ${SERVICE} }`,
+  routeGroup: '{ routeGroup: group }',
+  invalid: '{ invalid: true }',
+}
+
+const TARGETS: Said<keyof PolicyTarget> = {
+  gateway: 'gateway: { gatewayName: default }',
+  listenerSet: { reason: 'a file has no listener sets: its gateways have all their listeners' },
+  route: 'route: { name: route }',
+  service: { reason: 'Services of a cluster; a file has no services yet' },
+  backend: 'backend: { backend: { name: named } }',
+}
+
+/** Fields of jwtAuth. */
+const JWT: Said<keyof JwtProvider> = {
+  issuer: `issuer: i, jwks: ${KEYS}`,
+  audiences: `issuer: i, jwks: ${KEYS}, audiences: [a]`,
+  requiredClaims: `issuer: i, jwks: ${KEYS}, jwtValidationOptions: { requiredClaims: [exp, sub] }`,
+  jwks: `issuer: i, jwks: ${KEYS}`,
+  source: 'issuer: i, jwks: { url: "http://127.0.0.1:1/keys" }',
+  unavailable: 'issuer: i, jwks: { url: "http://127.0.0.1:1/keys" }',
+}
+
+interface Parts {
+  readonly policies?: string
+  readonly backend?: string
+  readonly more?: string
+}
+
+function load({ policies = '', backend = `{ ${SERVICE} }`, more = '' }: Parts): RenderedConfig {
+  const text = `gateways: { default: { port: 8080 } }
+backends: [{ name: named, ${SERVICE} }]
+routeGroups: [{ name: group, routes: [{ name: child, backends: [{ backend: named }] }] }]
+routes:
+- name: route
+  policies: { ${policies} }
+  backends: [${backend}]
+${more}
+`
+  const loaded = loadStandalone({ path: join(folder, 'file.yaml'), text, environment: {} })
+  const errors = loaded.problems.filter(({ severity }) => severity === 'error')
+  if (loaded.rendered === undefined)
+    throw new Error(errors.map(({ path, message }) => `${path}: ${message}`).join('\n'))
+  expect(validateConfig(loaded.rendered.config)).toEqual([])
+  return loaded.rendered.config
+}
+
+function saidOf(table: Readonly<Record<string, string | Not>>): [string, string][] {
+  return Object.entries(table).flatMap(([field, said]) => (typeof said === 'string' ? [[field, said]] : []))
+}
+
+function fieldsOf(payloads: readonly (object | undefined)[]): string[] {
+  return payloads.flatMap((payload) => Object.keys(payload ?? {}))
+}
+
+describe('a standalone file says', () => {
+  it.each(saidOf(TRAFFIC))('of a route: %s', (field, policies) => {
+    const { routes, policies: attached } = load({ policies })
+    const payloads = [
+      ...routes.map(({ inlinePolicies }) => inlinePolicies),
+      ...attached.map(({ policy }) => policy.traffic),
+    ]
+    expect(fieldsOf(payloads)).toContain(field)
+  })
+
+  it.each(saidOf(BACKEND))('of a backend: %s', (field, policies) => {
+    const { backends } = load({ backend: `{ ${SERVICE}, policies: { ${policies} } }` })
+    expect(fieldsOf(backends.map(({ inlinePolicies }) => inlinePolicies))).toContain(field)
+  })
+
+  it.each(saidOf(FRONTEND))('of connections: %s', (field, policies) => {
+    const { policies: attached } = load({ more: `frontendPolicies: { ${policies} }` })
+    expect(fieldsOf(attached.map(({ policy }) => policy.frontend))).toContain(field)
+  })
+
+  it.each(saidOf(FORMS))('as a backend: %s', (field, backend) => {
+    expect(fieldsOf(load({ backend }).backends)).toContain(field)
+  })
+
+  it.each(saidOf(REFERENCES))('as a reference: %s', (field, backend) => {
+    const { routes } = load({ backend })
+    expect(fieldsOf(routes.flatMap(({ backends }) => backends.map(({ ref }) => ref)))).toContain(field)
+  })
+
+  it.each(saidOf(TARGETS))('as a target: %s', (field, target) => {
+    const more = `policies: [{ name: { name: p }, target: { ${target} }, policy: { backendTLS: {} } }]`
+    const found = load({ more }).policies.filter(({ key }) => key.startsWith('policy/'))
+    expect(fieldsOf(found.map((policy) => policy.target))).toEqual([field])
+  })
+
+  it.each(saidOf(JWT))('of a token: %s', (field, jwt) => {
+    const [route] = load({ policies: `jwtAuth: { ${jwt} }` }).routes
+    expect(fieldsOf(route?.inlinePolicies?.jwtAuth?.providers ?? [])).toContain(field)
+  })
+})
+
+describe('policies with targets', () => {
+  const policy = (target: string, rest: string): string =>
+    `policies: [{ name: { name: p, namespace: ns }, target: { ${target} }, ${rest} }]`
+  const problemOf = (more: string): string => {
+    try {
+      load({ more })
+      return ''
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error)
+    }
+  }
+
+  it('hold before routing with the phase gateway', () => {
+    const more = policy(
+      'gateway: { gatewayName: default, listenerName: default }',
+      'phase: gateway, policy: { cors: {} }',
+    )
+    expect(load({ more }).policies).toMatchObject([
+      {
+        key: 'policy/ns/p/traffic/0',
+        target: { gateway: { namespace: 'default', name: 'default', listener: 'default' } },
+        phase: 'PreRouting',
+        policy: { traffic: { cors: {} } },
+      },
+    ])
+  })
+
+  it.each([
+    ['a gateway that is not there', 'gateway: { gatewayName: defualt }', 'policy: { cors: {} }', 'did you mean default?'],
+    ['a route that is not there', 'route: { name: rote }', 'policy: { cors: {} }', 'did you mean route?'],
+    ['a backend that is not there', 'backend: { backend: { name: x } }', 'policy: { backendTLS: {} }', 'no backend named x'],
+    ['the phase gateway of a route', 'route: { name: route }', 'phase: gateway, policy: { cors: {} }', 'needs a target gateway'],
+    ['what cannot stand before routing', 'gateway: { gatewayName: default }', 'phase: gateway, policy: { csrf: {} }', 'has no csrf'],
+    ['requests at a backend', 'backend: { backend: { name: named } }', 'policy: { cors: {} }', 'need a target gateway or route'],
+    ['a rewrite', 'gateway: { gatewayName: default }', 'policy: { urlRewrite: { path: { full: /a } } }', 'only on a route itself'],
+  ])('refuse %s', (_, target, rest, message) => {
+    expect(problemOf(policy(target, rest))).toContain(message)
+  }) // prettier-ignore
+})
+
+describe('groups of routes', () => {
+  it('are handed requests by a route', () => {
+    const { routes } = load({ backend: '{ routeGroup: group }' })
+    expect(routes.map(({ listenerKey, routeGroupKey, backends }) => [listenerKey, routeGroupKey, backends])).toEqual([
+      ['gateway/default', undefined, [{ weight: 1, ref: { routeGroup: 'routeGroup/group' } }]],
+      [undefined, 'routeGroup/group', [{ weight: 1, ref: { backend: '/named' } }]],
+    ])
+  })
+
+  it('must be there', () => {
+    expect(() => load({ backend: '{ routeGroup: grop }' })).toThrow('did you mean group?')
+  })
+})

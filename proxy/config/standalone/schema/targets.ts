@@ -1,0 +1,36 @@
+// `policies`: policies that name what they hold for (resources supplement 4.12).
+import * as z from 'zod'
+import { fields, notServed } from './object.ts'
+import { routePolicies } from './policies.ts'
+import { name, port, text } from './values.ts'
+
+const target = fields({
+  gateway: fields({
+    gatewayName: text,
+    gatewayNamespace: text.optional(),
+    listenerName: text.optional(),
+    port: port.optional(),
+  }).optional(),
+  route: fields({
+    name: text,
+    namespace: text.optional(),
+    ruleName: text.optional(),
+    kind: z.literal('HTTPRoute').optional(),
+  }).optional(),
+  backend: fields({
+    backend: fields({ name: text, namespace: text.optional(), section: text.optional() }),
+    ...notServed(['service']),
+  }).optional(),
+  ...notServed(['listenerSet']),
+}).refine((value) => Object.keys(value).length === 1, {
+  error: 'must have exactly one of gateway, route, backend',
+})
+
+export const targetedPolicy = fields({
+  name: fields({ name, namespace: name.optional() }),
+  target,
+  phase: z.enum(['route', 'gateway']).optional(),
+  policy: routePolicies,
+})
+
+export type TargetedPolicyFields = z.output<typeof targetedPolicy>
