@@ -47,9 +47,9 @@ function configMapsOf(
   const failed = (operation: 'list' | 'put' | 'remove') => (error: KubeError) =>
     new JwksStoreError({ operation, detail: describeKubeError(error) })
   return KeySetConfigMaps.of({
-    list: client.list(resource, { labelSelector: `${STORE_LABEL}=${STORE_LABEL_VALUE}` }).pipe(
-      // Of its kind; those of other namespaces are not ours.
-      Effect.map(({ items }) => (items as ConfigMap[]).filter(({ metadata }) => metadata.namespace === namespace)),
+    list: client.list(resource, { namespace, labelSelector: `${STORE_LABEL}=${STORE_LABEL_VALUE}` }).pipe(
+      // Of its kind.
+      Effect.map(({ items }) => items as ConfigMap[]),
       Effect.mapError(failed('list')),
     ),
     apply: (configMap) =>

@@ -46,6 +46,17 @@ describe('resolveOperatorSettings', () => {
     expect(settings.isLeaderElectionEnabled).toBe(false)
   })
 
+  it('watches its own namespace with the given ones', () => {
+    const watched = (environment: Record<string, string>): unknown => {
+      const outcome = read(environment)
+      return 'settings' in outcome ? outcome.settings.watchNamespaces : outcome.problems
+    }
+    expect(watched({})).toEqual([])
+    expect(watched({ GW_WATCH_NAMESPACES: ' ,' })).toEqual([])
+    expect(watched({ GW_WATCH_NAMESPACES: 'shop, blog', POD_NAMESPACE: 'own' })).toEqual(['own', 'shop', 'blog'])
+    expect(watched({ GW_WATCH_NAMESPACES: 'own', POD_NAMESPACE: 'own' })).toEqual(['own'])
+  })
+
   it('names everything that is wrong at once', () => {
     const outcome = read({
       GW_LOG_LEVEL: 'loud',
@@ -55,6 +66,7 @@ describe('resolveOperatorSettings', () => {
       GW_DISCOVERY_NAMESPACE_SELECTORS: '{',
       GW_NO_LISTENERS_DUMMY_PORT: '70000',
       GW_ADMIN_ADDR: 'here',
+      GW_WATCH_NAMESPACES: 'shop,Not_A_Name',
       GW_ENABLE_MODELS: 'yes',
     })
     expect('problems' in outcome && outcome.problems.map(({ path }) => path).sort()).toEqual([
@@ -66,6 +78,7 @@ describe('resolveOperatorSettings', () => {
       'GW_GATEWAY_CLASS_PARAMETERS_REFS',
       'GW_LOG_LEVEL',
       'GW_NO_LISTENERS_DUMMY_PORT',
+      'GW_WATCH_NAMESPACES',
     ])
   })
 

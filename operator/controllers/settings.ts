@@ -14,6 +14,8 @@ export interface OperatorSettings {
   readonly className: string
   readonly classParametersRefs: ReadonlyMap<string, ParametersRef>
   readonly namespaceSelectors: readonly LabelSelector[]
+  /** Not empty: objects of these and no others are asked for. Its own is one of them. */
+  readonly watchNamespaces: readonly string[]
   readonly clusterDomain: string
   readonly areModelsEnabled: boolean
   readonly backendRefGrantMode: BackendRefGrantMode
@@ -53,6 +55,7 @@ export type Environment = Readonly<Record<string, string | undefined>>
 
 const PREFIX = 'GW_'
 const NAME = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/
+const NAMESPACE = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
 const CONTROLLER_NAME = /^[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?\/[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/
 const OPERATORS: ReadonlySet<unknown> = new Set(['In', 'NotIn', 'Exists', 'DoesNotExist'])
 const PORT_MAX = 65_535
@@ -62,6 +65,8 @@ export function resolveOperatorSettings(
   hostName: string,
 ): { readonly settings: OperatorSettings } | { readonly problems: readonly Problem[] } {
   const reader = new Reader(environment)
+  const namespace = environment['POD_NAMESPACE'] ?? 'gw-system'
+  const watched = reader.names('WATCH_NAMESPACES')
   const isExperimental = reader.flag('ENABLE_EXPERIMENTAL_GATEWAY_API_FEATURES', true)
   const settings: OperatorSettings = {
     logLevel: reader.one('LOG_LEVEL', LOG_LEVELS, 'info'),
@@ -69,6 +74,7 @@ export function resolveOperatorSettings(
     className: reader.matching('GATEWAY_CLASS_NAME', NAME, 'gw'),
     classParametersRefs: reader.parametersRefs('GATEWAY_CLASS_PARAMETERS_REFS'),
     namespaceSelectors: reader.selectors('DISCOVERY_NAMESPACE_SELECTORS'),
+    watchNamespaces: watched.length === 0 ? [] : [...new Set([namespace, ...watched])],
     clusterDomain: reader.matching('CLUSTER_DOMAIN', NAME, 'cluster.local'),
     areModelsEnabled: reader.flag('ENABLE_MODELS', false),
     backendRefGrantMode: reader.one('BACKEND_REF_GRANT_MODE', GRANT_MODES, 'route'),
@@ -76,7 +82,7 @@ export function resolveOperatorSettings(
     areExperimentalKindsEnabled: isExperimental,
     areInferencePoolsEnabled: reader.flag('ENABLE_INFER_EXT', false),
     isLeaderElectionEnabled: !reader.flag('DISABLE_LEADER_ELECTION', false),
-    namespace: environment['POD_NAMESPACE'] ?? 'gw-system',
+    namespace,
     identity: environment['POD_NAME'] ?? hostName,
     deploy: deploySettings(reader),
     health: reader.address('HEALTH_ADDR', { host: '::', port: 9093 }),
@@ -139,6 +145,13 @@ class Reader {
   matching(name: string, pattern: RegExp, unset: string): string {
     const value = this.text(name) ?? unset
     return pattern.test(value) ? value : this.#refuse(name, `like ${unset}`, unset)
+  }
+
+  /** Divided by commas. */
+  names(name: string): readonly string[] {
+    const names = (this.text(name) ?? '').split(',').map((one) => one.trim())
+    const given = names.filter((one) => one !== '')
+    return given.every((one) => NAMESPACE.test(one)) ? given : this.#refuse(name, 'namespaces, divided by commas', [])
   }
 
   port(name: string, unset: number): number {

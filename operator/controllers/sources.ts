@@ -59,7 +59,17 @@ function sourcesOf(settings: OperatorSettings): Source[] {
       select: { labelSelector: `${DELIVERY_LABEL}=acknowledgements` },
       isEverywhere: true,
     }),
-  ]
+  ].flatMap((one) => perNamespace(one, settings))
+}
+
+/** Where rights are those of single namespaces each of them is asked for its own objects. */
+function perNamespace(one: Source, { watchNamespaces }: OperatorSettings): readonly Source[] {
+  if (watchNamespaces.length === 0 || !one.resource.isNamespaced) return [one]
+  return watchNamespaces.map((namespace) => ({ ...one, select: { ...one.select, namespace } }))
+}
+
+function labelOf({ into, select: { namespace } }: Source): string {
+  return namespace === undefined ? into : `${into} in ${namespace}`
 }
 
 function source(resource: Resource, options: Partial<Omit<Source, 'resource'>>): Source {
@@ -79,13 +89,13 @@ export const startSources = Effect.fn('operator.startSources')(function* (
 ) {
   const { namespaceSelectors } = settings
   const all = sourcesOf(settings)
-  const pending = new Set(all.map(({ into }) => into))
+  const pending = new Set(all.map(labelOf))
   const isSelected = namespaceFilter(settings, cache)
   const relists: { readonly source: Source; readonly queue: Queue.Queue<void> }[] = []
   const start = Effect.fnUntraced(function* (one: Source) {
     const queue = yield* Queue.sliding<void>(1)
     relists.push({ source: one, queue })
-    const onSynced = (): void => void pending.delete(one.into)
+    const onSynced = (): void => void pending.delete(labelOf(one))
     const selected = one.isEverywhere ? () => true : (namespace: string) => isSelected(one.into, namespace)
     const reflecting = reflect({ ...one, cache, isSelected: selected, onSynced, relist: queue })
     yield* Effect.forkScoped(Effect.annotateLogs(reflecting, 'component', 'syncer'))

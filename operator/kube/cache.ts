@@ -72,10 +72,13 @@ export class ObjectCache {
     }
   }
 
-  /** What a new list does not have is gone. */
-  replace(kind: string, objects: readonly KubeObject[]): void {
+  /** What a new list does not have is gone. `namespace`: the only one that was listed. */
+  replace(kind: string, objects: readonly KubeObject[], namespace?: string): void {
     const keys = new Set(objects.map(keyOf))
-    for (const key of this.#of(kind).keys()) if (!keys.has(key)) this.#set(kind, key, undefined)
+    for (const [key, { metadata }] of this.#of(kind)) {
+      if (namespace !== undefined && metadata.namespace !== namespace) continue
+      if (!keys.has(key)) this.#set(kind, key, undefined)
+    }
     for (const object of objects) this.#put(kind, keyOf(object), object)
   }
 

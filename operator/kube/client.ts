@@ -13,6 +13,8 @@ import {
 } from './transport.ts'
 
 export interface ListOptions {
+  /** Unset: all of the cluster. */
+  readonly namespace?: string
   readonly labelSelector?: string
   readonly fieldSelector?: string
   /** Leaves out everything but metadata: for objects of which only the version matters. */
@@ -93,9 +95,9 @@ function clientOf(transport: Transport): KubeClient['Service'] {
     }).pipe(Effect.flatMap((response) => bodyOf(request, response)))
   return KubeClient.of({
     get: (resource, namespace, name) => send({ method: 'GET', path: objectPath(resource, namespace, name) }),
-    list: (resource, { isMetadataOnly = false, ...selectors }, next) => {
+    list: (resource, { isMetadataOnly = false, namespace = '', ...selectors }, next) => {
       const query = queryOf({ ...selectors, limit: String(PAGE_ITEMS), ...(next !== undefined && { continue: next }) })
-      const path = `${collectionPath(resource, '')}?${query}`
+      const path = `${collectionPath(resource, namespace)}?${query}`
       const accept = isMetadataOnly ? { accept: METADATA_LIST } : {}
       return send({ method: 'GET', path, ...accept }).pipe(Effect.map((body) => pageOf(body, resource)))
     },
@@ -135,7 +137,7 @@ function clientOf(transport: Transport): KubeClient['Service'] {
 function watch(
   transport: Transport,
   resource: Resource,
-  { from, seconds, isMetadataOnly = false, ...selectors }: WatchOptions,
+  { from, seconds, isMetadataOnly = false, namespace = '', ...selectors }: WatchOptions,
   onEvent: (event: WatchEvent) => void,
 ): Effect.Effect<void, KubeError> {
   const query = queryOf({
@@ -145,7 +147,7 @@ function watch(
     resourceVersion: from,
     timeoutSeconds: String(seconds),
   })
-  const path = `${collectionPath(resource, '')}?${query}`
+  const path = `${collectionPath(resource, namespace)}?${query}`
   return Effect.tryPromise({
     try: (signal) =>
       transport.stream(

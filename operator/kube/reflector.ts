@@ -53,7 +53,7 @@ export const reflect = Effect.fn('operator.reflect')(function* (options: Reflect
 })
 
 const absent = Effect.fnUntraced(function* (options: ReflectorOptions, version: Ref.Ref<string | undefined>) {
-  options.cache.replace(options.into, [])
+  options.cache.replace(options.into, [], options.select.namespace)
   options.onSynced()
   yield* Ref.set(version, undefined)
   return yield* Effect.sleep(Duration.millis(ABSENT_MS))
@@ -77,7 +77,7 @@ const list = Effect.fnUntraced(function* (options: ReflectorOptions) {
     if (page.next === undefined) break
     page = yield* client.list(resource, select, page.next)
   }
-  cache.replace(into, objects)
+  cache.replace(into, objects, select.namespace)
   onSynced()
   return page.resourceVersion
 })

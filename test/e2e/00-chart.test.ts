@@ -50,7 +50,7 @@ function comparable(list: readonly Manifest[], without: readonly string[] = []):
           ([key]) => key !== 'helm.sh/resource-policy',
         )
         const head = { ...others, labels: Object.fromEntries(kept), annotations: Object.fromEntries(notes) }
-        return [`${rest.kind} ${metadata.name}`, { ...rest, metadata: head }]
+        return [`${rest.kind} ${metadata['namespace'] as string}/${metadata.name}`, { ...rest, metadata: head }]
       }),
   )
 }
@@ -61,20 +61,17 @@ const deployment = (list: readonly Manifest[]): string =>
 describe('charts', () => {
   it('gw is config/default without kinds and namespace', () => {
     const expected = comparable(kustomization('config/default'), ['CustomResourceDefinition', 'Namespace'])
-    expect(Object.keys(expected)).toContain('Deployment gw-controller')
+    expect(Object.keys(expected)).toContain('Deployment gw-system/gw-controller')
     expect(comparable(chart('gw'))).toEqual(expected)
   })
 
-  it.each([['inference', 'inferenceExtension.enabled=true']])(
-    '%s is the overlay of that name',
-    (overlay, ...values) => {
-      const expected = comparable(kustomization(`config/overlays/${overlay}`), [
-        'CustomResourceDefinition',
-        'Namespace',
-      ])
-      expect(comparable(chart('gw', ...values))).toEqual(expected)
-    },
-  )
+  it.each([
+    ['inference', 'inferenceExtension.enabled=true'],
+    ['namespaced', 'watchNamespaces=["default"]'],
+  ])('%s is the overlay of that name', (overlay, ...values) => {
+    const expected = comparable(kustomization(`config/overlays/${overlay}`), ['CustomResourceDefinition', 'Namespace'])
+    expect(comparable(chart('gw', ...values))).toEqual(expected)
+  })
 
   it('gw-crds are config/crd, and stay when the release goes', () => {
     const crds = chart('gw-crds')

@@ -76,6 +76,10 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 - name: GW_DISCOVERY_NAMESPACE_SELECTORS
   value: {{ toJson . | quote }}
 {{- end }}
+{{- with .Values.watchNamespaces }}
+- name: GW_WATCH_NAMESPACES
+  value: {{ join "," . | quote }}
+{{- end }}
 {{- if .Values.gwModels.enabled }}
 - name: GW_ENABLE_MODELS
   value: "true"

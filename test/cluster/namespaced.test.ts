@@ -1,0 +1,139 @@
+// The controller with rights in single namespaces, as config/components/namespaced grants them, on an API server that
+// enforces rights: it works there, and asks for nothing outside.
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { KubeConfig } from '@kubernetes/client-node'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { parseAllDocuments } from 'yaml'
+import { testPort } from '../../api/v1alpha1/apiserver.ts'
+import { testOperator, type TestOperator } from '../operator.ts'
+import { until } from '../wait.ts'
+import { missing, type RealApiServer, startRealApiServer } from './real-apiserver.ts'
+
+const CONFIG = resolve(import.meta.dirname, '../../config')
+const SETUP_MS = 180_000
+const WATCHED = 'shop'
+const PLURALS: Readonly<Record<string, string>> = {
+  ServiceAccount: 'serviceaccounts',
+  ClusterRole: 'clusterroles',
+  ClusterRoleBinding: 'clusterrolebindings',
+  Role: 'roles',
+  RoleBinding: 'rolebindings',
+}
+
+interface Manifest {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: { readonly name: string; readonly namespace?: string }
+}
+
+const reason = missing()
+if (reason !== undefined) console.log(`skipped: ${reason}`)
+
+/** What config/overlays/namespaced grants, for the namespace of this test. */
+function rights(): Manifest[] {
+  const rbac = readdirSync(join(CONFIG, 'rbac')).filter((file) => !/kustomization|^cluster-role-binding/.test(file))
+  const files = [...rbac.map((file) => `rbac/${file}`), 'components/namespaced/role-bindings.yaml']
+  return files.flatMap((file) =>
+    parseAllDocuments(
+      readFileSync(join(CONFIG, file), 'utf8').replace('namespace: default', `namespace: ${WATCHED}`),
+    ).map(
+      (document) => document.toJS() as Manifest, // manifests of the repository
+    ),
+  )
+}
+
+function pathOf({ apiVersion, kind, metadata: { name, namespace } }: Manifest): string {
+  const root = apiVersion === 'v1' ? '/api/v1' : `/apis/${apiVersion}`
+  const place = namespace === undefined ? root : `${root}/namespaces/${namespace}`
+  return `${place}/${PLURALS[kind]}/${name}`
+}
+
+describe.skipIf(reason !== undefined)('the controller in single namespaces', () => {
+  let server: RealApiServer
+  let config: KubeConfig
+  const operators: TestOperator[] = []
+
+  beforeAll(async () => {
+    server = await startRealApiServer(testPort())
+    for (const name of ['gw-system', WATCHED, 'other']) {
+      await server.apply(`/api/v1/namespaces/${name}`, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+    }
+    for (const manifest of rights()) await server.apply(pathOf(manifest), manifest)
+    config = new KubeConfig()
+    const cluster = server.config.getCurrentCluster()
+    if (cluster === null) throw new Error('the kubeconfig names no cluster')
+    config.loadFromClusterAndUser(cluster, { name: 'controller', token: await token() })
+    for (const namespace of [WATCHED, 'other']) {
+      await server.apply(`/apis/gateway.networking.k8s.io/v1/namespaces/${namespace}/gateways/web`, {
+        apiVersion: 'gateway.networking.k8s.io/v1',
+        kind: 'Gateway',
+        metadata: { name: 'web', namespace },
+        spec: { gatewayClassName: 'gw', listeners: [{ name: 'http', port: 80, protocol: 'HTTP' }] },
+      })
+    }
+  }, SETUP_MS)
+
+  afterEach(async () => {
+    for (const one of operators.splice(0)) await one.stop()
+  })
+
+  afterAll(() => server.stop(), SETUP_MS)
+
+  async function token(): Promise<string> {
+    const { status, body } = await server.send({
+      method: 'POST',
+      path: '/api/v1/namespaces/gw-system/serviceaccounts/gw-controller/token',
+      body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 3600 } },
+    })
+    const { token: text } = (body as { status?: { token?: string } }).status ?? {} // a TokenRequest
+    if (text === undefined) throw new Error(`no token: ${status}`)
+    return text
+  }
+
+  async function start(environment: Readonly<Record<string, string>>): Promise<TestOperator> {
+    const one = await testOperator({ config, environment })
+    operators.push(one)
+    return one
+  }
+
+  async function gatewayStatus(namespace: string): Promise<string> {
+    const path = `/apis/gateway.networking.k8s.io/v1/namespaces/${namespace}/gateways/web`
+    const { body } = await server.send({ method: 'GET', path })
+    return JSON.stringify((body as { status?: unknown }).status ?? {}) // a Gateway
+  }
+
+  it(
+    'serves the Gateways there, and none elsewhere',
+    async () => {
+      const one = await start({ GW_WATCH_NAMESPACES: WATCHED })
+      await until('ready', () => one.operator.isReady(), SETUP_MS)
+      await until(
+        'the Gateway is accepted',
+        async () => (await gatewayStatus(WATCHED)).includes('"Accepted"'),
+        SETUP_MS,
+      )
+      await until('its proxy is deployed', async () => {
+        const path = `/apis/apps/v1/namespaces/${WATCHED}/deployments/web`
+        return (await server.send({ method: 'GET', path })).status === 200
+      })
+      const namespaces = [...one.operator.cache.all('Gateway')].map(({ metadata }) => metadata.namespace)
+      expect(namespaces).toEqual([WATCHED])
+      expect(await gatewayStatus('other')).not.toContain('gw.dev/controller')
+      // Nothing was asked that the rights do not cover.
+      expect(one.log.filter((line) => /forbidden|Forbidden|failed/.test(line))).toEqual([])
+    },
+    SETUP_MS,
+  )
+
+  it(
+    'cannot see the rest of the cluster, and says so where it is told to',
+    async () => {
+      const one = await start({})
+      await until('refusals', () => one.log.some((line) => line.includes('watch of gateways failed')), SETUP_MS)
+      expect(one.operator.isReady()).toBe(false)
+      expect(one.operator.pending()).toContain('Gateway')
+    },
+    SETUP_MS,
+  )
+})
