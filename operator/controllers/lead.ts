@@ -24,6 +24,7 @@ import { acknowledgementsOf, type World } from './world.ts'
 import { makeKeySets } from './key-sets.ts'
 import { pruneAcknowledgements } from './prune-acknowledgements.ts'
 import { Rejections } from './rejections.ts'
+import { FEATURES_OF_FIELDS, followUnservedFeatures } from './served-features.ts'
 import { ACKNOWLEDGEMENTS, DELIVERED_CONFIG_MAP, DELIVERED_SECRET, PROXY_POD } from './sources.ts'
 import { statusKey, statusWriter } from './status-writer.ts'
 
@@ -66,6 +67,7 @@ export const lead: (world: World) => Effect.Effect<never, never, KubeClient | Sc
         Effect.andThen(Effect.never),
       ),
     )
+    yield* Effect.forkScoped(followUnservedFeatures((unserved) => leader.setUnservedFeatures(unserved)))
     yield* Effect.addFinalizer(() =>
       Effect.sync(() => {
         world.listener = undefined
@@ -124,6 +126,7 @@ class Leader {
   readonly #publishing = new Set<string>()
   readonly #latch = Latch.makeUnsafe(true)
   #followKeySets: ((snapshot: Snapshot) => void) | undefined = undefined
+  #unservedFeatures = FEATURES_OF_FIELDS
 
   constructor(world: World) {
     const { settings, cache } = world
@@ -147,6 +150,12 @@ class Leader {
       },
       isIdle: () => all.every((queue) => queue.isIdle()),
     }
+  }
+
+  setUnservedFeatures(unserved: ReadonlySet<string>): void {
+    this.#unservedFeatures = unserved
+    // What was computed is the same; the writer compares with what the cluster says.
+    for (const [key, { kind }] of this.#statuses) if (kind === 'GatewayClass') this.#queues?.status.add(key)
   }
 
   /** Told about the objects now and after each change. */
@@ -221,7 +230,7 @@ class Leader {
 
   /** What the status of an object should say now. */
   desired(kind: string, key: string): ObjectStatus | undefined {
-    const status = this.#statuses.get(`${kind} ${key}`)
+    const status = withoutFeatures(this.#statuses.get(`${kind} ${key}`), this.#unservedFeatures)
     const gateway = kind === 'Gateway' ? this.#gateway(key) : undefined
     if (status === undefined || gateway === undefined || !('attachedListenerSets' in status.status)) return status
     const facts = gatewayStatusFacts(this.world, gateway, {
@@ -349,6 +358,13 @@ class Leader {
 
 function problemOf(outcome: PublishOutcome): string | undefined {
   return 'problem' in outcome ? outcome.problem : undefined
+}
+
+/** Of a class that lists features. */
+function withoutFeatures(status: ObjectStatus | undefined, unserved: ReadonlySet<string>): ObjectStatus | undefined {
+  if (status === undefined || !('supportedFeatures' in status.status)) return status
+  const supportedFeatures = (status.status.supportedFeatures ?? []).filter(({ name }) => !unserved.has(name))
+  return { ...status, status: { ...status.status, supportedFeatures } }
 }
 
 /** `namespace/name` of the Gateway that an object belongs to. */

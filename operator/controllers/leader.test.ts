@@ -37,6 +37,7 @@ class Server {
     watch: () => Effect.die('not used'),
     patch: () => Effect.die('not used'),
     remove: () => Effect.die('not used'),
+    document: () => Effect.die('not used'),
   })
 
   put(object: object): KubeObject {

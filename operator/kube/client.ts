@@ -56,6 +56,8 @@ export class KubeClient extends Context.Service<
     /** JSON merge patch of an object or of its status. */
     patch(target: PatchTarget, body: unknown): Effect.Effect<KubeObject, KubeError>
     remove(resource: Resource, namespace: string, name: string): Effect.Effect<void, KubeError>
+    /** What is no object: `/openapi/v3` and what is below it. */
+    document(path: string): Effect.Effect<unknown, KubeError>
   }
 >()('gw/operator/kube/KubeClient') {
   /** Of the pod or the kubeconfig; `onWrite` is told about every write. */
@@ -131,6 +133,7 @@ function clientOf(transport: Transport): KubeClient['Service'] {
     },
     remove: (resource, namespace, name) =>
       Effect.asVoid(send({ method: 'DELETE', path: objectPath(resource, namespace, name), target: resource.kind })),
+    document: (path) => send({ method: 'GET', path }),
   })
 }
 
