@@ -21,12 +21,14 @@ export interface WorkloadValues {
 }
 
 // A pod serves traffic for `min` seconds after it was told to end (CONNECTION_MIN_TERMINATION_DEADLINE), so that no
-// preStop hook has to hold it back while endpoints are updated.
+// preStop hook has to hold it back while endpoints are updated. It counts as available a little after it is ready:
+// nodes need that long to know the way to it, and a connection that is begun before may hang for good.
 export const workloadManifest = manifest<WorkloadValues>(`
 apiVersion: apps/v1
 kind: {{yaml kind}}
 metadata: {{yaml metadata}}
 spec:
+  minReadySeconds: 2
   selector:
     matchLabels: {{yaml selector}}
   template:

@@ -23,6 +23,11 @@ import type { WorkerParts } from './worker-parts.ts'
 const GAUGE_INTERVAL_MS = 1000
 /** How often a draining worker looks whether its connections are gone. */
 const DRAIN_POLL_MS = 20
+/**
+ * Where there is a minimum, somebody has to be told that this proxy goes, and may be late: it ends when nobody came for
+ * so long, not in a moment without a connection.
+ */
+const DRAIN_QUIET_MS = 1000
 const NANOS = 1e9
 /** Within the time main gives beyond the drain. */
 const LAST_EXPORT_MS_MIN = 500
@@ -205,13 +210,25 @@ export class WorkerCore {
     void this.#current?.otlp.flush()
     await delay(minMs)
     this.#binds.drain()
-    while (this.#binds.openConnections > 0 && performance.now() - start < maxMs) await delay(DRAIN_POLL_MS)
+    await this.#quiet(minMs > 0 ? DRAIN_QUIET_MS : 0, start + maxMs)
     const cut = this.#binds.openConnections
     if (cut > 0) this.#log.warn('connections cut at the end of the drain time', { connections: cut })
     // What the last requests left; a collector that is away must not hold up the end.
     await this.#current?.otlp.close(Math.max(LAST_EXPORT_MS_MIN, maxMs - (performance.now() - start)))
     this.close()
     this.#send({ type: 'drained' })
+  }
+
+  /** Resolves when there was no connection for `quietMs`, or at the end. */
+  async #quiet(quietMs: number, end: number): Promise<void> {
+    let busyAt = performance.now()
+    for (;;) {
+      const now = performance.now()
+      if (this.#binds.openConnections > 0) busyAt = now
+      else if (now - busyAt >= quietMs) return
+      if (now >= end) return
+      await delay(DRAIN_POLL_MS)
+    }
   }
 
   #startGauges(): NodeJS.Timeout {

@@ -139,6 +139,16 @@ describe('stop', () => {
     expect(load.result.announcedCloses).toBeGreaterThan(0)
   })
 
+  it('does not end in a moment without connections where somebody may not know yet that it goes', async () => {
+    const test = await startTestProxy({ drain: { minMs: 1, maxMs: 60_000 } })
+    const port = await freePort()
+    await test.proxy.apply(answering([port], 'x'), NO_SECRETS)
+    const stopped = test.proxy.stop()
+    for (let client = 0; client < 300; client++) expect((await once(port)).status).toBe(200)
+    await stopped
+    await expect(once(port)).rejects.toThrow('ECONNREFUSED')
+  })
+
   it('stops at once when forced, also in the middle of a drain', async () => {
     const test = await startTestProxy({ drain: { minMs: 600_000, maxMs: 600_000 } })
     const port = await freePort()
