@@ -25,6 +25,7 @@ export function gatewayStatusFacts(
     acknowledgements: acknowledgementsOf(world, gateway, acknowledgements),
     isReplicaExpected: workload === undefined || isReplicaExpected(workload),
     readyPods: workload?.status?.observedGeneration === undefined ? undefined : readyPods(world, gateway),
+    isAvailable: isAvailable(workload),
     current: conditionsOf(world.cache.get('Gateway', namespace, name)),
   }
 }
@@ -34,7 +35,12 @@ interface Workload {
   readonly kind: string
   readonly metadata: { readonly generation?: number }
   readonly spec?: { readonly replicas?: number }
-  readonly status?: { readonly observedGeneration?: number; readonly desiredNumberScheduled?: number }
+  readonly status?: {
+    readonly observedGeneration?: number
+    readonly desiredNumberScheduled?: number
+    readonly availableReplicas?: number
+    readonly numberAvailable?: number
+  }
 }
 
 export function workloadOf({ cache }: World, { metadata }: Gateway): Workload | undefined {
@@ -47,6 +53,13 @@ function isReplicaExpected({ kind, metadata, spec, status }: Workload): boolean 
   if (kind === 'Deployment') return spec?.replicas !== 0
   const isCounted = (status?.observedGeneration ?? 0) >= (metadata.generation ?? 1)
   return !isCounted || status?.desiredNumberScheduled !== 0
+}
+
+/** A pod has been ready for the `minReadySeconds` of the workload; true where nothing runs workloads. */
+function isAvailable(workload: Workload | undefined): boolean {
+  const status = workload?.status
+  if (status?.observedGeneration === undefined) return true
+  return (status.availableReplicas ?? status.numberAvailable ?? 0) > 0
 }
 
 interface PodCondition {

@@ -28,6 +28,7 @@ function conditions(change: Partial<GatewayFacts>, addresses: readonly string[] 
     acknowledgements: loaded(),
     readyPods: undefined,
     isReplicaExpected: true,
+    isAvailable: true,
     current: [],
     ...change,
   }
@@ -58,6 +59,8 @@ describe('withProgrammed', () => {
 
   it.each<[string, Partial<GatewayFacts>, string, string]>([
     ['a proxy runs it', {}, 'True Accepted 3', 'True Programmed 3'],
+    ['nodes do not know the way yet', { isAvailable: false }, 'True Accepted 3', 'False Pending 3'],
+    ['nodes knew the way', { isAvailable: false, current: before }, 'True Accepted 3', 'True Programmed 3'],
     ['no proxy runs it', { acknowledgements: none }, 'True Accepted 3', 'False Pending 3'],
     ['none is expected', { acknowledgements: none, isReplicaExpected: false }, 'True Accepted 3', 'True Programmed 3'],
     [

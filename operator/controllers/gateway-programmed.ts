@@ -17,6 +17,8 @@ export interface GatewayFacts {
   readonly acknowledgements: ReadonlyMap<string, Acknowledgement>
   /** Pods that take connections; undefined: nothing in this cluster runs the workload, and every proxy counts. */
   readonly readyPods: ReadonlySet<string> | undefined
+  /** False while no pod has been ready for long enough that every node knows the way to it. */
+  readonly isAvailable: boolean
   /** False when the workload is scaled to zero on purpose. */
   readonly isReplicaExpected: boolean
   /** As it stands in the cluster. */
@@ -55,7 +57,9 @@ function programmed(one: Condition, facts: GatewayFacts, addresses: GatewayBody[
   const loaded = podsThatLoaded(facts)
   const { readyPods } = facts
   const isServed = loaded.length > 0 && (readyPods === undefined || loaded.some((pod) => readyPods.has(pod)))
-  return isServed || !facts.isReplicaExpected ? one : notYet(facts, loaded, no)
+  const wasProgrammed = facts.current.some(({ type, status }) => type === one.type && status === 'True')
+  const isReached = facts.isAvailable || wasProgrammed
+  return (isServed && isReached) || !facts.isReplicaExpected ? one : notYet(facts, loaded, no)
 }
 
 /** The cluster gives a Service another address than it asks for, or none, when that address cannot be had. */

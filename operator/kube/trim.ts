@@ -77,7 +77,14 @@ function partOf(kind: string, object: Json): Json {
 
 const SERVICE_SPEC = ['type', 'clusterIP', 'clusterIPs', 'ports', 'selector', 'loadBalancerIP', 'externalName']
 const POD_STATUS = ['phase', 'podIP', 'podIPs', 'conditions']
-const WORKLOAD_STATUS = ['replicas', 'readyReplicas', 'desiredNumberScheduled', 'observedGeneration']
+const WORKLOAD_STATUS = [
+  'replicas',
+  'readyReplicas',
+  'availableReplicas',
+  'desiredNumberScheduled',
+  'numberAvailable',
+  'observedGeneration',
+]
 
 function pick(value: unknown, names: readonly string[]): Json {
   const all: Json = typeof value === 'object' && value !== null ? { ...value } : {}
