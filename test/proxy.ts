@@ -1,6 +1,7 @@
 // A real proxy for tests: one listener on loopback, one route for everything, any backend.
 import type { Backend, BackendPayload, Policy, RenderedConfig, RenderedSecrets, Route } from '#api/ir/types.gen.ts'
 import { startProxy, type RunningProxy } from '#proxy/main.ts'
+import type { OtlpEnvironment } from '#proxy/otlp/environment.ts'
 import { freePort } from './ports.ts'
 
 export interface TestProxy {
@@ -25,6 +26,8 @@ export interface TestProxyOptions {
   readonly secrets?: Readonly<Record<string, string>>
   readonly sessionKey?: Uint8Array
   readonly workers?: number
+  /** As the environment says it. */
+  readonly otlp?: OtlpEnvironment
   /** Last changes to the configuration. */
   readonly change?: (config: RenderedConfig) => RenderedConfig
 }
@@ -42,6 +45,7 @@ export async function testProxy(options: TestProxyOptions): Promise<TestProxy> {
     accessLog: false,
     logLevel: 'error',
     sessionKey: options.sessionKey,
+    otlp: options.otlp,
   })
   const config = configFor(port, options)
   const secrets: RenderedSecrets = {

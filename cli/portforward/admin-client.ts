@@ -30,6 +30,34 @@ export class AdminClient {
     return this.#transport.label
   }
 
+  /**
+   * As `ask`, for an answer that lasts: only its head has a deadline. `signal` ends it.
+   * @throws {Error} that names the proxy, when there is no answer.
+   */
+  async open(method: 'GET' | 'POST', path: string, signal: AbortSignal): Promise<AdminStream> {
+    try {
+      const stream = await this.#transport.open()
+      const ended = new AbortController()
+      const end = (): void => ended.abort()
+      signal.addEventListener('abort', end, { once: true })
+      if (signal.aborted) end()
+      const timer = setTimeout(end, ANSWER_MS_MAX)
+      const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+      const headers = { host: 'localhost' }
+      const call = request({ method, path, headers, createConnection: () => stream, signal: ended.signal }, resolve)
+      call.on('error', reject)
+      call.on('close', () => stream.destroy())
+      call.end()
+      const response = await promise.finally(() => clearTimeout(timer))
+      response.setEncoding('utf8')
+      // The encoding makes texts of the chunks.
+      return { status: response.statusCode ?? 0, chunks: response as AsyncIterable<string> }
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error)
+      throw new Error(`cannot ask the admin server ${this.label}: ${reason}`, { cause: error })
+    }
+  }
+
   /** @throws {Error} that names the proxy, when there is no answer. */
   async ask(method: 'GET' | 'POST', path: string): Promise<AdminAnswer> {
     try {
@@ -52,6 +80,13 @@ export class AdminClient {
       throw new Error(`cannot ask the admin server ${this.label}: ${reason}`, { cause: error })
     }
   }
+}
+
+/** An answer whose body comes as it is made. */
+export interface AdminStream {
+  readonly status: number
+  /** UTF-8. */
+  readonly chunks: AsyncIterable<string>
 }
 
 async function textOf(response: IncomingMessage): Promise<string> {

@@ -1,9 +1,8 @@
 // A trace of a running proxy: the stream of its admin server, and the request that curl sends meanwhile.
 import { spawn } from 'node:child_process'
-import { request, type ClientRequest, type IncomingMessage } from 'node:http'
 import type { EventLine } from './event-reader.ts'
 import { EventReader } from './event-reader.ts'
-import type { Address } from '../portforward/local-transport.ts'
+import { AdminClient, type AdminTransport } from '../portforward/admin-client.ts'
 import type { Injection } from './plan.ts'
 
 /** After curl's end, for the rest of the trace. */
@@ -11,7 +10,7 @@ const REST_MS_MAX = 5000
 const ERROR_CHARACTERS_MAX = 4096
 
 export interface LiveTrace {
-  readonly admin: Address
+  readonly admin: AdminTransport
   readonly expression: string | undefined
   readonly injection: Injection | undefined
   readonly onReady: () => void
@@ -20,10 +19,10 @@ export interface LiveTrace {
 
 /** Resolves when the traced request is over. @throws {Error} with the reason when there is no whole trace. */
 export async function traceLive(trace: LiveTrace): Promise<void> {
-  const { admin, expression } = trace
+  const { expression, injection } = trace
   const query = expression === undefined ? '' : `?expression=${encodeURIComponent(expression)}`
-  const call = request({ ...admin, path: `/debug/trace${query}`, method: 'POST', agent: false })
-  const sender = new Sender(call)
+  const stop = new AbortController()
+  const sender = new Sender(() => stop.abort())
   const reader = new EventReader(
     (line) => {
       sender.isTraced = true
@@ -31,16 +30,18 @@ export async function traceLive(trace: LiveTrace): Promise<void> {
     },
     () => {
       trace.onReady()
-      if (trace.injection !== undefined) sender.start(trace.injection)
+      if (injection !== undefined) sender.start(injection)
     },
   )
   try {
-    const response = await answered(call, admin)
-    if (response.statusCode !== 200) throw new Error(await refusal(response))
-    response.setEncoding('utf8')
-    for await (const chunk of response) reader.push(String(chunk))
+    const client = new AdminClient(trace.admin)
+    const { status, chunks } = await client.open('POST', `/debug/trace${query}`, stop.signal)
+    if (status !== 200) throw new Error(await refusal(status, chunks))
+    for await (const chunk of chunks) reader.push(chunk)
   } catch (error) {
     throw await sender.reasonOf(error)
+  } finally {
+    sender.streamOver()
   }
   await sender.ended()
 }
@@ -49,14 +50,16 @@ export async function traceLive(trace: LiveTrace): Promise<void> {
 class Sender {
   /** The stream has events. */
   isTraced = false
-  readonly #call: ClientRequest
+  readonly #stopStream: () => void
   readonly #stop = new AbortController()
   #sending: Promise<void> = Promise.resolve()
   #failure: Error | undefined = undefined
   #hasGivenUp = false
+  #isStreamOver = false
+  #timer: NodeJS.Timeout | undefined = undefined
 
-  constructor(call: ClientRequest) {
-    this.#call = call
+  constructor(stopStream: () => void) {
+    this.#stopStream = stopStream
   }
 
   start(injection: Injection): void {
@@ -84,34 +87,28 @@ class Sender {
     return new Error('the request was sent, but its trace did not come; does --expression match it?')
   }
 
+  streamOver(): void {
+    this.#isStreamOver = true
+    clearTimeout(this.#timer)
+  }
+
   /** The request is over for the client: its trace must end soon, or it never began. */
   #giveUpIn(ms: number): void {
-    const timer = setTimeout(() => {
+    if (this.#isStreamOver) return
+    this.#timer = setTimeout(() => {
       this.#hasGivenUp = true
-      this.#call.destroy()
+      this.#stopStream()
     }, ms)
-    this.#call.on('close', () => clearTimeout(timer))
   }
 }
 
-function answered(call: ClientRequest, { host, port }: Address): Promise<IncomingMessage> {
-  return new Promise((resolve, reject) => {
-    call.on('response', resolve)
-    call.on('error', (error) => {
-      const place = `${host.includes(':') ? `[${host}]` : host}:${port}`
-      reject(new Error(`cannot read the trace of the admin server ${place}: ${error.message || String(error)}`))
-    })
-    call.end()
-  })
-}
-
-async function refusal(response: IncomingMessage): Promise<string> {
+async function refusal(status: number, chunks: AsyncIterable<string>): Promise<string> {
   let text = ''
-  for await (const chunk of response.setEncoding('utf8')) {
-    text += String(chunk)
+  for await (const chunk of chunks) {
+    text += chunk
     if (text.length > ERROR_CHARACTERS_MAX) break
   }
-  return `the admin server answers ${response.statusCode}: ${text.slice(0, ERROR_CHARACTERS_MAX).trim()}`
+  return `the admin server answers ${status}: ${text.slice(0, ERROR_CHARACTERS_MAX).trim()}`
 }
 
 /** @throws {Error} when curl cannot be run or fails. */

@@ -1,6 +1,7 @@
 // What gw proxy trace is asked to do, from its flags. Pure: mistakes are values.
 import type { TraceFlags } from '../commands/proxy-trace.ts'
-import { addressOf, type Address } from '../portforward/local-transport.ts'
+import type { AdminTransport } from '../portforward/admin-client.ts'
+import { transportsOf } from '../portforward/targets.ts'
 
 /** A request that curl sends. */
 export interface Injection {
@@ -14,7 +15,7 @@ export type TracePlan =
   | { readonly kind: 'file'; readonly file: string }
   | {
       readonly kind: 'live'
-      readonly admin: Address
+      readonly admin: AdminTransport
       readonly expression: string | undefined
       readonly injection: Injection | undefined
     }
@@ -26,8 +27,10 @@ const WEB_URL = /^https?:\/\//i
 export function planTrace(flags: TraceFlags, request: readonly string[]): Planned<TracePlan> {
   if (flags.file !== undefined) return planFile(flags, flags.file, request)
   if (flags.local !== true) return { problem: 'give --local for a proxy on this machine, or --file for a kept trace' }
-  const admin = addressOf(flags.adminAddr)
-  if (admin === undefined) return { problem: `--admin-addr ${flags.adminAddr}: must be host:port` }
+  const transports = transportsOf(flags)
+  if ('problem' in transports) return transports
+  const [admin] = transports
+  if (admin === undefined) return { problem: 'there is no proxy' }
   const injection = planRequest(flags.port, request)
   if (injection !== undefined && 'problem' in injection) return injection
   return { kind: 'live', admin, expression: flags.expression, injection }

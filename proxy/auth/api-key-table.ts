@@ -31,14 +31,15 @@ interface KnownKey {
 export class ApiKeyTable {
   /** Entries that are left out and why; never a key. */
   readonly warnings: readonly string[]
-  readonly #keys = new Map<string, ApiKeyMetadata>()
+  /** By digest. */
+  readonly #keys = new Map<string, { readonly name: string; readonly metadata: ApiKeyMetadata }>()
 
   constructor(sources: readonly ApiKeySource[], hashes: readonly ApiKeyHash[]) {
     const warnings: string[] = []
     const add = (name: string, entry: KnownKey | string): void => {
       if (typeof entry === 'string') warnings.push(`API key ${name} is not used: ${entry}`)
       // Which of two equal keys counts is left open; the first one is at least always the same.
-      else if (!this.#keys.has(entry.digest)) this.#keys.set(entry.digest, entry.metadata)
+      else if (!this.#keys.has(entry.digest)) this.#keys.set(entry.digest, { name, metadata: entry.metadata })
     }
     for (const { name, value } of sources) add(name, value === undefined ? 'its secret is missing' : entryOf(value))
     for (const [index, item] of hashes.entries()) add(`hash ${index}`, keyOf({ ...item }))
@@ -53,9 +54,14 @@ export class ApiKeyTable {
   /** CEL `apiKey` for a key that is known. */
   find(key: string): Record<string, unknown> | undefined {
     if (key.length > KEY_LENGTH_MAX) return undefined
-    const metadata = this.#keys.get(hash('sha256', key))
+    const known = this.#keys.get(hash('sha256', key))
     // The key itself is written last: no metadata stands in its place.
-    return metadata === undefined ? undefined : { ...metadata, key: new SecretString(key) }
+    return known === undefined ? undefined : { ...known.metadata, key: new SecretString(key) }
+  }
+
+  /** Where a key that is known comes from, for traces. */
+  nameOf(key: string): string | undefined {
+    return this.#keys.get(hash('sha256', key))?.name
   }
 }
 

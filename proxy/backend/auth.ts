@@ -17,6 +17,8 @@ type Writer = (request: HttpRequest, value: string) => void
 export function compileBackendAuth(auth: BackendAuth, secret: (ref: SecretRef) => string | undefined): CompiledPolicy {
   const writers: ((exchange: Exchange) => void)[] = []
   const missing: string[] = []
+  /** Where credentials come from, for traces. */
+  const named: string[] = []
   const add = (ref: SecretRef, location: CredentialLocation): void => {
     // Secrets made from files often end with a newline.
     const value = secret(ref)?.trim()
@@ -25,11 +27,16 @@ export function compileBackendAuth(auth: BackendAuth, secret: (ref: SecretRef) =
     else {
       const write = writerFor(location)
       writers.push(({ request }) => write(request, value))
+      named.push(ref.secret)
     }
   }
-  if (auth.passthrough === true) writers.push(passthrough(writerFor(auth.location ?? DEFAULT_LOCATION)))
+  if (auth.passthrough === true) {
+    writers.push(passthrough(writerFor(auth.location ?? DEFAULT_LOCATION)))
+    named.push('the token that was verified')
+  }
   if (auth.key !== undefined) add(auth.key, auth.location ?? DEFAULT_LOCATION)
   for (const { key, location } of auth.credentials ?? []) add(key, location)
+  const places = `writes the credential of ${named.join(', ')}`
   if (missing.length > 0) {
     const detail = `secret ${missing.join(', ')} is missing or unusable`
     return { request: (exchange: Exchange) => exchange.fail('backendAuthFailed', detail) }
@@ -37,6 +44,7 @@ export function compileBackendAuth(auth: BackendAuth, secret: (ref: SecretRef) =
   return {
     request: (exchange: Exchange) => {
       for (const write of writers) write(exchange)
+      exchange.trace?.note(places)
       return undefined
     },
   }

@@ -13,6 +13,9 @@ import type { TracingRule } from '../otlp/sampler.ts'
 import type { ListenerPlan } from '../plan.ts'
 import { evaluate, FAILED, isTrue, readsBody } from '../policy/evaluate.ts'
 import { BUILD } from '../runtime/build-info.ts'
+import { serviceCaller, type ServiceCaller } from '../backend/service-caller.ts'
+import type { OtlpCollector } from '../otlp/environment.ts'
+import type { NamedFilter } from '../plan.ts'
 import { serviceOf } from './compile-route.ts'
 import type { CompileContext } from './context.ts'
 
@@ -70,7 +73,7 @@ function accessLogOf(
 }
 
 function tracingOf({ tracing }: Settings, place: ExchangePlace, context: CompileContext): TracingRule | undefined {
-  if (tracing === undefined) return undefined
+  if (tracing === undefined) return tracingOfEnvironment(place, context)
   const { target, add = [], resources = [], randomSampling, clientSampling } = tracing
   const name = add.find((field) => field.name === SPAN_NAME)
   const optional = (source: string | undefined): ((exchange: Exchange) => unknown) | undefined =>
@@ -82,6 +85,45 @@ function tracingOf({ tracing }: Settings, place: ExchangePlace, context: Compile
     clientSampling: optional(clientSampling),
     sink: context.otlp.traces(destinationOf('traces', { target, place, context, resources })),
   }
+}
+
+/** Where no policy says anything: the collector of the environment, if it names one. */
+function tracingOfEnvironment(place: ExchangePlace, context: CompileContext): TracingRule | undefined {
+  const { traces, randomShare = 0 } = context.environment.otlp ?? {}
+  if (traces === undefined) return undefined
+  const { protocol, path } = traces
+  const gateway = { namespace: place.gatewayNamespace, name: place.gatewayName }
+  const caller = collectorCaller(traces, context)
+  const destination: Destination = {
+    key: JSON.stringify(['environment', gateway]),
+    channel: { caller, protocol, path },
+    resource: resourceOf(gateway, [], context),
+    version: BUILD.version,
+  }
+  return {
+    ...ruleOf({}, context),
+    name: undefined,
+    randomSampling: randomShare === 0 ? undefined : () => randomShare,
+    clientSampling: undefined,
+    sink: context.otlp.traces(destination),
+  }
+}
+
+function collectorCaller(
+  { host, port, isTls, headers, timeoutMs }: OtlpCollector,
+  context: CompileContext,
+): ServiceCaller {
+  const { client, grpc } = context.environment
+  const picker = context.resolver.address('environment/otlp', host, port, isTls ? { tls: {} } : {})
+  const authenticate: NamedFilter = {
+    name: 'otlpHeaders',
+    filter: ({ request }) => {
+      for (const [name, value] of headers) request.headers.set(name, value)
+      return undefined
+    },
+  }
+  const filters = headers.length === 0 ? [] : [authenticate]
+  return serviceCaller({ picker, filters, client, grpc, timeoutMs: timeoutMs ?? EXPORT_TIMEOUT_MS })
 }
 
 function metricLabelsOf({ metrics }: Settings, context: CompileContext): MetricLabels | undefined {
@@ -140,14 +182,22 @@ function destinationOf(signal: Signal, { target, place, context, resources = [] 
       protocol: target.protocol,
       path,
     },
-    resource: resourceAttributes({
-      environment: process.env,
-      gateway,
-      version: BUILD.version,
-      added: resources.map(({ name, expression }) => ({ name, value: constantOf(expression, context) })),
-    }),
+    resource: resourceOf(gateway, resources, context),
     version: BUILD.version,
   }
+}
+
+function resourceOf(
+  gateway: { readonly namespace: string; readonly name: string },
+  resources: readonly NamedExpression[],
+  context: CompileContext,
+): Destination['resource'] {
+  return resourceAttributes({
+    environment: context.environment.otlp?.resource ?? {},
+    gateway,
+    version: BUILD.version,
+    added: resources.map(({ name, expression }) => ({ name, value: constantOf(expression, context) })),
+  })
 }
 
 /** Only the environment and constants: there is no request. */

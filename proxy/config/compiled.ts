@@ -9,6 +9,7 @@ import type { AccessLogRule } from '../log/access-log.ts'
 import type { EnterBind } from '../runtime/enter-bind.ts'
 import type { RateLimitStore } from '../policy/rate-limit-store.ts'
 import type { GrpcClient } from '../grpc/client.ts'
+import type { OtlpEnvironment } from '../otlp/environment.ts'
 import type { ExportOutcome, OtlpHub } from '../otlp/hub.ts'
 import type { OutboundCall } from '../trace/outbound.ts'
 import type { LoadShedder } from '../runtime/pulse.ts'
@@ -46,6 +47,8 @@ export interface CompileEnvironment {
   readonly enterBind?: EnterBind
   /** Absent: no request is refused for load. */
   readonly shedder?: LoadShedder
+  /** Absent: the environment says nothing of collectors. */
+  readonly otlp?: OtlpEnvironment
   /** A token named a key that the set of this source lacks. */
   readonly unknownKey?: (source: string) => void
 }

@@ -16,6 +16,17 @@ export interface ResourceInput {
 }
 
 const PREFIX = 'GW_'
+/** With or without the prefix. */
+export const RESOURCE_VARIABLES = [
+  'OTEL_RESOURCE_ATTRIBUTES',
+  'OTEL_SERVICE_NAME',
+  'GATEWAY',
+  'NAMESPACE',
+  'POD_NAMESPACE',
+  'POD_NAME',
+  'NODE_NAME',
+  'INSTANCE_IP',
+] as const
 
 export function resourceAttributes(input: ResourceInput): Attribute[] {
   const { environment, added } = input

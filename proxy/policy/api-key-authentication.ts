@@ -17,13 +17,19 @@ export function compileApiKeyAuthentication(
     request: (exchange) => {
       const key = reader.read(exchange)
       if (key === undefined) {
-        return mode === 'Strict' ? exchange.failVisibly('apiKeyAuthFailed', 'no API Key found') : undefined
+        if (mode === 'Strict') return exchange.failVisibly('apiKeyAuthFailed', 'no API Key found')
+        exchange.trace?.skip(`no key; the mode ${mode} lets it pass`)
+        return undefined
       }
       const found = table.find(key)
-      if (found === undefined && mode === 'Permissive') return undefined
+      if (found === undefined && mode === 'Permissive') {
+        exchange.trace?.note('the mode Permissive lets it pass: the key is not known')
+        return undefined
+      }
       // A refused key goes as well: one in the query must not reach the access log.
       reader.remove(exchange)
       if (found === undefined) return exchange.failVisibly('apiKeyAuthFailed', 'invalid credentials')
+      if (exchange.trace !== undefined) exchange.trace.note(`the key is ${table.nameOf(key) ?? 'known'}`)
       setAttribute(exchange, 'apiKey', found)
       return undefined
     },

@@ -23,13 +23,18 @@ export function compileBasicAuthentication(
     reader.remove(exchange)
     if (result === NOT_CHECKED) return exchange.fail('overloaded', 'too many passwords to check')
     if (!result) return refuse(exchange, 'invalid credentials')
+    exchange.trace?.note(`the user is ${name}`)
     setAttribute(exchange, 'basicAuth', { username: name })
     return undefined
   }
   return {
     request: (exchange) => {
       const presented = reader.read(exchange)
-      if (presented === undefined) return isStrict ? refuse(exchange, 'no credentials found') : undefined
+      if (presented === undefined) {
+        if (isStrict) return refuse(exchange, 'no credentials found')
+        exchange.trace?.skip('no credentials; the mode Optional lets it pass')
+        return undefined
+      }
       const credentials = parseBasicCredentials(presented)
       if (credentials === undefined) {
         reader.remove(exchange)

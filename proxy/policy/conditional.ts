@@ -42,7 +42,12 @@ function choose(
   entries: readonly { readonly condition: CelExpression | undefined; readonly policy: CompiledPolicy }[],
   exchange: Exchange,
 ): CompiledPolicy | undefined {
-  for (const { condition, policy } of entries) if (condition === undefined || isTrue(condition, exchange)) return policy
+  for (const [index, { condition, policy }] of entries.entries()) {
+    if (condition !== undefined && !isTrue(condition, exchange)) continue
+    exchange.trace?.note(`conditional[${index}]: ${condition?.source ?? 'for all others'}`)
+    return policy
+  }
+  exchange.trace?.skip('no condition is true')
   return undefined
 }
 

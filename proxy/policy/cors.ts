@@ -39,8 +39,13 @@ export function compileCors(payload: Cors): CompiledPolicy {
     request: (exchange) => {
       const { request } = exchange
       const origin = request.headers.get('origin')
-      if (origin === undefined) return undefined
-      if (isAllowed(origin)) {
+      if (origin === undefined) {
+        exchange.trace?.skip('no Origin')
+        return undefined
+      }
+      const isListed = isAllowed(origin)
+      exchange.trace?.note(`the origin ${origin} is ${isListed ? 'allowed' : 'not allowed'}`)
+      if (isListed) {
         if (request.method === 'OPTIONS') return preflight(exchange, origin)
         replaceQueued(exchange, 'access-control-allow-origin', origin)
         if (hasCredentials) replaceQueued(exchange, 'access-control-allow-credentials', 'true')

@@ -7,20 +7,37 @@ import { compileOrigins, isOriginOf, parseOrigin, type OriginTest } from './orig
 export function compileCsrf({ additionalOrigins }: Csrf): CompiledPolicy {
   const isListed = compileOrigins(additionalOrigins ?? [])
   return {
-    request: (exchange) => (isTrusted(exchange.request, isListed) ? undefined : exchange.fail('csrfFailed')),
+    request: (exchange) => {
+      const verdict = verdictOf(exchange.request, isListed)
+      exchange.trace?.note(verdict.reason)
+      return verdict.isTrusted ? undefined : exchange.fail('csrfFailed')
+    },
   }
 }
 
-function isTrusted(request: HttpRequest, isListed: OriginTest): boolean {
-  if (isSafe(request.method)) return true
+/** Made once: a request costs no text. */
+const trusted = (reason: string) => ({ isTrusted: true, reason })
+const refused = (reason: string) => ({ isTrusted: false, reason })
+const SAFE = trusted('the method changes nothing')
+const SAME_SITE = trusted('Sec-Fetch-Site says that it comes from the site itself')
+const LISTED = trusted('the origin is one of additionalOrigins')
+const OWN = trusted('the origin is the host of the request')
+const NO_BROWSER = trusted('neither Sec-Fetch-Site nor Origin: no browser')
+const CROSS_SITE = refused('Sec-Fetch-Site says that it comes from another site, and the origin is not listed')
+const FOREIGN = refused('the origin is neither the host of the request nor listed')
+
+function verdictOf(request: HttpRequest, isListed: OriginTest): typeof SAFE {
+  if (isSafe(request.method)) return SAFE
   const site = request.headers.get('sec-fetch-site')
   const origin = request.headers.get('origin')
   if (site !== undefined) {
-    return site === 'same-origin' || site === 'none' || (origin !== undefined && isListed(origin))
+    if (site === 'same-origin' || site === 'none') return SAME_SITE
+    return origin !== undefined && isListed(origin) ? LISTED : CROSS_SITE
   }
   // Not a browser, or one that hides the origin of a request it makes for the user (RFC 6454 section 7.3).
-  if (origin === undefined || origin === 'null') return true
-  return isOwnOrigin(origin, request) || isListed(origin)
+  if (origin === undefined || origin === 'null') return NO_BROWSER
+  if (isOwnOrigin(origin, request)) return OWN
+  return isListed(origin) ? LISTED : FOREIGN
 }
 
 function isSafe(method: string): boolean {

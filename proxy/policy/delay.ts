@@ -32,6 +32,7 @@ export function compileDelay(
 /** The wait counts against the request timeout. */
 async function wait(exchange: Exchange, ms: number): Promise<Verdict> {
   const delayMs = Math.min(ms, DELAY_MS_MAX)
+  exchange.trace?.note(`waits ${delayMs} ms`)
   const leftMs = exchange.deadlineMs === undefined ? Infinity : exchange.deadlineMs - performance.now()
   const isInTime = delayMs < leftMs
   if (!(await pause(exchange, isInTime ? delayMs : Math.max(0, leftMs)))) return exchange.response

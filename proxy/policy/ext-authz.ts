@@ -64,7 +64,9 @@ function authorize(exchange: Exchange, compiled: Compiled): Verdict | Promise<Ve
   if (cache === undefined || key === undefined) return ask(exchange, compiled, undefined)
   const known = cache.find(key, performance.now())
   if (known === undefined) return ask(exchange, compiled, { key })
-  return 'hit' in known ? applyDecision(exchange, known.hit) : ask(exchange, compiled, { key, ...known })
+  if (!('hit' in known)) return ask(exchange, compiled, { key, ...known })
+  exchange.trace?.note('as the service answered before: from the cache')
+  return applyDecision(exchange, known.hit)
 }
 
 interface Remembering {
@@ -79,7 +81,7 @@ async function ask(exchange: Exchange, compiled: Compiled, remembering: Remember
     const body = policy.forwardBody === undefined ? undefined : await bodyOf(exchange, policy.forwardBody.bytesMax)
     if (body !== undefined && !Buffer.isBuffer(body)) return body
     const { decision, isCacheable } = await answerOf({ exchange, body }, compiled)
-    const verdict = applyDecision(exchange, decision)
+    const verdict = told(exchange, applyDecision(exchange, decision))
     if (remembering !== undefined) remember(remembering.key, { decision, isCacheable }, exchange, compiled)
     return verdict
   } catch (error) {
@@ -89,6 +91,11 @@ async function ask(exchange: Exchange, compiled: Compiled, remembering: Remember
   } finally {
     remembering?.settled?.()
   }
+}
+
+function told(exchange: Exchange, verdict: Verdict): Verdict {
+  exchange.trace?.note(`the service ${verdict === undefined ? 'allows it' : 'refuses it'}`)
+  return verdict
 }
 
 function answerOf(question: Question, { protocol, service }: Compiled): Promise<Answer> {
@@ -122,6 +129,7 @@ function failed(exchange: Exchange, policy: ExtAuthz, detail: string): Verdict {
   }
   if (policy.failureMode === 'FailOpen') {
     exchange.errorDetail = `external authorization was skipped: ${detail}`
+    exchange.trace?.note('the service cannot be asked, and failureMode is FailOpen')
     return undefined
   }
   const response = exchange.fail('extAuthzFailed', detail)

@@ -19,19 +19,26 @@ export function compileJwtAuthentication(
   const reader = compileCredentialReader(auth.location, 'Bearer ', environment.expression)
   const conclude = (exchange: Exchange, result: JwtClaims | JwtRefusal): Verdict => {
     if (typeof result === 'string') {
-      if (mode === 'Permissive') return undefined
+      if (mode === 'Permissive') {
+        exchange.trace?.note(`the mode Permissive lets it pass: ${result}`)
+        return undefined
+      }
       const refusal = refuse(exchange, reader, result)
       if (result !== JWT_BUSY) oauth?.challenge(exchange, 'invalid_token')
       return refusal
     }
     reader.remove(exchange)
+    exchange.trace?.note(`a valid token of ${String(result['iss'])}`)
     setAttribute(exchange, 'jwt', result)
     return undefined
   }
   const check = (exchange: Exchange): Verdict | Promise<Verdict> => {
     const token = reader.read(exchange)
     if (token === undefined) {
-      if (mode !== 'Strict') return undefined
+      if (mode !== 'Strict') {
+        exchange.trace?.skip(`no token; the mode ${mode} lets it pass`)
+        return undefined
+      }
       const refusal = exchange.failVisibly('jwtAuthFailed', 'no token found')
       oauth?.challenge(exchange, undefined)
       return refusal

@@ -33,9 +33,10 @@ function compileLimits(limits: readonly KeyedLimit[], { rateLimits }: Environmen
 
 function takeAll(entries: readonly { bucket: RateLimitBucket; cost: number }[], exchange: Exchange): Verdict {
   const nowMs = timeOrigin + exchange.startMs
-  for (const { bucket, cost } of entries) {
+  for (const [index, { bucket, cost }] of entries.entries()) {
     const state = bucket.take(cost, nowMs)
     if (!state.isAllowed) {
+      exchange.trace?.note(`limits[${index}] is used up`)
       exchange.rateLimit = { limit: state.limit, remaining: 0, resetSeconds: state.resetSeconds }
       return exchange.fail('rateLimited')
     }

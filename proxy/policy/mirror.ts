@@ -44,6 +44,7 @@ export function compileMirrors(
     for (const mirror of mirrors) {
       if (underWay >= MIRRORS_MAX) return
       if (random() * mirror.denominator < mirror.numerator) send(exchange, mirror, called)
+      else exchange.trace?.write({ type: 'policyEvent', kind: 'mirror', details: 'left out by its percentage' })
     }
   }
 }

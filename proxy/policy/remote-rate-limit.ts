@@ -115,12 +115,15 @@ function limit(exchange: Exchange, compiled: Compiled): Verdict | Promise<Verdic
     if (entries !== undefined) messages.push(messageOf(descriptor, entries, hits))
   }
   ;(exchange.policyState ??= new Map()).set(compiled, evaluated)
-  return messages.length === 0 ? undefined : ask(exchange, compiled, messages)
+  if (messages.length > 0) return ask(exchange, compiled, messages)
+  exchange.trace?.skip('no descriptor has all its values: the service is not asked')
+  return undefined
 }
 
 async function ask(exchange: Exchange, compiled: Compiled, descriptors: DescriptorMessage[]): Promise<Verdict> {
   try {
     const verdict = applied(exchange, await call(exchange, compiled, { descriptors, isDetached: false }))
+    if (exchange.trace !== undefined) exchange.trace.note(`asked for ${descriptors.map(namesOf).join('; ')}`)
     // What was refused costs no tokens.
     if (verdict !== undefined) exchange.policyState?.delete(compiled)
     return verdict
@@ -128,6 +131,11 @@ async function ask(exchange: Exchange, compiled: Compiled, descriptors: Descript
     if (!(error instanceof ServiceError)) throw error
     return failed(exchange, compiled, error.message)
   }
+}
+
+/** Without values, which may be anything a client sent. */
+function namesOf({ entries }: DescriptorMessage): string {
+  return entries.map(({ key }) => key).join(', ')
 }
 
 function call(

@@ -103,6 +103,11 @@ export class Replay {
       finish(exchange)
       return
     }
+    exchange.trace?.write({
+      type: 'policyEvent',
+      kind: 'retry',
+      details: `try ${exchange.retryAttempt + 1} ended with ${outcomeOf(exchange)}: again in ${backoffMs} ms`,
+    })
     // Never within the call that brought the answer: its connection is still busy with it.
     void pause(exchange, backoffMs).then((isWaited) => {
       dropBody(body)
@@ -138,6 +143,11 @@ export class Replay {
     exchange.retryAttempt++
     request.headers.set(ATTEMPT_HEADER, String(exchange.retryAttempt))
   }
+}
+
+/** For the trace; only what the registry of failures says of one. */
+function outcomeOf({ response, failure }: Exchange): string {
+  return response?.isLocal === false ? `status ${response.status}` : (failure ?? 'no answer')
 }
 
 function dropBody(body: OutgoingBody): void {

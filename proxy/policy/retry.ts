@@ -38,7 +38,10 @@ export function compileRetry(retry: Retry, environment: Pick<ChainEnvironment, '
   }
   return {
     request: (exchange) => {
-      if (precondition === undefined || isTrue(precondition, exchange)) exchange.retry = compiled
+      if (precondition === undefined || isTrue(precondition, exchange)) {
+        exchange.retry = compiled
+        exchange.trace?.note(`up to ${compiled.attempts} more tries`)
+      } else exchange.trace?.skip('the precondition is not true')
       return undefined
     },
     readsRequestBody: readsBody([precondition], 'request'),

@@ -3,6 +3,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import type { EndpointBuffer } from '../backend/endpoint-store.ts'
+import type { OtlpEnvironment } from '../otlp/environment.ts'
 import type { OverloadLimits } from './overload.ts'
 import type { RateLimitBuffer } from '../policy/rate-limit-store.ts'
 import type { InspectRequest } from '../trace/messages.ts'
@@ -30,6 +31,7 @@ export interface WorkerSettings {
   /** Turns of this worker's event loop, see pulse.ts. */
   readonly beats: SharedArrayBuffer
   readonly overload: OverloadLimits
+  readonly otlp: OtlpEnvironment
 }
 
 export interface ConfigMessage {

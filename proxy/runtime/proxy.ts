@@ -20,6 +20,7 @@ import { createLogger } from '../log/logger.ts'
 import { MetricsAggregate } from '../metrics/aggregate.ts'
 import { createExposition } from '../metrics/exposition.ts'
 import { processMetrics } from '../metrics/process-metrics.ts'
+import { shownOtlp } from '../otlp/environment.ts'
 import { readFigures, type EndpointBuffer } from '../backend/endpoint-store.ts'
 import type { RateLimitBuffer } from '../policy/rate-limit-store.ts'
 import { TraceHub } from '../trace/hub.ts'
@@ -126,6 +127,7 @@ class ProxyProcess implements RunningProxy {
         accessLog: settings.accessLog,
         sessionKey: settings.sessionKey,
         dynamicForwardAllow: settings.dynamicForwardAllow,
+        otlp: settings.otlp,
         overload: settings.overload,
         podName: settings.podName,
         podNamespace: settings.podNamespace,
@@ -317,6 +319,7 @@ class ProxyProcess implements RunningProxy {
       settings: {
         ...settings,
         sessionKey: sessionKey === undefined ? 'unset' : '<redacted>',
+        otlp: shownOtlp(settings.otlp),
         configGeneration: this.#applied?.generation ?? 0,
       },
     })

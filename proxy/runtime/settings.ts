@@ -7,6 +7,7 @@ import { parseDuration } from '#api/units/duration.ts'
 import type { ListenAddress } from '../admin/http-listener.ts'
 import { isAddressRange } from '../upstream/address-guard.ts'
 import { parseLevelFilter } from '../log/level-filter.ts'
+import { otlpEnvironment, type OtlpEnvironment } from '../otlp/environment.ts'
 import type { OverloadLimits } from './overload.ts'
 
 export interface ProxySettings {
@@ -33,6 +34,8 @@ export interface ProxySettings {
   readonly workerHangMs: number
   /** When a worker refuses new requests. */
   readonly overload: OverloadLimits
+  /** Spans of listeners without a policy, and what every exported record says of this process. */
+  readonly otlp: OtlpEnvironment
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -89,6 +92,7 @@ export function resolveSettings(
       lagMs: source.durationMs('OVERLOAD_LAG') ?? OVERLOAD_LAG_MS,
       memoryShare: (source.percentage('OVERLOAD_MEMORY_PERCENT') ?? OVERLOAD_MEMORY_PERCENT) / 100,
     },
+    otlp: otlpEnvironment(source),
   }
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
   const settings = { ...fromEnvironment, ...given }

@@ -166,6 +166,7 @@ export class WorkerCore {
         enterBind: this.#binds.enter.bind(this.#binds),
         unknownKey: this.#tellOfUnknownKey,
         shedder: this.#pulse.shedder,
+        otlp: this.#settings.otlp,
       }
       const compiled = this.#parts.compileConfig({ generation, config, secrets }, environment, this.#current)
       this.#prepared = { compiled, config, opened: await this.#binds.open(compiled) }

@@ -29,6 +29,10 @@ export interface TracedCall {
   readonly body?: OutgoingBody
 }
 
+type PolicyResult =
+  | { readonly type: 'apply'; readonly details: string }
+  | { readonly type: 'skip'; readonly reason: string }
+
 interface PolicyHolder {
   /** Merged policies, as the compiler had them. */
   readonly effective?: object | undefined
@@ -41,6 +45,9 @@ export class ExchangeTrace {
   /** Bodies that still go by, so that the end of the request is the end of them. */
   readonly #recording = new Set<BodyRecorder>()
   #level: PolicyLevel = 'gateway'
+  /** Of the policy that runs now. */
+  #notes: string[] = []
+  #skipReason: string | undefined = undefined
   #callStartMs: number | undefined = undefined
   #target: string | undefined = undefined
 
@@ -185,11 +192,20 @@ export class ExchangeTrace {
     new TracedChain({ trace: this, filters, exchange, done }).run(index)
   }
 
+  /** The policy that runs now says what it decides and why. Never with a credential in it. */
+  note(text: string): void {
+    this.#notes.push(text)
+  }
+
+  /** The policy that runs now has nothing to do with this request. */
+  skip(reason: string): void {
+    this.#skipReason = reason
+  }
+
   /** After one policy ran: what it did, and the state it left. `isResponse`: it ran on the response. */
   policyRan(exchange: Exchange, field: string, ran: { readonly startMs: number; readonly isResponse: boolean }): void {
     const name = displayName(field, ran.isResponse ? undefined : this.#level)
-    const { details, severity } = ran.isResponse ? APPLIED : deedOf(exchange)
-    const result = { type: 'apply', details: redactText(details) }
+    const { severity, ...result } = this.#resultOf(exchange, ran.isResponse)
     this.write({ type: 'policy', kind: name, result }, { severity, startMs: ran.startMs })
     if (ran.isResponse) {
       this.responseSnapshot(exchange, name)
@@ -197,6 +213,20 @@ export class ExchangeTrace {
     }
     if (field === 'localRateLimit') this.#rateLimit(exchange, name)
     this.requestSnapshot(exchange, name)
+  }
+
+  #resultOf(exchange: Exchange, isResponse: boolean): PolicyResult & { readonly severity: Severity } {
+    const notes = this.#notes
+    const reason = this.#skipReason
+    this.#notes = []
+    this.#skipReason = undefined
+    const { details, severity } = isResponse ? APPLIED : deedOf(exchange)
+    if (reason !== undefined && details === APPLIED.details) {
+      return { type: 'skip', reason: redactText([...notes, reason].join('; ')), severity }
+    }
+    // A policy that says what it did need not say that it did something.
+    const said = details === APPLIED.details && notes.length > 0 ? notes : [details, ...notes]
+    return { type: 'apply', details: redactText(said.join('; ')), severity }
   }
 
   #rateLimit({ rateLimit }: Exchange, kind: string): void {

@@ -119,7 +119,7 @@ describe('/debug/trace', () => {
     expect(messageOf(events, 'routeSelection').evaluatedRoutes).toContain('ns/plain.00.http')
     expect(messageOf(events, 'requestSnapshot', 'final request').requestState?.['backend']).toEqual({
       name: 'ns/plain',
-      type: 'unknown',
+      type: 'static',
       protocol: 'http',
     })
     expect(messageOf(events, 'backendCallStart').target).toMatch(/^127\.0\.0\.1:\d+$/)

@@ -77,7 +77,7 @@ describe('gw proxy trace', () => {
     const unreachable = await gw('proxy', 'trace', '--local', `--admin-addr=127.0.0.1:${nobody}`)
     expect([unreachable.code, unreachable.stderr]).toEqual([
       1,
-      `cannot read the trace of the admin server 127.0.0.1:${nobody}: connect ECONNREFUSED 127.0.0.1:${nobody}\n`,
+      `cannot ask the admin server 127.0.0.1:${nobody}: connect ECONNREFUSED 127.0.0.1:${nobody}\n`,
     ])
     const bad = await gw(...local, '--expression', '1 +')
     expect([bad.code, bad.stderr]).toEqual([1, expect.stringContaining('the admin server answers 400: expression: ')])

@@ -203,6 +203,10 @@ function backends(ports: Upstreams['ports']): object[] {
       ai: { provider: { p1: {}, ...at(ports.model) } },
       policies: { auth: { secretRef: { name: 'model-key' } } },
     }),
+    backend('claude', {
+      ai: { provider: { p4: {}, ...at(ports.model) } },
+      policies: { auth: { secretRef: { name: 'model-key' } } },
+    }),
     backend('tools', { mcp: { targets: [{ name: 'demo', static: at(ports.tools) }] } }),
     backend('authorizer', { static: at(ports.authzGrpc) }),
     backend('limiter', { static: at(ports.limiter) }),
@@ -224,6 +228,8 @@ const RULES: Readonly<Record<string, string>> = {
   agent: 'agent',
   any: 'any',
   model: 'model',
+  claude: 'claude',
+  chosen: 'echo',
   tools: 'tools',
   key: 'echo',
   basic: 'echo',
@@ -247,7 +253,7 @@ function routeTo(name: string, backend: string): object {
     name,
     matches: [{ path: { type: 'PathPrefix', value: `/${name}` } }],
     ...(name === 'mirrored' && { filters: [mirror] }),
-    ...(name === 'model' && { filters: [rewrite] }),
+    ...((name === 'model' || name === 'claude') && { filters: [rewrite] }),
     backendRefs: [ref(backend)],
   }
   const parentRefs = ['http', 'https'].map((sectionName) => ({ name: 'edge', sectionName }))
@@ -299,6 +305,15 @@ function policies({ issuer }: Input): object[] {
     }),
     onRule('ruled', { authorization: { policy: { matchExpressions: ['request.headers["x-team"] == "core"'] } } }),
     onRule('local', { directResponse: { status: 418, body: 'short and stout' } }),
+    onRule('chosen', {
+      directResponse: {
+        conditional: [
+          { condition: 'request.headers["x-team"] == "core"', policy: { status: 201 } },
+          { policy: { status: 202 } },
+        ],
+      },
+      timeouts: { request: '20s' },
+    }),
     onRule('cross', { cors: { allowOrigins: ['https://shop.example.com'] } }),
     onRule('forged', { csrf: { additionalOrigins: ['https://shop.example.com'] } }),
   ]

@@ -16,6 +16,8 @@ export const SECRET = {
   modelKey: 'planted-model-key-9',
   wrongKey: 'planted-wrong-key-10',
   wrongToken: 'planted-wrong-token-11',
+  clientSecret: 'planted-client-secret-13',
+  otlpHeader: 'planted-otlp-header-14',
 } as const
 
 export interface Ports {
@@ -33,7 +35,16 @@ interface Names {
 const named = (name: string): Names => ({ name, namespace: 'default' })
 const GW = 'gw.dev/v1alpha1'
 const API = 'gateway.networking.k8s.io/v1'
-const ROUTES = ['key', 'query', 'basic', 'inline', 'model', 'open'] as const
+/** Of each its own backend, or the echo server. */
+const ROUTES = {
+  key: 'echo',
+  query: 'echo',
+  basic: 'echo',
+  inline: 'inline',
+  model: 'model',
+  open: 'echo',
+  secure: 'secure',
+}
 
 export function plantedManifests({ http, https, upstream, collector }: Ports, tls: KeyPair): string {
   const objects = [
@@ -50,6 +61,11 @@ export function plantedManifests({ http, https, upstream, collector }: Ports, tl
     backend('inline', {
       static: { host: '127.0.0.1', port: upstream },
       policies: { auth: { key: SECRET.inlineKey }, tls: undefined },
+    }),
+    // The server speaks no TLS: the certificate of the proxy is loaded, and the call fails.
+    backend('secure', {
+      static: { host: '127.0.0.1', port: upstream },
+      policies: { tls: { mtlsCertificateRef: [{ name: 'tls' }], insecureSkipVerify: 'All' } },
     }),
     backend('collector', { static: { host: '127.0.0.1', port: collector } }),
     backend('model', {
@@ -83,12 +99,10 @@ function backend(name: string, spec: object): object {
 function routeSpec(): object {
   return {
     parentRefs: [{ name: 'edge' }],
-    rules: ROUTES.map((name) => ({
+    rules: Object.entries(ROUTES).map(([name, own]) => ({
       name,
       matches: [{ path: { type: 'PathPrefix', value: `/${name}` } }],
-      backendRefs: [
-        { group: 'gw.dev', kind: 'GwBackend', name: name === 'inline' || name === 'model' ? name : 'echo' },
-      ],
+      backendRefs: [{ group: 'gw.dev', kind: 'GwBackend', name: own }],
     })),
   }
 }

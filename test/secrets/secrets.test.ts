@@ -1,10 +1,11 @@
 // No secret comes out of the gateway: one is planted in every place of manifests and requests that can hold one,
 // traffic runs, and everything that the gateway writes, prints, exports or answers is searched.
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import { loadSource } from '#cli/source.ts'
 import { watchTrace } from '#proxy/trace/watcher.testing.ts'
 import { startProxy, type RunningProxy } from '#proxy/main.ts'
@@ -13,6 +14,11 @@ import { gw } from '#test/cli/gw.ts'
 import { grpcCollector, type TestCollector } from '#test/otlp-collector.ts'
 import { closeServer, freePort, listening } from '#test/ports.ts'
 import { plantedManifests, SECRET } from './manifests.ts'
+
+interface Rendered {
+  readonly config: RenderedConfig
+  readonly secrets: RenderedSecrets
+}
 
 const ANY = { host: '127.0.0.1', port: 0 }
 const SESSION_KEY = Buffer.from('planted-session-key-12-planted-0')
@@ -25,6 +31,7 @@ let tls: KeyPair
 let logFd: number
 let http: number
 let file: string
+let rendered: Rendered
 const received: string[] = []
 /** What to search, by the name of the output. */
 const outputs = new Map<string, string>()
@@ -35,6 +42,20 @@ const outputs = new Map<string, string>()
  */
 const PLAIN: Readonly<Record<string, ReadonlySet<string>>> = {
   headerValue: new Set(['the ConfigMap', 'the log', 'spans', 'log records']),
+}
+
+/** Manifests have no place for it; files of `gw run` do. */
+function withClientSecret({ config, secrets }: Rendered): Rendered {
+  const jwtAuth = {
+    mode: 'Optional' as const,
+    providers: [{ issuer: 'https://idp.example' }],
+    mcp: { provider: 'Entra' as const, clientId: 'client', clientSecret: { secret: 'planted/client-secret' } },
+  }
+  const routes = config.routes.map((route) =>
+    route.name.ruleName === 'open' ? { ...route, inlinePolicies: { ...route.inlinePolicies, jwtAuth } } : route,
+  )
+  const more = { key: 'planted/client-secret', value: SECRET.clientSecret }
+  return { config: { ...config, routes }, secrets: { ...secrets, secrets: [...secrets.secrets, more] } }
 }
 
 /** How a secret might be written: as it is, or in an encoding that anybody undoes. */
@@ -81,8 +102,22 @@ beforeAll(async () => {
     logLevel: 'trace',
     accessLog: true,
     sessionKey: SESSION_KEY,
+    otlp: {
+      traces: {
+        host: '127.0.0.1',
+        port: ports.collector,
+        isTls: false,
+        protocol: 'GRPC',
+        path: '/v1/traces',
+        headers: [['api-key', SECRET.otlpHeader]],
+        timeoutMs: undefined,
+      },
+      randomShare: 1,
+      resource: {},
+    },
   })
-  const applied = await proxy.apply(source.rendered.config, source.rendered.secrets)
+  rendered = withClientSecret(source.rendered)
+  const applied = await proxy.apply(rendered.config, rendered.secrets)
   if ('problem' in applied) throw new Error(applied.problem.message)
   await traffic()
   await questions()
@@ -128,6 +163,7 @@ const ASKS: readonly Ask[] = [
   { path: '/inline' },
   { path: '/model/v1/chat/completions', body: '{"model": "m", "messages": []}' },
   { path: '/model', body: 'no JSON' },
+  { path: '/secure' },
   { path: '/nowhere' },
 ]
 
@@ -169,6 +205,60 @@ async function questions(): Promise<void> {
   }
 }
 
+/** Fields of the contract that refer to a secret, as its schema has them. */
+function secretFields(): string[] {
+  const root = join(import.meta.dirname, '..', '..', 'api', 'ir', 'schema')
+  const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.yaml'))
+  return files.flatMap((name) => {
+    const lines = readFileSync(join(root, name), 'utf8').split('\n')
+    return lines.flatMap((line, index) => {
+      if (!line.includes('secret-ref.yaml')) return []
+      // `items` of a list are named by the list.
+      const own = /^\s*(\w+):/.exec(line)?.[1] ?? ''
+      const above = lines
+        .slice(0, index)
+        .reverse()
+        .map((text) => /^\s*(\w+):\s*$/.exec(text)?.[1])
+      return [`${name.slice(0, -'.yaml'.length)} ${own === 'items' ? above.find((text) => text !== undefined) : own}`]
+    })
+  })
+}
+
+/** Paths of all references to secrets, without positions in lists. */
+function references(value: unknown, path: readonly string[] = []): string[] {
+  if (typeof value !== 'object' || value === null) return []
+  if ('secret' in value && typeof value.secret === 'string') return [path.join('.')]
+  return Object.entries(value).flatMap(([key, own]) => references(own, /^\d+$/.test(key) ? path : [...path, key]))
+}
+
+describe('fields that refer to secrets', () => {
+  /** Where this test's configuration has each. */
+  const PLANTED: Readonly<Record<string, RegExp>> = {
+    'listener certificate': /^listeners\.tls\.certificate$/,
+    'listener privateKey': /^listeners\.tls\.privateKey$/,
+    'policy/api-key keys': /apiKey\.keys$/,
+    'policy/backend-auth key': /auth(?:\.credentials)?\.key$/,
+    'policy/backend-tls clientCertificate': /tls\.clientCertificate$/,
+    'policy/backend-tls clientKey': /tls\.clientKey$/,
+    'policy/basic-auth users': /basicAuth\.users$/,
+    'policy/jwt-auth clientSecret': /jwtAuth\.mcp\.clientSecret$/,
+  }
+
+  it('are those of the schema', () => {
+    expect([...new Set(secretFields())].sort()).toEqual(Object.keys(PLANTED).sort())
+  })
+
+  it.each(Object.entries(PLANTED))('%s has a planted one', (_, path) => {
+    expect(references(rendered.config).filter((own) => path.test(own))).not.toEqual([])
+  })
+
+  it('have no value but planted ones', () => {
+    const values = rendered.secrets.secrets.map(({ value }) => value)
+    const isPlanted = (value: string): boolean => /planted|-----BEGIN|\{SHA\}/.test(value)
+    expect(values.filter((value) => !isPlanted(value))).toEqual([])
+  })
+})
+
 describe('planted secrets', () => {
   it('are in use: every credential of the gateway reached the backend', () => {
     const all = received.join('\n')
@@ -181,7 +271,7 @@ describe('planted secrets', () => {
         .get('answers')
         ?.split('\n')
         .map((answer) => answer.slice(0, 3)),
-    ).toEqual(['200', '401', '200', '401', '200', '401', '200', '500', '200', '200', '400', '404'])
+    ).toEqual(['200', '401', '200', '401', '200', '401', '200', '500', '200', '200', '400', '503', '404'])
   })
 
   it('would be found', () => {

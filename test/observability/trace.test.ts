@@ -1,0 +1,156 @@
+// Every event of a trace, each from a request that makes it; and what policies say they decided, and why.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { outline, watchTrace } from '#proxy/trace/watcher.testing.ts'
+import type { TraceEvent, TraceMessage } from '#proxy/trace/trace-writer.ts'
+import { ask, type Question } from '#test/conformance/suite/ask.ts'
+import { API_KEY, startEverything, type Everything } from './everything.ts'
+
+let all: Everything
+let token: string
+
+beforeAll(async () => {
+  all = await startEverything()
+  token = await all.issuer.token({ sub: 'alice' })
+}, 60_000)
+
+afterAll(() => all.stop())
+
+async function traceOf(path: string, question: Question = {}): Promise<TraceEvent[]> {
+  const expression = `request.pathAndQuery == "${path}"`
+  const watcher = await watchTrace({ adminPort: all.proxy.ports.admin, expression })
+  await ask(`http://127.0.0.1:${all.ports.http}${path}`, question)
+  return watcher.ended
+}
+
+const json = (body: object): Question => ({
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+})
+const CHAT = { model: 'demo', messages: [{ role: 'user', content: 'one two' }], stream: true }
+const header = (name: string, value: string): Question => ({ headers: { [name]: value } })
+
+type Sent = readonly [path: string, question?: Question]
+
+type Decision = readonly [kind: string, said: string | RegExp, path: string, question?: Question]
+
+/** The compiler holds the list complete. */
+const EVENTS: Readonly<Record<TraceMessage['type'], Sent>> = {
+  requestStarted: ['/echo'],
+  requestSnapshot: ['/echo'],
+  policySelection: ['/echo'],
+  policy: ['/cross', header('origin', 'https://shop.example.com')],
+  policyEvent: ['/bucket?first'],
+  cel: ['/ruled'],
+  traceSampling: ['/echo'],
+  authorizationResult: ['/ruled'],
+  routeSelection: ['/echo'],
+  llmRouteResolved: ['/model/v1/chat/completions', json(CHAT)],
+  llmRequestDetected: ['/model/v1/chat/completions', json(CHAT)],
+  llmStreamingTranslation: ['/claude/v1/chat/completions', json(CHAT)],
+  backendCallStart: ['/echo'],
+  backendCallResult: ['/gone'],
+  responseSnapshot: ['/echo'],
+  bodySnapshot: ['/echo'],
+  requestFinished: ['/echo'],
+}
+
+/** Order of the chapter Events of the specification. */
+const ORDER = [
+  'requestStarted',
+  'requestSnapshot initial request',
+  'policySelection gateway',
+  'requestSnapshot gateway policies',
+  'routeSelection',
+  'policySelection route',
+  'requestSnapshot route policies',
+  'policySelection backend',
+  'requestSnapshot final request',
+  'backendCallStart',
+  'bodySnapshot final request',
+  'backendCallResult',
+  'responseSnapshot raw response',
+  'responseSnapshot backend response ready',
+  'responseSnapshot final response',
+  'bodySnapshot response',
+  'requestFinished',
+]
+
+describe('events', () => {
+  it.each(Object.entries(EVENTS))('%s', async (type, [path, question]) => {
+    const events = await traceOf(path, question)
+    expect(events.map(({ message }) => message.type)).toContain(type)
+    expect(events.map(({ message }) => message.type).at(-1)).toBe('requestFinished')
+  })
+
+  const ordered: readonly Sent[] = [
+    ['/echo?plain', json({ a: 1 })],
+    ['/changed?a', json({ a: 1 })],
+    ['/processed?a', json({ a: 1 })],
+    ['/model/v1/chat/completions', json(CHAT)],
+  ]
+
+  it.each(ordered.map(([path, question = {}]) => ({ path, question })))(
+    'of $path are in the order of the specification',
+    async ({ path, question }) => {
+      const own = (await traceOf(path, question)).filter(({ scope }) => scope === undefined)
+      const seen = outline(own).filter((event) => ORDER.includes(event))
+      expect(seen.filter((event, index) => seen.indexOf(event) === index)).toEqual(ORDER)
+    },
+  )
+})
+
+describe('decisions', () => {
+  const alice = header('authorization', 'Bearer alice-token')
+  const post = (headers: Readonly<Record<string, string>>): Question => ({ method: 'POST', headers })
+
+  // prettier-ignore
+  const table: readonly Decision[] = [
+    ['cors', 'the origin https://shop.example.com is allowed', '/cross', header('origin', 'https://shop.example.com')],
+    ['cors', 'the origin https://evil.example is not allowed', '/cross', header('origin', 'https://evil.example')],
+    ['cors', 'no Origin', '/cross'],
+    ['csrf', 'the method changes nothing', '/forged'],
+    ['csrf', 'neither Sec-Fetch-Site nor Origin: no browser', '/forged', post({})],
+    ['csrf', /^answered 403: .*; the origin is neither the host/, '/forged', post({ origin: 'https://evil.example' })],
+    ['csrf', 'the origin is one of additionalOrigins', '/forged', post({ origin: 'https://shop.example.com' })],
+    ['jwt auth', /^answered 401: .*no token found/, '/jwt'],
+    ['api key', /^the key is .*core/, '/key', header('authorization', `Bearer ${API_KEY}`)],
+    ['api key', /^answered 401: .*invalid credentials/, '/key', header('authorization', 'Bearer other')],
+    ['basic auth', 'the user is ann', '/basic', header('authorization', 'Basic YW5uOnNlY3JldA==')],
+    ['ext authz', 'the service allows it', '/asked', alice],
+    ['ext authz', /^answered 403: .*; the service refuses it$/, '/asked'],
+    ['remote rate limit', 'asked for user', '/limited', header('x-user', 'ann')],
+    ['remote rate limit', 'no descriptor has all its values: the service is not asked', '/limited'],
+    ['local rate limit', /^answered 429: .*; limits\[0\] is used up$/, '/bucket?second'],
+    ['retry', 'up to 2 more tries', '/retried'],
+    ['direct response', 'answered 201; conditional[0]: request.headers["x-team"] == "core"', '/chosen', header('x-team', 'core')],
+    ['direct response', 'answered 202; conditional[1]: for all others', '/chosen'],
+    ['timeout', 'the request has 20000 ms', '/chosen'],
+    ['backend auth', /^writes the credential of .*model-key/, '/model/v1/chat/completions', json(CHAT)],
+  ]
+
+  it.each(table.map(([kind, said, path, question = {}]) => ({ kind, said, path, question })))(
+    '$kind: $said',
+    async ({ kind, said, path, question }) => {
+      const events = await traceOf(path, question)
+      const results = events.flatMap(({ message }) =>
+        message.type === 'policy' && message.kind === kind ? [message.result as Record<string, string>] : [],
+      )
+      const texts = results.map(({ details, reason }) => details ?? reason)
+      expect(texts).toContainEqual(typeof said === 'string' ? said : expect.stringMatching(said))
+    },
+  )
+
+  it('of a token names its issuer, and not the token', async () => {
+    const events = await traceOf('/jwt', header('authorization', `Bearer ${token}`))
+    const text = JSON.stringify(events)
+    expect(text).toContain('a valid token of https://idp.example.com')
+    expect(text).not.toContain(token)
+  })
+
+  it('of retries tell why', async () => {
+    const events = await traceOf('/retried?why')
+    const found = events.filter(({ message }) => message.type === 'policyEvent' && message.kind === 'retry')
+    expect(found.map(({ message }) => message.details)).toEqual(['try 1 ended with status 503: again in 1 ms'])
+  })
+})
