@@ -1340,7 +1340,7 @@ validate38.errors = vErrors;
 return errors === 0;
 }
 
-const schema16 = {"$id":"ir:///backend-payload.yaml","title":"BackendPayload","type":"object","additionalProperties":false,"minProperties":1,"properties":{"deny":{"$ref":"policy/deny.yaml"},"ai":{"$ref":"policy/ai.yaml"},"inferenceRouting":{"$ref":"policy/inference-routing.yaml"},"extAuthz":{"$ref":"policy/ext-authz.yaml"},"auth":{"$ref":"policy/backend-auth.yaml"},"tls":{"$ref":"policy/backend-tls.yaml"},"tcp":{"$ref":"policy/backend-tcp.yaml"},"http":{"$ref":"policy/backend-http.yaml"},"tunnel":{"$ref":"policy/backend-tunnel.yaml"},"mcpAuthorization":{"$ref":"policy/authorization.yaml"},"health":{"$ref":"policy/health.yaml"},"transformation":{"$ref":"policy/transformation.yaml"},"requestHeaderModifier":{"$ref":"policy/header-modifier.yaml"},"responseHeaderModifier":{"$ref":"policy/header-modifier.yaml"},"requestRedirect":{"$ref":"policy/request-redirect.yaml"},"urlRewrite":{"$ref":"policy/url-rewrite.yaml"},"requestMirror":{"type":"array","items":{"$ref":"policy/request-mirror.yaml"}}}};
+const schema16 = {"$id":"ir:///backend-payload.yaml","title":"BackendPayload","type":"object","additionalProperties":false,"minProperties":1,"properties":{"deny":{"$ref":"policy/deny.yaml"},"ai":{"$ref":"policy/ai.yaml"},"inferenceRouting":{"$ref":"policy/inference-routing.yaml"},"extAuthz":{"$ref":"policy/ext-authz.yaml"},"auth":{"$ref":"policy/backend-auth.yaml"},"tls":{"$ref":"policy/backend-tls.yaml"},"tcp":{"$ref":"policy/backend-tcp.yaml"},"http":{"$ref":"policy/backend-http.yaml"},"tunnel":{"$ref":"policy/backend-tunnel.yaml"},"mcpAuthentication":{"$ref":"policy/jwt-auth.yaml"},"mcpAuthorization":{"$ref":"policy/authorization.yaml"},"health":{"$ref":"policy/health.yaml"},"transformation":{"$ref":"policy/transformation.yaml"},"requestHeaderModifier":{"$ref":"policy/header-modifier.yaml"},"responseHeaderModifier":{"$ref":"policy/header-modifier.yaml"},"requestRedirect":{"$ref":"policy/request-redirect.yaml"},"urlRewrite":{"$ref":"policy/url-rewrite.yaml"},"requestMirror":{"type":"array","items":{"$ref":"policy/request-mirror.yaml"}}}};
 const schema17 = {"$id":"ir:///policy/deny.yaml","title":"Deny","description":"A security policy that cannot be enforced (broken, or not run by this version). Every request it covers is refused, so that a policy never vanishes silently.","type":"object","additionalProperties":false,"required":["field","message"],"properties":{"field":{"type":"string","description":"The field of the policy object, e.g. `traffic.jwtAuthentication`."},"message":{"type":"string","description":"For status and log; never sent to clients."},"isBackendTls":{"type":"boolean","description":"It asks for TLS towards the backend. The client is told of a failure (500), as Gateway API wants, and not of a refusal (403)."}}};
 
 function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -3469,9 +3469,622 @@ validate81.errors = vErrors;
 return errors === 0;
 }
 
-const schema32 = {"$id":"ir:///policy/authorization.yaml","title":"Authorization","description":"One rule. Rules of all levels are kept and evaluated together.","type":"object","additionalProperties":false,"required":["action","matchExpressions"],"properties":{"action":{"type":"string","enum":["Allow","Deny","Require"]},"matchExpressions":{"description":"CEL; all must be true for the rule to match. One that does not compile is kept and always errors.","type":"array","minItems":1,"items":{"type":"string"}}}};
+const schema32 = {"$id":"ir:///policy/jwt-auth.yaml","title":"JwtAuth","description":"Checks JSON Web Tokens. Without a usable key no token is valid, so Strict refuses every request. Location, when unset: header `authorization` with prefix `Bearer` and a blank.","type":"object","additionalProperties":false,"required":["mode","providers"],"properties":{"mode":{"type":"string","enum":["Strict","Optional","Permissive"]},"providers":{"type":"array","items":{"title":"JwtProvider","description":"`jwks` or `unavailable`; with neither the provider has no keys.","type":"object","additionalProperties":false,"properties":{"issuer":{"type":"string","minLength":1,"description":"Equal to claim `iss`; unset: any."},"audiences":{"type":"array","items":{"type":"string"},"description":"Claim `aud` holds one of them; unset: any."},"requiredClaims":{"type":"array","items":{"type":"string","minLength":1},"description":"Claims that a token must have; unset: `exp`."},"jwks":{"type":"string","description":"Public keys, a JSON Web Key Set as text; the operator fetches remote ones."},"source":{"type":"string","description":"Names the remote set the keys are from; the process that fetches it is told of keys it lacks."},"unavailable":{"type":"string","description":"Why there are no keys, for the log."}}}},"mcp":{"title":"McpOauth","description":"Serves the OAuth metadata of an MCP server and leads clients there; goes with the first provider.","type":"object","additionalProperties":false,"properties":{"resourceMetadata":{"type":"object","additionalProperties":true,"description":"Names are served in snake_case."},"provider":{"type":"string","enum":["Auth0","Keycloak","Okta","Descope","Authentik","Entra"]},"clientId":{"type":"string","minLength":1},"clientSecret":{"$ref":"../secret-ref.yaml"}}},"location":{"$ref":"extraction-location.yaml"}}};
+const schema33 = {"$id":"ir:///policy/extraction-location.yaml","title":"ExtractionLocation","description":"Where a credential of the client is read. Exactly one field.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"header":{"$ref":"credential-location.yaml#/properties/header"},"queryParameter":{"$ref":"credential-location.yaml#/properties/queryParameter"},"cookie":{"$ref":"credential-location.yaml#/properties/cookie"},"expression":{"type":"string","description":"CEL giving text; nothing is removed from the request."}}};
+const schema34 = {"title":"HeaderLocation","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string"},"prefix":{"type":"string"}}};
+
+function validate87(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.name === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "name"}};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!((key0 === "name") || (key0 === "prefix"))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.name !== undefined){
+if(typeof data.name !== "string"){
+const err2 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.prefix !== undefined){
+if(typeof data.prefix !== "string"){
+const err3 = {instancePath:instancePath+"/prefix",schemaPath:"#/properties/prefix/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+}
+else {
+const err4 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+validate87.errors = vErrors;
+return errors === 0;
+}
+
+const schema35 = {"title":"NamedLocation","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string"}}};
+
+function validate89(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.name === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "name"}};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(key0 === "name")){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.name !== undefined){
+if(typeof data.name !== "string"){
+const err2 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+}
+else {
+const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+validate89.errors = vErrors;
+return errors === 0;
+}
+
+const schema36 = {"title":"CookieLocation","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string"}}};
+
+function validate91(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.name === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "name"}};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(key0 === "name")){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.name !== undefined){
+if(typeof data.name !== "string"){
+const err2 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+}
+else {
+const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+validate91.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate86(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+/*# sourceURL="ir:///policy/extraction-location.yaml" */;
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(Object.keys(data).length > 1){
+const err0 = {instancePath,schemaPath:"#/maxProperties",keyword:"maxProperties",params:{limit: 1}};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(Object.keys(data).length < 1){
+const err1 = {instancePath,schemaPath:"#/minProperties",keyword:"minProperties",params:{limit: 1}};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+for(const key0 in data){
+if(!((((key0 === "header") || (key0 === "queryParameter")) || (key0 === "cookie")) || (key0 === "expression"))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.header !== undefined){
+if(!(validate87(data.header, {instancePath:instancePath+"/header",parentData:data,parentDataProperty:"header",rootData}))){
+vErrors = vErrors === null ? validate87.errors : vErrors.concat(validate87.errors);
+errors = vErrors.length;
+}
+}
+if(data.queryParameter !== undefined){
+if(!(validate89(data.queryParameter, {instancePath:instancePath+"/queryParameter",parentData:data,parentDataProperty:"queryParameter",rootData}))){
+vErrors = vErrors === null ? validate89.errors : vErrors.concat(validate89.errors);
+errors = vErrors.length;
+}
+}
+if(data.cookie !== undefined){
+if(!(validate91(data.cookie, {instancePath:instancePath+"/cookie",parentData:data,parentDataProperty:"cookie",rootData}))){
+vErrors = vErrors === null ? validate91.errors : vErrors.concat(validate91.errors);
+errors = vErrors.length;
+}
+}
+if(data.expression !== undefined){
+if(typeof data.expression !== "string"){
+const err3 = {instancePath:instancePath+"/expression",schemaPath:"#/properties/expression/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+}
+else {
+const err4 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+validate86.errors = vErrors;
+return errors === 0;
+}
+
 
 function validate84(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+/*# sourceURL="ir:///policy/jwt-auth.yaml" */;
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.mode === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "mode"}};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.providers === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "providers"}};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+for(const key0 in data){
+if(!((((key0 === "mode") || (key0 === "providers")) || (key0 === "mcp")) || (key0 === "location"))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.mode !== undefined){
+let data0 = data.mode;
+if(typeof data0 !== "string"){
+const err3 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(!(((data0 === "Strict") || (data0 === "Optional")) || (data0 === "Permissive"))){
+const err4 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/enum",keyword:"enum",params:{allowedValues: schema32.properties.mode.enum}};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.providers !== undefined){
+let data1 = data.providers;
+if(Array.isArray(data1)){
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+let data2 = data1[i0];
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+for(const key1 in data2){
+if(!((((((key1 === "issuer") || (key1 === "audiences")) || (key1 === "requiredClaims")) || (key1 === "jwks")) || (key1 === "source")) || (key1 === "unavailable"))){
+const err5 = {instancePath:instancePath+"/providers/" + i0,schemaPath:"#/properties/providers/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1}};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data2.issuer !== undefined){
+let data3 = data2.issuer;
+if(typeof data3 === "string"){
+if(func3(data3) < 1){
+const err6 = {instancePath:instancePath+"/providers/" + i0+"/issuer",schemaPath:"#/properties/providers/items/properties/issuer/minLength",keyword:"minLength",params:{limit: 1}};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+else {
+const err7 = {instancePath:instancePath+"/providers/" + i0+"/issuer",schemaPath:"#/properties/providers/items/properties/issuer/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data2.audiences !== undefined){
+let data4 = data2.audiences;
+if(Array.isArray(data4)){
+const len1 = data4.length;
+for(let i1=0; i1<len1; i1++){
+if(typeof data4[i1] !== "string"){
+const err8 = {instancePath:instancePath+"/providers/" + i0+"/audiences/" + i1,schemaPath:"#/properties/providers/items/properties/audiences/items/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/providers/" + i0+"/audiences",schemaPath:"#/properties/providers/items/properties/audiences/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+if(data2.requiredClaims !== undefined){
+let data6 = data2.requiredClaims;
+if(Array.isArray(data6)){
+const len2 = data6.length;
+for(let i2=0; i2<len2; i2++){
+let data7 = data6[i2];
+if(typeof data7 === "string"){
+if(func3(data7) < 1){
+const err10 = {instancePath:instancePath+"/providers/" + i0+"/requiredClaims/" + i2,schemaPath:"#/properties/providers/items/properties/requiredClaims/items/minLength",keyword:"minLength",params:{limit: 1}};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+else {
+const err11 = {instancePath:instancePath+"/providers/" + i0+"/requiredClaims/" + i2,schemaPath:"#/properties/providers/items/properties/requiredClaims/items/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+}
+else {
+const err12 = {instancePath:instancePath+"/providers/" + i0+"/requiredClaims",schemaPath:"#/properties/providers/items/properties/requiredClaims/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data2.jwks !== undefined){
+if(typeof data2.jwks !== "string"){
+const err13 = {instancePath:instancePath+"/providers/" + i0+"/jwks",schemaPath:"#/properties/providers/items/properties/jwks/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+if(data2.source !== undefined){
+if(typeof data2.source !== "string"){
+const err14 = {instancePath:instancePath+"/providers/" + i0+"/source",schemaPath:"#/properties/providers/items/properties/source/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+if(data2.unavailable !== undefined){
+if(typeof data2.unavailable !== "string"){
+const err15 = {instancePath:instancePath+"/providers/" + i0+"/unavailable",schemaPath:"#/properties/providers/items/properties/unavailable/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+}
+else {
+const err16 = {instancePath:instancePath+"/providers/" + i0,schemaPath:"#/properties/providers/items/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+}
+else {
+const err17 = {instancePath:instancePath+"/providers",schemaPath:"#/properties/providers/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+if(data.mcp !== undefined){
+let data11 = data.mcp;
+if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
+for(const key2 in data11){
+if(!((((key2 === "resourceMetadata") || (key2 === "provider")) || (key2 === "clientId")) || (key2 === "clientSecret"))){
+const err18 = {instancePath:instancePath+"/mcp",schemaPath:"#/properties/mcp/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2}};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+if(data11.resourceMetadata !== undefined){
+let data12 = data11.resourceMetadata;
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+}
+else {
+const err19 = {instancePath:instancePath+"/mcp/resourceMetadata",schemaPath:"#/properties/mcp/properties/resourceMetadata/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+if(data11.provider !== undefined){
+let data13 = data11.provider;
+if(typeof data13 !== "string"){
+const err20 = {instancePath:instancePath+"/mcp/provider",schemaPath:"#/properties/mcp/properties/provider/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+if(!((((((data13 === "Auth0") || (data13 === "Keycloak")) || (data13 === "Okta")) || (data13 === "Descope")) || (data13 === "Authentik")) || (data13 === "Entra"))){
+const err21 = {instancePath:instancePath+"/mcp/provider",schemaPath:"#/properties/mcp/properties/provider/enum",keyword:"enum",params:{allowedValues: schema32.properties.mcp.properties.provider.enum}};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+if(data11.clientId !== undefined){
+let data14 = data11.clientId;
+if(typeof data14 === "string"){
+if(func3(data14) < 1){
+const err22 = {instancePath:instancePath+"/mcp/clientId",schemaPath:"#/properties/mcp/properties/clientId/minLength",keyword:"minLength",params:{limit: 1}};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+else {
+const err23 = {instancePath:instancePath+"/mcp/clientId",schemaPath:"#/properties/mcp/properties/clientId/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+}
+if(data11.clientSecret !== undefined){
+if(!(validate27(data11.clientSecret, {instancePath:instancePath+"/mcp/clientSecret",parentData:data11,parentDataProperty:"clientSecret",rootData}))){
+vErrors = vErrors === null ? validate27.errors : vErrors.concat(validate27.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err24 = {instancePath:instancePath+"/mcp",schemaPath:"#/properties/mcp/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+if(data.location !== undefined){
+if(!(validate86(data.location, {instancePath:instancePath+"/location",parentData:data,parentDataProperty:"location",rootData}))){
+vErrors = vErrors === null ? validate86.errors : vErrors.concat(validate86.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err25 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+validate84.errors = vErrors;
+return errors === 0;
+}
+
+const schema37 = {"$id":"ir:///policy/authorization.yaml","title":"Authorization","description":"One rule. Rules of all levels are kept and evaluated together.","type":"object","additionalProperties":false,"required":["action","matchExpressions"],"properties":{"action":{"type":"string","enum":["Allow","Deny","Require"]},"matchExpressions":{"description":"CEL; all must be true for the rule to match. One that does not compile is kept and always errors.","type":"array","minItems":1,"items":{"type":"string"}}}};
+
+function validate95(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/authorization.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -3521,7 +4134,7 @@ vErrors.push(err3);
 errors++;
 }
 if(!(((data0 === "Allow") || (data0 === "Deny")) || (data0 === "Require"))){
-const err4 = {instancePath:instancePath+"/action",schemaPath:"#/properties/action/enum",keyword:"enum",params:{allowedValues: schema32.properties.action.enum}};
+const err4 = {instancePath:instancePath+"/action",schemaPath:"#/properties/action/enum",keyword:"enum",params:{allowedValues: schema37.properties.action.enum}};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -3580,13 +4193,13 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate84.errors = vErrors;
+validate95.errors = vErrors;
 return errors === 0;
 }
 
-const schema33 = {"$id":"ir:///policy/health.yaml","title":"Health","description":"Judges endpoints by their answers and takes bad ones out for a while.","type":"object","additionalProperties":false,"properties":{"unhealthyCondition":{"type":"string","description":"CEL on request and response. Unset: 5xx and gRPC errors are bad."},"eviction":{"title":"HealthEviction","type":"object","additionalProperties":false,"properties":{"durationMs":{"type":"integer","minimum":1,"description":"Unset: what the endpoint asked for, else 3 seconds."},"restoreHealth":{"type":"integer","minimum":0,"maximum":100},"consecutiveFailures":{"type":"integer","minimum":0},"healthThreshold":{"type":"integer","minimum":0,"maximum":100}}}}};
+const schema38 = {"$id":"ir:///policy/health.yaml","title":"Health","description":"Judges endpoints by their answers and takes bad ones out for a while.","type":"object","additionalProperties":false,"properties":{"unhealthyCondition":{"type":"string","description":"CEL on request and response. Unset: 5xx and gRPC errors are bad."},"eviction":{"title":"HealthEviction","type":"object","additionalProperties":false,"properties":{"durationMs":{"type":"integer","minimum":1,"description":"Unset: what the endpoint asked for, else 3 seconds."},"restoreHealth":{"type":"integer","minimum":0,"maximum":100},"consecutiveFailures":{"type":"integer","minimum":0},"healthThreshold":{"type":"integer","minimum":0,"maximum":100}}}}};
 
-function validate86(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate97(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/health.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -3773,14 +4386,14 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate86.errors = vErrors;
+validate97.errors = vErrors;
 return errors === 0;
 }
 
-const schema34 = {"$id":"ir:///policy/transformation.yaml","title":"Transformation","type":"object","additionalProperties":false,"minProperties":1,"properties":{"request":{"$ref":"transform.yaml"},"response":{"$ref":"transform.yaml"}}};
-const schema35 = {"$id":"ir:///policy/transform.yaml","title":"Transform","description":"Order metadata, add, set, remove, body. Values are CEL.","type":"object","additionalProperties":false,"properties":{"metadata":{"type":"array","items":{"$ref":"named-expression.yaml"}},"add":{"type":"array","items":{"$ref":"named-expression.yaml"}},"set":{"type":"array","items":{"$ref":"named-expression.yaml"}},"remove":{"type":"array","items":{"type":"string"}},"body":{"type":"string"}}};
+const schema39 = {"$id":"ir:///policy/transformation.yaml","title":"Transformation","type":"object","additionalProperties":false,"minProperties":1,"properties":{"request":{"$ref":"transform.yaml"},"response":{"$ref":"transform.yaml"}}};
+const schema40 = {"$id":"ir:///policy/transform.yaml","title":"Transform","description":"Order metadata, add, set, remove, body. Values are CEL.","type":"object","additionalProperties":false,"properties":{"metadata":{"type":"array","items":{"$ref":"named-expression.yaml"}},"add":{"type":"array","items":{"$ref":"named-expression.yaml"}},"set":{"type":"array","items":{"$ref":"named-expression.yaml"}},"remove":{"type":"array","items":{"type":"string"}},"body":{"type":"string"}}};
 
-function validate89(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate100(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/transform.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -3914,12 +4527,12 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate89.errors = vErrors;
+validate100.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate88(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate99(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/transformation.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -3947,14 +4560,14 @@ errors++;
 }
 }
 if(data.request !== undefined){
-if(!(validate89(data.request, {instancePath:instancePath+"/request",parentData:data,parentDataProperty:"request",rootData}))){
-vErrors = vErrors === null ? validate89.errors : vErrors.concat(validate89.errors);
+if(!(validate100(data.request, {instancePath:instancePath+"/request",parentData:data,parentDataProperty:"request",rootData}))){
+vErrors = vErrors === null ? validate100.errors : vErrors.concat(validate100.errors);
 errors = vErrors.length;
 }
 }
 if(data.response !== undefined){
-if(!(validate89(data.response, {instancePath:instancePath+"/response",parentData:data,parentDataProperty:"response",rootData}))){
-vErrors = vErrors === null ? validate89.errors : vErrors.concat(validate89.errors);
+if(!(validate100(data.response, {instancePath:instancePath+"/response",parentData:data,parentDataProperty:"response",rootData}))){
+vErrors = vErrors === null ? validate100.errors : vErrors.concat(validate100.errors);
 errors = vErrors.length;
 }
 }
@@ -3969,14 +4582,14 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate88.errors = vErrors;
+validate99.errors = vErrors;
 return errors === 0;
 }
 
-const schema36 = {"$id":"ir:///policy/header-modifier.yaml","title":"HeaderModifier","type":"object","additionalProperties":false,"properties":{"add":{"type":"array","items":{"$ref":"header-value.yaml"}},"set":{"type":"array","items":{"$ref":"header-value.yaml"}},"remove":{"type":"array","items":{"type":"string"}}}};
-const schema37 = {"$id":"ir:///policy/header-value.yaml","title":"HeaderValue","type":"object","additionalProperties":false,"required":["name","value"],"properties":{"name":{"type":"string"},"value":{"type":"string"}}};
+const schema41 = {"$id":"ir:///policy/header-modifier.yaml","title":"HeaderModifier","type":"object","additionalProperties":false,"properties":{"add":{"type":"array","items":{"$ref":"header-value.yaml"}},"set":{"type":"array","items":{"$ref":"header-value.yaml"}},"remove":{"type":"array","items":{"type":"string"}}}};
+const schema42 = {"$id":"ir:///policy/header-value.yaml","title":"HeaderValue","type":"object","additionalProperties":false,"required":["name","value"],"properties":{"name":{"type":"string"},"value":{"type":"string"}}};
 
-function validate97(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate108(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/header-value.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -4048,12 +4661,12 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate97.errors = vErrors;
+validate108.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate96(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate107(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/header-modifier.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -4075,8 +4688,8 @@ let data0 = data.add;
 if(Array.isArray(data0)){
 const len0 = data0.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate97(data0[i0], {instancePath:instancePath+"/add/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate97.errors : vErrors.concat(validate97.errors);
+if(!(validate108(data0[i0], {instancePath:instancePath+"/add/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate108.errors : vErrors.concat(validate108.errors);
 errors = vErrors.length;
 }
 }
@@ -4097,8 +4710,8 @@ let data2 = data.set;
 if(Array.isArray(data2)){
 const len1 = data2.length;
 for(let i1=0; i1<len1; i1++){
-if(!(validate97(data2[i1], {instancePath:instancePath+"/set/" + i1,parentData:data2,parentDataProperty:i1,rootData}))){
-vErrors = vErrors === null ? validate97.errors : vErrors.concat(validate97.errors);
+if(!(validate108(data2[i1], {instancePath:instancePath+"/set/" + i1,parentData:data2,parentDataProperty:i1,rootData}))){
+vErrors = vErrors === null ? validate108.errors : vErrors.concat(validate108.errors);
 errors = vErrors.length;
 }
 }
@@ -4153,14 +4766,14 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate96.errors = vErrors;
+validate107.errors = vErrors;
 return errors === 0;
 }
 
-const schema38 = {"$id":"ir:///policy/request-redirect.yaml","title":"RequestRedirect","type":"object","additionalProperties":false,"required":["status"],"properties":{"scheme":{"type":"string","enum":["http","https"]},"host":{"type":"string"},"port":{"type":"integer","minimum":1,"maximum":65535},"path":{"$ref":"path-modifier.yaml"},"status":{"type":"integer","enum":[301,302,303,307,308]}}};
-const schema39 = {"$id":"ir:///policy/path-modifier.yaml","title":"PathModifier","description":"Exactly one field.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"full":{"type":"string"},"prefix":{"type":"string","description":"Replaces the matched prefix."}}};
+const schema43 = {"$id":"ir:///policy/request-redirect.yaml","title":"RequestRedirect","type":"object","additionalProperties":false,"required":["status"],"properties":{"scheme":{"type":"string","enum":["http","https"]},"host":{"type":"string"},"port":{"type":"integer","minimum":1,"maximum":65535},"path":{"$ref":"path-modifier.yaml"},"status":{"type":"integer","enum":[301,302,303,307,308]}}};
+const schema44 = {"$id":"ir:///policy/path-modifier.yaml","title":"PathModifier","description":"Exactly one field.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"full":{"type":"string"},"prefix":{"type":"string","description":"Replaces the matched prefix."}}};
 
-function validate103(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate114(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/path-modifier.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -4232,12 +4845,12 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate103.errors = vErrors;
+validate114.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate102(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate113(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/request-redirect.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -4277,7 +4890,7 @@ vErrors.push(err2);
 errors++;
 }
 if(!((data0 === "http") || (data0 === "https"))){
-const err3 = {instancePath:instancePath+"/scheme",schemaPath:"#/properties/scheme/enum",keyword:"enum",params:{allowedValues: schema38.properties.scheme.enum}};
+const err3 = {instancePath:instancePath+"/scheme",schemaPath:"#/properties/scheme/enum",keyword:"enum",params:{allowedValues: schema43.properties.scheme.enum}};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -4335,8 +4948,8 @@ errors++;
 }
 }
 if(data.path !== undefined){
-if(!(validate103(data.path, {instancePath:instancePath+"/path",parentData:data,parentDataProperty:"path",rootData}))){
-vErrors = vErrors === null ? validate103.errors : vErrors.concat(validate103.errors);
+if(!(validate114(data.path, {instancePath:instancePath+"/path",parentData:data,parentDataProperty:"path",rootData}))){
+vErrors = vErrors === null ? validate114.errors : vErrors.concat(validate114.errors);
 errors = vErrors.length;
 }
 }
@@ -4353,7 +4966,7 @@ vErrors.push(err8);
 errors++;
 }
 if(!(((((data4 === 301) || (data4 === 302)) || (data4 === 303)) || (data4 === 307)) || (data4 === 308))){
-const err9 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema38.properties.status.enum}};
+const err9 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema43.properties.status.enum}};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -4374,13 +4987,13 @@ vErrors.push(err10);
 }
 errors++;
 }
-validate102.errors = vErrors;
+validate113.errors = vErrors;
 return errors === 0;
 }
 
-const schema40 = {"$id":"ir:///policy/url-rewrite.yaml","title":"UrlRewrite","type":"object","additionalProperties":false,"properties":{"host":{"type":"string"},"path":{"$ref":"path-modifier.yaml"}}};
+const schema45 = {"$id":"ir:///policy/url-rewrite.yaml","title":"UrlRewrite","type":"object","additionalProperties":false,"properties":{"host":{"type":"string"},"path":{"$ref":"path-modifier.yaml"}}};
 
-function validate106(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate117(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/url-rewrite.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -4410,8 +5023,8 @@ errors++;
 }
 }
 if(data.path !== undefined){
-if(!(validate103(data.path, {instancePath:instancePath+"/path",parentData:data,parentDataProperty:"path",rootData}))){
-vErrors = vErrors === null ? validate103.errors : vErrors.concat(validate103.errors);
+if(!(validate114(data.path, {instancePath:instancePath+"/path",parentData:data,parentDataProperty:"path",rootData}))){
+vErrors = vErrors === null ? validate114.errors : vErrors.concat(validate114.errors);
 errors = vErrors.length;
 }
 }
@@ -4426,13 +5039,13 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate106.errors = vErrors;
+validate117.errors = vErrors;
 return errors === 0;
 }
 
-const schema41 = {"$id":"ir:///policy/request-mirror.yaml","title":"RequestMirror","description":"Sends a copy of a part of the requests to another backend and forgets the answer. The copy has no body.","type":"object","additionalProperties":false,"required":["ref","numerator","denominator"],"properties":{"ref":{"$ref":"../backend-reference.yaml"},"numerator":{"type":"integer","minimum":0,"description":"Of the share of requests that are copied."},"denominator":{"type":"integer","minimum":1}}};
+const schema46 = {"$id":"ir:///policy/request-mirror.yaml","title":"RequestMirror","description":"Sends a copy of a part of the requests to another backend and forgets the answer. The copy has no body.","type":"object","additionalProperties":false,"required":["ref","numerator","denominator"],"properties":{"ref":{"$ref":"../backend-reference.yaml"},"numerator":{"type":"integer","minimum":0,"description":"Of the share of requests that are copied."},"denominator":{"type":"integer","minimum":1}}};
 
-function validate109(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate120(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/request-mirror.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -4546,7 +5159,7 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate109.errors = vErrors;
+validate120.errors = vErrors;
 return errors === 0;
 }
 
@@ -4632,55 +5245,61 @@ vErrors = vErrors === null ? validate81.errors : vErrors.concat(validate81.error
 errors = vErrors.length;
 }
 }
-if(data.mcpAuthorization !== undefined){
-if(!(validate84(data.mcpAuthorization, {instancePath:instancePath+"/mcpAuthorization",parentData:data,parentDataProperty:"mcpAuthorization",rootData}))){
+if(data.mcpAuthentication !== undefined){
+if(!(validate84(data.mcpAuthentication, {instancePath:instancePath+"/mcpAuthentication",parentData:data,parentDataProperty:"mcpAuthentication",rootData}))){
 vErrors = vErrors === null ? validate84.errors : vErrors.concat(validate84.errors);
 errors = vErrors.length;
 }
 }
+if(data.mcpAuthorization !== undefined){
+if(!(validate95(data.mcpAuthorization, {instancePath:instancePath+"/mcpAuthorization",parentData:data,parentDataProperty:"mcpAuthorization",rootData}))){
+vErrors = vErrors === null ? validate95.errors : vErrors.concat(validate95.errors);
+errors = vErrors.length;
+}
+}
 if(data.health !== undefined){
-if(!(validate86(data.health, {instancePath:instancePath+"/health",parentData:data,parentDataProperty:"health",rootData}))){
-vErrors = vErrors === null ? validate86.errors : vErrors.concat(validate86.errors);
+if(!(validate97(data.health, {instancePath:instancePath+"/health",parentData:data,parentDataProperty:"health",rootData}))){
+vErrors = vErrors === null ? validate97.errors : vErrors.concat(validate97.errors);
 errors = vErrors.length;
 }
 }
 if(data.transformation !== undefined){
-if(!(validate88(data.transformation, {instancePath:instancePath+"/transformation",parentData:data,parentDataProperty:"transformation",rootData}))){
-vErrors = vErrors === null ? validate88.errors : vErrors.concat(validate88.errors);
+if(!(validate99(data.transformation, {instancePath:instancePath+"/transformation",parentData:data,parentDataProperty:"transformation",rootData}))){
+vErrors = vErrors === null ? validate99.errors : vErrors.concat(validate99.errors);
 errors = vErrors.length;
 }
 }
 if(data.requestHeaderModifier !== undefined){
-if(!(validate96(data.requestHeaderModifier, {instancePath:instancePath+"/requestHeaderModifier",parentData:data,parentDataProperty:"requestHeaderModifier",rootData}))){
-vErrors = vErrors === null ? validate96.errors : vErrors.concat(validate96.errors);
+if(!(validate107(data.requestHeaderModifier, {instancePath:instancePath+"/requestHeaderModifier",parentData:data,parentDataProperty:"requestHeaderModifier",rootData}))){
+vErrors = vErrors === null ? validate107.errors : vErrors.concat(validate107.errors);
 errors = vErrors.length;
 }
 }
 if(data.responseHeaderModifier !== undefined){
-if(!(validate96(data.responseHeaderModifier, {instancePath:instancePath+"/responseHeaderModifier",parentData:data,parentDataProperty:"responseHeaderModifier",rootData}))){
-vErrors = vErrors === null ? validate96.errors : vErrors.concat(validate96.errors);
+if(!(validate107(data.responseHeaderModifier, {instancePath:instancePath+"/responseHeaderModifier",parentData:data,parentDataProperty:"responseHeaderModifier",rootData}))){
+vErrors = vErrors === null ? validate107.errors : vErrors.concat(validate107.errors);
 errors = vErrors.length;
 }
 }
 if(data.requestRedirect !== undefined){
-if(!(validate102(data.requestRedirect, {instancePath:instancePath+"/requestRedirect",parentData:data,parentDataProperty:"requestRedirect",rootData}))){
-vErrors = vErrors === null ? validate102.errors : vErrors.concat(validate102.errors);
+if(!(validate113(data.requestRedirect, {instancePath:instancePath+"/requestRedirect",parentData:data,parentDataProperty:"requestRedirect",rootData}))){
+vErrors = vErrors === null ? validate113.errors : vErrors.concat(validate113.errors);
 errors = vErrors.length;
 }
 }
 if(data.urlRewrite !== undefined){
-if(!(validate106(data.urlRewrite, {instancePath:instancePath+"/urlRewrite",parentData:data,parentDataProperty:"urlRewrite",rootData}))){
-vErrors = vErrors === null ? validate106.errors : vErrors.concat(validate106.errors);
+if(!(validate117(data.urlRewrite, {instancePath:instancePath+"/urlRewrite",parentData:data,parentDataProperty:"urlRewrite",rootData}))){
+vErrors = vErrors === null ? validate117.errors : vErrors.concat(validate117.errors);
 errors = vErrors.length;
 }
 }
 if(data.requestMirror !== undefined){
-let data16 = data.requestMirror;
-if(Array.isArray(data16)){
-const len0 = data16.length;
+let data17 = data.requestMirror;
+if(Array.isArray(data17)){
+const len0 = data17.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate109(data16[i0], {instancePath:instancePath+"/requestMirror/" + i0,parentData:data16,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate109.errors : vErrors.concat(validate109.errors);
+if(!(validate120(data17[i0], {instancePath:instancePath+"/requestMirror/" + i0,parentData:data17,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate120.errors : vErrors.concat(validate120.errors);
 errors = vErrors.length;
 }
 }
@@ -4811,10 +5430,10 @@ validate37.errors = vErrors;
 return errors === 0;
 }
 
-const schema42 = {"$id":"ir:///traffic-payload.yaml","title":"TrafficPayload","description":"Route-side policies by field. `requestRedirect`, `urlRewrite` and `requestMirror` come from route filters only.","type":"object","additionalProperties":false,"minProperties":1,"properties":{"deny":{"$ref":"policy/deny.yaml"},"timeout":{"$ref":"policy/timeout.yaml"},"cors":{"$ref":"policy/cors.yaml"},"jwtAuth":{"$ref":"policy/jwt-auth.yaml"},"basicAuth":{"$ref":"policy/basic-auth.yaml"},"apiKey":{"$ref":"policy/api-key.yaml"},"extAuthz":{"$ref":"policy/ext-authz-or-conditional.yaml"},"authorization":{"$ref":"policy/authorization.yaml"},"retry":{"$ref":"policy/retry.yaml"},"localRateLimit":{"$ref":"policy/local-rate-limit-or-conditional.yaml"},"remoteRateLimit":{"$ref":"policy/remote-rate-limit-or-conditional.yaml"},"buffer":{"$ref":"policy/buffer.yaml"},"extProc":{"$ref":"policy/ext-proc-or-conditional.yaml"},"transformation":{"$ref":"policy/transformation-or-conditional.yaml"},"csrf":{"$ref":"policy/csrf.yaml"},"requestHeaderModifier":{"$ref":"policy/header-modifier.yaml"},"responseHeaderModifier":{"$ref":"policy/header-modifier.yaml"},"hostRewrite":{"$ref":"policy/host-rewrite.yaml"},"urlRewrite":{"$ref":"policy/url-rewrite.yaml"},"requestRedirect":{"$ref":"policy/request-redirect.yaml"},"delay":{"$ref":"policy/delay.yaml"},"directResponse":{"$ref":"policy/direct-response-or-conditional.yaml"},"requestMirror":{"type":"array","items":{"$ref":"policy/request-mirror.yaml"}}}};
-const schema43 = {"$id":"ir:///policy/timeout.yaml","title":"Timeout","type":"object","additionalProperties":false,"properties":{"requestMs":{"type":"integer","minimum":1,"description":"Arrival to response headers, retries included."},"backendRequestMs":{"type":"integer","minimum":1,"description":"One attempt to response headers."}}};
+const schema47 = {"$id":"ir:///traffic-payload.yaml","title":"TrafficPayload","description":"Route-side policies by field. `requestRedirect`, `urlRewrite` and `requestMirror` come from route filters only.","type":"object","additionalProperties":false,"minProperties":1,"properties":{"deny":{"$ref":"policy/deny.yaml"},"timeout":{"$ref":"policy/timeout.yaml"},"cors":{"$ref":"policy/cors.yaml"},"jwtAuth":{"$ref":"policy/jwt-auth.yaml"},"basicAuth":{"$ref":"policy/basic-auth.yaml"},"apiKey":{"$ref":"policy/api-key.yaml"},"extAuthz":{"$ref":"policy/ext-authz-or-conditional.yaml"},"authorization":{"$ref":"policy/authorization.yaml"},"retry":{"$ref":"policy/retry.yaml"},"localRateLimit":{"$ref":"policy/local-rate-limit-or-conditional.yaml"},"remoteRateLimit":{"$ref":"policy/remote-rate-limit-or-conditional.yaml"},"buffer":{"$ref":"policy/buffer.yaml"},"extProc":{"$ref":"policy/ext-proc-or-conditional.yaml"},"transformation":{"$ref":"policy/transformation-or-conditional.yaml"},"csrf":{"$ref":"policy/csrf.yaml"},"requestHeaderModifier":{"$ref":"policy/header-modifier.yaml"},"responseHeaderModifier":{"$ref":"policy/header-modifier.yaml"},"hostRewrite":{"$ref":"policy/host-rewrite.yaml"},"urlRewrite":{"$ref":"policy/url-rewrite.yaml"},"requestRedirect":{"$ref":"policy/request-redirect.yaml"},"delay":{"$ref":"policy/delay.yaml"},"directResponse":{"$ref":"policy/direct-response-or-conditional.yaml"},"requestMirror":{"type":"array","items":{"$ref":"policy/request-mirror.yaml"}}}};
+const schema48 = {"$id":"ir:///policy/timeout.yaml","title":"Timeout","type":"object","additionalProperties":false,"properties":{"requestMs":{"type":"integer","minimum":1,"description":"Arrival to response headers, retries included."},"backendRequestMs":{"type":"integer","minimum":1,"description":"One attempt to response headers."}}};
 
-function validate116(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate127(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/timeout.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -4892,13 +5511,13 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate116.errors = vErrors;
+validate127.errors = vErrors;
 return errors === 0;
 }
 
-const schema44 = {"$id":"ir:///policy/cors.yaml","title":"Cors","type":"object","additionalProperties":false,"properties":{"allowOrigins":{"type":"array","items":{"type":"string"}},"allowMethods":{"type":"array","items":{"type":"string"}},"allowHeaders":{"type":"array","items":{"type":"string"}},"exposeHeaders":{"type":"array","items":{"type":"string"}},"allowCredentials":{"type":"boolean"},"maxAgeSeconds":{"type":"integer","minimum":1}}};
+const schema49 = {"$id":"ir:///policy/cors.yaml","title":"Cors","type":"object","additionalProperties":false,"properties":{"allowOrigins":{"type":"array","items":{"type":"string"}},"allowMethods":{"type":"array","items":{"type":"string"}},"allowHeaders":{"type":"array","items":{"type":"string"}},"exposeHeaders":{"type":"array","items":{"type":"string"}},"allowCredentials":{"type":"boolean"},"maxAgeSeconds":{"type":"integer","minimum":1}}};
 
-function validate118(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate129(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/cors.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -5075,636 +5694,13 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate118.errors = vErrors;
-return errors === 0;
-}
-
-const schema45 = {"$id":"ir:///policy/jwt-auth.yaml","title":"JwtAuth","description":"Checks JSON Web Tokens. Without a usable key no token is valid, so Strict refuses every request. Location, when unset: header `authorization` with prefix `Bearer` and a blank.","type":"object","additionalProperties":false,"required":["mode","providers"],"properties":{"mode":{"type":"string","enum":["Strict","Optional","Permissive"]},"providers":{"type":"array","items":{"title":"JwtProvider","description":"`jwks` or `unavailable`; with neither the provider has no keys.","type":"object","additionalProperties":false,"required":["issuer"],"properties":{"issuer":{"type":"string","minLength":1,"description":"Equal to claim `iss`."},"audiences":{"type":"array","items":{"type":"string"},"description":"Claim `aud` holds one of them; unset: any."},"requiredClaims":{"type":"array","items":{"type":"string","minLength":1},"description":"Claims that a token must have; unset: `exp`."},"jwks":{"type":"string","description":"Public keys, a JSON Web Key Set as text; the operator fetches remote ones."},"source":{"type":"string","description":"Names the remote set the keys are from; the process that fetches it is told of keys it lacks."},"unavailable":{"type":"string","description":"Why there are no keys, for the log."}}}},"mcp":{"title":"McpOauth","description":"Serves the OAuth metadata of an MCP server and leads clients there; goes with the first provider.","type":"object","additionalProperties":false,"properties":{"resourceMetadata":{"type":"object","additionalProperties":true,"description":"Names are served in snake_case."},"provider":{"type":"string","enum":["Auth0","Keycloak","Okta","Descope","Authentik","Entra"]},"clientId":{"type":"string","minLength":1},"clientSecret":{"$ref":"../secret-ref.yaml"}}},"location":{"$ref":"extraction-location.yaml"}}};
-const schema46 = {"$id":"ir:///policy/extraction-location.yaml","title":"ExtractionLocation","description":"Where a credential of the client is read. Exactly one field.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"header":{"$ref":"credential-location.yaml#/properties/header"},"queryParameter":{"$ref":"credential-location.yaml#/properties/queryParameter"},"cookie":{"$ref":"credential-location.yaml#/properties/cookie"},"expression":{"type":"string","description":"CEL giving text; nothing is removed from the request."}}};
-const schema47 = {"title":"HeaderLocation","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string"},"prefix":{"type":"string"}}};
-
-function validate123(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.name === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "name"}};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-for(const key0 in data){
-if(!((key0 === "name") || (key0 === "prefix"))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-if(data.name !== undefined){
-if(typeof data.name !== "string"){
-const err2 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"}};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-if(data.prefix !== undefined){
-if(typeof data.prefix !== "string"){
-const err3 = {instancePath:instancePath+"/prefix",schemaPath:"#/properties/prefix/type",keyword:"type",params:{type: "string"}};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-}
-else {
-const err4 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-validate123.errors = vErrors;
-return errors === 0;
-}
-
-const schema48 = {"title":"NamedLocation","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string"}}};
-
-function validate125(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.name === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "name"}};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-for(const key0 in data){
-if(!(key0 === "name")){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-if(data.name !== undefined){
-if(typeof data.name !== "string"){
-const err2 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"}};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-}
-else {
-const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-validate125.errors = vErrors;
-return errors === 0;
-}
-
-const schema49 = {"title":"CookieLocation","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string"}}};
-
-function validate127(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.name === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "name"}};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-for(const key0 in data){
-if(!(key0 === "name")){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-if(data.name !== undefined){
-if(typeof data.name !== "string"){
-const err2 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"}};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-}
-else {
-const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-validate127.errors = vErrors;
-return errors === 0;
-}
-
-
-function validate122(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-/*# sourceURL="ir:///policy/extraction-location.yaml" */;
-let vErrors = null;
-let errors = 0;
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(Object.keys(data).length > 1){
-const err0 = {instancePath,schemaPath:"#/maxProperties",keyword:"maxProperties",params:{limit: 1}};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(Object.keys(data).length < 1){
-const err1 = {instancePath,schemaPath:"#/minProperties",keyword:"minProperties",params:{limit: 1}};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-for(const key0 in data){
-if(!((((key0 === "header") || (key0 === "queryParameter")) || (key0 === "cookie")) || (key0 === "expression"))){
-const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-if(data.header !== undefined){
-if(!(validate123(data.header, {instancePath:instancePath+"/header",parentData:data,parentDataProperty:"header",rootData}))){
-vErrors = vErrors === null ? validate123.errors : vErrors.concat(validate123.errors);
-errors = vErrors.length;
-}
-}
-if(data.queryParameter !== undefined){
-if(!(validate125(data.queryParameter, {instancePath:instancePath+"/queryParameter",parentData:data,parentDataProperty:"queryParameter",rootData}))){
-vErrors = vErrors === null ? validate125.errors : vErrors.concat(validate125.errors);
-errors = vErrors.length;
-}
-}
-if(data.cookie !== undefined){
-if(!(validate127(data.cookie, {instancePath:instancePath+"/cookie",parentData:data,parentDataProperty:"cookie",rootData}))){
-vErrors = vErrors === null ? validate127.errors : vErrors.concat(validate127.errors);
-errors = vErrors.length;
-}
-}
-if(data.expression !== undefined){
-if(typeof data.expression !== "string"){
-const err3 = {instancePath:instancePath+"/expression",schemaPath:"#/properties/expression/type",keyword:"type",params:{type: "string"}};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-}
-else {
-const err4 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-validate122.errors = vErrors;
-return errors === 0;
-}
-
-
-function validate120(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-/*# sourceURL="ir:///policy/jwt-auth.yaml" */;
-let vErrors = null;
-let errors = 0;
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.mode === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "mode"}};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(data.providers === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "providers"}};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-for(const key0 in data){
-if(!((((key0 === "mode") || (key0 === "providers")) || (key0 === "mcp")) || (key0 === "location"))){
-const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-if(data.mode !== undefined){
-let data0 = data.mode;
-if(typeof data0 !== "string"){
-const err3 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/type",keyword:"type",params:{type: "string"}};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-if(!(((data0 === "Strict") || (data0 === "Optional")) || (data0 === "Permissive"))){
-const err4 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/enum",keyword:"enum",params:{allowedValues: schema45.properties.mode.enum}};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-if(data.providers !== undefined){
-let data1 = data.providers;
-if(Array.isArray(data1)){
-const len0 = data1.length;
-for(let i0=0; i0<len0; i0++){
-let data2 = data1[i0];
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-if(data2.issuer === undefined){
-const err5 = {instancePath:instancePath+"/providers/" + i0,schemaPath:"#/properties/providers/items/required",keyword:"required",params:{missingProperty: "issuer"}};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-for(const key1 in data2){
-if(!((((((key1 === "issuer") || (key1 === "audiences")) || (key1 === "requiredClaims")) || (key1 === "jwks")) || (key1 === "source")) || (key1 === "unavailable"))){
-const err6 = {instancePath:instancePath+"/providers/" + i0,schemaPath:"#/properties/providers/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1}};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-}
-if(data2.issuer !== undefined){
-let data3 = data2.issuer;
-if(typeof data3 === "string"){
-if(func3(data3) < 1){
-const err7 = {instancePath:instancePath+"/providers/" + i0+"/issuer",schemaPath:"#/properties/providers/items/properties/issuer/minLength",keyword:"minLength",params:{limit: 1}};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-}
-else {
-const err8 = {instancePath:instancePath+"/providers/" + i0+"/issuer",schemaPath:"#/properties/providers/items/properties/issuer/type",keyword:"type",params:{type: "string"}};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-if(data2.audiences !== undefined){
-let data4 = data2.audiences;
-if(Array.isArray(data4)){
-const len1 = data4.length;
-for(let i1=0; i1<len1; i1++){
-if(typeof data4[i1] !== "string"){
-const err9 = {instancePath:instancePath+"/providers/" + i0+"/audiences/" + i1,schemaPath:"#/properties/providers/items/properties/audiences/items/type",keyword:"type",params:{type: "string"}};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-}
-}
-else {
-const err10 = {instancePath:instancePath+"/providers/" + i0+"/audiences",schemaPath:"#/properties/providers/items/properties/audiences/type",keyword:"type",params:{type: "array"}};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-}
-if(data2.requiredClaims !== undefined){
-let data6 = data2.requiredClaims;
-if(Array.isArray(data6)){
-const len2 = data6.length;
-for(let i2=0; i2<len2; i2++){
-let data7 = data6[i2];
-if(typeof data7 === "string"){
-if(func3(data7) < 1){
-const err11 = {instancePath:instancePath+"/providers/" + i0+"/requiredClaims/" + i2,schemaPath:"#/properties/providers/items/properties/requiredClaims/items/minLength",keyword:"minLength",params:{limit: 1}};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-}
-else {
-const err12 = {instancePath:instancePath+"/providers/" + i0+"/requiredClaims/" + i2,schemaPath:"#/properties/providers/items/properties/requiredClaims/items/type",keyword:"type",params:{type: "string"}};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-}
-}
-else {
-const err13 = {instancePath:instancePath+"/providers/" + i0+"/requiredClaims",schemaPath:"#/properties/providers/items/properties/requiredClaims/type",keyword:"type",params:{type: "array"}};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-}
-if(data2.jwks !== undefined){
-if(typeof data2.jwks !== "string"){
-const err14 = {instancePath:instancePath+"/providers/" + i0+"/jwks",schemaPath:"#/properties/providers/items/properties/jwks/type",keyword:"type",params:{type: "string"}};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-}
-if(data2.source !== undefined){
-if(typeof data2.source !== "string"){
-const err15 = {instancePath:instancePath+"/providers/" + i0+"/source",schemaPath:"#/properties/providers/items/properties/source/type",keyword:"type",params:{type: "string"}};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
-}
-errors++;
-}
-}
-if(data2.unavailable !== undefined){
-if(typeof data2.unavailable !== "string"){
-const err16 = {instancePath:instancePath+"/providers/" + i0+"/unavailable",schemaPath:"#/properties/providers/items/properties/unavailable/type",keyword:"type",params:{type: "string"}};
-if(vErrors === null){
-vErrors = [err16];
-}
-else {
-vErrors.push(err16);
-}
-errors++;
-}
-}
-}
-else {
-const err17 = {instancePath:instancePath+"/providers/" + i0,schemaPath:"#/properties/providers/items/type",keyword:"type",params:{type: "object"}};
-if(vErrors === null){
-vErrors = [err17];
-}
-else {
-vErrors.push(err17);
-}
-errors++;
-}
-}
-}
-else {
-const err18 = {instancePath:instancePath+"/providers",schemaPath:"#/properties/providers/type",keyword:"type",params:{type: "array"}};
-if(vErrors === null){
-vErrors = [err18];
-}
-else {
-vErrors.push(err18);
-}
-errors++;
-}
-}
-if(data.mcp !== undefined){
-let data11 = data.mcp;
-if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
-for(const key2 in data11){
-if(!((((key2 === "resourceMetadata") || (key2 === "provider")) || (key2 === "clientId")) || (key2 === "clientSecret"))){
-const err19 = {instancePath:instancePath+"/mcp",schemaPath:"#/properties/mcp/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2}};
-if(vErrors === null){
-vErrors = [err19];
-}
-else {
-vErrors.push(err19);
-}
-errors++;
-}
-}
-if(data11.resourceMetadata !== undefined){
-let data12 = data11.resourceMetadata;
-if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
-}
-else {
-const err20 = {instancePath:instancePath+"/mcp/resourceMetadata",schemaPath:"#/properties/mcp/properties/resourceMetadata/type",keyword:"type",params:{type: "object"}};
-if(vErrors === null){
-vErrors = [err20];
-}
-else {
-vErrors.push(err20);
-}
-errors++;
-}
-}
-if(data11.provider !== undefined){
-let data13 = data11.provider;
-if(typeof data13 !== "string"){
-const err21 = {instancePath:instancePath+"/mcp/provider",schemaPath:"#/properties/mcp/properties/provider/type",keyword:"type",params:{type: "string"}};
-if(vErrors === null){
-vErrors = [err21];
-}
-else {
-vErrors.push(err21);
-}
-errors++;
-}
-if(!((((((data13 === "Auth0") || (data13 === "Keycloak")) || (data13 === "Okta")) || (data13 === "Descope")) || (data13 === "Authentik")) || (data13 === "Entra"))){
-const err22 = {instancePath:instancePath+"/mcp/provider",schemaPath:"#/properties/mcp/properties/provider/enum",keyword:"enum",params:{allowedValues: schema45.properties.mcp.properties.provider.enum}};
-if(vErrors === null){
-vErrors = [err22];
-}
-else {
-vErrors.push(err22);
-}
-errors++;
-}
-}
-if(data11.clientId !== undefined){
-let data14 = data11.clientId;
-if(typeof data14 === "string"){
-if(func3(data14) < 1){
-const err23 = {instancePath:instancePath+"/mcp/clientId",schemaPath:"#/properties/mcp/properties/clientId/minLength",keyword:"minLength",params:{limit: 1}};
-if(vErrors === null){
-vErrors = [err23];
-}
-else {
-vErrors.push(err23);
-}
-errors++;
-}
-}
-else {
-const err24 = {instancePath:instancePath+"/mcp/clientId",schemaPath:"#/properties/mcp/properties/clientId/type",keyword:"type",params:{type: "string"}};
-if(vErrors === null){
-vErrors = [err24];
-}
-else {
-vErrors.push(err24);
-}
-errors++;
-}
-}
-if(data11.clientSecret !== undefined){
-if(!(validate27(data11.clientSecret, {instancePath:instancePath+"/mcp/clientSecret",parentData:data11,parentDataProperty:"clientSecret",rootData}))){
-vErrors = vErrors === null ? validate27.errors : vErrors.concat(validate27.errors);
-errors = vErrors.length;
-}
-}
-}
-else {
-const err25 = {instancePath:instancePath+"/mcp",schemaPath:"#/properties/mcp/type",keyword:"type",params:{type: "object"}};
-if(vErrors === null){
-vErrors = [err25];
-}
-else {
-vErrors.push(err25);
-}
-errors++;
-}
-}
-if(data.location !== undefined){
-if(!(validate122(data.location, {instancePath:instancePath+"/location",parentData:data,parentDataProperty:"location",rootData}))){
-vErrors = vErrors === null ? validate122.errors : vErrors.concat(validate122.errors);
-errors = vErrors.length;
-}
-}
-}
-else {
-const err26 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
-if(vErrors === null){
-vErrors = [err26];
-}
-else {
-vErrors.push(err26);
-}
-errors++;
-}
-validate120.errors = vErrors;
+validate129.errors = vErrors;
 return errors === 0;
 }
 
 const schema50 = {"$id":"ir:///policy/basic-auth.yaml","title":"BasicAuth","description":"Checks user names and passwords. `users` is the whole htpasswd text, one `name:hash` a line. Without users Strict refuses every request. Location, when unset: header `authorization` with prefix `Basic` and a blank.","type":"object","additionalProperties":false,"required":["mode","realm","users"],"properties":{"mode":{"type":"string","enum":["Strict","Optional"]},"realm":{"type":"string","description":"Named in the challenge of a refusal."},"users":{"$ref":"../secret-ref.yaml"},"location":{"$ref":"extraction-location.yaml"}}};
 
-function validate131(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate132(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/basic-auth.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -5793,8 +5789,8 @@ errors = vErrors.length;
 }
 }
 if(data.location !== undefined){
-if(!(validate122(data.location, {instancePath:instancePath+"/location",parentData:data,parentDataProperty:"location",rootData}))){
-vErrors = vErrors === null ? validate122.errors : vErrors.concat(validate122.errors);
+if(!(validate86(data.location, {instancePath:instancePath+"/location",parentData:data,parentDataProperty:"location",rootData}))){
+vErrors = vErrors === null ? validate86.errors : vErrors.concat(validate86.errors);
 errors = vErrors.length;
 }
 }
@@ -5809,13 +5805,13 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate131.errors = vErrors;
+validate132.errors = vErrors;
 return errors === 0;
 }
 
 const schema51 = {"$id":"ir:///policy/api-key.yaml","title":"ApiKey","description":"Checks API keys. Without known keys Strict refuses every request. Location, when unset: header `authorization` with prefix `Bearer` and a blank.","type":"object","additionalProperties":false,"required":["mode"],"properties":{"mode":{"type":"string","enum":["Strict","Optional","Permissive"]},"keys":{"description":"One key each: the key itself, or JSON `{\"key\": \"...\"}` or `{\"keyHash\": \"sha256:<hex>\"}` with optional `metadata`.","type":"array","items":{"$ref":"../secret-ref.yaml"}},"hashes":{"description":"Keys of ConfigMaps. Hashes are no secrets.","type":"array","items":{"title":"ApiKeyHash","type":"object","additionalProperties":false,"required":["keyHash"],"properties":{"keyHash":{"type":"string","description":"`sha256:` and 64 hex digits."},"metadata":{"description":"Fields of CEL `apiKey`.","type":"object","additionalProperties":true}}}},"location":{"$ref":"extraction-location.yaml"}}};
 
-function validate135(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate136(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/api-key.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -5968,8 +5964,8 @@ errors++;
 }
 }
 if(data.location !== undefined){
-if(!(validate122(data.location, {instancePath:instancePath+"/location",parentData:data,parentDataProperty:"location",rootData}))){
-vErrors = vErrors === null ? validate122.errors : vErrors.concat(validate122.errors);
+if(!(validate86(data.location, {instancePath:instancePath+"/location",parentData:data,parentDataProperty:"location",rootData}))){
+vErrors = vErrors === null ? validate86.errors : vErrors.concat(validate86.errors);
 errors = vErrors.length;
 }
 }
@@ -5984,13 +5980,13 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate135.errors = vErrors;
+validate136.errors = vErrors;
 return errors === 0;
 }
 
 const schema52 = {"$id":"ir:///policy/ext-authz-or-conditional.yaml","title":"ExtAuthzOrConditional","anyOf":[{"$ref":"ext-authz.yaml"},{"title":"ConditionalExtAuthz","type":"object","additionalProperties":false,"required":["conditional"],"properties":{"conditional":{"type":"array","minItems":1,"items":{"title":"ConditionalExtAuthzEntry","type":"object","additionalProperties":false,"required":["policy"],"properties":{"condition":{"type":"string","description":"CEL; absent means always."},"policy":{"$ref":"ext-authz.yaml"}}}}}}]};
 
-function validate139(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate140(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/ext-authz-or-conditional.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -6144,13 +6140,13 @@ vErrors = null;
 }
 }
 }
-validate139.errors = vErrors;
+validate140.errors = vErrors;
 return errors === 0;
 }
 
 const schema53 = {"$id":"ir:///policy/retry.yaml","title":"Retry","description":"Sends a request again after connection and name failures, upstream timeouts, responses with one of `codes`, and responses for which `condition` is true.","type":"object","additionalProperties":false,"required":["attempts"],"properties":{"attempts":{"type":"integer","minimum":1,"maximum":255,"description":"How many times more; the first one is not counted."},"codes":{"type":"array","items":{"type":"integer","minimum":400,"maximum":599}},"backoffMs":{"type":"integer","minimum":1},"precondition":{"type":"string","description":"CEL; anything but true on the request means no retries."},"condition":{"type":"string","description":"CEL on request and response."}}};
 
-function validate144(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate145(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/retry.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -6323,14 +6319,14 @@ vErrors.push(err13);
 }
 errors++;
 }
-validate144.errors = vErrors;
+validate145.errors = vErrors;
 return errors === 0;
 }
 
 const schema54 = {"$id":"ir:///policy/local-rate-limit-or-conditional.yaml","title":"LocalRateLimitOrConditional","anyOf":[{"$ref":"local-rate-limit.yaml"},{"title":"ConditionalLocalRateLimit","type":"object","additionalProperties":false,"required":["conditional"],"properties":{"conditional":{"type":"array","minItems":1,"items":{"title":"ConditionalLocalRateLimitEntry","type":"object","additionalProperties":false,"required":["policy"],"properties":{"condition":{"type":"string","description":"CEL; absent means always."},"policy":{"$ref":"local-rate-limit.yaml"}}}}}}]};
 const schema55 = {"$id":"ir:///policy/local-rate-limit.yaml","title":"LocalRateLimit","description":"Token buckets of one proxy process. All entries are charged.","type":"object","additionalProperties":false,"required":["limits"],"properties":{"limits":{"type":"array","minItems":1,"items":{"title":"LocalLimit","type":"object","additionalProperties":false,"required":["unit","tokensPerFill","fillIntervalMs","tokensMax"],"properties":{"unit":{"type":"string","enum":["Requests","Tokens"]},"tokensPerFill":{"type":"integer","minimum":1},"fillIntervalMs":{"type":"integer","minimum":1},"tokensMax":{"type":"integer","minimum":1,"description":"Limit plus burst."}}}}}};
 
-function validate147(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate148(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/local-rate-limit.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -6559,20 +6555,20 @@ vErrors.push(err18);
 }
 errors++;
 }
-validate147.errors = vErrors;
+validate148.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate146(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate147(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/local-rate-limit-or-conditional.yaml" */;
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate147(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate147.errors : vErrors.concat(validate147.errors);
+if(!(validate148(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate148.errors : vErrors.concat(validate148.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -6654,8 +6650,8 @@ errors++;
 }
 }
 if(data1.policy !== undefined){
-if(!(validate147(data1.policy, {instancePath:instancePath+"/conditional/" + i0+"/policy",parentData:data1,parentDataProperty:"policy",rootData}))){
-vErrors = vErrors === null ? validate147.errors : vErrors.concat(validate147.errors);
+if(!(validate148(data1.policy, {instancePath:instancePath+"/conditional/" + i0+"/policy",parentData:data1,parentDataProperty:"policy",rootData}))){
+vErrors = vErrors === null ? validate148.errors : vErrors.concat(validate148.errors);
 errors = vErrors.length;
 }
 }
@@ -6718,14 +6714,14 @@ vErrors = null;
 }
 }
 }
-validate146.errors = vErrors;
+validate147.errors = vErrors;
 return errors === 0;
 }
 
 const schema56 = {"$id":"ir:///policy/remote-rate-limit-or-conditional.yaml","title":"RemoteRateLimitOrConditional","anyOf":[{"$ref":"remote-rate-limit.yaml"},{"title":"ConditionalRemoteRateLimit","type":"object","additionalProperties":false,"required":["conditional"],"properties":{"conditional":{"type":"array","minItems":1,"items":{"title":"ConditionalRemoteRateLimitEntry","type":"object","additionalProperties":false,"required":["policy"],"properties":{"condition":{"type":"string","description":"CEL; absent means always."},"policy":{"$ref":"remote-rate-limit.yaml"}}}}}}]};
 const schema57 = {"$id":"ir:///policy/remote-rate-limit.yaml","title":"RemoteRateLimit","description":"Asks a rate limit service (`envoy.service.ratelimit.v3.RateLimitService`) about each request. A service that cannot be reached leaves the decision to `failureMode`.","type":"object","additionalProperties":false,"required":["service","failureMode","domain","descriptors"],"properties":{"service":{"$ref":"../backend-reference.yaml"},"failureMode":{"type":"string","enum":["FailClosed","FailOpen"]},"domain":{"type":"string","minLength":1},"descriptors":{"type":"array","minItems":1,"items":{"title":"RateLimitDescriptor","type":"object","additionalProperties":false,"required":["unit","entries"],"properties":{"unit":{"type":"string","enum":["Requests","Tokens"]},"entries":{"description":"Name to CEL. One that fails drops the whole descriptor.","type":"array","minItems":1,"items":{"$ref":"named-expression.yaml"}},"cost":{"type":"string","description":"CEL; unset: 1 for Requests, total tokens for Tokens. Tokens are charged when the response is over."},"limitOverride":{"title":"RateLimitOverride","type":"object","additionalProperties":false,"required":["requestsPerUnit","unit"],"properties":{"requestsPerUnit":{"type":"integer","minimum":0,"maximum":4294967295},"unit":{"type":"string","enum":["Second","Minute","Hour","Day","Month","Year"]}}}}}}}};
 
-function validate152(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate153(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/remote-rate-limit.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -7092,20 +7088,20 @@ vErrors.push(err29);
 }
 errors++;
 }
-validate152.errors = vErrors;
+validate153.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate151(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate152(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/remote-rate-limit-or-conditional.yaml" */;
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate152(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate152.errors : vErrors.concat(validate152.errors);
+if(!(validate153(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate153.errors : vErrors.concat(validate153.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -7187,8 +7183,8 @@ errors++;
 }
 }
 if(data1.policy !== undefined){
-if(!(validate152(data1.policy, {instancePath:instancePath+"/conditional/" + i0+"/policy",parentData:data1,parentDataProperty:"policy",rootData}))){
-vErrors = vErrors === null ? validate152.errors : vErrors.concat(validate152.errors);
+if(!(validate153(data1.policy, {instancePath:instancePath+"/conditional/" + i0+"/policy",parentData:data1,parentDataProperty:"policy",rootData}))){
+vErrors = vErrors === null ? validate153.errors : vErrors.concat(validate153.errors);
 errors = vErrors.length;
 }
 }
@@ -7251,14 +7247,14 @@ vErrors = null;
 }
 }
 }
-validate151.errors = vErrors;
+validate152.errors = vErrors;
 return errors === 0;
 }
 
 const schema58 = {"$id":"ir:///policy/buffer.yaml","title":"TrafficBuffer","description":"Holds bodies back until they are complete.","type":"object","additionalProperties":false,"minProperties":1,"properties":{"request":{"$ref":"buffer-body.yaml"},"response":{"$ref":"buffer-body.yaml"}}};
 const schema59 = {"$id":"ir:///policy/buffer-body.yaml","title":"BufferBody","type":"object","additionalProperties":false,"required":["failureMode"],"properties":{"bytesMax":{"type":"integer","minimum":0,"description":"Unset: the buffer limit of the listener."},"failureMode":{"type":"string","enum":["FailClosed","FailOpen"],"description":"A larger body: FailClosed refuses it, FailOpen streams it on."}}};
 
-function validate159(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate160(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/buffer-body.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -7344,12 +7340,12 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate159.errors = vErrors;
+validate160.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate158(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate159(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/buffer.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -7377,14 +7373,14 @@ errors++;
 }
 }
 if(data.request !== undefined){
-if(!(validate159(data.request, {instancePath:instancePath+"/request",parentData:data,parentDataProperty:"request",rootData}))){
-vErrors = vErrors === null ? validate159.errors : vErrors.concat(validate159.errors);
+if(!(validate160(data.request, {instancePath:instancePath+"/request",parentData:data,parentDataProperty:"request",rootData}))){
+vErrors = vErrors === null ? validate160.errors : vErrors.concat(validate160.errors);
 errors = vErrors.length;
 }
 }
 if(data.response !== undefined){
-if(!(validate159(data.response, {instancePath:instancePath+"/response",parentData:data,parentDataProperty:"response",rootData}))){
-vErrors = vErrors === null ? validate159.errors : vErrors.concat(validate159.errors);
+if(!(validate160(data.response, {instancePath:instancePath+"/response",parentData:data,parentDataProperty:"response",rootData}))){
+vErrors = vErrors === null ? validate160.errors : vErrors.concat(validate160.errors);
 errors = vErrors.length;
 }
 }
@@ -7399,7 +7395,7 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate158.errors = vErrors;
+validate159.errors = vErrors;
 return errors === 0;
 }
 
@@ -7407,7 +7403,7 @@ const schema60 = {"$id":"ir:///policy/ext-proc-or-conditional.yaml","title":"Ext
 const schema61 = {"$id":"ir:///policy/ext-proc.yaml","title":"ExtProc","description":"Lets a service that speaks `envoy.service.ext_proc.v3.ExternalProcessor` see and change requests and responses. A service that cannot be reached, also because the reference names nothing, leaves the decision to `failureMode`.","type":"object","additionalProperties":false,"required":["service","failureMode"],"properties":{"service":{"$ref":"../backend-reference.yaml"},"failureMode":{"type":"string","enum":["FailClosed","FailOpen"],"description":"FailOpen only as long as no part of a body was sent."},"processingOptions":{"title":"ExtProcOptions","description":"Unset: headers and trailers are sent, bodies streamed both ways, modes not overridden.","type":"object","additionalProperties":false,"properties":{"requestHeaderMode":{"$ref":"ext-proc-part-mode.yaml"},"responseHeaderMode":{"$ref":"ext-proc-part-mode.yaml"},"requestBodyMode":{"$ref":"ext-proc-body-mode.yaml"},"responseBodyMode":{"$ref":"ext-proc-body-mode.yaml"},"requestTrailerMode":{"$ref":"ext-proc-part-mode.yaml"},"responseTrailerMode":{"$ref":"ext-proc-part-mode.yaml"},"allowModeOverride":{"type":"boolean"}}},"metadataContext":{"description":"Sent with each message; namespace `gw.dev.grpc_initial_metadata` becomes metadata of the call itself.","type":"array","items":{"title":"ExtProcMetadata","type":"object","additionalProperties":false,"required":["namespace","values"],"properties":{"namespace":{"type":"string"},"values":{"type":"array","items":{"$ref":"named-expression.yaml"}}}}},"requestAttributes":{"type":"array","items":{"$ref":"named-expression.yaml"},"description":"Sent with the first message about the request."},"responseAttributes":{"type":"array","items":{"$ref":"named-expression.yaml"},"description":"Sent with the first message about the response."}}};
 const schema62 = {"$id":"ir:///policy/ext-proc-part-mode.yaml","title":"ExtProcPartMode","type":"string","enum":["Send","Skip"]};
 
-function validate166(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate167(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/ext-proc-part-mode.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -7431,13 +7427,13 @@ vErrors.push(err1);
 }
 errors++;
 }
-validate166.errors = vErrors;
+validate167.errors = vErrors;
 return errors === 0;
 }
 
 const schema63 = {"$id":"ir:///policy/ext-proc-body-mode.yaml","title":"ExtProcBodyMode","description":"Buffered bodies over 8192 bytes are failures; BufferedPartial shows the first 8192 bytes.","type":"string","enum":["None","Buffered","BufferedPartial","FullDuplexStreamed"]};
 
-function validate169(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate170(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/ext-proc-body-mode.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -7461,12 +7457,12 @@ vErrors.push(err1);
 }
 errors++;
 }
-validate169.errors = vErrors;
+validate170.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate164(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate165(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/ext-proc.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -7548,38 +7544,38 @@ errors++;
 }
 }
 if(data2.requestHeaderMode !== undefined){
-if(!(validate166(data2.requestHeaderMode, {instancePath:instancePath+"/processingOptions/requestHeaderMode",parentData:data2,parentDataProperty:"requestHeaderMode",rootData}))){
-vErrors = vErrors === null ? validate166.errors : vErrors.concat(validate166.errors);
+if(!(validate167(data2.requestHeaderMode, {instancePath:instancePath+"/processingOptions/requestHeaderMode",parentData:data2,parentDataProperty:"requestHeaderMode",rootData}))){
+vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
 errors = vErrors.length;
 }
 }
 if(data2.responseHeaderMode !== undefined){
-if(!(validate166(data2.responseHeaderMode, {instancePath:instancePath+"/processingOptions/responseHeaderMode",parentData:data2,parentDataProperty:"responseHeaderMode",rootData}))){
-vErrors = vErrors === null ? validate166.errors : vErrors.concat(validate166.errors);
+if(!(validate167(data2.responseHeaderMode, {instancePath:instancePath+"/processingOptions/responseHeaderMode",parentData:data2,parentDataProperty:"responseHeaderMode",rootData}))){
+vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
 errors = vErrors.length;
 }
 }
 if(data2.requestBodyMode !== undefined){
-if(!(validate169(data2.requestBodyMode, {instancePath:instancePath+"/processingOptions/requestBodyMode",parentData:data2,parentDataProperty:"requestBodyMode",rootData}))){
-vErrors = vErrors === null ? validate169.errors : vErrors.concat(validate169.errors);
+if(!(validate170(data2.requestBodyMode, {instancePath:instancePath+"/processingOptions/requestBodyMode",parentData:data2,parentDataProperty:"requestBodyMode",rootData}))){
+vErrors = vErrors === null ? validate170.errors : vErrors.concat(validate170.errors);
 errors = vErrors.length;
 }
 }
 if(data2.responseBodyMode !== undefined){
-if(!(validate169(data2.responseBodyMode, {instancePath:instancePath+"/processingOptions/responseBodyMode",parentData:data2,parentDataProperty:"responseBodyMode",rootData}))){
-vErrors = vErrors === null ? validate169.errors : vErrors.concat(validate169.errors);
+if(!(validate170(data2.responseBodyMode, {instancePath:instancePath+"/processingOptions/responseBodyMode",parentData:data2,parentDataProperty:"responseBodyMode",rootData}))){
+vErrors = vErrors === null ? validate170.errors : vErrors.concat(validate170.errors);
 errors = vErrors.length;
 }
 }
 if(data2.requestTrailerMode !== undefined){
-if(!(validate166(data2.requestTrailerMode, {instancePath:instancePath+"/processingOptions/requestTrailerMode",parentData:data2,parentDataProperty:"requestTrailerMode",rootData}))){
-vErrors = vErrors === null ? validate166.errors : vErrors.concat(validate166.errors);
+if(!(validate167(data2.requestTrailerMode, {instancePath:instancePath+"/processingOptions/requestTrailerMode",parentData:data2,parentDataProperty:"requestTrailerMode",rootData}))){
+vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
 errors = vErrors.length;
 }
 }
 if(data2.responseTrailerMode !== undefined){
-if(!(validate166(data2.responseTrailerMode, {instancePath:instancePath+"/processingOptions/responseTrailerMode",parentData:data2,parentDataProperty:"responseTrailerMode",rootData}))){
-vErrors = vErrors === null ? validate166.errors : vErrors.concat(validate166.errors);
+if(!(validate167(data2.responseTrailerMode, {instancePath:instancePath+"/processingOptions/responseTrailerMode",parentData:data2,parentDataProperty:"responseTrailerMode",rootData}))){
+vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
 errors = vErrors.length;
 }
 }
@@ -7759,20 +7755,20 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate164.errors = vErrors;
+validate165.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate163(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate164(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/ext-proc-or-conditional.yaml" */;
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate164(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate164.errors : vErrors.concat(validate164.errors);
+if(!(validate165(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate165.errors : vErrors.concat(validate165.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -7854,8 +7850,8 @@ errors++;
 }
 }
 if(data1.policy !== undefined){
-if(!(validate164(data1.policy, {instancePath:instancePath+"/conditional/" + i0+"/policy",parentData:data1,parentDataProperty:"policy",rootData}))){
-vErrors = vErrors === null ? validate164.errors : vErrors.concat(validate164.errors);
+if(!(validate165(data1.policy, {instancePath:instancePath+"/conditional/" + i0+"/policy",parentData:data1,parentDataProperty:"policy",rootData}))){
+vErrors = vErrors === null ? validate165.errors : vErrors.concat(validate165.errors);
 errors = vErrors.length;
 }
 }
@@ -7918,21 +7914,21 @@ vErrors = null;
 }
 }
 }
-validate163.errors = vErrors;
+validate164.errors = vErrors;
 return errors === 0;
 }
 
 const schema64 = {"$id":"ir:///policy/transformation-or-conditional.yaml","title":"TransformationOrConditional","anyOf":[{"$ref":"transformation.yaml"},{"title":"ConditionalTransformation","type":"object","additionalProperties":false,"required":["conditional"],"properties":{"conditional":{"type":"array","minItems":1,"items":{"title":"ConditionalTransformationEntry","type":"object","additionalProperties":false,"required":["policy"],"properties":{"condition":{"type":"string","description":"CEL; absent means always."},"policy":{"$ref":"transformation.yaml"}}}}}}]};
 
-function validate180(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate181(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/transformation-or-conditional.yaml" */;
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate88(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate88.errors : vErrors.concat(validate88.errors);
+if(!(validate99(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate99.errors : vErrors.concat(validate99.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -8014,8 +8010,8 @@ errors++;
 }
 }
 if(data1.policy !== undefined){
-if(!(validate88(data1.policy, {instancePath:instancePath+"/conditional/" + i0+"/policy",parentData:data1,parentDataProperty:"policy",rootData}))){
-vErrors = vErrors === null ? validate88.errors : vErrors.concat(validate88.errors);
+if(!(validate99(data1.policy, {instancePath:instancePath+"/conditional/" + i0+"/policy",parentData:data1,parentDataProperty:"policy",rootData}))){
+vErrors = vErrors === null ? validate99.errors : vErrors.concat(validate99.errors);
 errors = vErrors.length;
 }
 }
@@ -8078,13 +8074,13 @@ vErrors = null;
 }
 }
 }
-validate180.errors = vErrors;
+validate181.errors = vErrors;
 return errors === 0;
 }
 
 const schema65 = {"$id":"ir:///policy/csrf.yaml","title":"Csrf","type":"object","additionalProperties":false,"properties":{"additionalOrigins":{"type":"array","items":{"type":"string"}}}};
 
-function validate184(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate185(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/csrf.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -8140,13 +8136,13 @@ vErrors.push(err3);
 }
 errors++;
 }
-validate184.errors = vErrors;
+validate185.errors = vErrors;
 return errors === 0;
 }
 
 const schema66 = {"$id":"ir:///policy/host-rewrite.yaml","title":"HostRewrite","type":"object","additionalProperties":false,"required":["mode"],"properties":{"mode":{"type":"string","enum":["Auto","None"]}}};
 
-function validate188(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate189(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/host-rewrite.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -8207,13 +8203,13 @@ vErrors.push(err4);
 }
 errors++;
 }
-validate188.errors = vErrors;
+validate189.errors = vErrors;
 return errors === 0;
 }
 
 const schema67 = {"$id":"ir:///policy/delay.yaml","title":"Delay","description":"Waits before a request is forwarded. Exactly one field.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"ms":{"type":"number","minimum":0},"expression":{"type":"string","description":"CEL that gives a duration or a number of milliseconds."}}};
 
-function validate192(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate193(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/delay.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -8298,14 +8294,14 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate192.errors = vErrors;
+validate193.errors = vErrors;
 return errors === 0;
 }
 
 const schema68 = {"$id":"ir:///policy/direct-response-or-conditional.yaml","title":"DirectResponseOrConditional","anyOf":[{"$ref":"direct-response.yaml"},{"title":"ConditionalDirectResponse","type":"object","additionalProperties":false,"required":["conditional"],"properties":{"conditional":{"type":"array","minItems":1,"items":{"title":"ConditionalDirectResponseEntry","type":"object","additionalProperties":false,"required":["policy"],"properties":{"condition":{"type":"string","description":"CEL; absent means always."},"policy":{"$ref":"direct-response.yaml"}}}}}}]};
 const schema69 = {"$id":"ir:///policy/direct-response.yaml","title":"DirectResponse","type":"object","additionalProperties":false,"required":["status"],"properties":{"status":{"type":"integer","minimum":200,"maximum":599},"body":{"type":"string"},"bodyExpression":{"type":"string","description":"CEL."},"headers":{"type":"array","items":{"$ref":"named-expression.yaml"}}}};
 
-function validate195(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate196(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/direct-response.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -8424,20 +8420,20 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate195.errors = vErrors;
+validate196.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate194(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate195(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/direct-response-or-conditional.yaml" */;
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate195(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate195.errors : vErrors.concat(validate195.errors);
+if(!(validate196(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate196.errors : vErrors.concat(validate196.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -8519,8 +8515,8 @@ errors++;
 }
 }
 if(data1.policy !== undefined){
-if(!(validate195(data1.policy, {instancePath:instancePath+"/conditional/" + i0+"/policy",parentData:data1,parentDataProperty:"policy",rootData}))){
-vErrors = vErrors === null ? validate195.errors : vErrors.concat(validate195.errors);
+if(!(validate196(data1.policy, {instancePath:instancePath+"/conditional/" + i0+"/policy",parentData:data1,parentDataProperty:"policy",rootData}))){
+vErrors = vErrors === null ? validate196.errors : vErrors.concat(validate196.errors);
 errors = vErrors.length;
 }
 }
@@ -8583,12 +8579,12 @@ vErrors = null;
 }
 }
 }
-validate194.errors = vErrors;
+validate195.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate114(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate125(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///traffic-payload.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -8604,7 +8600,7 @@ vErrors.push(err0);
 errors++;
 }
 for(const key0 in data){
-if(!(func2.call(schema42.properties, key0))){
+if(!(func2.call(schema47.properties, key0))){
 const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
 if(vErrors === null){
 vErrors = [err1];
@@ -8622,128 +8618,128 @@ errors = vErrors.length;
 }
 }
 if(data.timeout !== undefined){
-if(!(validate116(data.timeout, {instancePath:instancePath+"/timeout",parentData:data,parentDataProperty:"timeout",rootData}))){
-vErrors = vErrors === null ? validate116.errors : vErrors.concat(validate116.errors);
+if(!(validate127(data.timeout, {instancePath:instancePath+"/timeout",parentData:data,parentDataProperty:"timeout",rootData}))){
+vErrors = vErrors === null ? validate127.errors : vErrors.concat(validate127.errors);
 errors = vErrors.length;
 }
 }
 if(data.cors !== undefined){
-if(!(validate118(data.cors, {instancePath:instancePath+"/cors",parentData:data,parentDataProperty:"cors",rootData}))){
-vErrors = vErrors === null ? validate118.errors : vErrors.concat(validate118.errors);
+if(!(validate129(data.cors, {instancePath:instancePath+"/cors",parentData:data,parentDataProperty:"cors",rootData}))){
+vErrors = vErrors === null ? validate129.errors : vErrors.concat(validate129.errors);
 errors = vErrors.length;
 }
 }
 if(data.jwtAuth !== undefined){
-if(!(validate120(data.jwtAuth, {instancePath:instancePath+"/jwtAuth",parentData:data,parentDataProperty:"jwtAuth",rootData}))){
-vErrors = vErrors === null ? validate120.errors : vErrors.concat(validate120.errors);
-errors = vErrors.length;
-}
-}
-if(data.basicAuth !== undefined){
-if(!(validate131(data.basicAuth, {instancePath:instancePath+"/basicAuth",parentData:data,parentDataProperty:"basicAuth",rootData}))){
-vErrors = vErrors === null ? validate131.errors : vErrors.concat(validate131.errors);
-errors = vErrors.length;
-}
-}
-if(data.apiKey !== undefined){
-if(!(validate135(data.apiKey, {instancePath:instancePath+"/apiKey",parentData:data,parentDataProperty:"apiKey",rootData}))){
-vErrors = vErrors === null ? validate135.errors : vErrors.concat(validate135.errors);
-errors = vErrors.length;
-}
-}
-if(data.extAuthz !== undefined){
-if(!(validate139(data.extAuthz, {instancePath:instancePath+"/extAuthz",parentData:data,parentDataProperty:"extAuthz",rootData}))){
-vErrors = vErrors === null ? validate139.errors : vErrors.concat(validate139.errors);
-errors = vErrors.length;
-}
-}
-if(data.authorization !== undefined){
-if(!(validate84(data.authorization, {instancePath:instancePath+"/authorization",parentData:data,parentDataProperty:"authorization",rootData}))){
+if(!(validate84(data.jwtAuth, {instancePath:instancePath+"/jwtAuth",parentData:data,parentDataProperty:"jwtAuth",rootData}))){
 vErrors = vErrors === null ? validate84.errors : vErrors.concat(validate84.errors);
 errors = vErrors.length;
 }
 }
+if(data.basicAuth !== undefined){
+if(!(validate132(data.basicAuth, {instancePath:instancePath+"/basicAuth",parentData:data,parentDataProperty:"basicAuth",rootData}))){
+vErrors = vErrors === null ? validate132.errors : vErrors.concat(validate132.errors);
+errors = vErrors.length;
+}
+}
+if(data.apiKey !== undefined){
+if(!(validate136(data.apiKey, {instancePath:instancePath+"/apiKey",parentData:data,parentDataProperty:"apiKey",rootData}))){
+vErrors = vErrors === null ? validate136.errors : vErrors.concat(validate136.errors);
+errors = vErrors.length;
+}
+}
+if(data.extAuthz !== undefined){
+if(!(validate140(data.extAuthz, {instancePath:instancePath+"/extAuthz",parentData:data,parentDataProperty:"extAuthz",rootData}))){
+vErrors = vErrors === null ? validate140.errors : vErrors.concat(validate140.errors);
+errors = vErrors.length;
+}
+}
+if(data.authorization !== undefined){
+if(!(validate95(data.authorization, {instancePath:instancePath+"/authorization",parentData:data,parentDataProperty:"authorization",rootData}))){
+vErrors = vErrors === null ? validate95.errors : vErrors.concat(validate95.errors);
+errors = vErrors.length;
+}
+}
 if(data.retry !== undefined){
-if(!(validate144(data.retry, {instancePath:instancePath+"/retry",parentData:data,parentDataProperty:"retry",rootData}))){
-vErrors = vErrors === null ? validate144.errors : vErrors.concat(validate144.errors);
+if(!(validate145(data.retry, {instancePath:instancePath+"/retry",parentData:data,parentDataProperty:"retry",rootData}))){
+vErrors = vErrors === null ? validate145.errors : vErrors.concat(validate145.errors);
 errors = vErrors.length;
 }
 }
 if(data.localRateLimit !== undefined){
-if(!(validate146(data.localRateLimit, {instancePath:instancePath+"/localRateLimit",parentData:data,parentDataProperty:"localRateLimit",rootData}))){
-vErrors = vErrors === null ? validate146.errors : vErrors.concat(validate146.errors);
+if(!(validate147(data.localRateLimit, {instancePath:instancePath+"/localRateLimit",parentData:data,parentDataProperty:"localRateLimit",rootData}))){
+vErrors = vErrors === null ? validate147.errors : vErrors.concat(validate147.errors);
 errors = vErrors.length;
 }
 }
 if(data.remoteRateLimit !== undefined){
-if(!(validate151(data.remoteRateLimit, {instancePath:instancePath+"/remoteRateLimit",parentData:data,parentDataProperty:"remoteRateLimit",rootData}))){
-vErrors = vErrors === null ? validate151.errors : vErrors.concat(validate151.errors);
+if(!(validate152(data.remoteRateLimit, {instancePath:instancePath+"/remoteRateLimit",parentData:data,parentDataProperty:"remoteRateLimit",rootData}))){
+vErrors = vErrors === null ? validate152.errors : vErrors.concat(validate152.errors);
 errors = vErrors.length;
 }
 }
 if(data.buffer !== undefined){
-if(!(validate158(data.buffer, {instancePath:instancePath+"/buffer",parentData:data,parentDataProperty:"buffer",rootData}))){
-vErrors = vErrors === null ? validate158.errors : vErrors.concat(validate158.errors);
+if(!(validate159(data.buffer, {instancePath:instancePath+"/buffer",parentData:data,parentDataProperty:"buffer",rootData}))){
+vErrors = vErrors === null ? validate159.errors : vErrors.concat(validate159.errors);
 errors = vErrors.length;
 }
 }
 if(data.extProc !== undefined){
-if(!(validate163(data.extProc, {instancePath:instancePath+"/extProc",parentData:data,parentDataProperty:"extProc",rootData}))){
-vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
+if(!(validate164(data.extProc, {instancePath:instancePath+"/extProc",parentData:data,parentDataProperty:"extProc",rootData}))){
+vErrors = vErrors === null ? validate164.errors : vErrors.concat(validate164.errors);
 errors = vErrors.length;
 }
 }
 if(data.transformation !== undefined){
-if(!(validate180(data.transformation, {instancePath:instancePath+"/transformation",parentData:data,parentDataProperty:"transformation",rootData}))){
-vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
+if(!(validate181(data.transformation, {instancePath:instancePath+"/transformation",parentData:data,parentDataProperty:"transformation",rootData}))){
+vErrors = vErrors === null ? validate181.errors : vErrors.concat(validate181.errors);
 errors = vErrors.length;
 }
 }
 if(data.csrf !== undefined){
-if(!(validate184(data.csrf, {instancePath:instancePath+"/csrf",parentData:data,parentDataProperty:"csrf",rootData}))){
-vErrors = vErrors === null ? validate184.errors : vErrors.concat(validate184.errors);
+if(!(validate185(data.csrf, {instancePath:instancePath+"/csrf",parentData:data,parentDataProperty:"csrf",rootData}))){
+vErrors = vErrors === null ? validate185.errors : vErrors.concat(validate185.errors);
 errors = vErrors.length;
 }
 }
 if(data.requestHeaderModifier !== undefined){
-if(!(validate96(data.requestHeaderModifier, {instancePath:instancePath+"/requestHeaderModifier",parentData:data,parentDataProperty:"requestHeaderModifier",rootData}))){
-vErrors = vErrors === null ? validate96.errors : vErrors.concat(validate96.errors);
+if(!(validate107(data.requestHeaderModifier, {instancePath:instancePath+"/requestHeaderModifier",parentData:data,parentDataProperty:"requestHeaderModifier",rootData}))){
+vErrors = vErrors === null ? validate107.errors : vErrors.concat(validate107.errors);
 errors = vErrors.length;
 }
 }
 if(data.responseHeaderModifier !== undefined){
-if(!(validate96(data.responseHeaderModifier, {instancePath:instancePath+"/responseHeaderModifier",parentData:data,parentDataProperty:"responseHeaderModifier",rootData}))){
-vErrors = vErrors === null ? validate96.errors : vErrors.concat(validate96.errors);
+if(!(validate107(data.responseHeaderModifier, {instancePath:instancePath+"/responseHeaderModifier",parentData:data,parentDataProperty:"responseHeaderModifier",rootData}))){
+vErrors = vErrors === null ? validate107.errors : vErrors.concat(validate107.errors);
 errors = vErrors.length;
 }
 }
 if(data.hostRewrite !== undefined){
-if(!(validate188(data.hostRewrite, {instancePath:instancePath+"/hostRewrite",parentData:data,parentDataProperty:"hostRewrite",rootData}))){
-vErrors = vErrors === null ? validate188.errors : vErrors.concat(validate188.errors);
+if(!(validate189(data.hostRewrite, {instancePath:instancePath+"/hostRewrite",parentData:data,parentDataProperty:"hostRewrite",rootData}))){
+vErrors = vErrors === null ? validate189.errors : vErrors.concat(validate189.errors);
 errors = vErrors.length;
 }
 }
 if(data.urlRewrite !== undefined){
-if(!(validate106(data.urlRewrite, {instancePath:instancePath+"/urlRewrite",parentData:data,parentDataProperty:"urlRewrite",rootData}))){
-vErrors = vErrors === null ? validate106.errors : vErrors.concat(validate106.errors);
+if(!(validate117(data.urlRewrite, {instancePath:instancePath+"/urlRewrite",parentData:data,parentDataProperty:"urlRewrite",rootData}))){
+vErrors = vErrors === null ? validate117.errors : vErrors.concat(validate117.errors);
 errors = vErrors.length;
 }
 }
 if(data.requestRedirect !== undefined){
-if(!(validate102(data.requestRedirect, {instancePath:instancePath+"/requestRedirect",parentData:data,parentDataProperty:"requestRedirect",rootData}))){
-vErrors = vErrors === null ? validate102.errors : vErrors.concat(validate102.errors);
+if(!(validate113(data.requestRedirect, {instancePath:instancePath+"/requestRedirect",parentData:data,parentDataProperty:"requestRedirect",rootData}))){
+vErrors = vErrors === null ? validate113.errors : vErrors.concat(validate113.errors);
 errors = vErrors.length;
 }
 }
 if(data.delay !== undefined){
-if(!(validate192(data.delay, {instancePath:instancePath+"/delay",parentData:data,parentDataProperty:"delay",rootData}))){
-vErrors = vErrors === null ? validate192.errors : vErrors.concat(validate192.errors);
+if(!(validate193(data.delay, {instancePath:instancePath+"/delay",parentData:data,parentDataProperty:"delay",rootData}))){
+vErrors = vErrors === null ? validate193.errors : vErrors.concat(validate193.errors);
 errors = vErrors.length;
 }
 }
 if(data.directResponse !== undefined){
-if(!(validate194(data.directResponse, {instancePath:instancePath+"/directResponse",parentData:data,parentDataProperty:"directResponse",rootData}))){
-vErrors = vErrors === null ? validate194.errors : vErrors.concat(validate194.errors);
+if(!(validate195(data.directResponse, {instancePath:instancePath+"/directResponse",parentData:data,parentDataProperty:"directResponse",rootData}))){
+vErrors = vErrors === null ? validate195.errors : vErrors.concat(validate195.errors);
 errors = vErrors.length;
 }
 }
@@ -8752,8 +8748,8 @@ let data22 = data.requestMirror;
 if(Array.isArray(data22)){
 const len0 = data22.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate109(data22[i0], {instancePath:instancePath+"/requestMirror/" + i0,parentData:data22,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate109.errors : vErrors.concat(validate109.errors);
+if(!(validate120(data22[i0], {instancePath:instancePath+"/requestMirror/" + i0,parentData:data22,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate120.errors : vErrors.concat(validate120.errors);
 errors = vErrors.length;
 }
 }
@@ -8780,7 +8776,7 @@ vErrors.push(err3);
 }
 errors++;
 }
-validate114.errors = vErrors;
+validate125.errors = vErrors;
 return errors === 0;
 }
 
@@ -9103,8 +9099,8 @@ errors++;
 }
 }
 if(data.inlinePolicies !== undefined){
-if(!(validate114(data.inlinePolicies, {instancePath:instancePath+"/inlinePolicies",parentData:data,parentDataProperty:"inlinePolicies",rootData}))){
-vErrors = vErrors === null ? validate114.errors : vErrors.concat(validate114.errors);
+if(!(validate125(data.inlinePolicies, {instancePath:instancePath+"/inlinePolicies",parentData:data,parentDataProperty:"inlinePolicies",rootData}))){
+vErrors = vErrors === null ? validate125.errors : vErrors.concat(validate125.errors);
 errors = vErrors.length;
 }
 }
@@ -9125,7 +9121,7 @@ return errors === 0;
 
 const schema70 = {"$id":"ir:///tcp-route.yaml","title":"TCPRoute","description":"One rule of a TCPRoute or TLSRoute on one listener. In the order of their keys, the first that fits wins.","type":"object","additionalProperties":false,"required":["key","listenerKey","name","hostnames","backends"],"properties":{"key":{"type":"string","minLength":1},"listenerKey":{"type":"string"},"kind":{"type":"string","enum":["TCPRoute","TLSRoute"]},"name":{"$ref":"object-name.yaml"},"ruleName":{"type":"string"},"hostnames":{"type":"array","items":{"type":"string"}},"backends":{"type":"array","items":{"$ref":"route-backend.yaml"}}}};
 
-function validate203(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate204(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///tcp-route.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -9331,7 +9327,7 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate203.errors = vErrors;
+validate204.errors = vErrors;
 return errors === 0;
 }
 
@@ -9340,7 +9336,7 @@ const schema72 = {"$id":"ir:///ai-backend.yaml","title":"AIBackend","type":"obje
 const schema73 = {"$id":"ir:///ai-provider.yaml","title":"AIProvider","type":"object","additionalProperties":false,"required":["name","provider"],"properties":{"name":{"type":"string","minLength":1},"provider":{"title":"ProviderSettings","description":"Exactly one field; what the slots stand for is in the GwBackend reference.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"p1":{"$ref":"model-choice.yaml"},"p4":{"$ref":"model-choice.yaml"},"custom":{"title":"CustomProvider","type":"object","additionalProperties":false,"required":["formats"],"properties":{"model":{"type":"string"},"formats":{"type":"array","minItems":1,"items":{"title":"ProviderFormat","type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","enum":["Completions","Messages","Responses","Embeddings","AnthropicTokenCount","Realtime","Rerank"]},"path":{"type":"string"}}}}}},"unsupported":{"title":"UnsupportedProvider","description":"A provider this version cannot speak to; requests fail with 500 and say so.","type":"object","additionalProperties":false,"required":["slot","message"],"properties":{"slot":{"type":"string"},"message":{"type":"string"}}}}},"hostOverride":{"title":"HostOverride","type":"object","additionalProperties":false,"required":["host","port"],"properties":{"host":{"type":"string"},"port":{"type":"integer","minimum":1,"maximum":65535}}},"backendRef":{"$ref":"backend-reference.yaml"},"pathOverride":{"type":"string"},"pathPrefix":{"type":"string"},"inlinePolicies":{"$ref":"backend-payload.yaml"}}};
 const schema74 = {"$id":"ir:///model-choice.yaml","title":"ModelChoice","type":"object","additionalProperties":false,"properties":{"model":{"type":"string","description":"Overrides the model of the request."}}};
 
-function validate211(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate212(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///model-choice.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -9380,12 +9376,12 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate211.errors = vErrors;
+validate212.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate210(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate211(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///ai-provider.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -9483,14 +9479,14 @@ errors++;
 }
 }
 if(data1.p1 !== undefined){
-if(!(validate211(data1.p1, {instancePath:instancePath+"/provider/p1",parentData:data1,parentDataProperty:"p1",rootData}))){
-vErrors = vErrors === null ? validate211.errors : vErrors.concat(validate211.errors);
+if(!(validate212(data1.p1, {instancePath:instancePath+"/provider/p1",parentData:data1,parentDataProperty:"p1",rootData}))){
+vErrors = vErrors === null ? validate212.errors : vErrors.concat(validate212.errors);
 errors = vErrors.length;
 }
 }
 if(data1.p4 !== undefined){
-if(!(validate211(data1.p4, {instancePath:instancePath+"/provider/p4",parentData:data1,parentDataProperty:"p4",rootData}))){
-vErrors = vErrors === null ? validate211.errors : vErrors.concat(validate211.errors);
+if(!(validate212(data1.p4, {instancePath:instancePath+"/provider/p4",parentData:data1,parentDataProperty:"p4",rootData}))){
+vErrors = vErrors === null ? validate212.errors : vErrors.concat(validate212.errors);
 errors = vErrors.length;
 }
 }
@@ -9865,12 +9861,12 @@ vErrors.push(err37);
 }
 errors++;
 }
-validate210.errors = vErrors;
+validate211.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate209(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate210(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///ai-backend.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -9951,8 +9947,8 @@ errors++;
 }
 const len1 = data2.length;
 for(let i1=0; i1<len1; i1++){
-if(!(validate210(data2[i1], {instancePath:instancePath+"/groups/" + i0+"/providers/" + i1,parentData:data2,parentDataProperty:i1,rootData}))){
-vErrors = vErrors === null ? validate210.errors : vErrors.concat(validate210.errors);
+if(!(validate211(data2[i1], {instancePath:instancePath+"/groups/" + i0+"/providers/" + i1,parentData:data2,parentDataProperty:i1,rootData}))){
+vErrors = vErrors === null ? validate211.errors : vErrors.concat(validate211.errors);
 errors = vErrors.length;
 }
 }
@@ -10003,14 +9999,14 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate209.errors = vErrors;
+validate210.errors = vErrors;
 return errors === 0;
 }
 
 const schema75 = {"$id":"ir:///mcp-backend.yaml","title":"MCPBackend","type":"object","additionalProperties":false,"required":["targets","sessionRouting","prefixMode","failureMode"],"properties":{"targets":{"type":"array","items":{"$ref":"mcp-target.yaml"}},"sessionRouting":{"type":"string","enum":["Stateful","Stateless"]},"prefixMode":{"type":"string","enum":["Conditional","Always","Never"]},"failureMode":{"type":"string","enum":["FailOpen","FailClosed"]}}};
 const schema76 = {"$id":"ir:///mcp-target.yaml","title":"MCPTarget","description":"Exactly one of ref, stdio.","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1},"ref":{"$ref":"backend-reference.yaml"},"protocol":{"type":"string","enum":["StreamableHTTP","SSE"]},"path":{"type":"string"},"stdio":{"title":"StdioTarget","description":"Standalone files only. A child process for each session.","type":"object","additionalProperties":false,"required":["cmd"],"properties":{"cmd":{"type":"string","minLength":1},"args":{"type":"array","items":{"type":"string"}},"env":{"type":"object","additionalProperties":{"type":"string"}}}}}};
 
-function validate219(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate220(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///mcp-target.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -10231,12 +10227,12 @@ vErrors.push(err16);
 }
 errors++;
 }
-validate219.errors = vErrors;
+validate220.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate218(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate219(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///mcp-backend.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -10298,8 +10294,8 @@ let data0 = data.targets;
 if(Array.isArray(data0)){
 const len0 = data0.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate219(data0[i0], {instancePath:instancePath+"/targets/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate219.errors : vErrors.concat(validate219.errors);
+if(!(validate220(data0[i0], {instancePath:instancePath+"/targets/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate220.errors : vErrors.concat(validate220.errors);
 errors = vErrors.length;
 }
 }
@@ -10395,7 +10391,7 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate218.errors = vErrors;
+validate219.errors = vErrors;
 return errors === 0;
 }
 
@@ -10403,7 +10399,7 @@ const schema77 = {"$id":"ir:///models-backend.yaml","title":"ModelsBackend","des
 const schema78 = {"$id":"ir:///offered-model.yaml","title":"OfferedModel","description":"A model as clients name it. Exactly one of backend, weighted, conditional.","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1,"description":"A model name, `x*`, `*x` or `*`."},"createdAt":{"type":"integer","description":"Creation time, seconds since the epoch."},"internal":{"type":"boolean","description":"Clients neither see it nor may ask for it."},"authorization":{"description":"Each rule must allow the request by itself.","type":"array","items":{"$ref":"policy/authorization.yaml"}},"backend":{"type":"string","description":"Key of the backend that serves it."},"weighted":{"type":"array","items":{"$ref":"model-target.yaml"}},"conditional":{"description":"The first whose condition holds.","type":"array","items":{"$ref":"model-target.yaml"}}}};
 const schema79 = {"$id":"ir:///model-target.yaml","title":"ModelTarget","description":"What a virtual model may choose.","type":"object","additionalProperties":false,"properties":{"backend":{"type":"string","description":"Key of the backend that serves it; absent: the model is not there."},"model":{"type":"string","description":"Model to ask the backend for."},"authorization":{"description":"Each rule must allow the request by itself.","type":"array","items":{"$ref":"policy/authorization.yaml"}},"weight":{"type":"integer","minimum":0,"maximum":1000000},"when":{"type":"string","description":"CEL; absent: always."}}};
 
-function validate226(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate227(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///model-target.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -10449,8 +10445,8 @@ let data2 = data.authorization;
 if(Array.isArray(data2)){
 const len0 = data2.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate84(data2[i0], {instancePath:instancePath+"/authorization/" + i0,parentData:data2,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate84.errors : vErrors.concat(validate84.errors);
+if(!(validate95(data2[i0], {instancePath:instancePath+"/authorization/" + i0,parentData:data2,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate95.errors : vErrors.concat(validate95.errors);
 errors = vErrors.length;
 }
 }
@@ -10524,12 +10520,12 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate226.errors = vErrors;
+validate227.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate224(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate225(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///offered-model.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -10611,8 +10607,8 @@ let data3 = data.authorization;
 if(Array.isArray(data3)){
 const len0 = data3.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate84(data3[i0], {instancePath:instancePath+"/authorization/" + i0,parentData:data3,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate84.errors : vErrors.concat(validate84.errors);
+if(!(validate95(data3[i0], {instancePath:instancePath+"/authorization/" + i0,parentData:data3,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate95.errors : vErrors.concat(validate95.errors);
 errors = vErrors.length;
 }
 }
@@ -10645,8 +10641,8 @@ let data6 = data.weighted;
 if(Array.isArray(data6)){
 const len1 = data6.length;
 for(let i1=0; i1<len1; i1++){
-if(!(validate226(data6[i1], {instancePath:instancePath+"/weighted/" + i1,parentData:data6,parentDataProperty:i1,rootData}))){
-vErrors = vErrors === null ? validate226.errors : vErrors.concat(validate226.errors);
+if(!(validate227(data6[i1], {instancePath:instancePath+"/weighted/" + i1,parentData:data6,parentDataProperty:i1,rootData}))){
+vErrors = vErrors === null ? validate227.errors : vErrors.concat(validate227.errors);
 errors = vErrors.length;
 }
 }
@@ -10667,8 +10663,8 @@ let data8 = data.conditional;
 if(Array.isArray(data8)){
 const len2 = data8.length;
 for(let i2=0; i2<len2; i2++){
-if(!(validate226(data8[i2], {instancePath:instancePath+"/conditional/" + i2,parentData:data8,parentDataProperty:i2,rootData}))){
-vErrors = vErrors === null ? validate226.errors : vErrors.concat(validate226.errors);
+if(!(validate227(data8[i2], {instancePath:instancePath+"/conditional/" + i2,parentData:data8,parentDataProperty:i2,rootData}))){
+vErrors = vErrors === null ? validate227.errors : vErrors.concat(validate227.errors);
 errors = vErrors.length;
 }
 }
@@ -10695,12 +10691,12 @@ vErrors.push(err10);
 }
 errors++;
 }
-validate224.errors = vErrors;
+validate225.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate223(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate224(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///models-backend.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -10732,8 +10728,8 @@ let data0 = data.models;
 if(Array.isArray(data0)){
 const len0 = data0.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate224(data0[i0], {instancePath:instancePath+"/models/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate224.errors : vErrors.concat(validate224.errors);
+if(!(validate225(data0[i0], {instancePath:instancePath+"/models/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate225.errors : vErrors.concat(validate225.errors);
 errors = vErrors.length;
 }
 }
@@ -10760,12 +10756,12 @@ vErrors.push(err3);
 }
 errors++;
 }
-validate223.errors = vErrors;
+validate224.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate207(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate208(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///backend.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -10969,20 +10965,20 @@ errors++;
 }
 }
 if(data.ai !== undefined){
-if(!(validate209(data.ai, {instancePath:instancePath+"/ai",parentData:data,parentDataProperty:"ai",rootData}))){
-vErrors = vErrors === null ? validate209.errors : vErrors.concat(validate209.errors);
+if(!(validate210(data.ai, {instancePath:instancePath+"/ai",parentData:data,parentDataProperty:"ai",rootData}))){
+vErrors = vErrors === null ? validate210.errors : vErrors.concat(validate210.errors);
 errors = vErrors.length;
 }
 }
 if(data.mcp !== undefined){
-if(!(validate218(data.mcp, {instancePath:instancePath+"/mcp",parentData:data,parentDataProperty:"mcp",rootData}))){
-vErrors = vErrors === null ? validate218.errors : vErrors.concat(validate218.errors);
+if(!(validate219(data.mcp, {instancePath:instancePath+"/mcp",parentData:data,parentDataProperty:"mcp",rootData}))){
+vErrors = vErrors === null ? validate219.errors : vErrors.concat(validate219.errors);
 errors = vErrors.length;
 }
 }
 if(data.models !== undefined){
-if(!(validate223(data.models, {instancePath:instancePath+"/models",parentData:data,parentDataProperty:"models",rootData}))){
-vErrors = vErrors === null ? validate223.errors : vErrors.concat(validate223.errors);
+if(!(validate224(data.models, {instancePath:instancePath+"/models",parentData:data,parentDataProperty:"models",rootData}))){
+vErrors = vErrors === null ? validate224.errors : vErrors.concat(validate224.errors);
 errors = vErrors.length;
 }
 }
@@ -11076,14 +11072,14 @@ vErrors.push(err22);
 }
 errors++;
 }
-validate207.errors = vErrors;
+validate208.errors = vErrors;
 return errors === 0;
 }
 
 const schema80 = {"$id":"ir:///policy.yaml","title":"Policy","description":"One field of one policy object on one target. The proxy merges policies by target; the operator does not flatten.","type":"object","additionalProperties":false,"required":["key","name","target","policy"],"properties":{"key":{"type":"string","minLength":1},"name":{"title":"PolicyName","type":"object","additionalProperties":false,"required":["kind","namespace","name"],"properties":{"kind":{"type":"string"},"namespace":{"type":"string"},"name":{"type":"string"}}},"target":{"$ref":"policy-target.yaml"},"phase":{"type":"string","enum":["PreRouting","PostRouting"],"description":"Traffic policies only; absent means PostRouting."},"inheritance":{"type":"string","enum":["Override"],"description":"Locks the fields it sets against more specific levels."},"policy":{"title":"PolicyPayload","description":"Exactly one section holding exactly one field.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"frontend":{"$ref":"frontend-payload.yaml"},"traffic":{"$ref":"traffic-payload.yaml"},"backend":{"$ref":"backend-payload.yaml"}}}}};
 const schema81 = {"$id":"ir:///policy-target.yaml","title":"PolicyTarget","description":"Exactly one field.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"gateway":{"title":"GatewayTarget","type":"object","additionalProperties":false,"required":["namespace","name"],"properties":{"namespace":{"type":"string"},"name":{"type":"string"},"listener":{"type":"string"},"port":{"type":"integer"}}},"listenerSet":{"title":"ListenerSetTarget","type":"object","additionalProperties":false,"required":["namespace","name"],"properties":{"namespace":{"type":"string"},"name":{"type":"string"},"section":{"type":"string"}}},"route":{"title":"RouteTarget","type":"object","additionalProperties":false,"required":["kind","namespace","name"],"properties":{"kind":{"type":"string","enum":["HTTPRoute","GRPCRoute"]},"namespace":{"type":"string"},"name":{"type":"string"},"ruleName":{"type":"string"}}},"service":{"title":"ServiceTarget","type":"object","additionalProperties":false,"required":["hostname","namespace"],"properties":{"hostname":{"type":"string"},"namespace":{"type":"string"},"port":{"type":"integer"}}},"backend":{"title":"BackendTarget","type":"object","additionalProperties":false,"required":["namespace","name"],"properties":{"namespace":{"type":"string"},"name":{"type":"string"},"section":{"type":"string"}}}}};
 
-function validate235(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate236(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy-target.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -11593,14 +11589,14 @@ vErrors.push(err42);
 }
 errors++;
 }
-validate235.errors = vErrors;
+validate236.errors = vErrors;
 return errors === 0;
 }
 
 const schema82 = {"$id":"ir:///frontend-payload.yaml","title":"FrontendPayload","type":"object","additionalProperties":false,"minProperties":1,"properties":{"deny":{"$ref":"policy/deny.yaml"},"http":{"$ref":"policy/frontend-http.yaml"},"accessLog":{"$ref":"policy/access-log.yaml"},"tracing":{"$ref":"policy/tracing.yaml"},"metrics":{"$ref":"policy/metrics.yaml"},"networkAuthorization":{"$ref":"policy/authorization.yaml"},"tls":{"$ref":"policy/frontend-tls.yaml"},"tcp":{"$ref":"policy/frontend-tcp.yaml"},"connect":{"$ref":"policy/frontend-connect.yaml"},"proxyProtocol":{"$ref":"policy/frontend-proxy-protocol.yaml"}}};
 const schema83 = {"$id":"ir:///policy/frontend-http.yaml","title":"FrontendHTTP","type":"object","additionalProperties":false,"properties":{"bufferBytesMax":{"type":"integer","minimum":1,"description":"Default 2 MiB."},"http1HeadersMax":{"type":"integer","minimum":1,"maximum":4096,"description":"Default 100."},"http1IdleTimeoutMs":{"type":"integer","minimum":1,"description":"Default 10 minutes."},"http1HeaderCase":{"type":"string","enum":["Lowercase","Preserve"]},"maxConnectionDurationMs":{"type":"integer","minimum":1},"http2WindowBytes":{"type":"integer","minimum":1,"maximum":2147483647,"description":"Of one stream. Default 65535."},"http2ConnectionWindowBytes":{"type":"integer","minimum":65535,"maximum":2147483647,"description":"Default 1 MiB."},"http2FrameBytes":{"type":"integer","minimum":16384,"maximum":16777215,"description":"Default 16 KiB."},"http2HeaderBytesMax":{"type":"integer","minimum":1,"maximum":1048576,"description":"Default 16 KiB."},"http2KeepaliveIntervalMs":{"type":"integer","minimum":1,"description":"Absent means no pings."},"http2KeepaliveTimeoutMs":{"type":"integer","minimum":1,"description":"Default 20 seconds."}}};
 
-function validate239(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate240(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/frontend-http.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -11951,14 +11947,14 @@ vErrors.push(err28);
 }
 errors++;
 }
-validate239.errors = vErrors;
+validate240.errors = vErrors;
 return errors === 0;
 }
 
 const schema84 = {"$id":"ir:///policy/access-log.yaml","title":"AccessLog","type":"object","additionalProperties":false,"properties":{"filter":{"type":"string","description":"CEL; logs only when true."},"add":{"type":"array","items":{"$ref":"named-expression.yaml"}},"remove":{"type":"array","items":{"type":"string"}},"otlp":{"title":"OtlpAccessLog","description":"Sent besides the line; has nothing of the fields above.","type":"object","additionalProperties":false,"required":["target"],"properties":{"target":{"$ref":"otlp-target.yaml"},"filter":{"type":"string","description":"CEL; sends only when true."},"add":{"type":"array","items":{"$ref":"named-expression.yaml"}},"remove":{"type":"array","items":{"type":"string"}}}}}};
 const schema85 = {"$id":"ir:///policy/otlp-target.yaml","title":"OtlpTarget","description":"A collector of the OpenTelemetry protocol and how it is called.","type":"object","additionalProperties":false,"required":["service","protocol"],"properties":{"service":{"$ref":"../backend-reference.yaml"},"protocol":{"type":"string","enum":["GRPC","HTTP"]},"path":{"type":"string","description":"HTTP only; the default path of the signal when unset."}}};
 
-function validate243(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate244(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/otlp-target.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -12047,12 +12043,12 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate243.errors = vErrors;
+validate244.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate241(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate242(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/access-log.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -12157,8 +12153,8 @@ errors++;
 }
 }
 if(data5.target !== undefined){
-if(!(validate243(data5.target, {instancePath:instancePath+"/otlp/target",parentData:data5,parentDataProperty:"target",rootData}))){
-vErrors = vErrors === null ? validate243.errors : vErrors.concat(validate243.errors);
+if(!(validate244(data5.target, {instancePath:instancePath+"/otlp/target",parentData:data5,parentDataProperty:"target",rootData}))){
+vErrors = vErrors === null ? validate244.errors : vErrors.concat(validate244.errors);
 errors = vErrors.length;
 }
 }
@@ -12247,13 +12243,13 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate241.errors = vErrors;
+validate242.errors = vErrors;
 return errors === 0;
 }
 
 const schema86 = {"$id":"ir:///policy/tracing.yaml","title":"Tracing","description":"Spans of requests, sent to a collector.","type":"object","additionalProperties":false,"required":["target"],"properties":{"target":{"$ref":"otlp-target.yaml"},"randomSampling":{"type":"string","description":"CEL, share or boolean, for requests without a trace; unset: none."},"clientSampling":{"type":"string","description":"CEL, share or boolean, for requests with a trace; unset: all."},"filter":{"type":"string","description":"CEL at the end of the request; sends only when true."},"add":{"type":"array","items":{"$ref":"named-expression.yaml"}},"remove":{"type":"array","items":{"type":"string"}},"resources":{"description":"Attributes of the resource; CEL, evaluated once.","type":"array","items":{"$ref":"named-expression.yaml"}}}};
 
-function validate248(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate249(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/tracing.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -12281,8 +12277,8 @@ errors++;
 }
 }
 if(data.target !== undefined){
-if(!(validate243(data.target, {instancePath:instancePath+"/target",parentData:data,parentDataProperty:"target",rootData}))){
-vErrors = vErrors === null ? validate243.errors : vErrors.concat(validate243.errors);
+if(!(validate244(data.target, {instancePath:instancePath+"/target",parentData:data,parentDataProperty:"target",rootData}))){
+vErrors = vErrors === null ? validate244.errors : vErrors.concat(validate244.errors);
 errors = vErrors.length;
 }
 }
@@ -12405,13 +12401,13 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate248.errors = vErrors;
+validate249.errors = vErrors;
 return errors === 0;
 }
 
 const schema87 = {"$id":"ir:///policy/metrics.yaml","title":"Metrics","type":"object","additionalProperties":false,"required":["add"],"properties":{"add":{"description":"Labels of every metric of a request; CEL.","type":"array","minItems":1,"items":{"$ref":"named-expression.yaml"}}}};
 
-function validate253(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate254(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/metrics.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -12481,13 +12477,13 @@ vErrors.push(err4);
 }
 errors++;
 }
-validate253.errors = vErrors;
+validate254.errors = vErrors;
 return errors === 0;
 }
 
 const schema88 = {"$id":"ir:///policy/frontend-tls.yaml","title":"FrontendTLS","description":"Handshakes of TLS listeners.","type":"object","additionalProperties":false,"properties":{"handshakeTimeoutMs":{"type":"integer","minimum":1,"description":"Default 15 seconds."},"alpnProtocols":{"description":"In order of preference; protocols the proxy does not speak are never offered.","type":"array","items":{"type":"string","minLength":1,"maxLength":64}},"minProtocolVersion":{"type":"string","enum":["1.2","1.3"]},"maxProtocolVersion":{"type":"string","enum":["1.2","1.3"]},"cipherSuites":{"type":"array","items":{"type":"string","minLength":1}},"keyExchangeGroups":{"type":"array","items":{"$ref":"key-exchange-group.yaml"}}}};
 
-function validate257(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate258(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/frontend-tls.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -12700,13 +12696,13 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate257.errors = vErrors;
+validate258.errors = vErrors;
 return errors === 0;
 }
 
 const schema89 = {"$id":"ir:///policy/frontend-tcp.yaml","title":"FrontendTCP","type":"object","additionalProperties":false,"properties":{"keepalive":{"$ref":"keepalive.yaml"}}};
 
-function validate260(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate261(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/frontend-tcp.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -12740,13 +12736,13 @@ vErrors.push(err1);
 }
 errors++;
 }
-validate260.errors = vErrors;
+validate261.errors = vErrors;
 return errors === 0;
 }
 
 const schema90 = {"$id":"ir:///policy/frontend-connect.yaml","title":"FrontendConnect","description":"What becomes of requests with method CONNECT; absent means Deny.","type":"object","additionalProperties":false,"required":["mode"],"properties":{"mode":{"type":"string","enum":["Deny","Route","Tunnel"]}}};
 
-function validate263(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate264(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/frontend-connect.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -12807,13 +12803,13 @@ vErrors.push(err4);
 }
 errors++;
 }
-validate263.errors = vErrors;
+validate264.errors = vErrors;
 return errors === 0;
 }
 
 const schema91 = {"$id":"ir:///policy/frontend-proxy-protocol.yaml","title":"FrontendProxyProtocol","description":"The header of the PROXY protocol at the beginning of connections.","type":"object","additionalProperties":false,"required":["version","mode"],"properties":{"version":{"type":"string","enum":["V1","V2","All"]},"mode":{"type":"string","enum":["Strict","Optional"]}}};
 
-function validate265(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate266(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/frontend-proxy-protocol.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -12907,12 +12903,12 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate265.errors = vErrors;
+validate266.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate237(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate238(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///frontend-payload.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -12946,56 +12942,56 @@ errors = vErrors.length;
 }
 }
 if(data.http !== undefined){
-if(!(validate239(data.http, {instancePath:instancePath+"/http",parentData:data,parentDataProperty:"http",rootData}))){
-vErrors = vErrors === null ? validate239.errors : vErrors.concat(validate239.errors);
+if(!(validate240(data.http, {instancePath:instancePath+"/http",parentData:data,parentDataProperty:"http",rootData}))){
+vErrors = vErrors === null ? validate240.errors : vErrors.concat(validate240.errors);
 errors = vErrors.length;
 }
 }
 if(data.accessLog !== undefined){
-if(!(validate241(data.accessLog, {instancePath:instancePath+"/accessLog",parentData:data,parentDataProperty:"accessLog",rootData}))){
-vErrors = vErrors === null ? validate241.errors : vErrors.concat(validate241.errors);
+if(!(validate242(data.accessLog, {instancePath:instancePath+"/accessLog",parentData:data,parentDataProperty:"accessLog",rootData}))){
+vErrors = vErrors === null ? validate242.errors : vErrors.concat(validate242.errors);
 errors = vErrors.length;
 }
 }
 if(data.tracing !== undefined){
-if(!(validate248(data.tracing, {instancePath:instancePath+"/tracing",parentData:data,parentDataProperty:"tracing",rootData}))){
-vErrors = vErrors === null ? validate248.errors : vErrors.concat(validate248.errors);
+if(!(validate249(data.tracing, {instancePath:instancePath+"/tracing",parentData:data,parentDataProperty:"tracing",rootData}))){
+vErrors = vErrors === null ? validate249.errors : vErrors.concat(validate249.errors);
 errors = vErrors.length;
 }
 }
 if(data.metrics !== undefined){
-if(!(validate253(data.metrics, {instancePath:instancePath+"/metrics",parentData:data,parentDataProperty:"metrics",rootData}))){
-vErrors = vErrors === null ? validate253.errors : vErrors.concat(validate253.errors);
+if(!(validate254(data.metrics, {instancePath:instancePath+"/metrics",parentData:data,parentDataProperty:"metrics",rootData}))){
+vErrors = vErrors === null ? validate254.errors : vErrors.concat(validate254.errors);
 errors = vErrors.length;
 }
 }
 if(data.networkAuthorization !== undefined){
-if(!(validate84(data.networkAuthorization, {instancePath:instancePath+"/networkAuthorization",parentData:data,parentDataProperty:"networkAuthorization",rootData}))){
-vErrors = vErrors === null ? validate84.errors : vErrors.concat(validate84.errors);
+if(!(validate95(data.networkAuthorization, {instancePath:instancePath+"/networkAuthorization",parentData:data,parentDataProperty:"networkAuthorization",rootData}))){
+vErrors = vErrors === null ? validate95.errors : vErrors.concat(validate95.errors);
 errors = vErrors.length;
 }
 }
 if(data.tls !== undefined){
-if(!(validate257(data.tls, {instancePath:instancePath+"/tls",parentData:data,parentDataProperty:"tls",rootData}))){
-vErrors = vErrors === null ? validate257.errors : vErrors.concat(validate257.errors);
+if(!(validate258(data.tls, {instancePath:instancePath+"/tls",parentData:data,parentDataProperty:"tls",rootData}))){
+vErrors = vErrors === null ? validate258.errors : vErrors.concat(validate258.errors);
 errors = vErrors.length;
 }
 }
 if(data.tcp !== undefined){
-if(!(validate260(data.tcp, {instancePath:instancePath+"/tcp",parentData:data,parentDataProperty:"tcp",rootData}))){
-vErrors = vErrors === null ? validate260.errors : vErrors.concat(validate260.errors);
+if(!(validate261(data.tcp, {instancePath:instancePath+"/tcp",parentData:data,parentDataProperty:"tcp",rootData}))){
+vErrors = vErrors === null ? validate261.errors : vErrors.concat(validate261.errors);
 errors = vErrors.length;
 }
 }
 if(data.connect !== undefined){
-if(!(validate263(data.connect, {instancePath:instancePath+"/connect",parentData:data,parentDataProperty:"connect",rootData}))){
-vErrors = vErrors === null ? validate263.errors : vErrors.concat(validate263.errors);
+if(!(validate264(data.connect, {instancePath:instancePath+"/connect",parentData:data,parentDataProperty:"connect",rootData}))){
+vErrors = vErrors === null ? validate264.errors : vErrors.concat(validate264.errors);
 errors = vErrors.length;
 }
 }
 if(data.proxyProtocol !== undefined){
-if(!(validate265(data.proxyProtocol, {instancePath:instancePath+"/proxyProtocol",parentData:data,parentDataProperty:"proxyProtocol",rootData}))){
-vErrors = vErrors === null ? validate265.errors : vErrors.concat(validate265.errors);
+if(!(validate266(data.proxyProtocol, {instancePath:instancePath+"/proxyProtocol",parentData:data,parentDataProperty:"proxyProtocol",rootData}))){
+vErrors = vErrors === null ? validate266.errors : vErrors.concat(validate266.errors);
 errors = vErrors.length;
 }
 }
@@ -13010,12 +13006,12 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate237.errors = vErrors;
+validate238.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate234(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate235(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -13191,8 +13187,8 @@ errors++;
 }
 }
 if(data.target !== undefined){
-if(!(validate235(data.target, {instancePath:instancePath+"/target",parentData:data,parentDataProperty:"target",rootData}))){
-vErrors = vErrors === null ? validate235.errors : vErrors.concat(validate235.errors);
+if(!(validate236(data.target, {instancePath:instancePath+"/target",parentData:data,parentDataProperty:"target",rootData}))){
+vErrors = vErrors === null ? validate236.errors : vErrors.concat(validate236.errors);
 errors = vErrors.length;
 }
 }
@@ -13278,14 +13274,14 @@ errors++;
 }
 }
 if(data8.frontend !== undefined){
-if(!(validate237(data8.frontend, {instancePath:instancePath+"/policy/frontend",parentData:data8,parentDataProperty:"frontend",rootData}))){
-vErrors = vErrors === null ? validate237.errors : vErrors.concat(validate237.errors);
+if(!(validate238(data8.frontend, {instancePath:instancePath+"/policy/frontend",parentData:data8,parentDataProperty:"frontend",rootData}))){
+vErrors = vErrors === null ? validate238.errors : vErrors.concat(validate238.errors);
 errors = vErrors.length;
 }
 }
 if(data8.traffic !== undefined){
-if(!(validate114(data8.traffic, {instancePath:instancePath+"/policy/traffic",parentData:data8,parentDataProperty:"traffic",rootData}))){
-vErrors = vErrors === null ? validate114.errors : vErrors.concat(validate114.errors);
+if(!(validate125(data8.traffic, {instancePath:instancePath+"/policy/traffic",parentData:data8,parentDataProperty:"traffic",rootData}))){
+vErrors = vErrors === null ? validate125.errors : vErrors.concat(validate125.errors);
 errors = vErrors.length;
 }
 }
@@ -13318,13 +13314,13 @@ vErrors.push(err23);
 }
 errors++;
 }
-validate234.errors = vErrors;
+validate235.errors = vErrors;
 return errors === 0;
 }
 
 const schema92 = {"$id":"ir:///service.yaml","title":"Service","type":"object","additionalProperties":false,"required":["name","namespace","hostname","ports"],"properties":{"name":{"type":"string"},"namespace":{"type":"string"},"hostname":{"type":"string","description":"`{name}.{namespace}.svc.{cluster domain}`"},"ports":{"type":"array","items":{"title":"ServicePort","type":"object","additionalProperties":false,"required":["port"],"properties":{"port":{"type":"integer","minimum":1,"maximum":65535},"name":{"type":"string"},"appProtocol":{"type":"string"}}}}}};
 
-function validate271(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate272(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///service.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -13540,13 +13536,13 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate271.errors = vErrors;
+validate272.errors = vErrors;
 return errors === 0;
 }
 
 const schema93 = {"$id":"ir:///workload.yaml","title":"Workload","description":"One endpoint address and the Service ports it serves.","type":"object","additionalProperties":false,"required":["uid","addresses","healthy","services"],"properties":{"uid":{"type":"string","minLength":1},"name":{"type":"string"},"namespace":{"type":"string"},"addresses":{"type":"array","minItems":1,"items":{"type":"string"}},"node":{"type":"string"},"zone":{"type":"string"},"healthy":{"type":"boolean"},"services":{"type":"array","items":{"title":"WorkloadService","type":"object","additionalProperties":false,"required":["hostname","namespace","ports"],"properties":{"hostname":{"type":"string"},"namespace":{"type":"string"},"ports":{"type":"array","items":{"title":"WorkloadPort","type":"object","additionalProperties":false,"required":["port","targetPort"],"properties":{"port":{"type":"integer","description":"Service port."},"targetPort":{"type":"integer","minimum":1,"maximum":65535}}}}}}}}};
 
-function validate273(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate274(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///workload.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -13945,7 +13941,7 @@ vErrors.push(err32);
 }
 errors++;
 }
-validate273.errors = vErrors;
+validate274.errors = vErrors;
 return errors === 0;
 }
 
@@ -14151,8 +14147,8 @@ let data7 = data.tcpRoutes;
 if(Array.isArray(data7)){
 const len3 = data7.length;
 for(let i3=0; i3<len3; i3++){
-if(!(validate203(data7[i3], {instancePath:instancePath+"/tcpRoutes/" + i3,parentData:data7,parentDataProperty:i3,rootData}))){
-vErrors = vErrors === null ? validate203.errors : vErrors.concat(validate203.errors);
+if(!(validate204(data7[i3], {instancePath:instancePath+"/tcpRoutes/" + i3,parentData:data7,parentDataProperty:i3,rootData}))){
+vErrors = vErrors === null ? validate204.errors : vErrors.concat(validate204.errors);
 errors = vErrors.length;
 }
 }
@@ -14173,8 +14169,8 @@ let data9 = data.backends;
 if(Array.isArray(data9)){
 const len4 = data9.length;
 for(let i4=0; i4<len4; i4++){
-if(!(validate207(data9[i4], {instancePath:instancePath+"/backends/" + i4,parentData:data9,parentDataProperty:i4,rootData}))){
-vErrors = vErrors === null ? validate207.errors : vErrors.concat(validate207.errors);
+if(!(validate208(data9[i4], {instancePath:instancePath+"/backends/" + i4,parentData:data9,parentDataProperty:i4,rootData}))){
+vErrors = vErrors === null ? validate208.errors : vErrors.concat(validate208.errors);
 errors = vErrors.length;
 }
 }
@@ -14195,8 +14191,8 @@ let data11 = data.policies;
 if(Array.isArray(data11)){
 const len5 = data11.length;
 for(let i5=0; i5<len5; i5++){
-if(!(validate234(data11[i5], {instancePath:instancePath+"/policies/" + i5,parentData:data11,parentDataProperty:i5,rootData}))){
-vErrors = vErrors === null ? validate234.errors : vErrors.concat(validate234.errors);
+if(!(validate235(data11[i5], {instancePath:instancePath+"/policies/" + i5,parentData:data11,parentDataProperty:i5,rootData}))){
+vErrors = vErrors === null ? validate235.errors : vErrors.concat(validate235.errors);
 errors = vErrors.length;
 }
 }
@@ -14217,8 +14213,8 @@ let data13 = data.services;
 if(Array.isArray(data13)){
 const len6 = data13.length;
 for(let i6=0; i6<len6; i6++){
-if(!(validate271(data13[i6], {instancePath:instancePath+"/services/" + i6,parentData:data13,parentDataProperty:i6,rootData}))){
-vErrors = vErrors === null ? validate271.errors : vErrors.concat(validate271.errors);
+if(!(validate272(data13[i6], {instancePath:instancePath+"/services/" + i6,parentData:data13,parentDataProperty:i6,rootData}))){
+vErrors = vErrors === null ? validate272.errors : vErrors.concat(validate272.errors);
 errors = vErrors.length;
 }
 }
@@ -14239,8 +14235,8 @@ let data15 = data.workloads;
 if(Array.isArray(data15)){
 const len7 = data15.length;
 for(let i7=0; i7<len7; i7++){
-if(!(validate273(data15[i7], {instancePath:instancePath+"/workloads/" + i7,parentData:data15,parentDataProperty:i7,rootData}))){
-vErrors = vErrors === null ? validate273.errors : vErrors.concat(validate273.errors);
+if(!(validate274(data15[i7], {instancePath:instancePath+"/workloads/" + i7,parentData:data15,parentDataProperty:i7,rootData}))){
+vErrors = vErrors === null ? validate274.errors : vErrors.concat(validate274.errors);
 errors = vErrors.length;
 }
 }

@@ -217,6 +217,7 @@ export interface BackendPayload {
   tcp?: BackendTCP
   http?: BackendHTTP
   tunnel?: BackendTunnel
+  mcpAuthentication?: JwtAuth
   mcpAuthorization?: Authorization
   health?: Health
   transformation?: Transformation
@@ -452,6 +453,70 @@ export interface BackendTunnel {
   proxy: BackendReference
 }
 /**
+ * Checks JSON Web Tokens. Without a usable key no token is valid, so Strict refuses every request. Location, when unset: header `authorization` with prefix `Bearer` and a blank.
+ */
+export interface JwtAuth {
+  mode: 'Strict' | 'Optional' | 'Permissive'
+  providers: JwtProvider[]
+  mcp?: McpOauth
+  location?: ExtractionLocation
+}
+/**
+ * `jwks` or `unavailable`; with neither the provider has no keys.
+ */
+export interface JwtProvider {
+  /**
+   * Equal to claim `iss`; unset: any.
+   */
+  issuer?: string
+  /**
+   * Claim `aud` holds one of them; unset: any.
+   */
+  audiences?: string[]
+  /**
+   * Claims that a token must have; unset: `exp`.
+   */
+  requiredClaims?: string[]
+  /**
+   * Public keys, a JSON Web Key Set as text; the operator fetches remote ones.
+   */
+  jwks?: string
+  /**
+   * Names the remote set the keys are from; the process that fetches it is told of keys it lacks.
+   */
+  source?: string
+  /**
+   * Why there are no keys, for the log.
+   */
+  unavailable?: string
+}
+/**
+ * Serves the OAuth metadata of an MCP server and leads clients there; goes with the first provider.
+ */
+export interface McpOauth {
+  /**
+   * Names are served in snake_case.
+   */
+  resourceMetadata?: {
+    [k: string]: unknown
+  }
+  provider?: 'Auth0' | 'Keycloak' | 'Okta' | 'Descope' | 'Authentik' | 'Entra'
+  clientId?: string
+  clientSecret?: SecretRef
+}
+/**
+ * Where a credential of the client is read. Exactly one field.
+ */
+export interface ExtractionLocation {
+  header?: HeaderLocation
+  queryParameter?: NamedLocation
+  cookie?: CookieLocation
+  /**
+   * CEL giving text; nothing is removed from the request.
+   */
+  expression?: string
+}
+/**
  * One rule. Rules of all levels are kept and evaluated together.
  */
 export interface Authorization {
@@ -582,70 +647,6 @@ export interface Cors {
   exposeHeaders?: string[]
   allowCredentials?: boolean
   maxAgeSeconds?: number
-}
-/**
- * Checks JSON Web Tokens. Without a usable key no token is valid, so Strict refuses every request. Location, when unset: header `authorization` with prefix `Bearer` and a blank.
- */
-export interface JwtAuth {
-  mode: 'Strict' | 'Optional' | 'Permissive'
-  providers: JwtProvider[]
-  mcp?: McpOauth
-  location?: ExtractionLocation
-}
-/**
- * `jwks` or `unavailable`; with neither the provider has no keys.
- */
-export interface JwtProvider {
-  /**
-   * Equal to claim `iss`.
-   */
-  issuer: string
-  /**
-   * Claim `aud` holds one of them; unset: any.
-   */
-  audiences?: string[]
-  /**
-   * Claims that a token must have; unset: `exp`.
-   */
-  requiredClaims?: string[]
-  /**
-   * Public keys, a JSON Web Key Set as text; the operator fetches remote ones.
-   */
-  jwks?: string
-  /**
-   * Names the remote set the keys are from; the process that fetches it is told of keys it lacks.
-   */
-  source?: string
-  /**
-   * Why there are no keys, for the log.
-   */
-  unavailable?: string
-}
-/**
- * Serves the OAuth metadata of an MCP server and leads clients there; goes with the first provider.
- */
-export interface McpOauth {
-  /**
-   * Names are served in snake_case.
-   */
-  resourceMetadata?: {
-    [k: string]: unknown
-  }
-  provider?: 'Auth0' | 'Keycloak' | 'Okta' | 'Descope' | 'Authentik' | 'Entra'
-  clientId?: string
-  clientSecret?: SecretRef
-}
-/**
- * Where a credential of the client is read. Exactly one field.
- */
-export interface ExtractionLocation {
-  header?: HeaderLocation
-  queryParameter?: NamedLocation
-  cookie?: CookieLocation
-  /**
-   * CEL giving text; nothing is removed from the request.
-   */
-  expression?: string
 }
 /**
  * Checks user names and passwords. `users` is the whole htpasswd text, one `name:hash` a line. Without users Strict refuses every request. Location, when unset: header `authorization` with prefix `Basic` and a blank.

@@ -1,7 +1,15 @@
 // Keys, users and verified tokens of one configuration. Policies with the same keys share them, and what the next
 // configuration still has is carried over: a changed route must not make every client pay for its signature again.
 import { hash } from 'node:crypto'
-import type { ApiKey, BasicAuth, JwtAuth, RenderedConfig, SecretRef, TrafficPayload } from '#api/ir/types.gen.ts'
+import type {
+  ApiKey,
+  BackendPayload,
+  BasicAuth,
+  JwtAuth,
+  RenderedConfig,
+  SecretRef,
+  TrafficPayload,
+} from '#api/ir/types.gen.ts'
 import { ApiKeyTable } from './api-key-table.ts'
 import { JwtVerifier, type UnknownKeyListener } from './jwt-verifier.ts'
 import { UserTable } from './user-table.ts'
@@ -40,7 +48,11 @@ export class AuthStores {
 
   static of(config: RenderedConfig, options: AuthStoresOptions): AuthStores {
     const stores = new AuthStores(options)
-    for (const { key, policy } of config.policies) stores.#prepare(key, policy.traffic)
+    for (const { key, policy } of config.policies) {
+      stores.#prepare(key, policy.traffic)
+      stores.#prepareBackend(key, policy.backend)
+    }
+    for (const { key, inlinePolicies } of config.backends) stores.#prepareBackend(`backend ${key}`, inlinePolicies)
     for (const { key, inlinePolicies } of config.routes) stores.#prepare(`route ${key}`, inlinePolicies)
     stores.#former = undefined
     return stores
@@ -68,6 +80,13 @@ export class AuthStores {
     if (jwtAuth !== undefined) this.#warn(`${source}: jwtAuth`, this.jwt(jwtAuth).warnings)
     if (basicAuth !== undefined) this.#warn(`${source}: basicAuth`, this.basic(basicAuth).warnings)
     if (apiKey !== undefined) this.#warn(`${source}: apiKey`, this.apiKey(apiKey).warnings)
+  }
+
+  #prepareBackend(source: string, payload: BackendPayload | undefined): void {
+    const { mcpAuthentication } = payload ?? {}
+    if (mcpAuthentication !== undefined) {
+      this.#warn(`${source}: mcpAuthentication`, this.jwt(mcpAuthentication).warnings)
+    }
   }
 
   #warn(place: string, warnings: readonly string[]): void {

@@ -72,6 +72,17 @@ describe('a valid token', () => {
     expect(verifier.verify(token)).toBe(claims)
   })
 
+  it('may come from any issuer where the provider names none, but its key must be known', async () => {
+    const verifier = new JwtVerifier([{ jwks: issuer.jwks, source: 'keys' }])
+    expect(await verifier.verify(await issuer.token({ iss: 'https://elsewhere.example' }))).toMatchObject({
+      iss: 'https://elsewhere.example',
+    })
+    const told: string[] = []
+    const telling = new JwtVerifier([{ jwks: issuer.jwks, source: 'keys' }], { unknownKey: (key) => told.push(key) })
+    expect(await telling.verify(await other.token())).toBe('unknown key')
+    expect(told).toEqual(['keys'])
+  })
+
   it('is not known in another policy', async () => {
     const token = await issuer.token({ aud: 'a' })
     expect(await verifierOf(['a']).verify(token)).toMatchObject({ sub: 'someone' })

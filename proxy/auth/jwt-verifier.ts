@@ -35,6 +35,8 @@ const TOKEN_LENGTH_MAX = 64 * 1024
 const CACHE = { entriesMax: 16_384, weightMax: 16 * 1024 * 1024 }
 /** Signatures under way at once: they queue for the threads of the runtime. */
 const PENDING_MAX = 1024
+/** Of providers that do not name theirs; no URL. */
+const ANY_ISSUER = '*'
 /** Tokens with keys that nobody knows are free for everybody to make. */
 const UNKNOWN_KEY_MS_MIN = 10_000
 
@@ -75,9 +77,9 @@ export class JwtVerifier {
     const warnings: string[] = []
     for (const provider of providers) {
       const { keys, warnings: own } = keysOf(provider)
-      for (const warning of own) warnings.push(`issuer ${provider.issuer}: ${warning}`)
+      const { issuer = ANY_ISSUER, source } = provider
+      for (const warning of own) warnings.push(`issuer ${issuer}: ${warning}`)
       for (const key of keys) this.#add({ ...key, provider })
-      const { issuer, source } = provider
       const sources = this.#sources.get(issuer) ?? []
       if (source !== undefined) this.#sources.set(issuer, [...sources, { source, toldAtMs: -Infinity }])
     }
@@ -131,7 +133,7 @@ export class JwtVerifier {
       const allowed = keys.filter(({ algorithms }) => alg !== undefined && algorithms.includes(alg))
       if (allowed.length === 0) return 'algorithm not allowed'
       const { iss } = decodeJwt(token)
-      const own = allowed.filter(({ provider }) => provider.issuer === iss)
+      const own = allowed.filter(({ provider }) => provider.issuer === undefined || provider.issuer === iss)
       return own.length === 0 ? 'issuer not accepted' : own
     } catch {
       return 'malformed token'
@@ -140,10 +142,10 @@ export class JwtVerifier {
 
   /** Perhaps its issuer has changed keys since they were fetched. @throws when it is no token. */
   #tellOfUnknownKey(token: string): void {
-    const sources = this.#sources.size === 0 ? undefined : this.#sources.get(String(decodeJwt(token).iss))
-    if (sources === undefined) return
+    if (this.#sources.size === 0) return
+    const own = this.#sources.get(String(decodeJwt(token).iss)) ?? []
     const nowMs = this.#now()
-    for (const one of sources) {
+    for (const one of [...own, ...(this.#sources.get(ANY_ISSUER) ?? [])]) {
       if (nowMs - one.toldAtMs < UNKNOWN_KEY_MS_MIN) continue
       one.toldAtMs = nowMs
       this.#unknownKey(one.source)
@@ -183,7 +185,7 @@ async function verifyWith(token: string, candidate: Candidate, nowMs: number): P
   try {
     const { payload } = await jwtVerify(token, key, {
       algorithms: [...algorithms],
-      issuer: provider.issuer,
+      ...(provider.issuer === undefined ? {} : { issuer: provider.issuer }),
       ...(provider.audiences === undefined ? {} : { audience: provider.audiences }),
       clockTolerance: LEEWAY_SECONDS,
       currentDate: new Date(nowMs),

@@ -61,6 +61,17 @@ describe('EndpointState', () => {
     expect(state.health).toBeCloseTo(0.7)
   })
 
+  it('says what the next one who asks will find, once the time is over', () => {
+    const state = localState()
+    state.begin()
+    state.failed()
+    state.evict(0, MINUTE_MS, 0.9)
+    const figures = state.figures(sharedNowMs())
+    expect(figures).toMatchObject({ timesEjected: 1, evictedForMs: undefined })
+    expect(figures.health).toBeCloseTo(0.9)
+    expect([state.tryRestore(), state.health]).toEqual([true, figures.health])
+  })
+
   it('counts a longer second eviction', () => {
     const state = localState()
     state.evict(0, MINUTE_MS, undefined)

@@ -204,15 +204,18 @@ export class EndpointState {
 
   figures(nowMs: number): EndpointFigures {
     const until = Atomics.load(this.#words, EVICTED_AT)
-    const { health, latencySeconds, pendingRequests, totalRequests, consecutiveFailures, timesEjected } = this
+    const isOver = until !== 0 && this.#isOver(until, nowMs)
+    const restored = Atomics.load(this.#words, RESTORE_AT)
+    const { latencySeconds, pendingRequests, totalRequests, consecutiveFailures, timesEjected } = this
     return {
-      health,
+      // Over, but nobody has asked for it yet: what the next one who does will find.
+      health: isOver && restored >= 0 ? restored / HEALTH_ONE : this.health,
       latencySeconds,
       pendingRequests,
       totalRequests,
       consecutiveFailures,
       timesEjected,
-      evictedForMs: until === 0 ? undefined : Math.max(0, ((until - ticksOf(nowMs)) | 0) * TICK_MS),
+      evictedForMs: until === 0 || isOver ? undefined : ((until - ticksOf(nowMs)) | 0) * TICK_MS,
     }
   }
 

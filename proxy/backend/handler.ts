@@ -1,7 +1,8 @@
 // What a backend is once it is compiled, and what the kinds of backends (HTTP, LLM, MCP) may use.
-import type { BackendPayload, BackendReference, SecretRef } from '#api/ir/types.gen.ts'
+import type { BackendPayload, BackendReference, JwtAuth, SecretRef } from '#api/ir/types.gen.ts'
 import type { CelExpression } from '#api/cel/expression.ts'
 import type { Exchange } from '../exchange.ts'
+import type { Filter } from '../policy/filter.ts'
 import type { CompiledChain } from '../policy/order.ts'
 import type { EndpointState } from './endpoint-store.ts'
 import type { CompiledHealth } from './health.ts'
@@ -68,6 +69,8 @@ export interface BackendEnvironment {
   filters(policies: EffectiveBackendPolicies): CompiledChain
   /** undefined: the secret is missing, the credential must count as absent and the call fail. */
   secret(ref: SecretRef): string | undefined
+  /** Checks tokens of clients. */
+  authentication(auth: JwtAuth): Filter
   /** Permissive: a text that does not compile gives an expression that always errors. */
   expression(source: string): CelExpression
   readonly bufferBytesMax: number

@@ -27,6 +27,7 @@ import { compileModels } from '../llm/models.ts'
 import { compileMcpBackend } from '../mcp/backend.ts'
 import type { BackendPlan, BackendType, NamedFilter, ResponsePlan, RoutePlan } from '../plan.ts'
 import type { ChainEnvironment } from '../policy/environment.ts'
+import { compileJwtAuthentication } from '../policy/jwt-authentication.ts'
 import type { CallSubtype } from '../trace/outbound.ts'
 import type { ListenerPlace } from '../policy/index.ts'
 import { effectiveBackend, effectiveService, overlaySection } from '../policy/merge-backend.ts'
@@ -281,6 +282,7 @@ function backendEnvironment(
         : overlaySection(context.policies, policies, { backend: name, section, inlinePolicies: inline }),
     policiesOf: (ref) => policiesOf(ref, context),
     filters: (own) => filtersOf(own, context),
+    authentication: (auth) => compileJwtAuthentication(auth, chainEnvironment(context)).request,
     secret,
     expression,
     bufferBytesMax: limits.bufferBytesMax,

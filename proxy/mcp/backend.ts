@@ -1,8 +1,11 @@
 // MCP backends: compiles targets, names, sessions and rules; the protocol is in transport.ts.
 import type { MCPBackend, MCPTarget } from '#api/ir/types.gen.ts'
 import type { BackendEnvironment, BackendHandler, EffectiveBackendPolicies } from '../backend/handler.ts'
+import type { Exchange } from '../exchange.ts'
+import type { HttpResponse } from '../http/message.ts'
 import { compileRules } from '../policy/authorization.ts'
 import { compileDeny } from '../policy/deny.ts'
+import type { Filter } from '../policy/filter.ts'
 import type { McpEndpoint } from './context.ts'
 import { httpTarget } from './http-target.ts'
 import { namingOf } from './names.ts'
@@ -23,7 +26,8 @@ export function compileMcpBackend(
       done(exchange)
     }
   }
-  const rules = policies.mcpAuthorization
+  const { mcpAuthentication, mcpAuthorization: rules } = policies
+  const authentication = mcpAuthentication && environment.authentication(mcpAuthentication)
   const isAllowed = compileRules(rules, environment)
   const endpoint: McpEndpoint = {
     settings: backend,
@@ -34,7 +38,7 @@ export function compileMcpBackend(
     bodyBytesMax: environment.bufferBytesMax,
   }
   return (exchange, done) => {
-    answerMcp(exchange, endpoint).then(
+    authenticated(exchange, endpoint, authentication).then(
       (response) => {
         exchange.response = response
         done(exchange)
@@ -45,6 +49,15 @@ export function compileMcpBackend(
       },
     )
   }
+}
+
+/** The answer to a client that is not let in, or whatever the servers say. */
+async function authenticated(
+  exchange: Exchange,
+  endpoint: McpEndpoint,
+  authentication: Filter | undefined,
+): Promise<HttpResponse> {
+  return (await authentication?.(exchange)) ?? answerMcp(exchange, endpoint)
 }
 
 function compileTarget(target: MCPTarget, environment: BackendEnvironment): McpTarget {

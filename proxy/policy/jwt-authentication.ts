@@ -7,12 +7,12 @@ import type { Exchange } from '../exchange.ts'
 import { compileMcpOauth } from './mcp-oauth/mcp-oauth.ts'
 import { setAttribute } from './attributes.ts'
 import type { ChainEnvironment } from './environment.ts'
-import type { CompiledPolicy, Verdict } from './filter.ts'
+import type { CompiledPolicy, Filter, Verdict } from './filter.ts'
 
 export function compileJwtAuthentication(
   auth: JwtAuth,
   environment: Pick<ChainEnvironment, 'auth' | 'expression' | 'origin' | 'secret'>,
-): CompiledPolicy {
+): CompiledPolicy & { readonly request: Filter } {
   const { mode, mcp } = auth
   const oauth = mcp === undefined ? undefined : compileMcpOauth(mcp, auth, environment)
   const verifier = environment.auth.jwt(auth)

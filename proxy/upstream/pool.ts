@@ -68,7 +68,8 @@ export class TargetPool implements ConnectionPool {
   }
 
   dispatch(call: UpstreamCall): void {
-    for (;;) {
+    // A tunnel carries bytes of the client from the first one on: a connection that has carried HTTP is none.
+    while (!call.isTunnel) {
       const connection = this.#idle.pop()
       if (connection === undefined) break
       if (connection.isUsable) {

@@ -1,6 +1,6 @@
 // traffic.apiKeyAuthentication: keys of Secrets, hashes of ConfigMaps, and that raw keys of ConfigMaps do not count.
 import { expect } from 'vitest'
-import { replacing, type ConformanceCase } from './suite/case.ts'
+import { all, changing, replacing, type ConformanceCase } from './suite/case.ts'
 
 const SAMPLE = 'api-key-authentication.yaml'
 const HASH = '{"keyHash": "sha256:b2cfb5518f033861ee2dd12be0f7c0b95c23d0b8d1f4c32c8a788f77bc8a52be"}'
@@ -74,6 +74,65 @@ export const cases: readonly ConformanceCase[] = [
       expect((await gateway.ask('/strict', bearer('first-key'))).status).toBe(401)
       const [accepted] = gateway.conditions('GwPolicy', 'api-key-authentication-strict')
       expect(accepted).toMatchObject({ reason: 'PartiallyValid', message: 'secret default/api-keys not found' })
+    },
+  },
+  {
+    shortName: 'ApiKeyLocations',
+    description: 'keys are read from a header with a prefix, the query, a cookie, or by an expression, and taken away',
+    sample: SAMPLE,
+    change: all(
+      changing('GwPolicy/api-key-authentication-strict', {
+        traffic: {
+          apiKeyAuthentication: { mode: 'Strict', location: { header: { name: 'X-Key', prefix: 'Key ' } } },
+        },
+      }),
+      changing('GwPolicy/api-key-authentication-header', {
+        traffic: { apiKeyAuthentication: { location: { header: null, queryParameter: { name: 'key' } } } },
+      }),
+      changing('GwPolicy/api-key-authentication-optional', {
+        traffic: { apiKeyAuthentication: { location: { cookie: { name: 'key' } } } },
+      }),
+    ),
+    async run(gateway) {
+      const { headers } = await gateway.echo('/strict', { headers: { 'x-key': 'Key second-key' } })
+      expect(headers['x-team']).toBe('web')
+      expect(headers).not.toHaveProperty('x-key')
+      for (const question of [bearer('second-key'), { headers: { 'x-key': 'second-key' } }]) {
+        expect((await gateway.ask('/strict', question)).status).toBe(401)
+      }
+      expect((await gateway.echo('/header?key=robot-key&a=1')).path).toBe('/header?a=1')
+      expect((await gateway.ask('/header?key=first-key')).status).toBe(401)
+      const jar = (key: string) => ({ headers: { cookie: `key=${key}; theme=dark` } })
+      expect((await gateway.echo('/optional', jar('first-key'))).headers['cookie']).toBe('theme=dark')
+      expect((await gateway.ask('/optional', jar('unknown'))).status).toBe(401)
+    },
+  },
+  {
+    shortName: 'ApiKeyExpression',
+    description: 'Permissive never refuses; a key found by an expression counts, and Secrets are chosen by label',
+    sample: SAMPLE,
+    change: all(
+      replacing(
+        '  name: api-keys\n  namespace: default\n',
+        '  name: api-keys\n  namespace: default\n  labels: {keys: web}\n',
+      ),
+      changing('GwPolicy/api-key-authentication-strict', {
+        traffic: {
+          apiKeyAuthentication: {
+            mode: 'Permissive',
+            secretRef: null,
+            secretSelector: { matchLabels: { keys: 'web' } },
+            location: { expression: 'request.headers["x-signed"].split(":")[1]' },
+          },
+        },
+      }),
+    ),
+    async run(gateway) {
+      const teamOf = async (signed: string): Promise<string | undefined> =>
+        (await gateway.echo('/strict', { headers: { 'x-signed': signed } })).headers['x-team']
+      expect(await teamOf('v1:second-key')).toBe('web')
+      expect(await teamOf('v1:unknown')).toBeUndefined()
+      await gateway.echo('/strict')
     },
   },
 ]

@@ -1,6 +1,6 @@
 // backend.auth: where credentials are written, and that a missing one never becomes an empty one.
 import { expect, vi } from 'vitest'
-import { replacing, type ConformanceCase } from './suite/case.ts'
+import { all, changing, replacing, type ConformanceCase } from './suite/case.ts'
 
 const SAMPLE = 'backend-auth.yaml'
 const LOG_DEADLINE_MS = 10_000
@@ -69,6 +69,45 @@ export const cases: readonly ConformanceCase[] = [
       expect((await gateway.ask('/bearer')).status).toBe(200)
       const [accepted] = gateway.conditions('GwPolicy', 'backend-auth-header')
       expect(accepted?.message).toContain('backend.auth.cloudC is not run by this version')
+    },
+  },
+  {
+    shortName: 'BackendAuthLocations',
+    description: 'credentials are written with the prefix of the policy, into cookies, and several at once',
+    sample: SAMPLE,
+    change: all(
+      changing('GwPolicy/backend-auth-bearer', {
+        backend: {
+          auth: { secretRef: null, key: 'inline-key', location: { header: { name: 'X-Key', prefix: 'Key ' } } },
+        },
+      }),
+      changing('GwPolicy/backend-auth-header', {
+        backend: { auth: { location: { header: null, cookie: { name: 'key' } } } },
+      }),
+      changing('GwPolicy/backend-auth-both', {
+        backend: {
+          auth: {
+            credentials: [
+              {
+                secretRef: { name: 'backend-keys', key: 'second' },
+                location: { header: { name: 'x-second', prefix: 'Second ' } },
+              },
+              { secretRef: { name: 'backend-keys', key: 'second' }, location: { queryParameter: { name: 'second' } } },
+            ],
+          },
+        },
+      }),
+    ),
+    async run(gateway) {
+      const { headers } = await gateway.echo('/bearer', { headers: { 'x-key': 'client' } })
+      expect(headers['x-key']).toBe('Key inline-key')
+      expect(headers).not.toHaveProperty('authorization')
+      const jar = await gateway.echo('/header', { headers: { cookie: 'key=client; theme=dark' } })
+      expect(jar.headers['cookie']).toBe('theme=dark; key=second-key')
+      const both = await gateway.echo('/both?a=1')
+      expect(both.path).toBe('/both?a=1&second=second-key')
+      expect(both.headers).toMatchObject({ authorization: 'Bearer main-key', 'x-second': 'Second second-key' })
+      expect(JSON.stringify(await gateway.dump())).not.toContain('inline-key')
     },
   },
 ]

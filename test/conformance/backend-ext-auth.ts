@@ -1,6 +1,6 @@
 // backend.extAuth: only what goes to the backend of the policy is asked about.
 import { expect } from 'vitest'
-import { replacing, type ConformanceCase } from './suite/case.ts'
+import { all, changing, replacing, type ConformanceCase } from './suite/case.ts'
 
 const SAMPLE = 'backend-ext-auth.yaml'
 const ALICE = { headers: { authorization: 'Bearer alice-token' } }
@@ -24,6 +24,90 @@ export const cases: readonly ConformanceCase[] = [
     async run(gateway) {
       expect((await gateway.ask('/guarded', ALICE)).status).toBe(403)
       await gateway.echo('/open')
+    },
+  },
+  {
+    shortName: 'BackendExtAuthHttp',
+    description: 'the service is told what the policy says, redirects to the login page, and is asked once',
+    sample: SAMPLE,
+    change: changing('GwPolicy/backend-ext-auth', {
+      backend: {
+        extAuth: {
+          backendRef: { port: 18_090 },
+          failureMode: 'FailClosed',
+          forwardBody: { maxSize: 16 },
+          cache: { key: ['request.path', 'request.headers["authorization"]'], ttl: '1h', maxEntries: 4 },
+          http: {
+            path: '"/check" + request.path',
+            redirect: '"https://login.example.com/"',
+            allowedRequestHeaders: ['authorization', 'cookie'],
+            addRequestHeaders: { 'x-told': 'request.method' },
+            allowedResponseHeaders: ['x-answer', 'x-asked', 'x-told-header', 'x-told-cookie', 'x-told-body'],
+            responseMetadata: { user: 'response.headers["x-user"]' },
+          },
+        },
+        transformation: { request: { set: [{ name: 'x-found', value: 'extauthz.user' }] } },
+      },
+    }),
+    async run(gateway) {
+      const question = { method: 'POST', headers: { ...ALICE.headers, cookie: 'theme=dark' }, body: 'hello' }
+      const { headers } = await gateway.echo('/guarded', question)
+      expect(headers).toMatchObject({
+        'x-asked': '/check/guarded',
+        'x-told-header': 'POST',
+        'x-told-cookie': 'theme=dark',
+        'x-told-body': 'hello',
+        'x-found': 'alice',
+      })
+      expect((await gateway.echo('/guarded', question)).headers['x-answer']).toBe(headers['x-answer'])
+      const login = await gateway.ask('/guarded')
+      expect(login).toMatchObject({ status: 302, headers: { location: 'https://login.example.com/' } })
+      const tooLarge = await gateway.ask('/guarded/other', { ...question, body: 'x'.repeat(17) })
+      expect(tooLarge).toMatchObject({ status: 413, text: 'external authorization failed' })
+    },
+  },
+  {
+    shortName: 'BackendExtAuthHttpBody',
+    description: 'the body that the policy computes is sent to the service, not the one of the request',
+    sample: SAMPLE,
+    change: changing('GwPolicy/backend-ext-auth', {
+      backend: { extAuth: { http: { body: 'request.method', allowedResponseHeaders: ['x-told-body'] } } },
+    }),
+    async run(gateway) {
+      const echo = await gateway.echo('/guarded', { method: 'POST', ...ALICE, body: 'hello' })
+      expect(echo).toMatchObject({ body: 'hello', headers: { 'x-told-body': 'POST' } })
+    },
+  },
+  {
+    shortName: 'BackendExtAuthGrpc',
+    description: 'a service over gRPC decides as well',
+    sample: SAMPLE,
+    change: all(
+      replacing('port: 18090', 'port: 18091'),
+      changing('GwPolicy/backend-ext-auth', {
+        backend: {
+          extAuth: {
+            http: null,
+            grpc: { contextExtensions: { place: 'shop' }, requestMetadata: { shop: '{"path": request.path}' } },
+          },
+        },
+      }),
+    ),
+    async run(gateway) {
+      const { headers } = await gateway.echo('/guarded', ALICE)
+      expect(headers['x-told']).toMatch(/^\{"shop":\{"path":"\/guarded"\}\}/)
+      expect(await gateway.ask('/guarded')).toMatchObject({ status: 403, text: 'not for you' })
+    },
+  },
+  {
+    shortName: 'BackendExtAuthFailOpen',
+    description: 'a service that cannot be asked lets pass with FailOpen',
+    sample: SAMPLE,
+    change: changing('GwPolicy/backend-ext-auth', {
+      backend: { extAuth: { failureMode: 'FailOpen', backendRef: { name: 'nowhere' } } },
+    }),
+    async run(gateway) {
+      expect((await gateway.echo('/guarded')).server).toBe('echo')
     },
   },
 ]

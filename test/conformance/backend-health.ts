@@ -1,7 +1,9 @@
 // backend.health: eviction of a provider and failover to the next group.
 import { expect } from 'vitest'
-import { replacing, type ConformanceCase } from './suite/case.ts'
+import { changing, replacing, type ConformanceCase } from './suite/case.ts'
 import { chat } from './suite/chat.ts'
+
+const DEADLINE_MS = 10_000
 
 export const cases: readonly ConformanceCase[] = [
   {
@@ -40,6 +42,43 @@ export const cases: readonly ConformanceCase[] = [
       const answers: number[] = []
       for (let i = 0; i < 6; i++) answers.push((await chat(gateway, 'hi')).status)
       expect(answers).toEqual([503, 503, 503, 200, 200, 200])
+    },
+  },
+  {
+    shortName: 'HealthCondition',
+    description: 'what counts as unhealthy is what the condition says',
+    sample: 'backend-health.yaml',
+    change: changing('GwPolicy/backend-health', {
+      backend: { health: { unhealthyCondition: 'response.code == 418' } },
+    }),
+    async run(gateway) {
+      for (let i = 0; i < 3; i++) expect((await chat(gateway, 'hi')).status).toBe(503)
+    },
+  },
+  {
+    shortName: 'HealthBelowThreshold',
+    description: 'an endpoint stays until its health is below the threshold',
+    sample: 'backend-health.yaml',
+    change: changing('GwPolicy/backend-health', { backend: { health: { eviction: { healthThreshold: 60 } } } }),
+    async run(gateway) {
+      // 0.7 after the first bad answer, 0.49 after the second.
+      const answers: number[] = []
+      for (let i = 0; i < 4; i++) answers.push((await chat(gateway, 'hi')).status)
+      expect(answers).toEqual([503, 503, 200, 200])
+    },
+  },
+  {
+    shortName: 'HealthRestored',
+    description: 'an endpoint that comes back has the health that the policy gives it',
+    sample: 'backend-health.yaml',
+    change: changing('GwPolicy/backend-health', {
+      backend: { health: { eviction: { duration: '1s', restoreHealth: 90 } } },
+    }),
+    async run(gateway) {
+      expect((await chat(gateway, 'hi')).status).toBe(503)
+      const dump = async (): Promise<string> => JSON.stringify(await gateway.dump())
+      expect(await dump()).toContain('"health":0.7')
+      await expect.poll(dump, { timeout: DEADLINE_MS }).toContain('"health":0.9')
     },
   },
 ]

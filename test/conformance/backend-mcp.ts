@@ -1,10 +1,59 @@
-// backend.mcp.authorization: lists are filtered, calls of what is not allowed are answered as if it did not exist.
+// backend.mcp: lists are filtered, calls of what is not allowed are answered as if it did not exist; and clients that
+// need a token.
 import { expect } from 'vitest'
-import { replacing, type ConformanceCase } from './suite/case.ts'
+import { stringify } from 'yaml'
+import { testIssuer } from '#proxy/auth/jwt.testing.ts'
+import { all, changing, replacing, type ConformanceCase } from './suite/case.ts'
 import { callTool, toolNames, withMcp } from './suite/mcp-client.ts'
 
 const SAMPLE = 'backend-mcp.yaml'
 const ADMIN = { path: '/mcp', headers: { 'x-role': 'admin' } }
+
+const issuer = await testIssuer('https://idp.example.com')
+const stranger = testIssuer('https://idp.example.com')
+const authentication = {
+  mode: 'Strict',
+  issuer: 'https://idp.example.com',
+  audiences: ['tools'],
+  jwks: { jwksPath: '/keys', backendRef: { group: 'gw.dev', kind: 'GwBackend', name: 'idp' } },
+  resourceMetadata: { scopesSupported: ['read'] },
+  provider: 'Keycloak',
+  clientId: 'robot',
+  clientSecretRef: { name: 'robot', key: 'word' },
+}
+const IDP = { kind: 'GwBackend', metadata: { name: 'idp', namespace: 'default' } }
+
+/** What the control plane stores once it has fetched the keys, and the secret of the client. */
+function withKeys(manifests: string): string {
+  const url = 'http://127.0.0.1:18081/keys'
+  const stored = { requestKey: JSON.stringify([url, '']), url, fetchedAt: '2026-01-01T00:00:00Z', jwks: issuer.jwks }
+  const objects = [
+    { apiVersion: 'gw.dev/v1alpha1', ...IDP, spec: { static: { host: '127.0.0.1', port: 18_081 } } },
+    {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'keys', namespace: 'gw-system', labels: { 'app.kubernetes.io/component': 'jwks-store' } },
+      data: { 'jwks-store': JSON.stringify(stored) },
+    },
+    {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'robot', namespace: 'default' },
+      stringData: { word: 'client-s3cret' },
+    },
+  ]
+  return [manifests, ...objects.map((object) => stringify(object))].join('---\n')
+}
+
+const withMetadata = changing('HTTPRoute/backend-mcp', {
+  rules: [
+    {
+      name: 'mcp',
+      matches: [{ path: { value: '/mcp' } }, { path: { value: '/.well-known/oauth-protected-resource/mcp' } }],
+      backendRefs: [{ group: 'gw.dev', kind: 'GwBackend', name: 'tools' }],
+    },
+  ],
+})
 
 export const cases: readonly ConformanceCase[] = [
   {
@@ -52,6 +101,79 @@ export const cases: readonly ConformanceCase[] = [
       expect(answer).toMatchObject({ status: 403, text: 'denied by policy' })
       const [accepted] = gateway.conditions('GwPolicy', 'backend-mcp-admin')
       expect(accepted?.message).toContain('spec.backend.mcp.authorization.policy.matchExpressions[0]')
+    },
+  },
+  {
+    shortName: 'MCPAuthentication',
+    description: 'a valid token passes, all else gets 401 and is led to the metadata, which needs no token',
+    sample: SAMPLE,
+    change: all(
+      changing('GwPolicy/backend-mcp-echo', { backend: { mcp: { authentication } } }),
+      withKeys,
+      withMetadata,
+    ),
+    async run(gateway) {
+      const bearer = (token: string) => ({ path: '/mcp', headers: { authorization: `Bearer ${token}` } })
+      const token = await issuer.token({ aud: 'tools' })
+      await withMcp(gateway, bearer(token), async (client) => expect(await toolNames(client)).toEqual(['echo']))
+      for (const wrong of [await issuer.token({ aud: 'other' }), await (await stranger).token({ aud: 'tools' })]) {
+        const { status } = await gateway.ask('/mcp', { method: 'POST', ...bearer(wrong), body: '{}' })
+        expect(status).toBe(401)
+      }
+      const refused = await gateway.ask('/mcp', { method: 'POST', body: '{}' })
+      const at = `${gateway.url}/.well-known/oauth-protected-resource/mcp`
+      expect([refused.status, refused.headers['www-authenticate']]).toEqual([401, `Bearer resource_metadata="${at}"`])
+      const metadata = await gateway.ask('/.well-known/oauth-protected-resource/mcp')
+      expect(JSON.parse(metadata.text)).toMatchObject({ resource: `${gateway.url}/mcp`, scopes_supported: ['read'] })
+      const registration = { method: 'POST', body: JSON.stringify({ redirect_uris: ['https://app.example/done'] }) }
+      const registered = await gateway.ask('/mcp/client-registration', registration)
+      expect(registered.status).toBe(201)
+      expect(JSON.parse(registered.text)).toMatchObject({ client_id: 'robot' })
+      expect(JSON.stringify(await gateway.dump())).not.toContain('client-s3cret')
+    },
+  },
+  {
+    shortName: 'MCPAuthenticationModes',
+    description: 'Optional lets clients without a token pass, Permissive everybody; without an issuer any will do',
+    sample: SAMPLE,
+    change: all(
+      changing('GwPolicy/backend-mcp-echo', {
+        backend: { mcp: { authentication: { jwks: authentication.jwks, mode: 'Permissive' } } },
+      }),
+      withKeys,
+    ),
+    async run(gateway) {
+      await withMcp(gateway, { path: '/mcp', headers: { authorization: 'Bearer none' } }, async (client) =>
+        expect(await toolNames(client)).toEqual(['echo']),
+      )
+    },
+  },
+  {
+    shortName: 'MCPAuthenticationOptional',
+    description: 'but a wrong token is refused',
+    sample: SAMPLE,
+    change: all(
+      changing('GwPolicy/backend-mcp-echo', {
+        backend: { mcp: { authentication: { jwks: authentication.jwks, mode: 'Optional' } } },
+      }),
+      withKeys,
+    ),
+    async run(gateway) {
+      await withMcp(gateway, { path: '/mcp' }, async (client) => expect(await toolNames(client)).toEqual(['echo']))
+      const headers = { authorization: `Bearer ${await (await stranger).token({ aud: 'tools' })}` }
+      expect((await gateway.ask('/mcp', { method: 'POST', headers, body: '{}' })).status).toBe(401)
+    },
+  },
+  {
+    shortName: 'MCPAuthenticationNoKeys',
+    description: 'keys that cannot be fetched are no keys: the endpoint refuses, and the status names what is missing',
+    sample: SAMPLE,
+    change: changing('GwPolicy/backend-mcp-echo', { backend: { mcp: { authentication } } }),
+    async run(gateway) {
+      const headers = { authorization: `Bearer ${await issuer.token({ aud: 'tools' })}` }
+      expect((await gateway.ask('/mcp', { method: 'POST', headers, body: '{}' })).status).toBe(401)
+      const messages = gateway.source.problems.map(({ message }) => message)
+      expect(messages).toEqual(['secret default/robot not found', 'backend(default/idp) not found'])
     },
   },
 ]

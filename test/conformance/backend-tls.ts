@@ -1,8 +1,18 @@
 // backend.tls: the certificate of the backend is checked as written, or nothing is sent.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect } from 'vitest'
-import { replacing, type ConformanceCase } from './suite/case.ts'
+import { all, changing, replacing, type ConformanceCase } from './suite/case.ts'
 
 const SAMPLE = 'backend-tls.yaml'
+const CLIENT = { backend: { tls: { mtlsCertificateRef: [{ name: 'client' }] } } }
+
+function withClient(manifests: string): string {
+  const pem = (file: string): string => readFileSync(join(import.meta.dirname, 'suite', 'testdata', file), 'utf8')
+  const data = JSON.stringify({ 'tls.crt': pem('client.crt'), 'tls.key': pem('client.key') })
+  const metadata = 'metadata: {name: client, namespace: default}'
+  return `${manifests}---\napiVersion: v1\nkind: Secret\n${metadata}\ntype: kubernetes.io/tls\nstringData: ${data}\n`
+}
 
 export const cases: readonly ConformanceCase[] = [
   {
@@ -59,6 +69,70 @@ export const cases: readonly ConformanceCase[] = [
     change: replacing('sni: echo.example.com', 'verifySubjectAltNames:\n        - other.example.com'),
     async run(gateway) {
       expect(await gateway.ask('/')).toMatchObject({ status: 503, text: 'upstream call failed' })
+    },
+  },
+  {
+    shortName: 'BackendTLSSkipVerify',
+    description: 'with insecureSkipVerify any certificate will do, or one of the authority for any name',
+    sample: SAMPLE,
+    change: changing('GwPolicy/backend-tls', {
+      backend: { tls: { caCertificateRefs: null, sni: 'other.example.com', insecureSkipVerify: 'All' } },
+    }),
+    async run(gateway) {
+      expect((await gateway.echo('/')).server).toBe('tls')
+    },
+  },
+  {
+    shortName: 'BackendTLSSkipHostname',
+    description: 'or one of the authority for any name',
+    sample: SAMPLE,
+    change: changing('GwPolicy/backend-tls', {
+      backend: { tls: { sni: 'other.example.com', insecureSkipVerify: 'Hostname' } },
+    }),
+    async run(gateway) {
+      expect((await gateway.echo('/')).server).toBe('tls')
+    },
+  },
+  {
+    shortName: 'BackendTLSSkipHostnameUnknownAuthority',
+    description: 'but of no other authority',
+    sample: SAMPLE,
+    change: changing('GwPolicy/backend-tls', {
+      backend: { tls: { caCertificateRefs: null, sni: null, insecureSkipVerify: 'Hostname' } },
+    }),
+    async run(gateway) {
+      expect(await gateway.ask('/')).toMatchObject({ status: 503, text: 'upstream call failed' })
+    },
+  },
+  {
+    shortName: 'BackendTLSClientCertificate',
+    description: 'a backend that asks for a certificate gets the one of the Secret; without it there is no call',
+    sample: SAMPLE,
+    change: all(replacing('port: 18085', 'port: 18099'), withClient, changing('GwPolicy/backend-tls', CLIENT)),
+    async run(gateway) {
+      expect((await gateway.echo('/')).server).toBe('mtls')
+    },
+  },
+  {
+    shortName: 'BackendTLSMissingClientCertificate',
+    description: 'a reference to a certificate that is not there refuses the traffic, and the status names it',
+    sample: SAMPLE,
+    change: all(replacing('port: 18085', 'port: 18099'), changing('GwPolicy/backend-tls', CLIENT)),
+    async run(gateway) {
+      expect(await gateway.ask('/')).toMatchObject({ status: 403, text: 'denied by policy' })
+      const [accepted] = gateway.conditions('GwPolicy', 'backend-tls')
+      expect(accepted).toMatchObject({ reason: 'PartiallyValid', message: 'secret default/client not found' })
+    },
+  },
+  {
+    shortName: 'BackendTLSAgreement',
+    description: 'protocols and groups of the policy are offered, and no others',
+    sample: SAMPLE,
+    change: changing('GwPolicy/backend-tls', {
+      backend: { tls: { alpnProtocols: ['http/1.1'], keyExchangeGroups: ['P-384'] } },
+    }),
+    async run(gateway) {
+      expect((await gateway.echo('/')).headers['x-tls-alpn']).toBe('http/1.1')
     },
   },
 ]

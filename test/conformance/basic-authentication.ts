@@ -1,12 +1,11 @@
 // traffic.basicAuthentication: users of Secret and policy, the challenge, and that a missing Secret refuses.
 import { expect } from 'vitest'
-import { replacing, type ConformanceCase } from './suite/case.ts'
+import { all, changing, replacing, type ConformanceCase } from './suite/case.ts'
 
 const SAMPLE = 'basic-authentication.yaml'
 
-const basic = (credentials: string) => ({
-  headers: { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` },
-})
+const encoded = (credentials: string): string => Buffer.from(credentials).toString('base64')
+const basic = (credentials: string) => ({ headers: { authorization: `Basic ${encoded(credentials)}` } })
 
 export const cases: readonly ConformanceCase[] = [
   {
@@ -70,6 +69,58 @@ export const cases: readonly ConformanceCase[] = [
       expect((await gateway.ask('/strict', basic('alice:wonderland'))).status).toBe(401)
       const [accepted] = gateway.conditions('GwPolicy', 'basic-authentication-strict')
       expect(accepted?.message).toContain('both need a credential in header authorization')
+    },
+  },
+  {
+    shortName: 'BasicAuthLocations',
+    description: 'credentials are read from a header with a prefix, the query, a cookie, or by an expression',
+    sample: SAMPLE,
+    change: all(
+      replacing('  .htaccess:', '  list:'),
+      changing('GwPolicy/basic-authentication-strict', {
+        traffic: {
+          basicAuthentication: {
+            mode: 'Strict',
+            secretRef: { key: 'list' },
+            location: { header: { name: 'X-Login', prefix: 'Login ' } },
+          },
+        },
+      }),
+      changing('GwPolicy/basic-authentication-optional', {
+        traffic: { basicAuthentication: { location: { queryParameter: { name: 'login' } } } },
+      }),
+    ),
+    async run(gateway) {
+      const { headers } = await gateway.echo('/strict', {
+        headers: { 'x-login': `Login ${encoded('alice:wonderland')}` },
+      })
+      expect(headers['x-user']).toBe('alice')
+      expect(headers).not.toHaveProperty('x-login')
+      expect((await gateway.ask('/strict', basic('alice:wonderland'))).status).toBe(401)
+      const query = `login=${encodeURIComponent(encoded('bob:builder'))}`
+      expect((await gateway.echo(`/optional?${query}&a=1`)).path).toBe('/optional?a=1')
+      expect((await gateway.ask(`/optional?login=${encoded('bob:wrong')}`)).status).toBe(401)
+    },
+  },
+  {
+    shortName: 'BasicAuthCookieAndExpression',
+    description: 'a cookie with the credentials is taken away; an expression may look anywhere',
+    sample: SAMPLE,
+    change: all(
+      changing('GwPolicy/basic-authentication-strict', {
+        traffic: { basicAuthentication: { location: { cookie: { name: 'login' } } } },
+      }),
+      changing('GwPolicy/basic-authentication-optional', {
+        traffic: { basicAuthentication: { mode: 'Strict', location: { expression: 'request.headers["x-login"]' } } },
+      }),
+    ),
+    async run(gateway) {
+      const cookie = `login=${encoded('alice:wonderland')}; theme=dark`
+      const { headers } = await gateway.echo('/strict', { headers: { cookie } })
+      expect(headers).toMatchObject({ 'x-user': 'alice', cookie: 'theme=dark' })
+      expect((await gateway.ask('/strict', { headers: { cookie: 'theme=dark' } })).status).toBe(401)
+      await gateway.echo('/optional', { headers: { 'x-login': encoded('bob:builder') } })
+      expect((await gateway.ask('/optional')).status).toBe(401)
     },
   },
 ]

@@ -1,6 +1,6 @@
 // traffic.buffer: bodies that are too large to be held.
 import { expect } from 'vitest'
-import { replacing, type ConformanceCase } from './suite/case.ts'
+import { changing, replacing, type ConformanceCase } from './suite/case.ts'
 
 const LARGEST = '16 bytes at most'
 
@@ -19,7 +19,11 @@ export const cases: readonly ConformanceCase[] = [
     shortName: 'BufferResponse',
     description: 'a larger response is streamed on or becomes an empty 502, as the failure mode says',
     sample: 'buffer.yaml',
-    change: replacing('maxBytes: 64Ki\n        failureMode: FailOpen', 'maxBytes: 8'),
+    change: changing('GwPolicy/buffer', {
+      traffic: {
+        buffer: { request: { failureMode: 'FailClosed' }, response: { maxBytes: 8, failureMode: 'FailClosed' } },
+      },
+    }),
     async run(gateway) {
       const refused = await gateway.ask('/')
       expect([refused.status, refused.text]).toEqual([502, ''])

@@ -1,6 +1,6 @@
 // traffic.cors: preflights and the headers of other requests.
 import { expect } from 'vitest'
-import type { ConformanceCase } from './suite/case.ts'
+import { changing, replacing, type ConformanceCase } from './suite/case.ts'
 
 const PREFLIGHT = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'content-type' }
 
@@ -44,6 +44,31 @@ export const cases: readonly ConformanceCase[] = [
       const other = await gateway.ask('/', { headers: { origin: 'https://evil.example' } })
       expect(other).toMatchObject({ status: 200, headers: { 'x-powered-by': 'echo' } })
       expect(other.headers).not.toHaveProperty('access-control-allow-origin')
+    },
+  },
+  {
+    shortName: 'CORSEveryMethod',
+    description: 'the wildcard allows the method that is asked for',
+    sample: 'cors.yaml',
+    change: changing('GwPolicy/cors', { traffic: { cors: { allowMethods: ['*'] } } }),
+    async run(gateway) {
+      const headers = { origin: 'https://shop.example.com', 'access-control-request-method': 'PATCH' }
+      const answer = await gateway.ask('/', { method: 'OPTIONS', headers })
+      expect(answer).toMatchObject({ status: 200, headers: { 'access-control-allow-methods': 'PATCH' } })
+    },
+  },
+  {
+    shortName: 'CORSPreRouting',
+    description: 'before routing it answers preflights of paths that no route has',
+    sample: 'cors.yaml',
+    change: replacing(
+      '      kind: HTTPRoute\n      name: cors\n  traffic:\n',
+      '      kind: Gateway\n      name: cors\n  traffic:\n    phase: PreRouting\n',
+    ),
+    async run(gateway) {
+      const headers = { origin: 'https://shop.example.com', ...PREFLIGHT }
+      const { status, headers: answered } = await gateway.ask('/', { method: 'OPTIONS', headers })
+      expect([status, answered['access-control-allow-origin']]).toEqual([200, 'https://shop.example.com'])
     },
   },
 ]

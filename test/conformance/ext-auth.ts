@@ -1,6 +1,6 @@
 // traffic.extAuth: what services over HTTP and gRPC decide, the cache, conditions, and services that cannot be asked.
 import { expect } from 'vitest'
-import { replacing, type ConformanceCase } from './suite/case.ts'
+import { changing, replacing, type ConformanceCase } from './suite/case.ts'
 
 const SAMPLE = 'ext-auth.yaml'
 const ALICE = { headers: { authorization: 'Bearer alice-token', 'x-user': 'forged' } }
@@ -80,6 +80,73 @@ export const cases: readonly ConformanceCase[] = [
         reason: 'PartiallyValid',
         message: 'traffic.extAuth: backend(default/nowhere) not found',
       })
+    },
+  },
+  {
+    shortName: 'ExtAuthHttpQuestion',
+    description: 'the service over HTTP is told what the policy says, and what it answers can be used later',
+    sample: SAMPLE,
+    change: changing('GwPolicy/ext-auth-http', {
+      traffic: {
+        extAuth: {
+          backendRef: { port: 18_090 },
+          failureMode: 'FailClosed',
+          http: {
+            body: '"method " + request.method',
+            allowedRequestHeaders: ['authorization', 'cookie'],
+            addRequestHeaders: { 'x-told': 'request.headers["x-secret"] + "!"' },
+            allowedResponseHeaders: ['x-asked', 'x-told-header', 'x-told-cookie', 'x-told-body'],
+            responseMetadata: { user: 'response.headers["x-user"]' },
+          },
+        },
+        transformation: { request: { set: [{ name: 'x-found', value: 'extauthz.user' }] } },
+      },
+    }),
+    async run(gateway) {
+      const headers = { ...ALICE.headers, cookie: 'theme=dark', 'x-secret': 'hidden' }
+      expect((await gateway.echo('/http/x', { headers })).headers).toMatchObject({
+        'x-asked': '/check/http/x',
+        'x-told-header': 'hidden!',
+        'x-told-cookie': 'theme=dark',
+        'x-told-body': 'method GET',
+        'x-found': 'alice',
+      })
+    },
+  },
+  {
+    shortName: 'ExtAuthGrpcQuestion',
+    description: 'the service over gRPC is told metadata and the body; a body over the limit is refused',
+    sample: SAMPLE,
+    change: changing('GwPolicy/ext-auth-grpc', {
+      traffic: {
+        extAuth: {
+          forwardBody: { maxSize: 16 },
+          grpc: { requestMetadata: { shop: '{"tenant": request.headers["x-tenant"]}' } },
+        },
+      },
+    }),
+    async run(gateway) {
+      const headers = { ...ALICE.headers, 'x-tenant': 'books' }
+      const echo = await gateway.echo('/grpc', { method: 'POST', headers, body: 'hello' })
+      expect(echo).toMatchObject({ body: 'hello', headers: { 'x-told': '{"shop":{"tenant":"books"}} hello' } })
+      const tooLarge = await gateway.ask('/grpc', { method: 'POST', headers, body: 'x'.repeat(17) })
+      expect(tooLarge).toMatchObject({ status: 413, text: 'external authorization failed' })
+    },
+  },
+  {
+    shortName: 'ExtAuthCacheBound',
+    description: 'the cache keeps no more answers than it may',
+    sample: SAMPLE,
+    change: changing('GwPolicy/ext-auth-cached', {
+      traffic: { extAuth: { cache: { key: ['request.path'], maxEntries: 1 } } },
+    }),
+    async run(gateway) {
+      const answerOf = async (path: string): Promise<string | undefined> =>
+        (await gateway.echo(path, ALICE)).headers['x-answer']
+      const first = await answerOf('/cached/a')
+      expect(await answerOf('/cached/a')).toBe(first)
+      await answerOf('/cached/b')
+      expect(await answerOf('/cached/a')).not.toBe(first)
     },
   },
 ]

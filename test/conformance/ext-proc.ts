@@ -1,6 +1,6 @@
 // traffic.extProc: what a processing service sees and changes, where it refuses, and what happens without it.
 import { expect, vi } from 'vitest'
-import { replacing, type ConformanceCase } from './suite/case.ts'
+import { changing, replacing, type ConformanceCase } from './suite/case.ts'
 
 const SAMPLE = 'ext-proc.yaml'
 const DEADLINE_MS = 10_000
@@ -110,6 +110,100 @@ export const cases: readonly ConformanceCase[] = [
         reason: 'PartiallyValid',
         message: 'traffic.extProc: backend(default/nowhere) not found',
       })
+    },
+  },
+  {
+    shortName: 'ExtProcTold',
+    description: 'the service is told attributes and metadata, and may choose other modes where the policy allows it',
+    sample: SAMPLE,
+    change: changing('GwPolicy/ext-proc-stream', {
+      traffic: {
+        extProc: {
+          failureMode: 'FailClosed',
+          processingOptions: {
+            requestBodyMode: 'None',
+            responseBodyMode: 'BufferedPartial',
+            requestHeaderMode: 'Send',
+            responseHeaderMode: 'Send',
+            requestTrailerMode: 'Send',
+            responseTrailerMode: 'Send',
+            allowModeOverride: true,
+          },
+          responseAttributes: { code: 'response.code' },
+          metadataContext: { shop: { team: 'request.headers["x-team"]' } },
+        },
+      },
+    }),
+    async run(gateway) {
+      const headers = { 'x-explain': '1', 'x-team': 'books' }
+      const metadata = { shop: { team: 'books' } }
+      const answer = await gateway.ask('/stream', { ...HELLO, headers })
+      expect(JSON.parse(String(answer.headers['x-told']))).toEqual({ attributes: { code: 200 }, metadata })
+      const echo = await gateway.echo('/stream', { ...HELLO, headers })
+      expect(echo.body).toBe('hello')
+      expect(JSON.parse(String(echo.headers['x-told']))).toEqual({ attributes: { path: '/stream' }, metadata })
+      const quiet = await gateway.ask('/stream', { headers: { 'x-quiet': '1' } })
+      expect(quiet.status).toBe(200)
+      expect(quiet.headers).not.toHaveProperty('x-checked')
+      expect((await gateway.echo('/stream', { method: 'POST', body: 'large '.repeat(10_000) })).body?.length).toBe(
+        60_000,
+      )
+    },
+  },
+  {
+    shortName: 'ExtProcNoOverride',
+    description: 'without allowModeOverride the modes of the policy hold',
+    sample: SAMPLE,
+    async run(gateway) {
+      const { headers } = await gateway.ask('/stream', { headers: { 'x-quiet': '1' } })
+      expect(headers['x-checked']).toBe('yes')
+    },
+  },
+  {
+    shortName: 'ExtProcParts',
+    description: 'headers that are not to be shown are not; of a large request the first 8192 bytes are',
+    sample: SAMPLE,
+    change: changing('GwPolicy/ext-proc-whole', {
+      traffic: {
+        extProc: {
+          processingOptions: {
+            requestHeaderMode: 'Skip',
+            requestBodyMode: 'BufferedPartial',
+            requestTrailerMode: 'Skip',
+            responseBodyMode: 'FullDuplexStreamed',
+          },
+        },
+      },
+    }),
+    async run(gateway) {
+      const echo = await gateway.echo('/whole', {
+        method: 'POST',
+        body: 'a'.repeat(8193),
+        headers: { 'x-forbidden': '1' },
+      })
+      expect(echo.body).toBe(`${'A'.repeat(8192)}a`)
+      expect(echo.headers).not.toHaveProperty('x-processed')
+    },
+  },
+  {
+    shortName: 'ExtProcWholeResponse',
+    description: 'a response up to 8192 bytes is shown whole, a larger one is a failure',
+    sample: SAMPLE,
+    change: changing('GwPolicy/ext-proc-whole', {
+      traffic: {
+        extProc: {
+          processingOptions: {
+            requestBodyMode: 'FullDuplexStreamed',
+            responseHeaderMode: 'Send',
+            responseBodyMode: 'Buffered',
+          },
+        },
+      },
+    }),
+    async run(gateway) {
+      expect(await gateway.ask('/whole', HELLO)).toMatchObject({ status: 200, headers: { 'x-checked': 'yes' } })
+      const tooLarge = await gateway.ask('/whole', { method: 'POST', body: 'a'.repeat(8193) })
+      expect(tooLarge).toMatchObject({ status: 500, text: 'ext_proc failed' })
     },
   },
 ]

@@ -1,6 +1,6 @@
 // frontend.accessLog: which requests are logged, and with what.
 import { expect, vi } from 'vitest'
-import { replacing, type ConformanceCase } from './suite/case.ts'
+import { all, changing, replacing, type ConformanceCase } from './suite/case.ts'
 import type { SampleGateway } from './suite/gateway.ts'
 
 const SAMPLE = 'frontend-access-log.yaml'
@@ -65,6 +65,45 @@ export const cases: readonly ConformanceCase[] = [
       const [accepted] = gateway.conditions('GwPolicy', 'frontend-access-log')
       expect(accepted).toMatchObject({ reason: 'PartiallyValid' })
       expect(accepted?.message).toContain('spec.frontend.accessLog.attributes.add[0].expression')
+    },
+  },
+  {
+    shortName: 'AccessLogOtlpOwn',
+    description: 'the export has a protocol, a path, a filter and removed attributes of its own',
+    sample: SAMPLE,
+    change: changing('GwPolicy/frontend-access-log', {
+      frontend: {
+        accessLog: {
+          otlp: { path: '/collect/logs', filter: 'response.code < 400', attributes: { remove: ['src.addr'] } },
+        },
+      },
+    }),
+    async run(gateway) {
+      const { logs, calls } = gateway.upstreams.collectors.http
+      const own = (): unknown[] =>
+        logs.filter(({ attributes }) => attributes['http.host'] === `127.0.0.1:${gateway.port}`)
+      await gateway.ask('/nowhere')
+      await gateway.ask('/echo?n=1', { headers: { 'x-tenant': 'shop' } })
+      await vi.waitUntil(() => own().length > 0, { timeout: DEADLINE_MS })
+      expect(own()).toMatchObject([{ attributes: { 'http.path': '/echo?n=1', tenant: 'shop' } }])
+      expect(JSON.stringify(own())).not.toContain('src.addr')
+      expect(calls).toContainEqual(expect.stringMatching(/^POST \/collect\/logs /))
+    },
+  },
+  {
+    shortName: 'AccessLogOtlpGrpc',
+    description: 'and goes to collectors of either protocol',
+    sample: SAMPLE,
+    change: all(
+      replacing('port: 18098', 'port: 18097'),
+      changing('GwPolicy/frontend-access-log', { frontend: { accessLog: { otlp: { protocol: 'GRPC' } } } }),
+    ),
+    async run(gateway) {
+      const { logs } = gateway.upstreams.collectors.grpc
+      await gateway.ask('/echo?grpc', { headers: { 'x-log': '1' } })
+      await expect
+        .poll(() => logs.map(({ attributes }) => attributes['http.path']), { timeout: DEADLINE_MS })
+        .toContain('/echo?grpc')
     },
   },
 ]

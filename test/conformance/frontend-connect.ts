@@ -35,6 +35,8 @@ export const cases: readonly ConformanceCase[] = [
     description: 'a raw connection to the backend of the route, logged when it is over',
     sample: SAMPLE,
     async run(gateway) {
+      // Leaves a connection to the backend behind, which has carried HTTP and is no tunnel.
+      expect((await gateway.echo('/')).server).toBe('echo')
       const { status, socket } = await connect(gateway.port, 'anything.example.com:443')
       expect(status).toBe(200)
       expect(await ask(socket)).toMatch(/"server": "echo"[\s\S]*"path": "\/inside"/)

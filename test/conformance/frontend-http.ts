@@ -1,14 +1,15 @@
 // frontend.http: what the gateway takes from clients.
 import { once } from 'node:events'
+import http2 from 'node:http2'
 import { connect } from 'node:net'
 import { expect } from 'vitest'
-import { replacing, type ConformanceCase } from './suite/case.ts'
+import { changing, replacing, type ConformanceCase } from './suite/case.ts'
 import { chat } from './suite/chat.ts'
 
 const SAMPLE = 'frontend-http.yaml'
 
 /** Everything the gateway sends on one connection until it closes it. */
-async function untilClosed(port: number, text: string): Promise<string> {
+async function untilClosed(port: number, text: string | Buffer): Promise<string> {
   const socket = connect(port, '127.0.0.1')
   const chunks: Buffer[] = []
   socket.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -75,6 +76,51 @@ export const cases: readonly ConformanceCase[] = [
     change: replacing('maxConnectionDuration: 10m', 'maxConnectionDuration: 1s'),
     async run(gateway) {
       expect(await untilClosed(gateway.port, request([]))).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
+    },
+  },
+  {
+    shortName: 'FrontendHTTP2Settings',
+    description: 'clients of HTTP/2 are told windows, frame size and header size, and are asked when they are silent',
+    sample: SAMPLE,
+    change: changing('GwPolicy/frontend-http', {
+      frontend: {
+        http: {
+          http2WindowSize: '128Ki',
+          http2ConnectionWindowSize: '2Mi',
+          http2FrameSize: '32Ki',
+          http2MaxHeaderSize: '8Ki',
+          http2KeepaliveInterval: '1s',
+          http2KeepaliveTimeout: '30s',
+        },
+      },
+    }),
+    async run(gateway) {
+      const session = http2.connect(gateway.url)
+      const pinged = once(session, 'ping')
+      try {
+        const [settings]: unknown[] = await once(session, 'remoteSettings')
+        expect(settings).toMatchObject({ initialWindowSize: 131_072, maxFrameSize: 32_768, maxHeaderListSize: 8192 })
+        await expect.poll(() => session.state.remoteWindowSize).toBe(2 * 1024 * 1024)
+        await pinged
+      } finally {
+        session.destroy()
+      }
+    },
+  },
+  {
+    shortName: 'FrontendHTTP2KeepaliveTimeout',
+    description: 'a client of HTTP/2 that answers no PING is gone',
+    sample: SAMPLE,
+    change: changing('GwPolicy/frontend-http', {
+      frontend: { http: { http2KeepaliveInterval: '1s', http2KeepaliveTimeout: '1s' } },
+    }),
+    async run(gateway) {
+      // The preface and empty SETTINGS; what comes from the gateway is never answered.
+      const hello = Buffer.concat([
+        Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
+        Buffer.from('000000040000000000', 'hex'),
+      ])
+      expect(await untilClosed(gateway.port, hello)).not.toBe('')
     },
   },
 ]

@@ -1,6 +1,6 @@
 // frontend.networkAuthorization: whose connections are served.
 import { expect } from 'vitest'
-import { replacing, type ConformanceCase } from './suite/case.ts'
+import { changing, replacing, type ConformanceCase } from './suite/case.ts'
 
 const SAMPLE = 'frontend-network-authorization.yaml'
 
@@ -35,6 +35,17 @@ export const cases: readonly ConformanceCase[] = [
       expect(await gateway.ask('/')).toMatchObject({ status: 403, text: 'denied by policy' })
       const [accepted] = gateway.conditions('GwPolicy', 'frontend-network-authorization')
       expect(accepted).toMatchObject({ reason: 'PartiallyValid' })
+    },
+  },
+  {
+    shortName: 'NetworkAuthorizationRequire',
+    description: 'every Require rule must hold',
+    sample: SAMPLE,
+    change: changing('GwPolicy/frontend-network-authorization', {
+      frontend: { networkAuthorization: { action: 'Require', policy: { matchExpressions: ['source.port == 1'] } } },
+    }),
+    async run(gateway) {
+      await expect(gateway.ask('/')).rejects.toThrow(/socket hang up|ECONNRESET/)
     },
   },
 ]

@@ -15,7 +15,10 @@ async function answerTo(port: number, ...parts: readonly (string | Buffer)[]): P
   const chunks: Buffer[] = []
   socket.on('error', () => undefined)
   socket.on('data', (chunk: Buffer) => chunks.push(chunk))
-  const closed = once(socket, 'close')
+  // Not `once`: a reset is an answer as well.
+  const closed = new Promise<void>((resolve) => {
+    socket.on('close', () => resolve())
+  })
   await once(socket, 'connect')
   for (const part of parts) socket.write(part)
   await closed
@@ -77,6 +80,16 @@ export const cases: readonly ConformanceCase[] = [
     async run({ port }) {
       expect(await answerTo(port, LINE, REQUEST)).toContain(CLIENT)
       expect(await answerTo(port, LINE.replace('203.0.113.7', '203.0.113.8'), REQUEST)).toBe('')
+    },
+  },
+  {
+    shortName: 'ProxyProtocolText',
+    description: 'where only the text form is taken, the binary one closes the connection',
+    sample: SAMPLE,
+    change: replacing('version: All', 'version: V1'),
+    async run({ port }) {
+      expect(await answerTo(port, BLOCK, REQUEST)).toBe('')
+      expect(await answerTo(port, LINE, REQUEST)).toContain(CLIENT)
     },
   },
 ]

@@ -1,7 +1,7 @@
 // frontend.tracing: which requests have spans, what is in them, and how the trace goes on.
 import { expect, vi } from 'vitest'
 import type { ReceivedSpan } from '#test/otlp-collector.ts'
-import { replacing, type ConformanceCase } from './suite/case.ts'
+import { all, changing, replacing, type ConformanceCase } from './suite/case.ts'
 import type { SampleGateway } from './suite/gateway.ts'
 
 const SAMPLE = 'frontend-tracing.yaml'
@@ -47,6 +47,9 @@ export const cases: readonly ConformanceCase[] = [
     shortName: 'TracingOfClient',
     description: 'a request that belongs to a trace goes on with it',
     sample: SAMPLE,
+    change: changing('GwPolicy/frontend-tracing', {
+      frontend: { tracing: { protocol: 'GRPC', clientSampling: '1.0' } },
+    }),
     async run(gateway) {
       await gateway.echo('/echo?n=2', { headers: { traceparent: `00-${TRACE}-${PARENT}-01`, tracestate: 'v=1' } })
       const [server] = await spansOf(gateway, '/echo?n=2')
@@ -63,6 +66,39 @@ export const cases: readonly ConformanceCase[] = [
       const [accepted] = gateway.conditions('GwPolicy', 'frontend-tracing')
       expect(accepted).toMatchObject({ reason: 'PartiallyValid' })
       expect(accepted?.message).toContain('nobody')
+    },
+  },
+  {
+    shortName: 'TracingOverHttp',
+    description:
+      'spans go to the path of an HTTP collector; requests with a trace are sampled apart, spans are filtered',
+    sample: SAMPLE,
+    change: all(
+      replacing('port: 18097', 'port: 18098'),
+      changing('GwPolicy/frontend-tracing', {
+        frontend: {
+          tracing: {
+            protocol: 'HTTP',
+            path: '/collect/traces',
+            clientSampling: '!("x-private" in request.headers)',
+            filter: 'request.path != "/echo/quiet"',
+          },
+        },
+      }),
+    ),
+    async run(gateway) {
+      const { spans, calls } = gateway.upstreams.collectors.http
+      const traceparent = (last: string): Record<string, string> => ({
+        traceparent: `00-${TRACE.slice(0, -1)}${last}-${PARENT}-01`,
+      })
+      await gateway.echo('/echo/private', { headers: { ...traceparent('1'), 'x-private': '1' } })
+      await gateway.echo('/echo/quiet', { headers: traceparent('2') })
+      await gateway.echo('/echo/loud', { headers: traceparent('3') })
+      const paths = (): unknown[] => spans.map(({ attributes }) => attributes['http.path'])
+      await vi.waitUntil(() => paths().includes('/echo/loud'), { timeout: DEADLINE_MS })
+      expect(paths()).not.toContain('/echo/private')
+      expect(paths()).not.toContain('/echo/quiet')
+      expect(calls).toContainEqual(expect.stringMatching(/^POST \/collect\/traces /))
     },
   },
 ]

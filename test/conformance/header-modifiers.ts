@@ -1,6 +1,6 @@
 // traffic.headerModifiers: set, add and remove on both sides.
 import { expect } from 'vitest'
-import type { ConformanceCase } from './suite/case.ts'
+import { changing, type ConformanceCase } from './suite/case.ts'
 
 export const cases: readonly ConformanceCase[] = [
   {
@@ -15,6 +15,20 @@ export const cases: readonly ConformanceCase[] = [
       const answer = await gateway.ask('/')
       expect(answer.headers['cache-control']).toBe('no-store')
       expect(answer.headers).not.toHaveProperty('x-powered-by')
+    },
+  },
+  {
+    shortName: 'HeaderModifiersAdd',
+    description: 'a header is added to the response beside the value that is there',
+    sample: 'header-modifiers.yaml',
+    change: changing('GwPolicy/header-modifiers', {
+      traffic: {
+        phase: 'PostRouting',
+        headerModifiers: { response: { add: [{ name: 'x-powered-by', value: 'gw' }], remove: null } },
+      },
+    }),
+    async run(gateway) {
+      expect((await gateway.ask('/')).headers['x-powered-by']).toBe('echo, gw')
     },
   },
 ]

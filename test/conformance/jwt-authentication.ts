@@ -1,7 +1,7 @@
 // traffic.jwtAuthentication: which tokens count, what goes on to the backend, and that missing keys refuse.
 import { expect } from 'vitest'
 import { testIssuer } from '#proxy/auth/jwt.testing.ts'
-import { replacing, type ConformanceCase } from './suite/case.ts'
+import { all, changing, replacing, type ConformanceCase } from './suite/case.ts'
 import type { SampleGateway } from './suite/gateway.ts'
 
 const SAMPLE = 'jwt-authentication.yaml'
@@ -81,6 +81,28 @@ export const cases: readonly ConformanceCase[] = [
     },
   },
   {
+    shortName: 'JwtPassthroughLocations',
+    description: 'behind a prefix, in the query or in a cookie',
+    sample: SAMPLE,
+    change: all(
+      ...(
+        [
+          ['strict', { header: { name: 'x-token', prefix: 'Token ' } }],
+          ['optional', { queryParameter: { name: 'proof' } }],
+          ['permissive', { cookie: { name: 'proof' } }],
+        ] as const
+      ).map(([rule, location]) =>
+        changing(`GwPolicy/jwt-authentication-${rule}`, { backend: { auth: { passthrough: { location } } } }),
+      ),
+    ),
+    async run(gateway) {
+      expect((await gateway.echo('/strict', bearer(TOKEN))).headers['x-token']).toBe(`Token ${TOKEN}`)
+      expect((await gateway.echo(`/optional?token=${TOKEN}&a=1`)).path).toBe(`/optional?a=1&proof=${TOKEN}`)
+      expect((await gateway.echo('/optional?a=1')).path).toBe('/optional?a=1')
+      expect((await gateway.echo('/permissive', bearer(TOKEN))).headers['cookie']).toBe(`proof=${TOKEN}`)
+    },
+  },
+  {
     shortName: 'JwtKeysNotAvailable',
     description: 'keys that nobody has fetched are no keys: Strict refuses, and the status names the URL',
     sample: SAMPLE,
@@ -119,6 +141,47 @@ export const cases: readonly ConformanceCase[] = [
         authorization_servers: ['https://idp.example.com'],
         scopes_supported: ['read'],
       })
+    },
+  },
+  {
+    shortName: 'JwtLocations',
+    description: 'tokens are read from a header with a prefix, a cookie, or by an expression',
+    sample: SAMPLE,
+    change: all(
+      changing('GwPolicy/jwt-authentication-strict', {
+        traffic: { jwtAuthentication: { mode: 'Strict', location: { header: { name: 'X-Token', prefix: 'Token ' } } } },
+      }),
+      changing('GwPolicy/jwt-authentication-optional', {
+        traffic: { jwtAuthentication: { location: { queryParameter: null, cookie: { name: 'token' } } } },
+      }),
+      changing('GwPolicy/jwt-authentication-permissive', {
+        traffic: { jwtAuthentication: { location: { expression: 'request.headers["x-signed"].split("|")[1]' } } },
+      }),
+    ),
+    async run(gateway) {
+      const { headers } = await gateway.echo('/strict', { headers: { 'x-token': `Token ${TOKEN}` } })
+      expect(headers['x-user']).toBe('alice')
+      expect(headers).not.toHaveProperty('x-token')
+      expect(await gateway.ask('/strict', bearer(TOKEN))).toMatchObject(REFUSED)
+      const jar = (token: string) => ({ headers: { cookie: `theme=dark; token=${token}` } })
+      expect((await gateway.echo('/optional', jar(TOKEN))).headers['cookie']).toBe('theme=dark')
+      expect(await gateway.ask('/optional', jar(EXPIRED))).toMatchObject(REFUSED)
+      await gateway.echo('/permissive', { headers: { 'x-signed': `v1|${TOKEN}` } })
+      expect(await gateway.ask('/permissive', bearer(TOKEN))).toMatchObject({ status: 403 })
+    },
+  },
+  {
+    shortName: 'JwtMcpClient',
+    description: 'a product as identity provider and a client known before: registrations are answered by the gateway',
+    sample: SAMPLE,
+    change: changing('GwPolicy/jwt-authentication-strict', {
+      traffic: { jwtAuthentication: { mcp: { provider: 'Keycloak', clientId: 'robot' } } },
+    }),
+    async run(gateway) {
+      const registration = { method: 'POST', body: JSON.stringify({ redirect_uris: ['https://app.example/done'] }) }
+      const { status, text } = await gateway.ask('/strict/client-registration', registration)
+      expect(status).toBe(201)
+      expect(JSON.parse(text)).toMatchObject({ client_id: 'robot', redirect_uris: ['https://app.example/done'] })
     },
   },
 ]

@@ -1,11 +1,12 @@
 // traffic.rateLimit.global: what a rate limit service decides, conditions, and services that cannot be asked.
 import { expect } from 'vitest'
-import { replacing, type ConformanceCase } from './suite/case.ts'
+import { changing, replacing, type ConformanceCase } from './suite/case.ts'
 
 const SAMPLE = 'rate-limit-global.yaml'
 
 /** The service counts on over all cases: each has users of its own. */
 const as = (user: string, method = 'GET') => ({ method, headers: { 'x-user': user } })
+const USER = { name: 'user', expression: 'request.headers["x-user"]' }
 
 export const cases: readonly ConformanceCase[] = [
   {
@@ -59,6 +60,40 @@ export const cases: readonly ConformanceCase[] = [
         reason: 'PartiallyValid',
         message: 'traffic.rateLimit: backend(default/nowhere) not found',
       })
+    },
+  },
+  {
+    shortName: 'GlobalRateLimitCost',
+    description: 'a request counts as many hits as its cost says',
+    sample: SAMPLE,
+    change: changing('GwPolicy/rate-limit-global-closed', {
+      traffic: {
+        rateLimit: {
+          global: {
+            failureMode: 'FailClosed',
+            descriptors: [{ unit: 'Requests', cost: 'int(request.headers["x-cost"])', entries: [USER] }],
+          },
+        },
+      },
+    }),
+    async run(gateway) {
+      const costs = (cost: string) => ({ headers: { 'x-user': 'frank', 'x-cost': cost } })
+      await gateway.echo('/closed', costs('2'))
+      expect((await gateway.ask('/closed', costs('1'))).status).toBe(429)
+    },
+  },
+  {
+    shortName: 'GlobalRateLimitTokens',
+    description: 'tokens are counted when the response is over; before, the service is only asked whether any are left',
+    sample: SAMPLE,
+    change: changing('GwPolicy/rate-limit-global-closed', {
+      traffic: {
+        rateLimit: { global: { descriptors: [{ unit: 'Tokens', cost: 'response.code / 100', entries: [USER] }] } },
+      },
+    }),
+    async run(gateway) {
+      await gateway.echo('/closed', as('grace'))
+      await expect.poll(async () => (await gateway.ask('/closed', as('grace'))).status).toBe(429)
     },
   },
 ]

@@ -1,6 +1,6 @@
 // traffic.rateLimit: local limits by requests and by LLM tokens.
 import { expect } from 'vitest'
-import type { ConformanceCase } from './suite/case.ts'
+import { changing, type ConformanceCase } from './suite/case.ts'
 import { chat } from './suite/chat.ts'
 
 const SAMPLE = 'rate-limit.yaml'
@@ -48,6 +48,30 @@ export const cases: readonly ConformanceCase[] = [
       }
       expect(await gateway.ask('/plans', gold)).toMatchObject(REFUSED)
       expect(gateway.source.problems).toEqual([])
+    },
+  },
+  {
+    shortName: 'RateLimitUnits',
+    description: 'of several limits the one with the fewest left is told, and any that is used up refuses',
+    sample: SAMPLE,
+    change: changing('GwPolicy/rate-limit-requests', {
+      traffic: {
+        rateLimit: {
+          local: [
+            { requests: 100, unit: 'Seconds' },
+            { requests: 2, unit: 'Minutes' },
+          ],
+        },
+      },
+    }),
+    async run(gateway) {
+      for (const remaining of ['1', '0']) {
+        const { headers } = await gateway.ask('/requests')
+        expect(headers).toMatchObject({ 'x-ratelimit-limit': '2', 'x-ratelimit-remaining': remaining })
+      }
+      const refused = await gateway.ask('/requests')
+      expect(refused).toMatchObject(REFUSED)
+      expect(Number(refused.headers['x-ratelimit-reset'])).toBeLessThanOrEqual(60)
     },
   },
 ]

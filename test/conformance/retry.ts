@@ -1,6 +1,6 @@
 // traffic.retry: which requests are sent again, and what backend and client see of it.
 import { expect } from 'vitest'
-import { replacing, type ConformanceCase } from './suite/case.ts'
+import { changing, replacing, type ConformanceCase } from './suite/case.ts'
 
 export const cases: readonly ConformanceCase[] = [
   {
@@ -32,6 +32,18 @@ export const cases: readonly ConformanceCase[] = [
       const [accepted] = gateway.conditions('GwPolicy', 'retry')
       expect(accepted).toMatchObject({ status: 'True', reason: 'PartiallyValid' })
       expect(accepted?.message).toContain('spec.traffic.retry.precondition')
+    },
+  },
+  {
+    shortName: 'RetryCondition',
+    description: 'a response for which the condition holds is retried, whatever its status',
+    sample: 'retry.yaml',
+    change: changing('GwPolicy/retry', {
+      traffic: { retry: { codes: null, condition: 'response.code == 503 && !("x-hurry" in request.headers)' } },
+    }),
+    async run(gateway) {
+      expect(await gateway.ask('/')).toMatchObject({ status: 200, text: 'served on try 1' })
+      expect((await gateway.ask('/', { headers: { 'x-hurry': 'yes' } })).status).toBe(503)
     },
   },
 ]

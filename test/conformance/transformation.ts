@@ -1,6 +1,6 @@
 // traffic.transformation: headers, metadata and bodies computed by CEL, plain and conditional.
 import { expect } from 'vitest'
-import { replacing, type ConformanceCase } from './suite/case.ts'
+import { changing, replacing, type ConformanceCase } from './suite/case.ts'
 
 const SAMPLE = 'transformation.yaml'
 
@@ -52,6 +52,36 @@ export const cases: readonly ConformanceCase[] = [
       const [accepted] = gateway.conditions('GwPolicy', 'transformation-plain')
       expect(accepted).toMatchObject({ reason: 'PartiallyValid' })
       expect(accepted?.message).toContain('spec.traffic.transformation.response.set[0].value')
+    },
+  },
+  {
+    shortName: 'TransformationBothSides',
+    description: 'every part of a transformation works on requests and on responses',
+    sample: SAMPLE,
+    change: changing('GwPolicy/transformation-plain', {
+      traffic: {
+        transformation: {
+          request: {
+            add: [{ name: 'x-hop', value: '"gw"' }],
+            body: '{"tenant": metadata.tenant, "was": string(request.body)}',
+          },
+          response: {
+            metadata: { server: 'response.headers["x-powered-by"]' },
+            add: [{ name: 'cache-control', value: '"no-store"' }],
+            set: [{ name: 'x-server', value: 'metadata.server + " for " + metadata.tenant' }],
+            remove: ['x-powered-by'],
+            body: null,
+          },
+        },
+      },
+    }),
+    async run(gateway) {
+      const headers = { host: 'shop.example.com', 'x-hop': 'client' }
+      const answer = await gateway.ask('/plain', { method: 'POST', headers, body: 'hello' })
+      expect(answer.headers).toMatchObject({ 'cache-control': 'no-store', 'x-server': 'echo for shop' })
+      expect(answer.headers).not.toHaveProperty('x-powered-by')
+      const echo: unknown = JSON.parse(answer.text)
+      expect(echo).toMatchObject({ body: '{"tenant":"shop","was":"hello"}', headers: { 'x-hop': 'client, gw' } })
     },
   },
 ]

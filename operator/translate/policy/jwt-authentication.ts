@@ -58,7 +58,7 @@ function inlineKeys(
   return { unavailable: message }
 }
 
-function remoteKeys(
+export function remoteKeys(
   remote: RemoteJWKS,
   path: FieldPath,
   context: FieldContext,

@@ -1,16 +1,57 @@
-// backend.mcp: authorization runs in the proxy; authentication and guardrails are refused until they do.
+// backend.mcp: authentication and authorization run in the proxy; guardrails are refused until they do.
 import type { BackendPayload } from '#api/ir/types.gen.ts'
 import type { BackendMCP } from '#api/v1alpha1/shared.gen.ts'
 import { authorizationDenials, renderAuthorization } from './authorization.ts'
-import { denyNotProgrammed, type Emission, type FieldContext, type FieldTranslator } from './field.ts'
+import { secretRef } from './credential.ts'
+import { denyNotProgrammed, type Emission, type FieldContext, type FieldTranslator, reportError } from './field.ts'
+import { remoteKeys } from './jwt-authentication.ts'
+
+const CLIENT_SECRET_KEY = 'clientSecret'
 
 export const mcp: FieldTranslator<BackendMCP, BackendPayload> = {
   failureMode: 'deny',
   translate: ({ authorization, authentication, guardrails }, context) => [
     ...(authorization === undefined ? [] : authorizationOf(authorization, context)),
-    ...(authentication === undefined ? [] : [denyNotProgrammed(context, 'mcp-authentication', 'authentication')]),
+    ...(authentication === undefined ? [] : [authenticationOf(authentication, context)]),
     ...(guardrails === undefined ? [] : [denyNotProgrammed(context, 'mcp-guardrails', 'guardrails')]),
   ],
+}
+
+/** One provider, which need not name its issuer; otherwise as traffic.jwtAuthentication.mcp, which replaces it. */
+function authenticationOf(
+  value: NonNullable<BackendMCP['authentication']>,
+  context: FieldContext,
+): Emission<BackendPayload> {
+  const { issuer, audiences, jwks, mode = 'Strict', resourceMetadata, provider, clientId, clientSecretRef } = value
+  const path = `${context.path}.authentication`
+  if (issuer === undefined && (provider !== undefined || clientId !== undefined)) {
+    const message = `${context.field}.authentication.issuer is needed with provider and clientId: its metadata is asked for there`
+    reportError(context, { path: `${path}.issuer`, reason: 'IssuerNotSet', message })
+  }
+  const keys = remoteKeys(jwks, `${path}.jwks`, context)
+  const clientSecret = clientSecretRef && {
+    clientSecret: secretRef(
+      { ref: clientSecretRef, defaultKey: CLIENT_SECRET_KEY, path: `${path}.clientSecretRef` },
+      context,
+    ),
+  }
+  const mcpAuthentication = {
+    mode,
+    providers: [
+      {
+        ...(issuer !== undefined && { issuer }),
+        ...(audiences !== undefined && { audiences: [...audiences] }),
+        ...keys,
+      },
+    ],
+    mcp: {
+      ...(resourceMetadata !== undefined && { resourceMetadata }),
+      ...(provider !== undefined && { provider }),
+      ...(clientId !== undefined && { clientId }),
+      ...clientSecret,
+    },
+  }
+  return { suffix: 'mcp-authentication', payload: { mcpAuthentication } }
 }
 
 function authorizationOf(

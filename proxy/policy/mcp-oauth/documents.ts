@@ -7,6 +7,7 @@ const PROTOCOL_VERSION = '2025-06-18'
 export interface ResourceInput {
   /** URL of the MCP server as the client sees it. */
   readonly resource: string
+  /** Empty: the configuration names no issuer. */
   readonly authorizationServer: string
   readonly extra: McpOauth['resourceMetadata']
 }
@@ -16,7 +17,7 @@ export function resourceMetadata({ resource, authorizationServer, extra = {} }: 
   const fields = Object.entries(extra).map(([name, value]) => [snakeCase(name), value] as const)
   return {
     resource,
-    authorization_servers: [authorizationServer],
+    ...(authorizationServer === '' ? {} : { authorization_servers: [authorizationServer] }),
     mcp_protocol_version: PROTOCOL_VERSION,
     resource_type: 'mcp-server',
     ...Object.fromEntries(fields),

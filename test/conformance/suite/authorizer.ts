@@ -6,7 +6,10 @@ import { unaryMethod } from '#proxy/grpc/server.testing.ts'
 
 const ALICE = 'Bearer alice-token'
 
-/** 200 with x-user for alice, 401 without a credential, 403 for others; x-answer counts the answers. */
+/**
+ * 200 with x-user for alice, 401 without a credential, 403 for others; x-answer counts the answers. It says what it was
+ * told: the path, a header, a cookie and the body.
+ */
 export function authorizer(): RequestListener {
   let answers = 0
   return (request, response) => {
@@ -14,26 +17,36 @@ export function authorizer(): RequestListener {
     const { authorization } = request.headers
     const status = authorization === ALICE ? 200 : authorization === undefined ? 401 : 403
     const user = status === 200 ? { 'x-user': 'alice' } : {}
-    request.resume()
-    response.writeHead(status, { 'x-answer': String(answers), 'x-asked': request.url ?? '', ...user })
-    response.end(status === 200 ? '' : 'not for you')
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const told = {
+        'x-asked': request.url ?? '',
+        'x-told-header': String(request.headers['x-told'] ?? ''),
+        'x-told-cookie': request.headers.cookie ?? '',
+        'x-told-body': Buffer.concat(chunks).toString('utf8'),
+      }
+      response.writeHead(status, { 'x-answer': String(answers), ...told, ...user })
+      response.end(status === 200 ? '' : 'not for you')
+    })
   }
 }
 
 const PERMISSION_DENIED = 7
 
-const ALLOWED: MessageInitShape<typeof CheckResponseSchema> = {
-  status: { code: 0 },
-  httpResponse: { case: 'okResponse', value: { headers: [{ header: { key: 'x-user', value: 'alice' } }] } },
+function allowed(told: string): MessageInitShape<typeof CheckResponseSchema> {
+  const headers = [{ header: { key: 'x-user', value: 'alice' } }, { header: { key: 'x-told', value: told } }]
+  return { status: { code: 0 }, httpResponse: { case: 'okResponse', value: { headers } } }
 }
 const DENIED: MessageInitShape<typeof CheckResponseSchema> = {
   status: { code: PERMISSION_DENIED },
   httpResponse: { case: 'deniedResponse', value: { status: { code: 403 }, body: 'not for you' } },
 }
 
-/** As above, and it must be told the place `shop`. */
+/** As above, and it must be told the place `shop`; x-told has the metadata it got, and the body. */
 export const grpcAuthorizer = unaryMethod(Authorization.method.check, (call, reply) => {
-  const { request, contextExtensions } = call.request.attributes ?? {}
+  const { request, contextExtensions, metadataContext } = call.request.attributes ?? {}
   const isAlice = request?.http?.headers['authorization'] === ALICE && contextExtensions?.['place'] === 'shop'
-  reply(null, create(CheckResponseSchema, isAlice ? ALLOWED : DENIED))
+  const told = `${JSON.stringify(metadataContext?.filterMetadata)} ${request?.http?.body ?? ''}`
+  reply(null, create(CheckResponseSchema, isAlice ? allowed(told) : DENIED))
 })

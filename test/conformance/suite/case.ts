@@ -1,4 +1,5 @@
-// One conformance case: a sample of config/samples and what a client sees of it. Types only.
+// One conformance case: a sample of config/samples and what a client sees of it; and changes of samples.
+import { parseAllDocuments, stringify } from 'yaml'
 import type { SampleGateway } from './gateway.ts'
 
 export interface ConformanceCase {
@@ -22,4 +23,43 @@ export function replacing(from: string, to: string): (manifests: string) => stri
     if (!manifests.includes(from)) throw new Error(`the sample does not hold ${JSON.stringify(from)}`)
     return manifests.replaceAll(from, () => to)
   }
+}
+
+/** Part of a spec: maps are merged, anything else replaces what is there, and null removes it. */
+export interface SpecChange {
+  readonly [field: string]: unknown
+}
+
+/** Changes the spec of one object, named `Kind/name`. @throws {Error} when the sample has no such object. */
+export function changing(object: string, change: SpecChange): (manifests: string) => string {
+  return (manifests) => {
+    let isFound = false
+    const documents = parseAllDocuments(manifests).map((document) => {
+      const name = `${String(document.getIn(['kind']))}/${String(document.getIn(['metadata', 'name']))}`
+      const value: unknown = document.toJS()
+      if (name !== object || !isMap(value)) return value
+      isFound = true
+      return merged(value, { spec: change })
+    })
+    if (!isFound) throw new Error(`the sample has no ${object}`)
+    return documents.map((document) => stringify(document)).join('---\n')
+  }
+}
+
+/** One change after the other. */
+export function all(...changes: readonly ((manifests: string) => string)[]): (manifests: string) => string {
+  return (manifests) => changes.reduce((text, change) => change(text), manifests)
+}
+
+function merged(base: unknown, change: SpecChange): unknown {
+  const result: Record<string, unknown> = isMap(base) ? { ...base } : {}
+  for (const [field, value] of Object.entries(change)) {
+    if (value === null) delete result[field]
+    else result[field] = isMap(value) ? merged(result[field], value) : value
+  }
+  return result
+}
+
+function isMap(value: unknown): value is SpecChange {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

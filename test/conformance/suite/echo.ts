@@ -1,4 +1,7 @@
-// Echo server of the samples: answers with its name and what it received, as JSON.
+// Echo server of the samples: answers with its name and what it received, as JSON; over TLS also with what was agreed
+// on, as if it were a header.
+import type { Socket } from 'node:net'
+import { TLSSocket } from 'node:tls'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 
 /** What the echo server answers, as far as tests read it. */
@@ -15,11 +18,17 @@ export function echo(server: string): RequestListener {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
-      const { method, url, headers } = request
+      const { method, url } = request
+      const headers = { ...request.headers, ...agreedOn(request.socket) }
       const body = Buffer.concat(chunks).toString('utf8')
       const answer = { server, method, path: url, headers, ...(body === '' ? {} : { body }) }
       response.writeHead(200, { 'content-type': 'application/json', 'x-powered-by': 'echo' })
       response.end(`${JSON.stringify(answer, null, 2)}\n`)
     })
   }
+}
+
+function agreedOn(socket: Socket): Record<string, string> {
+  if (!(socket instanceof TLSSocket)) return {}
+  return { 'x-tls-alpn': String(socket.alpnProtocol) }
 }

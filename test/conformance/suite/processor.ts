@@ -1,6 +1,8 @@
 // Processing service of the samples, by the protocol of Envoy: refuses what carries x-forbidden, marks what passes, and
-// shouts bodies of requests, in pieces or whole as it is told at the beginning.
+// shouts bodies of requests, in pieces or whole as it is told at the beginning. To x-explain it says in x-told what it
+// was told besides; x-quiet makes it ask for no headers of the response.
 import { create, type MessageInitShape } from '@bufbuild/protobuf'
+import { ProcessingModeSchema } from '#proxy/envoy/gen/envoy/extensions/filters/http/ext_proc/v3/processing_mode.gen.ts'
 import {
   ExternalProcessor,
   ProcessingResponseSchema,
@@ -11,6 +13,8 @@ import { bidiMethod } from '#proxy/grpc/server.testing.ts'
 type Reply = MessageInitShape<typeof ProcessingResponseSchema>
 
 const FULL_DUPLEX_STREAMED = 4
+/** Of headers. */
+const SKIP = 2
 const REFUSED: Reply = {
   response: {
     case: 'immediateResponse',
@@ -39,11 +43,15 @@ function replyTo(message: ProcessingRequest, isStreamed: { request: boolean; res
   const { request } = message
   if (request.case === undefined) return undefined
   if (request.case === 'requestHeaders') {
-    const isRefused = request.value.headers?.headers.some(({ key }) => key === 'x-forbidden') === true
+    const has = (name: string): boolean => request.value.headers?.headers.some(({ key }) => key === name) === true
     const dynamicMetadata = { tenant: 'shop' }
-    return isRefused ? REFUSED : { ...marked('requestHeaders', 'x-processed'), dynamicMetadata }
+    const override = has('x-quiet') ? { modeOverride: create(ProcessingModeSchema, { responseHeaderMode: SKIP }) } : {}
+    const marks = { 'x-processed': 'yes', ...(has('x-explain') ? { 'x-told': toldIn(message) } : {}) }
+    return has('x-forbidden') ? REFUSED : { ...marked('requestHeaders', marks), ...override, dynamicMetadata }
   }
-  if (request.case === 'responseHeaders') return marked('responseHeaders', 'x-checked')
+  if (request.case === 'responseHeaders') {
+    return marked('responseHeaders', { 'x-checked': 'yes', 'x-told': toldIn(message) })
+  }
   if (request.case === 'requestBody') {
     const { body, endOfStream } = request.value
     const loud = Buffer.from(Buffer.from(body).toString('utf8').toUpperCase())
@@ -55,8 +63,12 @@ function replyTo(message: ProcessingRequest, isStreamed: { request: boolean; res
   return { response: { case: request.case, value: {} } }
 }
 
-function marked(kind: 'requestHeaders' | 'responseHeaders', key: string): Reply {
-  const setHeaders = [{ header: { key, rawValue: Buffer.from('yes') } }]
+function toldIn({ attributes, metadataContext }: ProcessingRequest): string {
+  return JSON.stringify({ attributes: Object.values(attributes)[0], metadata: metadataContext?.filterMetadata })
+}
+
+function marked(kind: 'requestHeaders' | 'responseHeaders', marks: Readonly<Record<string, string>>): Reply {
+  const setHeaders = Object.entries(marks).map(([key, value]) => ({ header: { key, rawValue: Buffer.from(value) } }))
   return { response: { case: kind, value: { response: { headerMutation: { setHeaders } } } } }
 }
 
