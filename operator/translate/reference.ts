@@ -94,8 +94,14 @@ function resolveService({ name, namespace, port }: ReferenceTarget, { services }
   const key = nameKey(namespace, name)
   if (port === undefined) return invalid('UnsupportedValue', `backendRef to Service ${key} needs a port`)
   const service = services.get(namespace, name)
-  if (service === undefined)
-    return invalid('BackendNotFound', `backend(${services.hostname(namespace, name)}) not found`)
+  if (service === undefined) {
+    const message = `backend(${services.hostname(namespace, name)}) not found`
+    // Statuses have one reason for whatever is missing; clients are told what it is.
+    return {
+      ref: { invalid: { reason: 'ServiceNotFound', message } },
+      invalid: { reason: 'BackendNotFound', message },
+    }
+  }
   const fault = serviceFault(service, port)
   if (fault !== undefined) return { ref: { invalid: fault }, invalid: fault }
   return { ref: { service: { hostname: services.hostname(namespace, name), namespace, port } } }

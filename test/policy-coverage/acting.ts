@@ -17,6 +17,7 @@ const OPTIONS = [
   'controllerNamespace',
   'backendRefGrantMode',
   'models',
+  'pools',
   'schema',
 ]
 /** Tried in place of a value, one after the other, until something changes. */
