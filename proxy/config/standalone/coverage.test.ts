@@ -67,6 +67,7 @@ const BACKEND: Said<keyof BackendPayload> = {
   tcp: 'tcp: { connectTimeout: 1s }',
   http: 'http: { requestTimeout: 1s }',
   tunnel: 'backendTunnel: { proxy: { host: "127.0.0.1:3128", policies: { backendTLS: {} } } }',
+  mcpAuthentication: { reason: 'deprecated for jwtAuth with mcp, which is what mcpAuthentication of a file becomes' },
   mcpAuthorization: { reason: 'only MCP backends have it: see the golden file mcp' },
   health: 'health: { unhealthyExpression: "response.code > 499" }',
   transformation: 'transformations: { request: { set: { a: "\'b\'" } } }',
