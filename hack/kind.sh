@@ -30,13 +30,19 @@ plain_up() {
 
 case ${1:-} in
 up)
-	if [[ -x $scripts/up ]]; then GW_CLUSTER_NAME=$name "$scripts/up" "$workers"; else plain_up; fi
+	if [[ -x $scripts/up ]]; then
+		GW_CLUSTER_NAME=$name "$scripts/up" "$workers" >/dev/null
+		"$0" env
+	else
+		plain_up
+	fi
 	;;
 env)
 	if [[ -x $scripts/up ]]; then
 		kubeconfig=${GW_CLUSTER_STATE:-/tmp/gw-cluster}/$name.kubeconfig
 		[[ -s $kubeconfig ]] || exit 1
-		echo "export KUBECONFIG=$kubeconfig PATH=${GW_CLUSTER_CACHE:-$HOME/.cache/gw-cluster}/bin:\$PATH"
+		# At the end: that folder has programs of other names as well, node among them.
+		echo "export KUBECONFIG=$kubeconfig PATH=\$PATH:${GW_CLUSTER_CACHE:-$HOME/.cache/gw-cluster}/bin"
 	else
 		[[ -s $state/kubeconfig ]] || exit 1
 		echo "export KUBECONFIG=$PWD/$state/kubeconfig"
@@ -53,7 +59,17 @@ down)
 load)
 	shift
 	eval "$("$0" env)"
-	kind load docker-image --name "$name" "$@"
+	for image in "$@"; do
+		if docker image inspect "$image" >/dev/null 2>&1; then
+			kind load docker-image --name "$name" "$image"
+		else # built by another tool, such as buildah
+			mkdir -p "$state"
+			rm -f "$state/image.tar"
+			"${GW_CONTAINER_TOOL:?docker does not have $image; GW_CONTAINER_TOOL says who built it}" push -q "$image" "docker-archive:$PWD/$state/image.tar:$image"
+			kind load image-archive --name "$name" "$state/image.tar"
+			rm -f "$state/image.tar"
+		fi
+	done
 	;;
 *)
 	echo "usage: kind.sh up|down|env|load IMAGE..." >&2

@@ -4,6 +4,8 @@ import { Agent, request, type IncomingMessage } from 'node:http'
 
 const IN_FLIGHT_MAX = 500
 const FAILURES_KEPT = 20
+const SLOW_MS = 1000
+const TICK_MS = 10
 
 export interface LoadPlan {
   readonly url: string
@@ -24,6 +26,10 @@ export interface LoadSummary {
   readonly pods: Readonly<Record<string, number>>
   /** The first ones, with the second since the start. */
   readonly failures: readonly string[]
+  /** The first ones that took longer than a second, and what was late: name, connection or answer. */
+  readonly slow: readonly string[]
+  /** How long this process itself stood still: the machine may have no time for it. */
+  readonly stillMs: number
 }
 
 export class Load {
@@ -34,6 +40,7 @@ export class Load {
   readonly #statuses: Record<string, number> = {}
   readonly #pods: Record<string, number> = {}
   readonly #failures: string[] = []
+  readonly #slow: string[] = []
   readonly #idle = Promise.withResolvers<void>()
   #isStopped = false
   #inFlight = 0
@@ -42,10 +49,12 @@ export class Load {
   #failed = 0
   #resent = 0
   #slowestMs = 0
+  #tickedAt = performance.now()
+  #stillMs = 0
 
   constructor(plan: LoadPlan) {
     this.#plan = plan
-    this.#timer = setInterval(() => this.#tick(), 10)
+    this.#timer = setInterval(() => this.#tick(), TICK_MS)
   }
 
   async stop(): Promise<LoadSummary> {
@@ -62,11 +71,16 @@ export class Load {
       statuses: this.#statuses,
       pods: this.#pods,
       failures: this.#failures,
+      slow: this.#slow,
+      stillMs: Math.round(this.#stillMs),
     }
   }
 
   #tick(): void {
-    const due = ((performance.now() - this.#started) / 1000) * this.#plan.ratePerSecond
+    const now = performance.now()
+    this.#stillMs = Math.max(this.#stillMs, now - this.#tickedAt - TICK_MS)
+    this.#tickedAt = now
+    const due = ((now - this.#started) / 1000) * this.#plan.ratePerSecond
     while (this.#sent < due) this.#send()
   }
 
@@ -77,24 +91,29 @@ export class Load {
       return
     }
     this.#inFlight += 1
-    this.#try(performance.now(), true)
+    this.#try(performance.now(), this.#agent)
   }
 
   /**
-   * A kept-alive connection may be closed in the moment it is used again; clients then send a GET once more, on another
-   * connection (RFC 9110 section 9.2.2).
+   * A kept-alive connection may be closed in the moment it is used again; clients then send a GET once more, on a new
+   * connection (RFC 9110 section 9.2.2). Others that were idle may have been closed as well.
    */
-  #try(begun: number, mayResend: boolean): void {
+  #try(begun: number, agent: Agent | false): void {
     const { url, host, timeoutMs } = this.#plan
-    const options = { agent: this.#agent, headers: { host }, signal: AbortSignal.timeout(timeoutMs) }
+    const options = { agent, headers: { host }, signal: AbortSignal.timeout(timeoutMs) }
     let isSettled = false
     const settle = (problem: string | undefined): void => {
       if (!isSettled) this.#end(problem)
       isSettled = true
     }
     const sent = request(url, options, (response) => this.#receive(response, begun, settle))
+    sent.on('socket', (socket) => {
+      if (!socket.connecting) return
+      socket.once('lookup', () => this.#noteSlow('to find the address', begun))
+      socket.once('connect', () => this.#noteSlow('to connect', begun))
+    })
     sent.on('error', (error: NodeJS.ErrnoException) => {
-      if (mayResend && !isSettled && sent.reusedSocket && error.code === 'ECONNRESET') {
+      if (agent !== false && !isSettled && sent.reusedSocket && error.code === 'ECONNRESET') {
         isSettled = true
         this.#resent += 1
         this.#try(begun, false)
@@ -112,8 +131,16 @@ export class Load {
       const pod = response.headers['x-pod']
       if (typeof pod === 'string') count(this.#pods, pod)
       this.#slowestMs = Math.max(this.#slowestMs, performance.now() - begun)
+      this.#noteSlow('to answer', begun)
       settle(status === '200' ? undefined : `status ${status}`)
     })
+  }
+
+  #noteSlow(what: string, begun: number): void {
+    const tookMs = performance.now() - begun
+    if (tookMs < SLOW_MS || this.#slow.length >= FAILURES_KEPT) return
+    const seconds = ((begun - this.#started) / 1000).toFixed(1)
+    this.#slow.push(`${seconds} s: ${Math.round(tookMs)} ms ${what}`)
   }
 
   #end(problem: string | undefined): void {

@@ -16,6 +16,18 @@ describe('deploy', () => {
     expect(accepted.spec?.['controllerName']).toBe('gw.dev/controller')
   })
 
+  it('has a class that claims retries where HTTPRoutes have the field', async () => {
+    const crd = JSON.stringify(await get('crd', '', 'httproutes.gateway.networking.k8s.io'))
+    const hasField = crd.includes('"retry":{')
+    const claimed = await waitFor('the features of the class', async () => {
+      const features = JSON.stringify((await get('gatewayclass', '', 'gw'))?.status?.['supportedFeatures'] ?? [])
+      return features.includes('"HTTPRoute"') && features.includes('"HTTPRouteRetry"') === hasField
+        ? features
+        : undefined
+    })
+    expect(claimed.includes('"HTTPRouteRetryConnectionError"')).toBe(hasField)
+  })
+
   it('has one leader', async () => {
     const leases = await list('leases.coordination.k8s.io', '-n', 'gw-system')
     expect(leases).toHaveLength(1)

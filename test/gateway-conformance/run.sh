@@ -3,8 +3,11 @@
 #   run.sh prepare        builds the suite and its servers, loads their images, deploys Gw
 #   run.sh [FLAG...]      the same, then the suite with these flags; -run-test NAME for one test
 # The cluster is that of KUBECONFIG, else the one of `make kind-up`, which is started where it is missing.
-# PROFILES: GATEWAY-HTTP,GATEWAY-GRPC,GATEWAY-TLS (default). REPORT: file of the report (default: none is written).
-# DEPLOY=no: the controller in the cluster is tested as it is. Skipped, with a line, where nothing can run a cluster.
+# CHANNEL: standard or experimental; the kinds of the Gateway API in the cluster are made those of this channel (default:
+# they stay as they are). PROFILES: GATEWAY-HTTP,GATEWAY-GRPC,GATEWAY-TLS,GATEWAY-TCP (default). REPORT: file of the report
+# (default: none is written). DEPLOY=no: the controller in the cluster is tested as it is. USABLE_ADDRESS,
+# UNUSABLE_ADDRESS: one that the load balancer gives when it is asked for, and one that it does not give.
+# Skipped, with a line, where nothing can run a cluster.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 here=test/gateway-conformance
@@ -50,10 +53,45 @@ images() {
 	done
 }
 
+# The kinds of the experimental channel are refused over those of the standard one as long as a policy is there that
+# guards users' clusters. A cluster for tests may change.
+channel() {
+	local wanted=$1 found
+	found=$(kubectl get crd httproutes.gateway.networking.k8s.io --ignore-not-found \
+		-o 'jsonpath={.metadata.annotations.gateway\.networking\.k8s\.io/channel}')
+	[[ $found != "$wanted" ]] || return 0
+	if [[ -n $found && $wanted == experimental ]]; then
+		kubectl delete validatingadmissionpolicy,validatingadmissionpolicybinding \
+			safe-upgrades.gateway.networking.k8s.io --ignore-not-found >/dev/null
+		# The API server forgets a policy a little later.
+		for _ in $(seq 30); do
+			GATEWAY_API=apply GATEWAY_API_CHANNEL=$wanted hack/install-crds.sh >/dev/null 2>&1 && return
+			sleep 1
+		done
+	fi
+	GATEWAY_API=apply GATEWAY_API_CHANNEL=$wanted hack/install-crds.sh >/dev/null
+}
+
+# The class claims retries where their field is there; the controller looks once a minute.
+claimed() {
+	local wanted=1
+	[[ $1 == experimental ]] && wanted=0
+	for _ in $(seq 120); do
+		local found=0
+		kubectl get gatewayclass gw -o 'jsonpath={.status.supportedFeatures[*].name}' | grep -qw HTTPRouteRetry || found=1
+		[[ $found != "$wanted" ]] || return 0
+		sleep 1
+	done
+	say "the class does not claim what the $1 channel has"
+	return 1
+}
+
 use_cluster conformance
+[[ -z ${CHANNEL:-} ]] || channel "$CHANNEL"
 build
 [[ -z $cluster ]] || images
 [[ ${DEPLOY:-yes} == no ]] || deploy_build
+[[ -z ${CHANNEL:-} ]] || claimed "$CHANNEL"
 [[ ${1:-} != prepare ]] || exit 0
 
 report=()
@@ -65,4 +103,5 @@ fi
 # Which features are supported the suite reads in the status of the class.
 # Few at a time: on two processors the tests would fail by their own deadlines.
 exec "$cache/suite" -test.v -test.parallel "${PARALLEL:-4}" -test.timeout "${TIMEOUT:-60m}" -gateway-class gw \
-	-conformance-profiles "${PROFILES:-GATEWAY-HTTP,GATEWAY-GRPC,GATEWAY-TLS}" "${report[@]}" "$@"
+	-usable-address "${USABLE_ADDRESS:-10.245.0.200}" -unusable-address "${UNUSABLE_ADDRESS:-192.0.2.1}" \
+	-conformance-profiles "${PROFILES:-GATEWAY-HTTP,GATEWAY-GRPC,GATEWAY-TLS,GATEWAY-TCP}" "${report[@]}" "$@"

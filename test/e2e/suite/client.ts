@@ -10,6 +10,9 @@ export const CLIENT_NAMESPACE = 'gw-e2e'
 
 const NODE = ['/usr/local/bin/node', '/app/demo.js']
 
+/** Without a share of its own it stands still for seconds while new pods start, and takes that for slow answers. */
+const RESOURCES = { requests: { cpu: '500m', memory: '64Mi' } }
+
 export function clientPod(image: string): unknown {
   return {
     apiVersion: 'v1',
@@ -18,7 +21,7 @@ export function clientPod(image: string): unknown {
     spec: {
       terminationGracePeriodSeconds: 1,
       automountServiceAccountToken: false,
-      containers: [{ name: 'client', image, args: ['client'], imagePullPolicy: 'IfNotPresent' }],
+      containers: [{ name: 'client', image, args: ['client'], imagePullPolicy: 'IfNotPresent', resources: RESOURCES }],
     },
   }
 }

@@ -1,0 +1,57 @@
+// A folder in a repository is the truth: `kubectl apply -k` brings it into the cluster, a change of a file arrives in
+// traffic, and nothing that the controller writes counts as drift.
+import { execFileSync } from 'node:child_process'
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { until } from './suite/client.ts'
+import { kubectl } from './suite/kubectl.ts'
+import { NAMESPACE, programmed, sample, serviceOf } from './suite/samples.ts'
+
+const FOLDER = '.cache/gitops'
+const FILE = join(FOLDER, 'http.yaml')
+const URL_ = `http://${serviceOf('http')}/api/users`
+
+async function isServed(prefixOfUpstream: string): Promise<void> {
+  const includes = [`"path":"${prefixOfUpstream}/users"`]
+  await until({ url: URL_, host: 'www.example.com' }, { status: 200, includes })
+}
+
+/** What `kubectl diff` says; empty when the cluster is as the folder says. */
+function drift(folder: string, ...options: readonly string[]): string {
+  try {
+    return execFileSync('kubectl', ['diff', ...options, '-k', folder], { encoding: 'utf8', stdio: 'pipe' })
+  } catch (error) {
+    return String((error as { stdout?: string }).stdout) // execFileSync: a difference is exit code 1
+  }
+}
+
+afterAll(async () => {
+  await kubectl(['delete', '-k', FOLDER, '--ignore-not-found'])
+  rmSync(FOLDER, { recursive: true, force: true })
+})
+
+describe('GitOps', () => {
+  it('brings a folder into the cluster, then its changes, and leaves no drift', async () => {
+    rmSync(FOLDER, { recursive: true, force: true })
+    mkdirSync(FOLDER, { recursive: true })
+    cpSync(sample('http', 'http.yaml'), FILE)
+    const kustomization = { resources: ['http.yaml'], labels: [{ pairs: { 'example.com/team': 'shop' } }] }
+    writeFileSync(join(FOLDER, 'kustomization.yaml'), JSON.stringify(kustomization))
+    await kubectl(['apply', '-k', FOLDER])
+    await programmed('http')
+    await isServed('/v1')
+    expect(drift(FOLDER)).toBe('')
+    writeFileSync(FILE, readFileSync(FILE, 'utf8').replace('replacePrefixMatch: /v1', 'replacePrefixMatch: /v2'))
+    expect(drift(FOLDER)).toContain('/v2')
+    await kubectl(['apply', '-k', FOLDER])
+    await isServed('/v2')
+    expect(drift(FOLDER)).toBe('')
+    const labelled = await kubectl(['get', 'gateway', '-n', NAMESPACE, '-l', 'example.com/team=shop', '-o', 'name'])
+    expect(labelled).toContain('/http')
+  })
+
+  it('of the controller itself leaves no drift', () => {
+    expect(drift('.cache/deploy', '--server-side', '--force-conflicts')).toBe('')
+  })
+})
