@@ -147,7 +147,7 @@ interface RunField {
   readonly translator: string
 }
 
-/** Fields of the registry that are not notYetProgrammed, with the file their translator comes from. */
+/** Fields of the registry, with the file their translator comes from. */
 function runFields(): RunField[] {
   const text = read(REGISTRY)
   const fileOf = new Map<string, string>()
@@ -158,10 +158,11 @@ function runFields(): RunField[] {
     const body =
       new RegExp(`export const ${section.toUpperCase()} = \\{\\n([\\s\\S]*?)\\n\\} satisfies`).exec(text)?.[1] ?? ''
     const entries = [...body.matchAll(/^ {2}([a-zA-Z]+)(?:: ([a-zA-Z]+).*)?[,({]?$/gm)]
-    return entries.flatMap(([, field = '', translator = field]) => {
-      const file = fileOf.get(translator) ?? `(no import of ${translator} in ${REGISTRY})`
-      return translator === 'notYetProgrammed' ? [] : [{ section, field, translator: file }]
-    })
+    return entries.map(([, field = '', translator = field]) => ({
+      section,
+      field,
+      translator: fileOf.get(translator) ?? `(no import of ${translator} in ${REGISTRY})`,
+    }))
   })
 }
 

@@ -3,6 +3,7 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { Listener, RenderedConfig, Route, RouteBackend } from '#api/ir/types.gen.ts'
+import { BACKEND, FRONTEND, TRAFFIC } from '#operator/translate/policy/registry.ts'
 import { snapshotOf } from '#operator/translate/snapshot.ts'
 import { translate } from '#operator/translate/translate.ts'
 import type { Translation } from '#operator/translate/translation.ts'
@@ -12,7 +13,7 @@ import { effectiveBackend, effectiveFrontend, overlaySection } from '#proxy/poli
 import { effectiveTraffic } from '#proxy/policy/merge.ts'
 import { BACKEND_MARK, drawn, manifests, NAMESPACE, PROVIDER_MARK, type Drawn } from './cluster.ts'
 import { effective, expectedStatus, type Level, type Step } from './model.ts'
-import { marksIn, UNITS, type Mark, type Unit } from './units.ts'
+import { marksIn, NO_UNIT, UNITS, type Mark, type Unit } from './units.ts'
 
 const SETTINGS = { controllerName: 'gw.dev/controller', className: 'gw', clusterDomain: 'cluster.local' }
 
@@ -167,6 +168,15 @@ function checkStatuses({ policies }: Drawn, { statuses }: Translation): void {
     for (const winner of winners) expect(messages).toContain(`is set by the older policy ${NAMESPACE}/${winner}`)
   }
 }
+
+it('knows every field of a policy', () => {
+  const units = new Set([...UNITS.map(({ section, path }) => `${section}.${path.split('.')[0]}`), ...NO_UNIT.keys()])
+  const sections = { traffic: TRAFFIC, backend: BACKEND, frontend: FRONTEND }
+  const fields = Object.entries(sections).flatMap(([section, all]) =>
+    Object.keys(all).map((name) => `${section}.${name}`),
+  )
+  expect([...units].toSorted()).toEqual(fields.toSorted())
+})
 
 it('merges the policies of manifests as the model does, and says who lost', () => {
   fc.assert(

@@ -26,6 +26,9 @@ const SERVICE = new Set(['Service', 'Service#'])
 const SERVICE_AND_PROVIDER = new Set([...SERVICE, 'GwBackend#'])
 const LISTENER = new Set(['Gateway#'])
 
+const NO_HTTP_ROUTE = new Set(['Gateway', 'ListenerSet', 'GRPCRoute'].flatMap((kind) => [kind, `${kind}#`]))
+const SERVICE_REF = { backendRef: { name: 'svc', namespace: 'n', port: 80 } }
+
 const setHeader = (mark: Mark): unknown => ({ set: [{ name: 'x-mark', value: String(mark) }] })
 const evaluateHeader = (mark: Mark): unknown => ({ request: { set: [{ name: 'x-mark', value: `"${mark}"` }] } })
 /** Numbers of a duration have five digits at most. */
@@ -40,7 +43,7 @@ export const UNITS: readonly Unit[] = [
     path: 'rateLimit.global',
     effective: 'remoteRateLimit',
     value: (mark) => ({
-      backendRef: { name: 'svc', namespace: 'n', port: 80 },
+      ...SERVICE_REF,
       domain: `d${mark}`,
       descriptors: [{ entries: [{ name: 'path', expression: 'request.path' }] }],
     }),
@@ -50,12 +53,52 @@ export const UNITS: readonly Unit[] = [
   traffic({ path: 'transformation', effective: 'transformation', value: evaluateHeader, isPreRouting: true }),
   traffic({ path: 'buffer', effective: 'buffer', value: (mark) => ({ request: { maxBytes: String(mark) } }) }),
   traffic({ path: 'directResponse', effective: 'directResponse', value: (m) => ({ status: 200, body: String(m) }) }),
+  traffic({
+    path: 'timeouts',
+    effective: 'timeout',
+    value: (mark) => ({ request: milliseconds(mark) }),
+    refuses: NO_HTTP_ROUTE,
+  }),
+  traffic({ path: 'retry', effective: 'retry', value: (m) => ({ attempts: 1, condition: `response.code == ${m}` }) }),
+  traffic({ path: 'delay', effective: 'delay', value: (mark) => ({ duration: milliseconds(mark) }) }),
+  traffic({
+    path: 'jwtAuthentication',
+    effective: 'jwtAuth',
+    value: (mark) => ({ providers: [{ issuer: `i${mark}`, jwks: { inline: '{"keys":[]}' } }] }),
+    isPreRouting: true,
+  }),
+  traffic({
+    path: 'basicAuthentication',
+    effective: 'basicAuth',
+    // Another place than tokens, or both could never be there.
+    value: (mark) => ({ users: ['a:{SHA}x'], realm: `r${mark}`, location: { cookie: { name: 'login' } } }),
+    isPreRouting: true,
+  }),
+  traffic({
+    path: 'extAuth',
+    effective: 'extAuthz',
+    value: (m) => ({ ...SERVICE_REF, http: { path: `"/${m}"` } }),
+    isPreRouting: true,
+  }),
+  traffic({
+    path: 'extProc',
+    effective: 'extProc',
+    value: (m) => ({ ...SERVICE_REF, requestAttributes: { mark: `"${m}"` } }),
+    isPreRouting: true,
+  }),
   traffic({ path: 'authorization', effective: 'authorization', value: allow, accumulates: true, isPreRouting: true }),
 
   backend({ path: 'http', effective: 'http', value: (mark) => ({ requestTimeout: milliseconds(mark) }) }),
   backend({ path: 'tcp', effective: 'tcp', value: (mark) => ({ connectTimeout: milliseconds(mark) }) }),
   backend({ path: 'health', effective: 'health', value: (m) => ({ unhealthyCondition: `response.code == ${m}` }) }),
   backend({ path: 'transformation', effective: 'transformation', value: evaluateHeader }),
+  backend({ path: 'tls', effective: 'tls', value: (mark) => ({ sni: `h${mark}.example` }) }),
+  backend({
+    path: 'auth',
+    effective: 'auth',
+    value: (mark) => ({ key: 'word', location: { header: { name: `x-${mark}` } } }),
+  }),
+  backend({ path: 'extAuth', effective: 'extAuthz', value: (m) => ({ ...SERVICE_REF, http: { path: `"/${m}"` } }) }),
   backend({
     path: 'ai.modelAliases',
     effective: 'ai.modelAliases',
@@ -82,6 +125,24 @@ export const UNITS: readonly Unit[] = [
     effective: 'metrics',
     value: (mark) => ({ attributes: { add: [{ name: 'mark', expression: `"${mark}"` }] } }),
   }),
+  frontend({ path: 'accessLog', effective: 'accessLog', value: (m) => ({ filter: `response.code == ${m}` }) }),
+  frontend({
+    path: 'tracing',
+    effective: 'tracing',
+    value: (m) => ({ ...SERVICE_REF, filter: `response.code == ${m}` }),
+  }),
+  frontend({
+    path: 'tcp',
+    effective: 'tcp',
+    value: (mark) => ({ keepalive: { time: milliseconds(mark), interval: '1s' } }),
+    refuses: LISTENER,
+  }),
+  frontend({
+    path: 'tls',
+    effective: 'tls',
+    value: (mark) => ({ handshakeTimeout: milliseconds(mark) }),
+    refuses: LISTENER,
+  }),
   frontend({ path: 'http', effective: 'http', value: (m) => ({ maxBufferSize: String(m) }), refuses: LISTENER }),
   frontend({
     path: 'networkAuthorization',
@@ -91,6 +152,15 @@ export const UNITS: readonly Unit[] = [
     refuses: LISTENER,
   }),
 ]
+
+/** Fields that are no unit here, and why; they are merged by the same code as the others of their section. */
+export const NO_UNIT: ReadonlyMap<string, string> = new Map([
+  ['traffic.apiKeyAuthentication', 'its keys are in Secrets, which this cluster has none of'],
+  ['traffic.hostRewrite', 'no value of it can hold a mark'],
+  ['frontend.proxyProtocol', 'no value of it can hold a mark'],
+  ['frontend.connect', 'no value of it can hold a mark'],
+  ['backend.tunnel', 'no value of it can hold a mark'],
+])
 
 /** `{ section: { path: value } }` of several units. */
 export function sectionsOf(units: readonly Unit[], mark: Mark): Record<string, unknown> {

@@ -1,0 +1,60 @@
+// Pages of docs are true: every yaml block loads, manifests in it are valid, and pages of policies have one shape.
+// What their commands print is checked by test/conformance/pages.test.ts.
+import { globSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseAllDocuments } from 'yaml'
+import { describe, expect, it } from 'vitest'
+import { isKnownKind, validateObject } from '#api/validate/validate.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+const POLICIES = join(ROOT, 'docs', 'policies')
+
+/** In this order. */
+const PARTS = [
+  /^# (?:traffic|frontend|backend)\.[a-zA-Z]+$/m,
+  /^\*\*When it runs\.\*\* /m,
+  /^\| field \| default \| meaning \|$/m,
+  /^\*\*Merging\.\*\* /m,
+  /^\*\*Failures\.\*\* /m,
+  /^## Example$/m,
+  /^```yaml$/m,
+  /^```console$/m,
+]
+
+const pages = readdirSync(POLICIES).filter((file) => file.endsWith('.md') && file !== 'README.md')
+const documents = globSync('{README.md,docs/**/*.md}', { cwd: ROOT }).filter((file) => yamlBlocks(file).length > 0)
+
+function yamlBlocks(file: string): string[] {
+  const text = readFileSync(join(ROOT, file), 'utf8')
+  return [...text.matchAll(/^```ya?ml\n([\s\S]*?)^```/gm)].map(([, block = '']) => block)
+}
+
+describe('pages of policies', () => {
+  it.each(pages)('%s has every part, in order', (page) => {
+    const text = readFileSync(join(POLICIES, page), 'utf8')
+    const places = PARTS.map((part) => text.search(part))
+    expect(PARTS.filter((_, index) => places[index] === -1).map(String)).toEqual([])
+    expect(places).toEqual(places.toSorted((a, b) => a - b))
+  })
+
+  it('are all listed', () => {
+    const list = readFileSync(join(POLICIES, 'README.md'), 'utf8')
+    expect(pages.filter((page) => !list.includes(`(${page})`))).toEqual([])
+  })
+})
+
+describe('yaml of the documentation', () => {
+  it('is there', () => {
+    expect(documents.length).toBeGreaterThan(pages.length)
+  })
+
+  it.each(documents)('%s: every block loads, and its manifests are valid', (file) => {
+    for (const block of yamlBlocks(file)) {
+      for (const document of parseAllDocuments(block, { uniqueKeys: true })) {
+        expect(document.errors.map(({ message }) => message)).toEqual([])
+        const value: unknown = document.toJS()
+        if (isKnownKind(value)) expect(validateObject(value).problems).toEqual([])
+      }
+    }
+  })
+})
