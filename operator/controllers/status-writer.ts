@@ -61,7 +61,7 @@ const writeOnce = Effect.fnUntraced(function* (options: StatusWriterOptions, kin
   // The version makes the server refuse what was merged with an older status.
   const body = { metadata: { resourceVersion, uid }, status }
   const written = yield* client.patch({ resource, namespace, name, isStatus: true }, body)
-  cache.put(kind, written)
+  cache.update(kind, written)
   onWritten()
   return 'done' as const
 })
@@ -74,7 +74,7 @@ const refresh = Effect.fnUntraced(function* ({ cache }: StatusWriterOptions, kin
     return yield* new KubeConflict({ path: key, reason: 'Gone', message: 'no longer known' })
   }
   const { namespace = '', name } = current.metadata
-  cache.put(kind, yield* client.get(resource, namespace, name))
+  cache.update(kind, yield* client.get(resource, namespace, name))
   return undefined
 })
 

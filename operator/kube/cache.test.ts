@@ -69,3 +69,24 @@ describe('ObjectCache', () => {
     expect(cache.get('HTTPRoute', 'shop', 'cart')).toMatchObject({ spec: { hostnames: ['a.example.com'] } })
   })
 })
+
+describe('an answer that comes after the watch', () => {
+  const made = (uid: string, version: number): KubeObject => {
+    const object = route(version)
+    return { ...object, metadata: { ...object.metadata, uid } }
+  }
+
+  it.each<[string, KubeObject | undefined, KubeObject, string | undefined]>([
+    ['of a known object counts', made('a', 1), made('a', 2), '2'],
+    ['that is older does not', made('a', 3), made('a', 2), '3'],
+    ['of an object that is gone does not bring it back', undefined, made('a', 2), undefined],
+    ['of an object that was made again does not count', made('b', 1), made('a', 2), '1'],
+  ])('%s', (_what, known, answer, version) => {
+    const { cache } = watched()
+    cache.put('HTTPRoute', made('a', 0))
+    cache.remove('HTTPRoute', made('a', 0))
+    if (known !== undefined) cache.put('HTTPRoute', known)
+    cache.update('HTTPRoute', answer)
+    expect(cache.get('HTTPRoute', 'shop', 'cart')?.metadata.resourceVersion).toBe(version)
+  })
+})

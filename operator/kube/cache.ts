@@ -55,6 +55,15 @@ export class ObjectCache {
     this.#put(kind, key, object)
   }
 
+  /**
+   * An answer about an object that is known. The watch may have told meanwhile that it is gone: it must not come back,
+   * for nothing would remove it again.
+   */
+  update(kind: string, object: KubeObject): void {
+    const known = this.#of(kind).get(keyOf(object))
+    if (known !== undefined && known.metadata.uid === object.metadata.uid) this.put(kind, object)
+  }
+
   #put(kind: string, key: string, object: KubeObject): void {
     const kept = trim(object)
     if (kept === undefined) this.#set(kind, key, undefined)
