@@ -176,6 +176,12 @@ export const FAILURES = {
     text: 'request timeout',
     doc: 'The route timeout (`timeouts.request`) passed.',
   },
+  unsupportedProtocol: {
+    status: 501,
+    reason: 'InvalidRequest',
+    text: 'unsupported protocol',
+    doc: 'An HTTP/2 client asked for a tunnel of another protocol than WebSocket (RFC 8441).',
+  },
   upgradeFailed: {
     status: 502,
     reason: 'UpstreamFailure',

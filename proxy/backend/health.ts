@@ -4,6 +4,7 @@ import type { Health } from '#api/ir/types.gen.ts'
 import type { CelExpression } from '#api/cel/expression.ts'
 import type { Exchange } from '../exchange.ts'
 import { IncomingBody } from '../http/incoming-body.ts'
+import { Tunnel } from '../http/tunnel.ts'
 import { isTrue, readsBody } from '../policy/evaluate.ts'
 import { retryAfterMs } from './retry-after.ts'
 
@@ -53,7 +54,9 @@ export function endEndpoint(exchange: Exchange, isComplete: boolean): void {
   if (isUnhealthy === undefined) state.release()
   else if (!isUnhealthy) {
     const startMs = exchange.retryAttempt === 0 ? exchange.startMs : (exchange.upstreamStartMs ?? exchange.startMs)
-    state.succeeded(performance.now() - startMs)
+    // How long a client keeps a tunnel says nothing about the endpoint.
+    const endMs = exchange.response?.body instanceof Tunnel ? exchange.upstreamHeadMs : undefined
+    state.succeeded((endMs ?? performance.now()) - startMs)
   } else {
     const failures = state.failed()
     if (health !== undefined && isDue(health, failures, state.health)) {

@@ -18,6 +18,7 @@ import { type ResponseMode, type ResponseOwner, ResponseWriter } from './respons
 import type { PeerCertificate } from '../tls/peer.ts'
 import { NOBODY, type Transport, type TransportUser } from './transport.ts'
 import { splice, type Tunnel } from './tunnel.ts'
+import { TunnelWatch } from './tunnel-watch.ts'
 import { WriteStall } from './write-stall.ts'
 
 /** What the server side of a worker is to its connections. */
@@ -103,8 +104,7 @@ export class ServerConnection implements Connection, TransportUser, BodySource, 
   /** When the present wait was first seen by the sweep; 0: there was progress since. */
   #waitingSinceMs = 0
   readonly #stall = new WriteStall()
-  #tunnel: Tunnel | undefined = undefined
-  readonly #tunnelStall = new WriteStall()
+  #tunnel: TunnelWatch | undefined = undefined
   #lingerBytes = 0
   #abort: AbortController | undefined = undefined
 
@@ -384,11 +384,10 @@ export class ServerConnection implements Connection, TransportUser, BodySource, 
   tunnelStarts(tunnel: Tunnel): void {
     const exchange = this.#exchange
     this.#state = State.Tunnel
-    this.#tunnel = tunnel
     const held = this.#held
     this.#held = undefined
     if (held !== undefined) tunnel.transport.write(held)
-    splice(this.#transport, tunnel.transport, (bytesToClient) => {
+    const movedBytes = splice(this.#transport, tunnel.transport, (bytesToClient) => {
       this.#state = State.Closed
       if (exchange !== undefined) {
         exchange.responseBytes += bytesToClient
@@ -397,6 +396,7 @@ export class ServerConnection implements Connection, TransportUser, BodySource, 
       this.#meter.report(this.#handler)
       this.#owner.connectionClosed(this)
     })
+    this.#tunnel = new TunnelWatch({ peer: tunnel.transport, movedBytes })
   }
 
   #finish(exchange: Exchange, isComplete: boolean): void {
@@ -458,8 +458,7 @@ export class ServerConnection implements Connection, TransportUser, BodySource, 
 
   #sweepWrites(nowMs: number): void {
     if (this.#stall.isOverdue(this.#transport, nowMs)) this.#transport.destroy()
-    const peer = this.#tunnel?.transport
-    if (peer !== undefined && this.#tunnelStall.isOverdue(peer, nowMs)) peer.destroy()
+    if (this.#tunnel?.isOverdue(nowMs) === true) this.#transport.destroy()
   }
 
   #isWaitingForClient(): boolean {

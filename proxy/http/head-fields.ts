@@ -4,7 +4,10 @@ import type { FailureCode } from '../errors.ts'
 import { fieldName, FieldKind } from './field-name.ts'
 
 export interface HeadProblem {
-  readonly code: Extract<FailureCode, 'invalidRequest' | 'headersTooLarge' | 'uriTooLong' | 'expectationFailed'>
+  readonly code: Extract<
+    FailureCode,
+    'invalidRequest' | 'headersTooLarge' | 'uriTooLong' | 'expectationFailed' | 'unsupportedProtocol'
+  >
   readonly detail: string
 }
 

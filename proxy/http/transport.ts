@@ -77,13 +77,15 @@ export class Transport {
     return transport
   }
 
+  /** Half-open, as all of them: the directions of a tunnel end one by one. */
   static connect(options: net.NetConnectOpts, user: TransportUser): Transport {
-    return new Transport((read) => net.connect({ ...options, onread: onRead(read) }), user)
+    return new Transport((read) => net.connect({ ...options, allowHalfOpen: true, onread: onRead(read) }), user)
   }
 
   static connectTls(options: tls.ConnectionOptions, user: TransportUser): Transport {
-    // `onread` is documented for tls.connect; the types leave it out.
-    return new Transport((read) => tls.connect({ ...options, onread: onRead(read) } as tls.ConnectionOptions), user)
+    // Both are documented for tls.connect; the types leave them out.
+    const more = { ...options, allowHalfOpen: true }
+    return new Transport((read) => tls.connect({ ...more, onread: onRead(read) } as tls.ConnectionOptions), user)
   }
 
   get isPaused(): boolean {

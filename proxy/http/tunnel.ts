@@ -44,8 +44,8 @@ export class Tunnel implements StreamBody {
 /** Told how many bytes went to each end, once, when both directions are over. */
 export type SpliceEnd = (bytesToFirst: number) => void
 
-/** Joins two transports; each end's closing closes the other. */
-export function splice(first: Transport, second: Transport, done: SpliceEnd): void {
+/** Joins two transports; each end's closing closes the other. Gives the bytes that moved so far, both ways. */
+export function splice(first: Transport, second: Transport, done: SpliceEnd): () => number {
   const toFirst = new Side(second, first)
   const toSecond = new Side(first, second)
   let isDone = false
@@ -62,10 +62,11 @@ export function splice(first: Transport, second: Transport, done: SpliceEnd): vo
     first.destroy()
     second.destroy()
     finish()
-    return
+  } else {
+    first.resume()
+    second.resume()
   }
-  first.resume()
-  second.resume()
+  return () => toFirst.count + toSecond.count
 }
 
 /** Reads `from`, writes `to`. */

@@ -222,6 +222,7 @@ describe('a client that never opens its window', () => {
 })
 
 describe('malformed requests', () => {
+  const extended = GET.map(([n, v]) => [n, n === ':method' ? 'CONNECT' : v] as const)
   const without = (name: string): (readonly [string, string])[] => GET.filter(([known]) => known !== name)
   const cases: readonly (readonly [string, readonly (readonly [string, string])[]])[] = [
     ['no :method', without(':method')],
@@ -242,10 +243,11 @@ describe('malformed requests', () => {
     ['pseudo field twice', [...GET, [':path', '/b']]],
     ['pseudo field of responses', [...GET, [':status', '200']]],
     ['pseudo field behind others', [...without(':path'), ['a', 'b'], [':path', '/']]],
-    [
-      'extended CONNECT',
-      [...GET.map(([n, v]) => [n, n === ':method' ? 'CONNECT' : v] as const), [':protocol', 'websocket']],
-    ],
+    ['GET with :protocol', [...GET, [':protocol', 'websocket']]],
+    ['extended CONNECT of another protocol', [...extended, [':protocol', 'connect-udp']]],
+    ['extended CONNECT without :path', [...extended.filter(([n]) => n !== ':path'), [':protocol', 'websocket']]],
+    ['extended CONNECT twice', [...extended, [':protocol', 'websocket'], [':protocol', 'websocket']]],
+    ['extended CONNECT with a length', [...extended, [':protocol', 'websocket'], ['content-length', '1']]],
     ['upper case', [...GET, ['X-A', 'b']]],
     ['connection', [...GET, ['connection', 'close']]],
     ['keep-alive', [...GET, ['keep-alive', '1']]],

@@ -56,6 +56,8 @@ export function sessionOptions(limits: ConnectionLimits): ServerSessionOptions {
   return {
     settings: {
       enablePush: false,
+      // RFC 8441: WebSocket on a stream.
+      enableConnectProtocol: true,
       maxConcurrentStreams: STREAMS_MAX,
       maxHeaderListSize: headerBytesMaxOf(limits),
       initialWindowSize: http2?.windowBytes ?? WINDOW_BYTES,

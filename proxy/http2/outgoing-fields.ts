@@ -5,6 +5,7 @@ import { BAD_VALUE } from '../http/head-text.ts'
 import type { HeaderList } from '../http/headers.ts'
 import { TARGET } from '../http/request-parser.ts'
 import { mayTrail } from '../http/trailer-fields.ts'
+import { KEY_FIELD } from '../http/websocket.ts'
 
 const DIGITS = /^[0-9]+$/
 const OUTER_SPACE = /^[ \t]+|[ \t]+$/g
@@ -32,12 +33,23 @@ export function requestFields(input: {
   readonly pathAndQuery: string
   readonly headers: HeaderList
   readonly length: number | undefined
+  /** Of an extended CONNECT (RFC 8441), which takes the place of an upgrade. */
+  readonly protocol?: string | undefined
 }): string[] | undefined {
-  const { method, scheme, authority, pathAndQuery } = input
+  const { method, scheme, authority, pathAndQuery, protocol } = input
   if (!isToken(method) || !TARGET.test(pathAndQuery) || !AUTHORITY.test(authority)) return undefined
-  const fields = [':method', method, ':scheme', scheme, ':authority', authority, ':path', pathAndQuery]
+  const place = [':scheme', scheme, ':authority', authority, ':path', pathAndQuery]
+  const fields =
+    protocol === undefined ? [':method', method, ...place] : [':method', 'CONNECT', ':protocol', protocol, ...place]
   if (!appendFields(fields, input.headers, false)) return undefined
   if (input.length !== undefined) fields.push('content-length', String(input.length))
+  return protocol === undefined ? fields : withoutKey(fields)
+}
+
+/** RFC 8441 section 5. */
+function withoutKey(fields: string[]): string[] {
+  const at = fields.indexOf(KEY_FIELD)
+  if (at >= 0 && at % 2 === 0) fields.splice(at, 2)
   return fields
 }
 

@@ -5,6 +5,7 @@ import { BAD_VALUE } from '../http/head-text.ts'
 import { type HeadProblem, invalid, joined } from '../http/head-fields.ts'
 import { HeaderList } from '../http/headers.ts'
 import { HttpRequest } from '../http/message.ts'
+import { KEY_FIELD, WEBSOCKET, webSocketKey } from '../http/websocket.ts'
 import { HOST, isMethod, type Place, splitPath, TARGET } from '../http/request-parser.ts'
 
 export interface RequestFields {
@@ -31,6 +32,7 @@ const BAD_LENGTH = invalid('invalid content-length')
 const BAD_PLACE = invalid('invalid :path, :authority or :scheme')
 const HOST_DIFFERS = invalid('host differs from :authority')
 const BAD_EXPECT: HeadProblem = { code: 'expectationFailed', detail: 'expectation other than 100-continue' }
+const UNKNOWN_PROTOCOL: HeadProblem = { code: 'unsupportedProtocol', detail: ':protocol other than websocket' }
 const TOO_LARGE: HeadProblem = { code: 'headersTooLarge', detail: 'header list over the limit' }
 
 /** `raw`: name, value, name, value, … in wire order. */
@@ -54,7 +56,7 @@ export function readRequestFields(
 
 class Reader {
   readonly #fields: string[] = []
-  readonly #pseudo: { method?: string; scheme?: string; authority?: string; path?: string } = {}
+  readonly #pseudo: { [name in Pseudo]?: string } = {}
   #hasFields = false
   #host: string | undefined = undefined
   #cookie: string | undefined = undefined
@@ -89,8 +91,12 @@ class Reader {
     if (this.#cookie !== undefined) this.#fields.push('cookie', this.#cookie)
     if (this.#hasTrailers) this.#fields.push('te', 'trailers')
     const headers = new HeaderList(this.#fields)
-    const { method = '' } = this.#pseudo
-    const request = new HttpRequest({ method, path, query, host, scheme, version: 'HTTP/2', headers })
+    const { method = '', protocol } = this.#pseudo
+    const isSwitch = protocol !== undefined
+    if (isSwitch && this.#length !== undefined) return BAD_LENGTH
+    const shape = { path, query, host, scheme, version: 'HTTP/2', headers } as const
+    const request = new HttpRequest({ ...shape, method: isSwitch ? 'GET' : method })
+    if (isSwitch) switchTo(request, WEBSOCKET)
     return {
       request,
       contentLength: this.#length,
@@ -129,12 +135,19 @@ class Reader {
   }
 
   #place(): Place | HeadProblem {
-    const { method, authority = this.#host } = this.#pseudo
+    const { method, protocol, authority = this.#host } = this.#pseudo
     if (method === undefined || !isMethod(method)) return BAD_PSEUDO
     if (authority === undefined || !HOST.test(authority)) return BAD_PLACE
     const host = authority.toLowerCase()
     if (this.#host !== undefined && this.#host.toLowerCase() !== host) return HOST_DIFFERS
+    if (protocol !== undefined) return this.#switchPlace(method, protocol, host)
     return method === 'CONNECT' ? this.#connectPlace(host) : this.#pathPlace(method, host)
+  }
+
+  /** RFC 8441 section 4: CONNECT with a path. */
+  #switchPlace(method: string, protocol: string, host: string): Place | HeadProblem {
+    if (method !== 'CONNECT') return BAD_PSEUDO
+    return protocol.toLowerCase() === WEBSOCKET ? this.#pathPlace(method, host) : UNKNOWN_PROTOCOL
   }
 
   /** RFC 9113 section 8.5. */
@@ -152,12 +165,21 @@ class Reader {
   }
 }
 
-const PSEUDO = new Map<string, 'method' | 'scheme' | 'authority' | 'path'>([
+type Pseudo = 'method' | 'scheme' | 'authority' | 'path' | 'protocol'
+
+const PSEUDO = new Map<string, Pseudo>([
   [':method', 'method'],
   [':scheme', 'scheme'],
   [':authority', 'authority'],
   [':path', 'path'],
+  [':protocol', 'protocol'],
 ])
+
+/** As an HTTP/1.1 client would ask for it, so that routes, policies and backends know one form only. */
+function switchTo(request: HttpRequest, protocol: string): void {
+  request.upgrade = protocol
+  request.headers.set(KEY_FIELD, webSocketKey())
+}
 
 /** Meant for one hop, but not forbidden by RFC 9113 section 8.2.2. */
 const DROPPED = 'proxy-authenticate'

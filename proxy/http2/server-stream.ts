@@ -16,6 +16,7 @@ import { responseFields, trailerFields } from './outgoing-fields.ts'
 import { StreamTunnel } from './stream-tunnel.ts'
 import { readRequestFields } from './request-fields.ts'
 import { trailersOf } from './response-fields.ts'
+import { ACCEPT_FIELD, KEY_FIELD, webSocketAccept } from '../http/websocket.ts'
 import { WRITE_STALL_MS } from '../http/write-stall.ts'
 
 /** The connection of a stream. */
@@ -49,7 +50,7 @@ export class ServerStream implements Connection, BodySource, BodySenderOwner {
   #isSent = false
   #sender: BodySender | undefined = undefined
   #response: HttpResponse | undefined = undefined
-  /** Of a CONNECT stream. */
+  /** Of a stream that may become a tunnel. */
   #end: EndOfStream | undefined = undefined
   #tunnel: StreamTunnel | undefined = undefined
   #abort: AbortController | undefined = undefined
@@ -136,7 +137,7 @@ export class ServerStream implements Connection, BodySource, BodySenderOwner {
     const exchange = new Exchange(this, request, performance.now())
     this.#exchange = exchange
     this.#owner.requestStarted()
-    if (request.method === 'CONNECT') {
+    if (request.method === 'CONNECT' || request.upgrade !== undefined) {
       // No body: what follows is the tunnel's, or of no use.
       this.#end = watchEnd(this.#stream)
       this.#stream.pause()
@@ -251,6 +252,13 @@ export class ServerStream implements Connection, BodySource, BodySenderOwner {
       this.#sendTunnel(exchange, response, response.body)
       return
     }
+    if (exchange.request.upgrade !== undefined && status < 300) {
+      // To the client it would be the tunnel that it asked for.
+      discardBody(response.body)
+      exchange.fail('upgradeFailed', `the answer is ${status}, not a switch of protocols`)
+      this.#send(exchange)
+      return
+    }
     const isBodiless = exchange.request.method === 'HEAD' || BODILESS.has(status)
     const body = isBodiless ? undefined : wholeOrStream(response.body)
     const framing = isBodiless ? bodilessFraming(response) : { length: lengthOf(body), keepsLength: false }
@@ -267,13 +275,19 @@ export class ServerStream implements Connection, BodySource, BodySenderOwner {
   }
 
   #sendTunnel(exchange: Exchange, response: HttpResponse, tunnel: Tunnel): void {
+    if (response.status === 101 && !becomesAnswer(exchange, response)) {
+      tunnel.cancel()
+      exchange.fail('upgradeFailed', 'the backend has not understood the key of the WebSocket handshake')
+      this.#send(exchange)
+      return
+    }
     const { status, headers } = response
     const fields = responseFields({ status, headers, length: undefined, keepsLength: false })
     if (fields === undefined || this.#end === undefined) {
       this.#unfit(exchange, response)
       return
     }
-    this.#stream.respond(fields)
+    this.#stream.respond(fields, { waitForTrailers: true })
     this.#isSent = true
     this.#tunnel = new StreamTunnel(this.#stream, tunnel, this.#end)
   }
@@ -413,13 +427,26 @@ function wholeOrStream(body: OutgoingBody): OutgoingBody {
   return text === '' ? undefined : Buffer.from(text, 'latin1')
 }
 
+/**
+ * Turns the 101 of a backend into the 200 of HTTP/2 (RFC 8441 section 5). False: it is no answer to the key that the
+ * proxy made, so perhaps none of a WebSocket server at all.
+ */
+function becomesAnswer({ request }: Exchange, response: HttpResponse): boolean {
+  const key = request.headers.get(KEY_FIELD)
+  if (key === undefined || response.headers.get(ACCEPT_FIELD) !== webSocketAccept(key)) return false
+  response.headers.remove(ACCEPT_FIELD)
+  response.status = 200
+  return true
+}
+
 /** What can be sent: an impossible status, or no response at all, is a bug answered with 500. */
 function sendable(exchange: Exchange): HttpResponse {
   const { response } = exchange
   if (response === undefined) return exchange.fail('internal', 'no response was made')
   const { status, body } = response
   if (!isSendable(body)) return exchange.fail('internal', 'response body was read before')
-  if (Number.isInteger(status) && status >= 200 && status <= 599) return response
+  const isSwitch = status === 101 && body instanceof Tunnel
+  if (isSwitch || (Number.isInteger(status) && status >= 200 && status <= 599)) return response
   discardBody(body)
   return exchange.fail('internal', `impossible response status ${status}`)
 }

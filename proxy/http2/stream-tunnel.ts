@@ -3,7 +3,7 @@
 import { constants, type ServerHttp2Stream } from 'node:http2'
 import type { TransportUser } from '../http/transport.ts'
 import type { Tunnel } from '../http/tunnel.ts'
-import { WriteStall } from '../http/write-stall.ts'
+import { TunnelWatch } from '../http/tunnel-watch.ts'
 import { resetStream } from './body-sender.ts'
 import type { EndOfStream } from './end-of-stream.ts'
 
@@ -14,14 +14,16 @@ export class StreamTunnel implements TransportUser {
   readonly #stream: ServerHttp2Stream
   readonly #tunnel: Tunnel
   readonly #end: EndOfStream
-  readonly #stall = new WriteStall()
+  #hasEnded = false
+  readonly #watch: TunnelWatch
 
-  /** The head of the answer is out; nobody has read the stream. */
+  /** The head of the answer is out, the stream waits for trailers, and nobody has read it. */
   constructor(stream: ServerHttp2Stream, tunnel: Tunnel, end: EndOfStream) {
     this.#stream = stream
     this.#tunnel = tunnel
     this.#end = end
     const { transport, early } = tunnel
+    this.#watch = new TunnelWatch({ peer: transport, movedBytes: () => this.sentBytes + this.receivedBytes })
     transport.user = this
     stream.on('data', (chunk: Buffer) => {
       this.receivedBytes += chunk.length
@@ -31,6 +33,10 @@ export class StreamTunnel implements TransportUser {
       if (end.hasEnded) transport.end()
     })
     stream.on('drain', () => transport.resume())
+    // Told to wait by who made it: otherwise node would end the stream before it resets it.
+    stream.once('wantTrailers', () => {
+      if (this.#hasEnded && !stream.closed) stream.sendTrailers({})
+    })
     stream.once('close', () => this.#streamClosed())
     if (early.length > 0) this.bytes(early, 0, early.length)
     if (transport.socket.destroyed) this.closed()
@@ -39,9 +45,9 @@ export class StreamTunnel implements TransportUser {
     stream.resume()
   }
 
-  /** A backend that takes nothing of what waits for it. */
+  /** A backend that takes nothing of what waits for it, or a tunnel that nobody uses. */
   sweep(nowMs: number): void {
-    if (this.#stall.isOverdue(this.#tunnel.transport, nowMs)) this.#tunnel.transport.destroy()
+    if (this.#watch.isOverdue(nowMs)) this.#tunnel.transport.destroy()
   }
 
   // --- TransportUser ---
@@ -53,7 +59,9 @@ export class StreamTunnel implements TransportUser {
   }
 
   ended(): void {
-    if (!this.#stream.closed) this.#stream.end()
+    if (this.#stream.closed) return
+    this.#hasEnded = true
+    this.#stream.end()
   }
 
   drained(): void {

@@ -13,6 +13,8 @@ export interface Http2PoolShared {
   readonly dns: DnsCache
   readonly wheel: DeadlineWheel
   readonly connected?: ConnectObserver | undefined
+  /** Sends a call by HTTP/1.1 after all: a switch of protocols that the backend does not take by HTTP/2. */
+  readonly byHttp1: (call: UpstreamCall) => void
 }
 
 /** 6400 streams to one address and worker. */
@@ -121,7 +123,14 @@ export class Http2Pool implements SessionOwner {
   }
 
   #startNow(stream: UpstreamStream): boolean {
-    for (const session of this.#sessions) if (session.hasRoom && stream.start(session)) return true
+    for (const session of this.#sessions) {
+      if (!session.hasRoom) continue
+      if (stream.call.upgrade !== undefined && !session.takesSwitches) {
+        this.#shared.byHttp1(stream.call)
+        return true
+      }
+      if (stream.start(session)) return true
+    }
     return false
   }
 

@@ -65,6 +65,11 @@ export class UpstreamSession implements StreamCarrier {
     return !this.#isDraining && this.#streams < this.#streamsMax && !closed && !destroyed
   }
 
+  /** RFC 8441: extended CONNECT. */
+  get takesSwitches(): boolean {
+    return this.#http2.remoteSettings.enableConnectProtocol === true
+  }
+
   /** Running streams end, new ones go elsewhere. */
   drain(): void {
     if (this.#isDraining) return

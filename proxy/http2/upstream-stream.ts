@@ -3,12 +3,17 @@
 import { constants, type ClientHttp2Stream } from 'node:http2'
 import { BodyAborted } from '../http/body.ts'
 import { type BodySource, IncomingBody } from '../http/incoming-body.ts'
+import type { HeaderList } from '../http/headers.ts'
 import { hasFields } from '../http/trailer-fields.ts'
+import { NOBODY, Transport } from '../http/transport.ts'
+import { Tunnel } from '../http/tunnel.ts'
+import { ACCEPT_FIELD, webSocketAccept } from '../http/websocket.ts'
 import type { CallCarrier, UpstreamCall } from '../upstream/call.ts'
 import { BodySender, type BodySenderOwner, isSendable, isStreamed, lengthOf, resetStream } from './body-sender.ts'
 import { type EndOfStream, watchEnd } from './end-of-stream.ts'
 import { trailerFields } from './outgoing-fields.ts'
 import { readResponseFields, trailersOf } from './response-fields.ts'
+import { streamSocket } from './stream-socket.ts'
 
 /** The session a stream runs on. */
 export interface StreamCarrier {
@@ -27,6 +32,7 @@ export interface StreamCarrier {
 
 /** Interim responses (100, 103) before the real one. */
 const INTERIM_MAX = 16
+const NOTHING = Buffer.alloc(0)
 
 export class UpstreamStream implements BodySource, BodySenderOwner, CallCarrier {
   readonly call: UpstreamCall
@@ -68,10 +74,11 @@ export class UpstreamStream implements BodySource, BodySenderOwner, CallCarrier 
       return true
     }
     // Also where no trailers come: see server-stream.ts.
-    const waitForTrailers = isStreamed(body) || hasFields(call.trailerSource?.trailers)
+    const isSwitch = call.upgrade !== undefined
+    const waitForTrailers = isSwitch || isStreamed(body) || hasFields(call.trailerSource?.trailers)
     let stream: ClientHttp2Stream
     try {
-      stream = carrier.open(fields, { endStream: body === undefined, waitForTrailers })
+      stream = carrier.open(fields, { endStream: body === undefined && !isSwitch, waitForTrailers })
     } catch {
       return false
     }
@@ -162,6 +169,10 @@ export class UpstreamStream implements BodySource, BodySenderOwner, CallCarrier 
     this.#sender?.settle()
     call.carrier = undefined
     const { status, headers, contentLength } = head
+    if (call.upgrade !== undefined && status < 300) {
+      this.#switched(stream, headers, flags)
+      return
+    }
     const shape = { status, headers, framing: 'None', contentLength: 0, isKeepAlive: true, upgrade: undefined } as const
     if ((flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0) {
       this.#ended()
@@ -178,6 +189,25 @@ export class UpstreamStream implements BodySource, BodySenderOwner, CallCarrier 
     })
     stream.once('end', () => this.#onEnd(body))
     call.responded(shape, body)
+  }
+
+  /** RFC 8441 section 5: a 2xx stands for the 101 of HTTP/1.1, and the stream for the connection. */
+  #switched(stream: ClientHttp2Stream, headers: HeaderList, flags: number): void {
+    const { call } = this
+    const end = this.#end
+    if (end === undefined || (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0) {
+      resetStream(stream)
+      call.failed('upgradeFailed', 'the backend ended the stream with its answer')
+      return
+    }
+    const { upgrade, webSocketKey } = call
+    headers.remove(ACCEPT_FIELD)
+    if (webSocketKey !== undefined) headers.append(ACCEPT_FIELD, webSocketAccept(webSocketKey))
+    const socket = streamSocket(stream, end, () => this.#carrier?.received())
+    const transport = Transport.ofSocket(socket, NOBODY)
+    transport.pause()
+    const shape = { status: 101, framing: 'None', contentLength: 0, isKeepAlive: true } as const
+    call.responded({ ...shape, headers, upgrade }, new Tunnel(transport, NOTHING, upgrade))
   }
 
   #onData(body: IncomingBody, chunk: Buffer): void {

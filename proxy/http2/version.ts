@@ -1,5 +1,6 @@
 // Which HTTP version a request goes out with (data-plane supplement section 1.6, point 2).
 import type { Exchange } from '../exchange.ts'
+import { WEBSOCKET } from '../http/websocket.ts'
 import type { UpstreamTarget } from '../upstream/target.ts'
 
 /**
@@ -7,8 +8,9 @@ import type { UpstreamTarget } from '../upstream/target.ts'
  * its word if the backend has no TLS either; everything else is HTTP/1.1.
  */
 export function wantsHttp2(exchange: Exchange, target: UpstreamTarget): boolean {
-  // A switch of protocols exists in HTTP/1.1 only.
-  if (exchange.request.upgrade !== undefined) return false
+  const { upgrade } = exchange.request
+  // WebSocket is asked of HTTP/2 where nothing else is spoken for sure; other switches exist in HTTP/1.1 only.
+  if (upgrade !== undefined) return upgrade === WEBSOCKET && target.httpVersion === 'HTTP2'
   if (target.httpVersion !== undefined) return target.httpVersion === 'HTTP2'
   if (exchange.isGrpc) return true
   return exchange.request.version === 'HTTP/2' && !exchange.connection.isTls && target.tls === undefined

@@ -103,7 +103,8 @@ const byHttp2: Connect = async (authority, headers = {}) => {
 async function textOf(stream: Duplex): Promise<string> {
   let text = ''
   stream.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')))
-  await Promise.race([once(stream, 'end'), once(stream, 'close')])
+  // A reset says nothing more either.
+  await Promise.race([once(stream, 'end'), once(stream, 'close')]).catch(() => undefined)
   return text
 }
 

@@ -20,9 +20,6 @@ import { type Splice, splice } from './splice.ts'
 /** CEL `backend.type` of what is no Service. */
 const TYPES = { Endpoints: 'static', Dynamic: 'dynamic' } as const
 
-/** A pair of connections without a byte either way for so long is taken to be dead. */
-export const IDLE_TIMEOUT_MS = 3_600_000
-
 export interface TcpConnectionOptions {
   readonly socket: net.Socket
   readonly facts: ConnectionFacts

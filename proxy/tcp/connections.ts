@@ -2,8 +2,9 @@
 import type net from 'node:net'
 import type { ConnectionFacts } from '../http/connection.ts'
 import { Sweeper } from '../http/deadlines.ts'
+import { TUNNEL_IDLE_MS } from '../http/tunnel-watch.ts'
 import type { DnsCache } from '../upstream/dns-cache.ts'
-import { IDLE_TIMEOUT_MS, TcpConnection } from './connection.ts'
+import { TcpConnection } from './connection.ts'
 import type { ConnectionObserver } from './observer.ts'
 import type { TcpPlan } from './plan.ts'
 
@@ -32,7 +33,7 @@ export class TcpConnections {
       socket.destroy()
       return
     }
-    const { dns, observer, idleTimeoutMs = IDLE_TIMEOUT_MS } = this.#environment
+    const { dns, observer, idleTimeoutMs = TUNNEL_IDLE_MS } = this.#environment
     const connection = new TcpConnection({
       socket,
       facts,

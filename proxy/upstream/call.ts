@@ -11,6 +11,7 @@ import { HttpResponse } from '../http/message.ts'
 import type { ResponseHead } from '../http/response-parser.ts'
 import { announcement, type TrailerSource } from '../http/trailer-fields.ts'
 import { Tunnel } from '../http/tunnel.ts'
+import { KEY_FIELD } from '../http/websocket.ts'
 import { requestFields } from '../http2/outgoing-fields.ts'
 import { UpstreamError, type UpstreamRequest, type UpstreamResponse, type UpstreamTarget } from './target.ts'
 
@@ -56,6 +57,8 @@ export abstract class UpstreamCall implements Expiring {
   abstract readonly method: string
   abstract readonly body: OutgoingBody
   abstract readonly upgrade: string | undefined
+  /** That of the client, if it sent one. */
+  abstract readonly webSocketKey: string | undefined
   /** Of the body. */
   abstract readonly trailerSource: TrailerSource | undefined
   abstract readonly preservesCase: boolean
@@ -146,6 +149,10 @@ export class ForwardCall extends UpstreamCall implements UpstreamCallHandle {
     return this.#exchange.request.upgrade
   }
 
+  get webSocketKey(): string | undefined {
+    return this.#exchange.request.headers.get(KEY_FIELD)
+  }
+
   get trailerSource(): TrailerSource | undefined {
     return this.#exchange.request.trailerSource
   }
@@ -172,8 +179,8 @@ export class ForwardCall extends UpstreamCall implements UpstreamCallHandle {
   }
 
   http2Fields(scheme: string, length: number | undefined): string[] | undefined {
-    const { method, pathAndQuery, headers } = this.#exchange.request
-    return requestFields({ method, scheme, authority: this.#authority, pathAndQuery, headers, length })
+    const { method, pathAndQuery, headers, upgrade: protocol } = this.#exchange.request
+    return requestFields({ method, scheme, authority: this.#authority, pathAndQuery, headers, length, protocol })
   }
 
   abort(code: FailureCode): void {
@@ -207,6 +214,7 @@ const TUNNEL_HEAD = { status: 200, framing: 'None', contentLength: 0, isKeepAliv
 /** A call of its own, answered by a promise. */
 export class SendCall extends UpstreamCall {
   readonly upgrade = undefined
+  readonly webSocketKey = undefined
   readonly trailerSource = undefined
   readonly isTunnel = false
   readonly #request: UpstreamRequest

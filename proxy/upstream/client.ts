@@ -67,7 +67,7 @@ class Client implements HttpUpstreamClient, Sweepable {
       connected: options.connected,
       openConnections: 0,
     }
-    this.#http2 = new Http2Upstream(this.#shared)
+    this.#http2 = new Http2Upstream({ ...this.#shared, byHttp1: (call) => this.#pool(call.target).dispatch(call) })
   }
 
   get openConnections(): number {
