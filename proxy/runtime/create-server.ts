@@ -10,7 +10,7 @@ import type { BindContext, BindServer } from './worker-parts.ts'
 /** Makes the servers of one worker; connections that are passed on share one name cache. */
 export function serverFactory(): (bind: CompiledBind, context: BindContext) => BindServer {
   const dns = new DnsCache()
-  return (bind, { observer, sessionKey }) => {
+  return (bind, { observer, tickets }) => {
     const { layer4, handler } = bind
     const server =
       layer4 === undefined
@@ -20,7 +20,7 @@ export function serverFactory(): (bind: CompiledBind, context: BindContext) => B
           : new TlsBind(layer4, {
               dns,
               observer,
-              ticketSecret: sessionKey,
+              tickets,
               createHttp: ({ current }) => createBindServer(current),
             })
     server.apply(bind)

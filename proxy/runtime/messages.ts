@@ -6,6 +6,7 @@ import type { EndpointBuffer } from '../backend/endpoint-store.ts'
 import type { OtlpEnvironment } from '../otlp/environment.ts'
 import type { OverloadLimits } from './overload.ts'
 import type { RateLimitBuffer } from '../policy/rate-limit-store.ts'
+import type { SharedTicketSecrets } from '../tls/ticket-secrets.ts'
 import type { InspectRequest } from '../trace/messages.ts'
 
 export interface WorkerSettings {
@@ -24,6 +25,8 @@ export interface WorkerSettings {
   readonly dynamicForwardAllow: readonly string[]
   readonly podName: string | undefined
   readonly podNamespace: string | undefined
+  /** Secrets of TLS session tickets; undefined: the worker makes its own. */
+  readonly tickets?: SharedTicketSecrets
   /** Counters and histograms of this worker, see metrics/buffer.ts. */
   readonly metricsBuffer: SharedArrayBuffer
   /** Log lines of this worker, see log/line-ring.ts. */

@@ -23,6 +23,7 @@ import { processMetrics } from '../metrics/process-metrics.ts'
 import { shownOtlp } from '../otlp/environment.ts'
 import { readFigures, type EndpointBuffer } from '../backend/endpoint-store.ts'
 import type { RateLimitBuffer } from '../policy/rate-limit-store.ts'
+import { createTicketSecrets, rotateTicketSecrets, TICKET_PERIOD_MS } from '../tls/ticket-secrets.ts'
 import { TraceHub } from '../trace/hub.ts'
 import type { RestartHistory } from './restart-policy.ts'
 import type { ProxySettings } from './settings.ts'
@@ -53,6 +54,8 @@ export interface RunningProxy {
   stop(options?: { readonly isForced: boolean }): Promise<void>
   /** Resolves when everything is closed and all log lines are written, whoever asked for it (`/quitquitquit` too). */
   readonly closed: Promise<void>
+  /** Ends a period of TLS session tickets, as each hour does. */
+  rotateTickets(): void
   /** Tells whoever fetches key sets that a token named a key which the set of this source lacks. */
   onUnknownKey(listener: (source: string) => void): void
 }
@@ -89,6 +92,8 @@ class ProxyProcess implements RunningProxy {
   readonly #pool: WorkerPool
   readonly #traces = new TraceHub(() => this.#pool.serving())
   readonly #servers: HttpListener[] = []
+  readonly #tickets = createTicketSecrets()
+  readonly #rotating = setInterval(() => this.rotateTickets(), TICKET_PERIOD_MS).unref()
   readonly #forced = new AbortController()
   readonly #setClosed: () => void
   #ports: ProxyPorts = { admin: 0, stats: 0, readiness: 0 }
@@ -126,6 +131,7 @@ class ProxyProcess implements RunningProxy {
         logFormat: settings.logFormat,
         accessLog: settings.accessLog,
         sessionKey: settings.sessionKey,
+        tickets: this.#tickets,
         dynamicForwardAllow: settings.dynamicForwardAllow,
         otlp: settings.otlp,
         overload: settings.overload,
@@ -173,6 +179,10 @@ class ProxyProcess implements RunningProxy {
     return result
   }
 
+  rotateTickets(): void {
+    rotateTicketSecrets(this.#tickets)
+  }
+
   onUnknownKey(listener: (source: string) => void): void {
     this.#unknownKey = listener
   }
@@ -195,6 +205,7 @@ class ProxyProcess implements RunningProxy {
   }
 
   async #close(): Promise<void> {
+    clearInterval(this.#rotating)
     await this.#pool.terminate()
     await Promise.all(this.#servers.map((server) => server.close()))
     // Nobody may be reading our output any more: that must not keep the process alive.

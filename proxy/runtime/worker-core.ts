@@ -10,6 +10,7 @@ import { parseLevelFilter } from '../log/level-filter.ts'
 import { createLogger } from '../log/logger.ts'
 import { SeriesTable } from '../metrics/buffer.ts'
 import { Recorder } from '../metrics/recorder.ts'
+import { TicketSecrets } from '../tls/ticket-secrets.ts'
 import { Inspector } from '../trace/inspector.ts'
 import { TraceTap } from '../trace/tap.ts'
 import type { OpenedBinds } from './bind-set.ts'
@@ -93,7 +94,7 @@ export class WorkerCore {
     this.#dynamic = parts.createDynamic?.(settings.dynamicForwardAllow, connected)
     this.#binds = new BindSet({
       createServer: parts.createServer,
-      context: { observer: this.#observer, sessionKey: settings.sessionKey },
+      context: { observer: this.#observer, tickets: settings.tickets && new TicketSecrets(settings.tickets) },
       address: { host: settings.listenAddress, reusePort: settings.reusePort },
     })
     this.#tap = new TraceTap(settings.workerId)

@@ -7,6 +7,7 @@ import type { RateLimitBuffer, RateLimitStore } from '../policy/rate-limit-store
 import type { GrpcClient } from '../grpc/client.ts'
 import type { ConnectionObserver } from '../tcp/observer.ts'
 import type { ConnectObserver } from '../upstream/connect-observer.ts'
+import type { TicketSecrets } from '../tls/ticket-secrets.ts'
 import type { DynamicForwarding } from '../upstream/dynamic.ts'
 import type { HttpUpstreamClient } from '../upstream/client.ts'
 
@@ -33,8 +34,8 @@ export interface BindServer {
 /** What servers of a worker share. */
 export interface BindContext {
   readonly observer: ConnectionObserver
-  /** Secret of this proxy, the same in all workers; undefined: each worker makes its own. */
-  readonly sessionKey: Uint8Array | undefined
+  /** For TLS sessions, the same in all workers; undefined: each worker makes its own. */
+  readonly tickets: TicketSecrets | undefined
 }
 
 export interface WorkerParts {

@@ -34,7 +34,7 @@ const named = (name: string): Buffer => record(message(extension(0, nameList(nam
 
 describe('readClientHello', () => {
   it('reads the name of a real client', () => {
-    expect(readClientHello(real)).toEqual({ kind: 'Hello', serverName: 'www.example.com' })
+    expect(readClientHello(real)).toEqual({ kind: 'Hello', serverName: 'www.example.com', ticketNames: [] })
   })
 
   it('asks for more until the last byte is there', () => {
@@ -54,13 +54,36 @@ describe('readClientHello', () => {
     ['none without the extension', record(message(extension(23, Buffer.alloc(0)))), undefined],
     ['none without any extensions', record(message(undefined)), undefined],
   ])('gives the name %s', (_title, bytes, serverName) => {
-    expect(readClientHello(bytes)).toEqual({ kind: 'Hello', serverName })
+    expect(readClientHello(bytes)).toEqual({ kind: 'Hello', serverName, ticketNames: [] })
+  })
+
+  const ticket = (fill: number): Buffer => Buffer.alloc(100, fill)
+  const names = (...fills: number[]): Buffer[] => fills.map((fill) => Buffer.alloc(16, fill))
+  const identities = (...tickets: Buffer[]): Buffer => {
+    const list = Buffer.concat(tickets.flatMap((one) => [u16(one.length), one, Buffer.alloc(4)]))
+    return Buffer.concat([u16(list.length), list, Buffer.from([0, 33, 32]), Buffer.alloc(32)])
+  }
+  it.each([
+    ['a ticket of TLS 1.2', extension(35, ticket(1)), names(1)],
+    ['a client that only asks for one', extension(35, Buffer.alloc(0)), []],
+    ['a ticket that is too short to be one', extension(35, Buffer.alloc(15)), []],
+    ['a ticket of TLS 1.3', extension(41, identities(ticket(2))), names(2)],
+    ['several tickets', extension(41, identities(ticket(2), Buffer.alloc(3), ticket(4))), names(2, 4)],
+    [
+      'more tickets than are looked at',
+      extension(41, identities(...Array.from({ length: 9 }, () => ticket(0)))),
+      names(0, 0, 0, 0),
+    ],
+    ['identities that lie about their length', extension(41, Buffer.from([0xff, 0xff, 0, 9, 1])), []],
+    ['both', Buffer.concat([extension(35, ticket(1)), extension(41, identities(ticket(2)))]), names(2)],
+  ])('reads the key names of %s', (_title, extensions, ticketNames) => {
+    expect(readClientHello(record(message(extensions)))).toEqual({ kind: 'Hello', serverName: undefined, ticketNames })
   })
 
   it('puts a hello together from records', () => {
     const whole = message(extension(0, nameList('a.test')))
     const pieces = [whole.subarray(0, 2), whole.subarray(2, 30), whole.subarray(30)].map((piece) => record(piece))
-    expect(readClientHello(Buffer.concat(pieces))).toEqual({ kind: 'Hello', serverName: 'a.test' })
+    expect(readClientHello(Buffer.concat(pieces))).toEqual({ kind: 'Hello', serverName: 'a.test', ticketNames: [] })
   })
 
   it.each([

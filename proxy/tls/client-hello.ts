@@ -5,7 +5,12 @@ export type HelloOutcome =
   /** Valid so far, but not whole. */
   | { readonly kind: 'More' }
   /** `serverName`: lower case, without a trailing dot; undefined when the client named none. */
-  | { readonly kind: 'Hello'; readonly serverName: string | undefined }
+  | {
+      readonly kind: 'Hello'
+      readonly serverName: string | undefined
+      /** Names of the keys that sealed its session tickets, as far as they are tickets. */
+      readonly ticketNames: readonly Buffer[]
+    }
   | { readonly kind: 'Invalid'; readonly detail: string }
 
 /**
@@ -25,6 +30,12 @@ const RECORDS_MAX = 16
 const TOO_LARGE = 'the ClientHello is too large'
 const SERVER_NAME = 0
 const HOST_NAME = 0
+const SESSION_TICKET = 35
+const PRE_SHARED_KEY = 41
+/** What a ticket of OpenSSL begins with. */
+const TICKET_NAME_BYTES = 16
+/** Clients offer one; more than a few only cost time. */
+const TICKETS_MAX = 4
 /** RFC 1035 section 2.3.4, with room for the trailing dot. */
 const NAME_BYTES_MAX = 254
 
@@ -81,22 +92,45 @@ function helloOf(reader: Reader): HelloOutcome {
   reader.skip(reader.uint16())
   reader.skip(reader.uint8())
   if (reader.isBroken) return invalid('the ClientHello is cut short')
-  if (reader.isAtEnd) return { kind: 'Hello', serverName: undefined }
+  if (reader.isAtEnd) return { kind: 'Hello', serverName: undefined, ticketNames: [] }
   const extensions = reader.sub(reader.uint16())
   if (reader.isBroken || !reader.isAtEnd) return invalid('the extensions have a wrong length')
   let name: string | undefined
   let hasName = false
+  let ticketNames: readonly Buffer[] = []
   while (!extensions.isAtEnd) {
     const type = extensions.uint16()
     const body = extensions.sub(extensions.uint16())
     if (extensions.isBroken) return invalid('an extension has a wrong length')
-    if (type !== SERVER_NAME) continue
-    const found = hasName ? undefined : serverNameOf(body)
-    if (found === undefined) return invalid('the server name is not valid')
-    name = found
-    hasName = true
+    if (type === SERVER_NAME) {
+      const found = hasName ? undefined : serverNameOf(body)
+      if (found === undefined) return invalid('the server name is not valid')
+      name = found
+      hasName = true
+    } else if (type === SESSION_TICKET) ticketNames = ticketNameOf(body, ticketNames)
+    else if (type === PRE_SHARED_KEY) ticketNames = pskNamesOf(body)
   }
-  return { kind: 'Hello', serverName: name }
+  return { kind: 'Hello', serverName: name, ticketNames }
+}
+
+/** RFC 5077 section 3.2, of TLS 1.2: the ticket itself, or nothing where the client only asks for one. */
+function ticketNameOf(body: Reader, known: readonly Buffer[]): readonly Buffer[] {
+  const name = body.take(TICKET_NAME_BYTES)
+  return body.isBroken || known.length > 0 ? known : [Buffer.from(name)]
+}
+
+/** RFC 8446 section 4.2.11. What is malformed here is left to the handshake. */
+function pskNamesOf(body: Reader): readonly Buffer[] {
+  const AGE_BYTES = 4
+  const identities = body.sub(body.uint16())
+  const names: Buffer[] = []
+  while (!identities.isAtEnd && names.length < TICKETS_MAX) {
+    const identity = identities.sub(identities.uint16())
+    identities.skip(AGE_BYTES)
+    const name = identity.take(TICKET_NAME_BYTES)
+    if (!identity.isBroken && !identities.isBroken) names.push(Buffer.from(name))
+  }
+  return names
 }
 
 /** undefined: not valid. Exactly one name of the only type there is. */

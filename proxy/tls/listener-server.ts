@@ -2,7 +2,7 @@
 // one, and this one drains.
 import { X509Certificate } from 'node:crypto'
 import type net from 'node:net'
-import tls from 'node:tls'
+import type tls from 'node:tls'
 import type { Exchange } from '../exchange.ts'
 import type { ConnectionFacts, HandlerSlot } from '../http/connection.ts'
 import type { RequestHandler } from '../http/handler.ts'
@@ -11,13 +11,15 @@ import type { TcpConnections } from '../tcp/connections.ts'
 import type { ConnectionObserver } from '../tcp/observer.ts'
 import { PeerCertificate } from './peer.ts'
 import type { TlsListenerPlan } from './plan.ts'
-import { serverOptions, type TlsSettings } from './settings.ts'
+import type { TlsSettings } from './settings.ts'
+import type { TicketSecrets } from './ticket-secrets.ts'
+import { TicketedServer } from './ticketed-server.ts'
 
 export interface ListenerServerParts {
   readonly observer: ConnectionObserver
   readonly tcp: TcpConnections
   readonly createHttp: (slot: HandlerSlot) => HttpServer
-  readonly ticketSecret: Uint8Array | undefined
+  readonly tickets: TicketSecrets | undefined
 }
 
 export type ClosingHandler = (handler: RequestHandler) => RequestHandler
@@ -28,6 +30,8 @@ export interface Arrival {
   /** Before the handshake. */
   readonly facts: ConnectionFacts
   readonly serverName: string | undefined
+  /** Names of the keys that sealed the tickets it brought. */
+  readonly ticketNames: readonly Buffer[]
   readonly startMs: number
   /** The handshake is over, one way or the other. False: somebody else said so before. */
   readonly settled: () => boolean
@@ -36,8 +40,9 @@ export interface Arrival {
 export class TlsListenerServer {
   plan: TlsListenerPlan
   readonly #parts: ListenerServerParts
-  readonly #settings: TlsSettings
-  readonly #server: tls.Server
+  readonly #servers: TicketedServer
+  /** Of a connection that has no address by which it could be found again: set while its server is made. */
+  #ownKey: string | undefined = undefined
   /** By the client's address: the socket that comes out of a handshake does not tell which one went in. */
   readonly #arrivals = new Map<string, Arrival>()
   #slot: HandlerSlot | undefined = undefined
@@ -48,14 +53,7 @@ export class TlsListenerServer {
   constructor(plan: TlsListenerPlan, settings: TlsSettings, parts: ListenerServerParts) {
     this.plan = plan
     this.#parts = parts
-    this.#settings = settings
-    this.#server = tls.createServer(optionsOf(settings, parts))
-    this.#server.on('secureConnection', (socket) => {
-      this.#secured(socket, this.#take(keyOf(socket)))
-    })
-    this.#server.on('tlsClientError', (error, socket) => {
-      this.#failed(error, socket, this.#take(keyOf(socket)))
-    })
+    this.#servers = new TicketedServer(settings, { tickets: parts.tickets, listen: (server) => this.#listen(server) })
   }
 
   get activeRequests(): number {
@@ -77,16 +75,23 @@ export class TlsListenerServer {
     })
     // A client that leaves during the handshake is then seen at once; the TLS socket takes the setting over.
     socket.allowHalfOpen = false
-    const server = isTunnelled ? this.#serverFor(key) : this.#server
+    const server = isTunnelled ? this.#serverFor(key, arrival) : this.#servers.serverFor(arrival.ticketNames)
     server.emit('connection', socket)
   }
 
-  /** Of one connection that has no address by which it could be found again. */
-  #serverFor(key: string): tls.Server {
-    const server = tls.createServer(optionsOf(this.#settings, this.#parts))
-    server.on('secureConnection', (socket) => this.#secured(socket, this.#take(key)))
-    server.on('tlsClientError', (error, socket) => this.#failed(error, socket, this.#take(key)))
-    return server
+  #serverFor(key: string, { ticketNames }: Arrival): tls.Server {
+    this.#ownKey = key
+    try {
+      return this.#servers.make(ticketNames)
+    } finally {
+      this.#ownKey = undefined
+    }
+  }
+
+  #listen(server: tls.Server): void {
+    const ownKey = this.#ownKey
+    server.on('secureConnection', (socket) => this.#secured(socket, this.#take(ownKey ?? keyOf(socket))))
+    server.on('tlsClientError', (error, socket) => this.#failed(error, socket, this.#take(ownKey ?? keyOf(socket))))
   }
 
   /** Same settings; what becomes of requests and connections may differ. */
@@ -166,11 +171,6 @@ export class TlsListenerServer {
 }
 
 let tunnels = 0
-
-/** The caller's deadline covers the ClientHello too, so the server's own must not come first. */
-function optionsOf(settings: TlsSettings, { ticketSecret }: ListenerServerParts): tls.TlsOptions {
-  return { ...serverOptions(settings, ticketSecret), handshakeTimeout: 0x7fff_ffff }
-}
 
 function keyOf({ remoteAddress, remotePort }: net.Socket): string {
   return `${remoteAddress} ${remotePort}`

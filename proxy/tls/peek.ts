@@ -4,7 +4,7 @@ import type net from 'node:net'
 import { readClientHello } from './client-hello.ts'
 
 export type PeekOutcome =
-  | { readonly serverName: string | undefined }
+  | { readonly serverName: string | undefined; readonly ticketNames: readonly Buffer[] }
   | { readonly problem: string; readonly hasBytes: boolean }
 
 /** `done` is called once; not at all when the socket is destroyed by somebody else. Afterwards the socket is paused. */
@@ -21,7 +21,7 @@ export function peekClientHello(socket: net.Socket, done: (outcome: PeekOutcome)
     // Hellos come in one or two pieces; a client that sends single bytes is bounded by HELLO_BYTES_MAX.
     seen = seen === undefined ? chunk : Buffer.concat([seen, chunk])
     const outcome = readClientHello(seen)
-    if (outcome.kind === 'Hello') finish({ serverName: outcome.serverName })
+    if (outcome.kind === 'Hello') finish({ serverName: outcome.serverName, ticketNames: outcome.ticketNames })
     else if (outcome.kind === 'Invalid') finish({ problem: outcome.detail, hasBytes: true })
   }
   const onEnd = (): void => {

@@ -1,7 +1,6 @@
 // What a TLS listener needs to shake hands: certificate, client validation, policy. Turned into options of node:tls
 // here and nowhere else.
-import { constants, createHash, hkdfSync } from 'node:crypto'
-import { Buffer } from 'node:buffer'
+import { constants, createHash } from 'node:crypto'
 import type tls from 'node:tls'
 import type { ClientValidation, FrontendTLS } from '#api/ir/types.gen.ts'
 import { cipherList, groupList } from './names.ts'
@@ -63,7 +62,7 @@ export function fingerprint(settings: TlsSettings): string {
 }
 
 /** @throws {Error} when the certificate, key or authorities are not what they should be. */
-export function serverOptions(settings: TlsSettings, ticketSecret: Uint8Array | undefined): tls.TlsOptions {
+export function serverOptions(settings: TlsSettings): tls.TlsOptions {
   const { certificate, privateKey, clientCertificates, policy, alpnProtocols } = settings
   const ciphers = cipherList(policy.cipherSuites).list
   const groups = groupList(policy.keyExchangeGroups).list
@@ -77,26 +76,16 @@ export function serverOptions(settings: TlsSettings, ticketSecret: Uint8Array | 
     ...(ciphers !== undefined && { ciphers }),
     ...(groups !== undefined && { ecdhCurve: groups }),
     ...(alpnProtocols !== undefined && { ALPNProtocols: [...alpnProtocols] }),
-    ...(clientCertificates === undefined
-      ? ticketOptions(settings, ticketSecret)
-      : {
-          ca: clientCertificates.caCertificates,
-          requestCert: true,
-          rejectUnauthorized: clientCertificates.mode === 'AllowValidOnly',
-          // A resumed session would not show its certificate again, though authorities may have changed since.
-          secureOptions: constants.SSL_OP_NO_TICKET,
-        }),
+    ...(clientCertificates !== undefined && {
+      ca: clientCertificates.caCertificates,
+      requestCert: true,
+      rejectUnauthorized: clientCertificates.mode === 'AllowValidOnly',
+      secureOptions: constants.SSL_OP_NO_TICKET,
+    }),
   }
 }
 
-const TICKET_KEY_BYTES = 48
-
-/**
- * One key for all workers: a client that comes back meets another worker. It is bound to the settings: a ticket of
- * one listener, or of an earlier certificate, opens no other.
- */
-function ticketOptions(settings: TlsSettings, ticketSecret: Uint8Array | undefined): tls.TlsOptions {
-  if (ticketSecret === undefined) return {}
-  const key = hkdfSync('sha256', ticketSecret, '', `tls tickets ${fingerprint(settings)}`, TICKET_KEY_BYTES)
-  return { ticketKeys: Buffer.from(key) }
+/** A resumed session would not show its client certificate again, though authorities may have changed since. */
+export function issuesTickets({ clientCertificates }: TlsSettings): boolean {
+  return clientCertificates === undefined
 }

@@ -11,11 +11,12 @@ import { Acceptor } from '../tcp/acceptor.ts'
 import { TcpConnections, type TcpEnvironment } from '../tcp/connections.ts'
 import { type Arrival, TlsListenerServer } from './listener-server.ts'
 import { peekClientHello } from './peek.ts'
+import type { TicketSecrets } from './ticket-secrets.ts'
 import type { TlsBindPlan, TlsListenerPlan } from './plan.ts'
 
 export interface TlsBindEnvironment extends TcpEnvironment {
   readonly createHttp: (slot: HandlerSlot) => HttpServer
-  readonly ticketSecret: Uint8Array | undefined
+  readonly tickets: TicketSecrets | undefined
 }
 
 /** Fatal alerts (RFC 8446 section 6.2) in a record of the version every client reads. */
@@ -132,7 +133,8 @@ export class TlsBind implements BindServer {
     peekClientHello(socket, (outcome) => {
       if (isSettled) return
       if ('serverName' in outcome) {
-        this.#greeted({ socket, facts, serverName: outcome.serverName, startMs, settled })
+        const { serverName, ticketNames } = outcome
+        this.#greeted({ socket, facts, serverName, ticketNames, startMs, settled })
         return
       }
       settled()
@@ -174,12 +176,12 @@ export class TlsBind implements BindServer {
     if (known !== undefined) return known
     if (plan.action.kind !== 'Http' && plan.action.kind !== 'Tcp')
       throw new Error('the listener does not terminate TLS')
-    const { observer, createHttp, ticketSecret } = this.#environment
+    const { observer, createHttp, tickets } = this.#environment
     const server = new TlsListenerServer(plan, plan.action.settings, {
       observer,
       tcp: this.#tcp,
       createHttp,
-      ticketSecret,
+      tickets,
     })
     this.#servers.set(plan.key, server)
     if (this.#isLeaving) this.#letGo(server)
