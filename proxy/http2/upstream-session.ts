@@ -9,6 +9,13 @@ import type { StreamCarrier, UpstreamStream } from './upstream-stream.ts'
 const STREAMS_MAX = 100
 /** How long a backend may take to answer a PING, once there is reason to doubt that it is there. */
 const PING_TIMEOUT_MS = 5000
+/** A backend that is there answers sooner; until then new streams are not turned away. */
+const DOUBT_MS = 250
+/**
+ * Streams that run while nothing comes may be quiet, or their backend gone without a word. gRPC servers take more than
+ * one PING in five minutes for an attack.
+ */
+export const SILENT_MS = 310_000
 
 export interface SessionOwner {
   /** There is room for another stream. */
@@ -32,6 +39,7 @@ export class UpstreamSession implements StreamCarrier {
   /** Of GOAWAY: streams above it were not touched. */
   #lastStreamId = Infinity
   #ping: NodeJS.Timeout | undefined = undefined
+  #askedMs = 0
   #unsentBytes = 0
   #stalledSinceMs = performance.now()
 
@@ -62,7 +70,8 @@ export class UpstreamSession implements StreamCarrier {
   /** A session in doubt takes no new streams: its backend may be gone. */
   get hasRoom(): boolean {
     const { closed, destroyed } = this.#http2
-    return !this.#isDraining && this.#streams < this.#streamsMax && !closed && !destroyed
+    const isInDoubt = this.#ping !== undefined && performance.now() - this.#askedMs >= DOUBT_MS
+    return !this.#isDraining && !isInDoubt && this.#streams < this.#streamsMax && !closed && !destroyed
   }
 
   /** RFC 8441: extended CONNECT. */
@@ -81,13 +90,14 @@ export class UpstreamSession implements StreamCarrier {
     this.#http2.destroy()
   }
 
-  /** A backend that takes nothing of what waits for it. */
+  /** A backend that takes nothing of what waits for it, or has said nothing for long. */
   sweep(nowMs: number): void {
     if (this.#http2.destroyed) return
     const { writableLength } = this.#http2.socket
     if (writableLength === 0 || writableLength !== this.#unsentBytes) this.#stalledSinceMs = nowMs
     this.#unsentBytes = writableLength
     if (nowMs - this.#stalledSinceMs >= WRITE_STALL_MS) this.destroy()
+    else if (this.#streams > 0 && nowMs - this.#lastReceivedMs >= SILENT_MS) this.#ask()
   }
 
   // --- StreamCarrier ---
@@ -118,13 +128,20 @@ export class UpstreamSession implements StreamCarrier {
 
   /** Nothing came since the call began: the connection may be dead, and every later call would wait in vain. */
   doubts(startedMs: number): void {
-    if (this.#lastReceivedMs >= startedMs || this.#ping !== undefined || this.#http2.destroyed) return
+    if (this.#lastReceivedMs < startedMs) this.#ask()
+  }
+
+  #ask(): void {
+    if (this.#ping !== undefined || this.#http2.destroyed) return
+    this.#askedMs = performance.now()
     this.#ping = setTimeout(() => this.#http2.destroy(), PING_TIMEOUT_MS)
     this.#ping.unref()
     this.#http2.ping((error) => {
       clearTimeout(this.#ping)
       this.#ping = undefined
-      if (error === null) this.received()
+      if (error !== null) return
+      this.received()
+      this.#owner.roomChanged()
     })
   }
 
