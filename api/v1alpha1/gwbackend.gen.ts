@@ -541,7 +541,7 @@ export interface BackendWithAI {
  */
 export interface MCPBackend {
   /**
-   * Servers, 1 to 32.
+   * The MCP servers behind this backend, 1 to 32.
    *
    * Items: A server, or the Services with some labels. Exactly one of `selector` and `static` is set.
    *
@@ -629,7 +629,7 @@ export interface LabelSelector {
  */
 export interface LabelSelectorRequirement {
   /**
-   * Key of the label.
+   * Key of the label that is compared.
    */
   key: string
   /**

@@ -413,7 +413,7 @@ export interface VirtualModel {
  */
 export interface WeightedModelRouting {
   /**
-   * Models, 1 to 64.
+   * The models to choose among, 1 to 64.
    *
    * Items: A model and its weight.
    */

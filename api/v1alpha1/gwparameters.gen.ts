@@ -240,7 +240,7 @@ export interface ConfigMapKeySelector {
    */
   name: ObjectName
   /**
-   * Key of the entry.
+   * Key of the entry in the data of the object.
    */
   key: DataKey
   /**
@@ -253,11 +253,11 @@ export interface ConfigMapKeySelector {
  */
 export interface SecretKeySelector {
   /**
-   * Name of the Secret.
+   * Name of the Secret, in the namespace of the Gateway.
    */
   name: ObjectName
   /**
-   * Key of the entry.
+   * Key of the entry in the data of the object.
    */
   key: DataKey
   /**
@@ -424,7 +424,7 @@ export interface ModelCatalogConfigMap {
    */
   name: ObjectName
   /**
-   * Key of the entry.
+   * Key of the entry in the data of the object.
    */
   key?: DataKey
 }

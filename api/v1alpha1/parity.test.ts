@@ -37,6 +37,12 @@ describe.skipIf(script === undefined)('the API server', () => {
     KIND_MS,
   )
 
+  it('tells kubectl explain what the schemas say', async () => {
+    const served = JSON.stringify(await server.get('/openapi/v3/apis/gw.dev/v1alpha1'))
+    for (const kind of kinds.keys()) expect(served).toContain(`dev.gw.v1alpha1.${kind}`)
+    expect(served).toContain('Key of the label that is compared.')
+  })
+
   it('evaluates the functions of rules as local validation does', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'gw-rules-'))
     const file = join(folder, 'crd.yaml')

@@ -452,7 +452,7 @@ export interface BackendObjectReference {
  */
 export interface WebhookHeaderMatch {
   /**
-   * Name of the header.
+   * Name of the header field; upper and lower case are the same.
    */
   name: HTTPHeaderName
   /**
@@ -622,7 +622,7 @@ export interface LocalSecretObjectRef {
    */
   kind?: SecretKind
   /**
-   * Name of the Secret.
+   * Name of the Secret, in the namespace of the object that refers to it.
    */
   name: ObjectName
 }
@@ -634,7 +634,7 @@ export interface LocalSecretObjectRef {
  */
 export interface LocalObjectReference {
   /**
-   * Name of the object.
+   * Name of the object, in the namespace of the one that refers to it.
    */
   name: ObjectName
 }
@@ -698,7 +698,7 @@ export interface LocalSecretKeyRef {
    */
   kind?: SecretKind
   /**
-   * Name of the Secret.
+   * Name of the Secret, in the namespace of the object that refers to it.
    */
   name: ObjectName
   /**
@@ -731,7 +731,7 @@ export interface AuthorizationLocation {
  */
 export interface LocationHeader {
   /**
-   * Name of the header.
+   * Name of the header field; upper and lower case are the same.
    */
   name: HTTPHeaderName
   /**
@@ -1108,7 +1108,7 @@ export interface AuthorizationExtractionLocation {
    */
   queryParameter?: LocationQueryParameter
   /**
-   * Reads a cookie.
+   * Reads the credential from a cookie of the request.
    */
   cookie?: LocationCookie
   /**
@@ -2234,7 +2234,7 @@ export interface Condition {
  */
 export interface HTTPHeader {
   /**
-   * Name of the header.
+   * Name of the header field; upper and lower case are the same.
    */
   name: HTTPHeaderName
   /**

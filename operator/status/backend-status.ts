@@ -1,6 +1,6 @@
 // The status of a GwBackend: whether it can be used as written, in part, or not at all.
 import type { Problem } from '#api/problem.ts'
-import { condition } from './condition.ts'
+import { condition, problemLine } from './condition.ts'
 import type { BackendBody } from './object-status.ts'
 
 export interface BackendStatusInput {
@@ -12,7 +12,7 @@ export interface BackendStatusInput {
 export function backendStatus({ isUsable, problems, generation }: BackendStatusInput): BackendBody {
   const type = 'Accepted'
   const relevant = isUsable ? problems : problems.filter(({ severity }) => severity === 'error')
-  const text = [...new Set(relevant.map(({ message }) => message))].join('\n')
+  const text = [...new Set(relevant.map(problemLine))].join('\n')
   if (!isUsable) {
     const message = `failed to translate backend: ${text}`
     return { conditions: [condition({ type, isTrue: false, reason: 'TranslationError', message, generation })] }

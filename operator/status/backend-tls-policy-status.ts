@@ -2,7 +2,7 @@
 import { GATEWAY_GROUP } from '../translate/groups.ts'
 import { sortedBy } from '../translate/order.ts'
 import type { BackendTlsTranslation } from '../translate/policy/backend-tls-policy.ts'
-import { type Condition, condition } from './condition.ts'
+import { type Condition, condition, problemLine } from './condition.ts'
 import type { PolicyBody } from './object-status.ts'
 import { ANCESTORS_MAX } from './policy-status.ts'
 
@@ -35,7 +35,7 @@ function acceptedCondition({ policy, invalid }: BackendTlsTranslation, clientFau
   }
   return invalid === undefined
     ? condition({ type, isTrue: true, reason: type, message: 'Configuration is valid', generation })
-    : condition({ type, isTrue: false, reason: invalid.reason, message: invalid.message, generation })
+    : condition({ type, isTrue: false, reason: invalid.reason, message: problemLine(invalid), generation })
 }
 
 function conflicted({ policy }: BackendTlsTranslation, winners: readonly string[]): Condition {

@@ -36,3 +36,13 @@ function boundedMessage(message: string): string {
   if (message.length <= MESSAGE_LENGTH_MAX) return message
   return message.slice(0, MESSAGE_LENGTH_MAX - CUT_MARK.length) + CUT_MARK
 }
+
+/** A problem with its field, which comes first; messages that name the field themselves say it once. */
+export function problemLine({ path, message }: { readonly path: string; readonly message: string }): string {
+  if (message.includes(path)) return message
+  const short = path.replace(/^spec\./, '')
+  if (message.startsWith(`${short} `)) return path.slice(0, path.length - short.length) + message
+  const colon = message.indexOf(': ')
+  const isNamed = colon > 0 && short.startsWith(message.slice(0, colon))
+  return `${path}: ${isNamed ? message.slice(colon + 2) : message}`
+}

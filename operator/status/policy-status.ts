@@ -2,7 +2,7 @@
 import type { Problem } from '#api/problem.ts'
 import { GATEWAY_GROUP, GW_GROUP } from '../translate/groups.ts'
 import { compareText } from '../translate/order.ts'
-import { type Condition, condition } from './condition.ts'
+import { type Condition, condition, problemLine } from './condition.ts'
 import type { ParentRef, PolicyAncestorBody, PolicyBody } from './object-status.ts'
 
 /** PolicyStatus allows this many entries. */
@@ -45,7 +45,7 @@ function acceptedCondition({ problems, hasEmissions, generation }: PolicyStatusI
   if (problems.length === 0) {
     return condition({ type, isTrue: true, reason: 'Valid', message: 'Policy accepted', generation })
   }
-  const message = [...new Set(problems.map((problem) => problem.message))].join('\n')
+  const message = [...new Set(problems.map(problemLine))].join('\n')
   return condition({
     type,
     isTrue: hasEmissions,

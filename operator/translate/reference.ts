@@ -47,17 +47,23 @@ export function resolveReference(
   const resolve = RESOLVERS.get(`${group}/${kind}`)
   if (resolve === resolvePool && scope.pools === undefined) return invalid('InvalidKind', POOLS_ARE_OFF)
   if (resolve === undefined) {
-    return invalid('InvalidKind', `referencing unsupported backendRef: group ${JSON.stringify(group)} kind ${kind}`)
+    return invalid(
+      'InvalidKind',
+      `referencing unsupported backendRef: group ${JSON.stringify(group)} kind ${kind}; ${BACKEND_KINDS}`,
+    )
   }
   if (!scope.isPermitted({ from, to: { group, kind, namespace, name } })) {
     const target = nameKey(namespace, name)
     return invalid(
       'RefNotPermitted',
-      `backendRef ${target} not accessible to a ${from.kind} in namespace ${from.namespace}; add a ReferenceGrant`,
+      `backendRef ${target} not accessible to a ${from.kind} in namespace ${from.namespace}; add a ReferenceGrant in namespace ${namespace}`,
     )
   }
   return resolve({ name, namespace, port: ref.port }, scope)
 }
+
+const BACKEND_KINDS =
+  'use a Service, a GwBackend of group gw.dev, or an InferencePool of group inference.networking.k8s.io'
 
 type Resolver = (target: ReferenceTarget, scope: ReferenceScope) => ResolvedReference
 
@@ -77,7 +83,7 @@ interface ReferenceTarget {
 function resolveBackend({ namespace, name }: ReferenceTarget, { snapshot }: ReferenceScope): ResolvedReference {
   const key = nameKey(namespace, name)
   if (snapshot.GwBackend.get(namespace, name) === undefined) {
-    return invalid('BackendNotFound', `backend(${key}) not found`)
+    return invalid('BackendNotFound', `backend(${key}) not found: there is no GwBackend ${key}`)
   }
   return { ref: { backend: key } }
 }
@@ -95,7 +101,7 @@ function resolveService({ name, namespace, port }: ReferenceTarget, { services }
   if (port === undefined) return invalid('UnsupportedValue', `backendRef to Service ${key} needs a port`)
   const service = services.get(namespace, name)
   if (service === undefined) {
-    const message = `backend(${services.hostname(namespace, name)}) not found`
+    const message = `backend(${services.hostname(namespace, name)}) not found: there is no Service ${key}`
     // Statuses have one reason for whatever is missing; clients are told what it is.
     return {
       ref: { invalid: { reason: 'ServiceNotFound', message } },

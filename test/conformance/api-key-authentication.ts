@@ -73,7 +73,10 @@ export const cases: readonly ConformanceCase[] = [
     async run(gateway) {
       expect((await gateway.ask('/strict', bearer('first-key'))).status).toBe(401)
       const [accepted] = gateway.conditions('GwPolicy', 'api-key-authentication-strict')
-      expect(accepted).toMatchObject({ reason: 'PartiallyValid', message: 'secret default/api-keys not found' })
+      expect(accepted).toMatchObject({
+        reason: 'PartiallyValid',
+        message: 'spec.traffic.apiKeyAuthentication.secretRef: secret default/api-keys not found',
+      })
     },
   },
   {

@@ -50,7 +50,12 @@ export const cases: readonly ConformanceCase[] = [
         expect(await gateway.ask(path), `GET ${path}`).toMatchObject(refused)
       }
       const [accepted] = gateway.conditions('GwPolicy', 'backend-auth-both')
-      expect(accepted).toMatchObject({ reason: 'PartiallyValid', message: 'secret default/backend-keys not found' })
+      expect(accepted).toMatchObject({
+        reason: 'PartiallyValid',
+        message: ['secretRef', 'credentials[0].secretRef']
+          .map((field) => `spec.backend.auth.${field}: secret default/backend-keys not found`)
+          .join('\n'),
+      })
       expect(gateway.source.problems.map(({ path }) => path)).toEqual(
         expect.arrayContaining(['spec.backend.auth.secretRef', 'spec.backend.auth.credentials[0].secretRef']),
       )

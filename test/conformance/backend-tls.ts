@@ -49,7 +49,10 @@ export const cases: readonly ConformanceCase[] = [
     async run(gateway) {
       expect(await gateway.ask('/')).toMatchObject({ status: 403, text: 'denied by policy' })
       const [accepted] = gateway.conditions('GwPolicy', 'backend-tls')
-      expect(accepted).toMatchObject({ reason: 'PartiallyValid', message: 'ConfigMap default/no-such-ca not found' })
+      expect(accepted).toMatchObject({
+        reason: 'PartiallyValid',
+        message: 'spec.backend.tls.caCertificateRefs[0]: ConfigMap default/no-such-ca not found',
+      })
       expect(gateway.source.problems.map(({ path }) => path)).toContain('spec.backend.tls.caCertificateRefs[0]')
     },
   },

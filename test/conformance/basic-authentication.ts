@@ -54,7 +54,10 @@ export const cases: readonly ConformanceCase[] = [
         expect((await gateway.ask('/strict', question)).status).toBe(401)
       }
       const [accepted] = gateway.conditions('GwPolicy', 'basic-authentication-strict')
-      expect(accepted).toMatchObject({ reason: 'PartiallyValid', message: 'secret default/users not found' })
+      expect(accepted).toMatchObject({
+        reason: 'PartiallyValid',
+        message: 'spec.traffic.basicAuthentication.secretRef: secret default/users not found',
+      })
     },
   },
   {

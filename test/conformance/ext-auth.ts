@@ -78,7 +78,8 @@ export const cases: readonly ConformanceCase[] = [
       const [accepted] = gateway.conditions('GwPolicy', 'ext-auth-grpc')
       expect(accepted).toMatchObject({
         reason: 'PartiallyValid',
-        message: 'traffic.extAuth: backend(default/nowhere) not found',
+        message:
+          'spec.traffic.extAuth.backendRef: backend(default/nowhere) not found: there is no GwBackend default/nowhere',
       })
     },
   },

@@ -108,7 +108,8 @@ export const cases: readonly ConformanceCase[] = [
       const [accepted] = gateway.conditions('GwPolicy', 'ext-proc-stream')
       expect(accepted).toMatchObject({
         reason: 'PartiallyValid',
-        message: 'traffic.extProc: backend(default/nowhere) not found',
+        message:
+          'spec.traffic.extProc.backendRef: backend(default/nowhere) not found: there is no GwBackend default/nowhere',
       })
     },
   },

@@ -58,7 +58,8 @@ export const cases: readonly ConformanceCase[] = [
       const [accepted] = gateway.conditions('GwPolicy', 'rate-limit-global-closed')
       expect(accepted).toMatchObject({
         reason: 'PartiallyValid',
-        message: 'traffic.rateLimit: backend(default/nowhere) not found',
+        message:
+          'spec.traffic.rateLimit.global.backendRef: backend(default/nowhere) not found: there is no GwBackend default/nowhere',
       })
     },
   },

@@ -31,6 +31,7 @@ const POOLS = 'inferencepools.inference.networking.k8s.io'
 /** The model servers of the pool, by the model that the picker gives them. All listen on one port. */
 const SERVERS = { small: '127.0.0.1', medium: '127.0.0.2', large: '127.0.0.3' } as const
 const RESOURCES: Readonly<Record<string, string>> = {
+  GatewayClass: 'gatewayclasses.gateway.networking.k8s.io',
   Namespace: 'namespaces',
   Service: 'services',
   Gateway: 'gateways.gateway.networking.k8s.io',

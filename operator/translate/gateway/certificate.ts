@@ -42,7 +42,8 @@ function terminating(tls: GatewayListener['tls'], scope: CertificateScope): List
   if (ref === undefined) return broken(invalid('mode Terminate needs one entry in tls.certificateRefs'))
   if (refs.length > 1) return broken(invalid('only one entry in tls.certificateRefs is supported'))
   const outcome = certificatePair(ref, scope)
-  return 'fault' in outcome ? broken(outcome.fault) : { tls: outcome.tls, secrets: outcome.secrets }
+  if (!('fault' in outcome)) return { tls: outcome.tls, secrets: outcome.secrets }
+  return broken({ ...outcome.fault, message: `tls.certificateRefs[0]: ${outcome.fault.message}` })
 }
 
 export interface CertificateRef {
@@ -67,13 +68,15 @@ export function certificatePair(ref: CertificateRef, scope: CertificateScope): C
   const name = nameKey(namespace, ref.name)
   const to = { group: CORE_GROUP, kind: 'Secret', namespace, name: ref.name }
   if (!isPermitted({ from: { group: GATEWAY_GROUP, ...owner }, to })) {
-    const message = `secret ${name} is not accessible to a ${owner.kind} in namespace ${owner.namespace}; add a ReferenceGrant`
+    const message = `secret ${name} is not accessible to a ${owner.kind} in namespace ${owner.namespace}; add a ReferenceGrant in namespace ${namespace}`
     return { fault: { reason: 'RefNotPermitted', message } }
   }
   const secret = secrets.get(namespace, ref.name)
   if (secret === undefined) return { fault: invalid(`secret ${name} not found`) }
   const outcome = tlsPair(secret)
-  return 'fault' in outcome ? { fault: invalid(`secret ${name} ${outcome.fault}`) } : rendered(name, outcome.pair)
+  return 'fault' in outcome
+    ? { fault: invalid(`secret ${name} ${outcome.fault}; it must be of type kubernetes.io/tls`) }
+    : rendered(name, outcome.pair)
 }
 
 function rendered(name: string, { certificate, privateKey }: TlsPair): CertificateOutcome {

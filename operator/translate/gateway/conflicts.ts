@@ -49,7 +49,7 @@ function conflictOf(use: PortUse, family: string, host: string, port: number): L
   if (use.family !== family) {
     return {
       reason: 'ProtocolConflict',
-      message: `port ${port} already serves ${use.family} for listener ${use.owner}`,
+      message: `port ${port} already serves ${use.family} for listener ${use.owner}; give this one another port`,
     }
   }
   const holder = use.hostnames.get(host)

@@ -51,7 +51,7 @@ function denialOf(route: Attachable, { spec, kinds, allowsNamespace }: Listener)
   if (hostnames.length > 0 && !hostnames.some((hostname) => hostnamesIntersect(spec.hostname, hostname))) {
     return {
       reason: 'NoMatchingListenerHostname',
-      message: `no hostnames matched parent hostname ${JSON.stringify(spec.hostname ?? '')}`,
+      message: `no hostnames matched parent hostname ${JSON.stringify(spec.hostname ?? '')}; change spec.hostnames, or the listener`,
     }
   }
   const namespace = namespaceOf(route)
@@ -59,12 +59,13 @@ function denialOf(route: Attachable, { spec, kinds, allowsNamespace }: Listener)
     const parentHostname = JSON.stringify(spec.hostname ?? '')
     return {
       reason: 'NotAllowedByListeners',
-      message: `hostnames matched parent hostname ${parentHostname}, but namespace ${JSON.stringify(namespace)} is not allowed by the parent`,
+      message: `hostnames matched parent hostname ${parentHostname}, but namespace ${JSON.stringify(namespace)} is not allowed by the parent; see allowedRoutes.namespaces of its listener ${spec.name}`,
     }
   }
   const group = groupOf(route.apiVersion)
+  const takes = `listener ${spec.name} takes ${kinds.map(({ kind }) => kind).join(', ') || 'no routes'}`
   if (!kinds.some((one) => one.group === group && one.kind === route.kind)) {
-    return { reason: 'NotAllowedByListeners', message: `kind ${group}/${route.kind} is not allowed` }
+    return { reason: 'NotAllowedByListeners', message: `kind ${group}/${route.kind} is not allowed; ${takes}` }
   }
   return undefined
 }
@@ -77,12 +78,15 @@ function noneAddressed({ route, parentRef, parentNamespace, listeners }: ParentC
     }
   }
   const { port, sectionName } = parentRef
+  const ports = `the parent has ${[...new Set(listeners.map(({ spec }) => spec.port))].join(', ') || 'none'}`
   if (port !== undefined && !listeners.some(({ spec }) => spec.port === port)) {
-    return { reason: 'NoMatchingParent', message: `port ${port} not found` }
+    return { reason: 'NoMatchingParent', message: `port ${port} not found; ${ports}` }
   }
   if (sectionName !== undefined) {
+    const known = `the parent has ${listeners.map(({ spec }) => spec.name).join(', ') || 'no listeners'}`
     const named = listeners.find(({ spec }) => spec.name === sectionName)
-    if (named === undefined) return { reason: 'NoMatchingParent', message: `sectionName "${sectionName}" not found` }
+    if (named === undefined)
+      return { reason: 'NoMatchingParent', message: `sectionName "${sectionName}" not found; ${known}` }
     return { reason: 'NoMatchingParent', message: `listener "${sectionName}" does not take routes on this port` }
   }
   if (port !== undefined) return { reason: 'NoMatchingParent', message: `port ${port} takes no routes` }

@@ -171,6 +171,11 @@ function notProgrammedFields(rule: HTTPRouteRule, path: FieldPath): RouteFault[]
     const message = 'retry without attempts has no effect; set how many times a request is sent again'
     faults.push({ path: `${path}.retry.attempts`, reason: 'NotYetProgrammed', message })
   }
+  const { backendRefs = [] } = rule
+  if (backendRefs.length > 0 && backendRefs.every(({ weight }) => weight === 0)) {
+    const message = 'every weight is 0, so requests are answered with 500; give at least one backend a weight'
+    faults.push({ path: `${path}.backendRefs`, reason: 'NoWeight', message })
+  }
   if (rule.sessionPersistence !== undefined) {
     const message = 'sessionPersistence is not run by this version of the proxy and has no effect'
     faults.push({ path: `${path}.sessionPersistence`, reason: 'NotYetProgrammed', message })
