@@ -1,6 +1,7 @@
 // Files of a delivery back into a configuration: all of it, or a reason. Hashes, form and schema are checked before
 // anything is handed out. Keeps the last documents, because most deliveries change one of three.
 import { emptyConfig } from '../ir/empty.ts'
+import { keepItems } from '../ir/keep-items.ts'
 import type { RenderedConfig, RenderedSecrets } from '../ir/types.gen.ts'
 import { validateConfig, validateSecrets } from '../ir/validate.ts'
 import type { Problem } from '../problem.ts'
@@ -20,6 +21,7 @@ export interface Delivered {
   readonly index: DeliveryIndex
   /** Hash over everything that is in force with this; equal revisions are equal configurations. */
   readonly revision: string
+  /** What says the same as before is the same object. */
   readonly config: RenderedConfig
   readonly secrets: RenderedSecrets
 }
@@ -42,6 +44,7 @@ export class DeliveryDecoder {
   #config: Known<RenderedConfig> | undefined = undefined
   #secrets: Known<RenderedSecrets> | undefined = undefined
   #endpoints: Known<RenderedConfig['workloads']> | undefined = undefined
+  #last: RenderedConfig = emptyConfig()
 
   decode(file: ReadFile): DecodeOutcome {
     const bytes = file(INDEX_FILE)
@@ -61,11 +64,12 @@ export class DeliveryDecoder {
     const endpoints = documentOf(this.#endpoints, ref, file, workloadsOf)
     if ('fault' in endpoints) return endpoints
     this.#endpoints = endpoints
+    this.#last = keepItems(this.#last, { ...config.value, workloads: endpoints.value })
     return {
       delivered: {
         index,
         revision: [index.config, index.secrets, ref].map(({ sha256 }) => sha256.slice(0, 12)).join('.'),
-        config: { ...config.value, workloads: endpoints.value },
+        config: this.#last,
         secrets: secrets.value,
       },
     }

@@ -33,37 +33,58 @@ export interface Delivery {
 }
 
 export function encodeDelivery(input: DeliveryInput): Delivery | { readonly problem: Problem } {
-  const { gateway, config, secrets, generation, salt } = input
-  const names = deliveryNames(gateway.name)
-  const { workloads, ...routing } = config
-  const services = hashOf(JSON.stringify(config.services))
-  const routes = encodeDocument('config', { ...routing, workloads: [] })
-  const sensitive = encodeDocument('secrets', { salt, ...secrets })
-  const index: DeliveryIndex = {
-    format: DELIVERY_FORMAT,
-    generation,
-    gateway: { uid: gateway.uid, generation: gateway.generation },
-    config: routes.ref,
-    secrets: sensitive.ref,
-    services,
-  }
-  const endpoints = encodeEndpoints(workloads, services)
-  const parts = [
-    place({ kind: 'Secret', part: 'secrets', names, document: sensitive, first: new Map() }),
-    place({ kind: 'ConfigMap', part: 'endpoints', names, document: endpoints.document, first: endpoints.index }),
-    place({ kind: 'ConfigMap', part: 'config', names, document: routes, first: file(INDEX_FILE, index) }).toReversed(),
-  ]
-  const tooLarge = parts.flat().find(({ name }) => name === '')
-  return tooLarge === undefined ? { index, objects: parts.flat() } : { problem: largeProblem(tooLarge) }
+  return new DeliveryEncoder().encode(input)
 }
 
-function encodeEndpoints(
-  workloads: RenderedConfig['workloads'],
-  services: string,
-): { document: EncodedDocument; index: Files } {
-  const document = encodeDocument('endpoints', { workloads })
-  const index: EndpointIndex = { format: DELIVERY_FORMAT, services, endpoints: document.ref }
-  return { document, index: file(endpointIndexFile(services), index) }
+/** Of one Gateway: what has not changed since the last delivery is not written, hashed and packed again. */
+export class DeliveryEncoder {
+  readonly #routes = new Last<EncodedDocument>()
+  readonly #secrets = new Last<EncodedDocument>()
+  readonly #endpoints = new Last<EncodedDocument>()
+  readonly #services = new Last<string>()
+
+  encode({ gateway, config, secrets, generation, salt }: DeliveryInput): Delivery | { readonly problem: Problem } {
+    const names = deliveryNames(gateway.name)
+    const { workloads, ...routing } = config
+    const services = this.#services.of([config.services], () => hashOf(JSON.stringify(config.services)))
+    const routes = this.#routes.of(Object.values(routing), () =>
+      encodeDocument('config', { ...routing, workloads: [] }),
+    )
+    const sensitive = this.#secrets.of([secrets, salt], () => encodeDocument('secrets', { salt, ...secrets }))
+    const endpoints = this.#endpoints.of([workloads], () => encodeDocument('endpoints', { workloads }))
+    const index: DeliveryIndex = {
+      format: DELIVERY_FORMAT,
+      generation,
+      gateway: { uid: gateway.uid, generation: gateway.generation },
+      config: routes.ref,
+      secrets: sensitive.ref,
+      services,
+    }
+    const endpointIndex: EndpointIndex = { format: DELIVERY_FORMAT, services, endpoints: endpoints.ref }
+    const firstEndpoints = file(endpointIndexFile(services), endpointIndex)
+    const firstRoutes = file(INDEX_FILE, index)
+    const parts = [
+      place({ kind: 'Secret', part: 'secrets', names, document: sensitive, first: new Map() }),
+      place({ kind: 'ConfigMap', part: 'endpoints', names, document: endpoints, first: firstEndpoints }),
+      place({ kind: 'ConfigMap', part: 'config', names, document: routes, first: firstRoutes }).toReversed(),
+    ]
+    const tooLarge = parts.flat().find(({ name }) => name === '')
+    return tooLarge === undefined ? { index, objects: parts.flat() } : { problem: largeProblem(tooLarge) }
+  }
+}
+
+/** The last result, for as long as the very same values go in. */
+class Last<T> {
+  #known: { readonly inputs: readonly unknown[]; readonly made: T } | undefined = undefined
+
+  of(inputs: readonly unknown[], make: () => T): T {
+    const known = this.#known
+    const isKnown = known?.inputs.length === inputs.length && known.inputs.every((one, index) => one === inputs[index])
+    if (isKnown) return known.made
+    const made = make()
+    this.#known = { inputs, made }
+    return made
+  }
 }
 
 function file(name: string, value: unknown): Files {

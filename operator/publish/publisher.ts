@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { Clock, Data, Effect } from 'effect'
 import type { Files } from '#api/delivery/document.ts'
-import { type DeliveredObject, encodeDelivery, keepingPrevious } from '#api/delivery/encode.ts'
+import { type DeliveredObject, DeliveryEncoder, keepingPrevious } from '#api/delivery/encode.ts'
 import { INDEX_FILE, readDeliveryIndex } from '#api/delivery/index-file.ts'
 import { deliveryNames } from '#api/delivery/names.ts'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
@@ -26,6 +26,7 @@ interface Known {
 /** What is known of the delivery of one Gateway. */
 interface Delivery {
   readonly uid: string
+  readonly encoder: DeliveryEncoder
   /** By `kind/name`; undefined: not there. */
   readonly objects: Map<string, Known | undefined>
   /** As last encoded: what proxies may still read while the next one is written. */
@@ -98,7 +99,7 @@ export class Publisher {
   readonly #publish = Effect.fn('operator.publish')(
     function* (this: Publisher, key: string, gateway: Gateway, rendered: RenderedGateway) {
       const delivery = yield* this.#deliveryOf(key, gateway)
-      const encoded = encodeDelivery({
+      const encoded = delivery.encoder.encode({
         gateway: { name: gateway.metadata.name, uid: delivery.uid, generation: gateway.metadata.generation ?? 0 },
         ...rendered,
         generation: delivery.generation,
@@ -120,7 +121,7 @@ export class Publisher {
 
   readonly #write = Effect.fnUntraced(
     function* (this: Publisher, delivery: Delivery, gateway: Gateway, rendered: RenderedGateway, now: number) {
-      const encoded = encodeDelivery({
+      const encoded = delivery.encoder.encode({
         gateway: { name: gateway.metadata.name, uid: delivery.uid, generation: gateway.metadata.generation ?? 0 },
         ...rendered,
         generation: delivery.generation,
@@ -189,6 +190,7 @@ export class Publisher {
       if (known?.uid === uid) return known
       const delivery: Delivery = {
         uid,
+        encoder: new DeliveryEncoder(),
         objects: new Map(),
         last: { services: '', objects: new Map() },
         generation: 0,

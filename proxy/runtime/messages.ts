@@ -1,6 +1,7 @@
 // What main thread and workers say to each other. Plain data: everything crosses by structured clone.
 // A configuration comes in two steps, so that workers never disagree: all prepare it, then all commit it.
 import type { MessagePort } from 'node:worker_threads'
+import type { ConfigDelta } from '#api/ir/config-delta.ts'
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import type { EndpointBuffer } from '../backend/endpoint-store.ts'
 import type { OtlpEnvironment } from '../otlp/environment.ts'
@@ -48,9 +49,16 @@ export interface ConfigMessage {
   readonly endpoints: EndpointBuffer
 }
 
+/** To one worker: what differs from the last configuration that it was sent, the empty one before any. */
+export type ConfigChange = Omit<ConfigMessage, 'config' | 'secrets'> & {
+  readonly delta: ConfigDelta
+  /** Absent: as before. */
+  readonly secrets: RenderedSecrets | undefined
+}
+
 export type MainToWorker =
   /** Compile it and open its new ports; answer `prepared` or `rejected`. Requests see nothing of it yet. */
-  | ConfigMessage
+  | ConfigChange
   /** Put the prepared generation in force; answer `applied`. */
   | { readonly type: 'commit'; readonly generation: number }
   /** Forget the prepared generation: another worker refused it. */

@@ -2,7 +2,9 @@
 // every message of main; never decides about other workers.
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { RenderedConfig } from '#api/ir/types.gen.ts'
+import { applyDelta } from '#api/ir/config-delta.ts'
+import { emptyConfig } from '#api/ir/empty.ts'
+import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import { EndpointStore, type EndpointBuffer } from '../backend/endpoint-store.ts'
 import type { CompiledConfig } from '../config/compiled.ts'
 import { createAccessLog } from '../log/access-log.ts'
@@ -15,7 +17,7 @@ import { Inspector } from '../trace/inspector.ts'
 import { TraceTap } from '../trace/tap.ts'
 import type { OpenedBinds } from './bind-set.ts'
 import { BindSet } from './bind-set.ts'
-import type { ConfigMessage, MainToWorker, WorkerSettings, WorkerToMain } from './messages.ts'
+import type { ConfigChange, MainToWorker, WorkerSettings, WorkerToMain } from './messages.ts'
 import { createObserver } from './observer.ts'
 import { Pulse } from './pulse.ts'
 import type { ConnectionCounts } from '../upstream/client.ts'
@@ -66,6 +68,11 @@ export class WorkerCore {
   readonly #pulse: Pulse
   #current: CompiledConfig | undefined = undefined
   #prepared: Prepared | undefined = undefined
+  /** The last configuration that came, in force or not. */
+  #received: { readonly config: RenderedConfig; readonly secrets: RenderedSecrets } = {
+    config: emptyConfig(),
+    secrets: { version: 1, secrets: [] },
+  }
   readonly #tellOfUnknownKey = (source: string): void => this.#send({ type: 'unknownKey', source })
   /** Messages are handled one after the other. */
   #work: Promise<void> = Promise.resolve()
@@ -152,8 +159,13 @@ export class WorkerCore {
     }
   }
 
-  async #prepare({ generation, config, secrets, rateLimits, endpoints }: ConfigMessage): Promise<void> {
+  async #prepare(message: ConfigChange): Promise<void> {
     this.#dropPrepared()
+    const { generation, rateLimits, endpoints } = message
+    // Before anything that may fail: the next change is told from here.
+    const config = applyDelta(this.#received.config, message.delta)
+    const secrets = message.secrets ?? this.#received.secrets
+    this.#received = { config, secrets }
     try {
       const environment = {
         client: this.#client,

@@ -1,7 +1,9 @@
 // One running worker thread as main sees it: requests with answers, and its end. Knows nothing of restarts.
 import { Worker, type MessagePort } from 'node:worker_threads'
+import { configDelta } from '#api/ir/config-delta.ts'
+import { emptyConfig } from '#api/ir/empty.ts'
 import type { InspectRequest } from '../trace/messages.ts'
-import type { MainToWorker, WorkerSettings, WorkerToMain } from './messages.ts'
+import type { ConfigMessage, MainToWorker, WorkerSettings, WorkerToMain } from './messages.ts'
 
 export interface WorkerExit {
   readonly type: 'exited'
@@ -36,6 +38,8 @@ export class WorkerHandle {
   isServing = false
   readonly #worker: Worker
   readonly #waiters = new Set<Waiter>()
+  /** Whether or not it was put in force. */
+  #sent: Pick<ConfigMessage, 'config'> & { readonly secrets?: ConfigMessage['secrets'] } = { config: emptyConfig() }
   #exit: WorkerExit | undefined = undefined
 
   constructor(entry: URL, settings: WorkerSettings, events: WorkerEvents) {
@@ -83,13 +87,16 @@ export class WorkerHandle {
     return this.#expect((message) => message.type === 'started', timeoutMs)
   }
 
-  async prepare(message: Extract<MainToWorker, { type: 'config' }>, timeoutMs: number): Promise<WorkerReply> {
+  async prepare(message: ConfigMessage, timeoutMs: number): Promise<WorkerReply> {
     const reply = this.#expect(
       (answer) =>
         (answer.type === 'prepared' || answer.type === 'rejected') && answer.generation === message.generation,
       timeoutMs,
     )
-    this.post(message)
+    const { config, secrets, ...rest } = message
+    const delta = configDelta(this.#sent.config, config)
+    this.post({ ...rest, delta, secrets: secrets === this.#sent.secrets ? undefined : secrets })
+    this.#sent = { config, secrets }
     return reply
   }
 

@@ -1,0 +1,71 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { applyDelta, configDelta } from './config-delta.ts'
+import { emptyConfig } from './empty.ts'
+import { keepItems } from './keep-items.ts'
+import type { RenderedConfig, Service } from './types.gen.ts'
+
+const bind = fc.record({ key: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'), port: fc.integer({ min: 1, max: 3 }) })
+const service = fc.record({
+  namespace: fc.constantFrom('n', 'm'),
+  name: fc.constantFrom('s', 't'),
+  hostname: fc.constantFrom('x', 'y'),
+  ports: fc.constant<Service['ports']>([]),
+})
+const config = fc
+  .tuple(
+    fc.uniqueArray(bind, { selector: ({ key }) => key }),
+    fc.uniqueArray(service, { selector: ({ namespace, hostname }) => `${namespace}/${hostname}` }),
+  )
+  .map(([binds, services]): RenderedConfig => ({ ...emptyConfig(), binds, services }))
+
+const copyOf = (value: RenderedConfig): RenderedConfig => structuredClone(value)
+
+describe('a delta of configurations', () => {
+  it('makes the later one of the earlier one, also when it crossed threads', () => {
+    fc.assert(
+      fc.property(config, config, (before, read) => {
+        const after = keepItems(before, read)
+        const delta = structuredClone(configDelta(before, after))
+        expect(applyDelta(copyOf(before), delta)).toEqual(read)
+      }),
+    )
+  })
+
+  it('holds the items that are new, and nothing else', () => {
+    const [a, b, c] = ['a', 'b', 'c'].map((key) => ({ key, port: 1 }))
+    if (a === undefined || b === undefined || c === undefined) throw new Error('three binds')
+    const before = { ...emptyConfig(), binds: [a, b, c] }
+    const moved = { key: 'b', port: 2 }
+    const after = { ...before, binds: [a, moved, c] }
+    const steps = [{ from: 0, count: 1 }, { items: [moved] }, { from: 2, count: 1 }]
+    expect(configDelta(before, after)).toEqual({ binds: steps })
+    const applied = applyDelta(before, configDelta(before, after))
+    expect(applied.binds[0]).toBe(a)
+    expect(applied.routes).toBe(before.routes)
+    expect(configDelta(before, before)).toEqual({})
+    expect(configDelta(before, { ...before, binds: [c, a] })).toEqual({
+      binds: [
+        { from: 2, count: 1 },
+        { from: 0, count: 1 },
+      ],
+    })
+  })
+})
+
+describe('keepItems', () => {
+  it('says what was read, with the objects of before wherever they are equal', () => {
+    fc.assert(
+      fc.property(config, config, (before, read) => {
+        const kept = keepItems(before, read)
+        expect(kept).toEqual(read)
+        for (const one of kept.binds) {
+          const known = before.binds.find(({ key, port }) => key === one.key && port === one.port)
+          expect(known === undefined || known === one).toBe(true)
+        }
+        expect(keepItems(before, copyOf(before))).toEqual(before)
+        expect(keepItems(before, copyOf(before)).binds).toBe(before.binds)
+      }),
+    )
+  })
+})
