@@ -1,0 +1,75 @@
+// Processor time of each step that one changed route among many takes, without an API server.
+// Run: node bench/control/steps.ts [routes ...]
+import { DeliveryDecoder } from '#api/delivery/decode.ts'
+import type { Files } from '#api/delivery/document.ts'
+import { DeliveryEncoder } from '#api/delivery/encode.ts'
+import { applyDelta, configDelta } from '#api/ir/config-delta.ts'
+import { emptyConfig } from '#api/ir/empty.ts'
+import type { RenderedConfig } from '#api/ir/types.gen.ts'
+import type { KubeObject } from '#operator/translate/kube.ts'
+import { createSnapshotter } from '#operator/translate/snapshot.ts'
+import type { RenderedGateway } from '#operator/translate/translation.ts'
+import { createTranslator } from '#operator/translate/translator.ts'
+import { endpoints, gateway, GATEWAY, NAMESPACE, route, service } from './cluster.ts'
+
+const SETTINGS = { controllerName: 'gw.dev/controller', className: 'gw', clusterDomain: 'cluster.local' }
+const ROUNDS = 9
+
+const counts = process.argv.slice(2).map(Number)
+for (const count of counts.length === 0 ? [1000, 5000] : counts) measureAll(count)
+
+function measureAll(count: number): void {
+  const steps = new Map<string, number[]>()
+  const measured = <T>(step: string, run: () => T): T => {
+    const started = process.cpuUsage()
+    const result = run()
+    const { user, system } = process.cpuUsage(started)
+    steps.set(step, [...(steps.get(step) ?? []), (user + system) / 1000])
+    return result
+  }
+  const objects = clusterOf(count)
+  const [snapshot, translator] = [createSnapshotter(), createTranslator(SETTINGS)]
+  const [encoder, decoder] = [new DeliveryEncoder(), new DeliveryDecoder()]
+  let before: RenderedConfig = emptyConfig()
+  for (let round = 0; round < ROUNDS; round++) {
+    // A manifest of the kind.
+    objects[1] = route('app-0', `v${round}`).object as KubeObject
+    const rendered = measured('translate', () =>
+      translator.translate(snapshot(objects)).perGateway.get(`${NAMESPACE}/${GATEWAY}`),
+    )
+    if (rendered === undefined) throw new Error('the Gateway was not rendered')
+    const files = measured('encode', () => encoded(encoder, rendered, round))
+    const outcome = measured('decode', () => decoder.decode((name) => files.get(name)))
+    if (!('delivered' in outcome)) throw new Error(outcome.fault.message)
+    const { config } = outcome.delivered
+    measured('hand over, whole', () => structuredClone(config))
+    measured('hand over, difference', () => applyDelta(before, structuredClone(configDelta(before, config))))
+    before = config
+  }
+  for (const [step, times] of steps) {
+    // The first round has everything to do.
+    const sorted = times.slice(1).sort((a, b) => a - b)
+    console.log(`${count} routes, ${step}: median ${sorted[sorted.length >> 1]?.toFixed(1)} ms`)
+  }
+}
+
+function encoded(encoder: DeliveryEncoder, rendered: RenderedGateway, generation: number): Files {
+  const about = { gateway: { name: GATEWAY, uid: 'u', generation: 1 }, generation, salt: 'salt' }
+  const delivery = encoder.encode({ ...rendered, ...about })
+  if ('problem' in delivery) throw new Error(delivery.problem.message)
+  return new Map(delivery.objects.flatMap(({ files }) => [...files]))
+}
+
+function clusterOf(count: number): KubeObject[] {
+  const metadata = { name: 'gw' }
+  const spec = { controllerName: SETTINGS.controllerName }
+  const list: object[] = [{ apiVersion: 'gateway.networking.k8s.io/v1', kind: 'GatewayClass', metadata, spec }]
+  for (let index = 0; index < count; index++) {
+    const name = `app-${index}`
+    const manifests = [route(name, 'v'), service(name), endpoints(name, { ip: '10.1.2.3', port: 80 })]
+    list.push(...manifests.map(({ object }) => object))
+  }
+  list.push(gateway(80).object)
+  // Manifests of the kinds.
+  return list as KubeObject[]
+}
