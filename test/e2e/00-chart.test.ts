@@ -111,5 +111,10 @@ describe('charts', () => {
     expect(deployment(scaled)).not.toContain('"replicas"')
     const kinds = chart('gw', 'monitoring.enabled=true').map(({ kind }) => kind)
     expect(kinds).toEqual(expect.arrayContaining(['ServiceMonitor', 'PodMonitor']))
+    expect(kinds).toContain('ConfigMap')
+    const limited = chart('gw', 'controller.verticalPodAutoscaler={"updatePolicy":{"updateMode":"Auto"}}')
+    expect(limited.find(({ kind }) => kind === 'VerticalPodAutoscaler')?.spec).toMatchObject({
+      targetRef: { kind: 'Deployment', name: 'gw-controller' },
+    })
   })
 })
