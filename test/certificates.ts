@@ -18,15 +18,17 @@ export interface CertificateOptions {
   readonly issuer?: KeyPair
   readonly isAuthority?: boolean
   readonly days?: number
+  /** Default: EC P-256. */
+  readonly key?: 'EC' | 'RSA'
 }
 
-/** EC P-256. */
 export function certificateFor(options: CertificateOptions): KeyPair {
   const folder = mkdtempSync(join(tmpdir(), 'gw-certificate-'))
   const file = (name: string): string => join(folder, name)
   try {
-    const { commonName, names = [], issuer, isAuthority = false, days = 2 } = options
-    const args = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-batch']
+    const { commonName, names = [], issuer, isAuthority = false, days = 2, key = 'EC' } = options
+    const kind = key === 'EC' ? ['ec', '-pkeyopt', 'ec_paramgen_curve:P-256'] : ['rsa:2048']
+    const args = ['req', '-x509', '-newkey', ...kind, '-nodes', '-batch']
     args.push('-keyout', file('key'), '-out', file('crt'), '-days', String(days))
     args.push('-subj', `/O=Test/CN=${commonName}`)
     args.push('-addext', `basicConstraints=critical,CA:${isAuthority ? 'TRUE' : 'FALSE'}`)

@@ -88,6 +88,13 @@ export interface ListenerTLS {
   certificate?: SecretRef
   privateKey?: SecretRef
   /**
+   * Shown in place of `certificate` to clients that ask for a name which they bear.
+   *
+   * @minItems 1
+   * @maxItems 63
+   */
+  moreCertificates?: ListenerCertificate[]
+  /**
    * Why the certificate cannot be used; handshakes then fail.
    */
   invalid?: string
@@ -98,6 +105,10 @@ export interface ListenerTLS {
  */
 export interface SecretRef {
   secret: string
+}
+export interface ListenerCertificate {
+  certificate: SecretRef
+  privateKey: SecretRef
 }
 /**
  * Clients are asked for a certificate. AllowInsecureFallback admits those without one, or with one that cannot be verified; nothing of it is believed.

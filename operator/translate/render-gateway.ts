@@ -192,7 +192,9 @@ function usedSecrets(
   holders: ReadonlyArray<{ readonly secrets: readonly RenderedSecret[] }>,
 ): RenderedSecret[] {
   const used = new Set([
-    ...users.listeners.flatMap(({ tls }) => secretNames([tls?.certificate, tls?.privateKey])),
+    ...users.listeners.flatMap(({ tls }) =>
+      [tls, ...(tls?.moreCertificates ?? [])].flatMap((pair) => secretNames([pair?.certificate, pair?.privateKey])),
+    ),
     ...users.backends.flatMap(secretsOfBackend),
     ...users.policies.flatMap(({ policy }) => [
       ...secretsOfPayload(policy.backend),

@@ -8,6 +8,7 @@ import { hostOf } from '../route/authority.ts'
 import { buildHostMap, type HostMap } from '../route/host-map.ts'
 import type { TcpPlan } from '../tcp/plan.ts'
 import { httpAlpn, rawAlpn } from '../tls/alpn.ts'
+import type { CertificatePair } from '../tls/certificates.ts'
 import type { TlsAction, TlsBindPlan, TlsListenerPlan } from '../tls/plan.ts'
 import { checkNames, fingerprint, HANDSHAKE_TIMEOUT_MS, type TlsSettings } from '../tls/settings.ts'
 import type { CompileContext } from './context.ts'
@@ -96,9 +97,8 @@ function settingsOf(
   { listener: { tls = {}, protocol }, frontend }: TlsListenerInput,
   { secret, warn }: ActionContext,
 ): TlsSettings | { readonly reason: string } {
-  const certificate = valueOf(tls.certificate, secret)
-  const privateKey = valueOf(tls.privateKey, secret)
-  if (certificate === undefined || privateKey === undefined) {
+  const pairs = pairsOf(tls, secret)
+  if (pairs === undefined) {
     warn('its certificate is missing; handshakes fail')
     return { reason: 'the certificate is missing' }
   }
@@ -108,12 +108,26 @@ function settingsOf(
   for (const warning of [...names.warnings, ...alpn.warnings]) warn(warning)
   if (names.fault !== undefined) return { reason: names.fault }
   return {
-    certificate,
-    privateKey,
+    ...pairs,
     clientCertificates: tls.clientCertificates,
     policy,
     alpnProtocols: alpn.protocols,
   }
+}
+
+/** undefined: one of them is missing. */
+function pairsOf(
+  { certificate, privateKey, moreCertificates = [] }: ListenerTLS,
+  secret: CompileContext['secret'],
+): Pick<TlsSettings, 'certificate' | 'privateKey' | 'moreCertificates'> | undefined {
+  const pairs: CertificatePair[] = []
+  for (const refs of [{ certificate, privateKey }, ...moreCertificates]) {
+    const pair = { certificate: valueOf(refs.certificate, secret), privateKey: valueOf(refs.privateKey, secret) }
+    if (pair.certificate === undefined || pair.privateKey === undefined) return undefined
+    pairs.push({ certificate: pair.certificate, privateKey: pair.privateKey })
+  }
+  const [first, ...others] = pairs
+  return first && { ...first, moreCertificates: others }
 }
 
 function valueOf(ref: ListenerTLS['certificate'], secret: CompileContext['secret']): string | undefined {

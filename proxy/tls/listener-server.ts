@@ -64,10 +64,12 @@ export class TlsListenerServer {
     return this.#http?.running() ?? []
   }
 
+  /** @throws {Error} when a certificate cannot be used. */
   shakeHands(arrival: Arrival): void {
     const { socket } = arrival
     const isTunnelled = socket.remoteAddress === undefined
     const key = isTunnelled ? `tunnel ${++tunnels}` : keyOf(socket)
+    const server = isTunnelled ? this.#serverFor(key, arrival) : this.#servers.serverFor(arrival)
     this.#arrivals.set(key, arrival)
     socket.once('close', () => {
       if (this.#arrivals.get(key) !== arrival) return
@@ -75,14 +77,13 @@ export class TlsListenerServer {
     })
     // A client that leaves during the handshake is then seen at once; the TLS socket takes the setting over.
     socket.allowHalfOpen = false
-    const server = isTunnelled ? this.#serverFor(key, arrival) : this.#servers.serverFor(arrival.ticketNames)
     server.emit('connection', socket)
   }
 
-  #serverFor(key: string, { ticketNames }: Arrival): tls.Server {
+  #serverFor(key: string, arrival: Arrival): tls.Server {
     this.#ownKey = key
     try {
-      return this.#servers.make(ticketNames)
+      return this.#servers.make(arrival)
     } finally {
       this.#ownKey = undefined
     }

@@ -3,6 +3,7 @@
 import { constants, createHash } from 'node:crypto'
 import type tls from 'node:tls'
 import type { ClientValidation, FrontendTLS } from '#api/ir/types.gen.ts'
+import type { CertificatePair } from './certificates.ts'
 import { cipherList, groupList } from './names.ts'
 
 /** Specification, Frontend `tls.handshakeTimeout`. Covers the ClientHello as well. */
@@ -12,6 +13,8 @@ export interface TlsSettings {
   /** PEM, leaf first. */
   readonly certificate: string
   readonly privateKey: string
+  /** Shown to clients that ask for a name which they bear, and the first does not. */
+  readonly moreCertificates: readonly CertificatePair[]
   readonly clientCertificates: ClientValidation | undefined
   readonly policy: FrontendTLS
   /** Offered protocols in order; undefined: the extension is not answered. */
@@ -61,15 +64,13 @@ export function fingerprint(settings: TlsSettings): string {
   return createHash('sha256').update(JSON.stringify(settings)).digest('base64url')
 }
 
-/** @throws {Error} when the certificate, key or authorities are not what they should be. */
+/** All but the certificate. */
 export function serverOptions(settings: TlsSettings): tls.TlsOptions {
-  const { certificate, privateKey, clientCertificates, policy, alpnProtocols } = settings
+  const { clientCertificates, policy, alpnProtocols } = settings
   const ciphers = cipherList(policy.cipherSuites).list
   const groups = groupList(policy.keyExchangeGroups).list
   const { min, max } = versionsOf(policy)
   return {
-    cert: certificate,
-    key: privateKey,
     minVersion: `TLSv${min}`,
     maxVersion: `TLSv${max}`,
     honorCipherOrder: true,

@@ -1,14 +1,16 @@
-// The tls.Server of one listener, and a second one for clients that bring a ticket of the hour before: node knows one
-// ticket key for each server. A ClientHello tells by the name of the key which of them can open its ticket.
+// The tls.Servers of one listener: one for each set of certificates that clients are shown, and each of them once more
+// for clients that bring a ticket of the hour before, since node knows one ticket key for each server. The ClientHello
+// tells which of them it has to be: by the name it asks for, and by the name of the key that sealed its ticket.
 import { Buffer } from 'node:buffer'
 import { hkdfSync } from 'node:crypto'
 import tls from 'node:tls'
+import { CertificateChoice, type ChosenCertificates } from './certificates.ts'
 import { fingerprint, issuesTickets, serverOptions, type TlsSettings } from './settings.ts'
 import type { TicketSecrets } from './ticket-secrets.ts'
 
 /** As OpenSSL wants them: name, secret of the signature, secret of the cipher. */
 const KEY_BYTES = 48
-export const TICKET_NAME_BYTES = 16
+const NAME_BYTES = 16
 
 export interface TicketedServerParts {
   /** undefined: each server has a key of its own. */
@@ -17,55 +19,80 @@ export interface TicketedServerParts {
   readonly listen: (server: tls.Server) => void
 }
 
+/** What a ClientHello says about the server it needs. */
+export interface Greeting {
+  readonly serverName: string | undefined
+  readonly ticketNames: readonly Buffer[]
+}
+
 export class TicketedServer {
   readonly #settings: TlsSettings
   readonly #parts: TicketedServerParts
-  readonly #server: tls.Server
+  readonly #choice: CertificateChoice
+  /** By the key of a choice. */
+  readonly #servers = new Map<string, tls.Server>()
+  readonly #previousServers = new Map<string, tls.Server>()
+  #key: Buffer | undefined = undefined
   #previousKey: Buffer | undefined = undefined
-  #previousServer: tls.Server | undefined = undefined
   #turn: number | undefined = undefined
   #info = ''
 
-  /** @throws {Error} when the certificate cannot be used. */
+  /** @throws {Error} when one of several certificates is none. */
   constructor(settings: TlsSettings, parts: TicketedServerParts) {
     this.#settings = settings
     this.#parts = parts
-    this.#server = this.#make(this.#refresh()?.key)
+    this.#choice = new CertificateChoice(settings, settings.moreCertificates)
   }
 
-  /** The one whose key opens one of the tickets; else the one of the present key. */
-  serverFor(ticketNames: readonly Buffer[]): tls.Server {
-    const fresh = this.#refresh()
-    if (fresh !== undefined) this.#server.setTicketKeys(fresh.key)
-    const name = this.#previousKey?.subarray(0, TICKET_NAME_BYTES)
-    if (name === undefined || !ticketNames.some((one) => one.equals(name))) return this.#server
-    return (this.#previousServer ??= this.#make(this.#previousKey))
+  /** @throws {Error} when a certificate cannot be used. */
+  serverFor(greeting: Greeting): tls.Server {
+    const isPrevious = this.#bringsPrevious(greeting)
+    const servers = isPrevious ? this.#previousServers : this.#servers
+    const chosen = this.#choice.for(greeting.serverName)
+    let server = servers.get(chosen.key)
+    if (server === undefined) {
+      server = this.#make(chosen, isPrevious)
+      servers.set(chosen.key, server)
+    }
+    return server
   }
 
-  /** One more like it, for a connection that must not be taken for another. */
-  make(ticketNames: readonly Buffer[]): tls.Server {
-    const isPrevious = this.serverFor(ticketNames) !== this.#server
-    return this.#make(isPrevious ? this.#previousKey : this.#server.getTicketKeys())
+  /** One more like it, for a connection that must not be taken for another. @throws {Error} as `serverFor`. */
+  make(greeting: Greeting): tls.Server {
+    const isPrevious = this.#bringsPrevious(greeting)
+    return this.#make(this.#choice.for(greeting.serverName), isPrevious)
   }
 
-  #make(ticketKeys: Buffer | undefined): tls.Server {
-    // The caller's deadline covers the ClientHello too, so the server's own must not come first.
-    const options = { ...serverOptions(this.#settings), handshakeTimeout: 0x7fff_ffff }
-    const server = tls.createServer({ ...options, ...(ticketKeys !== undefined && { ticketKeys }) })
+  #bringsPrevious({ ticketNames }: Greeting): boolean {
+    this.#refresh()
+    const name = this.#previousKey?.subarray(0, NAME_BYTES)
+    return name !== undefined && ticketNames.some((one) => one.equals(name))
+  }
+
+  #make({ pairs }: ChosenCertificates, isPrevious: boolean): tls.Server {
+    const ticketKeys = isPrevious ? this.#previousKey : this.#key
+    const server = tls.createServer({
+      ...serverOptions(this.#settings),
+      cert: pairs.map(({ certificate }) => certificate),
+      key: pairs.map(({ privateKey }) => privateKey),
+      // The caller's deadline covers the ClientHello too, so the server's own must not come first.
+      handshakeTimeout: 0x7fff_ffff,
+      ...(ticketKeys !== undefined && { ticketKeys }),
+    })
     this.#parts.listen(server)
     return server
   }
 
-  /** undefined: the present key is still the present one. */
-  #refresh(): { readonly key: Buffer } | undefined {
+  #refresh(): void {
     const { tickets } = this.#parts
-    if (tickets === undefined || !issuesTickets(this.#settings)) return undefined
+    if (tickets === undefined || !issuesTickets(this.#settings)) return
     const now = tickets.changedSince(this.#turn)
-    if (now === undefined) return undefined
+    if (now === undefined) return
     this.#turn = now.turn
+    this.#key = this.#keyOf(now.current)
     this.#previousKey = this.#keyOf(now.previous)
-    this.#previousServer = undefined
-    return { key: this.#keyOf(now.current) }
+    this.#previousServers.clear()
+    for (const server of this.#servers.values()) server.setTicketKeys(this.#key)
   }
 
   /**

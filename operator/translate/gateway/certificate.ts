@@ -1,4 +1,4 @@
-// The certificate of a TLS listener: one core Secret with a certificate and its key, granted if foreign. A listener
+// The certificates of a TLS listener: core Secrets with a certificate and its key, granted if foreign. A listener
 // whose certificate is no good still reaches the proxy, so that no other listener answers in its place.
 import type { GatewayListener } from '#api/gateway/gateway.gen.ts'
 import type { ListenerTLS, RenderedSecret } from '#api/ir/types.gen.ts'
@@ -40,10 +40,27 @@ function terminating(tls: GatewayListener['tls'], scope: CertificateScope): List
   const refs = tls?.certificateRefs ?? []
   const [ref] = refs
   if (ref === undefined) return broken(invalid('mode Terminate needs one entry in tls.certificateRefs'))
-  if (refs.length > 1) return broken(invalid('only one entry in tls.certificateRefs is supported'))
-  const outcome = certificatePair(ref, scope)
-  if (!('fault' in outcome)) return { tls: outcome.tls, secrets: outcome.secrets }
-  return broken({ ...outcome.fault, message: `tls.certificateRefs[0]: ${outcome.fault.message}` })
+  const pairs: Exclude<CertificateOutcome, { fault: ListenerFault }>[] = []
+  for (const [at, one] of refs.entries()) {
+    const outcome = certificatePair(one, scope)
+    // The others alone would leave names without the certificate that is meant for them.
+    if ('fault' in outcome) {
+      return broken({ ...outcome.fault, message: `tls.certificateRefs[${at}]: ${outcome.fault.message}` })
+    }
+    pairs.push(outcome)
+  }
+  return joined(pairs)
+}
+
+function joined(pairs: readonly Exclude<CertificateOutcome, { fault: ListenerFault }>[]): ListenerCertificate {
+  const [first, ...others] = pairs
+  const [one, ...more] = others.map(({ tls: { certificate, privateKey } }) => ({ certificate, privateKey }))
+  // A Secret may be named twice.
+  const secrets = new Map(pairs.flatMap((pair) => pair.secrets.map((secret) => [secret.key, secret])))
+  return {
+    ...(first && { tls: { ...first.tls, ...(one && { moreCertificates: [one, ...more] }) } }),
+    secrets: [...secrets.values()],
+  }
 }
 
 export interface CertificateRef {
