@@ -18,11 +18,13 @@ export interface RequestHead {
   readonly trailerNames: string | undefined
 }
 
+/** One protocol, with or without a version (RFC 9110 section 7.8); a list leaves open what would be spliced. */
+const UPGRADE = /^[!#$%&'*+\-.^_`|~0-9a-z]{1,64}(?:\/[!#$%&'*+\-.^_`|~0-9a-z]{1,64})?$/
 /**
- * Protocols we splice after a 101. Anything that speaks HTTP inside (h2c, HTTP/2.0, TLS/1.x) would carry requests past
- * routing and policies, so an unlisted protocol is not passed on and the request goes its normal way.
+ * What speaks HTTP inside would carry requests past routing and policies: it is not passed on, and the request goes its
+ * normal way.
  */
-const UPGRADES_ALLOWED = new Set(['websocket', 'spdy/3.1'])
+const CARRIES_HTTP = /^(?:h2c?|h3|http(?:\/.*)?|tls(?:\/.*)?)$/
 /** Visible US-ASCII without `#`: a fragment never travels (RFC 9112 section 3.2). */
 export const TARGET = /^[!"$-~]+$/
 export const HOST = /^(?:\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]{1,255})(?::[0-9]{1,5})?$/
@@ -236,5 +238,5 @@ function problemOf11(fields: HeadFields): HeadProblem | undefined {
 
 function upgradeOf(fields: HeadFields): string | undefined {
   const protocol = fields.hasUpgrade ? fields.upgrade?.toLowerCase() : undefined
-  return protocol !== undefined && UPGRADES_ALLOWED.has(protocol) ? protocol : undefined
+  return protocol !== undefined && UPGRADE.test(protocol) && !CARRIES_HTTP.test(protocol) ? protocol : undefined
 }

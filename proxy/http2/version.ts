@@ -20,7 +20,7 @@ export function wantsHttp2(exchange: Exchange, target: UpstreamTarget): boolean 
  * Values of a Service port's `appProtocol` that stand for HTTP/2 (Kubernetes well-known names and their usual forms).
  */
 const HTTP2_PROTOCOLS = new Set(['kubernetes.io/h2c', 'grpc', 'grpcs', 'http2', 'h2c', 'h2'])
-const HTTP1_PROTOCOLS = new Set(['kubernetes.io/ws', 'kubernetes.io/wss', 'http/1.1'])
+const HTTP1_PROTOCOLS = new Set(['kubernetes.io/ws', 'kubernetes.io/wss', 'https', 'http/1.1'])
 
 export function versionOfAppProtocol(appProtocol: string | undefined): UpstreamTarget['httpVersion'] {
   const name = appProtocol?.toLowerCase() ?? ''
