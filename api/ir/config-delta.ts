@@ -4,16 +4,18 @@ import type { RenderedConfig } from './types.gen.ts'
 
 type ListName = Exclude<keyof RenderedConfig, 'version'>
 
-const LISTS = [
-  'binds',
-  'listeners',
-  'routes',
-  'tcpRoutes',
-  'backends',
-  'policies',
-  'services',
-  'workloads',
-] as const satisfies readonly ListName[]
+/** All of them: without one this does not compile. */
+const LISTS: { readonly [K in ListName]: K } = {
+  binds: 'binds',
+  listeners: 'listeners',
+  routes: 'routes',
+  tcpRoutes: 'tcpRoutes',
+  backends: 'backends',
+  policies: 'policies',
+  services: 'services',
+  workloads: 'workloads',
+}
+const LIST_NAMES = Object.values(LISTS)
 
 /** So many items of the earlier list from a place on, or new ones. */
 type Step = { readonly from: number; readonly count: number } | { readonly items: readonly unknown[] }
@@ -23,13 +25,13 @@ export type ConfigDelta = { readonly [K in ListName]?: readonly Step[] }
 
 /** Takes items that are the same objects for the same; `applyDelta` makes `after` of `before` again. */
 export function configDelta(before: RenderedConfig, after: RenderedConfig): ConfigDelta {
-  const changed = LISTS.filter((name) => before[name] !== after[name])
+  const changed = LIST_NAMES.filter((name) => before[name] !== after[name])
   return Object.fromEntries(changed.map((name) => [name, stepsOf(before[name], after[name])]))
 }
 
 /** Items and lists that stayed are the same objects as in `before`. */
 export function applyDelta(before: RenderedConfig, delta: ConfigDelta): RenderedConfig {
-  const changed = LISTS.flatMap((name) => {
+  const changed = LIST_NAMES.flatMap((name) => {
     const steps = delta[name]
     return steps === undefined ? [] : [[name, listOf(before[name], steps)]]
   })

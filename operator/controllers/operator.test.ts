@@ -162,7 +162,7 @@ describe('the operator', () => {
     expect(kube.store.list('events')).toEqual([])
   })
 
-  it('waits for a pod that is ready, and forgets the word of one that is gone', async () => {
+  it('waits for a pod that is available, and forgets the word of one that is gone', async () => {
     await start()
     make(GATEWAYS, gateway())
     await until('the Deployment', () => kube.store.get('deployments.apps', 'shop/web') !== undefined)
@@ -176,6 +176,9 @@ describe('the operator', () => {
     const message = 'no proxy is ready for traffic yet'
     await until('not ready', () => JSON.stringify(web()).includes(message))
     status('pods', 'web-1', { conditions: [{ type: 'Ready', status: 'True' }] })
+    status('deployments.apps', 'web', { observedGeneration: 1, readyReplicas: 1 })
+    expect(condition(web(), 'Programmed')).toBe('False Pending')
+    status('deployments.apps', 'web', { observedGeneration: 1, readyReplicas: 1, availableReplicas: 1 })
     await until('programmed', () => condition(web(), 'Programmed') === 'True Programmed')
     kube.store.delete('pods', 'shop/web-1')
     const said = (): unknown => kube.store.get('configmaps', 'shop/web-acknowledgements')?.['data']

@@ -213,6 +213,7 @@ const SEEN_BELOW: readonly FailureCode[] = [
 const ELSEWHERE: Readonly<Partial<Record<FailureCode, readonly [file: string, mark: string]>>> = {
   bindNotFound: ['test/conformance/frontend-connect.ts', 'toBe(404)'],
   misdirectedRequest: ['proxy/tls/tls.test.ts', 'misdirected request'],
+  unsupportedProtocol: ['proxy/http2/websocket.test.ts', "'connect-udp' }, 501"],
   requestTimeoutRead: ['proxy/http/server.test.ts', 'HTTP/1.1 408 '],
   destinationDenied: ['test/conformance/gwbackend-dynamic.ts', 'destination not allowed'],
   routeCycle: ['test/conformance/delegation.ts', 'route delegation cycle detected'],
