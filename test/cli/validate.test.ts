@@ -100,7 +100,7 @@ describe('gw translate', () => {
       'gateway.yaml:19:7: spec.listeners[1]: tls.certificateRefs[0]: secret default/missing not found',
       'routes.yaml:10:11: spec.rules[0].backendRefs[0]: backend(default/nowhere) not found: there is no GwBackend default/nowhere',
       'routes.yaml:19:3: spec.parentRefs: no hostnames matched parent hostname "a.example"; change spec.hostnames, or the listener',
-      'routes.yaml:31:3: spec.parentRefs: sectionName "absent" not found; the parent has http',
+      'routes.yaml:31:3: spec.parentRefs: sectionName "absent" not found; the parent has http, secure',
       'routes.yaml:36:11: spec.rules[0].backendRefs[0]: backend(web.default.svc.cluster.local) not found: there is no Service default/web',
     ])
   })
