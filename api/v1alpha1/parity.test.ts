@@ -39,8 +39,9 @@ describe.skipIf(script === undefined)('the API server', () => {
 
   it('tells kubectl explain what the schemas say', async () => {
     const served = JSON.stringify(await server.get('/openapi/v3/apis/gw.dev/v1alpha1'))
-    for (const kind of kinds.keys()) expect(served).toContain(`dev.gw.v1alpha1.${kind}`)
-    expect(served).toContain('Key of the label that is compared.')
+    const isServed = (text: string): boolean => served.toLowerCase().includes(text.toLowerCase())
+    expect([...kinds.keys()].filter((kind) => !isServed(`"dev.gw.v1alpha1.${kind}"`))).toEqual([])
+    expect(isServed('Key of the label that is compared.')).toBe(true)
   })
 
   it('evaluates the functions of rules as local validation does', async () => {
