@@ -173,7 +173,10 @@ export const cases: readonly ConformanceCase[] = [
       const headers = { authorization: `Bearer ${await issuer.token({ aud: 'tools' })}` }
       expect((await gateway.ask('/mcp', { method: 'POST', headers, body: '{}' })).status).toBe(401)
       const messages = gateway.source.problems.map(({ message }) => message)
-      expect(messages).toEqual(['secret default/robot not found', 'backend(default/idp) not found'])
+      expect(messages).toEqual([
+        'secret default/robot not found',
+        'backend(default/idp) not found: there is no GwBackend default/idp',
+      ])
     },
   },
 ]

@@ -124,7 +124,10 @@ export const cases: readonly ConformanceCase[] = [
     async run(gateway) {
       expect(await gateway.ask('/')).toMatchObject({ status: 403, text: 'denied by policy' })
       const [accepted] = gateway.conditions('GwPolicy', 'backend-tls')
-      expect(accepted).toMatchObject({ reason: 'PartiallyValid', message: 'secret default/client not found' })
+      expect(accepted).toMatchObject({
+        reason: 'PartiallyValid',
+        message: 'spec.backend.tls.mtlsCertificateRef[0]: secret default/client not found',
+      })
     },
   },
   {

@@ -111,7 +111,11 @@ export const cases: readonly ConformanceCase[] = [
         /inline: '.*'/g,
         'remote: {jwksPath: /keys, backendRef: {group: gw.dev, kind: GwBackend, name: echo}}',
       ),
-    run: (gateway) => refusesWith(gateway, /^jwks keyset for "http:\/\/127\.0\.0\.1:\d+\/keys" isn't available/),
+    run: (gateway) =>
+      refusesWith(
+        gateway,
+        /providers\[0\]\.jwks\.remote: jwks keyset for "http:\/\/127\.0\.0\.1:\d+\/keys" isn't available/,
+      ),
   },
   {
     shortName: 'JwtBrokenKeys',
