@@ -84,6 +84,20 @@ describe('mergeStatus', () => {
     })
   })
 
+  it.each(['ResolvedRefs', 'InsecureFrontendValidationMode'])('takes %s away with what it is about', (type) => {
+    const accepted = { type: 'Accepted', status: 'True' as const, reason: 'Accepted', message: 'm' }
+    const current = {
+      conditions: [
+        { type, status: 'True', reason: 'R', message: 'm', lastTransitionTime: EARLIER },
+        { ...accepted, lastTransitionTime: EARLIER },
+      ],
+    }
+    const desired = { conditions: [accepted] }
+    expect(mergeStatus({ current, desired, controllerName: OURS, now: NOW })).toEqual({
+      conditions: [{ ...accepted, lastTransitionTime: EARLIER }],
+    })
+  })
+
   it('never writes more ancestors than the API takes', () => {
     const foreign = Array.from({ length: 15 }, (_, index) => ({
       ancestorRef: { name: `f${index}` },

@@ -81,10 +81,16 @@ function stampOne(current: Json | undefined, desired: Json, now: string): Json {
   return { ...desired, conditions: stamp(listOf(current?.['conditions']), conditions, now) }
 }
 
+/** Ours, and only there while what they are about is configured: without it they go. */
+const PASSING_TYPES: ReadonlySet<unknown> = new Set(['ResolvedRefs', 'InsecureFrontendValidationMode'])
+
 /** Condition types that others compute (another part of the operator, other controllers) stay where they are. */
 function mergeConditions(current: readonly Json[], desired: readonly Json[], now: string): Json[] {
   const stamped = stamp(current, desired, now)
-  const kept = current.map((known) => stamped.find(({ type }) => type === known['type']) ?? known)
+  const kept = current.flatMap((known) => {
+    const own = stamped.find(({ type }) => type === known['type'])
+    return own === undefined && PASSING_TYPES.has(known['type']) ? [] : [own ?? known]
+  })
   const types = new Set(current.map(({ type }) => type))
   return [...kept, ...stamped.filter(({ type }) => !types.has(type))]
 }

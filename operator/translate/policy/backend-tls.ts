@@ -8,8 +8,8 @@ import { denyBroken, type Emission, type FieldContext, type FieldTranslator } fr
 
 const SUFFIX = 'tls'
 const CA_KEY = 'ca.crt'
-/** Of the Secret with the client certificate; a ConfigMap wins over it. */
-const SECRET_CA_KEY = 'ca.cert'
+/** Of the Secret with the client certificate, the first that is there; a ConfigMap wins over it. */
+const SECRET_CA_KEYS = [CA_KEY, 'ca.cert'] as const
 
 export const backendTls: FieldTranslator<BackendTLS, BackendPayload> = {
   failureMode: 'deny',
@@ -91,9 +91,10 @@ function clientCertificateOf(
   if (secret === undefined) return fault('SecretNotFound', `secret ${name} not found`)
   const outcome = tlsPair(secret)
   if ('fault' in outcome) return fault('InvalidClientCertificateRef', `secret ${name} ${outcome.fault}`)
-  const authority = secretValue(secret, SECRET_CA_KEY)
+  const caKey = SECRET_CA_KEYS.find((key) => secretValue(secret, key) !== undefined)
+  const authority = caKey && secretValue(secret, caKey)
   if (authority !== undefined && !isCertificateBundle(authority)) {
-    return fault('InvalidCACertificateRef', `secret ${name} holds no PEM certificate under ${SECRET_CA_KEY}`)
+    return fault('InvalidCACertificateRef', `secret ${name} holds no PEM certificate under ${caKey}`)
   }
   return {
     tls: renderPair(name, outcome.pair, context),
