@@ -91,15 +91,14 @@ function clientCertificateOf(
   if (secret === undefined) return fault('SecretNotFound', `secret ${name} not found`)
   const outcome = tlsPair(secret)
   if ('fault' in outcome) return fault('InvalidClientCertificateRef', `secret ${name} ${outcome.fault}`)
+  const tls = renderPair(name, outcome.pair, context)
   const caKey = SECRET_CA_KEYS.find((key) => secretValue(secret, key) !== undefined)
-  const authority = caKey && secretValue(secret, caKey)
-  if (authority !== undefined && !isCertificateBundle(authority)) {
+  if (caKey === undefined) return { tls }
+  const authority = secretValue(secret, caKey) ?? ''
+  if (!isCertificateBundle(authority)) {
     return fault('InvalidCACertificateRef', `secret ${name} holds no PEM certificate under ${caKey}`)
   }
-  return {
-    tls: renderPair(name, outcome.pair, context),
-    ...(authority !== undefined && { caCertificates: `${authority}\n` }),
-  }
+  return { tls, caCertificates: `${authority}\n` }
 }
 
 function renderPair(name: string, pair: TlsPair, { report }: FieldContext): ClientCertificate['tls'] {
