@@ -2,7 +2,7 @@
 import type { CelExpression } from '#api/cel/expression.ts'
 import type { ExtractionLocation } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../exchange.ts'
-import { evaluate, readsBody } from '../policy/evaluate.ts'
+import { evaluateCredential, readsBody } from '../policy/evaluate.ts'
 import { cookieValue, queryParameter, removeCookie, withoutQueryParameter } from './request-fields.ts'
 
 export interface CredentialReader {
@@ -78,7 +78,7 @@ function cookieReader(name: string): CredentialReader {
 function expressionReader(expression: CelExpression): CredentialReader {
   return {
     read(exchange) {
-      const value = evaluate(expression, exchange)
+      const value = evaluateCredential(expression, exchange)
       return typeof value === 'string' ? filled(value) : undefined
     },
     remove() {},

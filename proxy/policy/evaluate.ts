@@ -12,8 +12,15 @@ import { fieldValue } from './header-field.ts'
 /** The failure of an expression; no expression can yield it. */
 export const FAILED: unique symbol = Symbol('failed')
 
-export function evaluate(expression: CelExpression, exchange: Exchange): unknown {
-  if (exchange.trace !== undefined) return exchange.trace.evaluate(expression, exchange, FAILED)
+/** The value of a credential: traces show the expression without it. */
+export function evaluateCredential(expression: CelExpression, exchange: Exchange): unknown {
+  return evaluate(expression, exchange, true)
+}
+
+export function evaluate(expression: CelExpression, exchange: Exchange, isCredential = false): unknown {
+  if (exchange.trace !== undefined) {
+    return exchange.trace.evaluate({ expression, exchange, failed: FAILED, isCredential })
+  }
   try {
     return expression.evaluate(variablesOf(exchange))
   } catch {

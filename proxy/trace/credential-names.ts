@@ -24,7 +24,11 @@ const SENSITIVE_PARAMETERS = [
 interface Location {
   readonly header?: { readonly name: string }
   readonly queryParameter?: { readonly name: string }
+  readonly expression?: string
 }
+
+/** `request.headers["name"]`, `request.headers.name`. */
+const HEADER_OF_EXPRESSION = /request\.headers(?:\[\s*["']([^"']+)["']\s*\]|\.([A-Za-z0-9_]+))/g
 
 export class CredentialNames {
   readonly #headers = new Set<string>()
@@ -73,5 +77,9 @@ export class CredentialNames {
   #add(location: Location | undefined): void {
     if (location?.header !== undefined) this.#headers.add(location.header.name.toLowerCase())
     if (location?.queryParameter !== undefined) this.#parameters.add(location.queryParameter.name.toLowerCase())
+    // A field that a credential is made of is one as a whole.
+    for (const [, quoted, member] of location?.expression?.matchAll(HEADER_OF_EXPRESSION) ?? []) {
+      this.#headers.add((quoted ?? member ?? '').toLowerCase())
+    }
   }
 }

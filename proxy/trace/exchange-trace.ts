@@ -10,7 +10,7 @@ import type { Exchange } from '../exchange.ts'
 import type { HeaderList } from '../http/headers.ts'
 import type { OutgoingBody } from '../http/body.ts'
 import { Tunnel } from '../http/tunnel.ts'
-import { redactText } from '../log/redact.ts'
+import { REDACTED, redactText } from '../log/redact.ts'
 import type { BackendPlan, LazyRoute, ListenerPlan, NamedFilter } from '../plan.ts'
 import { displayName, type PolicyLevel } from './policy-names.ts'
 import { BodyRecorder, recordBody, type BodyRecord } from './recorded-body.ts'
@@ -36,6 +36,14 @@ type PolicyResult =
 interface PolicyHolder {
   /** Merged policies, as the compiler had them. */
   readonly effective?: object | undefined
+}
+
+export interface TracedEvaluation {
+  readonly expression: CelExpression
+  readonly exchange: Exchange
+  /** What the caller gets when the expression fails. */
+  readonly failed: symbol
+  readonly isCredential: boolean
 }
 
 export class ExchangeTrace {
@@ -236,14 +244,16 @@ export class ExchangeTrace {
     this.write({ type: 'policyEvent', kind, details })
   }
 
-  /** Evaluates for policy/evaluate.ts: the value, or `failed`. */
-  evaluate(expression: CelExpression, exchange: Exchange, failed: symbol): unknown {
+  /** Evaluates for policy/evaluate.ts: the value, or `failed`. A credential is hidden here and in all later events. */
+  evaluate({ expression, exchange, failed, isCredential }: TracedEvaluation): unknown {
     const startMs = performance.now()
     const state = requestState(exchange, this.#writer.redactor)
     const message = { type: 'cel' as const, expr: expression.source, requestState: state }
     try {
       const value = expression.evaluate(variablesOf(exchange))
-      this.write({ ...message, result: { value: shown(value) ?? null } }, { startMs })
+      if (isCredential && typeof value === 'string') this.#writer.redactor.learn(value)
+      const result = { value: isCredential ? REDACTED : (shown(value) ?? null) }
+      this.write({ ...message, result }, { startMs })
       return value
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error)

@@ -42,8 +42,8 @@ export class Redactor {
       .map((part) => {
         const equals = part.indexOf('=')
         if (equals < 0 || !this.#names.hasParameter(decoded(part.slice(0, equals)))) return part
-        this.#learn(part.slice(equals + 1))
-        this.#learn(decoded(part.slice(equals + 1)))
+        this.learn(part.slice(equals + 1))
+        this.learn(decoded(part.slice(equals + 1)))
         return `${part.slice(0, equals + 1)}${REDACTED}`
       })
       .join('&')
@@ -71,10 +71,10 @@ export class Redactor {
   }
 
   #hide(name: string, value: string): string {
-    if (name === 'cookie') for (const pair of value.split(';')) this.#learn(afterEquals(pair))
-    else if (name === 'set-cookie') this.#learn(afterEquals(value.split(';', 1)[0] ?? ''))
+    if (name === 'cookie') for (const pair of value.split(';')) this.learn(afterEquals(pair))
+    else if (name === 'set-cookie') this.learn(afterEquals(value.split(';', 1)[0] ?? ''))
     else {
-      this.#learn(value)
+      this.learn(value)
       const blank = value.indexOf(' ')
       if (blank > 0) this.#learnToken(value.slice(0, blank).toLowerCase(), value.slice(blank + 1).trim())
     }
@@ -82,14 +82,15 @@ export class Redactor {
   }
 
   #learnToken(scheme: string, token: string): void {
-    this.#learn(token)
+    this.learn(token)
     if (scheme !== 'basic') return
     const pair = Buffer.from(token, 'base64').toString('utf8')
-    this.#learn(pair)
-    this.#learn(pair.slice(pair.indexOf(':') + 1))
+    this.learn(pair)
+    this.learn(pair.slice(pair.indexOf(':') + 1))
   }
 
-  #learn(value: string): void {
+  /** Hides this value from here on. */
+  learn(value: string): void {
     if (value.length < VALUE_CHARACTERS_MIN || this.#values.size >= VALUES_MAX) return
     this.#values.add(value)
     // As bodies that hold JSON spell it.

@@ -17,6 +17,7 @@ const SECRET = {
   configuredQuery: 'planted-configured-query',
   backendKey: 'planted-backend-key',
   extraKey: 'planted-extra-key',
+  signed: 'planted-signed-part',
 } as const
 
 let upstream: Server
@@ -47,6 +48,11 @@ beforeAll(async () => {
           },
         },
         inline: {
+          jwtAuth: {
+            mode: 'Permissive',
+            providers: [],
+            location: { expression: 'request.headers["x-signed"].split("|")[1]' },
+          },
           requestHeaderModifier: { set: [{ name: 'authorization-like', value: 'harmless' }] },
           transformation: {
             request: {
@@ -92,8 +98,9 @@ describe('secrets', () => {
         'proxy-authorization': `Basic ${SECRET.proxy}`,
         cookie: `a=1; session=${SECRET.cookie}`,
         'x-client-key': SECRET.clientKey,
+        'x-signed': `1|${SECRET.signed}`,
       },
-      body: `the token is ${SECRET.bearer}`,
+      body: `the token is ${SECRET.bearer}, the part ${SECRET.signed}`,
     })
     const echoed = await response.text()
     const events = await watcher.ended
@@ -113,6 +120,7 @@ describe('secrets', () => {
     }
     expect(text).toContain('plain=shown')
     expect(text).toContain('copy of <redacted>')
-    expect(text).toContain('the token is <redacted>')
+    expect(text).toContain('the token is <redacted>, the part <redacted>')
+    expect(text).toContain('split(')
   })
 })
