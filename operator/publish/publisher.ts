@@ -99,12 +99,7 @@ export class Publisher {
   readonly #publish = Effect.fn('operator.publish')(
     function* (this: Publisher, key: string, gateway: Gateway, rendered: RenderedGateway) {
       const delivery = yield* this.#deliveryOf(key, gateway)
-      const encoded = delivery.encoder.encode({
-        gateway: { name: gateway.metadata.name, uid: delivery.uid, generation: gateway.metadata.generation ?? 0 },
-        ...rendered,
-        generation: delivery.generation,
-        salt: delivery.salt,
-      })
+      const encoded = encodedDelivery(delivery, gateway, rendered)
       if ('problem' in encoded) return { problem: encoded.problem.message }
       if (!delivery.hasAcknowledgements) yield* this.#makeAcknowledgements(delivery, gateway)
       const now = yield* Clock.currentTimeMillis
@@ -121,12 +116,7 @@ export class Publisher {
 
   readonly #write = Effect.fnUntraced(
     function* (this: Publisher, delivery: Delivery, gateway: Gateway, rendered: RenderedGateway, now: number) {
-      const encoded = delivery.encoder.encode({
-        gateway: { name: gateway.metadata.name, uid: delivery.uid, generation: gateway.metadata.generation ?? 0 },
-        ...rendered,
-        generation: delivery.generation,
-        salt: delivery.salt,
-      })
+      const encoded = encodedDelivery(delivery, gateway, rendered)
       if ('problem' in encoded) return { problem: encoded.problem.message }
       let written = 0
       for (const object of keepingPrevious(encoded.objects, previousFiles(delivery, encoded.index.services))) {
@@ -223,6 +213,16 @@ export class Publisher {
       delivery.hasAcknowledgements = true
     }.bind(this),
   )
+}
+
+/** As it is with the present number of the delivery. */
+function encodedDelivery(
+  { encoder, uid, generation, salt }: Delivery,
+  { metadata }: Gateway,
+  rendered: RenderedGateway,
+): ReturnType<DeliveryEncoder['encode']> {
+  const gateway = { name: metadata.name, uid, generation: metadata.generation ?? 0 }
+  return encoder.encode({ gateway, ...rendered, generation, salt })
 }
 
 export interface Touched {

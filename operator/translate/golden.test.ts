@@ -12,22 +12,11 @@ import type { KubeObject } from './kube.ts'
 import { describe as describeObject, refOf } from './object-ref.ts'
 import { snapshotOf } from './snapshot.ts'
 import { translate } from './translate.ts'
+import { GOLDEN_OPTIONS } from './golden-options.testing.ts'
 import type { BackendRefGrantMode, RenderedGateway, Translation } from './translation.ts'
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), 'testdata')
 const DEFAULTS = join(ROOT, '_defaults.yaml')
-
-/** `defaults=none` leaves out _defaults.yaml; `schema=older` skips the schema, with the reason beside it. */
-const OPTIONS = [
-  'defaults',
-  'clusterDomain',
-  'className',
-  'controllerNamespace',
-  'backendRefGrantMode',
-  'models',
-  'pools',
-  'schema',
-]
 
 const folder = goldenFolder(ROOT)
 
@@ -37,7 +26,7 @@ describe('goldens', () => {
   })
 
   it.each(folder.cases.map((golden) => [golden.name, golden] as const))('%s', (_, golden) => {
-    const { options, documents: written } = readGolden(golden.inputPath, OPTIONS)
+    const { options, documents: written } = readGolden(golden.inputPath, GOLDEN_OPTIONS)
     const documents = fillPem(written)
     if (options.get('schema') !== 'older') expect(documents.flatMap(schemaProblems)).toEqual([])
     // What the schema accepted above has a kind and a name; snapshotOf drops anything else.

@@ -7,19 +7,10 @@ import { describe, expect, it } from 'vitest'
 import { goldenFolder, readGolden } from '#test/golden.ts'
 import type { KubeObject } from './kube.ts'
 import { snapshotOf } from './snapshot.ts'
+import { GOLDEN_OPTIONS } from './golden-options.testing.ts'
 import { translate } from './translate.ts'
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), 'testdata')
-const OPTIONS = [
-  'defaults',
-  'clusterDomain',
-  'className',
-  'controllerNamespace',
-  'backendRefGrantMode',
-  'models',
-  'pools',
-  'schema',
-]
 const SETTINGS = { controllerName: 'gw.dev/controller', className: 'gw', clusterDomain: 'cluster.local' }
 const JUNK: readonly unknown[] = [
   null,
@@ -38,7 +29,7 @@ const JUNK: readonly unknown[] = [
 ]
 
 const defaults = readGolden(join(ROOT, '_defaults.yaml')).documents
-const cases = goldenFolder(ROOT).cases.map(({ inputPath }) => readGolden(inputPath, OPTIONS).documents)
+const cases = goldenFolder(ROOT).cases.map(({ inputPath }) => readGolden(inputPath, GOLDEN_OPTIONS).documents)
 
 type Path = ReadonlyArray<string | number>
 

@@ -11,9 +11,10 @@ import { immediateResponse } from './ext-proc/immediate.ts'
 import { compileContext } from './ext-proc/messages.ts'
 import { modesOf } from './ext-proc/modes.ts'
 import { RefusedMutation } from './ext-proc/mutation.ts'
+import { showWhole } from './ext-proc/response.ts'
 import { Session, SessionOver, type SessionConfig } from './ext-proc/session.ts'
 import { Side } from './ext-proc/side.ts'
-import { requestSubject, responseSubject } from './ext-proc/subject.ts'
+import { requestSubject } from './ext-proc/subject.ts'
 import { makeWhole } from './ext-proc/whole-body.ts'
 import type { CompiledPolicy, Verdict } from './filter.ts'
 
@@ -82,19 +83,8 @@ function processResponse(exchange: Exchange, config: SessionConfig): Verdict | P
 }
 
 async function showResponse(exchange: Exchange, session: Session, response: HttpResponse): Promise<Verdict> {
-  const side = new Side(session, responseSubject(response))
-  try {
-    await side.run()
-    return undefined
-  } catch (error) {
-    if (!(error instanceof SessionOver)) throw error
-    if (session.isSkipped) {
-      side.restore()
-      return undefined
-    }
-    discardBody(response.body)
-    return report(exchange, session)
-  }
+  if (await showWhole(session, response)) return undefined
+  return report(exchange, session)
 }
 
 /** What the client gets in the place of the message that could not be processed. */

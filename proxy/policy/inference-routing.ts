@@ -3,16 +3,16 @@
 import type { InferenceRouting } from '#api/ir/types.gen.ts'
 import { PickedEndpoints } from '../backend/picked-endpoints.ts'
 import type { Exchange } from '../exchange.ts'
-import { discardBody } from '../http/body-writer.ts'
 import type { HttpResponse } from '../http/message.ts'
 import type { ChainEnvironment } from './environment.ts'
 import { immediateResponse } from './ext-proc/immediate.ts'
 import { modesOf } from './ext-proc/modes.ts'
 import { RefusedMutation } from './ext-proc/mutation.ts'
 import { DESTINATION, PickSession } from './ext-proc/pick-session.ts'
+import { showWhole } from './ext-proc/response.ts'
 import { SessionOver, type SessionConfig } from './ext-proc/session.ts'
 import { Side } from './ext-proc/side.ts'
-import { requestSubject, responseSubject, type Subject } from './ext-proc/subject.ts'
+import { requestSubject, type Subject } from './ext-proc/subject.ts'
 import { makeWhole } from './ext-proc/whole-body.ts'
 import type { CompiledPolicy, Verdict } from './filter.ts'
 
@@ -144,17 +144,6 @@ function tell(exchange: Exchange, config: SessionConfig): Verdict | Promise<Verd
 
 async function show(exchange: Exchange, session: PickSession, response: HttpResponse): Promise<Verdict> {
   session.responseIsShown()
-  const side = new Side(session, responseSubject(response))
-  try {
-    await side.run()
-    return undefined
-  } catch (error) {
-    if (!(error instanceof SessionOver)) throw error
-    if (session.isSkipped) {
-      side.restore()
-      return undefined
-    }
-    discardBody(response.body)
-    return failed(exchange, 'it failed in the middle of the response')
-  }
+  if (await showWhole(session, response)) return undefined
+  return failed(exchange, 'it failed in the middle of the response')
 }

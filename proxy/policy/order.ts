@@ -25,12 +25,11 @@ import { compileLocalRateLimit } from './local-rate-limit.ts'
 import type { EffectiveTraffic } from './merge.ts'
 import { compileRemoteRateLimit } from './remote-rate-limit.ts'
 import { compileRequestRedirect } from './request-redirect.ts'
+import { type Phase, runsBeforeRouting } from './phase.ts'
 import { compileRetry } from './retry.ts'
 import { compileTimeout } from './timeout.ts'
 import { compileTransformation } from './transformation.ts'
 import { compileUrlRewrite } from './url-rewrite.ts'
-
-export type Phase = 'PreRouting' | 'PostRouting'
 
 /** A response filter and its place among those of route, backend and gateway. */
 export interface ResponseFilter extends NamedFilter {
@@ -64,7 +63,6 @@ const RESPONSE_RANK = {
 } as const
 
 interface FieldPlan<K extends keyof TrafficPayload> {
-  readonly isPreRouting: boolean
   readonly responseRank?: { readonly [P in Phase]: number }
   /** undefined: nothing to run. */
   readonly compile: (
@@ -77,23 +75,20 @@ interface FieldPlan<K extends keyof TrafficPayload> {
 const FIELDS: { readonly [K in keyof Required<TrafficPayload>]: FieldPlan<K> } = {
   // Before everything, preflights too: what cannot be enforced lets nothing through.
   deny: {
-    isPreRouting: true,
     compile: ([first]) => (first === undefined ? undefined : compileDeny(first.value)),
   },
-  timeout: { isPreRouting: false, compile: ({ value }) => compileTimeout(value) },
+  timeout: { compile: ({ value }) => compileTimeout(value) },
   // Preflights carry no credentials, so they are answered before anything asks for some.
-  cors: { isPreRouting: true, compile: ({ value }) => compileCors(value) },
+  cors: { compile: ({ value }) => compileCors(value) },
   // Each of them must let the request pass; authorization rules then look at what they learned.
-  jwtAuth: { isPreRouting: true, compile: ({ value }, environment) => compileJwtAuthentication(value, environment) },
+  jwtAuth: { compile: ({ value }, environment) => compileJwtAuthentication(value, environment) },
   basicAuth: {
-    isPreRouting: true,
     compile: ({ value }, environment) => compileBasicAuthentication(value, environment),
   },
-  apiKey: { isPreRouting: true, compile: ({ value }, environment) => compileApiKeyAuthentication(value, environment) },
+  apiKey: { compile: ({ value }, environment) => compileApiKeyAuthentication(value, environment) },
   // After authentication, whose findings it may send on; before rules, which may look at what it answers.
-  extAuthz: { isPreRouting: true, compile: ({ value }, environment) => compileExtAuthz(value, environment) },
+  extAuthz: { compile: ({ value }, environment) => compileExtAuthz(value, environment) },
   authorization: {
-    isPreRouting: true,
     compile: (rules, environment) =>
       rules.length === 0
         ? undefined
@@ -103,33 +98,28 @@ const FIELDS: { readonly [K in keyof Required<TrafficPayload>]: FieldPlan<K> } =
           ),
   },
   // Only marks the request: what its precondition sees is the request as the client sent it.
-  retry: { isPreRouting: false, compile: ({ value }, environment) => compileRetry(value, environment) },
+  retry: { compile: ({ value }, environment) => compileRetry(value, environment) },
   // After authorization: what is refused costs nobody a token.
   localRateLimit: {
-    isPreRouting: false,
     responseRank: both(RESPONSE_RANK.rateLimitHeaders),
     compile: ({ value, source }, environment) => compileLocalRateLimit(value, { ...environment, policyKey: source }),
   },
   // After the local limits: what they refuse costs no call.
   remoteRateLimit: {
-    isPreRouting: false,
     responseRank: both(RESPONSE_RANK.rateLimitHeaders),
     compile: ({ value }, environment) => compileRemoteRateLimit(value, environment),
   },
   // Before everything that looks into bodies, after everything that may refuse without one.
   buffer: {
-    isPreRouting: false,
     responseRank: both(RESPONSE_RANK.buffer),
     compile: ({ value }) => compileBuffer(value),
   },
   // After what may refuse without it; before transformations, which may look at what it learned.
   extProc: {
-    isPreRouting: true,
     responseRank: { PreRouting: RESPONSE_RANK.gatewayExtProc, PostRouting: RESPONSE_RANK.routeExtProc },
     compile: ({ value }, environment) => compileExtProc(value, environment),
   },
   transformation: {
-    isPreRouting: true,
     responseRank: {
       PreRouting: RESPONSE_RANK.gatewayTransformation,
       PostRouting: RESPONSE_RANK.routeTransformation,
@@ -137,29 +127,26 @@ const FIELDS: { readonly [K in keyof Required<TrafficPayload>]: FieldPlan<K> } =
     compile: ({ value }, environment) => compileTransformation(value, environment),
   },
   // Late, after transformation: docs/adr/0002-csrf-position.md.
-  csrf: { isPreRouting: false, compile: ({ value }) => compileCsrf(value) },
-  requestHeaderModifier: { isPreRouting: false, compile: ({ value }) => compileRequestHeaderModifier(value) },
+  csrf: { compile: ({ value }) => compileCsrf(value) },
+  requestHeaderModifier: { compile: ({ value }) => compileRequestHeaderModifier(value) },
   responseHeaderModifier: {
-    isPreRouting: false,
     responseRank: both(RESPONSE_RANK.routeHeaders),
     compile: ({ value }) => compileResponseHeaderModifier(value),
   },
-  hostRewrite: { isPreRouting: false, compile: ({ value }) => compileHostRewrite(value) },
-  urlRewrite: { isPreRouting: false, compile: ({ value }) => compileUrlRewrite(value) },
+  hostRewrite: { compile: ({ value }) => compileHostRewrite(value) },
+  urlRewrite: { compile: ({ value }) => compileUrlRewrite(value) },
   // After the header modifiers: a changed host is the host of the redirect.
   requestRedirect: {
-    isPreRouting: false,
     compile: ({ value }, environment) => compileRequestRedirect(value, environment),
   },
   // Direct responses wait as well: a test of clients needs no backend.
-  delay: { isPreRouting: false, compile: ({ value }, environment) => compileDelay(value, environment) },
+  delay: { compile: ({ value }, environment) => compileDelay(value, environment) },
   // Last, so that every other policy has had its say about the request.
   directResponse: {
-    isPreRouting: false,
     compile: ({ value }, environment) => compileDirectResponse(value, environment),
   },
   // No filter: copies are made when the backend is chosen (config/compile-route.ts).
-  requestMirror: { isPreRouting: false, compile: () => undefined },
+  requestMirror: { compile: () => undefined },
 }
 
 // Members of an object literal keep their order; keyof loses nothing here, because the literal has exactly these.
@@ -229,7 +216,7 @@ function compileField<K extends keyof TrafficPayload>(
   environment: ChainEnvironment,
 ): CompiledPolicy | undefined {
   if (value === undefined || value === null) return undefined
-  if (phase === 'PreRouting' && !FIELDS[field].isPreRouting) {
+  if (phase === 'PreRouting' && !runsBeforeRouting(field)) {
     return compileDeny({ field: `traffic.${field}`, message: 'cannot run in phase PreRouting' })
   }
   return FIELDS[field].compile(value, environment)

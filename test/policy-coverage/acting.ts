@@ -7,19 +7,10 @@ import { snapshotOf } from '#operator/translate/snapshot.ts'
 import { translate } from '#operator/translate/translate.ts'
 import { goldenFolder, readGolden } from '../golden.ts'
 import { fillPem } from '../pem-placeholders.ts'
+import { GOLDEN_OPTIONS } from '../../operator/translate/golden-options.testing.ts'
 import { valuesIn, type Schema, type Setting, type SetValue } from './settings.ts'
 
 const GOLDENS = join(import.meta.dirname, '..', '..', 'operator', 'translate', 'testdata')
-const OPTIONS = [
-  'defaults',
-  'clusterDomain',
-  'className',
-  'controllerNamespace',
-  'backendRefGrantMode',
-  'models',
-  'pools',
-  'schema',
-]
 /** Tried in place of a value, one after the other, until something changes. */
 const OTHER_TEXTS = ['other', '45s', '"other"', '45']
 
@@ -28,7 +19,7 @@ export function settingsThatAct(settings: readonly Setting[], schema: Schema): R
   const acting = new Set<string>()
   const defaults = readGolden(join(GOLDENS, '_defaults.yaml')).documents as KubeObject[] // by hand, as the goldens
   for (const { inputPath } of goldenFolder(GOLDENS).cases) {
-    const { options, documents } = readGolden(inputPath, OPTIONS)
+    const { options, documents } = readGolden(inputPath, GOLDEN_OPTIONS)
     const own = fillPem(documents) as KubeObject[] // the test of the goldens checks them
     const set = own.flatMap((document) => valuesIn(document, schema)).filter(({ setting }) => !acting.has(setting))
     if (set.length === 0) continue

@@ -2,12 +2,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { until } from '../../http/test-support.ts'
 import { send, startHarness, type Harness } from '#test/ext-proc.ts'
-import { empty, headers, passing, scripted, type Reply } from './processor.testing.ts'
+import { BUFFERED, NO_BODIES, empty, headers, passing, scripted, type Reply } from './processor.testing.ts'
 
 let h: Harness
-
-const NO_BODIES = { requestBodyMode: 'None', responseBodyMode: 'None' } as const
-const BUFFERED = { requestBodyMode: 'Buffered', responseBodyMode: 'Buffered' } as const
 
 beforeAll(async () => {
   h = await startHarness({

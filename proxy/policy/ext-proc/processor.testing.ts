@@ -175,3 +175,13 @@ export function headersOf(request: ProcessingRequest | undefined): Record<string
     (map?.headers ?? []).map(({ key, rawValue }) => [key, Buffer.from(rawValue).toString('latin1')]),
   )
 }
+
+/** Modes of processing that tests combine. */
+export const NO_BODIES = { requestBodyMode: 'None', responseBodyMode: 'None' } as const
+export const BUFFERED = { requestBodyMode: 'Buffered', responseBodyMode: 'Buffered' } as const
+export const SKIPPED = {
+  requestHeaderMode: 'Skip',
+  responseHeaderMode: 'Skip',
+  requestTrailerMode: 'Skip',
+  responseTrailerMode: 'Skip',
+} as const

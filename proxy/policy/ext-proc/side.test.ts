@@ -3,6 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { until } from '../../http/test-support.ts'
 import { send, startHarness, type Harness } from '#test/ext-proc.ts'
 import {
+  BUFFERED,
+  NO_BODIES,
+  SKIPPED,
   bodyOf,
   empty,
   headers,
@@ -15,15 +18,6 @@ import {
 } from './processor.testing.ts'
 
 let h: Harness
-
-const NO_BODIES = { requestBodyMode: 'None', responseBodyMode: 'None' } as const
-const BUFFERED = { requestBodyMode: 'Buffered', responseBodyMode: 'Buffered' } as const
-const SKIPPED = {
-  requestHeaderMode: 'Skip',
-  responseHeaderMode: 'Skip',
-  requestTrailerMode: 'Skip',
-  responseTrailerMode: 'Skip',
-} as const
 
 beforeAll(async () => {
   h = await startHarness({

@@ -1,5 +1,6 @@
 // `policies`: the same policies as on routes, attached to what they name.
 import type { PolicyTarget, RenderedConfig, TrafficPayload } from '#api/ir/types.gen.ts'
+import { runsBeforeRouting } from '../../../policy/phase.ts'
 import { pathTo } from '../field-path.ts'
 import { nearestName } from '../nearest.ts'
 import type { TargetedPolicyFields } from '../schema/targets.ts'
@@ -8,18 +9,6 @@ import { DEFAULT_NAMESPACE, type BuildContext } from './context.ts'
 import { defined } from './defined.ts'
 import { routeTraffic } from './traffic.ts'
 
-/** What may stand before routing. */
-const GATEWAY_PHASE: ReadonlySet<string> = new Set<keyof TrafficPayload>([
-  'deny',
-  'cors',
-  'jwtAuth',
-  'basicAuth',
-  'apiKey',
-  'extAuthz',
-  'authorization',
-  'extProc',
-  'transformation',
-])
 /** They are about the match of one route. */
 const ROUTE_ONLY = ['requestRedirect', 'urlRewrite', 'requestMirror'] as const
 
@@ -79,7 +68,9 @@ function checkFields(
   if (target.gateway === undefined) {
     context.error(pathTo(path, 'phase'), 'the phase gateway needs a target gateway: there is no route yet')
   }
-  const late = traffic.flatMap((one) => Object.keys(one)).filter((field) => !GATEWAY_PHASE.has(field))
+  // The members of a built payload are fields of the contract.
+  const fields = traffic.flatMap((one) => Object.keys(one) as (keyof TrafficPayload)[])
+  const late = fields.filter((field) => !runsBeforeRouting(field))
   if (late.length > 0)
     context.error(pathTo(path, 'phase'), `has no ${[...new Set(late)].join(', ')}: use the phase route`)
 }
