@@ -200,3 +200,28 @@ describe('owners', () => {
     expect(requests(object('GwPolicy', 'mcp', { spec: { backend: mcp } }), service())).toEqual([])
   })
 })
+
+describe('a key server of another namespace', () => {
+  const far = service()
+  const objects = [
+    policy({ ...toService, namespace: 'other' }),
+    { ...far, metadata: { ...far.metadata, namespace: 'other' } },
+  ]
+  const grant = (kind: string): KubeObject => {
+    const from = [{ group: 'gw.dev', kind, namespace: 'shop' }]
+    const spec = { from, to: [{ group: '', kind: 'Service', name: 'idp' }] }
+    const made = object('ReferenceGrant', 'keys', { spec }, 'gateway.networking.k8s.io/v1')
+    return { ...made, metadata: { ...made.metadata, namespace: 'other' } }
+  }
+
+  it.each([
+    ['none', undefined, 1],
+    ['route', undefined, 1],
+    ['route-and-policy', undefined, 0],
+    ['route-and-policy', 'HTTPRoute', 0],
+    ['route-and-policy', 'GwPolicy', 1],
+  ] as const)('in mode %s with a grant to %s: %i requests', (backendRefGrantMode, kind, count) => {
+    const snapshot = snapshotOf([...objects, ...(kind === undefined ? [] : [grant(kind)])])
+    expect(jwksRequests(snapshot, { clusterDomain: 'cluster.local', backendRefGrantMode })).toHaveLength(count)
+  })
+})

@@ -3,6 +3,7 @@
 import type { GwPolicy } from '#api/v1alpha1/gwpolicy.gen.ts'
 import type { BackendMCP, RemoteJWKS } from '#api/v1alpha1/shared.gen.ts'
 import { durationMs } from '../translate/duration.ts'
+import { grantChecker, type IsPermitted } from '../translate/grants.ts'
 import type { KubeObject } from '../translate/kube.ts'
 import { sortedBy } from '../translate/order.ts'
 import { jwksRequest, type JwksRequest } from '../translate/policy/jwks-request.ts'
@@ -26,11 +27,11 @@ const CACHE_MS = 5 * 60 * 1000
 
 export function jwksRequests(
   snapshot: Snapshot,
-  settings: Pick<TranslateSettings, 'clusterDomain'>,
+  settings: Pick<TranslateSettings, 'clusterDomain' | 'backendRefGrantMode'>,
 ): readonly OwnedRequest[] {
   const services = serviceLookup(snapshot, settings.clusterDomain)
   const scope: PolicyScope = {
-    references: { snapshot, services, pools: undefined, isPermitted: () => true },
+    references: { snapshot, services, pools: undefined, isPermitted: permissionsOf(snapshot, settings) },
     keySets: () => undefined,
   }
   const byKey = new Map<string, { readonly request: JwksRequest; ttlMs: number }>()
@@ -44,6 +45,14 @@ export function jwksRequests(
   }
   const requests = [...byKey.values()].map(({ request, ttlMs }) => ({ ...request, refresh: { afterMs: ttlMs } }))
   return sortedBy(requests, ({ key }) => key)
+}
+
+/** As translation asks for policies and backends: what it may not refer to is not fetched either. */
+function permissionsOf(
+  { ReferenceGrant }: Snapshot,
+  { backendRefGrantMode }: Pick<TranslateSettings, 'backendRefGrantMode'>,
+): IsPermitted {
+  return backendRefGrantMode === 'route-and-policy' ? grantChecker(ReferenceGrant.all) : () => true
 }
 
 interface OwnedSet {

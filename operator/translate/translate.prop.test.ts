@@ -18,6 +18,11 @@ function translated(objects: readonly KubeObject[]): Translation {
   return translate(snapshotOf(objects), SETTINGS)
 }
 
+/** With grants asked for by routes, policies and backends. */
+function strictlyTranslated(objects: readonly KubeObject[]): Translation {
+  return translate(snapshotOf(objects), { ...SETTINGS, backendRefGrantMode: 'route-and-policy' })
+}
+
 function plain({ perGateway, statuses, problems }: Translation): unknown {
   return { perGateway: [...perGateway], statuses, problems }
 }
@@ -86,7 +91,7 @@ describe('translate', () => {
     fc.assert(
       fc.property(clusters({ hasGrants: true }), (objects) => {
         const grants = objects.filter(isGrant)
-        const crossings = [...translated(objects).perGateway.values()].flatMap(({ config }) => [
+        const crossings = [...strictlyTranslated(objects).perGateway.values()].flatMap(({ config }) => [
           ...config.routes
             .filter(isOfUsers)
             .flatMap(({ name, backends }) =>
@@ -108,7 +113,7 @@ describe('translate', () => {
   it('delivers only what the namespaces of a Gateway lead to when nobody grants anything', () => {
     fc.assert(
       fc.property(clusters({ hasGrants: false }), (objects) => {
-        for (const [key, { config, secrets }] of translated(objects).perGateway) {
+        for (const [key, { config, secrets }] of strictlyTranslated(objects).perGateway) {
           const gateway = key.slice(0, key.indexOf('/'))
           const sets = config.listeners.map(({ name }) => name.listenerSet?.namespace ?? gateway)
           const routes = config.routes.map(({ name }) => name.namespace)

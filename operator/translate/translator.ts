@@ -116,20 +116,17 @@ function stagesOf(memory: Memory, world: World) {
 
 const NOTHING_REACHED: Reach = { services: new Map(), backends: new Set() }
 
-function backendTranslator(
-  memory: Memory,
-  { references, scope }: World,
-): () => ReadonlyMap<string, BackendTranslation> {
+function backendTranslator(memory: Memory, { scope }: World): () => ReadonlyMap<string, BackendTranslation> {
   const remember = memory.table<GwBackend, BackendTranslation>()
   const broken = (backend: GwBackend): BackendTranslation =>
     unusable(backend, [{ path: 'spec', reason: 'Malformed', message: `the backend ${WRONG_FORM}`, severity: 'error' }])
   const translate = (backend: GwBackend): BackendTranslation =>
     guarded(
-      () => translateBackend(backend, references, scope),
+      () => translateBackend(backend, scope),
       () => broken(backend),
     )
   return () => {
-    const all = references.snapshot.GwBackend.all
+    const all = scope.references.snapshot.GwBackend.all
     return new Map(all.map((backend) => [keyOf(backend), remember(backend, [], () => translate(backend))]))
   }
 }

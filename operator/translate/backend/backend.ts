@@ -8,7 +8,6 @@ import { keyOf, namespaceOf } from '../object-ref.ts'
 import { emptyReport } from '../policy/field.ts'
 import { fieldScope, type PolicyScope } from '../policy/scope.ts'
 import { translateInline } from '../policy/section.ts'
-import type { ReferenceScope } from '../reference.ts'
 import { referencesOf, type References } from '../references.ts'
 import { renderAi } from './ai.ts'
 import { type BackendBody, type BackendContext, withPolicies } from './context.ts'
@@ -24,16 +23,12 @@ export interface BackendTranslation {
   readonly isUsable: boolean
 }
 
-export function translateBackend(
-  backend: GwBackend,
-  references: ReferenceScope,
-  scope: PolicyScope,
-): BackendTranslation {
+export function translateBackend(backend: GwBackend, scope: PolicyScope): BackendTranslation {
   const report = emptyReport()
   const context: BackendContext = {
     backend,
     source: { group: GW_GROUP, kind: 'GwBackend', namespace: namespaceOf(backend) },
-    references,
+    references: scope.references,
     scope: fieldScope(backend, new Set(['GwBackend']), scope),
     report,
   }

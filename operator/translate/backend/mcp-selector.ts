@@ -1,13 +1,13 @@
 // MCP targets found by labels: one for each matching Service port whose appProtocol says it speaks MCP.
 import type { BackendReference } from '#api/ir/types.gen.ts'
-import type { FieldPath } from '#api/problem.ts'
+import type { FieldPath, Problem } from '#api/problem.ts'
 import type { McpSelector } from '#api/v1alpha1/gwbackend.gen.ts'
 import { CORE_GROUP, GW_GROUP } from '../groups.ts'
 import type { Service, ServicePort } from '../kube.ts'
 import { matchesSelector } from '../labels.ts'
 import { namespaceLabels } from '../namespace-labels.ts'
-import { namespaceOf } from '../object-ref.ts'
-import { sortedBy } from '../order.ts'
+import { keyOf, namespaceOf } from '../object-ref.ts'
+import { compareText, sortedBy } from '../order.ts'
 import { resolveReference } from '../reference.ts'
 import type { BackendContext } from './context.ts'
 
@@ -30,51 +30,99 @@ const TARGET_NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/
 export const SELECTED_TARGETS_MAX = 128
 
 export function selectedTargets(selector: McpSelector, path: FieldPath, context: BackendContext): SelectedTarget[] {
-  const targets = matchingServices(selector, context).flatMap((service) =>
-    (service.spec?.ports ?? []).flatMap((port) => targetOf(service, port, context)),
-  )
+  const { granted, refused } = matchingServices(selector, context)
+  const targets: SelectedTarget[] = []
+  for (const service of granted) targets.push(...targetsOf(service, path, context))
+  if (refused.length > 0) warn(context, { path: `${path}.namespaces`, ...notPermitted(refused, context) })
   if (targets.length > SELECTED_TARGETS_MAX) {
-    context.report.problems.push({
-      path,
-      reason: 'TooManyTargets',
-      message: `the selector finds ${targets.length} MCP targets; only the first ${SELECTED_TARGETS_MAX} by name are used`,
-      severity: 'warning',
-    })
+    const message = `the selector finds ${targets.length} MCP targets; only the first ${SELECTED_TARGETS_MAX} by name are used`
+    warn(context, { path, reason: 'TooManyTargets', message })
   }
   return sortedBy(targets, ({ name }) => name).slice(0, SELECTED_TARGETS_MAX)
 }
 
-/** Services of other namespaces count only where a ReferenceGrant lets this backend refer to them. */
-function matchingServices({ namespaces, services }: McpSelector, context: BackendContext): Service[] {
+function warn({ report }: BackendContext, problem: Omit<Problem, 'severity'>): void {
+  report.problems.push({ ...problem, severity: 'warning' })
+}
+
+interface MatchingServices {
+  readonly granted: readonly Service[]
+  /** MCP servers of other namespaces that no ReferenceGrant opens to this backend, where one is asked for. */
+  readonly refused: readonly Service[]
+}
+
+function matchingServices({ namespaces, services }: McpSelector, context: BackendContext): MatchingServices {
   const { source, references } = context
   const { snapshot, isPermitted } = references
-  return snapshot.Service.all.filter((service) => {
+  const granted: Service[] = []
+  const refused: Service[] = []
+  for (const service of snapshot.Service.all) {
     const namespace = namespaceOf(service)
     const isNamespace =
       namespaces === undefined
         ? namespace === source.namespace
         : matchesSelector(namespaces, namespaceLabels(snapshot, namespace))
-    if (!isNamespace || !matchesSelector(services ?? {}, service.metadata.labels)) return false
+    if (!isNamespace || !matchesSelector(services ?? {}, service.metadata.labels) || !isServer(service)) continue
     const { name } = service.metadata
-    return isPermitted({ from: source, to: { group: CORE_GROUP, kind: 'Service', namespace, name } })
+    const isGranted = isPermitted({ from: source, to: { group: CORE_GROUP, kind: 'Service', namespace, name } })
+    if (isGranted) granted.push(service)
+    else refused.push(service)
+  }
+  return { granted, refused }
+}
+
+function isServer({ spec }: Service): boolean {
+  return (spec?.ports ?? []).some(({ appProtocol }) => APP_PROTOCOLS.has(appProtocol ?? ''))
+}
+
+/** Further ones are counted. */
+const NAMES_MAX = 8
+
+function notPermitted(refused: readonly Service[], { source }: BackendContext): Pick<Problem, 'reason' | 'message'> {
+  const names = refused.map(keyOf).sort(compareText)
+  const more = names.length > NAMES_MAX ? ` and ${names.length - NAMES_MAX} more` : ''
+  const message =
+    `matching Services are left out: ${names.slice(0, NAMES_MAX).join(', ')}${more} not accessible to a ` +
+    `${source.kind} in namespace ${source.namespace}; add a ReferenceGrant in their namespace`
+  return { reason: 'RefNotPermitted', message }
+}
+
+function targetsOf(service: Service, path: FieldPath, context: BackendContext): SelectedTarget[] {
+  return (service.spec?.ports ?? []).flatMap((port) => {
+    const protocol = APP_PROTOCOLS.get(port.appProtocol ?? '')
+    return protocol === undefined ? [] : targetOf(service, { port, protocol, path }, context)
   })
 }
 
-function targetOf(service: Service, port: ServicePort, { source, references }: BackendContext): SelectedTarget[] {
-  const protocol = APP_PROTOCOLS.get(port.appProtocol ?? '')
-  if (protocol === undefined) return []
-  const { name } = service.metadata
-  const resolved = resolveReference({ name, namespace: namespaceOf(service), port: port.port }, source, references)
-  if (resolved.invalid !== undefined) return []
-  const path = service.metadata.annotations?.[PATH_ANNOTATION]
-  const wanted = service.metadata.annotations?.[NAME_ANNOTATION]
-  const isNamed = wanted !== undefined && TARGET_NAME.test(wanted)
+interface ServerPort {
+  readonly port: ServicePort
+  readonly protocol: SelectedTarget['protocol']
+  /** Of the selector. */
+  readonly path: FieldPath
+}
+
+function targetOf(service: Service, server: ServerPort, context: BackendContext): SelectedTarget[] {
+  const { port, protocol, path } = server
+  const { name, annotations = {} } = service.metadata
+  const wanted = { name, namespace: namespaceOf(service), port: port.port }
+  const { ref, invalid } = resolveReference(wanted, context.source, context.references)
+  if (invalid !== undefined) {
+    warn(context, {
+      path,
+      reason: invalid.reason,
+      message: `Service ${keyOf(service)} is left out: ${invalid.message}`,
+    })
+    return []
+  }
+  const url = annotations[PATH_ANNOTATION]
+  const given = annotations[NAME_ANNOTATION]
+  const isNamed = given !== undefined && TARGET_NAME.test(given)
   return [
     {
-      name: isNamed ? wanted : `${name}-${port.name ?? port.port}`,
-      ref: resolved.ref,
+      name: isNamed ? given : `${name}-${port.name ?? port.port}`,
+      ref,
       protocol,
-      ...(path !== undefined && { path }),
+      ...(url !== undefined && { path: url }),
     },
   ]
 }
