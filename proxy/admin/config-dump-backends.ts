@@ -62,13 +62,16 @@ function address(target: StaticTarget): string {
   return `${host.includes(':') ? `[${host}]` : host}:${target.port ?? 0}`
 }
 
-/** Evicted providers are still active: they come back on their own, and serve when all are evicted. */
+/**
+ * Evicted providers are still active: they come back on their own, and serve when all are evicted. None weighs more
+ * than another of its group.
+ */
 function dumpGroup(backend: Backend, group: ProviderGroup, figures: FiguresOf): Dump {
   return {
     active: Object.fromEntries(
       group.providers.map((provider) => {
         const key = providerKey(backend, provider)
-        return [provider.name, { endpoint: dumpProvider(provider), ...infoOf(key, figures) }]
+        return [provider.name, { endpoint: dumpProvider(provider), ...infoOf(key, figures), capacity: 1 }]
       }),
     ),
     rejected: {},

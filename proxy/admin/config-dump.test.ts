@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { RenderedConfig } from '#api/ir/types.gen.ts'
+import type { FrontendPayload, RenderedConfig } from '#api/ir/types.gen.ts'
 import { configDump } from './config-dump.ts'
 
 const CONFIG: RenderedConfig = {
@@ -170,6 +170,22 @@ describe('configDump', () => {
     })
   })
 
+  it.each<[string, FrontendPayload | undefined, string]>([
+    ['nothing', undefined, 'direct'],
+    ['CONNECT denied', { connect: { mode: 'Deny' } }, 'direct'],
+    ['CONNECT routed', { connect: { mode: 'Route' } }, 'direct'],
+    ['CONNECT to listeners', { connect: { mode: 'Tunnel' } }, 'connect'],
+    ['PROXY headers', { proxyProtocol: { version: 'All', mode: 'Strict' } }, 'proxy'],
+    ['both', { proxyProtocol: { version: 'V1', mode: 'Optional' }, connect: { mode: 'Tunnel' } }, 'proxy'],
+  ])('tells what carries connections: %s', (_, frontend, expected) => {
+    const target = { gateway: { namespace: 'infra', name: 'edge', port: 443 } }
+    const name = { kind: 'GwPolicy', namespace: 'infra', name: 'f' }
+    const policies = frontend === undefined ? [] : [{ key: 'f', name, target, policy: { frontend } }]
+    expect(configDump({ ...INPUT, config: { ...CONFIG, policies } }).binds).toMatchObject([
+      { tunnelProtocol: expected },
+    ])
+  })
+
   it('shows policies and backends sorted by key', () => {
     const { policies, backends } = configDump({ ...INPUT, config: CONFIG })
     expect(policies).toEqual([
@@ -198,7 +214,10 @@ describe('configDump', () => {
               providers: [
                 {
                   active: {
-                    main: { endpoint: { name: 'main', provider: { p1: { model: 'gpt' } }, hostOverride: 'h:1' } },
+                    main: {
+                      endpoint: { name: 'main', provider: { p1: { model: 'gpt' } }, hostOverride: 'h:1' },
+                      capacity: 1,
+                    },
                   },
                   rejected: {},
                 },

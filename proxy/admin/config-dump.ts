@@ -12,6 +12,8 @@ import type {
   TCPRoute,
 } from '#api/ir/types.gen.ts'
 import type { components } from '#api/admin/types.gen.ts'
+import { indexPolicies, placeOf, type PolicyIndex } from '../policy/index.ts'
+import { effectiveFrontend } from '../policy/merge-backend.ts'
 import { dumpBackends } from './config-dump-backends.ts'
 import { dumpServices, dumpWorkloads } from './config-dump-services.ts'
 import { dumpInline } from './dump-inline.ts'
@@ -44,6 +46,7 @@ export function configDump({
   const routesOf = Map.groupBy(config.routes, (route) => route.listenerKey ?? '')
   const tcpRoutesOf = Map.groupBy(config.tcpRoutes, (route) => route.listenerKey)
   const listenersOf = Map.groupBy(config.listeners, (listener) => listener.bindKey)
+  const policies = indexPolicies(config.policies)
   const dumpListener = (listener: Listener): Schemas['DumpListener'] => ({
     ...listenerHead(listener),
     routes: byKey(routesOf.get(listener.key) ?? [], dumpRoute),
@@ -52,6 +55,7 @@ export function configDump({
   const dump = {
     binds: config.binds.map((bind) => ({
       ...bindHead(bind, listenAddress),
+      tunnelProtocol: tunnelProtocol(bind, listenersOf.get(bind.key)?.[0], policies),
       listeners: byKey(listenersOf.get(bind.key) ?? [], dumpListener),
     })),
     routes: { httpMesh: {}, tcpMesh: {}, routeGroups: routeGroups(config.routes) },
@@ -65,15 +69,26 @@ export function configDump({
 
 const BIND_PROTOCOLS = { HTTP: 'http', TLS: 'tls', TCP: 'tcp' } as const
 
-function bindHead(bind: Bind, listenAddress: string): Omit<Schemas['DumpBind'], 'listeners'> {
+function bindHead(bind: Bind, listenAddress: string): Omit<Schemas['DumpBind'], 'tunnelProtocol' | 'listeners'> {
   const host = listenAddress.includes(':') ? `[${listenAddress}]` : listenAddress
   return {
     key: bind.key,
     address: `${host}:${bind.port}`,
     protocol: BIND_PROTOCOLS[bind.protocol ?? 'HTTP'],
-    tunnelProtocol: 'direct',
     mode: bind.mode === 'Internal' ? 'internal' : 'standard',
   }
+}
+
+/** What carries the connections of the port; the outermost of several. Its policies are those of its first listener. */
+function tunnelProtocol(
+  { port }: Bind,
+  listener: Listener | undefined,
+  policies: PolicyIndex,
+): Schemas['DumpBind']['tunnelProtocol'] {
+  if (listener === undefined) return 'direct'
+  const { proxyProtocol, connect } = effectiveFrontend(policies, placeOf({ ...listener, port }))
+  if (proxyProtocol !== undefined) return 'proxy'
+  return connect?.mode === 'Tunnel' ? 'connect' : 'direct'
 }
 
 function listenerHead(listener: Listener): Omit<Schemas['DumpListener'], 'routes' | 'tcpRoutes'> {

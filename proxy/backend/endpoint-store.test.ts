@@ -53,12 +53,20 @@ describe('EndpointState', () => {
     expect(state.health).toBe(1)
   })
 
-  it('comes back with the health it had when none is asked for', () => {
+  it('comes back with the health it was evicted with when none is asked for', () => {
     const state = localState()
     state.failed()
     state.evict(0, MINUTE_MS, undefined)
+    // Requests that ran, or that came because everything was evicted.
+    state.failed()
+    state.failed()
+    expect(state.health).toBeCloseTo(0.343)
+    expect(state.figures(sharedNowMs()).health).toBeCloseTo(0.7)
     expect(state.tryRestore()).toBe(true)
     expect(state.health).toBeCloseTo(0.7)
+    state.failed()
+    expect(state.tryRestore()).toBe(true)
+    expect(state.health).toBeCloseTo(0.49)
   })
 
   it('says what the next one who asks will find, once the time is over', () => {

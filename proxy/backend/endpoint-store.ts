@@ -20,7 +20,7 @@ const FAILURES_AT = 5
 const EJECTED_AT = 6
 /** 0: not evicted; else the tick when the eviction is over. */
 const EVICTED_AT = 7
-/** Health to come back with; negative: the one it had. */
+/** Health to come back with; negative: never evicted. */
 const RESTORE_AT = 8
 const OWN_PENDING_AT = 9
 const WORD_BYTES = 4
@@ -255,7 +255,8 @@ export class EndpointState {
 
   /**
    * Takes the endpoint out for `baseMs` times one more than the evictions since its last success. False: it is out
-   * already, and stays as it is. `restoreHealth`: 0–1; undefined: it comes back with the health it has.
+   * already, and stays as it is. `restoreHealth`: 0–1; undefined: it comes back with the health of this moment,
+   * whatever requests say that run or are sent there meanwhile.
    */
   evict(baseMs: number, durationMsMax: number, restoreHealth: number | undefined): boolean {
     const words = this.#words
@@ -265,8 +266,9 @@ export class EndpointState {
     if (before !== 0 && !this.#isOver(before, sharedNowMs())) return false
     const durationMs = Math.min(baseMs * (Atomics.load(words, EJECTED_AT) + 1), durationMsMax)
     const until = ticksOf(sharedNowMs() + durationMs) || 1
+    const health = Atomics.load(words, HEALTH_AT)
     if (Atomics.compareExchange(words, EVICTED_AT, before, until) !== before) return false
-    Atomics.store(words, RESTORE_AT, restoreHealth === undefined ? -1 : Math.round(restoreHealth * HEALTH_ONE))
+    Atomics.store(words, RESTORE_AT, restoreHealth === undefined ? health : Math.round(restoreHealth * HEALTH_ONE))
     Atomics.add(words, EJECTED_AT, 1)
     return true
   }

@@ -22,7 +22,7 @@ import { OtlpHub } from '../otlp/hub.ts'
 import { pipeline, type PipelineInput } from '../pipeline.ts'
 import { shedding } from '../runtime/shedding.ts'
 import type { ListenerPlan, RoutePlan } from '../plan.ts'
-import { indexPolicies, type ListenerPlace } from '../policy/index.ts'
+import { indexPolicies, placeOf } from '../policy/index.ts'
 import { effectiveFrontend, effectiveService, type EffectiveFrontend } from '../policy/merge-backend.ts'
 import { effectiveTraffic } from '../policy/merge.ts'
 import { compileNetworkAuthorization } from '../policy/network-authorization.ts'
@@ -182,16 +182,6 @@ function routerEntry(route: Route): Omit<RouterEntry<Route>, 'value'> {
     hostnames: route.hostnames,
     matches: route.matches,
     order: { createdAt: route.createdAt, namespace, name, ruleIndex: ruleIndexOf(route.key) },
-  }
-}
-
-/** Where the policies of a listener are looked for. */
-export function placeOf({ name, port }: Pick<Listener, 'name'> & { port: number }): ListenerPlace {
-  return {
-    gateway: { namespace: name.gatewayNamespace, name: name.gatewayName },
-    port,
-    listenerSet: name.listenerSet,
-    listener: name.listenerName,
   }
 }
 

@@ -1,6 +1,6 @@
 // Policies of a rendered configuration, found by what they target. Keeps the order of the configuration within a
 // target: the operator writes the older policy first, and the first one wins.
-import type { ObjectName, Policy, PolicyTarget, RouteName, ServiceReference } from '#api/ir/types.gen.ts'
+import type { Listener, ObjectName, Policy, PolicyTarget, RouteName, ServiceReference } from '#api/ir/types.gen.ts'
 
 /** Where a request enters. Gateway listeners have `listener`; listeners of a ListenerSet have both. */
 export interface ListenerPlace {
@@ -27,6 +27,16 @@ export function indexPolicies(policies: readonly Policy[]): PolicyIndex {
     else list.push(policy)
   }
   return { at: (level) => byTarget.get(level) ?? NONE }
+}
+
+/** Where the policies of a listener are looked for. */
+export function placeOf({ name, port }: Pick<Listener, 'name'> & { port: number }): ListenerPlace {
+  return {
+    gateway: { namespace: name.gatewayNamespace, name: name.gatewayName },
+    port,
+    listenerSet: name.listenerSet,
+    listener: name.listenerName,
+  }
 }
 
 /** Levels of a listener, least specific first. */

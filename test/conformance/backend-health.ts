@@ -56,6 +56,19 @@ export const cases: readonly ConformanceCase[] = [
     },
   },
   {
+    shortName: 'HealthConditionEvicts',
+    description: 'an answer that only the condition calls bad evicts',
+    sample: 'backend-health.yaml',
+    change: changing('GwPolicy/backend-health', {
+      backend: { health: { unhealthyCondition: 'response.code == 503 && "x-judge" in request.headers' } },
+    }),
+    async run(gateway) {
+      for (let i = 0; i < 3; i++) expect((await chat(gateway, 'hi')).status).toBe(503)
+      expect((await chat(gateway, 'hi', { headers: { 'x-judge': 'yes' } })).status).toBe(503)
+      for (let i = 0; i < 3; i++) expect((await chat(gateway, 'hi')).status).toBe(200)
+    },
+  },
+  {
     shortName: 'HealthBelowThreshold',
     description: 'an endpoint stays until its health is below the threshold',
     sample: 'backend-health.yaml',

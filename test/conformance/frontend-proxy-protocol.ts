@@ -37,6 +37,7 @@ export const cases: readonly ConformanceCase[] = [
       expect(await answerTo(port, LINE, REQUEST)).toContain(CLIENT)
       expect(await answerTo(port, Buffer.concat([BLOCK, Buffer.from(REQUEST)]))).toContain(CLIENT)
       await expect.poll(() => gateway.log()).toContain('src.addr=203.0.113.7:4711')
+      expect(await gateway.dump()).toMatchObject({ binds: [{ tunnelProtocol: 'proxy' }] })
     },
   },
   {
