@@ -522,7 +522,8 @@ export interface ModerationAPIPolicies {
  */
 export interface BackendTCP {
   /**
-   * Keep-alive probes. When unset, none are sent.
+   * Keep-alive probes. When unset, those of an empty object: the first after 180s of silence, further ones 180s apart,
+   * and the connection is closed after 9 without an answer.
    */
   keepalive?: Keepalive
   /**
@@ -594,7 +595,9 @@ export interface BackendTLS {
    */
   verifySubjectAltNames?: ShortString[]
   /**
-   * Protocols to offer by ALPN, 1 to 16. When unset, `h2` and `http/1.1`, as far as `http.version` allows them.
+   * Protocols to offer by ALPN, 1 to 16, the preferred one first. With both `h2` and `http/1.1` the backend chooses the
+   * HTTP version; with one of them that version is fixed. `http.version` wins over both. When unset, `h2` and
+   * `http/1.1`, as far as `http.version`, or what is inferred in its place, allows them.
    *
    * Items: A text of 1 to 64 characters.
    */

@@ -5,6 +5,7 @@ import { GROUP } from '#api/group.ts'
 import type { Backend, BackendReference, Keepalive, RenderedConfig, SecretRef, Workload } from '#api/ir/types.gen.ts'
 import { versionOfAppProtocol } from '../http2/version.ts'
 import type { BackendPlace } from '../policy/merge-backend.ts'
+import { versionOf } from '../upstream/protocols.ts'
 import type { TargetGuard, UpstreamTarget, UpstreamTls } from '../upstream/target.ts'
 import type { UpstreamTunnel } from '../upstream/tunnel.ts'
 import { serviceOwner } from './endpoint-keys.ts'
@@ -106,8 +107,9 @@ export class TargetResolver {
     return { ...this.#target({ host, port }, policies), guard }
   }
 
-  #target(address: Address, policies: ConnectionPolicies): UpstreamTarget {
-    const target = targetOf(address, policies, this.#secret)
+  #target(address: Address, policies: ConnectionPolicies, declared?: UpstreamTarget['httpVersion']): UpstreamTarget {
+    const version = versionOf(policies, declared)
+    const target = targetOf(address, { policies, secret: this.#secret, version })
     if (policies.tunnel === undefined) return target
     const tunnel = this.#tunnel(policies.tunnel.proxy)
     return { ...target, key: `${target.key}|via ${tunnel.key}`, tunnel }
@@ -144,11 +146,14 @@ export class TargetResolver {
     const { namespace, hostname, port } = service
     if (!this.hasService(namespace, hostname)) return undefined
     const owner = serviceOwner(service, port)
-    const version = policies.http?.version ?? this.declaredVersion({ service })
-    const own = version === undefined ? policies : { ...policies, http: { ...policies.http, version } }
+    const declared = this.declaredVersion({ service })
     const addresses = this.#addresses.get(`${namespace}/${hostname}:${port}`) ?? []
     const endpoints = addresses.map(({ host, port: targetPort }) =>
-      this.#table.endpoint(owner, this.#target({ host, port: targetPort, name: hostname }, own), hostname),
+      this.#table.endpoint(
+        owner,
+        this.#target({ host, port: targetPort, name: hostname }, policies, declared),
+        hostname,
+      ),
     )
     return powerOfTwoPicker(endpoints, false)
   }
@@ -175,21 +180,26 @@ export function authorityOf(host: string, port: number, isTls: boolean): string 
 
 type Address = { host: string; port: number; name?: string } | { unixPath: string }
 
-function targetOf(address: Address, policies: ConnectionPolicies, secret: SecretLookup): UpstreamTarget {
+interface TargetFacts {
+  readonly policies: ConnectionPolicies
+  readonly secret: SecretLookup
+  readonly version: Pick<UpstreamTarget, 'httpVersion' | 'negotiates'>
+}
+
+function targetOf(address: Address, { policies, secret, version }: TargetFacts): UpstreamTarget {
   const isUnix = 'unixPath' in address
   const host = isUnix ? '' : address.host
   const port = isUnix ? 0 : address.port
   const connectTimeoutMs = policies.tcp?.connectTimeoutMs ?? CONNECT_TIMEOUT_MS
-  const httpVersion = policies.http?.version
   const keepalive = policies.tcp?.keepalive
   const tls = tlsOf(policies, isUnix ? undefined : (address.name ?? address.host), secret)
   return {
-    key: `${isUnix ? `unix:${address.unixPath}` : `${host}:${port}`}|${connectTimeoutMs}|${tlsKey(tls)}${versionKey(httpVersion)}${keepaliveKey(keepalive)}`,
+    key: `${isUnix ? `unix:${address.unixPath}` : `${host}:${port}`}|${connectTimeoutMs}|${tlsKey(tls)}${versionKey(version.httpVersion)}${keepaliveKey(keepalive)}`,
     host,
     port,
     unixPath: isUnix ? address.unixPath : undefined,
     tls,
-    httpVersion,
+    ...version,
     connectTimeoutMs,
     keepalive,
   }

@@ -8,12 +8,12 @@ import type { DnsCache } from '../upstream/dns-cache.ts'
 import type { DialFailure } from '../tcp/dial.ts'
 import { dialTunnel } from '../tcp/dial-tunnel.ts'
 import { identityOptions, upstreamContext } from '../tls/upstream-tls.ts'
+import { keepProbing } from '../upstream/keep-probing.ts'
+import { chosenBy, type HttpProtocol, offered } from '../upstream/protocols.ts'
 import { resolveTarget } from '../upstream/resolve-target.ts'
 import type { UpstreamTarget, UpstreamTls } from '../upstream/target.ts'
 import type { UpstreamTunnel } from '../upstream/tunnel.ts'
 
-/** Dead peers are noticed by TCP too; streams may be silent for long. */
-const KEEPALIVE_MS = 180_000
 /** RFC 9113 section 6.5.2: what a peer may send before it is told more is up to it, so every bound is ours. */
 const SETTINGS: http2.Settings = { enablePush: false, initialWindowSize: 1_048_576, maxHeaderListSize: 65_536 }
 /** Megabytes; messages are bounded, so more means a peer that floods. */
@@ -33,6 +33,8 @@ export interface ConnectOptions {
   /** The session is ready: the peer's settings are here. */
   readonly opened: (session: ClientHttp2Session) => void
   readonly failed: (detail: string, code: ConnectFailure) => void
+  /** Instead of both, where the version is left to the handshake: the peer chose HTTP/1.1. The socket is paused. */
+  readonly chosenHttp1?: (socket: net.Socket) => void
   /** Instead of those for calls of the proxy's own. */
   readonly settings?: http2.Settings
   /** Megabytes. */
@@ -41,7 +43,7 @@ export interface ConnectOptions {
 
 export type ConnectFailure = DialFailure
 
-/** Calls `opened` or `failed`, once. */
+/** Calls one of `opened`, `failed` and `chosenHttp1`, once. */
 export function connectHttp2(options: ConnectOptions): void {
   new Connecting(options).begin()
 }
@@ -73,7 +75,7 @@ class Connecting implements Expiring {
 
   /** The proxy on the way resolves the name. */
   #through(target: UpstreamTarget, tunnel: UpstreamTunnel): void {
-    const upstreamTls = target.tls && { ...target.tls, alpnProtocols: ['h2'] }
+    const upstreamTls = target.tls && { ...target.tls, alpnProtocols: this.#offer(target.tls) }
     dialTunnel({ ...target, tunnel, tls: upstreamTls }, this.#options.dns, (outcome) => {
       if (!('socket' in outcome)) this.#fail(outcome.detail, outcome.code)
       else if (this.#isOver) outcome.socket.destroy()
@@ -95,7 +97,7 @@ class Connecting implements Expiring {
     if (socket === undefined) return
     this.#socket = socket
     socket.setNoDelay(true)
-    socket.setKeepAlive(true, KEEPALIVE_MS)
+    keepProbing(socket, this.#options.target)
     const isTls = socket instanceof tls.TLSSocket
     const onError = (error: Error): void => {
       socket.destroy()
@@ -109,20 +111,43 @@ class Connecting implements Expiring {
     })
   }
 
+  /** Where nobody takes HTTP/1.1 only HTTP/2 is asked for. */
+  #offer(upstreamTls: UpstreamTls): string[] {
+    const { alpnProtocols } = upstreamTls
+    const isOpen = this.#options.chosenHttp1 !== undefined && alpnProtocols !== undefined
+    return isOpen ? [...alpnProtocols] : offered('h2', upstreamTls)
+  }
+
   #ready(socket: net.Socket): void {
-    if (socket instanceof tls.TLSSocket && socket.alpnProtocol !== 'h2') {
-      // A peer that was not asked in so many words may still speak HTTP/2; one that chose another protocol does not.
-      if (typeof socket.alpnProtocol === 'string') this.#fail(`the peer speaks ${socket.alpnProtocol}, not h2`)
+    const { chosenHttp1 } = this.#options
+    const protocol = socket instanceof tls.TLSSocket ? (chosenBy(socket) ?? this.#unchosen()) : 'h2'
+    if (protocol === 'http/1.1' && chosenHttp1 !== undefined) {
+      if (!this.#finish()) return
+      this.#tellConnected()
+      socket.pause()
+      chosenHttp1(socket)
+      return
     }
+    if (protocol !== 'h2') this.#fail(`the peer speaks ${protocol}, not h2`)
     if (this.#isOver) return
+    this.#tellConnected()
+    this.#handshake(socket)
+  }
+
+  /** A peer that was not asked in so many words may still speak HTTP/2. */
+  #unchosen(): HttpProtocol {
+    const { chosenHttp1, target } = this.#options
+    return chosenHttp1 === undefined || target.httpVersion === 'HTTP2' ? 'h2' : 'http/1.1'
+  }
+
+  #tellConnected(): void {
     const { connected, target } = this.#options
     connected?.(transportOf(target), performance.now() - this.#startMs)
-    this.#handshake(socket)
   }
 
   #open(address: string): net.Socket | undefined {
     try {
-      return openSocket(this.#options.target, address)
+      return this.#openSocket(address)
     } catch (error) {
       // A certificate, a key or a bundle that is none.
       this.#fail(error instanceof Error ? error.message : String(error))
@@ -168,22 +193,19 @@ class Connecting implements Expiring {
     this.#options.wheel.remove(this, this.#slot)
     return true
   }
-}
 
-function openSocket(target: UpstreamTarget, address: string): net.Socket {
-  const place = target.unixPath === undefined ? { host: address, port: target.port } : { path: target.unixPath }
-  return target.tls === undefined
-    ? net.connect(place)
-    : tls.connect({ ...place, ...tlsOptions(target.tls, target.host) })
-}
-
-function tlsOptions(upstreamTls: UpstreamTls, host: string): tls.ConnectionOptions {
-  const servername = upstreamTls.servername ?? (isIP(host) === 0 ? host : undefined)
-  return {
-    secureContext: upstreamContext(upstreamTls),
-    ALPNProtocols: ['h2'],
-    ...identityOptions(upstreamTls),
-    // An IP address is no valid SNI (RFC 6066 section 3).
-    ...(servername === undefined || isIP(servername) !== 0 ? {} : { servername }),
+  #openSocket(address: string): net.Socket {
+    const { port, unixPath, host, tls: upstreamTls } = this.#options.target
+    const place = unixPath === undefined ? { host: address, port } : { path: unixPath }
+    if (upstreamTls === undefined) return net.connect(place)
+    const servername = upstreamTls.servername ?? (isIP(host) === 0 ? host : undefined)
+    return tls.connect({
+      ...place,
+      secureContext: upstreamContext(upstreamTls),
+      ALPNProtocols: this.#offer(upstreamTls),
+      ...identityOptions(upstreamTls),
+      // An IP address is no valid SNI (RFC 6066 section 3).
+      ...(servername === undefined || isIP(servername) !== 0 ? {} : { servername }),
+    })
   }
 }

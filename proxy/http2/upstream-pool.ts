@@ -1,4 +1,5 @@
 // HTTP/2 connections to one target, and the calls that wait for one. Bounded in both; calls wait in order.
+import type net from 'node:net'
 import { isIP } from 'node:net'
 import { connectHttp2, type ConnectFailure } from '../grpc/connect.ts'
 import type { DeadlineWheel } from '../http/deadlines.ts'
@@ -15,6 +16,8 @@ export interface Http2PoolShared {
   readonly connected?: ConnectObserver | undefined
   /** Sends a call by HTTP/1.1 after all: a switch of protocols that the backend does not take by HTTP/2. */
   readonly byHttp1: (call: UpstreamCall) => void
+  /** As `byHttp1`, with a connection whose backend chose HTTP/1.1 in the handshake. */
+  readonly adopt: (call: UpstreamCall, socket: net.Socket) => void
 }
 
 /** 6400 streams to one address and worker. */
@@ -161,6 +164,12 @@ export class Http2Pool implements SessionOwner {
           else this.#sessions.add(session)
           this.roomChanged()
         },
+        ...(this.#isOpen && {
+          chosenHttp1: (socket) => {
+            this.#connecting--
+            this.#handOver(socket)
+          },
+        }),
         failed: (detail, code) => {
           this.#connecting--
           // Others that are open or on their way will serve who waits, or the deadline of each call does.
@@ -168,6 +177,28 @@ export class Http2Pool implements SessionOwner {
         },
       })
     }
+  }
+
+  /** The version is left to the handshake, and somebody waits whom either will do. */
+  get #isOpen(): boolean {
+    return this.#target.negotiates === true && this.#waiting.some(({ call }) => !call.needsHttp2)
+  }
+
+  /** The first call takes the connection along; who needs HTTP/2 waits for one that asks for nothing else. */
+  #handOver(socket: net.Socket): void {
+    let isTaken = false
+    for (const stream of this.#waiting.splice(0)) {
+      const { call } = stream
+      if (call.isSettled) continue
+      if (call.needsHttp2) this.#waiting.push(stream)
+      else if (isTaken) this.#shared.byHttp1(call)
+      else {
+        isTaken = true
+        this.#shared.adopt(call, socket)
+      }
+    }
+    if (!isTaken) socket.destroy()
+    this.roomChanged()
   }
 
   #failWaiting(code: ConnectFailure, detail: string): void {

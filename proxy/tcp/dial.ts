@@ -2,9 +2,9 @@
 import net, { isIP } from 'node:net'
 import tls from 'node:tls'
 import type { FailureCode } from '../errors.ts'
-import { DEFAULT_KEEPALIVE } from '#api/ir/keepalive.ts'
 import { identityOptions, upstreamContext } from '../tls/upstream-tls.ts'
 import type { DnsCache } from '../upstream/dns-cache.ts'
+import { keepProbing } from '../upstream/keep-probing.ts'
 import { resolveTarget } from '../upstream/resolve-target.ts'
 import type { UpstreamTarget, UpstreamTls } from '../upstream/target.ts'
 
@@ -89,15 +89,14 @@ class Dialing implements Dial {
   }
 
   #open(address: string): net.Socket {
-    const { port, unixPath, tls: upstreamTls, keepalive = DEFAULT_KEEPALIVE } = this.#target
+    const { port, unixPath, tls: upstreamTls } = this.#target
     const place = unixPath === undefined ? { host: address, port } : { path: unixPath }
     const socket = net.connect({
       ...place,
       allowHalfOpen: true,
       noDelay: true,
     })
-    const { timeMs, intervalMs, retries } = keepalive
-    socket.once('connect', () => socket.setKeepAlive(true, timeMs, intervalMs, retries))
+    keepProbing(socket, this.#target)
     return upstreamTls === undefined ? socket : secure(socket, upstreamTls, this.#target.host)
   }
 }

@@ -45,6 +45,10 @@ export abstract class UpstreamCall implements Expiring {
   carrier: CallCarrier | undefined = undefined
   /** A second try after a dead kept-alive connection was made. */
   isRetried = false
+  /** The backend chose another version than it did before; nobody is asked for ever. */
+  isMoved = false
+  /** HTTP/1.1 will not do, whatever the backend chooses. */
+  needsHttp2 = false
   #isSettled = false
   #wheel: DeadlineWheel | undefined = undefined
   #slot = 0

@@ -65,9 +65,14 @@ class Client implements HttpUpstreamClient, Sweepable {
       wheel: new DeadlineWheel(),
       dns: options.dns ?? new DnsCache(),
       connected: options.connected,
+      byHttp2: (call) => this.#http2.pool(call.target).dispatch(call),
       openConnections: 0,
     }
-    this.#http2 = new Http2Upstream({ ...this.#shared, byHttp1: (call) => this.#pool(call.target).dispatch(call) })
+    this.#http2 = new Http2Upstream({
+      ...this.#shared,
+      byHttp1: (call) => this.#pool(call.target).dispatch(call),
+      adopt: (call, socket) => this.#pool(call.target).adopt(call, socket),
+    })
   }
 
   get openConnections(): number {
@@ -116,7 +121,7 @@ class Client implements HttpUpstreamClient, Sweepable {
         },
       })
       signal?.addEventListener('abort', onAbort, { once: true })
-      const pool = this.#poolOf(target, target.httpVersion === 'HTTP2')
+      const pool = this.#poolOf(target, target.negotiates === true ? 'Chosen' : target.httpVersion)
       this.#start(call, pool, deadlineMs, 'upstreamTimeout')
     })
   }
@@ -144,8 +149,7 @@ class Client implements HttpUpstreamClient, Sweepable {
   }
 
   #run(exchange: Exchange, call: ForwardCall): void {
-    const isHttp2 = !call.isTunnel && wantsHttp2(exchange, call.target)
-    const pool = this.#poolOf(call.target, isHttp2)
+    const pool = this.#poolOf(call.target, call.isTunnel ? 'HTTP1' : versionFor(exchange, call))
     exchange.endpoint = pool.label
     exchange.upstreamStartMs = performance.now()
     exchange.upstreamCall = call
@@ -172,11 +176,18 @@ class Client implements HttpUpstreamClient, Sweepable {
     pool.dispatch(call)
   }
 
-  #poolOf(target: UpstreamTarget, isHttp2: boolean): CallPool {
+  #poolOf(target: UpstreamTarget, version: 'HTTP1' | 'HTTP2' | 'Chosen' | undefined): CallPool {
     const { targetsMax } = this.#shared.limits
     const isFull = this.#pools.size + this.#http2.size >= targetsMax
     if (isFull && !this.#pools.has(target.key) && !this.#http2.has(target.key)) return FULL
-    return isHttp2 ? this.#http2.pool(target) : this.#pool(target)
+    if (version === 'Chosen') return this.#chosenPool(target)
+    return version === 'HTTP2' ? this.#http2.pool(target) : this.#pool(target)
+  }
+
+  /** What the last handshake came to; before the first one that of HTTP/2, in which calls wait for the outcome. */
+  #chosenPool(target: UpstreamTarget): CallPool {
+    const known = this.#pools.get(target.key)
+    return known?.isChosen === true && !known.isEmpty ? this.#pool(target) : this.#http2.pool(target)
   }
 
   #pool(target: UpstreamTarget): TargetPool {
@@ -190,4 +201,13 @@ class Client implements HttpUpstreamClient, Sweepable {
     this.#sweeper.add(this)
     return pool
   }
+}
+
+function versionFor(exchange: Exchange, call: ForwardCall): 'HTTP1' | 'HTTP2' | 'Chosen' {
+  const { target } = call
+  if (target.negotiates === true && exchange.request.upgrade === undefined) {
+    call.needsHttp2 = exchange.isGrpc
+    return exchange.isGrpc ? 'HTTP2' : 'Chosen'
+  }
+  return wantsHttp2(exchange, target) ? 'HTTP2' : 'HTTP1'
 }

@@ -1,16 +1,19 @@
 // Connections to one target: opens them, keeps idle ones for the next call (last in, first out), bounded in every way.
+import type net from 'node:net'
 import { isIP } from 'node:net'
-import tls from 'node:tls'
-import type { Keepalive } from '#api/ir/types.gen.ts'
-import type { DeadlineWheel, Expiring } from '../http/deadlines.ts'
+import type tls from 'node:tls'
+import type { DeadlineWheel } from '../http/deadlines.ts'
 import { NOBODY, Transport, type TransportUser } from '../http/transport.ts'
 import { Tunnel } from '../http/tunnel.ts'
 import { dialTunnel } from '../tcp/dial-tunnel.ts'
 import { identityOptions, upstreamContext } from '../tls/upstream-tls.ts'
 import { ForwardCall, type UpstreamCall } from './call.ts'
+import { Connecting } from './connecting.ts'
 import { type ConnectObserver, transportOf } from './connect-observer.ts'
 import { UpstreamConnection, type ConnectionPool } from './connection.ts'
 import type { DnsCache } from './dns-cache.ts'
+import { keepProbing } from './keep-probing.ts'
+import { chosenBy, offered } from './protocols.ts'
 import { resolveTarget } from './resolve-target.ts'
 import type { UpstreamTarget, UpstreamTls } from './target.ts'
 import type { UpstreamTunnel } from './tunnel.ts'
@@ -32,18 +35,19 @@ export interface PoolShared {
   readonly wheel: DeadlineWheel
   readonly dns: DnsCache
   readonly connected?: ConnectObserver | undefined
+  /** Sends a call by HTTP/2 after all: the backend chose it in the handshake. */
+  readonly byHttp2: (call: UpstreamCall) => void
   openConnections: number
 }
 
-/** Dead backends are noticed by TCP: responses may be silent for hours (event streams), so reading has no timeout. */
-const KEEPALIVE_MS = 180_000
 const NOTHING = Buffer.alloc(0)
-const HTTP1 = ['http/1.1']
 
 export class TargetPool implements ConnectionPool {
   /** `host:port` for logs. */
   readonly label: string
   isRetired = false
+  /** Of a target that leaves the version to the handshake: the last one came to HTTP/1.1. */
+  isChosen = false
   readonly #target: UpstreamTarget
   readonly #shared: PoolShared
   readonly #idle: UpstreamConnection[] = []
@@ -109,21 +113,33 @@ export class TargetPool implements ConnectionPool {
   /** The proxy on the way resolves the name. */
   #connectThrough(call: UpstreamCall, tunnel: UpstreamTunnel): void {
     const { tls: upstreamTls } = this.#target
-    const alpn = upstreamTls && { ...upstreamTls, alpnProtocols: HTTP1 }
+    const alpn = upstreamTls && { ...upstreamTls, alpnProtocols: this.#offer(upstreamTls, call) }
     this.#pending++
     this.#shared.openConnections++
     const startMs = performance.now()
     dialTunnel({ ...this.#target, tunnel, tls: alpn }, this.#shared.dns, (outcome) => {
       if ('socket' in outcome) {
         this.#tellConnected(startMs)
-        this.#connected(call, Transport.ofSocket(outcome.socket, NOBODY))
-        outcome.socket.resume()
+        this.#take(call, outcome.socket)
       } else {
         this.#pending--
         this.#shared.openConnections--
         call.failed(outcome.code, outcome.detail)
       }
     })
+  }
+
+  /** A connection that was opened for HTTP/2, and whose backend chose HTTP/1.1. */
+  adopt(call: UpstreamCall, socket: net.Socket): void {
+    this.#pending++
+    this.#shared.openConnections++
+    this.isChosen = true
+    this.#take(call, socket)
+  }
+
+  #take(call: UpstreamCall, socket: net.Socket): void {
+    this.#connected(call, Transport.ofSocket(socket, NOBODY))
+    socket.resume()
   }
 
   // --- ConnectionPool ---
@@ -172,10 +188,9 @@ export class TargetPool implements ConnectionPool {
     if (call.isSettled) return
     const startMs = performance.now()
     const connecting = new Connecting({
-      call,
       wheel: this.#shared.wheel,
       deadlineMs,
-      open: (user) => this.#openTransport(address, user),
+      open: (user) => this.#openTransport(address, call, user),
       opened: (transport) => {
         this.#tellConnected(startMs)
         this.#connected(call, transport)
@@ -203,6 +218,12 @@ export class TargetPool implements ConnectionPool {
 
   #connected(call: UpstreamCall, transport: Transport): void {
     this.#pending--
+    if (!call.isTunnel && chosenBy(transport.socket) === 'h2') {
+      this.#shared.openConnections--
+      transport.destroy()
+      this.#otherwise(call)
+      return
+    }
     if (call instanceof ForwardCall && call.isTunnel) {
       this.#shared.openConnections--
       transport.pause()
@@ -220,111 +241,51 @@ export class TargetPool implements ConnectionPool {
     else if (!this.release(connection)) connection.destroy()
   }
 
-  #openTransport(address: string, user: TransportUser): Transport {
-    const { port, unixPath, tls: upstreamTls, keepalive } = this.#target
+  /** The backend chose HTTP/2. */
+  #otherwise(call: UpstreamCall): void {
+    this.isChosen = false
+    if (this.#target.negotiates === true && call.upgrade === undefined && !call.isMoved) {
+      call.isMoved = true
+      this.#shared.byHttp2(call)
+    } else call.failed('upstreamFailure', `${this.label}: the peer speaks h2, not http/1.1`)
+  }
+
+  #openTransport(address: string, call: UpstreamCall, user: TransportUser): Transport {
+    const { port, unixPath, tls: upstreamTls } = this.#target
     const place = unixPath === undefined ? { host: address, port } : { path: unixPath }
     if (upstreamTls === undefined) {
-      const plain = Transport.connect(
-        { ...place, noDelay: true, keepAlive: true, keepAliveInitialDelay: KEEPALIVE_MS },
-        user,
-      )
-      if (keepalive !== undefined) keepProbing(plain, keepalive)
+      const plain = Transport.connect({ ...place, noDelay: true }, user)
+      keepProbing(plain.socket, this.#target)
       return plain
     }
-    const transport = Transport.connectTls({ ...place, ...this.#tlsOptions(upstreamTls) }, user)
+    const transport = Transport.connectTls({ ...place, ...this.#tlsOptions(upstreamTls, call) }, user)
     transport.socket.setNoDelay(true)
-    transport.socket.setKeepAlive(true, KEEPALIVE_MS)
-    if (keepalive !== undefined) keepProbing(transport, keepalive)
+    keepProbing(transport.socket, this.#target)
     transport.socket.on('session', (session: Buffer) => {
       this.#session = session
     })
     return transport
   }
 
+  /** A switch of protocols needs HTTP/1.1; bytes of a tunnel are no HTTP of ours, so a list is offered as it stands. */
+  #offer(upstreamTls: UpstreamTls, call: UpstreamCall): string[] {
+    const { alpnProtocols } = upstreamTls
+    const isOpen = call.isTunnel || (this.#target.negotiates === true && call.upgrade === undefined)
+    return isOpen && alpnProtocols !== undefined ? [...alpnProtocols] : offered('http/1.1', upstreamTls)
+  }
+
   /** Sessions and trust are kept per target key: a session of one server name or CA never serves another. */
-  #tlsOptions(upstreamTls: UpstreamTls): tls.ConnectionOptions {
+  #tlsOptions(upstreamTls: UpstreamTls, call: UpstreamCall): tls.ConnectionOptions {
     const { host } = this.#target
     this.#secureContext ??= upstreamContext(upstreamTls)
     const servername = upstreamTls.servername ?? (isIP(host) === 0 ? host : undefined)
     return {
       secureContext: this.#secureContext,
-      ALPNProtocols: HTTP1,
+      ALPNProtocols: this.#offer(upstreamTls, call),
       ...identityOptions(upstreamTls),
       ...(servername === undefined || isIP(servername) !== 0 ? {} : { servername }),
       ...(this.#session === undefined ? {} : { session: this.#session }),
     }
-  }
-}
-
-function keepProbing({ socket }: Transport, { timeMs, intervalMs, retries }: Keepalive): void {
-  socket.once('connect', () => socket.setKeepAlive(true, timeMs, intervalMs, retries))
-}
-
-interface ConnectingOptions {
-  readonly call: UpstreamCall
-  readonly wheel: DeadlineWheel
-  readonly deadlineMs: number
-  readonly open: (user: TransportUser) => Transport
-  readonly opened: (transport: Transport) => void
-  readonly failed: (detail: string) => void
-  readonly timedOut: () => void
-}
-
-/** A connection between `connect` and ready (with TLS: after the handshake). Exactly one of three outcomes. */
-class Connecting implements TransportUser, Expiring {
-  readonly #options: ConnectingOptions
-  #transport: Transport | undefined = undefined
-  #slot = 0
-  #isOver = false
-
-  constructor(options: ConnectingOptions) {
-    this.#options = options
-  }
-
-  begin(): void {
-    const { wheel, deadlineMs, open, opened, failed } = this.#options
-    this.#slot = wheel.add(this, deadlineMs)
-    let transport: Transport
-    try {
-      transport = open(this)
-    } catch (error) {
-      // A certificate or key that cannot be used.
-      if (this.#finish()) failed(error instanceof Error ? error.message : String(error))
-      return
-    }
-    this.#transport = transport
-    transport.socket.once(transport.socket instanceof tls.TLSSocket ? 'secureConnect' : 'connect', () => {
-      if (!this.#finish()) return
-      opened(transport)
-    })
-  }
-
-  expired(): void {
-    if (!this.#finish()) return
-    this.#transport?.destroy()
-    this.#options.timedOut()
-  }
-
-  closed(error: Error | undefined): void {
-    if (this.#finish()) this.#options.failed(error?.message ?? 'closed while connecting')
-  }
-
-  bytes(): void {
-    // A server that talks first does not speak HTTP.
-    this.#transport?.destroy()
-  }
-
-  ended(): void {
-    this.#transport?.destroy()
-  }
-
-  drained(): void {}
-
-  #finish(): boolean {
-    if (this.#isOver) return false
-    this.#isOver = true
-    this.#options.wheel.remove(this, this.#slot)
-    return true
   }
 }
 

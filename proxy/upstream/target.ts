@@ -28,6 +28,8 @@ export interface UpstreamTarget {
   readonly tls: UpstreamTls | undefined
   /** undefined: chosen by the request, see http2/version.ts. */
   readonly httpVersion?: 'HTTP1' | 'HTTP2' | undefined
+  /** The backend chooses in the handshake; the version above holds where it chooses nothing. */
+  readonly negotiates?: boolean
   readonly connectTimeoutMs: number
   /** undefined: the engine's own. */
   readonly keepalive?: Keepalive | undefined

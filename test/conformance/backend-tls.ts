@@ -7,6 +7,10 @@ import { all, changing, replacing, type ConformanceCase } from './suite/case.ts'
 const SAMPLE = 'backend-tls.yaml'
 const CLIENT = { backend: { tls: { mtlsCertificateRef: [{ name: 'client' }] } } }
 
+function agreement(tls: Readonly<Record<string, readonly string[]>>): (manifests: string) => string {
+  return changing('GwPolicy/backend-tls', { backend: { tls } })
+}
+
 function withClient(manifests: string): string {
   const pem = (file: string): string => readFileSync(join(import.meta.dirname, 'suite', 'testdata', file), 'utf8')
   const data = JSON.stringify({ 'tls.crt': pem('client.crt'), 'tls.key': pem('client.key') })
@@ -132,13 +136,41 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'BackendTLSAgreement',
-    description: 'protocols and groups of the policy are offered, and no others',
+    description: 'of the protocols that are offered the backend chooses, and that version is spoken',
+    sample: SAMPLE,
+    change: agreement({ alpnProtocols: ['h2', 'http/1.1'], keyExchangeGroups: ['P-256', 'P-384'] }),
+    async run(gateway) {
+      const { headers } = await gateway.echo('/')
+      expect(headers).toMatchObject({ 'x-tls-alpn': 'h2', ':path': '/' })
+    },
+  },
+  {
+    shortName: 'BackendTLSOneProtocol',
+    description: 'a protocol that the list leaves out is not offered, although the backend would prefer it',
+    sample: SAMPLE,
+    change: agreement({ alpnProtocols: ['http/1.1'] }),
+    async run(gateway) {
+      expect((await gateway.echo('/')).headers['x-tls-alpn']).toBe('http/1.1')
+    },
+  },
+  {
+    shortName: 'BackendTLSFixedVersion',
+    description: 'of a list only the version that http.version fixes is offered',
     sample: SAMPLE,
     change: changing('GwPolicy/backend-tls', {
-      backend: { tls: { alpnProtocols: ['http/1.1'], keyExchangeGroups: ['P-384'] } },
+      backend: { tls: { alpnProtocols: ['h2', 'http/1.1'] }, http: { version: 'HTTP1' } },
     }),
     async run(gateway) {
       expect((await gateway.echo('/')).headers['x-tls-alpn']).toBe('http/1.1')
+    },
+  },
+  {
+    shortName: 'BackendTLSOtherGroups',
+    description: 'no key exchange but those of the list is offered: a backend with none of them is not reached',
+    sample: SAMPLE,
+    change: agreement({ keyExchangeGroups: ['P-256'] }),
+    async run(gateway) {
+      expect(await gateway.ask('/')).toMatchObject({ status: 503, text: 'upstream call failed' })
     },
   },
 ]

@@ -2,7 +2,8 @@
 // on, as if it were a header.
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
 
 /** What the echo server answers, as far as tests read it. */
 export interface Echo {
@@ -13,8 +14,10 @@ export interface Echo {
   readonly body?: string
 }
 
-export function echo(server: string): RequestListener {
-  return (request: IncomingMessage, response: ServerResponse) => {
+type Listener = (request: IncomingMessage | Http2ServerRequest, response: ServerResponse | Http2ServerResponse) => void
+
+export function echo(server: string): Listener {
+  return (request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
@@ -22,7 +25,8 @@ export function echo(server: string): RequestListener {
       const headers = { ...request.headers, ...agreedOn(request.socket) }
       const body = Buffer.concat(chunks).toString('utf8')
       const answer = { server, method, path: url, headers, ...(body === '' ? {} : { body }) }
-      response.writeHead(200, { 'content-type': 'application/json', 'x-powered-by': 'echo' })
+      response.setHeader('content-type', 'application/json')
+      response.setHeader('x-powered-by', 'echo')
       response.end(`${JSON.stringify(answer, null, 2)}\n`)
     })
   }

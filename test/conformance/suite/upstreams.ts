@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
+import { createSecureServer } from 'node:http2'
 import { createServer as createTlsServer } from 'node:https'
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer, type Socket } from 'node:net'
 import { join } from 'node:path'
@@ -18,6 +19,9 @@ import { fullBacklog } from './full-backlog.ts'
 import { limiter } from './limiter.ts'
 import { wordsServer } from './mcp-words.ts'
 import { processor } from './processor.ts'
+
+/** What the TLS server agrees on, the preferred one first: not all that clients offer, so that tests can tell. */
+const AGREEMENT = { ALPNProtocols: ['h2', 'http/1.1'], ecdhCurve: 'X25519:P-384' }
 
 /** The port of each upstream in the samples. */
 export const SAMPLE_PORTS = {
@@ -81,7 +85,10 @@ export async function startUpstreams({ socketPath, port }: UpstreamOptions): Pro
     model,
     tools: mcpServer(),
     spare: createServer(echo('spare')),
-    tls: createTlsServer({ cert: certificate('echo.crt'), key: certificate('echo.key') }, echo('tls')),
+    tls: createSecureServer(
+      { cert: certificate('echo.crt'), key: certificate('echo.key'), ...AGREEMENT, allowHTTP1: true },
+      echo('tls'),
+    ),
     mtls: createTlsServer(
       {
         cert: certificate('echo.crt'),
