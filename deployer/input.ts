@@ -64,6 +64,7 @@ export type DeployReason =
   | 'NoValidPorts'
   | 'InvalidSessionKey'
   | 'InvalidInfrastructure'
+  | 'MeshNotServed'
 
 export interface DeployResult {
   /** In the order they are to be applied. Empty as soon as one problem is an error: nothing is deployed by half. */

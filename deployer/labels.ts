@@ -18,6 +18,8 @@ export interface Labels {
 }
 
 export const CLASS_NAME_LABEL = 'gateway.networking.k8s.io/gateway-class-name'
+/** The controller watches its objects by it, and knows by it those that lost their owner reference. */
+export const MANAGED_BY_LABEL = 'app.kubernetes.io/managed-by'
 const MANAGED_BY = 'gw'
 /** Keys below it belong to Gateway API. */
 const RESERVED_PREFIX = 'gateway.networking.k8s.io/'
@@ -47,7 +49,7 @@ export function labelsOf(gateway: Gateway, options: { readonly version: string; 
     objects: {
       ...infrastructure,
       ...selector,
-      'app.kubernetes.io/managed-by': MANAGED_BY,
+      [MANAGED_BY_LABEL]: MANAGED_BY,
       'app.kubernetes.io/version': labelValue(options.version),
       ...className,
     },

@@ -3,7 +3,11 @@ import type { GwParameters, GwParametersSpec } from '#api/v1alpha1/gwparameters.
 import type { JsonObject } from './kube-object.ts'
 import { overlayLayers, withOverlays } from './overlay.ts'
 
-const labels = { 'gateway.networking.k8s.io/gateway-name': 'web', app: 'web' }
+const labels = {
+  'gateway.networking.k8s.io/gateway-name': 'web',
+  'app.kubernetes.io/managed-by': 'gw',
+  app: 'web',
+}
 
 function parameters(name: string, spec: GwParametersSpec): GwParameters {
   return { apiVersion: 'gw.dev/v1alpha1', kind: 'GwParameters', metadata: { name, namespace: 'apps' }, spec }
@@ -93,6 +97,17 @@ describe('withOverlays', () => {
       'the label of the Gateway',
       { deployment: { metadata: { labels: { 'gateway.networking.k8s.io/gateway-name': 'x' } } } },
       'spec.deployment.metadata.labels[gateway.networking.k8s.io/gateway-name]',
+    ],
+    [
+      'the label that the controller watches',
+      { deployment: { metadata: { labels: { 'app.kubernetes.io/managed-by': 'Helm' } } } },
+      'spec.deployment.metadata.labels[app.kubernetes.io/managed-by]',
+    ],
+    [
+      'all labels',
+      // The directive stands among the labels.
+      { deployment: { metadata: { labels: { $patch: 'replace', mine: 'yes' } } } },
+      'spec.deployment.metadata.labels[app.kubernetes.io/managed-by]',
     ],
     [
       'the selector',

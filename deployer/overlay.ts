@@ -5,6 +5,7 @@ import { GATEWAY_NAME_LABEL } from '#api/delivery/names.ts'
 import type { GwParameters, KubernetesResourceOverlay } from '#api/v1alpha1/gwparameters.gen.ts'
 import type { DeployProblem } from './input.ts'
 import { isJsonObject, type Json, type JsonObject, type KubeObject, refOf } from './kube-object.ts'
+import { MANAGED_BY_LABEL } from './labels.ts'
 import { strategicMerge } from './strategicmerge/merge.ts'
 
 export type OverlayField =
@@ -93,11 +94,11 @@ interface Identity {
 
 /** The fields that others find the object and its pods by. */
 const IDENTITY: readonly Identity[] = [
-  {
-    path: ['metadata', 'labels', GATEWAY_NAME_LABEL],
-    shown: `.metadata.labels[${GATEWAY_NAME_LABEL}]`,
+  ...[GATEWAY_NAME_LABEL, MANAGED_BY_LABEL].map((label) => ({
+    path: ['metadata', 'labels', label],
+    shown: `.metadata.labels[${label}]`,
     cure: 'the controller finds its objects by it; leave it as it is',
-  },
+  })),
   {
     path: ['spec', 'selector', 'matchLabels'],
     shown: '.spec.selector.matchLabels',

@@ -13,6 +13,7 @@ import { CLASS_NAME_LABEL, infrastructureProblems, type Labels, labelsOf, type S
 import { overlayLayers, type Overlaid, withOverlays } from './overlay.ts'
 import { compatibilityProblems } from './parameters/compatibility.ts'
 import { type EffectiveParameters, effectiveParameters } from './parameters/effective.ts'
+import { meshProblems } from './parameters/mesh.ts'
 import { environment, hasOwnSessionKey } from './pod/environment.ts'
 import { volumesOf } from './pod/volumes.ts'
 import { type ScalingInput, scalingObjects } from './scaling.ts'
@@ -29,6 +30,7 @@ export function renderDeployment(input: DeployInput): DeployResult {
   const problems = [
     ...infrastructureProblems(input.gateway),
     ...compatibilityProblems(input, frame.parameters.workloadKind),
+    ...meshProblems(input, frame.parameters.mesh),
     ...parts.flatMap((part) => part.problems),
   ]
   const isBroken = problems.some(({ severity }) => severity === 'error')

@@ -92,14 +92,20 @@ describe('effectiveParameters', () => {
       { resources: { requests: { cpu: '3', memory: '1Gi' }, limits: { cpu: '2', memory: '4Gi' } } },
     ],
     [
-      // A default request above the limit of the user would make the pod invalid.
-      'no default request of a resource that has a limit',
+      'default requests beside limits',
+      { resources: { limits: { cpu: '100m' } } },
+      { resources: { limits: { memory: '1Gi' } } },
+      { resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { cpu: '100m', memory: '1Gi' } } },
+    ],
+    [
+      // Above the limit of the user it would make the pod invalid.
+      'no default request above a limit',
       undefined,
       { resources: { limits: { memory: '64Mi' } } },
       { resources: { requests: { cpu: '100m' }, limits: { memory: '64Mi' } } },
     ],
     [
-      'no requests at all where limits say everything',
+      'no default requests where all limits are below',
       { resources: { limits: { cpu: '50m' } } },
       { resources: { limits: { memory: '64Mi' } } },
       { resources: { limits: { cpu: '50m', memory: '64Mi' } } },

@@ -13,6 +13,7 @@ import type {
 } from '#api/v1alpha1/gwparameters.gen.ts'
 import type { DeploySettings } from '../input.ts'
 import { effectiveMesh, type EffectiveMesh } from './mesh.ts'
+import { quantityValue } from './quantity.ts'
 
 export interface EffectiveParameters {
   readonly workloadKind: 'Deployment' | 'DaemonSet'
@@ -64,18 +65,19 @@ function mergeEnv(low: readonly EnvVar[], high: readonly EnvVar[]): EnvVar[] {
   return [...merged.values()]
 }
 
-/** The default request of a resource stands unless parameters say anything about the resource. */
+/** A default request stands beside a limit; above it the pod would be invalid, and Kubernetes requests the limit. */
 function mergeResources(low: ResourceRequirements, high: ResourceRequirements): ResourceRequirements {
   const limits = { ...low.limits, ...high.limits }
-  const given = { ...low.requests, ...high.requests }
-  const unsaid = Object.entries(REQUESTS).filter(
-    ([name]) => !Object.hasOwn(limits, name) && !Object.hasOwn(given, name),
-  )
-  const requests = { ...Object.fromEntries(unsaid), ...given }
+  const fitting = Object.entries(REQUESTS).filter(([name, request]) => isWithin(request, limits[name]))
+  const requests = { ...Object.fromEntries(fitting), ...low.requests, ...high.requests }
   const claims = high.claims ?? low.claims
   return {
     ...(Object.keys(requests).length > 0 ? { requests } : {}),
     ...(Object.keys(limits).length > 0 ? { limits } : {}),
     ...(claims === undefined ? {} : { claims }),
   }
+}
+
+function isWithin(request: Quantity, limit: Quantity | undefined): boolean {
+  return limit === undefined || quantityValue(request) <= quantityValue(limit)
 }

@@ -1,6 +1,7 @@
 // Whether the proxies of a Gateway join the mesh, and with which settings. Parameters win over the controller.
-import type { MeshIntegration } from '#api/v1alpha1/gwparameters.gen.ts'
-import type { MeshSettings } from '../input.ts'
+import type { GwParameters, MeshIntegration } from '#api/v1alpha1/gwparameters.gen.ts'
+import type { DeployInput, DeployProblem, MeshSettings } from '../input.ts'
+import { refOf } from '../kube-object.ts'
 
 export interface EffectiveMesh {
   readonly caAddress: string
@@ -41,4 +42,30 @@ function isJoined({ ofClass, ofGateway }: Levels, { autoEnabled }: MeshSettings)
 function furtherDomains(level: MeshIntegration | undefined): readonly string[] | undefined {
   const domains = level?.additionalTrustDomains ?? []
   return domains.length > 0 ? domains : undefined
+}
+
+const NOT_SERVED =
+  'pods get the settings, the token and the authority of the mesh, but this version of the proxy neither asks for a ' +
+  'certificate nor opens or takes tunnels, so they stay outside of it'
+
+/** Nobody may take the proxies for members of the mesh. Told where the mesh was asked for. */
+export function meshProblems(
+  { gateway, classParameters, gatewayParameters }: DeployInput,
+  mesh: EffectiveMesh | undefined,
+): DeployProblem[] {
+  if (mesh === undefined) return []
+  const asked = [gatewayParameters, classParameters].find(asksForMesh)
+  const cure = 'set enabled: false, and backend.tls where workloads want TLS'
+  const told =
+    asked === undefined
+      ? { object: refOf(gateway), path: 'spec.infrastructure.parametersRef', cure: `${BY_CONTROLLER}; ${cure}` }
+      : { object: refOf(asked), path: 'spec.meshIntegration', cure }
+  const message = `${NOT_SERVED}; ${told.cure}`
+  return [{ object: told.object, path: told.path, reason: 'MeshNotServed', message, severity: 'warning' }]
+}
+
+const BY_CONTROLLER = 'the controller turns meshIntegration on (GW_MESH_AUTO_ENABLED)'
+
+function asksForMesh(parameters: GwParameters | undefined): boolean {
+  return parameters?.spec.meshIntegration !== undefined
 }

@@ -7,6 +7,7 @@ import type { GatewayClass } from '#api/gateway/gatewayclass.gen.ts'
 import type { GwParameters } from '#api/v1alpha1/gwparameters.gen.ts'
 import type { DeployProblem, DeployResult, SessionKeyFact } from '#deployer/input.ts'
 import { OWNED_KINDS, objectsToPrune } from '#deployer/owned-kinds.ts'
+import { meshConfigMapName, meshTrustDomain } from '#deployer/parameters/mesh-config.ts'
 import { parametersOf } from '#deployer/parameters/references.ts'
 import { renderDeployment } from '#deployer/render.ts'
 import { SESSION_KEY_FIELD, sessionKeyName } from '#deployer/session-key.ts'
@@ -51,7 +52,6 @@ export class GatewayDeployer {
     this.#options = options
   }
 
-  /** Errors only. */
   problemsOf(key: string): readonly DeployProblem[] {
     return this.#deployments.get(key)?.problems ?? []
   }
@@ -120,8 +120,8 @@ export class GatewayDeployer {
     if (gatewayClass === undefined) return Effect.succeed(undefined)
     // Of its kind in the cache.
     const result = this.#render(deployment, gateway, gatewayClass as GatewayClass, rendered)
-    deployment.problems = result.problems.filter(({ severity }) => severity === 'error')
-    if (deployment.problems.length > 0) return Effect.succeed(undefined)
+    deployment.problems = result.problems
+    if (result.problems.some(({ severity }) => severity === 'error')) return Effect.succeed(undefined)
     return applyAll({ deployment, result, gateway, cache, manager: settings.controllerName })
   }
 
@@ -132,6 +132,7 @@ export class GatewayDeployer {
     { config }: RenderedGateway,
   ): DeployResult {
     const { cache, settings } = this.#options
+    const { deploy } = settings
     // Of its kind in the cache.
     const find = (namespace: string, name: string): GwParameters | undefined =>
       cache.get('GwParameters', namespace, name) as GwParameters | undefined
@@ -143,9 +144,17 @@ export class GatewayDeployer {
       gatewayClass,
       ...parameters,
       ports: config.binds.filter(({ mode }) => mode !== 'Internal').map(({ port }) => port),
-      settings: settings.deploy,
+      settings: { ...deploy, mesh: { ...deploy.mesh, trustDomain: this.#meshTrustDomain() } },
       sessionKey: sessionKeyFact(cache.get('Secret', namespace, sessionKeyName(name)), deployment),
     })
+  }
+
+  /** As the control plane of the mesh says, where its ConfigMap can be seen. */
+  #meshTrustDomain(): string | undefined {
+    const { cache, settings } = this.#options
+    const found = cache.get('ConfigMap', settings.mesh.namespace, meshConfigMapName(settings.mesh.revision))
+    // A ConfigMap.
+    return meshTrustDomain((found as { data?: Record<string, string> } | undefined)?.data)
   }
 }
 

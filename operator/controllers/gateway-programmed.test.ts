@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Acknowledgement } from '#api/delivery/acknowledgement.ts'
-import { condition } from '../status/condition.ts'
+import type { DeployProblem } from '#deployer/input.ts'
+import { type Condition, condition } from '../status/condition.ts'
 import type { GatewayBody } from '../status/object-status.ts'
 import { type GatewayFacts, withProgrammed } from './gateway-programmed.ts'
 
@@ -18,7 +19,18 @@ function loaded(change: Partial<Acknowledgement> = {}): Map<string, Acknowledgem
   return new Map([['pod', { generation: 7, gatewayGeneration: 3, gatewayUid: 'u', revision: 'r', ...change }]])
 }
 
+function problem(reason: string, severity: 'error' | 'warning' = 'error', kind = 'GwParameters'): DeployProblem {
+  const object = { apiVersion: 'gw.dev/v1alpha1', kind, namespace: 'shop', name: 'big' }
+  return { object, path: 'spec.a', reason, message: `${reason} is wrong`, severity }
+}
+
 function conditions(change: Partial<GatewayFacts>, addresses: readonly string[] = []): string[] {
+  return adjusted(change, addresses).map(
+    ({ type, status, reason, observedGeneration }) => `${type}=${status} ${reason} ${observedGeneration}`,
+  )
+}
+
+function adjusted(change: Partial<GatewayFacts>, addresses: readonly string[] = []): readonly Condition[] {
   const facts: GatewayFacts = {
     uid: 'u',
     generation: 3,
@@ -33,9 +45,7 @@ function conditions(change: Partial<GatewayFacts>, addresses: readonly string[] 
     ...change,
   }
   const given = addresses.map((value) => ({ type: 'IPAddress' as const, value }))
-  return withProgrammed({ ...body, addresses: given }, facts).conditions.map(
-    ({ type, status, reason, observedGeneration }) => `${type}=${status} ${reason} ${observedGeneration}`,
-  )
+  return withProgrammed({ ...body, addresses: given }, facts).conditions
 }
 
 describe('withProgrammed', () => {
@@ -98,19 +108,45 @@ describe('withProgrammed', () => {
     ['objects could not be written', { failure: 'forbidden' }, 'True Accepted 3', 'False DeploymentFailed 3'],
     [
       'parameters are wrong',
-      { deployProblems: [{ reason: 'InvalidParameters', message: 'm' }] },
+      { deployProblems: [problem('InvalidParameters')] },
       'False InvalidParameters 3',
       'False Invalid 3',
     ],
     [
       'two addresses',
-      { deployProblems: [{ reason: 'UnsupportedAddress', message: 'm' }] },
+      { deployProblems: [problem('UnsupportedAddress')] },
       'True Accepted 3',
       'False AddressNotUsable 3',
     ],
-    ['no ports', { deployProblems: [{ reason: 'NoValidPorts', message: 'm' }] }, 'True Accepted 3', 'False Invalid 3'],
+    ['no ports', { deployProblems: [problem('NoValidPorts')] }, 'True Accepted 3', 'False Invalid 3'],
+    ['a warning', { deployProblems: [problem('X', 'warning')] }, 'True Accepted 3', 'True Programmed 3'],
   ])('%s', (_what, change, accepted, programmed) => {
     expect(conditions(change)).toEqual([`Accepted=${accepted}`, `Programmed=${programmed}`])
+  })
+
+  it.each<[string, DeployProblem[], string, string]>([
+    [
+      'errors',
+      [problem('InvalidParameters'), problem('X', 'warning')],
+      'GwParameters shop/big: spec.a: InvalidParameters',
+      '1',
+    ],
+    [
+      'of the Gateway itself',
+      [problem('InvalidParameters', 'error', 'Gateway')],
+      'spec.a: InvalidParameters is wrong',
+      '1',
+    ],
+    [
+      'warnings',
+      [problem('X', 'warning'), problem('Y', 'warning')],
+      'ok\nGwParameters shop/big: spec.a: X is wrong\nGw',
+      '3',
+    ],
+  ])('names object and field in the message: %s', (_what, deployProblems, message, lines) => {
+    const [accepted] = adjusted({ deployProblems })
+    expect(accepted?.message.startsWith(message)).toBe(true)
+    expect(accepted?.message.split('\n')).toHaveLength(Number(lines))
   })
 
   it.each<[string, string, string[], string]>([

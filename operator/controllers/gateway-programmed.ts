@@ -2,14 +2,15 @@
 // rendered for it. Changes the two conditions that say so. Pure.
 import { isIPv6 } from 'node:net'
 import type { Acknowledgement } from '#api/delivery/acknowledgement.ts'
-import { type Condition, condition } from '../status/condition.ts'
+import type { DeployProblem } from '#deployer/input.ts'
+import { type Condition, condition, problemLine } from '../status/condition.ts'
 import type { GatewayBody } from '../status/object-status.ts'
+import { nameKey } from '../translate/object-ref.ts'
 
 export interface GatewayFacts {
   readonly uid: string
   readonly generation: number
-  /** Problems of the deployer that are errors. */
-  readonly deployProblems: ReadonlyArray<{ readonly reason: string; readonly message: string }>
+  readonly deployProblems: readonly DeployProblem[]
   /** The IP address that the Gateway asks for. */
   readonly wantedAddress: string | undefined
   /** Why objects could not be written. */
@@ -35,21 +36,43 @@ function adjusted(one: Condition, facts: GatewayFacts, addresses: GatewayBody['a
   return one.type === 'Programmed' ? programmed(one, facts, addresses) : one
 }
 
+/** What is deployed in another way than it was asked for is said as well, without being an error. */
 function accepted(one: Condition, { deployProblems, generation }: GatewayFacts): Condition {
-  const parameters = deployProblems.filter(({ reason }) => reason === 'InvalidParameters')
-  if (parameters.length === 0 || one.status !== 'True') return one
-  const message = parameters.map((problem) => problem.message).join('\n')
-  return condition({ type: one.type, isTrue: false, reason: 'InvalidParameters', message, generation })
+  if (one.status !== 'True') return one
+  const { type, reason } = one
+  const parameters = errorsOf(deployProblems).filter((problem) => problem.reason === 'InvalidParameters')
+  if (parameters.length > 0) {
+    const message = linesOf(parameters)
+    return condition({ type, isTrue: false, reason: 'InvalidParameters', message, generation })
+  }
+  const warnings = deployProblems.filter(({ severity }) => severity === 'warning')
+  if (warnings.length === 0) return one
+  return condition({ type, isTrue: true, reason, message: `${one.message}\n${linesOf(warnings)}`, generation })
+}
+
+function errorsOf(problems: readonly DeployProblem[]): DeployProblem[] {
+  return problems.filter(({ severity }) => severity === 'error')
+}
+
+function linesOf(problems: readonly DeployProblem[]): string {
+  return problems.map(deployProblemLine).join('\n')
+}
+
+/** With its object, unless that is the Gateway, in whose status it stands. */
+export function deployProblemLine({ object, path, message }: DeployProblem): string {
+  const line = problemLine({ path, message })
+  return object.kind === 'Gateway' ? line : `${object.kind} ${nameKey(object.namespace, object.name)}: ${line}`
 }
 
 function programmed(one: Condition, facts: GatewayFacts, addresses: GatewayBody['addresses']): Condition {
-  const { deployProblems, failure, generation } = facts
+  const { failure, generation } = facts
+  const deployProblems = errorsOf(facts.deployProblems)
   if (one.status !== 'True') return one
   const no = (reason: string, message: string): Condition =>
     condition({ type: one.type, isTrue: false, reason, message, generation })
   if (deployProblems.length > 0) {
     const isAddress = deployProblems.some(({ reason }) => reason === 'UnsupportedAddress')
-    return no(isAddress ? 'AddressNotUsable' : 'Invalid', deployProblems.map(({ message }) => message).join('\n'))
+    return no(isAddress ? 'AddressNotUsable' : 'Invalid', linesOf(deployProblems))
   }
   if (failure !== undefined) return no('DeploymentFailed', failure)
   const missing = missingAddress(facts, addresses)

@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { Clock, Effect, Latch, type Scope } from 'effect'
 import { deliveryNames, GATEWAY_NAME_LABEL, safeName } from '#api/delivery/names.ts'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
+import { meshConfigMapName } from '#deployer/parameters/mesh-config.ts'
 import type { ObjectChange } from '../kube/cache.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { KubeError } from '../kube/errors.ts'
@@ -311,8 +312,13 @@ class Leader {
       deploy.add(key)
       publish.add(key)
     }
-    if (kind !== 'GwParameters' && kind !== 'GatewayClass') return
+    if (kind !== 'GwParameters' && kind !== 'GatewayClass' && !this.#isMeshConfig(change)) return
     for (const one of this.#rendered.keys()) deploy.add(one)
+  }
+
+  #isMeshConfig({ kind, key }: ObjectChange): boolean {
+    const { namespace, revision } = this.world.settings.mesh
+    return kind === 'ConfigMap' && key === nameKey(namespace, meshConfigMapName(revision))
   }
 
   /** Of a proxy. */

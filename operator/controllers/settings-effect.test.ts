@@ -149,6 +149,18 @@ const EFFECTS: { readonly [K in SettingName]: Effect } = {
     unset: undefined,
     expected: 'istio.io/dataplane-mode',
   },
+  MESH_NAMESPACE: {
+    set: { GW_MESH_AUTO_ENABLED: 'true', GW_MESH_NAMESPACE: 'infra' },
+    shows: trustDomain,
+    unset: undefined,
+    expected: 'infra.example',
+  },
+  MESH_REVISION: {
+    set: { GW_MESH_AUTO_ENABLED: 'true', GW_MESH_NAMESPACE: 'infra', GW_MESH_REVISION: 'canary' },
+    shows: trustDomain,
+    unset: undefined,
+    expected: 'canary.example',
+  },
   MESH_CA_ADDRESS: mesh('CA_ADDRESS', 'https://ca.example:15012'),
   MESH_CLUSTER_ID: mesh('CLUSTER_ID', 'east-1'),
   MESH_NETWORK: mesh('NETWORK', 'net-7'),
@@ -180,9 +192,13 @@ type SettingName =
   | 'DISABLE_LEADER_ELECTION'
   | 'DNS_LOOKUP_FAMILY'
   | 'LISTENER_BIND_IPV6'
-  | `MESH_${'AUTO_ENABLED' | 'CA_ADDRESS' | 'CLUSTER_ID' | 'NETWORK'}`
+  | `MESH_${'AUTO_ENABLED' | 'NAMESPACE' | 'REVISION' | 'CA_ADDRESS' | 'CLUSTER_ID' | 'NETWORK'}`
   | `${'HEALTH' | 'METRICS' | 'ADMIN'}_ADDR`
   | 'POD_NAMESPACE'
+
+function trustDomain(kube: FakeKube): string | undefined {
+  return /"name":"TRUST_DOMAIN","value":"([\w.]+)"/.exec(container(kube))?.[1]
+}
 
 function mesh(name: string, value: string): Effect {
   return {
@@ -219,6 +235,18 @@ const object = (apiVersion: string, kind: string, name: string, rest: object): F
 function fill({ store }: FakeKube, className: string): void {
   for (const name of ['gw-system', 'infra', 'shop', 'other'])
     store.create('namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+  for (const [name, domain] of [
+    ['istio', 'infra.example'],
+    ['istio-canary', 'canary.example'],
+  ] as const) {
+    const metadata = { name, namespace: 'infra' }
+    store.create('configmaps', {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata,
+      data: { mesh: `trustDomain: ${domain}` },
+    })
+  }
   const api = 'gateway.networking.k8s.io/v1'
   const listener = { name: 'http', port: 80, protocol: 'HTTP' }
   store.create(

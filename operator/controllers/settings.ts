@@ -29,6 +29,8 @@ export interface OperatorSettings {
   /** Who holds the lease. */
   readonly identity: string
   readonly deploy: DeploySettings
+  /** Where the control plane of the mesh says what the mesh is. */
+  readonly mesh: { readonly namespace: string; readonly revision: string }
   readonly health: Address
   readonly metrics: Address
   readonly admin: Address
@@ -85,6 +87,10 @@ export function resolveOperatorSettings(
     namespace,
     identity: environment['POD_NAME'] ?? hostName,
     deploy: deploySettings(reader),
+    mesh: {
+      namespace: reader.matching('MESH_NAMESPACE', NAME, 'istio-system'),
+      revision: reader.matching('MESH_REVISION', NAME, 'default'),
+    },
     health: reader.address('HEALTH_ADDR', { host: '::', port: 9093 }),
     metrics: reader.address('METRICS_ADDR', { host: '::', port: 9092 }),
     admin: reader.address('ADMIN_ADDR', { host: '127.0.0.1', port: 9095 }),

@@ -122,14 +122,14 @@ export const startSources = Effect.fn('operator.startSources')(function* (
   return sources
 })
 
-/** Key sets lie in ConfigMaps of the operator's own namespace: these are seen in any case. */
+/** Key sets lie in ConfigMaps of the operator's own namespace, and the mesh has one: these are seen in any case. */
 function namespaceFilter(
-  { namespaceSelectors, namespace: own }: OperatorSettings,
+  { namespaceSelectors, namespace: own, mesh }: OperatorSettings,
   cache: ObjectCache,
 ): (kind: string, namespace: string) => boolean {
   if (namespaceSelectors.length === 0) return () => true
   return (kind, namespace) => {
-    if (namespace === '' || (kind === 'ConfigMap' && namespace === own)) return true
+    if (namespace === '' || (kind === 'ConfigMap' && (namespace === own || namespace === mesh.namespace))) return true
     return matchesAny(namespaceSelectors, cache.get('Namespace', '', namespace)?.metadata.labels)
   }
 }

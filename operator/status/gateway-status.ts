@@ -51,7 +51,8 @@ function gatewayAccepted({ gateway, listeners, internal }: OurGateway): Conditio
     return condition({ type, isTrue: false, reason: 'Invalid', message, generation })
   }
   const bad = badListeners(listeners)
-  if (bad === '') return condition({ type, isTrue: true, reason: type, message: 'Gateway is accepted', generation })
+  if (bad === '')
+    return condition({ type, isTrue: true, reason: type, message: 'Successfully accepted Gateway', generation })
   const message = `Some listeners are not accepted: ${bad}`
   const isTrue = listeners.some(isGoodListener)
   return condition({ type, isTrue, reason: 'ListenersNotValid', message, generation })
