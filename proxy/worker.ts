@@ -4,14 +4,21 @@ import { createGrpcClient } from './grpc/client.ts'
 import { sharedRateLimitStore } from './policy/rate-limit-store.ts'
 import { serverFactory } from './runtime/create-server.ts'
 import { runWorker } from './runtime/worker-thread.ts'
-import { dynamicForwarding } from './upstream/dynamic.ts'
 import { createUpstreamClient } from './upstream/client.ts'
+import { DnsCache } from './upstream/dns-cache.ts'
+import { dynamicForwarding } from './upstream/dynamic.ts'
+import { resolverLookup } from './upstream/resolver-lookup.ts'
+import { systemLookup } from './upstream/system-lookup.ts'
 
-runWorker({
-  compileConfig,
-  createServer: serverFactory(),
-  createClient: (connected) => createUpstreamClient({ connected }),
-  createDynamic: (allowed, connected) => dynamicForwarding(allowed, { connected }),
-  createGrpc: (connected) => createGrpcClient(undefined, connected),
-  createRateLimits: sharedRateLimitStore,
+runWorker(({ dnsLookupFamily: family }) => {
+  const dns = new DnsCache(systemLookup({ family }))
+  return {
+    compileConfig,
+    createServer: serverFactory(dns),
+    createClient: (connected) => createUpstreamClient({ connected, dns }),
+    createDynamic: (allowed, connected) =>
+      dynamicForwarding(allowed, { connected, dns: new DnsCache(resolverLookup(family)) }),
+    createGrpc: (connected) => createGrpcClient(dns, connected),
+    createRateLimits: sharedRateLimitStore,
+  }
 })

@@ -68,11 +68,13 @@ describe('resolveOperatorSettings', () => {
       GW_ADMIN_ADDR: 'here',
       GW_WATCH_NAMESPACES: 'shop,Not_A_Name',
       GW_ENABLE_MODELS: 'yes',
+      GW_DNS_LOOKUP_FAMILY: 'IPV4',
     })
     expect('problems' in outcome && outcome.problems.map(({ path }) => path).sort()).toEqual([
       'GW_ADMIN_ADDR',
       'GW_CONTROLLER_NAME',
       'GW_DISCOVERY_NAMESPACE_SELECTORS',
+      'GW_DNS_LOOKUP_FAMILY',
       'GW_ENABLE_MODELS',
       'GW_GATEWAY_CLASS_NAME',
       'GW_GATEWAY_CLASS_PARAMETERS_REFS',

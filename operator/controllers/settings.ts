@@ -3,6 +3,7 @@
 import { GROUP } from '#api/group.ts'
 import { isRecord, parseJson } from '#api/json.ts'
 import type { Problem } from '#api/problem.ts'
+import { LOOKUP_FAMILIES } from '#api/units/lookup-family.ts'
 import { DEFAULT_DEPLOY_SETTINGS } from '#deployer/default-settings.ts'
 import type { DeploySettings } from '#deployer/input.ts'
 import type { LabelSelector } from '../translate/labels.ts'
@@ -99,7 +100,7 @@ export function resolveOperatorSettings(
 }
 
 function deploySettings(reader: Reader): DeploySettings {
-  const family = reader.text('DNS_LOOKUP_FAMILY')
+  const family = reader.oneIfSet('DNS_LOOKUP_FAMILY', LOOKUP_FAMILIES)
   const { version, image, dummyPort } = DEFAULT_DEPLOY_SETTINGS
   return {
     version,
@@ -146,6 +147,11 @@ class Reader {
     const value = this.text(name)
     if (value === undefined) return unset
     return allowed.find((each) => each === value) ?? this.#refuse(name, `one of ${allowed.join(', ')}`, unset)
+  }
+
+  oneIfSet<T extends string>(name: string, allowed: readonly T[]): T | undefined {
+    const [unset] = allowed
+    return unset === undefined || this.text(name) === undefined ? undefined : this.one(name, allowed, unset)
   }
 
   matching(name: string, pattern: RegExp, unset: string): string {

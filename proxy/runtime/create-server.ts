@@ -3,13 +3,12 @@ import type { CompiledBind } from '../config/compiled.ts'
 import { createBindServer } from '../http2/bind-server.ts'
 import { TcpBind } from '../tcp/tcp-bind.ts'
 import { TlsBind } from '../tls/tls-bind.ts'
-import { DnsCache } from '../upstream/dns-cache.ts'
+import type { DnsCache } from '../upstream/dns-cache.ts'
 import { HttpBind } from './http-bind.ts'
 import type { BindContext, BindServer } from './worker-parts.ts'
 
-/** Makes the servers of one worker; connections that are passed on share one name cache. */
-export function serverFactory(): (bind: CompiledBind, context: BindContext) => BindServer {
-  const dns = new DnsCache()
+/** Makes the servers of one worker. `dns`: for connections that are passed on. */
+export function serverFactory(dns: DnsCache): (bind: CompiledBind, context: BindContext) => BindServer {
   return (bind, { observer, tickets }) => {
     const { layer4, handler } = bind
     const server =

@@ -3,6 +3,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { ConfigDelta } from '#api/ir/config-delta.ts'
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
+import type { LookupFamily } from '#api/units/lookup-family.ts'
 import type { EndpointBuffer } from '../backend/endpoint-store.ts'
 import type { OtlpEnvironment } from '../otlp/environment.ts'
 import type { OverloadLimits } from './overload.ts'
@@ -24,6 +25,8 @@ export interface WorkerSettings {
   readonly sessionKey: Uint8Array | undefined
   /** Addresses and networks that dynamic forward proxies may reach in spite of the guard. */
   readonly dynamicForwardAllow: readonly string[]
+  /** Which addresses of host names are used. */
+  readonly dnsLookupFamily: LookupFamily
   readonly podName: string | undefined
   readonly podNamespace: string | undefined
   /** Secrets of TLS session tickets; undefined: the worker makes its own. */

@@ -133,6 +133,7 @@ class ProxyProcess implements RunningProxy {
         sessionKey: settings.sessionKey,
         tickets: this.#tickets,
         dynamicForwardAllow: settings.dynamicForwardAllow,
+        dnsLookupFamily: settings.dnsLookupFamily,
         otlp: settings.otlp,
         overload: settings.overload,
         podName: settings.podName,

@@ -41,6 +41,13 @@ describe('resolveSettings', () => {
     expect(resolveSettings({}, environment).settings.drain).toEqual({ minMs, maxMs })
   })
 
+  it.each([
+    [{}, 'V4_PREFERRED'],
+    [{ DNS_LOOKUP_FAMILY: 'V6_ONLY' }, 'V6_ONLY'],
+  ])('%j uses the addresses %s', (environment, family) => {
+    expect(resolveSettings({}, environment).settings.dnsLookupFamily).toBe(family)
+  })
+
   it('reads the session key', () => {
     expect(resolveSettings({}, { SESSION_KEY: KEY }).settings.sessionKey).toEqual(new Uint8Array(32).fill(0xab))
   })
@@ -58,6 +65,7 @@ describe('resolveSettings', () => {
     ['WORKER_HANG_TIMEOUT', '-1s'],
     ['OVERLOAD_LAG', 'much'],
     ['OVERLOAD_MEMORY_PERCENT', '101'],
+    ['DNS_LOOKUP_FAMILY', 'v4'],
   ])('refuses %s=%s and does not print it', (name, value) => {
     const { problems } = resolveSettings({}, { [name]: value })
     expect(problems).toEqual([expect.objectContaining({ path: name, reason: 'InvalidEnvironment' })])

@@ -4,6 +4,7 @@
 import { availableParallelism, networkInterfaces } from 'node:os'
 import type { Problem } from '#api/problem.ts'
 import { parseDuration } from '#api/units/duration.ts'
+import { LOOKUP_FAMILIES, type LookupFamily } from '#api/units/lookup-family.ts'
 import type { ListenAddress } from '../admin/http-listener.ts'
 import { isAddressRange } from '../upstream/address-guard.ts'
 import { parseLevelFilter } from '../log/level-filter.ts'
@@ -26,6 +27,8 @@ export interface ProxySettings {
   readonly sessionKey: Uint8Array | undefined
   /** Addresses and networks that dynamic forward proxies may reach in spite of upstream/address-guard.ts. */
   readonly dynamicForwardAllow: readonly string[]
+  /** Which addresses of host names are used. */
+  readonly dnsLookupFamily: LookupFamily
   readonly podName: string | undefined
   readonly podNamespace: string | undefined
   /** Minimum and maximum of the graceful shutdown, both from its start. */
@@ -84,6 +87,7 @@ export function resolveSettings(
     logFd: 1,
     sessionKey: sessionKeyOf(source),
     dynamicForwardAllow: source.addressRanges('DYNAMIC_FORWARD_ALLOW'),
+    dnsLookupFamily: source.one('DNS_LOOKUP_FAMILY', LOOKUP_FAMILIES, 'V4_PREFERRED'),
     podName: source.get('POD_NAME'),
     podNamespace: source.get('POD_NAMESPACE'),
     drain: drainTimes(source),
@@ -158,6 +162,12 @@ class EnvironmentReader {
     if (value === 'false' || value === '0') return false
     this.refuse(name, 'true or false')
     return unset
+  }
+
+  one<T extends string>(name: string, allowed: readonly T[], unset: T): T {
+    const value = this.get(name)
+    if (value === undefined) return unset
+    return allowed.find((each) => each === value) ?? this.refuse(name, `one of ${allowed.join(', ')}`) ?? unset
   }
 
   count(name: string): number | undefined {

@@ -6,7 +6,7 @@ import type { MainToWorker, WorkerSettings, WorkerToMain } from './messages.ts'
 import { WorkerCore } from './worker-core.ts'
 import type { WorkerParts } from './worker-parts.ts'
 
-export function runWorker(parts: WorkerParts): void {
+export function runWorker(partsFor: (settings: WorkerSettings) => WorkerParts): void {
   const port = parentPort
   if (port === null) throw new Error('a worker runs in a thread of the proxy')
   // Set by worker-pool.ts, the only place that starts workers.
@@ -14,7 +14,7 @@ export function runWorker(parts: WorkerParts): void {
   const send = (message: WorkerToMain): void => port.postMessage(message)
   const core = new WorkerCore({
     settings,
-    parts,
+    parts: partsFor(settings),
     send,
     write: lineRingWriter(settings.logRing, () => send({ type: 'log' })),
   })

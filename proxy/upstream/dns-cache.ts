@@ -1,7 +1,7 @@
-// Name resolution for upstreams: the system resolver with a small cache. A failing resolver never takes a known name
-// away.
-import dns from 'node:dns'
+// Names of upstreams, remembered for as long as the name servers say (data-plane supplement section 5.3). A failing
+// resolver never takes a known name away.
 import { isIP } from 'node:net'
+import { systemLookup } from './system-lookup.ts'
 
 /** `ttlMs`: undefined when the resolver tells none. */
 export type Lookup = (
@@ -9,20 +9,35 @@ export type Lookup = (
   done: (error: Error | undefined, addresses: readonly string[], ttlMs?: number) => void,
 ) => void
 
-/** getaddrinfo tells no TTL; changes are seen within this time. */
+/** Of a resolver that tells none. */
 const TTL_MS = 30_000
-/** Bounds of a time to live that a name server told (data-plane supplement section 5.3). */
+/** Bounds of a time to live that a name server told. */
 const TTL_MS_MIN = 5000
 const TTL_MS_MAX = 300_000
-/** After a failed refresh of a known name. */
-const RETRY_MS = 5000
+/** After a failure; doubles with each one. */
+const RETRY_MS = 100
+const RETRY_MS_MAX = 5000
+/** A name that nobody used for long has its old addresses used again when the fresh ones take longer than this. */
+const FRESH_WAIT_MS = 1000
 const ENTRIES_MAX = 4096
 
+type Done = (addresses: readonly string[], error: Error | undefined) => void
+
 interface Entry {
+  /** Last good answer; those of the first one's family come first. */
   addresses: readonly string[]
+  /** How many are of the family of the first one. */
+  preferred: number
+  /** Why there is no address, or no fresh one. */
+  error: Error | undefined
+  failures: number
+  /** No question before then. */
   freshUntilMs: number
+  /** From then on the answer is too old to be used without asking; nobody used the name for its whole time to live. */
+  usableUntilMs: number
   next: number
-  waiting: ((addresses: readonly string[], error: Error | undefined) => void)[]
+  waiting: Done[]
+  patience: NodeJS.Timeout | undefined
   isRefreshing: boolean
 }
 
@@ -31,16 +46,15 @@ export class DnsCache {
   readonly #now: () => number
   readonly #entries = new Map<string, Entry>()
 
-  constructor(lookup: Lookup = systemLookup, now: () => number = () => performance.now()) {
+  constructor(lookup: Lookup = systemLookup(), now: () => number = () => performance.now()) {
     this.#lookup = lookup
     this.#now = now
   }
 
   /**
-   * Addresses to try in this order, one family only if IPv4 exists first; calls back at once for addresses and known
-   * names. No addresses: the error says why.
+   * Addresses to try in this order; calls back at once for addresses and known names. No addresses: the error says why.
    */
-  resolve(host: string, done: (addresses: readonly string[], error: Error | undefined) => void): void {
+  resolve(host: string, done: Done): void {
     if (isIP(host) !== 0) {
       done([host], undefined)
       return
@@ -50,13 +64,10 @@ export class DnsCache {
       done([], new Error('too many names are being resolved'))
       return
     }
-    if (this.#now() >= entry.freshUntilMs && !entry.isRefreshing) this.#refresh(host, entry)
-    if (entry.addresses.length === 0) {
-      if (entry.isRefreshing) entry.waiting.push(done)
-      else done([], new Error('no address known'))
-      return
-    }
-    done(rotated(entry), undefined)
+    const now = this.#now()
+    if (now >= entry.freshUntilMs && !entry.isRefreshing) this.#refresh(host, entry)
+    if (!entry.isRefreshing || (entry.addresses.length > 0 && now < entry.usableUntilMs)) answer(entry, done)
+    else wait(entry, done)
   }
 
   /** undefined: somebody waits for each of the entries. */
@@ -64,7 +75,18 @@ export class DnsCache {
     const known = this.#entries.get(host)
     if (known !== undefined) return known
     if (this.#entries.size >= ENTRIES_MAX && !this.#evict()) return undefined
-    const entry: Entry = { addresses: [], freshUntilMs: -Infinity, next: 0, waiting: [], isRefreshing: false }
+    const entry: Entry = {
+      addresses: [],
+      preferred: 0,
+      error: undefined,
+      failures: 0,
+      freshUntilMs: -Infinity,
+      usableUntilMs: -Infinity,
+      next: 0,
+      waiting: [],
+      patience: undefined,
+      isRefreshing: false,
+    }
     this.#entries.set(host, entry)
     return entry
   }
@@ -83,33 +105,60 @@ export class DnsCache {
     entry.isRefreshing = true
     this.#lookup(host, (error, addresses, ttlMs = TTL_MS) => {
       entry.isRefreshing = false
-      const isKnown = error === undefined && addresses.length > 0
-      if (isKnown) entry.addresses = addresses
-      // A name that never resolved is asked for again by the next request.
-      else if (entry.addresses.length === 0) this.#entries.delete(host)
-      entry.freshUntilMs = this.#now() + (isKnown ? Math.min(Math.max(ttlMs, TTL_MS_MIN), TTL_MS_MAX) : RETRY_MS)
-      const waiting = entry.waiting
-      entry.waiting = []
-      for (const done of waiting) done(entry.addresses.length === 0 ? [] : rotated(entry), error)
+      if (error === undefined && addresses.length > 0) this.#succeeded(entry, addresses, ttlMs)
+      else this.#failed(entry, error ?? new Error('no address'))
+      answerAll(entry)
     })
+  }
+
+  #succeeded(entry: Entry, addresses: readonly string[], ttlMs: number): void {
+    const family = isIP(addresses[0] ?? '')
+    const preferred = addresses.filter((address) => isIP(address) === family)
+    entry.addresses = [...preferred, ...addresses.filter((address) => isIP(address) !== family)]
+    entry.preferred = preferred.length
+    entry.error = undefined
+    entry.failures = 0
+    const lifeMs = Math.min(Math.max(ttlMs, TTL_MS_MIN), TTL_MS_MAX)
+    entry.freshUntilMs = this.#now() + lifeMs
+    entry.usableUntilMs = entry.freshUntilMs + lifeMs
+  }
+
+  #failed(entry: Entry, error: Error): void {
+    entry.error = error
+    entry.freshUntilMs = this.#now() + Math.min(RETRY_MS * 2 ** entry.failures, RETRY_MS_MAX)
+    entry.failures++
+    // Nobody waits again for a resolver that is out of order.
+    entry.usableUntilMs = Infinity
   }
 }
 
-/** Round robin: each caller begins at the next address. */
-function rotated(entry: Entry): readonly string[] {
-  const { addresses } = entry
-  if (addresses.length === 1) return addresses
-  const first = entry.next++ % addresses.length
-  return [...addresses.slice(first), ...addresses.slice(0, first)]
+function wait(entry: Entry, done: Done): void {
+  entry.waiting.push(done)
+  if (entry.addresses.length > 0)
+    entry.patience ??= setTimeout(() => {
+      // Once is enough for this question.
+      entry.usableUntilMs = Infinity
+      answerAll(entry)
+    }, FRESH_WAIT_MS)
 }
 
-function systemLookup(host: string, done: (error: Error | undefined, addresses: readonly string[]) => void): void {
-  dns.lookup(host, { all: true, order: 'ipv4first' }, (error, found) => {
-    if (error !== null) done(error, [])
-    else
-      done(
-        undefined,
-        found.map(({ address }) => address),
-      )
-  })
+function answerAll(entry: Entry): void {
+  clearTimeout(entry.patience)
+  entry.patience = undefined
+  const waiting = entry.waiting
+  entry.waiting = []
+  for (const done of waiting) answer(entry, done)
+}
+
+function answer(entry: Entry, done: Done): void {
+  if (entry.addresses.length === 0) done([], entry.error ?? new Error('no address known'))
+  else done(rotated(entry), undefined)
+}
+
+/** Round robin: each caller begins at the next address, of the preferred family as long as there are any. */
+function rotated(entry: Entry): readonly string[] {
+  const { addresses, preferred } = entry
+  if (preferred === 1) return addresses
+  const first = entry.next++ % preferred
+  return [...addresses.slice(first, preferred), ...addresses.slice(0, first), ...addresses.slice(preferred)]
 }

@@ -10,6 +10,7 @@ import { createGrpcClient } from '../../grpc/client.ts'
 import { sharedRateLimitStore } from '../../policy/rate-limit-store.ts'
 import { createUpstreamClient } from '../../upstream/client.ts'
 import { serverFactory } from '../create-server.ts'
+import { DnsCache } from '../../upstream/dns-cache.ts'
 import { runWorker } from '../worker-thread.ts'
 
 const LATE_MS = 3000
@@ -59,10 +60,10 @@ function crashing(handler: RequestHandler): RequestHandler {
   }
 }
 
-runWorker({
+runWorker(() => ({
   compileConfig: compile,
-  createServer: serverFactory(),
+  createServer: serverFactory(new DnsCache()),
   createClient: () => createUpstreamClient(),
   createGrpc: () => createGrpcClient(),
   createRateLimits: sharedRateLimitStore,
-})
+}))
