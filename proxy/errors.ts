@@ -174,7 +174,7 @@ export const FAILURES = {
     status: 504,
     reason: 'Timeout',
     text: 'request timeout',
-    doc: 'The route timeout (`timeouts.request`) passed.',
+    doc: 'The route timeout (`timeouts.request`) passed. A response that had begun keeps its status and is cut short.',
   },
   unsupportedProtocol: {
     status: 501,

@@ -13,6 +13,7 @@ import type { CompiledHealth } from './backend/health.ts'
 import type { PickedEndpoints } from './backend/picked-endpoints.ts'
 import type { EndpointState } from './backend/endpoint-store.ts'
 import type { Replay } from './policy/replay.ts'
+import type { RequestDeadline } from './policy/request-deadline.ts'
 import type { CompiledRetry } from './policy/retry.ts'
 import type { RequestSpan } from './otlp/request-span.ts'
 import type { ExchangeTrace } from './trace/exchange-trace.ts'
@@ -34,6 +35,11 @@ export interface Connection {
   /** Aborted when the client goes away. Created on first use. */
   readonly signal: AbortSignal
   close(): void
+  /**
+   * Time is up for this exchange. What is still to come of its response does not come: the client sees a message cut
+   * short, and the exchange fails with `code`. False: its answer has not begun.
+   */
+  cut(exchange: Exchange, code: FailureCode): boolean
 }
 
 /** Who answers: names for logs, metrics and CEL. Filled by the pipeline. */
@@ -153,8 +159,10 @@ export class Exchange {
   hostRewriteMode: 'Auto' | 'None' | undefined = undefined
   /** Header fields to be merged into whatever response goes out: replaces fields of the same name. */
   queuedResponseHeaders: string[] | undefined = undefined
-  /** Absolute `performance.now()` deadline to response headers, from the merged timeout policy. */
+  /** Absolute `performance.now()` deadline, from the merged timeout policy: every wait for a peer keeps it. */
   deadlineMs: number | undefined = undefined
+  /** Keeps it where nobody waits: for bodies. */
+  deadline: RequestDeadline | undefined = undefined
   backendRequestTimeoutMs: number | undefined = undefined
   /** CEL `metadata`, set by transformations. */
   metadata: Record<string, unknown> | undefined = undefined
@@ -211,12 +219,21 @@ export class Exchange {
 
   /** Ends the request with a failure of the registry. */
   fail(code: FailureCode, detail?: string): HttpResponse {
+    // What fails from then on fails because time is up.
+    if (this.deadline?.hasPassed === true && code !== 'requestTimeout') return this.fail('requestTimeout')
     this.reason = FAILURES[code].reason
     this.failure = code
     this.errorDetail = detail ?? FAILURES[code].text
     const response = failureResponse(code, this.isGrpc)
     this.response = response
     return response
+  }
+
+  /** The response has begun and will not be finished; its head is what the client got. */
+  breakOff(code: FailureCode): void {
+    this.reason = FAILURES[code].reason
+    this.failure = code
+    this.errorDetail = `${FAILURES[code].text}: the response was cut short`
   }
 
   /** As `fail`, with a detail the client may see: it is about the client's own message. */

@@ -6,10 +6,11 @@ import type { ExchangeObserver } from './config/compiled.ts'
 import type { Exchange } from './exchange.ts'
 import type { ConnectionLimits, RequestHandler } from './http/handler.ts'
 import type { StreamBody } from './http/body.ts'
+import { discardBody } from './http/body-writer.ts'
 import type { HttpRequest } from './http/message.ts'
 import { BodyCopies } from './log/body-copies.ts'
 import { beginSpan } from './otlp/sampler.ts'
-import type { DelegatedRoute, Flow, LazyRoute, ListenerPlan } from './plan.ts'
+import type { DelegatedRoute, Flow, LazyRoute, ListenerPlan, RoutePlan } from './plan.ts'
 import { prepareReplay } from './policy/replay.ts'
 import { runChain } from './policy/run-chain.ts'
 import type { RouterResult } from './route/router.ts'
@@ -55,6 +56,7 @@ export function pipeline({
     },
     finished(exchange, isComplete) {
       endEndpoint(exchange, isComplete)
+      exchange.deadline?.settle()
       exchange.bodies?.over()
       if (exchange.picked !== undefined) exchange.picked.close()
       finishPolicies(exchange)
@@ -109,10 +111,14 @@ function selectRoute(exchange: Exchange): void {
   }
   if (exchange.trace !== undefined || exchange.span !== undefined)
     tellRoute(exchange, flow.listener, { matched, found })
-  const { plan } = found.value
-  flow.route = plan
-  exchange.place = plan.place
+  flow.route = found.value.plan
   exchange.matchedPrefix = found.matchedPrefix
+  enterRoute(exchange, flow.route)
+}
+
+function enterRoute(exchange: Exchange, plan: RoutePlan): void {
+  exchange.place = plan.place
+  for (const selected of plan.chain.selected) selected(exchange)
   if (plan.chain.readsRequestBody) bufferRequest(exchange, runPostRouting)
   else if (plan.chain.request.length === 0) selectBackend(exchange)
   else runPostRouting(exchange)
@@ -227,10 +233,18 @@ function runResponseFilters(exchange: Exchange): void {
 
 function sendResponse(exchange: Exchange): void {
   if (exchange.response === undefined) exchange.fail('internal', 'no response was made')
+  if (exchange.deadline?.hasPassed === true) tooLate(exchange)
   mergeQueuedHeaders(exchange)
   if (exchange.flow?.listener.recordsBodies?.response === true) recordResponse(exchange, exchange.flow)
   if (exchange.trace !== undefined) exchange.trace.finalResponse(exchange)
   exchange.flow?.respond(exchange)
+}
+
+/** Whoever made the answer did not see that time is up. */
+function tooLate(exchange: Exchange): void {
+  if (exchange.failure === 'requestTimeout') return
+  discardBody(exchange.response?.body)
+  exchange.fail('requestTimeout')
 }
 
 /**

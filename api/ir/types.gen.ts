@@ -643,7 +643,7 @@ export interface TrafficPayload {
 }
 export interface Timeout {
   /**
-   * Arrival to response headers, retries included.
+   * Arrival to the end of the response, retries included.
    */
   requestMs?: number
   /**

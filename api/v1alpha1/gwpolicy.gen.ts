@@ -1727,8 +1727,10 @@ export interface Retry {
  */
 export interface Timeouts {
   /**
-   * How long a request may take from its arrival until it is answered, retries included, at least 1ms. After that the
-   * answer is 504. `timeouts.request` of the HTTPRoute rule wins over this. Unset: no limit.
+   * How long the whole exchange may take, from the arrival of the request to the last byte of the response, retries
+   * included, at least 1ms. After that the answer is 504, or a response that has begun is cut short. Connections that
+   * have switched protocols (WebSocket) have no such limit. `timeouts.request` of the HTTPRoute rule wins over this.
+   * Unset: no limit.
    */
   request?: Duration
 }

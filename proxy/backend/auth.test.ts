@@ -17,6 +17,7 @@ function exchangeWith(headers: [string, string][], query = ''): Exchange {
     sni: undefined,
     signal: new AbortController().signal,
     close() {},
+    cut: () => true,
   }
   const request = new HttpRequest({
     method: 'GET',

@@ -1,12 +1,11 @@
 // One client connection: reads requests strictly in order, hands them to the handler, keeps time. Writing is response-
 // writer.ts.
-import type net from 'node:net'
 import { Exchange, type Connection } from '../exchange.ts'
 import { FAILURES, failureResponse, type FailureCode } from '../errors.ts'
 import { BodyAborted } from './body.ts'
 import { ByteMeter } from './byte-meter.ts'
 import { ChunkedDecoder } from './chunked.ts'
-import type { RequestHandler } from './handler.ts'
+import type { HandlerSlot, Http2Takeover, RequestHandler } from './handler.ts'
 import { nextConnectionId } from './connection-id.ts'
 import type { ConnectionOrigin } from './connection-origin.ts'
 import { responseHeadText } from './head-text.ts'
@@ -29,18 +28,6 @@ export interface ConnectionOwner {
   requestStarted(): void
   requestFinished(): void
   connectionClosed(connection: ServerConnection): void
-}
-
-/** `early`: what was read so far, beginning with the preface. The socket is paused, and nobody else reads it. */
-export type Http2Takeover = (
-  socket: net.Socket,
-  early: Buffer,
-  served: { readonly facts: ConnectionFacts; readonly slot: HandlerSlot },
-) => void
-
-/** The handler a connection serves; replaced as a whole when the configuration changes. */
-export interface HandlerSlot {
-  current: RequestHandler
 }
 
 export interface ConnectionFacts {
@@ -92,7 +79,7 @@ export class ServerConnection implements Connection, TransportUser, BodySource, 
   #handler: RequestHandler
   #exchange: Exchange | undefined = undefined
   #isAnswered = false
-  readonly #mode: ResponseMode = { isKeepAlive: true, is10: false, isHead: false }
+  readonly #mode: ResponseMode = { isKeepAlive: true, is10: false, isHead: false, endsByClose: false }
   /** Request body still on its way; undefined when all of it has arrived. */
   #incoming: IncomingBody | undefined = undefined
   #bodyLeft = 0
@@ -152,6 +139,15 @@ export class ServerConnection implements Connection, TransportUser, BodySource, 
     this.#isClosing = true
   }
 
+  cut(exchange: Exchange, code: FailureCode): boolean {
+    if (exchange !== this.#exchange) return true
+    if (this.#isAnswered && this.#writer.isActive) {
+      exchange.breakOff(code)
+      this.#breakOff()
+    }
+    return this.#isAnswered
+  }
+
   /** Ends an idle connection now, a busy one after its response. */
   drain(): void {
     this.#isClosing = true
@@ -184,13 +180,12 @@ export class ServerConnection implements Connection, TransportUser, BodySource, 
 
   closed(): void {
     if (this.#state === State.Closed) return
-    const wasRunning = this.#exchange !== undefined
     this.#state = State.Closed
     this.#held = undefined
     this.#incoming?.fail(new BodyAborted('client closed the connection'))
     this.#incoming = undefined
     this.#abort?.abort()
-    if (wasRunning) this.#abandon()
+    this.#abandon()
     this.#meter.report(this.#handler)
     this.#owner.connectionClosed(this)
   }
@@ -252,6 +247,7 @@ export class ServerConnection implements Connection, TransportUser, BodySource, 
     this.#mode.isKeepAlive = head.isKeepAlive
     this.#mode.is10 = request.version === 'HTTP/1.0'
     this.#mode.isHead = request.method === 'HEAD'
+    this.#mode.endsByClose = false
     this.#owner.requestStarted()
     let at = start
     let body: IncomingBody | undefined
@@ -361,7 +357,7 @@ export class ServerConnection implements Connection, TransportUser, BodySource, 
     const exchange = this.#exchange
     if (exchange === undefined || this.#state === State.Closed) return
     if (!isComplete) {
-      this.#transport.destroy()
+      this.#breakOff()
       return
     }
     this.#finish(exchange, true)
@@ -379,6 +375,12 @@ export class ServerConnection implements Connection, TransportUser, BodySource, 
       // Read on only when nothing was put back.
       if (this.#held === undefined && this.#incoming === undefined) this.#transport.resume()
     }
+  }
+
+  /** A response cut short must not look whole. */
+  #breakOff(): void {
+    if (this.#mode.endsByClose) this.#transport.reset()
+    else this.#transport.destroy()
   }
 
   tunnelStarts(tunnel: Tunnel): void {

@@ -1,4 +1,5 @@
 // The seam between the HTTP engine (server side) and the pipeline.
+import type net from 'node:net'
 import type { Keepalive } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../exchange.ts'
 import type { ProxyRule } from '../tcp/proxy-header.ts'
@@ -63,3 +64,15 @@ export interface RequestHandler {
    */
   refused(info: { sourceAddress: string; sourcePort: number; status: number; detail: string }): void
 }
+
+/** The handler a connection serves; replaced as a whole when the configuration changes. */
+export interface HandlerSlot {
+  current: RequestHandler
+}
+
+/** `early`: what was read so far, beginning with the preface. The socket is paused, and nobody else reads it. */
+export type Http2Takeover = (
+  socket: net.Socket,
+  early: Buffer,
+  served: { readonly facts: ConnectionFacts; readonly slot: HandlerSlot },
+) => void

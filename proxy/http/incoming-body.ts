@@ -184,6 +184,13 @@ export class IncomingBody implements StreamBody {
     this.#source.cancelBody()
   }
 
+  /** Time is up: its source is told that nobody wants the rest, and whoever reads it that there is none. */
+  interrupt(error: Error): void {
+    if (this.#state !== 'Open') return
+    this.fail(error)
+    this.#source.cancelBody()
+  }
+
   collect(bytesMax: number): Promise<Buffer> {
     if (this.length !== undefined && this.length > bytesMax && !this.#isTaken) {
       this.#isTaken = true

@@ -21,6 +21,8 @@ export interface ResponseMode {
   isKeepAlive: boolean
   is10: boolean
   isHead: boolean
+  /** Set by the writer: nothing but the end of the connection tells the client where the body ends. */
+  endsByClose: boolean
 }
 
 export class ResponseWriter implements BodyWriterOwner {
@@ -85,7 +87,10 @@ export class ResponseWriter implements BodyWriterOwner {
     }: { framing: OutgoingFraming; trailers?: TrailerSource | undefined; mode: ResponseMode },
   ): void {
     const framing = wanted === 'Chunked' && mode.is10 ? 'Close' : wanted
-    if (framing === 'Close') mode.isKeepAlive = false
+    if (framing === 'Close') {
+      mode.isKeepAlive = false
+      mode.endsByClose = true
+    }
     const names = framing === 'Chunked' ? announcement(trailers?.trailerNames) : undefined
     const head = headText(response, framing, mode, { keepsLength: false, trailerNames: names })
     if (head === undefined) this.#unfit(response, mode)

@@ -2,12 +2,12 @@
 // the seam.
 import net from 'node:net'
 import type { Exchange } from '../exchange.ts'
-import { type ConnectionFacts, type HandlerSlot, type Http2Takeover, ServerConnection } from './connection.ts'
+import { type ConnectionFacts, ServerConnection } from './connection.ts'
 import { plainAddress } from './address.ts'
 import { Arrival } from './arrival.ts'
 import { Sweeper } from './deadlines.ts'
 import { DEFAULT_KEEPALIVE } from '#api/ir/keepalive.ts'
-import type { RequestHandler } from './handler.ts'
+import type { HandlerSlot, Http2Takeover, RequestHandler } from './handler.ts'
 import { type ProxyRule, transported } from '../tcp/proxy-header.ts'
 import { NOBODY, Transport, type TransportUser } from './transport.ts'
 

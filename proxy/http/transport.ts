@@ -138,6 +138,12 @@ export class Transport {
   destroy(): void {
     this.socket.destroy()
   }
+
+  /** As `destroy`, so that the peer cannot take it for the end of a message. A TLS peer misses its closing alert. */
+  reset(): void {
+    if (this.socket instanceof tls.TLSSocket) this.socket.destroy()
+    else this.socket.resetAndDestroy()
+  }
 }
 
 function onRead(read: (bytes: number) => void): net.OnReadOpts {

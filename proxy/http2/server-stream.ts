@@ -116,6 +116,15 @@ export class ServerStream implements Connection, BodySource, BodySenderOwner {
     this.#owner.drain()
   }
 
+  cut(exchange: Exchange, code: FailureCode): boolean {
+    if (exchange !== this.#exchange) return true
+    if (this.#isAnswered && this.#sender?.isActive === true) {
+      exchange.breakOff(code)
+      resetStream(this.#stream, constants.NGHTTP2_INTERNAL_ERROR)
+    }
+    return this.#isAnswered
+  }
+
   get running(): Exchange | undefined {
     return this.#exchange
   }

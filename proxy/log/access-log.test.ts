@@ -16,6 +16,7 @@ const connection = {
   sni: undefined,
   signal: new AbortController().signal,
   close: () => undefined,
+  cut: () => true,
 }
 const START_MS = 1000
 

@@ -24,6 +24,7 @@ const connection: Connection = {
   sni: undefined,
   signal: new AbortController().signal,
   close: () => undefined,
+  cut: () => true,
 }
 
 const exchanges = Array.from({ length: PLACES }, (_, i) => exchangeOf(i))

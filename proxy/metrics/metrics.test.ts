@@ -20,6 +20,7 @@ const connection: Connection = {
   sni: undefined,
   signal: new AbortController().signal,
   close: () => undefined,
+  cut: () => true,
 }
 const PLACE: ExchangePlace = {
   bind: '80/infra/edge',

@@ -50,6 +50,7 @@ const NOBODY: Connection = {
   sni: undefined,
   signal: new AbortController().signal,
   close: () => undefined,
+  cut: () => true,
 }
 
 export async function sendBatch<I extends DescMessage, O extends DescMessage>(

@@ -42,6 +42,7 @@ export function exchangeOf(parts: ExchangeParts = {}): Exchange {
     sni: undefined,
     signal: new AbortController().signal,
     close() {},
+    cut: () => true,
   }
   return new Exchange(connection, request, performance.now())
 }

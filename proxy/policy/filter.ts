@@ -10,6 +10,8 @@ export type Verdict = HttpResponse | undefined
 export type Filter = (exchange: Exchange) => Verdict | Promise<Verdict>
 
 export interface CompiledPolicy {
+  /** Runs when the route is chosen, before bodies are waited for. Must not throw. */
+  readonly selected?: (exchange: Exchange) => void
   /** Runs on the request, in the order of order.ts. */
   readonly request?: Filter
   /** Runs on every response, local ones included; a returned response replaces it. */

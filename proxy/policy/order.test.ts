@@ -96,6 +96,7 @@ describe('PostRouting', () => {
     expect(chain({})).toEqual({
       request: [],
       response: [],
+      selected: [],
       finished: [],
       readsRequestBody: false,
       readsResponseBody: false,

@@ -39,6 +39,8 @@ export interface ResponseFilter extends NamedFilter {
 export interface CompiledChain {
   readonly request: readonly NamedFilter[]
   readonly response: readonly ResponseFilter[]
+  /** Run when the chain is chosen. */
+  readonly selected: readonly ((exchange: Exchange) => void)[]
   /** Run once when the exchange is over. */
   readonly finished: readonly ((exchange: Exchange) => void)[]
   readonly readsRequestBody: boolean
@@ -234,6 +236,7 @@ interface ChainBuilder {
 function chainBuilder(effective: object): ChainBuilder {
   const request: NamedFilter[] = []
   const response: ResponseFilter[] = []
+  const selected: ((exchange: Exchange) => void)[] = []
   const finished: ((exchange: Exchange) => void)[] = []
   let readsRequestBody = false
   let readsResponseBody = false
@@ -241,6 +244,7 @@ function chainBuilder(effective: object): ChainBuilder {
     add(name, policy, responseRank = 0) {
       if (policy.request !== undefined) request.push({ name, filter: policy.request })
       if (policy.response !== undefined) response.push({ name, filter: policy.response, rank: responseRank })
+      if (policy.selected !== undefined) selected.push(policy.selected)
       if (policy.finished !== undefined) finished.push(policy.finished)
       readsRequestBody ||= policy.readsRequestBody === true
       readsResponseBody ||= policy.readsResponseBody === true
@@ -248,6 +252,7 @@ function chainBuilder(effective: object): ChainBuilder {
     chain: () => ({
       request,
       response: response.sort((a, b) => a.rank - b.rank),
+      selected,
       finished,
       readsRequestBody,
       readsResponseBody,

@@ -84,7 +84,8 @@ it('hostRewrite notes the mode', () => {
 
 it('timeout sets what is given, counted from the arrival of the request', () => {
   const exchange = exchangeOf()
-  runRequest(compileTimeout({ requestMs: 250 }), exchange)
+  compileTimeout({ requestMs: 250 }).selected?.(exchange)
+  exchange.deadline?.settle()
   expect([exchange.deadlineMs, exchange.backendRequestTimeoutMs]).toEqual([exchange.startMs + 250, undefined])
   runRequest(compileTimeout({ backendRequestMs: 50 }), exchange)
   expect([exchange.deadlineMs, exchange.backendRequestTimeoutMs]).toEqual([exchange.startMs + 250, 50])

@@ -1,6 +1,8 @@
 // Sets the deadlines of an exchange; the engine and the backends keep them.
 import type { Timeout } from '#api/ir/types.gen.ts'
+import type { Exchange } from '../exchange.ts'
 import type { CompiledPolicy } from './filter.ts'
+import { RequestDeadline } from './request-deadline.ts'
 
 /** The deadline counts from the arrival of the request. */
 export function compileTimeout({ requestMs, backendRequestMs }: Timeout): CompiledPolicy {
@@ -10,11 +12,17 @@ export function compileTimeout({ requestMs, backendRequestMs }: Timeout): Compil
     ...(backendRequestMs === undefined ? [] : [`each try has ${backendRequestMs} ms`]),
   ].join(', ')
   return {
+    ...(requestMs !== undefined && { selected: (exchange) => setDeadline(exchange, exchange.startMs + requestMs) }),
     request: (exchange) => {
-      if (requestMs !== undefined) exchange.deadlineMs = exchange.startMs + requestMs
       if (backendRequestMs !== undefined) exchange.backendRequestTimeoutMs = backendRequestMs
       exchange.trace?.note(limits)
       return undefined
     },
   }
+}
+
+/** Before anything waits for the body of the request. */
+function setDeadline(exchange: Exchange, deadlineMs: number): void {
+  exchange.deadlineMs = deadlineMs
+  exchange.deadline = new RequestDeadline(exchange, deadlineMs)
 }

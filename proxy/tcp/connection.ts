@@ -167,6 +167,7 @@ function exchangeOf(facts: ConnectionFacts): Exchange {
     id: nextConnectionId(),
     signal: NEVER,
     close: () => {},
+    cut: () => true,
   }
   const exchange = new Exchange(connection, NO_REQUEST, performance.now())
   exchange.variables = connectionVariables(exchange)

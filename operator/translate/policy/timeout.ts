@@ -1,17 +1,15 @@
-// traffic.timeouts: routes only. On another target it has no effect, and the status says so.
+// traffic.timeouts: HTTPRoutes only. On another target it has no effect, and the status says so.
 import type { TrafficPayload } from '#api/ir/types.gen.ts'
 import type { Timeouts } from '#api/v1alpha1/gwpolicy.gen.ts'
 import { durationMs } from '../duration.ts'
 import { type FieldTranslator, reportError } from './field.ts'
 
-const ROUTE_KINDS: ReadonlySet<string> = new Set(['HTTPRoute', 'GRPCRoute'])
-
 export const timeouts: FieldTranslator<Timeouts, TrafficPayload> = {
   failureMode: 'skip',
   translate: ({ request }, context) => {
-    const wrongKind = [...context.scope.targetKinds].find((kind) => !ROUTE_KINDS.has(kind))
+    const wrongKind = [...context.scope.targetKinds].find((kind) => kind !== 'HTTPRoute')
     if (wrongKind !== undefined) {
-      const message = `traffic.timeouts applies to routes only, not to a ${wrongKind}; it has no effect`
+      const message = `traffic.timeouts applies to HTTPRoutes only, not to a ${wrongKind}; it has no effect`
       reportError(context, { path: context.path, reason: 'UnsupportedTarget', message })
       return []
     }

@@ -1,6 +1,7 @@
 // Echo server of the samples: answers with its name and what it received, as JSON; over TLS also with what was agreed
 // on, as if it were a header.
 import type { Socket } from 'node:net'
+import { Readable } from 'node:stream'
 import { TLSSocket } from 'node:tls'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
@@ -14,6 +15,9 @@ export interface Echo {
   readonly body?: string
 }
 
+/** Paths that end so get the beginning of an answer, and no more. */
+export const ENDLESS = '/endless'
+
 type Listener = (request: IncomingMessage | Http2ServerRequest, response: ServerResponse | Http2ServerResponse) => void
 
 export function echo(server: string): Listener {
@@ -22,6 +26,10 @@ export function echo(server: string): Listener {
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
       const { method, url } = request
+      if (url?.endsWith(ENDLESS) === true) {
+        Readable.from(begun()).pipe(response)
+        return
+      }
       const headers = { ...request.headers, ...agreedOn(request.socket) }
       const body = Buffer.concat(chunks).toString('utf8')
       const answer = { server, method, path: url, headers, ...(body === '' ? {} : { body }) }
@@ -30,6 +38,11 @@ export function echo(server: string): Listener {
       response.end(`${JSON.stringify(answer, null, 2)}\n`)
     })
   }
+}
+
+async function* begun(): AsyncGenerator<string> {
+  yield 'begun'
+  await new Promise(() => {})
 }
 
 function agreedOn(socket: Socket): Record<string, string> {

@@ -1,0 +1,50 @@
+// The end of `timeouts.request` for one exchange, whatever it is doing then. Calls of backends and services keep the
+// deadline themselves; this keeps it for bodies, which may come and go for any time. One for each request that has one.
+import type { Exchange } from '../exchange.ts'
+import { BodyAborted } from '../http/body.ts'
+import { DeadlineWheel, type Expiring } from '../http/deadlines.ts'
+import { IncomingBody } from '../http/incoming-body.ts'
+
+const wheel = new DeadlineWheel()
+
+export class RequestDeadline implements Expiring {
+  /** Time was up before there was an answer: any that comes now is too late. */
+  hasPassed = false
+  readonly #exchange: Exchange
+  #slot: number | undefined
+
+  constructor(exchange: Exchange, deadlineMs: number) {
+    this.#exchange = exchange
+    this.#slot = wheel.add(this, deadlineMs)
+  }
+
+  /** All is over. */
+  settle(): void {
+    if (this.#slot !== undefined) wheel.remove(this, this.#slot)
+    this.#slot = undefined
+  }
+
+  expired(): void {
+    const exchange = this.#exchange
+    const { request, response, connection, upstreamCall } = exchange
+    this.#slot = undefined
+    if (connection.cut(exchange, 'requestTimeout')) {
+      if (exchange.failure === 'requestTimeout') tell(exchange, 'the response is cut short')
+      return
+    }
+    this.hasPassed = true
+    tell(exchange, 'there is no answer yet')
+    // A call that sends the body has the same deadline, and its own way to end.
+    if (upstreamCall === undefined) interrupt(request.body)
+    interrupt(response?.body)
+  }
+}
+
+/** Somebody who holds up the answer for a body hears that it ends here. */
+function interrupt(body: unknown): void {
+  if (body instanceof IncomingBody) body.interrupt(new BodyAborted('request timeout'))
+}
+
+function tell({ trace }: Exchange, what: string): void {
+  trace?.write({ type: 'policyEvent', kind: 'timeout', details: `time is up: ${what}` }, { severity: 'error' })
+}
