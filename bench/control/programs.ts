@@ -69,11 +69,18 @@ function outputOf(child: ChildProcess): { readonly first: string[]; readonly las
   return { first, last }
 }
 
+/** As in the controller's image. */
+function nodeOptions(): string {
+  const dockerfile = readFileSync(join(import.meta.dirname, '../../images/Dockerfile'), 'utf8')
+  return /^FROM base AS controller\n(?:#.*\n)*ENV NODE_OPTIONS=(\S+)$/m.exec(dockerfile)?.[1] ?? ''
+}
+
 export function controller(command: string, server: RealApiServer): Promise<Program> {
   return start({
     name: 'gw controller',
     args: [command, 'controller'],
     environment: {
+      NODE_OPTIONS: nodeOptions(),
       KUBECONFIG: server.kubeconfig,
       POD_NAME: 'bench-controller',
       GW_HEALTH_ADDR: ANY_PORT,

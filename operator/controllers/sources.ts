@@ -6,6 +6,7 @@ import type { ObjectCache } from '../kube/cache.ts'
 import type { ListOptions } from '../kube/client.ts'
 import { reflect } from '../kube/reflector.ts'
 import { DEPLOYED, type Resource, TRANSLATED } from '../kube/resources.ts'
+import { UNUSED_SECRETS } from '../kube/trim.ts'
 import { matchesSelector } from '../translate/labels.ts'
 import type { OperatorSettings } from './settings.ts'
 
@@ -28,6 +29,8 @@ const EXPERIMENTAL: ReadonlySet<string> = new Set(['TCPRoute', 'TLSRoute', 'List
 /** Pods are members of pools, and of no use otherwise. */
 const INFERENCE: ReadonlySet<string> = new Set(['InferencePool', 'Pod'])
 const MANAGED = 'app.kubernetes.io/managed-by=gw'
+/** Releases of Helm alone can be a hundred MiB. */
+const USED_SECRETS = UNUSED_SECRETS.map((type) => `type!=${type}`).join(',')
 const IS_DELIVERED = `${DELIVERY_LABEL},${DELIVERY_LABEL}!=acknowledgements`
 
 function sourcesOf(settings: OperatorSettings): Source[] {
@@ -37,8 +40,13 @@ function sourcesOf(settings: OperatorSettings): Source[] {
     .filter(({ kind }) => !INFERENCE.has(kind) || settings.areInferencePoolsEnabled)
     .filter(({ kind }) => !EXPERIMENTAL.has(kind) || settings.areExperimentalKindsEnabled)
     .map((resource) => {
-      const hasDeliveries = resource.kind === 'ConfigMap' || resource.kind === 'Secret'
-      return source(resource, { select: hasDeliveries ? { labelSelector: isOurs } : {} })
+      const isSecret = resource.kind === 'Secret'
+      const hasDeliveries = isSecret || resource.kind === 'ConfigMap'
+      const select = {
+        ...(hasDeliveries && { labelSelector: isOurs }),
+        ...(isSecret && { fieldSelector: USED_SECRETS }),
+      }
+      return source(resource, { select })
     })
   const deployed = Object.values(DEPLOYED).map((resource) =>
     source(resource, {

@@ -59,6 +59,19 @@ describe('ObjectCache', () => {
     expect([...cache.views('Service')][0]).not.toBe(first)
   })
 
+  it('keeps the objects it has when a new list tells of the same versions', () => {
+    const { cache, changes } = watched()
+    const service = (version: number): KubeObject => ({ ...route(version, { status: {} }), kind: 'Other' })
+    cache.replace('Other', [service(1)])
+    const [first] = cache.views('Other')
+    cache.replace('Other', [service(1)])
+    expect([...cache.views('Other')][0]).toBe(first)
+    cache.put('Other', service(2))
+    expect([...cache.views('Other')][0]).toBe(first)
+    expect(cache.get('Other', 'shop', 'cart')?.metadata.resourceVersion).toBe('2')
+    expect(changes).toHaveLength(1)
+  })
+
   it('tells nobody about equal objects, nor about one that lags behind', () => {
     const { cache, changes } = watched()
     cache.put('HTTPRoute', route(5))

@@ -52,7 +52,7 @@ export class ObjectCache {
   put(kind: string, object: KubeObject): void {
     const key = keyOf(object)
     if (isOlder(object, this.#of(kind).get(key))) return
-    this.#put(kind, key, object)
+    this.#set(kind, key, trim(object))
   }
 
   /**
@@ -62,12 +62,6 @@ export class ObjectCache {
   update(kind: string, object: KubeObject): void {
     const known = this.#of(kind).get(keyOf(object))
     if (known !== undefined && known.metadata.uid === object.metadata.uid) this.put(kind, object)
-  }
-
-  #put(kind: string, key: string, object: KubeObject): void {
-    const kept = trim(object)
-    if (kept === undefined) this.#set(kind, key, undefined)
-    else this.#set(kind, key, kept)
   }
 
   remove(kind: string, object: KubeObject): void {
@@ -81,14 +75,14 @@ export class ObjectCache {
     }
   }
 
-  /** What a new list does not have is gone. `namespace`: the only one that was listed. */
+  /** What a new list does not have is gone. Its objects are trimmed. `namespace`: the only one that was listed. */
   replace(kind: string, objects: readonly KubeObject[], namespace?: string): void {
     const keys = new Set(objects.map(keyOf))
     for (const [key, { metadata }] of this.#of(kind)) {
       if (namespace !== undefined && metadata.namespace !== namespace) continue
       if (!keys.has(key)) this.#set(kind, key, undefined)
     }
-    for (const object of objects) this.#put(kind, keyOf(object), object)
+    for (const object of objects) this.#set(kind, keyOf(object), object)
   }
 
   #of(kind: string): Map<string, KubeObject> {
@@ -102,12 +96,13 @@ export class ObjectCache {
   #set(kind: string, key: string, after: KubeObject | undefined): void {
     const objects = this.#of(kind)
     const before = objects.get(key)
+    // A list tells again what is known.
+    if (before === after || isSameVersion(before, after)) return
     if (after === undefined) objects.delete(key)
     else objects.set(key, after)
     const isStatusOnly = isSameButStatus(before, after)
-    this.#setView(kind, key, { after, isStatusOnly })
     if (isStatusOnly && isSameStatus(before, after)) return
-    if (before === after) return
+    this.#setView(kind, key, { after, isStatusOnly })
     for (const listener of this.#listeners) listener({ kind, key, before, after, isStatusOnly })
   }
 
@@ -133,10 +128,14 @@ function isOlder(object: KubeObject, known: KubeObject | undefined): boolean {
   return Number(object.metadata.resourceVersion) < Number(known?.metadata.resourceVersion)
 }
 
+function isSameVersion(a: KubeObject | undefined, b: KubeObject | undefined): boolean {
+  const version = a?.metadata.resourceVersion
+  return version !== undefined && version === b?.metadata.resourceVersion && a?.metadata.uid === b.metadata.uid
+}
+
 /** False of an object that has come or gone. */
 function isSameButStatus(a: KubeObject | undefined, b: KubeObject | undefined): boolean {
   if (a === undefined || b === undefined) return false
-  if (a.metadata.resourceVersion !== undefined && a.metadata.resourceVersion === b.metadata.resourceVersion) return true
   const bare = (object: KubeObject): unknown => ({
     ...object,
     metadata: { ...object.metadata, resourceVersion: undefined },

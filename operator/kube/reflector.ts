@@ -6,6 +6,7 @@ import type { ObjectCache } from './cache.ts'
 import { KubeClient, type ListOptions, type WatchEvent } from './client.ts'
 import { describeKubeError, type KubeError, KubeExpired } from './errors.ts'
 import { apiVersionOf, collectionPath, type Resource } from './resources.ts'
+import { trim } from './trim.ts'
 
 export interface ReflectorOptions {
   readonly resource: Resource
@@ -72,8 +73,11 @@ const list = Effect.fnUntraced(function* (options: ReflectorOptions) {
   const objects: KubeObject[] = []
   let page = yield* client.list(resource, select)
   for (;;) {
-    // Items of a list of this resource.
-    for (const item of page.items as KubeObject[]) if (isSelected(item.metadata.namespace ?? '')) objects.push(item)
+    // Items of a list of this resource. Trimmed page by page: a whole list as it came is several times as large.
+    for (const item of page.items as KubeObject[]) {
+      const kept = isSelected(item.metadata.namespace ?? '') ? trim(item) : undefined
+      if (kept !== undefined) objects.push(kept)
+    }
     if (page.next === undefined) break
     page = yield* client.list(resource, select, page.next)
   }

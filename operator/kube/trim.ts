@@ -1,6 +1,7 @@
 // What of an object is kept in memory: fields that something reads. Most of a large cluster's objects is bookkeeping of
 // the API server, and most of its Secrets and ConfigMaps are none of our business.
 import { DELIVERY_LABEL } from '#api/delivery/names.ts'
+import { isRecord } from '#api/json.ts'
 import type { KubeObject } from '../translate/kube.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -21,29 +22,34 @@ const METADATA = [
 /** Annotations that repeat the whole object. */
 const DROPPED_ANNOTATIONS: ReadonlySet<string> = new Set(['kubectl.kubernetes.io/last-applied-configuration'])
 
-/** Secrets of these types cannot be referred to from any of our kinds. */
-const UNUSED_SECRETS: ReadonlySet<unknown> = new Set([
+/** Of these kinds no annotation says anything to us, and clusters have many of them. */
+const WITHOUT_ANNOTATIONS: ReadonlySet<string> = new Set(['ConfigMap', 'EndpointSlice', 'Namespace', 'Pod', 'Secret'])
+
+/** Secrets of these types cannot be referred to from any of our kinds: they are not even asked for. */
+export const UNUSED_SECRETS = [
   'helm.sh/release.v1',
   'kubernetes.io/service-account-token',
   'bootstrap.kubernetes.io/token',
-])
+] as const
 
-const METADATA_ONLY = { data: undefined, binaryData: undefined }
+const UNUSED_SECRET_TYPES: ReadonlySet<unknown> = new Set(UNUSED_SECRETS)
+
+/**
+ * Entries of ConfigMaps that are read under a name: authorities, and fetched key sets. Any other entry may be the hash
+ * of an API key with its metadata, and a ConfigMap of a selector is read whole.
+ */
+const NAMED_ENTRIES: ReadonlySet<string> = new Set(['ca.crt', 'jwks-store'])
+const UNNAMED_ENTRY_CHARS_MAX = 16 * 1024
 
 /** undefined: not kept at all. */
 export function trim(object: KubeObject): KubeObject | undefined {
   const fields: Json = { ...object }
-  if (object.kind === 'Secret' && UNUSED_SECRETS.has(fields['type'])) return undefined
-  const part = object.metadata.labels?.[DELIVERY_LABEL]
-  // What the operator writes itself is known to the publisher.
-  if (part !== undefined && part !== 'acknowledgements')
-    return { ...object, ...METADATA_ONLY, metadata: metadataOf(object) }
-  const kept = { ...fields, metadata: metadataOf(object) }
+  if (object.kind === 'Secret' && UNUSED_SECRET_TYPES.has(fields['type'])) return undefined
   // Keeps apiVersion, kind and metadata.
-  return partOf(object.kind, kept) as unknown as KubeObject
+  return partOf(object, { ...fields, metadata: metadataOf(object) }) as unknown as KubeObject
 }
 
-function metadataOf({ metadata }: KubeObject): KubeObject['metadata'] {
+function metadataOf({ kind, metadata }: KubeObject): KubeObject['metadata'] {
   const all: Json = { ...metadata }
   // A part of the fields, the name among them.
   const kept = Object.fromEntries(
@@ -51,11 +57,13 @@ function metadataOf({ metadata }: KubeObject): KubeObject['metadata'] {
   ) as unknown as KubeObject['metadata']
   const { annotations } = metadata
   if (annotations === undefined || annotations === null) return kept
+  const { annotations: _all, ...rest } = kept
   const entries = Object.entries(annotations).filter(([name]) => !DROPPED_ANNOTATIONS.has(name))
-  return { ...kept, annotations: Object.fromEntries(entries) }
+  if (entries.length === 0 || WITHOUT_ANNOTATIONS.has(kind)) return rest
+  return { ...rest, annotations: Object.fromEntries(entries) }
 }
 
-function partOf(kind: string, object: Json): Json {
+function partOf({ kind, metadata: { labels } }: KubeObject, object: Json): Json {
   const { apiVersion, metadata } = object
   const base = { apiVersion, kind, metadata }
   switch (kind) {
@@ -63,19 +71,23 @@ function partOf(kind: string, object: Json): Json {
       return base
     case 'Service':
       return { ...base, spec: pick(object['spec'], SERVICE_SPEC), status: pick(object['status'], ['loadBalancer']) }
+    case 'EndpointSlice':
+      return { ...base, ...pick(object, ['addressType', 'ports']), endpoints: endpointsOf(object['endpoints']) }
     case 'Pod':
       return { ...base, spec: pick(object['spec'], ['nodeName']), status: pick(object['status'], POD_STATUS) }
+    case 'Secret':
+    case 'ConfigMap':
+      return { ...base, ...dataOf(kind, labels?.[DELIVERY_LABEL], object) }
     case 'Deployment':
     case 'DaemonSet':
       return { ...base, spec: object['spec'], status: pick(object['status'], WORKLOAD_STATUS) }
-    default: {
-      const { managedFields: _managed, ...rest } = object
-      return rest
-    }
+    default:
+      return object
   }
 }
 
 const SERVICE_SPEC = ['type', 'clusterIP', 'clusterIPs', 'ports', 'selector', 'loadBalancerIP', 'externalName']
+const ENDPOINT = ['addresses', 'nodeName', 'zone']
 const POD_STATUS = ['phase', 'podIP', 'podIPs', 'conditions']
 const WORKLOAD_STATUS = [
   'replicas',
@@ -86,7 +98,35 @@ const WORKLOAD_STATUS = [
   'observedGeneration',
 ]
 
+/** What the operator writes itself is known to the publisher. */
+function dataOf(kind: string, delivered: string | undefined, object: Json): Json {
+  if (delivered === 'acknowledgements') return pick(object, ['data'])
+  if (kind === 'Secret') return pick(object, delivered === undefined ? ['type', 'data'] : ['type'])
+  return delivered === undefined ? { data: entriesOf(object['data']) } : {}
+}
+
+/** null, as of a Service without endpoints, stays. */
+function endpointsOf(endpoints: unknown): unknown {
+  if (!Array.isArray(endpoints)) return endpoints
+  return endpoints.filter(isRecord).map((endpoint) => ({
+    ...pick(endpoint, ENDPOINT),
+    ...(isRecord(endpoint['conditions']) && { conditions: pick(endpoint['conditions'], ['ready']) }),
+    ...(isRecord(endpoint['targetRef']) && { targetRef: pick(endpoint['targetRef'], ['kind', 'name']) }),
+  }))
+}
+
+/** Too long for the hash of a key: kept by name, so that who expects one there is told that it is none. */
+function entriesOf(data: unknown): Json {
+  const entries = Object.entries(isRecord(data) ? data : {})
+  return Object.fromEntries(
+    entries.map(([name, text]) => {
+      const isKept = NAMED_ENTRIES.has(name) || typeof text !== 'string' || text.length <= UNNAMED_ENTRY_CHARS_MAX
+      return [name, isKept ? text : '']
+    }),
+  )
+}
+
 function pick(value: unknown, names: readonly string[]): Json {
-  const all: Json = typeof value === 'object' && value !== null ? { ...value } : {}
+  const all: Json = isRecord(value) ? value : {}
   return Object.fromEntries(names.flatMap((name) => (all[name] === undefined ? [] : [[name, all[name]]])))
 }

@@ -1,0 +1,58 @@
+// What the operator keeps of objects: enough for translation, and nothing of the bookkeeping of others.
+import { describe, expect, it } from 'vitest'
+import { trim } from './trim.ts'
+
+function object(kind: string, fields: object, metadata: object = {}): Parameters<typeof trim>[0] {
+  const made = { apiVersion: 'v1', kind, metadata: { name: 'one', namespace: 'shop', ...metadata }, ...fields }
+  return made
+}
+
+const KEPT = { apiVersion: 'v1', metadata: { name: 'one', namespace: 'shop' } }
+
+describe('trim', () => {
+  it('drops managed fields and the copy that kubectl leaves, and keeps other annotations', () => {
+    const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': '{}', 'gw.dev/x': 'y' }
+    const managedFields = [{ manager: 'kubectl' }]
+    const kept = trim(object('HTTPRoute', { spec: { rules: [] } }, { annotations, managedFields, selfLink: '/x' }))
+    const metadata = { ...KEPT.metadata, annotations: { 'gw.dev/x': 'y' } }
+    expect(kept).toEqual({ ...KEPT, kind: 'HTTPRoute', metadata, spec: { rules: [] } })
+  })
+
+  it('keeps no Secret that none of our kinds can refer to', () => {
+    const secret = (type: string): unknown => trim(object('Secret', { type, data: { a: 'Yg==' }, immutable: true }))
+    expect(secret('helm.sh/release.v1')).toBeUndefined()
+    expect(secret('kubernetes.io/service-account-token')).toBeUndefined()
+    expect(secret('Opaque')).toEqual({ ...KEPT, kind: 'Secret', type: 'Opaque', data: { a: 'Yg==' } })
+  })
+
+  it('keeps of a ConfigMap what may be an authority, a key set or the hash of a key', () => {
+    const long = 'x'.repeat(16 * 1024 + 1)
+    const data = { 'ca.crt': long, 'jwks-store': long, hash: long.slice(1), dashboard: long }
+    const kept = trim(object('ConfigMap', { data, binaryData: { picture: 'AAAA' } }, { annotations: { a: 'b' } }))
+    expect(kept).toEqual({ ...KEPT, kind: 'ConfigMap', data: { ...data, dashboard: '' } })
+  })
+
+  it('keeps the data of acknowledgements, and nothing of what was delivered', () => {
+    const labelled = (part: string, kind: string): unknown =>
+      trim(object(kind, { data: { pod: '{}' } }, { labels: { 'gw.dev/delivery': part } }))
+    expect(labelled('acknowledgements', 'ConfigMap')).toHaveProperty('data', { pod: '{}' })
+    expect(labelled('config', 'ConfigMap')).not.toHaveProperty('data')
+    expect(labelled('secrets', 'Secret')).not.toHaveProperty('data')
+  })
+
+  it('keeps addresses, readiness and place of endpoints', () => {
+    const endpoint = { addresses: ['10.0.0.1'], nodeName: 'n1', zone: 'z' }
+    const seen = {
+      ...endpoint,
+      conditions: { ready: true, serving: true, terminating: false },
+      targetRef: { kind: 'Pod', name: 'p', uid: 'u', namespace: 'shop' },
+      hints: { forZones: [{ name: 'z' }] },
+    }
+    const kept = trim(object('EndpointSlice', { addressType: 'IPv4', endpoints: [seen], ports: [{ port: 80 }] }))
+    const conditions = { ready: true }
+    const targetRef = { kind: 'Pod', name: 'p' }
+    expect(kept).toMatchObject({ addressType: 'IPv4', ports: [{ port: 80 }] })
+    expect(kept).toHaveProperty('endpoints', [{ ...endpoint, conditions, targetRef }])
+    expect(trim(object('EndpointSlice', { endpoints: null }))).toHaveProperty('endpoints', null)
+  })
+})
