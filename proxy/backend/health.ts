@@ -2,10 +2,12 @@
 // (data-plane supplement section 5.2; the threshold counts after the bad answer, as the specification has it).
 import type { Health } from '#api/ir/types.gen.ts'
 import type { CelExpression } from '#api/cel/expression.ts'
-import type { Exchange } from '../exchange.ts'
+import { Exchange } from '../exchange.ts'
 import { IncomingBody } from '../http/incoming-body.ts'
+import type { HttpRequest, HttpResponse } from '../http/message.ts'
 import { Tunnel } from '../http/tunnel.ts'
 import { isTrue, readsBody } from '../policy/evaluate.ts'
+import type { EndpointState } from './endpoint-store.ts'
 import { retryAfterMs } from './retry-after.ts'
 
 export interface CompiledHealth {
@@ -41,6 +43,17 @@ export function compileHealth(health: Health, expression: (source: string) => Ce
   }
 }
 
+/** For what is no HTTP, or not ours: nothing but making connections says something about an endpoint. */
+export function connectionHealth({ health }: { readonly health?: Health }): CompiledHealth | undefined {
+  if (health?.eviction === undefined) return undefined
+  const { unhealthyCondition: _, ...rest } = health
+  return compileHealth(rest, NO_EXPRESSIONS)
+}
+
+const NO_EXPRESSIONS = (): never => {
+  throw new Error('connections have no condition')
+}
+
 /**
  * Settles the endpoint that the exchange is charged to, once. `isComplete`: nothing broke on the way to the client.
  * A client that leaves says nothing about the endpoint.
@@ -58,12 +71,48 @@ export function endEndpoint(exchange: Exchange, isComplete: boolean): void {
     const endMs = exchange.response?.body instanceof Tunnel ? exchange.upstreamHeadMs : undefined
     state.succeeded((endMs ?? performance.now()) - startMs)
   } else {
-    const failures = state.failed()
-    if (health !== undefined && isDue(health, failures, state.health)) {
-      const baseMs = evictionMs(exchange, health)
-      if (baseMs !== undefined) state.evict(baseMs, EVICTION_MS_MAX, health.restoreHealth)
-    }
+    const { response, upstreamStatus, retry } = exchange
+    const answer = response && { status: upstreamStatus, headers: response.headers }
+    chargeFailure(state, health, { answer, backoffMs: retry?.backoffMs })
   }
+}
+
+export interface BadCall {
+  /** undefined: there was none. */
+  readonly answer?: Pick<HttpResponse, 'status' | 'headers'> | undefined
+  /** Between tries, where there are some. */
+  readonly backoffMs?: number | undefined
+}
+
+/** One bad call more; evicts where the policy says so. */
+export function chargeFailure(state: EndpointState, health: CompiledHealth | undefined, call: BadCall = {}): void {
+  const failures = state.failed()
+  if (health === undefined || !isDue(health, failures, state.health)) return
+  const baseMs = evictionMs(call, health)
+  if (baseMs !== undefined) state.evict(baseMs, EVICTION_MS_MAX, health.restoreHealth)
+}
+
+export interface OwnCall {
+  /** Whose connection and request it is made for. */
+  readonly exchange: Exchange
+  readonly request: HttpRequest
+  readonly response: HttpResponse
+  readonly latencyMs: number
+}
+
+/** The answer to a call of the proxy's own, with the condition evaluated on that call. */
+export function chargeAnswer(state: EndpointState, health: CompiledHealth | undefined, call: OwnCall): void {
+  const { response, latencyMs } = call
+  if (isBadAnswer(health?.condition, call)) chargeFailure(state, health, { answer: response })
+  else state.succeeded(latencyMs)
+}
+
+function isBadAnswer(condition: CelExpression | undefined, { exchange, request, response }: OwnCall): boolean {
+  if (condition === undefined) return isErrorStatus(response)
+  const own = new Exchange(exchange.connection, request, exchange.startMs)
+  own.place = exchange.place
+  own.response = response
+  return isTrue(condition, own)
 }
 
 /** undefined: the endpoint is not to blame and not to praise. */
@@ -73,8 +122,15 @@ function judge(exchange: Exchange, isComplete: boolean, health: CompiledHealth |
   if (!isComplete) return response.body instanceof IncomingBody && response.body.isFailed ? true : undefined
   if (upstreamStatus === 0) return reason === 'UpstreamFailure' || reason === 'Timeout' ? true : undefined
   if (health?.condition !== undefined) return isTrue(health.condition, exchange)
-  const { grpcStatus } = response
-  return upstreamStatus >= 500 || (grpcStatus !== undefined && grpcStatus !== '0')
+  return upstreamStatus >= 500 || hasGrpcError(response)
+}
+
+function isErrorStatus(response: HttpResponse): boolean {
+  return response.status >= 500 || hasGrpcError(response)
+}
+
+function hasGrpcError({ grpcStatus }: HttpResponse): boolean {
+  return grpcStatus !== undefined && grpcStatus !== '0'
 }
 
 function isDue({ consecutiveFailures, healthThreshold }: CompiledHealth, failures: number, health: number): boolean {
@@ -84,14 +140,13 @@ function isDue({ consecutiveFailures, healthThreshold }: CompiledHealth, failure
 }
 
 /** undefined: nobody says for how long, and the policy asks for no eviction. */
-function evictionMs(exchange: Exchange, { durationMs, hasEviction }: CompiledHealth): number | undefined {
+function evictionMs({ answer, backoffMs }: BadCall, { durationMs, hasEviction }: CompiledHealth): number | undefined {
   if (durationMs !== undefined) return durationMs
-  const { response, upstreamStatus, retry } = exchange
-  if (response !== undefined && upstreamStatus === TOO_MANY_REQUESTS) {
-    const asked = retryAfterMs(response.headers, Date.now())
+  if (answer?.status === TOO_MANY_REQUESTS) {
+    const asked = retryAfterMs(answer.headers, Date.now())
     if (asked !== undefined) return asked
   }
-  return retry?.backoffMs ?? (hasEviction ? EVICTION_MS : undefined)
+  return backoffMs ?? (hasEviction ? EVICTION_MS : undefined)
 }
 
 function fraction(percent: number | undefined): number | undefined {

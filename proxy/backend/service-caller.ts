@@ -5,7 +5,7 @@ import { Exchange } from '../exchange.ts'
 import type { GrpcClient, GrpcMethod, GrpcStream, GrpcStreamUser } from '../grpc/client.ts'
 import { GrpcError, GrpcStatus } from '../grpc/status.ts'
 import type { StreamBody } from '../http/body.ts'
-import type { HeaderList } from '../http/headers.ts'
+import { HeaderList } from '../http/headers.ts'
 import { HttpRequest, HttpResponse } from '../http/message.ts'
 import type { NamedFilter } from '../plan.ts'
 import { isFramingField } from '../policy/header-field.ts'
@@ -13,6 +13,7 @@ import { runChain } from '../policy/run-chain.ts'
 import { beginOutbound, type CallSubtype, type Outbound, type OutboundEnd } from '../trace/outbound.ts'
 import { UpstreamError, type UpstreamClient } from '../upstream/target.ts'
 import type { Endpoint } from './handler.ts'
+import { chargeAnswer, chargeFailure, type CompiledHealth } from './health.ts'
 
 /** The call could not be made or brought no answer in time. The text is for the log; `cause`: the gRPC status. */
 export class ServiceError extends Error {}
@@ -66,13 +67,15 @@ export interface ServiceStream<I> extends GrpcStream<I> {
 }
 
 /** What a call needs of an endpoint. */
-export type ServiceEndpoint = Pick<Endpoint, 'target' | 'authority' | 'begin' | 'end'>
+export type ServiceEndpoint = Pick<Endpoint, 'target' | 'authority' | 'state'>
 
 export interface ServiceParts {
   /** undefined: no endpoint is ready. */
   readonly picker: { pick(): ServiceEndpoint | undefined }
   /** Request filters of the service's own backend policies. */
   readonly filters: readonly NamedFilter[]
+  /** undefined: only scores change. */
+  readonly health?: CompiledHealth | undefined
   readonly client: UpstreamClient
   readonly grpc: GrpcClient
   /** undefined: SERVICE_TIMEOUT_MS. */
@@ -88,8 +91,8 @@ export const SERVICE_TIMEOUT_MS = 2000
 
 /** Owned by gRPC itself; what policies write there is left out. */
 const GRPC_FIELDS: ReadonlySet<string> = new Set(['te', 'content-type', 'grpc-timeout', 'grpc-accept-encoding', 'host'])
-/** Statuses that say nothing about the health of the endpoint. */
-const BLAMELESS: ReadonlySet<number> = new Set([GrpcStatus.CANCELLED, GrpcStatus.PERMISSION_DENIED])
+/** Answers of an endpoint that does what it is there for. */
+const BLAMELESS: ReadonlySet<number> = new Set([GrpcStatus.PERMISSION_DENIED])
 
 export function serviceCaller(parts: ServiceParts): ServiceCaller {
   return {
@@ -100,7 +103,7 @@ export function serviceCaller(parts: ServiceParts): ServiceCaller {
       const { signal } = exchange.connection
       const deadlineMs = deadlineOf(exchange, parts)
       const observed = observe(exchange, parts, { endpoint, request })
-      return charged({ endpoint, parts, observed }, async () => {
+      return charged({ exchange, request, endpoint, parts, observed }, async () => {
         const response = await parts.client.send(
           endpoint.target,
           {
@@ -114,7 +117,8 @@ export function serviceCaller(parts: ServiceParts): ServiceCaller {
         )
         const bytes = await collectWithin(response.body, { bytesMax: answerBytesMax, deadlineMs, signal })
         observed?.end({ status: response.status })
-        return new HttpResponse(response.status, response.headers, bytes, false)
+        const answer = new HttpResponse(response.status, response.headers, bytes, false)
+        return { answer, response: answer }
       })
     },
     async unary(exchange, method, message, { headers, isDetached }) {
@@ -129,19 +133,17 @@ export function serviceCaller(parts: ServiceParts): ServiceCaller {
           : deadlineOf(exchange, parts),
         signal: isDetached ? undefined : exchange.connection.signal,
       }
-      return charged({ endpoint, parts, observed }, async () => {
+      return charged({ exchange, request, endpoint, parts, observed, isDetached }, async () => {
         const answer = await parts.grpc.unary(endpoint.target, method, message, options)
         observed?.end({ grpcStatus: GrpcStatus.OK })
-        return answer
+        return { answer, response: grpcResponse(GrpcStatus.OK) }
       })
     },
     async stream(exchange, method, user, headers) {
       const endpoint = pick(parts)
       const request = await prepared(exchange, parts, { endpoint, ...grpcMessage(method, headers) })
-      const charge = new StreamCharge(
-        { endpoint, parts, observed: observe(exchange, parts, { endpoint, request }) },
-        user,
-      )
+      const observed = observe(exchange, parts, { endpoint, request })
+      const charge = new StreamCharge({ exchange, request, endpoint, parts, observed }, user)
       const stream = parts.grpc.stream(endpoint.target, method, charge, {
         authority: request.host,
         metadata: metadataOf(request.headers),
@@ -174,7 +176,7 @@ class StreamCharge<O> implements GrpcStreamUser<O> {
   constructor(call: Charged, user: GrpcStreamUser<O>) {
     this.#call = call
     this.#user = user
-    call.endpoint.begin()
+    call.endpoint.state.begin()
   }
 
   message(message: O): void {
@@ -187,10 +189,10 @@ class StreamCharge<O> implements GrpcStreamUser<O> {
   }
 
   closed(error: GrpcError | undefined): void {
-    const { endpoint, parts, observed } = this.#call
+    const { parts, observed } = this.#call
     const durationMs = performance.now() - this.#startMs
-    const isHealthy = !this.isBlamed && (error === undefined || BLAMELESS.has(error.status))
-    endpoint.end(this.#answerMs ?? durationMs, isHealthy)
+    if (this.isBlamed) chargeFailure(this.#call.endpoint.state, parts.health)
+    else settle(this.#call, error ?? grpcResponse(GrpcStatus.OK), this.#answerMs ?? durationMs)
     observed?.end(error === undefined ? { grpcStatus: GrpcStatus.OK } : failureOf(error))
     if (parts.subtype !== undefined) parts.called?.(parts.subtype, durationMs)
     this.#user.closed(error)
@@ -225,23 +227,27 @@ function observe(
 }
 
 interface Charged {
+  readonly exchange: Exchange
+  readonly request: HttpRequest
   readonly endpoint: ServiceEndpoint
   readonly parts: ServiceParts
   readonly observed: Outbound | undefined
+  /** Goes on when the client has left. */
+  readonly isDetached?: boolean
 }
 
 /** Health and load of the endpoint; every failure becomes a ServiceError. */
-async function charged<T>({ endpoint, parts, observed }: Charged, call: () => Promise<T>): Promise<T> {
+async function charged<T>(call: Charged, run: () => Promise<{ answer: T; response: HttpResponse }>): Promise<T> {
+  const { endpoint, parts, observed } = call
   const startMs = performance.now()
-  endpoint.begin()
+  endpoint.state.begin()
   try {
-    const answer = await call()
-    endpoint.end(performance.now() - startMs, true)
+    const { answer, response } = await run()
+    settle(call, response, performance.now() - startMs)
     return answer
   } catch (error) {
     observed?.end(failureOf(error))
-    const isBlameless = error instanceof GrpcError && BLAMELESS.has(error.status)
-    endpoint.end(performance.now() - startMs, isBlameless)
+    settle(call, error, performance.now() - startMs)
     if (error instanceof GrpcError)
       throw new ServiceError(`gRPC status ${error.status}: ${error.message}`, { cause: error })
     if (error instanceof UpstreamError) throw new ServiceError(error.message)
@@ -249,6 +255,29 @@ async function charged<T>({ endpoint, parts, observed }: Charged, call: () => Pr
   } finally {
     if (parts.subtype !== undefined) parts.called?.(parts.subtype, performance.now() - startMs)
   }
+}
+
+/** `outcome`: the answer, or why there is none. */
+function settle({ exchange, request, endpoint, parts, isDetached }: Charged, outcome: unknown, latencyMs: number) {
+  const { state } = endpoint
+  const isBlameless = outcome instanceof GrpcError && BLAMELESS.has(outcome.status)
+  if (outcome instanceof HttpResponse) {
+    chargeAnswer(state, parts.health, { exchange, request, response: outcome, latencyMs })
+  } else if (isBlameless) state.succeeded(latencyMs)
+  else if (isOurs(outcome) || (isDetached !== true && exchange.connection.signal.aborted)) state.release()
+  else chargeFailure(state, parts.health)
+}
+
+/** Ended by the caller, so that it says nothing about the endpoint. */
+function isOurs(outcome: unknown): boolean {
+  return outcome instanceof GrpcError && outcome.status === GrpcStatus.CANCELLED
+}
+
+/** What expressions see of an answer by gRPC. */
+function grpcResponse(status: number): HttpResponse {
+  const headers = new HeaderList()
+  headers.set('grpc-status', String(status))
+  return new HttpResponse(200, headers, undefined, false)
 }
 
 function failureOf(error: unknown): OutboundEnd {

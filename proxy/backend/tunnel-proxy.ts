@@ -1,8 +1,9 @@
 // backend.tunnel: the proxy that connections to a backend go through, from its reference and its own policies.
 import { createHash } from 'node:crypto'
 import type { BackendAuth, BackendReference, CredentialLocation, SecretRef } from '#api/ir/types.gen.ts'
-import type { TunnelWay, UpstreamTunnel } from '../upstream/tunnel.ts'
-import type { EffectiveBackendPolicies, EndpointPicker } from './handler.ts'
+import type { TunnelProxy, TunnelWay, UpstreamTunnel } from '../upstream/tunnel.ts'
+import type { EffectiveBackendPolicies, Endpoint, EndpointPicker } from './handler.ts'
+import { chargeFailure, connectionHealth, type CompiledHealth } from './health.ts'
 
 export interface TunnelParts {
   readonly proxy: BackendReference
@@ -20,7 +21,8 @@ const DEFAULT_LOCATION: CredentialLocation = { header: { name: 'proxy-authorizat
 export function tunnelThrough(parts: TunnelParts): UpstreamTunnel {
   const { proxy, policies, addresses } = parts
   const way = wayOf(parts)
-  const facts = { proxy, tls: policies.tls, tcp: policies.tcp, addresses, headers: 'headers' in way ? way.headers : [] }
+  const { tls, tcp, health } = policies
+  const facts = { proxy, tls, tcp, health, addresses, headers: 'headers' in way ? way.headers : [] }
   // Hashed, for it covers credentials.
   const key = createHash('sha256').update(JSON.stringify(facts)).digest('base64url')
   return { key, way }
@@ -32,7 +34,25 @@ function wayOf({ proxy, policies, picker, secret }: TunnelParts): TunnelWay {
   if (picker === undefined)
     return { problem: proxy.invalid?.message ?? 'the proxy does not exist, or has no addresses' }
   const headers = policies.auth === undefined ? [] : credentials(policies.auth, secret)
-  return typeof headers === 'string' ? { problem: headers } : { pick: () => picker.pick(), headers }
+  if (typeof headers === 'string') return { problem: headers }
+  const health = connectionHealth(policies)
+  const pick = (): TunnelProxy | undefined => {
+    const endpoint = picker.pick()
+    return endpoint && chargedProxy(endpoint, health)
+  }
+  return { pick, headers }
+}
+
+function chargedProxy({ target, state }: Endpoint, health: CompiledHealth | undefined): TunnelProxy {
+  return {
+    target,
+    begin: () => state.begin(),
+    end(latencyMs, isHealthy) {
+      if (isHealthy === undefined) state.release()
+      else if (isHealthy) state.succeeded(latencyMs)
+      else chargeFailure(state, health)
+    },
+  }
 }
 
 /** A text: why there are none. */

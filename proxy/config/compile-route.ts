@@ -346,6 +346,7 @@ export function serviceOf(
   return serviceCaller({
     picker,
     filters: filtersOf(policies, context).request,
+    health: healthOf(policies, context),
     client,
     grpc,
     timeoutMs: policies.http?.requestTimeoutMs ?? options.timeoutMs,

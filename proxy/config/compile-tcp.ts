@@ -1,6 +1,7 @@
 // Connections whose bytes are passed on: routes and backends of one listener of protocol TCP, or of TLS without HTTP.
 import type { BackendReference, RouteBackend, TCPRoute } from '#api/ir/types.gen.ts'
 import { Destinations } from '../backend/dynamic.ts'
+import { connectionHealth } from '../backend/health.ts'
 import { weightedPicker } from '../backend/weighted.ts'
 import type { ExchangePlace } from '../exchange.ts'
 import type { AccessLogRule } from '../log/access-log.ts'
@@ -110,7 +111,7 @@ function compileBackend(
   }
   const picker = resolver.resolve(ref, merged)
   if (picker === undefined) return broken('serviceNotFound', name)
-  return { name, target: { kind: 'Endpoints', picker } }
+  return { name, target: { kind: 'Endpoints', picker, health: connectionHealth(merged) } }
 }
 
 type BrokenCode = 'backendNotFound' | 'serviceNotFound' | 'invalidBackendType' | 'policyDenied'

@@ -1,5 +1,6 @@
 // Calls to a server that is known by its address alone, such as an identity provider that a policy names by URL.
 import { isIP } from 'node:net'
+import { localState } from '../backend/endpoint-store.ts'
 import { serviceCaller, type ServiceCaller } from '../backend/service-caller.ts'
 import type { OriginPlace } from '../policy/environment.ts'
 import type { CompileEnvironment } from './compiled.ts'
@@ -7,7 +8,7 @@ import type { CompileEnvironment } from './compiled.ts'
 const CONNECT_MS_MAX = 5000
 const CALL_MS_MAX = 10_000
 
-/** Nothing is known of such a server: it has no health, and no policies. */
+/** Nothing is known of such a server: it has no policies, and there is no other to go to. */
 export function originCaller(
   { host, port, isTls }: OriginPlace,
   { client, grpc }: Pick<CompileEnvironment, 'client' | 'grpc'>,
@@ -23,7 +24,7 @@ export function originCaller(
     httpVersion: 'HTTP1',
     connectTimeoutMs: CONNECT_MS_MAX,
   } as const
-  const endpoint = { target, authority: host, begin() {}, end() {} }
+  const endpoint = { target, authority: host, state: localState() }
   const picker = { pick: () => endpoint }
   return serviceCaller({ picker, filters: [], client, grpc, timeoutMs: CALL_MS_MAX, subtype: 'Mcp' })
 }

@@ -1,7 +1,8 @@
 // A server reached over Streamable HTTP (MCP 2025-06-18, "Transports").
 import type { EffectiveBackendPolicies, BackendEnvironment, Endpoint, EndpointPicker } from '../backend/handler.ts'
+import { chargeAnswer, chargeFailure, type CompiledHealth } from '../backend/health.ts'
 import { Exchange } from '../exchange.ts'
-import { HttpRequest } from '../http/message.ts'
+import { HttpRequest, HttpResponse } from '../http/message.ts'
 import { SseParser } from '../llm/sse.ts'
 import { runChain } from '../policy/run-chain.ts'
 import type { NamedFilter } from '../plan.ts'
@@ -35,6 +36,7 @@ export interface HttpTargetOptions {
 interface CompiledTarget extends HttpTargetOptions {
   /** Policies of the target, compiled once. */
   readonly filters: readonly NamedFilter[]
+  readonly health: CompiledHealth | undefined
 }
 
 interface Call {
@@ -46,8 +48,9 @@ interface Call {
 
 export function httpTarget(settings: HttpTargetOptions): McpTarget {
   const { name } = settings
-  const options = { ...settings, filters: settings.environment.filters(settings.policies).request }
-  const { bufferBytesMax } = settings.environment
+  const { environment, policies } = settings
+  const options = { ...settings, filters: environment.filters(policies).request, health: environment.health(policies) }
+  const { bufferBytesMax } = environment
   return {
     name,
     async send(exchange, message, session): Promise<TargetReply> {
@@ -87,7 +90,7 @@ export function httpTarget(settings: HttpTargetOptions): McpTarget {
 
 async function call(
   exchange: Exchange,
-  { name, path, picker, filters, environment }: CompiledTarget,
+  { name, path, picker, filters, health, environment }: CompiledTarget,
   { method, session, body, timeoutMs }: Call,
 ): Promise<{ response: UpstreamResponse; endpoint: Endpoint }> {
   const endpoint = pickEndpoint(picker, session)
@@ -102,7 +105,8 @@ async function call(
   const now = performance.now()
   exchange.upstreamStartMs ??= now
   exchange.endpoint ??= endpoint.label
-  endpoint.begin()
+  const { state } = endpoint
+  state.begin()
   const trace = exchange.trace?.scoped(name)
   if (trace !== undefined) {
     const sent = { method, pathAndQuery: request.pathAndQuery, host: endpoint.authority, headers: request.headers }
@@ -114,16 +118,28 @@ async function call(
       { method, pathAndQuery: request.pathAndQuery, authority: endpoint.authority, headers: request.headers, body },
       { deadlineMs: Math.min(now + timeoutMs, exchange.deadlineMs ?? Infinity), signal: exchange.connection.signal },
     )
-    endpoint.end(performance.now() - now, response.status < 500)
+    // The body streams; a condition cannot see it.
+    const answer = new HttpResponse(response.status, response.headers, undefined, false)
+    chargeAnswer(state, health, { exchange, request, response: answer, latencyMs: performance.now() - now })
     exchange.upstreamHeadMs ??= performance.now()
     trace?.upstreamAnswered(exchange, response)
     return { response, endpoint }
   } catch (error) {
-    endpoint.end(performance.now() - now, false)
+    chargeUnanswered(state, health, exchange)
     trace?.backendResult({ status: undefined, error: String(error) })
     if (error instanceof UpstreamError) throw new TargetError(`${name}: ${error.message}`)
     throw error
   }
+}
+
+/** A client that leaves says nothing about the endpoint. */
+function chargeUnanswered(
+  state: Endpoint['state'],
+  health: CompiledHealth | undefined,
+  { connection }: Exchange,
+): void {
+  if (connection.signal.aborted) state.release()
+  else chargeFailure(state, health)
 }
 
 /**

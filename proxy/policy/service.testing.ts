@@ -1,4 +1,5 @@
 // Callers of real services on loopback, for tests of the policies that call some; not used by the proxy.
+import { localState } from '../backend/endpoint-store.ts'
 import { serviceCaller, type ServiceCaller } from '../backend/service-caller.ts'
 import { createGrpcClient } from '../grpc/client.ts'
 import { plainTarget } from '../grpc/server.testing.ts'
@@ -19,12 +20,17 @@ export function testService(
   const client = createUpstreamClient()
   const grpc = createGrpcClient()
   const outcomes: boolean[] = []
-  const endpoint = {
-    target: plainTarget(port),
-    authority: 'service.test',
-    begin() {},
-    end: (_: number, isHealthy: boolean) => void outcomes.push(isHealthy),
+  const state = localState()
+  const { succeeded, failed } = { succeeded: state.succeeded.bind(state), failed: state.failed.bind(state) }
+  state.succeeded = (latencyMs) => {
+    outcomes.push(true)
+    succeeded(latencyMs)
   }
+  state.failed = () => {
+    outcomes.push(false)
+    return failed()
+  }
+  const endpoint = { target: plainTarget(port), authority: 'service.test', state }
   const { filters = [], timeoutMs } = options
   return {
     caller: serviceCaller({ picker: { pick: () => endpoint }, filters, client, grpc, timeoutMs }),

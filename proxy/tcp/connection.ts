@@ -1,6 +1,7 @@
 // One connection whose bytes are passed on: picks route, backend and endpoint, dials, joins, reports when it is over.
 import type net from 'node:net'
 import { connectionVariables } from '../cel/variables.ts'
+import { chargeFailure } from '../backend/health.ts'
 import { useEndpoint } from '../backend/http.ts'
 import { type Connection, Exchange } from '../exchange.ts'
 import type { FailureCode } from '../errors.ts'
@@ -106,7 +107,7 @@ export class TcpConnection implements Sweepable {
       this.#fail('noHealthyBackends')
       return
     }
-    useEndpoint(exchange, endpoint, undefined)
+    useEndpoint(exchange, endpoint, target.kind === 'Endpoints' ? target.health : undefined)
     const startMs = performance.now()
     exchange.upstreamStartMs = startMs
     this.#dial = dial(endpoint.target, this.#options.dns, (outcome) => {
@@ -151,11 +152,11 @@ export class TcpConnection implements Sweepable {
   /** Only connecting says something about an endpoint: what the bytes mean is not known here. */
   #settleEndpoint(): void {
     const exchange = this.#exchange
-    const { usedEndpoint, upstreamStartMs, upstreamHeadMs } = exchange
+    const { usedEndpoint, health, upstreamStartMs, upstreamHeadMs } = exchange
     if (usedEndpoint === undefined) return
     exchange.usedEndpoint = undefined
     if (upstreamHeadMs !== undefined) usedEndpoint.state.succeeded(upstreamHeadMs - (upstreamStartMs ?? upstreamHeadMs))
-    else if (this.#hasDialFailed) usedEndpoint.state.failed()
+    else if (this.#hasDialFailed) chargeFailure(usedEndpoint.state, health)
     else usedEndpoint.state.release()
   }
 }

@@ -61,6 +61,7 @@ class TunnelDialing implements Dial {
   abort(): void {
     if (this.#isOver) return
     this.#isOver = true
+    this.#settleProxy(undefined)
     this.#release(true)
   }
 
@@ -89,9 +90,10 @@ class TunnelDialing implements Dial {
       this.#fail(String(error))
       return
     }
-    askForTunnel(socket, head, (problem) => {
+    askForTunnel(socket, head, ({ problem, status }) => {
       if (this.#isOver) return
-      this.#settleProxy(problem === undefined)
+      // A proxy that refuses a destination does what it is there for.
+      this.#settleProxy(status !== undefined && status < 500)
       if (problem !== undefined) this.#fail(problem)
       else if (this.#target.tls === undefined) this.#finish({ socket })
       else this.#secure(socket, this.#target.tls)
@@ -131,7 +133,7 @@ class TunnelDialing implements Dial {
     if (isFailure) this.#socket?.destroy()
   }
 
-  #settleProxy(isHealthy: boolean): void {
+  #settleProxy(isHealthy: boolean | undefined): void {
     const proxy = this.#proxy
     this.#proxy = undefined
     proxy?.end(performance.now() - this.#startMs, isHealthy)

@@ -1,5 +1,6 @@
 // The compiled form of connections that are passed on as bytes: TCP listeners, and TLS listeners without HTTP.
 import type { Endpoint, EndpointPicker } from '../backend/handler.ts'
+import type { CompiledHealth } from '../backend/health.ts'
 import type { FailureCode } from '../errors.ts'
 import type { ExchangePlace } from '../exchange.ts'
 import type { ConnectionFacts } from '../http/connection.ts'
@@ -29,7 +30,7 @@ export interface TcpBackendPlan {
   /** CEL `backend.name`. */
   readonly name: string
   readonly target:
-    | { readonly kind: 'Endpoints'; readonly picker: EndpointPicker }
+    | { readonly kind: 'Endpoints'; readonly picker: EndpointPicker; readonly health: CompiledHealth | undefined }
     /** undefined: the client named no destination. */
     | { readonly kind: 'Dynamic'; readonly pick: (facts: ConnectionFacts) => Endpoint | undefined }
     | { readonly kind: 'Broken'; readonly code: FailureCode; readonly detail: string }

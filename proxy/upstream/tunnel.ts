@@ -24,7 +24,8 @@ export type TunnelWay =
 export interface TunnelProxy {
   readonly target: UpstreamTarget
   begin(): void
-  end(latencyMs: number, isHealthy: boolean): void
+  /** `isHealthy` undefined: nobody waited for the outcome. */
+  end(latencyMs: number, isHealthy: boolean | undefined): void
 }
 
 const ANSWER_LIMITS = { headersMax: 64, headerBytesMax: 16_384 } as const
@@ -42,20 +43,27 @@ export function connectHead(authority: string, headers: readonly string[]): stri
   return `${text}\r\n`
 }
 
+export interface TunnelAnswer {
+  /** undefined: the tunnel is open. */
+  readonly problem: string | undefined
+  /** Undefined: there was no answer, or none that can be read. */
+  readonly status: number | undefined
+}
+
 /**
- * Asks the proxy at the other end of a fresh socket for a connection. `done` once, with what went wrong or undefined;
- * the socket is then paused, and bytes behind the answer are back in it. Ends by the caller's deadline or abort.
+ * Asks the proxy at the other end of a fresh socket for a connection. `done` once; the socket is then paused, and bytes
+ * behind the answer are back in it. Ends by the caller's deadline or abort.
  */
-export function askForTunnel(socket: net.Socket, head: string, done: (problem: string | undefined) => void): void {
+export function askForTunnel(socket: net.Socket, head: string, done: (answer: TunnelAnswer) => void): void {
   const parser = new ResponseParser(ANSWER_LIMITS)
   let interims = 0
-  const finish = (problem: string | undefined, rest?: Buffer): void => {
+  const finish = (problem: string | undefined, status?: number, rest?: Buffer): void => {
     socket.off('data', onData)
     socket.off('end', onEnd)
     socket.off('close', onEnd)
     socket.pause()
     if (rest !== undefined && rest.length > 0) socket.unshift(rest)
-    done(problem)
+    done({ problem, status })
   }
   const onEnd = (): void => finish('the proxy closed the connection')
   const onData = (chunk: Buffer): void => {
@@ -69,7 +77,7 @@ export function askForTunnel(socket: net.Socket, head: string, done: (problem: s
       }
       at = parser.next
       if (answer.status >= 200) {
-        finish(verdictOn(answer.status), chunk.subarray(at))
+        finish(verdictOn(answer.status), answer.status, chunk.subarray(at))
         return
       }
       if (++interims > INTERIM_MAX) {
