@@ -82,16 +82,13 @@ export class GatewayDeployer {
     return true
   }
 
-  /** Gives what a person has to do, when an object of somebody else is in the way. */
-  deploy(
-    key: string,
-    gateway: Gateway,
-    rendered: RenderedGateway,
-  ): Effect.Effect<string | undefined, KubeError, KubeClient> {
+  /** What a person has to do about an object of somebody else that is in the way is a failure of the deployment. */
+  deploy(key: string, gateway: Gateway, rendered: RenderedGateway): Effect.Effect<void, KubeError, KubeClient> {
     const deployment = this.#deploymentOf(key, gateway)
     return this.#deploy(deployment, gateway, rendered).pipe(
       Effect.tap((refusal) => Effect.sync(() => this.#set(key, deployment, refusal))),
       Effect.tapError((error) => Effect.sync(() => this.#set(key, deployment, describeKubeError(error)))),
+      Effect.asVoid,
     )
   }
 

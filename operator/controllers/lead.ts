@@ -9,7 +9,7 @@ import type { ObjectChange } from '../kube/cache.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { KubeError } from '../kube/errors.ts'
 import { statusOf } from '../kube/status-of.ts'
-import { makeWorkQueue, type WorkQueue, type WorkQueueOptions } from '../kube/work-queue.ts'
+import type { WorkQueue } from '../kube/work-queue.ts'
 import { Publisher, type PublishOutcome } from '../publish/publisher.ts'
 import { mergeStatus } from '../status/merge.ts'
 import type { ObjectStatus } from '../status/object-status.ts'
@@ -18,43 +18,23 @@ import { nameKey } from '../translate/object-ref.ts'
 import type { Snapshot } from '../translate/snapshot.ts'
 import type { RenderedGateway, Translation } from '../translate/translation.ts'
 import { GatewayDeployer } from './deploy-gateway.ts'
-import { applyGatewayClass } from './gateway-class.ts'
 import { gatewayStatusFacts } from './gateway-facts.ts'
 import { withProgrammed } from './gateway-programmed.ts'
 import { acknowledgementsOf, type World } from './world.ts'
+import { Events } from './events.ts'
 import { makeKeySets } from './key-sets.ts'
+import { type GatewayTroubles, occurrencesOfGateway, occurrencesOfProblems } from './occurrences.ts'
 import { pruneAcknowledgements } from './prune-acknowledgements.ts'
+import { makeQueues, type Queues } from './queues.ts'
 import { Rejections } from './rejections.ts'
 import { FEATURES_OF_FIELDS, followUnservedFeatures } from './served-features.ts'
 import { ACKNOWLEDGEMENTS, DELIVERED_CONFIG_MAP, DELIVERED_SECRET, PROXY_POD } from './sources.ts'
-import { statusKey, statusWriter } from './status-writer.ts'
+import { statusKey } from './status-writer.ts'
 
-/** Status writes at the same time; resources supplement, section 2.10. */
-const STATUS_WRITERS = 100
-const PUBLISHERS = 16
-const DEPLOYERS = 8
-/** Resources supplement, section 2.15. */
-const DEPLOY_RETRIES = { retryFirstMs: 500, retryLimit: { perSecond: 10, burst: 100 } } as const
 const SETTLE_CHECK = '15 seconds'
+const EVENT_CHECK = '500 millis'
 /** Statuses let the configuration go first, so that the API server is free for it; but no longer than this. */
 const STATUS_WAIT = '200 millis'
-
-interface Queues {
-  readonly publish: WorkQueue
-  readonly deploy: WorkQueue
-  readonly status: WorkQueue
-  readonly gatewayClass: WorkQueue
-  readonly rejections: WorkQueue
-}
-
-/** Log components of the queues. */
-const COMPONENTS = {
-  publisher: 'publisher',
-  gateway: 'deployer',
-  status: 'status',
-  gatewayclass: 'gateway-controller',
-  rejections: 'gateway-controller',
-} as const
 
 /** Works until it is interrupted. */
 export const lead: (world: World) => Effect.Effect<never, never, KubeClient | Scope.Scope> = Effect.fn('operator.lead')(
@@ -69,6 +49,14 @@ export const lead: (world: World) => Effect.Effect<never, never, KubeClient | Sc
       ),
     )
     yield* Effect.forkScoped(followUnservedFeatures((unserved) => leader.setUnservedFeatures(unserved)))
+    yield* Effect.forkScoped(
+      Effect.forever(
+        Effect.sleep(EVENT_CHECK).pipe(
+          Effect.andThen(Clock.currentTimeMillis),
+          Effect.map((nowMs) => leader.lookForEvents(nowMs)),
+        ),
+      ),
+    )
     yield* Effect.addFinalizer(() =>
       Effect.sync(() => {
         world.listener = undefined
@@ -86,36 +74,12 @@ export const lead: (world: World) => Effect.Effect<never, never, KubeClient | Sc
   },
 )
 
-const makeQueues = Effect.fnUntraced(function* (leader: Leader) {
-  const { observer, cache, settings } = leader.world
-  const observe = observer.run
-  const queue = (
-    name: keyof typeof COMPONENTS,
-    concurrency: number,
-    work: (key: string) => Effect.Effect<void, KubeError, KubeClient>,
-    retries: Pick<WorkQueueOptions, 'retryFirstMs' | 'retryLimit'> = {},
-  ) => makeWorkQueue({ name, component: COMPONENTS[name], concurrency, work, observe, ...retries })
-  const writeStatus = statusWriter({
-    cache,
-    controllerName: settings.controllerName,
-    desired: (kind, key) => leader.desired(kind, key),
-    onWritten: () => observer.wrote('status', 1),
-  })
-  const queues: Queues = {
-    publish: yield* queue('publisher', PUBLISHERS, (key) => leader.publish(key)),
-    deploy: yield* queue('gateway', DEPLOYERS, (key) => leader.deploy(key), DEPLOY_RETRIES),
-    status: yield* queue('status', STATUS_WRITERS, (key) => Effect.andThen(leader.published, writeStatus(key))),
-    gatewayClass: yield* queue('gatewayclass', 1, () => applyGatewayClass(settings)),
-    rejections: yield* queue('rejections', 1, (key) => leader.tellRejections(key)),
-  }
-  return queues
-})
-
 class Leader {
   readonly world: World
   readonly publisher: Publisher
   readonly #deployer: GatewayDeployer
-  readonly #rejections: Rejections
+  readonly events: Events
+  readonly #rejections = new Rejections()
   #queues: Queues | undefined = undefined
   #statuses = new Map<string, ObjectStatus>()
   /** As last seen, by Gateway: what is the same needs no work. */
@@ -128,12 +92,14 @@ class Leader {
   readonly #latch = Latch.makeUnsafe(true)
   #followKeySets: ((snapshot: Snapshot) => void) | undefined = undefined
   #unservedFeatures = FEATURES_OF_FIELDS
+  /** Something may be wrong, or right, that was not before. */
+  #hasNews = true
 
   constructor(world: World) {
     const { settings, cache } = world
     this.world = world
     this.publisher = new Publisher(settings.controllerName)
-    this.#rejections = new Rejections(settings.controllerName)
+    this.events = new Events(settings.controllerName)
     this.#deployer = new GatewayDeployer({ settings, cache, onChange: (key) => this.#queueGatewayStatus(key) })
   }
 
@@ -187,7 +153,6 @@ class Leader {
       return Effect.void
     }
     return this.publisher.publish(key, gateway, rendered).pipe(
-      Effect.tap((outcome) => this.#rejections.tellFailure(gateway, problemOf(outcome))),
       Effect.map((outcome) => {
         const problem = problemOf(outcome)
         if ('written' in outcome) this.world.observer.wrote('delivery', outcome.written)
@@ -205,9 +170,7 @@ class Leader {
       this.#deployer.forget(key)
       return Effect.void
     }
-    return this.#deployer
-      .deploy(key, gateway, rendered)
-      .pipe(Effect.flatMap((refusal) => this.#rejections.tellFailure(gateway, refusal)))
+    return this.#deployer.deploy(key, gateway, rendered)
   }
 
   /** Objects of users are not watched: whether they are still in the way is asked from time to time. */
@@ -215,7 +178,7 @@ class Leader {
     return this.#deployer.refused()
   }
 
-  tellRejections(key: string): Effect.Effect<void, KubeError, KubeClient> {
+  countRejections(key: string): Effect.Effect<void, KubeError, KubeClient> {
     const gateway = this.#gateway(key)
     if (gateway === undefined) return Effect.void
     const acknowledgements = acknowledgementsOf(
@@ -223,10 +186,8 @@ class Leader {
       gateway,
       deliveryNames(gateway.metadata.name).acknowledgements,
     )
-    return this.#rejections.tell(gateway, acknowledgements).pipe(
-      Effect.map((count) => this.world.observer.rejected(count)),
-      Effect.andThen(pruneAcknowledgements(this.world, gateway)),
-    )
+    this.world.observer.rejected(this.#rejections.count(gateway, acknowledgements))
+    return pruneAcknowledgements(this.world, gateway)
   }
 
   /** What the status of an object should say now. */
@@ -234,16 +195,31 @@ class Leader {
     const status = withoutFeatures(this.#statuses.get(`${kind} ${key}`), this.#unservedFeatures)
     const gateway = kind === 'Gateway' ? this.#gateway(key) : undefined
     if (status === undefined || gateway === undefined || !('attachedListenerSets' in status.status)) return status
-    const facts = gatewayStatusFacts(this.world, gateway, {
-      deployProblems: this.#deployer.problemsOf(key),
-      failure: this.#publishProblems.get(key) ?? this.#deployer.failureOf(key),
-    })
+    const facts = gatewayStatusFacts(this.world, gateway, this.#troublesOf(key))
     return { ...status, status: withProgrammed(status.status, facts) }
+  }
+
+  #troublesOf(key: string): Pick<GatewayTroubles, 'deployProblems' | 'failure'> {
+    const failure = this.#publishProblems.get(key) ?? this.#deployer.failureOf(key)
+    return { deployProblems: this.#deployer.problemsOf(key), failure }
+  }
+
+  /** Asked again and again. */
+  lookForEvents(nowMs: number): void {
+    if (!this.#hasNews && !this.events.isWaiting) return
+    this.#hasNews = false
+    const ofGateways = [...this.#rendered.keys()].flatMap((key) => {
+      const gateway = this.#gateway(key)
+      return gateway === undefined ? [] : occurrencesOfGateway(this.world, { gateway, ...this.#troublesOf(key) })
+    })
+    const problems = occurrencesOfProblems(this.world, this.world.translation().problems)
+    for (const key of this.events.update([...ofGateways, ...problems], nowMs)) this.#queues?.events.add(key)
   }
 
   #onTranslation({ perGateway, statuses }: Translation): void {
     const queues = this.#queues
     if (queues === undefined) return
+    this.#hasNews = true
     const before = this.#rendered
     this.#rendered = new Map(perGateway)
     for (const [key, rendered] of perGateway) {
@@ -350,6 +326,7 @@ class Leader {
   }
 
   #queueGatewayStatus(key: string): void {
+    this.#hasNews = true
     const status = this.#statuses.get(`Gateway ${key}`)
     if (status !== undefined && this.#isDue(status)) this.#queues?.status.add(statusKey(status))
   }

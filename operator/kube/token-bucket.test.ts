@@ -19,4 +19,17 @@ describe('TokenBucket', () => {
     expect(bucket.take(5000)).toBe(0)
     expect(bucket.take(1000)).toBe(100)
   })
+
+  it('owes nothing for turns that had not come', () => {
+    const bucket = new TokenBucket({ perSecond: 1, burst: 2 })
+    expect([0, 0, 0, 0, 999, 1000, 1000].map((now) => bucket.tryTake(now))).toEqual([
+      true,
+      true,
+      false,
+      false,
+      false,
+      true,
+      false,
+    ])
+  })
 })

@@ -18,10 +18,23 @@ export class TokenBucket {
 
   /** Takes a turn; the milliseconds until it has come. */
   take(nowMs: number): number {
+    this.#fill(nowMs)
+    this.#tokens -= 1
+    return this.#tokens >= 0 ? 0 : (-this.#tokens * 1000) / this.#limit.perSecond
+  }
+
+  /** Takes a turn only if it has come. */
+  tryTake(nowMs: number): boolean {
+    this.#fill(nowMs)
+    if (this.#tokens < 1) return false
+    this.#tokens -= 1
+    return true
+  }
+
+  #fill(nowMs: number): void {
     const { perSecond, burst } = this.#limit
     const passedMs = Math.max(nowMs - (this.#atMs ?? nowMs), 0)
-    this.#tokens = Math.min(this.#tokens + (passedMs * perSecond) / 1000, burst) - 1
+    this.#tokens = Math.min(this.#tokens + (passedMs * perSecond) / 1000, burst)
     this.#atMs = nowMs
-    return this.#tokens >= 0 ? 0 : (-this.#tokens * 1000) / perSecond
   }
 }

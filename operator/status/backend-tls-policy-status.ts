@@ -4,7 +4,7 @@ import { sortedBy } from '../translate/order.ts'
 import type { BackendTlsTranslation } from '../translate/policy/backend-tls-policy.ts'
 import { type Condition, condition, problemLine } from './condition.ts'
 import type { PolicyBody } from './object-status.ts'
-import { ANCESTORS_MAX } from './policy-status.ts'
+import { ANCESTORS_MAX, fittingAncestors } from './policy-status.ts'
 
 export function backendTlsPolicyStatus(translation: BackendTlsTranslation, controllerName: string): PolicyBody {
   const resolved = resolvedCondition(translation)
@@ -23,7 +23,7 @@ export function backendTlsPolicyStatus(translation: BackendTlsTranslation, contr
       conditions: [accepted, resolved],
     }
   })
-  return { ancestors: entries.slice(0, ANCESTORS_MAX) }
+  return { ancestors: fittingAncestors(entries, ANCESTORS_MAX) }
 }
 
 /** `clientFault`: of one Gateway; at others the policy may be fine. */

@@ -20,6 +20,8 @@ function merge(current: unknown, desired: RouteBody): unknown {
   return mergeStatus({ current, desired, controllerName: OURS, now: NOW })
 }
 
+const ACCEPTED = { type: 'Accepted', status: 'True' as const, reason: 'Valid', message: 'm', observedGeneration: 3 }
+
 describe('mergeStatus', () => {
   it('writes a first status', () => {
     expect(merge(undefined, { parents: [parent('a', 'True')] })).toEqual({
@@ -99,18 +101,36 @@ describe('mergeStatus', () => {
   })
 
   it('never writes more ancestors than the API takes', () => {
-    const foreign = Array.from({ length: 15 }, (_, index) => ({
+    const foreign = Array.from({ length: 16 }, (_, index) => ({
       ancestorRef: { name: `f${index}` },
       controllerName: THEIRS,
       conditions: [],
     }))
-    const own = ['a', 'b'].map((name) => ({ ancestorRef: { name }, controllerName: OURS, conditions: [] }))
-    const merged = mergeStatus({
-      current: { ancestors: foreign },
-      desired: { ancestors: own },
+    const own = ['a', 'b'].map((name) => ({ ancestorRef: { name }, controllerName: OURS, conditions: [ACCEPTED] }))
+    const merged = (count: number): unknown =>
+      mergeStatus({
+        current: { ancestors: foreign.slice(0, count) },
+        desired: { ancestors: own },
+        controllerName: OURS,
+        now: NOW,
+      })
+    const summary = {
+      ancestorRef: { group: 'gw.dev', name: 'StatusSummary' },
       controllerName: OURS,
-      now: NOW,
-    })
-    expect(merged).toEqual({ ancestors: [...foreign, own[0]] })
+      conditions: [
+        { ...ACCEPTED, lastTransitionTime: NOW },
+        {
+          type: 'StatusSummarized',
+          status: 'True',
+          reason: 'StatusSummarized',
+          message: '2 more Gateways receive this policy than the status can list',
+          observedGeneration: 3,
+          lastTransitionTime: NOW,
+        },
+      ],
+    }
+    expect(merged(15)).toEqual({ ancestors: [...foreign.slice(0, 15), summary] })
+    expect(merged(16)).toBeUndefined()
+    expect(merged(14)).toMatchObject({ ancestors: [...foreign.slice(0, 14), own[0], own[1]] })
   })
 })

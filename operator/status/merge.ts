@@ -1,7 +1,7 @@
 // Joins a computed status with the one an object has: foreign entries stay, transition times stay where nothing moved,
 // and nothing is written when nothing differs. Pure: the caller brings the time.
 import type { StatusBody } from './object-status.ts'
-import { ANCESTORS_MAX } from './policy-status.ts'
+import { ANCESTORS_MAX, fittingAncestors } from './policy-status.ts'
 
 export interface MergeInput {
   /** The status in the cluster, as read. */
@@ -18,12 +18,20 @@ type Json = Readonly<Record<string, unknown>>
 export function mergeStatus({ current, desired, controllerName, now }: MergeInput): Json | undefined {
   const before: Json = isJson(current) ? current : {}
   const merged: Record<string, unknown> = { ...before }
-  for (const [name, value] of Object.entries(desired)) {
+  const fitting = withinRoom(desired, before, controllerName)
+  for (const [name, value] of Object.entries(fitting)) {
     merged[name] = isEntryList(name)
       ? mergeEntries({ name, current: listOf(before[name]), desired: listOf(value), controllerName, now })
       : mergeValue(name, { current: before[name], desired: value, now })
   }
   return isSame(before, merged) ? undefined : merged
+}
+
+/** Entries of others stay, so ours have the places that are left. */
+function withinRoom(desired: StatusBody, before: Json, controllerName: string): StatusBody {
+  if (!('ancestors' in desired)) return desired
+  const foreign = listOf(before['ancestors']).filter((entry) => entry['controllerName'] !== controllerName)
+  return { ...desired, ancestors: fittingAncestors(desired.ancestors, ANCESTORS_MAX - foreign.length) }
 }
 
 function isEntryList(name: string): boolean {
@@ -44,9 +52,8 @@ interface EntryLists {
  */
 function mergeEntries({ name, current, desired, controllerName, now }: EntryLists): Json[] {
   const isForeign = (entry: Json): boolean => entry['controllerName'] !== controllerName
-  const room = name === 'ancestors' ? Math.max(ANCESTORS_MAX - current.filter(isForeign).length, 0) : desired.length
   const reference = name === 'parents' ? 'parentRef' : 'ancestorRef'
-  const missing = new Set(desired.slice(0, room))
+  const missing = new Set(desired)
   const kept = current.flatMap((entry) => {
     if (isForeign(entry)) return [entry]
     const own = [...missing].find((one) => isSame(one[reference], entry[reference]))

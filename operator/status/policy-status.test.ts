@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ANCESTORS_MAX, policyStatus, type PolicyStatusInput } from './policy-status.ts'
+import { ANCESTORS_MAX, fittingAncestors, policyStatus, type PolicyStatusInput } from './policy-status.ts'
 
 const ATTACHED = { policies: [1], lost: [] }
 
@@ -41,6 +41,20 @@ describe('policyStatus', () => {
     const full = types(policyStatus(input(ANCESTORS_MAX, ['Gateway a/b not found'])))
     expect(full).toHaveLength(ANCESTORS_MAX)
     expect(full.at(-1)).toBe('StatusSummary Accepted,Attached,StatusSummarized')
+  })
+
+  it('leaves the summary where others take places, and counts what it drops', () => {
+    const fitted = (gateways: number, room: number, unattached: readonly string[] = []): string[] =>
+      fittingAncestors(policyStatus(input(gateways, unattached)).ancestors, room).map(
+        ({ ancestorRef, conditions }) =>
+          `${ancestorRef.name} ${conditions.map(({ type, message }) => type + (/^\d+/.exec(message)?.[0] ?? '')).join()}`,
+      )
+    expect(fitted(3, 3)).toHaveLength(3)
+    expect(fitted(3, 2)).toEqual(['g00 Accepted,Attached', 'StatusSummary Accepted,StatusSummarized2'])
+    expect(fitted(3, 0)).toEqual([])
+    expect(fitted(20, 1)).toEqual(['StatusSummary Accepted,StatusSummarized20'])
+    expect(fitted(20, 3, ['x']).at(-1)).toBe('StatusSummary Accepted,Attached,StatusSummarized18')
+    expect(fitted(2, 2, ['x'])).toEqual(['g00 Accepted,Attached', 'StatusSummary Accepted,Attached,StatusSummarized1'])
   })
 
   it('sorts Gateways and carries the generation', () => {

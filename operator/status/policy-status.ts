@@ -29,15 +29,35 @@ export function policyStatus(input: PolicyStatusInput): PolicyBody {
   const ancestors = [...input.perGateway]
     .sort(([a], [b]) => compareText(a, b))
     .map(([key, outcome]) => entry(input, gatewayRef(key), [accepted, ...attachedCondition(input, outcome)]))
-  const isTooMany = ancestors.length + (input.unattached.length > 0 ? 1 : 0) > ANCESTORS_MAX
-  if (!isTooMany && input.unattached.length === 0) return { ancestors }
-  const kept = isTooMany ? ancestors.slice(0, ANCESTORS_MAX - 1) : ancestors
-  const conditions = [
-    accepted,
-    ...(input.unattached.length === 0 ? [] : [notAttached(input)]),
-    ...(isTooMany ? [summarized(input, ancestors.length - kept.length)] : []),
-  ]
-  return { ancestors: [...kept, entry(input, { group: GW_GROUP, name: 'StatusSummary' }, conditions)] }
+  if (input.unattached.length > 0) ancestors.push(entry(input, SUMMARY, [accepted, notAttached(input)]))
+  return { ancestors: fittingAncestors(ancestors, ANCESTORS_MAX) }
+}
+
+const SUMMARY: ParentRef = { group: GW_GROUP, name: 'StatusSummary' }
+const SUMMARIZED = 'StatusSummarized'
+
+/**
+ * The first Gateways and a summary that counts the others, where the API takes no more entries: it allows 16, and those
+ * of other controllers take places. What the list says of Gateways left out before is added up.
+ */
+export function fittingAncestors(all: readonly PolicyAncestorBody[], room: number): readonly PolicyAncestorBody[] {
+  const [first] = all
+  if (first === undefined || all.length <= room) return all
+  if (room < 1) return []
+  const summary = all.find(isSummary)
+  const gateways = all.filter((one) => !isSummary(one))
+  const kept = gateways.slice(0, room - 1)
+  const conditions = summary?.conditions ?? first.conditions.slice(0, 1)
+  const known = conditions.find(({ type }) => type === SUMMARIZED)
+  const count = gateways.length - kept.length + (known === undefined ? 0 : Number.parseInt(known.message, 10))
+  const others = conditions.filter((one) => one !== known)
+  const { controllerName } = first
+  const told = summarized(others[0]?.observedGeneration, count)
+  return [...kept, { ancestorRef: SUMMARY, controllerName, conditions: [...others, told] }]
+}
+
+function isSummary({ ancestorRef: { group, name } }: PolicyAncestorBody): boolean {
+  return group === SUMMARY.group && name === SUMMARY.name
 }
 
 function acceptedCondition({ problems, hasEmissions, generation }: PolicyStatusInput): Condition {
@@ -78,9 +98,10 @@ function notAttached({ unattached, generation }: PolicyStatusInput): Condition {
   return condition({ type: 'Attached', isTrue: false, reason: 'Pending', message, generation })
 }
 
-function summarized({ generation }: PolicyStatusInput, count: number): Condition {
+/** The message begins with the count. */
+function summarized(generation: number | undefined, count: number): Condition {
   const message = `${count} more Gateways receive this policy than the status can list`
-  return condition({ type: 'StatusSummarized', isTrue: true, reason: 'StatusSummarized', message, generation })
+  return condition({ type: SUMMARIZED, isTrue: true, reason: SUMMARIZED, message, generation })
 }
 
 function entry(input: PolicyStatusInput, ref: ParentRef, conditions: readonly Condition[]): PolicyAncestorBody {

@@ -1,0 +1,186 @@
+// Kubernetes Events about what a user must act on: each thing that is wrong once while it stands, on the object that it
+// is about. A flood of them is cut: the statuses say everything.
+import { createHash } from 'node:crypto'
+import { Clock, Effect } from 'effect'
+import { KubeClient } from '../kube/client.ts'
+import { describeKubeError, type KubeError } from '../kube/errors.ts'
+import { EVENTS } from '../kube/resources.ts'
+import { TokenBucket } from '../kube/token-bucket.ts'
+import type { KubeObject } from '../translate/kube.ts'
+import { nameKey, type ObjectRef } from '../translate/object-ref.ts'
+
+export interface Occurrence {
+  readonly object: ObjectRef & { readonly uid: string }
+  readonly reason: string
+  readonly message: string
+  /** Told only when it still stands after this time: one `kubectl apply` brings objects one after the other. */
+  readonly afterMs: number
+}
+
+/** Of all objects together, to spare the API server. */
+const WRITES = { perSecond: 10, burst: 50 } as const
+/** Of one object, whose further ones are left out until it has been quiet. */
+const WRITES_OF_OBJECT = { perSecond: 1 / 60, burst: 10 } as const
+/** What stands beyond is not told. */
+const STANDING_MAX = 10_000
+/** Objects, and Events of before, that are remembered. */
+const REMEMBERED_MAX = 10_000
+const MESSAGE_CHARS_MAX = 1024
+/** Before the hash in the name of an Event. */
+const NAME_CHARS_MAX = 200
+/** Of objects that are in no namespace. */
+const CLUSTER_NAMESPACE = 'default'
+
+interface Standing {
+  readonly id: string
+  readonly occurrence: Occurrence
+  readonly sinceMs: number
+  state: 'new' | 'due' | 'told'
+}
+
+export class Events {
+  readonly #component: string
+  readonly #writes = new TokenBucket(WRITES)
+  readonly #ofObjects = new Map<string, TokenBucket>()
+  /** How often each was written. */
+  readonly #counts = new Map<string, number>()
+  #standing = new Map<string, Standing>()
+  #isWaiting = false
+
+  constructor(component: string) {
+    this.#component = component
+  }
+
+  /** Something has not stood long enough yet: `update` again. */
+  get isWaiting(): boolean {
+    return this.#isWaiting
+  }
+
+  /** All that is wrong now; gives the keys of objects for `tell`. What has gone may come again and is told again. */
+  update(occurrences: readonly Occurrence[], nowMs: number): string[] {
+    const standing = new Map<string, Standing>()
+    const keys = new Set<string>()
+    this.#isWaiting = false
+    for (const occurrence of occurrences) {
+      if (standing.size >= STANDING_MAX) break
+      const { object, reason, message, afterMs } = occurrence
+      const id = `${object.uid} ${reason} ${message}`
+      const one: Standing = this.#standing.get(id) ?? { id, occurrence, sinceMs: nowMs, state: 'new' }
+      standing.set(id, one)
+      if (one.state !== 'new') continue
+      if (nowMs - one.sinceMs < afterMs) this.#isWaiting = true
+      else {
+        one.state = 'due'
+        keys.add(eventKey(object))
+      }
+    }
+    this.#standing = standing
+    return [...keys]
+  }
+
+  /** Writes what is due about one object. What fails is due still; the caller comes back. */
+  tell(key: string): Effect.Effect<void, KubeError, KubeClient> {
+    const due = [...this.#standing.values()].filter(
+      ({ state, occurrence: { object } }) => state === 'due' && eventKey(object) === key,
+    )
+    return Effect.forEach(due, (one) => this.#tellOne(one), { discard: true })
+  }
+
+  #tellOne(one: Standing): Effect.Effect<void, KubeError, KubeClient> {
+    return Effect.gen({ self: this }, function* () {
+      const nowMs = yield* Clock.currentTimeMillis
+      const { object, reason, message } = one.occurrence
+      if (!this.#bucketOf(object.uid).tryTake(nowMs)) {
+        one.state = 'told'
+        yield* Effect.logDebug('event left out, too many of one object', eventKey(object), reason, message)
+        return
+      }
+      const waitMs = this.#writes.take(nowMs)
+      if (waitMs > 0) yield* Effect.sleep(waitMs)
+      const count = (this.#counts.get(one.id) ?? 0) + 1
+      yield* writeEvent({ ...one.occurrence, component: this.#component, count, nowMs })
+      one.state = 'told'
+      remember(this.#counts, one.id, count)
+    })
+  }
+
+  #bucketOf(uid: string): TokenBucket {
+    const known = this.#ofObjects.get(uid)
+    if (known !== undefined) return known
+    const made = new TokenBucket(WRITES_OF_OBJECT)
+    remember(this.#ofObjects, uid, made)
+    return made
+  }
+}
+
+/** `HTTPRoute shop/cart` */
+function eventKey({ kind, namespace, name }: ObjectRef): string {
+  return `${kind} ${nameKey(namespace, name)}`
+}
+
+function remember<T>(known: Map<string, T>, key: string, value: T): void {
+  if (known.size >= REMEMBERED_MAX) known.clear()
+  known.set(key, value)
+}
+
+interface EventInput extends Occurrence {
+  readonly component: string
+  readonly count: number
+  readonly nowMs: number
+}
+
+/** The name follows from what is said, so that a leader after this one finds the Event instead of a second one. */
+const writeEvent = Effect.fnUntraced(
+  function* (input: EventInput) {
+    const client = yield* KubeClient
+    const event = eventOf(input)
+    const { name, namespace = '' } = event.metadata
+    yield* client.create(event, EVENTS, input.component).pipe(
+      Effect.catchTag('KubeConflict', () => {
+        const { count, lastTimestamp } = event
+        const again = { lastTimestamp, ...(count > 1 && { count }) }
+        return client.patch({ resource: EVENTS, namespace, name, isStatus: false }, again)
+      }),
+    )
+  },
+  // Not allowed, or the namespace goes: it will not be another time either.
+  Effect.catchIf(isFinal, (error) => Effect.logWarning('event not written', describeKubeError(error))),
+)
+
+const TOO_MANY_REQUESTS = 429
+
+function isFinal(error: KubeError): boolean {
+  if (error._tag === 'KubeNotFound') return true
+  return error._tag === 'KubeRefused' && error.status < 500 && error.status !== TOO_MANY_REQUESTS
+}
+
+interface EventObject extends KubeObject {
+  readonly count: number
+  readonly lastTimestamp: string
+}
+
+function eventOf({ object, component, reason, message, count, nowMs }: EventInput): EventObject {
+  const { apiVersion, kind, namespace, name, uid } = object
+  const time = new Date(nowMs).toISOString().replace(/\.\d+Z$/, 'Z')
+  const hash = createHash('sha256')
+    .update(JSON.stringify([kind, uid, reason, message]))
+    .digest('hex')
+    .slice(0, 16)
+  const event = {
+    apiVersion: 'v1',
+    kind: 'Event',
+    metadata: {
+      name: `${name.slice(0, NAME_CHARS_MAX).replace(/[.-]+$/, '')}.${hash}`,
+      namespace: namespace === '' ? CLUSTER_NAMESPACE : namespace,
+    },
+    type: 'Warning',
+    reason,
+    message: message.slice(0, MESSAGE_CHARS_MAX),
+    involvedObject: { apiVersion, kind, name, uid, ...(namespace !== '' && { namespace }) },
+    source: { component },
+    firstTimestamp: time,
+    lastTimestamp: time,
+    count,
+  }
+  return event
+}

@@ -1,0 +1,86 @@
+// What becomes an Event in a cluster: what stays wrong, on the object that it is about.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { FakeKube } from '#test/fakekube/server.ts'
+import type { FakeObject } from '#test/fakekube/store.ts'
+import { configFor, type TestOperator, testOperator } from '#test/operator.ts'
+import { until } from '#test/wait.ts'
+
+const GATEWAY_API = 'gateway.networking.k8s.io'
+let kube: FakeKube
+let operator: TestOperator
+
+beforeEach(async () => {
+  kube = await FakeKube.start()
+  for (const name of ['gw-system', 'shop'])
+    kube.store.create('namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+  operator = await testOperator({ config: configFor(kube.url) })
+  await until('ready', () => operator.operator.isReady())
+})
+
+afterEach(async () => {
+  await operator.stop()
+  await kube.stop()
+})
+
+function make(resource: string, kind: string, name: string, rest: object): void {
+  const apiVersion = kind === 'Service' ? 'v1' : kind.startsWith('Gw') ? 'gw.dev/v1alpha1' : `${GATEWAY_API}/v1`
+  kube.store.create(resource, { apiVersion, kind, metadata: { name, namespace: 'shop' }, ...rest })
+}
+
+function makeGateway(infrastructure: object = {}): void {
+  const listeners = [{ name: 'http', port: 80, protocol: 'HTTP' }]
+  make(`gateways.${GATEWAY_API}`, 'Gateway', 'web', { spec: { gatewayClassName: 'gw', listeners, infrastructure } })
+}
+
+function makeRoute(name: string, service: string): void {
+  const rules = [{ backendRefs: [{ name: service, port: 80 }] }]
+  make(`httproutes.${GATEWAY_API}`, 'HTTPRoute', name, { spec: { parentRefs: [{ name: 'web' }], rules } })
+}
+
+const events = (): readonly FakeObject[] => kube.store.list('events')
+
+async function untilTold(): Promise<void> {
+  await until('an Event', () => events().length > 0)
+  await until('idle', () => operator.operator.isIdle())
+}
+
+describe('Events of the operator', () => {
+  it('are about a route that leads nowhere, and not about one that came before its Service', async () => {
+    makeGateway()
+    makeRoute('early', 'cart')
+    makeRoute('lost', 'nowhere')
+    make('services', 'Service', 'cart', { spec: { ports: [{ port: 80 }] } })
+    await untilTold()
+    const [event, ...others] = events()
+    expect(others).toEqual([])
+    expect(event).toMatchObject({ reason: 'BackendNotFound', involvedObject: { kind: 'HTTPRoute', name: 'lost' } })
+    expect(event?.['message']).toContain('spec.rules[0].backendRefs[0]')
+  })
+
+  it('are about parameters that do not happen, and the status says the same', async () => {
+    make('gwparameters.gw.dev', 'GwParameters', 'mesh', { spec: { meshIntegration: {} } })
+    makeGateway({ parametersRef: { group: 'gw.dev', kind: 'GwParameters', name: 'mesh' } })
+    await untilTold()
+    expect(events()).toMatchObject([{ reason: 'MeshNotServed', involvedObject: { kind: 'Gateway', name: 'web' } }])
+    const told = 'GwParameters shop/mesh: spec.meshIntegration: '
+    expect(events()[0]?.['message']).toContain(told)
+    const { status } = kube.store.get(`gateways.${GATEWAY_API}`, 'shop/web') as {
+      status?: { conditions?: { type: string; status: string; message: string }[] }
+    }
+    const accepted = status?.conditions?.find(({ type }) => type === 'Accepted')
+    expect(accepted).toMatchObject({ status: 'True' })
+    expect(accepted?.message).toMatch(/^Successfully accepted Gateway\n/)
+    expect(accepted?.message).toContain(told)
+  })
+
+  it('are written again after a failure', async () => {
+    let failures = 0
+    kube.fault = ({ method, resource }) =>
+      method === 'POST' && resource === 'events' && failures++ < 2 ? { kind: 'status', status: 500 } : undefined
+    makeGateway()
+    makeRoute('lost', 'nowhere')
+    await untilTold()
+    expect(failures).toBe(3)
+    expect(events()).toHaveLength(1)
+  })
+})

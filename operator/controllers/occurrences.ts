@@ -1,0 +1,51 @@
+// What the Events are about: every problem of translation, and of each Gateway what went wrong after it.
+import { deliveryNames } from '#api/delivery/names.ts'
+import type { Gateway } from '#api/gateway/gateway.gen.ts'
+import type { DeployProblem } from '#deployer/input.ts'
+import { problemLine } from '../status/condition.ts'
+import { type ObjectRef, refOf } from '../translate/object-ref.ts'
+import type { Translation } from '../translate/translation.ts'
+import type { Occurrence } from './events.ts'
+import { deployProblemLine } from './gateway-programmed.ts'
+import { acknowledgementsOf, type World } from './world.ts'
+
+/** Objects that belong together come one after the other. */
+const PASSING_MS = 2000
+
+/** Statuses say the same; an object that is gone has none. */
+export function occurrencesOfProblems({ cache }: World, problems: Translation['problems']): Occurrence[] {
+  return problems.flatMap((problem) => {
+    const { object, reason } = problem
+    const uid = cache.get(object.kind, object.namespace, object.name)?.metadata.uid
+    return uid === undefined ? [] : [occurrence({ ...object, uid }, reason, problemLine(problem))]
+  })
+}
+
+export interface GatewayTroubles {
+  readonly gateway: Gateway
+  readonly deployProblems: readonly DeployProblem[]
+  /** Why objects could not be written. */
+  readonly failure: string | undefined
+}
+
+export function occurrencesOfGateway(
+  world: World,
+  { gateway, deployProblems, failure }: GatewayTroubles,
+): Occurrence[] {
+  const { uid, name } = gateway.metadata
+  if (uid === undefined) return []
+  const object = { ...refOf(gateway), uid }
+  const refusals = [...acknowledgementsOf(world, gateway, deliveryNames(name).acknowledgements)].flatMap(
+    ([pod, { rejected }]) => (rejected === undefined ? [] : [`${pod}: ${rejected.message}`]),
+  )
+  return [
+    // What a proxy said does not pass by itself.
+    ...refusals.map((message) => ({ object, reason: 'GwNackError', message, afterMs: 0 })),
+    ...deployProblems.map((problem) => occurrence(object, problem.reason, deployProblemLine(problem))),
+    ...(failure === undefined ? [] : [occurrence(object, 'DeploymentFailed', failure)]),
+  ]
+}
+
+function occurrence(object: ObjectRef & { readonly uid: string }, reason: string, message: string): Occurrence {
+  return { object, reason, message, afterMs: PASSING_MS }
+}
