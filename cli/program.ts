@@ -30,7 +30,7 @@ Examples:
   gw translate -f config/samples/quickstart
   gw translate -f config/samples/quickstart -o json
   # The Deployment, Service and so on that would run each Gateway, overlays applied
-  gw translate --deployment -f config/samples/parameters`,
+  gw translate --deployment -f config/samples/deployment`,
 }
 
 /** Resolves to the exit code. */

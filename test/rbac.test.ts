@@ -1,11 +1,11 @@
-// The rights of the controller are those its code needs: all that it watches, and nothing it does not know.
-import { readFileSync } from 'node:fs'
+// The rights of the controller are exactly those its code needs: what it watches, what its writers write, no verb more.
+import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { parse } from 'yaml'
+import { parse, parseAllDocuments } from 'yaml'
 import { deliveryRules } from '#api/delivery/pod-contract.ts'
-import { OWNED_KINDS } from '#deployer/owned-kinds.ts'
-import { DEPLOYED, EVENTS, LEASES, type Resource, TRANSLATED } from '#operator/kube/resources.ts'
+import { OWNED_KINDS, type OwnedKind } from '#deployer/owned-kinds.ts'
+import { DEPLOYED, EVENTS, LEASES, type Resource, resourceOf, TRANSLATED } from '#operator/kube/resources.ts'
 
 interface Rule {
   readonly apiGroups: readonly string[]
@@ -14,10 +14,64 @@ interface Rule {
   readonly resourceNames?: readonly string[]
 }
 
-const FOLDER = join(import.meta.dirname, '../config')
+const ROOT = join(import.meta.dirname, '..')
+const CONFIG = join(ROOT, 'config')
+const READ = ['get', 'list', 'watch']
 
-function rulesOf(file: string): readonly Rule[] {
-  return (parse(readFileSync(join(FOLDER, file), 'utf8')) as { rules: Rule[] }).rules // a Role
+/** What the API server asks for at each call of the client. Server-side apply makes what is missing. */
+const VERBS = {
+  apply: ['create', 'patch'],
+  create: ['create'],
+  replace: ['update'],
+  patch: ['patch'],
+  remove: ['delete'],
+} as const
+type Call = keyof typeof VERBS
+
+const { ConfigMap, GatewayClass, InferencePool, Secret } = TRANSLATED
+
+/** Every call that writes, by file; `the list is whole` finds one that is missing here. */
+const WRITERS: Readonly<Record<string, Partial<Record<Call, readonly Resource[]>>>> = {
+  'operator/controllers/deploy-gateway.ts': {
+    apply: owned(({ write }) => write === 'apply'),
+    create: owned(({ write }) => write === 'create'),
+    remove: owned(({ isPruned }) => isPruned),
+  },
+  'operator/controllers/gateway-class.ts': { apply: [GatewayClass] },
+  'operator/controllers/prune-acknowledgements.ts': { patch: [ConfigMap] },
+  'operator/controllers/rejections.ts': { create: [EVENTS] },
+  // Statuses: withStatus().
+  'operator/controllers/status-writer.ts': { patch: [] },
+  'operator/publish/publisher.ts': {
+    apply: [ConfigMap, Secret],
+    create: [ConfigMap],
+    replace: [ConfigMap],
+    remove: [ConfigMap, Secret],
+  },
+}
+/** In the namespace of the controller. */
+const WRITERS_AT_HOME: typeof WRITERS = {
+  'operator/controllers/key-sets.ts': { apply: [ConfigMap], remove: [ConfigMap] },
+  'operator/controllers/leader.ts': { create: [LEASES], replace: [LEASES] },
+}
+
+function owned(select: (kind: OwnedKind) => boolean): Resource[] {
+  return OWNED_KINDS.filter(select).flatMap((one) => resourceOf(one) ?? [])
+}
+
+/** Kinds that get a status in some golden of the translation: `object: HTTPRoute shop/web`. */
+function withStatus(): Resource[] {
+  const goldens = globSync('operator/translate/testdata/**/*.out.yaml', { cwd: ROOT })
+  const found = new Set<Resource>()
+  for (const golden of goldens) {
+    const text = readFileSync(join(ROOT, golden), 'utf8')
+    const { statuses = [] } = parse(text) as { statuses?: readonly { readonly object: string }[] } // golden.test.ts
+    for (const { object } of statuses) {
+      const one = Object.values(TRANSLATED).find(({ kind }) => object.startsWith(`${kind} `))
+      if (one !== undefined) found.add(one)
+    }
+  }
+  return [...found]
 }
 
 /** `apps/deployments get`, … */
@@ -31,64 +85,93 @@ function rights(rules: readonly Rule[]): Set<string> {
   )
 }
 
-const inNamespaces = rights(rulesOf('rbac/cluster-role.yaml'))
-const outside = rights(rulesOf('rbac/cluster-scope-role.yaml'))
-const own = rights(rulesOf('rbac/role.yaml'))
-const inference = rights(rulesOf('components/inference/cluster-role.yaml'))
-/** Read only where InferencePools are enabled. */
-const INFERENCE = new Set<Resource>([TRANSLATED.InferencePool])
-const known: readonly Resource[] = [...Object.values(TRANSLATED), ...Object.values(DEPLOYED), LEASES, EVENTS]
+function rulesOf(file: string): readonly Rule[] {
+  return (parse(readFileSync(join(CONFIG, file), 'utf8')) as { rules: Rule[] }).rules // a Role
+}
+
+/** A patch that adds rules. */
+function addedRules(file: string): readonly Rule[] {
+  return (parse(readFileSync(join(CONFIG, file), 'utf8')) as { value: Rule }[]).map(({ value }) => value)
+}
+
 const nameOf = ({ group, plural }: Resource): string => `${group}/${plural}`
 
+function writes(writers: typeof WRITERS): Set<string> {
+  const entries = Object.values(writers).flatMap((calls) => Object.entries(calls) as [Call, readonly Resource[]][])
+  return new Set(
+    entries.flatMap(([call, resources]) =>
+      resources.flatMap((one) => VERBS[call].map((verb) => `${nameOf(one)} ${verb}`)),
+    ),
+  )
+}
+
+function reads(resources: readonly Resource[]): string[] {
+  return resources.flatMap((one) => READ.map((verb) => `${nameOf(one)} ${verb}`))
+}
+
+/** Deletion of an owner waits for what it owns: an admission plugin asks for this right of whoever says so. */
+const OWNERS = `${nameOf(TRANSLATED.Gateway)}/finalizers update`
+
+const sorted = (names: Iterable<string>): string[] => [...new Set(names)].sort()
+
 describe('rights of the controller', () => {
-  it('may watch every kind it reads', () => {
-    for (const resource of [...Object.values(TRANSLATED), ...Object.values(DEPLOYED)]) {
-      const granted = INFERENCE.has(resource) ? inference : resource.isNamespaced ? inNamespaces : outside
-      for (const verb of ['get', 'list', 'watch']) expect(granted).toContain(`${nameOf(resource)} ${verb}`)
-    }
-  })
+  const watched = [...Object.values(TRANSLATED), ...Object.values(DEPLOYED)]
+  const isScoped = (right: string): boolean =>
+    watched.some((one) => !one.isNamespaced && right.split(' ')[0]?.replace(/\/status$/, '') === nameOf(one))
+  const ofPools = (right: string): boolean => right.startsWith(nameOf(InferencePool))
+  const needed = [
+    ...reads(watched),
+    ...writes(WRITERS),
+    ...withStatus().map((one) => `${nameOf(one)}/status patch`),
+    OWNERS,
+  ]
 
-  it('sees InferencePools only where they are enabled, and writes nothing but statuses there', () => {
-    expect([...inNamespaces, ...outside].filter((right) => /\/inferencepools/.test(right))).toEqual([])
-    const writes = [...inference].filter((right) => !/ (get|list|watch)$/.test(right))
-    expect(writes.map((right) => right.split(' ')[0])).toEqual(
-      Array(2).fill('inference.networking.k8s.io/inferencepools/status'),
+  it('knows every writer of the code: the list is whole', () => {
+    const files = globSync('operator/**/*.ts', { cwd: ROOT }).filter((file) => !/test\.ts$|operator\/kube\//.test(file))
+    const found = files.flatMap((file) =>
+      [...readFileSync(join(ROOT, file), 'utf8').matchAll(/\bclient\s*\.(apply|create|replace|patch|remove)\(/g)].map(
+        ([, call = '']) => `${file} ${call}`,
+      ),
     )
+    const listed = Object.entries({ ...WRITERS, ...WRITERS_AT_HOME }).flatMap(([file, calls]) =>
+      Object.keys(calls).map((call) => `${file} ${call}`),
+    )
+    expect(sorted(found)).toEqual(sorted(listed))
   })
 
-  it('may write what it deploys, and prune what it may prune', () => {
-    for (const { apiVersion, plural, write, isPruned } of OWNED_KINDS) {
-      const group = apiVersion.includes('/') ? apiVersion.split('/')[0] : ''
-      const verbs = ['create', ...(write === 'apply' ? ['patch'] : []), ...(isPruned ? ['delete'] : [])]
-      for (const verb of verbs) expect(inNamespaces).toContain(`${group}/${plural} ${verb}`)
-    }
+  it('in namespaces are what is watched and written there, and nothing more', () => {
+    const granted = rights(rulesOf('rbac/cluster-role.yaml'))
+    expect(sorted(granted)).toEqual(sorted(needed.filter((right) => !isScoped(right) && !ofPools(right))))
   })
 
-  it('has what it grants to proxies, else Kubernetes refuses the grant', () => {
-    for (const right of rights(deliveryRules('any'))) expect(inNamespaces).toContain(right)
+  it('outside namespaces are those of classes and namespaces, and nothing more', () => {
+    const granted = rights(rulesOf('rbac/cluster-scope-role.yaml'))
+    expect(sorted(granted)).toEqual(sorted(needed.filter(isScoped)))
+    expect(sorted(granted)).toContain(`${nameOf(GatewayClass)}/status patch`)
   })
 
-  it('elects a leader in its own namespace', () => {
-    for (const verb of ['get', 'create', 'update']) expect(own).toContain(`${nameOf(LEASES)} ${verb}`)
+  it('on InferencePools come only where they are enabled, into the same role', () => {
+    const granted = rights(addedRules('components/inference/rules.yaml'))
+    expect(sorted(granted)).toEqual(sorted(needed.filter(ofPools)))
   })
 
-  it('has no right on a kind it does not know, none on everything, and cannot change what users write', () => {
-    const names = new Set(known.map(nameOf))
-    const all = [...inNamespaces, ...outside, ...own, ...inference]
-    const unknown = all.filter((right) => !names.has(right.split(' ')[0]?.replace(/\/status$/, '') ?? ''))
-    expect(unknown).toEqual([])
-    expect(all.filter((right) => right.includes('*'))).toEqual([])
-    const users = [
-      'gateways',
-      'httproutes',
-      'grpcroutes',
-      'tlsroutes',
-      'tcproutes',
-      'listenersets',
-      'gwpolicies',
-      'gwbackends',
-    ]
-    const writes = all.filter((right) => users.some((user) => new RegExp(`/${user} (?!get|list|watch)`).test(right)))
-    expect(writes).toEqual([])
+  it('in its own namespace are the lease, and nothing that it has not everywhere', () => {
+    const inNamespaces = rights(rulesOf('rbac/cluster-role.yaml'))
+    const wanted = [...writes(WRITERS_AT_HOME), `${nameOf(LEASES)} get`].filter((right) => !inNamespaces.has(right))
+    expect(sorted(rights(rulesOf('rbac/role.yaml')))).toEqual(sorted(wanted))
+  })
+
+  it('include what it grants to proxies, else Kubernetes refuses the grant', () => {
+    const granted = rights(rulesOf('rbac/cluster-role.yaml'))
+    for (const right of rights(deliveryRules('any'))) expect(granted).toContain(right)
+  })
+
+  it('bind the same roles in all namespaces, or in single ones', () => {
+    const documents = parseAllDocuments(readFileSync(join(CONFIG, 'components/namespaced/role-bindings.yaml'), 'utf8'))
+    const bindings = documents.map((one) => one.toJS() as { kind: string; roleRef: { name: string } }) // our own file
+    expect(bindings.map(({ kind, roleRef }) => `${kind} ${roleRef.name}`)).toEqual([
+      'RoleBinding gw-gw-system',
+      'RoleBinding gw-gw-system',
+    ])
   })
 })

@@ -1,12 +1,12 @@
 // kubectl, which has the strategic merge of Kubernetes itself, must agree with ours on every case. Without kubectl
 // (GW_KUBECTL, PATH, or the programs of the test cluster) the comparison is left out.
-import { execFile, execFileSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
-import { homedir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { findKubectl } from '../../test/find-kubectl.ts'
 import { isJsonObject, type JsonObject } from '../kube-object.ts'
 import { withoutDirectives, withoutNulls } from './directives.ts'
 import { strategicMerge } from './merge.ts'
@@ -98,23 +98,4 @@ function canonical(value: unknown): string {
   return JSON.stringify(value, (_, item: unknown) =>
     isJsonObject(item) ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1))) : item,
   )
-}
-
-function findKubectl(): string | undefined {
-  const cache = process.env['GW_CLUSTER_CACHE'] ?? join(homedir(), '.cache/gw-cluster')
-  const places = [
-    process.env['GW_KUBECTL'] ?? '',
-    ...(process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, 'kubectl')),
-    join(cache, 'bin/kubectl'),
-  ]
-  return places.find((place) => place !== '' && existsSync(place) && isClient(place))
-}
-
-function isClient(program: string): boolean {
-  try {
-    return execFileSync(program, ['version', '--client'], { encoding: 'utf8' }).includes('Client Version')
-  } catch {
-    // No kubectl that runs here.
-    return false
-  }
 }

@@ -1,4 +1,4 @@
-// The program of the demo image: the upstreams of the samples in config/samples/cluster, and the client that the
+// The program of the demo image: the upstreams of the samples for a cluster (config/samples), and the client that the
 // cluster tests send requests with. Never part of the product.
 //   serve         echo 8080, model 8081, MCP 8082, TCP echo 8083, gRPC echo 8084, until SIGTERM
 //   client        waits for calls on 127.0.0.1:9000 of its pod

@@ -18,7 +18,7 @@ describe('gw translate --deployment', () => {
       'translate',
       '--deployment',
       '-f',
-      'config/samples/parameters/gateway.yaml',
+      'config/samples/deployment/gateway.yaml',
     )
     expect([code, stderr]).toEqual([0, ''])
     const objects = shown(stdout)
@@ -53,7 +53,7 @@ describe('gw translate --deployment', () => {
   })
 
   it('prints a list as JSON, of all Gateways of a folder', async () => {
-    const { code, stdout } = await gw('translate', '--deployment', '-f', 'config/samples/parameters', '-o', 'json')
+    const { code, stdout } = await gw('translate', '--deployment', '-f', 'config/samples/deployment', '-o', 'json')
     expect(code).toBe(0)
     const { apiVersion, kind, items } = JSON.parse(stdout)
     expect([apiVersion, kind]).toEqual(['v1', 'List'])

@@ -2,30 +2,18 @@
 // enforces rights: it works there, and asks for nothing outside.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { KubeConfig } from '@kubernetes/client-node'
+import type { KubeConfig } from '@kubernetes/client-node'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { testPort } from '../../api/v1alpha1/apiserver.ts'
 import { testOperator, type TestOperator } from '../operator.ts'
 import { until } from '../wait.ts'
 import { missing, type RealApiServer, startRealApiServer } from './real-apiserver.ts'
+import { accountConfig, grant, type Manifest } from './rights.ts'
 
 const CONFIG = resolve(import.meta.dirname, '../../config')
 const SETUP_MS = 180_000
 const WATCHED = 'shop'
-const PLURALS: Readonly<Record<string, string>> = {
-  ServiceAccount: 'serviceaccounts',
-  ClusterRole: 'clusterroles',
-  ClusterRoleBinding: 'clusterrolebindings',
-  Role: 'roles',
-  RoleBinding: 'rolebindings',
-}
-
-interface Manifest {
-  readonly apiVersion: string
-  readonly kind: string
-  readonly metadata: { readonly name: string; readonly namespace?: string }
-}
 
 const reason = missing()
 if (reason !== undefined) console.log(`skipped: ${reason}`)
@@ -43,12 +31,6 @@ function rights(): Manifest[] {
   )
 }
 
-function pathOf({ apiVersion, kind, metadata: { name, namespace } }: Manifest): string {
-  const root = apiVersion === 'v1' ? '/api/v1' : `/apis/${apiVersion}`
-  const place = namespace === undefined ? root : `${root}/namespaces/${namespace}`
-  return `${place}/${PLURALS[kind]}/${name}`
-}
-
 describe.skipIf(reason !== undefined)('the controller in single namespaces', () => {
   let server: RealApiServer
   let config: KubeConfig
@@ -59,11 +41,8 @@ describe.skipIf(reason !== undefined)('the controller in single namespaces', () 
     for (const name of ['gw-system', WATCHED, 'other']) {
       await server.apply(`/api/v1/namespaces/${name}`, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
     }
-    for (const manifest of rights()) await server.apply(pathOf(manifest), manifest)
-    config = new KubeConfig()
-    const cluster = server.config.getCurrentCluster()
-    if (cluster === null) throw new Error('the kubeconfig names no cluster')
-    config.loadFromClusterAndUser(cluster, { name: 'controller', token: await token() })
+    await grant(server, rights())
+    config = await accountConfig(server)
     for (const namespace of [WATCHED, 'other']) {
       await server.apply(`/apis/gateway.networking.k8s.io/v1/namespaces/${namespace}/gateways/web`, {
         apiVersion: 'gateway.networking.k8s.io/v1',
@@ -79,17 +58,6 @@ describe.skipIf(reason !== undefined)('the controller in single namespaces', () 
   })
 
   afterAll(() => server.stop(), SETUP_MS)
-
-  async function token(): Promise<string> {
-    const { status, body } = await server.send({
-      method: 'POST',
-      path: '/api/v1/namespaces/gw-system/serviceaccounts/gw-controller/token',
-      body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 3600 } },
-    })
-    const { token: text } = (body as { status?: { token?: string } }).status ?? {} // a TokenRequest
-    if (text === undefined) throw new Error(`no token: ${status}`)
-    return text
-  }
 
   async function start(environment: Readonly<Record<string, string>>): Promise<TestOperator> {
     const one = await testOperator({ config, environment })

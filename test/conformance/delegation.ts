@@ -2,7 +2,7 @@
 import { expect } from 'vitest'
 import { replacing, type ConformanceCase } from './suite/case.ts'
 
-const SAMPLE = 'delegation/teams.yaml'
+const SAMPLE = 'delegation.yaml'
 const DOCS = { headers: { host: 'docs.example.com' } }
 
 /** The team may send requests to the routes of the site. */

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { until } from './suite/client.ts'
 import { kubectl } from './suite/kubectl.ts'
-import { NAMESPACE, programmed, sample, serviceOf } from './suite/samples.ts'
+import { NAMESPACE, programmed, serviceOf, themeFile } from './suite/samples.ts'
 
 const FOLDER = '.cache/gitops'
 const FILE = join(FOLDER, 'http.yaml')
@@ -35,7 +35,7 @@ describe('GitOps', () => {
   it('brings a folder into the cluster, then its changes, and leaves no drift', async () => {
     rmSync(FOLDER, { recursive: true, force: true })
     mkdirSync(FOLDER, { recursive: true })
-    cpSync(sample('http', 'http.yaml'), FILE)
+    cpSync(themeFile('http'), FILE)
     const kustomization = { resources: ['http.yaml'], labels: [{ pairs: { 'example.com/team': 'shop' } }] }
     writeFileSync(join(FOLDER, 'kustomization.yaml'), JSON.stringify(kustomization))
     await kubectl(['apply', '-k', FOLDER])

@@ -1,9 +1,9 @@
-// Every theme of config/samples/cluster, with the traffic that proves it.
-import { readdirSync } from 'node:fs'
+// Every theme of config/samples, with the traffic that proves it.
+import { existsSync, readdirSync } from 'node:fs'
 import { afterEach, describe, expect, it } from 'vitest'
 import { callGrpc, send, talkTcp, until } from './suite/client.ts'
-import { get, list, remove, waitFor } from './suite/kubectl.ts'
-import { NAMESPACE, proxyCount, sample, serviceOf, useSample } from './suite/samples.ts'
+import { get, kubectl, list, remove, waitFor } from './suite/kubectl.ts'
+import { NAMESPACE, programmed, proxyCount, sample, serviceOf, themeFile, useSample } from './suite/samples.ts'
 
 const THEMES = ['http', 'tls', 'grpc', 'tcp', 'auth', 'rate-limit', 'llm', 'mcp', 'parameters', 'delegation']
 
@@ -16,14 +16,27 @@ async function use(theme: string): Promise<string> {
 }
 
 afterEach(async () => {
-  if (used !== '') await remove(sample(used))
+  if (used !== '') await remove(themeFile(used))
   used = ''
 })
 
 describe('samples', () => {
   it('has a case for every folder', () => {
-    const folders = readdirSync(sample(), { withFileTypes: true }).filter((entry) => entry.isDirectory())
-    expect(folders.map(({ name }) => name).sort()).toEqual([...THEMES].sort())
+    const themes = readdirSync(sample()).filter((name) => existsSync(sample(name, '00-backends.yaml')))
+    expect(themes.sort()).toEqual([...THEMES].sort())
+  })
+
+  it('http: one command brings it up, and its address answers', async ({ skip }) => {
+    skip(
+      (process.env['GW_E2E_CLUSTER'] ?? '') === '',
+      'only in a cluster of kind: the image of the samples is loaded there',
+    )
+    used = 'http'
+    await kubectl(['apply', '-f', sample('http')])
+    const gateway = await programmed('http')
+    const [address] = (gateway.status?.['addresses'] ?? []) as readonly { value: string }[] // as the Gateway API has it
+    expect(address?.value).toEqual(expect.any(String))
+    await until({ url: `http://${address?.value}/api/users`, host: 'www.example.com' }, { status: 200 })
   })
 
   it('http: rewrites, sets headers, redirects, and answers 404 for other hosts', async () => {

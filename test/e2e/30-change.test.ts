@@ -5,7 +5,7 @@ import { certificateFor } from '../certificates.ts'
 import { startLoad, stopLoad, until } from './suite/client.ts'
 import { secondProxyTag } from './suite/images.ts'
 import { applyObject, get, kubectl, list, remove, rolledOut, waitFor } from './suite/kubectl.ts'
-import { NAMESPACE, programmed, proxyCount, sample, serviceOf, useSample } from './suite/samples.ts'
+import { NAMESPACE, programmed, proxyCount, serviceOf, themeFile, useSample } from './suite/samples.ts'
 
 const HOST = 'www.example.com'
 const URL_ = `http://${serviceOf('http')}/`
@@ -45,7 +45,7 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
-  await remove(sample('http'))
+  await remove(themeFile('http'))
   await kubectl(['delete', 'gwparameters', '-n', NAMESPACE, 'change', '--ignore-not-found'])
 })
 
@@ -116,6 +116,6 @@ describe('changes under load', () => {
     const fingerprint = new X509Certificate(pair.certificate).fingerprint256
     expect(before.certificate).not.toBe(fingerprint)
     await until(question, { status: 200, certificate: fingerprint }, { times: 5 })
-    await remove(sample('tls'))
+    await remove(themeFile('tls'))
   })
 })

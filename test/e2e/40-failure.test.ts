@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startLoad, stopLoad, until } from './suite/client.ts'
 import { kubectl, list, remove, rolledOut, waitFor } from './suite/kubectl.ts'
-import { NAMESPACE, proxyCount, sample, serviceOf, useSample } from './suite/samples.ts'
+import { NAMESPACE, proxyCount, serviceOf, themeFile, useSample } from './suite/samples.ts'
 
 const HOST = 'www.example.com'
 const URL_ = `http://${serviceOf('http')}/`
@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
-  await remove(sample('http'))
+  await remove(themeFile('http'))
 })
 
 /** The rewritten prefix of the route: a change that traffic shows. */

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { send, until } from './suite/client.ts'
 import { get, type KubeObject, kubectl, remove, waitFor } from './suite/kubectl.ts'
-import { NAMESPACE, sample, serviceOf, useSample } from './suite/samples.ts'
+import { NAMESPACE, serviceOf, themeFile, useSample } from './suite/samples.ts'
 
 const URL_ = `http://${serviceOf('auth')}/`
 const FILE = 'config/crd/gw.dev_gwpolicies.yaml'
@@ -47,7 +47,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await kubectl([...apply, '-k', 'config/crd'])
-  await remove(sample('auth'))
+  await remove(themeFile('auth'))
 })
 
 describe('upgrade of the kinds', () => {

@@ -4,15 +4,20 @@ import { apply, conditionOf, get, type KubeObject, list, waitFor } from './kubec
 
 export const NAMESPACE = 'demo'
 
-const FOLDER = resolve(import.meta.dirname, '../../../config/samples/cluster')
+const FOLDER = resolve(import.meta.dirname, '../../../config/samples')
 
 export function sample(...parts: readonly string[]): string {
   return join(FOLDER, ...parts)
 }
 
-/** Applies a theme's folder and waits until its Gateway is programmed. */
+/** What a theme has of its own: its folder holds the shared upstreams as well, which stay for the others. */
+export function themeFile(theme: string): string {
+  return sample(theme, `${theme}.yaml`)
+}
+
+/** Applies a theme and waits until its Gateway is programmed. */
 export async function useSample(theme: string): Promise<KubeObject> {
-  await apply(sample(theme))
+  await apply(themeFile(theme))
   return programmed(theme)
 }
 

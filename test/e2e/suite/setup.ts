@@ -1,14 +1,15 @@
 // Once before all files: the controller is there, the upstreams and the client run. Afterwards the namespace goes.
 import { readFileSync } from 'node:fs'
 import { clientPod, CLIENT_NAMESPACE } from './client.ts'
-import { demoImage } from './images.ts'
+import { demoImage, loadSampleImage, SAMPLE_IMAGE } from './images.ts'
 import { applyObject, kubectl, rolledOut } from './kubectl.ts'
 import { NAMESPACE, sample } from './samples.ts'
 
 export default async function setup(): Promise<() => Promise<void>> {
   await rolledOut('deployment', 'gw-system', 'gw-controller')
-  const backends = readFileSync(sample('backends.yaml'), 'utf8').replace('gw.dev/gw-demo:v0.1.0', demoImage())
-  await kubectl(['apply', '--server-side', '--force-conflicts', '-f', '-'], backends)
+  const image = loadSampleImage() ? SAMPLE_IMAGE : demoImage()
+  const backends = readFileSync(sample('demo', 'backends.yaml'), 'utf8').replace(SAMPLE_IMAGE, image)
+  await kubectl(['apply', '-f', '-'], backends)
   await applyObject({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: CLIENT_NAMESPACE } })
   await applyObject(clientPod(demoImage()))
   await rolledOut('deployment', NAMESPACE, 'demo')
