@@ -42,6 +42,29 @@ describe('loadManifests', () => {
     expect(load(list).objects).toMatchObject([{ kind: 'Secret' }])
   })
 
+  it.each([
+    ['is added where a Gateway is of it', 'gw', '', ['gw.dev/controller']],
+    ['is that of the files', 'gw', '---\n%class', ['example.com/other']],
+    ['is not added for other classes', 'edge', '', []],
+  ])('the class of the controller %s', (_, className, more, controllers) => {
+    const gateway = `apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: { name: web }
+spec: { gatewayClassName: ${className}, listeners: [{ name: http, port: 80, protocol: HTTP }] }
+`
+    const ownClass = `apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: { name: gw }
+spec: { controllerName: example.com/other }
+`
+    const classes = load(gateway + more.replace('%class', ownClass)).objects.filter(
+      ({ kind }) => kind === 'GatewayClass',
+    )
+    expect(classes.map((one) => (one as { spec?: { controllerName?: string } }).spec?.controllerName)).toEqual(
+      controllers,
+    )
+  })
+
   it('reports what is no manifest', () => {
     expect(problems('kind: A\nmetadata: { name: x }')).toEqual([
       '0.yaml:1 apiVersion: apiVersion is missing or not a string',

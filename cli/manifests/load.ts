@@ -21,6 +21,13 @@ export interface ObjectName {
 
 const DEFAULT_NAMESPACE = 'default'
 const KNOWN_GROUPS = new Set(['gw.dev', 'gateway.networking.k8s.io'])
+const OWN_CLASS = {
+  apiVersion: 'gateway.networking.k8s.io/v1',
+  kind: 'GatewayClass',
+  metadata: { name: 'gw' },
+  spec: { controllerName: 'gw.dev/controller' },
+}
+
 const CLUSTER_SCOPED = new Set(['Namespace', 'GatewayClass', 'CustomResourceDefinition', 'ClusterRole', 'Node'])
 
 type Json = { readonly [key: string]: unknown }
@@ -39,13 +46,27 @@ export function loadManifests(files: readonly SourceFile[]): LoadedManifests {
     }
   }
   return {
-    objects,
+    objects: withOwnClass(objects),
     problems,
     locate(name, path) {
       const document = documents.get(keyOf(name))?.document
       return document === undefined ? undefined : { ...document.locate(path), path, message: '', severity: 'error' }
     },
   }
+}
+
+/** In a cluster the controller makes the class; manifests need not repeat it. */
+function withOwnClass(objects: readonly KubeObject[]): readonly KubeObject[] {
+  const isUsed = objects.some((one) => one.kind === 'Gateway' && classNameOf(one) === OWN_CLASS.metadata.name)
+  const isThere = objects.some(
+    ({ kind, metadata }) => kind === 'GatewayClass' && metadata.name === OWN_CLASS.metadata.name,
+  )
+  return isUsed && !isThere ? [...objects, OWN_CLASS] : objects
+}
+
+function classNameOf(gateway: KubeObject): unknown {
+  const { spec } = gateway as { spec?: unknown } // of any kind
+  return isJson(spec) ? spec['gatewayClassName'] : undefined
 }
 
 /** A `List` of any kind is its items. */

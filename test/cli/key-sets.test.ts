@@ -44,7 +44,10 @@ async function statusOf(port: number, issuer: TestIssuer): Promise<number> {
 }
 
 function manifests(port: number, idp: number): string {
-  const sample = readFileSync(new URL('../../config/samples/local/jwt-authentication-remote.yaml', import.meta.url), 'utf8')
+  const sample = readFileSync(
+    new URL('../../config/samples/local/jwt-authentication-remote.yaml', import.meta.url),
+    'utf8',
+  )
   const path = join(folder, 'gateway.yaml')
   writeFileSync(path, sample.replace('port: 8080', `port: ${port}`).replace('port: 9080', `port: ${idp}`))
   return path

@@ -1,4 +1,4 @@
-// The controller's service account on a real API server that enforces rights: what config/rbac grants, and a token of it.
+// The controller as a service account of a real API server that enforces rights: what config/rbac grants, and a token.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { KubeConfig } from '@kubernetes/client-node'

@@ -1,5 +1,5 @@
-// Every theme of config/samples on a real API server, applied by the very command of the README, with a controller that has
-// the rights of config/rbac and no others.
+// Every theme of config/samples on a real API server, applied by the very command of the README, with a controller that
+// has the rights of config/rbac and no others.
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
