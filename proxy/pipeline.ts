@@ -9,6 +9,7 @@ import type { StreamBody } from './http/body.ts'
 import { discardBody } from './http/body-writer.ts'
 import type { HttpRequest } from './http/message.ts'
 import { BodyCopies } from './log/body-copies.ts'
+import type { CredentialNames } from './log/credential-names.ts'
 import { beginSpan } from './otlp/sampler.ts'
 import type { DelegatedRoute, Flow, LazyRoute, ListenerPlan, RoutePlan } from './plan.ts'
 import { prepareReplay } from './policy/replay.ts'
@@ -21,19 +22,15 @@ export interface PipelineInput {
   readonly admits?: RequestHandler['admits']
   readonly proxyProtocol?: RequestHandler['proxyProtocol']
   readonly observer: ExchangeObserver
+  /** Where requests carry credentials; asked when the first request with a query is over. */
+  readonly credentialNames: () => CredentialNames
   /** undefined: nobody can watch. */
   readonly tap?: TraceTap | undefined
   readonly findListener: (host: string) => ListenerPlan | undefined
 }
 
-export function pipeline({
-  limits,
-  admits,
-  proxyProtocol,
-  observer,
-  tap,
-  findListener,
-}: PipelineInput): RequestHandler {
+export function pipeline(input: PipelineInput): RequestHandler {
+  const { limits, admits, proxyProtocol, observer, credentialNames, tap, findListener } = input
   return {
     limits,
     admits,
@@ -60,6 +57,7 @@ export function pipeline({
       exchange.bodies?.over()
       if (exchange.picked !== undefined) exchange.picked.close()
       finishPolicies(exchange)
+      if (exchange.request.query !== '') hideCredentials(exchange.request, credentialNames())
       observer.finished(exchange, isComplete, exchange.flow?.listener.accessLog)
       if (exchange.trace !== undefined) exchange.trace.finished(exchange, isComplete)
     },
@@ -311,6 +309,11 @@ function mergeQueuedHeaders(exchange: Exchange): void {
   const { headers } = exchange.response
   for (let i = 0; i < queued.length; i += 2) headers.remove(queued[i] ?? '')
   for (let i = 0; i < queued.length; i += 2) headers.append(queued[i] ?? '', queued[i + 1] ?? '')
+}
+
+/** Also those that no policy has read. For logs, metrics and spans, which come now. */
+function hideCredentials(request: HttpRequest, names: CredentialNames): void {
+  request.loggedQuery = names.hideIn(request.loggedQuery ?? request.query)
 }
 
 /** Policies that settle something when all is over, as token limits do. */

@@ -2,6 +2,8 @@
 import type { CelExpression } from '#api/cel/expression.ts'
 import type { ExtractionLocation } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../exchange.ts'
+import { headersOfExpression } from '../log/credential-names.ts'
+import { isSensitiveHeader } from '../log/redact.ts'
 import { evaluateCredential, readsBody } from '../policy/evaluate.ts'
 import { cookieValue, queryParameter, removeCookie, withoutQueryParameter } from './request-fields.ts'
 
@@ -20,7 +22,7 @@ export function compileCredentialReader(
 ): CredentialReader {
   if (location?.queryParameter !== undefined) return queryReader(location.queryParameter.name)
   if (location?.cookie !== undefined) return cookieReader(location.cookie.name)
-  if (location?.expression !== undefined) return expressionReader(expression(location.expression))
+  if (location?.expression !== undefined) return expressionReader(location.expression, expression(location.expression))
   const header = location?.header ?? { name: 'authorization', prefix: schemePrefix }
   return headerReader(header.name.toLowerCase(), header.prefix ?? '')
 }
@@ -33,10 +35,13 @@ export function isProxyAuthorization(location: ExtractionLocation | undefined): 
 function headerReader(name: string, prefix: string): CredentialReader {
   const { length } = prefix
   const lowerPrefix = prefix.toLowerCase()
+  // Those that everybody knows are hidden wherever they appear.
+  const hidden = isSensitiveHeader(name) ? undefined : [name]
   return {
-    read({ request: { headers } }) {
-      const value = headers.get(name)
+    read({ request }) {
+      const value = request.headers.get(name)
       if (value === undefined) return undefined
+      if (hidden !== undefined) request.hideFields(hidden)
       // The scheme is compared without case (RFC 9110 section 11.1); it is ASCII, so its length never changes.
       if (length > 0 && !value.startsWith(prefix) && value.slice(0, length).toLowerCase() !== lowerPrefix) {
         return undefined
@@ -75,9 +80,11 @@ function cookieReader(name: string): CredentialReader {
   }
 }
 
-function expressionReader(expression: CelExpression): CredentialReader {
+function expressionReader(source: string, expression: CelExpression): CredentialReader {
+  const hidden = headersOfExpression(source)
   return {
     read(exchange) {
+      if (hidden.length > 0) exchange.request.hideFields(hidden)
       const value = evaluateCredential(expression, exchange)
       return typeof value === 'string' ? filled(value) : undefined
     },

@@ -62,14 +62,17 @@ function passthrough(write: Writer): (exchange: Exchange) => void {
   }
 }
 
+const COOKIE = ['cookie']
+
 /** Every use of a location replaces what the client sent there. */
 function writerFor(location: CredentialLocation): Writer {
   if (location.header !== undefined) {
     const name = location.header.name.toLowerCase()
     const prefix = location.header.prefix ?? ''
+    const hidden = [name]
     return (request, value) => {
       request.headers.set(name, prefix + value)
-      keepSecret(request, name)
+      request.hideFields(hidden)
     }
   }
   if (location.queryParameter !== undefined) {
@@ -82,14 +85,9 @@ function writerFor(location: CredentialLocation): Writer {
   const name = location.cookie?.name ?? ''
   return (request, value) => {
     const { headers } = request
-    keepSecret(request, 'cookie')
+    request.hideFields(COOKIE)
     removeCookie(headers, name)
     const kept = headers.get('cookie')
     headers.set('cookie', `${kept === undefined ? '' : `${kept}; `}${name}=${value}`)
   }
-}
-
-/** Expressions of logs and spans must not show it. */
-function keepSecret(request: HttpRequest, name: string): void {
-  if (request.secretFields?.includes(name) !== true) request.secretFields = [...(request.secretFields ?? []), name]
 }

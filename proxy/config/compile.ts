@@ -22,6 +22,7 @@ import { OtlpHub } from '../otlp/hub.ts'
 import { pipeline, type PipelineInput } from '../pipeline.ts'
 import { shedding } from '../runtime/shedding.ts'
 import type { ListenerPlan, RoutePlan } from '../plan.ts'
+import { CredentialNames } from '../log/credential-names.ts'
 import { indexPolicies, placeOf } from '../policy/index.ts'
 import { effectiveFrontend, effectiveService, type EffectiveFrontend } from '../policy/merge-backend.ts'
 import { effectiveTraffic } from '../policy/merge.ts'
@@ -55,6 +56,7 @@ export const compileConfig: CompileConfig = ({ generation, config, secrets }, en
     secret,
     auth,
     otlp: new OtlpHub(previous?.otlp, (outcome) => environment.observer.exported?.(outcome)),
+    credentialNames: namesOf(config),
   }
   const routes = groupBy(config.routes, ({ listenerKey }) => listenerKey)
   const groups = new RouteGroups(config.routes, routerEntry)
@@ -72,6 +74,12 @@ export const compileConfig: CompileConfig = ({ generation, config, secrets }, en
     } else warnings.push(refusedBecause)
   }
   return { generation, binds, warnings, auth, otlp: context.otlp }
+}
+
+/** Gathered when they are first asked for. */
+function namesOf(config: RenderedConfig): () => CredentialNames {
+  let names: CredentialNames | undefined
+  return () => (names ??= CredentialNames.of(config))
 }
 
 /** Local limits of a configuration by the key their buckets have, for the memory that workers share. */
@@ -119,6 +127,7 @@ function compileBind(input: {
       proxyProtocol: frontend.proxyProtocol && proxyRule(frontend.proxyProtocol),
       admits: compileNetworkAuthorization(frontend.networkAuthorization ?? [], context.expression),
       observer: context.environment.observer,
+      credentialNames: context.credentialNames,
       tap: context.environment.tap,
       findListener,
     })

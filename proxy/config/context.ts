@@ -1,4 +1,5 @@
 // What all parts of the compiler share while one configuration is compiled.
+import type { CredentialNames } from '../log/credential-names.ts'
 import type { SecretRef } from '#api/ir/types.gen.ts'
 import type { CelExpression } from '#api/cel/expression.ts'
 import type { AuthStores } from '../auth/auth-stores.ts'
@@ -16,4 +17,6 @@ export interface CompileContext {
   readonly secret: (ref: SecretRef) => string | undefined
   readonly auth: AuthStores
   readonly otlp: OtlpHub
+  /** Where requests of this configuration carry credentials. */
+  readonly credentialNames: () => CredentialNames
 }

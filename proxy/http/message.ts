@@ -28,7 +28,7 @@ export class HttpRequest {
   upgrade: string | undefined
   /** Query for the log, where `query` holds a credential of the gateway. */
   loggedQuery: string | undefined
-  /** Names of fields whose values are credentials of the gateway: written for the backend, never shown. */
+  /** Names of fields whose values are credentials, of the gateway or for it: never shown. Lower case. */
   secretFields: readonly string[] | undefined
 
   constructor(init: {
@@ -60,6 +60,13 @@ export class HttpRequest {
     const shown = this.headers.clone()
     for (const name of this.secretFields) if (shown.has(name)) shown.set(name, REDACTED)
     return shown
+  }
+
+  /** Logs do not show these fields. */
+  hideFields(names: readonly string[]): void {
+    const known = this.secretFields
+    if (known === undefined) this.secretFields = names
+    else if (names.some((name) => !known.includes(name))) this.secretFields = [...known, ...names]
   }
 
   get pathAndQuery(): string {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { RenderedConfig } from '#api/ir/types.gen.ts'
 import { HeaderList } from '../http/headers.ts'
-import { CredentialNames } from './credential-names.ts'
+import { CredentialNames } from '../log/credential-names.ts'
 import { Redactor } from './redactor.ts'
 
 const redactor = (): Redactor => new Redactor(new CredentialNames())

@@ -2,7 +2,7 @@
 // wherever else it turns up (a copied header, an expression's result, a body that echoes the request).
 import { REDACTED } from '../log/redact.ts'
 import type { HeaderList } from '../http/headers.ts'
-import type { CredentialNames } from './credential-names.ts'
+import { type CredentialNames, decodedText } from '../log/credential-names.ts'
 
 /** Shorter values are hidden in their own place only: they would take half of the text with them. */
 const VALUE_CHARACTERS_MIN = 6
@@ -36,17 +36,10 @@ export class Redactor {
   }
 
   query(query: string): string {
-    if (query === '') return query
-    return query
-      .split('&')
-      .map((part) => {
-        const equals = part.indexOf('=')
-        if (equals < 0 || !this.#names.hasParameter(decoded(part.slice(0, equals)))) return part
-        this.learn(part.slice(equals + 1))
-        this.learn(decoded(part.slice(equals + 1)))
-        return `${part.slice(0, equals + 1)}${REDACTED}`
-      })
-      .join('&')
+    return this.#names.hideIn(query, (value) => {
+      this.learn(value)
+      this.learn(decodedText(value))
+    })
   }
 
   /** Text without any credential that was seen so far. */
@@ -107,12 +100,4 @@ export class Redactor {
 
 function afterEquals(pair: string): string {
   return pair.slice(pair.indexOf('=') + 1).trim()
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' '))
-  } catch {
-    return text
-  }
 }

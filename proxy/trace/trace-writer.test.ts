@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { CredentialNames } from './credential-names.ts'
+import { CredentialNames } from '../log/credential-names.ts'
 import { Redactor } from './redactor.ts'
 import { severityOf, TraceWriter, type TraceEvent } from './trace-writer.ts'
 

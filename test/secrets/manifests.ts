@@ -18,6 +18,12 @@ export const SECRET = {
   wrongToken: 'planted-wrong-token-11',
   clientSecret: 'planted-client-secret-13',
   otlpHeader: 'planted-otlp-header-14',
+  cookieKey: 'planted-cookie-key-15',
+  headerKey: 'planted-header-key-16',
+  expressionKey: 'planted-expression-key-17',
+  tunnelKey: 'planted-tunnel-key-18',
+  queryToken: 'planted-query-token-19',
+  wrongPassword: 'planted-wrong-password-20',
 } as const
 
 export interface Ports {
@@ -25,6 +31,8 @@ export interface Ports {
   readonly https: number
   readonly upstream: number
   readonly collector: number
+  /** A proxy that takes CONNECT. */
+  readonly egress: number
 }
 
 interface Names {
@@ -44,15 +52,35 @@ const ROUTES = {
   model: 'model',
   open: 'echo',
   secure: 'secure',
+  cookie: 'echo',
+  header: 'echo',
+  expression: 'echo',
+  jwt: 'echo',
+  'jwt-query': 'echo',
+  'jwt-cookie': 'echo',
+  'jwt-expression': 'echo',
+  tunnel: 'echo',
 }
 
-export function plantedManifests({ http, https, upstream, collector }: Ports, tls: KeyPair): string {
+export interface Planted {
+  readonly ports: Ports
+  readonly tls: KeyPair
+  /** Public keys of the issuer of tokens. */
+  readonly jwks: string
+}
+
+export function plantedManifests({ ports, tls, jwks }: Planted): string {
+  const { http, https, upstream, collector, egress } = ports
   const objects = [
     { apiVersion: API, kind: 'GatewayClass', metadata: { name: 'gw' }, spec: { controllerName: 'gw.dev/controller' } },
     { apiVersion: API, kind: 'Gateway', metadata: named('edge'), spec: gatewaySpec(http, https) },
     secret('tls', { 'tls.crt': tls.certificate, 'tls.key': tls.privateKey }),
     secret('api-keys', { one: SECRET.apiKey }),
     secret('query-keys', { one: JSON.stringify({ key: SECRET.queryKey, metadata: { team: 'a' } }) }),
+    secret('cookie-keys', { one: SECRET.cookieKey }),
+    secret('header-keys', { one: SECRET.headerKey }),
+    secret('expression-keys', { one: SECRET.expressionKey }),
+    secret('tunnel-keys', { Authorization: SECRET.tunnelKey }),
     secret('backend-keys', { Authorization: `Bearer ${SECRET.backendSecret}` }),
     secret('more-keys', { query: SECRET.backendQuery, cookie: SECRET.backendCookie }),
     secret('model-keys', { Authorization: SECRET.modelKey }),
@@ -67,6 +95,10 @@ export function plantedManifests({ http, https, upstream, collector }: Ports, tl
       static: { host: '127.0.0.1', port: upstream },
       policies: { tls: { mtlsCertificateRef: [{ name: 'tls' }], insecureSkipVerify: 'All' } },
     }),
+    backend('egress', {
+      static: { host: '127.0.0.1', port: egress },
+      policies: { auth: { secretRef: { name: 'tunnel-keys' } } },
+    }),
     backend('collector', { static: { host: '127.0.0.1', port: collector } }),
     backend('model', {
       ai: { provider: { p1: { model: 'm' }, host: '127.0.0.1', port: upstream } },
@@ -74,6 +106,7 @@ export function plantedManifests({ http, https, upstream, collector }: Ports, tl
     }),
     { apiVersion: API, kind: 'HTTPRoute', metadata: named('all'), spec: routeSpec() },
     ...policies(),
+    ...locations(jwks),
   ]
   return objects.map((object) => stringify(object)).join('---\n')
 }
@@ -163,3 +196,25 @@ function policies(): object[] {
     }),
   ]
 }
+
+/** Of each scheme the places that the policies above do not have. */
+function locations(jwks: string): object[] {
+  const apiKey = (secretName: string, location: object): object => ({
+    traffic: { apiKeyAuthentication: { secretRef: { name: secretName }, location } },
+  })
+  const jwt = (more: object): object => ({
+    traffic: { jwtAuthentication: { providers: [{ issuer: ISSUER, jwks: { inline: jwks } }], ...more } },
+  })
+  return [
+    onRule('cookie', apiKey('cookie-keys', { cookie: { name: 'session' } })),
+    onRule('header', apiKey('header-keys', { header: { name: 'x-team', prefix: 'Key ' } })),
+    onRule('expression', apiKey('expression-keys', { expression: 'request.headers["x-parts"].split("/")[1]' })),
+    onRule('jwt', { ...jwt({}), backend: { auth: { passthrough: {} } } }),
+    onRule('jwt-query', jwt({ location: { queryParameter: { name: 'jwt' } } })),
+    onRule('jwt-cookie', jwt({ location: { cookie: { name: 'jwt' } } })),
+    onRule('jwt-expression', jwt({ location: { expression: 'request.headers["x-jwt"]' } })),
+    onRule('tunnel', { backend: { tunnel: { backendRef: { group: 'gw.dev', kind: 'GwBackend', name: 'egress' } } } }),
+  ]
+}
+
+export const ISSUER = 'https://issuer.example'

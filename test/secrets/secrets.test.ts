@@ -2,6 +2,7 @@
 // traffic runs, and everything that the gateway writes, prints, exports or answers is searched.
 import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -13,7 +14,8 @@ import { certificateFor, type KeyPair } from '#test/certificates.ts'
 import { gw } from '#test/cli/gw.ts'
 import { grpcCollector, type TestCollector } from '#test/otlp-collector.ts'
 import { closeServer, freePort, listening } from '#test/ports.ts'
-import { plantedManifests, SECRET } from './manifests.ts'
+import { testIssuer } from '#proxy/auth/jwt.testing.ts'
+import { ISSUER, plantedManifests, SECRET } from './manifests.ts'
 
 interface Rendered {
   readonly config: RenderedConfig
@@ -28,6 +30,9 @@ let upstream: Server
 let collector: TestCollector
 let proxy: RunningProxy
 let tls: KeyPair
+/** Good for the gateway; and one of another key, which it refuses. */
+let tokens: { readonly good: string; readonly bad: string }
+let egress: Server
 let logFd: number
 let http: number
 let file: string
@@ -64,9 +69,14 @@ function spellings(secret: string): string[] {
   return [secret, encodeURIComponent(secret), bytes.toString('base64').replace(/=+$/, ''), bytes.toString('hex')]
 }
 
+/** What makes a token more than its claims, which may be seen. */
+function signatures(): (readonly [string, string])[] {
+  return Object.entries(tokens).map(([name, token]) => [`${name}Token`, token.split('.')[2] ?? ''] as const)
+}
+
 function leaksIn(text: string): string[] {
   const keyLines = tls.privateKey.split('\n').filter((line) => line.length > 40)
-  const all = [...Object.entries(SECRET), ['sessionKey', SESSION_KEY.toString()] as const]
+  const all = [...Object.entries(SECRET), ['sessionKey', SESSION_KEY.toString()] as const, ...signatures()]
   const found = all.flatMap(([name, secret]) => spellings(secret).flatMap((one) => (text.includes(one) ? [name] : [])))
   return [...found, ...keyLines.filter((line) => text.includes(line)).map(() => 'privateKey')]
 }
@@ -81,10 +91,20 @@ beforeAll(async () => {
   })
   collector = await grpcCollector()
   tls = certificateFor({ commonName: 'shop.example', names: ['DNS:shop.example'] })
+  const issuer = await testIssuer(ISSUER)
+  const stranger = await testIssuer(ISSUER)
+  tokens = { good: await issuer.token(), bad: await stranger.token() }
+  egress = connectProxy()
   http = await freePort()
-  const ports = { http, https: await freePort(), upstream: await listening(upstream), collector: collector.port }
+  const ports = {
+    http,
+    https: await freePort(),
+    upstream: await listening(upstream),
+    collector: collector.port,
+    egress: await listening(egress),
+  }
   file = join(folder, 'gateway.yaml')
-  writeFileSync(file, plantedManifests(ports, tls))
+  writeFileSync(file, plantedManifests({ ports, tls, jwks: issuer.jwks }))
   const source = await loadSource(file)
   if ('problem' in source || source.rendered === undefined) throw new Error(JSON.stringify(source))
   outputs.set('problems', JSON.stringify(source.problems))
@@ -133,6 +153,7 @@ afterAll(async () => {
   closeSync(logFd)
   collector.stop()
   closeServer(upstream)
+  closeServer(egress)
   rmSync(folder, { recursive: true })
 })
 
@@ -140,37 +161,82 @@ function bigIntText(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? String(value) : value
 }
 
+/** Lets everybody through, and remembers with what. */
+function connectProxy(): Server {
+  const server = createServer()
+  server.on('connect', (request, client) => {
+    received.push(`CONNECT ${JSON.stringify(request.headers)}`)
+    client.on('error', () => undefined)
+    const [host, port] = (request.url ?? '').split(':')
+    const peer = connect({ host: host ?? '', port: Number(port) }, () => {
+      client.write('HTTP/1.1 200 OK\r\n\r\n')
+      client.pipe(peer).pipe(client)
+    })
+    peer.on('error', () => client.destroy())
+    client.on('close', () => peer.destroy())
+  })
+  return server
+}
+
 interface Ask {
   readonly path: string
+  readonly status: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
 }
 
-const basic = (user: string): Record<string, string> => ({
-  authorization: `Basic ${Buffer.from(`${user}:${SECRET.password}`).toString('base64')}`,
+const basic = (user: string, password: string): Record<string, string> => ({
+  authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`,
 })
+const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` })
 
 /** Right and wrong credentials in every place, each request watched. */
-const ASKS: readonly Ask[] = [
-  { path: '/key', headers: { authorization: `Bearer ${SECRET.apiKey}` } },
-  { path: '/query?a=1', headers: {} },
-  { path: `/query?k=${SECRET.queryKey}&a=1` },
-  { path: `/query?k=${SECRET.wrongKey}` },
-  { path: '/basic', headers: basic('ann') },
-  { path: '/basic', headers: basic('nobody') },
-  { path: '/open/x?a=1' },
-  { path: '/open/fail' },
-  { path: '/inline' },
-  { path: '/model/v1/chat/completions', body: '{"model": "m", "messages": []}' },
-  { path: '/model', body: 'no JSON' },
-  { path: '/secure' },
-  { path: '/nowhere' },
-]
+function asks(): readonly Ask[] {
+  const { good, bad } = tokens
+  const { cookieKey, headerKey, expressionKey, queryKey, queryToken, wrongKey, wrongToken, wrongPassword } = SECRET
+  return [
+    { path: '/key', headers: bearer(SECRET.apiKey), status: 200 },
+    { path: '/key', headers: bearer(wrongToken), status: 401 },
+    { path: '/query?a=1', headers: {}, status: 401 },
+    { path: `/query?k=${queryKey}&a=1`, status: 200 },
+    { path: `/query?k=${wrongKey}`, status: 401 },
+    { path: '/basic', headers: basic('ann', SECRET.password), status: 200 },
+    { path: '/basic', headers: basic('nobody', SECRET.password), status: 401 },
+    { path: '/basic', headers: basic('ann', wrongPassword), status: 401 },
+    { path: '/open/x?a=1', status: 200 },
+    { path: '/open/fail', status: 500 },
+    { path: '/inline', status: 200 },
+    { path: '/model/v1/chat/completions', body: '{"model": "m", "messages": []}', status: 200 },
+    { path: '/model', body: 'no JSON', status: 400 },
+    { path: '/secure', status: 503 },
+    { path: '/nowhere', status: 404 },
+    { path: '/cookie', headers: { cookie: `a=1; session=${cookieKey}` }, status: 200 },
+    { path: '/cookie', headers: { cookie: `session=${wrongKey}` }, status: 401 },
+    { path: '/header', headers: { 'x-team': `Key ${headerKey}` }, status: 200 },
+    { path: '/header', headers: { 'x-team': `Key ${wrongKey}` }, status: 401 },
+    { path: '/expression', headers: { 'x-parts': `key/${expressionKey}` }, status: 200 },
+    { path: '/expression', headers: { 'x-parts': `key/${wrongKey}` }, status: 401 },
+    { path: '/jwt', headers: bearer(good), status: 200 },
+    { path: '/jwt', headers: bearer(bad), status: 401 },
+    { path: '/jwt', headers: bearer(wrongToken), status: 401 },
+    { path: `/jwt-query?jwt=${good}&a=1`, status: 200 },
+    { path: `/jwt-query?jwt=${bad}`, status: 401 },
+    { path: '/jwt-cookie', headers: { cookie: `jwt=${good}` }, status: 200 },
+    { path: '/jwt-cookie', headers: { cookie: `jwt=${bad}` }, status: 401 },
+    { path: '/jwt-expression', headers: { 'x-jwt': good }, status: 200 },
+    { path: '/jwt-expression', headers: { 'x-jwt': bad }, status: 401 },
+    { path: '/tunnel', status: 200 },
+    // Nobody reads these.
+    { path: `/inline?access_token=${queryToken}&a=1`, status: 200 },
+    { path: `/inline?a=1&access%5Ftoken=${queryToken}`, status: 200 },
+    { path: `/nowhere?k=${queryToken}&jwt=${good}`, status: 404 },
+  ]
+}
 
 async function traffic(): Promise<void> {
   const answers: string[] = []
   const traces: unknown[] = []
-  for (const { path, headers = {}, body } of ASKS) {
+  for (const { path, headers = {}, body } of asks()) {
     const watcher = await watchTrace({ adminPort: proxy.ports.admin })
     const response = await fetch(`http://127.0.0.1:${http}${path}`, {
       headers,
@@ -187,8 +253,10 @@ async function traffic(): Promise<void> {
 
 async function questions(): Promise<void> {
   const { admin, stats } = proxy.ports
-  for (const path of ['/config_dump', '/memory', '/logging', '/debug/tasks']) {
-    outputs.set(path, await (await fetch(`http://127.0.0.1:${admin}${path}`)).text())
+  const profiles = ['/debug/pprof/profile?seconds=1', '/debug/pprof/heap?seconds=1']
+  for (const path of ['/config_dump', '/memory', '/logging', '/debug/tasks', ...profiles]) {
+    const bytes = await (await fetch(`http://127.0.0.1:${admin}${path}`)).arrayBuffer()
+    outputs.set(path, Buffer.from(bytes).toString('latin1'))
   }
   outputs.set('/metrics', await (await fetch(`http://127.0.0.1:${stats}/metrics`)).text())
   const local = ['--local', `--admin-addr=127.0.0.1:${admin}`]
@@ -262,16 +330,19 @@ describe('fields that refer to secrets', () => {
 describe('planted secrets', () => {
   it('are in use: every credential of the gateway reached the backend', () => {
     const all = received.join('\n')
-    const { backendSecret, backendQuery, backendCookie, inlineKey, headerValue, modelKey } = SECRET
-    for (const secret of [backendSecret, backendQuery, backendCookie, inlineKey, headerValue, modelKey]) {
+    const { backendSecret, backendQuery, backendCookie, inlineKey, headerValue, modelKey, tunnelKey } = SECRET
+    for (const secret of [backendSecret, backendQuery, backendCookie, inlineKey, headerValue, modelKey, tunnelKey]) {
       expect(all).toContain(secret)
     }
+    // Passed on, and where nobody reads it.
+    expect(all).toContain(tokens.good)
+    expect(all).toContain(SECRET.queryToken)
     expect(
       outputs
         .get('answers')
         ?.split('\n')
         .map((answer) => answer.slice(0, 3)),
-    ).toEqual(['200', '401', '200', '401', '200', '401', '200', '500', '200', '200', '400', '503', '404'])
+    ).toEqual(asks().map(({ status }) => String(status)))
   })
 
   it('would be found', () => {
@@ -283,9 +354,12 @@ describe('planted secrets', () => {
   it('have gone through everything that is searched', () => {
     expect(outputs.get('the log')).toContain('"uri":')
     expect(outputs.get('the log')).toContain('sent.')
-    expect(collector.spans.length).toBeGreaterThan(ASKS.length)
-    expect(collector.logs).toHaveLength(ASKS.length)
+    expect(collector.spans.length).toBeGreaterThan(asks().length)
+    expect(collector.logs).toHaveLength(asks().length)
     expect(outputs.get('/metrics')).toContain('target=')
+    expect(outputs.get('the log')).toContain('"http.path":"/inline?access_token=<redacted>&a=1"')
+    expect(outputs.get('/debug/pprof/heap?seconds=1')).toContain('inuse_space')
+    expect(outputs.get('/debug/pprof/profile?seconds=1')).toContain('nanoseconds')
     expect(outputs.get('gw translate -f ' + file)).toContain('secretKeys')
     expect([...outputs].filter(([, text]) => text === '')).toEqual([])
   })

@@ -1,6 +1,6 @@
 // Where the configuration says that credentials travel: names of header fields and query parameters, for redaction.
 import type { BackendPayload, RenderedConfig, TrafficPayload } from '#api/ir/types.gen.ts'
-import { isSensitiveHeader } from '../log/redact.ts'
+import { isSensitiveHeader, REDACTED } from './redact.ts'
 
 /** Query parameters that carry credentials wherever they appear. Lower case. */
 const SENSITIVE_PARAMETERS = [
@@ -33,6 +33,8 @@ const HEADER_OF_EXPRESSION = /request\.headers(?:\[\s*["']([^"']+)["']\s*\]|\.([
 export class CredentialNames {
   readonly #headers = new Set<string>()
   readonly #parameters = new Set(SENSITIVE_PARAMETERS)
+  /** Finds queries that may hold one; made when the first query comes. */
+  #suspicion: RegExp | undefined = undefined
 
   static of(config: RenderedConfig): CredentialNames {
     const names = new CredentialNames()
@@ -61,6 +63,29 @@ export class CredentialNames {
     return this.#parameters.has(name.toLowerCase())
   }
 
+  /** The query without values of credentials, of which `found` is told. */
+  hideIn(query: string, found?: (value: string) => void): string {
+    if (query === '' || !this.#suspect(query)) return query
+    return query
+      .split('&')
+      .map((part) => {
+        const equals = part.indexOf('=')
+        if (equals < 0 || !this.hasParameter(decodedText(part.slice(0, equals)))) return part
+        found?.(part.slice(equals + 1))
+        return `${part.slice(0, equals + 1)}${REDACTED}`
+      })
+      .join('&')
+  }
+
+  /** One test for the queries that hold none: an encoded name might be any. */
+  #suspect(query: string): boolean {
+    if (this.#suspicion === undefined) {
+      const names = [...this.#parameters].map((name) => name.replaceAll(/\W/g, '\\$&'))
+      this.#suspicion = new RegExp(`(?:^|&)(?:${names.join('|')}|[^=&]*[%+][^=&]*)=`, 'i')
+    }
+    return this.#suspicion.test(query)
+  }
+
   #addTraffic(traffic: TrafficPayload | undefined): void {
     if (traffic === undefined) return
     this.#add(traffic.jwtAuth?.location)
@@ -78,8 +103,20 @@ export class CredentialNames {
     if (location?.header !== undefined) this.#headers.add(location.header.name.toLowerCase())
     if (location?.queryParameter !== undefined) this.#parameters.add(location.queryParameter.name.toLowerCase())
     // A field that a credential is made of is one as a whole.
-    for (const [, quoted, member] of location?.expression?.matchAll(HEADER_OF_EXPRESSION) ?? []) {
-      this.#headers.add((quoted ?? member ?? '').toLowerCase())
-    }
+    for (const name of headersOfExpression(location?.expression ?? '')) this.#headers.add(name)
   }
+}
+
+/** A name or value of a query; as it is where it cannot be decoded. */
+export function decodedText(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return text
+  }
+}
+
+/** Names of the header fields that an expression reads. */
+export function headersOfExpression(source: string): string[] {
+  return [...source.matchAll(HEADER_OF_EXPRESSION)].map(([, quoted, member]) => (quoted ?? member ?? '').toLowerCase())
 }

@@ -1,0 +1,33 @@
+// Queries as logs and traces show them.
+import { describe, expect, it } from 'vitest'
+import { CredentialNames, headersOfExpression } from './credential-names.ts'
+
+const names = new CredentialNames()
+
+describe('hideIn', () => {
+  it.each([
+    ['', ''],
+    ['a=1&b=2', 'a=1&b=2'],
+    ['access_token=abc', 'access_token=<redacted>'],
+    ['a=1&ACCESS_TOKEN=abc&b=2', 'a=1&ACCESS_TOKEN=<redacted>&b=2'],
+    ['access%5Ftoken=abc', 'access%5Ftoken=<redacted>'],
+    ['%zz=abc&a+b=%20', '%zz=abc&a+b=%20'],
+    ['my_access_token=abc', 'my_access_token=abc'],
+    ['a=access_token=abc', 'a=access_token=abc'],
+    ['access_token', 'access_token'],
+    ['access_token=', 'access_token=<redacted>'],
+    ['token=a=b&key=', 'token=<redacted>&key=<redacted>'],
+  ])('%s', (query, shown) => {
+    expect(names.hideIn(query)).toBe(shown)
+  })
+
+  it('tells the values that it hid', () => {
+    const found: string[] = []
+    names.hideIn('sig=a%20b&x=1&key=c', (value) => found.push(value))
+    expect(found).toEqual(['a%20b', 'c'])
+  })
+})
+
+it('knows the header fields of an expression', () => {
+  expect(headersOfExpression('request.headers["X-A"] + request.headers.x_b + request.path')).toEqual(['x-a', 'x_b'])
+})
