@@ -1,6 +1,7 @@
 // What a proxy says about the last delivery it saw: one key for each pod in the ConfigMap of acknowledgements, written
 // with a merge patch that touches no other key. Pure.
 import { isRecord, parseJson } from '../json.ts'
+import { DELIVERY_FORMAT, type DeliveryFormat } from './index-file.ts'
 
 export interface Acknowledgement {
   /** Of the index that is in force; 0 while none is. */
@@ -10,6 +11,8 @@ export interface Acknowledgement {
   /** Uid of that Gateway: one that was deleted and made again starts from the beginning. */
   readonly gatewayUid: string
   readonly revision: string
+  /** The newest format of deliveries that the proxy reads; absent in what proxies say that read only the first one. */
+  readonly reads?: number
   /** Why a later delivery was refused, and which one. Absent when the last one is in force. */
   readonly rejected?: { readonly generation: number; readonly message: string }
 }
@@ -43,14 +46,23 @@ export function readAcknowledgements(
   return found
 }
 
+/**
+ * The newest format that all of these proxies read. One that comes later and does not read it says so, and then gets
+ * what it reads.
+ */
+export function formatFor(acknowledgements: ReadonlyMap<string, Acknowledgement>): DeliveryFormat {
+  return [...acknowledgements.values()].every(({ reads = 1 }) => reads >= DELIVERY_FORMAT) ? DELIVERY_FORMAT : 1
+}
+
 function isAcknowledgement(value: unknown): value is Acknowledgement {
   if (!isRecord(value)) return false
-  const { generation, gatewayGeneration, gatewayUid, revision, rejected } = value
+  const { generation, gatewayGeneration, gatewayUid, revision, reads, rejected } = value
   return (
     Number.isSafeInteger(generation) &&
     Number.isSafeInteger(gatewayGeneration) &&
     typeof gatewayUid === 'string' &&
     typeof revision === 'string' &&
+    (reads === undefined || Number.isSafeInteger(reads)) &&
     (rejected === undefined || isRejection(rejected))
   )
 }

@@ -1,21 +1,24 @@
 // Files of a delivery back into a configuration: all of it, or a reason. Hashes, form and schema are checked before
-// anything is handed out. Keeps the last documents, because most deliveries change one of three.
+// anything is handed out. Keeps what it has decoded: most deliveries change a small part.
 import { emptyConfig } from '../ir/empty.ts'
 import { keepItems } from '../ir/keep-items.ts'
+import { LIST_NAMES, type ListName } from '../ir/lists.ts'
 import type { RenderedConfig, RenderedSecrets } from '../ir/types.gen.ts'
 import { validateConfig, validateSecrets } from '../ir/validate.ts'
 import type { Problem } from '../problem.ts'
-import { decodeDocument, type DocumentRef } from './document.ts'
+import { decodeDocument, type DocumentFault, type DocumentRef, hashOf } from './document.ts'
+import type { DeliveryFault, MissingFile, ReadFile } from './fault.ts'
 import {
+  type ChunkRef,
   type DeliveryIndex,
   type EndpointIndex,
   endpointIndexFile,
   INDEX_FILE,
+  readChunkRef,
   readDeliveryIndex,
   readEndpointIndex,
 } from './index-file.ts'
-
-export type ReadFile = (name: string) => Uint8Array | undefined
+import { ListReader } from './list-reader.ts'
 
 export interface Delivered {
   readonly index: DeliveryIndex
@@ -26,54 +29,101 @@ export interface Delivered {
   readonly secrets: RenderedSecrets
 }
 
-export interface DeliveryFault {
-  /**
-   * Incomplete: objects of two generations are mixed, or some are not there yet; another try will succeed. The others
-   * stay until the next delivery.
-   */
-  readonly reason: 'Incomplete' | 'Corrupt' | 'Unsupported' | 'Invalid'
-  readonly message: string
-  /** Files to look for, when Incomplete. */
-  readonly missing: readonly string[]
-}
-
 export type DecodeOutcome = { readonly delivered: Delivered } | { readonly fault: DeliveryFault }
+
+type Fault = { readonly fault: DeliveryFault }
+type Workloads = RenderedConfig['workloads']
 
 /** One for each source of deliveries: it remembers what it has decoded. */
 export class DeliveryDecoder {
   #config: Known<RenderedConfig> | undefined = undefined
   #secrets: Known<RenderedSecrets> | undefined = undefined
-  #endpoints: Known<RenderedConfig['workloads']> | undefined = undefined
+  #endpoints: Known<Workloads> | undefined = undefined
+  readonly #lists = new Map(LIST_NAMES.map((name) => [name, new ListReader(name)]))
   #last: RenderedConfig = emptyConfig()
 
   decode(file: ReadFile): DecodeOutcome {
     const bytes = file(INDEX_FILE)
-    if (bytes === undefined) return fault({ reason: 'Incomplete', message: 'no index', missing: [INDEX_FILE] })
+    if (bytes === undefined) {
+      const missing = [{ names: [INDEX_FILE], part: 'config' as const, shard: 0 }]
+      return fault({ reason: 'Incomplete', message: 'no index', missing })
+    }
     const read = readDeliveryIndex(bytes)
     if ('fault' in read) return fault({ reason: 'Unsupported', message: read.fault, missing: [] })
     const { index } = read
-    const config = documentOf(this.#config, index.config, file, configOf)
-    if ('fault' in config) return config
-    this.#config = config
     const secrets = documentOf(this.#secrets, index.secrets, file, secretsOf)
     if ('fault' in secrets) return secrets
     this.#secrets = secrets
-    const endpointIndex = endpointIndexOf(index, file)
-    if ('fault' in endpointIndex) return endpointIndex
-    const ref = endpointIndex.index.endpoints
-    const endpoints = documentOf(this.#endpoints, ref, file, workloadsOf)
-    if ('fault' in endpoints) return endpoints
-    this.#endpoints = endpoints
-    this.#last = keepItems(this.#last, { ...config.value, workloads: endpoints.value })
+    const config = this.#configOf(index, file)
+    if ('fault' in config) return config
+    this.#last = config.value
+    const revisions = [config.revision, index.secrets.sha256, config.endpoints]
     return {
       delivered: {
         index,
-        revision: [index.config, index.secrets, ref].map(({ sha256 }) => sha256.slice(0, 12)).join('.'),
-        config: this.#last,
+        revision: revisions.map((hash) => hash.slice(0, 12)).join('.'),
+        config: config.value,
         secrets: secrets.value,
       },
     }
   }
+
+  #configOf(index: DeliveryIndex, file: ReadFile): Read | Fault {
+    const endpointIndex = endpointIndexOf(index, file)
+    if ('fault' in endpointIndex) return endpointIndex
+    const endpoints = endpointIndex.index
+    if (index.format === 2 && endpoints.format === 2) return this.#fromChunks({ index, endpoints }, file)
+    if (index.format === 1 && endpoints.format === 1) return this.#fromDocuments({ index, endpoints }, file)
+    return fault({ reason: 'Unsupported', message: 'the indexes are of two formats', missing: [] })
+  }
+
+  #fromDocuments({ index, endpoints }: Indexes<1>, file: ReadFile): Read | Fault {
+    const config = documentOf(this.#config, index.config, file, configOf)
+    if ('fault' in config) return config
+    this.#config = config
+    const workloads = documentOf(this.#endpoints, endpoints.endpoints, file, workloadsOf)
+    if ('fault' in workloads) return workloads
+    this.#endpoints = workloads
+    const value = keepItems(this.#last, { ...config.value, workloads: workloads.value })
+    for (const [name, reader] of this.#lists) reader.setItems(value[name])
+    return { value, revision: config.sha256, endpoints: workloads.sha256 }
+  }
+
+  #fromChunks({ index, endpoints }: Indexes<2>, file: ReadFile): Read | Fault {
+    const refsOf = (name: ListName): readonly ChunkRef[] =>
+      name === 'workloads' ? endpoints.workloads : (index.lists[name] ?? [])
+    const readers = [...this.#lists]
+    // Nothing is unpacked while something is missing.
+    const missing = readers.flatMap(([name, reader]) => reader.missing(refsOf(name), file))
+    if (missing.length > 0) return fault(incomplete(missing))
+    const lists: [ListName, readonly object[]][] = []
+    for (const [name, reader] of readers) {
+      const read = reader.read(refsOf(name), file)
+      if ('fault' in read) return read
+      lists.push([name, read.items])
+    }
+    const [problem] = validateConfig({ ...emptyConfig(), version: index.version })
+    if (problem !== undefined) return fault({ reason: 'Invalid', message: `index: ${problem.message}`, missing: [] })
+    // Validated: the version just now, every list by its reader.
+    const value = { version: index.version, ...Object.fromEntries(lists) } as unknown as RenderedConfig
+    const idsOf = (refs: readonly ChunkRef[]): string => refs.map((ref) => readChunkRef(ref).id).join()
+    const routing = LIST_NAMES.map((name) => (name === 'workloads' ? '' : idsOf(refsOf(name)))).join('/')
+    this.#config = undefined
+    this.#endpoints = undefined
+    return { value, revision: hashOf(routing), endpoints: hashOf(idsOf(endpoints.workloads)) }
+  }
+}
+
+interface Read {
+  readonly value: RenderedConfig
+  /** Hashes of everything but the endpoints, and of these. */
+  readonly revision: string
+  readonly endpoints: string
+}
+
+interface Indexes<F> {
+  readonly index: DeliveryIndex & { readonly format: F }
+  readonly endpoints: EndpointIndex & { readonly format: F }
 }
 
 interface Known<T> {
@@ -81,10 +131,12 @@ interface Known<T> {
   readonly value: T
 }
 
-type Fault = { readonly fault: DeliveryFault }
-
 function fault(value: DeliveryFault): Fault {
   return { fault: value }
+}
+
+function incomplete(missing: readonly MissingFile[]): DeliveryFault {
+  return { reason: 'Incomplete', message: `not there: ${missing.map(({ names }) => names[0]).join(', ')}`, missing }
 }
 
 function documentOf<T>(
@@ -95,7 +147,7 @@ function documentOf<T>(
 ): Known<T> | Fault {
   if (known?.sha256 === ref.sha256) return known
   const decoded = decodeDocument(ref, file)
-  if (!('value' in decoded)) return fault(decoded)
+  if (!('value' in decoded)) return fault(documentFault(decoded))
   const value = check(decoded.value)
   if (typeof value !== 'object' || value === null || !('problems' in value)) return { sha256: ref.sha256, value }
   const [first] = value.problems
@@ -103,10 +155,24 @@ function documentOf<T>(
   return fault({ reason: 'Invalid', message, missing: [] })
 }
 
+/** `config-<hash>.3.gz` is in the fourth object. */
+function documentFault({ reason, message, missing }: DocumentFault): DeliveryFault {
+  const shardOf = (name: string): number => Number(/\.(\d+)\.gz$/.exec(name)?.[1] ?? 0)
+  const partOf = (name: string): MissingFile['part'] => {
+    if (name.startsWith('secrets-')) return 'secrets'
+    return name.startsWith('endpoints-') ? 'endpoints' : 'config'
+  }
+  return {
+    reason,
+    message,
+    missing: missing.map((name) => ({ names: [name], part: partOf(name), shard: shardOf(name) })),
+  }
+}
+
 function endpointIndexOf(index: DeliveryIndex, file: ReadFile): { readonly index: EndpointIndex } | Fault {
   const name = endpointIndexFile(index.services)
   const bytes = file(name)
-  if (bytes === undefined) return fault({ reason: 'Incomplete', message: `not there: ${name}`, missing: [name] })
+  if (bytes === undefined) return fault(incomplete([{ names: [name], part: 'endpoints', shard: 0 }]))
   const read = readEndpointIndex(bytes, index.services)
   return 'index' in read ? read : fault({ reason: 'Unsupported', message: read.fault, missing: [] })
 }
@@ -125,9 +191,9 @@ function secretsOf(value: unknown): RenderedSecrets | { problems: readonly Probl
   return problems.length === 0 ? (secrets as unknown as RenderedSecrets) : { problems }
 }
 
-function workloadsOf(value: unknown): RenderedConfig['workloads'] | { problems: readonly Problem[] } {
+function workloadsOf(value: unknown): Workloads | { problems: readonly Problem[] } {
   // Our own document; what is not a list fails the check below.
-  const { workloads } = { ...(value as { workloads?: RenderedConfig['workloads'] }) }
+  const { workloads } = { ...(value as { workloads?: Workloads }) }
   const problems = validateConfig({ ...emptyConfig(), workloads })
   return problems.length === 0 && workloads !== undefined ? workloads : { problems }
 }

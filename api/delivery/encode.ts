@@ -1,9 +1,10 @@
-// A rendered configuration as the objects that carry it to the proxies of one Gateway. Pure: number of the delivery and
-// salt come from the caller. The order of the objects is the order in which they have to be written.
+// A rendered configuration as whole documents (format 1), for proxies that read no chunks; encode-chunks.ts makes what
+// the others get. Pure: number of the delivery and salt come from the caller. The order of the objects is the order in
+// which they have to be written.
 import type { Problem } from '../problem.ts'
 import type { RenderedConfig, RenderedSecrets } from '../ir/types.gen.ts'
 import { type EncodedDocument, encodeDocument, type Files, hashOf } from './document.ts'
-import { DELIVERY_FORMAT, type DeliveryIndex, type EndpointIndex, endpointIndexFile, INDEX_FILE } from './index-file.ts'
+import { type DocumentIndex, type EndpointIndex, endpointIndexFile, INDEX_FILE } from './index-file.ts'
 import { type DeliveryNames, deliveryNames, type DeliveryPart } from './names.ts'
 
 export interface DeliveryInput {
@@ -27,7 +28,7 @@ export interface DeliveredObject {
 }
 
 export interface Delivery {
-  readonly index: DeliveryIndex
+  readonly index: DocumentIndex
   /** What the index points to comes before it. */
   readonly objects: readonly DeliveredObject[]
 }
@@ -50,31 +51,46 @@ export class DeliveryEncoder {
     const routes = this.#routes.of(Object.values(routing), () =>
       encodeDocument('config', { ...routing, workloads: [] }),
     )
-    const sensitive = this.#secrets.of([secrets, salt], () => encodeDocument('secrets', { salt, ...secrets }))
+    const sensitive = this.#secrets.of([secrets, salt], () => encodeSecrets(salt, secrets))
     const endpoints = this.#endpoints.of([workloads], () => encodeDocument('endpoints', { workloads }))
-    const index: DeliveryIndex = {
-      format: DELIVERY_FORMAT,
+    const index: DocumentIndex = {
+      format: 1,
       generation,
       gateway: { uid: gateway.uid, generation: gateway.generation },
       config: routes.ref,
       secrets: sensitive.ref,
       services,
     }
-    const endpointIndex: EndpointIndex = { format: DELIVERY_FORMAT, services, endpoints: endpoints.ref }
+    const endpointIndex: EndpointIndex = { format: 1, services, endpoints: endpoints.ref }
     const firstEndpoints = file(endpointIndexFile(services), endpointIndex)
     const firstRoutes = file(INDEX_FILE, index)
     const parts = [
-      place({ kind: 'Secret', part: 'secrets', names, document: sensitive, first: new Map() }),
+      secretObjects(names, sensitive),
       place({ kind: 'ConfigMap', part: 'endpoints', names, document: endpoints, first: firstEndpoints }),
       place({ kind: 'ConfigMap', part: 'config', names, document: routes, first: firstRoutes }).toReversed(),
     ]
-    const tooLarge = parts.flat().find(({ name }) => name === '')
-    return tooLarge === undefined ? { index, objects: parts.flat() } : { problem: largeProblem(tooLarge) }
+    const problem = sizeProblem(parts.flat())
+    return problem === undefined ? { index, objects: parts.flat() } : { problem }
   }
 }
 
+/** The document of secrets: the same in every format. */
+export function encodeSecrets(salt: string, secrets: RenderedSecrets): EncodedDocument {
+  return encodeDocument('secrets', { salt, ...secrets })
+}
+
+export function secretObjects(names: DeliveryNames, document: EncodedDocument): DeliveredObject[] {
+  return place({ kind: 'Secret', part: 'secrets', names, document, first: new Map() })
+}
+
+/** undefined: every piece has an object. */
+export function sizeProblem(objects: readonly DeliveredObject[]): Problem | undefined {
+  const tooLarge = objects.find(({ name }) => name === '')
+  return tooLarge && largeProblem(tooLarge.part)
+}
+
 /** The last result, for as long as the very same values go in. */
-class Last<T> {
+export class Last<T> {
   #known: { readonly inputs: readonly unknown[]; readonly made: T } | undefined = undefined
 
   of(inputs: readonly unknown[], make: () => T): T {
@@ -110,7 +126,7 @@ function place({ kind, part, names, document, first }: Placement): DeliveredObje
   }))
 }
 
-function largeProblem({ part }: DeliveredObject): Problem {
+export function largeProblem(part: DeliveryPart): Problem {
   return {
     path: part,
     reason: 'TooLarge',
@@ -120,7 +136,7 @@ function largeProblem({ part }: DeliveredObject): Problem {
 }
 
 /** What one object may hold; the API server refuses more than 1 MiB. */
-const OBJECT_BYTES_MAX = 1000 * 1024
+export const OBJECT_BYTES_MAX = 1000 * 1024
 
 /**
  * The same objects with the files of the delivery before, as long as they fit. While both are there, a proxy that sees
@@ -143,7 +159,7 @@ export function keepingPrevious(
   })
 }
 
-function sizeOf(files: Files): number {
+export function sizeOf(files: Files): number {
   let bytes = 0
   for (const [name, content] of files) bytes += name.length + content.length
   return bytes

@@ -1,37 +1,86 @@
 // The index of a delivery: which documents a proxy has to have before it may apply any of them. Reading checks form,
 // so that a damaged index is refused and never half believed. Pure.
 import { isRecord, parseJson } from '../json.ts'
+import { LIST_NAMES, type ListName } from '../ir/lists.ts'
 import type { DocumentRef } from './document.ts'
 
 export const INDEX_FILE = 'index.json'
 
-/** A reader takes its own format and the one before. */
-export const DELIVERY_FORMAT = 1
-const FORMATS_READ: ReadonlySet<unknown> = new Set([DELIVERY_FORMAT])
+/** A reader takes its own format and the one before. 1: whole documents (document.ts); 2: chunks (chunks.ts). */
+export const DELIVERY_FORMAT = 2
+export type DeliveryFormat = 1 | 2
+const FORMATS_READ: ReadonlySet<unknown> = new Set([1, 2])
 
 /** Pieces of one document; far above SHARDS_MAX. */
 const FILES_MAX = 64
 const FILE_NAME = /^[a-z0-9][a-z0-9.-]{0,199}$/
 const HASH = /^[0-9a-f]{24,64}$/
 
-export interface DeliveryIndex {
-  readonly format: typeof DELIVERY_FORMAT
+/** Of one list: far above what fits into the objects of a delivery. */
+const CHUNKS_MAX = 20_000
+const CHUNK_ID_CHARS = 27
+const CHUNK_REF = /^[A-Za-z0-9_-]{27}(\.\d{1,2})?$/
+
+interface AnyDeliveryIndex {
   /** Grows with every delivery to this Gateway. */
   readonly generation: number
   /** The Gateway that this was rendered for: its identity, and the generation of its spec. */
   readonly gateway: { readonly uid: string; readonly generation: number }
-  /** The configuration without endpoints. */
-  readonly config: DocumentRef
   readonly secrets: DocumentRef
   /** Hash of the Services of the configuration: names the endpoint index that fits. */
   readonly services: string
 }
 
+export interface DocumentIndex extends AnyDeliveryIndex {
+  readonly format: 1
+  /** The configuration without endpoints. */
+  readonly config: DocumentRef
+}
+
+export interface ChunkIndex extends AnyDeliveryIndex {
+  readonly format: 2
+  /** Of the rendered configuration. */
+  readonly version: number
+  readonly lists: ListRefs
+}
+
+export type DeliveryIndex = DocumentIndex | ChunkIndex
+
+/** Lists of the configuration that live in the config objects. */
+export type RoutingList = Exclude<ListName, 'workloads'>
+
+export const ROUTING_LISTS = LIST_NAMES.filter((name): name is RoutingList => name !== 'workloads')
+
+/** The chunks of each list, in order; a list that is empty may be left out. */
+export type ListRefs = { readonly [L in RoutingList]?: readonly ChunkRef[] }
+
+/**
+ * A chunk id, and where it is: `<id>.3` is in the fourth object of its part, `<id>` in the first, that of the index.
+ * Two references with one id are one chunk.
+ */
+export type ChunkRef = string
+
+export function chunkRef(id: string, shard: number): ChunkRef {
+  return shard === 0 ? id : `${id}.${shard}`
+}
+
+export function readChunkRef(ref: ChunkRef): { readonly id: string; readonly shard: number } {
+  return { id: ref.slice(0, CHUNK_ID_CHARS), shard: Number(ref.slice(CHUNK_ID_CHARS + 1) || '0') }
+}
+
 /** Points to the endpoints of one set of Services; changes while the main index stays. */
-export interface EndpointIndex {
-  readonly format: typeof DELIVERY_FORMAT
+export type EndpointIndex = DocumentEndpoints | ChunkEndpoints
+
+interface DocumentEndpoints {
+  readonly format: 1
   readonly services: string
   readonly endpoints: DocumentRef
+}
+
+export interface ChunkEndpoints {
+  readonly format: 2
+  readonly services: string
+  readonly workloads: readonly ChunkRef[]
 }
 
 export function endpointIndexFile(services: string): string {
@@ -43,16 +92,16 @@ export type IndexOutcome<T> = { readonly index: T } | { readonly fault: string }
 export function readDeliveryIndex(bytes: Uint8Array): IndexOutcome<DeliveryIndex> {
   const value = parseJson(Buffer.from(bytes).toString('utf8'))
   if (!isRecord(value)) return { fault: 'the index is no JSON object' }
-  const { format, generation, gateway, config, secrets, services } = value
+  const { format, generation, gateway, secrets, services } = value
   if (!FORMATS_READ.has(format)) return unknownFormat(format)
   const isWhole =
     isCount(generation) &&
     isRecord(gateway) &&
     typeof gateway['uid'] === 'string' &&
     isCount(gateway['generation']) &&
-    isDocumentRef(config) &&
     isDocumentRef(secrets) &&
-    isHash(services)
+    isHash(services) &&
+    (format === 1 ? isDocumentRef(value['config']) : isCount(value['version']) && areListRefs(value['lists']))
   // Every field has been checked above.
   return isWhole ? { index: value as unknown as DeliveryIndex } : { fault: 'the index lacks fields' }
 }
@@ -60,15 +109,32 @@ export function readDeliveryIndex(bytes: Uint8Array): IndexOutcome<DeliveryIndex
 export function readEndpointIndex(bytes: Uint8Array, services: string): IndexOutcome<EndpointIndex> {
   const value = parseJson(Buffer.from(bytes).toString('utf8'))
   if (!isRecord(value)) return { fault: 'the endpoint index is no JSON object' }
-  if (!FORMATS_READ.has(value['format'])) return unknownFormat(value['format'])
+  const { format, endpoints, workloads } = value
+  if (!FORMATS_READ.has(format)) return unknownFormat(format)
   if (value['services'] !== services) return { fault: 'the endpoint index is that of other Services' }
-  if (!isDocumentRef(value['endpoints'])) return { fault: 'the endpoint index lacks fields' }
+  const isWhole = format === 1 ? isDocumentRef(endpoints) : areChunkRefs(workloads)
   // Every field has been checked above.
-  return { index: value as unknown as EndpointIndex }
+  return isWhole ? { index: value as unknown as EndpointIndex } : { fault: 'the endpoint index lacks fields' }
 }
 
 function unknownFormat(format: unknown): { fault: string } {
-  return { fault: `format ${JSON.stringify(format)} is not known to this version, which reads ${DELIVERY_FORMAT}` }
+  const known = [...FORMATS_READ].join(' and ')
+  return { fault: `format ${JSON.stringify(format)} is not known to this version, which reads ${known}` }
+}
+
+function areListRefs(value: unknown): boolean {
+  if (!isRecord(value)) return false
+  // A list that this version does not know would be left out in silence.
+  const names: readonly string[] = ROUTING_LISTS
+  return Object.entries(value).every(([name, refs]) => names.includes(name) && areChunkRefs(refs))
+}
+
+function areChunkRefs(value: unknown): boolean {
+  return (
+    Array.isArray(value) &&
+    value.length <= CHUNKS_MAX &&
+    value.every((ref) => typeof ref === 'string' && CHUNK_REF.test(ref))
+  )
 }
 
 function isDocumentRef(value: unknown): boolean {

@@ -1,21 +1,7 @@
 // A rendered configuration told as its difference from an earlier one: lists by steps, items by identity. Between
 // threads, copying what stayed costs far more than finding what changed. Pure.
+import { LIST_NAMES, type ListName } from './lists.ts'
 import type { RenderedConfig } from './types.gen.ts'
-
-type ListName = Exclude<keyof RenderedConfig, 'version'>
-
-/** All of them: without one this does not compile. */
-const LISTS: { readonly [K in ListName]: K } = {
-  binds: 'binds',
-  listeners: 'listeners',
-  routes: 'routes',
-  tcpRoutes: 'tcpRoutes',
-  backends: 'backends',
-  policies: 'policies',
-  services: 'services',
-  workloads: 'workloads',
-}
-const LIST_NAMES = Object.values(LISTS)
 
 /** So many items of the earlier list from a place on, or new ones. */
 type Step = { readonly from: number; readonly count: number } | { readonly items: readonly unknown[] }
@@ -39,8 +25,23 @@ export function applyDelta(before: RenderedConfig, delta: ConfigDelta): Rendered
   return { ...before, ...(Object.fromEntries(changed) as Partial<RenderedConfig>) }
 }
 
+/** Most of a list stays at both ends: only what is between is looked up. */
 function stepsOf(before: readonly unknown[], after: readonly unknown[]): Step[] {
-  const places = new Map(before.map((item, place) => [item, place]))
+  const shorter = Math.min(before.length, after.length)
+  let start = 0
+  while (start < shorter && before[start] === after[start]) start++
+  let rest = 0
+  while (rest < shorter - start && before[before.length - 1 - rest] === after[after.length - 1 - rest]) rest++
+  return [
+    ...(start > 0 ? [{ from: 0, count: start }] : []),
+    ...stepsBetween(before.slice(start, before.length - rest), after.slice(start, after.length - rest), start),
+    ...(rest > 0 ? [{ from: before.length - rest, count: rest }] : []),
+  ]
+}
+
+/** `offset`: of `before` in its list. */
+function stepsBetween(before: readonly unknown[], after: readonly unknown[], offset: number): Step[] {
+  const places = new Map(before.map((item, place) => [item, place + offset]))
   const steps: Step[] = []
   let at = 0
   while (at < after.length) {

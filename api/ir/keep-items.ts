@@ -39,7 +39,7 @@ function kept<T>(before: T[], now: T[], nameOf: (item: T) => string): T[] {
 }
 
 /** Of parsed JSON. */
-function isSame(a: unknown, b: unknown): boolean {
+export function isSame(a: unknown, b: unknown): boolean {
   if (Array.isArray(a)) {
     return Array.isArray(b) && a.length === b.length && a.every((item, index) => isSame(item, b[index]))
   }

@@ -1,11 +1,14 @@
 // Processor time of each step that one changed route among many takes, without an API server.
 // Run: node bench/control/steps.ts [routes ...]
 import { DeliveryDecoder } from '#api/delivery/decode.ts'
-import type { Files } from '#api/delivery/document.ts'
-import { DeliveryEncoder } from '#api/delivery/encode.ts'
+import { ChunkEncoder } from '#api/delivery/encode-chunks.ts'
+import { type DeliveredObject, sizeOf } from '#api/delivery/encode.ts'
+import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import { applyDelta, configDelta } from '#api/ir/config-delta.ts'
 import { emptyConfig } from '#api/ir/empty.ts'
 import type { RenderedConfig } from '#api/ir/types.gen.ts'
+import { MemoryObjects } from '#operator/publish/memory-objects.testing.ts'
+import { planDelivery } from '#operator/publish/plan-delivery.ts'
 import type { KubeObject } from '#operator/translate/kube.ts'
 import { createSnapshotter } from '#operator/translate/snapshot.ts'
 import type { RenderedGateway } from '#operator/translate/translation.ts'
@@ -29,7 +32,8 @@ function measureAll(count: number): void {
   }
   const objects = clusterOf(count)
   const [snapshot, translator] = [createSnapshotter(), createTranslator(SETTINGS)]
-  const [encoder, decoder] = [new DeliveryEncoder(), new DeliveryDecoder()]
+  const [encoder, decoder] = [new ChunkEncoder(), new DeliveryDecoder()]
+  const held = new MemoryObjects()
   let before: RenderedConfig = emptyConfig()
   for (let round = 0; round < ROUNDS; round++) {
     // A manifest of the kind.
@@ -38,8 +42,10 @@ function measureAll(count: number): void {
       translator.translate(snapshot(objects)).perGateway.get(`${NAMESPACE}/${GATEWAY}`),
     )
     if (rendered === undefined) throw new Error('the Gateway was not rendered')
-    const files = measured('encode', () => encoded(encoder, rendered, round))
-    const outcome = measured('decode', () => decoder.decode((name) => files.get(name)))
+    const written = measured('encode', () => encoded({ encoder, held, rendered, generation: round }))
+    for (const object of written) held.write(object)
+    if (process.env['GW_STEPS_BYTES']) console.log(written.map(({ name, files }) => `${name} ${sizeOf(files)}`).join(', '))
+    const outcome = measured('decode', () => decoder.decode(held.file))
     if (!('delivered' in outcome)) throw new Error(outcome.fault.message)
     const { config } = outcome.delivered
     measured('hand over, whole', () => structuredClone(config))
@@ -53,11 +59,20 @@ function measureAll(count: number): void {
   }
 }
 
-function encoded(encoder: DeliveryEncoder, rendered: RenderedGateway, generation: number): Files {
-  const about = { gateway: { name: GATEWAY, uid: 'u', generation: 1 }, generation, salt: 'salt' }
-  const delivery = encoder.encode({ ...rendered, ...about })
-  if ('problem' in delivery) throw new Error(delivery.problem.message)
-  return new Map(delivery.objects.flatMap(({ files }) => [...files]))
+interface Encoding {
+  readonly encoder: ChunkEncoder
+  readonly held: MemoryObjects
+  readonly rendered: RenderedGateway
+  readonly generation: number
+}
+
+function encoded({ encoder, held, rendered, generation }: Encoding): readonly DeliveredObject[] {
+  // A manifest of the kind.
+  const object = { ...gateway(80).object, metadata: { name: GATEWAY, uid: 'u', generation: 1 } } as unknown as Gateway
+  const delivery = encoder.encode({ ...rendered, salt: 'salt' })
+  const plan = planDelivery({ held, generation, gateway: object, encoded: delivery })
+  if ('problem' in plan) throw new Error(plan.problem.message)
+  return [...plan.before, ...plan.after]
 }
 
 function clusterOf(count: number): KubeObject[] {

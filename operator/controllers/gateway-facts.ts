@@ -1,5 +1,5 @@
 // Collects what withProgrammed has to know about one Gateway from the cache.
-import { deliveryNames, GATEWAY_NAME_LABEL, safeName } from '#api/delivery/names.ts'
+import { GATEWAY_NAME_LABEL, safeName } from '#api/delivery/names.ts'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import { wantedAddress } from '#deployer/address.ts'
 import { statusOf } from '../kube/status-of.ts'
@@ -15,14 +15,13 @@ export function gatewayStatusFacts(
   known: Pick<GatewayFacts, 'deployProblems' | 'failure'>,
 ): GatewayFacts {
   const { name, namespace = '', uid = '', generation = 0 } = gateway.metadata
-  const { acknowledgements } = deliveryNames(name)
   const workload = workloadOf(world, gateway)
   return {
     ...known,
     uid,
     generation,
     wantedAddress: wantedAddress(gateway).ip,
-    acknowledgements: acknowledgementsOf(world, gateway, acknowledgements),
+    acknowledgements: acknowledgementsOf(world, gateway),
     isReplicaExpected: workload === undefined || isReplicaExpected(workload),
     readyPods: workload?.status?.observedGeneration === undefined ? undefined : readyPods(world, gateway),
     isAvailable: isAvailable(workload),

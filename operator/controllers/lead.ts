@@ -2,7 +2,7 @@
 // begins anew with each leadership, so nothing that another leader changed in between is believed.
 import { isDeepStrictEqual } from 'node:util'
 import { Clock, Effect, Latch, type Scope } from 'effect'
-import { deliveryNames, GATEWAY_NAME_LABEL, safeName } from '#api/delivery/names.ts'
+import { GATEWAY_NAME_LABEL, safeName } from '#api/delivery/names.ts'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import { meshConfigMapName } from '#deployer/parameters/mesh-config.ts'
 import type { ObjectChange } from '../kube/cache.ts'
@@ -20,7 +20,7 @@ import type { RenderedGateway, Translation } from '../translate/translation.ts'
 import { GatewayDeployer } from './deploy-gateway.ts'
 import { gatewayStatusFacts } from './gateway-facts.ts'
 import { withProgrammed } from './gateway-programmed.ts'
-import { acknowledgementsOf, type World } from './world.ts'
+import { acknowledgementsOf, deliveryFormatOf, type World } from './world.ts'
 import { Events } from './events.ts'
 import { makeKeySets } from './key-sets.ts'
 import { type GatewayTroubles, occurrencesOfGateway, occurrencesOfProblems } from './occurrences.ts'
@@ -152,7 +152,7 @@ class Leader {
       this.publisher.forget(key)
       return Effect.void
     }
-    return this.publisher.publish(key, gateway, rendered).pipe(
+    return this.publisher.publish(key, { gateway, rendered, format: deliveryFormatOf(this.world, gateway) }).pipe(
       Effect.map((outcome) => {
         const problem = problemOf(outcome)
         if ('written' in outcome) this.world.observer.wrote('delivery', outcome.written)
@@ -181,11 +181,7 @@ class Leader {
   countRejections(key: string): Effect.Effect<void, KubeError, KubeClient> {
     const gateway = this.#gateway(key)
     if (gateway === undefined) return Effect.void
-    const acknowledgements = acknowledgementsOf(
-      this.world,
-      gateway,
-      deliveryNames(gateway.metadata.name).acknowledgements,
-    )
+    const acknowledgements = acknowledgementsOf(this.world, gateway)
     this.world.observer.rejected(this.#rejections.count(gateway, acknowledgements))
     return pruneAcknowledgements(this.world, gateway)
   }
@@ -311,10 +307,14 @@ class Leader {
   #ownedChanged(queues: Queues, owner: string, object: KubeObject, change: ObjectChange): void {
     if (change.kind === ACKNOWLEDGEMENTS) {
       this.#queueGatewayStatus(owner)
+      const gateway = this.#gateway(owner)
+      const written = this.publisher.formatOf(owner)
+      if (gateway !== undefined && written !== undefined && written !== deliveryFormatOf(this.world, gateway))
+        queues.publish.add(owner)
       queues.rejections.add(owner)
     } else if (change.kind === DELIVERED_CONFIG_MAP || change.kind === DELIVERED_SECRET) {
       const kind = change.kind === DELIVERED_SECRET ? 'Secret' : 'ConfigMap'
-      const touched = { key: owner, kind, name: object.metadata.name, version: versionOf(change) }
+      const touched = { key: owner, kind, name: object.metadata.name, version: versionOf(change) } as const
       if (this.publisher.touched(touched)) queues.publish.add(owner)
     } else this.#deployedChanged(queues, owner, object, change)
   }

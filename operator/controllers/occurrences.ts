@@ -1,5 +1,4 @@
 // What the Events are about: every problem of translation, and of each Gateway what went wrong after it.
-import { deliveryNames } from '#api/delivery/names.ts'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import type { DeployProblem } from '#deployer/input.ts'
 import { problemLine } from '../status/condition.ts'
@@ -32,11 +31,11 @@ export function occurrencesOfGateway(
   world: World,
   { gateway, deployProblems, failure }: GatewayTroubles,
 ): Occurrence[] {
-  const { uid, name } = gateway.metadata
+  const { uid } = gateway.metadata
   if (uid === undefined) return []
   const object = { ...refOf(gateway), uid }
-  const refusals = [...acknowledgementsOf(world, gateway, deliveryNames(name).acknowledgements)].flatMap(
-    ([pod, { rejected }]) => (rejected === undefined ? [] : [`${pod}: ${rejected.message}`]),
+  const refusals = [...acknowledgementsOf(world, gateway)].flatMap(([pod, { rejected }]) =>
+    rejected === undefined ? [] : [`${pod}: ${rejected.message}`],
   )
   return [
     // What a proxy said does not pass by itself.

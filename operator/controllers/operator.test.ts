@@ -261,6 +261,22 @@ describe('the operator', () => {
     expect(kube.store.get('configmaps', 'shop/web-config')?.metadata.resourceVersion).toBe(version)
   })
 
+  it('delivers in the format that all proxies of the Gateway read', async () => {
+    await start()
+    make(GATEWAYS, gateway())
+    make(ROUTES, route())
+    const format = (): number => {
+      const outcome = delivered()
+      return 'delivered' in outcome && hosts().length === 1 ? outcome.delivered.index.format : 0
+    }
+    await until('chunks', () => format() === 2)
+    acknowledge('web')
+    await until('documents, for a proxy that says nothing of chunks', () => format() === 1)
+    acknowledge('web', { reads: 2 })
+    await until('chunks again', () => format() === 2)
+    expect(hosts()).toEqual(['cart.example.com'])
+  })
+
   it('puts back what somebody deletes or changes', async () => {
     const one = await start()
     make(GATEWAYS, gateway())

@@ -1,5 +1,7 @@
 // What the parts of the operator share: settings, the cache, the last translation, and who is told about changes.
-import { readAcknowledgements } from '#api/delivery/acknowledgement.ts'
+import { formatFor, readAcknowledgements } from '#api/delivery/acknowledgement.ts'
+import type { DeliveryFormat } from '#api/delivery/index-file.ts'
+import { deliveryNames } from '#api/delivery/names.ts'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import type { ObjectCache, ObjectChange } from '../kube/cache.ts'
 import type { WorkRun } from '../kube/work-queue.ts'
@@ -34,12 +36,14 @@ export interface Listener {
 }
 
 /** What the proxies of a Gateway have said. */
-export function acknowledgementsOf(
-  world: World,
-  gateway: Gateway,
-  name: string,
-): ReturnType<typeof readAcknowledgements> {
+export function acknowledgementsOf(world: World, gateway: Gateway): ReturnType<typeof readAcknowledgements> {
+  const name = deliveryNames(gateway.metadata.name).acknowledgements
   const object = world.cache.get(ACKNOWLEDGEMENTS, gateway.metadata.namespace ?? '', name)
   // A ConfigMap.
   return readAcknowledgements((object as { data?: Record<string, string> } | undefined)?.data)
+}
+
+/** What all proxies of a Gateway read. */
+export function deliveryFormatOf(world: World, gateway: Gateway): DeliveryFormat {
+  return formatFor(acknowledgementsOf(world, gateway))
 }

@@ -7,6 +7,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { readAcknowledgements } from '#api/delivery/acknowledgement.ts'
 import { type DeliveredObject, encodeDelivery, keepingPrevious } from '#api/delivery/encode.ts'
 import { emptyConfig } from '#api/ir/empty.ts'
+import type { RenderedConfig } from '#api/ir/types.gen.ts'
+import { TestDelivery } from '#test/delivery.ts'
 import { FakeKube } from '#test/fakekube/server.ts'
 import type { FakeObject } from '#test/fakekube/store.ts'
 import { until } from '#test/wait.ts'
@@ -59,6 +61,17 @@ function asKube({ kind, name, files }: DeliveredObject): FakeObject {
   return { apiVersion: 'v1', kind, metadata, ...(kind === 'Secret' ? { data: base64 } : { binaryData: base64 }) }
 }
 
+/** Text that gzip cannot shrink. */
+function noise(from: number, length = 40_000): string {
+  let seed = from
+  return Array.from({ length }, () => {
+    seed ^= seed << 13
+    seed ^= seed >>> 17
+    seed ^= seed << 5
+    return String.fromCodePoint(97 + ((seed >>> 8) % 26))
+  }).join('')
+}
+
 function resourceOf({ kind }: DeliveredObject): string {
   return kind === 'Secret' ? 'secrets' : 'configmaps'
 }
@@ -104,6 +117,33 @@ describe('ClusterSource', () => {
     expect(applied).toEqual([80])
   })
 
+  it('starts from a mount of chunks, and reads what lies in other objects when it has to', async () => {
+    const delivery = new TestDelivery()
+    const configOf = (from: number): RenderedConfig => ({
+      ...emptyConfig(),
+      // More than one object takes.
+      binds: Array.from({ length: 40 }, (_, at) => ({ key: `${noise(from + at)}/shop/web`, port: from + at })),
+    })
+    const secrets = { version: 1 as const, secrets: [] }
+    const first = delivery.writes(configOf(1000), secrets)
+    expect(first.map(({ name }) => name)).toContain('web-config-1')
+    for (const [name, bytes] of delivery.files()) writeFileSync(join(folder, name), bytes)
+    write(first)
+    kube.requests.length = 0
+    await start()
+    await until('the first one', () => acknowledged().get('web-1')?.generation === 1)
+    const gets = (): string[] => kube.requests.map(({ path }) => path).filter((path) => path.includes('web-config-'))
+    expect(gets()).toEqual([])
+    write(delivery.writes(configOf(2000), secrets))
+    await until('the second one', () => acknowledged().get('web-1')?.generation === 2)
+    expect(gets().length).toBeGreaterThan(0)
+    expect(acknowledged().get('web-1')?.reads).toBe(2)
+    const [bind, ...rest] = configOf(2000).binds
+    write(delivery.writes({ ...emptyConfig(), binds: [{ key: bind?.key ?? '', port: 9 }, ...rest] }, secrets))
+    await until('the third one', () => acknowledged().get('web-1')?.generation === 3)
+    expect(applied).toEqual([1000, 2000, 9])
+  })
+
   it('follows the API server and says what is in force', async () => {
     write(objectsOf(80, 1))
     await start()
@@ -132,14 +172,7 @@ describe('ClusterSource', () => {
   })
 
   it('reads further shards when the index names them', async () => {
-    let seed = 9
-    const noise = Array.from({ length: 900_000 }, () => {
-      seed ^= seed << 13
-      seed ^= seed >>> 17
-      seed ^= seed << 5
-      return String.fromCodePoint(97 + ((seed >>> 8) % 26))
-    }).join('')
-    const objects = objectsOf(80, 1, noise)
+    const objects = objectsOf(80, 1, noise(9, 900_000))
     expect(objects.length).toBeGreaterThan(3)
     await start()
     write(keepingPrevious(objects, new Map()))

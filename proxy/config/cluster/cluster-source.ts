@@ -1,8 +1,11 @@
 // The configuration of a proxy in a cluster: from the mounted files at once, then the API server, step by step.
 // Applies a whole delivery or nothing, and says what is in force. A lost API server changes nothing that is served.
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Acknowledgement } from '#api/delivery/acknowledgement.ts'
 import { REJECTION_CHARS_MAX } from '#api/delivery/acknowledgement.ts'
-import { type Delivered, DeliveryDecoder, type DeliveryFault } from '#api/delivery/decode.ts'
+import { type Delivered, DeliveryDecoder } from '#api/delivery/decode.ts'
+import type { DeliveryFault, ReadFile } from '#api/delivery/fault.ts'
+import { DELIVERY_FORMAT } from '#api/delivery/index-file.ts'
 import type { Files } from '#api/delivery/document.ts'
 import { deliveryNames } from '#api/delivery/names.ts'
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
@@ -31,8 +34,6 @@ type Part = 'config' | 'endpoints' | 'secrets'
 /** While the API server is not heard, the mount is: the kubelet brings a change within a minute. */
 const MOUNT_CHECK_MS = 5000
 const RETRY = { firstMs: 50, maxMs: 2000 }
-/** Objects that come together are one change. */
-const SETTLE_MS = 2
 
 export class ClusterSource {
   readonly #options: ClusterSourceOptions
@@ -47,6 +48,7 @@ export class ClusterSource {
   #lastFault = ''
   #work: Promise<void> = Promise.resolve()
   #isQueued = false
+  #isRetrying = false
   #mountTimer: NodeJS.Timeout | undefined = undefined
 
   constructor(options: ClusterSourceOptions) {
@@ -103,19 +105,20 @@ export class ClusterSource {
     if (this.#isQueued) return
     this.#isQueued = true
     this.#work = this.#work.then(async () => {
-      await new Promise((resolve) => {
-        setTimeout(resolve, this.#hasHeard() ? SETTLE_MS : 0)
-      })
+      // Objects that have come together are one change.
+      await nextTurn()
       this.#isQueued = false
       await this.#consider()
     })
   }
 
   async #consider(): Promise<void> {
-    const files = this.#hasHeard() ? joined(this.#objects.values()) : filesOfFolder(this.#options.mountPath)
-    const outcome = this.#decoder.decode((name) => files.get(name))
+    const objects = this.#hasHeard() ? this.#objects : new Map([['mount', filesOfFolder(this.#options.mountPath)]])
+    const outcome = this.#decoder.decode(fileOf(objects))
     if ('delivered' in outcome) {
       this.#retry.reset()
+      // The decoder has what was in them.
+      for (const key of this.#objects.keys()) if (!key.endsWith('/0')) this.#objects.delete(key)
       await this.#apply(outcome.delivered)
       return
     }
@@ -126,15 +129,22 @@ export class ClusterSource {
 
   /** Further shards are not watched: they are read when an index names files that are not there. */
   async #fetchMissing({ missing, message }: DeliveryFault): Promise<void> {
-    const { signal } = this.#stopping
     this.#options.logger.debug('delivery not whole yet', { fault: message })
-    const parts: Part[] = ['secrets', 'endpoints', 'config']
-    for (const part of parts) {
-      const wanted = missing.filter((name) => name.startsWith(`${part}-`))
-      for (const name of wanted) await this.#fetchShard(part, shardOf(name))
-    }
-    const files = joined(this.#objects.values())
-    if (missing.every((name) => files.has(name)) || (await this.#retry.wait(signal))) this.#changed()
+    const wanted = new Map(missing.map(({ part, shard }) => [`${part}/${shard}`, { part, shard }]))
+    await Promise.all([...wanted.values()].map(({ part, shard }) => this.#fetchShard(part, shard)))
+    const file = fileOf(this.#objects)
+    const isWhole = missing.every(({ names }) => names.some((name) => file(name) !== undefined))
+    if (isWhole) this.#changed()
+    else void this.#tryLater()
+  }
+
+  /** Nobody waits for this: what is missing may come by itself at any moment. */
+  async #tryLater(): Promise<void> {
+    if (this.#isRetrying) return
+    this.#isRetrying = true
+    const isGoingOn = await this.#retry.wait(this.#stopping.signal)
+    this.#isRetrying = false
+    if (isGoingOn) this.#changed()
   }
 
   async #fetchShard(part: Part, shard: number): Promise<void> {
@@ -154,7 +164,8 @@ export class ClusterSource {
 
   async #apply({ index, revision, config, secrets }: Delivered): Promise<void> {
     const { generation, gateway } = index
-    const acknowledged = { generation, gatewayGeneration: gateway.generation, gatewayUid: gateway.uid, revision }
+    const about = { generation, gatewayGeneration: gateway.generation, gatewayUid: gateway.uid, revision }
+    const acknowledged = { ...about, reads: DELIVERY_FORMAT }
     if (this.#inForce?.revision !== revision) {
       const result = await this.#options.apply(config, secrets)
       if ('problem' in result) {
@@ -177,7 +188,7 @@ export class ClusterSource {
   #reject(generation: number, message: string): void {
     if (this.#lastFault === message) return
     this.#lastFault = message
-    const none = { generation: 0, gatewayGeneration: 0, gatewayUid: '', revision: '' }
+    const none = { generation: 0, gatewayGeneration: 0, gatewayUid: '', revision: '', reads: DELIVERY_FORMAT }
     const rejected = { generation, message: message.slice(0, REJECTION_CHARS_MAX) }
     this.#acknowledger?.say({ ...(this.#inForce?.acknowledged ?? none), rejected })
   }
@@ -187,11 +198,12 @@ function filesOf(part: Part, object: unknown): Files {
   return part === 'secrets' ? filesOfSecret(object) : filesOfConfigMap(object)
 }
 
-function joined(objects: Iterable<Files>): Files {
-  return new Map([...objects].flatMap((files) => [...files]))
-}
-
-/** `config-<hash>.3.gz` is in the fourth object. */
-function shardOf(file: string): number {
-  return Number(/\.(\d+)\.gz$/.exec(file)?.[1] ?? 0)
+function fileOf(objects: ReadonlyMap<string, Files>): ReadFile {
+  return (name) => {
+    for (const files of objects.values()) {
+      const content = files.get(name)
+      if (content !== undefined) return content
+    }
+    return undefined
+  }
 }

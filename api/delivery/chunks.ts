@@ -1,0 +1,126 @@
+// A list cut into chunks whose borders depend on nothing but their own items: where one item changes, one chunk does,
+// and the others are found again by identity, without being written, hashed or packed. Pure.
+import { createHash } from 'node:crypto'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { keyOfItem, type ListName } from '../ir/lists.ts'
+import { parseJson } from '../json.ts'
+import type { Files } from './document.ts'
+
+export interface Chunk {
+  /** Hash of its text: 160 bits in base64url. */
+  readonly id: string
+  readonly items: readonly object[]
+  /** Of its text. */
+  readonly bytes: number
+  /** Ended by its own content: what follows does not belong to it. */
+  readonly isClosed: boolean
+}
+
+/** One item in so many ends a chunk: a change costs the text of a chunk and one reference for each chunk. */
+const ITEMS_MEAN = 32
+const ITEMS_MAX = 128
+/** A chunk ends with the item that reaches this; so one large item makes a chunk larger, two do not. */
+const TEXT_BYTES_MAX = 64 * 1024
+/** Bounds what a damaged or hostile file makes a reader allocate; no item is nearly as large. */
+const UNPACKED_BYTES_MAX = 16 * 1024 * 1024
+const ID_CHARS = 27
+
+/** Chunks of `before` that still say the same are the same objects. The result is that of cutting without `before`. */
+export function cutList(list: ListName, items: readonly object[], before: readonly Chunk[] = []): readonly Chunk[] {
+  const known = new Map<object | undefined, Chunk>(before.map((chunk) => [chunk.items[0], chunk]))
+  const chunks: Chunk[] = []
+  let at = 0
+  while (at < items.length) {
+    const found = known.get(items[at])
+    const chunk = found !== undefined && isThere(found, items, at) ? found : cutOne(list, items, at)
+    chunks.push(chunk)
+    at += chunk.items.length
+  }
+  const isSame = chunks.length === before.length && chunks.every((chunk, place) => chunk === before[place])
+  return isSame ? before : chunks
+}
+
+function isThere(chunk: Chunk, items: readonly object[], at: number): boolean {
+  const end = at + chunk.items.length
+  if (end > items.length || (!chunk.isClosed && end !== items.length)) return false
+  return chunk.items.every((item, place) => item === items[at + place])
+}
+
+function cutOne(list: ListName, items: readonly object[], from: number): Chunk {
+  const texts: string[] = []
+  let bytes = 1
+  let isClosed = false
+  for (let at = from; at < items.length && !isClosed; at++) {
+    // at < length.
+    const item = items[at] as object
+    const text = JSON.stringify(item)
+    texts.push(text)
+    bytes += Buffer.byteLength(text) + 1
+    isClosed = endsChunk(keyOfItem(list, item)) || texts.length === ITEMS_MAX || bytes >= TEXT_BYTES_MAX
+  }
+  const id = idOf(`[${texts.join(',')}]`)
+  return { id, items: items.slice(from, from + texts.length), bytes, isClosed }
+}
+
+/** FNV-1a with a last mixing: spread over the keys that users write, and the same on every machine. */
+function endsChunk(key: string): boolean {
+  let hash = 0x811c_9dc5
+  for (let at = 0; at < key.length; at++) hash = Math.imul(hash ^ key.charCodeAt(at), 0x0100_0193)
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85eb_ca6b)
+  return ((hash ^ (hash >>> 13)) >>> 0) % ITEMS_MEAN === 0
+}
+
+function idOf(text: string | Uint8Array): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, ID_CHARS)
+}
+
+export type ChunkEncoding = 'json' | 'gz'
+
+/** Two contents never share a file name. */
+export function chunkFile(list: ListName, id: string, encoding: ChunkEncoding): string {
+  return `${list}-${id}.${encoding}`
+}
+
+/** The file that carries a chunk, readable or packed. */
+export function packChunk(
+  list: ListName,
+  { id, items }: Chunk,
+  encoding: ChunkEncoding,
+): readonly [string, Uint8Array] {
+  const text = Buffer.from(JSON.stringify(items))
+  return [chunkFile(list, id, encoding), encoding === 'json' ? text : gzipSync(text)]
+}
+
+/** Whichever of the two forms is there. */
+export function findChunk(
+  list: ListName,
+  id: string,
+  file: (name: string) => Uint8Array | undefined,
+): { readonly name: string; readonly content: Uint8Array } | undefined {
+  for (const encoding of ['gz', 'json'] as const) {
+    const name = chunkFile(list, id, encoding)
+    const content = file(name)
+    if (content !== undefined) return { name, content }
+  }
+  return undefined
+}
+
+export function hasChunk(files: Files, list: ListName, id: string): boolean {
+  return files.has(chunkFile(list, id, 'gz')) || files.has(chunkFile(list, id, 'json'))
+}
+
+/** The items; undefined: the content is not that of the id. */
+export function unpackChunk(id: string, name: string, content: Uint8Array): unknown {
+  const text = name.endsWith('.gz') ? unpacked(content) : Buffer.from(content)
+  if (text === undefined || idOf(text) !== id) return undefined
+  return parseJson(text.toString('utf8'))
+}
+
+function unpacked(content: Uint8Array): Buffer | undefined {
+  try {
+    return gunzipSync(content, { maxOutputLength: UNPACKED_BYTES_MAX })
+  } catch {
+    // Not gzip, cut off, or too long: the caller reports the file.
+    return undefined
+  }
+}

@@ -1,0 +1,45 @@
+// A rendered configuration as chunks: what has not changed since the last time is found again by identity. Where the
+// chunks lie is decided by who writes them. Pure.
+import { LIST_NAMES } from '../ir/lists.ts'
+import type { RenderedConfig, RenderedSecrets } from '../ir/types.gen.ts'
+import { type Chunk, cutList } from './chunks.ts'
+import { type EncodedDocument, READABLE_BYTES_MAX } from './document.ts'
+import { encodeSecrets, Last } from './encode.ts'
+
+export type ChunkLists = { readonly [L in keyof Omit<RenderedConfig, 'version'>]: readonly Chunk[] }
+
+export interface ChunkedDelivery {
+  readonly version: number
+  readonly lists: ChunkLists
+  readonly secrets: EncodedDocument
+  /** All of it is small enough to be kept in a form that people can read. */
+  readonly isReadable: boolean
+}
+
+export interface ChunkInput {
+  readonly config: RenderedConfig
+  readonly secrets: RenderedSecrets
+  /** As of DeliveryInput. */
+  readonly salt: string
+}
+
+/** Of one Gateway. Gives what a fresh one gives. */
+export class ChunkEncoder {
+  readonly #secrets = new Last<EncodedDocument>()
+  #lists: ChunkLists | undefined = undefined
+
+  encode({ config, secrets, salt }: ChunkInput): ChunkedDelivery {
+    const before = this.#lists
+    const cut = LIST_NAMES.map((name) => [name, cutList(name, config[name], before?.[name])] as const)
+    // One entry for each list.
+    const lists = Object.fromEntries(cut) as unknown as ChunkLists
+    this.#lists = lists
+    const bytes = cut.reduce((sum, [, chunks]) => chunks.reduce((part, chunk) => part + chunk.bytes, sum), 0)
+    return {
+      version: config.version,
+      lists,
+      secrets: this.#secrets.of([secrets, salt], () => encodeSecrets(salt, secrets)),
+      isReadable: bytes <= READABLE_BYTES_MAX,
+    }
+  }
+}

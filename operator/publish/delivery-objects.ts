@@ -1,0 +1,146 @@
+// The ConfigMaps and Secrets of one Gateway's delivery as the API server has them, as far as is known: looks at them,
+// writes and removes them, never one that belongs to somebody else.
+import { Data, Effect } from 'effect'
+import type { Files } from '#api/delivery/document.ts'
+import type { DeliveredObject } from '#api/delivery/encode.ts'
+import { deliveryNames } from '#api/delivery/names.ts'
+import type { Gateway } from '#api/gateway/gateway.gen.ts'
+import { KubeClient } from '../kube/client.ts'
+import { isOwnedBy } from '../kube/ownership.ts'
+import { TRANSLATED } from '../kube/resources.ts'
+import type { KubeObject } from '../translate/kube.ts'
+import type { HeldFiles, ObjectName } from './held-files.ts'
+import { acknowledgementObject, filesOfObject, toKubeObject } from './delivered-object.ts'
+
+export class NotOwned extends Data.TaggedError('NotOwned')<ObjectName> {}
+
+interface Known {
+  readonly files: Files
+  readonly version: string | undefined
+}
+
+const NONE: Files = new Map()
+
+export class DeliveryObjects implements HeldFiles {
+  readonly #manager: string
+  /** By `kind/name`; undefined: not there. What is not named is not known. */
+  readonly #known = new Map<string, Known | undefined>()
+
+  constructor(manager: string) {
+    this.#manager = manager
+  }
+
+  files(object: ObjectName): Files {
+    return this.#known.get(idOf(object))?.files ?? NONE
+  }
+
+  all(): ReadonlyMap<string, Files> {
+    return new Map([...this.#known].flatMap(([id, one]) => (one === undefined ? [] : [[id, one.files] as const])))
+  }
+
+  /** Somebody else changed or deleted it: it is looked at again. False: that was our own write. */
+  touched(object: ObjectName, version: string | undefined): boolean {
+    const known = this.#known.get(idOf(object))
+    if (known === undefined || known.version === version || Number(version) < Number(known.version)) return false
+    this.#known.delete(idOf(object))
+    return true
+  }
+
+  /** Looks at those that are not known. */
+  readonly look = Effect.fnUntraced(
+    function* (this: DeliveryObjects, gateway: Gateway, objects: readonly ObjectName[]) {
+      for (const object of objects) {
+        if (this.#known.has(idOf(object))) continue
+        const found = yield* ownedObject(gateway, object)
+        const { kind } = object
+        const known = found && { files: filesOfObject({ ...found, kind }), version: found.metadata.resourceVersion }
+        this.#known.set(idOf(object), known)
+      }
+    }.bind(this),
+  )
+
+  readonly write = Effect.fnUntraced(
+    function* (this: DeliveryObjects, gateway: Gateway, object: DeliveredObject) {
+      yield* this.look(gateway, [object])
+      const id = idOf(object)
+      const version = this.#known.get(id)?.version
+      // Unknown until the answer is there: an answer that is lost may mean either.
+      this.#known.delete(id)
+      const written = yield* put(toKubeObject(object, gateway), { version, manager: this.#manager })
+      this.#known.set(id, { files: object.files, version: written.metadata.resourceVersion })
+    }.bind(this),
+  )
+
+  /** Those that are there and not used; how many they were. */
+  readonly removeAllBut = Effect.fnUntraced(
+    function* (this: DeliveryObjects, gateway: Gateway, used: readonly ObjectName[]) {
+      const client = yield* KubeClient
+      const ids = new Set(used.map(idOf))
+      let removed = 0
+      for (const [id, known] of this.#known) {
+        if (ids.has(id) || known === undefined) continue
+        const [kind = '', name = ''] = id.split('/')
+        const resource = kind === 'Secret' ? TRANSLATED.Secret : TRANSLATED.ConfigMap
+        yield* client
+          .remove(resource, gateway.metadata.namespace ?? '', name)
+          .pipe(Effect.catchTag('KubeNotFound', () => Effect.void))
+        this.#known.set(id, undefined)
+        removed++
+      }
+      return removed
+    }.bind(this),
+  )
+
+  readonly makeAcknowledgements = Effect.fnUntraced(
+    function* (this: DeliveryObjects, gateway: Gateway) {
+      const client = yield* KubeClient
+      const name = deliveryNames(gateway.metadata.name).acknowledgements
+      yield* ownedObject(gateway, { kind: 'ConfigMap', name })
+      const object = acknowledgementObject(gateway, name)
+      yield* client.apply(object, TRANSLATED.ConfigMap, this.#manager)
+    }.bind(this),
+  )
+}
+
+export function idOf({ kind, name }: ObjectName): string {
+  return `${kind}/${name}`
+}
+
+/** All that a delivery to this Gateway may use. */
+export function objectNames(gateway: string): ObjectName[] {
+  const { config, endpoints, secrets } = deliveryNames(gateway)
+  return [
+    ...secrets.map((name) => ({ kind: 'Secret' as const, name })),
+    ...[...endpoints, ...config].map((name) => ({ kind: 'ConfigMap' as const, name })),
+  ]
+}
+
+interface PutOptions {
+  /** As known; undefined: there is none. */
+  readonly version: string | undefined
+  readonly manager: string
+}
+
+/**
+ * ConfigMaps are replaced as a whole, because server-side apply of many large fields costs the API server ten times as
+ * much, and the version refuses what a leader of before still wants to write. Secrets change seldom, and replacing them
+ * takes a right that the operator has no other use for.
+ */
+const put = Effect.fnUntraced(function* (object: KubeObject, { version, manager }: PutOptions) {
+  const client = yield* KubeClient
+  if (object.kind === 'Secret') return yield* client.apply(object, TRANSLATED.Secret, manager)
+  if (version === undefined) return yield* client.create(object, TRANSLATED.ConfigMap, manager)
+  const known = { ...object, metadata: { ...object.metadata, resourceVersion: version } }
+  return yield* client.replace(known, TRANSLATED.ConfigMap, manager)
+})
+
+/** undefined: there is none. Fails when it belongs to somebody else. */
+const ownedObject = Effect.fnUntraced(function* (gateway: Gateway, { kind, name }: ObjectName) {
+  const client = yield* KubeClient
+  const resource = kind === 'Secret' ? TRANSLATED.Secret : TRANSLATED.ConfigMap
+  const found = yield* client
+    .get(resource, gateway.metadata.namespace ?? '', name)
+    .pipe(Effect.catchTag('KubeNotFound', () => Effect.succeed(undefined)))
+  if (found !== undefined && !isOwnedBy(found, gateway)) return yield* new NotOwned({ kind, name })
+  return found
+})

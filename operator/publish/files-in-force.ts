@@ -1,0 +1,58 @@
+// The files that the delivery in force consists of, read from its objects: until a new index is written, a proxy may
+// look for any of them. Pure.
+import { chunkFile } from '#api/delivery/chunks.ts'
+import type { Files } from '#api/delivery/document.ts'
+import {
+  type ChunkRef,
+  type DeliveryIndex,
+  endpointIndexFile,
+  INDEX_FILE,
+  readChunkRef,
+  readDeliveryIndex,
+  readEndpointIndex,
+  ROUTING_LISTS,
+} from '#api/delivery/index-file.ts'
+import type { DeliveryNames } from '#api/delivery/names.ts'
+import type { ListName } from '#api/ir/lists.ts'
+import type { HeldFiles } from './held-files.ts'
+
+export interface FilesInForce {
+  /** undefined: nothing is in force. */
+  readonly index: DeliveryIndex | undefined
+  readonly config: ReadonlySet<string>
+  readonly endpoints: ReadonlySet<string>
+}
+
+export function filesInForce(objects: HeldFiles, names: DeliveryNames): FilesInForce {
+  const head = (list: readonly string[]): Files => objects.files({ kind: 'ConfigMap', name: list[0] ?? '' })
+  const read = readDeliveryIndex(head(names.config).get(INDEX_FILE) ?? new Uint8Array())
+  if ('fault' in read) return { index: undefined, config: new Set(), endpoints: new Set() }
+  const { index } = read
+  const chunks = index.format === 2 ? index.lists : {}
+  const documents = index.format === 1 ? index.config.files : []
+  return {
+    index,
+    config: new Set([
+      INDEX_FILE,
+      ...documents,
+      ...ROUTING_LISTS.flatMap((list) => chunkFiles(list, chunks[list] ?? [])),
+    ]),
+    endpoints: new Set(endpointFiles(head(names.endpoints), index.services)),
+  }
+}
+
+function endpointFiles(head: Files, services: string): string[] {
+  const name = endpointIndexFile(services)
+  const read = readEndpointIndex(head.get(name) ?? new Uint8Array(), services)
+  if ('fault' in read) return []
+  const { index } = read
+  return [name, ...(index.format === 1 ? index.endpoints.files : chunkFiles('workloads', index.workloads))]
+}
+
+/** In either form. */
+function chunkFiles(list: ListName, refs: readonly ChunkRef[]): string[] {
+  return refs.flatMap((ref) => {
+    const { id } = readChunkRef(ref)
+    return [chunkFile(list, id, 'json'), chunkFile(list, id, 'gz')]
+  })
+}

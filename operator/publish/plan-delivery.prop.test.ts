@@ -1,0 +1,159 @@
+// Any history of changes, seen after each single write, by proxies that came at any time and with leaders that stop in
+// the middle: a proxy has the old configuration or the new one, never a mixture, and in the end the new one.
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { DeliveryDecoder } from '#api/delivery/decode.ts'
+import { ChunkEncoder } from '#api/delivery/encode-chunks.ts'
+import { encodeDelivery, keepingPrevious, sizeOf, type DeliveredObject } from '#api/delivery/encode.ts'
+import type { Gateway } from '#api/gateway/gateway.gen.ts'
+import { emptyConfig } from '#api/ir/empty.ts'
+import type { RenderedConfig, RenderedSecrets, Service, Workload } from '#api/ir/types.gen.ts'
+import { MemoryObjects } from './memory-objects.testing.ts'
+import { planDelivery } from './plan-delivery.ts'
+
+interface Content {
+  readonly config: RenderedConfig
+  readonly secrets: RenderedSecrets
+}
+
+const GATEWAY = { metadata: { name: 'web', uid: 'u', generation: 1 } } as unknown as Gateway
+const SALT = 'pepper'
+
+/** Text that gzip cannot shrink. */
+function noise(seed: number, length: number): string {
+  let state = seed + 1
+  let text = ''
+  while (text.length < length) {
+    state = Math.imul(state ^ (state >>> 13), 0x5bd1_e995) + 0x6d2b_79f5
+    text += String.fromCodePoint(97 + ((state >>> 9) % 26))
+  }
+  return text
+}
+
+/** One change of what a cluster has; numbers choose which. */
+interface Change {
+  readonly kind: 'bind' | 'wave' | 'service' | 'workload' | 'secret'
+  readonly name: number
+  readonly value: number
+  /** Of a bind: fills objects. */
+  readonly size: number
+  /** Writes before the leader stops; the next one begins with what is there. */
+  readonly stopsAfter: number
+  readonly format: 1 | 2
+  /** Which objects a proxy sees as they are after the change. */
+  readonly picks: number
+}
+
+const change: fc.Arbitrary<Change> = fc.record({
+  kind: fc.constantFrom('bind', 'bind', 'wave', 'service', 'workload', 'workload', 'secret'),
+  name: fc.integer({ min: 0, max: 60 }),
+  value: fc.integer({ min: 0, max: 3 }),
+  size: fc.constantFrom(10, 10, 10, 3000, 60_000, 400_000),
+  stopsAfter: fc.constantFrom(1, 2, 3, 99, 99, 99),
+  format: fc.constantFrom(1, 2, 2, 2, 2, 2),
+  picks: fc.nat(0xffff),
+})
+
+function changed({ config, secrets }: Content, { kind, name, value, size }: Change): Content {
+  const put = <T>(list: readonly T[], keyOf: (item: T) => string, item: T): T[] =>
+    [...list.filter((one) => keyOf(one) !== keyOf(item)), ...(value === 0 ? [] : [item])].sort((a, b) =>
+      keyOf(a) < keyOf(b) ? -1 : 1,
+    )
+  const port = 1000 + name * 10 + value
+  const workload: Workload = { uid: `w${name}`, addresses: [`10.0.0.${value}`], healthy: true, services: [] }
+  const service: Service = { name: `s${name}`, namespace: 'n', hostname: `h${name}`, ports: [{ port }] }
+  if (kind === 'secret') return { config, secrets: { version: 1, secrets: [{ key: 'k', value: noise(value, size) }] } }
+  // More than fits beside the index, and nothing of what was there.
+  const wave = [0, 1, 2].map((at) => ({ key: `b${1000 + at}/${noise(name * 4 + value + at * 1000, 300_000)}`, port }))
+  const next = {
+    wave: { binds: wave },
+    bind: {
+      binds: put(config.binds, ({ key }) => key.slice(0, 5), { key: `b${1000 + name}/${noise(value, size)}`, port }),
+    },
+    service: { services: put(config.services, ({ hostname }) => hostname, service) },
+    workload: { workloads: put(config.workloads, ({ uid }) => uid, workload) },
+  }
+  return { secrets, config: { ...config, ...next[kind] } }
+}
+
+/** The writes that bring `content` into the objects. */
+function writesOf(held: MemoryObjects, encoder: ChunkEncoder, content: Content, format: 1 | 2): DeliveredObject[] {
+  const generation = 0
+  if (format === 2) {
+    const plan = planDelivery({
+      held,
+      generation,
+      gateway: GATEWAY,
+      encoded: encoder.encode({ ...content, salt: SALT }),
+    })
+    if ('problem' in plan) return (fc.pre(false), [])
+    return [...plan.before, ...plan.after]
+  }
+  const gateway = { name: 'web', uid: 'u', generation: 1 }
+  const delivery = encodeDelivery({ gateway, ...content, generation, salt: SALT })
+  if ('problem' in delivery) return (fc.pre(false), [])
+  return keepingPrevious(delivery.objects, held.all())
+}
+
+function textOf({ config, secrets }: Content): string {
+  return JSON.stringify([{ ...config, workloads: [] }, secrets])
+}
+
+/** Old or new, and endpoints only of one that has the same Services. */
+function expectOneOf(seen: ReturnType<DeliveryDecoder['decode']>, before: Content, after: Content): void {
+  if ('fault' in seen) throw new Error(seen.fault.message)
+  const { config } = seen.delivered
+  const whole = [before, after].filter((one) => textOf(one) === textOf(seen.delivered))
+  expect(whole.length).toBeGreaterThan(0)
+  const services = JSON.stringify(config.services)
+  const allowed = [before, after].filter((one) => JSON.stringify(one.config.services) === services)
+  const workloads = allowed.map((one) => JSON.stringify(one.config.workloads))
+  expect(workloads).toContain(JSON.stringify(config.workloads))
+}
+
+describe('planDelivery', () => {
+  it('shows the old or the new configuration after every write, whoever wrote before', () => {
+    fc.assert(
+      fc.property(fc.array(change, { minLength: 1, maxLength: 25 }), (changes) => {
+        const held = new MemoryObjects()
+        const follower = new DeliveryDecoder()
+        let encoder = new ChunkEncoder()
+        // What a proxy may have: the last whole delivery, or what a leader that stopped had begun.
+        let content: Content = { config: emptyConfig(), secrets: { version: 1, secrets: [] } }
+        for (const object of writesOf(held, encoder, content, 2)) held.write(object)
+        let inForce = content
+        for (const one of changes) {
+          content = changed(content, one)
+          const before = new MemoryObjects(held.all())
+          const writes = writesOf(held, encoder, content, one.format)
+          for (const object of writes.slice(0, one.stopsAfter)) {
+            held.write(object)
+            expect(sizeOf(object.files)).toBeLessThan(1024 * 1024)
+            const fresh = new DeliveryDecoder().decode(held.file)
+            expectOneOf(fresh, inForce, content)
+            const followed = follower.decode(held.file)
+            expect(followed).toEqual(fresh)
+          }
+          if (one.stopsAfter < writes.length) {
+            encoder = new ChunkEncoder()
+            for (const object of writesOf(held, encoder, content, one.format)) {
+              held.write(object)
+              expectOneOf(new DeliveryDecoder().decode(held.file), inForce, content)
+            }
+          }
+          expect(new DeliveryDecoder().decode(held.file)).toMatchObject({ delivered: content })
+          // Watches of several objects do not keep the order of writes.
+          const mixed = new MemoryObjects(before.all())
+          const ids = [...held.all()].filter((_, at) => (one.picks >> at) % 2 === 1)
+          for (const [id, files] of ids) mixed.set(id, files)
+          const seen = new DeliveryDecoder().decode(mixed.file)
+          if (!('fault' in seen)) expectOneOf(seen, inForce, content)
+          else expect(seen.fault.reason).toBe('Incomplete')
+          if (one.format === 2) expect(writesOf(held, new ChunkEncoder(), content, 2)).toEqual([])
+          inForce = content
+        }
+      }),
+      { numRuns: 60 },
+    )
+  }, 120_000)
+})

@@ -1,0 +1,209 @@
+// Which objects have to be written, in which order, to bring a delivery of chunks from what is there to what is wanted.
+// Pure.
+import { type Chunk, type ChunkEncoding, hasChunk } from '#api/delivery/chunks.ts'
+import type { ChunkedDelivery } from '#api/delivery/encode-chunks.ts'
+import { type Files, hashOf } from '#api/delivery/document.ts'
+import {
+  type DeliveredObject,
+  keepingPrevious,
+  largeProblem,
+  secretObjects,
+  sizeProblem,
+} from '#api/delivery/encode.ts'
+import {
+  type ChunkIndex,
+  type ChunkRef,
+  endpointIndexFile,
+  INDEX_FILE,
+  type ListRefs,
+  readChunkRef,
+  readEndpointIndex,
+  ROUTING_LISTS,
+} from '#api/delivery/index-file.ts'
+import { type DeliveryNames, deliveryNames } from '#api/delivery/names.ts'
+import type { Gateway } from '#api/gateway/gateway.gen.ts'
+import type { ListName } from '#api/ir/lists.ts'
+import type { Problem } from '#api/problem.ts'
+import { type FilesInForce, filesInForce } from './files-in-force.ts'
+import { type HeldFiles, holds } from './held-files.ts'
+import { type PartInput, type PartPlan, planPart, type ShardFiles, type WantedChunk } from './plan-part.ts'
+
+type Part = 'config' | 'endpoints'
+
+export interface DeliveryInput {
+  readonly held: HeldFiles
+  /** Of the last index that was written. */
+  readonly generation: number
+  readonly gateway: Gateway
+  readonly encoded: ChunkedDelivery
+}
+
+export interface DeliveryPlan {
+  /** Up to the index of the configuration, in order. */
+  readonly before: readonly DeliveredObject[]
+  /** What only makes the next change smaller. */
+  readonly after: readonly DeliveredObject[]
+  /** Of the index that is in force afterwards. */
+  readonly generation: number
+  /** Something stays that is needed no more when every proxy has the new index. */
+  readonly leavesFiles: boolean
+}
+
+export function planDelivery(input: DeliveryInput): DeliveryPlan | { readonly problem: Problem } {
+  const { held, gateway, encoded } = input
+  const names = deliveryNames(gateway.metadata.name)
+  const secrets = secretObjects(names, encoded.secrets)
+  const problem = sizeProblem(secrets)
+  if (problem !== undefined) return { problem }
+  const state = stateOf(input, names)
+  const endpoints = endpointsPlan(state)
+  if (endpoints === undefined) return { problem: largeProblem('endpoints') }
+  const config = configPlan(state)
+  if (config === undefined) return { problem: largeProblem('config') }
+  const newSecrets = keepingPrevious(secrets, held.all()).filter((_, at) => {
+    const wanted = secrets[at]
+    return wanted !== undefined && !holds(held, wanted)
+  })
+  const before = [
+    ...newSecrets,
+    ...objectsOf('endpoints', names, endpoints, (plan) => [...plan.first, { shard: 0, files: plan.head }]),
+    ...objectsOf('config', names, config, (plan) => [...plan.first, { shard: 0, files: plan.head }]),
+  ]
+  const after = [
+    ...objectsOf('endpoints', names, endpoints, ({ later }) => later),
+    ...objectsOf('config', names, config, ({ later }) => later),
+  ]
+  const isNewIndex = config !== 'as it is'
+  const leavesFiles = newSecrets.length > 0 || (isNewIndex && state.inForce.index?.services !== state.services)
+  return { before, after, generation: state.generation + (isNewIndex ? 1 : 0), leavesFiles }
+}
+
+interface PlanState extends DeliveryInput {
+  readonly names: DeliveryNames
+  readonly inForce: FilesInForce
+  /**
+   * Names the endpoint index that fits to the Services. Never one of before, also where the Services are: a proxy that
+   * sees objects in another order would take the endpoints of then.
+   */
+  readonly services: string
+}
+
+function stateOf(input: DeliveryInput, names: DeliveryNames): PlanState {
+  const inForce = filesInForce(input.held, names)
+  const { index } = inForce
+  const { services } = input.encoded.lists
+  const ids = services.map(({ id }) => id).join(' ')
+  // The answer to the last write may have been lost.
+  const generation = Math.max(input.generation, index?.generation ?? 0)
+  const isAsBefore =
+    index?.format === 2 && (index.lists.services ?? []).map((ref) => readChunkRef(ref).id).join(' ') === ids
+  return {
+    ...input,
+    names,
+    inForce,
+    generation,
+    services: isAsBefore ? index.services : hashOf(`${generation + 1} ${ids}`),
+  }
+}
+
+type Outcome = PartPlan | 'as it is' | undefined
+
+function endpointsPlan({ held, encoded, names, inForce, services }: PlanState): Outcome {
+  const wanted = encoded.lists.workloads.map((chunk): WantedChunk => ({ list: 'workloads', chunk }))
+  const present = presentFiles(held, names.endpoints)
+  const file = endpointIndexFile(services)
+  const live = readEndpointIndex(present[0]?.get(file) ?? new Uint8Array(), services)
+  const isLive = 'index' in live && live.index.format === 2
+  if (isLive && hasAll(live.index.workloads, encoded.lists.workloads, { list: 'workloads', present })) return 'as it is'
+  const isSwitched = inForce.index?.services === services
+  return planPart({
+    present,
+    wanted,
+    encoding: encodingOf(encoded),
+    inForce: inForce.endpoints,
+    // With other Services the endpoints in force stay until the index of the configuration is written.
+    besideIndex: isSwitched ? new Map() : only(present[0], inForce.endpoints),
+    index: (refOf) => jsonFile(file, { format: 2, services, workloads: encoded.lists.workloads.map(refOf) }),
+  })
+}
+
+function configPlan(state: PlanState): Outcome {
+  const { held, gateway, encoded, names, inForce, services } = state
+  const { lists } = encoded
+  const present = presentFiles(held, names.config)
+  const { generation: gatewayGeneration = 0, uid = '' } = gateway.metadata
+  const about = {
+    gateway: { uid, generation: gatewayGeneration },
+    version: encoded.version,
+    services,
+    secrets: encoded.secrets.ref,
+  }
+  if (inForce.index?.format === 2 && isAbout(inForce.index, about)) {
+    const { lists: refs } = inForce.index
+    if (ROUTING_LISTS.every((list) => hasAll(refs[list] ?? [], lists[list], { list, present }))) return 'as it is'
+  }
+  const generation = state.generation + 1
+  return planPart({
+    present,
+    wanted: ROUTING_LISTS.flatMap((list) => lists[list].map((chunk): WantedChunk => ({ list, chunk }))),
+    encoding: encodingOf(encoded),
+    inForce: inForce.config,
+    besideIndex: new Map(),
+    index: (refOf) => jsonFile(INDEX_FILE, { format: 2, generation, ...about, lists: refsOf(encoded, refOf) }),
+  })
+}
+
+function refsOf({ lists }: ChunkedDelivery, refOf: Parameters<PartInput['index']>[0]): ListRefs {
+  const filled = ROUTING_LISTS.filter((list) => lists[list].length > 0)
+  return Object.fromEntries(filled.map((list) => [list, lists[list].map(refOf)]))
+}
+
+function isAbout(index: ChunkIndex, about: Omit<ChunkIndex, 'format' | 'generation' | 'lists'>): boolean {
+  return (
+    index.version === about.version &&
+    index.services === about.services &&
+    index.secrets.sha256 === about.secrets.sha256 &&
+    index.gateway.uid === about.gateway.uid &&
+    index.gateway.generation === about.gateway.generation
+  )
+}
+
+/** The references name these chunks, and each of them is where its reference says. */
+function hasAll(
+  refs: readonly ChunkRef[],
+  chunks: readonly Chunk[],
+  { list, present }: { readonly list: ListName; readonly present: readonly Files[] },
+): boolean {
+  if (refs.length !== chunks.length) return false
+  return refs.every((ref, at) => {
+    const { id, shard } = readChunkRef(ref)
+    const files = present[shard]
+    return id === chunks[at]?.id && files !== undefined && hasChunk(files, list, id)
+  })
+}
+
+function encodingOf({ isReadable }: ChunkedDelivery): ChunkEncoding {
+  return isReadable ? 'json' : 'gz'
+}
+
+function presentFiles(held: HeldFiles, names: readonly string[]): Files[] {
+  return names.map((name) => held.files({ kind: 'ConfigMap', name }))
+}
+
+export function only(files: Files | undefined, names: ReadonlySet<string>): Files {
+  return new Map([...(files ?? [])].filter(([name]) => names.has(name)))
+}
+
+function jsonFile(name: string, value: unknown): Files {
+  return new Map([[name, Buffer.from(JSON.stringify(value))]])
+}
+
+function objectsOf(
+  part: Part,
+  names: DeliveryNames,
+  plan: PartPlan | 'as it is',
+  pick: (plan: PartPlan) => readonly ShardFiles[],
+): DeliveredObject[] {
+  if (plan === 'as it is') return []
+  return pick(plan).map(({ shard, files }) => ({ kind: 'ConfigMap', part, name: names[part][shard] ?? '', files }))
+}

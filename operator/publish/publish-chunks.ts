@@ -1,0 +1,58 @@
+// Writes a delivery of chunks: only those that changed, in the order that makes the switch of the index one moment.
+// What is in force is read from the objects themselves, so that a new leader goes on where another one stopped.
+import { Effect } from 'effect'
+import { ChunkEncoder, type ChunkedDelivery } from '#api/delivery/encode-chunks.ts'
+import { type DeliveredObject, secretObjects } from '#api/delivery/encode.ts'
+import { deliveryNames } from '#api/delivery/names.ts'
+import type { Gateway } from '#api/gateway/gateway.gen.ts'
+import type { RenderedGateway } from '../translate/translation.ts'
+import { filesInForce } from './files-in-force.ts'
+import { only, planDelivery } from './plan-delivery.ts'
+import { type PublishContext, SETTLE_MS } from './publish-context.ts'
+
+export class ChunkPublisher {
+  readonly #encoder = new ChunkEncoder()
+
+  readonly publish = Effect.fnUntraced(
+    function* (this: ChunkPublisher, context: PublishContext, gateway: Gateway, rendered: RenderedGateway) {
+      const { objects, now } = context
+      const encoded = this.#encoder.encode({ ...rendered, salt: context.salt })
+      const plan = planDelivery({ held: objects, generation: context.generation, gateway, encoded })
+      if ('problem' in plan) return { problem: plan.problem.message }
+      let written = 0
+      for (const object of [...plan.before, ...plan.after]) {
+        yield* objects.write(gateway, object)
+        written++
+      }
+      context.generation = plan.generation
+      if (plan.leavesFiles) context.settleAt = now + SETTLE_MS
+      const isDue = written === 0 && context.settleAt !== undefined && context.settleAt <= now
+      return { written: written + (isDue ? yield* settle(context, gateway, encoded) : 0) }
+    }.bind(this),
+  )
+}
+
+/** Takes away what proxies no longer read: secrets and endpoints of before, and objects that hold nothing in force. */
+const settle = Effect.fnUntraced(function* (context: PublishContext, gateway: Gateway, encoded: ChunkedDelivery) {
+  const { objects } = context
+  const names = deliveryNames(gateway.metadata.name)
+  const inForce = filesInForce(objects, names)
+  const used = new Set([...inForce.config, ...inForce.endpoints])
+  const secrets = secretObjects(names, encoded.secrets)
+  const shards = (['endpoints', 'config'] as const).flatMap((part) =>
+    names[part].map((name): DeliveredObject => {
+      const files = only(objects.files({ kind: 'ConfigMap', name }), used)
+      return { kind: 'ConfigMap', part, name, files }
+    }),
+  )
+  const wanted = [...secrets, ...shards.filter(({ files }) => files.size > 0)]
+  let written = 0
+  for (const object of wanted) {
+    if (objects.files(object).size === object.files.size) continue
+    yield* objects.write(gateway, object)
+    written++
+  }
+  written += yield* objects.removeAllBut(gateway, wanted)
+  context.settleAt = undefined
+  return written
+})
