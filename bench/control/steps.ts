@@ -34,6 +34,7 @@ function measureAll(count: number): void {
   const [snapshot, translator] = [createSnapshotter(), createTranslator(SETTINGS)]
   const [encoder, decoder] = [new ChunkEncoder(), new DeliveryDecoder()]
   const held = new MemoryObjects()
+  const bytes: number[] = []
   let before: RenderedConfig = emptyConfig()
   for (let round = 0; round < ROUNDS; round++) {
     // A manifest of the kind.
@@ -44,7 +45,7 @@ function measureAll(count: number): void {
     if (rendered === undefined) throw new Error('the Gateway was not rendered')
     const written = measured('encode', () => encoded({ encoder, held, rendered, generation: round }))
     for (const object of written) held.write(object)
-    if (process.env['GW_STEPS_BYTES']) console.log(written.map(({ name, files }) => `${name} ${sizeOf(files)}`).join(', '))
+    bytes.push(written.reduce((sum, { files }) => sum + sizeOf(files), 0))
     const outcome = measured('decode', () => decoder.decode(held.file))
     if (!('delivered' in outcome)) throw new Error(outcome.fault.message)
     const { config } = outcome.delivered
@@ -52,6 +53,7 @@ function measureAll(count: number): void {
     measured('hand over, difference', () => applyDelta(before, structuredClone(configDelta(before, config))))
     before = config
   }
+  console.log(`${count} routes, written: ${bytes[0]} bytes at first, then ${bytes.at(-1)} for each change`)
   for (const [step, times] of steps) {
     // The first round has everything to do.
     const sorted = times.slice(1).sort((a, b) => a - b)
