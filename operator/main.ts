@@ -2,6 +2,7 @@
 // one place where effects are run.
 import { hostname } from 'node:os'
 import { Cause, Effect, Exit, Fiber, Layer, Logger, References } from 'effect'
+import { buildInfo } from '#api/version.ts'
 import { COMPONENTS, LogLevels, operatorLogger } from './admin/log.ts'
 import { createMetrics, type OperatorMetrics } from './admin/metrics.ts'
 import { startServers } from './admin/servers.ts'
@@ -19,7 +20,7 @@ export async function runOperator(environment: Readonly<Record<string, string | 
   const { settings } = outcome
   const levels = new LogLevels(settings.logLevel)
   const logger = operatorLogger(levels, (line) => void process.stderr.write(line))
-  const metrics = createMetrics(settings)
+  const metrics = createMetrics({ ...settings, build: buildInfo(environment) })
   const program = Effect.scoped(operate(settings, levels, metrics)).pipe(
     Effect.provide(Layer.merge(KubeClient.layer(metrics.onWrite), Logger.layer([logger]))),
     Effect.provideService(References.MinimumLogLevel, 'Trace'),

@@ -45,7 +45,7 @@ export async function testOperator(options: TestOperatorOptions): Promise<TestOp
   const operator = await Effect.runPromise(
     startOperator({
       settings: settingsFor({ GW_DISABLE_LEADER_ELECTION: 'true', ...environment }, identity),
-      observer: { run: none, translated: none, rejected: none, wrote: none, ...observer },
+      observer: { run: none, running: none, translated: none, rejected: none, wrote: none, ...observer },
       ...(leaseTimes !== undefined && { leaseTimes }),
     }).pipe(Scope.provide(scope), Effect.provide(Layer.merge(KubeClient.layerOf(transport), Logger.layer([logger])))),
   )

@@ -1,6 +1,6 @@
 // Counters of the operator in the form of Prometheus. Fed by the observer; nothing here decides anything.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
-import { VERSION } from '#api/version.ts'
+import { type BuildInfo, VERSION } from '#api/version.ts'
 import type { OperatorObserver } from '../controllers/world.ts'
 import type { KubeWrite } from '../kube/transport.ts'
 
@@ -15,7 +15,15 @@ export interface OperatorMetrics {
   readonly contentType: string
 }
 
-export function createMetrics({ hasRuntimeMetrics }: { readonly hasRuntimeMetrics: boolean }): OperatorMetrics {
+export interface MetricsOptions {
+  readonly hasRuntimeMetrics: boolean
+  readonly build: BuildInfo
+}
+
+/** Their keys are all objects of a cluster: one series for each would be too many. */
+const UNCOUNTED: ReadonlySet<string> = new Set(['status', 'events'])
+
+export function createMetrics({ hasRuntimeMetrics, build }: MetricsOptions): OperatorMetrics {
   const registry = new Registry()
   const registers = [registry]
   if (hasRuntimeMetrics) collectDefaultMetrics({ register: registry })
@@ -51,25 +59,26 @@ export function createMetrics({ hasRuntimeMetrics }: { readonly hasRuntimeMetric
     labelNames: ['what'],
     registers,
   })
-  const build = new Gauge({
-    name: 'gw_controller_build_info',
-    help: 'Version of this build; always 1.',
-    labelNames: ['version', 'runtime_version', 'platform'],
+  const running = new Gauge({
+    name: 'gw_controller_reconciliations_running',
+    help: 'Runs that are under way.',
+    labelNames,
     registers,
   })
-  build.set({ version: VERSION, runtime_version: process.version, platform: `${process.platform}/${process.arch}` }, 1)
+  showBuild(build, registers)
   return {
     contentType: registry.contentType,
     text: () => registry.metrics(),
     onWrite: apiWrites(registers),
     observer: {
       run: ({ queue, key, isSuccess, seconds }) => {
-        // Statuses are written for every object of a cluster: one series for each would be too many.
-        if (queue === 'status') return
-        const slash = key.indexOf('/')
-        const labels = { controller: queue, namespace: key.slice(0, Math.max(slash, 0)), name: key.slice(slash + 1) }
+        if (UNCOUNTED.has(queue)) return
+        const labels = labelsOf(queue, key)
         runs.inc({ ...labels, result: isSuccess ? 'success' : 'error' })
         durations.observe(labels, seconds)
+      },
+      running: ({ queue, key, isRunning }) => {
+        if (!UNCOUNTED.has(queue)) running.inc(labelsOf(queue, key), isRunning ? 1 : -1)
       },
       translated: (seconds, count) => {
         translations.observe(seconds)
@@ -79,6 +88,23 @@ export function createMetrics({ hasRuntimeMetrics }: { readonly hasRuntimeMetric
       wrote: (what, count) => writes.inc({ what }, count),
     },
   }
+}
+
+/** Of a Gateway; a class has no namespace. */
+function labelsOf(queue: string, key: string): { controller: string; namespace: string; name: string } {
+  const slash = key.indexOf('/')
+  return { controller: queue, namespace: key.slice(0, Math.max(slash, 0)), name: key.slice(slash + 1) }
+}
+
+function showBuild({ commit, date }: BuildInfo, registers: Registry[]): void {
+  const gauge = new Gauge({
+    name: 'gw_controller_build_info',
+    help: 'Version of this build; always 1.',
+    labelNames: ['version', 'git_commit', 'build_date', 'runtime_version', 'platform'],
+    registers,
+  })
+  const platform = `${process.platform}/${process.arch}`
+  gauge.set({ version: VERSION, git_commit: commit, build_date: date, runtime_version: process.version, platform }, 1)
 }
 
 function apiWrites(registers: Registry[]): OperatorMetrics['onWrite'] {

@@ -13,7 +13,7 @@ let isReady = false
 beforeEach(async () => {
   isReady = false
   scope = Effect.runSync(Scope.make())
-  const metrics = createMetrics({ hasRuntimeMetrics: false })
+  const metrics = createMetrics({ hasRuntimeMetrics: false, build: { commit: 'abc', date: '2026-01-01' } })
   metrics.observer.run({ queue: 'publisher', key: 'shop/web', isSuccess: true, seconds: 0.01 })
   const parts = {
     settings: { health: LOOPBACK, metrics: LOOPBACK, admin: LOOPBACK },

@@ -50,13 +50,13 @@ interface Work {
 
 export const makeQueues = Effect.fnUntraced(function* (leader: Work) {
   const { observer, cache, settings } = leader.world
-  const observe = observer.run
+  const { run: observe, running: observeRunning } = observer
   const queue = (
     name: keyof typeof COMPONENTS,
     concurrency: number,
     work: Job,
     retries: Pick<WorkQueueOptions, 'retryFirstMs' | 'retryLimit'> = {},
-  ) => makeWorkQueue({ name, component: COMPONENTS[name], concurrency, work, observe, ...retries })
+  ) => makeWorkQueue({ name, component: COMPONENTS[name], concurrency, work, observe, observeRunning, ...retries })
   const writeStatus = statusWriter({
     cache,
     controllerName: settings.controllerName,

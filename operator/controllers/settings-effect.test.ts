@@ -121,7 +121,10 @@ const EFFECTS: { readonly [K in SettingName]: Effect } = {
   },
   ENABLE_BUILTIN_DEFAULT_METRICS: {
     set: { GW_ENABLE_BUILTIN_DEFAULT_METRICS: 'true' },
-    shows: async (_, settings) => /nodejs_heap_size_used_bytes/.exec(await createMetrics(settings).text())?.[0],
+    shows: async (_, settings) =>
+      /nodejs_heap_size_used_bytes/.exec(
+        await createMetrics({ ...settings, build: { commit: '', date: '' } }).text(),
+      )?.[0],
     unset: undefined,
     expected: 'nodejs_heap_size_used_bytes',
   },

@@ -4,7 +4,7 @@ import type { DeliveryFormat } from '#api/delivery/index-file.ts'
 import { deliveryNames } from '#api/delivery/names.ts'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import type { ObjectCache, ObjectChange } from '../kube/cache.ts'
-import type { WorkRun } from '../kube/work-queue.ts'
+import type { RunningWork, WorkRun } from '../kube/work-queue.ts'
 import type { Snapshot } from '../translate/snapshot.ts'
 import type { Translation } from '../translate/translation.ts'
 import type { OperatorSettings } from './settings.ts'
@@ -13,6 +13,7 @@ import { ACKNOWLEDGEMENTS } from './sources.ts'
 /** For metrics; called synchronously. */
 export interface OperatorObserver {
   readonly run: (run: WorkRun) => void
+  readonly running: (run: RunningWork) => void
   readonly translated: (seconds: number, gateways: number) => void
   readonly rejected: (count: number) => void
   readonly wrote: (what: 'delivery' | 'status', count: number) => void

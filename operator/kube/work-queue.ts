@@ -17,8 +17,16 @@ export interface WorkQueueOptions {
   readonly retryFirstMs?: number
   /** Of retries, over all keys. Unset: no limit but that of each key. */
   readonly retryLimit?: { readonly perSecond: number; readonly burst: number }
-  /** Told about every run. */
+  /** Told about every run, when it is over. */
   readonly observe: (run: WorkRun) => void
+  /** Told when a run begins and ends, however it ends. */
+  readonly observeRunning: (run: RunningWork) => void
+}
+
+export interface RunningWork {
+  readonly queue: string
+  readonly key: string
+  readonly isRunning: boolean
 }
 
 export interface WorkRun {
@@ -37,7 +45,7 @@ export interface WorkQueue {
 
 /** The queue works in the scope of the caller, until that is closed. */
 export const makeWorkQueue = Effect.fnUntraced(function* (options: WorkQueueOptions) {
-  const { name, concurrency, observe, retryFirstMs } = options
+  const { name, concurrency, observe, observeRunning, retryFirstMs } = options
   const bucket = options.retryLimit && new TokenBucket(options.retryLimit)
   const queue = yield* Queue.unbounded<string>()
   const waiting = new Set<string>()
@@ -66,7 +74,9 @@ export const makeWorkQueue = Effect.fnUntraced(function* (options: WorkQueueOpti
     )
   })
   const runOne = Effect.fnUntraced(function* (key: string) {
-    const [elapsed, exit] = yield* Effect.timed(Effect.exit(options.work(key)))
+    observeRunning({ queue: name, key, isRunning: true })
+    const ended = Effect.sync(() => observeRunning({ queue: name, key, isRunning: false }))
+    const [elapsed, exit] = yield* Effect.timed(Effect.exit(options.work(key))).pipe(Effect.ensuring(ended))
     observe({ queue: name, key, isSuccess: exit._tag === 'Success', seconds: Duration.toSeconds(elapsed) })
     if (exit._tag === 'Success') {
       failures.delete(key)
