@@ -3514,7 +3514,7 @@ validate81.errors = vErrors;
 return errors === 0;
 }
 
-const schema31 = {"$id":"ir:///policy/backend-tunnel.yaml","title":"BackendTunnel","description":"Connections to the backend go through a proxy, by CONNECT. The proxy's own policies (tls, tcp, auth) say how it is reached. Calls fail when it cannot be used.","type":"object","additionalProperties":false,"required":["proxy"],"properties":{"proxy":{"$ref":"../backend-reference.yaml"}}};
+const schema31 = {"$id":"ir:///policy/backend-tunnel.yaml","title":"BackendTunnel","description":"Connections to the backend go through a proxy. The proxy's own policies (tls, tcp, auth) say how it is reached. Calls fail when it cannot be used.","type":"object","additionalProperties":false,"required":["proxy"],"properties":{"proxy":{"$ref":"../backend-reference.yaml"}}};
 
 function validate83(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/backend-tunnel.yaml" */;

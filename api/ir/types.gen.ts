@@ -458,7 +458,7 @@ export interface BackendHTTP {
   version?: 'HTTP1' | 'HTTP2'
 }
 /**
- * Connections to the backend go through a proxy, by CONNECT. The proxy's own policies (tls, tcp, auth) say how it is reached. Calls fail when it cannot be used.
+ * Connections to the backend go through a proxy. The proxy's own policies (tls, tcp, auth) say how it is reached. Calls fail when it cannot be used.
  */
 export interface BackendTunnel {
   proxy: BackendReference

@@ -495,7 +495,8 @@ export interface BackendWithAI {
    */
   http?: BackendHTTP
   /**
-   * Reaches the backend through an HTTP proxy, by CONNECT.
+   * Reaches the backend through an HTTP proxy: plain HTTP/1.1 as requests with an absolute URI, everything else by CONNECT,
+   * which the proxy has to answer with 200.
    *
    * Example: `{ backendRef: { name: egress-proxy, port: 3128 } }`.
    */
@@ -728,7 +729,8 @@ export interface BackendSimple {
    */
   http?: BackendHTTP
   /**
-   * Reaches the backend through an HTTP proxy, by CONNECT.
+   * Reaches the backend through an HTTP proxy: plain HTTP/1.1 as requests with an absolute URI, everything else by CONNECT,
+   * which the proxy has to answer with 200.
    *
    * Example: `{ backendRef: { name: egress-proxy, port: 3128 } }`.
    */

@@ -299,7 +299,8 @@ export interface ModelPolicies {
    */
   tls?: BackendTLS
   /**
-   * Reaches the backend through an HTTP proxy, by CONNECT.
+   * Reaches the backend through an HTTP proxy: plain HTTP/1.1 as requests with an absolute URI, everything else by CONNECT,
+   * which the proxy has to answer with 200.
    *
    * Example: `{ backendRef: { name: egress-proxy, port: 3128 } }`.
    */

@@ -505,7 +505,8 @@ export interface ModerationAPIPolicies {
    */
   http?: BackendHTTP
   /**
-   * Reaches the backend through an HTTP proxy, by CONNECT.
+   * Reaches the backend through an HTTP proxy: plain HTTP/1.1 as requests with an absolute URI, everything else by CONNECT,
+   * which the proxy has to answer with 200.
    *
    * Example: `{ backendRef: { name: egress-proxy, port: 3128 } }`.
    */
@@ -658,7 +659,8 @@ export interface BackendHTTP {
   requestTimeout?: Duration
 }
 /**
- * Reaches the backend through an HTTP proxy, by CONNECT.
+ * Reaches the backend through an HTTP proxy: plain HTTP/1.1 as requests with an absolute URI, everything else by CONNECT,
+ * which the proxy has to answer with 200.
  *
  * Example: `{ backendRef: { name: egress-proxy, port: 3128 } }`.
  */
@@ -813,7 +815,8 @@ export interface GuardrailsAPolicies {
    */
   http?: BackendHTTP
   /**
-   * Reaches the backend through an HTTP proxy, by CONNECT.
+   * Reaches the backend through an HTTP proxy: plain HTTP/1.1 as requests with an absolute URI, everything else by CONNECT,
+   * which the proxy has to answer with 200.
    *
    * Example: `{ backendRef: { name: egress-proxy, port: 3128 } }`.
    */
@@ -968,7 +971,8 @@ export interface GuardrailsCPolicies {
    */
   http?: BackendHTTP
   /**
-   * Reaches the backend through an HTTP proxy, by CONNECT.
+   * Reaches the backend through an HTTP proxy: plain HTTP/1.1 as requests with an absolute URI, everything else by CONNECT,
+   * which the proxy has to answer with 200.
    *
    * Example: `{ backendRef: { name: egress-proxy, port: 3128 } }`.
    */
@@ -1749,7 +1753,8 @@ export interface BackendFull {
    */
   transformation?: Transformation
   /**
-   * Reaches the backend through an HTTP proxy, by CONNECT.
+   * Reaches the backend through an HTTP proxy: plain HTTP/1.1 as requests with an absolute URI, everything else by CONNECT,
+   * which the proxy has to answer with 200.
    *
    * Example: `{ backendRef: { name: egress-proxy, port: 3128 } }`.
    */

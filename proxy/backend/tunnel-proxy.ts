@@ -1,6 +1,7 @@
 // backend.tunnel: the proxy that connections to a backend go through, from its reference and its own policies.
 import { createHash } from 'node:crypto'
 import type { BackendAuth, BackendReference, CredentialLocation, SecretRef } from '#api/ir/types.gen.ts'
+import { BAD_VALUE } from '../http/head-text.ts'
 import type { TunnelProxy, TunnelWay, UpstreamTunnel } from '../upstream/tunnel.ts'
 import type { EffectiveBackendPolicies, Endpoint, EndpointPicker } from './handler.ts'
 import { chargeFailure, connectionHealth, type CompiledHealth } from './health.ts'
@@ -61,12 +62,16 @@ function credentials(auth: BackendAuth, secret: TunnelParts['secret']): string[]
   const headers: string[] = []
   const own = auth.key === undefined ? [] : [{ key: auth.key, location: auth.location ?? DEFAULT_LOCATION }]
   for (const { key, location } of [...own, ...(auth.credentials ?? [])]) {
-    const value = secret(key)?.trim()
-    if (value === undefined || value === '') return `secret ${key.secret} is missing`
+    const value = fieldValue(secret(key)?.trim() ?? '')
+    if (value === undefined) return `secret ${key.secret} is missing, or holds what is no value of a header field`
     if (location.header === undefined) return 'a proxy takes credentials in header fields only'
     const name = location.header.name.toLowerCase()
     // What a backend gets in Authorization, a proxy gets in its own field (RFC 9110 section 11.7).
     headers.push(name === 'authorization' ? 'proxy-authorization' : name, (location.header.prefix ?? '') + value)
   }
   return headers
+}
+
+function fieldValue(text: string): string | undefined {
+  return text === '' || BAD_VALUE.test(text) ? undefined : text
 }

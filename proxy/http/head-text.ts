@@ -65,6 +65,8 @@ export interface RequestHeadInput {
   readonly headers: HeaderList
   readonly framing: OutgoingFraming
   readonly upgrade: string | undefined
+  /** For a proxy: the target is an absolute URI (RFC 9112 section 3.2.2). */
+  readonly isForwarded?: boolean
   /** With `Chunked`: fields that may follow. */
   readonly trailerNames?: string | undefined
 }
@@ -77,10 +79,16 @@ export function requestHeadText(input: RequestHeadInput): string | undefined {
   const block = fieldBlock(headers, false)
   if (block === undefined) return undefined
   const hostName = headers.wireNames?.get('host') ?? 'host'
-  const line = `${method} ${pathAndQuery} HTTP/1.1\r\n`
+  const line = `${method} ${targetOf(input)} HTTP/1.1\r\n`
   let text = `${line}${hostName}: ${authority}\r\n${block}${framingLine(input.framing)}`
   if (input.trailerNames !== undefined) text += `trailer: ${input.trailerNames}\r\n`
   return input.upgrade === undefined ? `${text}\r\n` : `${text}connection: upgrade\r\nupgrade: ${input.upgrade}\r\n\r\n`
+}
+
+/** Absolute form: `*` stands for an empty path (RFC 9112 section 3.2.4). */
+function targetOf({ authority, pathAndQuery, isForwarded }: RequestHeadInput): string {
+  if (isForwarded !== true) return pathAndQuery
+  return `http://${authority}${pathAndQuery === '*' ? '' : pathAndQuery}`
 }
 
 function framingLine(framing: OutgoingFraming): string {

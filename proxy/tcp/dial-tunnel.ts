@@ -3,6 +3,7 @@
 import { isIP } from 'node:net'
 import type net from 'node:net'
 import type { DnsCache } from '../upstream/dns-cache.ts'
+import { offered } from '../upstream/protocols.ts'
 import type { UpstreamTarget } from '../upstream/target.ts'
 import { askForTunnel, connectHead, type TunnelProxy, type UpstreamTunnel } from '../upstream/tunnel.ts'
 import { type Dial, dialDirect, type DialOutcome, labelOf, secure } from './dial.ts'
@@ -13,19 +14,18 @@ export function dial(target: UpstreamTarget, dns: DnsCache, done: (outcome: Dial
   return tunnel === undefined ? dialDirect(target, dns, done) : dialTunnel({ ...target, tunnel }, dns, done)
 }
 
+/** `isForwarded`: the outcome is the connection to the proxy itself, which is handed whole requests. */
+export type TunnelTarget = UpstreamTarget & { readonly tunnel: UpstreamTunnel; readonly isForwarded?: boolean }
+
 /** For targets with a tunnel. */
-export function dialTunnel(
-  target: UpstreamTarget & { readonly tunnel: UpstreamTunnel },
-  dns: DnsCache,
-  done: (outcome: DialOutcome) => void,
-): Dial {
+export function dialTunnel(target: TunnelTarget, dns: DnsCache, done: (outcome: DialOutcome) => void): Dial {
   const dialing = new TunnelDialing(target, done)
   dialing.begin(dns)
   return dialing
 }
 
 class TunnelDialing implements Dial {
-  readonly #target: UpstreamTarget & { readonly tunnel: UpstreamTunnel }
+  readonly #target: TunnelTarget
   readonly #done: (outcome: DialOutcome) => void
   readonly #startMs = performance.now()
   #timer: NodeJS.Timeout | undefined = undefined
@@ -35,7 +35,7 @@ class TunnelDialing implements Dial {
   #proxy: TunnelProxy | undefined = undefined
   #isOver = false
 
-  constructor(target: UpstreamTarget & { readonly tunnel: UpstreamTunnel }, done: (outcome: DialOutcome) => void) {
+  constructor(target: TunnelTarget, done: (outcome: DialOutcome) => void) {
     this.#target = target
     this.#done = done
   }
@@ -68,13 +68,16 @@ class TunnelDialing implements Dial {
   #toProxy(proxy: TunnelProxy, headers: readonly string[], dns: DnsCache): void {
     proxy.begin()
     this.#proxy = proxy
-    this.#leg = dialDirect(proxy.target, dns, (outcome) => {
+    this.#leg = dialDirect(overHttp1(proxy.target), dns, (outcome) => {
       this.#leg = undefined
       if (!('socket' in outcome)) this.#finish({ code: outcome.code, detail: `proxy ${outcome.detail}` })
       else if (this.#isOver) outcome.socket.destroy()
       else {
         this.#socket = outcome.socket
-        this.#ask(outcome.socket, headers)
+        if (this.#target.isForwarded === true) {
+          this.#settleProxy(true)
+          this.#finish({ socket: outcome.socket })
+        } else this.#ask(outcome.socket, headers)
       }
     })
   }
@@ -138,4 +141,10 @@ class TunnelDialing implements Dial {
     this.#proxy = undefined
     proxy?.end(performance.now() - this.#startMs, isHealthy)
   }
+}
+
+/** Proxies are spoken to in HTTP/1.1, whatever else their policy lists. */
+function overHttp1(proxy: UpstreamTarget): UpstreamTarget {
+  if (proxy.tls?.alpnProtocols === undefined) return proxy
+  return { ...proxy, tls: { ...proxy.tls, alpnProtocols: offered('http/1.1', proxy.tls) } }
 }

@@ -14,6 +14,7 @@ import { Tunnel } from '../http/tunnel.ts'
 import { KEY_FIELD } from '../http/websocket.ts'
 import { requestFields } from '../http2/outgoing-fields.ts'
 import { UpstreamError, type UpstreamRequest, type UpstreamResponse, type UpstreamTarget } from './target.ts'
+import { forwardedFields } from './tunnel.ts'
 
 /** The connection a call runs on. */
 export interface CallCarrier {
@@ -59,6 +60,8 @@ export abstract class UpstreamCall implements Expiring {
   }
 
   abstract readonly method: string
+  /** Value of Host. */
+  abstract readonly authority: string
   abstract readonly body: OutgoingBody
   abstract readonly upgrade: string | undefined
   /** That of the client, if it sent one. */
@@ -68,8 +71,8 @@ export abstract class UpstreamCall implements Expiring {
   abstract readonly preservesCase: boolean
   /** CONNECT: a 2xx becomes a tunnel. */
   abstract readonly isTunnel: boolean
-  /** undefined: some part is not fit for the wire. */
-  abstract headText(framing: OutgoingFraming): string | undefined
+  /** `proxyFields`: goes to a proxy, with these of its own. undefined: some part is not fit for the wire. */
+  abstract headText(framing: OutgoingFraming, proxyFields?: readonly string[]): string | undefined
   /** The head for HTTP/2; `length` is that of the body, if known. undefined: some part is not fit for the wire. */
   abstract http2Fields(scheme: string, length: number | undefined): string[] | undefined
   protected abstract onResponse(head: ResponseHead, body: OutgoingBody): void
@@ -123,7 +126,7 @@ export abstract class UpstreamCall implements Expiring {
 /** The hot path: an exchange goes out as it is. One object per request, no promise, no closure. */
 export class ForwardCall extends UpstreamCall implements UpstreamCallHandle {
   readonly #exchange: Exchange
-  readonly #authority: string
+  readonly authority: string
   readonly #done: (exchange: Exchange) => void
   readonly #isConnect: boolean
 
@@ -136,7 +139,7 @@ export class ForwardCall extends UpstreamCall implements UpstreamCallHandle {
   }) {
     super(options.target)
     this.#exchange = options.exchange
-    this.#authority = options.authority
+    this.authority = options.authority
     this.#isConnect = options.isTunnel
     this.#done = options.done
   }
@@ -169,22 +172,23 @@ export class ForwardCall extends UpstreamCall implements UpstreamCallHandle {
     return this.#isConnect
   }
 
-  headText(framing: OutgoingFraming): string | undefined {
+  headText(framing: OutgoingFraming, proxyFields?: readonly string[]): string | undefined {
     const { request } = this.#exchange
     return requestHeadText({
       method: request.method,
       pathAndQuery: request.pathAndQuery,
-      authority: this.#authority,
-      headers: request.headers,
+      authority: this.authority,
+      headers: proxyFields === undefined ? request.headers : forwardedFields(request.headers, proxyFields),
       framing: this.framingOf(framing),
       upgrade: request.upgrade,
+      isForwarded: proxyFields !== undefined,
       trailerNames: framing === 'Chunked' ? announcement(request.trailerSource?.trailerNames) : undefined,
     })
   }
 
   http2Fields(scheme: string, length: number | undefined): string[] | undefined {
     const { method, pathAndQuery, headers, upgrade: protocol } = this.#exchange.request
-    return requestFields({ method, scheme, authority: this.#authority, pathAndQuery, headers, length, protocol })
+    return requestFields({ method, scheme, authority: this.authority, pathAndQuery, headers, length, protocol })
   }
 
   abort(code: FailureCode): void {
@@ -245,19 +249,24 @@ export class SendCall extends UpstreamCall {
     return this.#request.body
   }
 
+  get authority(): string {
+    return this.#request.authority
+  }
+
   get preservesCase(): boolean {
     return false
   }
 
-  headText(framing: OutgoingFraming): string | undefined {
+  headText(framing: OutgoingFraming, proxyFields?: readonly string[]): string | undefined {
     const { method, pathAndQuery, authority, headers } = this.#request
     return requestHeadText({
       method,
       pathAndQuery,
       authority,
-      headers,
+      headers: proxyFields === undefined ? headers : forwardedFields(headers, proxyFields),
       framing: this.framingOf(framing),
       upgrade: undefined,
+      isForwarded: proxyFields !== undefined,
     })
   }
 

@@ -22,11 +22,14 @@ export interface ConnectionPool {
 const RESPONSE_LIMITS = { headersMax: 256, headerBytesMax: 131_072 } as const
 /** Interim responses (100, 103) before the real one. */
 const INTERIM_MAX = 16
+const PROXY_WANTS_CREDENTIALS = 407
 const NOTHING = Buffer.alloc(0)
 
 export class UpstreamConnection implements TransportUser, BodySource, BodyWriterOwner, CallCarrier {
   /** Pool time when it became idle. */
   idleSince = 0
+  /** Set: at the other end is a proxy that is to pass requests on; what it wants to see in them. */
+  readonly proxyFields: readonly string[] | undefined
   readonly #pool: ConnectionPool
   readonly #transport: Transport
   readonly #writer: BodyWriter
@@ -44,7 +47,8 @@ export class UpstreamConnection implements TransportUser, BodySource, BodyWriter
   #isClosed = false
   readonly #stall = new WriteStall()
 
-  constructor(pool: ConnectionPool, open: (user: TransportUser) => Transport) {
+  constructor(pool: ConnectionPool, open: (user: TransportUser) => Transport, proxyFields?: readonly string[]) {
+    this.proxyFields = proxyFields
     this.#pool = pool
     this.#transport = open(this)
     this.#writer = new BodyWriter(this.#transport, this)
@@ -69,7 +73,7 @@ export class UpstreamConnection implements TransportUser, BodySource, BodyWriter
       return
     }
     const framing = this.#writer.prepare(body, call.trailerSource)
-    const head = call.headText(framing)
+    const head = call.headText(framing, this.proxyFields)
     if (head === undefined) {
       discardBody(body)
       this.#refuse(call, 'the request is not fit for the wire after rewriting')
@@ -179,6 +183,11 @@ export class UpstreamConnection implements TransportUser, BodySource, BodyWriter
     if (head === undefined) return end
     if ('code' in head) {
       call.failed('upstreamFailure', `invalid response: ${head.detail}`)
+      return end
+    }
+    if (head.status === PROXY_WANTS_CREDENTIALS && this.proxyFields !== undefined) {
+      // Between the proxy and the gateway; a client has no answer to it.
+      call.failed('upstreamFailure', 'the proxy wants credentials (407)')
       return end
     }
     if (head.status < 200 && head.status !== 101) {

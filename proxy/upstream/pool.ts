@@ -16,7 +16,7 @@ import { keepProbing } from './keep-probing.ts'
 import { chosenBy, offered } from './protocols.ts'
 import { resolveTarget } from './resolve-target.ts'
 import type { UpstreamTarget, UpstreamTls } from './target.ts'
-import type { UpstreamTunnel } from './tunnel.ts'
+import { isForwarded, type UpstreamTunnel } from './tunnel.ts'
 
 export interface PoolLimits {
   /** Idle connections kept per target. */
@@ -74,7 +74,7 @@ export class TargetPool implements ConnectionPool {
   dispatch(call: UpstreamCall): void {
     // A tunnel carries bytes of the client from the first one on: a connection that has carried HTTP is none.
     while (!call.isTunnel) {
-      const connection = this.#idle.pop()
+      const connection = this.#target.tunnel === undefined ? this.#idle.pop() : this.#takeIdle(isForwarded(call))
       if (connection === undefined) break
       if (connection.isUsable) {
         connection.start(call, true)
@@ -82,6 +82,12 @@ export class TargetPool implements ConnectionPool {
       }
     }
     this.connect(call)
+  }
+
+  /** Behind a proxy: connections to the proxy, or through it. */
+  #takeIdle(wantsProxy: boolean): UpstreamConnection | undefined {
+    const at = this.#idle.findLastIndex(({ proxyFields }) => (proxyFields !== undefined) === wantsProxy)
+    return at < 0 ? undefined : this.#idle.splice(at, 1)[0]
   }
 
   /** A fresh connection. */
@@ -117,10 +123,12 @@ export class TargetPool implements ConnectionPool {
     this.#pending++
     this.#shared.openConnections++
     const startMs = performance.now()
-    dialTunnel({ ...this.#target, tunnel, tls: alpn }, this.#shared.dns, (outcome) => {
+    const toProxy = isForwarded(call)
+    const proxyFields = toProxy && 'headers' in tunnel.way ? tunnel.way.headers : undefined
+    dialTunnel({ ...this.#target, tunnel, tls: alpn, isForwarded: toProxy }, this.#shared.dns, (outcome) => {
       if ('socket' in outcome) {
         this.#tellConnected(startMs)
-        this.#take(call, outcome.socket)
+        this.#take(call, outcome.socket, proxyFields)
       } else {
         this.#pending--
         this.#shared.openConnections--
@@ -137,8 +145,8 @@ export class TargetPool implements ConnectionPool {
     this.#take(call, socket)
   }
 
-  #take(call: UpstreamCall, socket: net.Socket): void {
-    this.#connected(call, Transport.ofSocket(socket, NOBODY))
+  #take(call: UpstreamCall, socket: net.Socket, proxyFields?: readonly string[]): void {
+    this.#connected(call, Transport.ofSocket(socket, NOBODY), proxyFields)
     socket.resume()
   }
 
@@ -216,9 +224,9 @@ export class TargetPool implements ConnectionPool {
     this.#shared.connected?.(transportOf(this.#target), performance.now() - startMs)
   }
 
-  #connected(call: UpstreamCall, transport: Transport): void {
+  #connected(call: UpstreamCall, transport: Transport, proxyFields?: readonly string[]): void {
     this.#pending--
-    if (!call.isTunnel && chosenBy(transport.socket) === 'h2') {
+    if (!call.isTunnel && this.#target.tls !== undefined && chosenBy(transport.socket) === 'h2') {
       this.#shared.openConnections--
       transport.destroy()
       this.#otherwise(call)
@@ -231,10 +239,11 @@ export class TargetPool implements ConnectionPool {
       else call.connected(new Tunnel(transport, NOTHING, undefined))
       return
     }
-    const connection = new UpstreamConnection(this, (user) => {
+    const take = (user: TransportUser): Transport => {
       transport.user = user
       return transport
-    })
+    }
+    const connection = new UpstreamConnection(this, take, proxyFields)
     this.#open.add(connection)
     // A call that gave up meanwhile leaves a good connection behind.
     if (!call.isSettled) connection.start(call, false)

@@ -154,8 +154,88 @@ describe('through a proxy', () => {
   })
 })
 
+interface ForwardProxy {
+  readonly port: number
+  readonly asked: string[]
+  readonly headers: http.IncomingHttpHeaders[]
+  readonly sockets: ReadonlySet<net.Socket>
+}
+
+/** Answers requests with an absolute URI itself; `status` for all of them. */
+async function forwardProxy(status = 200, isTls = false): Promise<ForwardProxy> {
+  const asked: string[] = []
+  const headers: http.IncomingHttpHeaders[] = []
+  const sockets = new Set<net.Socket>()
+  const listener: http.RequestListener = (request, response) => {
+    asked.push(`${request.method} ${request.url}`)
+    headers.push(request.headers)
+    sockets.add(request.socket)
+    request.resume().on('end', () => response.writeHead(status).end('forwarded'))
+  }
+  const options = { cert: PROXY.certificate, key: PROXY.privateKey }
+  const server = isTls ? https.createServer(options, listener) : http.createServer(listener)
+  return { port: await listen(server), asked, headers, sockets }
+}
+
+describe('plain HTTP/1.1 to the address of the backend', () => {
+  const plainBehind = (way: TunnelWay, port = 80) => behind(way, { ...plain('backend.test', port) })
+
+  it.each([false, true])('is handed to the proxy with an absolute URI; TLS to the proxy %s', async (isTls) => {
+    const proxy = await forwardProxy(200, isTls)
+    const own = ['proxy-authorization', 'Basic ours']
+    const tls = { ...TLS, servername: 'proxy.test', alpnProtocols: ['h2', 'http/1.1'] }
+    const client = clientOf()
+    const target = plainBehind(through(proxy.port, { headers: own, ...(isTls && { tls }) }))
+    const headers = HeaderList.of([
+      ['proxy-authorization', 'Basic theirs'],
+      ['x-a', 'b'],
+    ])
+    for (const pathAndQuery of ['/a?b', '*']) {
+      const request = { method: 'OPTIONS', pathAndQuery, authority: 'Backend.test', headers, body: Buffer.from('x') }
+      const response = await client.send(target, request, { deadlineMs: performance.now() + 9000, signal: undefined })
+      expect((await response.body.collect(100)).toString()).toBe('forwarded')
+    }
+    expect(proxy.asked).toEqual(['OPTIONS http://Backend.test/a?b', 'OPTIONS http://Backend.test'])
+    const expected = { host: 'Backend.test', 'x-a': 'b', 'proxy-authorization': 'Basic ours', 'content-length': '1' }
+    expect(proxy.headers[0]).toMatchObject(expected)
+    expect(proxy.sockets.size).toBe(1)
+    expect(headers.get('proxy-authorization')).toBe('Basic theirs')
+  })
+
+  it('does not share connections with what goes by CONNECT', async () => {
+    const backend = await listen(http.createServer(answer))
+    const proxy = http.createServer((_request, response) => response.end('forwarded'))
+    proxy.on('connect', (_request, socket: net.Socket) => {
+      const to = net.connect({ host: '127.0.0.1', port: backend }, () => {
+        socket.write('HTTP/1.1 200 OK\r\n\r\n')
+        socket.pipe(to).pipe(socket)
+      })
+      for (const end of [to, socket]) end.on('error', () => to.destroy())
+      cleanup.push(() => to.destroy())
+    })
+    const target = plainBehind(through(await listen(proxy)), 8080)
+    const client = clientOf()
+    const askAs = async (authority: string): Promise<string> => {
+      const request = { method: 'GET', pathAndQuery: '/', authority, headers: new HeaderList(), body: undefined }
+      const response = await client.send(target, request, { deadlineMs: performance.now() + 9000, signal: undefined })
+      return (await response.body.collect(100)).toString()
+    }
+    for (let i = 0; i < 2; i++) {
+      expect(await askAs('backend.test:8080')).toBe('forwarded')
+      expect(await askAs('shop.test')).toBe('shop.test answers')
+    }
+  })
+
+  it('a proxy that wants credentials fails the call; its challenge is not for the client', async () => {
+    const proxy = await forwardProxy(407)
+    await expect(ask(clientOf(), plainBehind(through(proxy.port)))).rejects.toThrow(/wants credentials \(407\)/)
+    expect(proxy.asked).toEqual(['GET http://backend.test/'])
+  })
+})
+
 describe('a proxy that', () => {
   it.each([
+    ['answers CONNECT with another 2xx', 'HTTP/1.1 204 No\r\n\r\n', /answered 204/],
     ['wants credentials', 'HTTP/1.1 407 No\r\ncontent-length: 0\r\n\r\n', /wants credentials \(407\)/],
     ['refuses', 'HTTP/1.1 403 No\r\ncontent-length: 0\r\n\r\n', /answered 403/],
     ['is none', '220 smtp ready\r\n\r\n', /invalid answer/],

@@ -1,7 +1,11 @@
-// A proxy between the gateway and a backend (`backend.tunnel`), and the CONNECT by which connections go through it.
+// A proxy between the gateway and a backend (`backend.tunnel`): what goes through it by CONNECT, and what is handed to
+// it with an absolute URI (docs/adr/0008).
 import type net from 'node:net'
+import { isIP } from 'node:net'
+import type { HeaderList } from '../http/headers.ts'
 import { ResponseParser } from '../http/response-parser.ts'
 import { BAD_VALUE } from '../http/head-text.ts'
+import type { UpstreamCall } from './call.ts'
 import type { UpstreamTarget } from './target.ts'
 
 export interface UpstreamTunnel {
@@ -26,6 +30,27 @@ export interface TunnelProxy {
   begin(): void
   /** `isHealthy` undefined: nobody waited for the outcome. */
   end(latencyMs: number, isHealthy: boolean | undefined): void
+}
+
+/**
+ * Plain HTTP/1.1 is handed to the proxy with an absolute URI. It cannot be where the backend is to see another Host
+ * than its address (a proxy makes Host from the URI, RFC 9112 section 3.2.2), where it speaks TLS, or where bytes
+ * follow that are no HTTP: those go by CONNECT.
+ */
+export function isForwarded(call: UpstreamCall): boolean {
+  const { host, port, tls, unixPath } = call.target
+  if (tls !== undefined || unixPath !== undefined || call.isTunnel || call.upgrade !== undefined) return false
+  const name = isIP(host) === 6 ? `[${host}]` : host.toLowerCase()
+  const authority = call.authority.toLowerCase()
+  return authority === `${name}:${port}` || (port === 80 && authority === name)
+}
+
+/** Fields of a request that goes to the proxy as such: none of the client's credentials, all of ours. */
+export function forwardedFields(headers: HeaderList, own: readonly string[]): HeaderList {
+  const fields = headers.clone()
+  fields.remove('proxy-authorization')
+  for (let i = 0; i < own.length; i += 2) fields.set(own[i] ?? '', own[i + 1] ?? '')
+  return fields
 }
 
 const ANSWER_LIMITS = { headersMax: 64, headerBytesMax: 16_384 } as const
@@ -93,7 +118,8 @@ export function askForTunnel(socket: net.Socket, head: string, done: (answer: Tu
   socket.resume()
 }
 
+/** 200 and nothing else opens a tunnel (data-plane supplement section 5.3): other 2xx are something unexpected. */
 function verdictOn(status: number): string | undefined {
-  if (status < 300) return undefined
+  if (status === 200) return undefined
   return status === 407 ? 'the proxy wants credentials (407)' : `the proxy answered ${status}`
 }

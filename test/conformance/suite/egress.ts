@@ -1,10 +1,10 @@
-// A proxy that opens connections by CONNECT. `echo.internal` is a name that nobody else knows: what reaches it came
-// this way.
-import { createServer, type Server } from 'node:http'
+// A proxy that opens connections by CONNECT and passes plain requests on. `echo.internal` is a name that nobody else
+// knows: what reaches it came this way.
+import { createServer, request as send, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 
 export function egress(): Server {
-  const server = createServer((_request, response) => response.writeHead(405).end())
+  const server = createServer(forward)
   server.on('connect', ({ url = '' }, client) => {
     client.on('error', () => undefined)
     const [host = '', port = ''] = url.split(':')
@@ -20,4 +20,21 @@ export function egress(): Server {
     client.on('close', () => upstream.destroy())
   })
   return server
+}
+
+/** Requests with an absolute URI, of which Host is made; says so in `via`. */
+function forward(request: IncomingMessage, response: ServerResponse): void {
+  const { method, url = '', headers } = request
+  if (!url.startsWith('http://echo.internal:')) {
+    response.writeHead(403).end('the proxy knows no such host')
+    return
+  }
+  const { host, port, pathname, search } = new URL(url)
+  const options = { host: '127.0.0.1', port, method, path: pathname + search }
+  const upstream = send({ ...options, headers: { ...headers, host, via: '1.1 egress' } }, (answer) => {
+    response.writeHead(answer.statusCode ?? 502, answer.headers)
+    answer.pipe(response)
+  })
+  upstream.on('error', () => response.destroy())
+  request.pipe(upstream)
 }
