@@ -21,11 +21,12 @@ const KEYS_MAX = 256
 const RSA_BITS_MIN = 2048
 
 const RSA = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512']
-/** By `kty` and, for curves, `crv`. Symmetric keys are not here: nothing public may verify an HMAC. */
+/** By `kty` and, for curves, `crv`: RFC 7518 section 3.1 without HMAC, for nothing public may verify one; RFC 8037. */
 const ALGORITHMS: ReadonlyMap<string, readonly string[]> = new Map([
   ['RSA', RSA],
   ['EC P-256', ['ES256']],
   ['EC P-384', ['ES384']],
+  ['EC P-521', ['ES512']],
   ['OKP Ed25519', ['EdDSA', 'Ed25519']],
 ])
 /** All that is taken from a key, so that private parts never are. */
@@ -63,7 +64,7 @@ function keyOf(member: unknown): VerificationKey | string | undefined {
 
 function algorithmsOf({ kty, crv, alg }: Jwk): readonly string[] | string {
   const all = ALGORITHMS.get(kty === 'RSA' ? 'RSA' : `${String(kty)} ${String(crv)}`)
-  if (all === undefined) return 'only RSA, EC with P-256 or P-384, and Ed25519 keys are supported'
+  if (all === undefined) return 'only RSA, EC with P-256, P-384 or P-521, and Ed25519 keys are supported'
   const algorithms = alg === undefined ? all : all.filter((name) => name === alg)
   return algorithms.length === 0 ? 'its `alg` does not fit its type' : algorithms
 }
