@@ -20,6 +20,7 @@ import type { RenderedGateway, Translation } from '../translate/translation.ts'
 import { GatewayDeployer } from './deploy-gateway.ts'
 import { gatewayStatusFacts } from './gateway-facts.ts'
 import { withProgrammed } from './gateway-programmed.ts'
+import { type ClassFacts, withClassFacts } from './class-status.ts'
 import { acknowledgementsOf, deliveryFormatOf, type World } from './world.ts'
 import { Events } from './events.ts'
 import { makeKeySets } from './key-sets.ts'
@@ -28,6 +29,7 @@ import { pruneAcknowledgements } from './prune-acknowledgements.ts'
 import { makeQueues, type Queues } from './queues.ts'
 import { Rejections } from './rejections.ts'
 import { FEATURES_OF_FIELDS, followUnservedFeatures } from './served-features.ts'
+import { followServedVersions } from './served-versions.ts'
 import { ACKNOWLEDGEMENTS, DELIVERED_CONFIG_MAP, DELIVERED_SECRET, PROXY_POD } from './sources.ts'
 import { statusKey } from './status-writer.ts'
 
@@ -48,7 +50,8 @@ export const lead: (world: World) => Effect.Effect<never, never, KubeClient | Sc
         Effect.andThen(Effect.never),
       ),
     )
-    yield* Effect.forkScoped(followUnservedFeatures((unserved) => leader.setUnservedFeatures(unserved)))
+    yield* Effect.forkScoped(followUnservedFeatures((unservedFeatures) => leader.setClassFacts({ unservedFeatures })))
+    yield* Effect.forkScoped(followServedVersions((versions) => leader.setClassFacts({ versions })))
     yield* Effect.forkScoped(
       Effect.forever(
         Effect.sleep(EVENT_CHECK).pipe(
@@ -91,7 +94,7 @@ class Leader {
   readonly #publishing = new Set<string>()
   readonly #latch = Latch.makeUnsafe(true)
   #followKeySets: ((snapshot: Snapshot) => void) | undefined = undefined
-  #unservedFeatures = FEATURES_OF_FIELDS
+  #classFacts: ClassFacts = { unservedFeatures: FEATURES_OF_FIELDS, versions: undefined }
   /** Something may be wrong, or right, that was not before. */
   #hasNews = true
 
@@ -119,8 +122,8 @@ class Leader {
     }
   }
 
-  setUnservedFeatures(unserved: ReadonlySet<string>): void {
-    this.#unservedFeatures = unserved
+  setClassFacts(facts: Partial<ClassFacts>): void {
+    this.#classFacts = { ...this.#classFacts, ...facts }
     // What was computed is the same; the writer compares with what the cluster says.
     for (const [key, { kind }] of this.#statuses) if (kind === 'GatewayClass') this.#queues?.status.add(key)
   }
@@ -188,7 +191,8 @@ class Leader {
 
   /** What the status of an object should say now. */
   desired(kind: string, key: string): ObjectStatus | undefined {
-    const status = withoutFeatures(this.#statuses.get(`${kind} ${key}`), this.#unservedFeatures)
+    const computed = this.#statuses.get(`${kind} ${key}`)
+    const status = computed && withClassFacts(computed, this.#classFacts)
     const gateway = kind === 'Gateway' ? this.#gateway(key) : undefined
     if (status === undefined || gateway === undefined || !('attachedListenerSets' in status.status)) return status
     const facts = gatewayStatusFacts(this.world, gateway, this.#troublesOf(key))
@@ -341,13 +345,6 @@ class Leader {
 
 function problemOf(outcome: PublishOutcome): string | undefined {
   return 'problem' in outcome ? outcome.problem : undefined
-}
-
-/** Of a class that lists features. */
-function withoutFeatures(status: ObjectStatus | undefined, unserved: ReadonlySet<string>): ObjectStatus | undefined {
-  if (status === undefined || !('supportedFeatures' in status.status)) return status
-  const supportedFeatures = (status.status.supportedFeatures ?? []).filter(({ name }) => !unserved.has(name))
-  return { ...status, status: { ...status.status, supportedFeatures } }
 }
 
 /** `namespace/name` of the Gateway that an object belongs to. */

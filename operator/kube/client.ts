@@ -89,21 +89,54 @@ const PAGE_ITEMS = 500
 /** After the end that was asked for, the connection is taken for dead. */
 const IDLE_RESERVE_MS = 15_000
 
+/** Kinds that this server has in an older version only are asked for in that one, and seen as if in theirs. */
+class Versions {
+  readonly #served = new Map<string, string>()
+
+  /** As paths name it. */
+  of(resource: Resource): Resource {
+    const version = this.#served.get(keyOf(resource))
+    return version === undefined ? resource : { ...resource, version }
+  }
+
+  /** The newest one that `ask` finds; a kind is asked for anew with each list. */
+  find<A>(resource: Resource, ask: (resource: Resource) => Effect.Effect<A, KubeError>): Effect.Effect<A, KubeError> {
+    const candidates = [resource.version, ...(resource.older ?? [])].map((version) => ({ ...resource, version }))
+    const [first, ...others] = candidates.map((one) =>
+      Effect.tap(ask(one), () => Effect.sync(() => this.#served.set(keyOf(resource), one.version))),
+    )
+    return first === undefined
+      ? ask(resource)
+      : others.reduce((found, next) => Effect.catchTag(found, 'KubeNotFound', () => next), first)
+  }
+}
+
+function keyOf({ group, plural }: Resource): string {
+  return `${group}/${plural}`
+}
+
 function clientOf(transport: Transport): KubeClient['Service'] {
+  const versions = new Versions()
   const send = (request: KubeRequest): Effect.Effect<KubeObject, KubeError> =>
     Effect.tryPromise({
       try: (signal) => transport.send(request, signal),
       catch: (cause) => new KubeUnreachable({ method: request.method, path: request.path, cause }),
     }).pipe(Effect.flatMap((response) => bodyOf(request, response)))
+  const pathOf = (resource: Resource, namespace: string, name: string): string =>
+    objectPath(versions.of(resource), namespace, name)
   return KubeClient.of({
-    get: (resource, namespace, name) => send({ method: 'GET', path: objectPath(resource, namespace, name) }),
+    get: (resource, namespace, name) =>
+      Effect.map(send({ method: 'GET', path: pathOf(resource, namespace, name) }), inOurVersion(resource)),
     list: (resource, { isMetadataOnly = false, namespace = '', ...selectors }, next) => {
       const query = queryOf({ ...selectors, limit: String(PAGE_ITEMS), ...(next !== undefined && { continue: next }) })
-      const path = `${collectionPath(resource, namespace)}?${query}`
       const accept = isMetadataOnly ? { accept: METADATA_LIST } : {}
-      return send({ method: 'GET', path, ...accept }).pipe(Effect.map((body) => pageOf(body, resource)))
+      const ask = (served: Resource): Effect.Effect<KubeObject, KubeError> =>
+        send({ method: 'GET', path: `${collectionPath(served, namespace)}?${query}`, ...accept })
+      const found = next === undefined ? versions.find(resource, ask) : ask(versions.of(resource))
+      return Effect.map(found, (body) => pageOf(body, resource))
     },
-    watch: (resource, options, onEvent) => watch(transport, resource, options, onEvent),
+    watch: (resource, options, onEvent) =>
+      Effect.suspend(() => watch(transport, versions.of(resource), options, onEvent)),
     apply: (object, resource, manager) => {
       const { namespace = '', name } = object.metadata
       const query = queryOf({ fieldManager: manager, force: 'true' })
@@ -127,14 +160,22 @@ function clientOf(transport: Transport): KubeClient['Service'] {
     },
     patch: ({ resource, namespace, name, isStatus }, body) => {
       const part = isStatus ? '/status' : ''
-      const path = objectPath(resource, namespace, name) + part
+      const path = pathOf(resource, namespace, name) + part
       const target = resource.kind + part
-      return send({ method: 'PATCH', path, body, contentType: 'application/merge-patch+json', target })
+      const sent = send({ method: 'PATCH', path, body, contentType: 'application/merge-patch+json', target })
+      return Effect.map(sent, inOurVersion(resource))
     },
     remove: (resource, namespace, name) =>
       Effect.asVoid(send({ method: 'DELETE', path: objectPath(resource, namespace, name), target: resource.kind })),
     document: (path) => send({ method: 'GET', path }),
   })
+}
+
+/** Objects of an older version have the same fields. */
+function inOurVersion(resource: Resource): (object: KubeObject) => KubeObject {
+  return resource.older === undefined
+    ? (object) => object
+    : (object) => ({ ...object, apiVersion: apiVersionOf(resource) })
 }
 
 function watch(

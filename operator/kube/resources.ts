@@ -7,6 +7,8 @@ export interface Resource {
   readonly plural: string
   readonly kind: string
   readonly isNamespaced: boolean
+  /** Versions with the same fields, in order of preference, for clusters that do not serve `version` yet. */
+  readonly older?: readonly string[]
 }
 
 const GATEWAY = 'gateway.networking.k8s.io'
@@ -24,9 +26,9 @@ export const TRANSLATED = {
   HTTPRoute: resource(GATEWAY, 'v1', 'httproutes', 'HTTPRoute'),
   GRPCRoute: resource(GATEWAY, 'v1', 'grpcroutes', 'GRPCRoute'),
   TLSRoute: resource(GATEWAY, 'v1', 'tlsroutes', 'TLSRoute'),
-  TCPRoute: resource(GATEWAY, 'v1', 'tcproutes', 'TCPRoute'),
+  TCPRoute: { ...resource(GATEWAY, 'v1', 'tcproutes', 'TCPRoute'), older: ['v1alpha2'] },
   BackendTLSPolicy: resource(GATEWAY, 'v1', 'backendtlspolicies', 'BackendTLSPolicy'),
-  ReferenceGrant: resource(GATEWAY, 'v1', 'referencegrants', 'ReferenceGrant'),
+  ReferenceGrant: { ...resource(GATEWAY, 'v1', 'referencegrants', 'ReferenceGrant'), older: ['v1beta1'] },
   Namespace: resource('', 'v1', 'namespaces', 'Namespace', false),
   Service: resource('', 'v1', 'services', 'Service'),
   Secret: resource('', 'v1', 'secrets', 'Secret'),

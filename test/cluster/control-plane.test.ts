@@ -130,7 +130,9 @@ describe.skipIf(reason !== undefined)('the control plane on a real API server', 
       run(['proxy', 'serve', '--listen-address', '127.0.0.1', '--mount', folder], proxyEnvironment())
       await route(0)
       await until('the first route', async () => (await served()).includes('//v0.'), SETUP_MS)
-      await until('Programmed', async () => (await status('/namespaces/shop/gateways/web')).includes('Successfully'))
+      await until('Programmed', async () =>
+        (await status('/namespaces/shop/gateways/web')).includes('Successfully programmed'),
+      )
       const times: number[] = []
       for (let id = 1; id <= CHANGES; id++) {
         const start = performance.now()
@@ -145,6 +147,7 @@ describe.skipIf(reason !== undefined)('the control plane on a real API server', 
       )
       expect(times).toHaveLength(CHANGES)
       expect(await status('/namespaces/shop/httproutes/cart')).toContain('gw.dev/controller')
+      expect(await status('/gatewayclasses/gw')).toContain('"reason":"SupportedVersion"')
     },
     SETUP_MS,
   )

@@ -1,0 +1,97 @@
+// In which versions the cluster serves the kinds of the Gateway API. What it has in versions only that Gw does not read
+// would be silently empty: the class says so, and the log.
+import { Effect } from 'effect'
+import { KubeClient } from '../kube/client.ts'
+import { describeKubeError, type KubeError } from '../kube/errors.ts'
+import { type Resource, TRANSLATED } from '../kube/resources.ts'
+import { type Condition, condition } from '../status/condition.ts'
+import { GATEWAY_GROUP } from '../translate/groups.ts'
+
+/** Versions of each kind of the Gateway API that the cluster serves. */
+export type ServedVersions = ReadonlyMap<string, readonly string[]>
+
+const GROUP = `/apis/${GATEWAY_GROUP}`
+/** Kinds of a cluster change when somebody installs others. */
+const LOOK = '1 minute'
+const VERSIONS_MAX = 16
+const CURE = 'install the kinds of Gateway API v1.6.3 (make install-crds)'
+
+const KINDS: readonly Resource[] = Object.values(TRANSLATED).filter(({ group }) => group === GATEWAY_GROUP)
+
+/** Looks now and then, tells when the answer is another one. */
+export const followServedVersions = Effect.fn('operator.followVersions')(function* (
+  tell: (served: ServedVersions) => void,
+) {
+  let seen = ''
+  const look = Effect.gen(function* () {
+    const served = yield* lookForVersions()
+    const text = JSON.stringify([...served])
+    if (text === seen) return
+    seen = text
+    tell(served)
+    const { unread, absent } = judge(served)
+    if (unread.length > 0) yield* Effect.logWarning('kinds of the Gateway API are not read', unread.join('; '), CURE)
+    if (absent.length > 0) yield* Effect.logInfo('kinds of the Gateway API are not in this cluster', absent.join(', '))
+  })
+  return yield* Effect.forever(
+    look.pipe(
+      Effect.catch((error: KubeError) => Effect.logDebug('versions not looked at', describeKubeError(error))),
+      Effect.andThen(Effect.sleep(LOOK)),
+    ),
+  )
+})
+
+const lookForVersions = Effect.fnUntraced(function* () {
+  const client = yield* KubeClient
+  const versions = namesOf(yield* client.document(GROUP), 'versions', 'version').slice(0, VERSIONS_MAX)
+  const served = new Map<string, string[]>()
+  for (const version of versions) {
+    for (const kind of new Set(namesOf(yield* client.document(`${GROUP}/${version}`), 'resources', 'kind'))) {
+      served.set(kind, [...(served.get(kind) ?? []), version])
+    }
+  }
+  return served
+})
+
+/** `SupportedVersion` of a GatewayClass. */
+export function supportedVersion(served: ServedVersions, generation: number | undefined): Condition {
+  const type = 'SupportedVersion'
+  const { unread, absent } = judge(served)
+  if (unread.length > 0) {
+    const message = `${unread.join('; ')}; objects of these kinds are not read: ${CURE}`
+    return condition({ type, isTrue: false, reason: 'UnsupportedVersion', message, generation })
+  }
+  const missing = absent.length === 0 ? '' : `; not in this cluster: ${absent.join(', ')}`
+  const message = `Gw reads the versions of the Gateway API that the cluster serves${missing}`
+  return condition({ type, isTrue: true, reason: type, message, generation })
+}
+
+interface Verdict {
+  /** With what is served instead. */
+  readonly unread: readonly string[]
+  readonly absent: readonly string[]
+}
+
+function judge(served: ServedVersions): Verdict {
+  const unread = KINDS.flatMap(({ kind, version, older = [] }) => {
+    const versions = served.get(kind) ?? []
+    const known = [version, ...older]
+    if (versions.length === 0 || versions.some((one) => known.includes(one))) return []
+    return [`${kind} is served as ${versions.join(', ')} and read as ${known.join(', ')}`]
+  })
+  return { unread, absent: KINDS.map(({ kind }) => kind).filter((kind) => !served.has(kind)) }
+}
+
+/** One text of each item of a list of a discovery document. */
+function namesOf(document: unknown, list: string, name: string): string[] {
+  const items = recordOf(document)[list]
+  if (!Array.isArray(items)) return []
+  return items.flatMap((item) => {
+    const text = recordOf(item)[name]
+    return typeof text === 'string' ? [text] : []
+  })
+}
+
+function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? { ...value } : {}
+}
