@@ -6,8 +6,8 @@ import { cpus, loadavg, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { fileURLToPath } from 'node:url'
-import { load, start, type Running, type Sample } from './measure.ts'
-import { contenders, upstream, type Contender } from './servers.ts'
+import { load, start, watching, type Running, type Sample } from './measure.ts'
+import { contenders, upstream } from './servers.ts'
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..')
 const SERVER_CPU = 0
@@ -34,15 +34,20 @@ async function main(): Promise<void> {
     const chosen = contenders(folder, ROOT).filter(
       ({ name }) => values.only === undefined || values.only.split(';').includes(name),
     )
-    const samples = new Map<Contender, Sample[]>()
+    const samples = new Map<string, Sample[]>()
+    const add = (name: string, sample: Sample) => samples.set(name, [...(samples.get(name) ?? []), sample])
     for (let round = 0; round < rounds; round++) {
       for (const contender of chosen) {
         const server = await start(contender, SERVER_CPU)
         running.push(server)
         const target = { port: contender.port, pid: server.child.pid ?? 0, connections, cpu: CLIENT_CPU }
         await load({ ...target, seconds: WARM_UP_SECONDS })
-        const sample = await load({ ...target, seconds })
-        samples.set(contender, [...(samples.get(contender) ?? []), sample])
+        add(contender.name, await load({ ...target, seconds }))
+        const { watched } = contender
+        // The same server, warm: half the time will do.
+        if (watched !== undefined) {
+          add(watched.name, await watching(watched.url, () => load({ ...target, seconds: Math.ceil(seconds / 2) })))
+        }
         running.pop()
         await server.stop()
       }
@@ -54,8 +59,8 @@ async function main(): Promise<void> {
   }
 }
 
-function print(samples: ReadonlyMap<Contender, readonly Sample[]>): void {
-  const rows = [...samples].map(([{ name }, list]) => ({ name, sample: medianOf(list) }))
+function print(samples: ReadonlyMap<string, readonly Sample[]>): void {
+  const rows = [...samples].map(([name, list]) => ({ name, sample: medianOf(list) }))
   const base = rows.find(({ name }) => name === 'nginx')?.sample
   console.log(
     `plain GET, ${connections} keep-alive connections, ${rounds} rounds of ${seconds} s, medians; ${cpus()[0]?.model ?? '?'}, load ${loadavg()[0]?.toFixed(1)}`,

@@ -47,6 +47,21 @@ export async function start(contender: Contender, cpu: number): Promise<Running>
   return { child, stop }
 }
 
+/** Runs while a stream of the admin server is open. */
+export async function watching<T>(url: string, run: () => Promise<T>): Promise<T> {
+  const gone = new AbortController()
+  const response = await fetch(url, { signal: gone.signal })
+  const reader = response.body?.getReader()
+  try {
+    // `: ready`: all workers look out for the request.
+    const first = await reader?.read()
+    if (!response.ok || first?.done !== false) throw new Error(`${url} answered ${response.status}`)
+    return await run()
+  } finally {
+    gone.abort()
+  }
+}
+
 export async function load(options: {
   readonly port: number
   readonly pid: number

@@ -9,6 +9,8 @@ export interface Contender {
   readonly command: string
   readonly args: readonly string[]
   readonly env?: Readonly<Record<string, string>>
+  /** A watcher of requests, for a second measurement with it. */
+  readonly watched?: { readonly name: string; readonly url: string }
 }
 
 export const UPSTREAM_PORT = 19_100
@@ -101,6 +103,7 @@ function gw(folder: string, root: string, hasAccessLog: boolean): Contender {
   return {
     name,
     port,
+    ...(!hasAccessLog && { watched: { name: 'gw, trace watcher that matches nothing', url: watchUrl(port + 100) } }),
     command: process.execPath,
     args: [
       '--disable-warning=ExperimentalWarning',
@@ -119,6 +122,11 @@ function gw(folder: string, root: string, hasAccessLog: boolean): Contender {
       ...(hasAccessLog ? [] : ['--no-access-log']),
     ],
   }
+}
+
+/** Its expression looks at every request. */
+function watchUrl(adminPort: number): string {
+  return `http://127.0.0.1:${adminPort}/debug/trace?expression=${encodeURIComponent('request.path == "/never"')}`
 }
 
 function gwManifests(port: number): readonly object[] {

@@ -23,6 +23,40 @@ describe('runProxy', () => {
     expect(await text('admin', '/config_dump')).toContain(`"${port}/infra/edge"`)
   })
 
+  it('tells of the memory of the process and of each worker', async () => {
+    const { text } = await startTestProxy()
+    interface Report {
+      readonly process: Readonly<Record<string, number>>
+      readonly workers: readonly { readonly worker: number; readonly heapUsed: number; readonly heapTotal: number }[]
+    }
+    const report = async (): Promise<Report> => JSON.parse(await text('admin', '/memory'))
+    await expect
+      .poll(async () => (await report()).workers.every(({ heapUsed }) => heapUsed > 0), { timeout: 10_000 })
+      .toBe(true)
+    const { process: all, workers } = await report()
+    expect(Object.keys(all).sort()).toEqual([
+      'arrayBuffers',
+      'external',
+      'heapTotal',
+      'heapUsed',
+      'mainHeapLimit',
+      'mainMalloced',
+      'residentMax',
+      'rss',
+    ])
+    expect(workers.map(({ worker }) => worker)).toEqual([0, 1])
+    // Threads have heaps of their own, all within the process.
+    const { rss = 0, heapUsed = 0, heapTotal = 0, mainHeapLimit = 0, residentMax = 0 } = all
+    for (const one of workers) expect(one.heapUsed).toBeLessThanOrEqual(one.heapTotal)
+    expect(heapUsed).toBeLessThanOrEqual(heapTotal)
+    expect(heapTotal).toBeLessThan(mainHeapLimit)
+    expect(heapUsed + workers.reduce((sum, one) => sum + one.heapUsed, 0)).toBeLessThan(residentMax)
+    // The proxy of this test runs in the process of the test: half and double leave room for what happens meanwhile.
+    const own = process.memoryUsage.rss()
+    expect(rss).toBeGreaterThan(own / 2)
+    expect(rss).toBeLessThan(own * 2)
+  })
+
   it(`serves every request from the old or the new configuration over ${RELOADS} reloads`, async () => {
     const { proxy, metric } = await startTestProxy()
     const port = await freePort()
