@@ -2,9 +2,10 @@
 import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startLoad, stopLoad, until } from './suite/client.ts'
-import { kubectl, list, remove, rolledOut, waitFor } from './suite/kubectl.ts'
+import { get, kubectl, list, remove, rolledOut, waitFor } from './suite/kubectl.ts'
 import { NAMESPACE, proxyCount, serviceOf, themeFile, useSample } from './suite/samples.ts'
 
+const SYSTEM = 'gw-system'
 const HOST = 'www.example.com'
 const URL_ = `http://${serviceOf('http')}/`
 const LOAD = { url: URL_, host: HOST, ratePerSecond: 50, timeoutMs: 10_000 }
@@ -28,6 +29,32 @@ async function rewriteTo(prefix: string): Promise<void> {
 const shows = (prefix: string): Promise<unknown> =>
   until({ url: `${URL_}api/x`, host: HOST }, { status: 200, includes: [`"path":"${prefix}/x"`] }, { withinMs: 60_000 })
 
+/** Name of the pod that holds the Lease and is not `former`; waits until there is one. */
+async function leader(former = ''): Promise<string> {
+  return waitFor('a leader', async () => {
+    const lease = await get('leases.coordination.k8s.io', SYSTEM, 'gw-gw')
+    const holder = lease?.spec?.['holderIdentity']
+    return typeof holder !== 'string' || holder === '' || holder === former ? undefined : holder
+  })
+}
+
+/** By force, with a change meanwhile; returns when another pod leads. */
+async function killLeader(meanwhile: () => Promise<void>): Promise<void> {
+  const former = await leader()
+  const killedAt = performance.now()
+  await kubectl(['delete', 'pod', '-n', SYSTEM, former, '--grace-period=0', '--force', '--wait=false'])
+  await meanwhile()
+  const next = await leader(former)
+  console.log(`${next} leads ${Math.round(performance.now() - killedAt)} ms after the end of ${former}`)
+}
+
+/** Ends the load. Gives what of it failed, which is nothing. */
+async function failures(): Promise<readonly string[]> {
+  const summary = await stopLoad()
+  console.log(`load: ${JSON.stringify(summary)}`)
+  return summary.failed === 0 ? summary.failures : [`${summary.failed} of ${summary.sent}`, ...summary.failures]
+}
+
 describe('failures', () => {
   it('a killed proxy is replaced', async () => {
     const [pod] = await proxyCount('http', 1)
@@ -38,31 +65,48 @@ describe('failures', () => {
     await until({ url: URL_, host: HOST }, { status: 200 }, { times: 20 })
   })
 
+  it('a killed controller is not missed, and its successor catches up', async () => {
+    await startLoad(LOAD)
+    await killLeader(() => rewriteTo('/killed'))
+    await shows('/killed')
+    expect(await failures()).toEqual([])
+    await rolledOut('deployment', SYSTEM, 'gw-controller')
+  })
+
+  it('of two controllers the other one takes over', async () => {
+    await kubectl(['scale', 'deployment', '-n', SYSTEM, 'gw-controller', '--replicas=2'])
+    await rolledOut('deployment', SYSTEM, 'gw-controller')
+    await startLoad(LOAD)
+    await killLeader(() => rewriteTo('/taken-over'))
+    await shows('/taken-over')
+    expect(await failures()).toEqual([])
+    await kubectl(['scale', 'deployment', '-n', SYSTEM, 'gw-controller', '--replicas=1'])
+    await rolledOut('deployment', SYSTEM, 'gw-controller')
+  })
+
   it('traffic does not need the controller, and what changed without it is caught up', async () => {
     await startLoad(LOAD)
-    await kubectl(['scale', 'deployment', '-n', 'gw-system', 'gw-controller', '--replicas=0'])
+    await kubectl(['scale', 'deployment', '-n', SYSTEM, 'gw-controller', '--replicas=0'])
     await waitFor('the controller to end', async () =>
-      (await list('pods', '-n', 'gw-system')).length === 0 ? true : undefined,
+      (await list('pods', '-n', SYSTEM)).length === 0 ? true : undefined,
     )
     await rewriteTo('/changed')
     await until({ url: URL_, host: HOST }, { status: 200 }, { times: 20 })
-    await kubectl(['scale', 'deployment', '-n', 'gw-system', 'gw-controller', '--replicas=1'])
-    await rolledOut('deployment', 'gw-system', 'gw-controller')
+    await kubectl(['scale', 'deployment', '-n', SYSTEM, 'gw-controller', '--replicas=1'])
+    await rolledOut('deployment', SYSTEM, 'gw-controller')
     await shows('/changed')
-    const summary = await stopLoad()
-    console.log(`load: ${JSON.stringify(summary)}`)
-    expect(summary.failures).toEqual([])
+    expect(await failures()).toEqual([])
   })
 
   it('a new proxy starts while the controller is away', async () => {
-    await kubectl(['scale', 'deployment', '-n', 'gw-system', 'gw-controller', '--replicas=0'])
+    await kubectl(['scale', 'deployment', '-n', SYSTEM, 'gw-controller', '--replicas=0'])
     const [pod] = await proxyCount('http', 1)
     await kubectl(['delete', 'pod', '-n', NAMESPACE, pod?.metadata.name ?? ''])
     const [next] = await proxyCount('http', 1)
     expect(next?.metadata.name).not.toBe(pod?.metadata.name)
     await until({ url: URL_, host: HOST }, { status: 200 }, { times: 20 })
-    await kubectl(['scale', 'deployment', '-n', 'gw-system', 'gw-controller', '--replicas=1'])
-    await rolledOut('deployment', 'gw-system', 'gw-controller')
+    await kubectl(['scale', 'deployment', '-n', SYSTEM, 'gw-controller', '--replicas=1'])
+    await rolledOut('deployment', SYSTEM, 'gw-controller')
   })
 
   it('the API server may go away', async ({ skip }) => {
@@ -75,9 +119,7 @@ describe('failures', () => {
     await waitFor('the API server', async () => (await kubectl(['get', '--raw', '/readyz'])) || undefined, 180_000)
     await waitFor('a change to be accepted', async () => rewriteTo('/after').then(() => true), 60_000)
     await shows('/after')
-    const summary = await stopLoad()
-    console.log(`load: ${JSON.stringify(summary)}`)
-    expect(summary.failures).toEqual([])
-    await rolledOut('deployment', 'gw-system', 'gw-controller')
+    expect(await failures()).toEqual([])
+    await rolledOut('deployment', SYSTEM, 'gw-controller')
   })
 })

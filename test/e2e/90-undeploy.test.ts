@@ -1,4 +1,4 @@
-// `make undeploy`: refuses while it is used, then leaves nothing. Last, for it ends the controller.
+// `make undeploy`: refuses while it is used, then leaves nothing. Late, for it ends the controller.
 import { spawnSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import { get, kubectl, list, waitFor } from './suite/kubectl.ts'

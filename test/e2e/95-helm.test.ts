@@ -1,0 +1,101 @@
+// The charts in a cluster that has nothing of Gw: install, traffic, upgrade under load, uninstall. It takes away what
+// `make deploy` made, so it comes after all others.
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startLoad, stopLoad, until } from './suite/client.ts'
+import { demoImage, proxyImage } from './suite/images.ts'
+import { get, kubectl, list, remove, waitFor } from './suite/kubectl.ts'
+import { NAMESPACE, serviceOf, themeFile, useSample } from './suite/samples.ts'
+
+const SYSTEM = 'gw-helm'
+const HOST = 'www.example.com'
+const URL_ = `http://${serviceOf('http')}/`
+const COMMAND_MS = 280_000
+const OF_RELEASE = 'app.kubernetes.io/instance=gw,app.kubernetes.io/managed-by=Helm'
+const NAMESPACED = 'deployments,services,serviceaccounts,roles,rolebindings,poddisruptionbudgets'
+const KINDS_OF_RELEASE = `${NAMESPACED},clusterroles,clusterrolebindings,gatewayclasses`
+
+async function run(program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string> {
+  const options = { timeout: COMMAND_MS, maxBuffer: 64 * 1024 * 1024, env: { ...process.env, ...env } }
+  return (await promisify(execFile)(program, [...args], options)).stdout
+}
+
+async function helm(...args: readonly string[]): Promise<string> {
+  return run((await run('hack/helm.sh', [])).trim(), [...args, '-n', SYSTEM])
+}
+
+/** Of controller and proxies: the chart has them apart. */
+function imageValues(): string[] {
+  const registry = demoImage().replace(/\/[^/]*$/, '')
+  const tag = proxyImage().split(':').at(-1) ?? ''
+  const images = ['image', 'proxy.image'].flatMap((image) => [`${image}.registry=${registry}`, `${image}.tag=${tag}`])
+  return images.flatMap((value) => ['--set', value])
+}
+
+async function upgrade(...values: readonly string[]): Promise<string> {
+  return helm(
+    'upgrade',
+    '--install',
+    'gw',
+    'config/helm/gw',
+    ...imageValues(),
+    ...values,
+    '--wait',
+    '--timeout',
+    '170s',
+  )
+}
+
+beforeAll(async () => {
+  await run('hack/deploy.sh', ['down'], { FORCE: '1' })
+})
+
+afterAll(async () => {
+  await kubectl(['delete', 'namespace', SYSTEM, '--ignore-not-found', '--timeout', '120s'])
+  await kubectl(['delete', '-k', 'config/crd', '--ignore-not-found'])
+})
+
+describe('helm', () => {
+  it('installs kinds and controller in a namespace of their own, and traffic flows', async () => {
+    await helm('install', 'gw-crds', 'config/helm/gw-crds', '--create-namespace')
+    expect(await upgrade()).toContain('STATUS: deployed')
+    await useSample('http')
+    await until({ url: URL_, host: HOST }, { status: 200 })
+  })
+
+  it('changes a setting while traffic goes on', async () => {
+    await startLoad({ url: URL_, host: HOST, ratePerSecond: 50, timeoutMs: 10_000 })
+    expect(await upgrade('--set', 'controller.logLevel=debug')).toContain('STATUS: deployed')
+    const { failed, failures } = await stopLoad()
+    expect([failed, failures]).toEqual([0, []])
+    const levels = await waitFor('the level of the new controller', async () => {
+      const text = await run('bin/gw', ['controller', 'log', '-n', SYSTEM])
+      return text.includes('translator: debug') ? text : undefined
+    })
+    expect(levels).not.toContain(': info')
+    await until({ url: URL_, host: HOST }, { status: 200 })
+  })
+
+  it('keeps the kinds with their objects when it is uninstalled, and leaves nothing else', async () => {
+    await remove(themeFile('http'))
+    await useSample('auth')
+    const before = await get('gwpolicy', NAMESPACE, 'auth')
+    await helm('uninstall', 'gw', '--wait')
+    await helm('uninstall', 'gw-crds', '--wait')
+    expect((await get('gwpolicy', NAMESPACE, 'auth'))?.metadata.uid).toBe(before?.metadata.uid)
+    await remove(themeFile('auth'))
+    await waitFor('everything of the release to go', async () => {
+      const left = await list(KINDS_OF_RELEASE, '-A', '-l', OF_RELEASE)
+      const classes = (await list('gatewayclasses')).filter(
+        ({ spec }) => spec?.['controllerName'] === 'gw.dev/controller',
+      )
+      const pods = await list('pods', '-n', SYSTEM)
+      return left.length + classes.length + pods.length === 0 ? true : undefined
+    })
+    await waitFor('the proxies to go with their Gateways', async () =>
+      (await list('pods', '-A', '-l', 'gateway.networking.k8s.io/gateway-name')).length === 0 ? true : undefined,
+    )
+    expect((await helm('list', '-q')).trim()).toBe('')
+  })
+})
