@@ -38,7 +38,7 @@ export interface PartPlan {
 }
 
 /** Chunks beside the index: each change carries them again. */
-const RECENT_BYTES = 32 * 1024
+const RECENT_BYTES = 16 * 1024
 /** With the index; more goes to the other objects first. */
 const HEAD_BYTES_MAX = 512 * 1024
 /** Objects are filled evenly up to here, so that rewriting one stays cheap, and then up to what one may hold. */

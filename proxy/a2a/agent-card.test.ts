@@ -1,6 +1,7 @@
 // Addresses of an agent card: by version, prefix, scheme and host; what is no card is not passed on. Who is an agent.
 import { describe, expect, it } from 'vitest'
 import { emptyConfig } from '#api/ir/empty.ts'
+import { TargetDirectory } from '../backend/directory.ts'
 import { EndpointTable } from '../backend/endpoints.ts'
 import { TargetResolver } from '../backend/targets.ts'
 import type { Exchange } from '../exchange.ts'
@@ -112,7 +113,7 @@ describe('agent card', () => {
 describe('agents', () => {
   const service = (port: number) => ({ service: { hostname: 'h.ns.svc', namespace: 'ns', port } })
   const resolver = new TargetResolver(
-    {
+    TargetDirectory.of({
       ...emptyConfig(),
       backends: [
         { key: 'ns/agent', name: { namespace: 'ns', name: 'agent' }, static: { host: 'a', port: 1 }, a2a: true },
@@ -126,7 +127,7 @@ describe('agents', () => {
           ports: [{ port: 80, appProtocol: 'gw.dev/a2a' }, { port: 81, appProtocol: 'http' }, { port: 82 }],
         },
       ],
-    },
+    }),
     new EndpointTable(undefined),
   )
 

@@ -8,13 +8,32 @@ export function endpointKeysOf(config: RenderedConfig): Set<string> {
   const keys = new Set<string>()
   const known = new Set(config.services.map(({ namespace, hostname }) => `${namespace}/${hostname}`))
   for (const workload of config.workloads) {
-    for (const service of workload.services) {
-      if (!known.has(`${service.namespace}/${service.hostname}`)) continue
-      for (const key of workloadKeys(workload, service)) keys.add(key)
+    for (const { service, keys: own } of keysByService(workload)) {
+      if (known.has(service)) for (const key of own) keys.add(key)
     }
   }
   for (const backend of config.backends) for (const key of backendKeys(backend)) keys.add(key)
   return keys
+}
+
+/** Most workloads of a configuration are those of the one before. */
+const remembered = new WeakMap<Workload, KeysOfService[]>()
+
+interface KeysOfService {
+  readonly service: string
+  readonly keys: readonly string[]
+}
+
+function keysByService(workload: Workload): KeysOfService[] {
+  let list = remembered.get(workload)
+  if (list === undefined) {
+    list = workload.services.map((service) => ({
+      service: `${service.namespace}/${service.hostname}`,
+      keys: workloadKeys(workload, service),
+    }))
+    remembered.set(workload, list)
+  }
+  return list
 }
 
 /** The endpoints that a workload is to a Service: one for each port. */

@@ -2,12 +2,13 @@
 import { createHash } from 'node:crypto'
 import { isIP } from 'node:net'
 import { GROUP } from '#api/group.ts'
-import type { Backend, BackendReference, Keepalive, RenderedConfig, SecretRef, Workload } from '#api/ir/types.gen.ts'
+import type { Backend, BackendReference, Keepalive, SecretRef } from '#api/ir/types.gen.ts'
 import { versionOfAppProtocol } from '../http2/version.ts'
 import type { BackendPlace } from '../policy/merge-backend.ts'
 import { versionOf } from '../upstream/protocols.ts'
 import type { TargetGuard, UpstreamTarget, UpstreamTls } from '../upstream/target.ts'
 import type { UpstreamTunnel } from '../upstream/tunnel.ts'
+import type { TargetDirectory } from './directory.ts'
 import { serviceOwner } from './endpoint-keys.ts'
 import { powerOfTwoPicker, type EndpointTable } from './endpoints.ts'
 import type { EffectiveBackendPolicies, EndpointPicker } from './handler.ts'
@@ -32,18 +33,11 @@ export class TargetResolver {
   readonly #ownPolicies: OwnPolicies
   /** By reference of the proxy. */
   readonly #tunnels = new Map<string, UpstreamTunnel>()
-  readonly #backends = new Map<string, Backend>()
-  /** `{namespace}/{hostname}:{service port}` to endpoint addresses, healthy ones only. */
-  readonly #addresses = new Map<string, { host: string; port: number }[]>()
-  readonly #services = new Set<string>()
-  /** Service ports that speak A2A, by the same keys as addresses. */
-  readonly #agents = new Set<string>()
-  /** By the same keys as addresses: what appProtocol says. */
-  readonly #versions = new Map<string, UpstreamTarget['httpVersion']>()
+  readonly #directory: TargetDirectory
 
   /** `secret`: client certificates towards backends. `ownPolicies`: of proxies on the way. */
   constructor(
-    config: RenderedConfig,
+    directory: TargetDirectory,
     table: EndpointTable,
     secret: SecretLookup = () => undefined,
     ownPolicies: OwnPolicies = NO_POLICIES,
@@ -51,41 +45,33 @@ export class TargetResolver {
     this.#ownPolicies = ownPolicies
     this.#table = table
     this.#secret = secret
-    for (const backend of config.backends) this.#backends.set(backend.key, backend)
-    for (const { namespace, hostname, ports } of config.services) {
-      this.#services.add(`${namespace}/${hostname}`)
-      for (const { port, appProtocol } of ports) {
-        if (appProtocol === A2A_PROTOCOL) this.#agents.add(`${namespace}/${hostname}:${port}`)
-        this.#versions.set(`${namespace}/${hostname}:${port}`, versionOfAppProtocol(appProtocol))
-      }
-    }
-    for (const workload of config.workloads) if (workload.healthy) this.#addWorkload(workload)
+    this.#directory = directory
   }
 
   backend(key: string): Backend | undefined {
-    return this.#backends.get(key)
+    return this.#directory.backend(key)
   }
 
   hasService(namespace: string, hostname: string): boolean {
-    return this.#services.has(`${namespace}/${hostname}`)
+    return this.#directory.service(namespace, hostname) !== undefined
   }
 
   /** An agent that speaks A2A: a backend of that kind, or a Service port that says so. */
   isAgent({ service, backend }: BackendReference): boolean {
-    if (service !== undefined) return this.#agents.has(`${service.namespace}/${service.hostname}:${service.port}`)
-    return backend !== undefined && this.#backends.get(backend)?.a2a === true
+    if (service !== undefined) return this.#appProtocol(service) === A2A_PROTOCOL
+    return backend !== undefined && this.#directory.backend(backend)?.a2a === true
   }
 
   /** HTTP version that the Service itself declares (appProtocol). */
   declaredVersion({ service }: BackendReference): UpstreamTarget['httpVersion'] {
-    return service && this.#versions.get(`${service.namespace}/${service.hostname}:${service.port}`)
+    return service && versionOfAppProtocol(this.#appProtocol(service))
   }
 
   /** undefined: the reference names nothing that has addresses (missing, or not a static backend or Service). */
   resolve(ref: BackendReference, policies: ConnectionPolicies): EndpointPicker | undefined {
     if (ref.service !== undefined) return this.#resolveService(ref.service, policies)
     if (ref.backend === undefined) return undefined
-    const backend = this.#backends.get(ref.backend)
+    const backend = this.#directory.backend(ref.backend)
     if (backend?.static === undefined) return undefined
     const { host, port, unixPath } = backend.static
     if (unixPath !== undefined) {
@@ -127,14 +113,14 @@ export class TargetResolver {
 
   #makeTunnel(proxy: BackendReference): UpstreamTunnel {
     const { service } = proxy
-    const backend = proxy.backend === undefined ? undefined : this.#backends.get(proxy.backend)
+    const backend = proxy.backend === undefined ? undefined : this.#directory.backend(proxy.backend)
     const policies = this.#ownPolicies({ service, backend })
     const { tunnel: _, ...connection } = policies
     return tunnelThrough({
       proxy,
       policies,
       picker: backend?.invalid === undefined ? this.resolve(proxy, connection) : undefined,
-      addresses: service ? this.#addresses.get(`${service.namespace}/${service.hostname}:${service.port}`) : backend,
+      addresses: service ? this.#directory.addresses(service.namespace, service.hostname, service.port) : backend,
       secret: this.#secret,
     })
   }
@@ -147,7 +133,7 @@ export class TargetResolver {
     if (!this.hasService(namespace, hostname)) return undefined
     const owner = serviceOwner(service, port)
     const declared = this.declaredVersion({ service })
-    const addresses = this.#addresses.get(`${namespace}/${hostname}:${port}`) ?? []
+    const addresses = this.#directory.addresses(namespace, hostname, port)
     const endpoints = addresses.map(({ host, port: targetPort }) =>
       this.#table.endpoint(
         owner,
@@ -158,17 +144,8 @@ export class TargetResolver {
     return powerOfTwoPicker(endpoints, false)
   }
 
-  #addWorkload(workload: Workload): void {
-    const host = workload.addresses[0]
-    if (host === undefined) return
-    for (const { namespace, hostname, ports } of workload.services) {
-      for (const { port, targetPort } of ports) {
-        const key = `${namespace}/${hostname}:${port}`
-        const addresses = this.#addresses.get(key)
-        if (addresses === undefined) this.#addresses.set(key, [{ host, port: targetPort }])
-        else addresses.push({ host, port: targetPort })
-      }
-    }
+  #appProtocol({ namespace, hostname, port }: NonNullable<BackendReference['service']>): string | undefined {
+    return this.#directory.service(namespace, hostname)?.ports.findLast((one) => one.port === port)?.appProtocol
   }
 }
 

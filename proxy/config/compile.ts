@@ -13,6 +13,7 @@ import type {
 } from '#api/ir/types.gen.ts'
 import { compilePermissive } from '#api/cel/compile.ts'
 import { AuthStores } from '../auth/auth-stores.ts'
+import { TargetDirectory } from '../backend/directory.ts'
 import { EndpointTable } from '../backend/endpoints.ts'
 import { TargetResolver } from '../backend/targets.ts'
 import type { ExchangePlace } from '../exchange.ts'
@@ -21,7 +22,7 @@ import { connectTunnel } from '../http/connect-tunnel.ts'
 import { OtlpHub } from '../otlp/hub.ts'
 import { pipeline, type PipelineInput } from '../pipeline.ts'
 import { shedding } from '../runtime/shedding.ts'
-import type { ListenerPlan, RoutePlan } from '../plan.ts'
+import type { LazyRoute, ListenerPlan, RoutePlan } from '../plan.ts'
 import { CredentialNames } from '../log/credential-names.ts'
 import { indexPolicies, placeOf } from '../policy/index.ts'
 import { effectiveFrontend, effectiveService, type EffectiveFrontend } from '../policy/merge-backend.ts'
@@ -33,7 +34,7 @@ import type { ProxyRule } from '../tcp/proxy-header.ts'
 import type { EnterBind } from '../runtime/enter-bind.ts'
 import { hostOf } from '../route/authority.ts'
 import { buildHostMap } from '../route/host-map.ts'
-import { buildRouter, type RouterEntry } from '../route/router.ts'
+import { routerOf, type RouterEntry } from '../route/router.ts'
 import { DelegationChains, lazyRoute, RouteGroups } from './compile-delegation.ts'
 import { compileLayer4 } from './compile-layer4.ts'
 import { chainEnvironment, compileRoute } from './compile-route.ts'
@@ -48,10 +49,11 @@ export const compileConfig: CompileConfig = ({ generation, config, secrets }, en
   const auth = AuthStores.of(config, { secret, former: previous?.auth, unknownKey: environment.unknownKey })
   const policies = indexPolicies(config.policies)
   const table = new EndpointTable(environment.endpoints)
+  const targets = TargetDirectory.of(config, previous?.targets)
   const context: CompileContext = {
     environment,
     policies,
-    resolver: new TargetResolver(config, table, secret, (place) => effectiveService(policies, place)),
+    resolver: new TargetResolver(targets, table, secret, (place) => effectiveService(policies, place)),
     expression: cachedExpressions(),
     secret,
     auth,
@@ -73,7 +75,7 @@ export const compileConfig: CompileConfig = ({ generation, config, secrets }, en
       binds.set(bind.port, compileBind({ bind, listeners: own, routes, groups, tcpRoutes, context, warn }))
     } else warnings.push(refusedBecause)
   }
-  return { generation, binds, warnings, auth, otlp: context.otlp }
+  return { generation, binds, warnings, auth, otlp: context.otlp, targets }
 }
 
 /** Gathered when they are first asked for. */
@@ -171,15 +173,15 @@ function compileListener(input: {
   const compile = (route: Route, parents: readonly Route[]): RoutePlan =>
     compileRoute({ route, parents, place, listenerPlace, listenerChain: chain, port: bind.port, limits, context })
   const chains = new DelegationChains(groups, compile)
-  const entries = routes.map((route) => ({
+  const entryOf = (route: Route): RouterEntry<LazyRoute> => ({
     ...routerEntry(route),
     value: lazyRoute(route.key, () => compile(route, []), chains.delegateOf(route)),
-  }))
+  })
   return {
     place,
     chain,
     response: { filters: chain.response, readsBody: chain.readsResponseBody },
-    router: buildRouter(entries),
+    router: routerOf(routes, { hostnamesOf: ({ hostnames }) => hostnames, entryOf }),
     ...compileTelemetry(frontend, place, context),
     routesConnect: frontend.connect?.mode === 'Route',
   }

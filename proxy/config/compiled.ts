@@ -2,6 +2,7 @@
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../exchange.ts'
 import type { AuthStores } from '../auth/auth-stores.ts'
+import type { TargetDirectory } from '../backend/directory.ts'
 import type { EndpointStore } from '../backend/endpoint-store.ts'
 import type { TransferredBytes } from '../http/byte-meter.ts'
 import type { RequestHandler } from '../http/handler.ts'
@@ -71,6 +72,8 @@ export interface CompiledConfig {
   readonly auth: AuthStores
   /** What sends spans and log records; exporters go on as far as the next configuration has them. */
   readonly otlp: OtlpHub
+  /** What references lead to; taken over as far as the next configuration has it. */
+  readonly targets: TargetDirectory
 }
 
 export interface CompileInput {

@@ -1,6 +1,7 @@
 // What appProtocol says, and that it reaches the targets of a Service.
 import { expect, it } from 'vitest'
 import type { RenderedConfig } from '#api/ir/types.gen.ts'
+import { TargetDirectory } from '../backend/directory.ts'
 import { EndpointTable } from '../backend/endpoints.ts'
 import { TargetResolver } from '../backend/targets.ts'
 import { versionOfAppProtocol } from './version.ts'
@@ -47,7 +48,7 @@ const config: RenderedConfig = {
 }
 
 it('a policy wins over the Service; versions have pools of their own', () => {
-  const resolver = new TargetResolver(config, new EndpointTable(undefined))
+  const resolver = new TargetResolver(TargetDirectory.of(config), new EndpointTable(undefined))
   const target = (port: number, version?: 'HTTP1' | 'HTTP2') => {
     const policies = version === undefined ? {} : { http: { version } }
     return resolver.resolve({ service: { ...service, port } }, policies)?.pick()?.target

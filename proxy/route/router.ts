@@ -52,25 +52,45 @@ interface Ranked<T> {
 }
 
 export function buildRouter<T>(entries: readonly RouterEntry<T>[]): Router<T> {
-  const byHost = new Map<string | undefined, Ranked<T>[]>()
-  for (const entry of entries) {
-    const ranked = rank(entry)
-    for (const hostname of hostKeys(entry.hostnames)) {
-      const list = byHost.get(hostname)
-      if (list === undefined) byHost.set(hostname, [...ranked])
-      else list.push(...ranked)
-    }
+  return routerOf(entries, { hostnamesOf: ({ hostnames }) => hostnames, entryOf: (entry) => entry })
+}
+
+export interface RouterSource<S, T> {
+  readonly hostnamesOf: (item: S) => readonly string[]
+  /** Asked once for an item, when a request comes for one of its hosts. */
+  readonly entryOf: (item: S) => RouterEntry<T>
+}
+
+/**
+ * The table of a host is made when its first request comes: a configuration that changes often must not make the tables
+ * of hosts anew that nobody calls. Nothing in them can refuse a configuration.
+ */
+export function routerOf<S, T>(items: readonly S[], { hostnamesOf, entryOf }: RouterSource<S, T>): Router<T> {
+  const ranked = new Map<S, readonly Ranked<T>[]>()
+  const rankedOf = (item: S): readonly Ranked<T>[] => {
+    let list = ranked.get(item)
+    if (list === undefined) ranked.set(item, (list = rank(entryOf(item))))
+    return list
   }
-  const tables = new Map<string | undefined, PathTable<RouterResult<T>>>()
-  for (const [hostname, ranked] of byHost) tables.set(hostname, tableOf(ranked))
-  const hosts = buildHostMap(tables)
-  const values = buildHostMap(new Map([...byHost].map(([host, ranked]) => [host, ranked.map(valueOf)])))
+  const byHost = new Map<string | undefined, HostRoutes<S, T>>()
+  const add = (hostname: string | undefined, item: S): void => {
+    const known = byHost.get(hostname)
+    if (known === undefined) byHost.set(hostname, new HostRoutes(item, rankedOf))
+    else known.items.push(item)
+  }
+  for (const item of items) {
+    const hostnames = hostnamesOf(item)
+    const [only] = hostnames
+    if (only !== undefined && hostnames.length === 1) add(hostKey(only), item)
+    else for (const hostname of hostKeys(hostnames)) add(hostname, item)
+  }
+  const hosts = buildHostMap(byHost)
   return {
     find(request) {
       const path = matchablePath(request)
       let level = hosts.find(hostOf(request.host))
       while (level !== undefined) {
-        const result = level.value.find(path, request)
+        const result = level.value.table.find(path, request)
         if (result !== undefined) return result
         level = level.next
       }
@@ -78,9 +98,9 @@ export function buildRouter<T>(entries: readonly RouterEntry<T>[]): Router<T> {
     },
     evaluated(request, found) {
       const seen = new Set<T>()
-      let level = values.find(hostOf(request.host))
+      let level = hosts.find(hostOf(request.host))
       for (; level !== undefined; level = level.next) {
-        for (const value of level.value) {
+        for (const value of level.value.values()) {
           if (seen.size < EVALUATED_MAX) seen.add(value)
           if (value === found) return [...seen]
         }
@@ -90,8 +110,29 @@ export function buildRouter<T>(entries: readonly RouterEntry<T>[]): Router<T> {
   }
 }
 
-function valueOf<T>({ candidate }: Ranked<T>): T {
-  return candidate.result.value
+/** What stands for choice at one host name. */
+class HostRoutes<S, T> {
+  readonly items: S[]
+  readonly #rankedOf: (item: S) => readonly Ranked<T>[]
+  #table: PathTable<RouterResult<T>> | undefined = undefined
+
+  constructor(first: S, rankedOf: (item: S) => readonly Ranked<T>[]) {
+    this.items = [first]
+    this.#rankedOf = rankedOf
+  }
+
+  get table(): PathTable<RouterResult<T>> {
+    return (this.#table ??= tableOf(this.#ranked()))
+  }
+
+  values(): T[] {
+    return this.#ranked().map(({ candidate }) => candidate.result.value)
+  }
+
+  /** The sort is stable: matches of one rule keep their order. */
+  #ranked(): Ranked<T>[] {
+    return this.items.flatMap(this.#rankedOf).sort(bySpecificity)
+  }
 }
 
 /** CONNECT has no path of its own (RFC 9110 section 9.3.6) and matches as `/`. */
@@ -101,7 +142,11 @@ function matchablePath(request: HttpRequest): string {
 
 function hostKeys(hostnames: readonly string[]): Iterable<string | undefined> {
   if (hostnames.length === 0) return [undefined]
-  return new Set(hostnames.map((hostname) => (isAnyHost(hostname) ? undefined : hostname.toLowerCase())))
+  return new Set(hostnames.map(hostKey))
+}
+
+function hostKey(hostname: string): string | undefined {
+  return isAnyHost(hostname) ? undefined : hostname.toLowerCase()
 }
 
 function rank<T>(entry: RouterEntry<T>): Ranked<T>[] {
@@ -120,12 +165,11 @@ function resultOf<T>(value: T, { path }: RouteMatch): RouterResult<T> {
   return { value, matchedPrefix: prefix === '' ? '/' : prefix, matchLabel: `${prefix}/*` }
 }
 
-function tableOf<T>(ranked: Ranked<T>[]): PathTable<RouterResult<T>> {
+function tableOf<T>(ranked: readonly Ranked<T>[]): PathTable<RouterResult<T>> {
   const exact = new Map<string, PathCandidate<RouterResult<T>>[]>()
   const prefixes = new Map<string, PathCandidate<RouterResult<T>>[]>()
   const regexes: { source: string; candidate: PathCandidate<RouterResult<T>> }[] = []
-  // The sort is stable: matches of one rule keep their order.
-  for (const { match, candidate } of ranked.sort(bySpecificity)) {
+  for (const { match, candidate } of ranked) {
     const { path } = match
     if (path?.exact !== undefined) push(exact, path.exact, candidate)
     else if (path?.regex !== undefined) regexes.push({ source: path.regex, candidate })

@@ -7,6 +7,7 @@ import type { LookupFamily } from '#api/units/lookup-family.ts'
 import type { EndpointBuffer } from '../backend/endpoint-store.ts'
 import type { OtlpEnvironment } from '../otlp/environment.ts'
 import type { OverloadLimits } from './overload.ts'
+import type { SlotsDelta } from './slots-delta.ts'
 import type { RateLimitBuffer } from '../policy/rate-limit-store.ts'
 import type { SharedTicketSecrets } from '../tls/ticket-secrets.ts'
 import type { InspectRequest } from '../trace/messages.ts'
@@ -52,9 +53,14 @@ export interface ConfigMessage {
   readonly endpoints: EndpointBuffer
 }
 
+/** Shared memory, and how its slots differ from those that were sent before; undefined: not at all. */
+export type SharedChange<B> = Omit<B, 'slots'> & { readonly slots: SlotsDelta | undefined }
+
 /** To one worker: what differs from the last configuration that it was sent, the empty one before any. */
-export type ConfigChange = Omit<ConfigMessage, 'config' | 'secrets'> & {
+export type ConfigChange = Pick<ConfigMessage, 'type' | 'generation'> & {
   readonly delta: ConfigDelta
+  readonly rateLimits: SharedChange<RateLimitBuffer>
+  readonly endpoints: SharedChange<EndpointBuffer>
   /** Absent: as before. */
   readonly secrets: RenderedSecrets | undefined
 }

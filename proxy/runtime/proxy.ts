@@ -1,6 +1,7 @@
 // The proxy process: owns configuration, admin, metrics and readiness on the main thread and the pool of workers that
 // carry the traffic. What the workers run is given from outside (main.ts; tests), nothing of it is imported here.
 import { setTimeout as delay } from 'node:timers/promises'
+import type { ListName } from '#api/ir/lists.ts'
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import type { Problem } from '#api/problem.ts'
 import { startAdminServer } from '../admin/admin-server.ts'
@@ -220,8 +221,8 @@ class ProxyProcess implements RunningProxy {
     if (this.#isStopping) return this.#reject(generation, 'Stopping', 'the proxy is shutting down')
     const busy = await this.#probeNewPorts(config)
     if (busy !== undefined) return this.#reject(generation, 'PortInUse', busy)
-    const rateLimits = this.#parts.rateLimits(config, this.#rateLimits)
-    const endpoints = this.#parts.endpoints(config, this.#endpoints, this.#settings.workers)
+    const rateLimits = this.#rateLimitsOf(config)
+    const endpoints = this.#endpointsOf(config)
     const result = await this.#pool.apply({ type: 'config', generation, config, secrets, rateLimits, endpoints })
     if ('problem' in result) return this.#reject(generation, 'Rejected', result.problem)
     this.#rateLimits = rateLimits
@@ -236,6 +237,25 @@ class ProxyProcess implements RunningProxy {
     })
     for (const warning of result.warnings) this.#log.warn('configuration', { generation, warning })
     return { generation, warnings: result.warnings }
+  }
+
+  /** Looking through everything costs more than most changes: that of one route has no new endpoint. */
+  #endpointsOf(config: RenderedConfig): EndpointBuffer {
+    const known = this.#endpoints
+    if (known !== undefined && this.#hasSame(config, ['backends', 'services', 'workloads'])) return known
+    return this.#parts.endpoints(config, known, this.#settings.workers)
+  }
+
+  #rateLimitsOf(config: RenderedConfig): RateLimitBuffer {
+    const known = this.#rateLimits
+    if (known !== undefined && this.#hasSame(config, ['policies', 'routes'])) return known
+    return this.#parts.rateLimits(config, known)
+  }
+
+  /** As the configuration in force, which `#endpoints` and `#rateLimits` belong to. */
+  #hasSame(config: RenderedConfig, lists: readonly ListName[]): boolean {
+    const inForce = this.#applied?.config
+    return inForce !== undefined && lists.every((list) => inForce[list] === config[list])
   }
 
   #reject(generation: number, reason: string, message: string): ApplyResult {

@@ -20,6 +20,7 @@ import { BindSet } from './bind-set.ts'
 import type { ConfigChange, MainToWorker, WorkerSettings, WorkerToMain } from './messages.ts'
 import { createObserver } from './observer.ts'
 import { Pulse } from './pulse.ts'
+import { applySlots, type Slots } from './slots-delta.ts'
 import type { ConnectionCounts } from '../upstream/client.ts'
 import type { WorkerParts } from './worker-parts.ts'
 
@@ -39,6 +40,14 @@ interface Prepared {
   readonly compiled: CompiledConfig
   readonly config: RenderedConfig
   readonly opened: OpenedBinds
+}
+
+/** The next change is told from here. */
+interface Received {
+  readonly config: RenderedConfig
+  readonly secrets: RenderedSecrets
+  readonly rateLimits: Slots
+  readonly endpoints: Slots
 }
 
 export interface WorkerCoreOptions {
@@ -69,9 +78,11 @@ export class WorkerCore {
   #current: CompiledConfig | undefined = undefined
   #prepared: Prepared | undefined = undefined
   /** The last configuration that came, in force or not. */
-  #received: { readonly config: RenderedConfig; readonly secrets: RenderedSecrets } = {
+  #received: Received = {
     config: emptyConfig(),
     secrets: { version: 1, secrets: [] },
+    rateLimits: new Map(),
+    endpoints: new Map(),
   }
   readonly #tellOfUnknownKey = (source: string): void => this.#send({ type: 'unknownKey', source })
   /** Messages are handled one after the other. */
@@ -161,11 +172,13 @@ export class WorkerCore {
 
   async #prepare(message: ConfigChange): Promise<void> {
     this.#dropPrepared()
-    const { generation, rateLimits, endpoints } = message
+    const { generation } = message
     // Before anything that may fail: the next change is told from here.
     const config = applyDelta(this.#received.config, message.delta)
     const secrets = message.secrets ?? this.#received.secrets
-    this.#received = { config, secrets }
+    const rateLimits = { ...message.rateLimits, slots: applySlots(this.#received.rateLimits, message.rateLimits.slots) }
+    const endpoints = { ...message.endpoints, slots: applySlots(this.#received.endpoints, message.endpoints.slots) }
+    this.#received = { config, secrets, rateLimits: rateLimits.slots, endpoints: endpoints.slots }
     try {
       const environment = {
         client: this.#client,

@@ -4,6 +4,7 @@ import { configDelta } from '#api/ir/config-delta.ts'
 import { emptyConfig } from '#api/ir/empty.ts'
 import type { InspectRequest } from '../trace/messages.ts'
 import type { ConfigMessage, MainToWorker, WorkerSettings, WorkerToMain } from './messages.ts'
+import { slotsDelta, type Slots } from './slots-delta.ts'
 
 export interface WorkerExit {
   readonly type: 'exited'
@@ -20,6 +21,16 @@ interface Waiter {
   readonly accepts: (message: WorkerToMain) => boolean
   readonly resolve: (reply: WorkerReply) => void
 }
+
+/** What a worker was told last, as far as the next message tells the difference. */
+interface Sent {
+  readonly config: ConfigMessage['config']
+  readonly secrets: ConfigMessage['secrets'] | undefined
+  readonly rateLimits: Slots
+  readonly endpoints: Slots
+}
+
+const NO_SLOTS: Slots = new Map()
 
 /** What a worker says without being asked. */
 export interface WorkerEvents {
@@ -39,7 +50,7 @@ export class WorkerHandle {
   readonly #worker: Worker
   readonly #waiters = new Set<Waiter>()
   /** Whether or not it was put in force. */
-  #sent: Pick<ConfigMessage, 'config'> & { readonly secrets?: ConfigMessage['secrets'] } = { config: emptyConfig() }
+  #sent: Sent = { config: emptyConfig(), secrets: undefined, rateLimits: NO_SLOTS, endpoints: NO_SLOTS }
   #exit: WorkerExit | undefined = undefined
 
   constructor(entry: URL, settings: WorkerSettings, events: WorkerEvents) {
@@ -93,10 +104,17 @@ export class WorkerHandle {
         (answer.type === 'prepared' || answer.type === 'rejected') && answer.generation === message.generation,
       timeoutMs,
     )
-    const { config, secrets, ...rest } = message
-    const delta = configDelta(this.#sent.config, config)
-    this.post({ ...rest, delta, secrets: secrets === this.#sent.secrets ? undefined : secrets })
-    this.#sent = { config, secrets }
+    const { type, generation, config, secrets, rateLimits, endpoints } = message
+    const sent = this.#sent
+    this.post({
+      type,
+      generation,
+      delta: configDelta(sent.config, config),
+      secrets: secrets === sent.secrets ? undefined : secrets,
+      rateLimits: { ...rateLimits, slots: slotsDelta(sent.rateLimits, rateLimits.slots) },
+      endpoints: { ...endpoints, slots: slotsDelta(sent.endpoints, endpoints.slots) },
+    })
+    this.#sent = { config, secrets, rateLimits: rateLimits.slots, endpoints: endpoints.slots }
     return reply
   }
 
