@@ -559,8 +559,9 @@ export interface FrontendHTTP {
    */
   http1MaxHeaders?: number
   /**
-   * How long a HTTP/1 connection may wait for the next request or the rest of its header, at least 1s. Unset, it is
-   * 10m.
+   * How long a HTTP/1 connection may wait for the next request or the rest of its header, at least 1s. A HTTP/2
+   * connection without streams may wait as long (30s at most before its first one), and so may a HTTP/2 request for
+   * more of its body. Unset, it is 10m.
    */
   http1IdleTimeout?: Duration
   /**
@@ -569,13 +570,13 @@ export interface FrontendHTTP {
    */
   http1HeaderCase?: HTTP1HeaderCase
   /**
-   * Flow-control window of one HTTP/2 stream: how much a client may send before the gateway has read it. Values above
-   * 2147483647, the limit of the protocol, count as that. Unset: the gateway chooses.
+   * Flow-control window of one HTTP/2 stream: how much a client may send before the gateway has read it, at most
+   * 2147483647 bytes, the limit of the protocol. Unset, it is 65535.
    */
   http2WindowSize?: ByteSize
   /**
-   * Flow-control window of a whole HTTP/2 connection. Values above 2147483647, the limit of the protocol, count as
-   * that. Unset: the gateway chooses.
+   * Flow-control window of a whole HTTP/2 connection, 65535 to 2147483647 bytes: the protocol knows no smaller and no
+   * larger one. Unset, it is 1Mi.
    */
   http2ConnectionWindowSize?: ByteSize
   /**
@@ -583,7 +584,8 @@ export interface FrontendHTTP {
    */
   http2FrameSize?: ByteSize
   /**
-   * How large the header fields of a HTTP/2 request may be together. Unset, it is 16Ki.
+   * How large the header fields of a HTTP/2 request may be together, names, values and 32 bytes for each field; at
+   * most 1Mi, for they are held in memory. Unset, it is 16Ki.
    */
   http2MaxHeaderSize?: ByteSize
   /**
@@ -944,8 +946,8 @@ export interface APIKeySelector {
  */
 export interface BasicAuthentication {
   /**
-   * Users, 1 to 256 lines in the format of htpasswd, `name:hash`. Hashes: bcrypt (recommended), MD5 (`$apr1$`), SHA-1
-   * (`{SHA}`), crypt.
+   * Users, 1 to 256 lines in the format of htpasswd, `name:hash`. Hashes: bcrypt (recommended) with a cost of 4 to
+   * 14, MD5 (`$apr1$`), SHA-1 (`{SHA}`), crypt.
    *
    * Example: `["alice:$2y$10$..."]`.
    *
@@ -953,7 +955,8 @@ export interface BasicAuthentication {
    */
   users?: LongString[]
   /**
-   * A Secret with such lines. Unset, `key` is `.htaccess`.
+   * A Secret with such lines. Lines that cannot be used, such as a bcrypt hash with a cost above 14, are left out.
+   * Unset, `key` is `.htaccess`.
    */
   secretRef?: LocalSecretKeyRef
   /**
@@ -1075,8 +1078,8 @@ export interface CSRF {
  */
 export interface Delay {
   /**
-   * How long: a duration such as `500ms`, or an expression that yields a duration or a number of milliseconds. Zero
-   * and less mean no delay.
+   * How long: a duration such as `500ms`, at most 1h, or an expression that yields a duration or a number of
+   * milliseconds, of which more than an hour counts as one. Zero and less mean no delay.
    *
    * Example: `request.headers["x-slow"] == "yes" ? duration("2s") : duration("0s")`.
    */
