@@ -10,7 +10,7 @@ export interface ControllerLogFlags {
 const LEVELS: ReadonlySet<string> = new Set(['error', 'warn', 'info', 'debug', 'trace'])
 const PAIR = /^([^=]+)=([^=]*)$/
 const ADMIN_PORT = 9095
-const SELECTOR = 'app.kubernetes.io/name=gw-controller'
+const SELECTOR = 'app.kubernetes.io/component=gw-controller'
 
 export async function controllerLogCommand(flags: ControllerLogFlags): Promise<number> {
   const query = queryOf(flags)

@@ -68,6 +68,7 @@ describe('charts', () => {
   it.each([
     ['inference', 'inferenceExtension.enabled=true'],
     ['namespaced', 'watchNamespaces=["default"]'],
+    ['namespaced-inference', 'watchNamespaces=["default"]', 'inferenceExtension.enabled=true'],
   ])('%s is the overlay of that name', (overlay, ...values) => {
     const expected = comparable(kustomization(`config/overlays/${overlay}`), ['CustomResourceDefinition', 'Namespace'])
     expect(comparable(chart('gw', ...values))).toEqual(expected)

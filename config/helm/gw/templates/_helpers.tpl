@@ -80,6 +80,10 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 - name: GW_WATCH_NAMESPACES
   value: {{ join "," . | quote }}
 {{- end }}
+{{- range $name := keys .Values.controller.settings | sortAlpha }}
+- name: GW_{{ $name | snakecase | upper }}
+  value: {{ get $.Values.controller.settings $name | toString | quote }}
+{{- end }}
 {{- if .Values.gwModels.enabled }}
 - name: GW_ENABLE_MODELS
   value: "true"

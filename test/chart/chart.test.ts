@@ -1,0 +1,127 @@
+// The charts by goldens: with their defaults, and what each set of values changes; and what the schema of their values
+// refuses. That they say what the kustomizations say is held by test/e2e/00-chart.test.ts.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { compareGolden, goldenFolder } from '../golden.ts'
+import { findHelm, type Manifest, refusal, render } from './helm.ts'
+
+const FOLDER = join(import.meta.dirname, 'testdata')
+const ROOT = join(import.meta.dirname, '../..')
+const RENDER_MS = 60_000
+
+const helm = findHelm() ?? ''
+if (helm === '') console.log('skipped: no helm (hack/helm.sh builds one, GW_HELM names one)')
+
+const { cases, orphans } = goldenFolder(FOLDER)
+const nameOf = ({ kind, metadata }: Manifest): string => `${kind} ${metadata.namespace ?? ''}/${metadata.name}`
+
+/** Rules of roles and the dashboard are files of their own. */
+function short(one: Manifest): unknown {
+  const { rules, data, ...rest } = one as Manifest & { rules?: unknown[]; data?: Record<string, string> }
+  return {
+    ...rest,
+    ...(rules !== undefined && { rules: `${rules.length} rules` }),
+    ...(data !== undefined && { data: 'gw-proxy.json' in data ? Object.keys(data) : data }),
+  }
+}
+
+function documentsOf(chart: string, ...more: readonly string[]): Map<string, unknown> {
+  return new Map(render(helm, chart, ...more).map((one) => [nameOf(one), short(one)]))
+}
+
+describe.skipIf(helm === '')('charts', () => {
+  const defaults = new Map(['gw', 'gw-standalone'].map((chart) => [chart, documentsOf(chart)]))
+
+  it('have goldens without orphans', () => {
+    expect(orphans).toEqual([])
+    expect(cases.length).toBeGreaterThan(25)
+  })
+
+  it.each(cases)('$name', { timeout: RENDER_MS }, (golden) => {
+    const [chart = '', name] = golden.name.split('/')
+    const known = defaults.get(chart) ?? new Map<string, unknown>()
+    const shown = documentsOf(chart, '-f', golden.inputPath)
+    const changed = [...shown].filter(([key, one]) => name === 'default' || !isDeepStrictEqual(known.get(key), one))
+    const without = [...known.keys()].filter((key) => !shown.has(key))
+    const documents = changed.map(([, one]) => one)
+    const { expected, actual } = compareGolden(golden, without.length === 0 ? { documents } : { documents, without })
+    expect(actual).toBe(expected)
+  })
+
+  it('bring the kinds where that is asked for, kept when the release goes', { timeout: RENDER_MS }, () => {
+    const crds = (...values: string[]): Manifest[] =>
+      render(helm, 'gw', ...values.flatMap((value) => ['--set', value])).filter(
+        ({ kind }) => kind === 'CustomResourceDefinition',
+      )
+    expect(crds()).toEqual([])
+    const kept = crds('crds.enabled=true')
+    expect(kept.map(({ metadata }) => metadata.name)).toContain('gwpolicies.gw.dev')
+    expect(JSON.stringify(kept)).toContain('resource-policy')
+    expect(JSON.stringify(crds('crds.enabled=true', 'gw-crds.keep=false'))).not.toContain('resource-policy')
+  })
+
+  it.each([
+    [
+      'a number that is none',
+      'gw',
+      'controller.replicaCount=two',
+      /\/controller\/replicaCount': got string, want integer/,
+    ],
+    ['a name that is none', 'gw', 'controler.replicaCount=2', /additional properties 'controler' not allowed/],
+    ['a level nobody knows', 'gw', 'controller.logLevel=loud', /logLevel': value must be one of 'error', 'warn'/],
+    [
+      'a setting nobody knows',
+      'gw',
+      'controller.settings.grantMode=none',
+      /settings': additional properties 'grantMode'/,
+    ],
+    ['a port out of range', 'gw', 'controller.settings.noListenersDummyPort=65536', /maximum: got 65,536, want 65,535/],
+    ['a namespace in capitals', 'gw', 'watchNamespaces={Shop}', /watchNamespaces\/0': 'Shop' does not match pattern/],
+    [
+      'a selector with a slip',
+      'gw',
+      'discoveryNamespaceSelectors[0].matchLabel.a=b',
+      /additional properties 'matchLabel'/,
+    ],
+    ['a reference without place', 'gw', 'gatewayClassParametersRefs.gw.name=x', /missing property 'namespace'/],
+    ['a flag that is none', 'gw', 'gwModels.enabled=maybe', /gwModels\/enabled': got string, want boolean/],
+    [
+      'two ways for one variable',
+      'gw',
+      'controller.extraEnv.A.value=x,controller.extraEnv.A.valueFrom.y=z',
+      /maxProperties/,
+    ],
+    ['a type of Service', 'gw-standalone', 'service.type=External', /service\/type': value must be one of/],
+    ['too little time to end', 'gw-standalone', 'terminationGracePeriodSeconds=5', /minimum: got 5, want 10/],
+    ['a word for a flag', 'gw-crds', 'keep=sometimes', /keep': got string, want boolean/],
+  ])('refuse %s', { timeout: RENDER_MS }, (_, chart, value, message) => {
+    expect(refusal(helm, chart, '--set', value)).toMatch(message)
+  })
+})
+
+describe('values of the chart', () => {
+  it('reach every setting of the controller', () => {
+    const source = readFileSync(join(ROOT, 'operator/controllers/settings.ts'), 'utf8')
+    const read = [...source.matchAll(/reader\.\w+\('([A-Z0-9_]+)'/g)].map(([, name = '']) => name)
+    const schema = JSON.parse(readFileSync(join(ROOT, 'config/helm/gw/values.schema.json'), 'utf8'))
+    const settings = Object.keys(schema.properties.controller.properties.settings.properties)
+    const helpers = readFileSync(join(ROOT, 'config/helm/gw/templates/_helpers.tpl'), 'utf8')
+    const named = [...helpers.matchAll(/GW_([A-Z0-9_]+)/g)].map(([, name = '']) => name)
+    const reached = [...settings.map((name) => name.replaceAll(/[A-Z]/g, '_$&').toUpperCase()), ...named]
+    // Where it listens is fixed by the ports of pod and Service.
+    const fixed = new Set(['HEALTH_ADDR', 'METRICS_ADDR', 'ADMIN_ADDR'])
+    expect([...new Set(reached)].filter((name) => name !== '').sort()).toEqual(
+      [...new Set(read)].filter((name) => !fixed.has(name)).sort(),
+    )
+  })
+
+  it.each(['gw', 'gw-standalone', 'gw-crds'])('of %s have a schema for each of them', (chart) => {
+    const folder = join(ROOT, 'config/helm', chart)
+    const values = parse(readFileSync(join(folder, 'values.yaml'), 'utf8'))
+    const { properties } = JSON.parse(readFileSync(join(folder, 'values.schema.json'), 'utf8'))
+    expect(Object.keys(values).filter((name) => !(name in properties))).toEqual([])
+  })
+})
