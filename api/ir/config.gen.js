@@ -13413,7 +13413,7 @@ validate237.errors = vErrors;
 return errors === 0;
 }
 
-const schema92 = {"$id":"ir:///service.yaml","title":"Service","type":"object","additionalProperties":false,"required":["name","namespace","hostname","ports"],"properties":{"name":{"type":"string"},"namespace":{"type":"string"},"hostname":{"type":"string","description":"`{name}.{namespace}.svc.{cluster domain}`"},"ports":{"type":"array","items":{"title":"ServicePort","type":"object","additionalProperties":false,"required":["port"],"properties":{"port":{"type":"integer","minimum":1,"maximum":65535},"name":{"type":"string"},"appProtocol":{"type":"string"}}}}}};
+const schema92 = {"$id":"ir:///service.yaml","title":"Service","type":"object","additionalProperties":false,"required":["name","namespace","hostname","ports"],"properties":{"name":{"type":"string"},"namespace":{"type":"string"},"hostname":{"type":"string","description":"`{name}.{namespace}.svc.{cluster domain}`"},"ports":{"type":"array","items":{"title":"ServicePort","type":"object","additionalProperties":false,"required":["port"],"properties":{"port":{"type":"integer","minimum":1,"maximum":65535},"name":{"type":"string"},"appProtocol":{"type":"string"}}}},"locality":{"title":"LocalityPreference","description":"Which endpoints are near a proxy; absent means that all are alike.","type":"object","additionalProperties":false,"required":["preferences","mode"],"properties":{"preferences":{"description":"What an endpoint should have in common with the proxy; the more of the leading ones, the nearer it is.","type":"array","minItems":1,"maxItems":6,"items":{"type":"string","enum":["Network","Cluster","Region","Zone","Subzone","Node"]}},"mode":{"description":"Failover takes the nearest endpoints that are not evicted; Strict only those that have everything in common.","type":"string","enum":["Failover","Strict"]}}}}};
 
 function validate274(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///service.yaml" */;
@@ -13461,7 +13461,7 @@ vErrors.push(err3);
 errors++;
 }
 for(const key0 in data){
-if(!((((key0 === "name") || (key0 === "namespace")) || (key0 === "hostname")) || (key0 === "ports"))){
+if(!(((((key0 === "name") || (key0 === "namespace")) || (key0 === "hostname")) || (key0 === "ports")) || (key0 === "locality"))){
 const err4 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
 if(vErrors === null){
 vErrors = [err4];
@@ -13620,9 +13620,11 @@ vErrors.push(err16);
 errors++;
 }
 }
-}
-else {
-const err17 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(data.locality !== undefined){
+let data8 = data.locality;
+if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
+if(data8.preferences === undefined){
+const err17 = {instancePath:instancePath+"/locality",schemaPath:"#/properties/locality/required",keyword:"required",params:{missingProperty: "preferences"}};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -13631,11 +13633,138 @@ vErrors.push(err17);
 }
 errors++;
 }
+if(data8.mode === undefined){
+const err18 = {instancePath:instancePath+"/locality",schemaPath:"#/properties/locality/required",keyword:"required",params:{missingProperty: "mode"}};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+for(const key2 in data8){
+if(!((key2 === "preferences") || (key2 === "mode"))){
+const err19 = {instancePath:instancePath+"/locality",schemaPath:"#/properties/locality/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2}};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+if(data8.preferences !== undefined){
+let data9 = data8.preferences;
+if(Array.isArray(data9)){
+if(data9.length > 6){
+const err20 = {instancePath:instancePath+"/locality/preferences",schemaPath:"#/properties/locality/properties/preferences/maxItems",keyword:"maxItems",params:{limit: 6}};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+if(data9.length < 1){
+const err21 = {instancePath:instancePath+"/locality/preferences",schemaPath:"#/properties/locality/properties/preferences/minItems",keyword:"minItems",params:{limit: 1}};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+const len1 = data9.length;
+for(let i1=0; i1<len1; i1++){
+let data10 = data9[i1];
+if(typeof data10 !== "string"){
+const err22 = {instancePath:instancePath+"/locality/preferences/" + i1,schemaPath:"#/properties/locality/properties/preferences/items/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+if(!((((((data10 === "Network") || (data10 === "Cluster")) || (data10 === "Region")) || (data10 === "Zone")) || (data10 === "Subzone")) || (data10 === "Node"))){
+const err23 = {instancePath:instancePath+"/locality/preferences/" + i1,schemaPath:"#/properties/locality/properties/preferences/items/enum",keyword:"enum",params:{allowedValues: schema92.properties.locality.properties.preferences.items.enum}};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+}
+}
+else {
+const err24 = {instancePath:instancePath+"/locality/preferences",schemaPath:"#/properties/locality/properties/preferences/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+if(data8.mode !== undefined){
+let data11 = data8.mode;
+if(typeof data11 !== "string"){
+const err25 = {instancePath:instancePath+"/locality/mode",schemaPath:"#/properties/locality/properties/mode/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+if(!((data11 === "Failover") || (data11 === "Strict"))){
+const err26 = {instancePath:instancePath+"/locality/mode",schemaPath:"#/properties/locality/properties/mode/enum",keyword:"enum",params:{allowedValues: schema92.properties.locality.properties.mode.enum}};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+}
+}
+else {
+const err27 = {instancePath:instancePath+"/locality",schemaPath:"#/properties/locality/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+}
+}
+else {
+const err28 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
 validate274.errors = vErrors;
 return errors === 0;
 }
 
-const schema93 = {"$id":"ir:///workload.yaml","title":"Workload","description":"One endpoint address and the Service ports it serves.","type":"object","additionalProperties":false,"required":["uid","addresses","healthy","services"],"properties":{"uid":{"type":"string","minLength":1},"name":{"type":"string"},"namespace":{"type":"string"},"addresses":{"type":"array","minItems":1,"items":{"type":"string"}},"node":{"type":"string"},"zone":{"type":"string"},"healthy":{"type":"boolean"},"services":{"type":"array","items":{"title":"WorkloadService","type":"object","additionalProperties":false,"required":["hostname","namespace","ports"],"properties":{"hostname":{"type":"string"},"namespace":{"type":"string"},"ports":{"type":"array","items":{"title":"WorkloadPort","type":"object","additionalProperties":false,"required":["port","targetPort"],"properties":{"port":{"type":"integer","description":"Service port."},"targetPort":{"type":"integer","minimum":1,"maximum":65535}}}}}}}}};
+const schema93 = {"$id":"ir:///workload.yaml","title":"Workload","description":"One endpoint address and the Service ports it serves.","type":"object","additionalProperties":false,"required":["uid","addresses","healthy","services"],"properties":{"uid":{"type":"string","minLength":1},"name":{"type":"string"},"namespace":{"type":"string"},"addresses":{"type":"array","minItems":1,"items":{"type":"string"}},"node":{"type":"string"},"region":{"type":"string"},"zone":{"type":"string"},"subzone":{"type":"string"},"cluster":{"type":"string"},"network":{"type":"string"},"serviceAccount":{"type":"string"},"capacity":{"description":"Weight among the endpoints of a Service; 0 gets no new requests, absent means 1.","type":"integer","minimum":0,"maximum":1000000},"healthy":{"type":"boolean"},"services":{"type":"array","items":{"title":"WorkloadService","type":"object","additionalProperties":false,"required":["hostname","namespace","ports"],"properties":{"hostname":{"type":"string"},"namespace":{"type":"string"},"forZones":{"type":"array","items":{"type":"string"},"description":"Zones it is meant for, wherever it is itself."},"forNodes":{"type":"array","items":{"type":"string"},"description":"The same of nodes."},"ports":{"type":"array","items":{"title":"WorkloadPort","type":"object","additionalProperties":false,"required":["port","targetPort"],"properties":{"port":{"type":"integer","description":"Service port."},"targetPort":{"type":"integer","minimum":1,"maximum":65535}}}}}}}}};
 
 function validate276(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///workload.yaml" */;
@@ -13683,7 +13812,7 @@ vErrors.push(err3);
 errors++;
 }
 for(const key0 in data){
-if(!((((((((key0 === "uid") || (key0 === "name")) || (key0 === "namespace")) || (key0 === "addresses")) || (key0 === "node")) || (key0 === "zone")) || (key0 === "healthy")) || (key0 === "services"))){
+if(!(func2.call(schema93.properties, key0))){
 const err4 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
 if(vErrors === null){
 vErrors = [err4];
@@ -13793,9 +13922,9 @@ vErrors.push(err12);
 errors++;
 }
 }
-if(data.zone !== undefined){
-if(typeof data.zone !== "string"){
-const err13 = {instancePath:instancePath+"/zone",schemaPath:"#/properties/zone/type",keyword:"type",params:{type: "string"}};
+if(data.region !== undefined){
+if(typeof data.region !== "string"){
+const err13 = {instancePath:instancePath+"/region",schemaPath:"#/properties/region/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -13805,9 +13934,9 @@ vErrors.push(err13);
 errors++;
 }
 }
-if(data.healthy !== undefined){
-if(typeof data.healthy !== "boolean"){
-const err14 = {instancePath:instancePath+"/healthy",schemaPath:"#/properties/healthy/type",keyword:"type",params:{type: "boolean"}};
+if(data.zone !== undefined){
+if(typeof data.zone !== "string"){
+const err14 = {instancePath:instancePath+"/zone",schemaPath:"#/properties/zone/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -13817,15 +13946,9 @@ vErrors.push(err14);
 errors++;
 }
 }
-if(data.services !== undefined){
-let data8 = data.services;
-if(Array.isArray(data8)){
-const len1 = data8.length;
-for(let i1=0; i1<len1; i1++){
-let data9 = data8[i1];
-if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
-if(data9.hostname === undefined){
-const err15 = {instancePath:instancePath+"/services/" + i1,schemaPath:"#/properties/services/items/required",keyword:"required",params:{missingProperty: "hostname"}};
+if(data.subzone !== undefined){
+if(typeof data.subzone !== "string"){
+const err15 = {instancePath:instancePath+"/subzone",schemaPath:"#/properties/subzone/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -13834,8 +13957,10 @@ vErrors.push(err15);
 }
 errors++;
 }
-if(data9.namespace === undefined){
-const err16 = {instancePath:instancePath+"/services/" + i1,schemaPath:"#/properties/services/items/required",keyword:"required",params:{missingProperty: "namespace"}};
+}
+if(data.cluster !== undefined){
+if(typeof data.cluster !== "string"){
+const err16 = {instancePath:instancePath+"/cluster",schemaPath:"#/properties/cluster/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -13844,8 +13969,10 @@ vErrors.push(err16);
 }
 errors++;
 }
-if(data9.ports === undefined){
-const err17 = {instancePath:instancePath+"/services/" + i1,schemaPath:"#/properties/services/items/required",keyword:"required",params:{missingProperty: "ports"}};
+}
+if(data.network !== undefined){
+if(typeof data.network !== "string"){
+const err17 = {instancePath:instancePath+"/network",schemaPath:"#/properties/network/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -13854,9 +13981,10 @@ vErrors.push(err17);
 }
 errors++;
 }
-for(const key1 in data9){
-if(!(((key1 === "hostname") || (key1 === "namespace")) || (key1 === "ports"))){
-const err18 = {instancePath:instancePath+"/services/" + i1,schemaPath:"#/properties/services/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1}};
+}
+if(data.serviceAccount !== undefined){
+if(typeof data.serviceAccount !== "string"){
+const err18 = {instancePath:instancePath+"/serviceAccount",schemaPath:"#/properties/serviceAccount/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -13866,9 +13994,10 @@ vErrors.push(err18);
 errors++;
 }
 }
-if(data9.hostname !== undefined){
-if(typeof data9.hostname !== "string"){
-const err19 = {instancePath:instancePath+"/services/" + i1+"/hostname",schemaPath:"#/properties/services/items/properties/hostname/type",keyword:"type",params:{type: "string"}};
+if(data.capacity !== undefined){
+let data12 = data.capacity;
+if(!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))){
+const err19 = {instancePath:instancePath+"/capacity",schemaPath:"#/properties/capacity/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -13877,10 +14006,9 @@ vErrors.push(err19);
 }
 errors++;
 }
-}
-if(data9.namespace !== undefined){
-if(typeof data9.namespace !== "string"){
-const err20 = {instancePath:instancePath+"/services/" + i1+"/namespace",schemaPath:"#/properties/services/items/properties/namespace/type",keyword:"type",params:{type: "string"}};
+if((typeof data12 == "number") && (isFinite(data12))){
+if(data12 > 1000000 || isNaN(data12)){
+const err20 = {instancePath:instancePath+"/capacity",schemaPath:"#/properties/capacity/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000}};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -13889,16 +14017,8 @@ vErrors.push(err20);
 }
 errors++;
 }
-}
-if(data9.ports !== undefined){
-let data12 = data9.ports;
-if(Array.isArray(data12)){
-const len2 = data12.length;
-for(let i2=0; i2<len2; i2++){
-let data13 = data12[i2];
-if(data13 && typeof data13 == "object" && !Array.isArray(data13)){
-if(data13.port === undefined){
-const err21 = {instancePath:instancePath+"/services/" + i1+"/ports/" + i2,schemaPath:"#/properties/services/items/properties/ports/items/required",keyword:"required",params:{missingProperty: "port"}};
+if(data12 < 0 || isNaN(data12)){
+const err21 = {instancePath:instancePath+"/capacity",schemaPath:"#/properties/capacity/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -13907,8 +14027,11 @@ vErrors.push(err21);
 }
 errors++;
 }
-if(data13.targetPort === undefined){
-const err22 = {instancePath:instancePath+"/services/" + i1+"/ports/" + i2,schemaPath:"#/properties/services/items/properties/ports/items/required",keyword:"required",params:{missingProperty: "targetPort"}};
+}
+}
+if(data.healthy !== undefined){
+if(typeof data.healthy !== "boolean"){
+const err22 = {instancePath:instancePath+"/healthy",schemaPath:"#/properties/healthy/type",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -13917,9 +14040,16 @@ vErrors.push(err22);
 }
 errors++;
 }
-for(const key2 in data13){
-if(!((key2 === "port") || (key2 === "targetPort"))){
-const err23 = {instancePath:instancePath+"/services/" + i1+"/ports/" + i2,schemaPath:"#/properties/services/items/properties/ports/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2}};
+}
+if(data.services !== undefined){
+let data14 = data.services;
+if(Array.isArray(data14)){
+const len1 = data14.length;
+for(let i1=0; i1<len1; i1++){
+let data15 = data14[i1];
+if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
+if(data15.hostname === undefined){
+const err23 = {instancePath:instancePath+"/services/" + i1,schemaPath:"#/properties/services/items/required",keyword:"required",params:{missingProperty: "hostname"}};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -13928,11 +14058,8 @@ vErrors.push(err23);
 }
 errors++;
 }
-}
-if(data13.port !== undefined){
-let data14 = data13.port;
-if(!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))){
-const err24 = {instancePath:instancePath+"/services/" + i1+"/ports/" + i2+"/port",schemaPath:"#/properties/services/items/properties/ports/items/properties/port/type",keyword:"type",params:{type: "integer"}};
+if(data15.namespace === undefined){
+const err24 = {instancePath:instancePath+"/services/" + i1,schemaPath:"#/properties/services/items/required",keyword:"required",params:{missingProperty: "namespace"}};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -13941,11 +14068,8 @@ vErrors.push(err24);
 }
 errors++;
 }
-}
-if(data13.targetPort !== undefined){
-let data15 = data13.targetPort;
-if(!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))){
-const err25 = {instancePath:instancePath+"/services/" + i1+"/ports/" + i2+"/targetPort",schemaPath:"#/properties/services/items/properties/ports/items/properties/targetPort/type",keyword:"type",params:{type: "integer"}};
+if(data15.ports === undefined){
+const err25 = {instancePath:instancePath+"/services/" + i1,schemaPath:"#/properties/services/items/required",keyword:"required",params:{missingProperty: "ports"}};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -13954,9 +14078,9 @@ vErrors.push(err25);
 }
 errors++;
 }
-if((typeof data15 == "number") && (isFinite(data15))){
-if(data15 > 65535 || isNaN(data15)){
-const err26 = {instancePath:instancePath+"/services/" + i1+"/ports/" + i2+"/targetPort",schemaPath:"#/properties/services/items/properties/ports/items/properties/targetPort/maximum",keyword:"maximum",params:{comparison: "<=", limit: 65535}};
+for(const key1 in data15){
+if(!(((((key1 === "hostname") || (key1 === "namespace")) || (key1 === "forZones")) || (key1 === "forNodes")) || (key1 === "ports"))){
+const err26 = {instancePath:instancePath+"/services/" + i1,schemaPath:"#/properties/services/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1}};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -13965,8 +14089,10 @@ vErrors.push(err26);
 }
 errors++;
 }
-if(data15 < 1 || isNaN(data15)){
-const err27 = {instancePath:instancePath+"/services/" + i1+"/ports/" + i2+"/targetPort",schemaPath:"#/properties/services/items/properties/ports/items/properties/targetPort/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
+}
+if(data15.hostname !== undefined){
+if(typeof data15.hostname !== "string"){
+const err27 = {instancePath:instancePath+"/services/" + i1+"/hostname",schemaPath:"#/properties/services/items/properties/hostname/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -13976,10 +14102,9 @@ vErrors.push(err27);
 errors++;
 }
 }
-}
-}
-else {
-const err28 = {instancePath:instancePath+"/services/" + i1+"/ports/" + i2,schemaPath:"#/properties/services/items/properties/ports/items/type",keyword:"type",params:{type: "object"}};
+if(data15.namespace !== undefined){
+if(typeof data15.namespace !== "string"){
+const err28 = {instancePath:instancePath+"/services/" + i1+"/namespace",schemaPath:"#/properties/services/items/properties/namespace/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -13989,9 +14114,13 @@ vErrors.push(err28);
 errors++;
 }
 }
-}
-else {
-const err29 = {instancePath:instancePath+"/services/" + i1+"/ports",schemaPath:"#/properties/services/items/properties/ports/type",keyword:"type",params:{type: "array"}};
+if(data15.forZones !== undefined){
+let data18 = data15.forZones;
+if(Array.isArray(data18)){
+const len2 = data18.length;
+for(let i2=0; i2<len2; i2++){
+if(typeof data18[i2] !== "string"){
+const err29 = {instancePath:instancePath+"/services/" + i1+"/forZones/" + i2,schemaPath:"#/properties/services/items/properties/forZones/items/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -14003,7 +14132,7 @@ errors++;
 }
 }
 else {
-const err30 = {instancePath:instancePath+"/services/" + i1,schemaPath:"#/properties/services/items/type",keyword:"type",params:{type: "object"}};
+const err30 = {instancePath:instancePath+"/services/" + i1+"/forZones",schemaPath:"#/properties/services/items/properties/forZones/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -14013,9 +14142,13 @@ vErrors.push(err30);
 errors++;
 }
 }
-}
-else {
-const err31 = {instancePath:instancePath+"/services",schemaPath:"#/properties/services/type",keyword:"type",params:{type: "array"}};
+if(data15.forNodes !== undefined){
+let data20 = data15.forNodes;
+if(Array.isArray(data20)){
+const len3 = data20.length;
+for(let i3=0; i3<len3; i3++){
+if(typeof data20[i3] !== "string"){
+const err31 = {instancePath:instancePath+"/services/" + i1+"/forNodes/" + i3,schemaPath:"#/properties/services/items/properties/forNodes/items/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -14027,12 +14160,159 @@ errors++;
 }
 }
 else {
-const err32 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+const err32 = {instancePath:instancePath+"/services/" + i1+"/forNodes",schemaPath:"#/properties/services/items/properties/forNodes/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err32];
 }
 else {
 vErrors.push(err32);
+}
+errors++;
+}
+}
+if(data15.ports !== undefined){
+let data22 = data15.ports;
+if(Array.isArray(data22)){
+const len4 = data22.length;
+for(let i4=0; i4<len4; i4++){
+let data23 = data22[i4];
+if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
+if(data23.port === undefined){
+const err33 = {instancePath:instancePath+"/services/" + i1+"/ports/" + i4,schemaPath:"#/properties/services/items/properties/ports/items/required",keyword:"required",params:{missingProperty: "port"}};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+if(data23.targetPort === undefined){
+const err34 = {instancePath:instancePath+"/services/" + i1+"/ports/" + i4,schemaPath:"#/properties/services/items/properties/ports/items/required",keyword:"required",params:{missingProperty: "targetPort"}};
+if(vErrors === null){
+vErrors = [err34];
+}
+else {
+vErrors.push(err34);
+}
+errors++;
+}
+for(const key2 in data23){
+if(!((key2 === "port") || (key2 === "targetPort"))){
+const err35 = {instancePath:instancePath+"/services/" + i1+"/ports/" + i4,schemaPath:"#/properties/services/items/properties/ports/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2}};
+if(vErrors === null){
+vErrors = [err35];
+}
+else {
+vErrors.push(err35);
+}
+errors++;
+}
+}
+if(data23.port !== undefined){
+let data24 = data23.port;
+if(!(((typeof data24 == "number") && (!(data24 % 1) && !isNaN(data24))) && (isFinite(data24)))){
+const err36 = {instancePath:instancePath+"/services/" + i1+"/ports/" + i4+"/port",schemaPath:"#/properties/services/items/properties/ports/items/properties/port/type",keyword:"type",params:{type: "integer"}};
+if(vErrors === null){
+vErrors = [err36];
+}
+else {
+vErrors.push(err36);
+}
+errors++;
+}
+}
+if(data23.targetPort !== undefined){
+let data25 = data23.targetPort;
+if(!(((typeof data25 == "number") && (!(data25 % 1) && !isNaN(data25))) && (isFinite(data25)))){
+const err37 = {instancePath:instancePath+"/services/" + i1+"/ports/" + i4+"/targetPort",schemaPath:"#/properties/services/items/properties/ports/items/properties/targetPort/type",keyword:"type",params:{type: "integer"}};
+if(vErrors === null){
+vErrors = [err37];
+}
+else {
+vErrors.push(err37);
+}
+errors++;
+}
+if((typeof data25 == "number") && (isFinite(data25))){
+if(data25 > 65535 || isNaN(data25)){
+const err38 = {instancePath:instancePath+"/services/" + i1+"/ports/" + i4+"/targetPort",schemaPath:"#/properties/services/items/properties/ports/items/properties/targetPort/maximum",keyword:"maximum",params:{comparison: "<=", limit: 65535}};
+if(vErrors === null){
+vErrors = [err38];
+}
+else {
+vErrors.push(err38);
+}
+errors++;
+}
+if(data25 < 1 || isNaN(data25)){
+const err39 = {instancePath:instancePath+"/services/" + i1+"/ports/" + i4+"/targetPort",schemaPath:"#/properties/services/items/properties/ports/items/properties/targetPort/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
+if(vErrors === null){
+vErrors = [err39];
+}
+else {
+vErrors.push(err39);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err40 = {instancePath:instancePath+"/services/" + i1+"/ports/" + i4,schemaPath:"#/properties/services/items/properties/ports/items/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err40];
+}
+else {
+vErrors.push(err40);
+}
+errors++;
+}
+}
+}
+else {
+const err41 = {instancePath:instancePath+"/services/" + i1+"/ports",schemaPath:"#/properties/services/items/properties/ports/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err41];
+}
+else {
+vErrors.push(err41);
+}
+errors++;
+}
+}
+}
+else {
+const err42 = {instancePath:instancePath+"/services/" + i1,schemaPath:"#/properties/services/items/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err42];
+}
+else {
+vErrors.push(err42);
+}
+errors++;
+}
+}
+}
+else {
+const err43 = {instancePath:instancePath+"/services",schemaPath:"#/properties/services/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err43];
+}
+else {
+vErrors.push(err43);
+}
+errors++;
+}
+}
+}
+else {
+const err44 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err44];
+}
+else {
+vErrors.push(err44);
 }
 errors++;
 }

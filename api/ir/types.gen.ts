@@ -1348,11 +1348,28 @@ export interface Service {
    */
   hostname: string
   ports: ServicePort[]
+  locality?: LocalityPreference
 }
 export interface ServicePort {
   port: number
   name?: string
   appProtocol?: string
+}
+/**
+ * Which endpoints are near a proxy; absent means that all are alike.
+ */
+export interface LocalityPreference {
+  /**
+   * What an endpoint should have in common with the proxy; the more of the leading ones, the nearer it is.
+   *
+   * @minItems 1
+   * @maxItems 6
+   */
+  preferences: ('Network' | 'Cluster' | 'Region' | 'Zone' | 'Subzone' | 'Node')[]
+  /**
+   * Failover takes the nearest endpoints that are not evicted; Strict only those that have everything in common.
+   */
+  mode: 'Failover' | 'Strict'
 }
 /**
  * One endpoint address and the Service ports it serves.
@@ -1366,13 +1383,30 @@ export interface Workload {
    */
   addresses: string[]
   node?: string
+  region?: string
   zone?: string
+  subzone?: string
+  cluster?: string
+  network?: string
+  serviceAccount?: string
+  /**
+   * Weight among the endpoints of a Service; 0 gets no new requests, absent means 1.
+   */
+  capacity?: number
   healthy: boolean
   services: WorkloadService[]
 }
 export interface WorkloadService {
   hostname: string
   namespace: string
+  /**
+   * Zones it is meant for, wherever it is itself.
+   */
+  forZones?: string[]
+  /**
+   * The same of nodes.
+   */
+  forNodes?: string[]
   ports: WorkloadPort[]
 }
 export interface WorkloadPort {

@@ -1935,7 +1935,8 @@ export interface HealthEviction {
    */
   duration?: Duration
   /**
-   * Health score in percent, 0 to 100, that an endpoint comes back with. When unset, the score it had.
+   * Health score in percent, 0 to 100, that an endpoint comes back with. When unset, the score it was evicted
+   * with.
    */
   restoreHealth?: number
   /**

@@ -23,6 +23,7 @@ function dumpOf(parts: { services?: unknown; backends?: unknown }): Dump {
     config: emptyConfig(),
     figures: () => undefined,
     listenAddress: '::',
+    place: {},
     version: {},
     settings: {},
   })

@@ -34,6 +34,7 @@ export const TRANSLATED = {
   Secret: resource('', 'v1', 'secrets', 'Secret'),
   ConfigMap: resource('', 'v1', 'configmaps', 'ConfigMap'),
   EndpointSlice: resource('discovery.k8s.io', 'v1', 'endpointslices', 'EndpointSlice'),
+  Node: resource('', 'v1', 'nodes', 'Node', false),
   Pod: resource('', 'v1', 'pods', 'Pod'),
   InferencePool: resource('inference.networking.k8s.io', 'v1', 'inferencepools', 'InferencePool'),
   GwBackend: resource(GW, 'v1alpha1', 'gwbackends', 'GwBackend'),

@@ -52,7 +52,29 @@ describe('trim', () => {
     const conditions = { ready: true }
     const targetRef = { kind: 'Pod', name: 'p' }
     expect(kept).toMatchObject({ addressType: 'IPv4', ports: [{ port: 80 }] })
-    expect(kept).toHaveProperty('endpoints', [{ ...endpoint, conditions, targetRef }])
+    expect(kept).toHaveProperty('endpoints', [
+      { ...endpoint, conditions, targetRef, hints: { forZones: [{ name: 'z' }] } },
+    ])
     expect(trim(object('EndpointSlice', { endpoints: null }))).toHaveProperty('endpoints', null)
+  })
+
+  it('keeps of a Node where it is, so that its reports are no change', () => {
+    const labels = { 'topology.kubernetes.io/zone': 'z', 'kubernetes.io/hostname': 'n' }
+    const metadata = { name: 'n', uid: 'u', resourceVersion: '7', labels, annotations: { 'a/b': 'now and then' } }
+    const node = { apiVersion: 'v1', kind: 'Node', metadata, spec: { podCIDR: '10.0.0.0/24' }, status: { images: [] } }
+    expect(trim(node)).toEqual({
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { name: 'n', uid: 'u', resourceVersion: '7', labels: { 'topology.kubernetes.io/zone': 'z' } },
+    })
+  })
+
+  it('keeps what a Service says of endpoints nearby', () => {
+    const spec = { trafficDistribution: 'PreferSameZone', internalTrafficPolicy: 'Local', sessionAffinity: 'None' }
+    const service = { apiVersion: 'v1', kind: 'Service', metadata: { name: 's', namespace: 'ns' }, spec }
+    expect(trim(service)).toMatchObject({
+      spec: { trafficDistribution: 'PreferSameZone', internalTrafficPolicy: 'Local' },
+    })
+    expect(JSON.stringify(trim(service))).not.toContain('sessionAffinity')
   })
 })

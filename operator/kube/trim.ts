@@ -3,6 +3,7 @@
 import { DELIVERY_LABEL } from '#api/delivery/names.ts'
 import { isRecord } from '#api/json.ts'
 import type { KubeObject } from '../translate/kube.ts'
+import { PLACE_LABELS } from '../translate/service/node-places.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -69,12 +70,19 @@ function partOf({ kind, metadata: { labels } }: KubeObject, object: Json): Json 
   switch (kind) {
     case 'Namespace':
       return base
+    case 'Node':
+      // Kubelets write to their Nodes all the time; only where they are is of interest.
+      return { apiVersion, kind, metadata: placed(metadata) }
     case 'Service':
       return { ...base, spec: pick(object['spec'], SERVICE_SPEC), status: pick(object['status'], ['loadBalancer']) }
     case 'EndpointSlice':
       return { ...base, ...pick(object, ['addressType', 'ports']), endpoints: endpointsOf(object['endpoints']) }
     case 'Pod':
-      return { ...base, spec: pick(object['spec'], ['nodeName']), status: pick(object['status'], POD_STATUS) }
+      return {
+        ...base,
+        spec: pick(object['spec'], ['nodeName', 'serviceAccountName']),
+        status: pick(object['status'], POD_STATUS),
+      }
     case 'Secret':
     case 'ConfigMap':
       return { ...base, ...dataOf(kind, labels?.[DELIVERY_LABEL], object) }
@@ -86,8 +94,24 @@ function partOf({ kind, metadata: { labels } }: KubeObject, object: Json): Json 
   }
 }
 
-const SERVICE_SPEC = ['type', 'clusterIP', 'clusterIPs', 'ports', 'selector', 'loadBalancerIP', 'externalName']
+function placed(metadata: unknown): Json {
+  const { labels, ...identity } = pick(metadata, ['name', 'uid', 'resourceVersion', 'creationTimestamp', 'labels'])
+  return { ...identity, labels: pick(labels, Object.values(PLACE_LABELS)) }
+}
+
+const SERVICE_SPEC = [
+  'type',
+  'clusterIP',
+  'clusterIPs',
+  'ports',
+  'selector',
+  'loadBalancerIP',
+  'externalName',
+  'trafficDistribution',
+  'internalTrafficPolicy',
+]
 const ENDPOINT = ['addresses', 'nodeName', 'zone']
+const HINTS = ['forZones', 'forNodes']
 const POD_STATUS = ['phase', 'podIP', 'podIPs', 'conditions']
 const WORKLOAD_STATUS = [
   'replicas',
@@ -111,6 +135,7 @@ function endpointsOf(endpoints: unknown): unknown {
   return endpoints.filter(isRecord).map((endpoint) => ({
     ...pick(endpoint, ENDPOINT),
     ...(isRecord(endpoint['conditions']) && { conditions: pick(endpoint['conditions'], ['ready']) }),
+    ...(isRecord(endpoint['hints']) && { hints: pick(endpoint['hints'], HINTS) }),
     ...(isRecord(endpoint['targetRef']) && { targetRef: pick(endpoint['targetRef'], ['kind', 'name']) }),
   }))
 }

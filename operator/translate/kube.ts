@@ -21,6 +21,8 @@ export interface Service extends KubeObject {
     readonly clusterIP?: string
     readonly clusterIPs?: readonly string[]
     readonly ports?: readonly ServicePort[]
+    readonly trafficDistribution?: string
+    readonly internalTrafficPolicy?: string
   }
   readonly status?: {
     readonly loadBalancer?: { readonly ingress?: ReadonlyArray<{ readonly ip?: string; readonly hostname?: string }> }
@@ -48,6 +50,12 @@ export interface Endpoint {
   readonly nodeName?: string
   readonly zone?: string
   readonly targetRef?: { readonly kind?: string; readonly name?: string }
+  readonly hints?: EndpointHints | null
+}
+
+export interface EndpointHints {
+  readonly forZones?: ReadonlyArray<{ readonly name: string }> | null
+  readonly forNodes?: ReadonlyArray<{ readonly name: string }> | null
 }
 
 export interface EndpointPort {
@@ -72,11 +80,17 @@ export interface ConfigMap extends KubeObject {
   readonly data?: Readonly<Record<string, string>>
 }
 
+/** Where it is: its labels. */
+export interface Node extends KubeObject {
+  readonly apiVersion: 'v1'
+  readonly kind: 'Node'
+}
+
 /** Only members of InferencePools are asked for. */
 export interface Pod extends KubeObject {
   readonly apiVersion: 'v1'
   readonly kind: 'Pod'
-  readonly spec?: { readonly nodeName?: string }
+  readonly spec?: { readonly nodeName?: string; readonly serviceAccountName?: string }
   readonly status?: {
     readonly phase?: string
     readonly podIP?: string

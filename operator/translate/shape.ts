@@ -63,6 +63,7 @@ const l4Route = record({
 })
 const modelTargets = optional(record({ targets: listOf(record({ modelRef: record({ name: isString }) })) }))
 const provider = record({ name: isString })
+const hintedNames = nullable(listOf(record({ name: isString })))
 const policyTarget = { group: isString, kind: isString, sectionName: optional(isString) }
 
 const SHAPES: { readonly [K in SnapshotKind]: Check } = {
@@ -99,6 +100,7 @@ const SHAPES: { readonly [K in SnapshotKind]: Check } = {
     status: optional(record({ ancestors: entries })),
   }),
   Namespace: isRecord,
+  Node: isRecord,
   Service: record({
     spec: optional(
       record({
@@ -110,7 +112,14 @@ const SHAPES: { readonly [K in SnapshotKind]: Check } = {
   }),
   EndpointSlice: record({
     endpoints: nullable(
-      listOf(record({ addresses: listOf(isString), conditions: nullable(isRecord), targetRef: nullable(isRecord) })),
+      listOf(
+        record({
+          addresses: listOf(isString),
+          conditions: nullable(isRecord),
+          targetRef: nullable(isRecord),
+          hints: nullable(record({ forZones: hintedNames, forNodes: hintedNames })),
+        }),
+      ),
     ),
     ports: nullable(listOf(isRecord)),
   }),

@@ -21,10 +21,10 @@ describe('snapshotOf', () => {
   })
 
   it('lists kinds it does not read, and groups that only look alike', () => {
-    const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' } }
+    const volume = { apiVersion: 'v1', kind: 'PersistentVolume', metadata: { name: 'n' } }
     const lookalike = { apiVersion: 'serving.example.com/v1', kind: 'Service', metadata: { name: 's', namespace: 'a' } }
-    const snapshot = snapshotOf([node, lookalike])
-    expect(snapshot.ignored.map(({ kind }) => kind)).toEqual(['Service', 'Node'])
+    const snapshot = snapshotOf([volume, lookalike])
+    expect(snapshot.ignored.map(({ kind }) => kind)).toEqual(['Service', 'PersistentVolume'])
     expect(snapshot.Service.all).toEqual([])
   })
 

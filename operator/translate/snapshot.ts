@@ -13,7 +13,7 @@ import type { GwModel } from '#api/v1alpha1/gwmodel.gen.ts'
 import type { GwPolicy } from '#api/v1alpha1/gwpolicy.gen.ts'
 import { CORE_GROUP, DISCOVERY_GROUP, GATEWAY_GROUP, GW_GROUP, INFERENCE_GROUP } from './groups.ts'
 import type { InferencePool } from './inference/inference-pool.ts'
-import type { ConfigMap, EndpointSlice, KubeObject, Namespace, Pod, Secret, Service } from './kube.ts'
+import type { ConfigMap, EndpointSlice, KubeObject, Namespace, Node, Pod, Secret, Service } from './kube.ts'
 import { groupOf, keyOf, nameKey, type ObjectRef, refOf } from './object-ref.ts'
 import { compareByAge, compareText, sortedBy } from './order.ts'
 import { isIdentical } from './same.ts'
@@ -32,6 +32,7 @@ export interface SnapshotKinds {
   Namespace: Namespace
   Service: Service
   EndpointSlice: EndpointSlice
+  Node: Node
   Pod: Pod
   InferencePool: InferencePool
   Secret: Secret
@@ -72,6 +73,7 @@ const GROUPS: { readonly [K in SnapshotKind]: string } = {
   Secret: CORE_GROUP,
   ConfigMap: CORE_GROUP,
   EndpointSlice: DISCOVERY_GROUP,
+  Node: CORE_GROUP,
   Pod: CORE_GROUP,
   InferencePool: INFERENCE_GROUP,
   GwBackend: GW_GROUP,

@@ -2,36 +2,55 @@
 import type { components } from '#api/admin/types.gen.ts'
 import type { RenderedConfig, Service, Workload, WorkloadService } from '#api/ir/types.gen.ts'
 import { workloadKeys } from '../backend/endpoint-keys.ts'
+import { localityRank, ownPlace, type Place } from '../backend/locality.ts'
 import { endpointInfo, type FiguresOf } from './endpoint-info.ts'
 
 type Schemas = components['schemas']
 
 interface Endpoint {
   readonly workload: Workload
-  readonly ports: WorkloadService['ports']
+  /** What it is to the Service. */
+  readonly service: WorkloadService
 }
 
-export function dumpServices(
-  config: Pick<RenderedConfig, 'services' | 'workloads'>,
-  figures: FiguresOf,
-): Schemas['DumpService'][] {
+interface RankedEndpoint extends Endpoint {
+  /** undefined: too far away. */
+  readonly rank: number | undefined
+}
+
+export interface ServicesInput {
+  readonly config: Pick<RenderedConfig, 'services' | 'workloads'>
+  readonly figures: FiguresOf
+  /** Where the proxy is, as far as its settings say. */
+  readonly place: Place
+}
+
+export function dumpServices({ config, figures, place }: ServicesInput): Schemas['DumpService'][] {
+  const own = ownPlace(place, config.workloads)
   const endpoints = new Map<string, Endpoint[]>()
   for (const workload of config.workloads) {
     for (const service of workload.services) {
       const key = serviceKey(service)
       const list = endpoints.get(key)
-      if (list === undefined) endpoints.set(key, [{ workload, ports: service.ports }])
-      else list.push({ workload, ports: service.ports })
+      if (list === undefined) endpoints.set(key, [{ workload, service }])
+      else list.push({ workload, service })
     }
   }
-  return config.services.map((service) => dumpService(service, endpoints.get(serviceKey(service)) ?? [], figures))
+  return config.services.map((service) => {
+    const { locality } = service
+    const ranked = (endpoints.get(serviceKey(service)) ?? []).map((endpoint) => {
+      const { workload, service: membership } = endpoint
+      return { ...endpoint, rank: localityRank({ locality, own, workload, membership }) }
+    })
+    return dumpService(service, ranked, figures)
+  })
 }
 
-function dumpService(service: Service, endpoints: readonly Endpoint[], figures: FiguresOf): Schemas['DumpService'] {
-  const ready = endpoints.filter(({ workload }) => workload.healthy)
-  const unready = endpoints.filter(({ workload }) => !workload.healthy)
-  const byUid = (some: readonly Endpoint[]): Record<string, Schemas['DumpEndpoint']> =>
-    Object.fromEntries(some.map((endpoint) => [endpoint.workload.uid, dumpEndpoint(service, endpoint, figures)]))
+function dumpService(
+  service: Service,
+  endpoints: readonly RankedEndpoint[],
+  figures: FiguresOf,
+): Schemas['DumpService'] {
   return {
     name: service.name,
     namespace: service.namespace,
@@ -43,28 +62,53 @@ function dumpService(service: Service, endpoints: readonly Endpoint[], figures: 
         appProtocol === undefined ? [] : [[String(port), appProtocol]],
       ),
     ),
-    endpoints: [{ active: byUid(ready), rejected: byUid(unready) }],
+    endpoints: dumpBuckets(service, endpoints, figures),
     subjectAltNames: [],
   }
 }
 
+/** Nearest first. Those that are too far away for the Service are rejected, like those that are not ready. */
+function dumpBuckets(
+  service: Service,
+  endpoints: readonly RankedEndpoint[],
+  figures: FiguresOf,
+): Schemas['DumpEndpointGroup'][] {
+  const byUid = (some: readonly Endpoint[]): Record<string, Schemas['DumpEndpoint']> =>
+    Object.fromEntries(some.map((endpoint) => [endpoint.workload.uid, dumpEndpoint(service, endpoint, figures)]))
+  const farthest = Math.max(0, ...endpoints.map(({ rank = 0 }) => rank))
+  const buckets = Map.groupBy(endpoints, ({ rank = farthest }) => rank)
+  if (buckets.size === 0) return [{ active: {}, rejected: {} }]
+  return [...buckets]
+    .sort(([a], [b]) => a - b)
+    .map(([, members]) => ({
+      active: byUid(members.filter(isServing)),
+      rejected: byUid(members.filter((member) => !isServing(member))),
+    }))
+}
+
+function isServing({ workload, rank }: RankedEndpoint): boolean {
+  return workload.healthy && rank !== undefined
+}
+
 function targetPort(endpoints: readonly Endpoint[], port: number): number {
-  for (const { ports } of endpoints) {
-    const found = ports.find((candidate) => candidate.port === port)
+  for (const { service } of endpoints) {
+    const found = service.ports.find((candidate) => candidate.port === port)
     if (found !== undefined) return found.targetPort
   }
   return port
 }
 
 /** A workload that serves several ports of the Service has the figures of all of them. */
-function dumpEndpoint(service: Service, { workload, ports }: Endpoint, figures: FiguresOf): Schemas['DumpEndpoint'] {
+function dumpEndpoint(service: Service, endpoint: Endpoint, figures: FiguresOf): Schemas['DumpEndpoint'] {
+  const { workload } = endpoint
+  const { ports } = endpoint.service
   const known = workloadKeys(workload, { namespace: service.namespace, hostname: service.hostname, ports })
     .map((key) => figures(key))
     .filter((one) => one !== undefined)
   return {
     endpoint: { workloadUid: workload.uid, port: portMap(ports) },
     ...endpointInfo(known),
-    capacity: 1,
+    capacity: workload.capacity ?? 1,
   }
 }
 
@@ -74,12 +118,14 @@ export function dumpWorkloads(workloads: readonly Workload[]): Schemas['DumpWork
     name: workload.name ?? '',
     namespace: workload.namespace ?? '',
     workloadIps: workload.addresses,
+    serviceAccount: workload.serviceAccount ?? '',
     node: workload.node ?? '',
-    locality: { zone: workload.zone ?? '' },
+    network: workload.network ?? '',
+    locality: { region: workload.region ?? '', zone: workload.zone ?? '', subzone: workload.subzone ?? '' },
     services: Object.fromEntries(workload.services.map((service) => [serviceKey(service), portMap(service.ports)])),
     status: workload.healthy ? 'Healthy' : 'Unhealthy',
     protocol: 'TCP',
-    capacity: 1,
+    capacity: workload.capacity ?? 1,
   }))
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { FrontendPayload, RenderedConfig } from '#api/ir/types.gen.ts'
+import type { Place } from '../backend/locality.ts'
 import { configDump } from './config-dump.ts'
 
 const CONFIG: RenderedConfig = {
@@ -94,6 +95,11 @@ const CONFIG: RenderedConfig = {
     {
       uid: 'pod-1',
       addresses: ['10.0.0.1'],
+      region: 'r',
+      zone: 'z',
+      network: 'net-1',
+      serviceAccount: 'cart',
+      capacity: 3,
       healthy: true,
       services: [{ hostname: 'cart.shop.svc', namespace: 'shop', ports: [{ port: 80, targetPort: 8080 }] }],
     },
@@ -106,7 +112,13 @@ const CONFIG: RenderedConfig = {
   ],
 }
 
-const INPUT = { figures: () => undefined, listenAddress: '::', version: { version: '1' }, settings: { workers: 2 } }
+const INPUT = {
+  figures: () => undefined,
+  listenAddress: '::',
+  place: {},
+  version: { version: '1' },
+  settings: { workers: 2 },
+}
 
 describe('configDump', () => {
   it('has exactly the documented top-level keys, also before the first configuration', () => {
@@ -246,26 +258,63 @@ describe('configDump', () => {
 
   it('shows services with their endpoints, and workloads', () => {
     const { services, workloads } = configDump({ ...INPUT, config: CONFIG })
-    const endpoint = (uid: string): unknown => ({
-      [uid]: { endpoint: { workloadUid: uid, port: { '80': 8080 } }, capacity: 1 },
+    const endpoint = (uid: string, capacity: number): unknown => ({
+      [uid]: { endpoint: { workloadUid: uid, port: { '80': 8080 } }, capacity },
     })
     expect(services).toMatchObject([
       {
         name: 'cart',
         ports: { '80': 8080 },
         appProtocols: { '80': 'kubernetes.io/h2c' },
-        endpoints: [{ active: endpoint('pod-1'), rejected: endpoint('pod-2') }],
+        endpoints: [{ active: endpoint('pod-1', 3), rejected: endpoint('pod-2', 1) }],
       },
     ])
     expect(workloads).toMatchObject([
       {
         uid: 'pod-1',
         workloadIps: ['10.0.0.1'],
+        serviceAccount: 'cart',
+        node: '',
+        network: 'net-1',
+        locality: { region: 'r', zone: 'z', subzone: '' },
+        capacity: 3,
         status: 'Healthy',
         services: { 'shop/cart.shop.svc': { '80': 8080 } },
       },
       { uid: 'pod-2', status: 'Unhealthy' },
     ])
+  })
+
+  it('shows endpoints in buckets as near as they are, and those too far away as rejected', () => {
+    const service = { hostname: 'cart.shop.svc', namespace: 'shop', ports: [{ port: 80, targetPort: 8080 }] }
+    const workload = (uid: string, zone: string, healthy = true) => ({
+      uid,
+      addresses: [uid],
+      node: `n-${zone}`,
+      zone,
+      healthy,
+      services: [service],
+    })
+    const workloads = [workload('far', 'b'), workload('near', 'a'), workload('ill', 'a', false)]
+    const uids = (mode: 'Failover' | 'Strict', place: Place): unknown => {
+      const services = CONFIG.services.map((one) => ({
+        ...one,
+        locality: { preferences: ['Zone' as const], mode },
+      }))
+      const dump = configDump({ ...INPUT, place, config: { ...CONFIG, services, workloads } })
+      return dump.services[0]?.endpoints.map(({ active, rejected }) => [Object.keys(active), Object.keys(rejected)])
+    }
+    expect(uids('Failover', { zone: 'a' })).toEqual([
+      [['near'], ['ill']],
+      [['far'], []],
+    ])
+    expect(uids('Failover', { node: 'n-b' })).toEqual([
+      [['far'], []],
+      [['near'], ['ill']],
+    ])
+    expect(uids('Failover', {})).toEqual([[['far', 'near'], ['ill']]])
+    expect(uids('Strict', { zone: 'a' })).toEqual([[['near'], ['far', 'ill']]])
+    expect(uids('Strict', { zone: 'c' })).toEqual([[[], ['far', 'near', 'ill']]])
   })
 
   it('never prints what may be a credential', () => {

@@ -12,6 +12,7 @@ import type {
   TCPRoute,
 } from '#api/ir/types.gen.ts'
 import type { components } from '#api/admin/types.gen.ts'
+import type { Place } from '../backend/locality.ts'
 import { indexPolicies, placeOf, type PolicyIndex } from '../policy/index.ts'
 import { effectiveFrontend } from '../policy/merge-backend.ts'
 import { dumpBackends } from './config-dump-backends.ts'
@@ -29,6 +30,8 @@ export interface ConfigDumpInput {
   /** Live figures of endpoints. */
   readonly figures: FiguresOf
   readonly listenAddress: string
+  /** Where the proxy is, as far as its settings say. */
+  readonly place: Place
   readonly version: Readonly<Record<string, string>>
   /** Effective process settings, without secrets. */
   readonly settings: Readonly<Record<string, unknown>>
@@ -40,6 +43,7 @@ export function configDump({
   config = EMPTY,
   figures,
   listenAddress,
+  place,
   version,
   settings,
 }: ConfigDumpInput): Schemas['ConfigDump'] {
@@ -61,7 +65,7 @@ export function configDump({
     routes: { httpMesh: {}, tcpMesh: {}, routeGroups: routeGroups(config.routes) },
     policies: config.policies.toSorted(compareKeys).map(dumpPolicy),
     backends: dumpBackends(config.backends, figures),
-    services: dumpServices(config, figures),
+    services: dumpServices({ config, figures, place }),
     workloads: dumpWorkloads(config.workloads),
   }
   return { ...redactTree(dump), version: { ...version }, config: { ...settings } }

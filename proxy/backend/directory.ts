@@ -1,13 +1,15 @@
 // What the references of a configuration can name: backends, Services, and the addresses of their endpoints. What the
 // configuration before has as well is taken over, so that one moved endpoint among many costs little. Knows no
 // policies.
-import type { Backend, RenderedConfig, Service, Workload } from '#api/ir/types.gen.ts'
+import type { Backend, RenderedConfig, Service, Workload, WorkloadService } from '#api/ir/types.gen.ts'
 
 /** Of a healthy workload. */
 export interface ServiceAddress {
   readonly host: string
   readonly port: number
   readonly workload: Workload
+  /** What the workload is to the Service. */
+  readonly membership: WorkloadService
 }
 
 type Lists = Pick<RenderedConfig, 'backends' | 'services' | 'workloads'>
@@ -45,6 +47,10 @@ export class TargetDirectory {
   /** `former`: of the configuration in force. */
   static of(lists: Lists, former?: TargetDirectory): TargetDirectory {
     return new TargetDirectory(lists, former)
+  }
+
+  get workloads(): readonly Workload[] {
+    return this.#lists.workloads
   }
 
   backend(key: string): Backend | undefined {
@@ -98,9 +104,10 @@ function difference(
 function eachAddress(workload: Workload, visit: (key: string, address: ServiceAddress) => void): void {
   const host = workload.addresses[0]
   if (host === undefined || !workload.healthy) return
-  for (const { namespace, hostname, ports } of workload.services) {
+  for (const membership of workload.services) {
+    const { namespace, hostname, ports } = membership
     for (const { port, targetPort } of ports) {
-      visit(`${namespace}/${hostname}:${port}`, { host, port: targetPort, workload })
+      visit(`${namespace}/${hostname}:${port}`, { host, port: targetPort, workload, membership })
     }
   }
 }

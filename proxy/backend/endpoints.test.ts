@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { UpstreamTarget } from '../upstream/target.ts'
 import { EndpointStore } from './endpoint-store.ts'
-import { endpointKey, EndpointTable, LiveEndpoint, powerOfTwoPicker } from './endpoints.ts'
+import { powerOfTwoPicker } from './endpoint-picker.ts'
+import { endpointKey, EndpointTable, LiveEndpoint } from './endpoints.ts'
 
 const target = (port: number): UpstreamTarget => ({
   key: `10.0.0.1:${port}`,

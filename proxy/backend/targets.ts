@@ -10,8 +10,10 @@ import type { TargetGuard, UpstreamTarget, UpstreamTls } from '../upstream/targe
 import type { UpstreamTunnel } from '../upstream/tunnel.ts'
 import type { TargetDirectory } from './directory.ts'
 import { serviceOwner } from './endpoint-keys.ts'
-import { powerOfTwoPicker, type EndpointTable } from './endpoints.ts'
+import { endpointPicker, powerOfTwoPicker } from './endpoint-picker.ts'
+import type { EndpointTable } from './endpoints.ts'
 import type { EffectiveBackendPolicies, EndpointPicker } from './handler.ts'
+import { localityRank, ownPlace, type Place } from './locality.ts'
 import { tunnelThrough } from './tunnel-proxy.ts'
 
 /** Data-plane supplement section 5.3. */
@@ -26,6 +28,17 @@ type OwnPolicies = (service: Pick<BackendPlace, 'service' | 'backend'>) => Effec
 
 const NO_POLICIES: OwnPolicies = () => ({ mcpAuthorization: [] })
 
+const NOWHERE: Place = {}
+
+export interface TargetResolverOptions {
+  /** Client certificates towards backends. */
+  readonly secret?: SecretLookup
+  /** Of proxies on the way. */
+  readonly ownPolicies?: OwnPolicies
+  /** Where this proxy is, as far as its settings say. */
+  readonly place?: Place | undefined
+}
+
 /** Look-up of what references name. Built once for each configuration. */
 export class TargetResolver {
   readonly #table: EndpointTable
@@ -34,18 +47,16 @@ export class TargetResolver {
   /** By reference of the proxy. */
   readonly #tunnels = new Map<string, UpstreamTunnel>()
   readonly #directory: TargetDirectory
+  readonly #place: Place
+  #own: Place | undefined = undefined
 
-  /** `secret`: client certificates towards backends. `ownPolicies`: of proxies on the way. */
-  constructor(
-    directory: TargetDirectory,
-    table: EndpointTable,
-    secret: SecretLookup = () => undefined,
-    ownPolicies: OwnPolicies = NO_POLICIES,
-  ) {
+  constructor(directory: TargetDirectory, table: EndpointTable, options: TargetResolverOptions = {}) {
+    const { secret = () => undefined, ownPolicies = NO_POLICIES, place = {} } = options
     this.#ownPolicies = ownPolicies
     this.#table = table
     this.#secret = secret
     this.#directory = directory
+    this.#place = place
   }
 
   backend(key: string): Backend | undefined {
@@ -134,14 +145,19 @@ export class TargetResolver {
     const owner = serviceOwner(service, port)
     const declared = this.declaredVersion({ service })
     const addresses = this.#directory.addresses(namespace, hostname, port)
-    const endpoints = addresses.map(({ host, port: targetPort }) =>
-      this.#table.endpoint(
-        owner,
-        this.#target({ host, port: targetPort, name: hostname }, policies, declared),
-        hostname,
-      ),
-    )
-    return powerOfTwoPicker(endpoints, false)
+    const locality = this.#directory.service(namespace, hostname)?.locality
+    const own = locality === undefined ? NOWHERE : this.#ownPlace()
+    const candidates = addresses.map(({ host, port: targetPort, workload, membership }) => {
+      const target = this.#target({ host, port: targetPort, name: hostname }, policies, declared)
+      const rank = localityRank({ locality, own, workload, membership })
+      return { endpoint: this.#table.endpoint(owner, target, hostname), rank, capacity: workload.capacity ?? 1 }
+    })
+    return endpointPicker(candidates, { isHostname: false })
+  }
+
+  /** Looked for when the first Service asks for endpoints nearby. */
+  #ownPlace(): Place {
+    return (this.#own ??= ownPlace(this.#place, this.#directory.workloads))
   }
 
   #appProtocol({ namespace, hostname, port }: NonNullable<BackendReference['service']>): string | undefined {

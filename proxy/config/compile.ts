@@ -53,7 +53,11 @@ export const compileConfig: CompileConfig = ({ generation, config, secrets }, en
   const context: CompileContext = {
     environment,
     policies,
-    resolver: new TargetResolver(targets, table, secret, (place) => effectiveService(policies, place)),
+    resolver: new TargetResolver(targets, table, {
+      secret,
+      ownPolicies: (place) => effectiveService(policies, place),
+      place: environment.place,
+    }),
     expression: cachedExpressions(),
     secret,
     auth,

@@ -3,6 +3,7 @@ import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../exchange.ts'
 import type { AuthStores } from '../auth/auth-stores.ts'
 import type { TargetDirectory } from '../backend/directory.ts'
+import type { Place } from '../backend/locality.ts'
 import type { EndpointStore } from '../backend/endpoint-store.ts'
 import type { TransferredBytes } from '../http/byte-meter.ts'
 import type { RequestHandler } from '../http/handler.ts'
@@ -38,6 +39,8 @@ export interface CompileEnvironment {
   readonly grpc: GrpcClient
   readonly rateLimits: RateLimitStore
   readonly endpoints: EndpointStore
+  /** Where this proxy is, as far as its settings say. */
+  readonly place?: Place
   readonly observer: ExchangeObserver
   /** Takes the requests that somebody watches. */
   readonly tap?: TraceTap

@@ -5,6 +5,7 @@ import type { ConfigDelta } from '#api/ir/config-delta.ts'
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import type { LookupFamily } from '#api/units/lookup-family.ts'
 import type { EndpointBuffer } from '../backend/endpoint-store.ts'
+import type { Place } from '../backend/locality.ts'
 import type { OtlpEnvironment } from '../otlp/environment.ts'
 import type { OverloadLimits } from './overload.ts'
 import type { SlotsDelta } from './slots-delta.ts'
@@ -28,6 +29,8 @@ export interface WorkerSettings {
   readonly dynamicForwardAllow: readonly string[]
   /** Which addresses of host names are used. */
   readonly dnsLookupFamily: LookupFamily
+  /** Where this proxy is, as far as its settings say. */
+  readonly place: Place
   readonly podName: string | undefined
   readonly podNamespace: string | undefined
   /** Secrets of TLS session tickets; undefined: the worker makes its own. */

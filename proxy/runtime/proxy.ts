@@ -135,6 +135,7 @@ class ProxyProcess implements RunningProxy {
         tickets: this.#tickets,
         dynamicForwardAllow: settings.dynamicForwardAllow,
         dnsLookupFamily: settings.dnsLookupFamily,
+        place: settings.place,
         otlp: settings.otlp,
         overload: settings.overload,
         podName: settings.podName,
@@ -347,6 +348,7 @@ class ProxyProcess implements RunningProxy {
       config: this.#applied?.config,
       figures: (key) => (this.#endpoints === undefined ? undefined : readFigures(this.#endpoints, key)),
       listenAddress: this.#settings.listenAddress,
+      place: this.#settings.place,
       version: BUILD,
       settings: {
         ...settings,

@@ -48,6 +48,22 @@ describe('resolveSettings', () => {
     expect(resolveSettings({}, environment).settings.dnsLookupFamily).toBe(family)
   })
 
+  it.each<[Readonly<Record<string, string>>, object]>([
+    [{}, {}],
+    [
+      { LOCALITY: 'r', NODE_NAME: 'n', CLUSTER_ID: 'c', NETWORK: 'net' },
+      { region: 'r', node: 'n', cluster: 'c', network: 'net' },
+    ],
+    [{ LOCALITY: '/z' }, { zone: 'z' }],
+    [
+      { GW_LOCALITY: 'r/z/s', LOCALITY: 'x' },
+      { region: 'r', zone: 'z', subzone: 's' },
+    ],
+    [{ LOCALITY: 'r//s' }, { region: 'r', subzone: 's' }],
+  ])('%j says where it is', (environment, place) => {
+    expect(resolveSettings({}, environment).settings.place).toEqual(place)
+  })
+
   it('reads the session key', () => {
     expect(resolveSettings({}, { SESSION_KEY: KEY }).settings.sessionKey).toEqual(new Uint8Array(32).fill(0xab))
   })
@@ -66,6 +82,8 @@ describe('resolveSettings', () => {
     ['OVERLOAD_LAG', 'much'],
     ['OVERLOAD_MEMORY_PERCENT', '101'],
     ['DNS_LOOKUP_FAMILY', 'v4'],
+    ['LOCALITY', 'a/b/c/d'],
+    ['GW_LOCALITY', 'a / b'],
   ])('refuses %s=%s and does not print it', (name, value) => {
     const { problems } = resolveSettings({}, { [name]: value })
     expect(problems).toEqual([expect.objectContaining({ path: name, reason: 'InvalidEnvironment' })])

@@ -6,6 +6,7 @@ import type { Problem } from '#api/problem.ts'
 import { parseDuration } from '#api/units/duration.ts'
 import { LOOKUP_FAMILIES, type LookupFamily } from '#api/units/lookup-family.ts'
 import type { ListenAddress } from '../admin/http-listener.ts'
+import type { Place } from '../backend/locality.ts'
 import { isAddressRange } from '../upstream/address-guard.ts'
 import { parseLevelFilter } from '../log/level-filter.ts'
 import { otlpEnvironment, type OtlpEnvironment } from '../otlp/environment.ts'
@@ -29,6 +30,8 @@ export interface ProxySettings {
   readonly dynamicForwardAllow: readonly string[]
   /** Which addresses of host names are used. */
   readonly dnsLookupFamily: LookupFamily
+  /** Where this proxy is; what it does not say is taken from the configuration. */
+  readonly place: Place
   readonly podName: string | undefined
   readonly podNamespace: string | undefined
   /** Minimum and maximum of the graceful shutdown, both from its start. */
@@ -59,6 +62,7 @@ const PREFIX = 'GW_'
 const WORKERS_MAX = 64
 const SHARED_PORT_PLATFORMS: ReadonlySet<string> = new Set(['linux', 'freebsd'])
 const SESSION_KEY_BYTES = 32
+const LOCALITY_PARTS_MAX = 3
 const DRAIN_MAX_MS = 5000
 /** Ten thousand routes compile in a second or two; nothing else may hold a thread that long. */
 const WORKER_HANG_MS = 15_000
@@ -88,6 +92,7 @@ export function resolveSettings(
     sessionKey: sessionKeyOf(source),
     dynamicForwardAllow: source.addressRanges('DYNAMIC_FORWARD_ALLOW'),
     dnsLookupFamily: source.one('DNS_LOOKUP_FAMILY', LOOKUP_FAMILIES, 'V4_PREFERRED'),
+    place: placeOf(source),
     podName: source.get('POD_NAME'),
     podNamespace: source.get('POD_NAMESPACE'),
     drain: drainTimes(source),
@@ -233,6 +238,16 @@ function sessionKeyOf(source: EnvironmentReader): Uint8Array | undefined {
     return Uint8Array.from(Buffer.from(value, 'hex'))
   // The value itself must not show up anywhere.
   return source.refuse('SESSION_KEY', `${SESSION_KEY_BYTES * 2} hexadecimal digits`)
+}
+
+/** LOCALITY: `region/zone/subzone`; any part may be left empty, later ones out. */
+function placeOf(source: EnvironmentReader): Place {
+  const parts = source.get('LOCALITY')?.split('/') ?? []
+  if (parts.length > LOCALITY_PARTS_MAX || parts.some((part) => part.trim() !== part))
+    source.refuse('LOCALITY', 'region/zone/subzone, for example eu-1/eu-1a or /eu-1a')
+  const [region, zone, subzone] = parts.map((part) => (part === '' ? undefined : part))
+  const place = { region, zone, subzone, node: source.get('NODE_NAME'), cluster: source.get('CLUSTER_ID') }
+  return { ...place, network: source.get('NETWORK') }
 }
 
 /** Data-plane supplement, section 6.7. */

@@ -185,6 +185,7 @@ export class WorkerCore {
         grpc: this.#grpc,
         rateLimits: this.#parts.createRateLimits(rateLimits),
         endpoints: this.#endpointStore(endpoints),
+        place: this.#settings.place,
         observer: this.#observer,
         tap: this.#tap,
         sessionKey: this.#settings.sessionKey,

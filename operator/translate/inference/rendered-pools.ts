@@ -74,11 +74,10 @@ export function firstPort({ spec }: InferencePool): number {
 
 function endpointOf(
   { metadata, spec, status }: Pod,
-  service: ServiceEndpoint['service'],
+  service: NonNullable<ServiceEndpoint['service']>,
   ports: ServiceEndpoint['ports'],
 ): ServiceEndpoint[] {
-  const listed = (status?.podIPs ?? []).map(({ ip }) => ip)
-  const addresses = listed.length > 0 ? listed : status?.podIP === undefined ? [] : [status.podIP]
+  const addresses = addressesOf(status)
   if (addresses.length === 0) return []
   const healthy = status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True') === true
   const { namespace } = service
@@ -89,10 +88,17 @@ function endpointOf(
       namespace,
       name: metadata.name,
       ...(spec?.nodeName !== undefined && { node: spec.nodeName }),
+      ...(spec?.serviceAccountName !== undefined && { serviceAccount: spec.serviceAccountName }),
       healthy,
       addresses: new Set(addresses),
       service,
       ports,
     },
   ]
+}
+
+function addressesOf(status: Pod['status']): string[] {
+  const listed = (status?.podIPs ?? []).map(({ ip }) => ip)
+  if (listed.length > 0) return listed
+  return status?.podIP === undefined ? [] : [status.podIP]
 }

@@ -1,11 +1,14 @@
 // Services in the two forms that proxies need: the Service itself, and its endpoints as workloads.
+import { GATEWAY_NAME_LABEL, safeName } from '#api/delivery/names.ts'
 import type { Service as RenderedService, Workload } from '#api/ir/types.gen.ts'
-import type { EndpointSlice, Service } from '../kube.ts'
+import type { EndpointSlice, KubeObject, Service } from '../kube.ts'
 import type { RenderedPools } from '../inference/rendered-pools.ts'
 import { derived, type Memory } from '../memory.ts'
 import { keyOf, nameKey, namespaceOf } from '../object-ref.ts'
 import { isIdentical } from '../same.ts'
 import type { Snapshot } from '../snapshot.ts'
+import { localityPreference } from './locality-preference.ts'
+import { placesOfNodes } from './node-places.ts'
 import type { Services } from './services.ts'
 import { endpointsOf, type ServiceEndpoint, workloadsOf } from './workloads.ts'
 
@@ -18,7 +21,12 @@ export interface RenderedServices {
 }
 
 /** `reached` holds host names. For one caller and the same ones as last time the answer may be the same object. */
-export type RenderServices = (caller: object, reached: Iterable<string>) => RenderedServices
+export type RenderServices = (caller: ServicesCaller, reached: Iterable<string>) => RenderedServices
+
+/** A Gateway of ours. */
+export interface ServicesCaller {
+  readonly gateway: KubeObject
+}
 
 export interface ServiceParts {
   readonly hostname: string
@@ -33,15 +41,26 @@ export function serviceRenderer(
 ): (snapshot: Snapshot, pools: RenderedPools) => RenderServices {
   const partsOf = memory.table<Service, ServiceParts>()
   const workload = memory.table<ServiceEndpoint, Workload>()
+  const proxiesOf = memory.table<Service, readonly ServiceEndpoint[]>()
   const answers = new WeakMap<object, LastAnswer>()
   const slicesOf = derived(slicesByService)
   const servicesOf = derived((services: readonly Service[]) => servicesByHostname(services, lookup))
+  const gatewaysOf = derived(servicesByGateway)
+  const placesOf = placesOfNodes()
   return (snapshot, pools) => {
     const slices = slicesOf(snapshot.EndpointSlice.all)
     const byHostname = servicesOf(snapshot.Service.all)
+    const byGateway = gatewaysOf(snapshot.Service.all)
+    const places = placesOf(snapshot.Node.all)
     const isCurrent = ({ from }: LastAnswer): boolean =>
-      from.slices === slices && from.byHostname === byHostname && from.pools === pools
-    const answer = (reached: readonly string[]): RenderedServices => {
+      from.slices === slices && from.byHostname === byHostname && from.pools === pools && from.places === places
+    /** Where proxies are they learn from their own endpoints. */
+    const proxies = ({ gateway }: ServicesCaller): readonly ServiceEndpoint[] =>
+      (byGateway.get(nameKey(namespaceOf(gateway), safeName(gateway.metadata.name))) ?? []).flatMap((service) => {
+        const own = slices.get(keyOf(service)) ?? []
+        return proxiesOf(service, own, () => proxyEndpoints(service, own))
+      })
+    const answer = (caller: ServicesCaller, reached: readonly string[]): RenderedServices => {
       const found: ServiceParts[] = []
       for (const hostname of reached) {
         const service = byHostname.get(hostname)
@@ -56,8 +75,12 @@ export function serviceRenderer(
       return {
         services: found.map(({ rendered }) => rendered),
         workloads: workloadsOf(
-          found.flatMap(({ endpoints }) => endpoints),
+          [
+            ...found.flatMap(({ endpoints }) => endpoints),
+            ...(found.some(({ rendered }) => rendered.locality !== undefined) ? proxies(caller) : []),
+          ],
           workload,
+          places,
         ),
       }
     }
@@ -65,8 +88,8 @@ export function serviceRenderer(
       const reached = [...hostnames]
       const last = answers.get(caller)
       if (last !== undefined && isCurrent(last) && isIdentical(last.reached, reached)) return last.answer
-      const now = answer(reached)
-      answers.set(caller, { from: { slices, byHostname, pools }, reached, answer: now })
+      const now = answer(caller, reached)
+      answers.set(caller, { from: { slices, byHostname, pools, places }, reached, answer: now })
       return now
     }
   }
@@ -74,18 +97,45 @@ export function serviceRenderer(
 
 /** What a caller got, and what it was made of. */
 interface LastAnswer {
-  readonly from: { readonly slices: object; readonly byHostname: object; readonly pools: object }
+  readonly from: {
+    readonly slices: object
+    readonly byHostname: object
+    readonly pools: object
+    readonly places: object
+  }
   readonly reached: readonly string[]
   readonly answer: RenderedServices
 }
 
 function renderOne(service: Service, slices: readonly EndpointSlice[], hostname: string): ServiceParts {
   const namespace = namespaceOf(service)
+  const endpoints = endpointsOf({ service, slices, hostname })
+  const locality = localityPreference(service, endpoints)
   return {
     hostname,
-    rendered: { name: service.metadata.name, namespace, hostname, ports: portsOf(service) },
-    endpoints: endpointsOf({ service, slices, hostname }),
+    rendered: {
+      name: service.metadata.name,
+      namespace,
+      hostname,
+      ports: portsOf(service),
+      ...(locality !== undefined && { locality }),
+    },
+    endpoints,
   }
+}
+
+function proxyEndpoints(service: Service, slices: readonly EndpointSlice[]): ServiceEndpoint[] {
+  return endpointsOf({ service, slices, hostname: '' }).map(
+    ({ service: _service, forZones: _zones, forNodes: _nodes, ...proxy }) => ({ ...proxy, ports: [] }),
+  )
+}
+
+/** Services that the deployer made for Gateways. */
+function servicesByGateway(services: readonly Service[]): Map<string, Service[]> {
+  const labelled = services.filter(({ metadata }) => metadata.labels?.[GATEWAY_NAME_LABEL] !== undefined)
+  return Map.groupBy(labelled, (service) =>
+    nameKey(namespaceOf(service), service.metadata.labels?.[GATEWAY_NAME_LABEL] ?? ''),
+  )
 }
 
 function servicesByHostname(services: readonly Service[], { hostname }: Services): Map<string, Service> {

@@ -1,9 +1,11 @@
 // Endpoints of EndpointSlices, gathered by Pod: a Pod behind several Services is one workload.
-import type { Workload, WorkloadPort } from '#api/ir/types.gen.ts'
-import type { Endpoint, EndpointSlice, Service } from '../kube.ts'
+import type { Workload, WorkloadPort, WorkloadService } from '#api/ir/types.gen.ts'
+import type { Endpoint, EndpointHints, EndpointSlice, Service } from '../kube.ts'
 import type { Remember } from '../memory.ts'
 import { namespaceOf } from '../object-ref.ts'
 import { compareText, sortedBy } from '../order.ts'
+import { withWholeHints } from './locality-preference.ts'
+import type { NodePlace, NodePlaces } from './node-places.ts'
 
 /** A workload as one Service sees it. */
 export interface ServiceEndpoint {
@@ -14,7 +16,12 @@ export interface ServiceEndpoint {
   readonly zone?: string
   readonly healthy: boolean
   readonly addresses: ReadonlySet<string>
-  readonly service: { readonly hostname: string; readonly namespace: string }
+  readonly serviceAccount?: string
+  /** Absent: a proxy of ours, which serves no Service here. */
+  readonly service?: { readonly hostname: string; readonly namespace: string }
+  /** Zones and nodes that this Service means it for. */
+  readonly forZones?: readonly string[]
+  readonly forNodes?: readonly string[]
   /** Of the service, and of the workload. */
   readonly ports: Iterable<readonly [number, number]>
 }
@@ -45,13 +52,14 @@ export function endpointsOf({ service, slices, hostname }: ServiceSlices): Servi
       for (const { port, targetPort } of ports) draft.ports.set(port, targetPort)
     }
   }
-  return [...drafts.values()]
+  return withWholeHints([...drafts.values()])
 }
 
 /** Not in order. */
 export function workloadsOf(
   endpoints: readonly ServiceEndpoint[],
   remember: Remember<ServiceEndpoint, Workload>,
+  places: NodePlaces,
 ): Workload[] {
   const byUid = new Map<string, ServiceEndpoint | ServiceEndpoint[]>()
   for (const endpoint of endpoints) {
@@ -60,32 +68,48 @@ export function workloadsOf(
     else if (Array.isArray(known)) known.push(endpoint)
     else byUid.set(endpoint.uid, [known, endpoint])
   }
+  const placeOf = ({ node, zone }: ServiceEndpoint): NodePlace => places.at(node, zone)
   return [...byUid.values()].flatMap((one) => {
-    if (!Array.isArray(one)) return remember(one, [], () => workloadOf(one, []))
-    const [first, ...rest] = sortedBy(one, ({ service }) => service.hostname)
-    return first === undefined ? [] : remember(first, rest, () => workloadOf(first, rest))
+    if (!Array.isArray(one)) return remember(one, [placeOf(one)], () => workloadOf(one, [], placeOf(one)))
+    const [first, ...rest] = sortedBy(one, ({ service }) => service?.hostname ?? '')
+    if (first === undefined) return []
+    return remember(first, [placeOf(first), ...rest], () => workloadOf(first, rest, placeOf(first)))
   })
 }
 
-/** `first` and `rest`: of one uid, in order of their Services. */
-function workloadOf(first: ServiceEndpoint, rest: readonly ServiceEndpoint[]): Workload {
-  const { uid, namespace, name, node, zone, healthy } = first
+/** `first` and `rest`: of one uid, in order of their Services. What the slice says of the zone counts. */
+function workloadOf(first: ServiceEndpoint, rest: readonly ServiceEndpoint[], place: NodePlace): Workload {
+  const { uid, namespace, name, node, healthy } = first
   const endpoints = [first, ...rest]
+  const { region, subzone } = place
+  const zone = endpoints.find((one) => one.zone !== undefined)?.zone ?? place.zone
+  const serviceAccount = endpoints.find((one) => one.serviceAccount !== undefined)?.serviceAccount
   return {
     uid,
     namespace,
     ...(name !== undefined && { name }),
     addresses: [...new Set(endpoints.flatMap(({ addresses }) => [...addresses]))].sort(compareText),
     ...(node !== undefined && { node }),
+    ...(region !== undefined && { region }),
     ...(zone !== undefined && { zone }),
+    ...(subzone !== undefined && { subzone }),
+    ...(serviceAccount !== undefined && { serviceAccount }),
     healthy,
-    services: endpoints.map(({ service, ports }) => ({
+    services: endpoints.flatMap((one) => serviceOf(one) ?? []),
+  }
+}
+
+function serviceOf({ service, ports, forZones, forNodes }: ServiceEndpoint): WorkloadService | undefined {
+  return (
+    service && {
       ...service,
+      ...(forZones !== undefined && { forZones: [...forZones] }),
+      ...(forNodes !== undefined && { forNodes: [...forNodes] }),
       ports: [...ports]
         .map(([port, targetPort]): WorkloadPort => ({ port, targetPort }))
         .sort((a, b) => a.port - b.port || a.targetPort - b.targetPort),
-    })),
-  }
+    }
+  )
 }
 
 /** A slice port carries the name of its Service port; that is what joins the two numbers. */
@@ -104,11 +128,11 @@ function portMap(slice: EndpointSlice, service: Service): WorkloadPort[] {
 function draftOf(
   endpoint: Endpoint,
   namespace: string,
-  service: ServiceEndpoint['service'],
+  service: NonNullable<ServiceEndpoint['service']>,
 ): EndpointDraft | undefined {
   const [address] = endpoint.addresses
   if (address === undefined) return undefined
-  const { targetRef, nodeName, zone } = endpoint
+  const { targetRef, nodeName, zone, hints } = endpoint
   const name = targetRef?.kind === 'Pod' ? targetRef.name : undefined
   const healthy = endpoint.conditions?.ready !== false
   return {
@@ -120,6 +144,16 @@ function draftOf(
     healthy,
     addresses: new Set(),
     service,
+    ...hinted('forZones', hints?.forZones),
+    ...hinted('forNodes', hints?.forNodes),
     ports: new Map(),
   }
+}
+
+function hinted(
+  name: 'forZones' | 'forNodes',
+  hints: EndpointHints['forZones'],
+): Pick<ServiceEndpoint, 'forZones' | 'forNodes'> {
+  const names = (hints ?? []).map((hint) => hint.name).sort(compareText)
+  return names.length === 0 ? {} : { [name]: names }
 }

@@ -143,8 +143,31 @@ const httpRoute = fc.record({
 const service = fc.record({
   apiVersion: fc.constant('v1'),
   kind: fc.constant('Service'),
-  metadata,
-  spec: fc.constant({ ports: [{ name: 'http', port: 80 }] }),
+  metadata: fc.record({
+    name,
+    namespace,
+    creationTimestamp: created,
+    labels: maybe(fc.record({ 'gateway.networking.k8s.io/gateway-name': name })),
+  }),
+  spec: fc.record({
+    ports: fc.constant([{ name: 'http', port: 80 }]),
+    trafficDistribution: fc.constantFrom(undefined, undefined, 'PreferSameZone', 'PreferSameNode'),
+  }),
+})
+
+const zone = fc.constantFrom('za', 'zb')
+const nodeName = fc.constantFrom('node-1', 'node-2')
+
+const node = fc.record({
+  apiVersion: fc.constant('v1'),
+  kind: fc.constant('Node'),
+  metadata: fc.record({
+    name: nodeName,
+    labels: fc.record({
+      'topology.kubernetes.io/region': fc.constantFrom('ra', 'rb'),
+      'topology.kubernetes.io/zone': zone,
+    }),
+  }),
 })
 
 const endpointSlice = fc.record({
@@ -159,6 +182,9 @@ const endpointSlice = fc.record({
     fc.record({
       addresses: fc.tuple(fc.constantFrom('10.0.0.1', '10.0.0.2', '10.0.0.3')),
       targetRef: maybe(fc.record({ kind: fc.constant('Pod'), name })),
+      nodeName: maybe(nodeName),
+      zone: maybe(zone),
+      hints: maybe(fc.record({ forZones: fc.array(fc.record({ name: zone }), { maxLength: 2 }) })),
       conditions: fc.record({ ready: fc.boolean() }),
     }),
     { maxLength: 3 },
@@ -300,6 +326,7 @@ export function clusters({ hasGrants }: ClusterOptions): fc.Arbitrary<readonly K
     gwModel,
     inferencePool,
     pod,
+    node,
     secret,
     hasGrants ? grant : service,
   )

@@ -84,6 +84,8 @@ export async function startSampleProxy(): Promise<SampleProxy> {
   const proxy = await startProxy({
     workers: 1,
     listenAddress: '127.0.0.1',
+    // For samples that say where endpoints are.
+    place: { node: 'node-1' },
     admin: anyPort,
     stats: anyPort,
     readiness: anyPort,
