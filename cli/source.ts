@@ -7,6 +7,7 @@ import type { StandaloneSettings } from '#proxy/config/standalone/settings.ts'
 import { formatProblems } from './report.ts'
 import { readSources, type SourceFile } from './manifests/files.ts'
 import { loadManifests, type LoadedManifests } from './manifests/load.ts'
+import { overriddenPolicies } from './manifests/overridden.ts'
 import type { ManifestTranslator } from './manifests/translator.ts'
 import type { OwnedRequest } from '#operator/jwks/requests.ts'
 import type { StoredKeySet } from '#operator/translate/policy/stored-key-sets.ts'
@@ -132,7 +133,11 @@ async function loadManifestFiles(
   const keys = (storedKeys ?? []).map((entry) => storeConfigMap(entry, TRANSLATE_SETTINGS.controllerNamespace))
   memory.translator ??= manifestTranslator(TRANSLATE_SETTINGS)
   const { snapshot, translation } = memory.translator([...loaded.objects, ...keys])
-  const problems = [...loaded.problems, ...translationProblems(loaded, translation, storedKeys !== undefined)]
+  const problems = [
+    ...loaded.problems,
+    ...translationProblems(loaded, translation, storedKeys !== undefined),
+    ...overriddenPolicies(loaded, translation),
+  ]
   const hasErrors = loaded.problems.some(({ severity }) => severity === 'error')
   return {
     form: 'manifests',

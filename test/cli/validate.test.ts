@@ -1,5 +1,6 @@
 // gw validate, translate, help and completion through bin/gw.
-import { readdirSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
@@ -48,6 +49,20 @@ describe('gw validate', () => {
     ]
     expect(paths.length).toBeGreaterThan(5)
     for (const path of paths) expect([path, await checkSource(path)]).toEqual([path, []])
+  })
+
+  it('warns of policies that lose to older ones', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'gw-validate-'))
+    const file = join(folder, 'twice.yaml')
+    const sample = readFileSync(join(ROOT, 'config/samples/direct-response.yaml'), 'utf8')
+    const policy = sample.split(/^---$/m).find((text) => text.includes('kind: GwPolicy')) ?? ''
+    writeFileSync(file, `${sample}---${policy.replace(/^ {2}name: .*$/m, '  name: zz-second')}`)
+    const { code, stdout, stderr } = await gw('validate', '-f', file)
+    rmSync(folder, { recursive: true })
+    expect([code, stdout]).toEqual([0, `${file}: valid, 1 warning(s)\n`])
+    expect(stderr).toMatch(
+      /twice\.yaml:\d+:\d+: warning: spec: traffic\.directResponse of .* is set by the older policy default\//,
+    )
   })
 
   it('names mistakes of a standalone file with the nearest valid name', async () => {
