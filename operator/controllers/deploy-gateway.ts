@@ -233,6 +233,10 @@ const CREATED_KINDS: ReadonlySet<string> = new Set(
   OWNED_KINDS.filter(({ write }) => write === 'create').map(({ kind }) => kind),
 )
 
+function isThereAlready(error: KubeError): boolean {
+  return error._tag === 'KubeConflict' && error.reason === 'AlreadyExists'
+}
+
 const applyOne = Effect.fnUntraced(function* (
   { deployment, manager }: ApplyInput,
   { object, resource, hash }: Change,
@@ -245,7 +249,8 @@ const applyOne = Effect.fnUntraced(function* (
   const written = CREATED_KINDS.has(object.kind)
     ? yield* client
         .create(object, resource, manager)
-        .pipe(Effect.catchTag('KubeConflict', () => Effect.succeed(undefined)))
+        // Other conflicts, as with a quota that changed at the same time, leave nothing behind.
+        .pipe(Effect.catchIf(isThereAlready, () => Effect.succeed(undefined)))
     : yield* client.apply(known, resource, manager)
   deployment.applied.set(idOf(object), { hash, version: written?.metadata.resourceVersion })
 })

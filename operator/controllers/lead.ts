@@ -8,9 +8,12 @@ import { meshConfigMapName } from '#deployer/parameters/mesh-config.ts'
 import type { ObjectChange } from '../kube/cache.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { KubeError } from '../kube/errors.ts'
+import { LIVE_STATUS } from '../kube/stable-view.ts'
 import { statusOf } from '../kube/status-of.ts'
+import { ownerOf } from '../kube/ownership.ts'
 import type { WorkQueue } from '../kube/work-queue.ts'
 import { Publisher, type PublishOutcome } from '../publish/publisher.ts'
+import { forgottenStatus } from '../status/forgotten-status.ts'
 import { mergeStatus } from '../status/merge.ts'
 import type { ObjectStatus } from '../status/object-status.ts'
 import type { KubeObject } from '../translate/kube.ts'
@@ -31,7 +34,7 @@ import { Rejections } from './rejections.ts'
 import { FEATURES_OF_FIELDS, followUnservedFeatures } from './served-features.ts'
 import { followServedVersions } from './served-versions.ts'
 import { ACKNOWLEDGEMENTS, DELIVERED_CONFIG_MAP, DELIVERED_SECRET, PROXY_POD } from './sources.ts'
-import { statusKey } from './status-writer.ts'
+import { cachedObject, statusKey } from './status-writer.ts'
 
 const SETTLE_CHECK = '15 seconds'
 const EVENT_CHECK = '500 millis'
@@ -111,6 +114,7 @@ class Leader {
     queues.gatewayClass.add(this.world.settings.className)
     this.#onTranslation(this.world.translation())
     for (const key of this.#rendered.keys()) queues.rejections.add(key)
+    this.#queueForgotten(queues)
     const all = Object.values(queues) as WorkQueue[]
     this.world.listener = {
       onChange: (change) => this.#onChange(change),
@@ -191,7 +195,7 @@ class Leader {
 
   /** What the status of an object should say now. */
   desired(kind: string, key: string): ObjectStatus | undefined {
-    const computed = this.#statuses.get(`${kind} ${key}`)
+    const computed = this.#computed(kind, key)
     const status = computed && withClassFacts(computed, this.#classFacts)
     const gateway = kind === 'Gateway' ? this.#gateway(key) : undefined
     if (status === undefined || gateway === undefined || !('attachedListenerSets' in status.status)) return status
@@ -242,6 +246,17 @@ class Leader {
     publish.add(key)
   }
 
+  /** Of a leader before, whose last words came late. */
+  #queueForgotten({ status: queue }: Queues): void {
+    const { cache, settings } = this.world
+    for (const kind of LIVE_STATUS) {
+      for (const object of cache.all(kind)) {
+        const status = forgottenStatus(object, settings.controllerName)
+        if (status !== undefined && !this.#statuses.has(statusKey(status))) queue.add(statusKey(status))
+      }
+    }
+  }
+
   /** Whether the cluster says something else, as far as the cache knows. */
   #isDue(computed: ObjectStatus): boolean {
     const { kind, namespace, name } = computed
@@ -279,7 +294,7 @@ class Leader {
     const { className } = this.world.settings
     if (change.isStatusOnly) {
       // Ours coming back, or what somebody else made of it.
-      const status = this.#statuses.get(`${kind} ${key}`)
+      const status = this.#computed(kind, key)
       if (status !== undefined && this.#isDue(status)) statuses.add(statusKey(status))
       return
     }
@@ -335,9 +350,15 @@ class Leader {
     if (status !== undefined && this.#isDue(status)) this.#queues?.status.add(statusKey(status))
   }
 
+  /** What translation says; of what it is silent about, that there is nothing of ours. */
+  #computed(kind: string, key: string): ObjectStatus | undefined {
+    const { cache, settings } = this.world
+    const known = this.#statuses.get(`${kind} ${key}`)
+    return known ?? forgottenStatus(cachedObject(cache, kind, key), settings.controllerName)
+  }
+
   #gateway(key: string): Gateway | undefined {
-    const slash = key.indexOf('/')
-    const gateway = this.world.cache.get('Gateway', key.slice(0, slash), key.slice(slash + 1))
+    const gateway = cachedObject(this.world.cache, 'Gateway', key)
     // Of its kind in the cache.
     return gateway?.metadata.deletionTimestamp === undefined ? (gateway as Gateway | undefined) : undefined
   }
@@ -345,12 +366,6 @@ class Leader {
 
 function problemOf(outcome: PublishOutcome): string | undefined {
   return 'problem' in outcome ? outcome.problem : undefined
-}
-
-/** `namespace/name` of the Gateway that an object belongs to. */
-function ownerOf({ metadata }: KubeObject): string | undefined {
-  const owner = metadata.ownerReferences?.find(({ kind, controller }) => kind === 'Gateway' && controller === true)
-  return owner === undefined ? undefined : nameKey(metadata.namespace ?? '', owner.name)
 }
 
 /** 'deleted' is no version. */

@@ -18,6 +18,8 @@ class Server {
   readonly log: string[] = []
   isAway = false
   takesMs = 0
+  /** Of the next call, until the server sees it. */
+  delayMs = 0
   calls = 0
   #version = 0
 
@@ -66,7 +68,12 @@ class Server {
   #call(answer: () => Effect.Effect<KubeObject, KubeError>): Effect.Effect<KubeObject, KubeError> {
     this.calls += 1
     if (this.isAway) return Effect.fail(new KubeUnreachable({ method: 'GET', path: 'lease', cause: 'away' }))
-    return Effect.flatMap(Effect.suspend(answer), (object) => Effect.as(Effect.sleep(this.takesMs), object))
+    const delayMs = this.delayMs
+    this.delayMs = 0
+    return Effect.sleep(delayMs).pipe(
+      Effect.andThen(Effect.suspend(answer)),
+      Effect.flatMap((object) => Effect.as(Effect.sleep(this.takesMs), object)),
+    )
   }
 }
 
@@ -144,6 +151,28 @@ it('knows a renewal of its own whose answer came too late', () =>
       yield* TestClock.adjust('6 seconds')
       expect(yield* recent(server)).toBe(10)
       expect([server.holder(), server.log]).toEqual(['me', ['begins']])
+      yield* Fiber.interrupt(fiber)
+    }),
+  ))
+
+it('waits for the time of a lease from when it has read it, looks twice a second, and takes it at its end', () =>
+  run(
+    Effect.gen(function* () {
+      const server = new Server()
+      const lease = (renewTime: number): object => ({
+        metadata: { name: 'gw-gw' },
+        spec: { holderIdentity: 'other', leaseDurationSeconds: 4, renewTime },
+      })
+      server.put(lease(0))
+      // The look is under way while the other one renews.
+      server.delayMs = 2500
+      const fiber = yield* leading(server)
+      yield* TestClock.adjust('2400 millis')
+      server.put(lease(1))
+      yield* TestClock.adjust('4 seconds')
+      expect([server.holder(), server.calls]).toEqual(['other', 8])
+      yield* TestClock.adjust('100 millis')
+      expect(server.holder()).toBe('me')
       yield* Fiber.interrupt(fiber)
     }),
   ))

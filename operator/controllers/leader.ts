@@ -1,5 +1,5 @@
 // One of several replicas writes: the one that holds the Lease. A replica that stops gives it back at once; one that
-// dies is followed when its time is over. Watching would save nothing: a look takes one small request each second.
+// dies is followed when its time is over. Watching would save little: a look takes one small request.
 import { Clock, Data, Duration, Effect } from 'effect'
 import { KubeClient } from '../kube/client.ts'
 import { describeKubeError, type KubeError } from '../kube/errors.ts'
@@ -15,19 +15,30 @@ export interface LeaseTimes {
   readonly durationSeconds: number
   /** A holder that could not renew for this long writes nothing; shorter than the duration. */
   readonly renewDeadlineMs: number
+  /** From one renewal to the next. */
   readonly intervalMs: number
+  /** From one look of a replica that waits to the next. */
+  readonly lookMs: number
 }
 
 /** Shorter than those of most controllers, so that a dead leader is followed within 5 s. */
-export const LEASE_TIMES: LeaseTimes = { durationSeconds: 4, renewDeadlineMs: 3000, intervalMs: 1000 }
+export const LEASE_TIMES: LeaseTimes = {
+  durationSeconds: 4,
+  renewDeadlineMs: 3000,
+  intervalMs: 1000,
+  lookMs: 500,
+}
 
 /** Another replica has the lease. */
 export class LeadershipLost extends Data.TaggedError('LeadershipLost')<{ readonly identity: string }> {}
 
 interface Seen {
   readonly record: string
-  /** By our own clock: clocks of machines differ. */
-  readonly atMs: number
+  /**
+   * When its time is over if it stays as it is. By our own clock, as clocks of machines differ, and counted from when
+   * it had been read: it may have been written while the question was under way.
+   */
+  readonly endMs: number
 }
 
 /**
@@ -40,9 +51,10 @@ export const withLeadership = Effect.fn('operator.leadership')(function* (
   times: LeaseTimes,
   lead: Effect.Effect<never, never, KubeClient>,
 ) {
-  const lease = yield* acquire(settings, times)
+  const { lease, sentAtMs } = yield* acquire(settings, times)
   yield* Effect.logInfo('leading', settings.identity)
-  const fence: Fence = { untilMs: (yield* Clock.currentTimeMillis) + times.renewDeadlineMs }
+  // Others count from when they see the lease, which is not before it was sent.
+  const fence: Fence = { untilMs: sentAtMs + times.renewDeadlineMs }
   const client = yield* KubeClient
   const leading = Effect.provideService(lead, KubeClient, fenced(client, fence))
   const renewing = renewUntilLost({ settings, times, fence, lease })
@@ -55,41 +67,46 @@ const acquire = Effect.fnUntraced(function* (settings: OperatorSettings, times: 
     const outcome: Outcome = yield* tryAcquire(settings, times, seen)
     if (outcome.held !== undefined) return outcome.held
     seen = outcome.seen
-    yield* Effect.sleep(Duration.millis(times.intervalMs))
+    const leftMs = seen === undefined ? times.lookMs : seen.endMs - (yield* Clock.currentTimeMillis)
+    // At the end of its time at once; as often as that when the API server does not answer then.
+    yield* Effect.sleep(Duration.millis(leftMs > 0 ? Math.min(leftMs, times.lookMs) : times.lookMs))
   }
 })
 
-interface Outcome {
+interface Held {
   /** As written. */
-  readonly held?: KubeObject
+  readonly lease: KubeObject
+  readonly sentAtMs: number
+}
+
+interface Outcome {
+  readonly held?: Held
   readonly seen: Seen | undefined
 }
 
 const tryAcquire = Effect.fnUntraced(
   function* (settings: OperatorSettings, times: LeaseTimes, seen: Seen | undefined) {
     const client = yield* KubeClient
-    const now = yield* Clock.currentTimeMillis
     const lease = yield* client
       .get(LEASES, settings.namespace, LEASE_NAME)
       .pipe(Effect.catchTag('KubeNotFound', () => Effect.succeed(undefined)))
+    const now = yield* Clock.currentTimeMillis
     if (lease === undefined) {
       const state = { now, transitions: 0, lease: undefined }
-      return { held: yield* client.create(leaseOf(settings, times, state), LEASES, settings.controllerName), seen }
+      const made = yield* client.create(leaseOf(settings, times, state), LEASES, settings.controllerName)
+      return { held: { lease: made, sentAtMs: now }, seen }
     }
     const spec = specOf(lease)
     const record = JSON.stringify(spec)
-    const since = seen?.record === record ? seen.atMs : now
-    const holder = spec.holderIdentity ?? ''
     const seconds = spec.leaseDurationSeconds ?? times.durationSeconds
-    const isFree = holder === '' || holder === settings.identity || now - since >= seconds * 1000
-    if (!isFree) return { seen: { record, atMs: since } }
+    const endMs = seen?.record === record ? seen.endMs : now + seconds * 1000
+    const holder = spec.holderIdentity ?? ''
+    const isFree = holder === '' || holder === settings.identity || now >= endMs
+    if (!isFree) return { seen: { record, endMs } }
     const transitions = (spec.leaseTransitions ?? 0) + (holder === settings.identity ? 0 : 1)
+    const taken = leaseOf(settings, times, { now, transitions, lease })
     return {
-      held: yield* client.replace(
-        leaseOf(settings, times, { now, transitions, lease }),
-        LEASES,
-        settings.controllerName,
-      ),
+      held: { lease: yield* client.replace(taken, LEASES, settings.controllerName), sentAtMs: now },
       seen,
     }
   },
@@ -121,7 +138,7 @@ const renewUntilLost = Effect.fnUntraced(function* ({ settings, times, fence, le
       }),
     )
     if (renewed !== undefined) last = renewed
-    // Others count from when they see the renewal, which is not before it was sent.
+    // As above.
     if (renewed !== undefined) fence.untilMs = sentAt + times.renewDeadlineMs
     const wasInDoubt = isInDoubt
     isInDoubt = (yield* Clock.currentTimeMillis) >= fence.untilMs

@@ -78,7 +78,8 @@ const refresh = Effect.fnUntraced(function* ({ cache }: StatusWriterOptions, kin
   return undefined
 })
 
-function cachedObject(cache: ObjectCache, kind: string, key: string): KubeObject | undefined {
+/** `key`: `namespace/name` */
+export function cachedObject(cache: ObjectCache, kind: string, key: string): KubeObject | undefined {
   const slash = key.indexOf('/')
   return cache.get(kind, key.slice(0, slash), key.slice(slash + 1))
 }

@@ -2,6 +2,7 @@
 import { GATEWAY_NAME_LABEL, safeName } from '#api/delivery/names.ts'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import type { KubeObject } from '../translate/kube.ts'
+import { nameKey } from '../translate/object-ref.ts'
 
 /**
  * Whether the object belongs to this Gateway. One whose owner reference somebody removed by hand still does while it
@@ -19,4 +20,10 @@ export function isOwnedBy({ metadata }: KubeObject, gateway: Gateway): boolean {
 /** For the status of the Gateway: which object is in the way, and what to do. */
 export function notOwned({ kind, name }: { readonly kind: string; readonly name: string }): string {
   return `${kind} ${name} is not one of this Gateway and is not touched; rename or delete it, or rename the Gateway`
+}
+
+/** `namespace/name` of the Gateway that an object belongs to. */
+export function ownerOf({ metadata }: KubeObject): string | undefined {
+  const owner = metadata.ownerReferences?.find(({ kind, controller }) => kind === 'Gateway' && controller === true)
+  return owner === undefined ? undefined : nameKey(metadata.namespace ?? '', owner.name)
 }

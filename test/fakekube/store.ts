@@ -138,6 +138,19 @@ export class Store {
     return before
   }
 
+  /** Objects that were made when their owner had gone already: the garbage collector of a cluster finds them later. */
+  collectGarbage(): void {
+    const all = [...this.#objects].flatMap(([resource, objects]) =>
+      [...objects].map(([key, { metadata }]) => ({ resource, key, metadata })),
+    )
+    const uids = new Set(all.map(({ metadata }) => metadata.uid))
+    for (const { resource, key, metadata } of all) {
+      const { ownerReferences: owners = [] } = metadata
+      const isOrphan = owners.length > 0 && !owners.some(({ uid }) => uids.has(uid))
+      if (isOrphan && this.get(resource, key) !== undefined) this.delete(resource, key)
+    }
+  }
+
   #collect(uid: string): void {
     for (const [resource, objects] of this.#objects) {
       for (const [key, { metadata }] of objects) {
