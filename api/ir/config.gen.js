@@ -2080,7 +2080,7 @@ validate55.errors = vErrors;
 return errors === 0;
 }
 
-const schema23 = {"$id":"ir:///policy/ext-authz.yaml","title":"ExtAuthz","description":"Asks an authorization service about each request. Exactly one of `grpc` and `http`. A service that cannot be reached, also because the reference names nothing, leaves the decision to `failureMode`.","type":"object","additionalProperties":false,"required":["service","failureMode"],"properties":{"service":{"$ref":"../backend-reference.yaml"},"failureMode":{"type":"string","enum":["FailClosed","FailOpen"]},"denyStatus":{"type":"integer","minimum":200,"maximum":599,"description":"Status of refusals under FailClosed; 403 when unset."},"grpc":{"title":"ExtAuthzGrpc","description":"Speaks `envoy.service.auth.v3.Authorization`.","type":"object","additionalProperties":false,"properties":{"contextExtensions":{"type":"object","additionalProperties":{"type":"string"}},"requestMetadata":{"description":"Namespace to CEL that gives a map; unset: claims of a verified JWT under `envoy.filters.http.jwt_authn`.","type":"array","items":{"$ref":"named-expression.yaml"}}}},"http":{"title":"ExtAuthzHttp","description":"Sends a request with the method of the original one; only answer 200 allows.","type":"object","additionalProperties":false,"properties":{"path":{"type":"string","description":"CEL; unset: the original path and query."},"redirect":{"type":"string","description":"CEL; location for answers 401 and 403."},"body":{"type":"string","description":"CEL; excludes `forwardBody`."},"addRequestHeaders":{"type":"array","items":{"$ref":"named-expression.yaml"}},"allowedResponseHeaders":{"description":"Names (lower case) that an allowing answer puts on the request to the backend.","type":"array","items":{"type":"string"}},"responseMetadata":{"description":"Name to CEL over `request` and the answer as `response`; becomes CEL `extauthz`.","type":"array","items":{"$ref":"named-expression.yaml"}}}},"allowedRequestHeaders":{"description":"Names (lower case, pseudo-headers included) the service sees; unset: all with gRPC, `authorization` with HTTP.","type":"array","items":{"type":"string"}},"forwardBody":{"title":"ForwardBody","description":"Larger bodies are refused with 413.","type":"object","additionalProperties":false,"required":["bytesMax"],"properties":{"bytesMax":{"type":"integer","minimum":1},"packAsBytes":{"type":"boolean","description":"gRPC: always in `raw_body`; else text goes in `body`."}}},"cache":{"title":"ExtAuthzCache","description":"Exactly one of `ttl` and `ttlMs`. A failing key or time to live means the answer is not kept.","type":"object","additionalProperties":false,"required":["key"],"properties":{"key":{"type":"array","minItems":1,"items":{"type":"string"},"description":"CEL; scalars only."},"ttl":{"type":"string","description":"CEL: a duration (or its text), the timestamp or the Unix second of the end."},"ttlMs":{"type":"integer","minimum":1},"entriesMax":{"type":"integer","minimum":1,"description":"10000 when unset."}}}}};
+const schema23 = {"$id":"ir:///policy/ext-authz.yaml","title":"ExtAuthz","description":"Asks an authorization service about each request. Exactly one of `grpc` and `http`. A service that cannot be reached, also because the reference names nothing, leaves the decision to `failureMode`.","type":"object","additionalProperties":false,"required":["service","failureMode"],"properties":{"service":{"$ref":"../backend-reference.yaml"},"failureMode":{"type":"string","enum":["FailClosed","FailOpen"]},"denyStatus":{"type":"integer","minimum":200,"maximum":599,"description":"Status of refusals under FailClosed; 403 when unset."},"grpc":{"title":"ExtAuthzGrpc","description":"Speaks `envoy.service.auth.v3.Authorization`.","type":"object","additionalProperties":false,"properties":{"contextExtensions":{"type":"object","additionalProperties":{"type":"string"}},"requestMetadata":{"description":"Namespace to CEL that gives a map; unset: claims of a verified JWT under `envoy.filters.http.jwt_authn`.","type":"array","items":{"$ref":"named-expression.yaml"}}}},"http":{"title":"ExtAuthzHttp","description":"Sends a request with the method of the original one; only answer 200 allows.","type":"object","additionalProperties":false,"properties":{"path":{"type":"string","description":"CEL; unset: the original path and query."},"redirect":{"type":"string","description":"CEL; location for answers 401 and 403."},"body":{"type":"string","description":"CEL; excludes `forwardBody`."},"addRequestHeaders":{"type":"array","items":{"$ref":"named-expression.yaml"}},"allowedResponseHeaders":{"description":"Names (lower case) that an allowing answer puts on the request to the backend.","type":"array","items":{"type":"string"}},"allowsAllResponseHeaders":{"description":"All headers of an allowing answer in place of those; not `host`, nor what is about the hop or the body of the answer.","type":"boolean"},"responseMetadata":{"description":"Name to CEL over `request` and the answer as `response`; becomes CEL `extauthz`.","type":"array","items":{"$ref":"named-expression.yaml"}}}},"allowedRequestHeaders":{"description":"Names (lower case, pseudo-headers included) the service sees; unset: all with gRPC, `authorization` with HTTP.","type":"array","items":{"type":"string"}},"forwardBody":{"title":"ForwardBody","description":"Larger bodies are refused with 413.","type":"object","additionalProperties":false,"required":["bytesMax"],"properties":{"bytesMax":{"type":"integer","minimum":1},"packAsBytes":{"type":"boolean","description":"gRPC: always in `raw_body`; else text goes in `body`."}}},"cache":{"title":"ExtAuthzCache","description":"Exactly one of `ttl` and `ttlMs`. A failing key or time to live means the answer is not kept.","type":"object","additionalProperties":false,"required":["key"],"properties":{"key":{"type":"array","minItems":1,"items":{"type":"string"},"description":"CEL; scalars only."},"ttl":{"type":"string","description":"CEL: a duration (or its text), the timestamp or the Unix second of the end."},"ttlMs":{"type":"integer","minimum":1},"entriesMax":{"type":"integer","minimum":1,"description":"10000 when unset."}}}}};
 
 function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/ext-authz.yaml" */;
@@ -2263,7 +2263,7 @@ if(data.http !== undefined){
 let data8 = data.http;
 if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
 for(const key3 in data8){
-if(!((((((key3 === "path") || (key3 === "redirect")) || (key3 === "body")) || (key3 === "addRequestHeaders")) || (key3 === "allowedResponseHeaders")) || (key3 === "responseMetadata"))){
+if(!(((((((key3 === "path") || (key3 === "redirect")) || (key3 === "body")) || (key3 === "addRequestHeaders")) || (key3 === "allowedResponseHeaders")) || (key3 === "allowsAllResponseHeaders")) || (key3 === "responseMetadata"))){
 const err13 = {instancePath:instancePath+"/http",schemaPath:"#/properties/http/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3}};
 if(vErrors === null){
 vErrors = [err13];
@@ -2360,19 +2360,9 @@ vErrors.push(err19);
 errors++;
 }
 }
-if(data8.responseMetadata !== undefined){
-let data16 = data8.responseMetadata;
-if(Array.isArray(data16)){
-const len3 = data16.length;
-for(let i3=0; i3<len3; i3++){
-if(!(validate49(data16[i3], {instancePath:instancePath+"/http/responseMetadata/" + i3,parentData:data16,parentDataProperty:i3,rootData}))){
-vErrors = vErrors === null ? validate49.errors : vErrors.concat(validate49.errors);
-errors = vErrors.length;
-}
-}
-}
-else {
-const err20 = {instancePath:instancePath+"/http/responseMetadata",schemaPath:"#/properties/http/properties/responseMetadata/type",keyword:"type",params:{type: "array"}};
+if(data8.allowsAllResponseHeaders !== undefined){
+if(typeof data8.allowsAllResponseHeaders !== "boolean"){
+const err20 = {instancePath:instancePath+"/http/allowsAllResponseHeaders",schemaPath:"#/properties/http/properties/allowsAllResponseHeaders/type",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -2382,9 +2372,19 @@ vErrors.push(err20);
 errors++;
 }
 }
+if(data8.responseMetadata !== undefined){
+let data17 = data8.responseMetadata;
+if(Array.isArray(data17)){
+const len3 = data17.length;
+for(let i3=0; i3<len3; i3++){
+if(!(validate49(data17[i3], {instancePath:instancePath+"/http/responseMetadata/" + i3,parentData:data17,parentDataProperty:i3,rootData}))){
+vErrors = vErrors === null ? validate49.errors : vErrors.concat(validate49.errors);
+errors = vErrors.length;
+}
+}
 }
 else {
-const err21 = {instancePath:instancePath+"/http",schemaPath:"#/properties/http/type",keyword:"type",params:{type: "object"}};
+const err21 = {instancePath:instancePath+"/http/responseMetadata",schemaPath:"#/properties/http/properties/responseMetadata/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -2394,13 +2394,9 @@ vErrors.push(err21);
 errors++;
 }
 }
-if(data.allowedRequestHeaders !== undefined){
-let data18 = data.allowedRequestHeaders;
-if(Array.isArray(data18)){
-const len4 = data18.length;
-for(let i4=0; i4<len4; i4++){
-if(typeof data18[i4] !== "string"){
-const err22 = {instancePath:instancePath+"/allowedRequestHeaders/" + i4,schemaPath:"#/properties/allowedRequestHeaders/items/type",keyword:"type",params:{type: "string"}};
+}
+else {
+const err22 = {instancePath:instancePath+"/http",schemaPath:"#/properties/http/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -2410,9 +2406,13 @@ vErrors.push(err22);
 errors++;
 }
 }
-}
-else {
-const err23 = {instancePath:instancePath+"/allowedRequestHeaders",schemaPath:"#/properties/allowedRequestHeaders/type",keyword:"type",params:{type: "array"}};
+if(data.allowedRequestHeaders !== undefined){
+let data19 = data.allowedRequestHeaders;
+if(Array.isArray(data19)){
+const len4 = data19.length;
+for(let i4=0; i4<len4; i4++){
+if(typeof data19[i4] !== "string"){
+const err23 = {instancePath:instancePath+"/allowedRequestHeaders/" + i4,schemaPath:"#/properties/allowedRequestHeaders/items/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -2422,11 +2422,9 @@ vErrors.push(err23);
 errors++;
 }
 }
-if(data.forwardBody !== undefined){
-let data20 = data.forwardBody;
-if(data20 && typeof data20 == "object" && !Array.isArray(data20)){
-if(data20.bytesMax === undefined){
-const err24 = {instancePath:instancePath+"/forwardBody",schemaPath:"#/properties/forwardBody/required",keyword:"required",params:{missingProperty: "bytesMax"}};
+}
+else {
+const err24 = {instancePath:instancePath+"/allowedRequestHeaders",schemaPath:"#/properties/allowedRequestHeaders/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -2435,9 +2433,12 @@ vErrors.push(err24);
 }
 errors++;
 }
-for(const key4 in data20){
-if(!((key4 === "bytesMax") || (key4 === "packAsBytes"))){
-const err25 = {instancePath:instancePath+"/forwardBody",schemaPath:"#/properties/forwardBody/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4}};
+}
+if(data.forwardBody !== undefined){
+let data21 = data.forwardBody;
+if(data21 && typeof data21 == "object" && !Array.isArray(data21)){
+if(data21.bytesMax === undefined){
+const err25 = {instancePath:instancePath+"/forwardBody",schemaPath:"#/properties/forwardBody/required",keyword:"required",params:{missingProperty: "bytesMax"}};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -2446,11 +2447,9 @@ vErrors.push(err25);
 }
 errors++;
 }
-}
-if(data20.bytesMax !== undefined){
-let data21 = data20.bytesMax;
-if(!(((typeof data21 == "number") && (!(data21 % 1) && !isNaN(data21))) && (isFinite(data21)))){
-const err26 = {instancePath:instancePath+"/forwardBody/bytesMax",schemaPath:"#/properties/forwardBody/properties/bytesMax/type",keyword:"type",params:{type: "integer"}};
+for(const key4 in data21){
+if(!((key4 === "bytesMax") || (key4 === "packAsBytes"))){
+const err26 = {instancePath:instancePath+"/forwardBody",schemaPath:"#/properties/forwardBody/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4}};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -2459,9 +2458,11 @@ vErrors.push(err26);
 }
 errors++;
 }
-if((typeof data21 == "number") && (isFinite(data21))){
-if(data21 < 1 || isNaN(data21)){
-const err27 = {instancePath:instancePath+"/forwardBody/bytesMax",schemaPath:"#/properties/forwardBody/properties/bytesMax/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
+}
+if(data21.bytesMax !== undefined){
+let data22 = data21.bytesMax;
+if(!(((typeof data22 == "number") && (!(data22 % 1) && !isNaN(data22))) && (isFinite(data22)))){
+const err27 = {instancePath:instancePath+"/forwardBody/bytesMax",schemaPath:"#/properties/forwardBody/properties/bytesMax/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -2470,11 +2471,9 @@ vErrors.push(err27);
 }
 errors++;
 }
-}
-}
-if(data20.packAsBytes !== undefined){
-if(typeof data20.packAsBytes !== "boolean"){
-const err28 = {instancePath:instancePath+"/forwardBody/packAsBytes",schemaPath:"#/properties/forwardBody/properties/packAsBytes/type",keyword:"type",params:{type: "boolean"}};
+if((typeof data22 == "number") && (isFinite(data22))){
+if(data22 < 1 || isNaN(data22)){
+const err28 = {instancePath:instancePath+"/forwardBody/bytesMax",schemaPath:"#/properties/forwardBody/properties/bytesMax/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -2485,8 +2484,9 @@ errors++;
 }
 }
 }
-else {
-const err29 = {instancePath:instancePath+"/forwardBody",schemaPath:"#/properties/forwardBody/type",keyword:"type",params:{type: "object"}};
+if(data21.packAsBytes !== undefined){
+if(typeof data21.packAsBytes !== "boolean"){
+const err29 = {instancePath:instancePath+"/forwardBody/packAsBytes",schemaPath:"#/properties/forwardBody/properties/packAsBytes/type",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -2496,11 +2496,9 @@ vErrors.push(err29);
 errors++;
 }
 }
-if(data.cache !== undefined){
-let data23 = data.cache;
-if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
-if(data23.key === undefined){
-const err30 = {instancePath:instancePath+"/cache",schemaPath:"#/properties/cache/required",keyword:"required",params:{missingProperty: "key"}};
+}
+else {
+const err30 = {instancePath:instancePath+"/forwardBody",schemaPath:"#/properties/forwardBody/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -2509,9 +2507,12 @@ vErrors.push(err30);
 }
 errors++;
 }
-for(const key5 in data23){
-if(!((((key5 === "key") || (key5 === "ttl")) || (key5 === "ttlMs")) || (key5 === "entriesMax"))){
-const err31 = {instancePath:instancePath+"/cache",schemaPath:"#/properties/cache/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5}};
+}
+if(data.cache !== undefined){
+let data24 = data.cache;
+if(data24 && typeof data24 == "object" && !Array.isArray(data24)){
+if(data24.key === undefined){
+const err31 = {instancePath:instancePath+"/cache",schemaPath:"#/properties/cache/required",keyword:"required",params:{missingProperty: "key"}};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -2520,12 +2521,9 @@ vErrors.push(err31);
 }
 errors++;
 }
-}
-if(data23.key !== undefined){
-let data24 = data23.key;
-if(Array.isArray(data24)){
-if(data24.length < 1){
-const err32 = {instancePath:instancePath+"/cache/key",schemaPath:"#/properties/cache/properties/key/minItems",keyword:"minItems",params:{limit: 1}};
+for(const key5 in data24){
+if(!((((key5 === "key") || (key5 === "ttl")) || (key5 === "ttlMs")) || (key5 === "entriesMax"))){
+const err32 = {instancePath:instancePath+"/cache",schemaPath:"#/properties/cache/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5}};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -2534,10 +2532,12 @@ vErrors.push(err32);
 }
 errors++;
 }
-const len5 = data24.length;
-for(let i5=0; i5<len5; i5++){
-if(typeof data24[i5] !== "string"){
-const err33 = {instancePath:instancePath+"/cache/key/" + i5,schemaPath:"#/properties/cache/properties/key/items/type",keyword:"type",params:{type: "string"}};
+}
+if(data24.key !== undefined){
+let data25 = data24.key;
+if(Array.isArray(data25)){
+if(data25.length < 1){
+const err33 = {instancePath:instancePath+"/cache/key",schemaPath:"#/properties/cache/properties/key/minItems",keyword:"minItems",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -2546,10 +2546,10 @@ vErrors.push(err33);
 }
 errors++;
 }
-}
-}
-else {
-const err34 = {instancePath:instancePath+"/cache/key",schemaPath:"#/properties/cache/properties/key/type",keyword:"type",params:{type: "array"}};
+const len5 = data25.length;
+for(let i5=0; i5<len5; i5++){
+if(typeof data25[i5] !== "string"){
+const err34 = {instancePath:instancePath+"/cache/key/" + i5,schemaPath:"#/properties/cache/properties/key/items/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -2559,9 +2559,9 @@ vErrors.push(err34);
 errors++;
 }
 }
-if(data23.ttl !== undefined){
-if(typeof data23.ttl !== "string"){
-const err35 = {instancePath:instancePath+"/cache/ttl",schemaPath:"#/properties/cache/properties/ttl/type",keyword:"type",params:{type: "string"}};
+}
+else {
+const err35 = {instancePath:instancePath+"/cache/key",schemaPath:"#/properties/cache/properties/key/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -2571,10 +2571,9 @@ vErrors.push(err35);
 errors++;
 }
 }
-if(data23.ttlMs !== undefined){
-let data27 = data23.ttlMs;
-if(!(((typeof data27 == "number") && (!(data27 % 1) && !isNaN(data27))) && (isFinite(data27)))){
-const err36 = {instancePath:instancePath+"/cache/ttlMs",schemaPath:"#/properties/cache/properties/ttlMs/type",keyword:"type",params:{type: "integer"}};
+if(data24.ttl !== undefined){
+if(typeof data24.ttl !== "string"){
+const err36 = {instancePath:instancePath+"/cache/ttl",schemaPath:"#/properties/cache/properties/ttl/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -2583,9 +2582,11 @@ vErrors.push(err36);
 }
 errors++;
 }
-if((typeof data27 == "number") && (isFinite(data27))){
-if(data27 < 1 || isNaN(data27)){
-const err37 = {instancePath:instancePath+"/cache/ttlMs",schemaPath:"#/properties/cache/properties/ttlMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
+}
+if(data24.ttlMs !== undefined){
+let data28 = data24.ttlMs;
+if(!(((typeof data28 == "number") && (!(data28 % 1) && !isNaN(data28))) && (isFinite(data28)))){
+const err37 = {instancePath:instancePath+"/cache/ttlMs",schemaPath:"#/properties/cache/properties/ttlMs/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -2594,12 +2595,9 @@ vErrors.push(err37);
 }
 errors++;
 }
-}
-}
-if(data23.entriesMax !== undefined){
-let data28 = data23.entriesMax;
-if(!(((typeof data28 == "number") && (!(data28 % 1) && !isNaN(data28))) && (isFinite(data28)))){
-const err38 = {instancePath:instancePath+"/cache/entriesMax",schemaPath:"#/properties/cache/properties/entriesMax/type",keyword:"type",params:{type: "integer"}};
+if((typeof data28 == "number") && (isFinite(data28))){
+if(data28 < 1 || isNaN(data28)){
+const err38 = {instancePath:instancePath+"/cache/ttlMs",schemaPath:"#/properties/cache/properties/ttlMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -2608,9 +2606,12 @@ vErrors.push(err38);
 }
 errors++;
 }
-if((typeof data28 == "number") && (isFinite(data28))){
-if(data28 < 1 || isNaN(data28)){
-const err39 = {instancePath:instancePath+"/cache/entriesMax",schemaPath:"#/properties/cache/properties/entriesMax/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
+}
+}
+if(data24.entriesMax !== undefined){
+let data29 = data24.entriesMax;
+if(!(((typeof data29 == "number") && (!(data29 % 1) && !isNaN(data29))) && (isFinite(data29)))){
+const err39 = {instancePath:instancePath+"/cache/entriesMax",schemaPath:"#/properties/cache/properties/entriesMax/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -2619,11 +2620,9 @@ vErrors.push(err39);
 }
 errors++;
 }
-}
-}
-}
-else {
-const err40 = {instancePath:instancePath+"/cache",schemaPath:"#/properties/cache/type",keyword:"type",params:{type: "object"}};
+if((typeof data29 == "number") && (isFinite(data29))){
+if(data29 < 1 || isNaN(data29)){
+const err40 = {instancePath:instancePath+"/cache/entriesMax",schemaPath:"#/properties/cache/properties/entriesMax/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -2634,13 +2633,26 @@ errors++;
 }
 }
 }
+}
 else {
-const err41 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+const err41 = {instancePath:instancePath+"/cache",schemaPath:"#/properties/cache/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err41];
 }
 else {
 vErrors.push(err41);
+}
+errors++;
+}
+}
+}
+else {
+const err42 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err42];
+}
+else {
+vErrors.push(err42);
 }
 errors++;
 }

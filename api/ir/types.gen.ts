@@ -355,6 +355,10 @@ export interface ExtAuthzHttp {
    */
   allowedResponseHeaders?: string[]
   /**
+   * All headers of an allowing answer in place of those; not `host`, nor what is about the hop or the body of the answer.
+   */
+  allowsAllResponseHeaders?: boolean
+  /**
    * Name to CEL over `request` and the answer as `response`; becomes CEL `extauthz`.
    */
   responseMetadata?: NamedExpression[]

@@ -57,9 +57,15 @@ export function follow(
   }
 }
 
-/** Backends of the route, and the mirrors of its rule and of each of them. */
+/** Backends of the route, and the mirrors and authorization services of its rule and of each of them. */
 function refsOf({ backends, inlinePolicies }: RouteReferences): BackendReference[] {
   const holders = [inlinePolicies, ...backends.map((backend) => backend.inlinePolicies)]
   const mirrors = holders.flatMap((policies) => policies?.requestMirror ?? [])
-  return [...backends, ...mirrors].map(({ ref }) => ref)
+  return [...[...backends, ...mirrors].map(({ ref }) => ref), ...holders.flatMap(servicesOf)]
+}
+
+function servicesOf(policies: RouteReferences['inlinePolicies']): BackendReference[] {
+  // Filters of routes have no conditions.
+  const { extAuthz } = policies ?? {}
+  return extAuthz !== undefined && 'service' in extAuthz ? [extAuthz.service] : []
 }

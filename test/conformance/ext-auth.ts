@@ -6,6 +6,20 @@ const SAMPLE = 'ext-auth.yaml'
 const ALICE = { headers: { authorization: 'Bearer alice-token', 'x-user': 'forged' } }
 const MALLORY = { headers: { authorization: 'Bearer mallory-token' } }
 
+const authz = (name: string): object => ({ group: 'gw.dev', kind: 'GwBackend', name })
+/** A rule of its own, without a policy: /filter, with the filter of the Gateway API. */
+const withFilter = (externalAuth: object): ((manifests: string) => string) =>
+  changing('HTTPRoute/ext-auth', {
+    rules: [
+      {
+        name: 'filter',
+        matches: [{ path: { type: 'PathPrefix', value: '/filter' } }],
+        filters: [{ type: 'ExternalAuth', externalAuth }],
+        backendRefs: [authz('echo')],
+      },
+    ],
+  })
+
 export const cases: readonly ConformanceCase[] = [
   {
     shortName: 'ExtAuthHttp',
@@ -148,6 +162,39 @@ export const cases: readonly ConformanceCase[] = [
       expect(await answerOf('/cached/a')).toBe(first)
       await answerOf('/cached/b')
       expect(await answerOf('/cached/a')).not.toBe(first)
+    },
+  },
+  {
+    shortName: 'ExtAuthFilterHttp',
+    description:
+      'the filter ExternalAuth over HTTP puts a path before that of the request, and all headers of the answer',
+    sample: SAMPLE,
+    change: withFilter({ protocol: 'HTTP', backendRef: authz('authz-http'), http: { path: '/check' } }),
+    async run(gateway) {
+      const { headers } = await gateway.echo('/filter/a?b=c', ALICE)
+      expect(headers).toMatchObject({ 'x-user': 'alice', 'x-asked': '/check/filter/a?b=c' })
+      expect(headers['content-type']).toBeUndefined()
+      expect((await gateway.ask('/filter', MALLORY)).status).toBe(403)
+    },
+  },
+  {
+    shortName: 'ExtAuthFilterGrpc',
+    description: 'the filter over gRPC asks the service, which misses its context here: its refusal is the answer',
+    sample: SAMPLE,
+    change: withFilter({ protocol: 'GRPC', backendRef: authz('authz-grpc'), grpc: {} }),
+    async run(gateway) {
+      expect(await gateway.ask('/filter', ALICE)).toMatchObject({ status: 403, text: 'not for you' })
+    },
+  },
+  {
+    shortName: 'ExtAuthFilterMissing',
+    description: 'a service of the filter that does not exist refuses, and the status names the filter',
+    sample: SAMPLE,
+    change: withFilter({ protocol: 'GRPC', backendRef: authz('nowhere'), grpc: {} }),
+    async run(gateway) {
+      expect((await gateway.ask('/filter', ALICE)).status).toBe(403)
+      const resolved = gateway.conditions('HTTPRoute', 'ext-auth').find(({ reason }) => reason === 'BackendNotFound')
+      expect(resolved?.message).toMatch(/^spec\.rules\[0\]\.filters\[0\]: /)
     },
   },
 ]

@@ -23,8 +23,17 @@ export interface ListenerCertificate {
   readonly fault?: ListenerFault
 }
 
-/** A Secret with an authority that signs certificates as they are asked for; not supported. */
+/** `DYNAMIC_CA`: a Secret with an authority that signs certificates as they are asked for. */
 const SOURCE_OPTION = `${GW_GROUP}/tls-certificate-source`
+/** Certificates of the mesh, and those of its workloads asked for. */
+const MESH_OPTION = 'gateway.istio.io/tls-terminate-mode'
+
+/** What they mean where this version does not do it. Options of others are none of our business. */
+const NOT_SERVED: Readonly<Record<string, string>> = {
+  [`${SOURCE_OPTION}=DYNAMIC_CA`]: 'no certificates are signed on demand',
+  [`${MESH_OPTION}=ISTIO_SIMPLE`]: 'no certificate of the mesh is shown',
+  [`${MESH_OPTION}=ISTIO_MUTUAL`]: 'no certificate of the mesh is shown, and none of its workloads asked for',
+}
 
 export function listenerCertificate(listener: GatewayListener, scope: CertificateScope): ListenerCertificate {
   const { protocol, tls } = listener
@@ -35,8 +44,8 @@ export function listenerCertificate(listener: GatewayListener, scope: Certificat
 }
 
 function terminating(tls: GatewayListener['tls'], scope: CertificateScope): ListenerCertificate {
-  const source = tls?.options?.[SOURCE_OPTION]
-  if (source !== undefined) return broken(invalid(`option ${SOURCE_OPTION}: ${source} is not supported`))
+  const option = optionFault(tls?.options ?? {})
+  if (option !== undefined) return broken(option)
   const refs = tls?.certificateRefs ?? []
   const [ref] = refs
   if (ref === undefined) return broken(invalid('mode Terminate needs one entry in tls.certificateRefs'))
@@ -50,6 +59,24 @@ function terminating(tls: GatewayListener['tls'], scope: CertificateScope): List
     pairs.push(outcome)
   }
   return joined(pairs)
+}
+
+/** Whether certificates are to be signed as they are asked for. */
+export function isMinted(tls: GatewayListener['tls']): boolean {
+  return tls?.options?.[SOURCE_OPTION] === 'DYNAMIC_CA'
+}
+
+/** An option that is passed over could mean less protection than the user asked for. */
+function optionFault(options: Readonly<Record<string, string>>): ListenerFault | undefined {
+  for (const name of [SOURCE_OPTION, MESH_OPTION]) {
+    const value = Object.hasOwn(options, name) ? options[name] : undefined
+    if (value === undefined) continue
+    const meaning = NOT_SERVED[`${name}=${value}`]
+    const why = meaning === undefined ? 'is no value that is known' : `is not run by this version: ${meaning}`
+    const cure = 'remove the option and name a Secret of type kubernetes.io/tls in tls.certificateRefs'
+    return invalid(`tls.options[${name}]: ${value} ${why}; ${cure}`)
+  }
+  return undefined
 }
 
 function joined(pairs: readonly Exclude<CertificateOutcome, { fault: ListenerFault }>[]): ListenerCertificate {

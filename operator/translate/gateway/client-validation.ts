@@ -3,6 +3,7 @@ import type { Gateway, GatewayListener } from '#api/gateway/gateway.gen.ts'
 import type { ClientValidation } from '#api/ir/types.gen.ts'
 import { CORE_GROUP, GATEWAY_GROUP } from '../groups.ts'
 import { nameKey, namespaceOf } from '../object-ref.ts'
+import { isMinted } from './certificate.ts'
 import type { ListenerFault } from './listener.ts'
 import type { ListenerScope } from './listeners.ts'
 import { isCertificateBundle } from './tls-pair.ts'
@@ -16,15 +17,19 @@ export interface ClientValidationOutcome {
 }
 
 const CA_KEY = 'ca.crt'
+const MINTED =
+  'DYNAMIC_CA in tls.options cannot be combined with client certificates (spec.tls.frontend of the Gateway); ' +
+  'remove one of them'
 
 /** A setting of the port replaces that of the Gateway. */
 export function clientValidation(
   gateway: Gateway,
-  { port, protocol }: Pick<GatewayListener, 'port' | 'protocol'>,
+  { port, protocol, tls }: Pick<GatewayListener, 'port' | 'protocol' | 'tls'>,
   scope: ListenerScope,
 ): ClientValidationOutcome {
   const validation = protocol === 'HTTPS' ? validationAt(gateway, port) : undefined
   if (validation === undefined) return {}
+  if (isMinted(tls)) return { unusable: { reason: 'NoValidCACertificate', message: MINTED } }
   const bundles: string[] = []
   const faults: ListenerFault[] = []
   for (const ref of validation.caCertificateRefs) {

@@ -2,6 +2,7 @@
 import type { HTTPRouteFilter } from '#api/gateway/httproute.gen.ts'
 import type {
   Cors,
+  ExtAuthz,
   HeaderModifier,
   PathModifier,
   RequestMirror,
@@ -11,12 +12,15 @@ import type {
 import type { FieldPath } from '#api/problem.ts'
 import { renderCors } from '../policy/cors.ts'
 import { headerModifier } from '../policy/header-filter.ts'
+import type { ReferenceScope, ReferenceSource } from '../reference.ts'
+import { renderExternalAuth } from './external-auth.ts'
 import type { RouteFault } from './fault.ts'
-import type { MirrorTranslation } from './mirror.ts'
+import { renderMirror } from './mirror.ts'
 
 /** Rules may carry all of them, backendRefs all but cors. */
 export interface RenderedFilters {
   cors?: Cors
+  extAuthz?: ExtAuthz
   requestHeaderModifier?: HeaderModifier
   responseHeaderModifier?: HeaderModifier
   requestRedirect?: RequestRedirect
@@ -27,7 +31,7 @@ export interface RenderedFilters {
 export interface FilterTranslation {
   readonly filters: RenderedFilters
   readonly faults: readonly RouteFault[]
-  /** Mirrors that lead nowhere; the route is served without them. */
+  /** Mirrors that lead nowhere, without which the route is served; services that cannot be asked, which refuse. */
   readonly unresolved: readonly RouteFault[]
 }
 
@@ -39,18 +43,26 @@ export interface FilterList {
   readonly filters: readonly HTTPRouteFilter[] | undefined
   readonly level: FilterLevel
   readonly path: FieldPath
-  readonly mirror: (filter: NonNullable<HTTPRouteFilter['requestMirror']>) => MirrorTranslation
+  /** The route, and what it may refer to. */
+  readonly from: ReferenceSource
+  readonly scope: ReferenceScope
 }
 
-export function renderFilters({ filters, level, path, mirror }: FilterList): FilterTranslation {
+export function renderFilters({ filters, level, path, from, scope }: FilterList): FilterTranslation {
   const rendered: RenderedFilters = {}
   const faults: RouteFault[] = []
   const unresolved: RouteFault[] = []
   for (const [index, filter] of (filters ?? []).entries()) {
     if (filter.type === 'RequestMirror' && filter.requestMirror !== undefined) {
-      const translated = mirror(filter.requestMirror)
+      const translated = renderMirror(filter.requestMirror, from, scope)
       if ('mirror' in translated) (rendered.requestMirror ??= []).push(translated.mirror)
       else unresolved.push({ ...translated.unresolved, path: `${path}[${index}]` })
+      continue
+    }
+    if (filter.type === 'ExternalAuth' && filter.externalAuth !== undefined && rendered.extAuthz === undefined) {
+      const translated = renderExternalAuth(filter.externalAuth, from, scope)
+      rendered.extAuthz = translated.extAuthz
+      if (translated.unresolved !== undefined) unresolved.push({ ...translated.unresolved, path: `${path}[${index}]` })
       continue
     }
     const fault = addFilter(rendered, filter, level)
@@ -88,7 +100,7 @@ const ADDERS: { readonly [T in HTTPRouteFilter['type']]: Adder } = {
     return undefined
   },
   CORS: (rendered, filter, level) => {
-    if (level === 'backendRef') return notRun(filter.type)
+    if (level === 'backendRef') return corsOnBackend()
     rendered.cors = renderCors(filter.cors ?? {})
     return undefined
   },
@@ -98,7 +110,18 @@ const ADDERS: { readonly [T in HTTPRouteFilter['type']]: Adder } = {
   }),
   // Without its settings there is nothing to copy to; with them it does not come here.
   RequestMirror: (_, filter) => notRun(filter.type),
-  ExternalAuth: (_, filter) => notRun(filter.type),
+  // A second one: nobody could say which of the two decides.
+  ExternalAuth: ({ extAuthz }, filter) =>
+    extAuthz === undefined
+      ? notRun(filter.type)
+      : { reason: 'IncompatibleFilters', message: 'a second filter ExternalAuth in one list; name one service' },
+}
+
+function corsOnBackend(): Fault {
+  const message =
+    'filter CORS cannot stand on a backendRef: a preflight is answered before a backend is chosen; put it into the ' +
+    'filters of the rule'
+  return { reason: 'UnsupportedValue', message }
 }
 
 function notRun(type: string): Fault {

@@ -8,7 +8,6 @@ import type { ReferenceScope } from '../reference.ts'
 import { renderFilters } from './filters.ts'
 import { grpcRegexFaults, renderGrpcMatches } from './grpc-matches.ts'
 import { joinRules, type RouteTranslation, type RulePart, translateBackendRef } from './http-route.ts'
-import { renderMirror } from './mirror.ts'
 
 export function translateGrpcRoute(route: GRPCRoute, scope: ReferenceScope): RouteTranslation {
   const parts = (route.spec.rules ?? [{}]).map((rule, index) =>
@@ -28,7 +27,8 @@ function translateRule(route: GRPCRoute, { rule, path }: PlacedRule, scope: Refe
     filters: rule.filters,
     level: 'rule',
     path: `${path}.filters`,
-    mirror: (filter) => renderMirror(filter, from, scope),
+    from,
+    scope,
   })
   const backends = (rule.backendRefs ?? []).map((ref, index) =>
     translateBackendRef(from, { ref, path: `${path}.backendRefs[${index}]` }, scope),

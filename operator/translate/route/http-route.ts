@@ -10,9 +10,8 @@ import { renderRetry } from '../policy/retry.ts'
 import { type ReferenceScope, type ReferenceSource, resolveReference } from '../reference.ts'
 import type { RouteFault } from './fault.ts'
 import type { L4RuleDraft } from './l4-route.ts'
-import { type FilterList, renderFilters } from './filters.ts'
+import { renderFilters } from './filters.ts'
 import { renderMatches } from './matches.ts'
-import { renderMirror } from './mirror.ts'
 import { regexFaults } from './regexes.ts'
 import { groupOf, isDelegation, membersOf, type RouteGroup } from './route-group.ts'
 
@@ -65,8 +64,7 @@ export interface RulePart {
 
 function translateRule(route: HTTPRoute, { rule, path }: PlacedRule, scope: ReferenceScope): RulePart {
   const from = { group: GATEWAY_GROUP, kind: 'HTTPRoute', namespace: namespaceOf(route) }
-  const mirror: FilterList['mirror'] = (filter) => renderMirror(filter, from, scope)
-  const filters = renderFilters({ filters: rule.filters, level: 'rule', path: `${path}.filters`, mirror })
+  const filters = renderFilters({ filters: rule.filters, level: 'rule', path: `${path}.filters`, from, scope })
   const backends = (rule.backendRefs ?? []).map((ref, index) => {
     const placed = { ref, path: `${path}.backendRefs[${index}]` }
     return isDelegation(ref) ? translateDelegation(route, placed, scope) : translateBackendRef(from, placed, scope)
@@ -126,7 +124,8 @@ export function translateBackendRef(
     filters: ref.filters,
     level: 'backendRef',
     path: `${path}.filters`,
-    mirror: (filter) => renderMirror(filter, from, scope),
+    from,
+    scope,
   })
   return {
     backend: {

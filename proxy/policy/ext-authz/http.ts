@@ -27,7 +27,8 @@ interface Compiled {
   readonly body: CelExpression | undefined
   readonly allowedRequestHeaders: readonly string[]
   readonly addRequestHeaders: readonly Named[]
-  readonly allowedResponseHeaders: readonly string[]
+  /** undefined: all. */
+  readonly allowedResponseHeaders: readonly string[] | undefined
   readonly responseMetadata: readonly Named[]
 }
 
@@ -44,7 +45,7 @@ export function httpProtocol(
     body: optional(http.body),
     allowedRequestHeaders,
     addRequestHeaders: compileNamed(http.addRequestHeaders, environment).map(withLowerCaseName),
-    allowedResponseHeaders: http.allowedResponseHeaders ?? [],
+    allowedResponseHeaders: http.allowsAllResponseHeaders === true ? undefined : (http.allowedResponseHeaders ?? []),
     responseMetadata: compileNamed(http.responseMetadata, environment),
   }
   const { path, redirect, body, addRequestHeaders, responseMetadata } = compiled
@@ -142,7 +143,9 @@ function allowed(view: Exchange, response: HttpResponse, compiled: Compiled): Al
   }
   return {
     isAllowed: true,
-    headers: compiled.allowedResponseHeaders.flatMap((name) => copies(name, response.headers)),
+    headers: (compiled.allowedResponseHeaders ?? namesOf(response.headers)).flatMap((name) =>
+      copies(name, response.headers),
+    ),
     removedHeaders: [],
     query: [],
     removedQuery: [],
@@ -153,6 +156,15 @@ function allowed(view: Exchange, response: HttpResponse, compiled: Compiled): Al
 
 function withLowerCaseName({ name, expression }: Named): Named {
   return { name: name.toLowerCase(), expression }
+}
+
+/** They describe the body of the answer, which goes nowhere. */
+const OF_BODY = 'content-'
+
+/** Of all fields that may go to the backend. */
+function namesOf(headers: HeaderList): string[] {
+  const names = new Set([...headers].map(([name]) => name))
+  return [...names].filter((name) => !isFramingField(name) && !NOT_RETURNED.has(name) && !name.startsWith(OF_BODY))
 }
 
 /** Replaces what the client sent under that name. */

@@ -1,0 +1,58 @@
+// The ExternalAuth filter: a service decides about each request. One that cannot be asked refuses: the filter may never
+// let a request pass that nobody has allowed.
+import type { HTTPRouteFilter } from '#api/gateway/httproute.gen.ts'
+import type { ExtAuthz } from '#api/ir/types.gen.ts'
+import { type ReferenceScope, type ReferenceSource, resolveReference } from '../reference.ts'
+import type { RouteFault } from './fault.ts'
+
+type ExternalAuth = NonNullable<HTTPRouteFilter['externalAuth']>
+
+export interface ExternalAuthTranslation {
+  readonly extAuthz: ExtAuthz
+  /** The route is served, and the filter refuses every request. */
+  readonly unresolved?: Omit<RouteFault, 'path'>
+}
+
+/** What a service over HTTP is told whatever the filter says; method and path are always told. */
+const TOLD_OVER_HTTP = ['host', 'authorization']
+
+/** `from`: the route. */
+export function renderExternalAuth(
+  filter: ExternalAuth,
+  from: ReferenceSource,
+  scope: ReferenceScope,
+): ExternalAuthTranslation {
+  const { backendRef, protocol, forwardBody } = filter
+  const { ref, invalid } = resolveReference(backendRef, from, scope)
+  const bytesMax = forwardBody?.maxSize ?? 0
+  const extAuthz: ExtAuthz = {
+    service: ref,
+    failureMode: 'FailClosed',
+    ...(protocol === 'GRPC' ? overGrpc(filter.grpc ?? {}) : overHttp(filter.http ?? {})),
+    ...(bytesMax > 0 && { forwardBody: { bytesMax } }),
+  }
+  return { extAuthz, ...(invalid !== undefined && { unresolved: invalid }) }
+}
+
+function overGrpc({ allowedHeaders = [] }: NonNullable<ExternalAuth['grpc']>): Partial<ExtAuthz> {
+  return { grpc: {}, ...(allowedHeaders.length > 0 && { allowedRequestHeaders: lowered(allowedHeaders) }) }
+}
+
+function overHttp(http: NonNullable<ExternalAuth['http']>): Partial<ExtAuthz> {
+  const { allowedHeaders = [], allowedResponseHeaders = [] } = http
+  const prefix = (http.path ?? '').replace(/\/+$/, '')
+  return {
+    http: {
+      // A text of JSON is one of CEL.
+      ...(prefix !== '' && { path: `${JSON.stringify(prefix)} + string(request.pathAndQuery)` }),
+      ...(allowedResponseHeaders.length > 0
+        ? { allowedResponseHeaders: lowered(allowedResponseHeaders) }
+        : { allowsAllResponseHeaders: true }),
+    },
+    allowedRequestHeaders: [...new Set([...TOLD_OVER_HTTP, ...lowered(allowedHeaders)])],
+  }
+}
+
+function lowered(names: readonly string[]): string[] {
+  return names.map((name) => name.toLowerCase())
+}
