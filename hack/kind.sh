@@ -6,12 +6,13 @@
 #   kind.sh env     prints KUBECONFIG and PATH for the shell; fails where there is no cluster
 # GW_CLUSTER_SCRIPTS: folder with up and down (default ../shared/cluster). GW_KIND_NODE_IMAGE: node image for plain kind.
 # GW_CLUSTER_NAME: name of the cluster (default gw). GW_CLUSTER_WORKERS: number of workers (default 2).
+# GW_KIND_STATE: folder for the kubeconfig of plain kind (default .cache/kind).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts=${GW_CLUSTER_SCRIPTS:-../shared/cluster}
 name=${GW_CLUSTER_NAME:-gw}
 workers=${GW_CLUSTER_WORKERS:-2}
-state=.cache/kind
+state=${GW_KIND_STATE:-$PWD/.cache/kind}
 
 plain_up() {
 	command -v kind >/dev/null || { echo "neither $scripts/up nor kind is here" >&2; exit 3; }
@@ -21,11 +22,11 @@ plain_up() {
 			printf 'kind: Cluster\napiVersion: kind.x-k8s.io/v1alpha4\nnodes:\n- role: control-plane\n'
 			for ((i = 0; i < workers; i++)); do echo '- role: worker'; done
 		} >"$state/config.yaml"
-		kind create cluster --name "$name" --config "$state/config.yaml" --kubeconfig "$PWD/$state/kubeconfig" \
+		kind create cluster --name "$name" --config "$state/config.yaml" --kubeconfig "$state/kubeconfig" \
 			--wait 180s ${GW_KIND_NODE_IMAGE:+--image "$GW_KIND_NODE_IMAGE"} >&2
 	fi
-	kind export kubeconfig -q --name "$name" --kubeconfig "$PWD/$state/kubeconfig"
-	echo "export KUBECONFIG=$PWD/$state/kubeconfig"
+	kind export kubeconfig -q --name "$name" --kubeconfig "$state/kubeconfig"
+	echo "export KUBECONFIG=$state/kubeconfig"
 }
 
 case ${1:-} in
@@ -45,14 +46,14 @@ env)
 		echo "export KUBECONFIG=$kubeconfig PATH=\$PATH:${GW_CLUSTER_CACHE:-$HOME/.cache/gw-cluster}/bin"
 	else
 		[[ -s $state/kubeconfig ]] || exit 1
-		echo "export KUBECONFIG=$PWD/$state/kubeconfig"
+		echo "export KUBECONFIG=$state/kubeconfig"
 	fi
 	;;
 down)
 	if [[ -x $scripts/down ]]; then
 		GW_CLUSTER_NAME=$name "$scripts/down"
 	else
-		kind delete cluster --name "$name" --kubeconfig "$PWD/$state/kubeconfig"
+		kind delete cluster --name "$name" --kubeconfig "$state/kubeconfig"
 		rm -rf "$state"
 	fi
 	;;
@@ -63,9 +64,13 @@ load)
 		if docker image inspect "$image" >/dev/null 2>&1; then
 			kind load docker-image --name "$name" "$image"
 		else # built by another tool, such as buildah
+			tool=${GW_CONTAINER_TOOL:?docker does not have $image; GW_CONTAINER_TOOL says who built it}
 			mkdir -p "$state"
 			rm -f "$state/image.tar"
-			"${GW_CONTAINER_TOOL:?docker does not have $image; GW_CONTAINER_TOOL says who built it}" push -q "$image" "docker-archive:$PWD/$state/image.tar:$image"
+			case $tool in
+			nerdctl) "$tool" save -o "$state/image.tar" "$image" ;;
+			*) "$tool" push -q "$image" "docker-archive:$state/image.tar:$image" ;;
+			esac
 			kind load image-archive --name "$name" "$state/image.tar"
 			rm -f "$state/image.tar"
 		fi

@@ -1,6 +1,7 @@
 // `make images`: the images of controller and proxy, from an empty base, with the container tool that is there.
 //   node hack/image/main.ts [--tag TAG] [--registry REGISTRY] [--tool docker|buildah|nerdctl|podman] [--demo]
-// --demo also builds the upstreams and the client of samples and cluster tests.
+//     [--bundle FOLDER] [--output FOLDER] [--context FOLDER]
+// --demo also builds upstreams and client of samples and cluster tests; --context takes what --output had before.
 // The tag "content" stands for a hash of what is in the images. Needs the bundle in dist/ (make build). Pulls nothing.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -8,10 +9,10 @@ import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { VERSION } from '#api/version.ts'
+import { buildArguments, TOOLS } from './build-arguments.ts'
 import { archive, layApp, layBase } from './root.ts'
 import { licences, sbom } from './sbom.ts'
 
-const TOOLS = ['docker', 'buildah', 'nerdctl', 'podman']
 /** Target of the Dockerfile to name of the image. The last one is for tests and samples only. */
 const IMAGES = { controller: 'gw-controller', proxy: 'gw', demo: 'gw-demo' }
 
@@ -22,6 +23,9 @@ const { values } = parseArgs({
     registry: { type: 'string', default: process.env['GW_IMAGE_REGISTRY'] ?? 'gw.dev' },
     tool: { type: 'string', default: process.env['GW_CONTAINER_TOOL'] ?? '' },
     demo: { type: 'boolean', default: false },
+    bundle: { type: 'string', default: join(repository, 'dist') },
+    output: { type: 'string', default: join(repository, 'dist/image') },
+    context: { type: 'string', default: '' },
   },
 })
 
@@ -30,7 +34,7 @@ if (tool === undefined) {
   console.error(`images: none of ${TOOLS.join(', ')} works here`)
   process.exit(1)
 }
-const context = makeContext()
+const context = values.context === '' ? makeContext(resolve(values.output)) : resolve(values.context)
 const tag = values.tag === 'content' ? contentTag(context) : values.tag
 const revision = git('rev-parse', 'HEAD') ?? 'unknown'
 for (const [target, repositoryName] of Object.entries(IMAGES)) {
@@ -41,18 +45,7 @@ for (const [target, repositoryName] of Object.entries(IMAGES)) {
 
 function build(program: string, target: string, image: string): void {
   const labels = { VERSION, REVISION: revision, CREATED: new Date(epoch() * 1000).toISOString() }
-  const args = [
-    'build',
-    ...(program === 'buildah' ? ['--timestamp', String(epoch())] : []),
-    '-f',
-    join(context, 'Dockerfile'),
-    '--target',
-    target,
-    '-t',
-    image,
-    ...Object.entries(labels).flatMap(([key, value]) => ['--build-arg', `${key}=${value}`]),
-    context,
-  ]
+  const args = buildArguments({ program, context, target, image, labels, epoch: epoch() })
   // The classic builder of docker needs no plug-in; where buildx is there docker uses it by itself.
   const { status, stderr, stdout } = spawnSync(program, args, { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 })
   if (status !== 0) {
@@ -63,15 +56,14 @@ function build(program: string, target: string, image: string): void {
 }
 
 /** Folder with the Dockerfile and the two archives; the SBOM stays beside them. */
-function makeContext(): string {
-  const folder = join(repository, 'dist/image')
+function makeContext(folder: string): string {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   const node = process.execPath
   const runtime = dirname(dirname(node))
   const { name } = JSON.parse(readFileSync(join(runtime, 'package.json'), 'utf8')) as { name: string } // an npm package
   const systemFiles = layBase({ root: join(folder, 'base'), node })
-  const bundle = join(repository, 'dist')
+  const bundle = resolve(values.bundle)
   const bill = sbom({ repository, bundle, version: VERSION, runtime: name, systemFiles })
   layApp({ root: join(folder, 'app'), bundle, repository, runtime, sbom: bill, licences: licences(repository, bundle) })
   mkdirSync(join(folder, 'demo/app'), { recursive: true })
