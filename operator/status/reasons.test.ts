@@ -15,9 +15,14 @@ type Place =
   | 'Listener'
   | 'ListenerSet'
   | 'HTTPRoute'
+  | 'GRPCRoute'
+  | 'TLSRoute'
+  | 'TCPRoute'
   | 'GwBackend'
   | 'GwPolicy'
   | 'BackendTLSPolicy'
+  | 'GwModel'
+  | 'InferencePool'
 
 const TABLE: readonly (readonly [Place, string, readonly string[]])[] = [
   ['GatewayClass', 'Accepted=True', ['Accepted']],
@@ -68,6 +73,29 @@ const TABLE: readonly (readonly [Place, string, readonly string[]])[] = [
   ],
   ['HTTPRoute', 'ResolvedRefs=True', ['ResolvedRefs']],
   ['HTTPRoute', 'ResolvedRefs=False', ['BackendNotFound', 'InvalidKind', 'RefNotPermitted', 'UnsupportedValue']],
+  ['GRPCRoute', 'Accepted=True', ['Accepted']],
+  [
+    'GRPCRoute',
+    'Accepted=False',
+    [
+      'NoMatchingParent',
+      'NotAllowedByListeners',
+      'NoMatchingListenerHostname',
+      'IncompatibleFilters',
+      'UnsupportedValue',
+    ],
+  ],
+  ['GRPCRoute', 'ResolvedRefs=True', ['ResolvedRefs']],
+  ['GRPCRoute', 'ResolvedRefs=False', ['BackendNotFound', 'InvalidKind', 'RefNotPermitted', 'UnsupportedValue']],
+  ['TLSRoute', 'Accepted=True', ['Accepted']],
+  ['TLSRoute', 'Accepted=False', ['NoMatchingParent', 'NotAllowedByListeners', 'NoMatchingListenerHostname']],
+  ['TLSRoute', 'ResolvedRefs=True', ['ResolvedRefs']],
+  ['TLSRoute', 'ResolvedRefs=False', ['BackendNotFound', 'InvalidKind', 'RefNotPermitted', 'UnsupportedValue']],
+  ['TCPRoute', 'Accepted=True', ['Accepted']],
+  // Nothing in plain bytes names a host.
+  ['TCPRoute', 'Accepted=False', ['NoMatchingParent', 'NotAllowedByListeners']],
+  ['TCPRoute', 'ResolvedRefs=True', ['ResolvedRefs']],
+  ['TCPRoute', 'ResolvedRefs=False', ['BackendNotFound', 'InvalidKind', 'RefNotPermitted', 'UnsupportedValue']],
   ['GwBackend', 'Accepted=True', ['Accepted', 'PartiallyValid']],
   ['GwBackend', 'Accepted=False', ['TranslationError']],
   ['GwPolicy', 'Accepted=True', ['Valid', 'PartiallyValid']],
@@ -79,6 +107,14 @@ const TABLE: readonly (readonly [Place, string, readonly string[]])[] = [
   ['BackendTLSPolicy', 'Accepted=False', ['NoValidCACertificate', 'Invalid', 'Conflicted']],
   ['BackendTLSPolicy', 'ResolvedRefs=True', ['ResolvedRefs']],
   ['BackendTLSPolicy', 'ResolvedRefs=False', ['InvalidCACertificateRef', 'InvalidKind']],
+  ['BackendTLSPolicy', 'StatusSummarized=True', ['StatusSummarized']],
+  ['GwModel', 'Accepted=True', ['Accepted']],
+  ['GwModel', 'Accepted=False', ['NoMatchingParent', 'NotAllowedByListeners']],
+  ['GwModel', 'ResolvedRefs=True', ['ResolvedRefs']],
+  ['GwModel', 'ResolvedRefs=False', ['Invalid']],
+  ['InferencePool', 'Accepted=True', ['Accepted']],
+  ['InferencePool', 'ResolvedRefs=True', ['ResolvedRefs']],
+  ['InferencePool', 'ResolvedRefs=False', ['InvalidExtensionRef']],
 ]
 
 interface Holder {
