@@ -2,7 +2,7 @@
 import * as fc from 'fast-check'
 import { applyDefaults, isKnownKind, validateObject } from '#api/validate/validate.ts'
 import type { KubeObject } from '#operator/translate/kube.ts'
-import { sectionsOf, UNITS, type Mark, type Unit } from './units.ts'
+import { sectionsOf, tunnelProxy, UNITS, type Mark, type Unit } from './units.ts'
 
 export interface Target {
   readonly kind: 'Gateway' | 'ListenerSet' | 'HTTPRoute' | 'GRPCRoute' | 'Service' | 'GwBackend'
@@ -39,6 +39,8 @@ export interface Drawn {
 }
 
 export const NAMESPACE = 'n'
+/** Policies there reach nothing. */
+const OTHER_NAMESPACE = 'o'
 export const BACKEND_MARK: Mark = 190_000
 export const PROVIDER_MARK: Mark = 190_001
 
@@ -90,7 +92,7 @@ const policyOn = (kind: Target['kind']): fc.Arbitrary<Omit<DrawnPolicy, 'mark' |
   fc
     .record({
       id: fc.integer({ min: 0, max: 999 }),
-      namespace: fc.constantFrom(NAMESPACE, NAMESPACE, NAMESPACE, NAMESPACE, NAMESPACE, 'o'),
+      namespace: fc.constantFrom(NAMESPACE, NAMESPACE, NAMESPACE, NAMESPACE, NAMESPACE, OTHER_NAMESPACE),
       created: fc.constantFrom('2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z'),
       hasSelector: kind === 'HTTPRoute' ? fc.boolean() : fc.constant(false),
       drawnTargets: fc.array(fc.constantFrom(...TARGETS[kind]), { minLength: 1, maxLength: 3 }),
@@ -163,12 +165,23 @@ export const drawn: fc.Arbitrary<Drawn> = fc.record({
 
 /** Throws when the schema refuses one: then the model above is not about what users can write. */
 export function manifests({ policies, inline }: Drawn): KubeObject[] {
-  return [...skeleton(inline), ...policies.map(policyManifest)].map((object) => {
+  return [...skeleton(inline), ...tunnelProxies(policies), ...policies.map(policyManifest)].map((object) => {
     const problems = isKnownKind(object) ? validateObject(object).problems : []
     if (problems.length > 0) throw new Error(`${JSON.stringify(object)}: ${JSON.stringify(problems)}`)
     // Each of them has a kind and a name.
     return applyDefaults(object) as KubeObject
   })
+}
+
+function tunnelProxies(all: readonly DrawnPolicy[]): object[] {
+  return all
+    .filter(({ units }) => units.some(({ path }) => path === 'tunnel'))
+    .map(({ mark, namespace }) => ({
+      apiVersion: 'gw.dev/v1alpha1',
+      kind: 'GwBackend',
+      metadata: { namespace, name: tunnelProxy(mark), generation: 1 },
+      spec: { static: { host: 'proxy.example', port: 3128 } },
+    }))
 }
 
 function policyManifest({ namespace, name, created, ...policy }: DrawnPolicy): object {
@@ -236,6 +249,12 @@ function skeleton({ parentRule, childRule, backendRef, backend, provider }: Inli
       hostnames: ['grpc.example'],
       rules: [{ name: 'r', backendRefs: [SERVICE_REF] }],
     }),
+    ...[NAMESPACE, OTHER_NAMESPACE].map((namespace) => ({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { namespace, name: 'keys' },
+      data: { one: Buffer.from('word').toString('base64') },
+    })),
     made('v1', 'Service', 'svc', { ports: [80, 81].map((port) => ({ name: `p${port}`, port })) }),
     made('gw.dev/v1alpha1', 'GwBackend', 'be', {
       ai: { groups: [{ providers: [{ name: 'sec', p1: {}, ...policies(provider, PROVIDER_MARK) }] }] },

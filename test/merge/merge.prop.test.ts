@@ -169,7 +169,7 @@ function checkStatuses({ policies }: Drawn, { statuses }: Translation): void {
 }
 
 it('knows every field of a policy', () => {
-  const units = new Set([...UNITS.map(({ section, path }) => `${section}.${path.split('.')[0]}`), ...NO_UNIT.keys()])
+  const units = new Set([...UNITS.map(({ section, path }) => `${section}.${path.split('.')[0]}`), ...NO_UNIT])
   const sections = { traffic: TRAFFIC, backend: BACKEND, frontend: FRONTEND }
   const fields = Object.entries(sections).flatMap(([section, all]) =>
     Object.keys(all).map((name) => `${section}.${name}`),

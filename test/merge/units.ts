@@ -75,6 +75,12 @@ export const UNITS: readonly Unit[] = [
     isPreRouting: true,
   }),
   traffic({
+    path: 'apiKeyAuthentication',
+    effective: 'apiKey',
+    value: (m) => ({ secretRef: { name: 'keys' }, location: { cookie: { name: `k${m}` } } }),
+    isPreRouting: true,
+  }),
+  traffic({
     path: 'extAuth',
     effective: 'extAuthz',
     value: (m) => ({ ...SERVICE_REF, http: { path: `"/${m}"` } }),
@@ -97,6 +103,11 @@ export const UNITS: readonly Unit[] = [
     path: 'auth',
     effective: 'auth',
     value: (mark) => ({ key: 'word', location: { header: { name: `x-${mark}` } } }),
+  }),
+  backend({
+    path: 'tunnel',
+    effective: 'tunnel',
+    value: (m) => ({ backendRef: { group: 'gw.dev', kind: 'GwBackend', name: tunnelProxy(m) } }),
   }),
   backend({ path: 'extAuth', effective: 'extAuthz', value: (m) => ({ ...SERVICE_REF, http: { path: `"/${m}"` } }) }),
   backend({
@@ -153,14 +164,17 @@ export const UNITS: readonly Unit[] = [
   }),
 ]
 
-/** Fields that are no unit here, and why; they are merged by the same code as the others of their section. */
-export const NO_UNIT: ReadonlyMap<string, string> = new Map([
-  ['traffic.apiKeyAuthentication', 'its keys are in Secrets, which this cluster has none of'],
-  ['traffic.hostRewrite', 'no value of it can hold a mark'],
-  ['frontend.proxyProtocol', 'no value of it can hold a mark'],
-  ['frontend.connect', 'no value of it can hold a mark'],
-  ['backend.tunnel', 'no value of it can hold a mark'],
+/** Fields that are no unit here, for no value of them can hold a mark: whole-fields.test.ts has them. */
+export const NO_UNIT: ReadonlySet<string> = new Set([
+  'traffic.hostRewrite',
+  'frontend.proxyProtocol',
+  'frontend.connect',
 ])
+
+/** The GwBackend that a tunnel with this mark leads through. */
+export function tunnelProxy(mark: Mark): string {
+  return `via${mark}`
+}
 
 /** `{ section: { path: value } }` of several units. */
 export function sectionsOf(units: readonly Unit[], mark: Mark): Record<string, unknown> {
