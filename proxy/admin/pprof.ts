@@ -14,7 +14,7 @@ interface Range {
   readonly default: number
 }
 
-const CPU_SECONDS: Range = { min: 1, max: 300, default: 10 }
+export const CPU_SECONDS: Range = { min: 1, max: 300, default: 10 }
 const HEAP_SECONDS: Range = { min: 1, max: 300, default: 5 }
 const FREQUENCY: Range = { min: 1, max: 1000, default: 100 }
 /** Beyond the time of sampling, for a thread that is busy. */

@@ -24,7 +24,7 @@ export interface CompiledHealth {
 }
 
 /** Default of `eviction.duration` (specification, Limits). */
-const EVICTION_MS = 3000
+export const EVICTION_MS = 3000
 /** Durations grow with each eviction, and backends may ask for any: after a day an endpoint is worth another try. */
 const EVICTION_MS_MAX = 24 * 3600 * 1000
 const TOO_MANY_REQUESTS = 429

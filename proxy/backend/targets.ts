@@ -17,7 +17,7 @@ import { localityRank, ownPlace, type Place } from './locality.ts'
 import { tunnelThrough } from './tunnel-proxy.ts'
 
 /** Data-plane supplement section 5.3. */
-const CONNECT_TIMEOUT_MS = 10_000
+export const CONNECT_TIMEOUT_MS = 10_000
 
 const A2A_PROTOCOL = `${GROUP}/a2a`
 

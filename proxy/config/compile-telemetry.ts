@@ -29,7 +29,7 @@ export interface Telemetry {
 type Settings = Pick<FrontendPayload, 'accessLog' | 'tracing' | 'metrics'>
 
 const SPAN_NAME = 'span.name'
-const DEFAULT_PATHS: Readonly<Record<Signal, string>> = { traces: '/v1/traces', logs: '/v1/logs' }
+export const DEFAULT_PATHS: Readonly<Record<Signal, string>> = { traces: '/v1/traces', logs: '/v1/logs' }
 
 export function compileTelemetry(settings: Settings, place: ExchangePlace, context: CompileContext): Telemetry {
   return {

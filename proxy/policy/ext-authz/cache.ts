@@ -11,7 +11,7 @@ import { evaluate, FAILED } from '../evaluate.ts'
 import type { Decision } from './decision.ts'
 
 /** Specification, ExtAuth `cache.maxEntries`. */
-const ENTRIES_MAX = 10_000
+export const ENTRIES_MAX = 10_000
 /** Longer keys would let clients fill the memory; such requests are asked about each time. */
 const KEY_LENGTH_MAX = 4096
 /** Of the body of a refusal. */

@@ -17,7 +17,7 @@ import { compileNamed, type Named } from './request-view.ts'
 /** Answers are small; a page of text and headers fits. */
 const ANSWER_BYTES_MAX = 1_048_576
 const AUTHORITY: ReadonlySet<string> = new Set([':authority', 'host'])
-const DEFAULT_REQUEST_HEADERS = ['authorization']
+export const DEFAULT_REQUEST_HEADERS = ['authorization']
 /** They speak of the hop to the service. */
 const NOT_RETURNED: ReadonlySet<string> = new Set(['date', 'server', 'te', 'host'])
 
