@@ -73,8 +73,13 @@ export function endEndpoint(exchange: Exchange, isComplete: boolean): void {
   } else {
     const { response, upstreamStatus, retry } = exchange
     const answer = response && { status: upstreamStatus, headers: response.headers }
-    chargeFailure(state, health, { answer, backoffMs: retry?.backoffMs })
+    const isEvicted = chargeFailure(state, health, { answer, backoffMs: retry?.backoffMs })
+    tell(exchange, isEvicted ? 'did badly and is evicted' : 'did badly')
   }
+}
+
+function tell({ trace, endpoint = '' }: Exchange, what: string): void {
+  trace?.write({ type: 'policyEvent', kind: 'health', details: `${endpoint} ${what}` }, { severity: 'warn' })
 }
 
 export interface BadCall {
@@ -84,12 +89,12 @@ export interface BadCall {
   readonly backoffMs?: number | undefined
 }
 
-/** One bad call more; evicts where the policy says so. */
-export function chargeFailure(state: EndpointState, health: CompiledHealth | undefined, call: BadCall = {}): void {
+/** One bad call more; evicts where the policy says so. True: it did. */
+export function chargeFailure(state: EndpointState, health: CompiledHealth | undefined, call: BadCall = {}): boolean {
   const failures = state.failed()
-  if (health === undefined || !isDue(health, failures, state.health)) return
+  if (health === undefined || !isDue(health, failures, state.health)) return false
   const baseMs = evictionMs(call, health)
-  if (baseMs !== undefined) state.evict(baseMs, EVICTION_MS_MAX, health.restoreHealth)
+  return baseMs !== undefined && state.evict(baseMs, EVICTION_MS_MAX, health.restoreHealth)
 }
 
 export interface OwnCall {

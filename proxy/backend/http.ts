@@ -1,6 +1,7 @@
 // Plain HTTP backends: picks an endpoint and hands the exchange to the engine.
 import type { Exchange } from '../exchange.ts'
-import type { UpstreamClient } from '../upstream/target.ts'
+import { wantsHttp2 } from '../http2/version.ts'
+import type { UpstreamClient, UpstreamTarget } from '../upstream/target.ts'
 import type { BackendHandler, Endpoint, EndpointPicker } from './handler.ts'
 import type { CompiledHealth } from './health.ts'
 
@@ -19,7 +20,8 @@ export function httpBackend(
     useEndpoint(exchange, endpoint, health)
     const authority = authorityFor(exchange, endpoint, picker.isHostname)
     if (exchange.trace !== undefined) {
-      exchange.trace.backendStart(exchange, { target: endpoint.label, sent: { host: authority } })
+      const details = wayTo(exchange, endpoint.target)
+      exchange.trace.backendStart(exchange, { target: endpoint.label, details, sent: { host: authority } })
     }
     client.forward(exchange, endpoint.target, authority, done)
   }
@@ -46,4 +48,15 @@ function authorityFor(exchange: Exchange, endpoint: Endpoint, isHostname: boolea
   if (exchange.hasExplicitHost) return exchange.request.host
   const mode = exchange.hostRewriteMode ?? (isHostname ? 'Auto' : 'None')
   return mode === 'Auto' ? endpoint.authority : exchange.request.host
+}
+
+/** For traces. */
+function wayTo(exchange: Exchange, target: UpstreamTarget): string {
+  const version = wantsHttp2(exchange, target) ? 'HTTP/2' : 'HTTP/1.1'
+  const words = [
+    target.negotiates === true ? `${version} unless the backend chooses otherwise` : version,
+    target.tls === undefined ? 'without TLS' : 'with TLS',
+    ...(target.tunnel === undefined ? [] : ['through a proxy']),
+  ]
+  return words.join(', ')
 }

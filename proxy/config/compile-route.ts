@@ -300,6 +300,7 @@ function filtersOf(policies: EffectiveBackendPolicies, context: CompileContext):
     filter: (exchange) => {
       // The route's own timeout for an attempt is the more specific one.
       exchange.backendRequestTimeoutMs ??= requestTimeoutMs
+      exchange.trace?.note(`each try has ${exchange.backendRequestTimeoutMs} ms`)
       return undefined
     },
   }

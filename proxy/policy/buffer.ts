@@ -22,7 +22,10 @@ function requestBuffer({ bytesMax, failureMode }: BufferBody): Filter {
   const isClosed = failureMode === 'FailClosed'
   return (exchange) => {
     const { body, upgrade } = exchange.request
-    if (body === undefined || upgrade !== undefined) return undefined
+    if (body === undefined || upgrade !== undefined) {
+      exchange.trace?.skip('no body that ends')
+      return undefined
+    }
     const max = bytesMax ?? listenerMax(exchange)
     if (Buffer.isBuffer(body))
       return isClosed && body.length > max ? exchange.fail('bufferRequestTooLarge', REQUEST_DETAIL) : undefined
@@ -38,6 +41,7 @@ async function holdRequest(exchange: Exchange, body: StreamBody, max: number, is
     return exchange.fail('invalidRequest', String(error))
   }
   if (whole !== undefined) exchange.request.body = whole
+  exchange.trace?.note(heldText(whole, max))
   return whole === undefined && isClosed ? exchange.fail('bufferRequestTooLarge', REQUEST_DETAIL) : undefined
 }
 
@@ -64,9 +68,16 @@ async function holdResponse(exchange: Exchange, body: StreamBody, max: number, i
     return exchange.fail('upstreamFailure', String(error))
   }
   if (whole !== undefined && exchange.response !== undefined) exchange.response.body = whole
+  exchange.trace?.note(heldText(whole, max))
   if (whole !== undefined || !isClosed) return undefined
   discardBody(body)
   return exchange.fail('bufferResponseTooLarge', RESPONSE_DETAIL)
+}
+
+function heldText(whole: Buffer | undefined, bytesMax: number): string {
+  return whole === undefined
+    ? `the body is larger than ${bytesMax} bytes`
+    : `the whole body came: ${whole.length} bytes`
 }
 
 function listenerMax(exchange: Exchange): number {

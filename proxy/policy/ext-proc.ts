@@ -59,10 +59,12 @@ async function processRequest(exchange: Exchange, config: SessionConfig): Promis
     await side.run()
     // Who asked for the whole body before may want to look at the processed one.
     if (wasWhole) await makeWhole(exchange)
+    exchange.trace?.note('the processor lets it pass')
     return undefined
   } catch (error) {
     if (!(error instanceof SessionOver)) throw error
     if (!session.isSkipped) return report(exchange, session)
+    exchange.trace?.skip('the processor failed; FailOpen lets it pass')
     side.restore()
     return undefined
   }

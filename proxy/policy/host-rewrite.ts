@@ -3,9 +3,11 @@ import type { HostRewrite } from '#api/ir/types.gen.ts'
 import type { CompiledPolicy } from './filter.ts'
 
 export function compileHostRewrite({ mode }: HostRewrite): CompiledPolicy {
+  const said = mode === 'Auto' ? "the host becomes the backend's own" : 'the host stays'
   return {
     request: (exchange) => {
       exchange.hostRewriteMode = mode
+      exchange.trace?.note(said)
       return undefined
     },
   }

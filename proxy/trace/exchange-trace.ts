@@ -24,6 +24,8 @@ export type TracedRule = components['schemas']['TraceRule']
 export interface TracedCall {
   /** `host:port` */
   readonly target: string
+  /** How it is reached. */
+  readonly details?: string
   readonly sent?: SentRequest
   /** The body as it is sent, where it is not the body of the request. */
   readonly body?: OutgoingBody
@@ -145,21 +147,21 @@ export class ExchangeTrace {
   // --- backends ---
 
   /** Before the request leaves: its last state, the call, and its body. */
-  backendStart(exchange: Exchange, { target, sent, body }: TracedCall): void {
+  backendStart(exchange: Exchange, { target, details, sent, body }: TracedCall): void {
     this.write({
       type: 'requestSnapshot',
       stage: 'final request',
       requestState: requestState(exchange, this.#writer.redactor, sent),
     })
-    this.callStart(target)
+    this.callStart(target, details)
     // Requests are whole or come from a connection: both are recorded as they are.
     this.#recorded(body ?? exchange.request.body, 'final request')
   }
 
-  callStart(target: string): void {
+  callStart(target: string, details?: string): void {
     this.#callStartMs = performance.now()
     this.#target = target
-    this.write({ type: 'backendCallStart', target })
+    this.write({ type: 'backendCallStart', target, ...(details !== undefined && { details }) })
   }
 
   /** Once for each call that was started; without one it tells nothing. */

@@ -4,7 +4,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TrafficPayload } from '#api/ir/types.gen.ts'
 import { closeServer, freePort, listening } from '#test/ports.ts'
 import { testProxy, type TestProxy, type TestRoute } from '#test/proxy.ts'
-import { bodyOf, messageOf, outline, watchTrace, type TestWatcher, type WatchOptions } from './watcher.testing.ts'
+import {
+  bodyOf,
+  EVENT_ORDER,
+  messageOf,
+  outline,
+  watchTrace,
+  type TestWatcher,
+  type WatchOptions,
+} from './watcher.testing.ts'
 
 let upstream: Server
 let gateway: TestProxy
@@ -87,25 +95,7 @@ describe('/debug/trace', () => {
     const response = await fetch(`${gateway.url}/plain/x?q=1`, { method: 'POST', body: 'hello' })
     expect(await response.text()).toBe('got 5 bytes')
     const events = await watcher.ended
-    expect(outline(events)).toEqual([
-      'requestStarted',
-      'requestSnapshot initial request',
-      'policySelection gateway',
-      'requestSnapshot gateway policies',
-      'routeSelection',
-      'policySelection route',
-      'requestSnapshot route policies',
-      'policySelection backend',
-      'requestSnapshot final request',
-      'backendCallStart',
-      'bodySnapshot final request',
-      'backendCallResult',
-      'responseSnapshot raw response',
-      'responseSnapshot backend response ready',
-      'responseSnapshot final response',
-      'bodySnapshot response',
-      'requestFinished',
-    ])
+    expect(outline(events)).toEqual(EVENT_ORDER)
     expect(watcher.response.headers['content-type']).toBe('text/event-stream')
     expect(watcher.comments[0]).toBe('ready')
     expect(messageOf(events, 'requestSnapshot', 'initial request').requestState).toMatchObject({

@@ -51,6 +51,27 @@ export async function watchTrace(options: WatchOptions): Promise<TestWatcher> {
   return { response, comments, ended: over.promise, close: () => call.destroy() }
 }
 
+/** Of a plain request with bodies, as `outline` has them: the chapter Events of the specification. */
+export const EVENT_ORDER: readonly string[] = [
+  'requestStarted',
+  'requestSnapshot initial request',
+  'policySelection gateway',
+  'requestSnapshot gateway policies',
+  'routeSelection',
+  'policySelection route',
+  'requestSnapshot route policies',
+  'policySelection backend',
+  'requestSnapshot final request',
+  'backendCallStart',
+  'bodySnapshot final request',
+  'backendCallResult',
+  'responseSnapshot raw response',
+  'responseSnapshot backend response ready',
+  'responseSnapshot final response',
+  'bodySnapshot response',
+  'requestFinished',
+]
+
 /** `type` of each event, with the stage, phase or kind that tells it from others of its type. */
 export function outline(events: readonly TraceEvent[]): string[] {
   return events.map(({ message, scope = [] }) => {

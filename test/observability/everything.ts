@@ -197,6 +197,16 @@ function backends(ports: Upstreams['ports']): object[] {
     backend('flaky', { static: at(ports.flaky) }),
     backend('secure', { static: at(ports.tls), policies: skipping }),
     backend('gone', { static: at(1) }),
+    backend('frail', {
+      static: at(ports.silent),
+      policies: { http: { requestTimeout: '20ms' }, health: { eviction: { consecutiveFailures: 1 } } },
+    }),
+    backend('timed', { static: at(ports.echo), policies: { http: { requestTimeout: '20s', version: 'HTTP1' } } }),
+    backend('egress', { static: at(ports.egress) }),
+    backend('tunnelled', {
+      static: { host: 'echo.internal', port: ports.echo },
+      policies: { tunnel: { backendRef: ref('egress') } },
+    }),
     backend('agent', { a2a: at(ports.agent) }),
     backend('any', { dynamicForwardProxy: {} }),
     backend('model', {
@@ -244,6 +254,14 @@ const RULES: Readonly<Record<string, string>> = {
   cross: 'echo',
   forged: 'echo',
   mirrored: 'echo',
+  held: 'echo',
+  rewritten: 'echo',
+  late: 'echo',
+  named: 'echo',
+  evicted: 'frail',
+  tried: 'timed',
+  tunnelled: 'tunnelled',
+  moved: 'echo',
 }
 
 function routeTo(name: string, backend: string): object {
@@ -253,8 +271,9 @@ function routeTo(name: string, backend: string): object {
     name,
     matches: [{ path: { type: 'PathPrefix', value: `/${name}` } }],
     ...(name === 'mirrored' && { filters: [mirror] }),
+    ...(name === 'moved' && { filters: [{ type: 'RequestRedirect', requestRedirect: { hostname: 'other.example' } }] }),
     ...((name === 'model' || name === 'claude') && { filters: [rewrite] }),
-    backendRefs: [ref(backend)],
+    ...(name !== 'moved' && { backendRefs: [ref(backend)] }),
   }
   const parentRefs = ['http', 'https'].map((sectionName) => ({ name: 'edge', sectionName }))
   return object(API, 'HTTPRoute', name, { spec: { parentRefs, rules: [rule] } })
@@ -313,6 +332,15 @@ function policies({ issuer }: Input): object[] {
         ],
       },
       timeouts: { request: '20s' },
+    }),
+    onRule('held', { buffer: { request: { maxBytes: '10', failureMode: 'FailOpen' } } }),
+    onRule('late', { delay: { duration: '1ms' } }),
+    onRule('named', {
+      hostRewrite: { mode: 'Auto' },
+      headerModifiers: {
+        request: { set: [{ name: 'x-a', value: '1' }] },
+        response: { set: [{ name: 'x-b', value: '1' }] },
+      },
     }),
     onRule('cross', { cors: { allowOrigins: ['https://shop.example.com'] } }),
     onRule('forged', { csrf: { additionalOrigins: ['https://shop.example.com'] } }),

@@ -1,6 +1,8 @@
 // Every event of a trace, each from a request that makes it; and what policies say they decided, and why.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { outline, watchTrace } from '#proxy/trace/watcher.testing.ts'
+import { POLICY_ORDER } from '#proxy/policy/order.ts'
+import { displayName } from '#proxy/trace/policy-names.ts'
+import { EVENT_ORDER, outline, watchTrace } from '#proxy/trace/watcher.testing.ts'
 import type { TraceEvent, TraceMessage } from '#proxy/trace/trace-writer.ts'
 import { ask, type Question } from '#test/conformance/suite/ask.ts'
 import { API_KEY, startEverything, type Everything } from './everything.ts'
@@ -55,27 +57,6 @@ const EVENTS: Readonly<Record<TraceMessage['type'], Sent>> = {
   requestFinished: ['/echo'],
 }
 
-/** Order of the chapter Events of the specification. */
-const ORDER = [
-  'requestStarted',
-  'requestSnapshot initial request',
-  'policySelection gateway',
-  'requestSnapshot gateway policies',
-  'routeSelection',
-  'policySelection route',
-  'requestSnapshot route policies',
-  'policySelection backend',
-  'requestSnapshot final request',
-  'backendCallStart',
-  'bodySnapshot final request',
-  'backendCallResult',
-  'responseSnapshot raw response',
-  'responseSnapshot backend response ready',
-  'responseSnapshot final response',
-  'bodySnapshot response',
-  'requestFinished',
-]
-
 describe('events', () => {
   it.each(Object.entries(EVENTS))('%s', async (type, [path, question]) => {
     const events = await traceOf(path, question)
@@ -94,8 +75,8 @@ describe('events', () => {
     'of $path are in the order of the specification',
     async ({ path, question }) => {
       const own = (await traceOf(path, question)).filter(({ scope }) => scope === undefined)
-      const seen = outline(own).filter((event) => ORDER.includes(event))
-      expect(seen.filter((event, index) => seen.indexOf(event) === index)).toEqual(ORDER)
+      const seen = outline(own).filter((event) => EVENT_ORDER.includes(event))
+      expect(seen.filter((event, index) => seen.indexOf(event) === index)).toEqual(EVENT_ORDER)
     },
   )
 })
@@ -126,6 +107,17 @@ describe('decisions', () => {
     ['direct response', 'answered 201; conditional[0]: request.headers["x-team"] == "core"', '/chosen', header('x-team', 'core')],
     ['direct response', 'answered 202; conditional[1]: for all others', '/chosen'],
     ['timeout', 'the request has 20000 ms', '/chosen'],
+    ['buffer', 'the body is larger than 10 bytes', '/held', json({ a: 'larger' })],
+    ['buffer', 'no body that ends', '/held'],
+    ['delay', 'waits 1 ms', '/late'],
+    ['host rewrite', "the host becomes the backend's own", '/named'],
+    ['ext proc', 'the processor lets it pass', '/processed'],
+    ['transformation', 'applied', '/changed'],
+    ['request header modifier', 'applied', '/named'],
+    ['response header modifier', 'applied', '/named'],
+    ['url rewrite', 'applied', '/model/v1/chat/completions', json(CHAT)],
+    ['request redirect', 'answered 302', '/moved'],
+    ['backend http', 'each try has 20000 ms', '/tried'],
     ['backend auth', /^writes the credential of .*model-key/, '/model/v1/chat/completions', json(CHAT)],
   ]
 
@@ -140,6 +132,41 @@ describe('decisions', () => {
       expect(texts).toContainEqual(typeof said === 'string' ? said : expect.stringMatching(said))
     },
   )
+
+  /** Told by an event of its own, or by nothing but a refusal. */
+  const OTHERWISE: ReadonlySet<string> = new Set([
+    'deny', // proxy/trace/trace.test.ts: answered 403, with the reason
+    'authorization', // authorizationResult
+    'requestMirror', // events with the scope `mirror`
+  ])
+
+  it('of every policy of a route are in the table', () => {
+    const kinds = new Set(table.map(([kind]) => kind))
+    const missing = POLICY_ORDER.filter((field) => !OTHERWISE.has(field) && !kinds.has(displayName(field, undefined)))
+    expect(missing).toEqual([])
+  })
+
+  it('of a copy are events of their own', async () => {
+    const scopes = (await traceOf('/mirrored')).map(({ scope }) => scope?.[0])
+    expect(scopes).toContain('mirror')
+  })
+
+  it.each([
+    ['/echo?way', 'HTTP/1.1, without TLS'],
+    ['/secure?way', 'HTTP/1.1, with TLS'],
+    ['/tunnelled', 'HTTP/1.1, without TLS, through a proxy'],
+  ])('of the way to the backend: %s', async (path, details) => {
+    const starts = (await traceOf(path)).filter(({ message }) => message.type === 'backendCallStart')
+    expect(starts.map(({ message }) => message.details)).toEqual([details])
+  })
+
+  it('of health say which endpoint is evicted', async () => {
+    const events = await traceOf('/evicted')
+    const found = events.filter(({ message }) => message.type === 'policyEvent' && message.kind === 'health')
+    expect(found.map(({ message }) => message.details)).toEqual([
+      expect.stringMatching(/^127\.0\.0\.1:\d+ did badly and is evicted$/),
+    ])
+  })
 
   it('of a token names its issuer, and not the token', async () => {
     const events = await traceOf('/jwt', header('authorization', `Bearer ${token}`))
