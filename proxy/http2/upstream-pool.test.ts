@@ -47,15 +47,6 @@ describe('sessions', () => {
     for (const stream of held) ok(stream)
     expect((await Promise.all(answers)).every(({ body }) => body === 'ok')).toBe(true)
   })
-
-  it('goes when its target is gone', async () => {
-    const server = await backend(ok)
-    const proxy = keep(await startProxy(server.port, H2))
-    await ask(keep(connect(proxy.port)), GET)
-    proxy.client.retain(new Set())
-    await until(() => proxy.client.openConnections === 0)
-    expect((await ask(keep(connect(proxy.port)), GET)).body).toBe('ok')
-  })
 })
 
 describe('GOAWAY and refused streams', () => {

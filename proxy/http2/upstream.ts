@@ -34,19 +34,11 @@ export class Http2Upstream implements Sweepable {
 
   pool(target: UpstreamTarget): Http2Pool {
     const known = this.#pools.get(target.key)
-    if (known !== undefined) {
-      known.isRetired = false
-      return known
-    }
+    if (known !== undefined) return known
     const pool = new Http2Pool(target, this.#shared)
     this.#pools.set(target.key, pool)
     this.#sweeper.add(this)
     return pool
-  }
-
-  retain(keys: ReadonlySet<string>): void {
-    for (const [key, pool] of this.#pools) pool.isRetired = !keys.has(key)
-    this.sweep(performance.now())
   }
 
   close(): void {

@@ -1,13 +1,10 @@
 // Typed reading of JSON that somebody else wrote: nothing is trusted to have the shape its documentation gives.
+import { isRecord, parseJson } from '#api/json.ts'
 
-export type JsonObject = { [key: string]: unknown }
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
+export type JsonObject = Record<string, unknown>
 
 export function asObject(value: unknown): JsonObject {
-  return isObject(value) ? value : {}
+  return isRecord(value) ? value : {}
 }
 
 export function asArray(value: unknown): readonly unknown[] {
@@ -24,10 +21,6 @@ export function asNumber(value: unknown): number | undefined {
 
 /** undefined when the text is not a JSON object. */
 export function parseObject(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
+  const value = parseJson(text)
+  return isRecord(value) ? value : undefined
 }

@@ -1,7 +1,8 @@
 // Token usage of each wire format, brought to one meaning: inputTokens includes cache reads and writes for every
 // provider (data-plane supplement section 3.5).
 import type { LlmFacts } from '../exchange.ts'
-import { asNumber, asObject, asString, isObject, type JsonObject } from './json.ts'
+import { isRecord } from '#api/json.ts'
+import { asNumber, asObject, asString, type JsonObject } from './json.ts'
 import type { WireFormat } from './provider.ts'
 
 export function emptyFacts(provider: string): LlmFacts {
@@ -30,10 +31,10 @@ export function observe(facts: LlmFacts, format: WireFormat, json: JsonObject): 
 
 function observeOpenAi(facts: LlmFacts, json: JsonObject): void {
   // Responses-format events carry the response inside.
-  const root = isObject(json['response']) ? json['response'] : json
+  const root = isRecord(json['response']) ? json['response'] : json
   facts.responseModel = asString(root['model']) ?? facts.responseModel
   const { usage } = root
-  if (!isObject(usage)) return
+  if (!isRecord(usage)) return
   // Completions and embeddings say prompt/completion, the responses format input/output.
   facts.inputTokens = asNumber(usage['prompt_tokens'] ?? usage['input_tokens']) ?? facts.inputTokens
   facts.outputTokens = asNumber(usage['completion_tokens'] ?? usage['output_tokens']) ?? facts.outputTokens
@@ -49,10 +50,10 @@ function observeOpenAiDetails(facts: LlmFacts, usage: JsonObject): void {
 }
 
 function observeMessages(facts: LlmFacts, json: JsonObject): void {
-  const message = isObject(json['message']) ? json['message'] : json
+  const message = isRecord(json['message']) ? json['message'] : json
   facts.responseModel = asString(message['model']) ?? facts.responseModel
   const { usage } = message
-  if (!isObject(usage)) return
+  if (!isRecord(usage)) return
   facts.cachedInputTokens = asNumber(usage['cache_read_input_tokens']) ?? facts.cachedInputTokens
   facts.cacheCreationInputTokens = asNumber(usage['cache_creation_input_tokens']) ?? facts.cacheCreationInputTokens
   const input = asNumber(usage['input_tokens'])

@@ -126,12 +126,6 @@ class Client implements HttpUpstreamClient, Sweepable {
     })
   }
 
-  retain(keys: ReadonlySet<string>): void {
-    for (const [key, pool] of this.#pools) pool.isRetired = !keys.has(key)
-    this.#http2.retain(keys)
-    this.sweep(performance.now())
-  }
-
   close(): void {
     this.#isClosed = true
     for (const pool of this.#pools.values()) pool.destroyAll()
@@ -192,10 +186,7 @@ class Client implements HttpUpstreamClient, Sweepable {
 
   #pool(target: UpstreamTarget): TargetPool {
     const known = this.#pools.get(target.key)
-    if (known !== undefined) {
-      known.isRetired = false
-      return known
-    }
+    if (known !== undefined) return known
     const pool = new TargetPool(target, this.#shared)
     this.#pools.set(target.key, pool)
     this.#sweeper.add(this)

@@ -91,7 +91,5 @@ export interface UpstreamClient {
     request: UpstreamRequest,
     options: { deadlineMs: number; signal: AbortSignal | undefined },
   ): Promise<UpstreamResponse>
-  /** Closes idle connections whose target key is not in the set; the rest when they become idle. */
-  retain(keys: ReadonlySet<string>): void
   close(): void
 }

@@ -1,6 +1,7 @@
 // Chat-completions request to messages request (data-plane supplement section 3.9). Keeps what maps, refuses what would
 // change the meaning of the answer.
-import { asArray, asNumber, asObject, asString, isObject, parseObject, type JsonObject } from '../json.ts'
+import { isRecord } from '#api/json.ts'
+import { asArray, asNumber, asObject, asString, parseObject, type JsonObject } from '../json.ts'
 
 /** A request that cannot be said in the other format; the text is for the client. */
 export class Untranslatable extends Error {}
@@ -130,7 +131,7 @@ function convertTools(body: JsonObject, out: JsonObject): void {
   out['tools'] = tools.map((fn) => ({
     name: fn['name'],
     ...(fn['description'] === undefined ? {} : { description: fn['description'] }),
-    input_schema: isObject(fn['parameters']) ? fn['parameters'] : { type: 'object', properties: {} },
+    input_schema: isRecord(fn['parameters']) ? fn['parameters'] : { type: 'object', properties: {} },
   }))
   const choice = toolChoice(body['tool_choice'])
   const isSerial = body['parallel_tool_calls'] === false

@@ -1,6 +1,7 @@
 // Messages event stream to chat-completions chunks. A state machine: a delta for a block that was never opened is
 // dropped, an error event ends the stream, and `[DONE]` comes only after a complete answer.
-import { asNumber, asObject, asString, isObject, parseObject, type JsonObject } from '../json.ts'
+import { isRecord } from '#api/json.ts'
+import { asNumber, asObject, asString, parseObject, type JsonObject } from '../json.ts'
 import { sseData, type SseEvent } from '../sse.ts'
 import { completionsUsage, finishReason, messagesErrorToCompletions } from './completions-response.ts'
 
@@ -80,7 +81,7 @@ class MessagesStream implements StreamTranslator {
     this.#state = 'open'
     this.#id = asString(message['id']) ?? ''
     this.#model = asString(message['model']) ?? ''
-    if (isObject(message['usage'])) this.#usage = { ...message['usage'] }
+    if (isRecord(message['usage'])) this.#usage = { ...message['usage'] }
     return this.#chunk({ role: 'assistant', content: '', refusal: null })
   }
 
