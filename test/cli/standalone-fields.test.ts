@@ -29,6 +29,15 @@ routes:
   backends:
   - host: "echo.internal:${upstream}"
     policies: { backendTunnel: { proxy: { host: "127.0.0.1:${await listening(proxyServer)}" } } }
+- name: near
+  matches: [{ path: { pathPrefix: /near } }]
+  backends: [{ service: { name: default/echo.test, port: 80 } }]
+services:
+- { name: echo, hostname: echo.test, ports: { 80: ${upstream} }, locality: { preferences: [zone] } }
+workloads:
+- { name: near, workloadIps: [127.0.0.1], locality: { zone: here }, services: { default/echo.test: {} } }
+- { name: drained, workloadIps: [127.0.0.1], locality: { zone: here }, capacity: 0, services: { default/echo.test: { 80: 1 } } }
+- { name: far, workloadIps: [127.0.0.1], locality: { zone: there }, services: { default/echo.test: { 80: 1 } } }
 routeGroups:
 - name: shop
   routes:
@@ -51,6 +60,7 @@ policies:
     accessLog: false,
     logLevel: 'error',
     dynamicForwardAllow: ['127.0.0.1'],
+    place: { zone: 'here' },
   })
   const applied = await proxy.apply(rendered.config, rendered.secrets)
   if ('problem' in applied) throw new Error(applied.problem.message)
@@ -65,6 +75,10 @@ afterAll(async () => {
 it('hands requests on to a group', async () => {
   expect(await ask(`${url}/shop/cart/1`)).toMatchObject({ status: 200, text: expect.stringContaining('/shop/cart/1') })
   expect(await ask(`${url}/shop/other`)).toMatchObject({ status: 404 })
+})
+
+it('takes endpoints of its own zone that have capacity', async () => {
+  for (let i = 0; i < 40; i++) expect(await ask(`${url}/near/${i}`)).toMatchObject({ status: 200 })
 })
 
 it('attaches policies to what they name', async () => {

@@ -106,7 +106,7 @@ const FORMS: Said<Exclude<keyof Backend, 'key' | 'name'>> = {
 }
 
 const REFERENCES: Said<keyof BackendReference> = {
-  service: { reason: 'Services of a cluster; a file has no services yet' },
+  service: '{ service: { name: default/echo.default.svc.cluster.local, port: 80 } }',
   backend: `{ ${SERVICE} }`,
   routeGroup: '{ routeGroup: group }',
   invalid: '{ invalid: true }',
@@ -116,7 +116,7 @@ const TARGETS: Said<keyof PolicyTarget> = {
   gateway: 'gateway: { gatewayName: default }',
   listenerSet: { reason: 'a file has no listener sets: its gateways have all their listeners' },
   route: 'route: { name: route }',
-  service: { reason: 'Services of a cluster; a file has no services yet' },
+  service: 'backend: { service: { hostname: echo.default.svc.cluster.local, port: 80 } }',
   backend: 'backend: { backend: { name: named } }',
 }
 
@@ -139,6 +139,7 @@ interface Parts {
 function load({ policies = '', backend = `{ ${SERVICE} }`, more = '' }: Parts): RenderedConfig {
   const text = `gateways: { default: { port: 8080 } }
 backends: [{ name: named, ${SERVICE} }]
+services: [{ name: echo, ports: { 80: 8080 } }]
 routeGroups: [{ name: group, routes: [{ name: child, backends: [{ backend: named }] }] }]
 routes:
 - name: route

@@ -121,7 +121,10 @@ describe('loadStandalone, fields', () => {
     [route('', '{ host: localhost }'), /host: must be host:port/],
     [route('', '{ host: "localhost:0" }'), /host: must be host:port/],
     [route('', '{ host: "::1:80" }'), /host: must be host:port/],
-    [route('', '{}'), /backends\[0\]: must have exactly one of host, backend, mcp, ai, dynamic, routeGroup, invalid/],
+    [
+      route('', '{}'),
+      /backends\[0\]: must have exactly one of host, backend, service, mcp, ai, dynamic, routeGroup, invalid/,
+    ],
     [route('', '{ host: "a:1", backend: b }'), /must have exactly one of/],
     [route('', '{ internal: forward }'), /backends\[0\]\.internal: is not served/],
     [route('backendTunnel: { proxy: {} }'), /backendTunnel\.proxy: must have exactly one of host, backend/],

@@ -5,6 +5,7 @@ import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import { parseDocuments, type FileProblem, type LocatedDocument } from '#api/source/document.ts'
 import { addNamedBackends, routeGroupKey } from './build/backends.ts'
 import { addBind, type Registries } from './build/binds.ts'
+import { addDiscovery } from './build/discovery.ts'
 import { BuildContext, type FieldProblem, type KeySetLookup } from './build/context.ts'
 import { GatewayRegistry } from './build/gateways.ts'
 import { ListenerRegistry } from './build/listeners.ts'
@@ -79,6 +80,7 @@ function build(file: StandaloneFile, context: BuildContext): void {
   const registry = new GatewayRegistry(context, listeners)
   const registries = { listeners, routes: new RouteRegistry(context), tcpRoutes: new TcpRouteRegistry(context) }
   // First: everything else may name them.
+  addDiscovery(file, context)
   for (const { name } of routeGroups) context.routeGroups.add(name)
   addNamedBackends(backends, context)
   for (const [name, fields] of Object.entries(gateways)) registry.add(name, fields)

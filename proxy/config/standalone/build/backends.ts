@@ -1,5 +1,5 @@
 // Backends: named ones, and those written inside a route.
-import type { Backend, RouteBackend } from '#api/ir/types.gen.ts'
+import type { Backend, BackendReference, RouteBackend } from '#api/ir/types.gen.ts'
 import { pathTo } from '../field-path.ts'
 import type { NamedBackendFields, RouteBackendFields } from '../schema/backends.ts'
 import { nearestName } from '../nearest.ts'
@@ -7,9 +7,10 @@ import { aiBody } from './ai.ts'
 import { backendSide, type BackendSide } from './backend-policies.ts'
 import { DEFAULT_NAMESPACE, type BackendKind, type BackendPlace, type BuildContext } from './context.ts'
 import { addMcpTargets, mcpBody } from './mcp-backend.ts'
+import { serviceNamed } from './discovery.ts'
 import { backendNamed } from './references.ts'
 
-const FORMS = ['host', 'backend', 'mcp', 'ai', 'dynamic', 'routeGroup', 'invalid'] as const
+const FORMS = ['host', 'backend', 'service', 'mcp', 'ai', 'dynamic', 'routeGroup', 'invalid'] as const
 const NAMED_FORMS = ['host', 'mcp', 'ai', 'dynamic'] as const
 
 export function addNamedBackends(backends: readonly NamedBackendFields[], context: BuildContext): void {
@@ -47,7 +48,20 @@ export function routeBackend(
     return { weight, ref: { invalid: { reason: 'BackendNotFound', message } } }
   }
   if (fields.routeGroup !== undefined) return groupReference(fields, weight, path, context)
-  if (fields.backend !== undefined) return namedReference(fields, weight, path, context)
+  if (fields.backend !== undefined) {
+    return namedReference(
+      { fields, ref: backendNamed(fields.backend, pathTo(path, 'backend'), context) },
+      path,
+      context,
+    )
+  }
+  if (fields.service !== undefined) {
+    return namedReference(
+      { fields, ref: serviceNamed(fields.service, pathTo(path, 'service'), context) },
+      path,
+      context,
+    )
+  }
   // The slash keeps inline backends apart from named ones, whose names have none.
   const key = `/${place.routeKey}/backend${place.index}`
   addBackend(fields, { key, name: key.slice(1), path }, context)
@@ -74,16 +88,18 @@ export function routeGroupKey(name: string): string {
 }
 
 function namedReference(
-  { backend, policies }: RouteBackendFields,
-  weight: number,
+  { fields, ref }: { readonly fields: RouteBackendFields; readonly ref: BackendReference },
   path: string,
   context: BuildContext,
 ): RouteBackend {
-  const ref = backendNamed(backend ?? '', pathTo(path, 'backend'), context)
+  const { policies, weight = 1 } = fields
   if (policies === undefined) return { weight, ref }
   const at = pathTo(path, 'policies')
   const side = backendSide(policies, at, context)
-  if (policies.a2a !== undefined) context.error(pathTo(at, 'a2a'), 'must be set on the named backend')
+  if (policies.a2a !== undefined) {
+    const cure = fields.service === undefined ? 'set on the named backend' : 'said by appProtocols of the service'
+    context.error(pathTo(at, 'a2a'), `must be ${cure}`)
+  }
   if (side.mcpRules.length > 0) {
     context.error(pathTo(at, 'mcpAuthorization'), 'must be set on the named backend, which other routes may share')
   }

@@ -93,9 +93,24 @@ function targetOf(
     expectOne({ name, kind: 'route', path: pathTo(path, 'route') }, names, context)
     return { route: { kind, namespace, name, ...defined({ ruleName }) } }
   }
-  const { name = '', namespace = DEFAULT_NAMESPACE, section } = backend?.backend ?? {}
+  return backendTarget(backend ?? {}, pathTo(path, 'backend'), context)
+}
+
+function backendTarget(
+  { backend, service }: NonNullable<TargetedPolicyFields['target']['backend']>,
+  path: string,
+  context: BuildContext,
+): PolicyTarget {
+  if (service !== undefined) {
+    const { hostname, namespace = DEFAULT_NAMESPACE, port } = service
+    const known = context.config.services.filter((one) => one.namespace === namespace)
+    const names = known.map((one) => one.hostname)
+    expectOne({ name: hostname, kind: 'service', path: pathTo(path, 'service') }, names, context)
+    return { service: { namespace, hostname, ...defined({ port }) } }
+  }
+  const { name = '', namespace = DEFAULT_NAMESPACE, section } = backend ?? {}
   const names = [...context.namedBackends]
-  expectOne({ name, kind: 'backend', path: pathTo(path, 'backend', 'backend') }, names, context)
+  expectOne({ name, kind: 'backend', path: pathTo(path, 'backend') }, names, context)
   return { backend: { namespace, name, ...defined({ section }) } }
 }
 

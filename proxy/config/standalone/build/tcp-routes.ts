@@ -1,10 +1,11 @@
 // Routes of connections whose bytes are passed on: plain TCP, or TLS by server name.
-import type { BackendPayload, RouteBackend } from '#api/ir/types.gen.ts'
+import type { BackendPayload, BackendReference, RouteBackend } from '#api/ir/types.gen.ts'
 import { pathTo } from '../field-path.ts'
 import type { TcpRouteFields } from '../schema/file.ts'
 import { addBackend } from './backends.ts'
 import { DEFAULT_NAMESPACE, type BuildContext } from './context.ts'
 import { defined, ifSet } from './defined.ts'
+import { serviceNamed } from './discovery.ts'
 import { backendNamed } from './references.ts'
 import type { RoutePlace } from './routes.ts'
 import { renderTls, renderTunnel } from './simple-policies.ts'
@@ -43,7 +44,7 @@ export class TcpRouteRegistry {
   ): RouteBackend {
     const context = this.#context
     const at = pathTo(path, 'backends', position)
-    const { host, backend, weight = 1, policies: own } = backends[position] ?? {}
+    const { host, backend, service, weight = 1, policies: own } = backends[position] ?? {}
     const inlinePolicies: BackendPayload = defined({
       tls:
         ifSet(own?.backendTLS, (value) => renderTls(value, pathTo(at, 'policies', 'backendTLS'), context)) ??
@@ -53,18 +54,21 @@ export class TcpRouteRegistry {
       ),
     })
     const inline = Object.keys(inlinePolicies).length > 0 && { inlinePolicies }
-    if ((host === undefined) === (backend === undefined)) {
-      context.error(at, 'must have exactly one of host, backend')
+    if ([host, backend, service].filter((form) => form !== undefined).length !== 1) {
+      context.error(at, 'must have exactly one of host, backend, service')
     }
-    if (backend !== undefined) {
-      const kind = context.kindOfBackend(backend)
-      if (kind === 'mcp' || kind === 'ai') {
-        context.error(pathTo(at, 'backend'), `must be a backend with a host; ${backend} is of kind ${kind}`)
-      }
-      return { weight, ref: backendNamed(backend, pathTo(at, 'backend'), context), ...inline }
-    }
+    if (service !== undefined) return { weight, ref: serviceNamed(service, pathTo(at, 'service'), context), ...inline }
+    if (backend !== undefined) return { weight, ref: hostNamed(backend, pathTo(at, 'backend'), context), ...inline }
     const backendKey = `/${key}/backend${position}`
     addBackend({ host }, { key: backendKey, name: backendKey.slice(1), path: at }, context)
     return { weight, ref: { backend: backendKey }, ...inline }
   }
+}
+
+function hostNamed(backend: string, path: string, context: BuildContext): BackendReference {
+  const kind = context.kindOfBackend(backend)
+  if (kind === 'mcp' || kind === 'ai') {
+    context.error(path, `must be a backend with a host; ${backend} is of kind ${kind}`)
+  }
+  return backendNamed(backend, path, context)
 }

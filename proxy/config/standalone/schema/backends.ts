@@ -1,5 +1,6 @@
 // Backends of a standalone file (resources supplement 4.6 and 4.12).
 import * as z from 'zod'
+import { serviceReference } from './discovery.ts'
 import { fields, isMap, notServed, oneShape } from './object.ts'
 import { backendPolicies } from './policies.ts'
 import { address, mapOf, name, port, text } from './values.ts'
@@ -89,8 +90,9 @@ export const routeBackend = fields({
   ai: aiBackend.optional(),
   dynamic: dynamic.optional(),
   routeGroup: text.optional(),
+  service: serviceReference.optional(),
   invalid: z.unknown().optional(),
-  ...notServed(['service', 'internal', 'aws']),
+  ...notServed(['internal', 'aws']),
 })
 
 export const namedBackend = fields({

@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import { parseLevelFilter } from '../../../log/level-filter.ts'
 import { mcpShape, namedBackend, routeBackend } from './backends.ts'
+import { service, serviceReference, workload } from './discovery.ts'
 import { fields, notServed, oneShape } from './object.ts'
 import { frontendPolicies, gateway, hostname, protocol, tls } from './listeners.ts'
 import { gatewayPolicies, routePolicies } from './policies.ts'
@@ -58,8 +59,8 @@ const tcpBackend = fields({
   weight: z.int().min(0).max(WEIGHT_MAX).optional(),
   host: address.optional(),
   backend: text.optional(),
+  service: serviceReference.optional(),
   policies: tcpPolicies.optional(),
-  ...notServed(['service']),
 })
 const tcpRouteShape = {
   name: name.optional(),
@@ -166,7 +167,9 @@ export const standaloneFile = fields({
   binds: z.array(bind).optional(),
   routeGroups: z.array(routeGroup).optional(),
   policies: z.array(targetedPolicy).optional(),
-  ...notServed(['llm', 'ui', 'services', 'workloads']),
+  services: z.array(service).optional(),
+  workloads: z.array(workload).optional(),
+  ...notServed(['llm', 'ui']),
 })
 
 export type StandaloneFile = z.output<typeof standaloneFile>

@@ -18,9 +18,11 @@ const target = fields({
     kind: z.literal('HTTPRoute').optional(),
   }).optional(),
   backend: fields({
-    backend: fields({ name: text, namespace: text.optional(), section: text.optional() }),
-    ...notServed(['service']),
-  }).optional(),
+    backend: fields({ name: text, namespace: text.optional(), section: text.optional() }).optional(),
+    service: fields({ hostname: text, namespace: text.optional(), port: port.optional() }).optional(),
+  })
+    .refine((value) => Object.keys(value).length === 1, { error: 'must have exactly one of backend, service' })
+    .optional(),
   ...notServed(['listenerSet']),
 }).refine((value) => Object.keys(value).length === 1, {
   error: 'must have exactly one of gateway, route, backend',

@@ -1,0 +1,62 @@
+// Services of a file: what is refused, with field and cure. What is accepted: testdata/discovery.in.yaml.
+import { expect, it } from 'vitest'
+import { loadStandalone } from '../load.ts'
+
+const ECHO = '{ name: echo, ports: { 80: 8080 } }'
+const NAME = 'default/echo.default.svc.cluster.local'
+const at = (workload: string): string => `services: [${ECHO}]\nworkloads: [${workload}]`
+const routed = (backend: string): string => `services: [${ECHO}]\nroutes: [{ backends: [${backend}] }]`
+
+it.each([
+  [
+    at(`{ name: a, workloadIps: [10.0.0.1], services: { ${NAME.replace('echo', 'eco')}: {} } }`),
+    'workloads[0].services["default/eco.default.svc.cluster.local"]: there is no service default/eco.default.svc.cluster.local; did you mean default/echo.default.svc.cluster.local?',
+  ],
+  [at(`{ name: a, workloadIps: [10.0.0.1], services: { ${NAME}: { 81: 1 } } }`), 'the service has no port 81'],
+  [at(`{ name: a, workloadIps: [host.test], services: {} }`), 'workloads[0].workloadIps[0]: must be an IP address'],
+  [at(`{ name: a, workloadIps: [], services: {} }`), 'workloads[0].workloadIps: must be at least 1 items long'],
+  [at(`{ name: a, workloadIps: [10.0.0.1], services: {}, capacity: -1 }`), 'workloads[0].capacity: must be at least 0'],
+  [
+    at(`{ name: a, workloadIps: [10.0.0.1], services: {}, capacity: 1000001 }`),
+    'workloads[0].capacity: must be at most 1000000',
+  ],
+  [
+    at('{ name: a, workloadIps: [10.0.0.1], services: {} }, { name: a, workloadIps: [10.0.0.2], services: {} }'),
+    'workloads[1]: a workload default/a is there already',
+  ],
+  [`services: [${ECHO}, ${ECHO}]`, `services[1]: a service ${NAME} is there already`],
+  [
+    'services: [{ name: echo, ports: { 0: 1 } }]',
+    'services[0].ports: must have ports from 1 to 65535 as names, for example {80: 8080}',
+  ],
+  ['services: [{ name: echo, ports: { 65536: 1 } }]', 'services[0].ports: must have ports'],
+  ['services: [{ name: echo, ports: { 80: 8080 }, vips: [a] }]', 'services[0].vips: is not served'],
+  [
+    'services: [{ name: echo, ports: { 80: 8080 }, locality: { preferences: [rack] } }]',
+    'services[0].locality.preferences[0]: must be one of network, cluster, region, zone, subzone, node',
+  ],
+  [
+    routed('{ service: { name: echo, port: 80 } }'),
+    'routes[0].backends[0].service.name: there is no service echo; declare it in services',
+  ],
+  [
+    routed(`{ service: { name: ${NAME}, port: 81 } }`),
+    `routes[0].backends[0].service.port: the service ${NAME} has no port 81`,
+  ],
+  [
+    routed(`{ service: { name: ${NAME}, port: 80 }, host: "127.0.0.1:1" }`),
+    'must have exactly one of host, backend, service,',
+  ],
+  [
+    routed(`{ service: { name: ${NAME}, port: 80 }, policies: { a2a: {} } }`),
+    'policies.a2a: must be said by appProtocols of the service',
+  ],
+])('refuses %s', (text, expected) => {
+  const { problems, rendered } = loadStandalone({
+    path: '/nowhere/file.yaml',
+    text: `gateways: { default: { port: 8080 } }\n${text}\n`,
+    environment: {},
+  })
+  expect(problems.map(({ path, message }) => `${path}: ${message}`).join('\n')).toContain(expected)
+  expect(rendered).toBeUndefined()
+})
