@@ -1,5 +1,5 @@
-// The connection of one fetch: TCP or unix socket, a CONNECT tunnel when there is a proxy, TLS when a policy asks for
-// it.
+// The connection of one fetch: TCP or unix socket, to the proxy or by CONNECT through it when there is one, TLS when a
+// policy asks for it.
 import { request as httpRequest } from 'node:http'
 import { connect, isIP, type Socket } from 'node:net'
 import tls from 'node:tls'
@@ -22,6 +22,8 @@ export async function openConnection(
   try {
     if (proxy === undefined || 'unixPath' in place) return await secured(socket, settings, place, signal)
     const toProxy = await secured(socket, proxy.tls, proxy.place, signal)
+    // Plain HTTP is handed to the proxy as it is, with an absolute URI (docs/adr/0008).
+    if (settings === undefined) return toProxy
     const through = await tunnel(toProxy, place, signal)
     return await secured(through, settings, place, signal)
   } catch (error) {
@@ -116,7 +118,7 @@ function tunnel(socket: Socket, { host, port }: HostPlace, signal: AbortSignal):
     signal,
   })
   request.once('connect', ({ statusCode = 0 }, through, head) => {
-    if (statusCode < 200 || statusCode > 299) reject(new Error(`the proxy refused the tunnel with ${statusCode}`))
+    if (statusCode !== 200) reject(new Error(`the proxy refused the tunnel with ${statusCode}`))
     // The server must not speak first, neither in HTTP nor in TLS.
     else if (head.length > 0) reject(new Error('the proxy sent more than its answer'))
     else resolve(through)

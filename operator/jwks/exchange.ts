@@ -20,13 +20,19 @@ export async function getOver(socket: Socket, request: JwksRequest, signal: Abor
   return { text, cacheControl: headers['cache-control'], expires: headers.expires }
 }
 
-function respond(socket: Socket, { place, path, tls }: JwksRequest, signal: AbortSignal): Promise<IncomingMessage> {
+function respond(
+  socket: Socket,
+  { place, path, tls, proxy }: JwksRequest,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+  const host = hostOf(place, tls !== undefined)
+  const isForwarded = proxy !== undefined && tls === undefined && !('unixPath' in place)
   const request = httpRequest({
     createConnection: () => socket,
     method: 'GET',
-    path: path.replace(UNSAFE, escaped),
-    headers: { host: hostOf(place, tls !== undefined), accept: 'application/json', connection: 'close' },
+    path: `${isForwarded ? `http://${host}` : ''}${path.replace(UNSAFE, escaped)}`,
+    headers: { host, accept: 'application/json', connection: 'close' },
     signal,
   })
   request.once('response', resolve).once('error', reject)

@@ -1,7 +1,7 @@
 // One fetch over real sockets: bounds, TLS as policies ask for it, tunnels, and addresses that are never asked.
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { connect, createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -176,6 +176,10 @@ describe('tunnels', () => {
     const asked: string[] = []
     const options = { cert: server.certificate, key: server.privateKey }
     const one = isSecure ? createTlsServer(options) : createServer()
+    one.on('request', ({ url = '' }: IncomingMessage, response: ServerResponse) => {
+      asked.push(url)
+      response.writeHead(status).end(KEYS)
+    })
     one.on('connect', ({ url = '' }: { url?: string }, socket: Socket) => {
       asked.push(url)
       socket.write(`HTTP/1.1 ${status} x\r\n\r\n`)
@@ -196,18 +200,21 @@ describe('tunnels', () => {
     expect(asked).toEqual([`127.0.0.1:${at}`])
   })
 
-  it('over TLS of its own', async () => {
-    const { port } = await proxy(200, true)
+  it('over TLS of its own; plain HTTP with an absolute URI', async () => {
+    const { port, asked } = await proxy(200, true)
     const tls = tlsOf({ caCertificates: ca.certificate, serverName: 'idp.test' })
     const at = await plain()
     expect(await get(to(at, { proxy: { place: { host: '127.0.0.1', port }, tls } }))).toMatchObject({ text: KEYS })
     expect(await get(to(at, { proxy: { place: { host: '127.0.0.1', port } } }))).toEqual(expect.any(String))
+    expect(asked).toEqual([`http://127.0.0.1:${at}/keys`])
   })
 
-  it('a proxy that refuses', async () => {
-    const { port } = await proxy(407)
-    const answer = await get(to(await plain(), { proxy: { place: { host: '127.0.0.1', port } } }))
-    expect(answer).toBe('the proxy refused the tunnel with 407')
+  it.each([407, 204])('a proxy that answers %s', async (status) => {
+    const { port } = await proxy(status)
+    const by = { proxy: { place: { host: '127.0.0.1', port } } }
+    expect(await get(to(await plain(), by))).toBe(`status ${status}`)
+    const tls = { caCertificates: ca.certificate, serverName: 'idp.test' }
+    expect(await get(to(await secure(), { tls, ...by }))).toBe(`the proxy refused the tunnel with ${status}`)
   })
 })
 

@@ -20,7 +20,7 @@ export interface JwksRequest {
   /** Begins with a slash; not yet escaped. */
   readonly path: string
   readonly tls?: JwksTls
-  /** Reached by CONNECT. */
+  /** On the way: by CONNECT with TLS, with an absolute URI without. */
   readonly proxy?: { readonly place: HostPlace; readonly tls?: JwksTls }
 }
 
