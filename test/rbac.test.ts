@@ -37,12 +37,12 @@ const WRITERS: Readonly<Record<string, Partial<Record<Call, readonly Resource[]>
     create: owned(({ write }) => write === 'create'),
     remove: owned(({ isPruned }) => isPruned),
   },
+  'operator/controllers/events.ts': { create: [EVENTS], patch: [EVENTS] },
   'operator/controllers/gateway-class.ts': { apply: [GatewayClass] },
   'operator/controllers/prune-acknowledgements.ts': { patch: [ConfigMap] },
-  'operator/controllers/rejections.ts': { create: [EVENTS] },
   // Statuses: withStatus().
   'operator/controllers/status-writer.ts': { patch: [] },
-  'operator/publish/publisher.ts': {
+  'operator/publish/delivery-objects.ts': {
     apply: [ConfigMap, Secret],
     create: [ConfigMap],
     replace: [ConfigMap],

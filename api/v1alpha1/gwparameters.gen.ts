@@ -80,8 +80,9 @@ export interface GwParametersSpec {
    */
   shutdown?: Shutdown
   /**
-   * Joins the proxies to an Istio mesh: they get a certificate from it and speak mutual TLS with its workloads. The
-   * parameters of class and Gateway are merged field by field.
+   * Gives the pods of the proxies the settings, labels, token and authority of an Istio mesh. The proxy of this version does
+   * not use them: it gets no certificate from the mesh, opens no tunnels and takes none, and the Gateway says so in the
+   * message of its condition `Accepted`. The parameters of class and Gateway are merged field by field.
    *
    * Example: `{ enabled: true, trustDomain: mesh.example }`.
    */
@@ -358,14 +359,15 @@ export interface Shutdown {
   max: number
 }
 /**
- * Joins the proxies to an Istio mesh: they get a certificate from it and speak mutual TLS with its workloads. The
- * parameters of class and Gateway are merged field by field.
+ * Gives the pods of the proxies the settings, labels, token and authority of an Istio mesh. The proxy of this version does
+ * not use them: it gets no certificate from the mesh, opens no tunnels and takes none, and the Gateway says so in the
+ * message of its condition `Accepted`. The parameters of class and Gateway are merged field by field.
  *
  * Example: `{ enabled: true, trustDomain: mesh.example }`.
  */
 export interface MeshIntegration {
   /**
-   * Whether the proxies join. When unset, they do if `meshIntegration` is there, even as `{}`.
+   * Whether the pods get them. When unset, they do if `meshIntegration` is there, even as `{}`.
    */
   enabled?: boolean
   /**
