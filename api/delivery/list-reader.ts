@@ -14,6 +14,8 @@ export class ListReader {
   readonly #list: ListName
   /** Of the last list that was read, by id. */
   #chunks: ReadonlyMap<string, Items> = new Map()
+  /** Of the chunks that #items are made of; undefined: they came another way. */
+  #ids: readonly string[] | undefined = []
   #items: Items = []
 
   constructor(list: ListName) {
@@ -25,6 +27,7 @@ export class ListReader {
     if (items === this.#items) return
     this.#items = items
     this.#chunks = new Map()
+    this.#ids = undefined
   }
 
   missing(refs: readonly ChunkRef[], file: ReadFile): MissingFile[] {
@@ -37,7 +40,14 @@ export class ListReader {
     })
   }
 
+  /** The same chunks as last time. */
+  #isAsBefore(refs: readonly ChunkRef[]): boolean {
+    const ids = this.#ids
+    return ids !== undefined && refs.length === ids.length && ids.every((id, at) => refs[at]?.startsWith(id) === true)
+  }
+
   read(refs: readonly ChunkRef[], file: ReadFile): { readonly items: Items } | { readonly fault: DeliveryFault } {
+    if (this.#isAsBefore(refs)) return { items: this.#items }
     const chunks = new Map<string, Items>()
     const fresh: string[] = []
     const ids = refs.map((ref) => readChunkRef(ref).id)
@@ -50,6 +60,7 @@ export class ListReader {
     if (fresh.length > 0) this.#keep(fresh, chunks)
     const items = ids.flatMap((id) => chunks.get(id) ?? [])
     this.#chunks = chunks
+    this.#ids = ids
     const isAsBefore = items.length === this.#items.length && items.every((item, at) => item === this.#items[at])
     if (!isAsBefore) this.#items = items
     return { items: this.#items }

@@ -1,4 +1,4 @@
-// Processor time of each step that one changed route among many takes, without an API server.
+// Processor time of each step that one changed route or endpoint among many takes, without an API server.
 // Run: node bench/control/steps.ts [routes ...]
 import { DeliveryDecoder } from '#api/delivery/decode.ts'
 import { ChunkEncoder } from '#api/delivery/encode-chunks.ts'
@@ -9,6 +9,15 @@ import { emptyConfig } from '#api/ir/empty.ts'
 import type { RenderedConfig } from '#api/ir/types.gen.ts'
 import { MemoryObjects } from '#operator/publish/memory-objects.testing.ts'
 import { planDelivery } from '#operator/publish/plan-delivery.ts'
+import { endpointKeysOf } from '#proxy/backend/endpoint-keys.ts'
+import {
+  carryEndpointsOver,
+  createEndpointBuffer,
+  type EndpointBuffer,
+  EndpointStore,
+} from '#proxy/backend/endpoint-store.ts'
+import { compileConfig } from '#proxy/config/compile.ts'
+import type { CompiledConfig, CompileEnvironment } from '#proxy/config/compiled.ts'
 import type { KubeObject } from '#operator/translate/kube.ts'
 import { createSnapshotter } from '#operator/translate/snapshot.ts'
 import type { RenderedGateway } from '#operator/translate/translation.ts'
@@ -19,9 +28,11 @@ const SETTINGS = { controllerName: 'gw.dev/controller', className: 'gw', cluster
 const ROUNDS = 9
 
 const counts = process.argv.slice(2).map(Number)
-for (const count of counts.length === 0 ? [1000, 5000] : counts) measureAll(count)
+for (const count of counts.length === 0 ? [1000, 5000] : counts) {
+  for (const change of ['route', 'endpoint'] as const) measureAll(count, change)
+}
 
-function measureAll(count: number): void {
+function measureAll(count: number, change: 'route' | 'endpoint'): void {
   const steps = new Map<string, number[]>()
   const measured = <T>(step: string, run: () => T): T => {
     const started = process.cpuUsage()
@@ -35,10 +46,13 @@ function measureAll(count: number): void {
   const [encoder, decoder] = [new ChunkEncoder(), new DeliveryDecoder()]
   const held = new MemoryObjects()
   const bytes: number[] = []
+  let shared: EndpointBuffer | undefined
+  let compiled: CompiledConfig | undefined
   let before: RenderedConfig = emptyConfig()
   for (let round = 0; round < ROUNDS; round++) {
-    // A manifest of the kind.
-    objects[1] = route('app-0', `v${round}`).object as KubeObject
+    // Manifests of the kinds, at the places that clusterOf gives them.
+    if (change === 'route') objects[1] = route('app-0', `v${round}`).object as KubeObject
+    else objects[3] = endpoints('app-0', { ip: `10.1.3.${round + 1}`, port: 80 }).object as KubeObject
     const rendered = measured('translate', () =>
       translator.translate(snapshot(objects)).perGateway.get(`${NAMESPACE}/${GATEWAY}`),
     )
@@ -51,14 +65,30 @@ function measureAll(count: number): void {
     const { config } = outcome.delivered
     measured('hand over, whole', () => structuredClone(config))
     measured('hand over, difference', () => applyDelta(before, structuredClone(configDelta(before, config))))
+    const slots = measured('endpoints', () => {
+      const keys = endpointKeysOf(config)
+      return shared === undefined ? createEndpointBuffer(keys, 1) : carryEndpointsOver(shared, keys)
+    })
+    shared = slots
+    compiled = measured('compile', () =>
+      compileConfig({ generation: round, config, secrets: rendered.secrets }, environmentOf(slots), compiled),
+    )
     before = config
   }
-  console.log(`${count} routes, written: ${bytes[0]} bytes at first, then ${bytes.at(-1)} for each change`)
+  console.log(
+    `${count} routes, changed ${change}, written: ${bytes[0]} bytes at first, then ${bytes.at(-1)} for each change`,
+  )
   for (const [step, times] of steps) {
     // The first round has everything to do.
     const sorted = times.slice(1).sort((a, b) => a - b)
-    console.log(`${count} routes, ${step}: median ${sorted[sorted.length >> 1]?.toFixed(1)} ms`)
+    console.log(`${count} routes, changed ${change}, ${step}: median ${sorted[sorted.length >> 1]?.toFixed(1)} ms`)
   }
+}
+
+/** What is there while a configuration is compiled: the rest is asked when requests come, and none do. */
+function environmentOf(slots: EndpointBuffer): CompileEnvironment {
+  const environment = { endpoints: new EndpointStore(slots, 0), observer: {} }
+  return environment as unknown as CompileEnvironment
 }
 
 interface Encoding {

@@ -53,7 +53,9 @@ export class AuthStores {
       stores.#prepareBackend(key, policy.backend)
     }
     for (const { key, inlinePolicies } of config.backends) stores.#prepareBackend(`backend ${key}`, inlinePolicies)
-    for (const { key, inlinePolicies } of config.routes) stores.#prepare(`route ${key}`, inlinePolicies)
+    for (const { key, inlinePolicies } of config.routes) {
+      if (inlinePolicies !== undefined) stores.#prepare(`route ${key}`, inlinePolicies)
+    }
     stores.#former = undefined
     return stores
   }

@@ -2,8 +2,8 @@
 // configuration before has as well is taken over, so that one moved endpoint among many costs little. Knows no
 // policies.
 import type { Backend, RenderedConfig, Service, Workload, WorkloadService } from '#api/ir/types.gen.ts'
+import { grouped, type Grouped } from '../config/grouped.ts'
 
-/** Of a healthy workload. */
 export interface ServiceAddress {
   readonly host: string
   readonly port: number
@@ -13,35 +13,18 @@ export interface ServiceAddress {
 }
 
 type Lists = Pick<RenderedConfig, 'backends' | 'services' | 'workloads'>
-type Addresses = ReadonlyMap<string, readonly ServiceAddress[]>
-
-const NONE: readonly ServiceAddress[] = []
 
 export class TargetDirectory {
-  readonly #lists: Lists
-  readonly #backends: ReadonlyMap<string, Backend>
+  readonly #backends: Grouped<Backend>
   /** By `{namespace}/{hostname}`. */
-  readonly #services: ReadonlyMap<string, Service>
-  /** By `{namespace}/{hostname}:{service port}`. */
-  readonly #addresses: Addresses
+  readonly #services: Grouped<Service>
+  /** Those that are healthy, by the same keys. */
+  readonly #workloads: Grouped<Workload>
 
-  private constructor(lists: Lists, former: TargetDirectory | undefined) {
-    const { backends, services, workloads } = lists
-    this.#lists = { backends, services, workloads }
-    const before = former === undefined ? undefined : former.#lists
-    this.#backends =
-      former !== undefined && before?.backends === backends
-        ? former.#backends
-        : new Map(backends.map((backend) => [backend.key, backend]))
-    this.#services =
-      former !== undefined && before?.services === services
-        ? former.#services
-        : new Map(services.map((service) => [`${service.namespace}/${service.hostname}`, service]))
-    this.#addresses = addressesAfter(
-      before?.workloads ?? [],
-      former === undefined ? new Map() : former.#addresses,
-      workloads,
-    )
+  private constructor({ backends, services, workloads }: Lists, former: TargetDirectory | undefined) {
+    this.#backends = grouped(backends, ({ key }) => [key], former && former.#backends)
+    this.#services = grouped(services, (service) => [keyOf(service)], former && former.#services)
+    this.#workloads = grouped(workloads, keysOfWorkload, former && former.#workloads)
   }
 
   /** `former`: of the configuration in force. */
@@ -50,64 +33,36 @@ export class TargetDirectory {
   }
 
   get workloads(): readonly Workload[] {
-    return this.#lists.workloads
+    return this.#workloads.list
   }
 
   backend(key: string): Backend | undefined {
-    return this.#backends.get(key)
+    return this.#backends.groups.get(key)?.at(-1)
   }
 
   service(namespace: string, hostname: string): Service | undefined {
-    return this.#services.get(`${namespace}/${hostname}`)
+    return this.#services.groups.get(`${namespace}/${hostname}`)?.at(-1)
   }
 
-  addresses(namespace: string, hostname: string, port: number): readonly ServiceAddress[] {
-    return this.#addresses.get(`${namespace}/${hostname}:${port}`) ?? NONE
+  /** In the order of the workloads. */
+  addresses(namespace: string, hostname: string, port: number): ServiceAddress[] {
+    const workloads = this.#workloads.groups.get(`${namespace}/${hostname}`) ?? []
+    return workloads.flatMap((workload) => {
+      const host = workload.addresses[0]
+      if (host === undefined) return []
+      const own = workload.services.filter((one) => one.namespace === namespace && one.hostname === hostname)
+      return own.flatMap((membership) => {
+        const ports = membership.ports.filter((one) => one.port === port)
+        return ports.map(({ targetPort }) => ({ host, port: targetPort, workload, membership }))
+      })
+    })
   }
 }
 
-/** Addresses have the order of the workloads. */
-function addressesAfter(before: readonly Workload[], addresses: Addresses, workloads: readonly Workload[]): Addresses {
-  if (before === workloads) return addresses
-  const { removed, added } = difference(before, workloads)
-  const changed = new Map<string, ServiceAddress[]>()
-  for (const workload of [...removed, ...added]) eachAddress(workload, (key) => changed.set(key, []))
-  const gone = new Set(removed)
-  const members = new Set(added)
-  for (const key of changed.keys()) {
-    for (const { workload } of addresses.get(key) ?? []) if (!gone.has(workload)) members.add(workload)
-  }
-  for (const workload of workloads) {
-    if (members.has(workload)) eachAddress(workload, (key, address) => changed.get(key)?.push(address))
-  }
-  const now = new Map(addresses)
-  for (const [key, list] of changed) {
-    if (list.length > 0) now.set(key, list)
-    else now.delete(key)
-  }
-  return now
+function keyOf({ namespace, hostname }: Pick<Service, 'namespace' | 'hostname'>): string {
+  return `${namespace}/${hostname}`
 }
 
-/** Most workloads stay at both ends of the list. */
-function difference(
-  before: readonly Workload[],
-  now: readonly Workload[],
-): { readonly removed: readonly Workload[]; readonly added: readonly Workload[] } {
-  const shorter = Math.min(before.length, now.length)
-  let start = 0
-  while (start < shorter && before[start] === now[start]) start++
-  let rest = 0
-  while (rest < shorter - start && before[before.length - 1 - rest] === now[now.length - 1 - rest]) rest++
-  return { removed: before.slice(start, before.length - rest), added: now.slice(start, now.length - rest) }
-}
-
-function eachAddress(workload: Workload, visit: (key: string, address: ServiceAddress) => void): void {
-  const host = workload.addresses[0]
-  if (host === undefined || !workload.healthy) return
-  for (const membership of workload.services) {
-    const { namespace, hostname, ports } = membership
-    for (const { port, targetPort } of ports) {
-      visit(`${namespace}/${hostname}:${port}`, { host, port: targetPort, workload, membership })
-    }
-  }
+function keysOfWorkload({ healthy, services }: Workload): string[] {
+  return healthy ? services.map(keyOf) : []
 }

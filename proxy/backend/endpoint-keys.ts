@@ -6,7 +6,7 @@ import { endpointKey } from './endpoints.ts'
 
 export function endpointKeysOf(config: RenderedConfig): Set<string> {
   const keys = new Set<string>()
-  const known = new Set(config.services.map(({ namespace, hostname }) => `${namespace}/${hostname}`))
+  const known = new Set(config.services.map(serviceKey))
   for (const workload of config.workloads) {
     for (const { service, keys: own } of keysByService(workload)) {
       if (known.has(service)) for (const key of own) keys.add(key)
@@ -18,6 +18,14 @@ export function endpointKeysOf(config: RenderedConfig): Set<string> {
 
 /** Most workloads of a configuration are those of the one before. */
 const remembered = new WeakMap<Workload, KeysOfService[]>()
+
+const serviceKeys = new WeakMap<Service, string>()
+
+function serviceKey(service: Service): string {
+  let key = serviceKeys.get(service)
+  if (key === undefined) serviceKeys.set(service, (key = `${service.namespace}/${service.hostname}`))
+  return key
+}
 
 interface KeysOfService {
   readonly service: string

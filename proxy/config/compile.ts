@@ -39,6 +39,8 @@ import { DelegationChains, lazyRoute, RouteGroups } from './compile-delegation.t
 import { compileLayer4 } from './compile-layer4.ts'
 import { chainEnvironment, compileRoute } from './compile-route.ts'
 import { compileTelemetry } from './compile-telemetry.ts'
+import { RouteHosts } from './route-hosts.ts'
+import type { Grouped } from './grouped.ts'
 import type { CompileConfig, CompiledBind } from './compiled.ts'
 import { refusal } from './refusal.ts'
 import type { CompileContext } from './context.ts'
@@ -64,7 +66,7 @@ export const compileConfig: CompileConfig = ({ generation, config, secrets }, en
     otlp: new OtlpHub(previous?.otlp, (outcome) => environment.observer.exported?.(outcome)),
     credentialNames: namesOf(config),
   }
-  const routes = groupBy(config.routes, ({ listenerKey }) => listenerKey)
+  const routes = RouteHosts.of(config.routes, previous?.routes)
   const groups = new RouteGroups(config.routes, routerEntry)
   const tcpRoutes = groupBy(config.tcpRoutes, ({ listenerKey }) => listenerKey)
   const listeners = groupBy(config.listeners, ({ bindKey }) => bindKey)
@@ -79,7 +81,7 @@ export const compileConfig: CompileConfig = ({ generation, config, secrets }, en
       binds.set(bind.port, compileBind({ bind, listeners: own, routes, groups, tcpRoutes, context, warn }))
     } else warnings.push(refusedBecause)
   }
-  return { generation, binds, warnings, auth, otlp: context.otlp, targets }
+  return { generation, binds, warnings, auth, otlp: context.otlp, targets, routes }
 }
 
 /** Gathered when they are first asked for. */
@@ -103,7 +105,7 @@ export function rateLimitsOf(config: RenderedConfig): ReadonlyMap<string, LocalL
 function compileBind(input: {
   bind: Bind
   listeners: readonly Listener[]
-  routes: ReadonlyMap<string | undefined, readonly Route[]>
+  routes: RouteHosts
   groups: RouteGroups
   tcpRoutes: ReadonlyMap<string, readonly TCPRoute[]>
   context: CompileContext
@@ -117,7 +119,7 @@ function compileBind(input: {
   const listeners = input.listeners.map((listener) => ({
     listener,
     place: placeOf({ ...listener, port: bind.port }),
-    plan: compileListener({ listener, bind, routes: routes.get(listener.key) ?? [], groups, limits, context }),
+    plan: compileListener({ listener, bind, hosts: routes.at(listener.key), groups, limits, context }),
   }))
   const plans = new Map<string | undefined, ListenerPlan>()
   for (const { listener, plan } of listeners) {
@@ -150,12 +152,12 @@ const NOWHERE: EnterBind = () => false
 function compileListener(input: {
   listener: Listener
   bind: Bind
-  routes: readonly Route[]
+  hosts: Grouped<Route>
   groups: RouteGroups
   limits: ConnectionLimits
   context: CompileContext
 }): ListenerPlan {
-  const { listener, bind, routes, groups, limits, context } = input
+  const { listener, bind, hosts, groups, limits, context } = input
   const listenerPlace = placeOf({ ...listener, port: bind.port })
   const { preRouting } = effectiveTraffic(context.policies, { ...listenerPlace, routes: [] })
   const frontend = effectiveFrontend(context.policies, listenerPlace)
@@ -185,7 +187,7 @@ function compileListener(input: {
     place,
     chain,
     response: { filters: chain.response, readsBody: chain.readsResponseBody },
-    router: routerOf(routes, { hostnamesOf: ({ hostnames }) => hostnames, entryOf }),
+    router: routerOf(hosts, entryOf),
     ...compileTelemetry(frontend, place, context),
     routesConnect: frontend.connect?.mode === 'Route',
   }

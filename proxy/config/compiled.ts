@@ -14,6 +14,7 @@ import type { GrpcClient } from '../grpc/client.ts'
 import type { OtlpEnvironment } from '../otlp/environment.ts'
 import type { ExportOutcome, OtlpHub } from '../otlp/hub.ts'
 import type { OutboundCall } from '../trace/outbound.ts'
+import type { RouteHosts } from './route-hosts.ts'
 import type { LoadShedder } from '../runtime/pulse.ts'
 import type { TraceTap } from '../trace/tap.ts'
 import type { TcpBindPlan } from '../tcp/plan.ts'
@@ -77,6 +78,7 @@ export interface CompiledConfig {
   readonly otlp: OtlpHub
   /** What references lead to; taken over as far as the next configuration has it. */
   readonly targets: TargetDirectory
+  readonly routes: RouteHosts
 }
 
 export interface CompileInput {

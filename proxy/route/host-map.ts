@@ -23,29 +23,44 @@ export interface HostMap<T> {
  */
 export function buildHostMap<T>(values: ReadonlyMap<string | undefined, T>): HostMap<T> {
   const { exact, wildcards, any } = sortByKind(values)
+  return hostMapOf({ exact: (host) => exact.get(host), wildcards, any })
+}
+
+export interface HostSource<T> {
+  /** The value of a host name in lower case. */
+  readonly exact: (host: string) => T | undefined
+  /** By suffix with its leading dot. */
+  readonly wildcards: ReadonlyMap<string, T>
+  readonly any: T | undefined
+}
+
+/** For host names that are kept somewhere already: nothing is made for one that nobody asks for. */
+export function hostMapOf<T>({ exact, wildcards, any: anyValue }: HostSource<T>): HostMap<T> {
+  const any = anyValue === undefined ? undefined : { hostname: undefined, value: anyValue, next: undefined }
   const wildcardLevels = new Map<string, HostLevel<T>>()
   let suffixMax = 0
   // Shortest suffix first: the level a wildcard falls back to exists already.
-  for (const suffix of [...wildcards.keys()].sort((a, b) => a.length - b.length)) {
-    const entry = wildcards.get(suffix)
-    if (entry === undefined) continue
+  for (const [suffix, value] of [...wildcards].sort(([a], [b]) => a.length - b.length)) {
     const next = longestWildcard(wildcardLevels, suffix, 1, suffixMax) ?? any
-    wildcardLevels.set(suffix, { hostname: `*${suffix}`, value: entry.value, next })
+    wildcardLevels.set(suffix, { hostname: `*${suffix}`, value, next })
     suffixMax = suffix.length
   }
+  // Made when they are first asked for: most hosts of a configuration are never called before it is replaced.
   const exactLevels = new Map<string, HostLevel<T>>()
-  for (const [hostname, value] of exact) {
-    exactLevels.set(hostname, {
-      hostname,
-      value,
-      next: longestWildcard(wildcardLevels, hostname, 1, suffixMax) ?? any,
-    })
+  const exactLevel = (host: string): HostLevel<T> | undefined => {
+    const known = exactLevels.get(host)
+    if (known !== undefined) return known
+    const value = exact(host)
+    if (value === undefined) return undefined
+    const next = longestWildcard(wildcardLevels, host, 1, suffixMax) ?? any
+    const level = { hostname: host, value, next }
+    exactLevels.set(host, level)
+    return level
   }
-  const hasNames = exactLevels.size > 0 || wildcardLevels.size > 0
   return {
     find(host) {
-      if (!hasNames || host.length > HOST_LENGTH_MAX) return any
-      return exactLevels.get(host) ?? longestWildcard(wildcardLevels, host, 1, suffixMax) ?? any
+      if (host.length > HOST_LENGTH_MAX) return any
+      return exactLevel(host) ?? longestWildcard(wildcardLevels, host, 1, suffixMax) ?? any
     },
   }
 }
@@ -69,19 +84,18 @@ function longestWildcard<T>(
 
 interface Sorted<T> {
   readonly exact: Map<string, T>
-  /** By suffix with its leading dot. */
-  readonly wildcards: Map<string, { readonly value: T }>
-  readonly any: HostLevel<T> | undefined
+  readonly wildcards: Map<string, T>
+  readonly any: T | undefined
 }
 
 function sortByKind<T>(values: ReadonlyMap<string | undefined, T>): Sorted<T> {
   const exact = new Map<string, T>()
-  const wildcards = new Map<string, { readonly value: T }>()
-  let any: HostLevel<T> | undefined
+  const wildcards = new Map<string, T>()
+  let any: T | undefined
   for (const [hostname, value] of values) {
     const lower = hostname?.toLowerCase() ?? ''
-    if (isAnyHost(lower)) any ??= { hostname: undefined, value, next: undefined }
-    else if (lower.startsWith('*.')) wildcards.set(lower.slice(1), { value })
+    if (isAnyHost(lower)) any ??= value
+    else if (lower.startsWith('*.')) wildcards.set(lower.slice(1), value)
     else exact.set(lower, value)
   }
   return { exact, wildcards, any }

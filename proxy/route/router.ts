@@ -3,7 +3,8 @@
 import type { RouteMatch } from '#api/ir/types.gen.ts'
 import type { HttpRequest } from '../http/message.ts'
 import { hostOf } from './authority.ts'
-import { buildHostMap, isAnyHost } from './host-map.ts'
+import { grouped, type Grouped } from '../config/grouped.ts'
+import { hostMapOf, isAnyHost } from './host-map.ts'
 import { compileRequestTest } from './match.ts'
 import { buildPathTable, normalisePrefix, type PathCandidate, type PathTable } from './path-table.ts'
 
@@ -44,6 +45,7 @@ export interface Router<T> {
 }
 
 const EVALUATED_MAX = 100
+const ANY_HOST = ''
 
 interface Ranked<T> {
   readonly match: RouteMatch
@@ -52,39 +54,37 @@ interface Ranked<T> {
 }
 
 export function buildRouter<T>(entries: readonly RouterEntry<T>[]): Router<T> {
-  return routerOf(entries, { hostnamesOf: ({ hostnames }) => hostnames, entryOf: (entry) => entry })
+  return routerOf(byHost(entries), (entry) => entry)
 }
 
-export interface RouterSource<S, T> {
-  readonly hostnamesOf: (item: S) => readonly string[]
-  /** Asked once for an item, when a request comes for one of its hosts. */
-  readonly entryOf: (item: S) => RouterEntry<T>
+/** By host name in lower case, ANY_HOST for all. `former` is taken over as far as the items are the same. */
+export function byHost<S extends { readonly hostnames: readonly string[] }>(
+  items: readonly S[],
+  former?: Grouped<S>,
+): Grouped<S> {
+  return grouped(items, ({ hostnames }) => (hostnames.length === 0 ? [ANY_HOST] : hostnames.map(hostKey)), former)
 }
 
 /**
- * The table of a host is made when its first request comes: a configuration that changes often must not make the tables
- * of hosts anew that nobody calls. Nothing in them can refuse a configuration.
+ * `entryOf` is asked once for an item. The table of a host is made when its first request comes: a configuration that
+ * changes often must not make the tables of hosts anew that nobody calls. Nothing in them can refuse a configuration.
  */
-export function routerOf<S, T>(items: readonly S[], { hostnamesOf, entryOf }: RouterSource<S, T>): Router<T> {
+export function routerOf<S, T>({ groups }: Grouped<S>, entryOf: (item: S) => RouterEntry<T>): Router<T> {
   const ranked = new Map<S, readonly Ranked<T>[]>()
   const rankedOf = (item: S): readonly Ranked<T>[] => {
     let list = ranked.get(item)
     if (list === undefined) ranked.set(item, (list = rank(entryOf(item))))
     return list
   }
-  const byHost = new Map<string | undefined, HostRoutes<S, T>>()
-  const add = (hostname: string | undefined, item: S): void => {
-    const known = byHost.get(hostname)
-    if (known === undefined) byHost.set(hostname, new HostRoutes(item, rankedOf))
-    else known.items.push(item)
+  const at = (host: string): HostRoutes<S, T> | undefined => {
+    const items = groups.get(host)
+    return items && new HostRoutes(items, rankedOf)
   }
-  for (const item of items) {
-    const hostnames = hostnamesOf(item)
-    const [only] = hostnames
-    if (only !== undefined && hostnames.length === 1) add(hostKey(only), item)
-    else for (const hostname of hostKeys(hostnames)) add(hostname, item)
+  const wildcards = new Map<string, HostRoutes<S, T>>()
+  for (const [host, items] of groups) {
+    if (host.startsWith('*.')) wildcards.set(host.slice(1), new HostRoutes(items, rankedOf))
   }
-  const hosts = buildHostMap(byHost)
+  const hosts = hostMapOf({ exact: at, wildcards, any: at(ANY_HOST) })
   return {
     find(request) {
       const path = matchablePath(request)
@@ -112,12 +112,12 @@ export function routerOf<S, T>(items: readonly S[], { hostnamesOf, entryOf }: Ro
 
 /** What stands for choice at one host name. */
 class HostRoutes<S, T> {
-  readonly items: S[]
+  readonly #items: readonly S[]
   readonly #rankedOf: (item: S) => readonly Ranked<T>[]
   #table: PathTable<RouterResult<T>> | undefined = undefined
 
-  constructor(first: S, rankedOf: (item: S) => readonly Ranked<T>[]) {
-    this.items = [first]
+  constructor(items: readonly S[], rankedOf: (item: S) => readonly Ranked<T>[]) {
+    this.#items = items
     this.#rankedOf = rankedOf
   }
 
@@ -131,7 +131,7 @@ class HostRoutes<S, T> {
 
   /** The sort is stable: matches of one rule keep their order. */
   #ranked(): Ranked<T>[] {
-    return this.items.flatMap(this.#rankedOf).sort(bySpecificity)
+    return this.#items.flatMap(this.#rankedOf).sort(bySpecificity)
   }
 }
 
@@ -140,13 +140,8 @@ function matchablePath(request: HttpRequest): string {
   return request.method === 'CONNECT' && !request.path.startsWith('/') ? '/' : request.path
 }
 
-function hostKeys(hostnames: readonly string[]): Iterable<string | undefined> {
-  if (hostnames.length === 0) return [undefined]
-  return new Set(hostnames.map(hostKey))
-}
-
-function hostKey(hostname: string): string | undefined {
-  return isAnyHost(hostname) ? undefined : hostname.toLowerCase()
+function hostKey(hostname: string): string {
+  return isAnyHost(hostname) ? ANY_HOST : hostname.toLowerCase()
 }
 
 function rank<T>(entry: RouterEntry<T>): Ranked<T>[] {
