@@ -20,7 +20,13 @@ validations: [{ rule: has(self.spec.size), message: a size is needed }]
 const OTHER = `
 names: { kind: GwOther, plural: gwothers, singular: gwother, listKind: GwOtherList }
 description: Another thing.
-spec: { title: GwOtherSpec, type: object, properties: { name: { $ref: ../thing/short.yaml } } }
+spec:
+  title: GwOtherSpec
+  type: object
+  properties:
+    name: { $ref: ../thing/short.yaml, default: one, x-kubernetes-validations: [{ rule: self != 'no', message: not no }] }
+    also: { $ref: ../thing/short.yaml, default: two, x-kubernetes-validations: [{ rule: self != 'yes', message: not yes }] }
+    last: { $ref: ../thing/short.yaml }
 `
 
 const FILES = {
@@ -120,6 +126,17 @@ describe('a broken schema file', () => {
       'api/v1alpha1/schema/thing/spec.yaml at properties.a: $ref no.yaml: api/v1alpha1/schema/thing/no.yaml does not exist',
     ])
     rmSync(copy, { recursive: true })
+  })
+})
+
+describe('a reference page', () => {
+  it('has defaults and rules of each place, though places share a type', () => {
+    const fields = (output.text('docs/reference/gwother.md') ?? '').split('\n').filter((line) => line.startsWith('| `'))
+    expect(fields.filter((line) => /^\| `(name|also|last)`/.test(line))).toEqual([
+      '| `name` | string | `one` | 1 to 5 characters | A short text. Rule: not no. |',
+      '| `also` | string | `two` | 1 to 5 characters | A short text. Rule: not yes. |',
+      '| `last` | string |  | 1 to 5 characters | A short text. |',
+    ])
   })
 })
 

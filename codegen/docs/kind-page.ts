@@ -46,7 +46,8 @@ function section({ name, node }: NamedType, types: ReadonlyMap<string, NamedType
   const required = new Set(node.required)
   const rows = Object.entries(node.properties ?? {}).map(([field, child]) => {
     const full = resolved(child, types)
-    const fallback = child.default ?? full.default
+    // A type that others name as well has the default of one of them.
+    const fallback = child.default
     const limits = fieldLimits(child, types)
     const extra = [required.has(field) ? 'Required.' : '', child.description ?? full.description ?? '']
     const rules = messagesOf(child.$ref === undefined || !isLinked(child, types) ? full : {})

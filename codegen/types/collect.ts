@@ -55,7 +55,13 @@ export class TypeCollection {
     if (node.title === undefined && node.properties === undefined) return this.#shallow(node, path, uses)
     const name = this.add(node, path)
     uses.add(name)
-    return node.description === undefined ? { $ref: name } : { $ref: name, description: node.description }
+    return {
+      $ref: name,
+      ...(node.description !== undefined && { description: node.description }),
+      ...(node.default !== undefined && { default: node.default }),
+      // Those of this place, for the type has those of the place that named it first.
+      ...(node.properties === undefined && { 'x-kubernetes-validations': node['x-kubernetes-validations'] ?? [] }),
+    }
   }
 
   #nameFor(wanted: string, suggestion: string, structure: string): string {

@@ -8,6 +8,7 @@ import http2, { type Http2Server } from 'node:http2'
 import { createServer as createTlsServer } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Duplex } from 'node:stream'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type RawData, WebSocket, WebSocketServer } from 'ws'
@@ -33,6 +34,7 @@ type ServiceName = keyof typeof SERVICES
 
 let folder = ''
 let gateway: GwProcess
+let admin = ''
 let certificate: KeyPair
 const ports = { http: 0, https: 0, aging: 0 }
 const servers: (Server | Http2Server)[] = []
@@ -44,6 +46,10 @@ const held: ServerResponse[] = []
 function tell(request: IncomingMessage, response: ServerResponse): void {
   if (request.url?.endsWith('/held') === true) {
     held.push(response)
+    return
+  }
+  if (request.url?.endsWith('/mirror') === true) {
+    request.pipe(response)
     return
   }
   response.end(`HTTP/${request.httpVersion}`)
@@ -162,6 +168,7 @@ beforeAll(async () => {
   writeFileSync(file, manifests(await startServices()))
   gateway = new GwProcess(['run', '-f', file, '--no-access-log', ...ANY_PORTS])
   await gateway.says('gw: serving')
+  admin = /\badmin=(\d+)/.exec(gateway.stdout + gateway.stderr)?.[1] ?? ''
 })
 
 afterAll(async () => {
@@ -258,6 +265,46 @@ describe('WebSocket', () => {
     expect([frame[0], frame.subarray(2).toString()]).toEqual([0x81, '/ws/chat: hi'])
     session.destroy()
   })
+})
+
+describe('a body of 512 MiB there and back', () => {
+  const PIECE = Buffer.alloc(1024 * 1024, 'x')
+  const PIECES = 512
+
+  async function residentBytes(): Promise<number> {
+    const report = (await (await fetch(`http://127.0.0.1:${admin}/memory`)).json()) as { process: { rss: number } } // as its schema has it
+    return report.process.rss
+  }
+
+  /** The most that was resident while the bytes went through, and how many came back. */
+  async function through(stream: Duplex): Promise<{ resident: number; back: number }> {
+    let back = 0
+    let resident = 0
+    let watching: Promise<void> | undefined
+    const look = async (): Promise<void> => {
+      resident = Math.max(resident, await residentBytes())
+      watching = undefined
+    }
+    stream.on('data', (chunk: Buffer) => {
+      back += chunk.length
+      watching ??= look()
+    })
+    const ended = once(stream, 'end')
+    for (let i = 0; i < PIECES; i++) if (!stream.write(PIECE)) await once(stream, 'drain')
+    stream.end()
+    await ended
+    await watching
+    return { resident, back }
+  }
+
+  it('costs the gateway no more memory than its buffers', async () => {
+    const before = await residentBytes()
+    const session = http2.connect(`https://localhost:${ports.https}`, { ca: certificate.certificate })
+    const { resident, back } = await through(session.request({ ':path': '/plain/mirror', ':method': 'POST' }))
+    session.destroy()
+    expect(back).toBe(PIECES * PIECE.length)
+    expect(resident - before).toBeLessThan((PIECES * PIECE.length) / 2)
+  }, 60_000)
 })
 
 describe('maxConnectionDuration', () => {
