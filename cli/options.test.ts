@@ -10,6 +10,7 @@ const NONE: StandaloneSettings = {
   workers: undefined,
   logLevel: undefined,
   logFormat: undefined,
+  dnsLookupFamily: undefined,
   sessionKey: undefined,
 }
 
@@ -29,12 +30,24 @@ describe('optionsOf', () => {
       admin: { host: 'file', port: 1 },
       workers: 2,
       logLevel: 'warn',
+      dnsLookupFamily: 'V6_ONLY' as const,
       sessionKey: new Uint8Array(32),
     }
-    expect(optionsOf(FLAGS, settings, {})).toMatchObject({ admin: { host: 'file' }, workers: 2, logLevel: 'warn' })
-    const environment = { GW_ADMIN_ADDR: 'x:1', WORKER_THREADS: '4', LOG: 'debug', SESSION_KEY: '00' }
+    expect(optionsOf(FLAGS, settings, {})).toMatchObject({
+      admin: { host: 'file' },
+      workers: 2,
+      logLevel: 'warn',
+      dnsLookupFamily: 'V6_ONLY',
+    })
+    const environment = {
+      GW_ADMIN_ADDR: 'x:1',
+      WORKER_THREADS: '4',
+      LOG: 'debug',
+      SESSION_KEY: '00',
+      GW_DNS_LOOKUP_FAMILY: 'ALL',
+    }
     const fromEnvironment = optionsOf(FLAGS, settings, environment)
-    for (const name of ['admin', 'workers', 'logLevel', 'sessionKey'])
+    for (const name of ['admin', 'workers', 'logLevel', 'dnsLookupFamily', 'sessionKey'])
       expect(fromEnvironment).toHaveProperty(name, undefined)
     const flags = { ...FLAGS, adminAddr: '[::1]:7', workers: 3, logLevel: 'error' }
     expect(optionsOf(flags, settings, environment)).toMatchObject({

@@ -48,6 +48,7 @@ export function optionsOf(
     logFormat: flags.logFormat ?? file.logFormat,
     logLevel: flags.logLevel ?? file.logLevel,
     accessLog: flags.accessLog ? undefined : false,
+    dnsLookupFamily: file.dnsLookupFamily,
     sessionKey: file.sessionKey,
     admin: addressOf(servers.admin, environment),
     stats: addressOf(servers.stats, environment),
@@ -63,6 +64,7 @@ function fromFile(settings: StandaloneSettings | undefined, environment: Environ
     workers: unlessSet(settings?.workers, 'WORKER_THREADS', 'CPU_LIMIT'),
     logFormat: unlessSet(settings?.logFormat, 'LOG_FORMAT'),
     logLevel: unlessSet(settings?.logLevel, 'LOG'),
+    dnsLookupFamily: unlessSet(settings?.dnsLookupFamily, 'DNS_LOOKUP_FAMILY'),
     sessionKey: unlessSet(settings?.sessionKey, 'SESSION_KEY'),
   }
 }

@@ -407,7 +407,7 @@ describe('loadStandalone, files and settings', () => {
   })
 
   it('gives the settings of config', () => {
-    const config = `config: { adminAddr: "[::1]:0", workerThreads: 3, session: { key: ${'0f'.repeat(32)} }, logging: { level: "info,mcp=debug", format: json } }\n`
+    const config = `config: { adminAddr: "[::1]:0", workerThreads: 3, dns: { lookupFamily: V4Only }, session: { key: ${'0f'.repeat(32)} }, logging: { level: "info,mcp=debug", format: json } }\n`
     const { settings, rendered } = load(config + GATEWAY)
     expect(settings).toEqual({
       admin: { host: '::1', port: 0 },
@@ -416,6 +416,7 @@ describe('loadStandalone, files and settings', () => {
       workers: 3,
       logLevel: 'info,mcp=debug',
       logFormat: 'json',
+      dnsLookupFamily: 'V4_ONLY',
       sessionKey: new Uint8Array(32).fill(15),
     })
     expect(JSON.stringify(rendered)).not.toContain('0f0f')

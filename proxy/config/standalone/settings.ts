@@ -1,4 +1,5 @@
 // `config` of a standalone file: settings of the process, read once at its start.
+import type { LookupFamily } from '#api/units/lookup-family.ts'
 import type { ConfigFields } from './schema/file.ts'
 import type { Address } from './schema/values.ts'
 
@@ -9,18 +10,20 @@ export interface StandaloneSettings {
   readonly workers: number | undefined
   readonly logLevel: string | undefined
   readonly logFormat: 'text' | 'json' | undefined
+  readonly dnsLookupFamily: LookupFamily | undefined
   /** 32 bytes. A secret. */
   readonly sessionKey: Uint8Array | undefined
 }
 
-export function settingsOf(config: ConfigFields | undefined): StandaloneSettings {
+export function settingsOf(config: ConfigFields = {}): StandaloneSettings {
   return {
-    admin: config?.adminAddr,
-    stats: config?.statsAddr,
-    readiness: config?.readinessAddr,
-    workers: config?.workerThreads,
-    logLevel: config?.logging?.level,
-    logFormat: config?.logging?.format,
-    sessionKey: config?.session?.key,
+    admin: config.adminAddr,
+    stats: config.statsAddr,
+    readiness: config.readinessAddr,
+    workers: config.workerThreads,
+    logLevel: config.logging?.level,
+    logFormat: config.logging?.format,
+    dnsLookupFamily: config.dns?.lookupFamily,
+    sessionKey: config.session?.key,
   }
 }

@@ -1,5 +1,6 @@
 // The whole standalone file (resources supplement 4.4 to 4.6, 4.8, 4.11).
 import * as z from 'zod'
+import type { LookupFamily } from '#api/units/lookup-family.ts'
 import { parseLevelFilter } from '../../../log/level-filter.ts'
 import { mcpShape, namedBackend, routeBackend } from './backends.ts'
 import { service, serviceReference, workload } from './discovery.ts'
@@ -114,12 +115,24 @@ const sessionKey = z
   .string()
   .regex(/^[0-9a-fA-F]{64}$/, { error: 'must be 64 hexadecimal digits (32 bytes)' })
   .transform((value) => Uint8Array.from(Buffer.from(value, 'hex')))
+/** As in the environment, in other letters. */
+const FAMILIES = {
+  V4Preferred: 'V4_PREFERRED',
+  All: 'ALL',
+  Auto: 'AUTO',
+  V4Only: 'V4_ONLY',
+  V6Only: 'V6_ONLY',
+} as const satisfies Readonly<Record<string, LookupFamily>>
+const lookupFamily = z
+  .enum(['V4Preferred', 'All', 'Auto', 'V4Only', 'V6Only'])
+  .transform((value): LookupFamily => FAMILIES[value])
 const config = fields({
   adminAddr: serverAddress.optional(),
   statsAddr: serverAddress.optional(),
   readinessAddr: serverAddress.optional(),
   workerThreads: z.int().min(1).max(WORKERS_MAX).optional(),
   session: fields({ key: sessionKey }).optional(),
+  dns: fields({ lookupFamily: lookupFamily.optional(), ...notServed(['edns0']) }).optional(),
   logging: fields({
     level: logLevel.optional(),
     format: z.enum(['text', 'json']).optional(),
@@ -140,7 +153,6 @@ const config = fields({
     'caAddress',
     'caAuthToken',
     'enableIpv6',
-    'dns',
     'mcp',
     'connectionTerminationDeadline',
     'connectionMinTerminationDeadline',
