@@ -65,7 +65,7 @@ export const makeTranslationLoop = Effect.fn('operator.translationLoop')(functio
     yield* Queue.clear(changes)
     const before = yield* Clock.currentTimeMillis
     isBusy = false
-    snapshot = snapshotOf(objectsOf(cache, kinds))
+    snapshot = snapshotOf(...listsOf(cache, kinds))
     state = translator.translate(snapshot)
     const after = yield* Clock.currentTimeMillis
     const elapsed = after - before
@@ -83,6 +83,6 @@ export const makeTranslationLoop = Effect.fn('operator.translationLoop')(functio
   return loop
 })
 
-function objectsOf(cache: ObjectCache, kinds: ReadonlySet<string>): KubeObject[] {
-  return [...kinds].flatMap((kind) => [...cache.views(kind)])
+function listsOf(cache: ObjectCache, kinds: ReadonlySet<string>): Array<readonly KubeObject[]> {
+  return [...kinds].map((kind) => cache.views(kind))
 }

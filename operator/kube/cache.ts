@@ -20,6 +20,8 @@ export type ChangeListener = (change: ObjectChange) => void
 export class ObjectCache {
   readonly #kinds = new Map<string, Map<string, KubeObject>>()
   readonly #views = new Map<string, Map<string, StableView>>()
+  /** Of kinds whose views have not changed since they were asked for. */
+  readonly #lists = new Map<string, readonly KubeObject[]>()
   readonly #listeners = new Set<ChangeListener>()
 
   /** Called at once for every change; must not throw. */
@@ -36,8 +38,12 @@ export class ObjectCache {
   }
 
   /** For translation, which remembers by identity: an object of which only the status changed is the same one. */
-  *views(kind: string): Iterable<KubeObject> {
-    for (const view of this.#views.get(kind)?.values() ?? []) yield view.object
+  views(kind: string): readonly KubeObject[] {
+    const known = this.#lists.get(kind)
+    if (known !== undefined) return known
+    const list = [...(this.#views.get(kind)?.values() ?? [])].map(({ object }) => object)
+    this.#lists.set(kind, list)
+    return list
   }
 
   kinds(): string[] {
@@ -114,8 +120,10 @@ export class ObjectCache {
     let views = this.#views.get(kind)
     if (views === undefined) this.#views.set(kind, (views = new Map<string, StableView>()))
     const known = views.get(key)
+    if (after !== undefined && isStatusOnly && known?.keeps(after) === true) return
+    this.#lists.delete(kind)
     if (after === undefined) views.delete(key)
-    else if (known === undefined || !isStatusOnly || !known.keeps(after)) views.set(key, new StableView(after))
+    else views.set(key, new StableView(after))
   }
 }
 

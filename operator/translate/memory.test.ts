@@ -5,6 +5,7 @@ import { derived, Memory } from './memory.ts'
 describe('Memory', () => {
   it('computes again when an input or something it read is another, and only then', () => {
     const memory = new Memory()
+    const source = memory.source()
     const table = memory.table<object, string>()
     const key = {}
     let word = 'a'
@@ -12,7 +13,7 @@ describe('Memory', () => {
     const get = (...inputs: unknown[]): string =>
       table(key, inputs, () => {
         computed++
-        return `${memory.read(() => word)}${inputs.length}`
+        return `${memory.read(source, () => word)}${inputs.length}`
       })
     expect([get(1), get(1)]).toEqual(['a1', 'a1'])
     expect(computed).toBe(1)
@@ -20,6 +21,7 @@ describe('Memory', () => {
     expect(get(2, 3)).toBe('a2')
     expect(computed).toBe(3)
     word = 'b'
+    memory.changed(source)
     expect(get(2, 3)).toBe('b2')
     expect(get(2, 3)).toBe('b2')
     expect(computed).toBe(4)
@@ -27,17 +29,53 @@ describe('Memory', () => {
 
   it('knows that a whole depends on what its parts have read, also when a part was remembered', () => {
     const memory = new Memory()
+    const source = memory.source()
     const parts = memory.table<object, string>()
     const wholes = memory.table<object, string>()
     let word = 'a'
     const part = {}
-    const getPart = (): string => parts(part, [], () => memory.read(() => word))
+    const getPart = (): string => parts(part, [], () => memory.read(source, () => word))
     const whole = {}
     const getWhole = (): string => wholes(whole, [], () => `<${getPart()}>`)
     getPart()
     expect(getWhole()).toBe('<a>')
     word = 'b'
+    memory.changed(source)
     expect(getWhole()).toBe('<b>')
+  })
+
+  it('looks again only where something has changed, and at other reads not before they are in doubt', () => {
+    const memory = new Memory()
+    const [first, second] = [memory.source(), memory.source()]
+    const table = memory.table<object, string>()
+    const key = {}
+    const looks: string[] = []
+    const look = (word: string) => (): string => {
+      looks.push(word)
+      return word
+    }
+    const get = (): string => table(key, [], () => memory.read(first, look('a')) + memory.read(first, look('b')))
+    expect([get(), get()]).toEqual(['ab', 'ab'])
+    expect(looks).toEqual(['a', 'b'])
+    memory.changed(second)
+    expect([get(), looks.length]).toEqual(['ab', 2])
+    memory.changed(first)
+    expect([get(), get(), looks.length]).toEqual(['ab', 'ab', 4])
+  })
+
+  it('has room for 31 sources', () => {
+    const memory = new Memory()
+    const table = memory.table<object, number>()
+    const sources = Array.from({ length: 31 }, () => memory.source())
+    expect(() => memory.source()).toThrow('more than 31')
+    let value = 1
+    const key = {}
+    const last = sources.at(-1) ?? 0
+    const get = (): number => table(key, [], () => memory.read(last, () => value))
+    expect(get()).toBe(1)
+    value = 2
+    memory.changed(last)
+    expect(get()).toBe(2)
   })
 
   it('is as before after a computation that throws', () => {

@@ -1,5 +1,6 @@
 // Remembers results by object, each with everything that was read for it: a result holds as long as a second look finds
-// the same. Entries live as long as their objects; nothing here depends on time.
+// the same. No second look is taken where nothing has changed. Entries live as long as their objects; nothing here
+// depends on time.
 import { isIdentical } from './same.ts'
 
 interface Read {
@@ -10,6 +11,29 @@ interface Read {
 interface Entry<T> {
   readonly inputs: readonly unknown[]
   readonly reads: readonly Read[]
+  /** Where they were read: a set of bits. */
+  readonly sources: number
+  /** By the count of changes. */
+  checkedAt: number
+  readonly result: T
+}
+
+/** Something that many lookups are answered from, such as all objects of a kind. */
+export type Source = number
+
+/** Bits of a positive number. */
+const SOURCES_MAX = 31
+
+interface Reading {
+  /** undefined: a look at the sources says enough. */
+  readonly reads: Read[] | undefined
+  sources: number
+}
+
+interface Stage<T> {
+  readonly inputs: readonly unknown[]
+  readonly sources: number
+  readonly checkedAt: number
   readonly result: T
 }
 
@@ -27,12 +51,28 @@ export function derived<S extends object, T>(make: (source: S) => T): (source: S
 
 export class Memory {
   /** Of the result that is being computed. */
-  #reads: Read[] | undefined
+  #reading: Reading | undefined
+  #changes = 0
+  /** By source: the count of changes then. */
+  readonly #changedAt: number[] = []
 
-  /** Looks something up that may be different next time. */
-  read<T>(look: () => T): T {
+  source(): Source {
+    if (this.#changedAt.length === SOURCES_MAX) throw new RangeError(`more than ${SOURCES_MAX} sources`)
+    return this.#changedAt.push(0) - 1
+  }
+
+  /** From now on lookups there may find something else. Not to be called while something is computed. */
+  changed(source: Source): void {
+    this.#changedAt[source] = ++this.#changes
+  }
+
+  /** Looks something up that may be different after a change of the source. */
+  read<T>(source: Source, look: () => T): T {
     const found = look()
-    this.#reads?.push({ look, found })
+    if (this.#reading !== undefined) {
+      this.#reading.reads?.push({ look, found })
+      this.#reading.sources |= 1 << source
+    }
     return found
   }
 
@@ -45,30 +85,64 @@ export class Memory {
         entries.set(key, entry)
       }
       // What led to a part led to the whole.
-      this.#reads?.push(...entry.reads)
+      if (this.#reading !== undefined) {
+        this.#reading.reads?.push(...entry.reads)
+        this.#reading.sources |= entry.sources
+      }
       return entry.result
     }
   }
 
-  #holds({ inputs, reads }: Entry<unknown>, now: readonly unknown[]): boolean {
+  /** For the work on all objects together: done again after any change of a source that it has read. */
+  stage<T>(): (inputs: readonly unknown[], compute: () => T) => T {
+    let last: Stage<T> | undefined
+    return (inputs, compute) => {
+      if (last === undefined || !isIdentical(last.inputs, inputs) || !this.#isUntouched(last)) {
+        const reading: Reading = { reads: undefined, sources: 0 }
+        const result = this.#whileReading(reading, compute)
+        last = { inputs: [...inputs], sources: reading.sources, checkedAt: this.#changes, result }
+      }
+      return last.result
+    }
+  }
+
+  #holds(entry: Entry<unknown>, now: readonly unknown[]): boolean {
+    const { inputs, reads } = entry
     if (!isIdentical(inputs, now)) return false
+    if (this.#isUntouched(entry)) return true
     // Thousands of times in each translation: no iterators here.
     for (let index = 0; index < reads.length; index++) {
       const read = reads[index]
       if (read !== undefined && read.look() !== read.found) return false
     }
+    entry.checkedAt = this.#changes
+    return true
+  }
+
+  #isUntouched({ sources, checkedAt }: Pick<Entry<unknown>, 'sources' | 'checkedAt'>): boolean {
+    if (checkedAt === this.#changes) return true
+    // From the lowest bit to the highest.
+    for (let rest = sources; rest !== 0; rest &= rest - 1) {
+      const source: Source = 31 - Math.clz32(rest & -rest)
+      if ((this.#changedAt[source] ?? 0) > checkedAt) return false
+    }
     return true
   }
 
   #compute<T>(inputs: readonly unknown[], compute: () => T): Entry<T> {
-    const outer = this.#reads
     const reads: Read[] = []
-    this.#reads = reads
+    const reading: Reading = { reads, sources: 0 }
+    const result = this.#whileReading(reading, compute)
+    return { inputs: [...inputs], reads, sources: reading.sources, checkedAt: this.#changes, result }
+  }
+
+  #whileReading<T>(reading: Reading, compute: () => T): T {
+    const outer = this.#reading
+    this.#reading = reading
     try {
-      const result = compute()
-      return { inputs: [...inputs], reads, result }
+      return compute()
     } finally {
-      this.#reads = outer
+      this.#reading = outer
     }
   }
 }

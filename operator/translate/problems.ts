@@ -1,5 +1,6 @@
 // Every problem with its object, for logs, events and the command line. Statuses say the same in their own form.
 import type { ListenerFault } from './gateway/listener.ts'
+import { derived } from './memory.ts'
 import { nameKey, refOf } from './object-ref.ts'
 import { sortedBy } from './order.ts'
 import { NOT_YET_PROGRAMMED } from './policy/field.ts'
@@ -7,11 +8,16 @@ import type { StageResults } from './results.ts'
 import type { AttachedRoute } from './route/routes.ts'
 import type { ObjectProblem } from './translation.ts'
 
-export function collectProblems(results: StageResults): ObjectProblem[] {
+export function problemCollector(): (results: StageResults) => ObjectProblem[] {
+  const ofRoutes = derived(routeProblems)
+  return (results) => collectProblems(results, ofRoutes(results.routes))
+}
+
+function collectProblems(results: StageResults, ofRoutes: readonly ObjectProblem[]): ObjectProblem[] {
   const problems = [
     ...malformedProblems(results),
     ...listenerProblems(results),
-    ...routeProblems(results),
+    ...ofRoutes,
     ...[...results.backends.values()].flatMap(({ backend, problems: own }) =>
       own.map((one) => ({ ...one, object: refOf(backend) })),
     ),
@@ -72,7 +78,7 @@ function listenerProblems({ gateways }: StageResults): ObjectProblem[] {
   return [...ofSets, ...ofListeners, ...ofAnnotations, ...ofCertificates]
 }
 
-function routeProblems({ routes }: StageResults): ObjectProblem[] {
+function routeProblems(routes: StageResults['routes']): ObjectProblem[] {
   return routes.flatMap(({ route, translation, parents }) => {
     if (parents.length === 0 || isFine(translation, parents)) return []
     const object = refOf(route)

@@ -3,6 +3,7 @@
 import type { BackendReference, Route } from '#api/ir/types.gen.ts'
 import type { DeliveredBackend } from './model/model.ts'
 import { referencesOf, type References } from './references.ts'
+import { isIdentical, same } from './same.ts'
 
 export interface Reach {
   /** Host name to ports. */
@@ -12,27 +13,54 @@ export interface Reach {
 }
 
 export interface GrowingReach extends Reach {
-  readonly services: Map<string, Set<number>>
+  readonly services: Map<string, ReadonlySet<number>>
   readonly backends: Set<string>
 }
 
 /** What routes of every kind have in common here. */
 export type RouteReferences = Pick<Route, 'backends' | 'inlinePolicies'>
 
-/** Rendered routes do not change: what each leads to is found once. */
-const led = new WeakMap<RouteReferences, References>()
+type Backends = ReadonlyMap<string, DeliveredBackend>
 
-export function reachOf(
-  routes: readonly RouteReferences[],
-  backends: ReadonlyMap<string, DeliveredBackend>,
-): GrowingReach {
-  const reach: GrowingReach = { services: new Map(), backends: new Set() }
-  for (const route of routes) {
-    let references = led.get(route)
-    if (references === undefined) led.set(route, (references = referencesOf(refsOf(route))))
-    follow(references, reach, backends)
+/** What the routes of a Gateway led to last time, by their places, and what was reached from there. */
+interface Reached {
+  readonly routes: readonly RouteReferences[]
+  readonly references: readonly References[]
+  readonly backends: Backends
+  readonly reach: Reach
+}
+
+/** By Gateway. What most changes of routes change leads nowhere else: then all is as it was. */
+export function reachTracker(): (
+  routes: ReadonlyMap<string, readonly RouteReferences[]>,
+  backends: Backends,
+) => Map<string, GrowingReach> {
+  let last = new Map<string, Reached>()
+  return (routes, backends) => {
+    last = new Map([...routes].map(([key, list]) => [key, reachedFrom(last.get(key), list, backends)]))
+    const grown = [...last].map(([key, { reach }]): [string, GrowingReach] => [
+      key,
+      { services: new Map(reach.services), backends: new Set(reach.backends) },
+    ])
+    return new Map(grown)
   }
-  return reach
+}
+
+function reachedFrom(before: Reached | undefined, routes: readonly RouteReferences[], backends: Backends): Reached {
+  const references = routes.map((route, index) => {
+    const known = before?.references[index]
+    if (known !== undefined && before?.routes[index] === route) return known
+    return same(known, referencesOf(refsOf(route)))
+  })
+  const isSameReach =
+    before !== undefined &&
+    isIdentical(before.references, references) &&
+    before.backends.size === backends.size &&
+    [...backends].every(([key, backend]) => before.backends.get(key) === backend)
+  if (isSameReach) return { ...before, routes }
+  const reach: GrowingReach = { services: new Map(), backends: new Set() }
+  for (const one of references) follow(one, reach, backends)
+  return { routes, references, backends, reach }
 }
 
 /** Adds what the references lead to. Cycles are fine: each backend is followed once. */
@@ -45,8 +73,9 @@ export function follow(
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     for (const { hostname, port } of next.services) {
       const ports = services.get(hostname)
+      // Sets of ports are shared with what was reached before, and never changed.
       if (ports === undefined) services.set(hostname, new Set([port]))
-      else ports.add(port)
+      else if (!ports.has(port)) services.set(hostname, new Set([...ports, port]))
     }
     for (const key of next.backends) {
       const backend = backends.get(key)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { KubeObject } from './kube.ts'
-import { snapshotOf } from './snapshot.ts'
+import { createSnapshotter, snapshotOf } from './snapshot.ts'
 
 function service(name: string, creationTimestamp?: string, port = 80): KubeObject {
   const metadata = { name, namespace: 'a', ...(creationTimestamp !== undefined && { creationTimestamp }) }
@@ -55,5 +55,30 @@ describe('snapshotOf', () => {
     const snapshot = snapshotOf([route])
     expect(snapshot.HTTPRoute.all).toEqual([])
     expect(snapshot.malformed).toEqual([{ apiVersion: route.apiVersion, kind: 'HTTPRoute', namespace: 'a', name: 'r' }])
+  })
+
+  it('takes newer versions at their places, however many and in whatever list they come', () => {
+    const object = (name: string, version: number): KubeObject => {
+      const metadata = { name, namespace: 'shop', resourceVersion: String(version) }
+      return { apiVersion: 'v1', kind: 'Service', metadata }
+    }
+    const namespace: KubeObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } }
+    const take = createSnapshotter()
+    const services = Array.from({ length: 300 }, (_, index) => object(`s-${index}`, 0))
+    const first = take(services, [namespace])
+    for (let version = 1; version <= services.length; version++) {
+      // Changed in place: what was given before must not be relied on.
+      const at = (version * 7) % services.length
+      services[at] = object(`s-${at}`, version)
+      const now = take(services, [namespace])
+      expect(now.Namespace).toBe(first.Namespace)
+      expect(now.Service.get('shop', `s-${at}`)).toBe(services[at])
+    }
+    const last = take(services, [namespace])
+    const fresh = snapshotOf([namespace, ...services])
+    expect(last.Service.all).toEqual(fresh.Service.all)
+    for (const one of services) expect(last.Service.get('shop', one.metadata.name)).toBe(one)
+    expect(first.Service.get('shop', 's-7')?.metadata.resourceVersion).toBe('0')
+    expect(take(services.slice(1), [namespace]).Service.get('shop', 's-0')).toBeUndefined()
   })
 })

@@ -89,8 +89,11 @@ export function snapshotOf(objects: readonly KubeObject[]): Snapshot {
   return createSnapshotter()(objects)
 }
 
-/** As snapshotOf, for a cluster that changes: kinds whose objects are the same ones as before keep their index. */
-export function createSnapshotter(): (objects: readonly KubeObject[]) => Snapshot {
+/**
+ * As snapshotOf, for a cluster that changes: kinds whose objects are the same ones as before keep their index. A list
+ * for each kind is best: lists with the same objects as before are not looked at again.
+ */
+export function createSnapshotter(): (...lists: ReadonlyArray<readonly KubeObject[]>) => Snapshot {
   const kinds = new WeakMap<KubeObject, ObjectVerdict>()
   const indexes = new Map<SnapshotKind, KindIndex>()
   const verdictOf = (object: KubeObject): ObjectVerdict => {
@@ -98,18 +101,16 @@ export function createSnapshotter(): (objects: readonly KubeObject[]) => Snapsho
     if (verdict === undefined) kinds.set(object, (verdict = judge(object)))
     return verdict
   }
-  return (objects) => {
-    const byKind = new Map<SnapshotKind, KubeObject[]>()
-    const ignored: ObjectRef[] = []
-    const malformed: ObjectRef[] = []
-    for (const object of objects) {
-      const verdict = typeof object === 'object' && object !== null ? verdictOf(object) : 'nothing'
-      if (verdict === 'ignored') ignored.push(refOf(object))
-      else if (verdict === 'malformed') malformed.push(refOf(object))
-      else if (verdict !== 'nothing') listAt(byKind, verdict).push(object)
-    }
+  let known: readonly JudgedList[] = []
+  return (...lists) => {
+    known = lists.map((list, at) => {
+      const before = known[at]
+      return before !== undefined && isIdentical(before.objects, list) ? before : judged(list, verdictOf)
+    })
+    const ignored = known.flatMap((list) => list.ignored)
+    const malformed = known.flatMap((list) => list.malformed)
     const index = (kind: SnapshotKind): KindIndex => {
-      const now = indexAfter(indexes.get(kind), byKind.get(kind) ?? [])
+      const now = indexAfter(indexes.get(kind), objectsOfKind(known, kind))
       indexes.set(kind, now)
       ignored.push(...now.second.map(refOf))
       return now
@@ -122,6 +123,37 @@ export function createSnapshotter(): (objects: readonly KubeObject[]) => Snapsho
       malformed: sortedBy(malformed, describeRef),
     }
   }
+}
+
+/** One of the lists, and what was found in it. */
+interface JudgedList {
+  readonly objects: readonly KubeObject[]
+  readonly byKind: ReadonlyMap<SnapshotKind, readonly KubeObject[]>
+  readonly ignored: readonly ObjectRef[]
+  readonly malformed: readonly ObjectRef[]
+}
+
+function judged(objects: readonly KubeObject[], verdictOf: (object: KubeObject) => ObjectVerdict): JudgedList {
+  const byKind = new Map<SnapshotKind, KubeObject[]>()
+  const ignored: ObjectRef[] = []
+  const malformed: ObjectRef[] = []
+  for (const object of objects) {
+    const verdict = typeof object === 'object' && object !== null ? verdictOf(object) : 'nothing'
+    if (verdict === 'ignored') ignored.push(refOf(object))
+    else if (verdict === 'malformed') malformed.push(refOf(object))
+    else if (verdict !== 'nothing') listAt(byKind, verdict).push(object)
+  }
+  // The caller may change its list.
+  return { objects: [...objects], byKind, ignored, malformed }
+}
+
+/** Of one list, where only one has the kind. */
+function objectsOfKind(lists: readonly JudgedList[], kind: SnapshotKind): readonly KubeObject[] {
+  const found = lists.flatMap(({ byKind }) => {
+    const objects = byKind.get(kind)
+    return objects === undefined ? [] : [objects]
+  })
+  return found.length === 1 ? (found[0] ?? []) : found.flat()
 }
 
 type ObjectVerdict = SnapshotKind | 'ignored' | 'malformed' | 'nothing'
@@ -148,7 +180,7 @@ function kindOf(object: KubeObject): SnapshotKind | undefined {
   return GROUPS[kind] === groupOf(object.apiVersion) ? kind : undefined
 }
 
-interface KindIndex {
+interface KindIndex extends LookupMaps {
   readonly index: ObjectIndex<KubeObject>
   /** The list it was made for. */
   readonly asked: readonly KubeObject[]
@@ -161,12 +193,65 @@ interface KindIndex {
 function indexAfter(before: KindIndex | undefined, objects: readonly KubeObject[]): KindIndex {
   if (before !== undefined && isIdentical(before.asked, objects)) return before
   if (before === undefined) return indexOf([...objects].sort(compareObjects), objects)
+  const replaced = withReplaced(before, objects)
+  if (replaced !== undefined) return replaced
   const now = new Set(objects)
   const kept = before.objects.filter((object) => now.has(object))
   if (kept.length === objects.length && kept.length === before.objects.length) return { ...before, asked: objects }
   const known = new Set(kept)
   // Nearly sorted: the order of last time, with what is new behind it.
   return indexOf([...kept, ...objects.filter((object) => !known.has(object))].sort(compareObjects), objects)
+}
+
+/** Newer versions of objects stand beside the map of all, up to so many. */
+const NEWER_MAX = 128
+
+/** Nearly always some objects are of another version, of the same name and age. undefined: it is not so. */
+function withReplaced(before: KindIndex, objects: readonly KubeObject[]): KindIndex | undefined {
+  const { asked, second, byKey } = before
+  if (asked.length !== objects.length || second.length > 0) return undefined
+  const all = [...before.objects]
+  const newer = new Map(before.newer)
+  for (let index = 0; index < objects.length; index++) {
+    const [was, now] = [asked[index], objects[index]]
+    if (was === now) continue
+    const place = was === undefined || now === undefined || !isSamePlace(was, now) ? -1 : placeOf(before.objects, was)
+    if (place === -1 || now === undefined) return undefined
+    all[place] = now
+    if (newer.set(keyOf(now), now).size > NEWER_MAX) return undefined
+  }
+  return { index: lookupOf(all, { byKey, newer }), asked: objects, objects: all, second, byKey, newer }
+}
+
+function isSamePlace({ metadata: a }: KubeObject, { metadata: b }: KubeObject): boolean {
+  return a.name === b.name && a.namespace === b.namespace && a.creationTimestamp === b.creationTimestamp
+}
+
+/** -1: it is not there. */
+function placeOf(objects: readonly KubeObject[], wanted: KubeObject): number {
+  let [low, high] = [0, objects.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    const object = objects[middle]
+    if (object !== undefined && compareByAge(object, wanted) < 0) low = middle + 1
+    else high = middle
+  }
+  return objects[low] === wanted ? low : -1
+}
+
+interface LookupMaps {
+  readonly byKey: ReadonlyMap<string, KubeObject>
+  readonly newer: ReadonlyMap<string, KubeObject>
+}
+
+function lookupOf(all: readonly KubeObject[], { byKey, newer }: LookupMaps): ObjectIndex<KubeObject> {
+  return {
+    all,
+    get: (namespace, name) => {
+      const key = nameKey(namespace, name)
+      return newer.get(key) ?? byKey.get(key)
+    },
+  }
 }
 
 function indexOf(objects: readonly KubeObject[], asked: readonly KubeObject[]): KindIndex {
@@ -177,11 +262,8 @@ function indexOf(objects: readonly KubeObject[], asked: readonly KubeObject[]): 
     if (byKey.has(key)) second.push(object)
     else byKey.set(key, object)
   }
-  const index = {
-    all: [...byKey.values()],
-    get: (namespace: string, name: string) => byKey.get(nameKey(namespace, name)),
-  }
-  return { index, asked, objects, second }
+  const newer = new Map<string, KubeObject>()
+  return { index: lookupOf([...byKey.values()], { byKey, newer }), asked, objects, second, byKey, newer }
 }
 
 function compareObjects(a: KubeObject, b: KubeObject): number {

@@ -23,6 +23,24 @@ describe('sorted', () => {
     )
   })
 
+  it('takes other items with the keys of some at their places', () => {
+    const changes = fc.array(fc.array(fc.nat({ max: 59 }), { maxLength: 7 }), { maxLength: 6 })
+    fc.assert(
+      fc.property(changes, (steps) => {
+        const items = Array.from({ length: 60 }, (_, index) => ({ key: `k${(index * 37) % 60}` }))
+        const order = sorted(keyOf)
+        order.of(items)
+        for (const places of steps) {
+          for (const at of places) items[at] = { key: items[at]?.key ?? '' }
+          const list = order.of(items)
+          const expected = sortedBy(items, keyOf)
+          expect(list.length).toBe(expected.length)
+          for (const [index, item] of list.entries()) expect(item).toBe(expected[index])
+        }
+      }),
+    )
+  })
+
   it('does not change a list that it gave', () => {
     const order = sorted(keyOf)
     const items = Array.from({ length: 30 }, (_, index) => ({ key: String(index).padStart(2, '0') }))

@@ -13,9 +13,10 @@ const MERGE_SHARE = 0.1
 
 export function sorted<T extends object>(keyOf: (item: T) => string): Sorted<T> {
   let last: T[] = []
-  let known: ReadonlySet<T> = new Set()
+  /** undefined: that of `asked`. */
+  let known: ReadonlySet<T> | undefined
   let asked: readonly T[] = []
-  const remember = (list: T[], items: ReadonlySet<T>): T[] => {
+  const remember = (list: T[], items?: ReadonlySet<T>): T[] => {
     last = list
     known = items
     return list
@@ -23,10 +24,16 @@ export function sorted<T extends object>(keyOf: (item: T) => string): Sorted<T> 
   return {
     of(items) {
       if (isIdentical(asked, items)) return last
+      const replaced = withReplaced({ last, asked }, items, keyOf)
+      if (replaced !== undefined) {
+        asked = [...items]
+        return remember(replaced)
+      }
+      const before = known ?? new Set(asked)
       asked = [...items]
       const now = new Set(items)
-      const added = items.filter((item) => !known.has(item))
-      if (added.length === 0 && now.size === known.size && items.length === last.length) return last
+      const added = items.filter((item) => !before.has(item))
+      if (added.length === 0 && now.size === before.size && items.length === last.length) return last
       if (now.size !== items.length || added.length > items.length * MERGE_SHARE) {
         return remember(byKey(items, keyOf), now)
       }
@@ -34,6 +41,27 @@ export function sorted<T extends object>(keyOf: (item: T) => string): Sorted<T> 
       return remember(added.length === 0 ? kept : merged(kept, byKey(added, keyOf), keyOf), now)
     },
   }
+}
+
+interface Known<T> {
+  readonly last: readonly T[]
+  readonly asked: readonly T[]
+}
+
+/** Nearly always some items are others, with their keys and at their places. undefined: it is not so. */
+function withReplaced<T>({ last, asked }: Known<T>, items: readonly T[], keyOf: (item: T) => string): T[] | undefined {
+  if (items.length !== asked.length || last.length !== asked.length) return undefined
+  const result = [...last]
+  let left = items.length * MERGE_SHARE
+  for (let index = 0; index < items.length; index++) {
+    const [before, now] = [asked[index], items[index]]
+    if (before === now) continue
+    if (before === undefined || now === undefined || keyOf(before) !== keyOf(now) || --left < 0) return undefined
+    const place = firstAfter(last, keyOf(now), { keyOf, from: 0 }) - 1
+    if (last[place] !== before) return undefined
+    result[place] = now
+  }
+  return result
 }
 
 function byKey<T>(items: readonly T[], keyOf: (item: T) => string): T[] {

@@ -11,22 +11,29 @@ import { policyStatus } from '../status/policy-status.ts'
 import { routeStatus } from '../status/route-status.ts'
 import type { Listener } from './gateway/listener.ts'
 import { nameKey, type ObjectRef, refOf } from './object-ref.ts'
-import type { Memory, Remember } from './memory.ts'
+import { derived, type Memory } from './memory.ts'
 import type { StageResults } from './results.ts'
 import type { AttachedRoute } from './route/routes.ts'
 import { keptList, sameList } from './same.ts'
 import { sorted } from './sorted.ts'
 
 /** A status that says the same as last time is the same object. */
-export function statusCollector(memory: Memory): (results: StageResults) => readonly ObjectStatus[] {
+export function statusCollector(
+  memory: Memory,
+  controllerName: string,
+): (results: StageResults) => readonly ObjectStatus[] {
   const order = sorted<ObjectStatus>(statusKey)
-  const ofRoutes = memory.table<AttachedRoute, ObjectStatus | undefined>()
+  const ofRoute = memory.table<AttachedRoute, ObjectStatus | undefined>()
+  const ofRoutes = derived((routes: readonly AttachedRoute[]) =>
+    routes.flatMap((attached) => ofRoute(attached, [], () => statusOfRoute(attached, controllerName)) ?? []),
+  )
+  const countsOf = derived(countRoutes)
   let last = keptList<ObjectStatus>([], statusKey)
   return (results) => {
     const statuses = [
       ...classStatuses(results),
-      ...gatewayStatuses(results),
-      ...routeStatuses(results, ofRoutes),
+      ...gatewayStatuses(results, countsOf(results.routes)),
+      ...ofRoutes(results.routes),
       ...backendStatuses(results),
       ...modelStatuses(results),
       ...policyStatuses(results),
@@ -48,9 +55,12 @@ function classStatuses({ snapshot, settings }: StageResults): ObjectStatus[] {
     .map((one) => ({ ...refOf(one), status: gatewayClassStatus(one, settings.className) }))
 }
 
-function gatewayStatuses({ gateways, routes, models, addressesOf }: StageResults): ObjectStatus[] {
-  const counts = countRoutes([...routes, ...models])
-  const attachedRoutes = (listener: Listener): number => counts.get(listener) ?? 0
+function gatewayStatuses(
+  { gateways, models, addressesOf }: StageResults,
+  ofRoutes: ReadonlyMap<Listener, number>,
+): ObjectStatus[] {
+  const ofModels = countRoutes(models)
+  const attachedRoutes = (listener: Listener): number => (ofRoutes.get(listener) ?? 0) + (ofModels.get(listener) ?? 0)
   return [
     ...[...gateways.gateways.values()].map((ours) => ({
       ...refOf(ours.gateway),
@@ -69,18 +79,6 @@ function countRoutes(routes: ReadonlyArray<Pick<AttachedRoute, 'listeners'>>): M
     for (const listener of listeners) counts.set(listener, (counts.get(listener) ?? 0) + 1)
   }
   return counts
-}
-
-function routeStatuses(
-  { routes, settings: { controllerName } }: StageResults,
-  remember: Remember<AttachedRoute, ObjectStatus | undefined>,
-): ObjectStatus[] {
-  const statuses: ObjectStatus[] = []
-  for (const attached of routes) {
-    const status = remember(attached, [], () => statusOfRoute(attached, controllerName))
-    if (status !== undefined) statuses.push(status)
-  }
-  return statuses
 }
 
 function statusOfRoute(attached: AttachedRoute, controllerName: string): ObjectStatus | undefined {

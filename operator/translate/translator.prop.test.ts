@@ -48,12 +48,14 @@ describe('createTranslator', () => {
     fc.assert(
       fc.property(histories, fc.constantFrom('route-and-policy', 'route', 'none'), (steps, backendRefGrantMode) => {
         const settings = { ...SETTINGS, backendRefGrantMode } as const
-        const snapshot = createSnapshotter()
-        const translator = createTranslator(settings)
+        const [snapshot, ofLists] = [createSnapshotter(), createSnapshotter()]
+        const [translator, other] = [createTranslator(settings), createTranslator(settings)]
         for (const objects of steps) {
-          expect(plain(translator.translate(snapshot(objects)))).toEqual(
-            plain(translate(snapshotOf(objects), settings)),
-          )
+          const fresh = plain(translate(snapshotOf(objects), settings))
+          expect(plain(translator.translate(snapshot(objects)))).toEqual(fresh)
+          // As the operator does.
+          const lists = Map.groupBy(objects, ({ kind }) => kind).values()
+          expect(plain(other.translate(ofLists(...lists)))).toEqual(fresh)
         }
       }),
       { numRuns: 300 },

@@ -2,6 +2,7 @@
 // has not changed keeps its identity. Same output as a fresh translation, whatever came before.
 import type { BackendTLSPolicy } from '#api/gateway/backendtlspolicy.gen.ts'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
+import type { Route } from '#api/ir/types.gen.ts'
 import type { GwBackend } from '#api/v1alpha1/gwbackend.gen.ts'
 import type { GwPolicy } from '#api/v1alpha1/gwpolicy.gen.ts'
 import { type BackendTranslation, translateBackend, unusable } from './backend/backend.ts'
@@ -18,10 +19,10 @@ import { type PayloadOutcome, translateBackendTlsPolicies } from './policy/backe
 import type { Claims } from './policy/claims.ts'
 import { followPolicies } from './policy/follow-policies.ts'
 import { attachPolicies, type PolicyFields, translateFields } from './policy/policies.ts'
-import { collectProblems } from './problems.ts'
-import { type GrowingReach, type Reach, reachOf } from './reach.ts'
+import { problemCollector } from './problems.ts'
+import { type Reach, reachTracker } from './reach.ts'
 import { gatewayRenderer } from './render-gateway.ts'
-import { routeTables } from './route/route-table.ts'
+import { type RoutesOfGateway, routeTables } from './route/route-table.ts'
 import { serviceRenderer } from './service/rendered-services.ts'
 import type { Snapshot } from './snapshot.ts'
 import { statusCollector } from './statuses.ts'
@@ -36,20 +37,18 @@ export interface Translator {
 export function createTranslator(settings: TranslateSettings): Translator {
   const memory = new Memory()
   const world = worldOf(memory, settings)
-  const stages = stagesOf(memory, world)
+  const stages = stagesOf(memory, world, settings)
   return {
     translate(snapshot) {
       world.enter(snapshot)
       const gateways = ourGateways(world.gateways, settings.controllerName, stages.families)
-      const { routes, perGateway: rendered, gatewaysOf } = stages.routes(gateways)
+      const { routes, perGateway: attached, gatewaysOf } = stages.routes(gateways)
       const backends = stages.backends()
       const models = stages.models(gateways)
       const deliverable = new Map<string, DeliveredBackend>([...backends, ...models.backends])
-      const reach = new Map<string, GrowingReach>()
-      for (const [key, list] of rendered) {
-        list.routes.push(...(models.routes.get(key) ?? []))
-        reach.set(key, reachOf([...list.routes, ...list.tcpRoutes], deliverable))
-      }
+      const lists = new Map([...attached].map(([key, list]) => [key, withModels(list, models.routes.get(key))]))
+      const leading = new Map([...lists].map(([key, list]) => [key, [...list.routes, ...list.tcpRoutes]]))
+      const reach = stages.reach(leading, deliverable)
       const lookup = {
         // Targets are looked up anew each time.
         snapshot: world.references.snapshot,
@@ -77,7 +76,7 @@ export function createTranslator(settings: TranslateSettings): Translator {
           policies: delivered,
           services,
           reach: reach.get(key) ?? NOTHING_REACHED,
-          ...(rendered.get(key) ?? { routes: [], tcpRoutes: [] }),
+          ...(lists.get(key) ?? NO_ROUTES),
         })),
       )
       const results = {
@@ -92,12 +91,12 @@ export function createTranslator(settings: TranslateSettings): Translator {
         pools,
         addressesOf: stages.addresses(snapshot.Service.all),
       }
-      return { perGateway, statuses: stages.statuses(results), problems: collectProblems(results) }
+      return { perGateway, statuses: stages.statuses(results), problems: stages.problems(results) }
     },
   }
 }
 
-function stagesOf(memory: Memory, world: World) {
+function stagesOf(memory: Memory, world: World, settings: TranslateSettings) {
   return {
     families: memory.table<Gateway, GatewayFamily>(),
     fields: memory.table<GwPolicy, PolicyFields>(),
@@ -109,9 +108,18 @@ function stagesOf(memory: Memory, world: World) {
     renderedPools: poolRenderer(memory, world.references.pools),
     services: serviceRenderer(memory, world.references.services),
     render: gatewayRenderer(),
-    statuses: statusCollector(memory),
+    reach: reachTracker(),
+    statuses: statusCollector(memory, settings.controllerName),
+    problems: problemCollector(),
     addresses: derived(gatewayAddresses),
   }
+}
+
+const NO_ROUTES: RoutesOfGateway = { routes: [], tcpRoutes: [] }
+
+/** The same list where there are none. */
+function withModels(list: RoutesOfGateway, ofModels: readonly Route[] = []): RoutesOfGateway {
+  return ofModels.length === 0 ? list : { ...list, routes: [...list.routes, ...ofModels] }
 }
 
 const NOTHING_REACHED: Reach = { services: new Map(), backends: new Set() }

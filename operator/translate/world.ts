@@ -2,7 +2,7 @@
 // through them can be remembered with what it has read.
 import type { ListenerScope } from './gateway/listeners.ts'
 import { grantChecker, type IsPermitted } from './grants.ts'
-import { derived, type Memory } from './memory.ts'
+import { derived, type Memory, type Source } from './memory.ts'
 import { poolLookup } from './inference/pool-lookup.ts'
 import type { PolicyScope } from './policy/scope.ts'
 import { storedKeySets } from './policy/stored-key-sets.ts'
@@ -24,13 +24,15 @@ export interface World {
 
 export function worldOf(memory: Memory, settings: TranslateSettings): World {
   let now = snapshotOf([])
-  const snapshot = trackedSnapshot(memory, () => now)
+  const sources = sourcesOf(memory)
+  const snapshot = trackedSnapshot(() => now, { memory, sources })
   const checker = derived(grantChecker)
   const keySets = derived((configMaps: Snapshot['ConfigMap']) =>
     storedKeySets(configMaps, settings.controllerNamespace),
   )
   const isGranted: IsPermitted = (reference) =>
-    reference.from.namespace === reference.to.namespace || memory.read(() => checker(now.ReferenceGrant.all)(reference))
+    reference.from.namespace === reference.to.namespace ||
+    memory.read(sources.ReferenceGrant, () => checker(now.ReferenceGrant.all)(reference))
   const always: IsPermitted = () => true
   const { backendRefGrantMode: mode = 'route', clusterDomain } = settings
   const services = serviceLookup(snapshot, clusterDomain)
@@ -40,16 +42,39 @@ export function worldOf(memory: Memory, settings: TranslateSettings): World {
     references: { snapshot, services, pools, isPermitted: mode === 'none' ? always : isGranted },
     scope: {
       references: { snapshot, services, pools, isPermitted: mode === 'route-and-policy' ? isGranted : always },
-      keySets: (url) => memory.read(() => keySets(now.ConfigMap)(url)),
+      keySets: (url) => memory.read(sources.ConfigMap, () => keySets(now.ConfigMap)(url)),
     },
     enter: (next) => {
+      for (const kind of SNAPSHOT_KINDS) if (now[kind] !== next[kind]) memory.changed(sources[kind])
       now = next
     },
   }
 }
 
-function trackedSnapshot(memory: Memory, now: () => Snapshot): Snapshot {
-  const indexes = SNAPSHOT_KINDS.map((kind) => [kind, trackedIndex(memory, () => now()[kind])] as const)
+/** Of each kind, all objects. */
+type Sources = Readonly<Record<SnapshotKind, Source>>
+
+function sourcesOf(memory: Memory): Sources {
+  // The list has every kind.
+  return Object.fromEntries(SNAPSHOT_KINDS.map((kind) => [kind, memory.source()])) as Sources
+}
+
+interface Tracking {
+  readonly memory: Memory
+  readonly sources: Sources
+}
+
+function trackedSnapshot(now: () => Snapshot, { memory, sources }: Tracking): Snapshot {
+  const indexOf = (kind: SnapshotKind): ObjectIndex<unknown> => {
+    const source = sources[kind]
+    return {
+      get all() {
+        return memory.read(source, () => now()[kind].all)
+      },
+      get: (namespace, name) => memory.read(source, () => now()[kind].get(namespace, name)),
+    }
+  }
+  const indexes = SNAPSHOT_KINDS.map((kind) => [kind, indexOf(kind)] as const)
   const parts = {
     get ignored() {
       return now().ignored
@@ -60,13 +85,4 @@ function trackedSnapshot(memory: Memory, now: () => Snapshot): Snapshot {
   }
   // Every kind is in the list, and each index answers from the one of its kind.
   return Object.assign(parts, Object.fromEntries(indexes)) as unknown as Snapshot
-}
-
-function trackedIndex(memory: Memory, now: () => Snapshot[SnapshotKind]): ObjectIndex<unknown> {
-  return {
-    get all() {
-      return memory.read(() => now().all)
-    },
-    get: (namespace, name) => memory.read(() => now().get(namespace, name)),
-  }
 }

@@ -11,7 +11,8 @@ import { keyOf, namespaceOf } from '../object-ref.ts'
 import { createdAt, sortedBy } from '../order.ts'
 import type { ReferenceScope } from '../reference.ts'
 import { referencesOf } from '../references.ts'
-import { attachedParents, listenerSuffix, type ParentLookup, type ParentResult } from '../route/routes.ts'
+import { type ParentLookup, parentLookup } from '../route/parent-lookup.ts'
+import { attachedParents, listenerSuffix, type ParentResult } from '../route/routes.ts'
 import {
   type DeliveredBackend,
   invalidBackend,
@@ -53,11 +54,7 @@ const PATHS = ['/v1/models', '/models', ...Object.keys(MODEL_ROUTES).filter((pat
 
 /** `scopes`: lookups that are answered by the snapshot of the moment. */
 export function modelTables(memory: Memory, scopes: ModelScopes): (gateways: OurGateways) => ModelTable {
-  let now: ParentLookup = { gateways: new Map<string, never>(), listenerSets: new Map<string, never>() }
-  const ours: ParentLookup = {
-    gateways: { get: (key) => memory.read(() => now.gateways.get(key)) },
-    listenerSets: { get: (key) => memory.read(() => now.listenerSets.get(key)) },
-  }
+  const ours = parentLookup(memory)
   const servedModels = memory.table<GwModel, ServedModel>()
   const translations = memory.table<GwModel, ModelTranslation>()
   const attachments = memory.table<GwModel, AttachedModel>()
@@ -70,7 +67,7 @@ export function modelTables(memory: Memory, scopes: ModelScopes): (gateways: Our
       () => brokenModel(model),
     )
   return (gateways) => {
-    now = gateways
+    ours.enter(gateways)
     const all = sortedBy(allModels(scopes.references), keyOf)
     const translated = all.map((model) => translations(model, [], () => translate(model)))
     const models = all.map((model, index) =>

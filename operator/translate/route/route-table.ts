@@ -14,9 +14,16 @@ import { translateGrpcRoute } from './grpc-route.ts'
 import { type RouteTranslation, translateHttpRoute } from './http-route.ts'
 import { renderedL4Rules, translateL4Route } from './l4-route.ts'
 import { membersOf, type RouteGroup } from './route-group.ts'
-import { attachRoute, type AttachedRoute, type ParentLookup, renderedRules } from './routes.ts'
+import { parentLookup } from './parent-lookup.ts'
+import { attachRoute, type AttachedRoute, renderedRules } from './routes.ts'
 
 export interface RoutesOfGateway {
+  readonly routes: readonly Route[]
+  readonly tcpRoutes: readonly TCPRoute[]
+}
+
+/** While they are put together. */
+interface GrowingRoutes extends RoutesOfGateway {
   readonly routes: Route[]
   readonly tcpRoutes: TCPRoute[]
 }
@@ -37,7 +44,7 @@ interface Placement {
   readonly at: readonly PlacedRules[]
 }
 
-interface PlacedRules extends RoutesOfGateway {
+interface PlacedRules extends GrowingRoutes {
   readonly gateway: string
   /** Some listener there is programmed. */
   readonly isServed: boolean
@@ -45,26 +52,25 @@ interface PlacedRules extends RoutesOfGateway {
 
 /** `references`: lookups that are answered by the snapshot of the moment. */
 export function routeTables(memory: Memory, references: ReferenceScope): (gateways: OurGateways) => RouteTable {
-  let now: ParentLookup = { gateways: new Map<string, never>(), listenerSets: new Map<string, never>() }
-  const ours: ParentLookup = {
-    gateways: { get: (key) => memory.read(() => now.gateways.get(key)) },
-    listenerSets: { get: (key) => memory.read(() => now.listenerSets.get(key)) },
-  }
+  const ours = parentLookup(memory)
   const translations = memory.table<AnyRoute, RouteTranslation>()
   const attachments = memory.table<AnyRoute, AttachedRoute>()
   const placements = memory.table<AttachedRoute, Placement>()
   const members = new Map<string, KeptList<Route>>()
+  const stage = memory.stage<RouteTable>()
   const attach = (route: AnyRoute): AttachedRoute => {
     const translation = translations(route, [], () => guarded(() => translateRoute(route, references), brokenRoute))
     return attachments(route, [translation], () => attachRoute(route, translation, ours))
   }
   return (gateways) => {
-    now = gateways
-    const attached = everyRoute(references).map(attach)
-    const delegation = delegationOf(attached, references)
-    const placed = attached.map((one) => placements(one, [], () => placementOf(one)))
-    const { perGateway, gatewaysOf } = placeRoutes(gateways, { attached, placed }, delegation, members)
-    return { routes: withParentRoutes(attached, delegation.reachedFrom(attached)), perGateway, gatewaysOf }
+    ours.enter(gateways)
+    return stage([...gateways.gateways.keys()], () => {
+      const attached = everyRoute(references).map(attach)
+      const delegation = delegationOf(attached, references)
+      const placed = attached.map((one) => placements(one, [], () => placementOf(one)))
+      const { perGateway, gatewaysOf } = placeRoutes(gateways, { attached, placed }, delegation, members)
+      return { routes: withParentRoutes(attached, delegation.reachedFrom(attached)), perGateway, gatewaysOf }
+    })
   }
 }
 
@@ -94,7 +100,7 @@ function placementOf(attached: AttachedRoute): Placement {
   return { key: keyOfRoute(attached.route), gateways: new Set(byGateway.keys()), at }
 }
 
-function addRendered(at: RoutesOfGateway, { route, translation }: AttachedRoute, listener: Listener): void {
+function addRendered(at: GrowingRoutes, { route, translation }: AttachedRoute, listener: Listener): void {
   if (route.kind === 'TCPRoute' || route.kind === 'TLSRoute') {
     at.tcpRoutes.push(...renderedL4Rules(route, translation.l4Rules ?? [], listener))
   } else at.routes.push(...renderedRules(route, translation.rules, listener))
@@ -154,14 +160,14 @@ function placeRoutes(
 }
 
 interface AttachedPlaces {
-  readonly perGateway: Map<string, RoutesOfGateway>
+  readonly perGateway: Map<string, GrowingRoutes>
   /** Served routes that hand requests to others. */
   readonly parentsAt: Map<string, AttachedRoute[]>
   readonly gatewaysOf: Map<string, ReadonlySet<string>>
 }
 
 function placeAttached({ gateways }: OurGateways, { attached, placed }: PlacedRoutes): AttachedPlaces {
-  const perGateway = new Map<string, RoutesOfGateway>()
+  const perGateway = new Map<string, GrowingRoutes>()
   const parentsAt = new Map<string, AttachedRoute[]>()
   const gatewaysOf = new Map<string, ReadonlySet<string>>()
   for (const key of gateways.keys()) {

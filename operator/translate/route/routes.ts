@@ -1,12 +1,12 @@
 // Attaches routes to the listeners of our Gateways: which rule goes to which listener, and what each parent is told.
 import type { HTTPRouteParentRef } from '#api/gateway/httproute.gen.ts'
 import type { Route } from '#api/ir/types.gen.ts'
-import type { OurGateways } from '../gateway/gateways.ts'
 import type { Listener } from '../gateway/listener.ts'
 import { GATEWAY_GROUP } from '../groups.ts'
 import { nameKey, namespaceOf } from '../object-ref.ts'
 import { type Acceptance, acceptRoute, type AnyRoute, type Attachable } from './accept.ts'
 import type { RouteTranslation, RuleDraft } from './http-route.ts'
+import type { ParentLookup } from './parent-lookup.ts'
 import { parentRoutesOf } from './route-group.ts'
 
 export interface ParentResult {
@@ -24,9 +24,6 @@ export interface AttachedRoute {
   /** Some of its parents are routes: what they are told is not in `parents`. */
   readonly namesRoutes: boolean
 }
-
-/** The Gateways and ListenerSets that a parentRef may name. */
-export type ParentLookup = { readonly [K in keyof OurGateways]: Pick<OurGateways[K], 'get'> }
 
 export function attachRoute(route: AnyRoute, translation: RouteTranslation, ours: ParentLookup): AttachedRoute {
   const parents = attachedParents(route, route.spec.parentRefs ?? [], ours)
