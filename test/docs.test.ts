@@ -1,7 +1,8 @@
-// Pages of docs are true: every yaml block loads, manifests in it are valid, and pages of policies have one shape.
+// Pages of docs are true: links lead somewhere, every yaml block loads, manifests in it are valid, and pages of
+// policies have one shape.
 // What their commands print is checked by test/conformance/pages.test.ts.
-import { globSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
 import { describe, expect, it } from 'vitest'
 import { isKnownKind, validateObject } from '#api/validate/validate.ts'
@@ -42,6 +43,54 @@ describe('pages of policies', () => {
     expect(pages.filter((page) => !list.includes(`(${page})`))).toEqual([])
   })
 })
+
+describe('links of the documentation', () => {
+  const pages = globSync('{*.md,docs/**/*.md,config/**/*.md}', { cwd: ROOT })
+
+  it.each(pages)('%s: lead to files that are there, and to their headings', (page) => {
+    const wrong = linksOf(page).filter((link) => {
+      const [path = '', heading] = link.split('#')
+      const target = path === '' ? page : join(dirname(page), path)
+      if (!existsSync(join(ROOT, target))) return true
+      return heading !== undefined && target.endsWith('.md') && !headingsOf(target).has(heading)
+    })
+    expect(wrong).toEqual([])
+  })
+
+  it('paths that pages name are there', () => {
+    const named = pages
+      .filter((page) => !page.startsWith('docs/changes'))
+      .flatMap((page) => [...readFileSync(join(ROOT, page), 'utf8').matchAll(PATH)].map(([, path = '']) => path))
+    expect(named.length).toBeGreaterThan(50)
+    expect([...new Set(named)].filter((path) => !existsSync(join(ROOT, path)))).toEqual([])
+  })
+})
+
+/** In backticks, below a folder of the repository, without a place holder. */
+const PATH = /`((?:config|hack|test|deployer|operator|proxy|api|cli|bench|docs|images)\/[A-Za-z0-9_./-]+)`/g
+
+/** Relative ones, outside code. */
+function linksOf(page: string): string[] {
+  const text = readFileSync(join(ROOT, page), 'utf8')
+    .replaceAll(/^```[\s\S]*?^```/gm, '')
+    .replaceAll(/`[^`\n]*`/g, '')
+  return [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link).filter((link) => !/^[a-z]+:/.test(link))
+}
+
+/** As anchors: `## Metrics of the controller` is `metrics-of-the-controller`. */
+function headingsOf(page: string): Set<string> {
+  const lines = readFileSync(join(ROOT, page), 'utf8').matchAll(/^#{1,6} (.*)$/gm)
+  return new Set(
+    [...lines].map(([, line = '']) =>
+      line
+        .trim()
+        .toLowerCase()
+        .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+        .replaceAll(/[^\p{L}\p{N}\- _]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  )
+}
 
 describe('yaml of the documentation', () => {
   it('is there', () => {

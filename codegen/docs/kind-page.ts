@@ -20,7 +20,7 @@ function pageOf(kind: Kind): string {
     row(['`kind`', code(names.kind), '']),
     row(['`metadata`', 'object', 'Name, namespace, labels and annotations as for every object.']),
     row(['`spec`', link(spec), 'Required.']),
-    ...(status === undefined ? [] : [row(['`status`', link(status), 'Written by the controller.'])]),
+    ...(status === undefined ? [] : [statusRow(status, collection)]),
   ]
   const types = new Map(collection.types().map((type) => [type.name, type]))
   const sections = [...types.values()].filter(isObject).map((type) => section(type, types))
@@ -38,6 +38,14 @@ function pageOf(kind: Kind): string {
     ...rulesOf(kind.rules.map((rule) => rule.message ?? rule.rule)),
     ...sections,
   ].join('\n\n')
+}
+
+/** A kind may have a status without fields, which has no section. */
+function statusRow(status: string, collection: TypeCollection): string {
+  const hasFields = collection.types().some((type) => type.name === status && isObject(type))
+  return row(
+    hasFields ? ['`status`', link(status), 'Written by the controller.'] : ['`status`', 'object', 'Has no fields.'],
+  )
 }
 
 const isObject = ({ node }: NamedType): boolean => node.properties !== undefined
