@@ -1,7 +1,8 @@
 // backend.health: eviction of a provider and failover to the next group.
 import { expect } from 'vitest'
-import { changing, replacing, type ConformanceCase } from './suite/case.ts'
+import { all, changing, replacing, type ConformanceCase } from './suite/case.ts'
 import { chat } from './suite/chat.ts'
+import type { SampleGateway } from './suite/gateway.ts'
 
 const DEADLINE_MS = 10_000
 
@@ -94,4 +95,47 @@ export const cases: readonly ConformanceCase[] = [
       await expect.poll(dump, { timeout: DEADLINE_MS }).toContain('"health":0.9')
     },
   },
+  {
+    shortName: 'HealthOfService',
+    description: 'the first bad answer evicts an endpoint of a service that a policy asks',
+    sample: 'ext-auth.yaml',
+    // It answers every first try with 503.
+    change: all(replacing('port: 18090', 'port: 18089'), onService('authz-http')),
+    async run(gateway) {
+      expect(await evictions(gateway, '/http', 'authz-http')).toEqual([503, 1])
+    },
+  },
+  {
+    shortName: 'HealthOfGrpcService',
+    description: 'so does the first call of gRPC that fails',
+    sample: 'ext-auth.yaml',
+    change: all(replacing('port: 18091', 'port: 1'), onService('authz-grpc')),
+    async run(gateway) {
+      expect(await evictions(gateway, '/grpc', 'authz-grpc')).toEqual([403, 1])
+    },
+  },
 ]
+
+function onService(name: string): (manifests: string) => string {
+  const targetRefs = [{ group: 'gw.dev', kind: 'GwBackend', name }]
+  const spec = { targetRefs, backend: { health: { eviction: { duration: '10m' } } } }
+  const policy = {
+    apiVersion: 'gw.dev/v1alpha1',
+    kind: 'GwPolicy',
+    metadata: { name: 'health', namespace: 'default' },
+    spec,
+  }
+  return (manifests) => `${manifests}---\n${JSON.stringify(policy)}\n`
+}
+
+interface Dump {
+  readonly backends: readonly unknown[]
+}
+
+/** The answer of the gateway to one request, and how often the endpoint of the backend has been evicted then. */
+async function evictions(gateway: SampleGateway, path: string, backend: string): Promise<unknown[]> {
+  const { status } = await gateway.ask(path)
+  const dump = (await gateway.dump()) as Dump // the parts these tests read
+  const text = JSON.stringify(dump.backends.find((one) => JSON.stringify(one).includes(backend)))
+  return [status, Number(/"timesEjected":(\d+)/.exec(text)?.[1])]
+}
