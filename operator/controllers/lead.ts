@@ -228,7 +228,8 @@ class Leader {
     this.#rendered = new Map(perGateway)
     for (const [key, rendered] of perGateway) {
       const known = before.get(key)
-      if (!isDeepStrictEqual(known, rendered)) this.#queuePublish(queues, key)
+      // What says the same is the same object.
+      if (known !== rendered) this.#queuePublish(queues, key)
       if (!isDeepStrictEqual(known?.config.binds, rendered.config.binds)) queues.deploy.add(key)
     }
     for (const key of before.keys()) {

@@ -144,6 +144,28 @@ describe('ClusterSource', () => {
     expect(applied).toEqual([1000, 2000, 9])
   })
 
+  it('waits for the endpoints of new Services, which another watch brings', async () => {
+    const delivery = new TestDelivery()
+    const secrets = { version: 1 as const, secrets: [] }
+    const configOf = (port: number): RenderedConfig => ({
+      ...emptyConfig(),
+      binds: [{ key: `${port}/shop/web`, port }],
+      services: [{ name: `s${port}`, namespace: 'shop', hostname: `s${port}`, ports: [] }],
+    })
+    write(delivery.writes(configOf(80), secrets))
+    await start()
+    await until('the first one', () => applied.length === 1)
+    const next = delivery.writes(configOf(81), secrets)
+    expect(next.map(({ name }) => name)).toEqual(['web-endpoints', 'web-config'])
+    lines.length = 0
+    write(next.slice(1))
+    await until('a look', () => lines.some((line) => line.includes('not whole yet')))
+    expect(applied).toEqual([80])
+    write(next.slice(0, 1))
+    await until('the second one', () => applied.length === 2)
+    expect(applied).toEqual([80, 81])
+  })
+
   it('follows the API server and says what is in force', async () => {
     write(objectsOf(80, 1))
     await start()
