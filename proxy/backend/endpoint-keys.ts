@@ -4,27 +4,31 @@ import type { AIProvider, Backend, RenderedConfig, Service, Workload } from '#ap
 import { PROVIDER_PORT, providerProfile } from '../llm/provider.ts'
 import { endpointKey } from './endpoints.ts'
 
-export function endpointKeysOf(config: RenderedConfig): Set<string> {
-  const keys = new Set<string>()
-  const known = new Set(config.services.map(serviceKey))
+/** Some may come twice. */
+export function endpointKeysOf(config: RenderedConfig): string[] {
+  const keys: string[] = []
+  const known = serviceKeysOf(config.services)
   for (const workload of config.workloads) {
     for (const { service, keys: own } of keysByService(workload)) {
-      if (known.has(service)) for (const key of own) keys.add(key)
+      if (known.has(service)) for (const key of own) keys.push(key)
     }
   }
-  for (const backend of config.backends) for (const key of backendKeys(backend)) keys.add(key)
+  for (const backend of config.backends) for (const key of backendKeys(backend)) keys.push(key)
   return keys
 }
 
 /** Most workloads of a configuration are those of the one before. */
 const remembered = new WeakMap<Workload, KeysOfService[]>()
 
-const serviceKeys = new WeakMap<Service, string>()
+const rememberedServices = new WeakMap<readonly Service[], ReadonlySet<string>>()
 
-function serviceKey(service: Service): string {
-  let key = serviceKeys.get(service)
-  if (key === undefined) serviceKeys.set(service, (key = `${service.namespace}/${service.hostname}`))
-  return key
+function serviceKeysOf(services: readonly Service[]): ReadonlySet<string> {
+  let keys = rememberedServices.get(services)
+  if (keys === undefined) {
+    keys = new Set(services.map(({ namespace, hostname }) => `${namespace}/${hostname}`))
+    rememberedServices.set(services, keys)
+  }
+  return keys
 }
 
 interface KeysOfService {
