@@ -34,14 +34,20 @@ export interface TestProxyOptions {
 
 const LOOPBACK = { host: '127.0.0.1', port: 0 }
 
+/** For `startProxy`: one worker, and servers of its own on ports that the system chooses. */
+export const ON_LOOPBACK = {
+  workers: 1,
+  listenAddress: '127.0.0.1',
+  admin: LOOPBACK,
+  stats: LOOPBACK,
+  readiness: LOOPBACK,
+} as const
+
 export async function testProxy(options: TestProxyOptions): Promise<TestProxy> {
   const port = await freePort()
   const proxy = await startProxy({
+    ...ON_LOOPBACK,
     workers: options.workers ?? 1,
-    listenAddress: '127.0.0.1',
-    admin: LOOPBACK,
-    stats: LOOPBACK,
-    readiness: LOOPBACK,
     accessLog: false,
     logLevel: 'error',
     sessionKey: options.sessionKey,

@@ -23,6 +23,7 @@ import { FakeKube } from '../fakekube/server.ts'
 import type { FakeObject } from '../fakekube/store.ts'
 import { configFor, testOperator, type TestOperator } from '../operator.ts'
 import { closeServer, freePort } from '../ports.ts'
+import { ON_LOOPBACK } from '../proxy.ts'
 import { until } from '../wait.ts'
 
 const SAMPLE = join(import.meta.dirname, '../../config/samples/inference/inference-pool.yaml')
@@ -77,13 +78,8 @@ beforeAll(async () => {
   for (const [name, ip] of Object.entries(SERVERS)) kube.store.create('pods', pod(name, ip))
   kube.store.create('endpointslices.discovery.k8s.io', pickerSlice())
   operator = await testOperator({ config: configFor(kube.url), environment: { GW_ENABLE_INFER_EXT: 'true' } })
-  const anyPort = { host: '127.0.0.1', port: 0 }
   proxy = await startProxy({
-    workers: 1,
-    listenAddress: '127.0.0.1',
-    admin: anyPort,
-    stats: anyPort,
-    readiness: anyPort,
+    ...ON_LOOPBACK,
     accessLog: false,
     logLevel: 'error',
   })

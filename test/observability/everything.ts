@@ -12,6 +12,7 @@ import { startProxy, type RunningProxy } from '#proxy/main.ts'
 import { authority, certificateFor, type KeyPair } from '#test/certificates.ts'
 import { startUpstreams, type Upstreams } from '#test/conformance/suite/upstreams.ts'
 import { freePort } from '#test/ports.ts'
+import { ON_LOOPBACK } from '#test/proxy.ts'
 
 export interface Added {
   readonly name: string
@@ -43,7 +44,6 @@ export interface EverythingOptions {
   readonly fields?: readonly Added[]
 }
 
-const ANY = { host: '127.0.0.1', port: 0 }
 const GW = 'gw.dev/v1alpha1'
 const API = 'gateway.networking.k8s.io/v1'
 const ISSUER = 'https://idp.example.com'
@@ -74,11 +74,7 @@ export async function startEverything({ fields = [] }: EverythingOptions = {}): 
   const logPath = join(folder, 'log')
   const logFd = openSync(logPath, 'a')
   const proxy = await startProxy({
-    workers: 1,
-    listenAddress: '127.0.0.1',
-    admin: ANY,
-    stats: ANY,
-    readiness: ANY,
+    ...ON_LOOPBACK,
     logFd,
     logFormat: 'json',
     logLevel: 'request=debug',

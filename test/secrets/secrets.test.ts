@@ -14,6 +14,7 @@ import { certificateFor, type KeyPair } from '#test/certificates.ts'
 import { gw } from '#test/cli/gw.ts'
 import { grpcCollector, type TestCollector } from '#test/otlp-collector.ts'
 import { closeServer, freePort, listening } from '#test/ports.ts'
+import { ON_LOOPBACK } from '#test/proxy.ts'
 import { testIssuer } from '#proxy/auth/jwt.testing.ts'
 import { ISSUER, plantedManifests, SECRET } from './manifests.ts'
 
@@ -22,7 +23,6 @@ interface Rendered {
   readonly secrets: RenderedSecrets
 }
 
-const ANY = { host: '127.0.0.1', port: 0 }
 const SESSION_KEY = Buffer.from('planted-session-key-12-planted-0')
 
 let folder: string
@@ -112,11 +112,7 @@ beforeAll(async () => {
   outputs.set('statuses', JSON.stringify(source.translation?.statuses))
   logFd = openSync(join(folder, 'log'), 'a')
   proxy = await startProxy({
-    workers: 1,
-    listenAddress: '127.0.0.1',
-    admin: ANY,
-    stats: ANY,
-    readiness: ANY,
+    ...ON_LOOPBACK,
     logFd,
     logFormat: 'json',
     logLevel: 'trace',

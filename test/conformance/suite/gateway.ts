@@ -9,6 +9,7 @@ import { loadSource, type LoadedSource } from '#cli/source.ts'
 import type { Condition } from '#operator/status/condition.ts'
 import { startProxy, type RunningProxy } from '#proxy/main.ts'
 import { freePort } from '#test/ports.ts'
+import { ON_LOOPBACK } from '#test/proxy.ts'
 import { ask, type Answer, type Question } from './ask.ts'
 import type { Echo } from './echo.ts'
 import { SAMPLE_PORTS, SAMPLE_SOCKET, type UpstreamName, type Upstreams } from './upstreams.ts'
@@ -80,15 +81,10 @@ export async function startSampleProxy(): Promise<SampleProxy> {
   const folder = mkdtempSync(join(tmpdir(), 'gw-conformance-'))
   const logPath = join(folder, 'log')
   const logFd = openSync(logPath, 'a')
-  const anyPort = { host: '127.0.0.1', port: 0 }
   const proxy = await startProxy({
-    workers: 1,
-    listenAddress: '127.0.0.1',
+    ...ON_LOOPBACK,
     // For samples that say where endpoints are.
     place: { node: 'node-1' },
-    admin: anyPort,
-    stats: anyPort,
-    readiness: anyPort,
     logFd,
     logFormat: 'text',
     logLevel: 'info',
