@@ -10,9 +10,8 @@ import type { Snapshot } from '../snapshot.ts'
 import { localityPreference } from './locality-preference.ts'
 import { placesOfNodes } from './node-places.ts'
 import type { Services } from './services.ts'
+import { slicesByService } from './slices-by-service.ts'
 import { endpointsOf, type ServiceEndpoint, workloadsOf } from './workloads.ts'
-
-const SERVICE_NAME_LABEL = 'kubernetes.io/service-name'
 
 /** Neither list is in order. */
 export interface RenderedServices {
@@ -43,7 +42,7 @@ export function serviceRenderer(
   const workload = memory.table<ServiceEndpoint, Workload>()
   const proxiesOf = memory.table<Service, readonly ServiceEndpoint[]>()
   const answers = new WeakMap<object, LastAnswer>()
-  const slicesOf = derived(slicesByService)
+  const slicesOf = slicesByService()
   const servicesOf = derived((services: readonly Service[]) => servicesByHostname(services, lookup))
   const gatewaysOf = derived(servicesByGateway)
   const placesOf = placesOfNodes()
@@ -60,18 +59,16 @@ export function serviceRenderer(
         const own = slices.get(keyOf(service)) ?? []
         return proxiesOf(service, own, () => proxyEndpoints(service, own))
       })
-    const answer = (caller: ServicesCaller, reached: readonly string[]): RenderedServices => {
-      const found: ServiceParts[] = []
-      for (const hostname of reached) {
-        const service = byHostname.get(hostname)
-        if (service === undefined) {
-          const pool = pools.get(hostname)
-          if (pool !== undefined) found.push(pool)
-          continue
-        }
-        const own = slices.get(keyOf(service)) ?? []
-        found.push(partsOf(service, own, () => renderOne(service, own, hostname)))
-      }
+    const rowOf = (hostname: string, before: Row | undefined): Row => {
+      const service = byHostname.get(hostname)
+      if (service === undefined) return { service, key: '', own: NO_SLICES, parts: pools.get(hostname) }
+      const key = before?.service === service ? before.key : keyOf(service)
+      const own = slices.get(key) ?? NO_SLICES
+      if (before?.service === service && before.own === own) return before
+      return { service, key, own, parts: partsOf(service, own, () => renderOne(service, own, hostname)) }
+    }
+    const answer = (caller: ServicesCaller, rows: readonly Row[]): RenderedServices => {
+      const found = rows.flatMap(({ parts }) => parts ?? [])
       return {
         services: found.map(({ rendered }) => rendered),
         workloads: workloadsOf(
@@ -88,8 +85,11 @@ export function serviceRenderer(
       const reached = [...hostnames]
       const last = answers.get(caller)
       if (last !== undefined && isCurrent(last) && isIdentical(last.reached, reached)) return last.answer
-      const now = answer(caller, reached)
-      answers.set(caller, { from: { slices, byHostname, pools, places }, reached, answer: now })
+      const rows = reached.map((hostname, at) => {
+        return rowOf(hostname, last?.reached[at] === hostname ? last.rows[at] : undefined)
+      })
+      const now = answer(caller, rows)
+      answers.set(caller, { from: { slices, byHostname, pools, places }, reached, rows, answer: now })
       return now
     }
   }
@@ -104,8 +104,19 @@ interface LastAnswer {
     readonly places: object
   }
   readonly reached: readonly string[]
+  /** Of the host name at the same place. */
+  readonly rows: readonly Row[]
   readonly answer: RenderedServices
 }
+
+interface Row {
+  readonly service: Service | undefined
+  readonly key: string
+  readonly own: readonly EndpointSlice[]
+  readonly parts: ServiceParts | undefined
+}
+
+const NO_SLICES: readonly EndpointSlice[] = []
 
 function renderOne(service: Service, slices: readonly EndpointSlice[], hostname: string): ServiceParts {
   const namespace = namespaceOf(service)
@@ -140,19 +151,6 @@ function servicesByGateway(services: readonly Service[]): Map<string, Service[]>
 
 function servicesByHostname(services: readonly Service[], { hostname }: Services): Map<string, Service> {
   return new Map(services.map((service) => [hostname(namespaceOf(service), service.metadata.name), service]))
-}
-
-function slicesByService(slices: readonly EndpointSlice[]): Map<string, EndpointSlice[]> {
-  const byService = new Map<string, EndpointSlice[]>()
-  for (const slice of slices) {
-    const name = slice.metadata.labels?.[SERVICE_NAME_LABEL]
-    if (name === undefined) continue
-    const key = nameKey(namespaceOf(slice), name)
-    const known = byService.get(key)
-    if (known === undefined) byService.set(key, [slice])
-    else known.push(slice)
-  }
-  return byService
 }
 
 function portsOf(service: Service): RenderedService['ports'] {
