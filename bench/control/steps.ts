@@ -78,6 +78,7 @@ function measureAll(count: number, change: 'route' | 'endpoint'): void {
     `${count} routes, changed ${change}, written: ${bytes[0]} bytes at first, then ${bytes.at(-1)} for each change`,
   )
   for (const [step, times] of steps) {
+    if (times.length === 1) continue
     // The first round has everything to do.
     const sorted = times.slice(1).sort((a, b) => a - b)
     console.log(`${count} routes, changed ${change}, ${step}: median ${sorted[sorted.length >> 1]?.toFixed(1)} ms`)
