@@ -75,8 +75,10 @@ function echoing(server: Server): Server {
 }
 
 async function startServices(): Promise<Readonly<Record<ServiceName, number>>> {
-  const h2c = http2.createServer((_request, response) => {
-    response.end('HTTP/2')
+  // Answers when it has all, as a client that still sends may take an early answer for a failure.
+  const h2c = http2.createServer((request, response) => {
+    request.resume()
+    request.on('end', () => response.end('HTTP/2'))
   })
   const started = {
     plain: createServer(tell),
