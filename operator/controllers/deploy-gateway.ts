@@ -16,6 +16,7 @@ import { KubeClient } from '../kube/client.ts'
 import { describeKubeError, type KubeError } from '../kube/errors.ts'
 import { isOwnedBy, notOwned } from '../kube/ownership.ts'
 import { type Resource, resourceOf } from '../kube/resources.ts'
+import { isLater, type MissingObject, missingTwice } from '../kube/unseen.ts'
 import type { KubeObject } from '../translate/kube.ts'
 import type { RenderedGateway } from '../translate/translation.ts'
 import type { OperatorSettings } from './settings.ts'
@@ -25,6 +26,8 @@ export interface GatewayDeployerOptions {
   readonly cache: ObjectCache
   /** Told when what is known of the Gateway's objects has changed. */
   readonly onChange: (key: string) => void
+  /** Told when an object is not as it was left, and nothing else will say so. */
+  readonly onTouched: (key: string) => void
 }
 
 interface Applied {
@@ -36,6 +39,10 @@ interface Deployment {
   readonly uid: string | undefined
   /** By `kind/name`. */
   readonly applied: Map<string, Applied>
+  /** Objects that are being written, with the version that the watch told meanwhile. */
+  readonly underWay: Map<string, string | undefined>
+  /** One of them was changed or deleted before its answer was there. */
+  isTouched: boolean
   /** Drawn, and perhaps not seen in the cluster yet: a second one would end sessions. */
   readonly newSessionKey: string
   problems: readonly DeployProblem[]
@@ -47,6 +54,8 @@ interface Deployment {
 export class GatewayDeployer {
   readonly #options: GatewayDeployerOptions
   readonly #deployments = new Map<string, Deployment>()
+  /** Gateways of which an object was written that the cache does not have: gone before a watch could tell of it. */
+  readonly missing = missingTwice(() => this.#unseen())
 
   constructor(options: GatewayDeployerOptions) {
     this.#options = options
@@ -74,12 +83,24 @@ export class GatewayDeployer {
     const deployment = this.#deployments.get(key)
     const id = `${kind}/${metadata.name}`
     if (deployment?.refused.includes(id) === true) return true
+    if (deployment?.underWay.has(id) === true) deployment.underWay.set(id, version)
     const applied = deployment?.applied
     const known = applied?.get(id)
     if (applied === undefined || known === undefined) return false
     if (known.version === version || Number(version) < Number(known.version)) return false
     applied.delete(id)
     return true
+  }
+
+  *#unseen(): Iterable<MissingObject> {
+    for (const [key, { applied }] of this.#deployments) {
+      const namespace = key.slice(0, key.indexOf('/'))
+      for (const id of applied.keys()) {
+        const [kind = '', name = ''] = id.split('/')
+        if (this.#options.cache.get(kind, namespace, name) !== undefined) continue
+        yield { key, id, forget: () => void applied.delete(id) }
+      }
+    }
   }
 
   /** What a person has to do about an object of somebody else that is in the way is a failure of the deployment. */
@@ -95,13 +116,24 @@ export class GatewayDeployer {
   #set(key: string, deployment: Deployment, failure: string | undefined): void {
     deployment.failure = failure
     this.#options.onChange(key)
+    if (deployment.isTouched) this.#options.onTouched(key)
+    deployment.isTouched = false
   }
 
   #deploymentOf(key: string, { metadata: { uid } }: Gateway): Deployment {
     const known = this.#deployments.get(key)
     if (known?.uid === uid && known !== undefined) return known
     const newSessionKey = randomBytes(SESSION_KEY_BYTES).toString('hex')
-    const made: Deployment = { uid, applied: new Map(), newSessionKey, problems: [], failure: undefined, refused: [] }
+    const made: Deployment = {
+      uid,
+      applied: new Map(),
+      underWay: new Map(),
+      isTouched: false,
+      newSessionKey,
+      problems: [],
+      failure: undefined,
+      refused: [],
+    }
     this.#deployments.set(key, made)
     return made
   }
@@ -246,11 +278,18 @@ const applyOne = Effect.fnUntraced(function* (
   const uid = live?.metadata.uid
   // With its uid: should another object have taken the name since, the server refuses the call.
   const known = uid === undefined ? object : { ...object, metadata: { ...object.metadata, uid } }
-  const written = CREATED_KINDS.has(object.kind)
-    ? yield* client
+  const write = CREATED_KINDS.has(object.kind)
+    ? client
         .create(object, resource, manager)
         // Other conflicts, as with a quota that changed at the same time, leave nothing behind.
         .pipe(Effect.catchIf(isThereAlready, () => Effect.succeed(undefined)))
-    : yield* client.apply(known, resource, manager)
-  deployment.applied.set(idOf(object), { hash, version: written?.metadata.resourceVersion })
+    : client.apply(known, resource, manager)
+  const { applied, underWay } = deployment
+  const id = idOf(object)
+  underWay.set(id, undefined)
+  const written = yield* write.pipe(Effect.tapError(() => Effect.sync(() => underWay.delete(id))))
+  const [version, seen] = [written?.metadata.resourceVersion, underWay.get(id)]
+  underWay.delete(id)
+  if (isLater(seen, version)) deployment.isTouched = true
+  else applied.set(id, { hash, version })
 })

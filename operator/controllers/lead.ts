@@ -73,7 +73,8 @@ export const lead: (world: World) => Effect.Effect<never, never, KubeClient | Sc
         Effect.andThen(Clock.currentTimeMillis),
         Effect.map((now) => {
           for (const key of [...leader.publisher.due(now), ...leader.publisher.refused()]) queues.publish.add(key)
-          for (const key of leader.refusedDeployments()) queues.deploy.add(key)
+          for (const key of leader.publisher.missing()) queues.publish.add(key)
+          for (const key of leader.dueDeployments()) queues.deploy.add(key)
         }),
       ),
     )
@@ -104,9 +105,18 @@ class Leader {
   constructor(world: World) {
     const { settings, cache } = world
     this.world = world
-    this.publisher = new Publisher(settings.controllerName)
+    this.publisher = new Publisher({
+      manager: settings.controllerName,
+      isSeen: ({ kind, namespace, name }) =>
+        cache.get(kind === 'Secret' ? DELIVERED_SECRET : DELIVERED_CONFIG_MAP, namespace, name) !== undefined,
+    })
     this.events = new Events(settings.controllerName)
-    this.#deployer = new GatewayDeployer({ settings, cache, onChange: (key) => this.#queueGatewayStatus(key) })
+    this.#deployer = new GatewayDeployer({
+      settings,
+      cache,
+      onChange: (key) => this.#queueGatewayStatus(key),
+      onTouched: (key) => this.#queues?.deploy.add(key),
+    })
   }
 
   start(queues: Queues): void {
@@ -181,8 +191,8 @@ class Leader {
   }
 
   /** Objects of users are not watched: whether they are still in the way is asked from time to time. */
-  refusedDeployments(): string[] {
-    return this.#deployer.refused()
+  dueDeployments(): string[] {
+    return [...this.#deployer.refused(), ...this.#deployer.missing()]
   }
 
   countRejections(key: string): Effect.Effect<void, KubeError, KubeClient> {

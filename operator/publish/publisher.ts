@@ -8,11 +8,13 @@ import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { KubeError } from '../kube/errors.ts'
 import { notOwned } from '../kube/ownership.ts'
+import { type MissingObject, missingTwice } from '../kube/unseen.ts'
 import type { RenderedGateway } from '../translate/translation.ts'
 import { DeliveryObjects, idOf, objectNames } from './delivery-objects.ts'
 import { ChunkPublisher } from './publish-chunks.ts'
 import { type PublishContext, SETTLE_MS } from './publish-context.ts'
 import { DocumentPublisher } from './publish-documents.ts'
+import type { ObjectName } from './held-files.ts'
 
 /** What is known of the delivery of one Gateway. */
 interface Delivery {
@@ -35,14 +37,21 @@ export interface PublishInput {
   readonly format: DeliveryFormat
 }
 
+export interface PublisherOptions {
+  readonly manager: string
+  /** Whether a watch has told of the object, as far as it is known. */
+  readonly isSeen: (object: ObjectName & { readonly namespace: string }) => boolean
+}
+
 export class Publisher {
-  readonly #manager: string
+  readonly #options: PublisherOptions
   readonly #deliveries = new Map<string, Delivery>()
   /** By Gateway, `kind/name` of the object of somebody else that is in the way. */
   readonly #refused = new Map<string, string>()
+  readonly #unseen = missingTwice(() => this.#missing())
 
-  constructor(manager: string) {
-    this.#manager = manager
+  constructor(options: PublisherOptions) {
+    this.#options = options
   }
 
   /** After a change of leadership nothing is known any more. */
@@ -73,6 +82,24 @@ export class Publisher {
     return [...this.#deliveries].filter(([, delivery]) => isDue(delivery)).map(([key]) => key)
   }
 
+  /** Gateways of which an object has to be looked at again, though no watch says so. */
+  missing(): string[] {
+    const touched = [...this.#deliveries].filter(([, { context }]) => context.objects.isTouched).map(([key]) => key)
+    return [...touched, ...this.#unseen()]
+  }
+
+  *#missing(): Iterable<MissingObject> {
+    for (const [key, { context }] of this.#deliveries) {
+      const namespace = key.slice(0, key.indexOf('/'))
+      const { objects } = context
+      for (const id of objects.present()) {
+        const [kind, name = ''] = id.split('/')
+        if (this.#options.isSeen({ kind: kind === 'Secret' ? kind : 'ConfigMap', namespace, name })) continue
+        yield { key, id, forget: () => objects.forget(id) }
+      }
+    }
+  }
+
   publish(key: string, input: PublishInput): Effect.Effect<PublishOutcome, KubeError, KubeClient> {
     this.#refused.delete(key)
     return this.#publish(key, input).pipe(
@@ -88,6 +115,7 @@ export class Publisher {
       const delivery = yield* this.#deliveryOf(key, gateway)
       const { context } = delivery
       // Those that somebody touched are looked at again.
+      context.objects.isTouched = false
       yield* context.objects.look(gateway, objectNames(gateway.metadata.name))
       if (!delivery.hasAcknowledgements) {
         yield* context.objects.makeAcknowledgements(gateway)
@@ -105,7 +133,7 @@ export class Publisher {
       const uid = gateway.metadata.uid ?? ''
       const known = this.#deliveries.get(key)
       if (known?.uid === uid) return known
-      const objects = new DeliveryObjects(this.#manager)
+      const objects = new DeliveryObjects(this.#options.manager)
       yield* objects.look(gateway, objectNames(gateway.metadata.name))
       const files: Files = new Map([...objects.all().values()].flatMap((held) => [...held]))
       const index = readDeliveryIndex(files.get(INDEX_FILE) ?? new Uint8Array())
