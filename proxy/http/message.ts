@@ -12,7 +12,7 @@ export type HttpVersion = 'HTTP/1.0' | 'HTTP/1.1' | 'HTTP/2'
  */
 export class HttpRequest {
   method: string
-  /** Path without query, as received (never decoded); begins with `/` except for CONNECT and `OPTIONS *`. */
+  /** Path without query, in its one spelling (request-path.ts); begins with `/` except for CONNECT and `OPTIONS *`. */
   path: string
   /** Query without `?`; empty when there is none. */
   query: string

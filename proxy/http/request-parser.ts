@@ -1,11 +1,12 @@
-// Incremental parser of request heads (RFC 9112): strict, the same result at any split, nothing normalised but an
-// empty path.
+// Incremental parser of request heads (RFC 9112): strict, the same result at any split, nothing normalised but the
+// path.
 import { isToken } from './field-name.ts'
 import { HeadBuffer } from './head-buffer.ts'
 import { BAD_CONTROL, HeadFields, invalid, type HeadProblem } from './head-fields.ts'
 import type { ConnectionLimits } from './handler.ts'
 import { type FieldsOrigin, HeaderList } from './headers.ts'
 import { HttpRequest, type HttpVersion } from './message.ts'
+import { normalisedPath } from './request-path.ts'
 
 /** A request head and what its framing and connection fields ask of the engine. */
 export interface RequestHead {
@@ -44,6 +45,7 @@ export const IS_HTTP2 = invalid('HTTP/2 preface')
 const BAD_LINE = invalid('invalid request line')
 const BAD_METHOD = invalid('invalid method')
 const BAD_TARGET = invalid('invalid request target')
+const BAD_PATH = invalid('path with a broken escape or a hidden dot segment')
 const BAD_VERSION = invalid('HTTP version other than 1.0 and 1.1')
 const BAD_HOST = invalid('invalid host')
 const NO_HOST = invalid('missing host')
@@ -197,11 +199,11 @@ function connectPlace(target: string, host: string | undefined): Place | HeadPro
   return { path: authority, query: '', host: authority }
 }
 
-export function splitPath(target: string, host: string | undefined): Place {
+export function splitPath(target: string, host: string | undefined): Place | HeadProblem {
   const mark = target.indexOf('?')
-  return mark < 0
-    ? { path: target, query: '', host }
-    : { path: target.slice(0, mark), query: target.slice(mark + 1), host }
+  const path = normalisedPath(mark < 0 ? target : target.slice(0, mark))
+  if (path === undefined) return BAD_PATH
+  return { path, query: mark < 0 ? '' : target.slice(mark + 1), host }
 }
 
 interface Parts extends Place {

@@ -204,6 +204,19 @@ describe('reading requests', () => {
     )
   })
 
+  it('tidies the path up once, and refuses what it cannot', async () => {
+    const { proxy, upstream } = await start()
+    const client = await proxy.connect()
+    client.send('GET /public/%2e./%61dmin?a=/../%61 HTTP/1.1\r\nhost: a\r\n\r\n')
+    await client.sees('ok')
+    expect(proxy.handled[0]?.request.pathAndQuery).toBe('/admin?a=/../%61')
+    expect(upstream.received()).toMatch(/^GET \/admin\?a=\/\.\.\/%61 HTTP/)
+    const other = await proxy.connect()
+    other.send('GET /public/..%2fadmin HTTP/1.1\r\nhost: a\r\n\r\n')
+    await other.sees('400 Bad Request')
+    expect(proxy.handled.length).toBe(1)
+  })
+
   it('takes the authority of the absolute form, and an empty path as /', async () => {
     const { proxy } = await start()
     const client = await proxy.connect()

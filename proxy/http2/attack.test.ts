@@ -232,6 +232,7 @@ describe('malformed requests', () => {
     ['empty :path', [...without(':path'), [':path', '']]],
     [':path without a slash', [...without(':path'), [':path', 'a']]],
     [':path with a space', [...without(':path'), [':path', '/a b']]],
+    [':path with a hidden step', [...without(':path'), [':path', '/a/..;/b']]],
     [':path with CRLF', [...without(':path'), [':path', '/ HTTP/1.1\r\nx: y']]],
     [':path with a fragment', [...without(':path'), [':path', '/a#b']]],
     [':method with CRLF', [[':method', 'GET / HTTP/1.1\r\nx: '], ...without(':method')]],

@@ -2,6 +2,7 @@
 // automaton for regular expressions. Work depends on the path, not on the number of routes.
 import { RE2Set } from 're2js'
 import type { HttpRequest } from '../http/message.ts'
+import { normalisedPath } from '../http/request-path.ts'
 import { compileFullMatch, type RequestTest } from './match.ts'
 
 /** One match of one rule. */
@@ -58,7 +59,13 @@ export function buildPathTable<R>(input: PathTableInput<R>): PathTable<R> {
 
 /** `/foo/` and `/foo` are the same prefix; `/` is the empty one. */
 export function normalisePrefix(prefix: string): string {
-  return prefix.endsWith('/') ? prefix.slice(0, -1) : prefix
+  const path = normalisePath(prefix)
+  return path.endsWith('/') ? path.slice(0, -1) : path
+}
+
+/** As the paths of requests are; one that no request can have stays as it is. */
+export function normalisePath(path: string): string {
+  return normalisedPath(path) ?? path
 }
 
 function firstMatch<R>(candidates: readonly PathCandidate<R>[], request: HttpRequest): R | undefined {

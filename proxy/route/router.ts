@@ -6,7 +6,7 @@ import { hostOf } from './authority.ts'
 import { grouped, type Grouped } from '../config/grouped.ts'
 import { hostMapOf, isAnyHost } from './host-map.ts'
 import { compileRequestTest } from './match.ts'
-import { buildPathTable, normalisePrefix, type PathCandidate, type PathTable } from './path-table.ts'
+import { buildPathTable, normalisePath, normalisePrefix, type PathCandidate, type PathTable } from './path-table.ts'
 
 /** What decides between matches that are equal otherwise. */
 export interface RouteOrder {
@@ -166,7 +166,7 @@ function tableOf<T>(ranked: readonly Ranked<T>[]): PathTable<RouterResult<T>> {
   const regexes: { source: string; candidate: PathCandidate<RouterResult<T>> }[] = []
   for (const { match, candidate } of ranked) {
     const { path } = match
-    if (path?.exact !== undefined) push(exact, path.exact, candidate)
+    if (path?.exact !== undefined) push(exact, normalisePath(path.exact), candidate)
     else if (path?.regex !== undefined) regexes.push({ source: path.regex, candidate })
     else push(prefixes, normalisePrefix(path?.pathPrefix ?? '/'), candidate)
   }
