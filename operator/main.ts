@@ -1,6 +1,7 @@
 // The operator as a process: settings from the environment, servers, the control plane, an orderly end on SIGTERM. The
 // one place where effects are run.
 import { hostname } from 'node:os'
+import { setFlagsFromString } from 'node:v8'
 import { Cause, Effect, Exit, Fiber, Layer, Logger, References } from 'effect'
 import { buildInfo } from '#api/version.ts'
 import { COMPONENTS, LogLevels, operatorLogger } from './admin/log.ts'
@@ -10,6 +11,12 @@ import { type RunningOperator, startOperator } from './controllers/operator.ts'
 import { type OperatorSettings, resolveOperatorSettings } from './controllers/settings.ts'
 import { KubeClient } from './kube/client.ts'
 
+/**
+ * Percent that the heap may grow by, after a full collection, until the next one. V8 by itself lets it grow to several
+ * times of what is in use, which a cluster of thousands of routes pays for in hundreds of MiB.
+ */
+const HEAP_GROWTH = 25
+
 /** Until a signal; resolves to the exit code. */
 export async function runOperator(environment: Readonly<Record<string, string | undefined>>): Promise<number> {
   const outcome = resolveOperatorSettings(environment, hostname())
@@ -17,6 +24,7 @@ export async function runOperator(environment: Readonly<Record<string, string | 
     for (const { path, message } of outcome.problems) console.error(`${path}: ${message}`)
     return 1
   }
+  setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH}`)
   const { settings } = outcome
   const levels = new LogLevels(settings.logLevel)
   const logger = operatorLogger(levels, (line) => void process.stderr.write(line))

@@ -27,6 +27,7 @@ import { type ClassFacts, withClassFacts } from './class-status.ts'
 import { acknowledgementsOf, deliveryFormatOf, type World } from './world.ts'
 import { Events } from './events.ts'
 import { makeKeySets } from './key-sets.ts'
+import { KnownStatuses } from './known-statuses.ts'
 import { type GatewayTroubles, occurrencesOfGateway, occurrencesOfProblems } from './occurrences.ts'
 import { pruneAcknowledgements } from './prune-acknowledgements.ts'
 import { makeQueues, type Queues } from './queues.ts'
@@ -88,7 +89,7 @@ class Leader {
   readonly events: Events
   readonly #rejections = new Rejections()
   #queues: Queues | undefined = undefined
-  #statuses = new Map<string, ObjectStatus>()
+  readonly #statuses = new KnownStatuses()
   /** As last seen, by Gateway: what is the same needs no work. */
   #rendered = new Map<string, RenderedGateway>()
   #publishProblems = new Map<string, string>()
@@ -139,7 +140,7 @@ class Leader {
   setClassFacts(facts: Partial<ClassFacts>): void {
     this.#classFacts = { ...this.#classFacts, ...facts }
     // What was computed is the same; the writer compares with what the cluster says.
-    for (const [key, { kind }] of this.#statuses) if (kind === 'GatewayClass') this.#queues?.status.add(key)
+    for (const [key, { kind }] of this.#statuses.entries()) if (kind === 'GatewayClass') this.#queues?.status.add(key)
   }
 
   /** Told about the objects now and after each change. */
@@ -247,8 +248,9 @@ class Leader {
       queues.publish.add(key)
       queues.deploy.add(key)
     }
-    this.#statuses = new Map(statuses.map((status) => [statusKey(status), status]))
-    for (const status of statuses) if (this.#isDue(status)) queues.status.add(statusKey(status))
+    for (const status of this.#statuses.take(statuses)) {
+      if (this.#isDue(status)) queues.status.add(statusKey(status))
+    }
   }
 
   #queuePublish({ publish }: Queues, key: string): void {
@@ -309,6 +311,7 @@ class Leader {
       if (status !== undefined && this.#isDue(status)) statuses.add(statusKey(status))
       return
     }
+    this.#statuses.objectChanged(`${kind} ${key}`)
     if (kind === 'GatewayClass' && object.metadata.name === className) gatewayClass.add(className)
     if (kind === 'Gateway') {
       deploy.add(key)

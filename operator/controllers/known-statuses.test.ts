@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest'
+import type { ObjectStatus } from '../status/object-status.ts'
+import { KnownStatuses } from './known-statuses.ts'
+
+function status(name: string): ObjectStatus {
+  const body = { status: {}, generation: 1 }
+  // What is said does not matter here.
+  return { kind: 'HTTPRoute', namespace: 'shop', name, ...body } as unknown as ObjectStatus
+}
+
+describe('KnownStatuses', () => {
+  it('gives back what is new, what was replaced, and what belongs to a changed object', () => {
+    const known = new KnownStatuses()
+    const [a, b] = [status('a'), status('b')]
+    expect(known.take([a, b])).toEqual([a, b])
+    expect(known.take([a, b])).toEqual([])
+    const other = status('b')
+    expect(known.take([a, other])).toEqual([other])
+    expect(known.get('HTTPRoute shop/b')).toBe(other)
+    known.objectChanged('HTTPRoute shop/a')
+    known.objectChanged('HTTPRoute shop/unknown')
+    expect(known.take([a, other])).toEqual([a])
+    expect(known.take([a, other])).toEqual([])
+  })
+
+  it('forgets what translation is silent about', () => {
+    const known = new KnownStatuses()
+    const a = status('a')
+    known.take([a])
+    known.objectChanged('HTTPRoute shop/a')
+    expect(known.take([])).toEqual([])
+    expect([known.has('HTTPRoute shop/a'), [...known.entries()]]).toEqual([false, []])
+    expect(known.take([a])).toEqual([a])
+  })
+})

@@ -1,0 +1,44 @@
+// What translation wants said of each object, and which of it has to be compared with the cluster after a change: of
+// thousands of statuses most are the same objects as before, and were compared then.
+import type { ObjectStatus } from '../status/object-status.ts'
+import { statusKey } from './status-writer.ts'
+
+export class KnownStatuses {
+  readonly #byKey = new Map<string, ObjectStatus>()
+  /** The same, as translation gave them: what says the same is the same object. */
+  #translated: ReadonlySet<ObjectStatus> = new Set()
+  /** One that was made anew has lost what was said, though we say the same. */
+  readonly #changed = new Set<string>()
+
+  get(key: string): ObjectStatus | undefined {
+    return this.#byKey.get(key)
+  }
+
+  has(key: string): boolean {
+    return this.#byKey.has(key)
+  }
+
+  entries(): Iterable<[string, ObjectStatus]> {
+    return this.#byKey
+  }
+
+  /** More of the object than its status. */
+  objectChanged(key: string): void {
+    this.#changed.add(key)
+  }
+
+  /** Gives back those that are new, or whose object has changed. */
+  take(statuses: readonly ObjectStatus[]): ObjectStatus[] {
+    const before = this.#translated
+    this.#translated = new Set(statuses)
+    for (const status of before) if (!this.#translated.has(status)) this.#byKey.delete(statusKey(status))
+    for (const status of statuses) {
+      if (before.has(status)) continue
+      this.#byKey.set(statusKey(status), status)
+      this.#changed.add(statusKey(status))
+    }
+    const due = [...this.#changed].map((key) => this.#byKey.get(key)).filter((status) => status !== undefined)
+    this.#changed.clear()
+    return due
+  }
+}
