@@ -139,6 +139,8 @@ it('keepalive: a ping when nothing came, and the end without an answer', async (
   const dead = await FrameClient.connect(proxy.port)
   open.push({ close: () => dead.socket.destroy() })
   await until(() => proxy.server.openConnections === 2)
+  let pings = 0
+  live.on('ping', () => pings++)
   const pinged = once(live, 'ping')
   const now = performance.now()
   proxy.server.sweep(now + 6000)
@@ -149,6 +151,12 @@ it('keepalive: a ping when nothing came, and the end without an answer', async (
   proxy.server.sweep(now + 8500)
   await dead.closes()
   expect((await ask(live, { ':path': '/' })).body).toBe('ok')
+  // The next one is due an interval after the first.
+  proxy.server.sweep(now + 10_900)
+  expect((await ask(live, { ':path': '/' })).body).toBe('ok')
+  expect(pings).toBe(1)
+  proxy.server.sweep(now + 11_100)
+  await until(() => pings === 2)
 })
 
 it('announces its limits', async () => {

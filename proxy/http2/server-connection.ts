@@ -46,6 +46,8 @@ export class Http2Connection implements StreamOwner, Sweepable {
   readonly #controls = new FloodGuard(CONTROLS, this.#openedMs)
   #lastActiveMs = this.#openedMs
   #pingSentMs: number | undefined = undefined
+  /** Answered or not: an answer is no activity, and no reason to ask again at once. */
+  #lastPingMs = 0
   #hadStream = false
   /** When the end was announced. */
   #noticeMs: number | undefined = undefined
@@ -202,8 +204,9 @@ export class Http2Connection implements StreamOwner, Sweepable {
     if (keepaliveIntervalMs === undefined) return
     if (this.#pingSentMs !== undefined) {
       if (nowMs - this.#pingSentMs >= keepaliveTimeoutMs) this.destroy()
-    } else if (nowMs - this.#lastActiveMs >= keepaliveIntervalMs) {
+    } else if (nowMs - Math.max(this.#lastActiveMs, this.#lastPingMs) >= keepaliveIntervalMs) {
       this.#pingSentMs = nowMs
+      this.#lastPingMs = nowMs
       this.#sendPing(() => {
         this.#pingSentMs = undefined
       })

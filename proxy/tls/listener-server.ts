@@ -173,8 +173,9 @@ export class TlsListenerServer {
 
 let tunnels = 0
 
-function keyOf({ remoteAddress, remotePort }: net.Socket): string {
-  return `${remoteAddress} ${remotePort}`
+/** One client may use one port of its own towards several addresses of ours. */
+function keyOf({ remoteAddress, remotePort, localAddress }: net.Socket): string {
+  return `${remoteAddress} ${remotePort} ${localAddress}`
 }
 
 /** Nothing of a certificate that could not be verified is believed. */
