@@ -97,6 +97,16 @@ describe('requests', () => {
     expect(fieldsOf(exchange.response.headers)).toEqual([`${name}: 7`])
   })
 
+  it('leaves what a service has queued alone', () => {
+    const policy = policyOf([limit('Requests', 2)])
+    const exchange = exchangeOf()
+    runRequest(policy, exchange)
+    exchange.queuedResponseHeaders = ['x-ratelimit-limit', '100']
+    exchange.response = upstreamResponse()
+    runResponse(policy, exchange)
+    expect(fieldsOf(exchange.response.headers)).toEqual([])
+  })
+
   it('says nothing when the chain ended before it', () => {
     const exchange = exchangeOf()
     exchange.response = upstreamResponse()

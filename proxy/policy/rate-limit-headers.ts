@@ -6,12 +6,15 @@ export function noteRateLimit(exchange: Exchange, state: RateLimitState): void {
   if (exchange.rateLimit === undefined || state.remaining < exchange.rateLimit.remaining) exchange.rateLimit = state
 }
 
-/** Skipped when the backend, or a policy before, has reported a limit of its own. */
+const NAMES = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'] as const
+
+/** Skipped when the backend, or a policy before, has reported a limit of its own: two limits would be mixed. */
 export function addRateLimitHeaders(exchange: Exchange): undefined {
   const { rateLimit, response } = exchange
   if (rateLimit === undefined || response === undefined) return undefined
   const { headers } = response
-  if (headers.has('x-ratelimit-limit') || headers.has('x-ratelimit-remaining') || headers.has('x-ratelimit-reset')) {
+  // What a service asked for is merged into the response when it goes out.
+  if (NAMES.some((name) => headers.has(name) || exchange.queuedResponseHeaders?.includes(name) === true)) {
     return undefined
   }
   headers.append('x-ratelimit-limit', String(rateLimit.limit))

@@ -59,6 +59,7 @@ export class Replay {
   readonly #path: string
   readonly #query: string
   readonly #host: string
+  readonly #scheme: 'http' | 'https'
   readonly #headers: HeaderList
   readonly #body: Buffer | undefined
   readonly #hasExplicitHost: boolean
@@ -73,6 +74,7 @@ export class Replay {
     this.#path = request.path
     this.#query = request.query
     this.#host = request.host
+    this.#scheme = request.scheme
     this.#headers = request.headers.clone()
     this.#body = body
     this.#hasExplicitHost = exchange.hasExplicitHost
@@ -126,6 +128,7 @@ export class Replay {
     request.path = this.#path
     request.query = this.#query
     request.host = this.#host
+    request.scheme = this.#scheme
     request.headers = this.#headers.clone()
     request.body = this.#body
     exchange.hasExplicitHost = this.#hasExplicitHost

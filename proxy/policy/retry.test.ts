@@ -16,7 +16,7 @@ import { HeaderList } from '../http/headers.ts'
 import { HttpResponse } from '../http/message.ts'
 import { environmentOf, exchangeOf, runRequest } from './exchange.testing.ts'
 import { compileRetry, isRetryable } from './retry.ts'
-import { REPLAY_BYTES_MAX } from './replay.ts'
+import { Replay, REPLAY_BYTES_MAX } from './replay.ts'
 
 const KIB_64 = REPLAY_BYTES_MAX
 const CODES: Retry = { attempts: 1, codes: [503] }
@@ -205,6 +205,21 @@ describe('on a real proxy', () => {
       expect([url, headers['x-route'], headers['x-backend']]).toEqual(['/deep/a?q=1', 'r', 'b'])
     }
     expect(upstream.seen).toHaveLength(3)
+  })
+
+  it('begins again with the scheme that the client used', async () => {
+    const exchange = exchangeOf()
+    const before = exchange.request.scheme
+    runRequest(compileRetry({ attempts: 1, codes: [503] }, environmentOf()), exchange)
+    const { retry } = exchange
+    if (retry === undefined) throw new Error('no retry')
+    const replay = new Replay(exchange, retry, undefined)
+    exchange.request.scheme = before === 'http' ? 'https' : 'http'
+    exchange.response = new HttpResponse(503, HeaderList.of([]), undefined, false)
+    await new Promise<void>((again, fail) => {
+      replay.ended(exchange, { again: () => again(), finish: () => fail(new Error('finished')) })
+    })
+    expect(exchange.request.scheme).toBe(before)
   })
 
   it('answers 504 when the wait would pass the deadline', async () => {
