@@ -1,6 +1,6 @@
 // Ports for tests that need to know one before it is opened. Loopback only.
 import { once } from 'node:events'
-import { createServer, type AddressInfo, type Server } from 'node:net'
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import type { Server as HttpServer } from 'node:http'
 
 /** A port that was free a moment ago. */
@@ -24,4 +24,19 @@ export async function listening(server: Server, port = 0): Promise<number> {
 export function closeServer(server: HttpServer): void {
   server.close()
   server.closeAllConnections()
+}
+
+/** As `listening`; `cleanup` gets what ends the server together with its connections. */
+export async function listeningUntil(cleanup: (() => unknown)[], server: Server): Promise<number> {
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {})
+  })
+  const port = await listening(server)
+  cleanup.push(() => {
+    server.close()
+    for (const socket of sockets) socket.destroy()
+  })
+  return port
 }

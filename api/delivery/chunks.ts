@@ -1,10 +1,11 @@
 // A list cut into chunks whose borders depend on nothing but their own items: where one item changes, one chunk does,
 // and the others are found again by identity, without being written, hashed or packed. Pure.
 import { createHash } from 'node:crypto'
-import { gunzipSync, gzipSync } from 'node:zlib'
+import { gzipSync } from 'node:zlib'
+import { isIdentical } from '../identical.ts'
 import { keyOfItem, type ListName } from '../ir/lists.ts'
 import { parseJson } from '../json.ts'
-import type { Files } from './document.ts'
+import { type Files, gunzipped } from './document.ts'
 
 export interface Chunk {
   /** Hash of its text: 160 bits in base64url. */
@@ -36,8 +37,7 @@ export function cutList(list: ListName, items: readonly object[], before: readon
     chunks.push(chunk)
     at += chunk.items.length
   }
-  const isSame = chunks.length === before.length && chunks.every((chunk, place) => chunk === before[place])
-  return isSame ? before : chunks
+  return isIdentical(chunks, before) ? before : chunks
 }
 
 function isThere(chunk: Chunk, items: readonly object[], at: number): boolean {
@@ -81,6 +81,11 @@ export function chunkFile(list: ListName, id: string, encoding: ChunkEncoding): 
   return `${list}-${id}.${encoding}`
 }
 
+/** The chunk is in one of these. */
+export function chunkFiles(list: ListName, id: string): readonly [string, string] {
+  return [chunkFile(list, id, 'gz'), chunkFile(list, id, 'json')]
+}
+
 /** The file that carries a chunk, readable or packed. */
 export function packChunk(
   list: ListName,
@@ -97,8 +102,7 @@ export function findChunk(
   id: string,
   file: (name: string) => Uint8Array | undefined,
 ): { readonly name: string; readonly content: Uint8Array } | undefined {
-  for (const encoding of ['gz', 'json'] as const) {
-    const name = chunkFile(list, id, encoding)
+  for (const name of chunkFiles(list, id)) {
     const content = file(name)
     if (content !== undefined) return { name, content }
   }
@@ -106,21 +110,12 @@ export function findChunk(
 }
 
 export function hasChunk(files: Files, list: ListName, id: string): boolean {
-  return files.has(chunkFile(list, id, 'gz')) || files.has(chunkFile(list, id, 'json'))
+  return chunkFiles(list, id).some((name) => files.has(name))
 }
 
 /** The items; undefined: the content is not that of the id. */
 export function unpackChunk(id: string, name: string, content: Uint8Array): unknown {
-  const text = name.endsWith('.gz') ? unpacked(content) : Buffer.from(content)
+  const text = name.endsWith('.gz') ? gunzipped(content, UNPACKED_BYTES_MAX) : Buffer.from(content)
   if (text === undefined || idOf(text) !== id) return undefined
   return parseJson(text.toString('utf8'))
-}
-
-function unpacked(content: Uint8Array): Buffer | undefined {
-  try {
-    return gunzipSync(content, { maxOutputLength: UNPACKED_BYTES_MAX })
-  } catch {
-    // Not gzip, cut off, or too long: the caller reports the file.
-    return undefined
-  }
 }

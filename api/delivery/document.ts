@@ -82,10 +82,14 @@ export function decodeDocument(ref: DocumentRef, file: (name: string) => Uint8Ar
 
 function unpack({ encoding, bytes }: DocumentRef, joined: Buffer): Buffer | undefined {
   if (encoding === 'json') return joined
+  return gunzipped(joined, Math.min(bytes + 1, DOCUMENT_BYTES_MAX))
+}
+
+/** undefined: not gzip, cut off, or longer than `bytesMax`; the caller reports the file. */
+export function gunzipped(packed: Uint8Array, bytesMax: number): Buffer | undefined {
   try {
-    return gunzipSync(joined, { maxOutputLength: Math.min(bytes + 1, DOCUMENT_BYTES_MAX) })
+    return gunzipSync(packed, { maxOutputLength: bytesMax })
   } catch {
-    // Not gzip, cut off, or longer than announced: the caller reports the files.
     return undefined
   }
 }

@@ -1,6 +1,7 @@
 // A rendered configuration as whole documents (format 1), for proxies that read no chunks; encode-chunks.ts makes what
 // the others get. Pure: number of the delivery and salt come from the caller. The order of the objects is the order in
 // which they have to be written.
+import { isIdentical } from '../identical.ts'
 import type { Problem } from '../problem.ts'
 import type { RenderedConfig, RenderedSecrets } from '../ir/types.gen.ts'
 import { type EncodedDocument, encodeDocument, type Files, hashOf } from './document.ts'
@@ -95,8 +96,7 @@ export class Last<T> {
 
   of(inputs: readonly unknown[], make: () => T): T {
     const known = this.#known
-    const isKnown = known?.inputs.length === inputs.length && known.inputs.every((one, index) => one === inputs[index])
-    if (isKnown) return known.made
+    if (known !== undefined && isIdentical(known.inputs, inputs)) return known.made
     const made = make()
     this.#known = { inputs, made }
     return made

@@ -1,10 +1,11 @@
 // One list of a configuration out of its chunks: only those that are new are unpacked and checked, and their items are
 // the objects of before wherever they say the same.
+import { isIdentical } from '../identical.ts'
 import { emptyConfig } from '../ir/empty.ts'
 import { isSame } from '../ir/keep-items.ts'
 import { keyOfItem, type ListName } from '../ir/lists.ts'
 import { validateConfig } from '../ir/validate.ts'
-import { chunkFile, findChunk, unpackChunk } from './chunks.ts'
+import { chunkFile, chunkFiles, findChunk, unpackChunk } from './chunks.ts'
 import type { DeliveryFault, MissingFile, ReadFile } from './fault.ts'
 import { type ChunkRef, readChunkRef } from './index-file.ts'
 
@@ -35,8 +36,7 @@ export class ListReader {
     return refs.flatMap((ref) => {
       const { id, shard } = readChunkRef(ref)
       if (this.#chunks.has(id) || findChunk(list, id, file) !== undefined) return []
-      const names = [chunkFile(list, id, 'gz'), chunkFile(list, id, 'json')]
-      return [{ names, part: list === 'workloads' ? 'endpoints' : 'config', shard }]
+      return [{ names: chunkFiles(list, id), part: list === 'workloads' ? 'endpoints' : 'config', shard }]
     })
   }
 
@@ -61,8 +61,7 @@ export class ListReader {
     const items = ids.flatMap((id) => chunks.get(id) ?? [])
     this.#chunks = chunks
     this.#ids = ids
-    const isAsBefore = items.length === this.#items.length && items.every((item, at) => item === this.#items[at])
-    if (!isAsBefore) this.#items = items
+    if (!isIdentical(items, this.#items)) this.#items = items
     return { items: this.#items }
   }
 

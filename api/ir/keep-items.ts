@@ -1,25 +1,18 @@
 // Keeps the items of an earlier configuration where a later one, read anew, says the same: then what is made of an
 // item, or told about it, need not be made or told again. Pure.
+import { isIdentical } from '../identical.ts'
 import { isRecord } from '../json.ts'
+import { keyOfItem, LIST_NAMES } from './lists.ts'
 import type { RenderedConfig } from './types.gen.ts'
 
 /** `now`, with the very objects of `before` for equal items, and its very lists where all items are equal. */
 export function keepItems(before: RenderedConfig, now: RenderedConfig): RenderedConfig {
-  return {
-    version: now.version,
-    binds: kept(before.binds, now.binds, keyOf),
-    listeners: kept(before.listeners, now.listeners, keyOf),
-    routes: kept(before.routes, now.routes, keyOf),
-    tcpRoutes: kept(before.tcpRoutes, now.tcpRoutes, keyOf),
-    backends: kept(before.backends, now.backends, keyOf),
-    policies: kept(before.policies, now.policies, keyOf),
-    services: kept(before.services, now.services, ({ namespace, hostname }) => `${namespace}/${hostname}`),
-    workloads: kept(before.workloads, now.workloads, ({ uid }) => uid),
-  }
-}
-
-function keyOf({ key }: { readonly key: string }): string {
-  return key
+  const lists = LIST_NAMES.map((name) => {
+    const items: object[] = kept<object>(before[name], now[name], (item) => keyOfItem(name, item))
+    return [name, items]
+  })
+  // Each list has items of `before` or `now`, which are of its kind.
+  return { ...now, ...Object.fromEntries(lists) }
 }
 
 function kept<T>(before: T[], now: T[], nameOf: (item: T) => string): T[] {
@@ -35,7 +28,7 @@ function kept<T>(before: T[], now: T[], nameOf: (item: T) => string): T[] {
     const known = find(item, place)
     return known !== undefined && isSame(known, item) ? known : item
   })
-  return list.length === before.length && list.every((item, place) => item === before[place]) ? before : list
+  return isIdentical(list, before) ? before : list
 }
 
 /** Of parsed JSON. */

@@ -16,7 +16,7 @@ import { KubeClient } from '../kube/client.ts'
 import { describeKubeError, type KubeError } from '../kube/errors.ts'
 import { isOwnedBy, notOwned } from '../kube/ownership.ts'
 import { type Resource, resourceOf } from '../kube/resources.ts'
-import { isLater, type MissingObject, missingTwice } from '../kube/unseen.ts'
+import { type MissingObject, missingTwice, WritesUnderWay } from '../kube/unseen.ts'
 import type { KubeObject } from '../translate/kube.ts'
 import type { RenderedGateway } from '../translate/translation.ts'
 import type { OperatorSettings } from './settings.ts'
@@ -39,8 +39,7 @@ interface Deployment {
   readonly uid: string | undefined
   /** By `kind/name`. */
   readonly applied: Map<string, Applied>
-  /** Objects that are being written, with the version that the watch told meanwhile. */
-  readonly underWay: Map<string, string | undefined>
+  readonly underWay: WritesUnderWay
   /** One of them was changed or deleted before its answer was there. */
   isTouched: boolean
   /** Drawn, and perhaps not seen in the cluster yet: a second one would end sessions. */
@@ -83,7 +82,7 @@ export class GatewayDeployer {
     const deployment = this.#deployments.get(key)
     const id = `${kind}/${metadata.name}`
     if (deployment?.refused.includes(id) === true) return true
-    if (deployment?.underWay.has(id) === true) deployment.underWay.set(id, version)
+    deployment?.underWay.told(id, version)
     const applied = deployment?.applied
     const known = applied?.get(id)
     if (applied === undefined || known === undefined) return false
@@ -127,7 +126,7 @@ export class GatewayDeployer {
     const made: Deployment = {
       uid,
       applied: new Map(),
-      underWay: new Map(),
+      underWay: new WritesUnderWay(),
       isTouched: false,
       newSessionKey,
       problems: [],
@@ -286,10 +285,7 @@ const applyOne = Effect.fnUntraced(function* (
     : client.apply(known, resource, manager)
   const { applied, underWay } = deployment
   const id = idOf(object)
-  underWay.set(id, undefined)
-  const written = yield* write.pipe(Effect.tapError(() => Effect.sync(() => underWay.delete(id))))
-  const [version, seen] = [written?.metadata.resourceVersion, underWay.get(id)]
-  underWay.delete(id)
-  if (isLater(seen, version)) deployment.isTouched = true
-  else applied.set(id, { hash, version })
+  const { written, isTouched } = yield* underWay.follow(id, write)
+  if (isTouched) deployment.isTouched = true
+  else applied.set(id, { hash, version: written?.metadata.resourceVersion })
 })

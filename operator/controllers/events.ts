@@ -7,7 +7,7 @@ import { describeKubeError, type KubeError } from '../kube/errors.ts'
 import { EVENTS } from '../kube/resources.ts'
 import { TokenBucket } from '../kube/token-bucket.ts'
 import type { KubeObject } from '../translate/kube.ts'
-import { nameKey, type ObjectRef } from '../translate/object-ref.ts'
+import { describe, type ObjectRef } from '../translate/object-ref.ts'
 
 export interface Occurrence {
   readonly object: ObjectRef & { readonly uid: string }
@@ -71,7 +71,7 @@ export class Events {
       if (nowMs - one.sinceMs < afterMs) this.#isWaiting = true
       else {
         one.state = 'due'
-        keys.add(eventKey(object))
+        keys.add(describe(object))
       }
     }
     this.#standing = standing
@@ -81,7 +81,7 @@ export class Events {
   /** Writes what is due about one object. What fails is due still; the caller comes back. */
   tell(key: string): Effect.Effect<void, KubeError, KubeClient> {
     const due = [...this.#standing.values()].filter(
-      ({ state, occurrence: { object } }) => state === 'due' && eventKey(object) === key,
+      ({ state, occurrence: { object } }) => state === 'due' && describe(object) === key,
     )
     return Effect.forEach(due, (one) => this.#tellOne(one), { discard: true })
   }
@@ -92,7 +92,7 @@ export class Events {
       const { object, reason, message } = one.occurrence
       if (!this.#bucketOf(object.uid).tryTake(nowMs)) {
         one.state = 'told'
-        yield* Effect.logDebug('event left out, too many of one object', eventKey(object), reason, message)
+        yield* Effect.logDebug('event left out, too many of one object', describe(object), reason, message)
         return
       }
       const waitMs = this.#writes.take(nowMs)
@@ -111,11 +111,6 @@ export class Events {
     remember(this.#ofObjects, uid, made)
     return made
   }
-}
-
-/** `HTTPRoute shop/cart` */
-function eventKey({ kind, namespace, name }: ObjectRef): string {
-  return `${kind} ${nameKey(namespace, name)}`
 }
 
 function remember<T>(known: Map<string, T>, key: string, value: T): void {

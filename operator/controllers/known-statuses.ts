@@ -1,7 +1,7 @@
 // What translation wants said of each object, and which of it has to be compared with the cluster after a change: of
 // thousands of statuses most are the same objects as before, and were compared then.
 import type { ObjectStatus } from '../status/object-status.ts'
-import { statusKey } from './status-writer.ts'
+import { describe } from '../translate/object-ref.ts'
 
 export class KnownStatuses {
   readonly #byKey = new Map<string, ObjectStatus>()
@@ -31,11 +31,11 @@ export class KnownStatuses {
   take(statuses: readonly ObjectStatus[]): ObjectStatus[] {
     const before = this.#translated
     this.#translated = new Set(statuses)
-    for (const status of before) if (!this.#translated.has(status)) this.#byKey.delete(statusKey(status))
+    for (const status of before) if (!this.#translated.has(status)) this.#byKey.delete(describe(status))
     for (const status of statuses) {
       if (before.has(status)) continue
-      this.#byKey.set(statusKey(status), status)
-      this.#changed.add(statusKey(status))
+      this.#byKey.set(describe(status), status)
+      this.#changed.add(describe(status))
     }
     const due = [...this.#changed].map((key) => this.#byKey.get(key)).filter((status) => status !== undefined)
     this.#changed.clear()

@@ -17,7 +17,7 @@ import { forgottenStatus } from '../status/forgotten-status.ts'
 import { mergeStatus } from '../status/merge.ts'
 import type { ObjectStatus } from '../status/object-status.ts'
 import type { KubeObject } from '../translate/kube.ts'
-import { nameKey } from '../translate/object-ref.ts'
+import { describe, nameKey } from '../translate/object-ref.ts'
 import type { Snapshot } from '../translate/snapshot.ts'
 import type { RenderedGateway, Translation } from '../translate/translation.ts'
 import { GatewayDeployer } from './deploy-gateway.ts'
@@ -35,7 +35,7 @@ import { Rejections } from './rejections.ts'
 import { FEATURES_OF_FIELDS, followUnservedFeatures } from './served-features.ts'
 import { followServedVersions } from './served-versions.ts'
 import { ACKNOWLEDGEMENTS, DELIVERED_CONFIG_MAP, DELIVERED_SECRET, PROXY_POD } from './sources.ts'
-import { cachedObject, statusKey } from './status-writer.ts'
+import { cachedObject } from './status-writer.ts'
 
 const SETTLE_CHECK = '15 seconds'
 const EVENT_CHECK = '500 millis'
@@ -249,7 +249,7 @@ class Leader {
       queues.deploy.add(key)
     }
     for (const status of this.#statuses.take(statuses)) {
-      if (this.#isDue(status)) queues.status.add(statusKey(status))
+      if (this.#isDue(status)) queues.status.add(describe(status))
     }
   }
 
@@ -265,7 +265,7 @@ class Leader {
     for (const kind of LIVE_STATUS) {
       for (const object of cache.all(kind)) {
         const status = forgottenStatus(object, settings.controllerName)
-        if (status !== undefined && !this.#statuses.has(statusKey(status))) queue.add(statusKey(status))
+        if (status !== undefined && !this.#statuses.has(describe(status))) queue.add(describe(status))
       }
     }
   }
@@ -308,7 +308,7 @@ class Leader {
     if (change.isStatusOnly) {
       // Ours coming back, or what somebody else made of it.
       const status = this.#computed(kind, key)
-      if (status !== undefined && this.#isDue(status)) statuses.add(statusKey(status))
+      if (status !== undefined && this.#isDue(status)) statuses.add(describe(status))
       return
     }
     this.#statuses.objectChanged(`${kind} ${key}`)
@@ -361,7 +361,7 @@ class Leader {
   #queueGatewayStatus(key: string): void {
     this.#hasNews = true
     const status = this.#statuses.get(`Gateway ${key}`)
-    if (status !== undefined && this.#isDue(status)) this.#queues?.status.add(statusKey(status))
+    if (status !== undefined && this.#isDue(status)) this.#queues?.status.add(describe(status))
   }
 
   /** What translation says; of what it is silent about, that there is nothing of ours. */

@@ -1,8 +1,9 @@
 // Which features of the Gateway API the kinds in this cluster have no field for: the standard channel lacks some fields
 // of the experimental one, and the API server drops what it does not know. The class must not promise those.
 import { Effect } from 'effect'
+import { recordOf } from '#api/json.ts'
 import { KubeClient } from '../kube/client.ts'
-import { describeKubeError, type KubeError } from '../kube/errors.ts'
+import { lookAgainAndAgain } from './look-again.ts'
 
 interface FieldFeatures {
   readonly kind: string
@@ -24,8 +25,6 @@ export const FEATURES_OF_FIELDS: ReadonlySet<string> = new Set(OF_FIELDS.flatMap
 
 const ROOT = '/openapi/v3'
 const GROUP = 'apis/gateway.networking.k8s.io/v1'
-/** Kinds of a cluster change when somebody installs others. */
-const LOOK = '1 minute'
 
 /** Looks now and then, tells when the answer is another one. The document is large: its hash says when to read it. */
 export const followUnservedFeatures = Effect.fn('operator.followFeatures')(function* (
@@ -39,12 +38,7 @@ export const followUnservedFeatures = Effect.fn('operator.followFeatures')(funct
     tell(unservedFeatures(yield* client.document(path)))
     seen = path
   })
-  return yield* Effect.forever(
-    look.pipe(
-      Effect.catch((error: KubeError) => Effect.logDebug('kinds not looked at', describeKubeError(error))),
-      Effect.andThen(Effect.sleep(LOOK)),
-    ),
-  )
+  return yield* lookAgainAndAgain('kinds', look)
 })
 
 /** By an OpenAPI v3 document of the group. */
@@ -70,8 +64,4 @@ function hasField(schema: unknown, [first, ...rest]: readonly string[]): boolean
 function pathOf(root: unknown): string | undefined {
   const path = recordOf(recordOf(recordOf(root)['paths'])[GROUP])['serverRelativeURL']
   return typeof path === 'string' ? path : undefined
-}
-
-function recordOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? { ...value } : {}
 }

@@ -1,18 +1,17 @@
 // In which versions the cluster serves the kinds of the Gateway API. What it has in versions only that Gw does not read
 // would be silently empty: the class says so, and the log.
 import { Effect } from 'effect'
+import { recordOf } from '#api/json.ts'
 import { KubeClient } from '../kube/client.ts'
-import { describeKubeError, type KubeError } from '../kube/errors.ts'
 import { type Resource, TRANSLATED } from '../kube/resources.ts'
 import { type Condition, condition } from '../status/condition.ts'
 import { GATEWAY_GROUP } from '../translate/groups.ts'
+import { lookAgainAndAgain } from './look-again.ts'
 
 /** Versions of each kind of the Gateway API that the cluster serves. */
 export type ServedVersions = ReadonlyMap<string, readonly string[]>
 
 const GROUP = `/apis/${GATEWAY_GROUP}`
-/** Kinds of a cluster change when somebody installs others. */
-const LOOK = '1 minute'
 const VERSIONS_MAX = 16
 const CURE = 'install the kinds of Gateway API v1.6.3 (make install-crds)'
 
@@ -33,12 +32,7 @@ export const followServedVersions = Effect.fn('operator.followVersions')(functio
     if (unread.length > 0) yield* Effect.logWarning('kinds of the Gateway API are not read', unread.join('; '), CURE)
     if (absent.length > 0) yield* Effect.logInfo('kinds of the Gateway API are not in this cluster', absent.join(', '))
   })
-  return yield* Effect.forever(
-    look.pipe(
-      Effect.catch((error: KubeError) => Effect.logDebug('versions not looked at', describeKubeError(error))),
-      Effect.andThen(Effect.sleep(LOOK)),
-    ),
-  )
+  return yield* lookAgainAndAgain('versions', look)
 })
 
 const lookForVersions = Effect.fnUntraced(function* () {
@@ -90,8 +84,4 @@ function namesOf(document: unknown, list: string, name: string): string[] {
     const text = recordOf(item)[name]
     return typeof text === 'string' ? [text] : []
   })
-}
-
-function recordOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? { ...value } : {}
 }

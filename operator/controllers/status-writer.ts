@@ -9,7 +9,6 @@ import { statusOf } from '../kube/status-of.ts'
 import { mergeStatus } from '../status/merge.ts'
 import type { ObjectStatus } from '../status/object-status.ts'
 import type { KubeObject } from '../translate/kube.ts'
-import { nameKey } from '../translate/object-ref.ts'
 
 export interface StatusWriterOptions {
   readonly cache: ObjectCache
@@ -22,12 +21,7 @@ export interface StatusWriterOptions {
 const ATTEMPTS_MAX = 5
 const PAUSE = '100 millis'
 
-/** `HTTPRoute shop/cart` */
-export function statusKey({ kind, namespace, name }: Pick<ObjectStatus, 'kind' | 'namespace' | 'name'>): string {
-  return `${kind} ${nameKey(namespace, name)}`
-}
-
-/** The work of the status queue; an object that is gone, or says so already, is done. */
+/** The work of the status queue, whose keys `describe` gives; an object that is gone, or says so already, is done. */
 export function statusWriter(options: StatusWriterOptions) {
   return Effect.fn('operator.writeStatus')(function* (queueKey: string) {
     const space = queueKey.indexOf(' ')

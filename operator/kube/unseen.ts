@@ -1,5 +1,6 @@
 // What watches do not tell about objects that were written: one that was lost at the wrong moment tells neither that an
 // object came nor that it went, and one that is quick tells of a change before the answer to the write is there.
+import { Effect } from 'effect'
 
 export interface MissingObject {
   /** Of the Gateway that it belongs to. */
@@ -31,4 +32,35 @@ export function missingTwice(look: () => Iterable<MissingObject>): () => string[
 /** The version that the watch told while an object was written is not the one that was written. */
 export function isLater(seen: string | undefined, written: string | undefined): boolean {
   return seen !== undefined && !(Number(seen) <= Number(written))
+}
+
+interface Written {
+  readonly metadata: { readonly resourceVersion?: string | undefined }
+}
+
+/** Writes whose answers are still to come, with what the watch tells of their objects meanwhile; by `kind/name`. */
+export class WritesUnderWay {
+  readonly #seen = new Map<string, string | undefined>()
+
+  /** By the watch. */
+  told(id: string, version: string | undefined): void {
+    if (this.#seen.has(id)) this.#seen.set(id, version)
+  }
+
+  /** `isTouched`: the object was changed or deleted before the answer was there; nothing will tell of it again. */
+  follow<A extends Written | undefined, E, R>(
+    id: string,
+    write: Effect.Effect<A, E, R>,
+  ): Effect.Effect<{ readonly written: A; readonly isTouched: boolean }, E, R> {
+    return Effect.suspend(() => {
+      this.#seen.set(id, undefined)
+      return write.pipe(
+        Effect.map((written) => ({
+          written,
+          isTouched: isLater(this.#seen.get(id), written?.metadata.resourceVersion),
+        })),
+        Effect.ensuring(Effect.sync(() => this.#seen.delete(id))),
+      )
+    })
+  }
 }

@@ -8,7 +8,7 @@ import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import { KubeClient } from '../kube/client.ts'
 import { isOwnedBy } from '../kube/ownership.ts'
 import { TRANSLATED } from '../kube/resources.ts'
-import { isLater } from '../kube/unseen.ts'
+import { WritesUnderWay } from '../kube/unseen.ts'
 import type { KubeObject } from '../translate/kube.ts'
 import type { HeldFiles, ObjectName } from './held-files.ts'
 import { acknowledgementObject, filesOfObject, toKubeObject } from './delivered-object.ts'
@@ -26,8 +26,7 @@ export class DeliveryObjects implements HeldFiles {
   readonly #manager: string
   /** By `kind/name`; undefined: not there. What is not named is not known. */
   readonly #known = new Map<string, Known | undefined>()
-  /** Objects that are being written, with the version that the watch told meanwhile. */
-  readonly #underWay = new Map<string, string | undefined>()
+  readonly #underWay = new WritesUnderWay()
   /** One of them was changed or deleted before its answer was there: it has to be looked at again. */
   isTouched = false
 
@@ -46,7 +45,7 @@ export class DeliveryObjects implements HeldFiles {
   /** Somebody else changed or deleted it: it is looked at again. False: that was our own write. */
   touched(object: ObjectName, version: string | undefined): boolean {
     const known = this.#known.get(idOf(object))
-    if (this.#underWay.has(idOf(object))) this.#underWay.set(idOf(object), version)
+    this.#underWay.told(idOf(object), version)
     if (known === undefined || known.version === version || Number(version) < Number(known.version)) return false
     this.#known.delete(idOf(object))
     return true
@@ -82,15 +81,10 @@ export class DeliveryObjects implements HeldFiles {
       const version = this.#known.get(id)?.version
       // Unknown until the answer is there: an answer that is lost may mean either.
       this.#known.delete(id)
-      this.#underWay.set(id, undefined)
-      const written = yield* put(toKubeObject(object, gateway), { version, manager: this.#manager }).pipe(
-        Effect.tapError(() => Effect.sync(() => this.#underWay.delete(id))),
-      )
-      const { resourceVersion } = written.metadata
-      const seen = this.#underWay.get(id)
-      this.#underWay.delete(id)
-      if (isLater(seen, resourceVersion)) this.isTouched = true
-      else this.#known.set(id, { files: object.files, version: resourceVersion })
+      const write = put(toKubeObject(object, gateway), { version, manager: this.#manager })
+      const { written, isTouched } = yield* this.#underWay.follow(id, write)
+      if (isTouched) this.isTouched = true
+      else this.#known.set(id, { files: object.files, version: written.metadata.resourceVersion })
     }.bind(this),
   )
 

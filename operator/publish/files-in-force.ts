@@ -1,6 +1,6 @@
 // The files that the delivery in force consists of, read from its objects: until a new index is written, a proxy may
 // look for any of them. Pure.
-import { chunkFile } from '#api/delivery/chunks.ts'
+import { chunkFiles } from '#api/delivery/chunks.ts'
 import type { Files } from '#api/delivery/document.ts'
 import {
   type ChunkRef,
@@ -35,7 +35,7 @@ export function filesInForce(objects: HeldFiles, names: DeliveryNames): FilesInF
     config: new Set([
       INDEX_FILE,
       ...documents,
-      ...ROUTING_LISTS.flatMap((list) => chunkFiles(list, chunks[list] ?? [])),
+      ...ROUTING_LISTS.flatMap((list) => filesOfChunks(list, chunks[list] ?? [])),
     ]),
     endpoints: new Set(endpointFiles(head(names.endpoints), index.services)),
   }
@@ -46,13 +46,9 @@ function endpointFiles(head: Files, services: string): string[] {
   const read = readEndpointIndex(head.get(name) ?? new Uint8Array(), services)
   if ('fault' in read) return []
   const { index } = read
-  return [name, ...(index.format === 1 ? index.endpoints.files : chunkFiles('workloads', index.workloads))]
+  return [name, ...(index.format === 1 ? index.endpoints.files : filesOfChunks('workloads', index.workloads))]
 }
 
-/** In either form. */
-function chunkFiles(list: ListName, refs: readonly ChunkRef[]): string[] {
-  return refs.flatMap((ref) => {
-    const { id } = readChunkRef(ref)
-    return [chunkFile(list, id, 'json'), chunkFile(list, id, 'gz')]
-  })
+function filesOfChunks(list: ListName, refs: readonly ChunkRef[]): string[] {
+  return refs.flatMap((ref) => chunkFiles(list, readChunkRef(ref).id))
 }

@@ -8,7 +8,7 @@ import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import type { RenderedGateway } from '../translate/translation.ts'
 import { filesInForce } from './files-in-force.ts'
 import { only, planDelivery } from './plan-delivery.ts'
-import { type PublishContext, SETTLE_MS } from './publish-context.ts'
+import { type PublishContext, settle, SETTLE_MS } from './publish-context.ts'
 
 export class ChunkPublisher {
   readonly #encoder = new ChunkEncoder()
@@ -27,14 +27,14 @@ export class ChunkPublisher {
       context.generation = plan.generation
       if (plan.leavesFiles) context.settleAt = now + SETTLE_MS
       const isDue = written === 0 && context.settleAt !== undefined && context.settleAt <= now
-      return { written: written + (isDue ? yield* settle(context, gateway, encoded) : 0) }
+      if (isDue) written += yield* settle(context, gateway, objectsInForce(context, gateway, encoded))
+      return { written }
     }.bind(this),
   )
 }
 
-/** Takes away what proxies no longer read: secrets and endpoints of before, and objects that hold nothing in force. */
-const settle = Effect.fnUntraced(function* (context: PublishContext, gateway: Gateway, encoded: ChunkedDelivery) {
-  const { objects } = context
+/** Without what proxies no longer read: secrets and endpoints of before, and objects that hold nothing in force. */
+function objectsInForce({ objects }: PublishContext, gateway: Gateway, encoded: ChunkedDelivery): DeliveredObject[] {
   const names = deliveryNames(gateway.metadata.name)
   const inForce = filesInForce(objects, names)
   const used = new Set([...inForce.config, ...inForce.endpoints])
@@ -45,14 +45,5 @@ const settle = Effect.fnUntraced(function* (context: PublishContext, gateway: Ga
       return { kind: 'ConfigMap', part, name, files }
     }),
   )
-  const wanted = [...secrets, ...shards.filter(({ files }) => files.size > 0)]
-  let written = 0
-  for (const object of wanted) {
-    if (objects.files(object).size === object.files.size) continue
-    yield* objects.write(gateway, object)
-    written++
-  }
-  written += yield* objects.removeAllBut(gateway, wanted)
-  context.settleAt = undefined
-  return written
-})
+  return [...secrets, ...shards.filter(({ files }) => files.size > 0)]
+}

@@ -2,12 +2,12 @@
 // delivery before, so that every mixture which a proxy can see is the old or the new configuration.
 import { Effect } from 'effect'
 import type { Files } from '#api/delivery/document.ts'
-import { type DeliveredObject, DeliveryEncoder, keepingPrevious } from '#api/delivery/encode.ts'
+import { DeliveryEncoder, keepingPrevious } from '#api/delivery/encode.ts'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import type { RenderedGateway } from '../translate/translation.ts'
 import { type DeliveryObjects, idOf } from './delivery-objects.ts'
 import { holds } from './held-files.ts'
-import { type PublishContext, SETTLE_MS } from './publish-context.ts'
+import { type PublishContext, settle, SETTLE_MS } from './publish-context.ts'
 
 export class DocumentPublisher {
   readonly #encoder = new DeliveryEncoder()
@@ -66,20 +66,3 @@ export class DocumentPublisher {
     return new Map([...this.#last.objects].filter(([id]) => id.startsWith('Secret/')))
   }
 }
-
-/** Rewrites what still holds files of the delivery before, and removes shards that are no longer used. */
-const settle = Effect.fnUntraced(function* (
-  context: PublishContext,
-  gateway: Gateway,
-  wanted: readonly DeliveredObject[],
-) {
-  let written = 0
-  for (const object of wanted) {
-    if (context.objects.files(object).size === object.files.size) continue
-    yield* context.objects.write(gateway, object)
-    written++
-  }
-  written += yield* context.objects.removeAllBut(gateway, wanted)
-  context.settleAt = undefined
-  return written
-})

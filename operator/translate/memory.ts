@@ -1,7 +1,7 @@
 // Remembers results by object, each with everything that was read for it: a result holds as long as a second look finds
 // the same. No second look is taken where nothing has changed. Entries live as long as their objects; nothing here
 // depends on time.
-import { isIdentical } from './same.ts'
+import { isIdentical } from '#api/identical.ts'
 
 interface Read {
   readonly look: () => unknown

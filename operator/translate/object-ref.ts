@@ -31,7 +31,7 @@ export function namespaceOf(object: KubeObject): string {
   return object.metadata.namespace ?? ''
 }
 
-/** `HTTPRoute shop/cart`, as messages name an object. */
+/** `HTTPRoute shop/cart`, as messages and queues name an object. */
 export function describe(ref: { readonly kind: string; readonly namespace: string; readonly name: string }): string {
   return `${ref.kind} ${nameKey(ref.namespace, ref.name)}`
 }

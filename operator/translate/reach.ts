@@ -1,9 +1,10 @@
 // What each Gateway can reach: the Services and backends its routes lead to, directly or through other backends and
 // policies. Only that is delivered to it, and only policies on it take effect there.
+import { isIdentical } from '#api/identical.ts'
 import type { BackendReference, Route } from '#api/ir/types.gen.ts'
 import type { DeliveredBackend } from './model/model.ts'
 import { referencesOf, type References } from './references.ts'
-import { isIdentical, same } from './same.ts'
+import { same } from './same.ts'
 
 export interface Reach {
   /** Host name to ports. */

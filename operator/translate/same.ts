@@ -1,4 +1,5 @@
 // Keeps what has not changed identical from one translation to the next, so that readers can skip it by identity.
+import { isIdentical } from '#api/identical.ts'
 
 /** The earlier one where both say the same. */
 export function same<T>(before: T | undefined, now: T): T {
@@ -30,14 +31,6 @@ export function keptList<T>(list: T[], keyOf: (item: T) => string): KeptList<T> 
 export function sameFields<T extends object>(before: T | undefined, now: T): T {
   if (before === undefined) return now
   return isIdentical(Object.values(before), Object.values(now)) ? before : now
-}
-
-/** The same items at the same places. */
-export function isIdentical(a: readonly unknown[], b: readonly unknown[]): boolean {
-  if (a === b) return true
-  if (a.length !== b.length) return false
-  for (let index = 0; index < a.length; index++) if (a[index] !== b[index]) return false
-  return true
 }
 
 /** Deep equality of plain data; identical parts are not looked into. An undefined field counts as absent. */

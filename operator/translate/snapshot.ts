@@ -1,4 +1,5 @@
 // The cluster as translation sees it: known kinds, indexed, in one order. Knows nothing of what the objects mean.
+import { isIdentical } from '#api/identical.ts'
 import type { BackendTLSPolicy } from '#api/gateway/backendtlspolicy.gen.ts'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import type { GatewayClass } from '#api/gateway/gatewayclass.gen.ts'
@@ -16,7 +17,6 @@ import type { InferencePool } from './inference/inference-pool.ts'
 import type { ConfigMap, EndpointSlice, KubeObject, Namespace, Node, Pod, Secret, Service } from './kube.ts'
 import { groupOf, keyOf, nameKey, type ObjectRef, refOf } from './object-ref.ts'
 import { compareByAge, compareText, sortedBy } from './order.ts'
-import { isIdentical } from './same.ts'
 import { hasShape, isNamedObject } from './shape.ts'
 
 export interface SnapshotKinds {

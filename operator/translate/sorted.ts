@@ -1,7 +1,7 @@
 // A sorted list that is asked for again and again with few changes: the order of last time is kept, what is new is put
 // in its place.
+import { isIdentical } from '#api/identical.ts'
 import { compareText } from './order.ts'
-import { isIdentical } from './same.ts'
 
 export interface Sorted<T extends object> {
   /** In order of their keys, which differ from each other. The same list when the items are the same. */

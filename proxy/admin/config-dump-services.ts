@@ -1,7 +1,7 @@
 // The `services` and `workloads` parts of the configuration dump, with the live figures of endpoints. Pure.
 import type { components } from '#api/admin/types.gen.ts'
 import type { RenderedConfig, Service, Workload, WorkloadService } from '#api/ir/types.gen.ts'
-import { workloadKeys } from '../backend/endpoint-keys.ts'
+import { serviceKey, workloadKeys } from '../backend/endpoint-keys.ts'
 import { localityRank, ownPlace, type Place } from '../backend/locality.ts'
 import { endpointInfo, type FiguresOf } from './endpoint-info.ts'
 
@@ -131,8 +131,4 @@ export function dumpWorkloads(workloads: readonly Workload[]): Schemas['DumpWork
 
 function portMap(ports: WorkloadService['ports']): Record<string, number> {
   return Object.fromEntries(ports.map(({ port, targetPort }) => [String(port), targetPort]))
-}
-
-function serviceKey(service: { readonly namespace: string; readonly hostname: string }): string {
-  return `${service.namespace}/${service.hostname}`
 }

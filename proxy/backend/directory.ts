@@ -3,6 +3,7 @@
 // policies.
 import type { Backend, RenderedConfig, Service, Workload, WorkloadService } from '#api/ir/types.gen.ts'
 import { grouped, type Grouped } from '../config/grouped.ts'
+import { serviceKey } from './endpoint-keys.ts'
 
 export interface ServiceAddress {
   readonly host: string
@@ -23,7 +24,7 @@ export class TargetDirectory {
 
   private constructor({ backends, services, workloads }: Lists, former: TargetDirectory | undefined) {
     this.#backends = grouped(backends, ({ key }) => [key], former && former.#backends)
-    this.#services = grouped(services, (service) => [keyOf(service)], former && former.#services)
+    this.#services = grouped(services, (service) => [serviceKey(service)], former && former.#services)
     this.#workloads = grouped(workloads, keysOfWorkload, former && former.#workloads)
   }
 
@@ -41,12 +42,12 @@ export class TargetDirectory {
   }
 
   service(namespace: string, hostname: string): Service | undefined {
-    return this.#services.groups.get(`${namespace}/${hostname}`)?.at(-1)
+    return this.#services.groups.get(serviceKey({ namespace, hostname }))?.at(-1)
   }
 
   /** In the order of the workloads. */
   addresses(namespace: string, hostname: string, port: number): ServiceAddress[] {
-    const workloads = this.#workloads.groups.get(`${namespace}/${hostname}`) ?? []
+    const workloads = this.#workloads.groups.get(serviceKey({ namespace, hostname })) ?? []
     return workloads.flatMap((workload) => {
       const host = workload.addresses[0]
       if (host === undefined) return []
@@ -59,10 +60,6 @@ export class TargetDirectory {
   }
 }
 
-function keyOf({ namespace, hostname }: Pick<Service, 'namespace' | 'hostname'>): string {
-  return `${namespace}/${hostname}`
-}
-
 function keysOfWorkload({ healthy, services }: Workload): string[] {
-  return healthy ? services.map(keyOf) : []
+  return healthy ? services.map(serviceKey) : []
 }

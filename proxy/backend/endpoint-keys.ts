@@ -25,7 +25,7 @@ const rememberedServices = new WeakMap<readonly Service[], ReadonlySet<string>>(
 function serviceKeysOf(services: readonly Service[]): ReadonlySet<string> {
   let keys = rememberedServices.get(services)
   if (keys === undefined) {
-    keys = new Set(services.map(({ namespace, hostname }) => `${namespace}/${hostname}`))
+    keys = new Set(services.map(serviceKey))
     rememberedServices.set(services, keys)
   }
   return keys
@@ -40,7 +40,7 @@ function keysByService(workload: Workload): KeysOfService[] {
   let list = remembered.get(workload)
   if (list === undefined) {
     list = workload.services.map((service) => ({
-      service: `${service.namespace}/${service.hostname}`,
+      service: serviceKey(service),
       keys: workloadKeys(workload, service),
     }))
     remembered.set(workload, list)
@@ -60,8 +60,14 @@ export function workloadKeys(
   )
 }
 
-export function serviceOwner({ namespace, hostname }: Pick<Service, 'namespace' | 'hostname'>, port: number): string {
-  return `service/${namespace}/${hostname}:${port}`
+type ServiceName = Pick<Service, 'namespace' | 'hostname'>
+
+export function serviceKey({ namespace, hostname }: ServiceName): string {
+  return `${namespace}/${hostname}`
+}
+
+export function serviceOwner(service: ServiceName, port: number): string {
+  return `service/${serviceKey(service)}:${port}`
 }
 
 /** A provider of an AI backend. */

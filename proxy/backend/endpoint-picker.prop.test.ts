@@ -1,6 +1,7 @@
 // The picker against a naive model: sort the nearest active endpoints out first, then draw two of them by capacity.
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { randomOf } from '#test/random.ts'
 import { endpointPicker, type Candidate } from './endpoint-picker.ts'
 import { LiveEndpoint } from './endpoints.ts'
 
@@ -57,23 +58,12 @@ function naiveOdds(candidates: readonly Candidate[]): Map<LiveEndpoint, number> 
   return odds
 }
 
-/** Mulberry32: the same numbers for the same seed. */
-function seeded(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296
-  }
-}
-
 describe('endpointPicker', () => {
   it('has the odds of the naive model', () => {
     fc.assert(
       fc.property(shapes, fc.integer(), (list, seed) => {
         const candidates = list.map(candidateOf)
-        const picker = endpointPicker(candidates, { isHostname: false, random: seeded(seed) })
+        const picker = endpointPicker(candidates, { isHostname: false, random: randomOf(seed) })
         const counts = new Map<unknown, number>()
         for (let i = 0; i < DRAWS; i++) {
           const picked = picker.pick()

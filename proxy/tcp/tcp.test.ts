@@ -6,7 +6,7 @@ import tls from 'node:tls'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import type { Backend, Policy } from '#api/ir/types.gen.ts'
 import { authority, certificateFor, type KeyPair } from '#test/certificates.ts'
-import { freePort } from '#test/ports.ts'
+import { freePort, listeningUntil } from '#test/ports.ts'
 import { until } from '../runtime/testdata/config.ts'
 import { ask, shakeHands } from '../tls/client.testing.ts'
 import { startTlsProxy, type TestListener, type TestSetup, type TlsTestProxy } from '../tls/proxy.testing.ts'
@@ -21,19 +21,8 @@ afterEach(async () => {
   for (const each of cleanup.splice(0).reverse()) await each()
 })
 
-async function serve(server: net.Server): Promise<number> {
-  const sockets = new Set<net.Socket>()
-  server.on('connection', (socket: net.Socket) => {
-    sockets.add(socket)
-    socket.on('error', () => {})
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  cleanup.push(() => {
-    server.close()
-    for (const socket of sockets) socket.destroy()
-  })
-  return (server.address() as net.AddressInfo).port // a listening TCP server has one
+function serve(server: net.Server): Promise<number> {
+  return listeningUntil(cleanup, server)
 }
 
 const listening = (accept: (socket: net.Socket) => void): Promise<number> =>

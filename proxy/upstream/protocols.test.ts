@@ -1,11 +1,11 @@
 // What is offered in handshakes with backends, and that the version that is spoken is the one the backend chose.
-import { once } from 'node:events'
 import http2 from 'node:http2'
 import net from 'node:net'
 import tls from 'node:tls'
 import https from 'node:https'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { authority, certificateFor } from '#test/certificates.ts'
+import { listeningUntil } from '#test/ports.ts'
 import { connectHttp2 } from '../grpc/connect.ts'
 import { DeadlineWheel } from '../http/deadlines.ts'
 import { HeaderList } from '../http/headers.ts'
@@ -88,19 +88,8 @@ async function backend(own: readonly ('h2' | 'http/1.1')[] | undefined): Promise
   return { port: await listen(server), hellos }
 }
 
-async function listen(server: net.Server): Promise<number> {
-  const sockets = new Set<net.Socket>()
-  server.on('connection', (socket: net.Socket) => {
-    sockets.add(socket)
-    socket.on('error', () => {})
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  cleanup.push(() => {
-    server.close()
-    for (const socket of sockets) socket.destroy()
-  })
-  return (server.address() as net.AddressInfo).port // a listening TCP server has one
+function listen(server: net.Server): Promise<number> {
+  return listeningUntil(cleanup, server)
 }
 
 function client(): UpstreamClient {

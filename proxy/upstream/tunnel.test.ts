@@ -6,6 +6,7 @@ import https from 'node:https'
 import net from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { authority, certificateFor } from '#test/certificates.ts'
+import { listeningUntil } from '#test/ports.ts'
 import { HeaderList } from '../http/headers.ts'
 import type { DialOutcome } from '../tcp/dial.ts'
 import { dial } from '../tcp/dial-tunnel.ts'
@@ -30,19 +31,8 @@ afterEach(async () => {
   for (const each of cleanup.splice(0).reverse()) await each()
 })
 
-async function listen(server: net.Server): Promise<number> {
-  const sockets = new Set<net.Socket>()
-  server.on('connection', (socket: net.Socket) => {
-    sockets.add(socket)
-    socket.on('error', () => {})
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  cleanup.push(() => {
-    server.close()
-    for (const socket of sockets) socket.destroy()
-  })
-  return (server.address() as net.AddressInfo).port // a listening TCP server has one
+function listen(server: net.Server): Promise<number> {
+  return listeningUntil(cleanup, server)
 }
 
 interface ConnectProxy {

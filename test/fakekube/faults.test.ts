@@ -4,7 +4,7 @@
 import { describe, expect, it } from 'vitest'
 import { SETTLE_MS } from '#operator/publish/publish-context.ts'
 import { FakeApi, type Fault, type FakeRequest } from './api.ts'
-import { pick, type RandomNumbers, randomOf } from './random.ts'
+import { pick, type RandomNumbers, randomOf } from '../random.ts'
 import { holderOf, LEASES, type Replica, type ReplicaSite, startReplica } from './replica.ts'
 import { stepsOf } from './scenario.ts'
 import { VirtualTime } from './virtual-time.ts'

@@ -2,7 +2,7 @@
 // time. On virtual time, by seeds.
 import { expect, it } from 'vitest'
 import { FakeApi } from './api.ts'
-import { randomOf } from './random.ts'
+import { randomOf } from '../random.ts'
 import { holderOf, type Replica, type ReplicaSite, startReplica } from './replica.ts'
 import { GATEWAYS, NAMESPACE, stepsOf } from './scenario.ts'
 import { VirtualTime } from './virtual-time.ts'

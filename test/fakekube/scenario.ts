@@ -1,6 +1,6 @@
 // What users do to a small cluster, by seed: two Gateways, routes of two namespaces, Services with endpoints, Secrets,
 // policies, grants; made, changed and removed in any order. For tests only.
-import { pick, type RandomNumbers, randomOf } from './random.ts'
+import { pick, type RandomNumbers, randomOf } from '../random.ts'
 import type { FakeObject, Store } from './store.ts'
 
 export type Step = (store: Store) => void

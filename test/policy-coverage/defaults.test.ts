@@ -21,6 +21,15 @@ import { httpAlpn } from '#proxy/tls/alpn.ts'
 import { HANDSHAKE_TIMEOUT_MS } from '#proxy/tls/settings.ts'
 import { policySchema, type Schema } from './settings.ts'
 
+const EXT_PROC = {
+  requestBodyMode: 'FullDuplexStreamed',
+  responseBodyMode: 'FullDuplexStreamed',
+  requestHeaderMode: 'Send',
+  responseHeaderMode: 'Send',
+  requestTrailerMode: 'Send',
+  responseTrailerMode: 'Send',
+} as const
+
 const KEEPALIVE = { retries: 9, time: '180s', interval: '180s' }
 const TOKEN_CACHE = { 'cache.inMemory.maxEntries': 8192, 'cache.inMemory.defaultTtl': '300s' }
 const CLIENT_AUTH = { 'clientAuth.privateKeyJwt.alg': 'RS256', 'clientAuth.method': 'ClientSecretBasic' }
@@ -48,15 +57,7 @@ const SCHEMA_DEFAULTS: Readonly<Record<string, unknown>> = {
   'traffic.buffer.response.failureMode': 'FailClosed',
   'traffic.cors.maxAge': 5,
   'traffic.extAuth.cache.maxEntries': 10_000,
-  ...under('traffic.extProc.processingOptions', {
-    requestBodyMode: 'FullDuplexStreamed',
-    responseBodyMode: 'FullDuplexStreamed',
-    requestHeaderMode: 'Send',
-    responseHeaderMode: 'Send',
-    requestTrailerMode: 'Send',
-    responseTrailerMode: 'Send',
-    allowModeOverride: false,
-  }),
+  ...under('traffic.extProc.processingOptions', { ...EXT_PROC, allowModeOverride: false }),
   'traffic.rateLimit.local[].burst': 0,
   'traffic.rateLimit.global.failureMode': 'FailClosed',
   'traffic.rateLimit.global.descriptors[].unit': 'Requests',
@@ -224,15 +225,6 @@ describe('what the proxy gets of a field that is not set', () => {
     },
   )
 })
-
-const EXT_PROC = {
-  requestBodyMode: 'FullDuplexStreamed',
-  responseBodyMode: 'FullDuplexStreamed',
-  requestHeaderMode: 'Send',
-  responseHeaderMode: 'Send',
-  requestTrailerMode: 'Send',
-  responseTrailerMode: 'Send',
-} as const
 
 describe('what the proxy does where it gets nothing', () => {
   const MIB = 1024 * 1024

@@ -1,9 +1,9 @@
 // InferencePools in the form of Services: one port, behind which every port of every member is an endpoint of its own.
+import { isIdentical } from '#api/identical.ts'
 import type { Pod } from '../kube.ts'
 import { matchesLabels } from '../labels.ts'
 import { derived, type Memory } from '../memory.ts'
 import { namespaceOf } from '../object-ref.ts'
-import { isIdentical } from '../same.ts'
 import type { ServiceEndpoint } from '../service/workloads.ts'
 import type { ServiceParts } from '../service/rendered-services.ts'
 import type { Snapshot } from '../snapshot.ts'

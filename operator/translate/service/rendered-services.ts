@@ -1,11 +1,11 @@
 // Services in the two forms that proxies need: the Service itself, and its endpoints as workloads.
+import { isIdentical } from '#api/identical.ts'
 import { GATEWAY_NAME_LABEL, safeName } from '#api/delivery/names.ts'
 import type { Service as RenderedService, Workload } from '#api/ir/types.gen.ts'
 import type { EndpointSlice, KubeObject, Service } from '../kube.ts'
 import type { RenderedPools } from '../inference/rendered-pools.ts'
 import { derived, type Memory } from '../memory.ts'
 import { keyOf, nameKey, namespaceOf } from '../object-ref.ts'
-import { isIdentical } from '../same.ts'
 import type { Snapshot } from '../snapshot.ts'
 import { localityPreference } from './locality-preference.ts'
 import { placesOfNodes } from './node-places.ts'

@@ -1,5 +1,6 @@
 // Services of a file and their endpoints, and references to them.
 import type { BackendReference, LocalityPreference, Service, Workload } from '#api/ir/types.gen.ts'
+import { serviceKey } from '../../../backend/endpoint-keys.ts'
 import { pathTo } from '../field-path.ts'
 import { nearestName } from '../nearest.ts'
 import type { ServiceFields, ServiceReferenceFields, WorkloadFields } from '../schema/discovery.ts'
@@ -60,10 +61,6 @@ export function serviceNamed(
   if (!service.ports.some((one) => one.port === port))
     context.error(pathTo(path, 'port'), `the service ${name} has no port ${port}`)
   return { service: { namespace: service.namespace, hostname: service.hostname, port } }
-}
-
-function serviceKey({ namespace, hostname }: Pick<Service, 'namespace' | 'hostname'>): string {
-  return `${namespace}/${hostname}`
 }
 
 function serviceOf({ name, namespace = DEFAULT_NAMESPACE, hostname, ports, ...rest }: ServiceFields): Service {

@@ -1,0 +1,18 @@
+// What no watch tells is asked for again and again: what the API server serves changes when somebody installs kinds.
+import { Effect } from 'effect'
+import { describeKubeError, type KubeError } from '../kube/errors.ts'
+
+const PAUSE = '1 minute'
+
+/** `what` is for the log, in which a look that fails is a line. */
+export function lookAgainAndAgain<R>(
+  what: string,
+  look: Effect.Effect<void, KubeError, R>,
+): Effect.Effect<never, never, R> {
+  return Effect.forever(
+    look.pipe(
+      Effect.catch((error: KubeError) => Effect.logDebug(`${what} not looked at`, describeKubeError(error))),
+      Effect.andThen(Effect.sleep(PAUSE)),
+    ),
+  )
+}
