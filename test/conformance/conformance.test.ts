@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { expectAccepted } from './suite/accepted.ts'
 import type { ConformanceCase } from './suite/case.ts'
-import { applySample, SAMPLES, startSampleProxy, type SampleProxy } from './suite/gateway.ts'
+import { applySample, SAMPLES } from './suite/gateway.ts'
+import { startSampleProxy, type SampleProxy } from './suite/process.ts'
 import { startUpstreams, type Upstreams } from './suite/upstreams.ts'
 
 const features = readdirSync(import.meta.dirname)

@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { applySample, startSampleProxy, type SampleGateway, type SampleProxy } from './suite/gateway.ts'
+import { applySample, type SampleGateway } from './suite/gateway.ts'
+import { startSampleProxy, type SampleProxy } from './suite/process.ts'
 import { SAMPLE_PORTS, startUpstreams, type Upstreams } from './suite/upstreams.ts'
 
 const PAGES = join(import.meta.dirname, '..', '..', 'docs', 'policies')

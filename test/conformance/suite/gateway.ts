@@ -1,32 +1,17 @@
-// Samples on a real proxy: manifests go the way of `gw run`, with the ports of listeners and upstreams replaced. One
-// proxy serves one sample after the other, as after a change of the files.
-import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+// Samples on a real `gw run`: a process that reads a file of manifests, in which each sample takes the place of the one
+// before, with the ports of listeners and upstreams replaced.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
-import type { RenderedConfig } from '#api/ir/types.gen.ts'
-import { loadSource, type LoadedSource } from '#cli/source.ts'
+import type { LoadedSource } from '#cli/source.ts'
 import type { Condition } from '#operator/status/condition.ts'
-import { startProxy, type RunningProxy } from '#proxy/main.ts'
 import { freePort } from '#test/ports.ts'
-import { ON_LOOPBACK } from '#test/proxy.ts'
 import { ask, type Answer, type Question } from './ask.ts'
 import type { Echo } from './echo.ts'
+import type { SampleProxy } from './process.ts'
 import { SAMPLE_PORTS, SAMPLE_SOCKET, type UpstreamName, type Upstreams } from './upstreams.ts'
 
 export const SAMPLES = join(import.meta.dirname, '..', '..', '..', 'config', 'samples')
-
-const NOTHING: RenderedConfig = {
-  version: 1,
-  binds: [],
-  listeners: [],
-  routes: [],
-  tcpRoutes: [],
-  backends: [],
-  policies: [],
-  services: [],
-  workloads: [],
-}
 
 /** Port of every listener of a sample. */
 const LISTENER_PORT = 8080
@@ -63,13 +48,6 @@ export interface SampleGateway {
   log(): string
 }
 
-export interface SampleProxy {
-  readonly proxy: RunningProxy
-  readonly folder: string
-  readonly logPath: string
-  stop(): Promise<void>
-}
-
 export interface SampleInput {
   readonly sample: string
   readonly upstreams: Upstreams
@@ -77,52 +55,13 @@ export interface SampleInput {
   readonly change?: ((manifests: string) => string) | undefined
 }
 
-export async function startSampleProxy(): Promise<SampleProxy> {
-  const folder = mkdtempSync(join(tmpdir(), 'gw-conformance-'))
-  const logPath = join(folder, 'log')
-  const logFd = openSync(logPath, 'a')
-  const proxy = await startProxy({
-    ...ON_LOOPBACK,
-    // For samples that say where endpoints are.
-    place: { node: 'node-1' },
-    logFd,
-    logFormat: 'text',
-    logLevel: 'info',
-    dynamicForwardAllow: ['127.0.0.1'],
-    accessLog: true,
-  })
-  return {
-    proxy,
-    folder,
-    logPath,
-    async stop() {
-      await proxy.stop({ isForced: true })
-      closeSync(logFd)
-      rmSync(folder, { recursive: true })
-    },
-  }
-}
-
 export async function applySample({ sample, upstreams, on, change }: SampleInput): Promise<SampleGateway> {
-  const { proxy, folder, logPath } = on
   const original = readFileSync(join(SAMPLES, sample), 'utf8')
   const text = change === undefined ? original : change(original)
   const port = await freePort()
-  const file = join(folder, sample)
-  mkdirSync(dirname(file), { recursive: true })
-  writeFileSync(file, withPorts(text, port, upstreams))
-  const source = await loadSource(file)
-  if ('problem' in source) throw new Error(source.problem)
-  if (source.rendered === undefined) throw new Error(source.problems.map(({ message }) => message).join('\n'))
-  const { config, secrets } = source.rendered
-  // Rate limits are kept over a change: without a configuration in between one case would use up those of the next.
-  await proxy.apply(NOTHING, { version: 1, secrets: [] })
-  const logStart = statSync(logPath).size
-  const applied = await proxy.apply(config, secrets)
-  if ('problem' in applied) throw new Error(applied.problem.message)
+  const { source, log } = await on.serve(withPorts(text, port, upstreams), port)
   const url = `http://127.0.0.1:${port}`
-  const admin = `http://127.0.0.1:${proxy.ports.admin}`
-  const log = (): string => readFileSync(logPath).subarray(logStart).toString('utf8')
+  const configDump = async (): Promise<unknown> => JSON.parse((await ask(`${on.admin}/config_dump`)).text)
   return {
     url,
     port,
@@ -136,11 +75,10 @@ export async function applySample({ sample, upstreams, on, change }: SampleInput
       return JSON.parse(body) as Echo // what the echo server of these tests writes
     },
     async policies() {
-      const { text: dump } = await ask(`${admin}/config_dump`)
-      return (JSON.parse(dump) as { policies: DumpedPolicy[] }).policies // api/admin describes it
+      return ((await configDump()) as { policies: DumpedPolicy[] }).policies // api/admin describes it
     },
-    dump: async () => JSON.parse((await ask(`${admin}/config_dump`)).text),
-    metrics: async () => (await ask(`http://127.0.0.1:${proxy.ports.stats}/metrics`)).text,
+    dump: configDump,
+    metrics: async () => (await ask(`${on.stats}/metrics`)).text,
     conditions: (kind, name) => conditionsOf(source, kind, name),
     log,
   }
