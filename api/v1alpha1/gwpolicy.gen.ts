@@ -955,8 +955,8 @@ export interface BasicAuthentication {
    */
   users?: LongString[]
   /**
-   * A Secret with such lines. Lines that cannot be used, such as a bcrypt hash with a cost above 14, are left out.
-   * Unset, `key` is `.htaccess`.
+   * A Secret with such lines. Lines that cannot be used, such as a bcrypt hash with a cost above 14, are left out;
+   * the status gives their numbers. Unset, `key` is `.htaccess`.
    */
   secretRef?: LocalSecretKeyRef
   /**

@@ -2,9 +2,9 @@
 // gone.
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { parseHtpasswd } from '#api/htpasswd.ts'
 import { HeaderList } from '../http/headers.ts'
 import { parseBasicCredentials } from './basic-credentials.ts'
-import { parseHtpasswd } from './htpasswd.ts'
 import { parseKeySet } from './jwks.ts'
 import { JwtVerifier } from './jwt-verifier.ts'
 import {

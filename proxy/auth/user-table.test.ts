@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { PasswordHash } from './htpasswd.ts'
+import type { PasswordHash } from '#api/htpasswd.ts'
 import { NOT_CHECKED, PasswordChecker, type PasswordResult } from './password-checker.ts'
 import { UserTable } from './user-table.ts'
 

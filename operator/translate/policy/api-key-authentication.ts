@@ -1,5 +1,6 @@
 // traffic.apiKeyAuthentication. Keys of Secrets stay secret; ConfigMaps may hold only hashes. Without a usable key no
 // key is valid, and Strict refuses everything.
+import { apiKeyEntry } from '#api/api-key-entry.ts'
 import type { ApiKey, ApiKeyHash, SecretRef, TrafficPayload } from '#api/ir/types.gen.ts'
 import type { APIKeyAuthentication, APIKeySelector } from '#api/v1alpha1/gwpolicy.gen.ts'
 import type { LocalSecretObjectRef } from '#api/v1alpha1/shared.gen.ts'
@@ -8,7 +9,7 @@ import type { ConfigMap, KubeObject, Secret } from '../kube.ts'
 import { matchesLabels } from '../labels.ts'
 import { keyOf, nameKey, namespaceOf } from '../object-ref.ts'
 import { compareText, sortedBy } from '../order.ts'
-import { secretEntries } from '../secret-value.ts'
+import { secretEntries, secretValue } from '../secret-value.ts'
 import type { ObjectIndex } from '../snapshot.ts'
 import { isCoreSecret, storedSecret } from './credential.ts'
 import { locationField } from './extraction-location.ts'
@@ -30,7 +31,7 @@ function keysOf({ secretRef, secretSelector, configMapSelector }: APIKeyAuthenti
   if (secretRef !== undefined) return { keys: named(secretRef, context) }
   if (secretSelector !== undefined) {
     const found = selected({ objects: secrets, selector: secretSelector, field: 'secretSelector' }, context)
-    return { keys: found.flatMap((secret) => keysOfSecret(secret, context)) }
+    return { keys: found.flatMap((secret) => keysOfSecret(secret, 'secretSelector', context)) }
   }
   if (configMapSelector === undefined) return { keys: [] }
   const found = selected({ objects: configMaps, selector: configMapSelector, field: 'configMapSelector' }, context)
@@ -47,7 +48,7 @@ function named(ref: LocalSecretObjectRef, context: FieldContext): SecretRef[] {
     return []
   }
   const secret = secrets.get(owner.namespace, name)
-  if (secret !== undefined) return keysOfSecret(secret, context)
+  if (secret !== undefined) return keysOfSecret(secret, 'secretRef', context)
   const message = `secret ${nameKey(owner.namespace, name)} not found`
   reportError(context, { path, reason: 'SecretNotFound', message })
   return []
@@ -73,8 +74,16 @@ function selected<T extends KubeObject>({ objects, selector, field }: Selection<
   return sortedBy(found, keyOf)
 }
 
-function keysOfSecret(secret: Secret, context: FieldContext): SecretRef[] {
-  return secretEntries(secret).map((entry) => storedSecret(secret, entry, context))
+/** An entry that is no key is delivered all the same, and the proxy leaves it out. */
+function keysOfSecret(secret: Secret, field: 'secretRef' | 'secretSelector', context: FieldContext): SecretRef[] {
+  return secretEntries(secret).map((entry) => {
+    const fault = apiKeyEntry(secretValue(secret, entry) ?? '')
+    if (typeof fault === 'string') {
+      const message = `secret ${keyOf(secret)} entry ${entry} is not used: ${fault}`
+      reportError(context, { path: `${context.path}.${field}`, reason: 'InvalidKey', message })
+    }
+    return storedSecret(secret, entry, context)
+  })
 }
 
 function hashesOf(configMap: ConfigMap, context: FieldContext): ApiKeyHash[] {

@@ -1,7 +1,7 @@
 // Reads htpasswd text: which user has which kind of hash. A line that cannot be used is left out with a warning that
-// names its number only.
+// names its number only. Proxy and operator read it alike: what the one leaves out the other tells in the status.
 
-/** What it takes to check a password against a hash; see password-hash.ts. */
+/** What it takes to check a password against a hash; see proxy/auth/password-hash.ts. */
 export type HashKind = 'sha1' | 'md5' | 'bcrypt' | 'crypt'
 
 export interface PasswordHash {
