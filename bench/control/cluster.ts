@@ -12,7 +12,16 @@ export interface KubeManifest {
 const GATEWAY_API = '/apis/gateway.networking.k8s.io/v1'
 const ROUTES = `${GATEWAY_API}/namespaces/${NAMESPACE}/httproutes`
 
+const SLICES = `/apis/discovery.k8s.io/v1/namespaces/${NAMESPACE}/endpointslices`
+
 export const ROUTES_PATH = `${GATEWAY_API}/httproutes`
+/** Collections in which the way of a change can be seen. */
+export const WATCHED_PATHS = [ROUTES, SLICES, `/api/v1/namespaces/${NAMESPACE}/configmaps`]
+
+/** Of a route, its Service and its EndpointSlice. */
+export function nameOf(index: number): string {
+  return `app-${index}`
+}
 
 export function namespaces(): KubeManifest[] {
   return ['gw-system', NAMESPACE].map((name) => ({
@@ -79,7 +88,7 @@ export function service(name: string): KubeManifest {
 
 export function endpoints(name: string, { ip, port }: Address): KubeManifest {
   return {
-    path: `/apis/discovery.k8s.io/v1/namespaces/${NAMESPACE}/endpointslices/${name}-1`,
+    path: `${SLICES}/${name}-1`,
     object: {
       apiVersion: 'discovery.k8s.io/v1',
       kind: 'EndpointSlice',

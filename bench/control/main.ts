@@ -9,7 +9,8 @@ import { missing, startRealApiServer } from '../../test/cluster/real-apiserver.t
 import { freePort } from '../../test/ports.ts'
 import { gateway, namespaces } from './cluster.ts'
 import { controller, proxy } from './programs.ts'
-import { type BenchEnvironment, type Measured, measure } from './rounds.ts'
+import type { BenchEnvironment } from './environment.ts'
+import { type Measured, measure } from './rounds.ts'
 import { Client, ownAddress, upstream } from './traffic.ts'
 
 const { values } = parseArgs({
@@ -17,6 +18,10 @@ const { values } = parseArgs({
     /** Present when changes are measured. */
     routes: { type: 'string', default: '10,1000,5000' },
     changes: { type: 'string', default: '200' },
+    /** Between two changes, up to twice as long; 0: the next one as soon as traffic follows the one before. */
+    pause: { type: 'string', default: '50' },
+    /** Prints where the time of a change goes; the watches for it take some of the processor. */
+    timeline: { type: 'boolean', default: false },
     /** At the same time, while many are made. */
     concurrency: { type: 'string', default: '16' },
     command: { type: 'string', default: resolve(import.meta.dirname, '../../dist/gw.js') },
@@ -57,11 +62,12 @@ async function setUp(cleanUp: (() => void | Promise<void>)[]): Promise<BenchEnvi
 }
 
 async function measureAll(environment: BenchEnvironment): Promise<Measured[]> {
-  const { changes, concurrency } = values
+  const { concurrency, pause, timeline: hasTimeline } = values
+  const changes = { count: Number(values.changes), pauseMs: Number(pause), hasTimeline }
   const results: Measured[] = []
   let from = 0
   for (const to of values.routes.split(',').map(Number)) {
-    const options = { from, to, changes: Number(changes), concurrency: Number(concurrency) }
+    const options = { from, to, changes, concurrency: Number(concurrency) }
     results.push(await measure(environment, options))
     from = to
   }
@@ -95,18 +101,36 @@ function print(results: readonly Measured[]): void {
           'p90 ms': ms(spread.p90),
           'p99 ms': ms(spread.p99),
           'max ms': ms(spread.max),
-          'CPU ms each, controller': (cpuMs.controller / one.changes).toFixed(1),
-          'CPU ms each, proxy': (cpuMs.proxy / one.changes).toFixed(1),
+          'CPU ms each, controller': cpuMs.controller.toFixed(1),
+          'CPU ms each, proxy': cpuMs.proxy.toFixed(1),
           'writes each': describe(writes, one.changes),
         }
       }),
     ),
   )
+  if (values.timeline) printTimeline(results)
   for (const one of results) {
     console.log(`${one.routes} routes: while they were made ${describe(one.makingWrites, 1)}`)
     const verdict = one.idleWrites === 0 ? 'nothing' : `${one.idleWrites} objects (WRONG)`
     console.log(`${one.routes} routes: status-only and unrelated changes wrote ${verdict}`)
   }
+}
+
+function printTimeline(results: readonly Measured[]): void {
+  console.table(
+    results.flatMap((one) =>
+      (['route', 'endpoint'] as const).flatMap((change) =>
+        one[change].moments.map(({ moment, spread, count }) => ({
+          routes: one.routes,
+          change,
+          'after the answer': moment,
+          'p50 ms': spread.p50.toFixed(1),
+          'p90 ms': spread.p90.toFixed(1),
+          times: count,
+        })),
+      ),
+    ),
+  )
 }
 
 function describe(writes: Measured['makingWrites'], of: number): string {

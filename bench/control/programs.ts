@@ -4,11 +4,17 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { RealApiServer } from '../../test/cluster/real-apiserver.ts'
 import { until } from '../../test/wait.ts'
 import { GATEWAY, NAMESPACE } from './cluster.ts'
 
 const START_MS = 60_000
+const QUIET_MS_MAX = 600_000
+/** Statuses and acknowledgements that follow a change are part of what it costs. */
+const QUIET_MS = 400
+/** To ask costs the controller as much as some changes do. */
+const QUIET_CHECK_MS = 100
 const OUTPUT_LINES_MAX = 40
 const ANY_PORT = '127.0.0.1:0'
 
@@ -156,4 +162,25 @@ export function writesBetween(before: Writes, after: Writes): Writes {
     return [kind, { calls: calls - known.calls, bytes: bytes - known.bytes }] as const
   })
   return new Map(difference.filter(([, { calls }]) => calls > 0))
+}
+
+/** Until the controller has written nothing for a while. */
+export async function quiet(operator: Program): Promise<void> {
+  let known = total(await writesOf(operator))
+  let since = performance.now()
+  await until(
+    'the controller is quiet',
+    async () => {
+      await delay(QUIET_CHECK_MS)
+      const now = total(await writesOf(operator))
+      if (now !== known) since = performance.now()
+      known = now
+      return performance.now() - since > QUIET_MS
+    },
+    QUIET_MS_MAX,
+  )
+}
+
+function total(writes: Writes): number {
+  return [...writes.values()].reduce((sum, { calls }) => sum + calls, 0)
 }

@@ -1,25 +1,16 @@
 // One round: more routes on the Gateway, changes of one route and of one endpoint, and changes that concern nobody.
-import type { RealApiServer } from '../../test/cluster/real-apiserver.ts'
 import { until } from '../../test/wait.ts'
 import { countAttached } from './attached.ts'
-import { type Address, endpoints, type KubeManifest, NAMESPACE, route, service } from './cluster.ts'
-import { type Spread, spreadOf } from './figures.ts'
-import { cpuMsOf, type Memory, memoryOf, type Program, type Writes, writesBetween, writesOf } from './programs.ts'
-import type { Client } from './traffic.ts'
-
-export interface BenchEnvironment {
-  readonly server: RealApiServer
-  readonly client: Client
-  readonly operator: Program
-  readonly serving: Program
-  readonly upstreams: readonly [Address, Address]
-}
+import { changeEndpoint, changeRoute, type ChangeOptions, type Changes } from './changes.ts'
+import { endpoints, type KubeManifest, nameOf, NAMESPACE, route, service } from './cluster.ts'
+import type { BenchEnvironment } from './environment.ts'
+import { type Memory, memoryOf, quiet, type Writes, writesBetween, writesOf } from './programs.ts'
 
 export interface RoundOptions {
   /** Routes that are there already. */
   readonly from: number
   readonly to: number
-  readonly changes: number
+  readonly changes: ChangeOptions
   readonly concurrency: number
 }
 
@@ -39,13 +30,10 @@ export interface Measured {
 }
 
 const ATTACH_MS_MAX = 600_000
-/** Statuses and acknowledgements that follow a change are part of what it costs. */
-const QUIET_MS = 400
 
 export async function measure(environment: BenchEnvironment, options: RoundOptions): Promise<Measured> {
-  const { operator, serving } = environment
+  const { operator, serving, upstreams } = environment
   const names = Array.from({ length: options.to - options.from }, (_, index) => nameOf(options.from + index))
-  const { upstreams } = environment
   const supply = names.flatMap((name) => [service(name), endpoints(name, upstreams[0])])
   await applyAll(environment, supply, options.concurrency)
   await quiet(operator)
@@ -60,7 +48,7 @@ export async function measure(environment: BenchEnvironment, options: RoundOptio
   await quiet(operator)
   return {
     routes: options.to,
-    changes: options.changes,
+    changes: options.changes.count,
     ...made,
     makingWrites,
     controller: later(controller, memoryOf(operator.pid)),
@@ -69,10 +57,6 @@ export async function measure(environment: BenchEnvironment, options: RoundOptio
     endpoint: moved,
     idleWrites: await idleWrites(environment),
   }
-}
-
-function nameOf(index: number): string {
-  return `app-${index}`
 }
 
 function later(a: Memory, b: Memory): Memory {
@@ -110,62 +94,6 @@ async function makeRoutes(
   } finally {
     attached.stop()
   }
-}
-
-export interface Changes {
-  readonly spread: Spread
-  readonly writes: Writes
-  /** Of all changes; unlike the times, they hardly depend on what else the machine does. */
-  readonly cpuMs: { readonly controller: number; readonly proxy: number }
-}
-
-interface Counted {
-  readonly writes: Writes
-  readonly cpuMs: Changes['cpuMs']
-}
-
-async function counted({ operator, serving }: BenchEnvironment, run: () => Promise<void>): Promise<Counted> {
-  const before = await writesOf(operator)
-  const [controller, proxy] = [cpuMsOf(operator.pid), cpuMsOf(serving.pid)]
-  await run()
-  await quiet(operator)
-  return {
-    writes: writesBetween(before, await writesOf(operator)),
-    cpuMs: { controller: cpuMsOf(operator.pid) - controller, proxy: cpuMsOf(serving.pid) - proxy },
-  }
-}
-
-/** From the answer of the API server to the first request that the new route answers. */
-async function changeRoute(environment: BenchEnvironment, changes: number): Promise<Changes> {
-  const { server, client } = environment
-  const times: number[] = []
-  const cost = await counted(environment, async () => {
-    for (let id = 0; id < changes; id++) {
-      const [name, version] = [nameOf(id % 10), `v${id}`]
-      const { path, object } = route(name, version)
-      await server.apply(path, object)
-      const acknowledged = performance.now()
-      times.push((await client.until(name, (answer) => answer.version === version)) - acknowledged)
-    }
-  })
-  return { spread: spreadOf(times), ...cost }
-}
-
-/** From the answer of the API server to the first request that the other endpoint answers. */
-async function changeEndpoint(environment: BenchEnvironment, changes: number): Promise<Changes> {
-  const { server, client, upstreams } = environment
-  const name = nameOf(0)
-  const times: number[] = []
-  const cost = await counted(environment, async () => {
-    for (let id = 0; id < changes; id++) {
-      const [address, body] = id % 2 === 0 ? [upstreams[1], 'two'] : [upstreams[0], 'one']
-      const { path, object } = endpoints(name, address)
-      await server.apply(path, object)
-      const acknowledged = performance.now()
-      times.push((await client.until(name, (answer) => answer.body === body)) - acknowledged)
-    }
-  })
-  return { spread: spreadOf(times), ...cost }
 }
 
 /** A foreign status on a route, a ConfigMap nobody refers to, a label of a route: nothing of it is anybody's work. */
@@ -209,24 +137,4 @@ async function idleWrites({ server, operator }: BenchEnvironment): Promise<numbe
   await quiet(operator)
   const written = writesBetween(before, await writesOf(operator))
   return [...written.values()].reduce((sum, { calls }) => sum + calls, 0)
-}
-
-/** Until the controller has written nothing for a while. */
-async function quiet(operator: Program): Promise<void> {
-  let known = total(await writesOf(operator))
-  let since = performance.now()
-  await until(
-    'the controller is quiet',
-    async () => {
-      const now = total(await writesOf(operator))
-      if (now !== known) since = performance.now()
-      known = now
-      return performance.now() - since > QUIET_MS
-    },
-    ATTACH_MS_MAX,
-  )
-}
-
-function total(writes: Writes): number {
-  return [...writes.values()].reduce((sum, { calls }) => sum + calls, 0)
 }

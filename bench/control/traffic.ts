@@ -1,14 +1,15 @@
-// What a client sees: requests through the proxy over one kept connection, and the upstreams that answer them.
+// What a client sees: requests through the proxy over one kept connection, and the upstreams that answer them. Sockets
+// and texts made before, not node:http: who waits for a change must not take the processor from those who make it.
 import { once } from 'node:events'
-import { Agent, createServer, request, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { hostOf, type Address } from './cluster.ts'
 
-/** Between two requests of one that waits: what is measured also needs the processor. */
+/** Between two requests of one that waits. */
 const PAUSE_MS = 1
 const WAIT_MS = 60_000
+const HEAD_END = '\r\n\r\n'
 
 export interface Upstream {
   readonly address: Address
@@ -23,11 +24,24 @@ export function ownAddress(): string {
   return found.address
 }
 
-/** Answers everything with its name. */
+/** Answers every head with its name; requests of this benchmark have no bodies. */
 export async function upstream(name: string, ip: string): Promise<Upstream> {
-  const server: Server = createServer((incoming, response) => {
-    incoming.resume()
-    response.end(name)
+  const answer = `HTTP/1.1 200 OK\r\ncontent-length: ${name.length}${HEAD_END}${name}`
+  const sockets = new Set<Socket>()
+  const server: Server = createServer((socket) => {
+    let rest = ''
+    sockets.add(socket)
+    socket.setNoDelay().setEncoding('latin1')
+    socket.on('data', (text: string) => {
+      rest += text
+      for (let end = rest.indexOf(HEAD_END); end !== -1; end = rest.indexOf(HEAD_END)) {
+        rest = rest.slice(end + HEAD_END.length)
+        socket.write(answer)
+      }
+    })
+    // The proxy may cut it at any moment.
+    socket.on('error', () => socket.destroy())
+    socket.on('close', () => sockets.delete(socket))
   })
   server.listen(0, ip)
   await once(server, 'listening')
@@ -37,7 +51,7 @@ export async function upstream(name: string, ip: string): Promise<Upstream> {
     address: { ip, port },
     close: () => {
       server.close()
-      server.closeAllConnections()
+      for (const socket of sockets) socket.destroy()
     },
   }
 }
@@ -52,26 +66,25 @@ export interface Answer {
 const NOT_LISTENING: Answer = { status: 0, version: '', body: '' }
 
 export class Client {
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: 4 })
   readonly #port: number
+  #socket: Socket | undefined = undefined
+  #received = ''
+  #resolve: (answer: Answer) => void = () => {}
+  /** Requests so far. */
+  requests = 0
 
   constructor(port: number) {
     this.#port = port
   }
 
+  /** One at a time. */
   get(name: string): Promise<Answer> {
     const { promise, resolve } = Promise.withResolvers<Answer>()
-    const options = { host: '127.0.0.1', port: this.#port, agent: this.#agent, headers: { host: hostOf(name) } }
-    const outgoing = request(options, (response) => {
-      let body = ''
-      response.setEncoding('utf8').on('data', (text: string) => (body += text))
-      response.on('end', () => {
-        resolve({ status: response.statusCode ?? 0, version: String(response.headers['x-bench'] ?? ''), body })
-      })
-      response.on('error', () => resolve(NOT_LISTENING))
-    })
-    outgoing.on('error', () => resolve(NOT_LISTENING))
-    outgoing.end()
+    this.#resolve = resolve
+    this.#received = ''
+    this.requests++
+    this.#socket ??= this.#connect()
+    this.#socket.write(`GET / HTTP/1.1\r\nhost: ${hostOf(name)}${HEAD_END}`)
     return promise
   }
 
@@ -87,7 +100,41 @@ export class Client {
     }
   }
 
-  close(): void {
-    this.#agent.destroy()
+  /** As many requests as are sent while somebody waits for them to change. */
+  async repeat(name: string, times: number): Promise<void> {
+    for (let i = 0; i < times; i++) {
+      await this.get(name)
+      await delay(PAUSE_MS)
+    }
   }
+
+  close(): void {
+    this.#socket?.destroy()
+  }
+
+  #connect(): Socket {
+    const socket = connect(this.#port, '127.0.0.1').setNoDelay().setEncoding('latin1')
+    socket.on('data', (text: string) => {
+      this.#received += text
+      const answer = parse(this.#received)
+      if (answer !== undefined) this.#resolve(answer)
+    })
+    // Followed by 'close'.
+    socket.on('error', () => socket.destroy())
+    socket.on('close', () => {
+      this.#socket = undefined
+      this.#resolve(NOT_LISTENING)
+    })
+    return socket
+  }
+}
+
+/** undefined: not whole yet. Whatever the proxy answers says how long it is. */
+function parse(text: string): Answer | undefined {
+  const end = text.indexOf(HEAD_END)
+  if (end === -1) return undefined
+  const head = text.slice(0, end)
+  const body = text.slice(end + HEAD_END.length)
+  if (body.length < Number(/^content-length: (\d+)$/im.exec(head)?.[1] ?? 0)) return undefined
+  return { status: Number(head.slice(9, 12)), version: /^x-bench: (.*)$/im.exec(head)?.[1] ?? '', body }
 }

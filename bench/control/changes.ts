@@ -1,0 +1,106 @@
+// Changes of one route and of one endpoint, one at a time: until traffic follows, and what they cost.
+import { setTimeout as delay } from 'node:timers/promises'
+import { endpoints, nameOf, route } from './cluster.ts'
+import type { BenchEnvironment } from './environment.ts'
+import { type Spread, spreadOf } from './figures.ts'
+import { cpuMsOf, quiet, type Writes, writesBetween, writesOf } from './programs.ts'
+import { followTimeline, type Moments, type Timeline } from './timeline.ts'
+
+export interface ChangeOptions {
+  readonly count: number
+  /**
+   * Between two changes, at least, and at most twice as long: what follows on one, such as its status, is not part of
+   * the way of the next, and no timer keeps step with them.
+   */
+  readonly pauseMs: number
+  readonly hasTimeline: boolean
+}
+
+export interface Changes {
+  readonly spread: Spread
+  readonly writes: Writes
+  /** Of one change; unlike the times, it hardly depends on what else the machine does. */
+  readonly cpuMs: { readonly controller: number; readonly proxy: number }
+  /** Empty when it was not asked for. */
+  readonly moments: readonly Moments[]
+}
+
+interface Change {
+  /** Resolves when the API server has answered. */
+  apply(id: number): Promise<void>
+  /** Resolves with the time of the first request that shows it. */
+  served(id: number): Promise<number>
+}
+
+/** Requests that tell what one of them costs the proxy. */
+const CALIBRATION = 300
+
+/** From the answer of the API server to the first request that the new route answers. */
+export function changeRoute(environment: BenchEnvironment, options: ChangeOptions): Promise<Changes> {
+  const { server, client } = environment
+  const change: Change = {
+    apply: (id) => {
+      const { path, object } = route(nameOf(id % 10), `v${id}`)
+      return server.apply(path, object)
+    },
+    served: (id) => client.until(nameOf(id % 10), ({ version }) => version === `v${id}`),
+  }
+  return measureChanges(environment, options, change)
+}
+
+/** From the answer of the API server to the first request that the other endpoint answers. */
+export function changeEndpoint(environment: BenchEnvironment, options: ChangeOptions): Promise<Changes> {
+  const { server, client, upstreams } = environment
+  const name = nameOf(0)
+  const change: Change = {
+    apply: (id) => {
+      const { path, object } = endpoints(name, upstreams[id % 2 === 0 ? 1 : 0])
+      return server.apply(path, object)
+    },
+    served: (id) => client.until(name, ({ body }) => body === (id % 2 === 0 ? 'two' : 'one')),
+  }
+  return measureChanges(environment, options, change)
+}
+
+async function measureChanges(environment: BenchEnvironment, options: ChangeOptions, change: Change): Promise<Changes> {
+  const { server, client, operator, serving } = environment
+  const { count, pauseMs, hasTimeline } = options
+  const requestMs = await cpuMsOfRequest(environment)
+  const timeline = hasTimeline ? await followTimeline(server) : undefined
+  const before = { writes: await writesOf(operator), requests: client.requests }
+  const [controller, proxy] = [cpuMsOf(operator.pid), cpuMsOf(serving.pid)]
+  const times: number[] = []
+  for (let id = 0; id < count; id++) {
+    times.push(await once(change, id, timeline))
+    if (pauseMs > 0) await delay(pauseMs * (1 + Math.random()))
+  }
+  await quiet(operator)
+  timeline?.stop()
+  const polled = (client.requests - before.requests) * requestMs
+  return {
+    spread: spreadOf(times),
+    writes: writesBetween(before.writes, await writesOf(operator)),
+    cpuMs: {
+      controller: (cpuMsOf(operator.pid) - controller) / count,
+      proxy: Math.max(cpuMsOf(serving.pid) - proxy - polled, 0) / count,
+    },
+    moments: timeline?.moments() ?? [],
+  }
+}
+
+async function once(change: Change, id: number, timeline: Timeline | undefined): Promise<number> {
+  timeline?.begin()
+  await change.apply(id)
+  const answered = performance.now()
+  timeline?.answered(answered)
+  const served = await change.served(id)
+  timeline?.tell('first request served', served)
+  return served - answered
+}
+
+/** The proxy logs and serves the requests of who waits for a change: that is not what the change costs. */
+async function cpuMsOfRequest({ client, serving }: BenchEnvironment): Promise<number> {
+  const before = cpuMsOf(serving.pid)
+  await client.repeat(nameOf(0), CALIBRATION)
+  return (cpuMsOf(serving.pid) - before) / CALIBRATION
+}
