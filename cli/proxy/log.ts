@@ -3,7 +3,7 @@ import type { LogFlags } from '../commands/proxy-log.ts'
 import { AdminClient } from '../portforward/admin-client.ts'
 import { transportsOf } from '../portforward/targets.ts'
 
-const LEVELS: ReadonlySet<string> = new Set(['error', 'warn', 'info', 'debug', 'trace'])
+const LEVELS: ReadonlySet<string> = new Set(['off', 'error', 'warn', 'info', 'debug', 'trace'])
 
 /** Resolves to the exit code. */
 export async function logCommand(flags: LogFlags): Promise<number> {

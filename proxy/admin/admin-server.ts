@@ -3,9 +3,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { LEVEL_USAGE } from '../log/level-filter.ts'
 import type { LoggerRoot } from '../log/logger.ts'
-import { isSameOrigin, isTrustedHost } from './browser-guard.ts'
+import { corsHeaders, isSameOrigin, isTrustedHost, PREFLIGHT_HEADERS } from './browser-guard.ts'
 import type { HttpListener, ListenAddress } from './http-listener.ts'
-import { listenHttp, sendJson, sendText, splitTarget } from './http-listener.ts'
+import { INDEX_PAGE } from './index-page.ts'
+import { listenHttp, send, sendJson, sendText, splitTarget } from './http-listener.ts'
 import type { TraceHub } from '../trace/hub.ts'
 import type { Profiles } from './pprof.ts'
 import { answerTrace } from './trace.ts'
@@ -46,6 +47,14 @@ export function startAdminServer(address: ListenAddress, parts: AdminParts): Pro
       sendText(response, 403, refusal)
       return
     }
+    const cors = corsHeaders(request.headers)
+    if (cors !== undefined) {
+      response.setHeaders(new Map(Object.entries(cors)))
+      if (request.method === 'OPTIONS') {
+        response.writeHead(204, PREFLIGHT_HEADERS).end()
+        return
+      }
+    }
     const { path, query } = splitTarget(request)
     const route = routes.get(path)
     if (route === undefined) {
@@ -54,7 +63,7 @@ export function startAdminServer(address: ListenAddress, parts: AdminParts): Pro
     }
     const handler = handlerOf(route, request.method)
     if (handler === undefined) {
-      response.setHeader('allow', Object.keys(route).join(', '))
+      response.setHeader('allow', allowedMethods(route).join(', '))
       sendText(response, 405, 'method not allowed\n')
       return
     }
@@ -80,13 +89,22 @@ function refusalOf(request: IncomingMessage, allowedHost: string | undefined): s
   return undefined
 }
 
+function allowedMethods(route: Route): string[] {
+  return Object.keys(route).flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+}
+
 function handlerOf(route: Route, method: string | undefined): Handler | undefined {
   if (method === 'GET' || method === 'HEAD') return route.GET
   return method === 'POST' ? route.POST : undefined
 }
 
 function adminRoutes(parts: AdminParts): ReadonlyMap<string, Route> {
+  const index: Route = {
+    GET: (_query, response) => send(response, { status: 200, type: 'text/html; charset=utf-8', body: INDEX_PAGE }),
+  }
   return new Map<string, Route>([
+    ['/', index],
+    ['/ui', index],
     ['/config_dump', { GET: (_query, response) => sendJson(response, parts.configDump()) }],
     [
       '/logging',

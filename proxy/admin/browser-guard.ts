@@ -1,7 +1,12 @@
 // Keeps web pages away from the admin server: a page of another site may reach a loopback port through the user's
-// browser. DNS rebinding is stopped by the Host header, cross-site requests by Sec-Fetch-Site and Origin. Pure.
+// browser. DNS rebinding is stopped by the Host header, cross-site requests by Sec-Fetch-Site and Origin. Pages of this
+// machine on the ports of the web UI under development may (data-plane supplement, section 6.6). Pure.
 import type { IncomingHttpHeaders } from 'node:http'
 
+/** Where the web UI runs while it is being written. */
+const TRUSTED_ORIGINS: ReadonlySet<string> = new Set(
+  ['localhost', '127.0.0.1', '0.0.0.0'].flatMap((host) => [3000, 19000].map((port) => `http://${host}:${port}`)),
+)
 const LOOPBACK_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]'])
 
 /** `allowedHost`: the address the server was told to listen on, when that is a particular one. */
@@ -13,8 +18,22 @@ export function isTrustedHost(hostHeader: string | undefined, allowedHost: strin
   return name === (allowedHost.includes(':') ? `[${allowedHost}]` : allowedHost).toLowerCase()
 }
 
-/** True for tools and for pages of the admin server itself. */
+/** A page that may do what tools may: it is answered with these headers. undefined: it is none of those. */
+export function corsHeaders({ origin }: IncomingHttpHeaders): Readonly<Record<string, string>> | undefined {
+  if (origin === undefined || !TRUSTED_ORIGINS.has(origin)) return undefined
+  return { 'access-control-allow-origin': origin, 'access-control-allow-credentials': 'true', vary: 'origin' }
+}
+
+/** For the question that a browser asks before some requests. */
+export const PREFLIGHT_HEADERS = {
+  'access-control-allow-methods': 'GET, HEAD, POST',
+  'access-control-allow-headers': 'accept, cache-control, content-type',
+  'access-control-max-age': '600',
+} as const
+
+/** True for tools, for pages of the admin server itself and for those of trusted origins. */
 export function isSameOrigin(headers: IncomingHttpHeaders): boolean {
+  if (corsHeaders(headers) !== undefined) return true
   const site = headers['sec-fetch-site']
   if (site !== undefined) return site === 'same-origin' || site === 'none'
   const { origin, host } = headers

@@ -1,6 +1,6 @@
 // Profiles of the engine as pprof: stacks of all threads in one profile, each sample labelled with its thread.
 import { Function, Label, Line, Location, Profile, Sample, StringTable, ValueType } from 'pprof-format'
-import type { CpuProfile, HeapProfile } from '../trace/profiler.ts'
+import { HEAP_SAMPLE_BYTES, type CpuProfile, type HeapNode, type HeapProfile } from '../trace/profiler.ts'
 
 export interface OfThread<P> {
   readonly thread: string
@@ -74,27 +74,35 @@ function stacksOf({ nodes }: CpuProfile): (id: number) => readonly Frame[] {
   }
 }
 
+/** `seconds`: how long allocations were looked at; 0 for all that is in use. */
 export function encodeHeap(threads: readonly OfThread<HeapProfile>[], seconds: number): Uint8Array {
+  // The engine tells what a sample stands for in bytes, and not in objects.
   const builder = new Builder([
-    ['inuse_objects', 'count'],
+    ['samples', 'count'],
     ['inuse_space', 'bytes'],
   ])
   for (const { thread, profile } of threads) addHeap(builder, thread, profile)
   return builder.encode({
     periodType: ['space', 'bytes'],
-    period: 1,
+    period: HEAP_SAMPLE_BYTES,
     durationNanos: seconds * NANOS_PER_SECOND,
   })
 }
 
-function addHeap(builder: Builder, thread: string, { head, samples = [] }: HeapProfile): void {
-  const counts = new Map<number, number>()
-  for (const { nodeId } of samples) counts.set(nodeId, (counts.get(nodeId) ?? 0) + 1)
-  const open: { node: HeapProfile['head']; stack: readonly Frame[] }[] = [{ node: head, stack: [] }]
+function addHeap(builder: Builder, thread: string, { head, samples }: HeapProfile): void {
+  const used = new Map<number, { count: number; bytes: number }>()
+  for (const { nodeId, size } of samples) {
+    const use = used.get(nodeId) ?? { count: 0, bytes: 0 }
+    use.count++
+    use.bytes += size
+    used.set(nodeId, use)
+  }
+  const open: { node: HeapNode; stack: readonly Frame[] }[] = [{ node: head, stack: [] }]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { node } = next
     const stack = node.callFrame.functionName === ROOT ? next.stack : [node.callFrame, ...next.stack]
-    if (node.selfSize > 0) builder.add(stack, [counts.get(node.id ?? 0) ?? 1, node.selfSize], thread)
+    const use = used.get(node.id)
+    if (use !== undefined) builder.add(stack, [use.count, use.bytes], thread)
     for (const child of node.children) open.push({ node: child, stack })
   }
 }

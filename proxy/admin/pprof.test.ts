@@ -66,6 +66,13 @@ async function profileOf(path: string): Promise<Buffer> {
   return Buffer.from(await response.arrayBuffer())
 }
 
+const kept: object[] = []
+
+/** In objects of the heap that the engine manages itself. */
+function keepMegabytes(count: number): void {
+  for (let i = 0; i < count * 16; i++) kept.push(Array.from({ length: 8192 }, () => i))
+}
+
 function threadsOf(bytes: Buffer): string[] {
   const { sample, stringTable } = Profile.decode(bytes)
   const names = sample.flatMap(({ label }) => label.map(({ str }) => stringTable.strings[Number(str)] ?? ''))
@@ -92,10 +99,40 @@ describe('/debug/pprof', () => {
     if (hasGo) expect(await top(bytes)).toMatch(/Type: cpu[\s\S]*flat {2}flat%/)
   })
 
-  it('heap shows what was allocated', async () => {
+  it('heap shows what is in use, however long ago it was allocated', async () => {
+    keepMegabytes(32)
+    const bytes = Buffer.from(await (await admin('/debug/pprof/heap?thread=main')).arrayBuffer())
+    const { sample, function: functions, stringTable, period } = Profile.decode(bytes)
+    expect(period).toBe(512 * 1024)
+    const names = functions.map(({ name }) => stringTable.strings[Number(name)])
+    expect(names).toContain('keepMegabytes')
+    const total = sample.reduce((sum, { value }) => sum + Number(value[1]), 0)
+    expect(total).toBeGreaterThan(24 * 1024 * 1024)
+    if (hasGo) expect(await top(bytes)).toMatch(/Type: inuse_space[\s\S]*flat {2}flat%[\s\S]* keepMegabytes/)
+    kept.length = 0
+  })
+
+  it('heap shows with seconds what was allocated in that time', async () => {
+    keepMegabytes(32)
     const bytes = await profileOf('/debug/pprof/heap?seconds=1')
-    expect(Profile.decode(bytes).sample.length).toBeGreaterThan(0)
-    if (hasGo) expect(await top(bytes)).toMatch(/Type: inuse_space[\s\S]*flat {2}flat%/)
+    const { function: functions, stringTable, durationNanos } = Profile.decode(bytes)
+    expect(Number(durationNanos)).toBe(1e9)
+    expect(functions.map(({ name }) => stringTable.strings[Number(name)])).not.toContain('keepMegabytes')
+    kept.length = 0
+  })
+
+  it.each([
+    ['profile?seconds=0', 'seconds: must be a whole number from 1 to 300\n'],
+    ['profile?seconds=301', 'seconds: must be a whole number from 1 to 300\n'],
+    ['profile?seconds=1.5', 'seconds: must be a whole number from 1 to 300\n'],
+    ['profile?seconds=', 'seconds: must be a whole number from 1 to 300\n'],
+    ['profile?seconds=1&frequency=1001', 'frequency: must be a whole number from 1 to 1000\n'],
+    ['profile?seconds=1&frequency=fast', 'frequency: must be a whole number from 1 to 1000\n'],
+    ['heap?seconds=301', 'seconds: must be a whole number from 1 to 300\n'],
+    ['heap?seconds=-1', 'seconds: must be a whole number from 1 to 300\n'],
+  ])('%s is refused', async (path, text) => {
+    const answer = await admin(`/debug/pprof/${path}`)
+    expect([answer.status, await answer.text()]).toEqual([400, text])
   })
 
   it('looks at one thread when asked', async () => {

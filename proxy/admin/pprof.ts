@@ -3,20 +3,18 @@
 import type { ServerResponse } from 'node:http'
 import { ask, type Question } from '../trace/ask.ts'
 import type { Inspectable } from '../trace/hub.ts'
-import { profileCpu, profileHeap, type CpuProfile, type HeapProfile } from '../trace/profiler.ts'
+import { profileCpu, profileHeap, watchHeap, type CpuProfile, type HeapProfile } from '../trace/profiler.ts'
 import { sendText } from './http-listener.ts'
 import { encodeCpu, encodeHeap, type OfThread } from './pprof-encoder.ts'
 
 interface Range {
   readonly min: number
   readonly max: number
-  /** Also for values out of range. */
-  readonly default: number
 }
 
-export const CPU_SECONDS: Range = { min: 1, max: 300, default: 10 }
-const HEAP_SECONDS: Range = { min: 1, max: 300, default: 5 }
-const FREQUENCY: Range = { min: 1, max: 1000, default: 100 }
+export const CPU_SECONDS = { min: 1, max: 300, default: 10 } as const
+const HEAP_SECONDS: Range = { min: 1, max: 300 }
+const FREQUENCY = { min: 1, max: 1000, default: 100 } as const
 /** Beyond the time of sampling, for a thread that is busy. */
 const SLACK_MS = 10_000
 const MAIN = 'main'
@@ -28,11 +26,17 @@ export class Profiles {
 
   constructor(workers: () => readonly Inspectable[]) {
     this.#workers = workers
+    watchHeap()
   }
 
   async cpu(query: URLSearchParams, response: ServerResponse): Promise<void> {
-    const seconds = numberOf(query, 'seconds', CPU_SECONDS)
-    const frequency = numberOf(query, 'frequency', FREQUENCY)
+    const problem = problemOf(query, ['seconds', CPU_SECONDS], ['frequency', FREQUENCY])
+    if (problem !== undefined) {
+      sendText(response, 400, problem)
+      return
+    }
+    const seconds = Number(query.get('seconds') ?? CPU_SECONDS.default)
+    const frequency = Number(query.get('frequency') ?? FREQUENCY.default)
     await this.#answer<CpuProfile>(query, response, {
       file: 'cpu.pb',
       question: { kind: 'cpuProfile', seconds, frequency },
@@ -42,12 +46,17 @@ export class Profiles {
   }
 
   async heap(query: URLSearchParams, response: ServerResponse): Promise<void> {
-    const seconds = numberOf(query, 'seconds', HEAP_SECONDS)
+    const problem = problemOf(query, ['seconds', HEAP_SECONDS])
+    if (problem !== undefined) {
+      sendText(response, 400, problem)
+      return
+    }
+    const seconds = query.has('seconds') ? Number(query.get('seconds')) : undefined
     await this.#answer<HeapProfile>(query, response, {
       file: 'heap.pb',
       question: { kind: 'heapProfile', seconds },
       ofMain: (signal) => profileHeap(seconds, signal),
-      encode: (threads) => encodeHeap(threads, seconds),
+      encode: (threads) => encodeHeap(threads, seconds ?? 0),
     })
   }
 
@@ -80,7 +89,7 @@ export class Profiles {
 
 interface Job<P> {
   readonly file: string
-  readonly question: Extract<Question, { seconds: number }>
+  readonly question: Extract<Question, { kind: 'cpuProfile' | 'heapProfile' }>
   readonly ofMain: (signal: AbortSignal) => Promise<P>
   readonly encode: (threads: readonly OfThread<P>[]) => Uint8Array
 }
@@ -93,7 +102,7 @@ async function sample<P>(
 ): Promise<OfThread<P>[]> {
   const gone = new AbortController()
   response.on('close', () => gone.abort())
-  const timeoutMs = question.seconds * 1000 + SLACK_MS
+  const timeoutMs = (question.seconds ?? 0) * 1000 + SLACK_MS
   const ofWorkers = workers.map(async (worker): Promise<OfThread<P>[]> => {
     const answer = await ask(worker, question, { timeoutMs, signal: gone.signal })
     // The kind of profile is the one that was asked for.
@@ -107,10 +116,15 @@ function nameOf(slot: number): string {
   return `worker-${slot}`
 }
 
-function numberOf(query: URLSearchParams, name: string, { min, max, default: fallback }: Range): number {
-  const text = query.get(name)
-  const value = text === null || !/^\d{1,6}$/.test(text) ? fallback : Number(text)
-  return value >= min && value <= max ? value : fallback
+/** The default in place of what somebody meant would answer another question. */
+function problemOf(query: URLSearchParams, ...numbers: readonly (readonly [string, Range])[]): string | undefined {
+  for (const [name, { min, max }] of numbers) {
+    const text = query.get(name)
+    if (text === null) continue
+    const value = /^\d{1,6}$/.test(text) ? Number(text) : NaN
+    if (!(value >= min && value <= max)) return `${name}: must be a whole number from ${min} to ${max}\n`
+  }
+  return undefined
 }
 
 function headersOf(file: string): Record<string, string> {

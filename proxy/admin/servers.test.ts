@@ -76,6 +76,8 @@ describe('admin server', () => {
     const changed = await ask(port, '/logging?level=router%3Ddebug', { method: 'POST' })
     expect(changed.body).toBe('current log level is info,router=debug\n')
     expect((await ask(port, '/logging?level=warn', { method: 'POST' })).body).toContain('warn,router=debug')
+    expect((await ask(port, '/logging?level=off', { method: 'POST' })).body).toContain('off,router=debug')
+    await ask(port, '/logging?level=warn', { method: 'POST' })
     const refused = await ask(port, '/logging?reset&level=loud', { method: 'POST' })
     expect(refused.status).toBe(400)
     expect(refused.body).toContain('"loud" does not name a level\nusage: level=')
@@ -97,6 +99,40 @@ describe('admin server', () => {
     expect(shutdowns()).toBe(1)
   })
 
+  it('has a page of its own at / and /ui, without scripts', async () => {
+    const { port } = await admin()
+    const page = await ask(port, '/')
+    expect(page).toMatchObject({ status: 200, headers: { 'content-type': 'text/html; charset=utf-8' } })
+    for (const path of ['/config_dump', '/logging', '/memory', '/debug/trace']) expect(page.body).toContain(path)
+    expect(page.body).not.toContain('<script')
+    expect((await ask(port, '/ui')).body).toBe(page.body)
+    expect(await ask(port, '/', { method: 'POST' })).toMatchObject({ status: 405, headers: { allow: 'GET, HEAD' } })
+  })
+
+  it('lets pages of this machine on the ports of the UI read answers and change levels', async () => {
+    const { port, loggers } = await admin()
+    const page = { origin: 'http://localhost:19000', 'sec-fetch-site': 'same-site' }
+    const allowed = {
+      'access-control-allow-origin': 'http://localhost:19000',
+      'access-control-allow-credentials': 'true',
+      vary: 'origin',
+    }
+    expect(await ask(port, '/config_dump', { headers: page })).toMatchObject({ status: 200, headers: allowed })
+    const question = { ...page, 'access-control-request-method': 'POST' }
+    expect(await ask(port, '/logging', { method: 'OPTIONS', headers: question })).toMatchObject({
+      status: 204,
+      body: '',
+      headers: { ...allowed, 'access-control-allow-methods': 'GET, HEAD, POST' },
+    })
+    expect((await ask(port, '/logging?level=debug', { method: 'POST', headers: page })).status).toBe(200)
+    expect(loggers.directive).toBe('debug')
+    const other = { origin: 'http://localhost:3001', 'sec-fetch-site': 'same-site' }
+    expect((await ask(port, '/logging', { method: 'OPTIONS', headers: other })).status).toBe(403)
+    expect((await ask(port, '/config_dump', { headers: other })).headers).not.toHaveProperty(
+      'access-control-allow-origin',
+    )
+  })
+
   it('refuses host names that are not this machine', async () => {
     const { port } = await admin()
     expect((await ask(port, '/config_dump', { headers: { host: 'evil.example' } })).status).toBe(403)
@@ -105,7 +141,7 @@ describe('admin server', () => {
 
   it('lists its paths where there is nothing, and survives failing handlers', async () => {
     const { port } = await admin()
-    const answer = await ask(port, '/')
+    const answer = await ask(port, '/nowhere')
     expect(answer.status).toBe(404)
     for (const path of ['/config_dump', '/logging', '/memory', '/quitquitquit']) expect(answer.body).toContain(path)
     expect(await ask(port, '/memory')).toMatchObject({ status: 500, body: 'internal error\n' })

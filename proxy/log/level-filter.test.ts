@@ -12,6 +12,7 @@ describe('parseLevelFilter', () => {
   it.each([
     ['info', 'info'],
     ['DEBUG', 'debug'],
+    ['off,a=info,b=OFF', 'off,a=info,b=off'],
     ['router=debug', 'info,router=debug'],
     [' warn , a=trace,b=error,', 'warn,a=trace,b=error'],
     ['a=debug,a=warn', 'info,a=warn'],

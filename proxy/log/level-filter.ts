@@ -3,6 +3,8 @@
 
 export const LEVELS = ['error', 'warn', 'info', 'debug', 'trace'] as const
 export type Level = (typeof LEVELS)[number]
+/** `off`: nothing is wanted. */
+export type FilterLevel = Level | 'off'
 
 /** Nobody needs more; a longer directive is refused. */
 const DIRECTIVES_MAX = 64
@@ -10,13 +12,14 @@ const DIRECTIVE_CHARS_MAX = 4096
 const MODULE_NAME = /^[A-Za-z0-9_.:/-]{1,64}$/
 
 export interface LevelFilter {
-  readonly defaultLevel: Level
+  readonly defaultLevel: FilterLevel
   /** Module name to level. A module covers its sub-modules: `router` is also `router.match` (or `router::match`). */
-  readonly modules: ReadonlyMap<string, Level>
+  readonly modules: ReadonlyMap<string, FilterLevel>
 }
 
 export const LEVEL_USAGE =
-  'usage: level=<directive>, a comma-separated list of <level> or <module>=<level>; levels are error, warn, info, debug, trace'
+  'usage: level=<directive>, a comma-separated list of <level> or <module>=<level>; ' +
+  `levels are off, ${LEVELS.join(', ')}`
 
 /** A filter, or the sentence that says which part is wrong. */
 export function parseLevelFilter(directive: string): LevelFilter | { readonly problem: string } {
@@ -58,7 +61,7 @@ export function formatLevelFilter(filter: LevelFilter): string {
 }
 
 /** The level in force for a module: its own, else that of the nearest parent (`a` for `a.b`), else the default. */
-export function levelOfModule(filter: LevelFilter, module: string): Level {
+export function levelOfModule(filter: LevelFilter, module: string): FilterLevel {
   let name = module
   while (name !== '') {
     const level = filter.modules.get(name)
@@ -69,11 +72,12 @@ export function levelOfModule(filter: LevelFilter, module: string): Level {
   return filter.defaultLevel
 }
 
-export function rankOf(level: Level): number {
-  return LEVELS.indexOf(level)
+/** `off` is before all others. */
+export function rankOf(level: FilterLevel): number {
+  return level === 'off' ? -1 : LEVELS.indexOf(level)
 }
 
-function levelOf(text: string): Level | undefined {
+function levelOf(text: string): FilterLevel | undefined {
   const name = text.trim().toLowerCase()
-  return LEVELS.find((level) => level === name)
+  return name === 'off' ? name : LEVELS.find((level) => level === name)
 }

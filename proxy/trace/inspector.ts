@@ -2,7 +2,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { Exchange } from '../exchange.ts'
 import type { InspectAnswer, InspectRequest } from './messages.ts'
-import { profileCpu, profileHeap } from './profiler.ts'
+import { profileCpu, profileHeap, watchHeap } from './profiler.ts'
 import type { TraceTap } from './tap.ts'
 import { taskList } from './task-list.ts'
 
@@ -18,6 +18,7 @@ export class Inspector {
 
   constructor(parts: InspectorParts) {
     this.#parts = parts
+    watchHeap()
   }
 
   receive(request: InspectRequest, port: MessagePort): void {
@@ -29,7 +30,10 @@ export class Inspector {
   }
 
   /** One at a time: the engine has one sampler for each thread. */
-  async #profile(request: Extract<InspectRequest, { seconds: number }>, port: MessagePort): Promise<void> {
+  async #profile(
+    request: Extract<InspectRequest, { kind: 'cpuProfile' | 'heapProfile' }>,
+    port: MessagePort,
+  ): Promise<void> {
     if (this.#isProfiling) {
       answer(port, { type: 'refused', message: 'a profile of this thread is being made already' })
       return

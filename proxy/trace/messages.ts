@@ -9,7 +9,7 @@ export const CLAIM_BYTES = 4
 export type InspectRequest =
   | { readonly kind: 'trace'; readonly expression: string | undefined; readonly claim: WatchClaim }
   | { readonly kind: 'cpuProfile'; readonly seconds: number; readonly frequency: number }
-  | { readonly kind: 'heapProfile'; readonly seconds: number }
+  | { readonly kind: 'heapProfile'; readonly seconds: number | undefined }
   | { readonly kind: 'tasks' }
 
 /** Answers to `trace`. */

@@ -94,7 +94,7 @@ describe('gw proxy log', () => {
   })
 
   it.each([
-    [['--level', 'loud'], '"loud" is not a level; levels are error, warn, info, debug, trace\n'],
+    [['--level', 'loud'], '"loud" is not a level; levels are off, error, warn, info, debug, trace\n'],
     [['--set', 'debug'], '--set debug: must be module=level\n'],
     [['--set', 'a=debug', '--level', 'info'], expect.stringContaining('cannot be used with')],
   ])('refuses %j', async (flags, problem) => {

@@ -1,0 +1,27 @@
+// The page of `/` and `/ui`: what the admin server has. A plain list for a person with a browser; nothing runs in it.
+
+/** Path and what it is. Only those that a click may ask for. */
+const ENTRIES: readonly (readonly [path: string, text: string])[] = [
+  ['/config_dump', 'the configuration in force, with live figures of endpoints'],
+  ['/logging', 'log level; POST with <code>?level=</code> changes it'],
+  ['/memory', 'memory of the process and of each worker'],
+  ['/debug/trace', 'trace of the next request, as server-sent events'],
+  ['/debug/tasks', 'requests in flight'],
+  ['/debug/pprof/profile?seconds=10', 'CPU profile for <code>go tool pprof</code>'],
+  ['/debug/pprof/heap', 'memory in use, for <code>go tool pprof</code>'],
+]
+
+const STYLE = 'body{font:16px/1.5 system-ui;margin:3rem auto;max-width:44rem;padding:0 1rem}'
+
+export const INDEX_PAGE = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>Gw admin</title>
+<style>${STYLE}</style>
+<h1>Gw admin</h1>
+<ul>
+${ENTRIES.map(([path, text]) => `<li><a href="${path}">${path}</a>: ${text}</li>`).join('\n')}
+<li>POST <code>/quitquitquit</code>: graceful shutdown</li>
+</ul>
+</html>
+`
