@@ -33,7 +33,9 @@ function documentsOf(chart: string, ...more: readonly string[]): Map<string, unk
 }
 
 describe.skipIf(helm === '')('charts', () => {
-  const defaults = new Map(['gw', 'gw-standalone'].map((chart) => [chart, documentsOf(chart)]))
+  // The body runs where it is skipped as well.
+  const charts = helm === '' ? [] : ['gw', 'gw-standalone']
+  const defaults = new Map(charts.map((chart) => [chart, documentsOf(chart)]))
 
   it('have goldens without orphans', () => {
     expect(orphans).toEqual([])
