@@ -25,11 +25,11 @@ export async function runOperator(environment: Readonly<Record<string, string | 
     return 1
   }
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH}`)
-  const { settings } = outcome
+  const { settings, unknown } = outcome
   const levels = new LogLevels(settings.logLevel)
   const logger = operatorLogger(levels, (line) => void process.stderr.write(line))
   const metrics = createMetrics({ ...settings, build: buildInfo(environment) })
-  const program = Effect.scoped(operate(settings, levels, metrics)).pipe(
+  const program = Effect.scoped(Effect.andThen(warnOf(unknown), operate(settings, levels, metrics))).pipe(
     Effect.provide(Layer.merge(KubeClient.layer(metrics.onWrite), Logger.layer([logger]))),
     Effect.provideService(References.MinimumLogLevel, 'Trace'),
   )
@@ -43,6 +43,10 @@ export async function runOperator(environment: Readonly<Record<string, string | 
   if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return 0
   console.error(Cause.pretty(exit.cause))
   return 1
+}
+
+function warnOf(unknown: readonly string[]): Effect.Effect<void> {
+  return unknown.length === 0 ? Effect.void : Effect.logWarning('settings that nobody reads, misspelt?', unknown)
 }
 
 const operate = Effect.fn('operator.main')(function* (

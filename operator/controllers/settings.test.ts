@@ -57,6 +57,21 @@ describe('resolveOperatorSettings', () => {
     expect(watched({ GW_WATCH_NAMESPACES: 'own', POD_NAMESPACE: 'own' })).toEqual(['own'])
   })
 
+  it('names what nobody reads', () => {
+    const environment = {
+      GW_LOG_LEVEL: 'info',
+      GW_LOGLEVEL: 'debug',
+      GW_ENABLE_MODEL: '',
+      GW_BUILD_DATE: '2026-01-01',
+      GW_SERVICE_HOST: '10.0.0.1',
+      GW_PORT_80_TCP_PORT: '80',
+      GW_PORT: 'tcp://10.0.0.1:80',
+      OTHER: 'x',
+    }
+    expect(read(environment)).toMatchObject({ unknown: ['GW_ENABLE_MODEL', 'GW_LOGLEVEL'] })
+    expect(read({})).toMatchObject({ unknown: [] })
+  })
+
   it('names everything that is wrong at once', () => {
     const outcome = read({
       GW_LOG_LEVEL: 'loud',

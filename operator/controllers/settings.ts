@@ -62,11 +62,17 @@ const NAMESPACE = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
 const CONTROLLER_NAME = /^[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?\/[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/
 const OPERATORS: ReadonlySet<unknown> = new Set(['In', 'NotIn', 'Exists', 'DoesNotExist'])
 const PORT_MAX = 65_535
+/** Not settings: api/version.ts. */
+const OF_IMAGES: ReadonlySet<string> = new Set(['GW_BUILD_COMMIT', 'GW_BUILD_DATE', 'GW_GIT_REVISION'])
+/** Where Kubernetes tells a pod of Services, one of them may be called `gw`. */
+const SERVICE_LINK = /_(?:SERVICE_HOST|SERVICE_PORT(?:_[A-Z0-9_]+)?|PORT(?:_[A-Z0-9_]+)?)$/
 
 export function resolveOperatorSettings(
   environment: Environment,
   hostName: string,
-): { readonly settings: OperatorSettings } | { readonly problems: readonly Problem[] } {
+):
+  | { readonly settings: OperatorSettings; readonly unknown: readonly string[] }
+  | { readonly problems: readonly Problem[] } {
   const reader = new Reader(environment)
   const namespace = environment['POD_NAMESPACE'] ?? 'gw-system'
   const watched = reader.names('WATCH_NAMESPACES')
@@ -96,7 +102,8 @@ export function resolveOperatorSettings(
     metrics: reader.address('METRICS_ADDR', { host: '::', port: 9092 }),
     admin: reader.address('ADMIN_ADDR', { host: '127.0.0.1', port: 9095 }),
   }
-  return reader.problems.length === 0 ? { settings } : { problems: reader.problems }
+  if (reader.problems.length > 0) return { problems: reader.problems }
+  return { settings, unknown: reader.unknown() }
 }
 
 function deploySettings(reader: Reader): DeploySettings {
@@ -126,12 +133,21 @@ function deploySettings(reader: Reader): DeploySettings {
 class Reader {
   readonly problems: Problem[] = []
   readonly #environment: Environment
+  readonly #read = new Set<string>()
 
   constructor(environment: Environment) {
     this.#environment = environment
   }
 
+  /** With our prefix, and read by nobody: misspelt, or of another version. */
+  unknown(): string[] {
+    const isUnknown = (name: string): boolean =>
+      name.startsWith(PREFIX) && !this.#read.has(name) && !OF_IMAGES.has(name) && !SERVICE_LINK.test(name)
+    return Object.keys(this.#environment).filter(isUnknown).sort()
+  }
+
   text(name: string): string | undefined {
+    this.#read.add(PREFIX + name)
     const value = this.#environment[PREFIX + name]?.trim()
     return value === '' ? undefined : value
   }
