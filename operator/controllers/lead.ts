@@ -50,9 +50,7 @@ export const lead: (world: World) => Effect.Effect<never, never, KubeClient | Sc
     leader.start(queues)
     // Key sets must not keep the rest from starting.
     yield* Effect.forkScoped(
-      Effect.map(makeKeySets(world.settings), (follow) => leader.followKeySets(follow)).pipe(
-        Effect.andThen(Effect.never),
-      ),
+      Effect.map(makeKeySets(world), (follow) => leader.followKeySets(follow)).pipe(Effect.andThen(Effect.never)),
     )
     yield* Effect.forkScoped(followUnservedFeatures((unservedFeatures) => leader.setClassFacts({ unservedFeatures })))
     yield* Effect.forkScoped(followServedVersions((versions) => leader.setClassFacts({ versions })))

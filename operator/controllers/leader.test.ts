@@ -10,6 +10,7 @@ import type { KubeObject } from '../translate/kube.ts'
 import { LEASE_TIMES, withLeadership } from './leader.ts'
 
 const SETTINGS = settingsFor({}, 'me')
+const OWNERS = [{ apiVersion: 'v1', kind: 'ServiceAccount', name: 'gw-controller', uid: 'u' }]
 
 class Server {
   lease: (KubeObject & { spec: Record<string, unknown> }) | undefined = undefined
@@ -92,7 +93,7 @@ function leading(server: Server) {
       yield* Effect.sleep(100)
     }
   })
-  return withLeadership(SETTINGS, LEASE_TIMES, write).pipe(
+  return withLeadership({ settings: SETTINGS, times: LEASE_TIMES, owners: () => OWNERS }, write).pipe(
     Effect.exit,
     Effect.provide(Layer.succeed(KubeClient, server.client)),
     Effect.forkChild,
@@ -197,3 +198,20 @@ for (const [what, change] of [
       }),
     ))
 }
+
+it('a Lease that it makes belongs to its account, one that is there keeps its owners', () =>
+  run(
+    Effect.gen(function* () {
+      const server = new Server()
+      const first = yield* leading(server)
+      yield* TestClock.adjust('3 seconds')
+      expect(server.lease?.metadata.ownerReferences).toEqual(OWNERS)
+      yield* Fiber.interrupt(first)
+      const others = [{ ...OWNERS[0], name: 'other' }]
+      server.put({ ...server.lease, metadata: { ...server.lease?.metadata, ownerReferences: others } })
+      const second = yield* leading(server)
+      yield* TestClock.adjust('3 seconds')
+      expect([server.holder(), server.lease?.metadata.ownerReferences]).toEqual(['me', others])
+      yield* Fiber.interrupt(second)
+    }),
+  ))

@@ -1,6 +1,7 @@
 // One of several replicas writes: the one that holds the Lease. A replica that stops gives it back at once; one that
 // dies is followed when its time is over. Watching would save little: a look takes one small request.
 import { Clock, Data, Duration, Effect } from 'effect'
+import type { OwnerReference } from '#api/kube/object-meta.ts'
 import { KubeClient } from '../kube/client.ts'
 import { describeKubeError, type KubeError } from '../kube/errors.ts'
 import { type Fence, fenced } from '../kube/fence.ts'
@@ -29,6 +30,13 @@ export const LEASE_TIMES: LeaseTimes = {
   lookMs: 500,
 }
 
+export interface Candidacy {
+  readonly settings: OperatorSettings
+  readonly times: LeaseTimes
+  /** Whom a new Lease belongs to, as far as that is known by now. */
+  readonly owners: () => readonly OwnerReference[]
+}
+
 /** Another replica has the lease. */
 export class LeadershipLost extends Data.TaggedError('LeadershipLost')<{ readonly identity: string }> {}
 
@@ -47,24 +55,25 @@ interface Seen {
  * the lease.
  */
 export const withLeadership = Effect.fn('operator.leadership')(function* (
-  settings: OperatorSettings,
-  times: LeaseTimes,
+  candidacy: Candidacy,
   lead: Effect.Effect<never, never, KubeClient>,
 ) {
-  const { lease, sentAtMs } = yield* acquire(settings, times)
+  const { settings, times } = candidacy
+  const { lease, sentAtMs } = yield* acquire(candidacy)
   yield* Effect.logInfo('leading', settings.identity)
   // Others count from when they see the lease, which is not before it was sent.
   const fence: Fence = { untilMs: sentAtMs + times.renewDeadlineMs }
   const client = yield* KubeClient
   const leading = Effect.provideService(lead, KubeClient, fenced(client, fence))
-  const renewing = renewUntilLost({ settings, times, fence, lease })
+  const renewing = renewUntilLost({ candidacy, fence, lease })
   return yield* Effect.raceFirst(leading, renewing).pipe(Effect.ensuring(release(settings)))
 })
 
-const acquire = Effect.fnUntraced(function* (settings: OperatorSettings, times: LeaseTimes) {
+const acquire = Effect.fnUntraced(function* (candidacy: Candidacy) {
+  const { times } = candidacy
   let seen: Seen | undefined = undefined
   for (;;) {
-    const outcome: Outcome = yield* tryAcquire(settings, times, seen)
+    const outcome: Outcome = yield* tryAcquire(candidacy, seen)
     if (outcome.held !== undefined) return outcome.held
     seen = outcome.seen
     const leftMs = seen === undefined ? times.lookMs : seen.endMs - (yield* Clock.currentTimeMillis)
@@ -85,7 +94,8 @@ interface Outcome {
 }
 
 const tryAcquire = Effect.fnUntraced(
-  function* (settings: OperatorSettings, times: LeaseTimes, seen: Seen | undefined) {
+  function* (candidacy: Candidacy, seen: Seen | undefined) {
+    const { settings, times } = candidacy
     const client = yield* KubeClient
     const lease = yield* client
       .get(LEASES, settings.namespace, LEASE_NAME)
@@ -93,7 +103,7 @@ const tryAcquire = Effect.fnUntraced(
     const now = yield* Clock.currentTimeMillis
     if (lease === undefined) {
       const state = { now, transitions: 0, lease: undefined }
-      const made = yield* client.create(leaseOf(settings, times, state), LEASES, settings.controllerName)
+      const made = yield* client.create(leaseOf(candidacy, state), LEASES, settings.controllerName)
       return { held: { lease: made, sentAtMs: now }, seen }
     }
     const spec = specOf(lease)
@@ -104,13 +114,13 @@ const tryAcquire = Effect.fnUntraced(
     const isFree = holder === '' || holder === settings.identity || now >= endMs
     if (!isFree) return { seen: { record, endMs } }
     const transitions = (spec.leaseTransitions ?? 0) + (holder === settings.identity ? 0 : 1)
-    const taken = leaseOf(settings, times, { now, transitions, lease })
+    const taken = leaseOf(candidacy, { now, transitions, lease })
     return {
       held: { lease: yield* client.replace(taken, LEASES, settings.controllerName), sentAtMs: now },
       seen,
     }
   },
-  (effect, _settings, _times, seen) =>
+  (effect, _candidacy, seen) =>
     effect.pipe(
       Effect.catch((error: KubeError) =>
         Effect.as(Effect.logDebug('lease not acquired', describeKubeError(error)), { seen }),
@@ -119,19 +129,19 @@ const tryAcquire = Effect.fnUntraced(
 )
 
 interface Renewing {
-  readonly settings: OperatorSettings
-  readonly times: LeaseTimes
+  readonly candidacy: Candidacy
   readonly fence: Fence
   readonly lease: KubeObject
 }
 
-const renewUntilLost = Effect.fnUntraced(function* ({ settings, times, fence, lease }: Renewing) {
+const renewUntilLost = Effect.fnUntraced(function* ({ candidacy, fence, lease }: Renewing) {
+  const { settings, times } = candidacy
   let last = lease
   let isInDoubt = false
   for (;;) {
     yield* Effect.sleep(Duration.millis(times.intervalMs))
     const sentAt = yield* Clock.currentTimeMillis
-    const renewed: KubeObject | undefined = yield* renew(settings, times, last).pipe(
+    const renewed: KubeObject | undefined = yield* renew(candidacy, last).pipe(
       Effect.timeoutOrElse({
         duration: Duration.millis(times.renewDeadlineMs),
         orElse: () => Effect.succeed(undefined),
@@ -149,12 +159,13 @@ const renewUntilLost = Effect.fnUntraced(function* ({ settings, times, fence, le
 
 /** undefined when it did not work this time. @fails when somebody else holds the lease. */
 const renew = Effect.fnUntraced(
-  function* (settings: OperatorSettings, times: LeaseTimes, last: KubeObject) {
+  function* (candidacy: Candidacy, last: KubeObject) {
+    const { settings } = candidacy
     const client = yield* KubeClient
     const now = yield* Clock.currentTimeMillis
     const write = (lease: KubeObject): Effect.Effect<KubeObject, KubeError> => {
       const transitions = specOf(lease).leaseTransitions ?? 0
-      return client.replace(leaseOf(settings, times, { now, transitions, lease }), LEASES, settings.controllerName)
+      return client.replace(leaseOf(candidacy, { now, transitions, lease }), LEASES, settings.controllerName)
     }
     return yield* write(last).pipe(
       // Written meanwhile: by ourselves, when the answer to a renewal was late, or by somebody else.
@@ -211,7 +222,7 @@ interface LeaseState {
   readonly lease: KubeObject | undefined
 }
 
-function leaseOf(settings: OperatorSettings, times: LeaseTimes, { now, transitions, lease }: LeaseState): KubeObject {
+function leaseOf({ settings, times, owners }: Candidacy, { now, transitions, lease }: LeaseState): KubeObject {
   // metav1.MicroTime
   const time = new Date(now).toISOString().replace('Z', '000Z')
   const before = lease === undefined ? undefined : specOf(lease)
@@ -223,9 +234,14 @@ function leaseOf(settings: OperatorSettings, times: LeaseTimes, { now, transitio
     renewTime: time,
     leaseTransitions: transitions,
   }
-  const metadata = lease?.metadata ?? { name: LEASE_NAME, namespace: settings.namespace }
+  const metadata = lease?.metadata ?? newMetadata(settings, owners())
   const object = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec }
   return object
+}
+
+/** Only a new Lease is given owners: to change them later some clusters ask for the right to delete it. */
+function newMetadata({ namespace }: OperatorSettings, owners: readonly OwnerReference[]): KubeObject['metadata'] {
+  return { name: LEASE_NAME, namespace, ...(owners.length > 0 && { ownerReferences: [...owners] }) }
 }
 
 function specOf(lease: KubeObject): LeaseSpec {

@@ -3,6 +3,7 @@
 import { Effect, type Scope } from 'effect'
 import { ObjectCache } from '../kube/cache.ts'
 import type { KubeClient } from '../kube/client.ts'
+import { ownAccount } from '../kube/own-account.ts'
 import { LEASE_TIMES, type LeaseTimes, withLeadership } from './leader.ts'
 import { lead } from './lead.ts'
 import { snapshotOf } from '../translate/snapshot.ts'
@@ -50,6 +51,7 @@ export const startOperator: (
     translation: () => loop?.current() ?? { perGateway: new Map(), statuses: [], problems: [] },
     snapshot: () => loop?.snapshot() ?? snapshotOf([]),
     listener: undefined,
+    owners: [],
   }
   cache.onChange((change) => world.listener?.onChange(change))
   loop = yield* makeTranslationLoop({
@@ -63,6 +65,8 @@ export const startOperator: (
     },
   })
   sources = yield* startSources(settings, cache)
+  const owning = Effect.map(ownAccount(settings.namespace), (owners) => void (world.owners = owners))
+  yield* Effect.forkScoped(Effect.annotateLogs(owning, 'component', 'leader'))
   const leading = leadForEver(world, leaseTimes, () => isTranslated)
   yield* Effect.forkScoped(Effect.annotateLogs(leading, 'component', 'leader'))
   return {
@@ -82,7 +86,7 @@ const leadForEver = Effect.fnUntraced(function* (world: World, times: LeaseTimes
   while (!isTranslated()) yield* Effect.sleep('5 millis')
   if (!settings.isLeaderElectionEnabled) return yield* leading
   return yield* Effect.forever(
-    withLeadership(settings, times, leading).pipe(
+    withLeadership({ settings, times, owners: () => world.owners }, leading).pipe(
       Effect.catchTag('LeadershipLost', ({ identity }) => Effect.logError('leadership lost', identity)),
     ),
   )

@@ -2,6 +2,7 @@
 import { formatFor, readAcknowledgements } from '#api/delivery/acknowledgement.ts'
 import type { DeliveryFormat } from '#api/delivery/index-file.ts'
 import { deliveryNames } from '#api/delivery/names.ts'
+import type { OwnerReference } from '#api/kube/object-meta.ts'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import type { ObjectCache, ObjectChange } from '../kube/cache.ts'
 import type { RunningWork, WorkRun } from '../kube/work-queue.ts'
@@ -28,6 +29,8 @@ export interface World {
   readonly snapshot: () => Snapshot
   /** The one that leads now is told about changes; undefined: nobody. */
   listener: Listener | undefined
+  /** Of what the operator makes for itself; empty until they are known, or where nobody can be. */
+  owners: readonly OwnerReference[]
 }
 
 export interface Listener {

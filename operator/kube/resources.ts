@@ -55,6 +55,14 @@ export const DEPLOYED = {
 } as const satisfies Record<string, Resource>
 
 export const LEASES = resource('coordination.k8s.io', 'v1', 'leases', 'Lease')
+/** Who asks; nothing is stored. */
+export const SELF_SUBJECT_REVIEWS = resource(
+  'authentication.k8s.io',
+  'v1',
+  'selfsubjectreviews',
+  'SelfSubjectReview',
+  false,
+)
 export const EVENTS = resource('', 'v1', 'events', 'Event')
 
 const BY_KIND: ReadonlyMap<string, Resource> = new Map(

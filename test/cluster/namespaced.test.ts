@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 import type { KubeConfig } from '@kubernetes/client-node'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
+import type { KubeObject } from '#operator/translate/kube.ts'
 import { testPort } from '../../api/v1alpha1/apiserver.ts'
 import { testOperator, type TestOperator } from '../operator.ts'
 import { until } from '../wait.ts'
@@ -71,10 +72,14 @@ describe.skipIf(reason !== undefined)('the controller in single namespaces', () 
     return JSON.stringify((body as { status?: unknown }).status ?? {}) // a Gateway
   }
 
+  async function objectAt(path: string): Promise<KubeObject> {
+    return (await server.send({ method: 'GET', path })).body as KubeObject // what the API server has there
+  }
+
   it(
     'serves the Gateways there, and none elsewhere',
     async () => {
-      const one = await start({ GW_WATCH_NAMESPACES: WATCHED })
+      const one = await start({ GW_WATCH_NAMESPACES: WATCHED, GW_DISABLE_LEADER_ELECTION: 'false' })
       await until('ready', () => one.operator.isReady(), SETUP_MS)
       await until(
         'the Gateway is accepted',
@@ -88,6 +93,12 @@ describe.skipIf(reason !== undefined)('the controller in single namespaces', () 
       const namespaces = [...one.operator.cache.all('Gateway')].map(({ metadata }) => metadata.namespace)
       expect(namespaces).toEqual([WATCHED])
       expect(await gatewayStatus('other')).not.toContain('gw.dev/controller')
+      const account = (await objectAt('/api/v1/namespaces/gw-system/serviceaccounts/gw-controller')).metadata
+      const lease = await objectAt('/apis/coordination.k8s.io/v1/namespaces/gw-system/leases/gw-gw')
+      expect(account.uid).toBeTruthy()
+      expect(lease.metadata.ownerReferences).toEqual([
+        { apiVersion: 'v1', kind: 'ServiceAccount', name: 'gw-controller', uid: account.uid },
+      ])
       // Nothing was asked that the rights do not cover.
       expect(one.log.filter((line) => /forbidden|Forbidden|failed/.test(line))).toEqual([])
     },

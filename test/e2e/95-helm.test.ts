@@ -93,6 +93,10 @@ describe('helm', () => {
       const pods = await list('pods', '-n', SYSTEM)
       return left.length + classes.length + pods.length === 0 ? true : undefined
     })
+    await waitFor('what the controller kept for itself to go with its account', async () => {
+      const kept = [...(await list('leases', '-n', SYSTEM)), ...(await list('configmaps', '-n', SYSTEM))]
+      return kept.every(({ metadata }) => metadata.name === 'kube-root-ca.crt') ? true : undefined
+    })
     await waitFor('the proxies to go with their Gateways', async () =>
       (await list('pods', '-A', '-l', 'gateway.networking.k8s.io/gateway-name')).length === 0 ? true : undefined,
     )
