@@ -54,8 +54,32 @@ export interface ExchangePlace {
   readonly routeRule: string | undefined
 }
 
+/** Tokens by kind of content. */
+export interface LlmTokenKinds {
+  inputText: number | undefined
+  inputImage: number | undefined
+  inputAudio: number | undefined
+  outputText: number | undefined
+  outputImage: number | undefined
+  outputAudio: number | undefined
+}
+
+/** What a request asks of the model, as it is sent; only what is set. Names of CEL `llm.params`. */
+export interface LlmParams {
+  temperature?: number
+  top_p?: number
+  frequency_penalty?: number
+  presence_penalty?: number
+  seed?: number
+  max_tokens?: number
+  encoding_format?: string
+  dimensions?: number
+}
+
 /** Facts an LLM backend learns; all optional, filled as they become known (CEL `llm.*`, access log, GenAI metrics). */
 export interface LlmFacts {
+  /** `embeddings` for requests in that format. */
+  operation: 'chat' | 'embeddings'
   isStreaming: boolean
   /** OpenTelemetry GenAI provider name: `openai`, `anthropic`, … */
   provider: string
@@ -68,6 +92,13 @@ export interface LlmFacts {
   outputTokens: number | undefined
   reasoningTokens: number | undefined
   totalTokens: number | undefined
+  /** As the provider counts: without cache reads and writes where it leaves them out. */
+  providerInputTokens: number | undefined
+  providerTotalTokens: number | undefined
+  /** By kind of content, where the provider tells. */
+  kinds: LlmTokenKinds | undefined
+  serviceTier: string | undefined
+  params: LlmParams | undefined
   /** Milliseconds from request start to the first content chunk. */
   timeToFirstTokenMs: number | undefined
 }

@@ -15,6 +15,16 @@ const LLM: ReadonlySet<string> = new Set([
   'outputTokens',
   'reasoningTokens',
   'totalTokens',
+  'providerInputTokens',
+  'providerTotalTokens',
+  'inputTextTokens',
+  'inputImageTokens',
+  'inputAudioTokens',
+  'outputTextTokens',
+  'outputImageTokens',
+  'outputAudioTokens',
+  'serviceTier',
+  'params',
   'timeToFirstToken',
   'timePerOutputToken',
 ])
@@ -71,6 +81,51 @@ export class LlmView {
 
   get totalTokens(): bigint | undefined {
     return integer(this.#facts.totalTokens)
+  }
+
+  get providerInputTokens(): bigint | undefined {
+    return integer(this.#facts.providerInputTokens)
+  }
+
+  get providerTotalTokens(): bigint | undefined {
+    return integer(this.#facts.providerTotalTokens)
+  }
+
+  get inputTextTokens(): bigint | undefined {
+    return integer(this.#facts.kinds?.inputText)
+  }
+
+  get inputImageTokens(): bigint | undefined {
+    return integer(this.#facts.kinds?.inputImage)
+  }
+
+  get inputAudioTokens(): bigint | undefined {
+    return integer(this.#facts.kinds?.inputAudio)
+  }
+
+  get outputTextTokens(): bigint | undefined {
+    return integer(this.#facts.kinds?.outputText)
+  }
+
+  get outputImageTokens(): bigint | undefined {
+    return integer(this.#facts.kinds?.outputImage)
+  }
+
+  get outputAudioTokens(): bigint | undefined {
+    return integer(this.#facts.kinds?.outputAudio)
+  }
+
+  get serviceTier(): string | undefined {
+    return this.#facts.serviceTier
+  }
+
+  /** Counts are integers, the rest doubles, whatever the client wrote. */
+  get params(): Readonly<Record<string, unknown>> | undefined {
+    const { params } = this.#facts
+    if (params === undefined) return undefined
+    const { seed, max_tokens, dimensions, ...rest } = params
+    const counts = Object.entries({ seed, max_tokens, dimensions }).filter(([, value]) => value !== undefined)
+    return { ...rest, ...Object.fromEntries(counts.map(([name, value]) => [name, integer(value)])) }
   }
 
   get timeToFirstToken(): CelDuration | undefined {

@@ -4,6 +4,7 @@ import { exchangeOf, expression, upstreamResponse } from '../policy/exchange.tes
 import type { Exchange } from '../exchange.ts'
 import { BodyCopies } from '../log/body-copies.ts'
 import { variablesOf } from './variables.ts'
+import { emptyFacts } from '../llm/usage.ts'
 
 function full(): Exchange {
   const exchange = exchangeOf({
@@ -31,8 +32,8 @@ function full(): Exchange {
   exchange.upstreamStartMs = exchange.startMs + 2
   exchange.upstreamHeadMs = exchange.startMs + 5
   exchange.llm = {
+    ...emptyFacts('openai'),
     isStreaming: true,
-    provider: 'openai',
     requestModel: 'm',
     responseModel: undefined,
     inputTokens: 3,
@@ -42,6 +43,17 @@ function full(): Exchange {
     reasoningTokens: 3,
     totalTokens: 7,
     timeToFirstTokenMs: 12,
+    providerInputTokens: 3,
+    serviceTier: 'default',
+    params: { temperature: 1, max_tokens: 64 },
+    kinds: {
+      inputText: undefined,
+      inputImage: undefined,
+      inputAudio: 5,
+      outputText: undefined,
+      outputImage: undefined,
+      outputAudio: undefined,
+    },
   }
   exchange.mcp = {
     methodName: 'tools/call',
@@ -95,6 +107,8 @@ describe('variables', () => {
     ['llm.streaming && llm.provider == "openai" && llm.requestModel == "m"'],
     ['llm.inputTokens == 3 && llm.outputTokens == 4 && llm.totalTokens == 7'],
     ['llm.timeToFirstToken == duration("12ms") && !has(llm.timePerOutputToken)'],
+    ['llm.params == {"temperature": 1.0, "max_tokens": 64} && llm.serviceTier == "default"'],
+    ['llm.inputAudioTokens == 5 && !has(llm.outputAudioTokens) && llm.providerInputTokens == 3'],
     ['llm.cachedInputTokens == 1 && llm.cacheCreationInputTokens == 2 && llm.reasoningTokens == 3'],
     ['mcp.tool.error == "no"'],
     ['!has(request.endTime) && !has(proxy.responseProcessingDuration)'],

@@ -93,6 +93,8 @@ async function answerFrom(exchange: Exchange, facts: LlmFacts, context: AnswerCo
   if (call instanceof HttpResponse) return
   facts.requestModel = call.model
   facts.isStreaming = call.isStreaming
+  facts.params = call.params
+  if (call.clientFormat === 'Embeddings') facts.operation = 'embeddings'
   useEndpoint(exchange, context.endpoint, provider.health)
   if (exchange.trace !== undefined) traceCall(exchange, exchange.trace, call, context)
   try {

@@ -2,7 +2,7 @@
 import type { AIProvider, RouteType } from '#api/ir/types.gen.ts'
 import type { EffectiveBackendPolicies, EndpointPicker } from '../backend/handler.ts'
 import type { CompiledHealth } from '../backend/health.ts'
-import type { Exchange } from '../exchange.ts'
+import type { Exchange, LlmParams } from '../exchange.ts'
 import { BodyTooLarge } from '../http/body.ts'
 import type { HeaderList } from '../http/headers.ts'
 import type { HttpResponse } from '../http/message.ts'
@@ -10,6 +10,7 @@ import type { NamedFilter } from '../plan.ts'
 import type { RequestEdits } from './edits.ts'
 import { decode, DecodedTooLarge, UnknownEncoding } from './encoding.ts'
 import { asObject, asString, parseObject, type JsonObject } from './json.ts'
+import { paramsOf } from './params.ts'
 import { wireFormatOf, type ProviderProfile, type WireFormat } from './provider.ts'
 import { completionsToMessages, Untranslatable } from './translate/completions-request.ts'
 
@@ -29,6 +30,7 @@ export interface LlmCall {
   readonly sentFormat: WireFormat
   readonly model: string
   readonly isStreaming: boolean
+  readonly params: LlmParams | undefined
   /** The client asked for a usage chunk of its own. */
   readonly includeUsage: boolean
   readonly pathAndQuery: string
@@ -68,6 +70,7 @@ export async function prepareCall(
       sentFormat: formats.sent,
       model,
       isStreaming: body['stream'] === true,
+      params: paramsOf(body),
       includeUsage: asObject(body['stream_options'])['include_usage'] === true,
       pathAndQuery: pathFor(exchange, provider, formats),
       headers: headersFor(exchange, provider),

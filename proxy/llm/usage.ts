@@ -1,12 +1,13 @@
 // Token usage of each wire format, brought to one meaning: inputTokens includes cache reads and writes for every
 // provider (data-plane supplement section 3.5).
-import type { LlmFacts } from '../exchange.ts'
+import type { LlmFacts, LlmTokenKinds } from '../exchange.ts'
 import { isRecord } from '#api/json.ts'
 import { asNumber, asObject, asString, type JsonObject } from './json.ts'
 import type { WireFormat } from './provider.ts'
 
 export function emptyFacts(provider: string): LlmFacts {
   return {
+    operation: 'chat',
     isStreaming: false,
     provider,
     requestModel: undefined,
@@ -17,6 +18,11 @@ export function emptyFacts(provider: string): LlmFacts {
     outputTokens: undefined,
     reasoningTokens: undefined,
     totalTokens: undefined,
+    providerInputTokens: undefined,
+    providerTotalTokens: undefined,
+    kinds: undefined,
+    serviceTier: undefined,
+    params: undefined,
     timeToFirstTokenMs: undefined,
   }
 }
@@ -33,6 +39,7 @@ function observeOpenAi(facts: LlmFacts, json: JsonObject): void {
   // Responses-format events carry the response inside.
   const root = isRecord(json['response']) ? json['response'] : json
   facts.responseModel = asString(root['model']) ?? facts.responseModel
+  facts.serviceTier = asString(root['service_tier']) ?? facts.serviceTier
   const { usage } = root
   if (!isRecord(usage)) return
   // Completions and embeddings say prompt/completion, the responses format input/output.
@@ -40,6 +47,8 @@ function observeOpenAi(facts: LlmFacts, json: JsonObject): void {
   facts.outputTokens = asNumber(usage['completion_tokens'] ?? usage['output_tokens']) ?? facts.outputTokens
   observeOpenAiDetails(facts, usage)
   facts.totalTokens = asNumber(usage['total_tokens']) ?? total(facts)
+  facts.providerInputTokens = facts.inputTokens
+  facts.providerTotalTokens = asNumber(usage['total_tokens']) ?? facts.providerTotalTokens
 }
 
 function observeOpenAiDetails(facts: LlmFacts, usage: JsonObject): void {
@@ -47,6 +56,15 @@ function observeOpenAiDetails(facts: LlmFacts, usage: JsonObject): void {
   const output = asObject(usage['completion_tokens_details'] ?? usage['output_tokens_details'])
   facts.cachedInputTokens = asNumber(input['cached_tokens']) ?? facts.cachedInputTokens
   facts.reasoningTokens = asNumber(output['reasoning_tokens']) ?? facts.reasoningTokens
+  const kinds: LlmTokenKinds = {
+    inputText: asNumber(input['text_tokens']),
+    inputImage: asNumber(input['image_tokens']),
+    inputAudio: asNumber(input['audio_tokens']),
+    outputText: asNumber(output['text_tokens']),
+    outputImage: asNumber(output['image_tokens']),
+    outputAudio: asNumber(output['audio_tokens']),
+  }
+  if (Object.values(kinds).some((count) => count !== undefined)) facts.kinds = kinds
 }
 
 function observeMessages(facts: LlmFacts, json: JsonObject): void {
@@ -57,7 +75,9 @@ function observeMessages(facts: LlmFacts, json: JsonObject): void {
   facts.cachedInputTokens = asNumber(usage['cache_read_input_tokens']) ?? facts.cachedInputTokens
   facts.cacheCreationInputTokens = asNumber(usage['cache_creation_input_tokens']) ?? facts.cacheCreationInputTokens
   const input = asNumber(usage['input_tokens'])
+  facts.serviceTier = asString(usage['service_tier']) ?? facts.serviceTier
   if (input !== undefined) {
+    facts.providerInputTokens = input
     facts.inputTokens = input + (facts.cachedInputTokens ?? 0) + (facts.cacheCreationInputTokens ?? 0)
   }
   facts.outputTokens = asNumber(usage['output_tokens']) ?? facts.outputTokens

@@ -5,6 +5,7 @@ import { HttpRequest, HttpResponse } from '../http/message.ts'
 import type { AccessLogRule } from './access-log.ts'
 import { accessLogRule, createAccessLog } from './access-log.ts'
 import type { LogFormat } from './logger.ts'
+import { emptyFacts } from '../llm/usage.ts'
 
 const connection = {
   id: 7,
@@ -97,6 +98,15 @@ describe('createAccessLog', () => {
     expect(logged(exchange, 'text')).toContain(fields)
   })
 
+  const NO_KINDS = {
+    inputText: undefined,
+    inputImage: undefined,
+    inputAudio: undefined,
+    outputText: undefined,
+    outputImage: undefined,
+    outputAudio: undefined,
+  }
+
   it('writes LLM and MCP facts, reason and error', () => {
     const exchange = exchangeOf()
     exchange.mcp = {
@@ -109,8 +119,8 @@ describe('createAccessLog', () => {
       errorMessage: 'no "clock"',
     }
     exchange.llm = {
+      ...emptyFacts('openai'),
       isStreaming: true,
-      provider: 'openai',
       requestModel: 'gpt',
       responseModel: 'gpt-1',
       inputTokens: 10,
@@ -120,6 +130,17 @@ describe('createAccessLog', () => {
       reasoningTokens: 1,
       totalTokens: 13,
       timeToFirstTokenMs: 2.9,
+      kinds: { ...NO_KINDS, outputImage: 5, inputAudio: 6, outputAudio: 7 },
+      params: {
+        seed: 9,
+        presence_penalty: 0.5,
+        frequency_penalty: -0.5,
+        max_tokens: 64,
+        top_p: 0.9,
+        encoding_format: 'float',
+        dimensions: 256,
+        temperature: 0.2,
+      },
     }
     exchange.reason = 'Timeout'
     exchange.errorDetail = 'upstream "x" slow'
@@ -130,6 +151,10 @@ describe('createAccessLog', () => {
         'gen_ai.usage.input_tokens=10 gen_ai.usage.cache_creation.input_tokens=2 ' +
         'gen_ai.usage.cache_read.input_tokens=4 gen_ai.usage.output_tokens=3 gen_ai.usage.reasoning_tokens=1 ' +
         'gw.ai.time_to_first_token=0.002900 gw.ai.time_per_output_token=0.005000 ' +
+        'gen_ai.usage.output_image_tokens=5 gen_ai.usage.input_audio_tokens=6 gen_ai.usage.output_audio_tokens=7 ' +
+        'gen_ai.request.temperature=0.2 gen_ai.embeddings.dimension.count=256 ' +
+        'gen_ai.request.encoding_formats=float gen_ai.request.top_p=0.9 gen_ai.request.max_tokens=64 ' +
+        'gen_ai.request.frequency_penalty=-0.5 gen_ai.request.presence_penalty=0.5 gen_ai.request.seed=9 ' +
         'error="upstream \\"x\\" slow" reason=Timeout duration=12ms\n',
     )
   })

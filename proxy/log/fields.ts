@@ -1,7 +1,7 @@
 // The fields of one entry about a request, in the order of the data-plane supplement, section 6.3: the same for the
 // access log, its export and spans. Never gives header values.
 import { attributeFields } from '#api/cel/values/flattened.ts'
-import type { A2aFacts, Exchange, ExchangePlace, LlmFacts, McpFacts } from '../exchange.ts'
+import type { A2aFacts, Exchange, ExchangePlace, LlmFacts, LlmParams, LlmTokenKinds, McpFacts } from '../exchange.ts'
 
 /** Takes fields in their order; undefined values are left out. */
 export interface FieldSink {
@@ -118,7 +118,7 @@ function addMcp(line: FieldSink, mcp: McpFacts): void {
 }
 
 function addLlm(line: FieldSink, llm: LlmFacts, durationMs: number): void {
-  line.plain('gen_ai.operation.name', 'chat')
+  line.plain('gen_ai.operation.name', llm.operation)
   line.text('gen_ai.provider.name', llm.provider)
   line.text('gen_ai.request.model', llm.requestModel)
   line.text('gen_ai.response.model', llm.responseModel)
@@ -129,6 +129,25 @@ function addLlm(line: FieldSink, llm: LlmFacts, durationMs: number): void {
   line.number('gen_ai.usage.reasoning_tokens', llm.reasoningTokens)
   line.plain('gw.ai.time_to_first_token', seconds(llm.timeToFirstTokenMs))
   line.plain('gw.ai.time_per_output_token', seconds(millisPerOutputToken(llm, durationMs)))
+  if (llm.kinds !== undefined) addTokenKinds(line, llm.kinds)
+  if (llm.params !== undefined) addParams(line, llm.params)
+}
+
+function addTokenKinds(line: FieldSink, { outputImage, inputAudio, outputAudio }: LlmTokenKinds): void {
+  line.number('gen_ai.usage.output_image_tokens', outputImage)
+  line.number('gen_ai.usage.input_audio_tokens', inputAudio)
+  line.number('gen_ai.usage.output_audio_tokens', outputAudio)
+}
+
+function addParams(line: FieldSink, params: LlmParams): void {
+  line.number('gen_ai.request.temperature', params.temperature)
+  line.number('gen_ai.embeddings.dimension.count', params.dimensions)
+  line.text('gen_ai.request.encoding_formats', params.encoding_format)
+  line.number('gen_ai.request.top_p', params.top_p)
+  line.number('gen_ai.request.max_tokens', params.max_tokens)
+  line.number('gen_ai.request.frequency_penalty', params.frequency_penalty)
+  line.number('gen_ai.request.presence_penalty', params.presence_penalty)
+  line.number('gen_ai.request.seed', params.seed)
 }
 
 /** Mean pause between output tokens after the first one; undefined unless it was streamed and has two tokens. */

@@ -9,6 +9,7 @@ import { SeriesReader, SeriesTable, createMetricsBuffer } from './buffer.ts'
 import { createExposition } from './exposition.ts'
 import { EXCHANGE, FAMILIES, GAUGES, MCP } from './families.ts'
 import { Recorder } from './recorder.ts'
+import { emptyFacts } from '../llm/usage.ts'
 
 const connection: Connection = {
   id: 1,
@@ -134,8 +135,8 @@ describe('metrics', () => {
     const { worker, scrape } = setUp()
     const exchange = exchangeOf('POST')
     exchange.llm = {
+      ...emptyFacts('openai'),
       isStreaming: true,
-      provider: 'openai',
       requestModel: 'gpt',
       responseModel: undefined,
       inputTokens: 64,

@@ -9,6 +9,7 @@ import type { Exchange } from '../exchange.ts'
 import { environmentOf, exchangeOf, fieldsOf, runRequest, runResponse, upstreamResponse } from './exchange.testing.ts'
 import type { CompiledPolicy } from './filter.ts'
 import { compileLocalRateLimit } from './local-rate-limit.ts'
+import { emptyFacts } from '../llm/usage.ts'
 
 const HOUR = 3_600_000
 
@@ -30,8 +31,8 @@ function pass(policy: CompiledPolicy, exchange: Exchange): number {
 function withTokens(totalTokens: number | undefined, inputTokens?: number, outputTokens?: number): Exchange {
   const exchange = exchangeOf()
   exchange.llm = {
+    ...emptyFacts('openai'),
     isStreaming: true,
-    provider: 'openai',
     requestModel: undefined,
     responseModel: undefined,
     inputTokens,

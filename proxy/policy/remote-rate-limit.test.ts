@@ -8,6 +8,7 @@ import {
   type RateLimitRequest,
 } from '../envoy/gen/envoy/service/ratelimit/v3/rls.gen.ts'
 import type { Exchange, LlmFacts } from '../exchange.ts'
+import { emptyFacts } from '../llm/usage.ts'
 import { grpcServer, unaryMethod, until } from '../grpc/server.testing.ts'
 import type { HttpResponse } from '../http/message.ts'
 import { exchangeOf, expression, fieldsOf, queuedOf, textOf, type ExchangeParts } from './exchange.testing.ts'
@@ -79,17 +80,12 @@ function shortly(request: RateLimitRequest | undefined): string[] {
 }
 
 const facts = (totalTokens: number | undefined, more: Partial<LlmFacts> = {}): LlmFacts => ({
-  isStreaming: false,
-  provider: 'openai',
+  ...emptyFacts('openai'),
   requestModel: 'm',
   responseModel: 'm-1',
   inputTokens: 10,
-  cachedInputTokens: undefined,
-  cacheCreationInputTokens: undefined,
   outputTokens: 5,
-  reasoningTokens: undefined,
   totalTokens,
-  timeToFirstTokenMs: undefined,
   ...more,
 })
 

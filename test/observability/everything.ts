@@ -1,5 +1,6 @@
 // One gateway with a route for everything that logs, metrics, expressions and traces tell of: manifests, the way of `gw
 // run`, a real proxy, the upstreams of the samples.
+import { createServer, type Server } from 'node:http'
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,7 +12,7 @@ import { testIssuer, type TestIssuer } from '#proxy/auth/jwt.testing.ts'
 import { startProxy, type RunningProxy } from '#proxy/main.ts'
 import { authority, certificateFor, type KeyPair } from '#test/certificates.ts'
 import { startUpstreams, type Upstreams } from '#test/conformance/suite/upstreams.ts'
-import { freePort } from '#test/ports.ts'
+import { closeServer, freePort, listening } from '#test/ports.ts'
 import { ON_LOOPBACK } from '#test/proxy.ts'
 
 export interface Added {
@@ -54,6 +55,8 @@ const USER = 'ann:{SHA}5en6G6MezRroT3XKqkdPOmY/BfQ='
 interface Input {
   readonly ports: Ports
   readonly upstreams: Upstreams
+  /** Port of `mediaServer`. */
+  readonly media: number
   readonly issuer: TestIssuer
   readonly server: KeyPair
   readonly ca: KeyPair
@@ -62,12 +65,14 @@ interface Input {
 export async function startEverything({ fields = [] }: EverythingOptions = {}): Promise<Everything> {
   const folder = mkdtempSync(join(tmpdir(), 'gw-observability-'))
   const upstreams = await startUpstreams({ socketPath: join(folder, 'echo.sock'), port: () => 0 })
+  const media = mediaServer()
+  const mediaPort = await listening(media)
   const ca = authority()
   const ports = { http: await freePort(), https: await freePort(), tcp: await freePort() }
   const issuer = await testIssuer(ISSUER)
   const server = certificateFor({ commonName: 'localhost', names: ['DNS:localhost'] })
   const file = join(folder, 'gateway.yaml')
-  writeFileSync(file, manifestsOf({ ports, upstreams, issuer, server, ca }))
+  writeFileSync(file, manifestsOf({ ports, upstreams, media: mediaPort, issuer, server, ca }))
   const source = await loadSource(file)
   if ('problem' in source || source.rendered === undefined) throw new Error(JSON.stringify(source))
   if (source.problems.length > 0) throw new Error(source.problems.map(({ message }) => message).join('\n'))
@@ -97,10 +102,25 @@ export async function startEverything({ fields = [] }: EverythingOptions = {}): 
     async stop() {
       await proxy.stop({ isForced: true })
       await upstreams.stop()
+      closeServer(media)
       closeSync(logFd)
       rmSync(folder, { recursive: true })
     },
   }
+}
+
+/** A model that tells of tokens by kind of content, whatever it is asked. */
+function mediaServer(): Server {
+  const input = { text_tokens: 1, image_tokens: 2, audio_tokens: 3 }
+  const output = { text_tokens: 4, image_tokens: 5, audio_tokens: 6 }
+  const usage = { prompt_tokens: 6, completion_tokens: 15, total_tokens: 21 }
+  const details = { prompt_tokens_details: input, completion_tokens_details: output }
+  const answer = { model: 'demo-1', service_tier: 'default', usage: { ...usage, ...details } }
+  return createServer((request, response) => {
+    request.resume().on('end', () => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
+    })
+  })
 }
 
 /** More than a manifest may have. */
@@ -153,7 +173,7 @@ function manifestsOf(input: Input): string {
     }),
     object('v1', 'Secret', 'users', { stringData: { '.htaccess': `${USER}\n` } }),
     object('v1', 'Secret', 'model-key', { stringData: { Authorization: 'Bearer sk-model' } }),
-    ...backends(input.upstreams.ports),
+    ...backends(input.upstreams.ports, input.media),
     ...Object.entries(RULES).map(([rule, backend]) => routeTo(rule, backend)),
     object(API, 'TCPRoute', 'raw', {
       spec: { parentRefs: [{ name: 'edge', sectionName: 'tcp' }], rules: [{ backendRefs: [ref('echo')] }] },
@@ -183,7 +203,7 @@ function gatewaySpec({ http, https, tcp }: Ports): object {
   }
 }
 
-function backends(ports: Upstreams['ports']): object[] {
+function backends(ports: Upstreams['ports'], media: number): object[] {
   const at = (port: number): object => ({ host: '127.0.0.1', port })
   const backend = (name: string, spec: object): object => object(GW, 'GwBackend', name, { spec })
   const skipping = { tls: { insecureSkipVerify: 'All' } }
@@ -213,6 +233,10 @@ function backends(ports: Upstreams['ports']): object[] {
       ai: { provider: { p4: {}, ...at(ports.model) } },
       policies: { auth: { secretRef: { name: 'model-key' } } },
     }),
+    backend('media', {
+      ai: { provider: { p1: {}, ...at(media) } },
+      policies: { ai: { routes: { '/v1/embeddings': 'Embeddings', '*': 'Completions' } } },
+    }),
     backend('tools', { mcp: { targets: [{ name: 'demo', static: at(ports.tools) }] } }),
     backend('authorizer', { static: at(ports.authzGrpc) }),
     backend('limiter', { static: at(ports.limiter) }),
@@ -235,6 +259,7 @@ const RULES: Readonly<Record<string, string>> = {
   any: 'any',
   model: 'model',
   claude: 'claude',
+  media: 'media',
   chosen: 'echo',
   tools: 'tools',
   key: 'echo',

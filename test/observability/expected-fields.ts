@@ -17,6 +17,8 @@ export type Shown =
   | 'mcpError'
   | 'grpc'
   | 'stream'
+  | 'media'
+  | 'embeddings'
   | 'retried'
   | 'gone'
   | 'key'
@@ -27,8 +29,6 @@ export type Shown =
 export type Place = { readonly in: Shown } | { readonly waitsFor: string }
 
 const shown = (where: Shown): Place => ({ in: where })
-const TOKEN_KINDS: Place = { waitsFor: 'token counts by kind of content' }
-const PARAMETERS: Place = { waitsFor: 'parameters of LLM requests' }
 
 export const FIELDS: readonly (readonly [name: string, place: Place])[] = [
   ['connection.id', shown('echo')],
@@ -79,17 +79,17 @@ export const FIELDS: readonly (readonly [name: string, place: Place])[] = [
   ['gw.ai.time_to_first_token', shown('stream')],
   ['gw.ai.time_per_output_token', shown('stream')],
   ['gw.ai.usage.cost.total', { waitsFor: 'the catalog of prices' }],
-  ['gen_ai.usage.output_image_tokens', TOKEN_KINDS],
-  ['gen_ai.usage.input_audio_tokens', TOKEN_KINDS],
-  ['gen_ai.usage.output_audio_tokens', TOKEN_KINDS],
-  ['gen_ai.request.temperature', PARAMETERS],
-  ['gen_ai.embeddings.dimension.count', PARAMETERS],
-  ['gen_ai.request.encoding_formats', PARAMETERS],
-  ['gen_ai.request.top_p', PARAMETERS],
-  ['gen_ai.request.max_tokens', PARAMETERS],
-  ['gen_ai.request.frequency_penalty', PARAMETERS],
-  ['gen_ai.request.presence_penalty', PARAMETERS],
-  ['gen_ai.request.seed', PARAMETERS],
+  ['gen_ai.usage.output_image_tokens', shown('media')],
+  ['gen_ai.usage.input_audio_tokens', shown('media')],
+  ['gen_ai.usage.output_audio_tokens', shown('media')],
+  ['gen_ai.request.temperature', shown('media')],
+  ['gen_ai.embeddings.dimension.count', shown('embeddings')],
+  ['gen_ai.request.encoding_formats', shown('embeddings')],
+  ['gen_ai.request.top_p', shown('media')],
+  ['gen_ai.request.max_tokens', shown('media')],
+  ['gen_ai.request.frequency_penalty', shown('media')],
+  ['gen_ai.request.presence_penalty', shown('media')],
+  ['gen_ai.request.seed', shown('media')],
   ['retry.attempt', shown('retried')],
   ['error', shown('gone')],
   ['reason', shown('gone')],

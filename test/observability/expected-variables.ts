@@ -4,7 +4,6 @@ import type { Place, Shown } from './expected-fields.ts'
 
 const shown = (where: Shown): Place => ({ in: where })
 const CONTENT: Place = { waitsFor: 'contents of LLM requests and answers in expressions' }
-const TOKEN_KINDS: Place = { waitsFor: 'token counts by kind of content' }
 const PRICES: Place = { waitsFor: 'the catalog of prices' }
 const TOOL_DATA: Place = { waitsFor: 'contents of MCP requests and answers in expressions' }
 const ELSEWHERE: Place = { waitsFor: 'nothing: proxy/cel/variables.test.ts has it' }
@@ -75,27 +74,27 @@ export const VARIABLES: readonly (readonly [expression: string, place: Place])[]
   ['llm.responseModel', shown('stream')],
   ['llm.provider', shown('stream')],
   ['llm.inputTokens', shown('stream')],
-  ['llm.providerInputTokens', TOKEN_KINDS],
-  ['llm.inputImageTokens', TOKEN_KINDS],
-  ['llm.inputTextTokens', TOKEN_KINDS],
-  ['llm.inputAudioTokens', TOKEN_KINDS],
+  ['llm.providerInputTokens', shown('media')],
+  ['llm.inputImageTokens', shown('media')],
+  ['llm.inputTextTokens', shown('media')],
+  ['llm.inputAudioTokens', shown('media')],
   ['llm.cachedInputTokens', ELSEWHERE],
   ['llm.cacheCreationInputTokens', ELSEWHERE],
   ['llm.outputTokens', shown('stream')],
-  ['llm.outputImageTokens', TOKEN_KINDS],
-  ['llm.outputTextTokens', TOKEN_KINDS],
-  ['llm.outputAudioTokens', TOKEN_KINDS],
+  ['llm.outputImageTokens', shown('media')],
+  ['llm.outputTextTokens', shown('media')],
+  ['llm.outputAudioTokens', shown('media')],
   ['llm.reasoningTokens', ELSEWHERE],
   ['llm.totalTokens', shown('stream')],
-  ['llm.providerTotalTokens', TOKEN_KINDS],
-  ['llm.serviceTier', CONTENT],
+  ['llm.providerTotalTokens', shown('media')],
+  ['llm.serviceTier', shown('media')],
   ['llm.timeToFirstToken', shown('stream')],
   ['llm.timePerOutputToken', shown('stream')],
   ['llm.countTokens', CONTENT],
   ['llm.prompt', CONTENT],
   ['llm.completion', CONTENT],
   ['llm.toolCalls', CONTENT],
-  ['llm.params', CONTENT],
+  ['llm.params', shown('media')],
   ['llm.cost', PRICES],
   ['llm.costRates', PRICES],
   ['llmRequest', { waitsFor: 'nothing: only expressions of LLM policies see it' }],

@@ -118,6 +118,15 @@ describe('fields of the access log', () => {
     expect(entry).not.toHaveProperty('http.method')
   })
 
+  it('tell embeddings from chats', async () => {
+    expect((await shownIn('stream'))['gen_ai.operation.name']).toBe('chat')
+    expect(await shownIn('embeddings')).toMatchObject({
+      'gen_ai.operation.name': 'embeddings',
+      'gen_ai.request.encoding_formats': 'float',
+      'gen_ai.embeddings.dimension.count': 8,
+    })
+  })
+
   it('give one request one id', async () => {
     const entry = await shownIn('sampled')
     expect(entry['request.id']).toBe(entry['trace.id'])

@@ -31,6 +31,10 @@ export async function sendAll(all: Everything): Promise<void> {
   await send('agentError', 'agent', rpc('tasks/get', {}))
   const messages = [{ role: 'user', content: 'one two three' }]
   await send('stream', 'model/v1/chat/completions', json({ model: 'demo', messages, stream: true }))
+  const limits = { max_tokens: 9, temperature: 0.5, top_p: 0.9, seed: 7, frequency_penalty: 0.1, presence_penalty: 0.2 }
+  await send('media', 'media/v1/chat/completions', json({ model: 'demo', messages, ...limits }))
+  const shape = { encoding_format: 'float', dimensions: 8 }
+  await send('embeddings', 'media/v1/embeddings', json({ model: 'demo', input: 'one', ...shape }))
   await sendMcp(send)
   await sendHttps(all)
   await sendTcp(all)
