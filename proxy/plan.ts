@@ -78,6 +78,8 @@ export interface BackendPlan {
   readonly readsRequestBody: boolean
   /** Merged policies the filters came from, for traces. */
   readonly effective?: object | undefined
+  /** Those that stand on the reference of the rule, for traces. */
+  readonly inline?: object | undefined
   /** Route, backend and listener. */
   readonly response: ResponsePlan
   readonly handler: BackendHandler

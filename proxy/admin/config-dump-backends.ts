@@ -1,22 +1,32 @@
 // The `backends` part of the configuration dump: one variant object for each backend, sorted by key. Pure.
 import type { components } from '#api/admin/types.gen.ts'
-import type { AIProvider, Backend, MCPTarget, ProviderGroup, StaticTarget } from '#api/ir/types.gen.ts'
+import type { AIProvider, Backend, MCPTarget, ProviderGroup, RenderedConfig, StaticTarget } from '#api/ir/types.gen.ts'
 import { providerKey, staticKey } from '../backend/endpoint-keys.ts'
 import { dumpInline } from './dump-inline.ts'
 import { endpointInfo, type FiguresOf } from './endpoint-info.ts'
+import { figuresOfReferences, type FiguresOfReference } from './reference-figures.ts'
 
 type Dump = Record<string, unknown>
 type DumpBackend = components['schemas']['DumpBackend']
 
-export function dumpBackends(backends: readonly Backend[], figures: FiguresOf): DumpBackend[] {
-  return backends.toSorted((a, b) => (a.key < b.key ? -1 : 1)).map((backend) => dumpBackend(backend, figures))
+interface Figures {
+  readonly ofKey: FiguresOf
+  readonly ofReference: FiguresOfReference
 }
 
-function dumpBackend(backend: Backend, figures: FiguresOf): DumpBackend {
+export function dumpBackends(
+  config: Pick<RenderedConfig, 'backends' | 'workloads'>,
+  figures: FiguresOf,
+): DumpBackend[] {
+  const all = { ofKey: figures, ofReference: figuresOfReferences(config, figures) }
+  return config.backends.toSorted((a, b) => (a.key < b.key ? -1 : 1)).map((backend) => dumpBackend(backend, all))
+}
+
+function dumpBackend(backend: Backend, figures: Figures): DumpBackend {
   return { backend: variantOf(backend, figures), ...dumpInline(backend.inlinePolicies) }
 }
 
-function variantOf(backend: Backend, figures: FiguresOf): Dump {
+function variantOf(backend: Backend, figures: Figures): Dump {
   const name = { name: backend.name.name, namespace: backend.name.namespace, ...sectionOf(backend) }
   if (backend.static !== undefined) {
     return {
@@ -39,7 +49,7 @@ function variantOf(backend: Backend, figures: FiguresOf): Dump {
       mcp: {
         ...name,
         target: {
-          targets: targets.map(dumpMcpTarget),
+          targets: targets.map((target) => dumpMcpTarget(target, figures)),
           stateful: sessionRouting === 'Stateful',
           prefixMode: prefixMode.toLowerCase(),
           failureMode: failureMode === 'FailOpen' ? 'failOpen' : 'failClosed',
@@ -66,24 +76,28 @@ function address(target: StaticTarget): string {
  * Evicted providers are still active: they come back on their own, and serve when all are evicted. None weighs more
  * than another of its group.
  */
-function dumpGroup(backend: Backend, group: ProviderGroup, figures: FiguresOf): Dump {
+function dumpGroup(backend: Backend, group: ProviderGroup, figures: Figures): Dump {
   return {
     active: Object.fromEntries(
       group.providers.map((provider) => {
-        const key = providerKey(backend, provider)
-        return [provider.name, { endpoint: dumpProvider(provider), ...infoOf(key, figures), capacity: 1 }]
+        const { hostOverride, backendRef } = provider
+        const info =
+          hostOverride === undefined && backendRef !== undefined
+            ? endpointInfo(figures.ofReference(backendRef))
+            : infoOf(providerKey(backend, provider), figures)
+        return [provider.name, { endpoint: dumpProvider(provider), ...info, capacity: 1 }]
       }),
     ),
     rejected: {},
   }
 }
 
-function staticInfo(backend: Backend, figures: FiguresOf): Dump {
+function staticInfo(backend: Backend, figures: Figures): Dump {
   return infoOf(staticKey(backend), figures)
 }
 
-function infoOf(key: string | undefined, figures: FiguresOf): Dump {
-  const known = key === undefined ? undefined : figures(key)
+function infoOf(key: string | undefined, { ofKey }: Figures): Dump {
+  const known = key === undefined ? undefined : ofKey(key)
   return known === undefined ? {} : endpointInfo([known])
 }
 
@@ -96,6 +110,6 @@ function dumpProvider(provider: AIProvider): Dump {
   }
 }
 
-function dumpMcpTarget(target: MCPTarget): Dump {
-  return { ...target }
+function dumpMcpTarget(target: MCPTarget, { ofReference }: Figures): Dump {
+  return { ...target, ...(target.ref === undefined ? {} : endpointInfo(ofReference(target.ref))) }
 }

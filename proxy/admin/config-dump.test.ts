@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { FrontendPayload, RenderedConfig } from '#api/ir/types.gen.ts'
+import type { EndpointFigures } from '../backend/endpoint-store.ts'
 import type { Place } from '../backend/locality.ts'
 import { configDump } from './config-dump.ts'
 
@@ -254,6 +255,59 @@ describe('configDump', () => {
         },
       },
     ])
+  })
+
+  it('shows the figures of what providers and servers of tools are reached by', () => {
+    const service = { hostname: 'cart.shop.svc', namespace: 'shop', port: 80 }
+    const provider = { p1: {} }
+    const groups = [
+      {
+        providers: [
+          { name: 'by-service', provider, backendRef: { service } },
+          { name: 'by-port', provider, backendRef: { service: { ...service, port: 81 } } },
+          { name: 'by-backend', provider, backendRef: { backend: 'shop/api' } },
+          { name: 'by-nothing', provider, backendRef: { backend: 'shop/none' } },
+        ],
+      },
+    ]
+    const figuresOf = (totalRequests: number, health: number): EndpointFigures => ({
+      health,
+      latencySeconds: 0,
+      pendingRequests: 0,
+      totalRequests,
+      consecutiveFailures: 0,
+      timesEjected: 0,
+      evictedForMs: undefined,
+    })
+    const known = new Map([
+      ['service/shop/cart.shop.svc:80|10.0.0.1:8080', figuresOf(2, 1)],
+      ['service/shop/cart.shop.svc:80|10.0.0.2:8080', figuresOf(3, 0.5)],
+      ['shop/api|[2001:db8::1]:443', figuresOf(7, 1)],
+    ])
+    const name = { namespace: 'shop', name: 'llm' }
+    const mcp = { sessionRouting: 'Stateful', prefixMode: 'Never', failureMode: 'FailClosed' } as const
+    const own = [
+      { key: 'shop/llm', name, ai: { groups } },
+      { key: 'shop/mcp', name, mcp: { ...mcp, targets: [{ name: 'a', ref: { backend: 'shop/api' } }] } },
+      ...CONFIG.backends.filter(({ key }) => key === 'shop/api'),
+    ]
+    const config = { ...CONFIG, backends: own }
+    const { backends } = configDump({ ...INPUT, config, figures: (key) => known.get(key) })
+    const info = (totalRequests: number, health: number): unknown => ({
+      info: expect.objectContaining({ totalRequests, health }),
+    })
+    expect(backends.map(({ backend }) => backend)).toMatchObject([
+      { host: info(7, 1) },
+      {
+        ai: {
+          target: {
+            providers: [{ active: { 'by-service': info(5, 0.5), 'by-backend': info(7, 1), 'by-port': {} } }],
+          },
+        },
+      },
+      { mcp: { target: { targets: [info(7, 1)] } } },
+    ])
+    expect(JSON.stringify(backends).match(/"info"/g)).toHaveLength(4)
   })
 
   it('shows services with their endpoints, and workloads', () => {

@@ -64,7 +64,7 @@ export function configDump({
     })),
     routes: { httpMesh: {}, tcpMesh: {}, routeGroups: routeGroups(config.routes) },
     policies: config.policies.toSorted(compareKeys).map(dumpPolicy),
-    backends: dumpBackends(config.backends, figures),
+    backends: dumpBackends(config, figures),
     services: dumpServices({ config, figures, place }),
     workloads: dumpWorkloads(config.workloads),
   }

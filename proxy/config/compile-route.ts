@@ -124,6 +124,7 @@ function compileBackend(input: RouteInput, backend: RouteBackend, routeParts: Ro
     request: hasOwnFilters ? [] : chain.request,
     readsRequestBody: chain.readsRequestBody,
     effective: chain.effective,
+    inline: backend.inlinePolicies,
     response: { ...response, readsBody: response.readsBody || health?.readsResponseBody === true },
     mirror: compileMirror(
       [...mirrors, ...(policies.requestMirror ?? [])],

@@ -107,6 +107,8 @@ export class ExchangeTrace {
     this.requestSnapshot(exchange, 'route policies')
     this.#level = 'backend'
     this.policySelection('backend', backend)
+    // Merged in the one before already, above all others; told apart so that one sees where they come from.
+    if (backend.inline !== undefined) this.policySelection('inlineBackend', { effective: backend.inline })
   }
 
   callBackend(exchange: Exchange, handler: BackendHandler, done: (exchange: Exchange) => void): void {

@@ -283,18 +283,20 @@ const RULES: Readonly<Record<string, string>> = {
   tried: 'timed',
   tunnelled: 'tunnelled',
   moved: 'echo',
+  inlined: 'echo',
 }
 
 function routeTo(name: string, backend: string): object {
   const mirror = { type: 'RequestMirror', requestMirror: { backendRef: ref('spare') } }
   const rewrite = { type: 'URLRewrite', urlRewrite: { path: { type: 'ReplacePrefixMatch', replacePrefixMatch: '/' } } }
+  const inlined = { type: 'RequestHeaderModifier', requestHeaderModifier: { set: [{ name: 'x-inline', value: '1' }] } }
   const rule = {
     name,
     matches: [{ path: { type: 'PathPrefix', value: `/${name}` } }],
     ...(name === 'mirrored' && { filters: [mirror] }),
     ...(name === 'moved' && { filters: [{ type: 'RequestRedirect', requestRedirect: { hostname: 'other.example' } }] }),
     ...((name === 'model' || name === 'claude') && { filters: [rewrite] }),
-    ...(name !== 'moved' && { backendRefs: [ref(backend)] }),
+    ...(name !== 'moved' && { backendRefs: [{ ...ref(backend), ...(name === 'inlined' && { filters: [inlined] }) }] }),
   }
   const parentRefs = ['http', 'https'].map((sectionName) => ({ name: 'edge', sectionName }))
   return object(API, 'HTTPRoute', name, { spec: { parentRefs, rules: [rule] } })

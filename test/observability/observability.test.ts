@@ -5,6 +5,8 @@ import { entryOf, startEverything, type Everything } from './everything.ts'
 import { FIELDS, type Shown } from './expected-fields.ts'
 import { OWN, SPECIFIED, WAITING, type ExpectedMetric } from './expected-metrics.ts'
 import { VARIABLES } from './expected-variables.ts'
+import type { components } from '#api/admin/types.gen.ts'
+import { isRecord } from '#api/json.ts'
 import { until } from '#test/wait.ts'
 import { sendAll } from './requests.ts'
 import { scraped } from './scrape.ts'
@@ -146,6 +148,22 @@ describe('fields of the access log', () => {
       'a2a.response.outcome': 'error',
       'a2a.response.error_code': -32001,
     })
+  })
+})
+
+describe('/config_dump', () => {
+  it('has live figures of the endpoints of backends of every kind', async () => {
+    const answer = await fetch(`http://127.0.0.1:${all.proxy.ports.admin}/config_dump`)
+    // The contract of the endpoint.
+    const { backends } = (await answer.json()) as components['schemas']['ConfigDump']
+    const used = { health: expect.any(Number), totalRequests: expect.any(Number), evictedUntil: null }
+    const named = (name: string): unknown =>
+      backends.map(({ backend }) => Object.values(backend)[0]).find((one) => isRecord(one) && one['name'] === name)
+    expect(named('echo')).toMatchObject({ info: used })
+    expect(named('media')).toMatchObject({
+      target: { providers: [{ active: { backend: { info: { ...used, totalRequests: 2 } } } }] },
+    })
+    expect(named('tools')).toMatchObject({ target: { targets: [{ name: 'demo', info: used }] } })
   })
 })
 

@@ -81,6 +81,25 @@ describe('events', () => {
   )
 })
 
+describe('phases of policySelection', () => {
+  it.each([
+    ['/echo?phases', ['gateway', 'route', 'backend']],
+    ['/inlined', ['gateway', 'route', 'backend', 'inlineBackend']],
+    ['/model/v1/chat/completions', ['gateway', 'route', 'backend', 'subBackend']],
+  ])('of %s', async (path, phases) => {
+    const events = await traceOf(path, path.includes('completions') ? json(CHAT) : {})
+    const selections = events.filter(({ message }) => message.type === 'policySelection')
+    expect(selections.map(({ message }) => message.phase)).toEqual(phases)
+  })
+
+  it('tell what the reference of the rule has of its own', async () => {
+    const events = await traceOf('/inlined?own')
+    const policies = events.filter(({ message }) => message.phase === 'inlineBackend' || message.phase === 'backend')
+    const own = { requestHeaderModifier: { set: [{ name: 'x-inline', value: '1' }] } }
+    expect(policies.map(({ message }) => message.effectivePolicy)).toEqual([expect.objectContaining(own), own])
+  })
+})
+
 describe('decisions', () => {
   const alice = header('authorization', 'Bearer alice-token')
   const post = (headers: Readonly<Record<string, string>>): Question => ({ method: 'POST', headers })
