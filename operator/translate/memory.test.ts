@@ -63,6 +63,95 @@ describe('Memory', () => {
     expect([get(), get(), looks.length]).toEqual(['ab', 'ab', 4])
   })
 
+  it('doubts a lookup of one key only when that key has changed, or nobody says which', () => {
+    const memory = new Memory()
+    const source = memory.source()
+    const table = memory.table<object, string>()
+    const key = {}
+    const words = new Map([['a', 'x']])
+    let looks = 0
+    const look = (): string => {
+      looks++
+      return words.get('a') ?? ''
+    }
+    const get = (): string => table(key, [], () => memory.read(source, look, 'a'))
+    expect(get()).toBe('x')
+    memory.changed(source, ['b'])
+    expect([get(), looks]).toEqual(['x', 1])
+    words.set('a', 'y')
+    memory.changed(source, ['c', 'a'])
+    memory.changed(source, ['b'])
+    expect([get(), looks]).toEqual(['y', 3])
+    words.set('a', 'z')
+    memory.changed(source)
+    expect(get()).toBe('z')
+    words.set('a', 'w')
+    // Too many to be kept apart.
+    for (let many = 0; many < 2000; many++) memory.changed(source, [many === 0 ? 'a' : `k${many}`])
+    expect(get()).toBe('w')
+  })
+
+  it('gives what the result was that no longer holds', () => {
+    const memory = new Memory()
+    const table = memory.table<object, string>()
+    const key = {}
+    const get = (input: number): string => table(key, [input], (before) => `${before ?? ''}${input}`)
+    expect([get(1), get(2), get(2), get(3)]).toEqual(['1', '12', '12', '123'])
+  })
+
+  it('computes of a list what is another, and what has read something else', () => {
+    const memory = new Memory()
+    const source = memory.source()
+    const words = new Map([
+      ['a', 'x'],
+      ['b', 'y'],
+    ])
+    const computed: string[] = []
+    const list = memory.list(({ name }: { readonly name: string }) => {
+      computed.push(name)
+      return { word: memory.read(source, () => words.get(name), name) }
+    })
+    const items = [{ name: 'a' }, { name: 'b' }, { name: 'a' }]
+    const first = list(items)
+    expect(first).toEqual([{ word: 'x' }, { word: 'y' }, { word: 'x' }])
+    expect(list([...items])).toBe(first)
+    words.set('a', 'z')
+    memory.changed(source, ['a'])
+    computed.length = 0
+    const second = list(items)
+    expect(second).toEqual([{ word: 'z' }, { word: 'y' }, { word: 'z' }])
+    expect([second[1] === first[1], computed]).toEqual([true, ['a', 'a']])
+    computed.length = 0
+    words.set('b', 'w')
+    memory.changed(source, ['b'])
+    const other = { name: 'a' }
+    expect(list([...items.slice(0, 2), other, items[2] ?? other])).toEqual(
+      ['z', 'w', 'z', 'z'].map((word) => ({ word })),
+    )
+    expect(computed).toEqual(['a', 'b'])
+    expect(list([])).toEqual([])
+  })
+
+  it('does a stage again when an item of a list in it has read something else', () => {
+    const memory = new Memory()
+    const source = memory.source()
+    let word = 'a'
+    const list = memory.list(() => ({ word: memory.read(source, () => word) }))
+    const stage = memory.stage<string>()
+    const items = [{}]
+    const get = (): string =>
+      stage([], () =>
+        list(items)
+          .map((one) => one.word)
+          .join(),
+      )
+    expect(get()).toBe('a')
+    word = 'b'
+    expect(get()).toBe('a')
+    memory.changed(source)
+    expect(get()).toBe('b')
+  })
+
   it('has room for 31 sources', () => {
     const memory = new Memory()
     const table = memory.table<object, number>()

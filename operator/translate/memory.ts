@@ -1,17 +1,31 @@
 // Remembers results by object, each with everything that was read for it: a result holds as long as a second look finds
-// the same. No second look is taken where nothing has changed. Entries live as long as their objects; nothing here
-// depends on time.
+// the same. No second look is taken where nothing that was read has changed. Entries live as long as their objects;
+// nothing here depends on time.
 import { isIdentical } from '#api/identical.ts'
+import { type Edit, edited, editsBetween } from './changes.ts'
+import { mapped } from './lists.ts'
 
 interface Read {
+  readonly source: Source
+  /** The only thing of the source that was looked at. */
+  readonly key: string | undefined
   readonly look: () => unknown
   readonly found: unknown
+}
+
+interface Reading {
+  /** undefined: a look at the sources says enough. */
+  readonly reads: Read[] | undefined
+  /** Results that were asked for: what led to a part led to the whole. */
+  readonly parts: Entry<unknown>[]
+  sources: number
 }
 
 interface Entry<T> {
   readonly inputs: readonly unknown[]
   readonly reads: readonly Read[]
-  /** Where they were read: a set of bits. */
+  readonly parts: readonly Entry<unknown>[]
+  /** Where all that was read: a set of bits. */
   readonly sources: number
   /** By the count of changes. */
   checkedAt: number
@@ -24,11 +38,17 @@ export type Source = number
 /** Bits of a positive number. */
 const SOURCES_MAX = 31
 
-interface Reading {
-  /** undefined: a look at the sources says enough. */
-  readonly reads: Read[] | undefined
-  sources: number
+interface SourceState {
+  /** By the count of changes. */
+  changedAt: number
+  /** As above: when it was not told which keys changed. */
+  wholeAt: number
+  /** When each key changed, since then. */
+  readonly keys: Map<string, number>
 }
+
+/** Of a source; more are taken for all. */
+const KEYS_MAX = 1024
 
 interface Stage<T> {
   readonly inputs: readonly unknown[]
@@ -37,8 +57,23 @@ interface Stage<T> {
   readonly result: T
 }
 
-/** `inputs`: values that the result depends on besides `key`, compared one by one. */
-export type Remember<K extends object, T> = (key: K, inputs: readonly unknown[], compute: () => T) => T
+interface List<K, T> {
+  readonly items: readonly K[]
+  readonly entries: readonly Entry<T>[]
+  /** Of all entries. */
+  readonly sources: number
+  readonly checkedAt: number
+}
+
+/**
+ * `inputs`: values that the result depends on besides `key`, compared one by one. `compute` gets the result for the
+ * same key that no longer holds.
+ */
+export type Remember<K extends object, T> = (
+  key: K,
+  inputs: readonly unknown[],
+  compute: (before: T | undefined) => T,
+) => T
 
 /** Made again only when what it is made of is another object. */
 export function derived<S extends object, T>(make: (source: S) => T): (source: S) => T {
@@ -53,24 +88,34 @@ export class Memory {
   /** Of the result that is being computed. */
   #reading: Reading | undefined
   #changes = 0
-  /** By source: the count of changes then. */
-  readonly #changedAt: number[] = []
+  readonly #sources: SourceState[] = []
 
   source(): Source {
-    if (this.#changedAt.length === SOURCES_MAX) throw new RangeError(`more than ${SOURCES_MAX} sources`)
-    return this.#changedAt.push(0) - 1
+    if (this.#sources.length === SOURCES_MAX) throw new RangeError(`more than ${SOURCES_MAX} sources`)
+    return this.#sources.push({ changedAt: 0, wholeAt: 0, keys: new Map() }) - 1
   }
 
-  /** From now on lookups there may find something else. Not to be called while something is computed. */
-  changed(source: Source): void {
-    this.#changedAt[source] = ++this.#changes
+  /**
+   * From now on lookups there may find something else; with `keys`, only lookups of these and of all together. Not to
+   * be called while something is computed.
+   */
+  changed(source: Source, keys?: readonly string[]): void {
+    const state = this.#sources[source]
+    if (state === undefined) return
+    state.changedAt = ++this.#changes
+    if (keys !== undefined && state.keys.size + keys.length <= KEYS_MAX) {
+      for (const key of keys) state.keys.set(key, this.#changes)
+      return
+    }
+    state.wholeAt = this.#changes
+    state.keys.clear()
   }
 
-  /** Looks something up that may be different after a change of the source. */
-  read<T>(source: Source, look: () => T): T {
+  /** Looks something up that may be different after a change of the source, or of one key in it. */
+  read<T>(source: Source, look: () => T, key?: string): T {
     const found = look()
     if (this.#reading !== undefined) {
-      this.#reading.reads?.push({ look, found })
+      this.#reading.reads?.push({ source, key, look, found })
       this.#reading.sources |= 1 << source
     }
     return found
@@ -80,16 +125,28 @@ export class Memory {
     const entries = new WeakMap<K, Entry<T>>()
     return (key, inputs, compute) => {
       let entry = entries.get(key)
-      if (entry === undefined || !this.#holds(entry, inputs)) {
-        entry = this.#compute(inputs, compute)
+      if (entry === undefined || !isIdentical(entry.inputs, inputs) || !this.#holds(entry)) {
+        const before = entry?.result
+        entry = this.#compute(inputs, () => compute(before))
         entries.set(key, entry)
       }
-      // What led to a part led to the whole.
-      if (this.#reading !== undefined) {
-        this.#reading.reads?.push(...entry.reads)
-        this.#reading.sources |= entry.sources
-      }
+      this.#isPart(entry)
       return entry.result
+    }
+  }
+
+  /** For all objects of a list: looks only at those that are others, and at those that read what has changed. */
+  list<K extends object, T extends object>(compute: (item: K) => T): (items: readonly K[]) => readonly T[] {
+    let last: List<K, T> = { items: [], entries: [], sources: 0, checkedAt: 0 }
+    const entryOf = (item: K): Entry<T> => this.#compute([], () => compute(item))
+    const resultsOf = mapped(({ result }: Entry<T>) => result)
+    return (items) => {
+      last = this.#listAfter(last, items, entryOf)
+      if (this.#reading !== undefined) {
+        if (this.#reading.reads !== undefined) this.#reading.parts.push(...last.entries)
+        this.#reading.sources |= last.sources
+      }
+      return resultsOf(last.entries)
     }
   }
 
@@ -98,7 +155,7 @@ export class Memory {
     let last: Stage<T> | undefined
     return (inputs, compute) => {
       if (last === undefined || !isIdentical(last.inputs, inputs) || !this.#isUntouched(last)) {
-        const reading: Reading = { reads: undefined, sources: 0 }
+        const reading: Reading = { reads: undefined, parts: [], sources: 0 }
         const result = this.#whileReading(reading, compute)
         last = { inputs: [...inputs], sources: reading.sources, checkedAt: this.#changes, result }
       }
@@ -106,17 +163,54 @@ export class Memory {
     }
   }
 
-  #holds(entry: Entry<unknown>, now: readonly unknown[]): boolean {
-    const { inputs, reads } = entry
-    if (!isIdentical(inputs, now)) return false
+  #isPart(entry: Entry<unknown>): void {
+    if (this.#reading === undefined) return
+    if (this.#reading.reads !== undefined && entry.sources !== 0) this.#reading.parts.push(entry)
+    this.#reading.sources |= entry.sources
+  }
+
+  #listAfter<K, T>(last: List<K, T>, items: readonly K[], entryOf: (item: K) => Entry<T>): List<K, T> {
+    const edits = editsBetween(last.items, items)
+    const isUntouched = this.#isUntouched(last)
+    if (edits?.length === 0 && isUntouched) return last
+    const checkedAt = this.#changes
+    if (edits !== undefined && isUntouched) {
+      const changes = entryEdits(last.entries, edits, entryOf)
+      const sources = changes.reduce((bits, { added }) => bits | sourcesOf(added), last.sources)
+      return { items, entries: edited(last.entries, changes), sources, checkedAt }
+    }
+    const known =
+      edits === undefined
+        ? entriesOf(last, items)
+        : edited<Entry<T> | undefined>(last.entries, entryEdits(last.entries, edits, entryOf))
+    const entries = items.map((item, at) => {
+      const entry = known[at]
+      return entry !== undefined && this.#holds(entry) ? entry : entryOf(item)
+    })
+    return { items, entries, sources: sourcesOf(entries), checkedAt }
+  }
+
+  /** Inputs aside. */
+  #holds(entry: Entry<unknown>): boolean {
     if (this.#isUntouched(entry)) return true
-    // Thousands of times in each translation: no iterators here.
+    const { reads, parts } = entry
+    // Thousands of times in a translation: no iterators here.
     for (let index = 0; index < reads.length; index++) {
       const read = reads[index]
-      if (read !== undefined && read.look() !== read.found) return false
+      if (read !== undefined && this.#isDoubtful(read, entry.checkedAt) && read.look() !== read.found) return false
+    }
+    for (let index = 0; index < parts.length; index++) {
+      const part = parts[index]
+      if (part !== undefined && !this.#holds(part)) return false
     }
     entry.checkedAt = this.#changes
     return true
+  }
+
+  #isDoubtful({ source, key }: Read, checkedAt: number): boolean {
+    const state = this.#sources[source]
+    if (state === undefined || state.changedAt <= checkedAt) return false
+    return key === undefined || state.wholeAt > checkedAt || (state.keys.get(key) ?? 0) > checkedAt
   }
 
   #isUntouched({ sources, checkedAt }: Pick<Entry<unknown>, 'sources' | 'checkedAt'>): boolean {
@@ -124,16 +218,17 @@ export class Memory {
     // From the lowest bit to the highest.
     for (let rest = sources; rest !== 0; rest &= rest - 1) {
       const source: Source = 31 - Math.clz32(rest & -rest)
-      if ((this.#changedAt[source] ?? 0) > checkedAt) return false
+      if ((this.#sources[source]?.changedAt ?? 0) > checkedAt) return false
     }
     return true
   }
 
   #compute<T>(inputs: readonly unknown[], compute: () => T): Entry<T> {
     const reads: Read[] = []
-    const reading: Reading = { reads, sources: 0 }
+    const reading: Reading = { reads, parts: [], sources: 0 }
     const result = this.#whileReading(reading, compute)
-    return { inputs: [...inputs], reads, sources: reading.sources, checkedAt: this.#changes, result }
+    const { parts, sources } = reading
+    return { inputs: kept(inputs), reads: kept(reads), parts: kept(parts), sources, checkedAt: this.#changes, result }
   }
 
   #whileReading<T>(reading: Reading, compute: () => T): T {
@@ -145,4 +240,33 @@ export class Memory {
       this.#reading = outer
     }
   }
+}
+
+const NONE: readonly never[] = []
+
+/** Not as long as it may grow, and nothing where there is nothing: there are thousands of them. */
+function kept<T>(list: readonly T[]): readonly T[] {
+  return list.length === 0 ? NONE : list.slice()
+}
+
+/** By the places of `items`. */
+function entriesOf<K, T>(last: List<K, T>, items: readonly K[]): readonly (Entry<T> | undefined)[] {
+  const known = new Map(last.items.map((item, at) => [item, last.entries[at]]))
+  return items.map((item) => known.get(item))
+}
+
+function entryEdits<K, T>(
+  entries: readonly Entry<T>[],
+  edits: readonly Edit<K>[],
+  entryOf: (item: K) => Entry<T>,
+): readonly Edit<Entry<T>>[] {
+  return edits.map(({ at, removed, added }) => ({
+    at,
+    removed: entries.slice(at, at + removed.length),
+    added: added.map(entryOf),
+  }))
+}
+
+function sourcesOf(entries: readonly Entry<unknown>[]): number {
+  return entries.reduce((bits, { sources }) => bits | sources, 0)
 }

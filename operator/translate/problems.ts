@@ -1,6 +1,6 @@
 // Every problem with its object, for logs, events and the command line. Statuses say the same in their own form.
 import type { ListenerFault } from './gateway/listener.ts'
-import { derived } from './memory.ts'
+import { flatMapped, mapped } from './lists.ts'
 import { nameKey, refOf } from './object-ref.ts'
 import { sortedBy } from './order.ts'
 import { NOT_YET_PROGRAMMED } from './policy/field.ts'
@@ -9,8 +9,9 @@ import type { AttachedRoute } from './route/routes.ts'
 import type { ObjectProblem } from './translation.ts'
 
 export function problemCollector(): (results: StageResults) => ObjectProblem[] {
-  const ofRoutes = derived(routeProblems)
-  return (results) => collectProblems(results, ofRoutes(results.routes))
+  const problemsOf = mapped(routeProblems)
+  const ofRoutes = flatMapped((problems: readonly ObjectProblem[]) => problems)
+  return (results) => collectProblems(results, ofRoutes(problemsOf(results.routes)))
 }
 
 function collectProblems(results: StageResults, ofRoutes: readonly ObjectProblem[]): ObjectProblem[] {
@@ -78,21 +79,19 @@ function listenerProblems({ gateways }: StageResults): ObjectProblem[] {
   return [...ofSets, ...ofListeners, ...ofAnnotations, ...ofCertificates]
 }
 
-function routeProblems(routes: StageResults['routes']): ObjectProblem[] {
-  return routes.flatMap(({ route, translation, parents }) => {
-    if (parents.length === 0 || isFine(translation, parents)) return []
-    const object = refOf(route)
-    const denials = parents.flatMap(({ acceptance }) =>
-      'denial' in acceptance ? [{ path: 'spec.parentRefs', ...acceptance.denial }] : [],
-    )
-    return [...denials, ...translation.faults, ...translation.unresolved, ...translation.notProgrammed].map(
-      (fault) => ({
-        ...fault,
-        severity: fault.reason === NOT_YET_PROGRAMMED ? ('warning' as const) : ('error' as const),
-        object,
-      }),
-    )
-  })
+const NONE: readonly ObjectProblem[] = []
+
+function routeProblems({ route, translation, parents }: AttachedRoute): readonly ObjectProblem[] {
+  if (parents.length === 0 || isFine(translation, parents)) return NONE
+  const object = refOf(route)
+  const denials = parents.flatMap(({ acceptance }) =>
+    'denial' in acceptance ? [{ path: 'spec.parentRefs', ...acceptance.denial }] : [],
+  )
+  return [...denials, ...translation.faults, ...translation.unresolved, ...translation.notProgrammed].map((fault) => ({
+    ...fault,
+    severity: fault.reason === NOT_YET_PROGRAMMED ? ('warning' as const) : ('error' as const),
+    object,
+  }))
 }
 
 function modelProblems({ models }: StageResults): ObjectProblem[] {

@@ -2,9 +2,9 @@
 // policies. Only that is delivered to it, and only policies on it take effect there.
 import { isIdentical } from '#api/identical.ts'
 import type { BackendReference, Route } from '#api/ir/types.gen.ts'
+import { tally } from './lists.ts'
 import type { DeliveredBackend } from './model/model.ts'
 import { referencesOf, type References } from './references.ts'
-import { same } from './same.ts'
 
 export interface Reach {
   /** Host name to ports. */
@@ -21,47 +21,63 @@ export interface GrowingReach extends Reach {
 /** What routes of every kind have in common here. */
 export type RouteReferences = Pick<Route, 'backends' | 'inlinePolicies'>
 
-type Backends = ReadonlyMap<string, DeliveredBackend>
-
-/** What the routes of a Gateway led to last time, by their places, and what was reached from there. */
-interface Reached {
+/** Routes of each kind that a Gateway serves. */
+export interface LeadingRoutes {
   readonly routes: readonly RouteReferences[]
-  readonly references: readonly References[]
-  readonly backends: Backends
-  readonly reach: Reach
+  readonly tcpRoutes: readonly RouteReferences[]
 }
 
-/** By Gateway. What most changes of routes change leads nowhere else: then all is as it was. */
+type Backends = ReadonlyMap<string, DeliveredBackend>
+
+/** By Gateway. The same object as last time where routes lead where they led. */
 export function reachTracker(): (
-  routes: ReadonlyMap<string, readonly RouteReferences[]>,
+  gateways: ReadonlyMap<string, LeadingRoutes>,
   backends: Backends,
-) => Map<string, GrowingReach> {
-  let last = new Map<string, Reached>()
-  return (routes, backends) => {
-    last = new Map([...routes].map(([key, list]) => [key, reachedFrom(last.get(key), list, backends)]))
-    const grown = [...last].map(([key, { reach }]): [string, GrowingReach] => [
-      key,
-      { services: new Map(reach.services), backends: new Set(reach.backends) },
-    ])
-    return new Map(grown)
+) => ReadonlyMap<string, Reach> {
+  let last = new Map<string, GatewayReach>()
+  return (gateways, backends) => {
+    last = new Map([...gateways.keys()].map((key) => [key, last.get(key) ?? gatewayReach()]))
+    return new Map([...gateways].map(([key, lists]) => [key, last.get(key)?.(lists, backends) ?? NOTHING_REACHED]))
   }
 }
 
-function reachedFrom(before: Reached | undefined, routes: readonly RouteReferences[], backends: Backends): Reached {
-  const references = routes.map((route, index) => {
-    const known = before?.references[index]
-    if (known !== undefined && before?.routes[index] === route) return known
-    return same(known, referencesOf(refsOf(route)))
-  })
-  const isSameReach =
-    before !== undefined &&
-    isIdentical(before.references, references) &&
-    before.backends.size === backends.size &&
-    [...backends].every(([key, backend]) => before.backends.get(key) === backend)
-  if (isSameReach) return { ...before, routes }
-  const reach: GrowingReach = { services: new Map(), backends: new Set() }
-  for (const one of references) follow(one, reach, backends)
-  return { routes, references, backends, reach }
+export const NOTHING_REACHED: Reach = { services: new Map(), backends: new Set() }
+
+type GatewayReach = (lists: LeadingRoutes, backends: Backends) => Reach
+
+/** What routes lead to is counted: most changes of routes lead nowhere else. */
+function gatewayReach(): GatewayReach {
+  const ofRoutes = tally(leadsOf)
+  const ofTcpRoutes = tally(leadsOf)
+  let last: { readonly from: readonly unknown[]; readonly reach: Reach } | undefined
+  return ({ routes, tcpRoutes }, backends) => {
+    const leads = [ofRoutes(routes), ofTcpRoutes(tcpRoutes)]
+    const from = [...leads, ...[...backends].flat()]
+    if (last !== undefined && isIdentical(last.from, from)) return last.reach
+    const reach: GrowingReach = { services: new Map(), backends: new Set() }
+    for (const counts of leads) for (const lead of counts.keys()) follow(referencesOfLead(lead), reach, backends)
+    last = { from, reach }
+    return reach
+  }
+}
+
+/** A reference as text: routes lead to the same when their texts are the same. */
+type Lead = string
+
+const TO_BACKEND = 'backend '
+
+function leadsOf(route: RouteReferences): Lead[] {
+  const { services, backends } = referencesOf(refsOf(route))
+  return [
+    ...services.map(({ hostname, port }) => `${port} ${hostname}`),
+    ...backends.map((key) => `${TO_BACKEND}${key}`),
+  ]
+}
+
+function referencesOfLead(lead: Lead): References {
+  if (lead.startsWith(TO_BACKEND)) return { services: [], backends: [lead.slice(TO_BACKEND.length)] }
+  const space = lead.indexOf(' ')
+  return { services: [{ hostname: lead.slice(space + 1), port: Number(lead.slice(0, space)) }], backends: [] }
 }
 
 /** Adds what the references lead to. Cycles are fine: each backend is followed once. */

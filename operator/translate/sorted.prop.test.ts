@@ -29,10 +29,10 @@ describe('sorted', () => {
       fc.property(changes, (steps) => {
         const items = Array.from({ length: 60 }, (_, index) => ({ key: `k${(index * 37) % 60}` }))
         const order = sorted(keyOf)
-        order.of(items)
+        order.of([...items])
         for (const places of steps) {
           for (const at of places) items[at] = { key: items[at]?.key ?? '' }
-          const list = order.of(items)
+          const list = order.of([...items])
           const expected = sortedBy(items, keyOf)
           expect(list.length).toBe(expected.length)
           for (const [index, item] of list.entries()) expect(item).toBe(expected[index])

@@ -11,29 +11,25 @@ import { policyStatus } from '../status/policy-status.ts'
 import { routeStatus } from '../status/route-status.ts'
 import type { Listener } from './gateway/listener.ts'
 import { nameKey, type ObjectRef, refOf } from './object-ref.ts'
-import { derived, type Memory } from './memory.ts'
+import { flatMapped, mapped, tally } from './lists.ts'
+import type { AttachedModel } from './model/models.ts'
 import type { StageResults } from './results.ts'
 import type { AttachedRoute } from './route/routes.ts'
 import { keptList, sameList } from './same.ts'
 import { sorted } from './sorted.ts'
 
 /** A status that says the same as last time is the same object. */
-export function statusCollector(
-  memory: Memory,
-  controllerName: string,
-): (results: StageResults) => readonly ObjectStatus[] {
+export function statusCollector(controllerName: string): (results: StageResults) => readonly ObjectStatus[] {
   const order = sorted<ObjectStatus>(statusKey)
-  const ofRoute = memory.table<AttachedRoute, ObjectStatus | undefined>()
-  const ofRoutes = derived((routes: readonly AttachedRoute[]) =>
-    routes.flatMap((attached) => ofRoute(attached, [], () => statusOfRoute(attached, controllerName)) ?? []),
-  )
-  const countsOf = derived(countRoutes)
+  const routeStatuses = mapped((attached: AttachedRoute) => statusOfRoute(attached, controllerName))
+  const ofRoutes = flatMapped((statuses: readonly ObjectStatus[]) => statuses)
+  const countsOf = tally(({ listeners }: AttachedRoute) => listeners)
   let last = keptList<ObjectStatus>([], statusKey)
   return (results) => {
     const statuses = [
       ...classStatuses(results),
       ...gatewayStatuses(results, countsOf(results.routes)),
-      ...ofRoutes(results.routes),
+      ...ofRoutes(routeStatuses(results.routes)),
       ...backendStatuses(results),
       ...modelStatuses(results),
       ...policyStatuses(results),
@@ -59,7 +55,7 @@ function gatewayStatuses(
   { gateways, models, addressesOf }: StageResults,
   ofRoutes: ReadonlyMap<Listener, number>,
 ): ObjectStatus[] {
-  const ofModels = countRoutes(models)
+  const ofModels = tally(({ listeners }: AttachedModel) => listeners)(models)
   const attachedRoutes = (listener: Listener): number => (ofRoutes.get(listener) ?? 0) + (ofModels.get(listener) ?? 0)
   return [
     ...[...gateways.gateways.values()].map((ours) => ({
@@ -73,18 +69,12 @@ function gatewayStatuses(
   ]
 }
 
-function countRoutes(routes: ReadonlyArray<Pick<AttachedRoute, 'listeners'>>): Map<Listener, number> {
-  const counts = new Map<Listener, number>()
-  for (const { listeners } of routes) {
-    for (const listener of listeners) counts.set(listener, (counts.get(listener) ?? 0) + 1)
-  }
-  return counts
-}
+const NOTHING: readonly ObjectStatus[] = []
 
-function statusOfRoute(attached: AttachedRoute, controllerName: string): ObjectStatus | undefined {
+function statusOfRoute(attached: AttachedRoute, controllerName: string): readonly ObjectStatus[] {
   const { parents, route } = attached
-  if (parents.length === 0 && !hasEntry(route.status?.parents, controllerName)) return undefined
-  return { ...refOf(route), status: routeStatus(attached, controllerName) }
+  if (parents.length === 0 && !hasEntry(route.status?.parents, controllerName)) return NOTHING
+  return [{ ...refOf(route), status: routeStatus(attached, controllerName) }]
 }
 
 function backendStatuses({ backends }: StageResults): ObjectStatus[] {

@@ -20,9 +20,10 @@ import type { Claims } from './policy/claims.ts'
 import { followPolicies } from './policy/follow-policies.ts'
 import { attachPolicies, type PolicyFields, translateFields } from './policy/policies.ts'
 import { problemCollector } from './problems.ts'
-import { type Reach, reachTracker } from './reach.ts'
+import { NOTHING_REACHED, reachTracker } from './reach.ts'
 import { gatewayRenderer } from './render-gateway.ts'
-import { type RoutesOfGateway, routeTables } from './route/route-table.ts'
+import type { RoutesOfGateway } from './route/placed-routes.ts'
+import { routeTables } from './route/route-table.ts'
 import { serviceRenderer } from './service/rendered-services.ts'
 import type { Snapshot } from './snapshot.ts'
 import { statusCollector } from './statuses.ts'
@@ -47,20 +48,19 @@ export function createTranslator(settings: TranslateSettings): Translator {
       const models = stages.models(gateways)
       const deliverable = new Map<string, DeliveredBackend>([...backends, ...models.backends])
       const lists = new Map([...attached].map(([key, list]) => [key, withModels(list, models.routes.get(key))]))
-      const leading = new Map([...lists].map(([key, list]) => [key, [...list.routes, ...list.tcpRoutes]]))
-      const reach = stages.reach(leading, deliverable)
-      const lookup = {
+      const led = {
         // Targets are looked up anew each time.
         snapshot: world.references.snapshot,
         gateways,
-        reach,
+        reach: stages.reach(lists, deliverable),
         routeGateways: gatewaysOf,
         serviceHostname: world.references.services.hostname,
         pools: world.references.pools,
       }
       const fields = translateFields(world.scope, stages.fields)
       const translatedPools = stages.pools()
-      followPolicies({ policies: fields, pools: translatedPools }, lookup, deliverable)
+      const reach = followPolicies({ policies: fields, pools: translatedPools }, led, deliverable)
+      const lookup = { ...led, reach }
       const claims: Claims = new Map()
       const policies = attachPolicies(fields, lookup, claims)
       // After GwPolicy: where both set TLS of one target, our own API wins.
@@ -109,7 +109,7 @@ function stagesOf(memory: Memory, world: World, settings: TranslateSettings) {
     services: serviceRenderer(memory, world.references.services),
     render: gatewayRenderer(),
     reach: reachTracker(),
-    statuses: statusCollector(memory, settings.controllerName),
+    statuses: statusCollector(settings.controllerName),
     problems: problemCollector(),
     addresses: derived(gatewayAddresses),
   }
@@ -121,8 +121,6 @@ const NO_ROUTES: RoutesOfGateway = { routes: [], tcpRoutes: [] }
 function withModels(list: RoutesOfGateway, ofModels: readonly Route[] = []): RoutesOfGateway {
   return ofModels.length === 0 ? list : { ...list, routes: [...list.routes, ...ofModels] }
 }
-
-const NOTHING_REACHED: Reach = { services: new Map(), backends: new Set() }
 
 function backendTranslator(memory: Memory, { scope }: World): () => ReadonlyMap<string, BackendTranslation> {
   const remember = memory.table<GwBackend, BackendTranslation>()

@@ -1,9 +1,12 @@
 // The cluster of the moment, behind lookups that stay the same from one translation to the next: what is computed
 // through them can be remembered with what it has read.
 import type { ListenerScope } from './gateway/listeners.ts'
+import { editsBetween } from './changes.ts'
 import { grantChecker, type IsPermitted } from './grants.ts'
+import type { KubeObject } from './kube.ts'
 import { derived, type Memory, type Source } from './memory.ts'
 import { poolLookup } from './inference/pool-lookup.ts'
+import { keyOf, nameKey } from './object-ref.ts'
 import type { PolicyScope } from './policy/scope.ts'
 import { storedKeySets } from './policy/stored-key-sets.ts'
 import type { ReferenceScope } from './reference.ts'
@@ -45,10 +48,17 @@ export function worldOf(memory: Memory, settings: TranslateSettings): World {
       keySets: (url) => memory.read(sources.ConfigMap, () => keySets(now.ConfigMap)(url)),
     },
     enter: (next) => {
-      for (const kind of SNAPSHOT_KINDS) if (now[kind] !== next[kind]) memory.changed(sources[kind])
+      for (const kind of SNAPSHOT_KINDS) {
+        if (now[kind] !== next[kind]) memory.changed(sources[kind], changedKeys(now[kind].all, next[kind].all))
+      }
       now = next
     },
   }
+}
+
+/** undefined: too many to name. */
+function changedKeys(before: readonly KubeObject[], now: readonly KubeObject[]): string[] | undefined {
+  return editsBetween(before, now)?.flatMap(({ removed, added }) => [...removed, ...added].map(keyOf))
 }
 
 /** Of each kind, all objects. */
@@ -71,7 +81,7 @@ function trackedSnapshot(now: () => Snapshot, { memory, sources }: Tracking): Sn
       get all() {
         return memory.read(source, () => now()[kind].all)
       },
-      get: (namespace, name) => memory.read(source, () => now()[kind].get(namespace, name)),
+      get: (namespace, name) => memory.read(source, () => now()[kind].get(namespace, name), nameKey(namespace, name)),
     }
   }
   const indexes = SNAPSHOT_KINDS.map((kind) => [kind, indexOf(kind)] as const)

@@ -2,7 +2,7 @@
 // new is found.
 import type { GwPolicy } from '#api/v1alpha1/gwpolicy.gen.ts'
 import type { DeliveredBackend } from '../model/model.ts'
-import { follow, type GrowingReach } from '../reach.ts'
+import { follow, type GrowingReach, type Reach } from '../reach.ts'
 import { referencesOf, type References } from '../references.ts'
 import type { FieldReport } from './field.ts'
 import type { TargetLookup } from './target.ts'
@@ -19,42 +19,61 @@ export interface LeadingPool {
   readonly references: References
 }
 
-export interface FollowLookup extends TargetLookup {
-  /** Grown here. */
-  readonly reach: ReadonlyMap<string, GrowingReach>
-}
-
+/** `lookup.reach`: where routes lead. Gives where policies and pools lead besides; nothing that is given is changed. */
 export function followPolicies(
   leads: { readonly policies: readonly LeadingPolicy[]; readonly pools: readonly LeadingPool[] },
-  lookup: FollowLookup,
+  lookup: TargetLookup,
   backends: ReadonlyMap<string, DeliveredBackend>,
-): void {
+): TargetLookup['reach'] {
   const leading = leads.policies.flatMap(({ policy, report }) =>
     report.references.length === 0
       ? []
       : [{ policy, references: referencesOf(report.references), done: new Set<string>() }],
   )
+  if (leading.length + leads.pools.length === 0) return lookup.reach
   const pools = leads.pools.map((pool) => ({ ...pool, done: new Set<string>() }))
+  const growing = new Map(lookup.reach)
+  const grow = growerOf(growing, backends)
   // Each round but the last follows a policy or pool at a Gateway for the first time.
   for (let hasGrown = true; hasGrown;) {
     hasGrown = false
     for (const { hostname, references, done } of pools) {
-      for (const [key, reach] of lookup.reach) {
-        if (done.has(key) || !reach.services.has(hostname)) continue
+      for (const [key, { services }] of growing) {
+        if (done.has(key) || !services.has(hostname)) continue
         done.add(key)
-        follow(references, reach, backends)
+        grow(key, references)
         hasGrown = true
       }
     }
     for (const { policy, references, done } of leading) {
-      const { targets } = resolveTargets(policy, lookup.snapshot, lookup)
+      const { targets } = resolveTargets(policy, lookup.snapshot, { ...lookup, reach: growing })
       for (const key of targets.flatMap(({ gateways }) => gateways)) {
-        const reach = lookup.reach.get(key)
-        if (reach === undefined || done.has(key)) continue
+        if (done.has(key) || !growing.has(key)) continue
         done.add(key)
-        follow(references, reach, backends)
+        grow(key, references)
         hasGrown = true
       }
     }
+  }
+  return growing
+}
+
+/** What was reached without policies is copied before something is added to it. */
+function growerOf(
+  growing: Map<string, Reach>,
+  backends: ReadonlyMap<string, DeliveredBackend>,
+): (key: string, references: References) => void {
+  const own = new Map<string, GrowingReach>()
+  return (key, references) => {
+    const known = own.get(key)
+    const reach = known ?? {
+      services: new Map(growing.get(key)?.services),
+      backends: new Set(growing.get(key)?.backends),
+    }
+    if (known === undefined) {
+      own.set(key, reach)
+      growing.set(key, reach)
+    }
+    follow(references, reach, backends)
   }
 }

@@ -1,53 +1,32 @@
 // All routes: which Gateways receive which rules, through listeners or other routes, and what each route is told.
 import type { HTTPRoute } from '#api/gateway/httproute.gen.ts'
-import type { Route, TCPRoute } from '#api/ir/types.gen.ts'
+import type { Route } from '#api/ir/types.gen.ts'
 import type { OurGateways } from '../gateway/gateways.ts'
-import type { Listener } from '../gateway/listener.ts'
 import { guarded, WRONG_FORM } from '../guarded.ts'
+import { mapped, tally } from '../lists.ts'
 import type { Memory } from '../memory.ts'
 import { keyOf } from '../object-ref.ts'
 import type { ReferenceScope } from '../reference.ts'
-import { keptList, type KeptList, sameList } from '../same.ts'
+import { keptList, type KeptList, same, sameList } from '../same.ts'
 import type { AnyRoute } from './accept.ts'
 import { type Delegated, delegatedRoutes, parentRouteResults, renderedMembers } from './delegation.ts'
 import { translateGrpcRoute } from './grpc-route.ts'
 import { type RouteTranslation, translateHttpRoute } from './http-route.ts'
-import { renderedL4Rules, translateL4Route } from './l4-route.ts'
+import { translateL4Route } from './l4-route.ts'
 import { membersOf, type RouteGroup } from './route-group.ts'
 import { parentLookup } from './parent-lookup.ts'
-import { attachRoute, type AttachedRoute, renderedRules } from './routes.ts'
+import {
+  delegatingAt,
+  keyOfRoute,
+  type PlacedRoutes,
+  type Placement,
+  placementOf,
+  routePlacer,
+} from './placed-routes.ts'
+import { attachRoute, type AttachedRoute } from './routes.ts'
 
-export interface RoutesOfGateway {
-  readonly routes: readonly Route[]
-  readonly tcpRoutes: readonly TCPRoute[]
-}
-
-/** While they are put together. */
-interface GrowingRoutes extends RoutesOfGateway {
-  readonly routes: Route[]
-  readonly tcpRoutes: TCPRoute[]
-}
-
-export interface RouteTable {
+export interface RouteTable extends PlacedRoutes {
   readonly routes: readonly AttachedRoute[]
-  /** By Gateway key. */
-  readonly perGateway: ReadonlyMap<string, RoutesOfGateway>
-  /** Keys of the Gateways that took the route; the key is `Kind/namespace/name`. */
-  readonly gatewaysOf: ReadonlyMap<string, ReadonlySet<string>>
-}
-
-/** The rules of a route at each Gateway. */
-interface Placement {
-  /** `Kind/namespace/name` */
-  readonly key: string
-  readonly gateways: ReadonlySet<string>
-  readonly at: readonly PlacedRules[]
-}
-
-interface PlacedRules extends GrowingRoutes {
-  readonly gateway: string
-  /** Some listener there is programmed. */
-  readonly isServed: boolean
 }
 
 /** `references`: lookups that are answered by the snapshot of the moment. */
@@ -55,28 +34,54 @@ export function routeTables(memory: Memory, references: ReferenceScope): (gatewa
   const ours = parentLookup(memory)
   const translations = memory.table<AnyRoute, RouteTranslation>()
   const attachments = memory.table<AnyRoute, AttachedRoute>()
-  const placements = memory.table<AttachedRoute, Placement>()
-  const members = new Map<string, KeptList<Route>>()
   const stage = memory.stage<RouteTable>()
-  const attach = (route: AnyRoute): AttachedRoute => {
-    const translation = translations(route, [], () => guarded(() => translateRoute(route, references), brokenRoute))
+  const attachedRoutes = memory.list((route: AnyRoute): AttachedRoute => {
+    const translation = translations(route, [], (before) =>
+      same(
+        before,
+        guarded(() => translateRoute(route, references), brokenRoute),
+      ),
+    )
     return attachments(route, [translation], () => attachRoute(route, translation, ours))
-  }
+  })
+  const relations = tally(relationsOf)
+  const placements = mapped(placementOf)
+  const place = routePlacer()
+  const members = new Map<string, KeptList<Route>>()
   return (gateways) => {
     ours.enter(gateways)
     return stage([...gateways.gateways.keys()], () => {
-      const attached = everyRoute(references).map(attach)
+      const attached = attachedRoutes(everyRoute(references))
+      const related = relations(attached)
+      const placed = placements(attached)
+      const places = place(gateways, placed)
+      if (!related.has('delegates')) members.clear()
+      if (related.size === 0) return { routes: attached, ...places }
       const delegation = delegationOf(attached, references)
-      const placed = attached.map((one) => placements(one, [], () => placementOf(one)))
-      const { perGateway, gatewaysOf } = placeRoutes(gateways, { attached, placed }, delegation, members)
-      return { routes: withParentRoutes(attached, delegation.reachedFrom(attached)), perGateway, gatewaysOf }
+      const routes = withParentRoutes(attached, delegation.reachedFrom(attached))
+      return { routes, ...withDelegated({ ...places, placed }, delegation, members) }
     })
   }
 }
 
-function everyRoute({ snapshot }: ReferenceScope): AnyRoute[] {
+/** Of few routes: then others say what becomes of them. */
+type Relation = 'delegates' | 'names routes'
+
+function relationsOf({ translation, namesRoutes }: AttachedRoute): readonly Relation[] {
+  if (translation.groups === undefined && !namesRoutes) return NO_RELATIONS
+  return [
+    ...(translation.groups === undefined ? [] : (['delegates'] as const)),
+    ...(namesRoutes ? (['names routes'] as const) : []),
+  ]
+}
+
+const NO_RELATIONS: readonly Relation[] = []
+
+function everyRoute({ snapshot }: ReferenceScope): readonly AnyRoute[] {
   const { HTTPRoute, GRPCRoute, TCPRoute, TLSRoute } = snapshot
-  return [...HTTPRoute.all, ...GRPCRoute.all, ...TCPRoute.all, ...TLSRoute.all]
+  const lists: ReadonlyArray<readonly AnyRoute[]> = [HTTPRoute.all, GRPCRoute.all, TCPRoute.all, TLSRoute.all]
+  const [first = [], ...others] = lists.filter(({ length }) => length > 0)
+  return others.length === 0 ? first : first.concat(...others)
 }
 
 function translateRoute(route: AnyRoute, references: ReferenceScope): RouteTranslation {
@@ -87,23 +92,6 @@ function translateRoute(route: AnyRoute, references: ReferenceScope): RouteTrans
 function brokenRoute(): RouteTranslation {
   const fault = { path: 'spec', reason: 'UnsupportedValue', message: `the route ${WRONG_FORM}` }
   return { rules: [], faults: [fault], unresolved: [], notProgrammed: [] }
-}
-
-function placementOf(attached: AttachedRoute): Placement {
-  const byGateway = Map.groupBy(attached.listeners, ({ gateway }) => keyOf(gateway))
-  const at = [...byGateway].map(([gateway, listeners]) => {
-    const served = listeners.filter(({ notProgrammed }) => notProgrammed === undefined)
-    const placed: PlacedRules = { gateway, isServed: served.length > 0, routes: [], tcpRoutes: [] }
-    for (const listener of served) addRendered(placed, attached, listener)
-    return placed
-  })
-  return { key: keyOfRoute(attached.route), gateways: new Set(byGateway.keys()), at }
-}
-
-function addRendered(at: GrowingRoutes, { route, translation }: AttachedRoute, listener: Listener): void {
-  if (route.kind === 'TCPRoute' || route.kind === 'TLSRoute') {
-    at.tcpRoutes.push(...renderedL4Rules(route, translation.l4Rules ?? [], listener))
-  } else at.routes.push(...renderedRules(route, translation.rules, listener))
 }
 
 interface Delegation {
@@ -131,61 +119,30 @@ function delegationOf(attached: readonly AttachedRoute[], references: ReferenceS
   }
 }
 
-interface PlacedRoutes {
-  readonly attached: readonly AttachedRoute[]
-  /** Of the attached route at the same place. */
+interface PlacedAll extends PlacedRoutes {
   readonly placed: readonly Placement[]
 }
 
 /** `members`: delegated routes of last time, by Gateway. */
-function placeRoutes(
-  gateways: OurGateways,
-  { attached, placed }: PlacedRoutes,
+function withDelegated(
+  { perGateway, gatewaysOf, placed }: PlacedAll,
   delegation: Delegation,
   members: Map<string, KeptList<Route>>,
-): Pick<RouteTable, 'perGateway' | 'gatewaysOf'> {
-  const { perGateway, parentsAt, gatewaysOf } = placeAttached(gateways, { attached, placed })
+): PlacedRoutes {
+  const withMembers = new Map(perGateway)
+  const takenBy = new Map(gatewaysOf)
   for (const key of members.keys()) if (!perGateway.has(key)) members.delete(key)
-  for (const [key, { routes }] of perGateway) {
-    const delegated = delegation.reachedFrom(parentsAt.get(key) ?? [])
+  for (const [key, { routes, tcpRoutes }] of perGateway) {
+    const delegated = delegation.reachedFrom(delegatingAt(placed, key))
     const kept = sameList(members.get(key) ?? keptList([], routeKey), delegated.flatMap(renderedMembers), routeKey)
     members.set(key, kept)
-    routes.push(...kept.list)
+    if (kept.list.length > 0) withMembers.set(key, { routes: [...routes, ...kept.list], tcpRoutes })
     for (const { route } of delegated) {
       const child = keyOfRoute(route)
-      gatewaysOf.set(child, new Set([...(gatewaysOf.get(child) ?? []), key]))
+      takenBy.set(child, new Set([...(takenBy.get(child) ?? []), key]))
     }
   }
-  return { perGateway, gatewaysOf }
-}
-
-interface AttachedPlaces {
-  readonly perGateway: Map<string, GrowingRoutes>
-  /** Served routes that hand requests to others. */
-  readonly parentsAt: Map<string, AttachedRoute[]>
-  readonly gatewaysOf: Map<string, ReadonlySet<string>>
-}
-
-function placeAttached({ gateways }: OurGateways, { attached, placed }: PlacedRoutes): AttachedPlaces {
-  const perGateway = new Map<string, GrowingRoutes>()
-  const parentsAt = new Map<string, AttachedRoute[]>()
-  const gatewaysOf = new Map<string, ReadonlySet<string>>()
-  for (const key of gateways.keys()) {
-    perGateway.set(key, { routes: [], tcpRoutes: [] })
-    parentsAt.set(key, [])
-  }
-  for (const [index, one] of attached.entries()) {
-    const placement = placed[index]
-    if (placement === undefined) continue
-    gatewaysOf.set(placement.key, placement.gateways)
-    for (const { gateway, isServed, routes, tcpRoutes } of placement.at) {
-      const lists = perGateway.get(gateway)
-      lists?.routes.push(...routes)
-      lists?.tcpRoutes.push(...tcpRoutes)
-      if (isServed && one.translation.groups !== undefined) parentsAt.get(gateway)?.push(one)
-    }
-  }
-  return { perGateway, parentsAt, gatewaysOf }
+  return { perGateway: withMembers, gatewaysOf: takenBy }
 }
 
 function routeKey({ key }: Route): string {
@@ -197,7 +154,6 @@ function withParentRoutes(
   attached: readonly AttachedRoute[],
   delegated: readonly Delegated[],
 ): readonly AttachedRoute[] {
-  if (!attached.some(({ namesRoutes }) => namesRoutes)) return attached
   const children = new Map<string, Set<HTTPRoute>>()
   const ours = new Set<string>()
   for (const { group, route } of delegated) {
@@ -215,8 +171,4 @@ function withParentRoutes(
     if (route.kind !== 'HTTPRoute' || !one.namesRoutes) return one
     return { ...one, parents: [...parents, ...parentRouteResults(route, { children, isOurs })] }
   })
-}
-
-function keyOfRoute(route: AnyRoute): string {
-  return `${route.kind}/${keyOf(route)}`
 }

@@ -1,0 +1,55 @@
+// What changed since: how a list differs from the one it was before. Whoever makes something of a list again and again
+// carries on from there, so that a change costs what changed and a glance at each place, not a look at each item.
+
+/** Some items stand in place of others. Where more than one place differs, each is one item for one: places stay. */
+export interface Edit<T> {
+  readonly at: number
+  readonly removed: readonly T[]
+  readonly added: readonly T[]
+}
+
+/** With more than this share of the list, within these bounds, going through all of it is cheaper. */
+const EDITED_MIN = 64
+const EDITED_SHARE = 1 / 16
+const EDITED_MAX = 1024
+
+const NO_EDITS: readonly never[] = []
+
+/** undefined: they have too little in common. Lists that are compared must not be changed in place. */
+export function editsBetween<T>(before: readonly T[], now: readonly T[]): readonly Edit<T>[] | undefined {
+  if (before === now) return NO_EDITS
+  const most = Math.min(Math.max(EDITED_MIN, now.length * EDITED_SHARE), EDITED_MAX)
+  return before.length === now.length ? replacements(before, now, most) : splice(before, now, most)
+}
+
+function replacements<T>(before: readonly T[], now: readonly T[], most: number): readonly Edit<T>[] | undefined {
+  const edits: Edit<T>[] = []
+  for (let at = 0; at < now.length; at++) {
+    if (before[at] === now[at]) continue
+    if (edits.length >= most) return undefined
+    edits.push({ at, removed: before.slice(at, at + 1), added: now.slice(at, at + 1) })
+  }
+  return edits
+}
+
+function splice<T>(before: readonly T[], now: readonly T[], most: number): readonly Edit<T>[] | undefined {
+  const shorter = Math.min(before.length, now.length)
+  let at = 0
+  while (at < shorter && before[at] === now[at]) at++
+  let tail = 0
+  while (tail < shorter - at && before[before.length - 1 - tail] === now[now.length - 1 - tail]) tail++
+  const removed = before.slice(at, before.length - tail)
+  const added = now.slice(at, now.length - tail)
+  return removed.length + added.length > most ? undefined : [{ at, removed, added }]
+}
+
+/** A copy with the edits made. */
+export function edited<T>(list: readonly T[], edits: readonly Edit<T>[]): T[] {
+  const copy = list.slice()
+  for (const { at, removed, added } of edits) {
+    const [one] = added
+    if (one !== undefined && removed.length === 1 && added.length === 1) copy[at] = one
+    else copy.splice(at, removed.length, ...added)
+  }
+  return copy
+}

@@ -1,0 +1,126 @@
+// What is carried on from list to list is what going through the whole list gives, and keeps its identity.
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { edited, editsBetween } from './changes.ts'
+import { flatMapped, mapped, tally } from './lists.ts'
+
+interface Item {
+  readonly id: number
+  readonly parts: readonly object[]
+}
+
+const item = fc.tuple(fc.nat(), fc.nat({ max: 2 })).map(([id, count]): Item => {
+  return { id, parts: Array.from({ length: count }, (_, part) => ({ id, part })) }
+})
+
+type Step = readonly (readonly [number, Item | undefined])[]
+
+/** Each step puts items in the places of others, appends some, or takes some out. */
+const histories = fc
+  .tuple(
+    fc.oneof(fc.array(item, { maxLength: 12 }), fc.array(item, { minLength: 150, maxLength: 160 })),
+    fc.array(fc.array(fc.tuple(fc.nat(), fc.option(item, { nil: undefined })), { maxLength: 3 }), { maxLength: 8 }),
+    fc.boolean(),
+  )
+  .map(([first, steps, keepsLength]) => {
+    const lists: (readonly Item[])[] = [first]
+    for (const step of steps) lists.push(after(lists.at(-1) ?? [], step, keepsLength))
+    return [...lists, [...first], [], first]
+  })
+
+function after(list: readonly Item[], step: Step, keepsLength: boolean): readonly Item[] {
+  const now = [...list]
+  for (const [number, one] of step) {
+    const at = number % (now.length + 1)
+    if (one !== undefined) now[at] = one
+    else if (!keepsLength) now.splice(at, 1)
+  }
+  return now
+}
+
+describe('lists', () => {
+  it('are carried on to what the whole list gives', () => {
+    fc.assert(
+      fc.property(histories, (lists) => {
+        const results = new WeakMap<Item, object>()
+        const resultOf = (one: Item): object => {
+          const known = results.get(one) ?? { id: one.id }
+          results.set(one, known)
+          return known
+        }
+        const [map, flat, count] = [mapped(resultOf), flatMapped(partsOf), tally(keysOf)]
+        for (const list of lists) {
+          expectSame(map(list), list.map(resultOf))
+          expectSame(flat(list), list.flatMap(partsOf))
+          const counts = Map.groupBy(list.flatMap(keysOf), (key) => key)
+          const expected = [...counts].map(([key, { length }]) => [key, length] as const)
+          expect(new Map(count(list))).toEqual(new Map(expected))
+          const again = [...list]
+          expect([map(again), flat(again), count(again)]).toEqual([map(list), flat(list), count(list)])
+          expect(map(again)).toBe(map(list))
+          expect(flat(again)).toBe(flat(list))
+          expect(count(again)).toBe(count(list))
+        }
+      }),
+    )
+  })
+
+  it('keep parts apart where items move on by one place', () => {
+    const [a, b, c] = ['a', 'b', 'c'].map((word) => [{ word }])
+    const flat = flatMapped((parts: readonly object[] | undefined) => parts ?? [])
+    flat([a, b])
+    expect(flat([b, c])).toEqual([{ word: 'b' }, { word: 'c' }])
+  })
+
+  it('maps an item in the place of another one with what that came to, and changes nothing where it is the same', () => {
+    const map = mapped((one: { readonly word: string }, before: { readonly word: string } | undefined) =>
+      before?.word === one.word ? before : { word: one.word },
+    )
+    const first = map([{ word: 'a' }, { word: 'b' }])
+    expect(map([{ word: 'a' }, { word: 'b' }])).toBe(first)
+    const second = map([{ word: 'a' }, { word: 'c' }])
+    expect(second).toEqual([{ word: 'a' }, { word: 'c' }])
+    expect(second[0]).toBe(first[0])
+    expect(first).toEqual([{ word: 'a' }, { word: 'b' }])
+  })
+})
+
+describe('editsBetween', () => {
+  it('tells what makes one list of the other', () => {
+    fc.assert(
+      fc.property(histories, (lists) => {
+        for (const [at, now] of lists.entries()) {
+          const before = lists[at - 1] ?? []
+          const edits = editsBetween(before, now)
+          const list = edits === undefined ? now : edited(before, edits)
+          expect(list.every((one, place) => one === now[place]) && list.length === now.length).toBe(true)
+        }
+      }),
+    )
+  })
+
+  it('names a few items, and gives up where more differ', () => {
+    const list = Array.from({ length: 100 }, (_, index) => ({ index }))
+    const other = { index: -1 }
+    expect(editsBetween(list, list.with(7, other))).toEqual([{ at: 7, removed: [list[7]], added: [other] }])
+    expect(editsBetween(list, list.toSpliced(7, 2))).toEqual([{ at: 7, removed: list.slice(7, 9), added: [] }])
+    expect(editsBetween(list, [...list, other])).toEqual([{ at: 100, removed: [], added: [other] }])
+    expect(editsBetween(list, structuredClone(list).slice(0, 64).concat(list.slice(64)))).toHaveLength(64)
+    expect(editsBetween(list, structuredClone(list).slice(0, 65).concat(list.slice(65)))).toBeUndefined()
+    expect(editsBetween(list, list.slice(64))).toHaveLength(1)
+    expect(editsBetween(list, list.slice(65))).toBeUndefined()
+  })
+})
+
+function partsOf({ parts }: Item): readonly object[] {
+  return parts
+}
+
+function keysOf({ id, parts }: Item): readonly number[] {
+  return parts.map(() => id % 3)
+}
+
+function expectSame(list: readonly unknown[], expected: readonly unknown[]): void {
+  expect(list.length).toBe(expected.length)
+  for (const [index, one] of list.entries()) expect(one).toBe(expected[index])
+}

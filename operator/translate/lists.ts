@@ -1,0 +1,138 @@
+// What a list comes to, again and again: carried on from the last time with what changed since. Each function gives
+// what going through the whole list gives, and the very same object when nothing in it is another. What it is given
+// must say the same each time for the same item, and items are not changed in place.
+import { type Edit, edited, editsBetween } from './changes.ts'
+
+/** What each item comes to. `before`: what the one that was in its place came to, if that is known. */
+export function mapped<A, B extends object>(
+  map: (item: A, before: B | undefined) => B,
+): (items: readonly A[]) => readonly B[] {
+  let items: readonly A[] = []
+  let results: readonly B[] = []
+  return (now) => {
+    const edits = editsBetween(items, now)
+    const next = edits === undefined ? mappedAll({ items, results }, now, map) : mappedEdits(results, edits, map)
+    items = now
+    return (results = next)
+  }
+}
+
+interface Mapped<A, B> {
+  readonly items: readonly A[]
+  readonly results: readonly B[]
+}
+
+function mappedAll<A, B>(
+  { items, results }: Mapped<A, B>,
+  now: readonly A[],
+  map: (item: A, before: B | undefined) => B,
+): readonly B[] {
+  const known = new Map(items.map((item, at) => [item, results[at]]))
+  return now.map((item) => known.get(item) ?? map(item, undefined))
+}
+
+function mappedEdits<A, B extends object>(
+  results: readonly B[],
+  edits: readonly Edit<A>[],
+  map: (item: A, before: B | undefined) => B,
+): readonly B[] {
+  const changes = edits.flatMap(({ at, removed, added }): Edit<B>[] => {
+    const old = results.slice(at, at + removed.length)
+    const isOneForOne = old.length === 1 && added.length === 1
+    const made = added.map((item) => map(item, isOneForOne ? old[0] : undefined))
+    return isOneForOne && old[0] === made[0] ? [] : [{ at, removed: old, added: made }]
+  })
+  return changes.length === 0 ? results : edited(results, changes)
+}
+
+/** The parts of all items, one after the other. No object is part of two items. */
+export function flatMapped<A, B extends object>(
+  partsOf: (item: A) => readonly B[],
+): (items: readonly A[]) => readonly B[] {
+  let items: readonly A[] = []
+  let result: readonly B[] = []
+  return (now) => {
+    const edits = editsBetween(items, now)
+    const carried =
+      edits &&
+      withParts(
+        result,
+        edits.map(({ at, removed, added }) => ({
+          before: removed.flatMap(partsOf),
+          now: added.flatMap(partsOf),
+          isLast: at + removed.length === items.length,
+        })),
+      )
+    result = carried ?? now.flatMap(partsOf)
+    items = now
+    return result
+  }
+}
+
+/** Parts of some items in place of those of others. */
+export interface PartsEdit<B> {
+  readonly before: readonly B[]
+  readonly now: readonly B[]
+  /** Behind all others. */
+  readonly isLast: boolean
+}
+
+/** `edits`: from the first place to the last. undefined: where parts belong is not known. */
+export function withParts<B extends object>(
+  list: readonly B[],
+  edits: readonly PartsEdit<B>[],
+): readonly B[] | undefined {
+  const changes = edits.filter(({ before, now }) => before.length + now.length > 0)
+  if (changes.length === 0) return list
+  const copy = list.slice()
+  let from = 0
+  for (const { before, now, isLast } of changes) {
+    const [first] = before
+    if (first === undefined && !isLast) return undefined
+    const at = first === undefined ? copy.length : copy.indexOf(first, from)
+    if (at === -1) return undefined
+    copy.splice(at, before.length, ...now)
+    from = at + now.length
+  }
+  return copy
+}
+
+/** How many times the items have each key. */
+export function tally<A, K>(keysOf: (item: A) => readonly K[]): (items: readonly A[]) => ReadonlyMap<K, number> {
+  let items: readonly A[] = []
+  let counts: ReadonlyMap<K, number> = new Map()
+  return (now) => {
+    const edits = editsBetween(items, now)
+    if (edits === undefined) counts = withCounts(new Map(), countOf([], now, keysOf))
+    else if (edits.length > 0) {
+      const removed = edits.flatMap((edit) => edit.removed)
+      const added = edits.flatMap((edit) => edit.added)
+      counts = withCounts(counts, countOf(removed, added, keysOf))
+    }
+    items = now
+    return counts
+  }
+}
+
+/** By key, how many more there are. */
+function countOf<A, K>(
+  removed: readonly A[],
+  added: readonly A[],
+  keysOf: (item: A) => readonly K[],
+): ReadonlyMap<K, number> {
+  const more = new Map<K, number>()
+  for (const item of removed) for (const key of keysOf(item)) more.set(key, (more.get(key) ?? 0) - 1)
+  for (const item of added) for (const key of keysOf(item)) more.set(key, (more.get(key) ?? 0) + 1)
+  return more
+}
+
+function withCounts<K>(counts: ReadonlyMap<K, number>, more: ReadonlyMap<K, number>): ReadonlyMap<K, number> {
+  if ([...more.values()].every((count) => count === 0)) return counts
+  const now = new Map(counts)
+  for (const [key, count] of more) {
+    const sum = (now.get(key) ?? 0) + count
+    if (sum === 0) now.delete(key)
+    else now.set(key, sum)
+  }
+  return now
+}

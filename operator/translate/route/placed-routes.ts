@@ -1,0 +1,142 @@
+// The rules of all routes on the listeners that took them, by Gateway: carried on with the routes that changed.
+import type { Route, TCPRoute } from '#api/ir/types.gen.ts'
+import { type Edit, editsBetween } from '../changes.ts'
+import type { OurGateways } from '../gateway/gateways.ts'
+import { type PartsEdit, withParts } from '../lists.ts'
+import { keyOf } from '../object-ref.ts'
+import type { AnyRoute } from './accept.ts'
+import { renderedL4Rules } from './l4-route.ts'
+import { type AttachedRoute, renderedRules } from './routes.ts'
+
+export interface RoutesOfGateway {
+  readonly routes: readonly Route[]
+  readonly tcpRoutes: readonly TCPRoute[]
+}
+
+/** A route with its rules at each Gateway. */
+export interface Placement {
+  readonly attached: AttachedRoute
+  /** `Kind/namespace/name` */
+  readonly key: string
+  readonly gateways: ReadonlySet<string>
+  readonly at: readonly PlacedRules[]
+}
+
+interface PlacedRules extends RoutesOfGateway {
+  readonly gateway: string
+  /** Some listener there is programmed. */
+  readonly isServed: boolean
+}
+
+export interface PlacedRoutes {
+  /** By Gateway key, for each of our Gateways. */
+  readonly perGateway: ReadonlyMap<string, RoutesOfGateway>
+  /** Keys of the Gateways that took the route, by `Kind/namespace/name`. Of the moment. */
+  readonly gatewaysOf: ReadonlyMap<string, ReadonlySet<string>>
+}
+
+interface Known extends PlacedRoutes {
+  readonly placements: readonly Placement[]
+  readonly gatewaysOf: Map<string, ReadonlySet<string>>
+}
+
+export function keyOfRoute(route: AnyRoute): string {
+  return `${route.kind}/${keyOf(route)}`
+}
+
+export function placementOf(attached: AttachedRoute): Placement {
+  const byGateway = Map.groupBy(attached.listeners, ({ gateway }) => keyOf(gateway))
+  const at = [...byGateway].map(([gateway, listeners]): PlacedRules => {
+    const served = listeners.filter(({ notProgrammed }) => notProgrammed === undefined)
+    const rules = served.map((listener) => rulesOn(attached, listener))
+    return {
+      gateway,
+      isServed: served.length > 0,
+      routes: rules.flatMap(({ routes }) => routes),
+      tcpRoutes: rules.flatMap(({ tcpRoutes }) => tcpRoutes),
+    }
+  })
+  return { attached, key: keyOfRoute(attached.route), gateways: new Set(byGateway.keys()), at }
+}
+
+function rulesOn({ route, translation }: AttachedRoute, listener: AttachedRoute['listeners'][number]): RoutesOfGateway {
+  if (route.kind === 'TCPRoute' || route.kind === 'TLSRoute') {
+    return { routes: [], tcpRoutes: renderedL4Rules(route, translation.l4Rules ?? [], listener) }
+  }
+  return { routes: renderedRules(route, translation.rules, listener), tcpRoutes: [] }
+}
+
+/** Served routes that hand requests to others, at the Gateway. */
+export function delegatingAt(placements: readonly Placement[], gateway: string): AttachedRoute[] {
+  return placements.flatMap(({ attached, at }) =>
+    attached.translation.groups !== undefined && at.some((one) => one.gateway === gateway && one.isServed)
+      ? [attached]
+      : [],
+  )
+}
+
+export function routePlacer(): (gateways: OurGateways, placements: readonly Placement[]) => PlacedRoutes {
+  let last: Known | undefined
+  return ({ gateways }, placements) => {
+    const isSame =
+      last?.perGateway.size === gateways.size && [...gateways.keys()].every((key) => last?.perGateway.has(key))
+    const carried = isSame ? last && carriedOn(last, placements) : undefined
+    return (last = carried ?? placedAnew(gateways.keys(), placements))
+  }
+}
+
+/** undefined: too much is different. */
+function carriedOn(last: Known, placements: readonly Placement[]): Known | undefined {
+  const edits = editsBetween(last.placements, placements)
+  if (edits === undefined) return undefined
+  const perGateway = new Map(last.perGateway)
+  const concerned = edits.flatMap(({ removed, added }) => [...removed, ...added].flatMap(({ at }) => at))
+  for (const key of new Set(concerned.map(({ gateway }) => gateway))) {
+    const lists = perGateway.get(key)
+    if (lists === undefined) return undefined
+    const ofRules = partsEdits(edits, key, last.placements.length)
+    const routes = withParts(
+      lists.routes,
+      ofRules((rules) => rules.routes),
+    )
+    const tcpRoutes = withParts(
+      lists.tcpRoutes,
+      ofRules((rules) => rules.tcpRoutes),
+    )
+    if (routes === undefined || tcpRoutes === undefined) return undefined
+    perGateway.set(key, { routes, tcpRoutes })
+  }
+  const { gatewaysOf } = last
+  for (const { removed } of edits) for (const { key } of removed) gatewaysOf.delete(key)
+  for (const { added } of edits) for (const { key, gateways } of added) gatewaysOf.set(key, gateways)
+  return { placements, perGateway, gatewaysOf }
+}
+
+/** The edits of placements as those of rules at one Gateway. */
+function partsEdits(
+  edits: readonly Edit<Placement>[],
+  gateway: string,
+  length: number,
+): <B>(rulesOf: (rules: PlacedRules) => readonly B[]) => PartsEdit<B>[] {
+  return (rulesOf) => {
+    const at = (placements: readonly Placement[]) =>
+      placements.flatMap((one) => one.at.flatMap((rules) => (rules.gateway === gateway ? rulesOf(rules) : [])))
+    return edits.map(({ at: place, removed, added }) => ({
+      before: at(removed),
+      now: at(added),
+      isLast: place + removed.length === length,
+    }))
+  }
+}
+
+function placedAnew(gateways: Iterable<string>, placements: readonly Placement[]): Known {
+  const perGateway = new Map([...gateways].map((key) => [key, { routes: [] as Route[], tcpRoutes: [] as TCPRoute[] }]))
+  for (const { at } of placements) {
+    for (const { gateway, routes, tcpRoutes } of at) {
+      const lists = perGateway.get(gateway)
+      lists?.routes.push(...routes)
+      lists?.tcpRoutes.push(...tcpRoutes)
+    }
+  }
+  return { placements, perGateway, gatewaysOf: new Map(placements.map(({ key, gateways: at }) => [key, at])) }
+}
