@@ -1,5 +1,6 @@
 // A rendered configuration told as its difference from an earlier one: lists by steps, items by identity. Between
 // threads, copying what stayed costs far more than finding what changed. Pure.
+import { listChanges } from '../list-change.ts'
 import { LIST_NAMES, type ListName } from './lists.ts'
 import type { RenderedConfig } from './types.gen.ts'
 
@@ -25,33 +26,32 @@ export function applyDelta(before: RenderedConfig, delta: ConfigDelta): Rendered
   return { ...before, ...(Object.fromEntries(changed) as Partial<RenderedConfig>) }
 }
 
-/** Most of a list stays at both ends: only what is between is looked up. */
 function stepsOf(before: readonly unknown[], after: readonly unknown[]): Step[] {
-  const shorter = Math.min(before.length, after.length)
-  let start = 0
-  while (start < shorter && before[start] === after[start]) start++
-  let rest = 0
-  while (rest < shorter - start && before[before.length - 1 - rest] === after[after.length - 1 - rest]) rest++
-  return [
-    ...(start > 0 ? [{ from: 0, count: start }] : []),
-    ...stepsBetween(before.slice(start, before.length - rest), after.slice(start, after.length - rest), start),
-    ...(rest > 0 ? [{ from: before.length - rest, count: rest }] : []),
-  ]
+  const changes = listChanges(before, after)
+  // What moved was sent before.
+  const moved = new Map(changes.flatMap(({ at, removed }) => removed.map((item, place) => [item, at + place])))
+  const steps: Step[] = []
+  let from = 0
+  for (const { at, removed, added } of changes) {
+    if (at > from) steps.push({ from, count: at - from })
+    for (const step of stepsOfAdded(added, moved)) steps.push(step)
+    from = at + removed.length
+  }
+  if (from < before.length) steps.push({ from, count: before.length - from })
+  return steps
 }
 
-/** `offset`: of `before` in its list. */
-function stepsBetween(before: readonly unknown[], after: readonly unknown[], offset: number): Step[] {
-  const places = new Map(before.map((item, place) => [item, place + offset]))
+function stepsOfAdded(added: readonly unknown[], moved: ReadonlyMap<unknown, number>): Step[] {
   const steps: Step[] = []
   let at = 0
-  while (at < after.length) {
+  while (at < added.length) {
     const start = at
-    const from = places.get(after[at])
+    const from = moved.get(added[at])
     if (from === undefined) {
-      while (at < after.length && !places.has(after[at])) at++
-      steps.push({ items: after.slice(start, at) })
+      while (at < added.length && !moved.has(added[at])) at++
+      steps.push({ items: added.slice(start, at) })
     } else {
-      while (at < after.length && places.get(after[at]) === from + at - start) at++
+      while (at < added.length && moved.get(added[at]) === from + at - start) at++
       steps.push({ from, count: at - start })
     }
   }
@@ -59,5 +59,7 @@ function stepsBetween(before: readonly unknown[], after: readonly unknown[], off
 }
 
 function listOf(before: readonly unknown[], steps: readonly Step[]): unknown[] {
-  return steps.flatMap((step) => ('items' in step ? step.items : before.slice(step.from, step.from + step.count)))
+  return new Array<unknown>().concat(
+    ...steps.map((step) => ('items' in step ? step.items : before.slice(step.from, step.from + step.count))),
+  )
 }

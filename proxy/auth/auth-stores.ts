@@ -3,10 +3,12 @@
 import { hash } from 'node:crypto'
 import type {
   ApiKey,
+  Backend,
   BackendPayload,
   BasicAuth,
   JwtAuth,
-  RenderedConfig,
+  Policy,
+  Route,
   SecretRef,
   TrafficPayload,
 } from '#api/ir/types.gen.ts'
@@ -31,6 +33,12 @@ export interface AuthStoresOptions {
   readonly unknownKey?: UnknownKeyListener | undefined
 }
 
+interface CarrierLists {
+  readonly policies: readonly Policy[]
+  readonly routes: readonly Route[]
+  readonly backends: readonly Backend[]
+}
+
 export class AuthStores {
   /** For the log; they name policies and secrets, never what is in them. */
   readonly warnings: string[] = []
@@ -46,14 +54,15 @@ export class AuthStores {
     this.#former = former === undefined ? undefined : former.#stores
   }
 
-  static of(config: RenderedConfig, options: AuthStoresOptions): AuthStores {
+  /** `lists`: at least the items that may have stores. */
+  static of(lists: CarrierLists, options: AuthStoresOptions): AuthStores {
     const stores = new AuthStores(options)
-    for (const { key, policy } of config.policies) {
+    for (const { key, policy } of lists.policies) {
       stores.#prepare(key, policy.traffic)
       stores.#prepareBackend(key, policy.backend)
     }
-    for (const { key, inlinePolicies } of config.backends) stores.#prepareBackend(`backend ${key}`, inlinePolicies)
-    for (const { key, inlinePolicies } of config.routes) {
+    for (const { key, inlinePolicies } of lists.backends) stores.#prepareBackend(`backend ${key}`, inlinePolicies)
+    for (const { key, inlinePolicies } of lists.routes) {
       if (inlinePolicies !== undefined) stores.#prepare(`route ${key}`, inlinePolicies)
     }
     stores.#former = undefined

@@ -2,7 +2,7 @@
 // configuration before has as well is taken over, so that one moved endpoint among many costs little. Knows no
 // policies.
 import type { Backend, RenderedConfig, Service, Workload, WorkloadService } from '#api/ir/types.gen.ts'
-import { grouped, type Grouped } from '../config/grouped.ts'
+import { Grouped } from '../config/grouped.ts'
 import { serviceKey } from './endpoint-keys.ts'
 
 export interface ServiceAddress {
@@ -15,39 +15,56 @@ export interface ServiceAddress {
 
 type Lists = Pick<RenderedConfig, 'backends' | 'services' | 'workloads'>
 
+interface Groups {
+  readonly backends: Grouped<Backend>
+  readonly services: Grouped<Service>
+  readonly healthy: Grouped<Workload>
+}
+
 export class TargetDirectory {
   readonly #backends: Grouped<Backend>
   /** By `{namespace}/{hostname}`. */
   readonly #services: Grouped<Service>
   /** Those that are healthy, by the same keys. */
-  readonly #workloads: Grouped<Workload>
+  readonly #healthy: Grouped<Workload>
 
-  private constructor({ backends, services, workloads }: Lists, former: TargetDirectory | undefined) {
-    this.#backends = grouped(backends, ({ key }) => [key], former && former.#backends)
-    this.#services = grouped(services, (service) => [serviceKey(service)], former && former.#services)
-    this.#workloads = grouped(workloads, keysOfWorkload, former && former.#workloads)
+  private constructor(lists: Groups) {
+    this.#backends = lists.backends
+    this.#services = lists.services
+    this.#healthy = lists.healthy
   }
 
   /** `former`: of the configuration in force. */
-  static of(lists: Lists, former?: TargetDirectory): TargetDirectory {
-    return new TargetDirectory(lists, former)
+  static of({ backends, services, workloads }: Lists, former?: TargetDirectory): TargetDirectory {
+    if (former === undefined) {
+      return new TargetDirectory({
+        backends: Grouped.of(backends, ({ key }) => [key]),
+        services: Grouped.of(services, (service) => [serviceKey(service)]),
+        healthy: Grouped.of(workloads, keysOfWorkload),
+      })
+    }
+    return new TargetDirectory({
+      backends: former.#backends.after(backends),
+      services: former.#services.after(services),
+      healthy: former.#healthy.after(workloads),
+    })
   }
 
   get workloads(): readonly Workload[] {
-    return this.#workloads.list
+    return this.#healthy.list
   }
 
   backend(key: string): Backend | undefined {
-    return this.#backends.groups.get(key)?.at(-1)
+    return this.#backends.at(key).at(-1)
   }
 
   service(namespace: string, hostname: string): Service | undefined {
-    return this.#services.groups.get(serviceKey({ namespace, hostname }))?.at(-1)
+    return this.#services.at(serviceKey({ namespace, hostname })).at(-1)
   }
 
   /** In the order of the workloads. */
   addresses(namespace: string, hostname: string, port: number): ServiceAddress[] {
-    const workloads = this.#workloads.groups.get(serviceKey({ namespace, hostname })) ?? []
+    const workloads = this.#healthy.at(serviceKey({ namespace, hostname }))
     return workloads.flatMap((workload) => {
       const host = workload.addresses[0]
       if (host === undefined) return []

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { Route, RouteBackend } from '#api/ir/types.gen.ts'
 import type { RoutePlan } from '../plan.ts'
 import { requestOf } from '../route/request.testing.ts'
+import { HostTables } from '../route/router.ts'
 import { DelegationChains, RouteGroups } from './compile-delegation.ts'
 
 interface Sketch {
@@ -34,11 +35,10 @@ function routeOf({ name, group, prefix = '/', hostname, rewrites = false, to }: 
 /** Where a request to the first route ends: the names of the chain, and the prefix; or the failure. */
 function follow(sketches: readonly Sketch[], path = '/a/b', compiled: string[] = []): string {
   const routes = sketches.map(routeOf)
-  const groups = new RouteGroups(routes, ({ name, hostnames, matches }) => ({
-    hostnames,
-    matches,
-    order: { ...name, ruleIndex: 0 },
-  }))
+  const groups = new RouteGroups(
+    (group) => routes.filter(({ routeGroupKey }) => routeGroupKey === group),
+    new HostTables(({ name, matches }) => ({ matches, order: { ...name, ruleIndex: 0 } })),
+  )
   const chains = new DelegationChains(groups, (route, parents) => {
     compiled.push([...parents, route].map(({ name }) => name.name).join('>'))
     // Nothing but its identity is looked at here.

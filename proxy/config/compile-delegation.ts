@@ -4,7 +4,8 @@ import type { Route } from '#api/ir/types.gen.ts'
 import { weightedPicker } from '../backend/weighted.ts'
 import type { HttpRequest } from '../http/message.ts'
 import type { DelegatedRoute, LazyRoute, RoutePlan } from '../plan.ts'
-import { buildRouter, type Router, type RouterEntry } from '../route/router.ts'
+import { hostIndexOf } from '../route/host-index.ts'
+import { type HostTables, type Router, routerOf } from '../route/router.ts'
 
 /** How often a request is handed on; more counts as a loop. */
 const DEPTH_MAX = 16
@@ -16,22 +17,20 @@ type Choice = string | undefined
 
 /** The delegated routes of a configuration, by group. */
 export class RouteGroups {
-  readonly #members: ReadonlyMap<string, readonly Route[]>
+  readonly #membersOf: (group: string) => readonly Route[]
+  readonly #tables: HostTables<Route>
   readonly #routers = new Map<string, Router<Route>>()
   readonly #choices = new WeakMap<Route, () => Choice>()
-  readonly #entryOf: (route: Route) => Omit<RouterEntry<Route>, 'value'>
 
-  constructor(routes: readonly Route[], entryOf: (route: Route) => Omit<RouterEntry<Route>, 'value'>) {
-    const delegated = routes.filter(({ routeGroupKey }) => routeGroupKey !== undefined)
-    this.#members = Map.groupBy(delegated, ({ routeGroupKey }) => routeGroupKey ?? '')
-    this.#entryOf = entryOf
+  constructor(membersOf: (group: string) => readonly Route[], tables: HostTables<Route>) {
+    this.#membersOf = membersOf
+    this.#tables = tables
   }
 
   router(key: string): Router<Route> {
     let router = this.#routers.get(key)
     if (router === undefined) {
-      const members = this.#members.get(key) ?? []
-      router = buildRouter(members.map((route) => ({ ...this.#entryOf(route), value: route })))
+      router = routerOf(hostIndexOf(this.#membersOf(key)), this.#tables, (route) => route)
       this.#routers.set(key, router)
     }
     return router

@@ -12,8 +12,7 @@ import type {
   TCPRoute,
 } from '#api/ir/types.gen.ts'
 import { compilePermissive } from '#api/cel/compile.ts'
-import { AuthStores } from '../auth/auth-stores.ts'
-import { TargetDirectory } from '../backend/directory.ts'
+import { AuthStores, type AuthStoresOptions } from '../auth/auth-stores.ts'
 import { EndpointTable } from '../backend/endpoints.ts'
 import { TargetResolver } from '../backend/targets.ts'
 import type { ExchangePlace } from '../exchange.ts'
@@ -24,7 +23,7 @@ import { pipeline, type PipelineInput } from '../pipeline.ts'
 import { shedding } from '../runtime/shedding.ts'
 import type { LazyRoute, ListenerPlan, RoutePlan } from '../plan.ts'
 import { CredentialNames } from '../log/credential-names.ts'
-import { indexPolicies, placeOf } from '../policy/index.ts'
+import { placeOf } from '../policy/index.ts'
 import { effectiveFrontend, effectiveService, type EffectiveFrontend } from '../policy/merge-backend.ts'
 import { effectiveTraffic } from '../policy/merge.ts'
 import { compileNetworkAuthorization } from '../policy/network-authorization.ts'
@@ -34,40 +33,38 @@ import type { ProxyRule } from '../tcp/proxy-header.ts'
 import type { EnterBind } from '../runtime/enter-bind.ts'
 import { hostOf } from '../route/authority.ts'
 import { buildHostMap } from '../route/host-map.ts'
-import { routerOf, type RouterEntry } from '../route/router.ts'
+import type { HostIndex } from '../route/host-index.ts'
+import { HostTables, routerOf } from '../route/router.ts'
 import { DelegationChains, lazyRoute, RouteGroups } from './compile-delegation.ts'
 import { compileLayer4 } from './compile-layer4.ts'
 import { chainEnvironment, compileRoute } from './compile-route.ts'
 import { compileTelemetry } from './compile-telemetry.ts'
-import { RouteHosts } from './route-hosts.ts'
-import type { Grouped } from './grouped.ts'
 import type { CompileConfig, CompiledBind } from './compiled.ts'
 import { refusal } from './refusal.ts'
+import { ConfigIndex } from './config-index.ts'
 import type { CompileContext } from './context.ts'
+import type { RouteIndex } from './route-index.ts'
 
 export const compileConfig: CompileConfig = ({ generation, config, secrets }, environment, previous) => {
-  const secretValues = new Map(secrets.secrets.map(({ key, value }) => [key, value]))
-  const secret: CompileContext['secret'] = (ref) => secretValues.get(ref.secret)
-  const auth = AuthStores.of(config, { secret, former: previous?.auth, unknownKey: environment.unknownKey })
-  const policies = indexPolicies(config.policies)
-  const table = new EndpointTable(environment.endpoints)
-  const targets = TargetDirectory.of(config, previous?.targets)
+  const index = ConfigIndex.of(config, secrets, previous?.index)
+  const { secret, carriers } = index
+  const auth = authOf(index, { secret, former: previous?.auth, unknownKey: environment.unknownKey }, previous?.index)
   const context: CompileContext = {
     environment,
-    policies,
-    resolver: new TargetResolver(targets, table, {
+    policies: index.policies,
+    resolver: new TargetResolver(index.targets, new EndpointTable(environment.endpoints), {
       secret,
-      ownPolicies: (place) => effectiveService(policies, place),
+      ownPolicies: (place) => effectiveService(index.policies, place),
       place: environment.place,
     }),
     expression: cachedExpressions(),
     secret,
     auth,
     otlp: new OtlpHub(previous?.otlp, (outcome) => environment.observer.exported?.(outcome)),
-    credentialNames: namesOf(config),
+    credentialNames: once(() => CredentialNames.of(carriers)),
   }
-  const routes = RouteHosts.of(config.routes, previous?.routes)
-  const groups = new RouteGroups(config.routes, routerEntry)
+  const { routes } = index
+  const groups = new RouteGroups((key) => routes.group(key), tables)
   const tcpRoutes = groupBy(config.tcpRoutes, ({ listenerKey }) => listenerKey)
   const listeners = groupBy(config.listeners, ({ bindKey }) => bindKey)
   const binds = new Map<number, CompiledBind>()
@@ -81,13 +78,18 @@ export const compileConfig: CompileConfig = ({ generation, config, secrets }, en
       binds.set(bind.port, compileBind({ bind, listeners: own, routes, groups, tcpRoutes, context, warn }))
     } else warnings.push(refusedBecause)
   }
-  return { generation, binds, warnings, auth, otlp: context.otlp, targets, routes }
+  return { generation, binds, warnings, auth, otlp: context.otlp, index }
 }
 
-/** Gathered when they are first asked for. */
-function namesOf(config: RenderedConfig): () => CredentialNames {
-  let names: CredentialNames | undefined
-  return () => (names ??= CredentialNames.of(config))
+/** The same stores for the same carriers and secrets. */
+function authOf(index: ConfigIndex, options: AuthStoresOptions, former: ConfigIndex | undefined): AuthStores {
+  const isAsBefore = former !== undefined && former.secret === index.secret && former.carriers.isAs(index.carriers)
+  return isAsBefore && options.former !== undefined ? options.former : AuthStores.of(index.carriers, options)
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined
+  return () => (made ??= { value: make() }).value
 }
 
 /** Local limits of a configuration by the key their buckets have, for the memory that workers share. */
@@ -105,7 +107,7 @@ export function rateLimitsOf(config: RenderedConfig): ReadonlyMap<string, LocalL
 function compileBind(input: {
   bind: Bind
   listeners: readonly Listener[]
-  routes: RouteHosts
+  routes: RouteIndex
   groups: RouteGroups
   tcpRoutes: ReadonlyMap<string, readonly TCPRoute[]>
   context: CompileContext
@@ -152,7 +154,7 @@ const NOWHERE: EnterBind = () => false
 function compileListener(input: {
   listener: Listener
   bind: Bind
-  hosts: Grouped<Route>
+  hosts: HostIndex<Route>
   groups: RouteGroups
   limits: ConnectionLimits
   context: CompileContext
@@ -179,28 +181,22 @@ function compileListener(input: {
   const compile = (route: Route, parents: readonly Route[]): RoutePlan =>
     compileRoute({ route, parents, place, listenerPlace, listenerChain: chain, port: bind.port, limits, context })
   const chains = new DelegationChains(groups, compile)
-  const entryOf = (route: Route): RouterEntry<LazyRoute> => ({
-    ...routerEntry(route),
-    value: lazyRoute(route.key, () => compile(route, []), chains.delegateOf(route)),
-  })
+  const lazy = (route: Route): LazyRoute => lazyRoute(route.key, () => compile(route, []), chains.delegateOf(route))
   return {
     place,
     chain,
     response: { filters: chain.response, readsBody: chain.readsResponseBody },
-    router: routerOf(hosts, entryOf),
+    router: routerOf(hosts, tables, lazy),
     ...compileTelemetry(frontend, place, context),
     routesConnect: frontend.connect?.mode === 'Route',
   }
 }
 
-function routerEntry(route: Route): Omit<RouterEntry<Route>, 'value'> {
-  const { namespace, name } = route.name
-  return {
-    hostnames: route.hostnames,
-    matches: route.matches,
-    order: { createdAt: route.createdAt, namespace, name, ruleIndex: ruleIndexOf(route.key) },
-  }
-}
+/** Of all configurations: a host name whose routes stayed keeps its table. */
+const tables = new HostTables<Route>(({ key, matches, createdAt, name: { namespace, name } }) => ({
+  matches,
+  order: { createdAt, namespace, name, ruleIndex: ruleIndexOf(key) },
+}))
 
 /** `{namespace}/{name}.{rule index}.{listener}`: names hold dots, the index is the two digits before the listener. */
 function ruleIndexOf(key: string): number {

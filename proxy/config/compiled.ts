@@ -2,7 +2,6 @@
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../exchange.ts'
 import type { AuthStores } from '../auth/auth-stores.ts'
-import type { TargetDirectory } from '../backend/directory.ts'
 import type { Place } from '../backend/locality.ts'
 import type { EndpointStore } from '../backend/endpoint-store.ts'
 import type { TransferredBytes } from '../http/byte-meter.ts'
@@ -14,13 +13,13 @@ import type { GrpcClient } from '../grpc/client.ts'
 import type { OtlpEnvironment } from '../otlp/environment.ts'
 import type { ExportOutcome, OtlpHub } from '../otlp/hub.ts'
 import type { OutboundCall } from '../trace/outbound.ts'
-import type { RouteHosts } from './route-hosts.ts'
 import type { LoadShedder } from '../runtime/pulse.ts'
 import type { TraceTap } from '../trace/tap.ts'
 import type { TcpBindPlan } from '../tcp/plan.ts'
 import type { TlsBindPlan } from '../tls/plan.ts'
 import type { DynamicForwarding } from '../upstream/dynamic.ts'
 import type { UpstreamClient } from '../upstream/target.ts'
+import type { ConfigIndex } from './config-index.ts'
 
 /** Access log, metrics and traces hang here. */
 export interface ExchangeObserver {
@@ -76,9 +75,8 @@ export interface CompiledConfig {
   readonly auth: AuthStores
   /** What sends spans and log records; exporters go on as far as the next configuration has them. */
   readonly otlp: OtlpHub
-  /** What references lead to; taken over as far as the next configuration has it. */
-  readonly targets: TargetDirectory
-  readonly routes: RouteHosts
+  /** Where its items are found; kept up to date for the next configuration. */
+  readonly index: ConfigIndex
 }
 
 export interface CompileInput {

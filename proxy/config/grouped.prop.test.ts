@@ -1,55 +1,69 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Grouped, grouped } from './grouped.ts'
+import { Grouped } from './grouped.ts'
 
 interface Item {
   readonly name: string
   readonly keys: readonly string[]
 }
 
-const POOL: readonly Item[] = Array.from({ length: 12 }, (_, at) => ({
-  name: `item ${at}`,
-  keys: ['a', 'b', 'c', 'd'].filter((_key, bit) => ((at * 5 + 3) >> bit) % 2 === 1),
-}))
+const KEYS = ['a', 'b', 'c', 'd', 'a']
+const keysOf = ({ keys }: Item): readonly string[] => keys
+const itemsOf = (count: number): Item[] =>
+  Array.from({ length: count }, (_, at) => ({
+    name: `item ${at}`,
+    keys: KEYS.filter((_key, bit) => ((at * 5 + 3) >> bit) % 2 === 1),
+  }))
 
+const POOL = itemsOf(40)
+const byName = (a: Item, b: Item): number => POOL.indexOf(a) - POOL.indexOf(b)
+
+/** In any order, and in one order as the lists of a configuration are. */
 const lists = fc.array(
-  fc.shuffledSubarray([...POOL]).chain((list) =>
-    fc.constantFrom(
-      list,
-      list.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
-    ),
-  ),
+  fc.shuffledSubarray(POOL).chain((list) => fc.constantFrom(list, list.toSorted(byName), list.toSorted(byName))),
   { minLength: 1, maxLength: 8 },
 )
 
-describe('grouped', () => {
+function groups(grouped: Grouped<Item>): (readonly Item[])[] {
+  return KEYS.map((key) => grouped.at(key))
+}
+
+describe('Grouped', () => {
   it('is what grouping anew is, whatever came before, and leaves the former one as it was', () => {
     fc.assert(
       fc.property(lists, (all) => {
-        let former: Grouped<Item> | undefined
+        let former = Grouped.of<Item>([], keysOf)
         for (const list of all) {
-          const before = structuredClone(former?.groups)
-          const now = grouped(list, ({ keys }) => keys, former)
-          const anew = new Map<string, Item[]>()
-          for (const item of list) for (const key of item.keys) anew.set(key, [...(anew.get(key) ?? []), item])
-          expect(now.groups).toEqual(anew)
-          expect(structuredClone(former?.groups)).toEqual(before)
+          const before = groups(former)
+          const now = former.after(list)
+          expect(groups(now)).toEqual(KEYS.map((key) => list.filter(({ keys }) => keys.includes(key))))
+          expect(groups(former)).toEqual(before)
+          const changed = new Set(KEYS.filter((key) => former.at(key) !== now.at(key)))
+          expect(new Set(now.changedSince(former))).toEqual(changed)
+          for (const key of changed) expect(former.at(key)).not.toEqual(now.at(key))
           former = now
         }
       }),
     )
   })
 
+  it('takes many changes at once', () => {
+    const many = itemsOf(1000)
+    const other = many.map((item, at) => (at % 3 === 0 ? { ...item } : item))
+    const now = Grouped.of(many, keysOf).after(other)
+    expect(groups(now)).toEqual(groups(Grouped.of(other, keysOf)))
+  })
+
   it('keeps the order of the list, and the groups of which nothing changed', () => {
     const [one, two, three] = ['1', '2', '3'].map((name) => ({ name, keys: [name === '3' ? 'y' : 'x'] }))
     if (one === undefined || two === undefined || three === undefined) throw new Error('three')
-    const first = grouped([one, two, three], ({ keys }) => keys)
+    const first = Grouped.of([one, two, three], keysOf)
     const other = { name: '2', keys: ['x'] }
-    const second = grouped([one, other, three], ({ keys }) => keys, first)
-    expect(second.groups.get('x')).toEqual([one, other])
-    expect(second.groups.get('y')).toBe(first.groups.get('y'))
-    expect(grouped(second.list, ({ keys }) => keys, second)).toBe(second)
-    const third = grouped([other, one, three], ({ keys }) => keys, second)
-    expect(third.groups.get('x')).toEqual([other, one])
+    const second = first.after([one, other, three])
+    expect(second.at('x')).toEqual([one, other])
+    expect(second.at('y')).toBe(first.at('y'))
+    expect(second.at('z')).toBe(first.at('z'))
+    expect(second.after([...second.list])).toBe(second)
+    expect(second.after([other, one, three]).at('x')).toEqual([other, one])
   })
 })

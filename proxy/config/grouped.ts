@@ -1,61 +1,108 @@
 // A long list of a configuration by key, kept up to date from one configuration to the next: what a changed item costs
-// does not grow with the list, but for a look at each item. Pure.
+// does not grow with the list. Pure.
+import { isIdentical } from '#api/identical.ts'
+import { type ListChange, listChanges } from '#api/list-change.ts'
+import { LayeredMap } from './layered-map.ts'
 
-export interface Grouped<T> {
+/** The same for the same item; an item may have several keys, or none. */
+type KeysOf<T> = (item: T) => readonly string[]
+
+/** For more changes at once the list is grouped anew. */
+const CHANGES_MAX = 64
+
+/** A list without items: the same one wherever there is none. */
+const NONE: readonly never[] = []
+
+/** No item stands in a list twice. */
+export class Grouped<T extends object> {
   readonly list: readonly T[]
-  /** In the order of the list. Groups whose members stayed are the same lists as before. */
-  readonly groups: ReadonlyMap<string, readonly T[]>
-}
+  readonly #groups: LayeredMap<readonly T[]>
+  readonly #keysOf: KeysOf<T>
 
-/** `keysOf` gives the same for the same item; an item may have several keys, or none. `former` stays as it is. */
-export function grouped<T extends object>(
-  list: readonly T[],
-  keysOf: (item: T) => readonly string[],
-  former?: Grouped<T>,
-): Grouped<T> {
-  if (former?.list === list) return former
-  const before: Grouped<T> = former ?? { list: [], groups: new Map() }
-  const changed = changedGroups(before, list, keysOf)
-  if (changed.size === 0) return { list, groups: before.groups }
-  const groups = new Map(before.groups)
-  for (const [key, items] of changed) {
-    if (items.length > 0) groups.set(key, items)
-    else groups.delete(key)
+  private constructor(list: readonly T[], groups: LayeredMap<readonly T[]>, keysOf: KeysOf<T>) {
+    this.list = list
+    this.#groups = groups
+    this.#keysOf = keysOf
   }
-  return { list, groups }
-}
 
-/** Those that an item left or came to, as they are now. */
-function changedGroups<T extends object>(
-  before: Grouped<T>,
-  list: readonly T[],
-  keysOf: (item: T) => readonly string[],
-): ReadonlyMap<string, readonly T[]> {
-  const { removed, added } = difference(before.list, list)
-  const changed = new Map<string, T[]>()
-  for (const item of [...removed, ...added]) for (const key of keysOf(item)) changed.set(key, [])
-  const members = new Set([...changed.keys()].flatMap((key) => before.groups.get(key) ?? []))
-  for (const item of removed) members.delete(item)
-  for (const item of added) members.add(item)
-  // In the order of the list.
-  for (const item of members.size === 0 ? [] : list) {
-    const keys = members.has(item) ? new Set(keysOf(item)) : NO_KEYS
-    for (const key of keys) changed.get(key)?.push(item)
+  static of<T extends object>(list: readonly T[], keysOf: KeysOf<T>): Grouped<T> {
+    return new Grouped<T>(list, LayeredMap.of(groupsOf(list, keysOf)), keysOf)
   }
-  return changed
+
+  /** In the order of the list. A group whose members stayed is the same list as before. */
+  at(key: string): readonly T[] {
+    return this.#groups.get(key) ?? NONE
+  }
+
+  /** Stays as it is itself; it comes back when nothing has changed. */
+  after(list: readonly T[]): Grouped<T> {
+    const changes = listChanges(this.list, list)
+    if (changes.length === 0) return this
+    const changed = (changes.length <= CHANGES_MAX && this.#changed(changes)) || this.#changedAnew(list)
+    // An item that moved may stand in its group where it stood.
+    const groups = [...changed]
+      .filter(([key, items]) => !isIdentical(items, this.at(key)))
+      .map(([key, items]) => [key, items.length === 0 ? undefined : items] as const)
+    return new Grouped<T>(list, this.#groups.with(groups), this.#keysOf)
+  }
+
+  /** Keys whose groups are others than in `before`. */
+  changedSince(before: Grouped<T>): readonly string[] {
+    return this.#groups.since(before.#groups).map(([key]) => key)
+  }
+
+  /** undefined: the list is not what its groups are made of, which would be a bug; grouping anew is right then, too. */
+  #changed(changes: readonly ListChange<T>[]): ReadonlyMap<string, readonly T[]> | undefined {
+    const changed = new Map<string, readonly T[]>()
+    /** Members before it stand where they stood. */
+    const untouched = new Map<string, number>()
+    // From the end, so that places before stay those of the earlier list.
+    for (const { at, removed, added } of changes.toReversed()) {
+      const [gone, come] = [groupsOf(removed, this.#keysOf), groupsOf(added, this.#keysOf)]
+      for (const key of new Set([...gone.keys(), ...come.keys()])) {
+        const items = changed.get(key) ?? this.at(key)
+        const [out, into] = [gone.get(key) ?? NONE, come.get(key) ?? NONE]
+        const start =
+          out[0] === undefined
+            ? this.#membersBefore(at, items, untouched.get(key) ?? items.length)
+            : items.indexOf(out[0])
+        if (!isIdentical(items.slice(start, start + out.length), out)) return undefined
+        changed.set(key, items.toSpliced(start, out.length, ...into))
+        untouched.set(key, start)
+      }
+    }
+    return changed
+  }
+
+  /** How many of the first members stand before a place of the list. */
+  #membersBefore(at: number, members: readonly T[], count: number): number {
+    let [low, high] = [0, count]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      const member = members[middle]
+      if (member !== undefined && this.list.indexOf(member) < at) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+
+  #changedAnew(list: readonly T[]): ReadonlyMap<string, readonly T[]> {
+    const now = groupsOf(list, this.#keysOf)
+    const changed = new Map<string, readonly T[]>()
+    for (const [key] of this.#groups.entries()) if (!now.has(key)) changed.set(key, NONE)
+    for (const [key, items] of now) changed.set(key, items)
+    return changed
+  }
 }
 
-const NO_KEYS: Iterable<string> = []
-
-/** Most items stay at both ends of the list. */
-function difference<T>(
-  before: readonly T[],
-  now: readonly T[],
-): { readonly removed: readonly T[]; readonly added: readonly T[] } {
-  const shorter = Math.min(before.length, now.length)
-  let start = 0
-  while (start < shorter && before[start] === now[start]) start++
-  let rest = 0
-  while (rest < shorter - start && before[before.length - 1 - rest] === now[now.length - 1 - rest]) rest++
-  return { removed: before.slice(start, before.length - rest), added: now.slice(start, now.length - rest) }
+function groupsOf<T>(items: readonly T[], keysOf: KeysOf<T>): Map<string, T[]> {
+  const groups = new Map<string, T[]>()
+  for (const item of items) {
+    for (const key of new Set(keysOf(item))) {
+      const group = groups.get(key)
+      if (group === undefined) groups.set(key, [item])
+      else group.push(item)
+    }
+  }
+  return groups
 }

@@ -1,5 +1,5 @@
 // Where the configuration says that credentials travel: names of header fields and query parameters, for redaction.
-import type { BackendPayload, RenderedConfig, TrafficPayload } from '#api/ir/types.gen.ts'
+import type { Backend, BackendPayload, Policy, Route, TrafficPayload } from '#api/ir/types.gen.ts'
 import { isSensitiveHeader, REDACTED } from './redact.ts'
 
 /** Query parameters that carry credentials wherever they appear. Lower case. */
@@ -21,6 +21,13 @@ const SENSITIVE_PARAMETERS = [
   'x-amz-signature',
 ]
 
+/** At least the items that may say it. */
+interface CarrierLists {
+  readonly policies: readonly Policy[]
+  readonly routes: readonly Route[]
+  readonly backends: readonly Backend[]
+}
+
 interface Location {
   readonly header?: { readonly name: string }
   readonly queryParameter?: { readonly name: string }
@@ -36,7 +43,7 @@ export class CredentialNames {
   /** Finds queries that may hold one; made when the first query comes. */
   #suspicion: RegExp | undefined = undefined
 
-  static of(config: RenderedConfig): CredentialNames {
+  static of(config: CarrierLists): CredentialNames {
     const names = new CredentialNames()
     for (const { policy } of config.policies) {
       names.#addTraffic(policy.traffic)

@@ -1,6 +1,7 @@
 // Policies of a rendered configuration, found by what they target. Keeps the order of the configuration within a
 // target: the operator writes the older policy first, and the first one wins.
 import type { Listener, ObjectName, Policy, PolicyTarget, RouteName, ServiceReference } from '#api/ir/types.gen.ts'
+import { Grouped } from '../config/grouped.ts'
 
 /** Where a request enters. Gateway listeners have `listener`; listeners of a ListenerSet have both. */
 export interface ListenerPlace {
@@ -15,18 +16,12 @@ export interface PolicyIndex {
   at(level: string): readonly Policy[]
 }
 
-const NONE: readonly Policy[] = []
-
-export function indexPolicies(policies: readonly Policy[]): PolicyIndex {
-  const byTarget = new Map<string, Policy[]>()
-  for (const policy of policies) {
-    const level = levelOf(policy.target)
-    if (level === undefined) continue
-    const list = byTarget.get(level)
-    if (list === undefined) byTarget.set(level, [policy])
-    else list.push(policy)
-  }
-  return { at: (level) => byTarget.get(level) ?? NONE }
+/** Kept up to date with `after`. */
+export function indexPolicies(policies: readonly Policy[]): Grouped<Policy> {
+  return Grouped.of(policies, ({ target }) => {
+    const level = levelOf(target)
+    return level === undefined ? [] : [level]
+  })
 }
 
 /** Where the policies of a listener are looked for. */

@@ -3,8 +3,8 @@
 import type { RouteMatch } from '#api/ir/types.gen.ts'
 import type { HttpRequest } from '../http/message.ts'
 import { hostOf } from './authority.ts'
-import { grouped, type Grouped } from '../config/grouped.ts'
-import { hostMapOf, isAnyHost } from './host-map.ts'
+import { ANY_HOST, type HostIndex, hostIndexOf } from './host-index.ts'
+import { hostMapOf } from './host-map.ts'
 import { compileRequestTest } from './match.ts'
 import { buildPathTable, normalisePath, normalisePrefix, type PathCandidate, type PathTable } from './path-table.ts'
 
@@ -17,13 +17,17 @@ export interface RouteOrder {
   readonly ruleIndex: number
 }
 
-/** One rule of a route: any of its matches leads to `value`. */
-export interface RouterEntry<T> {
-  /** Empty: any host. */
-  readonly hostnames: readonly string[]
+/** One rule of a route: any of its matches leads to it. */
+export interface RouterRule {
   /** Empty: every request. */
   readonly matches: readonly RouteMatch[]
   readonly order: RouteOrder
+}
+
+/** A rule with the hosts it is for and what it leads to. */
+export interface RouterEntry<T> extends RouterRule {
+  /** Empty: any host. */
+  readonly hostnames: readonly string[]
   readonly value: T
 }
 
@@ -45,7 +49,6 @@ export interface Router<T> {
 }
 
 const EVALUATED_MAX = 100
-const ANY_HOST = ''
 
 interface Ranked<T> {
   readonly match: RouteMatch
@@ -54,44 +57,88 @@ interface Ranked<T> {
 }
 
 export function buildRouter<T>(entries: readonly RouterEntry<T>[]): Router<T> {
-  return routerOf(byHost(entries), (entry) => entry)
-}
-
-/** By host name in lower case, ANY_HOST for all. `former` is taken over as far as the items are the same. */
-export function byHost<S extends { readonly hostnames: readonly string[] }>(
-  items: readonly S[],
-  former?: Grouped<S>,
-): Grouped<S> {
-  return grouped(items, ({ hostnames }) => (hostnames.length === 0 ? [ANY_HOST] : hostnames.map(hostKey)), former)
+  return routerOf(hostIndexOf(entries), new HostTables((entry: RouterEntry<T>) => entry), ({ value }) => value)
 }
 
 /**
- * `entryOf` is asked once for an item. The table of a host is made when its first request comes: a configuration that
- * changes often must not make the tables of hosts anew that nobody calls. Nothing in them can refuse a configuration.
+ * The tables of host names, for all configurations: as long as the same items stand at a name, its table stays. It is
+ * made when the first request comes: tables of hosts that nobody calls are never made. Nothing in them can refuse a
+ * configuration.
  */
-export function routerOf<S, T>({ groups }: Grouped<S>, entryOf: (item: S) => RouterEntry<T>): Router<T> {
-  const ranked = new Map<S, readonly Ranked<T>[]>()
-  const rankedOf = (item: S): readonly Ranked<T>[] => {
-    let list = ranked.get(item)
-    if (list === undefined) ranked.set(item, (list = rank(entryOf(item))))
+export class HostTables<S extends object> {
+  readonly #ruleOf: (item: S) => RouterRule
+  readonly #ranked = new WeakMap<S, readonly Ranked<S>[]>()
+  readonly #tables = new WeakMap<readonly S[], PathTable<RouterResult<S>>>()
+
+  /** `ruleOf` gives the same for the same item. */
+  constructor(ruleOf: (item: S) => RouterRule) {
+    this.#ruleOf = ruleOf
+  }
+
+  table(items: readonly S[]): PathTable<RouterResult<S>> {
+    let table = this.#tables.get(items)
+    if (table === undefined) {
+      table = tableOf(this.#sorted(items))
+      this.#tables.set(items, table)
+    }
+    return table
+  }
+
+  /** By rank. */
+  items(items: readonly S[]): readonly S[] {
+    return this.#sorted(items).map(({ candidate }) => candidate.result.value)
+  }
+
+  /** The sort is stable: matches of one rule keep their order. */
+  #sorted(items: readonly S[]): Ranked<S>[] {
+    return items.flatMap((item) => this.#rankedOf(item)).sort(bySpecificity)
+  }
+
+  #rankedOf(item: S): readonly Ranked<S>[] {
+    let list = this.#ranked.get(item)
+    if (list === undefined) {
+      list = rank(item, this.#ruleOf(item))
+      this.#ranked.set(item, list)
+    }
     return list
   }
-  const at = (host: string): HostRoutes<S, T> | undefined => {
-    const items = groups.get(host)
-    return items && new HostRoutes(items, rankedOf)
+}
+
+/** `valueOf` is asked once for what a request was led to. */
+export function routerOf<S extends object, T>(
+  { at, wildcards }: HostIndex<S>,
+  tables: HostTables<S>,
+  valueOf: (item: S) => T,
+): Router<T> {
+  const atHost = (host: string): HostRoutes<S> | undefined => {
+    const items = at(host)
+    return items.length === 0 ? undefined : new HostRoutes(items, tables)
   }
-  const wildcards = new Map<string, HostRoutes<S, T>>()
-  for (const [host, items] of groups) {
-    if (host.startsWith('*.')) wildcards.set(host.slice(1), new HostRoutes(items, rankedOf))
+  const bySuffix = new Map<string, HostRoutes<S>>()
+  for (const host of wildcards) {
+    const routes = atHost(host)
+    if (routes !== undefined) bySuffix.set(host.slice(1), routes)
   }
-  const hosts = hostMapOf({ exact: at, wildcards, any: at(ANY_HOST) })
+  const hosts = hostMapOf({ exact: atHost, wildcards: bySuffix, any: atHost(ANY_HOST) })
+  const results = new Map<RouterResult<S>, RouterResult<T>>()
+  const values = new Map<S, T>()
+  const valueFor = (item: S): T => {
+    if (!values.has(item)) values.set(item, valueOf(item))
+    // Set just now.
+    return values.get(item) as T
+  }
+  const resultFor = (found: RouterResult<S>): RouterResult<T> => {
+    let result = results.get(found)
+    if (result === undefined) results.set(found, (result = { ...found, value: valueFor(found.value) }))
+    return result
+  }
   return {
     find(request) {
       const path = matchablePath(request)
       let level = hosts.find(hostOf(request.host))
       while (level !== undefined) {
-        const result = level.value.table.find(path, request)
-        if (result !== undefined) return result
+        const found = level.value.table.find(path, request)
+        if (found !== undefined) return resultFor(found)
         level = level.next
       }
       return undefined
@@ -100,7 +147,8 @@ export function routerOf<S, T>({ groups }: Grouped<S>, entryOf: (item: S) => Rou
       const seen = new Set<T>()
       let level = hosts.find(hostOf(request.host))
       for (; level !== undefined; level = level.next) {
-        for (const value of level.value.values()) {
+        for (const item of level.value.items()) {
+          const value = valueFor(item)
           if (seen.size < EVALUATED_MAX) seen.add(value)
           if (value === found) return [...seen]
         }
@@ -111,27 +159,22 @@ export function routerOf<S, T>({ groups }: Grouped<S>, entryOf: (item: S) => Rou
 }
 
 /** What stands for choice at one host name. */
-class HostRoutes<S, T> {
+class HostRoutes<S extends object> {
   readonly #items: readonly S[]
-  readonly #rankedOf: (item: S) => readonly Ranked<T>[]
-  #table: PathTable<RouterResult<T>> | undefined = undefined
+  readonly #tables: HostTables<S>
+  #table: PathTable<RouterResult<S>> | undefined = undefined
 
-  constructor(items: readonly S[], rankedOf: (item: S) => readonly Ranked<T>[]) {
+  constructor(items: readonly S[], tables: HostTables<S>) {
     this.#items = items
-    this.#rankedOf = rankedOf
+    this.#tables = tables
   }
 
-  get table(): PathTable<RouterResult<T>> {
-    return (this.#table ??= tableOf(this.#ranked()))
+  get table(): PathTable<RouterResult<S>> {
+    return (this.#table ??= this.#tables.table(this.#items))
   }
 
-  values(): T[] {
-    return this.#ranked().map(({ candidate }) => candidate.result.value)
-  }
-
-  /** The sort is stable: matches of one rule keep their order. */
-  #ranked(): Ranked<T>[] {
-    return this.#items.flatMap(this.#rankedOf).sort(bySpecificity)
+  items(): readonly S[] {
+    return this.#tables.items(this.#items)
   }
 }
 
@@ -140,16 +183,11 @@ function matchablePath(request: HttpRequest): string {
   return request.method === 'CONNECT' && !request.path.startsWith('/') ? '/' : request.path
 }
 
-function hostKey(hostname: string): string {
-  return isAnyHost(hostname) ? ANY_HOST : hostname.toLowerCase()
-}
-
-function rank<T>(entry: RouterEntry<T>): Ranked<T>[] {
-  const matches = entry.matches.length === 0 ? [{}] : entry.matches
-  return matches.map((match) => ({
+function rank<S>(item: S, { matches, order }: RouterRule): Ranked<S>[] {
+  return (matches.length === 0 ? [{}] : matches).map((match) => ({
     match,
-    order: entry.order,
-    candidate: { test: compileRequestTest(match), result: resultOf(entry.value, match) },
+    order,
+    candidate: { test: compileRequestTest(match), result: resultOf(item, match) },
   }))
 }
 

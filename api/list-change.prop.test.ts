@@ -1,0 +1,55 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { listChanges } from './list-change.ts'
+
+const POOL = Array.from({ length: 60 }, (_, at) => ({ at }))
+const lists = fc.shuffledSubarray(POOL).chain((list) =>
+  fc.constantFrom(
+    list,
+    list.toSorted((a, b) => a.at - b.at),
+  ),
+)
+
+function applied<T>(before: readonly T[], changes: ReturnType<typeof listChanges<T>>): T[] {
+  const list = [...before]
+  for (const { at, removed, added } of changes.toReversed()) list.splice(at, removed.length, ...added)
+  return list
+}
+
+describe('listChanges', () => {
+  it('makes the later list of the earlier one, whatever came, went and moved', () => {
+    fc.assert(
+      fc.property(lists, lists, (before, now) => {
+        const changes = listChanges(before, now)
+        expect(applied(before, changes)).toEqual(now)
+        for (const { at, removed } of changes) expect(before.slice(at, at + removed.length)).toEqual(removed)
+      }),
+    )
+  })
+
+  it('names nothing that stayed in its order', () => {
+    fc.assert(
+      fc.property(fc.subarray(POOL), fc.subarray(POOL), (before, now) => {
+        const changes = listChanges(before, now)
+        expect(changes.flatMap(({ removed }) => removed)).toEqual(before.filter((item) => !now.includes(item)))
+        expect(changes.flatMap(({ added }) => added)).toEqual(now.filter((item) => !before.includes(item)))
+      }),
+    )
+  })
+
+  it('finds changes far apart, and long ones', () => {
+    const list = Array.from({ length: 1000 }, (_, at) => ({ at }))
+    const [one, two] = [{ at: -1 }, { at: -2 }]
+    expect(listChanges(list, list.with(10, one).with(990, two))).toEqual([
+      { at: 10, removed: [{ at: 10 }], added: [one] },
+      { at: 990, removed: [{ at: 990 }], added: [two] },
+    ])
+    const many = Array.from({ length: 100 }, () => ({ at: -3 }))
+    expect(listChanges(list, list.toSpliced(500, 0, ...many).with(0, one))).toEqual([
+      { at: 0, removed: [{ at: 0 }], added: [one] },
+      { at: 500, removed: [], added: many },
+    ])
+    expect(listChanges(list, [...list])).toEqual([])
+    expect(listChanges([], list)).toEqual([{ at: 0, removed: [], added: list }])
+  })
+})

@@ -1,0 +1,40 @@
+// A configuration as the compiler asks for it: everything by its key. Kept up to date from one configuration to the
+// next, so that only what changed is looked at; what stayed is found under the same key as the same list.
+import type { Policy, RenderedConfig, RenderedSecrets, SecretRef } from '#api/ir/types.gen.ts'
+import { TargetDirectory } from '../backend/directory.ts'
+import { indexPolicies } from '../policy/index.ts'
+import { CredentialCarriers } from './credential-carriers.ts'
+import type { Grouped } from './grouped.ts'
+import { RouteIndex } from './route-index.ts'
+
+type SecretLookup = (ref: SecretRef) => string | undefined
+
+export class ConfigIndex {
+  readonly routes: RouteIndex
+  /** What references lead to. */
+  readonly targets: TargetDirectory
+  readonly policies: Grouped<Policy>
+  readonly carriers: CredentialCarriers
+  /** The same function for the same secrets. */
+  readonly secret: SecretLookup
+  readonly #secrets: RenderedSecrets
+
+  private constructor(config: RenderedConfig, secrets: RenderedSecrets, former: ConfigIndex | undefined) {
+    this.routes = RouteIndex.of(config.routes, former?.routes)
+    this.targets = TargetDirectory.of(config, former?.targets)
+    this.policies = former?.policies.after(config.policies) ?? indexPolicies(config.policies)
+    this.carriers = CredentialCarriers.of(config, former?.carriers)
+    this.secret = former !== undefined && former.#secrets === secrets ? former.secret : lookupOf(secrets)
+    this.#secrets = secrets
+  }
+
+  /** `former`: of the configuration in force; it stays as it is. */
+  static of(config: RenderedConfig, secrets: RenderedSecrets, former?: ConfigIndex): ConfigIndex {
+    return new ConfigIndex(config, secrets, former)
+  }
+}
+
+function lookupOf({ secrets }: RenderedSecrets): SecretLookup {
+  const values = new Map(secrets.map(({ key, value }) => [key, value]))
+  return (ref) => values.get(ref.secret)
+}

@@ -1,0 +1,51 @@
+// The items of a configuration that may say where credentials are or what they are checked against: few of many, kept
+// up to date from one configuration to the next.
+import type { Backend, RenderedConfig, Route } from '#api/ir/types.gen.ts'
+import { Grouped } from './grouped.ts'
+
+type Lists = Pick<RenderedConfig, 'policies' | 'routes' | 'backends'>
+
+const CARRIERS = 'carriers'
+
+export class CredentialCarriers {
+  readonly policies: Lists['policies']
+  readonly #routes: Grouped<Route>
+  readonly #backends: Grouped<Backend>
+
+  private constructor(policies: Lists['policies'], routes: Grouped<Route>, backends: Grouped<Backend>) {
+    this.policies = policies
+    this.#routes = routes
+    this.#backends = backends
+  }
+
+  static of({ policies, routes, backends }: Lists, former?: CredentialCarriers): CredentialCarriers {
+    if (former === undefined) {
+      return new CredentialCarriers(policies, Grouped.of(routes, routeKeys), Grouped.of(backends, backendKeys))
+    }
+    return new CredentialCarriers(policies, former.#routes.after(routes), former.#backends.after(backends))
+  }
+
+  get routes(): readonly Route[] {
+    return this.#routes.at(CARRIERS)
+  }
+
+  get backends(): readonly Backend[] {
+    return this.#backends.at(CARRIERS)
+  }
+
+  isAs(other: CredentialCarriers): boolean {
+    return this.policies === other.policies && this.routes === other.routes && this.backends === other.backends
+  }
+}
+
+function routeKeys({ inlinePolicies = {}, backends }: Route): readonly string[] {
+  const { jwtAuth, basicAuth, apiKey } = inlinePolicies
+  const isCarrier =
+    (jwtAuth ?? basicAuth ?? apiKey) !== undefined || backends.some((one) => one.inlinePolicies !== undefined)
+  return isCarrier ? [CARRIERS] : []
+}
+
+/** Those that are no plain address may have policies further down. */
+function backendKeys({ inlinePolicies, ai, mcp, models }: Backend): readonly string[] {
+  return (inlinePolicies ?? ai ?? mcp ?? models) === undefined ? [] : [CARRIERS]
+}

@@ -1,0 +1,40 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { LayeredMap } from './layered-map.ts'
+
+const KEYS = Array.from({ length: 300 }, (_, at) => `key ${at}`)
+const change = fc.tuple(fc.constantFrom(...KEYS), fc.option(fc.nat(3), { nil: undefined }))
+
+describe('LayeredMap', () => {
+  it('has what a map has that is copied for each version, and versions stay as they are', () => {
+    fc.assert(
+      fc.property(fc.array(fc.array(change, { maxLength: 90 }), { maxLength: 8 }), (rounds) => {
+        const expected: Map<string, number>[] = [new Map([['first', 1]])]
+        const versions = [LayeredMap.of(new Map([['first', 1]]))]
+        for (const changes of rounds) {
+          const next = new Map(expected.at(-1))
+          for (const [key, value] of changes) {
+            if (value === undefined) next.delete(key)
+            else next.set(key, value)
+          }
+          expected.push(next)
+          versions.push(versions.at(-1)?.with(changes) ?? LayeredMap.of())
+        }
+        const [start] = versions
+        for (const [at, version] of versions.entries()) {
+          const map = expected[at]
+          expect(new Map(version.entries())).toEqual(map)
+          for (const key of KEYS) expect(version.get(key)).toBe(map?.get(key))
+          // The difference makes one of the other, also where the ground has been laid anew.
+          expect(new Map(start?.with(version.since(start)).entries())).toEqual(map)
+        }
+      }),
+    )
+  })
+
+  it('says nothing where nothing differs', () => {
+    const one = LayeredMap.of(new Map([['a', 1]]))
+    expect(one.with([['a', 1]]).since(one)).toEqual([])
+    expect(one.with([['b', undefined]]).since(one)).toEqual([])
+  })
+})

@@ -1,0 +1,69 @@
+// The routes of a configuration by what they are looked for: listener and host name, or the group they belong to. Kept
+// up to date from one configuration to the next.
+import type { Route } from '#api/ir/types.gen.ts'
+import { type HostIndex, hostKeysOf, isWildcard } from '../route/host-index.ts'
+import { Grouped } from './grouped.ts'
+
+export class RouteIndex {
+  readonly #routes: Grouped<Route>
+
+  private constructor(routes: Grouped<Route>) {
+    this.#routes = routes
+  }
+
+  /** `former`: of the configuration in force. */
+  static of(routes: readonly Route[], former?: RouteIndex): RouteIndex {
+    if (former === undefined) return new RouteIndex(Grouped.of(routes, keysOf))
+    const now = former.#routes.after(routes)
+    return now === former.#routes ? former : new RouteIndex(now)
+  }
+
+  /** The routes of a listener by host name. */
+  at(listener: string): HostIndex<Route> {
+    return {
+      at: (host) => this.#routes.at(hostKey(listener, host)),
+      wildcards: wildcardsOf(this.#routes.at(wildcardKey(listener))),
+    }
+  }
+
+  /** Routes that are reached through other routes. */
+  group(key: string): readonly Route[] {
+    return this.#routes.at(groupKey(key))
+  }
+}
+
+// Names of listeners and hosts hold no blank, so it separates the parts.
+
+function hostKey(listener: string, host: string): string {
+  return `host ${listener} ${host}`
+}
+
+/** Of the routes of a listener that have a host name with a wildcard. */
+function wildcardKey(listener: string): string {
+  return `wildcards ${listener}`
+}
+
+function groupKey(group: string): string {
+  return `group ${group}`
+}
+
+function keysOf({ listenerKey, routeGroupKey, hostnames }: Route): string[] {
+  const keys = routeGroupKey === undefined ? [] : [groupKey(routeGroupKey)]
+  // Without a listener it is reached through other routes.
+  if (listenerKey === undefined) return keys
+  const hosts = hostKeysOf(hostnames)
+  if (hosts.some(isWildcard)) keys.push(wildcardKey(listenerKey))
+  for (const host of hosts) keys.push(hostKey(listenerKey, host))
+  return keys
+}
+
+const remembered = new WeakMap<readonly Route[], readonly string[]>()
+
+function wildcardsOf(routes: readonly Route[]): readonly string[] {
+  let hosts = remembered.get(routes)
+  if (hosts === undefined) {
+    hosts = [...new Set(routes.flatMap(({ hostnames }) => hostKeysOf(hostnames).filter(isWildcard)))]
+    remembered.set(routes, hosts)
+  }
+  return hosts
+}
