@@ -1,10 +1,11 @@
 // backend.ai: aliases, defaults, overrides, computed fields and prompts, as the provider sees them.
 import OpenAI from 'openai'
 import { expect } from 'vitest'
-import { replacing, type ConformanceCase } from './suite/case.ts'
+import { changing, replacing, type ConformanceCase } from './suite/case.ts'
 import { chat } from './suite/chat.ts'
 
 const SAMPLE = 'backend-ai.yaml'
+const JSON_BODY = { 'content-type': 'application/json' }
 
 export const cases: readonly ConformanceCase[] = [
   {
@@ -28,6 +29,50 @@ export const cases: readonly ConformanceCase[] = [
       expect(body['messages']).toEqual([{ role: 'system', content: 'Answer in one sentence.' }, ...messages])
       await client.chat.completions.create({ model: 'other', temperature: 0.9, messages })
       expect(gateway.upstreams.lastModelRequest().body).toMatchObject({ model: 'other', temperature: 0.9 })
+    },
+  },
+  {
+    shortName: 'AIPathsAndPrompts',
+    description: 'the end of the path says the format; prompts go before and after the messages of the client',
+    sample: SAMPLE,
+    change: changing('GwPolicy/backend-ai', {
+      backend: {
+        ai: {
+          prompt: { append: [{ role: 'user', content: 'Be brief.' }] },
+          routes: { '/v1/raw': 'Passthrough', '/v1/messages': 'Messages', '*': 'Completions' },
+        },
+      },
+    }),
+    async run(gateway) {
+      const messages = [{ role: 'user', content: 'hello there' }]
+      const sent = JSON.stringify({ model: 'fast', max_tokens: 9, messages })
+      const post = (path: string) => gateway.ask(path, { method: 'POST', headers: JSON_BODY, body: sent })
+      const whole = [
+        { role: 'system', content: 'Answer in one sentence.' },
+        ...messages,
+        { role: 'user', content: 'Be brief.' },
+      ]
+      expect(JSON.parse((await post('/v1/chat/completions')).text)).toMatchObject({ object: 'chat.completion' })
+      expect(gateway.upstreams.lastModelRequest()).toMatchObject({
+        path: '/v1/chat/completions',
+        body: { messages: whole },
+      })
+      // The format of another kind of provider.
+      const { status, text } = await post('/v1/messages')
+      expect([status, text]).toEqual([400, expect.stringContaining('unsupported conversion: from Messages')])
+      await post('/v1/raw')
+      expect(gateway.upstreams.lastModelRequest()).toMatchObject({ path: '/v1/raw', body: JSON.parse(sent) })
+    },
+  },
+  {
+    shortName: 'AIPromptCachingNotRun',
+    description: 'prompt caching, which this version does not run, has no effect and the status says so',
+    sample: SAMPLE,
+    change: changing('GwPolicy/backend-ai', { backend: { ai: { promptCaching: { cacheSystem: true } } } }),
+    async run(gateway) {
+      expect((await chat(gateway, 'hello there')).status).toBe(200)
+      const [accepted] = gateway.conditions('GwPolicy', 'backend-ai')
+      expect(accepted?.message).toContain('backend.ai.promptCaching is not run by this version')
     },
   },
   {

@@ -3,7 +3,9 @@
 import { expect } from 'vitest'
 import { stringify } from 'yaml'
 import { testIssuer } from '#proxy/auth/jwt.testing.ts'
+import type { Answer } from './suite/ask.ts'
 import { all, changing, replacing, type ConformanceCase } from './suite/case.ts'
+import type { SampleGateway } from './suite/gateway.ts'
 import { callTool, toolNames, withMcp } from './suite/mcp-client.ts'
 
 const SAMPLE = 'backend-mcp.yaml'
@@ -55,6 +57,14 @@ const withMetadata = changing('HTTPRoute/backend-mcp', {
   ],
 })
 
+/** The answer to the first message of a session. */
+function initialized(gateway: SampleGateway): Promise<Answer> {
+  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+  const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } }
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params })
+  return gateway.ask('/mcp', { method: 'POST', headers, body })
+}
+
 export const cases: readonly ConformanceCase[] = [
   {
     shortName: 'MCPAuthorization',
@@ -71,6 +81,19 @@ export const cases: readonly ConformanceCase[] = [
         expect(await callTool(client, 'add', { a: 2, b: 40 })).toBe('42')
         await expect(client.callTool({ name: 'upper', arguments: { text: 'x' } })).rejects.toThrow('Unknown tool')
       })
+    },
+  },
+  {
+    shortName: 'MCPAuthorizationRequire',
+    description: 'what Require demands holds for all, whatever is allowed',
+    sample: SAMPLE,
+    change: replacing(
+      'action: Allow\n        policy:\n          matchExpressions:\n            - mcp.tool.name == "add"\n',
+      'action: Require\n        policy:\n          matchExpressions:\n',
+    ),
+    async run(gateway) {
+      await withMcp(gateway, { path: '/mcp' }, async (client) => expect(await toolNames(client)).toEqual([]))
+      await withMcp(gateway, ADMIN, async (client) => expect(await toolNames(client)).toEqual(['echo']))
     },
   },
   {
@@ -94,13 +117,34 @@ export const cases: readonly ConformanceCase[] = [
       'action: Deny\n        policy:\n          matchExpressions:\n            - mcp.tool.name ==',
     ),
     async run(gateway) {
-      const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
-      const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } }
-      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params })
-      const answer = await gateway.ask('/mcp', { method: 'POST', headers, body })
-      expect(answer).toMatchObject({ status: 403, text: 'denied by policy' })
+      expect(await initialized(gateway)).toMatchObject({ status: 403, text: 'denied by policy' })
       const [accepted] = gateway.conditions('GwPolicy', 'backend-mcp-admin')
       expect(accepted?.message).toContain('spec.backend.mcp.authorization.policy.matchExpressions[0]')
+    },
+  },
+  {
+    shortName: 'MCPGuardrailsNotRun',
+    description: 'guardrails, which this version does not run, refuse the whole endpoint',
+    sample: SAMPLE,
+    change: changing('GwPolicy/backend-mcp-echo', {
+      backend: {
+        mcp: {
+          guardrails: {
+            processors: [
+              {
+                remote: { backendRef: { group: 'gw.dev', kind: 'GwBackend', name: 'tools' } },
+                methods: { '*': 'Request' },
+              },
+            ],
+          },
+        },
+      },
+    }),
+    async run(gateway) {
+      expect(await initialized(gateway)).toMatchObject({ status: 403, text: 'denied by policy' })
+      const [accepted] = gateway.conditions('GwPolicy', 'backend-mcp-echo')
+      expect(accepted).toMatchObject({ reason: 'PartiallyValid' })
+      expect(accepted?.message).toContain('backend.mcp.guardrails is not run by this version')
     },
   },
   {

@@ -2,8 +2,10 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
 import type { Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
 import { expect } from 'vitest'
-import { replacing, type ConformanceCase } from './suite/case.ts'
+import { all, replacing, type ConformanceCase } from './suite/case.ts'
+import { overTls, secured, textFrom } from './suite/https.ts'
 
 const SAMPLE = 'frontend-connect.yaml'
 
@@ -28,6 +30,15 @@ async function ask(socket: Socket): Promise<string> {
   await once(socket, 'close')
   return Buffer.concat(chunks).toString('latin1')
 }
+
+/** CONNECT on a connection that is already there. */
+async function connectOn(socket: TLSSocket, authority: string): Promise<string> {
+  socket.write(`CONNECT ${authority} HTTP/1.1\r\nhost: ${authority}\r\n\r\n`)
+  const [head] = (await once(socket, 'data')) as [Buffer] // no encoding is set
+  return head.toString('latin1').split('\r\n', 1)[0] ?? ''
+}
+
+const overHttps = overTls('frontend-connect')
 
 export const cases: readonly ConformanceCase[] = [
   {
@@ -67,6 +78,41 @@ export const cases: readonly ConformanceCase[] = [
       const other = await connect(gateway.port, '10.0.0.1:1')
       other.socket.destroy()
       expect(other.status).toBe(404)
+    },
+  },
+  {
+    shortName: 'ConnectRouteTLS',
+    description: 'over TLS as well: a raw connection to the backend of the route',
+    sample: SAMPLE,
+    change: overHttps,
+    async run({ port }) {
+      const socket = await secured({ port })
+      expect(await connectOn(socket, 'anything.example.com:443')).toBe('HTTP/1.1 200 OK')
+      expect(await textFrom(socket, '/inside')).toMatch(/"server": "echo"[\s\S]*"path": "\/inside"/)
+    },
+  },
+  {
+    shortName: 'ConnectDenyTLS',
+    description: 'over TLS as well: CONNECT is refused with 405',
+    sample: SAMPLE,
+    change: all(replacing('mode: Route', 'mode: Deny'), overHttps),
+    async run({ port }) {
+      const socket = await secured({ port })
+      expect(await connectOn(socket, 'anything.example.com:443')).toBe('HTTP/1.1 405 Method Not Allowed')
+      socket.destroy()
+      expect(await textFrom(await secured({ port }), '/')).toContain('"server": "echo"')
+    },
+  },
+  {
+    shortName: 'ConnectTunnelTLS',
+    description: 'over TLS as well: what comes through is a connection to the port, with a handshake of its own',
+    sample: SAMPLE,
+    change: all(replacing('mode: Route', 'mode: Tunnel'), overHttps),
+    async run({ port }) {
+      const outer = await secured({ port })
+      expect(await connectOn(outer, `10.0.0.1:${port}`)).toBe('HTTP/1.1 200 OK')
+      const inner = await secured({ socket: outer })
+      expect(await textFrom(inner, '/inside')).toContain('"path": "/inside"')
     },
   },
 ]

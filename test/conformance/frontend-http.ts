@@ -5,6 +5,7 @@ import { connect } from 'node:net'
 import { expect } from 'vitest'
 import { changing, replacing, type ConformanceCase } from './suite/case.ts'
 import { chat } from './suite/chat.ts'
+import { NAMES } from './suite/echo.ts'
 
 const SAMPLE = 'frontend-http.yaml'
 
@@ -48,6 +49,8 @@ export const cases: readonly ConformanceCase[] = [
       const answer = await untilClosed(gateway.port, request(['Connection: close']))
       expect(answer).toContain('\r\nx-powered-by: echo\r\n')
       expect(answer).toContain('\r\nDate: ')
+      const { names } = await gateway.echo(NAMES, { headers: { 'X-MixedCase': '1', 'x-lower': '1', 'X-UPPER': '1' } })
+      expect(names).toEqual(expect.arrayContaining(['X-MixedCase', 'x-lower', 'X-UPPER']))
     },
   },
   {
@@ -58,6 +61,8 @@ export const cases: readonly ConformanceCase[] = [
     async run(gateway) {
       const answer = await untilClosed(gateway.port, request(['Connection: close']))
       expect(answer).toContain('\r\ndate: ')
+      const { names } = await gateway.echo(NAMES, { headers: { 'X-MixedCase': '1' } })
+      expect(names).toContain('x-mixedcase')
     },
   },
   {

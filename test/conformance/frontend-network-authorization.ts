@@ -1,6 +1,7 @@
 // frontend.networkAuthorization: whose connections are served.
 import { expect } from 'vitest'
-import { changing, replacing, type ConformanceCase } from './suite/case.ts'
+import { all, changing, replacing, type ConformanceCase } from './suite/case.ts'
+import { overTls, secured, textFrom } from './suite/https.ts'
 
 const SAMPLE = 'frontend-network-authorization.yaml'
 
@@ -44,6 +45,35 @@ export const cases: readonly ConformanceCase[] = [
     change: changing('GwPolicy/frontend-network-authorization', {
       frontend: { networkAuthorization: { action: 'Require', policy: { matchExpressions: ['source.port == 1'] } } },
     }),
+    async run(gateway) {
+      await expect(gateway.ask('/')).rejects.toThrow(/socket hang up|ECONNRESET/)
+    },
+  },
+  {
+    shortName: 'NetworkAuthorizationTLS',
+    description: 'with TLS the verdict falls after the handshake, before a byte of what is inside is answered',
+    sample: SAMPLE,
+    change: all(replacing('127.0.0.0/8', '10.0.0.0/8'), overTls('frontend-network-authorization')),
+    async run({ port }) {
+      // The end may reach the client before its own handshake is done.
+      const text = await secured({ port }).then(
+        (socket) => textFrom(socket, '/'),
+        () => '',
+      )
+      expect(text).toBe('')
+    },
+  },
+  {
+    shortName: 'NetworkAuthorizationTCP',
+    description: 'bytes of a refused connection reach no backend',
+    sample: SAMPLE,
+    change: all(
+      replacing('127.0.0.0/8', '10.0.0.0/8'),
+      changing('Gateway/frontend-network-authorization', {
+        listeners: [{ name: 'http', port: 8080, protocol: 'TCP' }],
+      }),
+      replacing('kind: HTTPRoute', 'kind: TCPRoute'),
+    ),
     async run(gateway) {
       await expect(gateway.ask('/')).rejects.toThrow(/socket hang up|ECONNRESET/)
     },

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import net from 'node:net'
 import { expect } from 'vitest'
 import { replacing, type ConformanceCase } from './suite/case.ts'
+import { overTls, secured, textFrom } from './suite/https.ts'
 
 const SAMPLE = 'frontend-proxy-protocol.yaml'
 const REQUEST = 'GET / HTTP/1.1\r\nhost: a.test\r\nconnection: close\r\n\r\n'
@@ -24,6 +25,17 @@ async function answerTo(port: number, ...parts: readonly (string | Buffer)[]): P
   await closed
   return Buffer.concat(chunks).toString('latin1')
 }
+
+/** The same with additions: a name (type 2), TLS facts with a nested version (32, 33), and one nobody knows (224). */
+const WITH_ADDITIONS = ((): Buffer => {
+  const addition = (type: number, value: Buffer): Buffer => Buffer.from([type, 0, value.length, ...value])
+  const facts = Buffer.concat([Buffer.from('0700000000', 'hex'), addition(33, Buffer.from('TLSv1.3'))])
+  const additions = [addition(2, Buffer.from('edge.example.com')), addition(32, facts), addition(224, Buffer.alloc(99))]
+  const block = Buffer.concat([BLOCK, ...additions])
+  // Of all that follows the first sixteen bytes.
+  block.writeUInt16BE(block.length - 16, 14)
+  return block
+})()
 
 const CLIENT = '"x-client": "203.0.113.7"'
 
@@ -91,6 +103,30 @@ export const cases: readonly ConformanceCase[] = [
     async run({ port }) {
       expect(await answerTo(port, BLOCK, REQUEST)).toBe('')
       expect(await answerTo(port, LINE, REQUEST)).toContain(CLIENT)
+    },
+  },
+  {
+    shortName: 'ProxyProtocolAdditions',
+    description: 'additions of the binary form are skipped, whole and in pieces',
+    sample: SAMPLE,
+    async run({ port }) {
+      expect(await answerTo(port, Buffer.concat([WITH_ADDITIONS, Buffer.from(REQUEST)]))).toContain(CLIENT)
+      expect(await answerTo(port, WITH_ADDITIONS.subarray(0, 60), WITH_ADDITIONS.subarray(60), REQUEST)).toContain(
+        CLIENT,
+      )
+    },
+  },
+  {
+    shortName: 'ProxyProtocolTLS',
+    description: 'the header stands before the handshake, and a handshake without it is closed',
+    sample: SAMPLE,
+    change: overTls('frontend-proxy-protocol'),
+    async run({ port }) {
+      const socket = net.connect({ host: '127.0.0.1', port })
+      await once(socket, 'connect')
+      socket.write(WITH_ADDITIONS)
+      expect(await textFrom(await secured({ socket }), '/')).toContain(CLIENT)
+      await expect(secured({ port })).rejects.toThrow(/socket disconnected|ECONNRESET/)
     },
   },
 ]

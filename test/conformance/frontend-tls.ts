@@ -1,21 +1,14 @@
 // frontend.tls: what handshakes may agree on. The sample has no certificate; cases with one make it when they run.
 import { once } from 'node:events'
 import net from 'node:net'
-import tls from 'node:tls'
+import type tls from 'node:tls'
 import { expect } from 'vitest'
-import { certificateFor } from '#test/certificates.ts'
-import { all, changing, replacing, type ConformanceCase } from './suite/case.ts'
+import { all, changing, type ConformanceCase } from './suite/case.ts'
+import { opensslClient, overTls, secured } from './suite/https.ts'
 
 const SAMPLE = 'frontend-tls.yaml'
 
-function withCertificate(manifests: string): string {
-  const { certificate, privateKey } = certificateFor({ commonName: 'edge', names: ['DNS:edge.example.com'] })
-  const reference = 'protocol: HTTPS\n      tls:\n        certificateRefs:\n          - name: edge'
-  const data = JSON.stringify({ 'tls.crt': certificate, 'tls.key': privateKey })
-  const metadata = 'metadata: {name: edge, namespace: default}'
-  const secret = `---\napiVersion: v1\nkind: Secret\n${metadata}\ntype: kubernetes.io/tls\nstringData: ${data}\n`
-  return `${replacing('protocol: HTTP\n', `${reference}\n`)(manifests)}${secret}`
-}
+const withCertificate = overTls('frontend-tls')
 
 interface Agreed {
   readonly version: string | null
@@ -24,11 +17,70 @@ interface Agreed {
 }
 
 async function handshake(port: number, options: tls.ConnectionOptions): Promise<Agreed> {
-  const socket = tls.connect({ host: '127.0.0.1', port, rejectUnauthorized: false, ...options })
-  await once(socket, 'secureConnect')
+  const socket = await secured({ port, ...options })
   const agreed = { version: socket.getProtocol(), cipher: socket.getCipher().name, alpn: socket.alpnProtocol }
   socket.destroy()
   return agreed
+}
+
+/** Of the API, and of openssl. */
+const SUITES = {
+  TLS13_AES_256_GCM_SHA384: 'TLS_AES_256_GCM_SHA384',
+  TLS13_AES_128_GCM_SHA256: 'TLS_AES_128_GCM_SHA256',
+  TLS13_CHACHA20_POLY1305_SHA256: 'TLS_CHACHA20_POLY1305_SHA256',
+  TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384: 'ECDHE-ECDSA-AES256-GCM-SHA384',
+  TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256: 'ECDHE-ECDSA-AES128-GCM-SHA256',
+  TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256: 'ECDHE-ECDSA-CHACHA20-POLY1305',
+  TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384: 'ECDHE-RSA-AES256-GCM-SHA384',
+  TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256: 'ECDHE-RSA-AES128-GCM-SHA256',
+  TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256: 'ECDHE-RSA-CHACHA20-POLY1305',
+}
+
+function ofSuite([suite, name]: readonly [string, string]): ConformanceCase {
+  const isNew = suite.startsWith('TLS13_')
+  const version = isNew ? '1.3' : '1.2'
+  const flag = isNew ? '-ciphersuites' : '-cipher'
+  const others = Object.entries(SUITES).filter(([other]) => other !== suite && other.startsWith('TLS13_') === isNew)
+  const settings = { cipherSuites: [suite], minProtocolVersion: version, maxProtocolVersion: version }
+  return {
+    shortName: `FrontendTLS ${suite}`,
+    description: 'where it is the only cipher suite, it is agreed on by clients that have it and by no others',
+    sample: SAMPLE,
+    change: all(
+      changing('GwPolicy/frontend-tls', { frontend: { tls: { ...settings, keyExchangeGroups: null } } }),
+      withCertificate,
+    ),
+    async run({ port }) {
+      expect(await opensslClient(port)).toMatch(new RegExp(`^Ciphersuite: ${name}$`, 'm'))
+      const without = others.map(([, other]) => other).join(':')
+      expect(await opensslClient(port, flag, without)).toContain('handshake failure')
+    },
+  }
+}
+
+/** Of the API, of openssl, and as s_client reports it. Node's own openssl asks for X25519MLKEM768: it knows it. */
+const GROUPS = {
+  X25519: ['X25519', 'X25519, 253 bits'],
+  'P-256': ['P-256', 'ECDH, prime256v1, 256 bits'],
+  'P-384': ['P-384', 'ECDH, secp384r1, 384 bits'],
+} as const
+
+function ofGroup(group: keyof typeof GROUPS): ConformanceCase {
+  const [name, reported] = GROUPS[group]
+  return {
+    shortName: `FrontendTLS ${group}`,
+    description: 'where it is the only key exchange, it is agreed on by clients that have it and by no others',
+    sample: SAMPLE,
+    change: all(
+      changing('GwPolicy/frontend-tls', { frontend: { tls: { keyExchangeGroups: [group] } } }),
+      withCertificate,
+    ),
+    async run({ port }) {
+      expect(await opensslClient(port, '-groups', 'X25519:P-256:P-384')).toMatch(`Server Temp Key: ${reported}\n`)
+      const others = Object.keys(GROUPS).filter((other) => other !== name)
+      expect(await opensslClient(port, '-groups', others.join(':'))).toContain('handshake failure')
+    },
+  }
 }
 
 export const cases: readonly ConformanceCase[] = [
@@ -90,6 +142,22 @@ export const cases: readonly ConformanceCase[] = [
       socket.on('error', () => undefined)
       await once(socket, 'close')
       expect(socket.bytesRead).toBe(0)
+    },
+  },
+  ...Object.entries(SUITES).map(ofSuite),
+  ...(['X25519', 'P-256', 'P-384'] as const).map(ofGroup),
+  {
+    shortName: 'FrontendTLS X25519_MLKEM768',
+    description: 'where it is the only key exchange, it is agreed on by clients that have it and by no others',
+    sample: SAMPLE,
+    change: all(
+      changing('GwPolicy/frontend-tls', { frontend: { tls: { keyExchangeGroups: ['X25519_MLKEM768'] } } }),
+      withCertificate,
+    ),
+    async run({ port }) {
+      expect(await handshake(port, { ecdhCurve: 'X25519MLKEM768' })).toMatchObject({ version: 'TLSv1.3' })
+      await expect(handshake(port, { ecdhCurve: 'X25519' })).rejects.toThrow(/handshake failure/)
+      expect(await opensslClient(port, '-groups', 'X25519:P-256:P-384')).toContain('handshake failure')
     },
   },
 ]

@@ -2,7 +2,8 @@
 import { expect } from 'vitest'
 import type { SampleGateway } from './gateway.ts'
 
-const KINDS_WITH_STATUS = new Set(['GatewayClass', 'Gateway', 'HTTPRoute', 'GwBackend', 'GwModel', 'GwPolicy'])
+const ROUTES = ['HTTPRoute', 'GRPCRoute', 'TLSRoute', 'TCPRoute']
+const KINDS_WITH_STATUS = new Set(['GatewayClass', 'Gateway', ...ROUTES, 'GwBackend', 'GwModel', 'GwPolicy'])
 
 export async function expectAccepted(gateway: SampleGateway): Promise<void> {
   expect(gateway.source.problems).toEqual([])

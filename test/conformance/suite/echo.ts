@@ -13,7 +13,11 @@ export interface Echo {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
+  /** Of a path that ends in NAMES: names of header fields as they came. */
+  readonly names?: readonly string[]
 }
+
+export const NAMES = '/names'
 
 /** Paths that end so get the beginning of an answer, and no more. */
 export const ENDLESS = '/endless'
@@ -32,7 +36,8 @@ export function echo(server: string): Listener {
       }
       const headers = { ...request.headers, ...agreedOn(request.socket) }
       const body = Buffer.concat(chunks).toString('utf8')
-      const answer = { server, method, path: url, headers, ...(body === '' ? {} : { body }) }
+      const names = url?.endsWith(NAMES) === true ? { names: request.rawHeaders.filter((_, at) => at % 2 === 0) } : {}
+      const answer = { server, method, path: url, headers, ...(body === '' ? {} : { body }), ...names }
       response.setHeader('content-type', 'application/json')
       response.setHeader('x-powered-by', 'echo')
       response.end(`${JSON.stringify(answer, null, 2)}\n`)

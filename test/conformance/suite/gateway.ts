@@ -13,8 +13,8 @@ import { SAMPLE_PORTS, SAMPLE_SOCKET, type UpstreamName, type Upstreams } from '
 
 export const SAMPLES = join(import.meta.dirname, '..', '..', '..', 'config', 'samples')
 
-/** Port of every listener of a sample. */
-const LISTENER_PORT = 8080
+/** Ports of the one listener of a sample. */
+const LISTENER_PORTS = ['8080', '8443']
 
 export interface SampleObject {
   readonly kind: string
@@ -88,7 +88,7 @@ function withPorts(text: string, listenerPort: number, { ports, socketPath }: Up
   // The table has exactly these names.
   const names = Object.keys(SAMPLE_PORTS) as UpstreamName[]
   const byPort = new Map<string, number>(names.map((name) => [String(SAMPLE_PORTS[name]), ports[name]]))
-  byPort.set(String(LISTENER_PORT), listenerPort)
+  for (const listener of LISTENER_PORTS) byPort.set(listener, listenerPort)
   return text
     .replaceAll(SAMPLE_SOCKET, () => socketPath)
     .replaceAll(/\b\d{4,5}\b/g, (digits) => String(byPort.get(digits) ?? digits))
