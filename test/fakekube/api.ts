@@ -88,6 +88,7 @@ export class FakeApi {
     if (method === 'DELETE') return this.store.delete(resource, key)
     // What clients of tests send.
     const object = body as FakeObject
+    if (resource === REVIEWS) return { ...object, status: { userInfo: USER } }
     if (method === 'POST') return this.store.create(resource, placed(object, namespace))
     if (method === 'PUT') return this.store.update(resource, placed(object, namespace), isStatus)
     if (contentType === 'application/apply-patch+yaml') {
@@ -141,6 +142,10 @@ export class FakeApi {
 export function refusalBody({ status: code, reason, message }: Refused): unknown {
   return { kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason, message }
 }
+
+/** Who asks: no ServiceAccount, who owns nothing. Nothing is stored, and asking is no write. */
+export const REVIEWS = 'selfsubjectreviews.authentication.k8s.io'
+const USER = { username: 'test' }
 
 export interface Target {
   readonly resource: string

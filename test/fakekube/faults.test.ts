@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { SETTLE_MS } from '#operator/publish/publish-context.ts'
 import { FakeApi, type Fault, type FakeRequest } from './api.ts'
 import { pick, type RandomNumbers, randomOf } from '../random.ts'
-import { holderOf, LEASES, type Replica, type ReplicaSite, startReplica } from './replica.ts'
+import { holderOf, NO_WRITES, type Replica, type ReplicaSite, startReplica } from './replica.ts'
 import { stepsOf } from './scenario.ts'
 import { VirtualTime } from './virtual-time.ts'
 import { visibleState } from './visible-state.ts'
@@ -127,7 +127,7 @@ async function disturbed(seed: number, expected: unknown): Promise<Outcome> {
   api.store.collectGarbage()
   const want = JSON.stringify(expected)
   await time.until(() => isDone(api, fleet, want), CONVERGED_MS)
-  const isWrite = ({ method, resource }: FakeRequest): boolean => method !== 'GET' && resource !== LEASES
+  const isWrite = ({ method, resource }: FakeRequest): boolean => method !== 'GET' && !NO_WRITES.has(resource)
   await time.pass(SETTLED_MS)
   const from = api.requests.length
   await time.pass(AFTER_MS)

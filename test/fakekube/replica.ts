@@ -5,7 +5,7 @@ import { LEASE_NAME } from '#operator/controllers/leader.ts'
 import { type RunningOperator, startOperator } from '#operator/controllers/operator.ts'
 import { KubeClient } from '#operator/kube/client.ts'
 import { settingsFor } from '../operator.ts'
-import type { FakeApi, FakeCall } from './api.ts'
+import { type FakeApi, type FakeCall, REVIEWS } from './api.ts'
 import { DirectTransport } from './direct-transport.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
@@ -34,6 +34,8 @@ export interface Replica {
 const START_MS_MAX = 60_000
 const END_MS_MAX = 60_000
 export const LEASES = 'leases.coordination.k8s.io'
+/** Calls that a replica without the Lease may make as well. */
+export const NO_WRITES: ReadonlySet<string> = new Set([LEASES, REVIEWS])
 
 export async function startReplica(site: ReplicaSite, name: string): Promise<Replica> {
   const { api, time, latencyMs, environment = {} } = site
@@ -43,7 +45,7 @@ export async function startReplica(site: ReplicaSite, name: string): Promise<Rep
   })
   const onWrite = (call: FakeCall): void => {
     const holder = holderOf(api)
-    if (call.resource === LEASES || holder === undefined || holder === name) return
+    if (NO_WRITES.has(call.resource) || holder === undefined || holder === name) return
     site.wrongWrites.push(`${time.nowMs}: ${name} wrote ${call.path} while ${holder} held the Lease`)
   }
   const transport = new DirectTransport({ api, time, latencyMs, onWrite })
