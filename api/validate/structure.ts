@@ -23,7 +23,7 @@ export function structureProblems(validate: StructureValidator, object: unknown)
 }
 
 /** Only the verdict of oneOf, anyOf and not is told, not why each alternative failed. */
-function isInsideAlternative({ schemaPath }: StructureError): boolean {
+export function isInsideAlternative({ schemaPath }: StructureError): boolean {
   return /\/(?:anyOf|oneOf)\/\d+\/|\/not\//.test(schemaPath)
 }
 

@@ -52,7 +52,7 @@ export function isKnownKind(object: unknown): boolean {
   return kindOf(object) !== undefined
 }
 
-function kindOf(object: unknown): KindSchema | undefined {
+export function kindOf(object: unknown): KindSchema | undefined {
   if (!isRecord(object)) return undefined
   return KINDS.get(`${String(object['apiVersion'])}/${String(object['kind'])}`)
 }

@@ -12,7 +12,7 @@ import { valuesIn, type Schema, type Setting, type SetValue } from './settings.t
 
 const GOLDENS = join(import.meta.dirname, '..', '..', 'operator', 'translate', 'testdata')
 /** Tried in place of a value, one after the other, until something changes. */
-const OTHER_TEXTS = ['other', '45s', '"other"', '45']
+const OTHER_TEXTS = ['other', '45s', '"other"', '45', '/other', 'https://other.example', '128Ki']
 
 export function settingsThatAct(settings: readonly Setting[], schema: Schema): ReadonlySet<string> {
   const values = new Map(settings.map((setting) => [setting.path, setting.values]))
@@ -61,12 +61,12 @@ function doesAct(one: SetValue, { allowed, before, rendered }: Attempt): boolean
 }
 
 function othersFor(value: unknown): readonly unknown[] {
-  if (typeof value === 'number') return [value + 1]
+  if (typeof value === 'number') return [value + 1, value - 1]
   if (typeof value === 'boolean') return [!value]
   return typeof value === 'string' ? OTHER_TEXTS : [{ other: 'other' }, undefined]
 }
 
-/** undefined: the translator does not take such a value, which the schema would have refused. */
+/** undefined: the schema would have refused such a value, and the status says so whatever the field is for. */
 function outcome(objects: readonly KubeObject[]): string | undefined {
   try {
     const snapshot = snapshotOf(objects.map((object) => applyDefaults(structuredClone(object))))
@@ -78,6 +78,7 @@ function outcome(objects: readonly KubeObject[]): string | undefined {
       backendRefGrantMode: 'route',
       areModelsEnabled: true,
     })
+    if (problems.some(({ reason }) => reason === 'Malformed')) return undefined
     return JSON.stringify([[...perGateway], problems])
   } catch {
     return undefined

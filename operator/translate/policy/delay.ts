@@ -6,7 +6,7 @@ import { checkExpression } from './expression.ts'
 import type { FieldContext, FieldTranslator } from './field.ts'
 
 export const delay: FieldTranslator<Delay, TrafficPayload> = {
-  failureMode: 'keep',
+  failureMode: 'skip',
   translate: ({ duration }, context) => [{ suffix: 'delay', payload: { delay: renderDelay(duration, context) } }],
 }
 

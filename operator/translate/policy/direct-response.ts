@@ -7,7 +7,7 @@ import { type FieldContext, type FieldTranslator, reportError } from './field.ts
 import { renderHeaders } from './transformation.ts'
 
 export const directResponse: FieldTranslator<DirectResponseOrConditional, TrafficPayload> = {
-  failureMode: 'keep',
+  failureMode: 'skip',
   translate: (value, context) => {
     const rendered = renderOrConditional(value, context)
     return rendered === undefined ? [] : [{ suffix: 'direct-response', payload: { directResponse: rendered } }]

@@ -8,9 +8,10 @@ import type { ObjectIndex } from '../snapshot.ts'
 import type { StoredKeySets } from './stored-key-sets.ts'
 
 /**
- * What happens to covered traffic when the field cannot be translated as written:
- * `deny` it is refused; `keep` what was understood is sent, and a broken expression fails when it is evaluated; `skip`
- * the field has no effect. The status says which in every case.
+ * What happens to covered traffic when the field is not as the schema wants it, or cannot be translated: `deny` it is
+ * refused; `keep` what was understood is in force, and the traffic is refused when that is nothing; `skip` the same,
+ * but nothing has no effect. A broken expression is no such fault: it is kept, and fails when it is evaluated. The
+ * status says which in every case.
  */
 export type FailureMode = 'deny' | 'keep' | 'skip'
 

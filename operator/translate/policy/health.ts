@@ -6,7 +6,7 @@ import { checkExpression } from './expression.ts'
 import type { FieldTranslator } from './field.ts'
 
 export const health: FieldTranslator<Health, BackendPayload> = {
-  failureMode: 'keep',
+  failureMode: 'skip',
   translate: ({ unhealthyCondition, eviction }, context) => {
     if (unhealthyCondition !== undefined) {
       checkExpression(unhealthyCondition, `${context.path}.unhealthyCondition`, context)

@@ -4,6 +4,6 @@ import type { HostRewrite } from '#api/v1alpha1/gwpolicy.gen.ts'
 import type { FieldTranslator } from './field.ts'
 
 export const hostRewrite: FieldTranslator<HostRewrite, TrafficPayload> = {
-  failureMode: 'keep',
+  failureMode: 'skip',
   translate: ({ mode }) => [{ suffix: 'hostname-rewrite', payload: { hostRewrite: { mode } } }],
 }

@@ -5,7 +5,7 @@ import type { FieldTranslator } from './field.ts'
 import { addedExpressions } from './log-attributes.ts'
 
 export const metrics: FieldTranslator<Metrics, FrontendPayload> = {
-  failureMode: 'keep',
+  failureMode: 'skip',
   translate: ({ attributes }, context) => [
     {
       suffix: 'frontend-metrics',

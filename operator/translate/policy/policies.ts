@@ -1,13 +1,15 @@
 // All GwPolicies: what each emits at which Gateway, who wins where two set one field of one target, and what to report.
 import type { Policy, RenderedSecret } from '#api/ir/types.gen.ts'
 import type { Problem } from '#api/problem.ts'
+import { understood } from '#api/validate/understood.ts'
 import type { GwPolicy } from '#api/v1alpha1/gwpolicy.gen.ts'
 import type { Remember } from '../memory.ts'
 import { namespaceOf, nameKey } from '../object-ref.ts'
 import { claim, type Claims } from './claims.ts'
+import { reportOtherFaults } from './faults.ts'
 import { emptyReport, type FieldReport } from './field.ts'
 import { fieldScope, type PolicyScope } from './scope.ts'
-import { type SectionEmission, translateSections } from './section.ts'
+import { FIELD_PATHS, type SectionEmission, translateSections } from './section.ts'
 import { sharedLocationProblems } from './shared-location.ts'
 import type { ResolvedTarget, TargetLookup } from './target.ts'
 import { resolveTargets, targetKinds } from './targets.ts'
@@ -56,10 +58,11 @@ export function translateFields(scope: PolicyScope, remember: Remember<GwPolicy,
 
 function fieldsOf(policy: GwPolicy, scope: PolicyScope): PolicyFields {
   const report = emptyReport()
-  const emissions = translateSections(policy.spec, {
-    scope: fieldScope(policy, targetKinds(policy), scope),
-    report,
-  })
+  const { object, ...faults } = understood(policy)
+  // What is left of a policy whose targets have their shape (shape.ts) is one.
+  const { spec } = object as GwPolicy
+  const emissions = translateSections(spec, { scope: fieldScope(policy, targetKinds(policy), scope), report, faults })
+  reportOtherFaults(faults, FIELD_PATHS, report)
   report.problems.push(...sharedLocationProblems(emissions.map(({ payload }) => payload)))
   return { policy, emissions, report }
 }

@@ -10,7 +10,7 @@ import type { FieldTranslator } from './field.ts'
 const ATTEMPTS_MAX = 255
 
 export const retry: FieldTranslator<Retry, TrafficPayload> = {
-  failureMode: 'keep',
+  failureMode: 'skip',
   translate: (value, context) => {
     const { precondition, condition } = value
     if (precondition !== undefined) checkExpression(precondition, `${context.path}.precondition`, context)

@@ -1,4 +1,5 @@
 // Runs the translators of a policy section over the fields that are set. One broken field never hides another.
+import { isRecord } from '#api/json.ts'
 import type { BackendPayload, Deny, FrontendPayload, PolicyPayload, TrafficPayload } from '#api/ir/types.gen.ts'
 import type { Frontend, Traffic } from '#api/v1alpha1/gwpolicy.gen.ts'
 import type { BackendFull } from '#api/v1alpha1/shared.gen.ts'
@@ -10,8 +11,19 @@ import {
   type FieldContext,
   type FieldReport,
   type FieldScope,
+  type FieldTranslator,
   reportError,
 } from './field.ts'
+import {
+  denyFaults,
+  faultsAt,
+  type Faults,
+  hasFaults,
+  MALFORMED,
+  phaseFault,
+  reportKept,
+  reportLeftOut,
+} from './faults.ts'
 import { BACKEND, FRONTEND, TRAFFIC } from './registry.ts'
 
 /** An emission with its place in the object model, as keys and payloads need it. */
@@ -33,12 +45,22 @@ export interface PolicySections {
 export interface SectionInput {
   readonly scope: FieldScope
   readonly report: FieldReport
+  /** What the CRD of this version would have refused. Unset: not looked for. */
+  readonly faults?: Faults
 }
+
+/** Of all fields of a GwPolicy. */
+export const FIELD_PATHS: readonly FieldPath[] = [
+  ...Object.keys(TRAFFIC).map((name) => `spec.traffic.${name}`),
+  ...Object.keys(FRONTEND).map((name) => `spec.frontend.${name}`),
+  ...Object.keys(BACKEND).map((name) => `spec.backend.${name}`),
+]
 
 export function translateSections(spec: PolicySections, input: SectionInput): SectionEmission[] {
   const { traffic, frontend, backend } = spec
+  const phase = traffic?.phase
   return [
-    ...sectionFields<TrafficPayload>(traffic, TRAFFIC, { ...input, name: 'traffic', path: 'spec.traffic' }).map(
+    ...sectionFields<TrafficPayload>(traffic, TRAFFIC, { ...input, name: 'traffic', path: 'spec.traffic', phase }).map(
       (one) => ({
         ...placed(one, 'traffic'),
         payload: { traffic: one.payload },
@@ -76,6 +98,7 @@ interface FieldEmission<P> extends Emission<P> {
 interface SectionPlace extends SectionInput {
   readonly name: string
   readonly path: FieldPath
+  readonly phase?: Traffic['phase']
 }
 
 /** A translator whose value type is forgotten: the section's object and its registry have the same keys. */
@@ -89,18 +112,57 @@ function sectionFields<P extends { deny?: Deny }>(
   registry: Readonly<Record<string, AnyTranslator<P>>>,
   place: SectionPlace,
 ): Array<FieldEmission<P | { deny: Deny }>> {
-  if (values === undefined || values === null) return []
   return Object.entries(registry).flatMap(([name, translator]) => {
-    if (!Object.hasOwn(values, name)) return []
-    const value: unknown = Reflect.get(values, name)
-    if (value === undefined || value === null) return []
+    const path = `${place.path}.${name}`
+    const faults = faultsAt(path, place.faults)
+    const value: unknown = isRecord(values) && Object.hasOwn(values, name) ? values[name] : undefined
+    if ((value === undefined || value === null) && faults.leftOut.length === 0) return []
     const field = `${place.name}.${name}`
-    const context = { path: `${place.path}.${name}`, field, scope: place.scope, report: place.report }
-    return runField(translator, value, context).map((emission) => ({ ...emission, field }))
+    const context = { path, field, scope: place.scope, report: place.report }
+    const misplaced = phaseFault(name, path, place.phase)
+    const emissions =
+      misplaced === undefined
+        ? runField({ translator, value, faults }, context)
+        : runMisplaced(translator, misplaced, context)
+    return emissions.map((emission) => ({ ...emission, field }))
   })
 }
 
+function runMisplaced(
+  { failureMode }: Pick<FieldTranslator<never, never>, 'failureMode'>,
+  faults: Faults,
+  context: FieldContext,
+): ReadonlyArray<Emission<{ deny: Deny }>> {
+  if (failureMode === 'deny') return [denyFaults(faults, context)]
+  reportLeftOut(faults, context)
+  return []
+}
+
+interface FieldInput<P> {
+  readonly translator: AnyTranslator<P>
+  /** undefined: nothing of it could be understood. */
+  readonly value: unknown
+  readonly faults: Faults
+}
+
 function runField<P extends { deny?: Deny }>(
+  input: FieldInput<P>,
+  context: FieldContext,
+): ReadonlyArray<Emission<P | { deny: Deny }>> {
+  const { translator, value, faults } = input
+  const isMissing = value === undefined || value === null
+  const isRefused = isMissing ? translator.failureMode !== 'skip' : translator.failureMode === 'deny'
+  if (isRefused && hasFaults(faults)) return [denyFaults(faults, context)]
+  reportLeftOut(faults, context)
+  if (isMissing) return []
+  const before = context.report.problems.length
+  const emissions = translated(translator, value, context)
+  // What the translator has found itself it tells better.
+  if (context.report.problems.length === before) reportKept(faults, context)
+  return emissions
+}
+
+function translated<P extends { deny?: Deny }>(
   translator: AnyTranslator<P>,
   value: unknown,
   context: FieldContext,
@@ -113,7 +175,7 @@ function runField<P extends { deny?: Deny }>(
     const isHarmless = translator.failureMode === 'skip'
     const effect = isHarmless ? 'it has no effect' : 'the traffic it covers is refused'
     const message = `${context.field} does not have the form that the CRD of this version asks for; ${effect}`
-    const problem = { path: context.path, reason: 'Malformed', message }
+    const problem = { path: context.path, reason: MALFORMED, message }
     if (!isHarmless) return [denyBroken(context, `${context.field}-malformed`, problem)]
     reportError(context, problem)
     return []

@@ -7,7 +7,7 @@ import { addedExpressions, checkedExpressions, logAttributes } from './log-attri
 import { otlpTarget } from './otlp-target.ts'
 
 export const tracing: FieldTranslator<Tracing, FrontendPayload> = {
-  failureMode: 'keep',
+  failureMode: 'skip',
   translate: (value, context) => {
     const { attributes, resources } = value
     return [

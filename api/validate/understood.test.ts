@@ -1,0 +1,72 @@
+// What is left of objects that the schema would refuse today.
+import { describe, expect, it } from 'vitest'
+import { understood } from './understood.ts'
+
+const TARGETS = [{ group: 'gateway.networking.k8s.io', kind: 'HTTPRoute', name: 'web' }]
+
+function policyWith(traffic: unknown): object {
+  const metadata = { name: 'p', namespace: 'shop' }
+  return { apiVersion: 'gw.dev/v1alpha1', kind: 'GwPolicy', metadata, spec: { targetRefs: TARGETS, traffic } }
+}
+
+function specOf(object: unknown): unknown {
+  return (object as { spec: unknown }).spec // as policyWith makes it
+}
+
+describe('understood', () => {
+  it('gives back the object itself when nothing is wrong', () => {
+    const policy = policyWith({ csrf: {} })
+    expect(understood(policy)).toEqual({ object: policy, leftOut: [], kept: [] })
+    expect(understood(policy).object).toBe(policy)
+    const unknown = { kind: 'Elsewhere', spec: 5 }
+    expect(understood(unknown).object).toBe(unknown)
+  })
+
+  it.each<[string, unknown, unknown, string[]]>([
+    [
+      'a value',
+      { retry: { attempts: 1, codes: [503, 99] } },
+      { retry: { attempts: 1, codes: [503] } },
+      ['retry.codes[1]'],
+    ],
+    [
+      'a list, and keeps places of what is told',
+      { headerModifiers: { request: { remove: [1, 'x-a', 2] } } },
+      { headerModifiers: { request: { remove: ['x-a'] } } },
+      ['headerModifiers.request.remove[0]', 'headerModifiers.request.remove[2]'],
+    ],
+    ['a field that is not known', { csrf: { novelty: 1 } }, undefined, ['csrf.novelty']],
+    ['what holds nothing else', { buffer: { request: { maxBytes: [] } } }, undefined, ['buffer.request.maxBytes']],
+    ['what lacks something it must have', { hostRewrite: {}, csrf: {} }, { csrf: {} }, ['hostRewrite.mode']],
+    ['what a rule finds empty', { buffer: {}, csrf: {} }, { csrf: {} }, ['buffer']],
+    ['a section', 5, undefined, ['']],
+  ])('leaves out %s', (_, traffic, left, paths) => {
+    const { object, leftOut } = understood(policyWith(traffic))
+    expect(specOf(object)).toEqual({ targetRefs: TARGETS, ...(left !== undefined && { traffic: left }) })
+    expect(leftOut.map(({ path }) => path)).toEqual(paths.map((path) => `spec.traffic.${path}`.replace(/\.$/, '')))
+  })
+
+  it('keeps what only a rule refuses, and says so', () => {
+    const { object, leftOut, kept } = understood(policyWith({ rateLimit: { local: [{ unit: 'Seconds' }] } }))
+    expect(specOf(object)).toMatchObject({ traffic: { rateLimit: { local: [{ unit: 'Seconds' }] } } })
+    expect(leftOut).toEqual([])
+    expect(kept.map(({ path }) => path)).toEqual(['spec.traffic.rateLimit.local[0]'])
+  })
+
+  it('runs the rules of a field though another one is broken', () => {
+    const { kept } = understood(policyWith({ rateLimit: { local: [{ unit: 'Seconds' }] }, csrf: 5 }))
+    expect(kept.map(({ path }) => path)).toEqual(['spec.traffic.rateLimit.local[0]'])
+  })
+
+  it('does not look at metadata and status', () => {
+    const policy = { ...policyWith({ csrf: {} }), status: { ancestors: 5 } }
+    expect(understood(policy)).toMatchObject({ leftOut: [], kept: [] })
+  })
+
+  it('changes nothing that it is given', () => {
+    const policy = policyWith({ retry: { attempts: 'many' } })
+    const before = structuredClone(policy)
+    understood(policy)
+    expect(policy).toEqual(before)
+  })
+})

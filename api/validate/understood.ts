@@ -1,0 +1,146 @@
+// What can be used of an object that the API server would refuse today: one that an older schema let in, or a manifest
+// that nobody validated. Says what is wrong, and gives a copy without it. Never throws for user input.
+import { isRecord } from '../json.ts'
+import type { FieldPath, Problem } from '../problem.ts'
+import { withDefaults } from './defaults.ts'
+import type { KindSchema } from './kinds/register.gen.ts'
+import { listProblems } from './lists.ts'
+import { ruleProblems } from './rules.ts'
+import { rootOf } from './semantics.ts'
+import { isInsideAlternative, structureProblems, type StructureError } from './structure.ts'
+import { kindOf } from './validate.ts'
+
+export interface Understood {
+  /** The object itself when nothing is wrong with its structure; else a copy without what is wrong, bar the rules. */
+  readonly object: unknown
+  /** Of the structure: their values are not in the copy, nor is what is empty without them. */
+  readonly leftOut: readonly Problem[]
+  /** Of rules and lists: their values still are. Only for fields with a good structure. */
+  readonly kept: readonly Problem[]
+}
+
+/** Each round takes at least one value away; most are needed only where parents have become incomplete. */
+const ROUNDS_MAX = 32
+const SECTION_DEPTH = 3
+
+/** Objects of unknown kinds come back as they are. */
+export function understood(object: unknown): Understood {
+  const kind = kindOf(object)
+  if (kind === undefined) return { object, leftOut: [], kept: [] }
+  const complete = completed(kind, object)
+  const structure = structureProblems(kind.validate, complete).filter(isOfSpec)
+  const sound = structure.length === 0 ? object : withoutWrong(kind, object)
+  const others = otherProblems(kind, structure.length === 0 ? complete : completed(kind, sound))
+  const told = others.filter(({ path }) => !isConsequence(path, structure))
+  const hollow = others.filter(({ path }) => isEmptyAt(sound, path))
+  if (hollow.length === 0) return { object: sound, leftOut: structure, kept: told }
+  // A rule asks for something in it: where there is nothing, there is nothing to keep.
+  const pruned = hollow.reduce<unknown>((value, { path }) => marked(value, keysOf(path)), sound)
+  const leftOut = [...structure, ...told.filter((problem) => hollow.includes(problem))]
+  const kept = told.filter((problem) => !isConsequence(problem.path, leftOut))
+  return { object: withoutWrong(kind, sweptSpec(pruned)), leftOut, kept }
+}
+
+function otherProblems(kind: KindSchema, complete: unknown): Problem[] {
+  const lists = listProblems(kind.semantics, rootOf(kind.semantics), complete)
+  return [...lists, ...ruleProblems(kind.semantics, complete)].filter(isOfSpec)
+}
+
+/** Of a field, not of the spec or a section: those hold what others need. */
+function isEmptyAt(object: unknown, path: FieldPath): boolean {
+  const keys = keysOf(path)
+  const value = keys.reduce<unknown>(
+    (holder, key) => (holder === undefined ? undefined : memberOf(holder, key)),
+    object,
+  )
+  return keys.length >= SECTION_DEPTH && isRecord(value) && Object.keys(value).length === 0
+}
+
+function keysOf(path: FieldPath): string[] {
+  return path.split(/[.[\]]+/).filter((key) => key !== '')
+}
+
+function memberOf(holder: unknown, key: string): unknown {
+  return typeof holder === 'object' && holder !== null && Object.hasOwn(holder, key)
+    ? (Reflect.get(holder, key) as unknown)
+    : undefined
+}
+
+function completed(kind: KindSchema, object: unknown): unknown {
+  return withDefaults(kind.semantics, rootOf(kind.semantics), object)
+}
+
+function isOfSpec({ path }: Problem): boolean {
+  return path === 'spec' || path.startsWith('spec.')
+}
+
+/** A rule may fail only because something was left out below it; and places in a list may be others than before. */
+function isConsequence(path: FieldPath, leftOut: readonly Problem[]): boolean {
+  return leftOut.some((one) => isWithin(one.path, path) || isWithin(path, fieldOf(one.path)))
+}
+
+/** `spec.traffic.csrf` of `spec.traffic.csrf.additionalOrigins[0]`. */
+function fieldOf(path: FieldPath): FieldPath {
+  return path.split('.').slice(0, SECTION_DEPTH).join('.')
+}
+
+export function isWithin(path: FieldPath, parent: FieldPath): boolean {
+  if (!path.startsWith(parent)) return false
+  return path.length === parent.length || path[parent.length] === '.' || path[parent.length] === '['
+}
+
+function withoutWrong(kind: KindSchema, object: unknown): unknown {
+  let value: unknown = structuredClone(object)
+  for (let round = 0; round < ROUNDS_MAX; round++) {
+    if (kind.validate(completed(kind, value))) return value
+    const pointers = (kind.validate.errors ?? []).filter((error) => !isInsideAlternative(error)).map(pointerOf)
+    const tokens = pointers.map(tokensOf).filter(([first, section]) => first === 'spec' && section !== undefined)
+    if (tokens.length === 0) return value
+    value = sweptSpec(tokens.reduce(marked, value))
+  }
+  return value
+}
+
+/** What has to go: a field that is not known, or what the error is about; that is the holder of what is missing. */
+function pointerOf({ keyword, instancePath, params }: StructureError): string {
+  if (keyword !== 'additionalProperties') return instancePath
+  return `${instancePath}/${String(params['additionalProperty']).replaceAll('~', '~0').replaceAll('/', '~1')}`
+}
+
+function tokensOf(pointer: string): readonly string[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'))
+}
+
+const GONE = Symbol('gone')
+
+/** Marked first and taken out afterwards: places in lists keep their index until then. */
+function marked(value: unknown, [key, ...rest]: readonly string[]): unknown {
+  if (key === undefined) return GONE
+  if (Array.isArray(value)) return value.map((item, index) => (String(index) === key ? marked(item, rest) : item))
+  if (!isRecord(value) || !Object.hasOwn(value, key)) return value
+  // Own properties even for odd names such as `__proto__`.
+  return Object.fromEntries(
+    Object.entries(value).map(([name, part]) => [name, name === key ? marked(part, rest) : part]),
+  )
+}
+
+/** An object without a spec would be none. */
+function sweptSpec(value: unknown): unknown {
+  const left = swept(value)
+  return isRecord(left) ? { ...left, spec: left['spec'] ?? {} } : left
+}
+
+/** What has lost all that it held goes as well. */
+function swept(value: unknown): unknown {
+  if (Array.isArray(value)) {
+    const items = value.map(swept).filter((item) => item !== GONE)
+    return items.length === 0 && value.length > 0 ? GONE : items
+  }
+  if (!isRecord(value)) return value
+  const all = Object.entries(value)
+  const kept = all.map(([name, part]) => [name, swept(part)] as const).filter(([, part]) => part !== GONE)
+  return kept.length === 0 && all.length > 0 ? GONE : Object.fromEntries(kept)
+}

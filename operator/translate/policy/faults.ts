@@ -1,0 +1,87 @@
+// What the CRD of this version would have refused in a policy: one that an older CRD let in, or a manifest that nobody
+// validated. Sorted by field, and told with what becomes of the traffic. Pure.
+import type { Deny } from '#api/ir/types.gen.ts'
+import type { FieldPath, Problem } from '#api/problem.ts'
+import { isWithin, type Understood } from '#api/validate/understood.ts'
+import { denyBroken, type Emission, type FieldContext, type FieldReport, reportError } from './field.ts'
+
+export type Faults = Pick<Understood, 'leftOut' | 'kept'>
+
+export const MALFORMED = 'Malformed'
+
+/** Of one field; more are counted. A list of 256 expressions may be wrong in each. */
+const TOLD_MAX = 8
+const NONE: Faults = { leftOut: [], kept: [] }
+
+export function faultsAt(path: FieldPath, faults: Faults = NONE): Faults {
+  if (!hasFaults(faults)) return NONE
+  const isHere = (problem: Problem): boolean => isWithin(problem.path, path)
+  return { leftOut: faults.leftOut.filter(isHere), kept: faults.kept.filter(isHere) }
+}
+
+export function hasFaults({ leftOut, kept }: Faults): boolean {
+  return leftOut.length > 0 || kept.length > 0
+}
+
+/** Refuses the traffic of the field, and says why of each fault. */
+export function denyFaults({ leftOut, kept }: Faults, context: FieldContext): Emission<{ deny: Deny }> {
+  const effect = `the traffic that ${context.field} covers is refused until it is corrected`
+  const [first, ...others] = toldOf([...leftOut, ...kept], effect)
+  const whole = { path: context.path, reason: MALFORMED, message: `${context.field} is malformed; ${effect}` }
+  const denial = denyBroken(context, `${context.field}-malformed`, first ?? whole)
+  for (const problem of others) reportError(context, problem)
+  return denial
+}
+
+/** Of values that do not count. */
+export function reportLeftOut({ leftOut }: Faults, { report }: Pick<FieldContext, 'report'>): void {
+  for (const problem of toldOf(leftOut, 'it has no effect until it is corrected')) {
+    report.problems.push({ ...problem, severity: 'error' })
+  }
+}
+
+/** Of values that the translator has made the best of. */
+export function reportKept({ kept }: Faults, { report }: Pick<FieldContext, 'report'>): void {
+  for (const { path, message } of kept.slice(0, TOLD_MAX)) {
+    report.problems.push({ path, reason: MALFORMED, message: said(path, message), severity: 'error' })
+  }
+}
+
+/** Of the policy itself, and of fields that this version does not know. */
+export function reportOtherFaults(faults: Faults, fields: readonly FieldPath[], report: FieldReport): void {
+  const isOther = (problem: Problem): boolean => !fields.some((field) => isWithin(problem.path, field))
+  reportLeftOut({ leftOut: faults.leftOut.filter(isOther), kept: [] }, { report })
+  reportKept({ leftOut: [], kept: faults.kept.filter(isOther) }, { report })
+}
+
+/** As the schema has it: nothing is known of a route yet. */
+const BEFORE_ROUTING: ReadonlySet<string> = new Set([
+  'apiKeyAuthentication',
+  'authorization',
+  'basicAuthentication',
+  'cors',
+  'extAuth',
+  'extProc',
+  'jwtAuthentication',
+  'transformation',
+])
+
+/** undefined: the field may run in the phase of its policy. */
+export function phaseFault(name: string, path: FieldPath, phase: string | undefined): Faults | undefined {
+  if (phase !== 'PreRouting' || BEFORE_ROUTING.has(name)) return undefined
+  const message = `${path} cannot run in phase PreRouting: move it to a policy with phase PostRouting`
+  return { leftOut: [{ path, reason: MALFORMED, message, severity: 'error' }], kept: [] }
+}
+
+function toldOf(faults: readonly Problem[], effect: string): Array<Omit<Problem, 'severity'>> {
+  return faults.slice(0, TOLD_MAX).map(({ path, message }, index) => {
+    const more = faults.length > TOLD_MAX && index === TOLD_MAX - 1 ? `, and ${faults.length - TOLD_MAX} more` : ''
+    return { path, reason: MALFORMED, message: `${said(path, message)}${more}; ${effect}` }
+  })
+}
+
+/** As the API server words it, with the field and without what the status says anyway. */
+function said(path: FieldPath, message: string): string {
+  const text = message.replace(/^Invalid value: /, '')
+  return text.includes(path) ? text : `${path}: ${text}`
+}

@@ -1,0 +1,96 @@
+// Values that the schema refuses, one at a time, at every place that a policy sets. Pure.
+import { validateObject } from '#api/validate/validate.ts'
+import type { Schema } from './settings.ts'
+
+const SECTIONS = ['traffic', 'frontend', 'backend'] as const
+/** Wrong types, formats, words, sizes; the schema says which of them are wrong where. */
+const JUNK: readonly unknown[] = [
+  true,
+  5,
+  -1,
+  1e9,
+  1.5,
+  '',
+  'no such value',
+  '\u0001',
+  'x'.repeat(5000),
+  [],
+  {},
+  { other: 'x' },
+  [{ other: 'x' }],
+]
+
+/** `['traffic', 'cors', 'allowOrigins', 0]`. */
+export type Place = ReadonlyArray<string | number>
+
+export interface Misfit {
+  /** Of the schema: `traffic.cors.allowOrigins[]`. */
+  readonly setting: string
+  /** As problems name it: `spec.traffic.cors.allowOrigins[0]`. */
+  readonly path: string
+  readonly place: Place
+  readonly value: unknown
+  /** Why the schema refuses it. */
+  readonly reason: string
+}
+
+interface PlacedSetting {
+  readonly setting: string
+  readonly place: Place
+}
+
+/** Every place below the sections of a policy, with its containers. */
+export function placesOf(policy: object, schema: Schema): PlacedSetting[] {
+  const spec = member(policy, 'spec')
+  return SECTIONS.flatMap((name) =>
+    below(member(spec, name), schema.properties?.[name], { setting: name, place: [name] }),
+  )
+}
+
+/** One value for each reason the schema has to refuse the place. */
+export function misfitsAt(policy: object, { setting, place }: PlacedSetting): Misfit[] {
+  const found = new Map<string, Misfit>()
+  for (const value of JUNK) {
+    const [problem] = validateObject(withValue(policy, ['spec', ...place], value)).problems
+    if (problem === undefined) continue
+    const reason = `${problem.reason} ${typeof value}`
+    if (!found.has(reason)) found.set(reason, { setting, place, path: pathOf(place), value, reason: problem.reason })
+  }
+  return [...found.values()]
+}
+
+/** A copy. */
+export function withValue(holder: unknown, place: Place, value: unknown): object {
+  const copy: unknown = structuredClone(holder)
+  const last = place.at(-1) ?? ''
+  const parent = place.slice(0, -1).reduce(member, copy)
+  if (typeof parent !== 'object' || parent === null) throw new Error(`nothing at ${place.join('.')}`)
+  if (value === undefined) Reflect.deleteProperty(parent, last)
+  else Reflect.set(parent, last, value)
+  return Object(copy) as object // as the holder was
+}
+
+function below(value: unknown, schema: Schema | undefined, here: PlacedSetting): PlacedSetting[] {
+  if (value === undefined || schema === undefined) return []
+  const { properties, items, additionalProperties } = schema
+  const at = (key: string | number, name: string, part: Schema | undefined): PlacedSetting[] =>
+    below(member(value, key), part, { setting: `${here.setting}${name}`, place: [...here.place, key] })
+  if (properties !== undefined) {
+    return [here, ...Object.entries(properties).flatMap(([name, part]) => at(name, `.${name}`, part))]
+  }
+  if (items !== undefined && Array.isArray(value)) return [here, ...value.flatMap((_, index) => at(index, '[]', items))]
+  if (additionalProperties?.type !== undefined && typeof value === 'object' && value !== null) {
+    return [here, ...Object.keys(value).flatMap((name) => at(name, '{}', additionalProperties))]
+  }
+  return [here]
+}
+
+function pathOf(place: Place): string {
+  return place.reduce<string>((path, key) => (typeof key === 'number' ? `${path}[${key}]` : `${path}.${key}`), 'spec')
+}
+
+function member(holder: unknown, key: string | number): unknown {
+  return typeof holder === 'object' && holder !== null && Object.hasOwn(holder, key)
+    ? (Reflect.get(holder, key) as unknown)
+    : undefined
+}
