@@ -200,6 +200,7 @@ function failed(exchange: Exchange, { policy }: Compiled, detail: string): Verdi
   }
   if (policy.failureMode === 'FailClosed') return exchange.fail('rateLimitFailed', detail)
   exchange.errorDetail = `the rate limit was skipped: ${detail}`
+  exchange.trace?.skip('the service cannot be asked, and failureMode is FailOpen')
   return undefined
 }
 
