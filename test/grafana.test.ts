@@ -1,9 +1,10 @@
-// The dashboard of config/grafana asks only for metrics and labels that a proxy has.
+// The dashboard of config/grafana asks only for metrics and labels that a proxy or the controller has.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { MetricsAggregate } from '#proxy/metrics/aggregate.ts'
 import { FAMILIES } from '#proxy/metrics/families.ts'
+import { createMetrics } from '#operator/admin/metrics.ts'
 import { processMetrics } from '#proxy/metrics/process-metrics.ts'
 
 interface Panel {
@@ -27,6 +28,7 @@ const own = processMetrics(
     workerRestarts: () => 0,
     workerHangs: () => 0,
     workersWanted: 0,
+    traceEventsDropped: () => 0,
     workers: () => [],
   },
   new MetricsAggregate(),
@@ -41,6 +43,24 @@ for (const family of FAMILIES) {
   }
 }
 for (const { name } of own) labels.set(name, new Set(['thread', 'state', 'tag']))
+
+/** Metrics of the controller once it counted something; those of its runtime are none of its own. */
+async function controllerMetrics(): Promise<string> {
+  const build = { commit: 'c', date: 'd' }
+  const { observer, onWrite, text } = createMetrics({ hasRuntimeMetrics: false, build })
+  observer.run({ queue: 'gateway', key: 'a/b', isSuccess: true, seconds: 1 })
+  observer.running({ queue: 'gateway', key: 'a/b', isRunning: true })
+  observer.wrote('delivery', 1)
+  onWrite({ verb: 'create', target: '/api/v1/namespaces/a/configmaps', bytes: 1 })
+  return text()
+}
+
+const ofController = new Set<string>()
+for (const [, name = '', list = ''] of (await controllerMetrics()).matchAll(/^(gw_[a-z_]+)(?:\{(.*)\})? /gm)) {
+  const known = labels.get(name) ?? new Set<string>()
+  labels.set(name, new Set([...known, ...[...list.matchAll(/([a-z_]+)="/g)].map(([, label = '']) => label)]))
+  ofController.add(name.replace(/_(?:bucket|sum|count)$/, ''))
+}
 
 describe('config/grafana', () => {
   it('asks for metrics that exist', () => {
@@ -63,7 +83,9 @@ describe('config/grafana', () => {
 
   it('shows every metric', () => {
     const text = expressions.join('\n')
-    const names = [...FAMILIES.flatMap(({ metrics }) => metrics), ...own].map(({ name }) => name)
+    const proxies = [...FAMILIES.flatMap(({ metrics }) => metrics), ...own].map(({ name }) => name)
+    const names = [...proxies, ...ofController]
+    expect(ofController.size).toBeGreaterThan(8)
     expect(names.filter((name) => !text.includes(name))).toEqual([])
   })
 

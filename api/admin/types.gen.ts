@@ -127,7 +127,7 @@ export interface paths {
         };
         /**
          * Trace the next request
-         * @description Follows one request, the first that matches, through the proxy and ends. The comment `: ready` says that every thread waits for the request; `: keepalive` comes every second; each event is one `data:` line with a TraceEvent. A watcher gets exactly one request, and two watchers two. For a slow reader 32 events are held, those beyond are dropped. At most 16 watchers wait at a time. Credentials are shown as `<redacted>`.
+         * @description Follows one request, the first that matches, through the proxy and ends. The comment `: ready` says that every thread waits for the request; `: keepalive` comes every second; each event is one `data:` line with a TraceEvent. A watcher gets exactly one request, and two watchers two. For a slow reader 32 events are held, those beyond are dropped but for the last, and a comment says how many. Where the expression fails a comment says why. At most 16 watchers wait at a time. Credentials are shown as `<redacted>`.
          */
         get: operations["traceRequest"];
         put?: never;

@@ -58,5 +58,8 @@ describe('a watcher that does not read', () => {
     expect(got[0]).toBe(0)
     expect(got.length).toBeGreaterThan(HELD_MAX)
     expect(got.length).toBeLessThan(EVENTS)
+    expect(got.at(-1)).toBe(EVENTS - 1)
+    expect(hub.dropped).toBe(EVENTS - got.length)
+    expect(text).toContain(`: ${hub.dropped} events were dropped\n\n`)
   })
 })

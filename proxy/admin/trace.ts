@@ -8,6 +8,8 @@ import { sendText } from './http-listener.ts'
 const KEEPALIVE_MS = 1000
 /** Events held for a reader that is behind. */
 const EVENTS_HELD_MAX = 32
+/** After the end of a trace, for a reader that is behind. */
+const REST_MS_MAX = 30_000
 const EXPRESSION_CHARACTERS_MAX = 16_384
 
 export function answerTrace(hub: TraceHub, query: URLSearchParams, response: ServerResponse): void {
@@ -21,10 +23,11 @@ export function answerTrace(hub: TraceHub, query: URLSearchParams, response: Ser
     response.writeHead(200, HEADERS).end()
     return
   }
-  const stream = new EventStream(response)
+  const stream = new EventStream(response, () => hub.dropped++)
   const watch = hub.watch(expression, {
     ready: () => stream.comment('ready'),
     event: (json) => stream.event(json),
+    failed: (message, count) => stream.comment(`the expression fails for ${count} requests: ${oneLine(message)}`),
     end: () => stream.end(),
   })
   if (watch === undefined) {
@@ -42,6 +45,10 @@ function problemOf(expression: string): string | undefined {
   return `${message} (line ${line}, column ${column})`
 }
 
+function oneLine(text: string): string {
+  return text.replaceAll(/[\r\n]+/g, ' ')
+}
+
 const HEADERS = {
   'content-type': 'text/event-stream',
   'x-content-type-options': 'nosniff',
@@ -51,12 +58,18 @@ const HEADERS = {
 class EventStream {
   readonly #response: ServerResponse
   readonly #held: string[] = []
+  readonly #onDrop: () => void
+  /** Of those there was no room for; the last event of a trace says how the request ended. */
+  #last: string | undefined = undefined
+  #dropped = 0
   #keepalive: NodeJS.Timeout | undefined = undefined
+  #rest: NodeJS.Timeout | undefined = undefined
   #isFull = false
   #isEnding = false
 
-  constructor(response: ServerResponse) {
+  constructor(response: ServerResponse, onDrop: () => void) {
     this.#response = response
+    this.#onDrop = onDrop
   }
 
   open(onClose: () => void): void {
@@ -68,6 +81,7 @@ class EventStream {
     this.#response.on('drain', () => this.#flush())
     this.#response.on('close', () => {
       clearInterval(this.#keepalive)
+      clearTimeout(this.#rest)
       onClose()
     })
   }
@@ -80,12 +94,26 @@ class EventStream {
     const text = `data: ${json}\n\n`
     if (!this.#isFull) this.#write(text)
     else if (this.#held.length < EVENTS_HELD_MAX) this.#held.push(text)
+    else {
+      if (this.#last !== undefined) this.#drop()
+      this.#last = text
+    }
+  }
+
+  #drop(): void {
+    this.#dropped++
+    this.#onDrop()
   }
 
   end(): void {
     this.#isEnding = true
     clearInterval(this.#keepalive)
+    if (this.#dropped > 0) this.#held.push(`: ${this.#dropped} events were dropped\n\n`)
+    if (this.#last !== undefined) this.#held.push(this.#last)
     if (this.#held.length === 0) this.#response.end()
+    // Connections of readers that stopped would add up.
+    this.#rest = setTimeout(() => this.#response.destroy(), REST_MS_MAX)
+    this.#rest.unref()
   }
 
   #write(text: string): void {

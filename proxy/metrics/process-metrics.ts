@@ -13,6 +13,7 @@ export interface ProcessFacts {
   readonly workerRestarts: () => number
   readonly workerHangs: () => number
   readonly workersWanted: number
+  readonly traceEventsDropped: () => number
   /** Metrics memory of each serving worker, with its name. */
   readonly workers: () => readonly { readonly name: string; readonly buffer: SharedArrayBuffer }[]
 }
@@ -48,6 +49,7 @@ function proxyMetrics(facts: ProcessFacts, aggregate: MetricsAggregate): PlainMe
         { labels: { state: 'serving' }, value: facts.workers().length },
       ],
     },
+    counter('gw_trace_events_dropped_total', 'Events that watchers who read too slowly lost', facts.traceEventsDropped),
     counter('gw_metrics_overflows_total', 'Label combinations counted under overflow', () => aggregate.overflows),
   ]
 }

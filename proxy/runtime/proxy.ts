@@ -338,6 +338,7 @@ class ProxyProcess implements RunningProxy {
       workerRestarts: () => this.#pool.restarts,
       workerHangs: () => this.#pool.hangs,
       workersWanted: this.#pool.count,
+      traceEventsDropped: () => this.#traces.dropped,
       workers: () => this.#workerBuffers(),
     }
   }

@@ -16,6 +16,8 @@ export interface Watcher {
   /** All workers that run are armed. Once. */
   ready(): void
   event(json: string): void
+  /** The expression failed for that many more requests. */
+  failed(message: string, count: number): void
   /** Nothing follows. */
   end(): void
 }
@@ -26,6 +28,8 @@ const WATCHES_MAX = 16
 export class TraceHub {
   readonly #workers: () => readonly Inspectable[]
   readonly #watches = new Set<Watch>()
+  /** Events that watchers who were behind did not get. */
+  dropped = 0
 
   constructor(workers: () => readonly Inspectable[]) {
     this.#workers = workers
@@ -105,6 +109,7 @@ class Watch {
   #reported(worker: Inspectable, report: TraceReport): void {
     if (this.#isOver) return
     if (report.type === 'armed') this.#ready(worker)
+    else if (report.type === 'failed') this.#watcher.failed(report.message, report.count)
     else if (report.type === 'claimed') this.#keepOnly(worker)
     else if (report.type === 'event') this.#watcher.event(report.json)
     else this.#end()

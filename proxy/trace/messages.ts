@@ -16,6 +16,8 @@ export type InspectRequest =
 export type TraceReport =
   /** From now on the next request that matches is taken. */
   | { readonly type: 'armed' }
+  /** The expression of the watch failed for that many requests since it was told of last. */
+  | { readonly type: 'failed'; readonly message: string; readonly count: number }
   /** This worker has the request; all others may forget the watch. */
   | { readonly type: 'claimed' }
   /** One event as JSON text. */

@@ -63,6 +63,16 @@ describe('TraceTap', () => {
     expect([wanted.trace === undefined, tap.isArmed]).toEqual([false, false])
   })
 
+  it('tells why an expression fails, without credentials of the request', async () => {
+    const tap = new TraceTap(0)
+    const { reports } = arm(tap, newClaim(), 'int(request.headers["authorization"]) == 1')
+    for (let i = 0; i < 3; i++) tap.offer(exchangeOf({ headers: [['authorization', 'Bearer hunter2hunter2']] }), 1024)
+    await expect.poll(() => reports.length).toBeGreaterThan(1)
+    expect(reports).toEqual([{ type: 'armed' }, { type: 'failed', message: expect.any(String), count: 1 }])
+    expect(JSON.stringify(reports)).not.toContain('hunter2')
+    expect(tap.isArmed).toBe(true)
+  })
+
   it('takes nothing for a watch that is over, and forgets it when its port closes', async () => {
     const tap = new TraceTap(0)
     const claim = newClaim()

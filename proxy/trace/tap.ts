@@ -5,18 +5,26 @@ import { compilePermissive } from '#api/cel/compile.ts'
 import type { CelExpression } from '#api/cel/expression.ts'
 import type { RenderedConfig } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../exchange.ts'
-import { isTrue } from '../policy/evaluate.ts'
+import { variablesOf } from '../cel/variables.ts'
 import { CredentialNames } from '../log/credential-names.ts'
+import { redactText } from '../log/redact.ts'
 import { ExchangeTrace } from './exchange-trace.ts'
 import type { InspectRequest, TraceReport } from './messages.ts'
 import { Redactor } from './redactor.ts'
 import { TraceWriter, type TraceSink } from './trace-writer.ts'
 
 interface Watch {
+  /** Requests for which the expression failed, and are not told of yet. */
+  failures: number
+  /** `performance.now()` */
+  toldMs: number
   readonly port: MessagePort
   readonly expression: CelExpression | undefined
   readonly claim: Int32Array
 }
+
+/** Between two notes to a watcher whose expression fails. */
+const FAILURE_INTERVAL_MS = 1000
 
 export class TraceTap {
   /** Somebody waits for a request. */
@@ -39,6 +47,8 @@ export class TraceTap {
   arm(request: Extract<InspectRequest, { kind: 'trace' }>, port: MessagePort): void {
     const { expression, claim } = request
     const watch: Watch = {
+      failures: 0,
+      toldMs: -Infinity,
       port,
       expression: expression === undefined ? undefined : compilePermissive(expression),
       claim: new Int32Array(claim),
@@ -56,7 +66,7 @@ export class TraceTap {
   /** Gives the request to the first watch that wants it and that no other worker has taken. */
   offer(exchange: Exchange, bodyBytesMax: number): void {
     for (const watch of this.#watches) {
-      if (watch.expression !== undefined && !isTrue(watch.expression, exchange)) continue
+      if (watch.expression !== undefined && !this.#wants(watch, watch.expression, exchange)) continue
       const names = this.#names ?? new CredentialNames()
       this.#disarm(watch)
       if (Atomics.compareExchange(watch.claim, 0, 0, this.#claimant) !== 0) continue
@@ -70,6 +80,30 @@ export class TraceTap {
       exchange.trace.started(exchange)
       return
     }
+  }
+
+  /** One that fails takes no request. Its watcher is told why, so that nobody waits for nothing. */
+  #wants(watch: Watch, expression: CelExpression, exchange: Exchange): boolean {
+    try {
+      return expression.evaluate(variablesOf(exchange)) === true
+    } catch (error) {
+      watch.failures++
+      const now = performance.now()
+      if (now - watch.toldMs >= FAILURE_INTERVAL_MS) {
+        post(watch.port, { type: 'failed', message: this.#failureText(error, exchange), count: watch.failures })
+        watch.failures = 0
+        watch.toldMs = now
+      }
+      return false
+    }
+  }
+
+  /** What failed may quote values of the request. */
+  #failureText(error: unknown, { request }: Exchange): string {
+    const redactor = new Redactor(this.#names ?? new CredentialNames())
+    redactor.headers(request.headers)
+    redactor.query(request.query)
+    return redactor.text(redactText(error instanceof Error ? error.message : String(error)))
   }
 
   #disarm(watch: Watch): void {

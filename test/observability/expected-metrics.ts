@@ -70,6 +70,7 @@ export const OWN: Readonly<Record<string, ExpectedMetric>> = {
   gw_worker_hangs_total: counter(),
   gw_workers: gauge(['state']),
   gw_metrics_overflows_total: counter(),
+  gw_trace_events_dropped_total: counter(),
   gw_event_loop_delay_p50_seconds: gauge(['thread']),
   gw_event_loop_delay_p99_seconds: gauge(['thread']),
   gw_event_loop_delay_max_seconds: gauge(['thread']),
