@@ -2,6 +2,7 @@
 // guarded after resolution (upstream/resolve-target.ts).
 import type { Exchange } from '../exchange.ts'
 import type { ConnectionFacts } from '../http/connection.ts'
+import { withoutDefaultPort } from '../route/authority.ts'
 import type { DynamicForwarding } from '../upstream/dynamic.ts'
 import type { UpstreamTarget } from '../upstream/target.ts'
 import { LiveEndpoint } from './endpoints.ts'
@@ -70,7 +71,10 @@ export function dynamicBackend(
   return {
     handler: withEndpoint((exchange, endpoint, done) => {
       useEndpoint(exchange, endpoint, undefined)
-      exchange.trace?.backendStart(exchange, { target: endpoint.label, sent: { host: exchange.request.host } })
+      if (exchange.trace !== undefined) {
+        const host = withoutDefaultPort(exchange.request.host, endpoint.target.tls !== undefined)
+        exchange.trace.backendStart(exchange, { target: endpoint.label, sent: { host } })
+      }
       client.forward(exchange, endpoint.target, exchange.request.host, done)
     }),
     tunnel: withEndpoint((exchange, endpoint, done) =>

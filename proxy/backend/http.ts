@@ -1,6 +1,7 @@
 // Plain HTTP backends: picks an endpoint and hands the exchange to the engine.
 import type { Exchange } from '../exchange.ts'
 import { wantsHttp2 } from '../http2/version.ts'
+import { withoutDefaultPort } from '../route/authority.ts'
 import type { UpstreamClient, UpstreamTarget } from '../upstream/target.ts'
 import type { BackendHandler, Endpoint, EndpointPicker } from './handler.ts'
 import type { CompiledHealth } from './health.ts'
@@ -21,7 +22,11 @@ export function httpBackend(
     const authority = authorityFor(exchange, endpoint, picker.isHostname)
     if (exchange.trace !== undefined) {
       const details = wayTo(exchange, endpoint.target)
-      exchange.trace.backendStart(exchange, { target: endpoint.label, details, sent: { host: authority } })
+      exchange.trace.backendStart(exchange, {
+        target: endpoint.label,
+        details,
+        sent: { host: withoutDefaultPort(authority, endpoint.target.tls !== undefined) },
+      })
     }
     client.forward(exchange, endpoint.target, authority, done)
   }

@@ -6,6 +6,7 @@ import { BAD_CONTROL, HeadFields, invalid, type HeadProblem } from './head-field
 import type { ConnectionLimits } from './handler.ts'
 import { type FieldsOrigin, HeaderList } from './headers.ts'
 import { HttpRequest, type HttpVersion } from './message.ts'
+import { withoutDefaultPort } from '../route/authority.ts'
 import { normalisedPath } from './request-path.ts'
 
 /** A request head and what its framing and connection fields ask of the engine. */
@@ -149,7 +150,7 @@ export function parseRequestHead(
     preservesCase: limits.preserveHeaderCase,
   })
   if (!(fields instanceof HeadFields)) return fields
-  const place = placeOf(method, target, fields.host)
+  const place = placeOf(method, target, fields.host, scheme === 'https')
   if ('code' in place) return place
   return assemble({ method, version, scheme, fields, ...place })
 }
@@ -172,19 +173,21 @@ export interface Place {
 }
 
 /** The four forms of RFC 9112 section 3.2. */
-function placeOf(method: string, target: string, rawHost: string | undefined): Place | HeadProblem {
+function placeOf(method: string, target: string, rawHost: string | undefined, isTls: boolean): Place | HeadProblem {
   if (rawHost !== undefined && !HOST.test(rawHost)) return BAD_HOST
-  const host = rawHost?.toLowerCase()
-  if (method === 'CONNECT') return connectPlace(target, host)
+  const named = rawHost?.toLowerCase()
+  // The port belongs to the destination.
+  if (method === 'CONNECT') return connectPlace(target, named)
+  const host = named && withoutDefaultPort(named, isTls)
   if (target.charCodeAt(0) === SLASH) return splitPath(target, host)
-  if (target !== '*') return absolutePlace(target, host)
+  if (target !== '*') return absolutePlace(target, host, isTls)
   return method === 'OPTIONS' ? { path: '*', query: '', host } : BAD_TARGET
 }
 
-function absolutePlace(target: string, host: string | undefined): Place | HeadProblem {
+function absolutePlace(target: string, host: string | undefined, isTls: boolean): Place | HeadProblem {
   const [, rawAuthority = '', rest = ''] = ABSOLUTE.exec(target) ?? []
-  const authority = rawAuthority.toLowerCase()
-  if (!HOST.test(authority)) return BAD_TARGET
+  if (!HOST.test(rawAuthority)) return BAD_TARGET
+  const authority = withoutDefaultPort(rawAuthority.toLowerCase(), isTls)
   if (host !== undefined && host !== authority) return HOST_DIFFERS
   return splitPath(rest.startsWith('/') ? rest : `/${rest}`, authority)
 }

@@ -5,6 +5,7 @@ import { BAD_VALUE } from '../http/head-text.ts'
 import { type HeadProblem, invalid, joined } from '../http/head-fields.ts'
 import { HeaderList } from '../http/headers.ts'
 import { HttpRequest } from '../http/message.ts'
+import { withoutDefaultPort } from '../route/authority.ts'
 import { KEY_FIELD, WEBSOCKET, webSocketKey } from '../http/websocket.ts'
 import { HOST, isMethod, type Place, splitPath, TARGET } from '../http/request-parser.ts'
 
@@ -84,7 +85,7 @@ class Reader {
   }
 
   finish(scheme: 'http' | 'https'): RequestFields | HeadProblem {
-    const place = this.#place()
+    const place = this.#place(scheme === 'https')
     if ('code' in place) return place
     if (this.#expect !== undefined && this.#expect !== '100-continue') return BAD_EXPECT
     const { host = '', path, query } = place
@@ -134,12 +135,14 @@ class Reader {
     return undefined
   }
 
-  #place(): Place | HeadProblem {
+  #place(isTls: boolean): Place | HeadProblem {
     const { method, protocol, authority = this.#host } = this.#pseudo
     if (method === undefined || !isMethod(method)) return BAD_PSEUDO
     if (authority === undefined || !HOST.test(authority)) return BAD_PLACE
-    const host = authority.toLowerCase()
-    if (this.#host !== undefined && this.#host.toLowerCase() !== host) return HOST_DIFFERS
+    // The port of CONNECT belongs to the destination.
+    const spelled = method === 'CONNECT' && protocol === undefined ? asGiven : withoutDefaultPort
+    const host = spelled(authority.toLowerCase(), isTls)
+    if (this.#host !== undefined && spelled(this.#host.toLowerCase(), isTls) !== host) return HOST_DIFFERS
     if (protocol !== undefined) return this.#switchPlace(method, protocol, host)
     return method === 'CONNECT' ? this.#connectPlace(host) : this.#pathPlace(method, host)
   }
@@ -164,6 +167,8 @@ class Reader {
     return path.startsWith('/') && TARGET.test(path) ? splitPath(path, host) : BAD_PLACE
   }
 }
+
+const asGiven = (authority: string): string => authority
 
 type Pseudo = 'method' | 'scheme' | 'authority' | 'path' | 'protocol'
 

@@ -20,6 +20,12 @@ export function portOf(authority: string): number | undefined {
   return port >= 1 && port <= 65_535 ? port : undefined
 }
 
+/** Without the port that the scheme stands for anyway (RFC 9110 section 4.2.3). Of a valid authority. */
+export function withoutDefaultPort(authority: string, isTls: boolean): string {
+  const port = isTls ? ':443' : ':80'
+  return authority.endsWith(port) ? authority.slice(0, -port.length) : authority
+}
+
 /** Index of the colon before the port, or the length when there is none. */
 function hostEnd(authority: string): number {
   if (authority.charCodeAt(0) === 0x5b) {

@@ -17,4 +17,19 @@ export const cases: readonly ConformanceCase[] = [
       expect(await hostOf('/name-none')).toBe('shop.example.com')
     },
   },
+  {
+    shortName: 'HostDefaultPort',
+    description: 'a port that the scheme implies is left out of the Host that backends and logs see; others stay',
+    sample: 'host-rewrite.yaml',
+    change: (text) => text,
+    async run(gateway) {
+      const hostOf = async (host: string): Promise<string | undefined> =>
+        (await gateway.echo('/address', { headers: { host } })).headers['host']
+      expect(await hostOf('Shop.example.com:80')).toBe('shop.example.com')
+      expect(await hostOf('shop.example.com:443')).toBe('shop.example.com:443')
+      expect(await hostOf('shop.example.com:8080')).toBe('shop.example.com:8080')
+      await expect.poll(() => gateway.log()).toContain('http.host=shop.example.com:8080')
+      expect(gateway.log()).not.toContain('http.host=shop.example.com:80 ')
+    },
+  },
 ]

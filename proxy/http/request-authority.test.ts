@@ -1,0 +1,76 @@
+// One spelling for the authority of a request, in every form a client may send it: lower case, no port that the scheme
+// implies (data-plane supplement section 5.3; RFC 9110 section 4.2.3).
+import { describe, expect, it } from 'vitest'
+import { readRequestFields } from '../http2/request-fields.ts'
+import { withoutDefaultPort } from '../route/authority.ts'
+import { DEFAULT_LIMITS } from './handler.ts'
+import { parseRequestHead } from './request-parser.ts'
+
+type Scheme = 'http' | 'https'
+/** host as it is seen, or why it is not. */
+type Seen = string
+
+const http1 = (line: string, host: string | undefined, scheme: Scheme = 'http'): Seen => {
+  const field = host === undefined ? '' : `host: ${host}\r\n`
+  const head = parseRequestHead(`${line} HTTP/1.1\r\n${field}\r\n`, DEFAULT_LIMITS, scheme)
+  return 'code' in head ? head.code : head.request.host
+}
+
+const http2 = (authority: string, options: { host?: string; scheme?: Scheme; method?: string } = {}): Seen => {
+  const { host, scheme = 'http', method = 'GET' } = options
+  const place = method === 'CONNECT' ? [] : [':scheme', scheme, ':path', '/']
+  const fields = [':method', method, ...place, ':authority', authority, ...(host === undefined ? [] : ['host', host])]
+  const read = readRequestFields(fields, { isTls: scheme === 'https', headerBytesMax: 16_384 })
+  return 'code' in read ? read.code : read.request.host
+}
+
+describe('the authority', () => {
+  it.each<[string, Scheme, string]>([
+    ['A.Test', 'http', 'a.test'],
+    ['a.test:80', 'http', 'a.test'],
+    ['a.test:443', 'https', 'a.test'],
+    ['a.test:443', 'http', 'a.test:443'],
+    ['a.test:80', 'https', 'a.test:80'],
+    ['a.test:8080', 'http', 'a.test:8080'],
+    ['a.test:180', 'http', 'a.test:180'],
+    ['10.0.0.1:80', 'http', '10.0.0.1'],
+    ['[::1]:80', 'http', '[::1]'],
+    ['[::80]', 'http', '[::80]'],
+    ['[::443]:443', 'https', '[::443]'],
+  ])('%s by %s is %s', (given, scheme, seen) => {
+    expect(http1('GET /', given, scheme)).toBe(seen)
+    expect(http1(`GET ${scheme}://${given}/`, given, scheme)).toBe(seen)
+    expect(http2(given, { scheme })).toBe(seen)
+    expect(withoutDefaultPort(given.toLowerCase(), scheme === 'https')).toBe(seen)
+  })
+
+  it('is the same in both places, however it is spelled; two different ones are refused', () => {
+    expect(http1('GET http://a.test:80/', 'a.test')).toBe('a.test')
+    expect(http1('GET http://a.test/', 'A.test:80')).toBe('a.test')
+    expect(http2('a.test', { host: 'a.test:80' })).toBe('a.test')
+    expect(http1('GET http://a.test/', 'b.test')).toBe('invalidRequest')
+    expect(http1('GET http://a.test:81/', 'a.test')).toBe('invalidRequest')
+    expect(http2('a.test', { host: 'a.test:81' })).toBe('invalidRequest')
+  })
+
+  it('of CONNECT keeps its port: that is where it leads', () => {
+    expect(http1('CONNECT a.test:80', 'a.test:80')).toBe('a.test:80')
+    expect(http1('CONNECT a.test:443', 'a.test', 'https')).toBe('a.test:443')
+    expect(http2('a.test:443', { scheme: 'https', method: 'CONNECT' })).toBe('a.test:443')
+  })
+
+  it.each([
+    'a.test:80:80',
+    'user@a.test',
+    'user:secret@a.test:80',
+    'a.test:',
+    'a.test:x',
+    ':80',
+    'a b',
+    'a.test/x',
+    '::1',
+  ])('%s is none', (given) => {
+    expect(http1('GET /', given)).toBe('invalidRequest')
+    expect(http2(given)).toBe('invalidRequest')
+  })
+})
