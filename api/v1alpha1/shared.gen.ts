@@ -1931,7 +1931,8 @@ export interface Health {
 export interface HealthEviction {
   /**
    * How long the first eviction lasts, at least 1s; the second in a row lasts twice as long, the third three
-   * times, and so on. When unset, what the backend asked for with the response (such as `Retry-After`), else 3s.
+   * times, and so on. When unset, what the backend asked for with a 429 (such as `Retry-After`), up to a day, else
+   * the backoff of retries, else 3s.
    */
   duration?: Duration
   /**

@@ -189,7 +189,10 @@ describe('eviction', () => {
     ['Retry-After of a 429', { eviction: {} }, { status: 429, headers: { 'retry-after': '40' } }, 40],
     ['without an eviction block as well', {}, { status: 429, headers: { 'retry-after': '40' } }, 40],
     ['not of a 503', { eviction: {} }, { status: 503, headers: { 'retry-after': '40' } }, 3],
-    ['at most a day', { eviction: {} }, { status: 429, headers: { 'retry-after': '9999999' } }, 86_400],
+    ['a backend can ask for a day', { eviction: {} }, { status: 429, headers: { 'retry-after': '86400' } }, 86_400],
+    ['and for no more', { eviction: {} }, { status: 429, headers: { 'retry-after': '86401' } }, 86_400],
+    ['what is configured holds in full', { eviction: { durationMs: 604_800_000 } }, { status: 500 }, 604_800],
+    ['as far as the store reaches', { eviction: { durationMs: 1e12 } }, { status: 500 }, 17_280_000],
   ])('duration: %s', (_, health, outcome, expected) => {
     const state = localState()
     answer(state, { unhealthyCondition: 'response.code >= 400', ...health }, outcome)

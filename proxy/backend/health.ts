@@ -25,8 +25,11 @@ export interface CompiledHealth {
 
 /** Default of `eviction.duration` (specification, Limits). */
 export const EVICTION_MS = 3000
-/** Durations grow with each eviction, and backends may ask for any: after a day an endpoint is worth another try. */
-const EVICTION_MS_MAX = 24 * 3600 * 1000
+const DAY_MS = 24 * 3600 * 1000
+/** Durations grow with each eviction without a bound (data-plane supplement section 5.2); so far reaches the store. */
+const EVICTION_MS_MAX = 200 * DAY_MS
+/** Backends may ask for any time; after a day one is worth another try. */
+const ASKED_MS_MAX = DAY_MS
 const TOO_MANY_REQUESTS = 429
 
 export function compileHealth(health: Health, expression: (source: string) => CelExpression): CompiledHealth {
@@ -149,7 +152,7 @@ function evictionMs({ answer, backoffMs }: BadCall, { durationMs, hasEviction }:
   if (durationMs !== undefined) return durationMs
   if (answer?.status === TOO_MANY_REQUESTS) {
     const asked = retryAfterMs(answer.headers, Date.now())
-    if (asked !== undefined) return asked
+    if (asked !== undefined) return Math.min(asked, ASKED_MS_MAX)
   }
   return backoffMs ?? (hasEviction ? EVICTION_MS : undefined)
 }
