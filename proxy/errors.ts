@@ -25,8 +25,10 @@ export type Reason =
 interface FailureKind {
   readonly status: number
   readonly reason: Reason
-  /** Body sent to the client, exactly. */
+  /** Body sent to the client; where there is more to tell, a separator and the detail follow. */
   readonly text: string
+  /** Unset: a colon. */
+  readonly separator?: string
   /** One line for `docs/reference/errors.md`: when it happens and what to do. */
   readonly doc: string
 }
@@ -162,7 +164,7 @@ export const FAILURES = {
     status: 503,
     reason: 'UpstreamFailure',
     text: 'upstream call failed',
-    doc: 'Connection refused or reset, TLS failure, or an invalid response of the backend; the log says which.',
+    doc: 'Connection refused or reset, TLS failure, or an invalid response of the backend; the text says which, the log also where.',
   },
   upstreamTimeout: {
     status: 504,
@@ -186,6 +188,7 @@ export const FAILURES = {
     status: 502,
     reason: 'UpstreamFailure',
     text: 'request upgrade failed',
+    separator: ', ',
     doc: 'The backend did not switch to the protocol asked for.',
   },
   jwtAuthFailed: {
@@ -240,7 +243,7 @@ export const FAILURES = {
     status: 500,
     reason: 'ExtProc',
     text: 'ext_proc failed',
-    doc: 'The processing service (`traffic.extProc`) could not be used, or answered what it must not; the log says which.',
+    doc: 'The processing service (`traffic.extProc`) could not be used, or answered what it must not; the text says which.',
   },
   csrfFailed: {
     status: 403,
@@ -288,7 +291,7 @@ export const FAILURES = {
     status: 500,
     reason: 'Internal',
     text: 'failed to apply filters',
-    doc: 'A rewrite or redirect of the path does not fit the request; the log says why.',
+    doc: 'A rewrite or redirect of the path does not fit the request; the text says why.',
   },
   llmRequestInvalid: {
     status: 400,
@@ -369,9 +372,9 @@ export const FAILURES = {
     doc: 'The proxy sheds load: too many connections, requests in flight, or credentials to check at once.',
   },
   internal: {
-    status: 500,
+    status: 503,
     reason: 'Internal',
-    text: 'internal error',
+    text: 'processing failed',
     doc: 'A bug of the proxy; the log has the details.',
   },
 } as const satisfies Record<string, FailureKind>
@@ -395,12 +398,12 @@ const GRPC_UNKNOWN = 2
 const GRPC_UNAVAILABLE = 14
 
 /**
- * The response for a failure, in the form the client speaks: text, or gRPC trailers-only. `clientDetail` is appended to
- * the text and must hold nothing but what the client itself sent.
+ * The response for a failure, in the form the client speaks: text, or gRPC trailers-only. `clientDetail` follows the
+ * text; see `Diagnosis` for what it may hold.
  */
 export function failureResponse(code: FailureCode, isGrpc: boolean, clientDetail?: string): HttpResponse {
   const kind: FailureKind = FAILURES[code]
-  const text = clientDetail === undefined ? kind.text : `${kind.text}: ${clientDetail}`
+  const text = clientDetail === undefined ? kind.text : `${kind.text}${kind.separator ?? ': '}${clientDetail}`
   if (!isGrpc) return HttpResponse.local(kind.status, text)
   return grpcResponse(code === 'noValidBackends' ? GRPC_UNAVAILABLE : grpcStatusOf(kind.status), text)
 }

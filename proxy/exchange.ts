@@ -2,6 +2,7 @@
 // share.
 import type { CardRequest } from './a2a/agent-card.ts'
 import type { CelVariables } from '#api/cel/expression.ts'
+import { type Detail, logOf, shown } from './diagnosis.ts'
 import type { Reason } from './errors.ts'
 import { FAILURES, failureResponse, type FailureCode } from './errors.ts'
 import type { ConnectionOrigin } from './http/connection-origin.ts'
@@ -159,7 +160,7 @@ export class Exchange {
   reason: Reason = 'Upstream'
   /** Why the response is a failure of the proxy's own. */
   failure: FailureCode | undefined = undefined
-  /** Diagnostic text for the log; never sent to the client. */
+  /** Diagnostic text for the log. */
   errorDetail: string | undefined = undefined
   /** `host:port` of the endpoint that was used. */
   endpoint: string | undefined = undefined
@@ -248,14 +249,14 @@ export class Exchange {
     )
   }
 
-  /** Ends the request with a failure of the registry. */
-  fail(code: FailureCode, detail?: string): HttpResponse {
+  /** Ends the request with a failure of the registry. Of `detail` the client gets what is meant for it. */
+  fail(code: FailureCode, detail?: Detail): HttpResponse {
     // What fails from then on fails because time is up.
     if (this.deadline?.hasPassed === true && code !== 'requestTimeout') return this.fail('requestTimeout')
     this.reason = FAILURES[code].reason
     this.failure = code
-    this.errorDetail = detail ?? FAILURES[code].text
-    const response = failureResponse(code, this.isGrpc)
+    this.errorDetail = detail === undefined ? FAILURES[code].text : logOf(detail)
+    const response = failureResponse(code, this.isGrpc, typeof detail === 'object' ? detail.client : undefined)
     this.response = response
     return response
   }
@@ -267,12 +268,9 @@ export class Exchange {
     this.errorDetail = `${FAILURES[code].text}: the response was cut short`
   }
 
-  /** As `fail`, with a detail the client may see: it is about the client's own message. */
+  /** As `fail`, with a detail the client may see: it is about the client's own message, or in words of the proxy. */
   failVisibly(code: FailureCode, detail: string): HttpResponse {
-    this.fail(code, detail)
-    const response = failureResponse(code, this.isGrpc, detail)
-    this.response = response
-    return response
+    return this.fail(code, shown(detail))
   }
 
   queueResponseHeader(name: string, value: string): void {

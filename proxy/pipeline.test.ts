@@ -147,7 +147,7 @@ describe('pipeline', () => {
     ['/broken', 500, 'backend does not exist'],
     ['/runtime', 500, 'invalid backend type'],
     ['/dynamic', 403, 'destination not allowed'],
-    ['/dead', 503, 'upstream call failed'],
+    ['/dead', 503, 'upstream call failed: connection refused'],
     ['/nowhere', 503, 'backends required DNS resolution which failed'],
     ['/slow', 504, 'request timeout'],
     ['/slow-backend', 504, 'upstream call timeout'],

@@ -51,7 +51,10 @@ export function a2aBackend(inner: BackendHandler, bufferBytesMax: number): Backe
       rewritten.then(
         () => done(answered),
         (error: unknown) => {
-          answered.fail('upstreamFailure', `agent card: ${String(error)}`)
+          answered.fail('upstreamFailure', {
+            log: `agent card: ${String(error)}`,
+            client: 'the agent card was cut short',
+          })
           done(answered)
         },
       )
@@ -85,7 +88,7 @@ async function rewriteCard(exchange: Exchange, response: HttpResponse, place: Ca
   const text = await textOf(response, place.bufferBytesMax)
   const card = text === undefined ? undefined : parse(text)
   if (card === undefined || !rewriteAddresses(card, place)) {
-    exchange.fail('upstreamFailure', 'agent card: not a JSON object with the address of the agent')
+    exchange.failVisibly('upstreamFailure', 'agent card: not a JSON object with the address of the agent')
     return
   }
   response.body = Buffer.from(JSON.stringify(card))

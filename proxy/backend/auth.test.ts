@@ -78,7 +78,10 @@ describe('compileBackendAuth', () => {
     (secret) => {
       const exchange = exchangeWith([])
       const verdict = run({ key: { secret } }, exchange)
-      expect(verdict).toMatchObject({ status: 500, body: 'backend authentication failed' })
+      expect(verdict).toMatchObject({
+        status: 500,
+        body: 'backend authentication failed: the credential is missing or unusable',
+      })
       expect(exchange.errorDetail).toBe(`secret ${secret} is missing or unusable`)
     },
   )

@@ -39,7 +39,8 @@ export function compileBackendAuth(auth: BackendAuth, secret: (ref: SecretRef) =
   const places = `writes the credential of ${named.join(', ')}`
   if (missing.length > 0) {
     const detail = `secret ${missing.join(', ')} is missing or unusable`
-    return { request: (exchange: Exchange) => exchange.fail('backendAuthFailed', detail) }
+    const told = { log: detail, client: 'the credential is missing or unusable' }
+    return { request: (exchange: Exchange) => exchange.fail('backendAuthFailed', told) }
   }
   return {
     request: (exchange: Exchange) => {

@@ -2,6 +2,7 @@
 import http2, { type ClientHttp2Session } from 'node:http2'
 import net, { isIP } from 'node:net'
 import tls from 'node:tls'
+import { type Detail, peerProblem, setupProblem, shown } from '../diagnosis.ts'
 import type { DeadlineWheel, Expiring } from '../http/deadlines.ts'
 import { type ConnectObserver, transportOf } from '../upstream/connect-observer.ts'
 import type { DnsCache } from '../upstream/dns-cache.ts'
@@ -32,7 +33,7 @@ export interface ConnectOptions {
   readonly connected?: ConnectObserver | undefined
   /** The session is ready: the peer's settings are here. */
   readonly opened: (session: ClientHttp2Session) => void
-  readonly failed: (detail: string, code: ConnectFailure) => void
+  readonly failed: (detail: Detail, code: ConnectFailure) => void
   /** Instead of both, where the version is left to the handshake: the peer chose HTTP/1.1. The socket is paused. */
   readonly chosenHttp1?: (socket: net.Socket) => void
   /** Instead of those for calls of the proxy's own. */
@@ -102,7 +103,7 @@ class Connecting implements Expiring {
     const onError = (error: Error): void => {
       socket.destroy()
       if (others.length > 0) this.#try(others)
-      else this.#fail(error.message)
+      else this.#fail(peerProblem(error, 'connection failed'))
     }
     socket.once('error', onError)
     socket.once(isTls ? 'secureConnect' : 'connect', () => {
@@ -128,7 +129,7 @@ class Connecting implements Expiring {
       chosenHttp1(socket)
       return
     }
-    if (protocol !== 'h2') this.#fail(`the peer speaks ${protocol}, not h2`)
+    if (protocol !== 'h2') this.#fail(shown(`the peer speaks ${protocol}, not h2`))
     if (this.#isOver) return
     this.#tellConnected()
     this.#handshake(socket)
@@ -150,7 +151,7 @@ class Connecting implements Expiring {
       return this.#openSocket(address)
     } catch (error) {
       // A certificate, a key or a bundle that is none.
-      this.#fail(error instanceof Error ? error.message : String(error))
+      this.#fail(setupProblem(error))
       return undefined
     }
   }
@@ -164,8 +165,8 @@ class Connecting implements Expiring {
       maxReservedRemoteStreams: 0,
     })
     this.#session = session
-    const onClose = (): void => this.#fail('closed before the settings came')
-    const onError = (error: Error): void => this.#fail(error.message)
+    const onClose = (): void => this.#fail(shown('closed before the settings came'))
+    const onError = (error: Error): void => this.#fail(peerProblem(error, 'connection failed'))
     session.on('error', onError)
     session.once('close', onClose)
     session.once('remoteSettings', () => {
@@ -177,7 +178,7 @@ class Connecting implements Expiring {
     })
   }
 
-  #fail(detail: string, code: ConnectFailure = 'upstreamFailure'): void {
+  #fail(detail: Detail, code: ConnectFailure = 'upstreamFailure'): void {
     if (!this.#finish()) return
     if (this.#session === undefined) {
       // An error that still comes has nobody to tell.

@@ -1,5 +1,6 @@
 // All connections to one target: gives calls to one that has room, opens another when none has, lets the rest wait in
 // line. Everything is bounded.
+import { logOf } from '../diagnosis.ts'
 import type { DeadlineWheel } from '../http/deadlines.ts'
 import type { ConnectObserver } from '../upstream/connect-observer.ts'
 import type { DnsCache } from '../upstream/dns-cache.ts'
@@ -114,7 +115,7 @@ export class TargetSessions implements SessionOwner {
       failed: (detail) => {
         this.#isConnecting = false
         // Who waits while others work will be served by them, or ends at its own deadline.
-        if (!this.#sessions.some((session) => session.isSound)) this.#failWaiting(detail)
+        if (!this.#sessions.some((session) => session.isSound)) this.#failWaiting(logOf(detail))
       },
     })
   }

@@ -159,14 +159,14 @@ describe('bugs behind the seam', () => {
       throw new Error('bug')
     })
     client.send(GET)
-    await client.sees('HTTP/1.1 500')
+    await client.sees('HTTP/1.1 503')
     expect(client.text).not.toContain('bug')
     client.send(GET)
-    await until(() => client.text.split('HTTP/1.1 500').length === 3)
+    await until(() => client.text.split('HTTP/1.1 503').length === 3)
     expect(finished).toEqual([true, true])
   })
 
-  it('a body that is forwarded twice is a 500, not a crash', async () => {
+  it('a body that is forwarded twice is a 503, not a crash', async () => {
     const backend = net.createServer((socket) => {
       socket.on('error', () => {})
       socket.on('data', () => socket.write('HTTP/1.1 503 Busy\r\ncontent-length: 0\r\n\r\n'))
@@ -183,7 +183,7 @@ describe('bugs behind the seam', () => {
     open.push(proxy, backend)
     const client = await proxy.connect()
     client.send('POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 3\r\n\r\nabc')
-    await client.sees('HTTP/1.1 500')
+    await client.sees('HTTP/1.1 503')
     expect(proxy.finished[0]?.exchange.errorDetail).toBe('the request body was read before')
   })
 })

@@ -239,11 +239,11 @@ describe('responses', () => {
     expect([headers['keep-alive'], headers['connection'], headers['x-hop']]).toEqual([undefined, undefined, undefined])
   })
 
-  it('a header that is not fit for the wire: 500', async () => {
+  it('a header that is not fit for the wire: 503', async () => {
     const headers = HeaderList.of([['x-a', 'b\r\nc: d']])
     const proxy = keep(await startProxy(1, local(new HttpResponse(200, headers, 'x', false))))
     const answer = await ask(keep(connect(proxy.port)), GET)
-    expect([answer.headers[':status'], answer.body]).toEqual([500, 'internal error'])
+    expect([answer.headers[':status'], answer.body]).toEqual([503, 'processing failed'])
   })
 
   it('an iterable is written as it comes, and stopped when the client leaves', async () => {

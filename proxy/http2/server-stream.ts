@@ -264,7 +264,7 @@ export class ServerStream implements Connection, BodySource, BodySenderOwner {
     if (exchange.request.upgrade !== undefined && status < 300) {
       // To the client it would be the tunnel that it asked for.
       discardBody(response.body)
-      exchange.fail('upgradeFailed', `the answer is ${status}, not a switch of protocols`)
+      exchange.failVisibly('upgradeFailed', `the answer is ${status}, not a switch of protocols`)
       this.#send(exchange)
       return
     }
@@ -286,7 +286,7 @@ export class ServerStream implements Connection, BodySource, BodySenderOwner {
   #sendTunnel(exchange: Exchange, response: HttpResponse, tunnel: Tunnel): void {
     if (response.status === 101 && !becomesAnswer(exchange, response)) {
       tunnel.cancel()
-      exchange.fail('upgradeFailed', 'the backend has not understood the key of the WebSocket handshake')
+      exchange.failVisibly('upgradeFailed', 'the backend has not understood the key of the WebSocket handshake')
       this.#send(exchange)
       return
     }

@@ -97,7 +97,11 @@ describe('GOAWAY and refused streams', () => {
     })
     const proxy = keep(await startProxy(server.port, H2))
     const answer = await ask(keep(connect(proxy.port)), GET)
-    expect([answer.headers[':status'], answer.body, seen]).toEqual([503, 'upstream call failed', 2])
+    expect([answer.headers[':status'], answer.body, seen]).toEqual([
+      503,
+      'upstream call failed: the backend closed the stream (REFUSED_STREAM)',
+      2,
+    ])
     expect(proxy.finished[0]?.exchange.errorDetail).toContain('REFUSED_STREAM')
   })
 

@@ -1,6 +1,7 @@
 // HTTP/2 connections to one target, and the calls that wait for one. Bounded in both; calls wait in order.
 import type net from 'node:net'
 import { isIP } from 'node:net'
+import { at, type Detail } from '../diagnosis.ts'
 import { connectHttp2, type ConnectFailure } from '../grpc/connect.ts'
 import type { DeadlineWheel } from '../http/deadlines.ts'
 import type { UpstreamCall } from '../upstream/call.ts'
@@ -201,7 +202,7 @@ export class Http2Pool implements SessionOwner {
     this.roomChanged()
   }
 
-  #failWaiting(code: ConnectFailure, detail: string): void {
-    for (const { call } of this.#waiting.splice(0)) call.failed(code, `${this.label}: ${detail}`)
+  #failWaiting(code: ConnectFailure, detail: Detail): void {
+    for (const { call } of this.#waiting.splice(0)) call.failed(code, at(this.label, detail))
   }
 }

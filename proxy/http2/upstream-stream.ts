@@ -1,6 +1,7 @@
 // One call to a backend on an HTTP/2 stream, from the moment it waits for one until its response is read. Knows no
 // pools.
 import { constants, type ClientHttp2Stream } from 'node:http2'
+import { shown } from '../diagnosis.ts'
 import { BodyAborted } from '../http/body.ts'
 import { type BodySource, IncomingBody } from '../http/incoming-body.ts'
 import type { HeaderList } from '../http/headers.ts'
@@ -130,7 +131,7 @@ export class UpstreamStream implements BodySource, BodySenderOwner, CallCarrier 
     // The client's body broke: the backend must not see a request that looks whole.
     if (this.#stream !== undefined) resetStream(this.#stream)
     this.#failBody('request body was cut short')
-    this.call.failed('upstreamFailure', 'request body was cut short')
+    this.call.failed('upstreamFailure', shown('request body was cut short'))
   }
 
   // --- BodySource: the response ---
@@ -153,7 +154,7 @@ export class UpstreamStream implements BodySource, BodySenderOwner, CallCarrier 
 
   #onInterim(): void {
     this.#carrier?.received()
-    if (++this.#interims > INTERIM_MAX) this.call.failed('upstreamFailure', 'too many interim responses')
+    if (++this.#interims > INTERIM_MAX) this.call.failed('upstreamFailure', shown('too many interim responses'))
   }
 
   #onResponse(stream: ClientHttp2Stream, flags: number, raw: readonly string[]): void {
@@ -162,7 +163,7 @@ export class UpstreamStream implements BodySource, BodySenderOwner, CallCarrier 
     if (stream !== this.#stream || call.isSettled) return
     const head = readResponseFields(raw)
     if (typeof head === 'string') {
-      call.failed('upstreamFailure', `invalid response: ${head}`)
+      call.failed('upstreamFailure', shown(`invalid response: ${head}`))
       return
     }
     this.#hasResponse = true
@@ -197,7 +198,7 @@ export class UpstreamStream implements BodySource, BodySenderOwner, CallCarrier 
     const end = this.#end
     if (end === undefined || (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0) {
       resetStream(stream)
-      call.failed('upgradeFailed', 'the backend ended the stream with its answer')
+      call.failed('upgradeFailed', shown('the backend ended the stream with its answer'))
       return
     }
     const { upgrade, webSocketKey } = call
@@ -251,7 +252,7 @@ export class UpstreamStream implements BodySource, BodySenderOwner, CallCarrier 
   failed(detail: string): void {
     this.#sender?.abort()
     this.#failBody(detail)
-    this.call.failed('upstreamFailure', detail)
+    this.call.failed('upstreamFailure', shown(detail))
   }
 
   #failBody(detail: string): void {

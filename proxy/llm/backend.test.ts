@@ -194,7 +194,7 @@ describe('completions provider', () => {
     seen = undefined
     const reply = await post('/keyless/v1/chat/completions', chat())
     expect(reply.status).toBe(500)
-    expect(await reply.text()).toBe('backend authentication failed')
+    expect(await reply.text()).toBe('backend authentication failed: the credential is missing or unusable')
     expect(seen).toBeUndefined()
   })
 })

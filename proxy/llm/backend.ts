@@ -106,7 +106,7 @@ async function answerFrom(exchange: Exchange, facts: LlmFacts, context: AnswerCo
     await filtered(exchange, provider.response)
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error
-    exchange.fail(isRouteDeadline(exchange, error) ? 'requestTimeout' : error.code, error.message)
+    exchange.fail(isRouteDeadline(exchange, error) ? 'requestTimeout' : error.code, error.detail)
   }
 }
 

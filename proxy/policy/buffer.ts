@@ -65,7 +65,7 @@ async function holdResponse(exchange: Exchange, body: StreamBody, max: number, i
   try {
     whole = await body.tryCollect(max)
   } catch (error) {
-    return exchange.fail('upstreamFailure', String(error))
+    return exchange.fail('upstreamFailure', { log: String(error), client: 'the response was cut short' })
   }
   if (whole !== undefined && exchange.response !== undefined) exchange.response.body = whole
   exchange.trace?.note(heldText(whole, max))

@@ -1,6 +1,7 @@
 // External processing: a service sees requests and responses and may change both (specification, ExtProc; data-plane
 // supplement section 7.4). Its failure ends the request, unless the policy says otherwise and no body was shown yet.
 import type { ExtProc, ExtProcOrConditional } from '#api/ir/types.gen.ts'
+import { type Detail, logOf, shown } from '../diagnosis.ts'
 import type { Exchange } from '../exchange.ts'
 import { discardBody } from '../http/body-writer.ts'
 import type { HttpResponse } from '../http/message.ts'
@@ -95,18 +96,20 @@ function report(exchange: Exchange, session: Session): HttpResponse {
   const { outcome } = session
   if (outcome === undefined) return exchange.fail('internal', 'external processing ended without an outcome')
   if (outcome.kind === 'SourceBroken') {
-    return exchange.fail(outcome.side === 'request' ? 'invalidRequest' : 'upstreamFailure', outcome.detail)
+    return outcome.side === 'request'
+      ? exchange.fail('invalidRequest', outcome.detail)
+      : exchange.fail('upstreamFailure', { log: outcome.detail, client: 'the response was cut short' })
   }
   if (outcome.kind === 'Failed') return failed(exchange, outcome.detail)
   try {
     return immediateResponse(exchange, outcome.answer)
   } catch (error) {
     if (!(error instanceof RefusedMutation)) throw error
-    return failed(exchange, error.message)
+    return failed(exchange, shown(error.message))
   }
 }
 
-function failed(exchange: Exchange, detail: string): HttpResponse {
+function failed(exchange: Exchange, detail: Detail): HttpResponse {
   const isTooLate = exchange.deadlineMs !== undefined && performance.now() >= exchange.deadlineMs
-  return exchange.fail(isTooLate ? 'requestTimeout' : 'extProcFailed', detail)
+  return isTooLate ? exchange.fail('requestTimeout', logOf(detail)) : exchange.fail('extProcFailed', detail)
 }

@@ -2,6 +2,7 @@
 // Inference Extension: external processing, both ways at once. Choosing among endpoints is picked-endpoints.ts.
 import type { InferenceRouting } from '#api/ir/types.gen.ts'
 import { PickedEndpoints } from '../backend/picked-endpoints.ts'
+import { at, type Detail, logOf, shown } from '../diagnosis.ts'
 import type { Exchange } from '../exchange.ts'
 import type { HttpResponse } from '../http/message.ts'
 import type { ChainEnvironment } from './environment.ts'
@@ -123,13 +124,14 @@ function refusal(exchange: Exchange, { outcome }: PickSession): HttpResponse {
     return immediateResponse(exchange, outcome.answer)
   } catch (error) {
     if (!(error instanceof RefusedMutation)) throw error
-    return failed(exchange, error.message)
+    return failed(exchange, shown(error.message))
   }
 }
 
-function failed(exchange: Exchange, detail: string): HttpResponse {
+function failed(exchange: Exchange, detail: Detail): HttpResponse {
   const isTooLate = exchange.deadlineMs !== undefined && performance.now() >= exchange.deadlineMs
-  return exchange.fail(isTooLate ? 'requestTimeout' : 'extProcFailed', `endpoint picker: ${detail}`)
+  const told = at('endpoint picker', detail)
+  return isTooLate ? exchange.fail('requestTimeout', logOf(told)) : exchange.fail('extProcFailed', told)
 }
 
 /** The picker learns who answered, and how. */

@@ -15,9 +15,10 @@ export function compileRequestRedirect(
   return {
     request: (exchange) => {
       const path = pathOf(payload, exchange)
-      if (path === undefined) return exchange.fail('filtersFailed', 'requestRedirect: the path has no matched prefix')
+      if (path === undefined)
+        return exchange.failVisibly('filtersFailed', 'requestRedirect: the path has no matched prefix')
       if (payload.path !== undefined && !isTarget(path)) {
-        return exchange.fail('filtersFailed', 'requestRedirect: the result is not a path')
+        return exchange.failVisibly('filtersFailed', 'requestRedirect: the result is not a path')
       }
       const { request } = exchange
       const scheme = payload.scheme ?? request.scheme

@@ -26,7 +26,9 @@ describe('urlRewrite', () => {
 
   it('fails without a matched prefix, and with a path that is none', () => {
     const exchange = exchangeOf({ path: '/a' })
-    expect(runRequest(compileUrlRewrite({ path: { prefix: '/x' } }), exchange)?.body).toBe('failed to apply filters')
+    expect(runRequest(compileUrlRewrite({ path: { prefix: '/x' } }), exchange)?.body).toBe(
+      'failed to apply filters: urlRewrite: the path has no matched prefix',
+    )
     expect(runRequest(compileUrlRewrite({ path: { full: 'x y' } }), exchangeOf())?.status).toBe(500)
   })
 })
@@ -72,7 +74,9 @@ describe('requestRedirect', () => {
 
   it('fails with a path that is none', () => {
     const policy = compileRequestRedirect({ status: 301, path: { full: '/a\r\nx: y' } }, {})
-    expect(runRequest(policy, exchangeOf())?.body).toBe('failed to apply filters')
+    expect(runRequest(policy, exchangeOf())?.body).toBe(
+      'failed to apply filters: requestRedirect: the result is not a path',
+    )
   })
 })
 

@@ -10,9 +10,10 @@ export function compileUrlRewrite({ host, path }: UrlRewrite): CompiledPolicy {
       if (host !== undefined && setHost(request, host)) exchange.hasExplicitHost = true
       if (path === undefined) return undefined
       const target = path.full ?? replacePrefix(request.path, exchange.matchedPrefix, path.prefix ?? '/')
-      if (target === undefined) return exchange.fail('filtersFailed', 'urlRewrite: the path has no matched prefix')
+      if (target === undefined)
+        return exchange.failVisibly('filtersFailed', 'urlRewrite: the path has no matched prefix')
       if (setTarget(request, target)) return undefined
-      return exchange.fail('filtersFailed', 'urlRewrite: the result is not a path')
+      return exchange.failVisibly('filtersFailed', 'urlRewrite: the result is not a path')
     },
   }
 }

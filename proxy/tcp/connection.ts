@@ -3,6 +3,7 @@ import type net from 'node:net'
 import { connectionVariables } from '../cel/variables.ts'
 import { chargeFailure } from '../backend/health.ts'
 import { useEndpoint } from '../backend/http.ts'
+import type { Detail } from '../diagnosis.ts'
 import { type Connection, Exchange } from '../exchange.ts'
 import type { FailureCode } from '../errors.ts'
 import { nextConnectionId } from '../http/connection-id.ts'
@@ -132,7 +133,7 @@ export class TcpConnection implements Sweepable {
     })
   }
 
-  #fail(code: FailureCode, detail?: string): void {
+  #fail(code: FailureCode, detail?: Detail): void {
     if (this.#isOver) return
     this.#exchange.fail(code, detail)
     this.destroy()

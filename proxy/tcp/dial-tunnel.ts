@@ -2,9 +2,11 @@
 // deadline for all of it.
 import { isIP } from 'node:net'
 import type net from 'node:net'
+import { at, type Detail, logOf, peerProblem, setupProblem, shown } from '../diagnosis.ts'
 import type { DnsCache } from '../upstream/dns-cache.ts'
 import { offered } from '../upstream/protocols.ts'
 import type { UpstreamTarget } from '../upstream/target.ts'
+import { admitsUnresolved } from '../upstream/unresolved-host.ts'
 import { askForTunnel, connectHead, type TunnelProxy, type UpstreamTunnel } from '../upstream/tunnel.ts'
 import { type Dial, dialDirect, type DialOutcome, labelOf, secure } from './dial.ts'
 
@@ -43,17 +45,17 @@ class TunnelDialing implements Dial {
   begin(dns: DnsCache): void {
     const { tunnel, host, unixPath, guard, connectTimeoutMs } = this.#target
     const { way } = tunnel
-    if ('problem' in way) this.#fail(way.problem)
-    else if (unixPath !== undefined) this.#fail('a unix socket cannot be reached through a proxy')
-    else if (isIP(host) !== 0 && guard?.admits(host) === false)
-      // Names are the proxy's to resolve, and to judge.
+    if ('problem' in way) this.#fail({ log: way.problem, client: 'the proxy on the way cannot be used' })
+    else if (unixPath !== undefined) this.#fail(shown('a unix socket cannot be reached through a proxy'))
+    else if (guard !== undefined && !admitsUnresolved(host, guard.admits))
+      // Other names are the proxy's to resolve, and to judge.
       this.#finish({ code: 'destinationDenied', detail: `${host} through a proxy` })
     else {
       this.#timer = setTimeout(() => {
         this.#finish({ code: 'upstreamTimeout', detail: `${labelOf(this.#target)}: connect timeout` })
       }, connectTimeoutMs)
       const proxy = way.pick()
-      if (proxy === undefined) this.#fail('no proxy is ready')
+      if (proxy === undefined) this.#fail(shown('no proxy is ready'))
       else this.#toProxy(proxy, way.headers, dns)
     }
   }
@@ -70,7 +72,7 @@ class TunnelDialing implements Dial {
     this.#proxy = proxy
     this.#leg = dialDirect(overHttp1(proxy.target), dns, (outcome) => {
       this.#leg = undefined
-      if (!('socket' in outcome)) this.#finish({ code: outcome.code, detail: `proxy ${outcome.detail}` })
+      if (!('socket' in outcome)) this.#finish({ code: outcome.code, detail: ofProxy(outcome.detail) })
       else if (this.#isOver) outcome.socket.destroy()
       else {
         this.#socket = outcome.socket
@@ -90,14 +92,14 @@ class TunnelDialing implements Dial {
     try {
       head = connectHead(authority, headers)
     } catch (error) {
-      this.#fail(String(error))
+      this.#fail(setupProblem(error))
       return
     }
     askForTunnel(socket, head, ({ problem, status }) => {
       if (this.#isOver) return
       // A proxy that refuses a destination does what it is there for.
       this.#settleProxy(status !== undefined && status < 500)
-      if (problem !== undefined) this.#fail(problem)
+      if (problem !== undefined) this.#fail(shown(problem))
       else if (this.#target.tls === undefined) this.#finish({ socket })
       else this.#secure(socket, this.#target.tls)
     })
@@ -109,17 +111,17 @@ class TunnelDialing implements Dial {
       secured = secure(socket, upstreamTls, this.#target.host)
     } catch (error) {
       // A certificate or key that cannot be used.
-      this.#fail(error instanceof Error ? error.message : String(error))
+      this.#fail(setupProblem(error))
       return
     }
     this.#socket = secured
-    secured.on('error', (error) => this.#fail(error.message))
-    secured.on('close', () => this.#fail('closed during the handshake'))
+    secured.on('error', (error) => this.#fail(peerProblem(error, 'connection failed')))
+    secured.on('close', () => this.#fail(shown('closed during the handshake')))
     secured.once('secureConnect', () => this.#finish({ socket: secured }))
   }
 
-  #fail(detail: string): void {
-    this.#finish({ code: 'upstreamFailure', detail: `${labelOf(this.#target)}: ${detail}` })
+  #fail(detail: Detail): void {
+    this.#finish({ code: 'upstreamFailure', detail: at(labelOf(this.#target), detail) })
   }
 
   #finish(outcome: DialOutcome): void {
@@ -141,6 +143,11 @@ class TunnelDialing implements Dial {
     this.#proxy = undefined
     proxy?.end(performance.now() - this.#startMs, isHealthy)
   }
+}
+
+function ofProxy(detail: Detail): Detail {
+  const log = `proxy ${logOf(detail)}`
+  return typeof detail === 'string' ? log : { log, client: `the proxy on the way: ${detail.client}` }
 }
 
 /** Proxies are spoken to in HTTP/1.1, whatever else their policy lists. */

@@ -1,6 +1,7 @@
 // Opens a connection to a backend for bytes that are passed on: names, several addresses, one deadline, TLS. No pool.
 import net, { isIP } from 'node:net'
 import tls from 'node:tls'
+import { at, type Detail, peerProblem, setupProblem, shown } from '../diagnosis.ts'
 import type { FailureCode } from '../errors.ts'
 import { identityOptions, upstreamContext } from '../tls/upstream-tls.ts'
 import type { DnsCache } from '../upstream/dns-cache.ts'
@@ -12,7 +13,7 @@ export type DialFailure = Extract<
   FailureCode,
   'dnsFailure' | 'destinationDenied' | 'upstreamFailure' | 'upstreamTimeout'
 >
-export type DialOutcome = { readonly socket: net.Socket } | { readonly code: DialFailure; readonly detail: string }
+export type DialOutcome = { readonly socket: net.Socket } | { readonly code: DialFailure; readonly detail: Detail }
 
 export interface Dial {
   /** No outcome follows. */
@@ -71,18 +72,18 @@ class Dialing implements Dial {
       socket = this.#open(address)
     } catch (error) {
       // A certificate or key that cannot be used: other addresses would not help.
-      this.finish({ code: 'upstreamFailure', detail: `${labelOf(this.#target)}: ${messageOf(error)}` })
+      this.finish({ code: 'upstreamFailure', detail: at(labelOf(this.#target), setupProblem(error)) })
       return
     }
     this.#socket = socket
-    const failed = (detail: string): void => {
+    const failed = (detail: Detail): void => {
       if (this.#isOver || this.#socket !== socket) return
       socket.destroy()
       if (others.length > 0) this.attempt(others)
-      else this.finish({ code: 'upstreamFailure', detail: `${labelOf(this.#target)}: ${detail}` })
+      else this.finish({ code: 'upstreamFailure', detail: at(labelOf(this.#target), detail) })
     }
-    socket.on('error', (error) => failed(error.message))
-    socket.on('close', () => failed('closed while connecting'))
+    socket.on('error', (error) => failed(peerProblem(error, 'connection failed')))
+    socket.on('close', () => failed(shown('closed while connecting')))
     socket.once(this.#target.tls === undefined ? 'connect' : 'secureConnect', () => {
       this.finish({ socket })
     })
@@ -122,8 +123,4 @@ function tlsOptions(upstream: UpstreamTls, host: string): tls.ConnectionOptions 
 
 export function labelOf({ host, port, unixPath }: UpstreamTarget): string {
   return unixPath ?? `${isIP(host) === 6 ? `[${host}]` : host}:${port}`
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -20,6 +20,13 @@ export function upstreamContext(upstream: UpstreamTls): tls.SecureContext {
   })
 }
 
+class OtherName extends Error {
+  readonly code = 'ERR_TLS_CERT_ALTNAME_INVALID'
+  constructor(wanted: readonly string[]) {
+    super(`the certificate bears none of the names ${wanted.join(', ')}`)
+  }
+}
+
 /** What a backend's certificate is held against. Trust in its issuer is checked besides, unless all checks are off. */
 export function identityOptions({
   insecureSkipVerify,
@@ -33,6 +40,6 @@ export function identityOptions({
     checkServerIdentity: (_host, certificate) =>
       bearsOneOf(subjectAltNames(certificate.subjectaltname), verifySubjectAltNames)
         ? undefined
-        : new Error(`the certificate bears none of the names ${verifySubjectAltNames.join(', ')}`),
+        : new OtherName(verifySubjectAltNames),
   }
 }

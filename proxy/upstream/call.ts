@@ -1,4 +1,5 @@
 // One request on its way to a backend: what to send, its deadline, and exactly one outcome. Knows no sockets.
+import type { Detail } from '../diagnosis.ts'
 import { FAILURES, type FailureCode } from '../errors.ts'
 import type { Exchange, UpstreamCallHandle } from '../exchange.ts'
 import type { OutgoingBody, StreamBody } from '../http/body.ts'
@@ -13,6 +14,7 @@ import { announcement, type TrailerSource } from '../http/trailer-fields.ts'
 import { Tunnel } from '../http/tunnel.ts'
 import { KEY_FIELD } from '../http/websocket.ts'
 import { requestFields } from '../http2/outgoing-fields.ts'
+import { withoutDefaultPort } from '../route/authority.ts'
 import { UpstreamError, type UpstreamRequest, type UpstreamResponse, type UpstreamTarget } from './target.ts'
 import { forwardedFields } from './tunnel.ts'
 
@@ -60,7 +62,7 @@ export abstract class UpstreamCall implements Expiring {
   }
 
   abstract readonly method: string
-  /** Value of Host. */
+  /** Value of Host: without a port that the scheme implies (data-plane supplement section 5.3). */
   abstract readonly authority: string
   abstract readonly body: OutgoingBody
   abstract readonly upgrade: string | undefined
@@ -76,7 +78,7 @@ export abstract class UpstreamCall implements Expiring {
   /** The head for HTTP/2; `length` is that of the body, if known. undefined: some part is not fit for the wire. */
   abstract http2Fields(scheme: string, length: number | undefined): string[] | undefined
   protected abstract onResponse(head: ResponseHead, body: OutgoingBody): void
-  protected abstract onFailure(code: CallFailure, detail: string): void
+  protected abstract onFailure(code: CallFailure, detail: Detail): void
 
   get isSettled(): boolean {
     return this.#isSettled
@@ -103,7 +105,7 @@ export abstract class UpstreamCall implements Expiring {
     if (this.#settle()) this.onResponse(head, body)
   }
 
-  failed(code: CallFailure, detail: string): void {
+  failed(code: CallFailure, detail: Detail): void {
     if (!this.#settle()) return
     const { carrier } = this
     this.carrier = undefined
@@ -139,7 +141,7 @@ export class ForwardCall extends UpstreamCall implements UpstreamCallHandle {
   }) {
     super(options.target)
     this.#exchange = options.exchange
-    this.authority = options.authority
+    this.authority = withoutDefaultPort(options.authority, options.target.tls !== undefined)
     this.#isConnect = options.isTunnel
     this.#done = options.done
   }
@@ -209,7 +211,7 @@ export class ForwardCall extends UpstreamCall implements UpstreamCallHandle {
     this.#done(exchange)
   }
 
-  protected override onFailure(code: CallFailure, detail: string): void {
+  protected override onFailure(code: CallFailure, detail: Detail): void {
     const exchange = this.#exchange
     exchange.upstreamCall = undefined
     exchange.fail(code, detail)
@@ -250,7 +252,7 @@ export class SendCall extends UpstreamCall {
   }
 
   get authority(): string {
-    return this.#request.authority
+    return withoutDefaultPort(this.#request.authority, this.target.tls !== undefined)
   }
 
   get preservesCase(): boolean {
@@ -258,7 +260,8 @@ export class SendCall extends UpstreamCall {
   }
 
   headText(framing: OutgoingFraming, proxyFields?: readonly string[]): string | undefined {
-    const { method, pathAndQuery, authority, headers } = this.#request
+    const { authority } = this
+    const { method, pathAndQuery, headers } = this.#request
     return requestHeadText({
       method,
       pathAndQuery,
@@ -271,7 +274,8 @@ export class SendCall extends UpstreamCall {
   }
 
   http2Fields(scheme: string, length: number | undefined): string[] | undefined {
-    const { method, authority, pathAndQuery, headers } = this.#request
+    const { authority } = this
+    const { method, pathAndQuery, headers } = this.#request
     return requestFields({ method, scheme, authority, pathAndQuery, headers, length })
   }
 
@@ -283,7 +287,7 @@ export class SendCall extends UpstreamCall {
     })
   }
 
-  protected override onFailure(code: CallFailure, detail: string): void {
+  protected override onFailure(code: CallFailure, detail: Detail): void {
     const isKnown = code === 'dnsFailure' || code === 'overloaded' || code === 'upstreamTimeout'
     this.#reject(new UpstreamError(isKnown ? code : 'upstreamFailure', detail))
   }

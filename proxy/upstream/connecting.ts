@@ -1,5 +1,6 @@
 // A connection of the HTTP/1.1 pool between `connect` and ready (with TLS: after the handshake).
 import tls from 'node:tls'
+import { type Detail, peerProblem, setupProblem } from '../diagnosis.ts'
 import type { DeadlineWheel, Expiring } from '../http/deadlines.ts'
 import type { Transport, TransportUser } from '../http/transport.ts'
 
@@ -8,7 +9,7 @@ export interface ConnectingOptions {
   readonly deadlineMs: number
   readonly open: (user: TransportUser) => Transport
   readonly opened: (transport: Transport) => void
-  readonly failed: (detail: string) => void
+  readonly failed: (detail: Detail) => void
   readonly timedOut: () => void
 }
 
@@ -31,7 +32,7 @@ export class Connecting implements TransportUser, Expiring {
       transport = open(this)
     } catch (error) {
       // A certificate or key that cannot be used.
-      if (this.#finish()) failed(error instanceof Error ? error.message : String(error))
+      if (this.#finish()) failed(setupProblem(error))
       return
     }
     this.#transport = transport
@@ -48,7 +49,7 @@ export class Connecting implements TransportUser, Expiring {
   }
 
   closed(error: Error | undefined): void {
-    if (this.#finish()) this.#options.failed(error?.message ?? 'closed while connecting')
+    if (this.#finish()) this.#options.failed(peerProblem(error, 'closed while connecting'))
   }
 
   bytes(): void {

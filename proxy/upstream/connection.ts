@@ -1,4 +1,5 @@
 // One connection to a backend: sends a request, reads its response, one at a time. Whether it lives on is decided here.
+import { type Diagnosis, peerProblem, shown } from '../diagnosis.ts'
 import { BodyAborted } from '../http/body.ts'
 import { BodyWriter, type BodyWriterOwner, discardBody } from '../http/body-writer.ts'
 import { ChunkedDecoder } from '../http/chunked.ts'
@@ -132,7 +133,7 @@ export class UpstreamConnection implements TransportUser, BodySource, BodyWriter
       body.end()
     }
     this.destroy()
-    this.#lost('connection closed by the backend')
+    this.#lost(shown('connection closed by the backend'))
   }
 
   drained(): void {
@@ -140,7 +141,7 @@ export class UpstreamConnection implements TransportUser, BodySource, BodyWriter
   }
 
   closed(error: Error | undefined): void {
-    this.#lost(error === undefined ? 'connection closed' : error.message)
+    this.#lost(peerProblem(error, 'connection closed'))
     if (this.#isClosed) return
     this.#isClosed = true
     this.#pool.removed(this)
@@ -155,7 +156,7 @@ export class UpstreamConnection implements TransportUser, BodySource, BodyWriter
     this.#call = undefined
     this.destroy()
     if (call === undefined) this.#failBody('request body was cut short')
-    else call.failed('upstreamFailure', 'request body was cut short')
+    else call.failed('upstreamFailure', shown('request body was cut short'))
   }
 
   // --- BodySource: the response ---
@@ -182,16 +183,16 @@ export class UpstreamConnection implements TransportUser, BodySource, BodyWriter
     const head = this.#parser.feed(buffer, { start, end }, asked)
     if (head === undefined) return end
     if ('code' in head) {
-      call.failed('upstreamFailure', `invalid response: ${head.detail}`)
+      call.failed('upstreamFailure', shown(`invalid response: ${head.detail}`))
       return end
     }
     if (head.status === PROXY_WANTS_CREDENTIALS && this.proxyFields !== undefined) {
       // Between the proxy and the gateway; a client has no answer to it.
-      call.failed('upstreamFailure', 'the proxy wants credentials (407)')
+      call.failed('upstreamFailure', shown('the proxy wants credentials (407)'))
       return end
     }
     if (head.status < 200 && head.status !== 101) {
-      if (++this.#interims > INTERIM_MAX) call.failed('upstreamFailure', 'too many interim responses')
+      if (++this.#interims > INTERIM_MAX) call.failed('upstreamFailure', shown('too many interim responses'))
       return this.#parser.next
     }
     this.#call = undefined
@@ -206,7 +207,10 @@ export class UpstreamConnection implements TransportUser, BodySource, BodyWriter
   #takeSwitch(call: UpstreamCall, head: ResponseHead, buffer: Buffer, end: number): number {
     if (head.status === 101 && (call.upgrade === undefined || head.upgrade !== call.upgrade)) {
       this.destroy()
-      call.failed('upgradeFailed', `backend switched to ${head.upgrade ?? 'nothing'}`)
+      call.failed('upgradeFailed', {
+        log: `backend switched to ${head.upgrade ?? 'nothing'}`,
+        client: 'the backend switched to another protocol',
+      })
       return end
     }
     const { next } = this.#parser
@@ -278,10 +282,10 @@ export class UpstreamConnection implements TransportUser, BodySource, BodyWriter
     body?.fail(new BodyAborted(detail))
   }
 
-  #lost(detail: string): void {
+  #lost(detail: Diagnosis): void {
     const call = this.#call
     this.#call = undefined
-    this.#failBody(detail)
+    this.#failBody(detail.log)
     const canRetry = call !== undefined && this.#isReused && !this.#hasAnswered && !call.isRetried && call.isRepeatable
     this.#writer.abort()
     if (call === undefined) return

@@ -2,6 +2,7 @@
 import type net from 'node:net'
 import { isIP } from 'node:net'
 import type tls from 'node:tls'
+import { at, shown } from '../diagnosis.ts'
 import type { DeadlineWheel } from '../http/deadlines.ts'
 import { NOBODY, Transport, type TransportUser } from '../http/transport.ts'
 import { Tunnel } from '../http/tunnel.ts'
@@ -207,7 +208,7 @@ export class TargetPool implements ConnectionPool {
         this.#pending--
         this.#shared.openConnections--
         if (others.length > 0) this.#attempt(call, others, deadlineMs)
-        else call.failed('upstreamFailure', `${this.label}: ${detail}`)
+        else call.failed('upstreamFailure', at(this.label, detail))
       },
       timedOut: () => {
         this.#pending--
@@ -256,7 +257,7 @@ export class TargetPool implements ConnectionPool {
     if (this.#target.negotiates === true && call.upgrade === undefined && !call.isMoved) {
       call.isMoved = true
       this.#shared.byHttp2(call)
-    } else call.failed('upstreamFailure', `${this.label}: the peer speaks h2, not http/1.1`)
+    } else call.failed('upstreamFailure', at(this.label, shown('the peer speaks h2, not http/1.1')))
   }
 
   #openTransport(address: string, call: UpstreamCall, user: TransportUser): Transport {

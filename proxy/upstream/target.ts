@@ -1,5 +1,6 @@
 // Where a request goes, and the two ways to send it. Implemented by client.ts (engine); used by backends.
 import type { Keepalive, KeyExchangeGroup } from '#api/ir/types.gen.ts'
+import { type Detail, logOf } from '../diagnosis.ts'
 import type { Exchange } from '../exchange.ts'
 import type { OutgoingBody, StreamBody } from '../http/body.ts'
 import type { HeaderList } from '../http/headers.ts'
@@ -66,9 +67,11 @@ export type UpstreamFailureCode = 'dnsFailure' | 'upstreamFailure' | 'upstreamTi
 
 export class UpstreamError extends Error {
   readonly code: UpstreamFailureCode
-  constructor(code: UpstreamFailureCode, message: string) {
-    super(message)
+  readonly detail: Detail
+  constructor(code: UpstreamFailureCode, detail: Detail) {
+    super(logOf(detail))
     this.code = code
+    this.detail = detail
   }
 }
 

@@ -7,6 +7,7 @@ import net from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { authority, certificateFor } from '#test/certificates.ts'
 import { listeningUntil } from '#test/ports.ts'
+import { logOf } from '../diagnosis.ts'
 import { HeaderList } from '../http/headers.ts'
 import type { DialOutcome } from '../tcp/dial.ts'
 import { dial } from '../tcp/dial-tunnel.ts'
@@ -134,7 +135,7 @@ describe('through a proxy', () => {
     const { promise, resolve } = Promise.withResolvers<DialOutcome>()
     dial(behind(through(proxy.port)), new DnsCache(), resolve)
     const outcome = await promise
-    if (!('socket' in outcome)) throw new Error(outcome.detail)
+    if (!('socket' in outcome)) throw new Error(logOf(outcome.detail))
     let text = ''
     outcome.socket.on('data', (chunk: Buffer) => (text += chunk.toString()))
     outcome.socket.resume()
@@ -266,6 +267,8 @@ describe('a proxy that', () => {
 
   it('resolves names, and is never asked for an address that the guard refuses', async () => {
     const guard = { dns: new DnsCache(), admits: () => false }
-    await expect(ask(clientOf(), behind(through(1), { host: '169.254.169.254', guard }))).rejects.toThrow(/169.254/)
+    for (const host of ['169.254.169.254', '2852039166', '0xa9.0xfe.43518', 'metadata.google.internal', 'localhost.']) {
+      await expect(ask(clientOf(), behind(through(1), { host, guard }))).rejects.toThrow(`${host} through a proxy`)
+    }
   })
 })

@@ -45,7 +45,7 @@ export const cases: readonly ConformanceCase[] = [
     sample: SAMPLE,
     change: replacing('kind: Secret\nmetadata:\n  name: backend-keys', 'kind: Secret\nmetadata:\n  name: other-keys'),
     async run(gateway) {
-      const refused = { status: 500, text: 'backend authentication failed' }
+      const refused = { status: 500, text: 'backend authentication failed: the credential is missing or unusable' }
       for (const path of ['/bearer', '/header', '/query', '/both']) {
         expect(await gateway.ask(path), `GET ${path}`).toMatchObject(refused)
       }

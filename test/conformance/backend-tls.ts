@@ -33,7 +33,10 @@ export const cases: readonly ConformanceCase[] = [
     sample: SAMPLE,
     change: replacing('sni: echo.example.com', 'sni: other.example.com'),
     async run(gateway) {
-      expect(await gateway.ask('/')).toMatchObject({ status: 503, text: 'upstream call failed' })
+      expect(await gateway.ask('/')).toMatchObject({
+        status: 503,
+        text: 'upstream call failed: the certificate is for another name',
+      })
     },
   },
   {
@@ -42,7 +45,10 @@ export const cases: readonly ConformanceCase[] = [
     sample: SAMPLE,
     change: replacing('caCertificateRefs:\n        - name: echo-ca\n      ', ''),
     async run(gateway) {
-      expect(await gateway.ask('/')).toMatchObject({ status: 503, text: 'upstream call failed' })
+      expect(await gateway.ask('/')).toMatchObject({
+        status: 503,
+        text: 'upstream call failed: the certificate is not trusted',
+      })
     },
   },
   {
@@ -75,7 +81,10 @@ export const cases: readonly ConformanceCase[] = [
     sample: SAMPLE,
     change: replacing('sni: echo.example.com', 'verifySubjectAltNames:\n        - other.example.com'),
     async run(gateway) {
-      expect(await gateway.ask('/')).toMatchObject({ status: 503, text: 'upstream call failed' })
+      expect(await gateway.ask('/')).toMatchObject({
+        status: 503,
+        text: 'upstream call failed: the certificate is for another name',
+      })
     },
   },
   {
@@ -108,7 +117,10 @@ export const cases: readonly ConformanceCase[] = [
       backend: { tls: { caCertificateRefs: null, sni: null, insecureSkipVerify: 'Hostname' } },
     }),
     async run(gateway) {
-      expect(await gateway.ask('/')).toMatchObject({ status: 503, text: 'upstream call failed' })
+      expect(await gateway.ask('/')).toMatchObject({
+        status: 503,
+        text: 'upstream call failed: the certificate is not trusted',
+      })
     },
   },
   {
@@ -170,7 +182,7 @@ export const cases: readonly ConformanceCase[] = [
     sample: SAMPLE,
     change: agreement({ keyExchangeGroups: ['P-256'] }),
     async run(gateway) {
-      expect(await gateway.ask('/')).toMatchObject({ status: 503, text: 'upstream call failed' })
+      expect(await gateway.ask('/')).toMatchObject({ status: 503, text: 'upstream call failed: TLS handshake failed' })
     },
   },
 ]

@@ -146,7 +146,7 @@ describe('a backend that', () => {
   it.each(KINDS)('is not there: 503, and is used when it comes, %s', async (kind) => {
     const at = await freePort()
     await use({ host: '127.0.0.1', port: at }, POLICIES[kind])
-    expect(await ask()).toEqual([503, 'upstream call failed'])
+    expect(await ask()).toEqual([503, 'upstream call failed: connection refused'])
     await listen(SERVERS[kind](), { port: at })
     expect(await ask()).toEqual([200, 'ok'])
   })
@@ -186,13 +186,13 @@ describe('a backend that', () => {
 describe('a backend on a unix socket', () => {
   it.each(KINDS)('is used; without its file: 503; with another: used again, %s', async (kind) => {
     await use({ unixPath: socketPath }, POLICIES[kind])
-    expect(await ask()).toEqual([503, 'upstream call failed'])
+    expect(await ask()).toEqual([503, 'upstream call failed: no such socket'])
     const first = SERVERS[kind]()
     await listen(first, { path: socketPath })
     expect(await ask()).toEqual([200, 'ok'])
     // node removes the file with the server.
     await close(first)
-    expect(await ask()).toEqual([503, 'upstream call failed'])
+    expect(await ask()).toEqual([503, 'upstream call failed: no such socket'])
     const second = SERVERS[kind]()
     await listen(second, { path: socketPath })
     expect(await ask()).toEqual([200, 'ok'])

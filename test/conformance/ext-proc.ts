@@ -43,7 +43,10 @@ export const cases: readonly ConformanceCase[] = [
       expect(answer.headers['x-checked']).toBeUndefined()
       expect((await gateway.echo('/whole', { method: 'POST', body: 'a'.repeat(8192) })).body).toBe('A'.repeat(8192))
       const tooLarge = await gateway.ask('/whole', { method: 'POST', body: 'a'.repeat(8193) })
-      expect(tooLarge).toMatchObject({ status: 500, text: 'ext_proc failed' })
+      expect(tooLarge).toMatchObject({
+        status: 500,
+        text: 'ext_proc failed: the request body is larger than 8192 bytes',
+      })
     },
   },
   {
@@ -82,7 +85,7 @@ export const cases: readonly ConformanceCase[] = [
     description: 'a service that cannot be reached ends the request',
     sample: SAMPLE,
     async run(gateway) {
-      expect(await gateway.ask('/gone', HELLO)).toMatchObject({ status: 500, text: 'ext_proc failed' })
+      expect(await gateway.ask('/gone', HELLO)).toMatchObject({ status: 500, text: 'ext_proc failed: gRPC status 14' })
       await vi.waitUntil(() => gateway.log().includes('reason=ExtProc'), { timeout: DEADLINE_MS })
     },
   },
@@ -204,7 +207,10 @@ export const cases: readonly ConformanceCase[] = [
     async run(gateway) {
       expect(await gateway.ask('/whole', HELLO)).toMatchObject({ status: 200, headers: { 'x-checked': 'yes' } })
       const tooLarge = await gateway.ask('/whole', { method: 'POST', body: 'a'.repeat(8193) })
-      expect(tooLarge).toMatchObject({ status: 500, text: 'ext_proc failed' })
+      expect(tooLarge).toMatchObject({
+        status: 500,
+        text: 'ext_proc failed: the response body is larger than 8192 bytes',
+      })
     },
   },
 ]

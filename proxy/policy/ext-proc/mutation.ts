@@ -2,6 +2,7 @@
 // the wire makes the answer a failure; what belongs to the framing is the engine's and left out.
 import type { BodyMutation, HeaderMutation } from '../../envoy/gen/envoy/service/ext_proc/v3/external_processor.gen.ts'
 import type { HeaderValueOption } from '../../envoy/gen/envoy/config/core/v3/base.gen.ts'
+import { type Diagnosis, messageOf } from '../../diagnosis.ts'
 import { fieldName } from '../../http/field-name.ts'
 import { HeaderList } from '../../http/headers.ts'
 import type { HttpRequest, HttpResponse } from '../../http/message.ts'
@@ -16,6 +17,12 @@ const EDITS_MAX = 1024
 
 /** The answer cannot be used. The text names no values: they may be secrets. */
 export class RefusedMutation extends Error {}
+
+/** Why an answer cannot be used. */
+export function mutationProblem(error: unknown): Diagnosis {
+  const log = messageOf(error)
+  return { log, client: error instanceof RefusedMutation ? log : 'the answer of the processor cannot be used' }
+}
 
 type Action = 'Set' | 'Append' | 'AddIfAbsent' | 'SetIfPresent'
 

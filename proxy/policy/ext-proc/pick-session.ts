@@ -3,6 +3,7 @@
 // do without the picker.
 import { create, type JsonObject } from '@bufbuild/protobuf'
 import { MetadataSchema, type Metadata } from '../../envoy/gen/envoy/config/core/v3/base.gen.ts'
+import { shown } from '../../diagnosis.ts'
 import type { Exchange } from '../../exchange.ts'
 import type { SideName } from './modes.ts'
 import { Session, type Outcome, type SessionConfig } from './session.ts'
@@ -42,7 +43,9 @@ export class PickSession extends Session {
   /** A response that a picker wants to replace with its own goes on as it is. */
   override end(outcome: Outcome): void {
     const isIgnored = outcome.kind === 'Answered' && this.#phase !== 'request'
-    super.end(isIgnored ? { kind: 'Failed', detail: 'the endpoint picker answered instead of the backend' } : outcome)
+    super.end(
+      isIgnored ? { kind: 'Failed', detail: shown('the endpoint picker answered instead of the backend') } : outcome,
+    )
   }
 
   protected override metadataFor(side: SideName): Metadata | undefined {

@@ -9,6 +9,7 @@ import {
   type ProcessingResponse,
 } from '../../envoy/gen/envoy/service/ext_proc/v3/external_processor.gen.ts'
 import type { Metadata } from '../../envoy/gen/envoy/config/core/v3/base.gen.ts'
+import { type Detail, logOf, shown } from '../../diagnosis.ts'
 import type { Exchange } from '../../exchange.ts'
 import type { GrpcStreamUser } from '../../grpc/client.ts'
 import type { GrpcError } from '../../grpc/status.ts'
@@ -17,7 +18,7 @@ import { attributesOf as celOf } from '../ext-authz/request-view.ts'
 import { AnswerTimer } from './answer-timer.ts'
 import { answerOf, type Answer } from './answer.ts'
 import { attributesOf, callMetadataOf, messageOf, metadataOf, type CompiledContext, type Part } from './messages.ts'
-import { RefusedMutation } from './mutation.ts'
+import { mutationProblem, RefusedMutation } from './mutation.ts'
 import { wireBodyMode, type Modes, type SideName } from './modes.ts'
 
 export interface SessionConfig {
@@ -31,7 +32,7 @@ export interface SessionConfig {
 
 /** Why nothing more is processed. */
 export type Outcome =
-  | { readonly kind: 'Failed'; readonly detail: string }
+  | { readonly kind: 'Failed'; readonly detail: Detail }
   | { readonly kind: 'Answered'; readonly answer: ImmediateResponse }
   /** The client's or the backend's message broke. */
   | { readonly kind: 'SourceBroken'; readonly side: SideName; readonly detail: string }
@@ -173,7 +174,7 @@ export class Session implements GrpcStreamUser<ProcessingResponse> {
 
   // --- outcome ---
 
-  fail(detail: string): void {
+  fail(detail: Detail): void {
     this.end({ kind: 'Failed', detail })
   }
 
@@ -182,7 +183,7 @@ export class Session implements GrpcStreamUser<ProcessingResponse> {
     if (this.isOver) return
     this.isSkipped = outcome.kind === 'Failed' && this.mayGoOn()
     if (!this.isSkipped) this.outcome = outcome
-    const detail = outcome.kind === 'Answered' ? 'the processor has answered' : outcome.detail
+    const detail = outcome.kind === 'Answered' ? 'the processor has answered' : logOf(outcome.detail)
     if (this.isSkipped) this.exchange.errorDetail = `ext_proc was skipped: ${detail}`
     this.#tell(outcome, detail)
     this.#stop(outcome.kind === 'Failed')
@@ -239,7 +240,7 @@ export class Session implements GrpcStreamUser<ProcessingResponse> {
     this.#timer.stop()
     const answer = answerOf(message)
     if (answer === undefined) {
-      this.fail('the processor sent an answer to nothing')
+      this.fail(shown('the processor sent an answer to nothing'))
       return
     }
     if (answer.kind === 'Immediate') {
@@ -251,7 +252,7 @@ export class Session implements GrpcStreamUser<ProcessingResponse> {
       if (side === undefined) throw new RefusedMutation('the processor answered to a response that is not there yet')
       side.answered(answer)
     } catch (error) {
-      this.fail(error instanceof Error ? error.message : String(error))
+      this.fail(mutationProblem(error))
     }
     this.watch()
   }
@@ -266,9 +267,10 @@ export class Session implements GrpcStreamUser<ProcessingResponse> {
     this.#isClosed = true
     this.#timer.stop()
     if (this.#isClosing) return
-    if (error !== undefined) this.fail(`gRPC status ${error.status}: ${error.message}`)
+    if (error !== undefined)
+      this.fail({ log: `gRPC status ${error.status}: ${error.message}`, client: `gRPC status ${error.status}` })
     else if (this.canBeLeft()) this.hasLeft = true
-    else this.fail('the processor ended the stream before it had answered')
+    else this.fail(shown('the processor ended the stream before it had answered'))
     this.watch()
   }
 
@@ -286,7 +288,7 @@ export class Session implements GrpcStreamUser<ProcessingResponse> {
     const { config, exchange } = this
     const { service } = config
     if (service === undefined) {
-      this.fail('the processing service does not exist')
+      this.fail(shown('the processing service does not exist'))
       return
     }
     try {
@@ -294,7 +296,7 @@ export class Session implements GrpcStreamUser<ProcessingResponse> {
       this.#stream = await service.stream(exchange, ExternalProcessor.method.process, this, headers)
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
-      this.fail(error.message)
+      this.fail({ log: error.message, client: 'the processing service cannot be reached' })
     }
     // The session may have ended while policies of the service ran.
     if (this.isOver || this.#isClosing) this.#stop(false)
@@ -337,7 +339,7 @@ export class Session implements GrpcStreamUser<ProcessingResponse> {
     const sides = [...this.#sides.values()]
     const held = sides.reduce((sum, { heldBytes }) => sum + heldBytes, 0)
     if (held > Math.max(HELD_BYTES_MAX, this.exchange.flow?.bodyBytesMax ?? 0)) {
-      this.fail('the processor sends more than the peer takes')
+      this.fail(shown('the processor sends more than the peer takes'))
       return
     }
     const isNeeded = sides.some(({ isOwed, heldBytes }) => isOwed && heldBytes === 0)
@@ -363,7 +365,7 @@ export class Session implements GrpcStreamUser<ProcessingResponse> {
   /** The processor was too slow; or the route's own deadline has come. */
   #expired(): void {
     if (this.#isClosing) this.#stream?.cancel()
-    else this.fail('the processor did not answer in time')
+    else this.fail(shown('the processor did not answer in time'))
   }
 
   /** Of the route, which covers everything up to the response; later nobody is held up by the processor. */

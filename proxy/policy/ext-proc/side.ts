@@ -9,7 +9,7 @@ import { BodyInput, SourceBroken } from './body-input.ts'
 import { Duplex } from './duplex.ts'
 import { bodyPart, headersPart, trailersPart, type Part } from './messages.ts'
 import { overriddenModes, type SideModes } from './modes.ts'
-import { editedFields, hasFields, mutatedBytes, RefusedMutation } from './mutation.ts'
+import { editedFields, hasFields, mutatedBytes, mutationProblem, RefusedMutation } from './mutation.ts'
 import { ProcessedBody } from './processed-body.ts'
 import { type Session, SessionOver, type SessionSide } from './session.ts'
 import type { Subject } from './subject.ts'
@@ -390,8 +390,8 @@ export class Side implements SessionSide {
 
   #settle(error: unknown): void {
     const session = this.#session
-    const detail = error instanceof Error ? error.message : String(error)
-    if (error instanceof SourceBroken) session.end({ kind: 'SourceBroken', side: this.#subject.side, detail })
-    else if (!(error instanceof SessionOver)) session.fail(detail)
+    if (error instanceof SourceBroken)
+      session.end({ kind: 'SourceBroken', side: this.#subject.side, detail: error.message })
+    else if (!(error instanceof SessionOver)) session.fail(mutationProblem(error))
   }
 }

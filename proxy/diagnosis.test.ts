@@ -1,0 +1,53 @@
+// What clients learn of failures: fixed words, never an address.
+import { describe, expect, it } from 'vitest'
+import { at, logOf, peerProblem, setupProblem, shown } from './diagnosis.ts'
+import { failureResponse } from './errors.ts'
+
+const coded = (code: string): Error => Object.assign(new Error(`secret.internal 10.0.0.7:443 ${code}`), { code })
+
+describe('what clients are told of a connection that failed', () => {
+  it.each([
+    ['ECONNREFUSED', 'connection refused'],
+    ['ECONNRESET', 'connection reset'],
+    ['EPIPE', 'connection reset'],
+    ['ETIMEDOUT', 'connection timed out'],
+    ['EHOSTUNREACH', 'host unreachable'],
+    ['ENETUNREACH', 'network unreachable'],
+    ['ENOENT', 'no such socket'],
+    ['CERT_HAS_EXPIRED', 'the certificate has expired'],
+    ['CERT_SIGNATURE_FAILURE', 'the certificate is not trusted'],
+    ['SELF_SIGNED_CERT_IN_CHAIN', 'the certificate is not trusted'],
+    ['DEPTH_ZERO_SELF_SIGNED_CERT', 'the certificate is not trusted'],
+    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'the certificate is not trusted'],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', 'the certificate is for another name'],
+    ['ERR_SSL_TLSV1_ALERT_UNKNOWN_CA', 'TLS handshake failed'],
+    ['EPROTO', 'TLS handshake failed'],
+    ['ERR_HTTP2_SESSION_ERROR', 'HTTP/2 protocol error'],
+    ['EWHATEVER', 'connection failed'],
+  ])('%s: %s', (code, client) => {
+    expect(peerProblem(coded(code), 'connection failed')).toEqual({ log: coded(code).message, client })
+  })
+
+  it('errors without a code, and none at all', () => {
+    expect(peerProblem(new Error('10.0.0.7'), 'closed').client).toBe('closed')
+    expect(peerProblem(undefined, 'closed')).toEqual({ log: 'closed', client: 'closed' })
+    expect(setupProblem('10.0.0.7')).toEqual({ log: '10.0.0.7', client: 'the connection cannot be set up' })
+  })
+
+  it('the peer is named in the log alone', () => {
+    expect(at('10.0.0.7:80', shown('closed'))).toEqual({ log: '10.0.0.7:80: closed', client: 'closed' })
+    expect(logOf(at('10.0.0.7:80', 'closed'))).toBe('10.0.0.7:80: closed')
+  })
+})
+
+describe('answers', () => {
+  it('hold the text of the failure and what follows', () => {
+    expect(failureResponse('upstreamFailure', false, 'connection refused')).toMatchObject({
+      status: 503,
+      body: 'upstream call failed: connection refused',
+    })
+    expect(failureResponse('upgradeFailed', false, 'x').body).toBe('request upgrade failed, x')
+    const grpc = failureResponse('upstreamFailure', true, 'connection refused')
+    expect(grpc.headers.get('grpc-message')).toBe('upstream%20call%20failed%3A%20connection%20refused')
+  })
+})

@@ -1,0 +1,70 @@
+// What went wrong, told twice: to the log in full, to the client without anything that is the gateway's own business.
+// Addresses, names in certificates and texts of other programs never come into the second one.
+
+export interface Diagnosis {
+  readonly log: string
+  /** Follows the text of the failure in the answer. Made here, of fixed words, or of what the client itself sent. */
+  readonly client: string
+}
+
+/** A text alone is for the log. */
+export type Detail = string | Diagnosis
+
+/** For texts of the proxy's own, which hold no address and no name. */
+export function shown(text: string): Diagnosis {
+  return { log: text, client: text }
+}
+
+export function logOf(detail: Detail): string {
+  return typeof detail === 'string' ? detail : detail.log
+}
+
+/** Names the peer, for the log alone. */
+export function at(peer: string, detail: Detail): Detail {
+  const log = `${peer}: ${logOf(detail)}`
+  return typeof detail === 'string' ? log : { log, client: detail.client }
+}
+
+/** Codes of errors of sockets (errno) and of TLS (OpenSSL verification, Node). */
+const PHRASES: ReadonlyMap<string, string> = new Map([
+  ['ECONNREFUSED', 'connection refused'],
+  ['ECONNRESET', 'connection reset'],
+  ['ECONNABORTED', 'connection reset'],
+  ['EPIPE', 'connection reset'],
+  ['ETIMEDOUT', 'connection timed out'],
+  ['EHOSTUNREACH', 'host unreachable'],
+  ['EHOSTDOWN', 'host unreachable'],
+  ['ENETUNREACH', 'network unreachable'],
+  ['ENOENT', 'no such socket'],
+  ['EPROTO', 'TLS handshake failed'],
+  ['CERT_HAS_EXPIRED', 'the certificate has expired'],
+  ['CERT_NOT_YET_VALID', 'the certificate is not valid yet'],
+  ['CERT_REVOKED', 'the certificate is revoked'],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'the certificate is for another name'],
+])
+const UNTRUSTED =
+  /^(?:CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH|HOSTNAME_MISMATCH)/
+
+/** An error of a connection: the log has its message, the client a phrase. */
+export function peerProblem(error: Error | undefined, otherwise: string): Diagnosis {
+  if (error === undefined) return shown(otherwise)
+  return { log: error.message, client: phraseOf(error) ?? otherwise }
+}
+
+/** Settings that make no connection: a certificate, a key or a bundle that is none. */
+export function setupProblem(error: unknown): Diagnosis {
+  return { log: messageOf(error), client: 'the connection cannot be set up' }
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+function phraseOf(error: Error): string | undefined {
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
+  const phrase = PHRASES.get(code)
+  if (phrase !== undefined) return phrase
+  if (UNTRUSTED.test(code)) return 'the certificate is not trusted'
+  if (code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_')) return 'TLS handshake failed'
+  return code.startsWith('ERR_HTTP2_') ? 'HTTP/2 protocol error' : undefined
+}

@@ -1,0 +1,50 @@
+// Which hosts that a client chose may be handed to a proxy on the way, which resolves them out of sight: what is an
+// address in any spelling, and names that every cloud or host gives to what is no destination, are judged here.
+import { isIP } from 'node:net'
+import type { AddressGuard } from './address-guard.ts'
+
+const LOOPBACK = '127.0.0.1'
+const METADATA = '169.254.169.254'
+/** Names that resolvers know by themselves, or that clouds have for their metadata service. */
+const WELL_KNOWN: ReadonlyMap<string, string> = new Map([
+  ['localhost', LOOPBACK],
+  ['localhost.localdomain', LOOPBACK],
+  ['ip6-localhost', LOOPBACK],
+  ['ip6-loopback', LOOPBACK],
+  ['metadata', METADATA],
+  ['metadata.google.internal', METADATA],
+  ['metadata.goog', METADATA],
+  ['instance-data', METADATA],
+  ['instance-data.ec2.internal', METADATA],
+  ['metadata.tencentyun.com', METADATA],
+  ['metadata.platformequinix.com', METADATA],
+  ['metadata.packet.net', METADATA],
+])
+/** No name ends so: there is no such top-level domain. Resolvers of C libraries take it for an IPv4 address. */
+const ENDS_IN_NUMBER = /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/
+const PARTS_MAX = 4
+const PART = /^(?:0|[1-9]\d{0,9}|0x[0-9a-f]{1,8})$/
+
+export function admitsUnresolved(host: string, admits: AddressGuard): boolean {
+  const name = (host.endsWith('.') ? host.slice(0, -1) : host).toLowerCase()
+  if (isIP(name) !== 0) return admits(name)
+  const known = WELL_KNOWN.get(name) ?? (name.endsWith('.localhost') ? LOOPBACK : undefined)
+  if (known !== undefined) return admits(known)
+  if (!ENDS_IN_NUMBER.test(name)) return true
+  const address = numericAddress(name)
+  return address !== undefined && admits(address)
+}
+
+/**
+ * `2130706433`, `127.1`, `0x7f.0.0.1`: one to four numbers, of which the last fills what is left. A leading zero means
+ * octal to some and nothing to others: undefined, as for all that is no address.
+ */
+function numericAddress(name: string): string | undefined {
+  const parts = name.split('.')
+  if (parts.length > PARTS_MAX || !parts.every((part) => PART.test(part))) return undefined
+  const numbers = parts.map(Number)
+  const last = numbers.pop() ?? 0
+  if (numbers.some((number) => number > 0xff) || last >= 256 ** (PARTS_MAX - numbers.length)) return undefined
+  const whole = numbers.reduce((sum, number, index) => sum + number * 256 ** (PARTS_MAX - 1 - index), last)
+  return [24, 16, 8, 0].map((shift) => Math.floor(whole / 2 ** shift) % 256).join('.')
+}
