@@ -25,9 +25,8 @@ export type Reason =
 interface FailureKind {
   readonly status: number
   readonly reason: Reason
-  /** Body sent to the client; where there is more to tell, a separator and the detail follow. */
+  /** Body sent to the client; where there is more to tell, a separator (unset: a colon) and the detail follow. */
   readonly text: string
-  /** Unset: a colon. */
   readonly separator?: string
   /** One line for `docs/reference/errors.md`: when it happens and what to do. */
   readonly doc: string
@@ -397,10 +396,7 @@ const GRPC_STATUS = new Map([
 const GRPC_UNKNOWN = 2
 const GRPC_UNAVAILABLE = 14
 
-/**
- * The response for a failure, in the form the client speaks: text, or gRPC trailers-only. `clientDetail` follows the
- * text; see `Diagnosis` for what it may hold.
- */
+/** The response for a failure: text, or gRPC trailers-only. See `Diagnosis` for what `clientDetail` may hold. */
 export function failureResponse(code: FailureCode, isGrpc: boolean, clientDetail?: string): HttpResponse {
   const kind: FailureKind = FAILURES[code]
   const text = clientDetail === undefined ? kind.text : `${kind.text}${kind.separator ?? ': '}${clientDetail}`

@@ -48,8 +48,8 @@ describe('runChain', () => {
     ['a wait', [pass, later, pass], undefined, undefined, ['pass', 'later', 'sync 0', 'pass']],
     ['an answer after a wait', [later, answer, pass], 204, undefined, ['later', 'sync 0', 'answer']],
     ['a late answer', [answerLater, pass], 205, undefined, ['answerLater', 'sync 0']],
-    ['a bug', [thrower, pass], 500, 'thrower: Error: bug', ['thrower', 'sync 1']],
-    ['a late bug', [rejecter, pass], 500, 'rejecter: Error: late bug', ['rejecter', 'sync 0']],
+    ['a bug', [thrower, pass], 503, 'thrower: Error: bug', ['thrower', 'sync 1']],
+    ['a late bug', [rejecter, pass], 503, 'rejecter: Error: late bug', ['rejecter', 'sync 0']],
   ])('%s', async (_name, filters, status, detail, order) => {
     const result = await run(filters)
     expect([result.status, result.detail]).toEqual([status, detail])
