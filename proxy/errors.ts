@@ -1,5 +1,6 @@
 // The one registry of failures a client can see: code, HTTP status, text, log reason. No other file invents an error
 // body.
+import { grpcStatusOf } from './grpc/http-status.ts'
 import { HttpResponse } from './http/message.ts'
 
 /** Log field `reason` and metric label `reason` (data-plane supplement section 1.9). */
@@ -380,20 +381,6 @@ export const FAILURES = {
 
 export type FailureCode = keyof typeof FAILURES
 
-/** gRPC status for an HTTP status (data-plane supplement section 1.9). */
-const GRPC_STATUS = new Map([
-  [200, 0],
-  [400, 13],
-  [401, 16],
-  [403, 7],
-  [404, 12],
-  [407, 16],
-  [429, 14],
-  [502, 14],
-  [503, 14],
-  [504, 14],
-])
-const GRPC_UNKNOWN = 2
 const GRPC_UNAVAILABLE = 14
 
 /** The response for a failure: text, or gRPC trailers-only. See `Diagnosis` for what `clientDetail` may hold. */
@@ -402,11 +389,6 @@ export function failureResponse(code: FailureCode, isGrpc: boolean, clientDetail
   const text = clientDetail === undefined ? kind.text : `${kind.text}${kind.separator ?? ': '}${clientDetail}`
   if (!isGrpc) return HttpResponse.local(kind.status, text)
   return grpcResponse(code === 'noValidBackends' ? GRPC_UNAVAILABLE : grpcStatusOf(kind.status), text)
-}
-
-/** gRPC status that stands for an HTTP status. */
-export function grpcStatusOf(httpStatus: number): number {
-  return GRPC_STATUS.get(httpStatus) ?? GRPC_UNKNOWN
 }
 
 /** Trailers-only, as gRPC clients expect refusals. */
