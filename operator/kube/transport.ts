@@ -1,9 +1,10 @@
 // HTTP to the API server. Authentication and TLS come from a kubeconfig or from the pod; the calls are ours, with
 // deadlines and bounds. Promises and abort signals only: client.ts makes effects of them.
-import { Agent as HttpAgent, type IncomingMessage, request as httpRequest, type RequestOptions } from 'node:http'
-import { Agent as HttpsAgent, request as httpsRequest, type RequestOptions as HttpsRequestOptions } from 'node:https'
+import { type IncomingMessage, request as httpRequest, type RequestOptions } from 'node:http'
+import { request as httpsRequest } from 'node:https'
 import { KubeConfig } from '@kubernetes/client-node'
 import { readJson, readJsonLines } from '#api/kube/answer.ts'
+import { type Access, Credentials } from './credentials.ts'
 
 export interface KubeRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -43,8 +44,7 @@ export interface StreamOptions {
 /** Lists come in pages of a few MiB; an object has at most 1.5 MiB. */
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024
 const REQUEST_MS_MAX = 30_000
-const KEEP_ALIVE_MS = 15_000
-const SOCKETS_MAX = 100
+const UNAUTHORIZED = 401
 
 /** Of the pod when there is one, else KUBECONFIG or ~/.kube/config. */
 export function loadKubeConfig(): KubeConfig {
@@ -56,16 +56,16 @@ export function loadKubeConfig(): KubeConfig {
 /** `onWrite` is told about every attempt, also about those that fail. */
 export function createTransport(config: KubeConfig, onWrite: (write: KubeWrite) => void = () => {}): Transport {
   const server = config.getCurrentCluster()?.server.replace(/\/$/, '') ?? ''
-  const agents = new AgentOfCredentials(server.startsWith('https:'))
+  const credentials = new Credentials(config, server.startsWith('https:'))
   const open = async (request: KubeRequest, signal: AbortSignal): Promise<IncomingMessage> => {
-    const options: TlsOptions = {}
-    await config.applyToHTTPSOptions(options)
+    const access = await credentials.access()
     const body = request.body === undefined ? undefined : JSON.stringify(request.body)
     if (request.method !== 'GET') {
       onWrite({ verb: request.method, target: request.target ?? '', bytes: Buffer.byteLength(body ?? '') })
     }
-    const prepared = { body, signal, headers: options.headers, agent: agents.for(options) }
-    return start(`${server}${request.path}`, request, prepared)
+    const response = await start(`${server}${request.path}`, request, { body, signal, access })
+    if (response.statusCode === UNAUTHORIZED) credentials.refused()
+    return response
   }
   return {
     send: async (request, signal) => {
@@ -82,58 +82,20 @@ export function createTransport(config: KubeConfig, onWrite: (write: KubeWrite) 
       socket.off('timeout', onIdle)
       return { ...statusOf(response), body }
     },
-    close: () => agents.close(),
+    close: () => credentials.close(),
   }
-}
-
-/** What client-node fills in. */
-type TlsOptions = HttpsRequestOptions
-
-/** Connections are kept for as long as the credentials of TLS stay the same. */
-class AgentOfCredentials {
-  readonly #isTls: boolean
-  #known = ''
-  #agent: HttpAgent | HttpsAgent | undefined = undefined
-
-  constructor(isTls: boolean) {
-    this.#isTls = isTls
-  }
-
-  for(options: TlsOptions): HttpAgent | HttpsAgent {
-    const { ca, cert, key } = options
-    const credentials = [ca, cert, key].map(String).join('\n')
-    if (this.#agent !== undefined && credentials === this.#known) return this.#agent
-    // Requests that are under way end on the agent they began with.
-    this.#known = credentials
-    const common = { keepAlive: true, keepAliveMsecs: KEEP_ALIVE_MS, maxSockets: SOCKETS_MAX }
-    this.#agent = this.#isTls
-      ? new HttpsAgent({ ...common, ...definedOf(options, ['ca', 'cert', 'key', 'rejectUnauthorized', 'servername']) })
-      : new HttpAgent(common)
-    return this.#agent
-  }
-
-  close(): void {
-    this.#agent?.destroy()
-  }
-}
-
-function definedOf<T extends object, K extends keyof T>(value: T, names: readonly K[]): Partial<Pick<T, K>> {
-  const found: Partial<Pick<T, K>> = {}
-  for (const name of names) if (value[name] !== undefined) found[name] = value[name]
-  return found
 }
 
 interface Prepared {
   readonly body: string | undefined
   readonly signal: AbortSignal
-  readonly headers: RequestOptions['headers']
-  readonly agent: HttpAgent | HttpsAgent
+  readonly access: Access
 }
 
 function start(
   url: string,
   request: KubeRequest,
-  { body, signal, headers, agent }: Prepared,
+  { body, signal, access: { headers, agent } }: Prepared,
 ): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
   const options: RequestOptions = {
@@ -141,8 +103,7 @@ function start(
     agent,
     signal,
     headers: {
-      // Credentials, as client-node gives them: a plain record.
-      ...(headers as Record<string, string> | undefined),
+      ...headers,
       accept: request.accept ?? 'application/json',
       ...(body !== undefined && { 'content-type': request.contentType ?? 'application/json' }),
     },
