@@ -1,7 +1,7 @@
 // What only the leader does: publish, deploy, write statuses, make the GatewayClass, tell about refusals. Everything
 // begins anew with each leadership, so nothing that another leader changed in between is believed.
 import { isDeepStrictEqual } from 'node:util'
-import { Clock, Effect, Latch, type Scope } from 'effect'
+import { Clock, Effect, type Scope } from 'effect'
 import { GATEWAY_NAME_LABEL, safeName } from '#api/delivery/names.ts'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import { meshConfigMapName } from '#deployer/parameters/mesh-config.ts'
@@ -36,11 +36,10 @@ import { FEATURES_OF_FIELDS, followUnservedFeatures } from './served-features.ts
 import { followServedVersions } from './served-versions.ts'
 import { ACKNOWLEDGEMENTS, DELIVERED_CONFIG_MAP, DELIVERED_SECRET, PROXY_POD } from './sources.ts'
 import { cachedObject } from './status-writer.ts'
+import { TurnOfStatuses } from './turn-of-statuses.ts'
 
 const SETTLE_CHECK = '15 seconds'
 const EVENT_CHECK = '500 millis'
-/** Statuses let the configuration go first, so that the API server is free for it; but no longer than this. */
-const STATUS_WAIT = '200 millis'
 
 /** Works until it is interrupted. */
 export const lead: (world: World) => Effect.Effect<never, never, KubeClient | Scope.Scope> = Effect.fn('operator.lead')(
@@ -93,9 +92,7 @@ class Leader {
   #publishProblems = new Map<string, string>()
   /** Statuses that the cluster has, with the object that says so. */
   readonly #said = new WeakMap<ObjectStatus, KubeObject>()
-  /** Gateways whose configuration is on its way; the latch is open while there are none. */
-  readonly #publishing = new Set<string>()
-  readonly #latch = Latch.makeUnsafe(true)
+  readonly turnOfStatuses = new TurnOfStatuses()
   #followKeySets: ((snapshot: Snapshot) => void) | undefined = undefined
   #classFacts: ClassFacts = { unservedFeatures: FEATURES_OF_FIELDS, versions: undefined }
   /** Something may be wrong, or right, that was not before. */
@@ -147,18 +144,10 @@ class Leader {
     follow(this.world.snapshot())
   }
 
-  /** Nothing is being published any more, or that takes long. */
-  get published(): Effect.Effect<void> {
-    return this.#latch.isOpen() ? Effect.void : Effect.raceFirst(this.#latch.await, Effect.sleep(STATUS_WAIT))
-  }
-
   publish(key: string): Effect.Effect<void, KubeError, KubeClient> {
     return Effect.ensuring(
       Effect.suspend(() => this.#publish(key)),
-      Effect.sync(() => {
-        this.#publishing.delete(key)
-        if (this.#publishing.size === 0) this.#latch.openUnsafe()
-      }),
+      Effect.sync(() => this.turnOfStatuses.ended(key)),
     )
   }
 
@@ -169,6 +158,9 @@ class Leader {
       return Effect.void
     }
     return this.publisher.publish(key, { gateway, rendered, format: deliveryFormatOf(this.world, gateway) }).pipe(
+      Effect.tap((outcome) =>
+        'written' in outcome && outcome.written > 0 ? this.turnOfStatuses.written : Effect.void,
+      ),
       Effect.map((outcome) => {
         const problem = problemOf(outcome)
         if ('written' in outcome) this.world.observer.wrote('delivery', outcome.written)
@@ -252,8 +244,7 @@ class Leader {
   }
 
   #queuePublish({ publish }: Queues, key: string): void {
-    this.#publishing.add(key)
-    this.#latch.closeUnsafe()
+    this.turnOfStatuses.delay(key)
     publish.add(key)
   }
 

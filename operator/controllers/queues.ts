@@ -7,6 +7,7 @@ import type { ObjectStatus } from '../status/object-status.ts'
 import type { Events } from './events.ts'
 import { applyGatewayClass } from './gateway-class.ts'
 import { statusWriter } from './status-writer.ts'
+import type { TurnOfStatuses } from './turn-of-statuses.ts'
 import type { World } from './world.ts'
 
 /** Status writes at the same time; resources supplement, section 2.10. */
@@ -41,7 +42,7 @@ type Job = (key: string) => Effect.Effect<void, KubeError, KubeClient>
 interface Work {
   readonly world: World
   readonly events: Events
-  readonly published: Effect.Effect<void>
+  readonly turnOfStatuses: TurnOfStatuses
   readonly publish: Job
   readonly deploy: Job
   readonly countRejections: Job
@@ -66,7 +67,9 @@ export const makeQueues = Effect.fnUntraced(function* (leader: Work) {
   const queues: Queues = {
     publish: yield* queue('publisher', PUBLISHERS, (key) => leader.publish(key)),
     deploy: yield* queue('gateway', DEPLOYERS, (key) => leader.deploy(key), DEPLOY_RETRIES),
-    status: yield* queue('status', STATUS_WRITERS, (key) => Effect.andThen(leader.published, writeStatus(key))),
+    status: yield* queue('status', STATUS_WRITERS, (key) =>
+      Effect.andThen(leader.turnOfStatuses.come, writeStatus(key)),
+    ),
     gatewayClass: yield* queue('gatewayclass', 1, () => applyGatewayClass(settings)),
     rejections: yield* queue('rejections', 1, (key) => leader.countRejections(key)),
     events: yield* queue('events', 1, (key) => leader.events.tell(key)),

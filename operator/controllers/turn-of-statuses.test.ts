@@ -1,0 +1,54 @@
+import { expect, it } from '@effect/vitest'
+import { Effect, Fiber } from 'effect'
+import { TestClock } from 'effect/testing'
+import { TurnOfStatuses } from './turn-of-statuses.ts'
+
+/** Whether the turn has come after so many milliseconds, one after the other. */
+const comes = Effect.fnUntraced(function* (turn: TurnOfStatuses, afterMs: readonly number[]) {
+  const fiber = yield* Effect.forkChild(turn.come)
+  const seen: boolean[] = []
+  for (const ms of afterMs) {
+    yield* TestClock.adjust(ms)
+    seen.push(fiber.pollUnsafe() !== undefined)
+  }
+  yield* Fiber.interrupt(fiber)
+  return seen
+})
+
+it.effect('nothing is under way: at once', () =>
+  Effect.gen(function* () {
+    expect(yield* comes(new TurnOfStatuses(), [0])).toEqual([true])
+  }),
+)
+
+it.effect('a configuration is being written: 200 ms at most', () =>
+  Effect.gen(function* () {
+    const turn = new TurnOfStatuses()
+    turn.delay('a/b')
+    expect(yield* comes(turn, [199, 1])).toEqual([false, true])
+  }),
+)
+
+it.effect('the last of several that could not be written: at once', () =>
+  Effect.gen(function* () {
+    const turn = new TurnOfStatuses()
+    turn.delay('a/b')
+    turn.delay('a/c')
+    turn.ended('a/b')
+    expect(yield* comes(turn, [10])).toEqual([false])
+    turn.ended('a/c')
+    expect(yield* comes(turn, [0])).toEqual([true])
+  }),
+)
+
+it.effect('written just now: the proxies first', () =>
+  Effect.gen(function* () {
+    const turn = new TurnOfStatuses()
+    turn.delay('a/b')
+    yield* TestClock.adjust(5)
+    yield* turn.written
+    turn.ended('a/b')
+    expect(yield* comes(turn, [24, 1])).toEqual([false, true])
+    expect(yield* comes(turn, [0])).toEqual([true])
+  }),
+)
