@@ -65,7 +65,6 @@ export function changeEndpoint(environment: BenchEnvironment, options: ChangeOpt
 async function measureChanges(environment: BenchEnvironment, options: ChangeOptions, change: Change): Promise<Changes> {
   const { server, client, operator, serving } = environment
   const { count, pauseMs, hasTimeline } = options
-  const requestMs = await cpuMsOfRequest(environment)
   const timeline = hasTimeline ? await followTimeline(server) : undefined
   const before = { writes: await writesOf(operator), requests: client.requests }
   const [controller, proxy] = [cpuMsOf(operator.pid), cpuMsOf(serving.pid)]
@@ -76,14 +75,13 @@ async function measureChanges(environment: BenchEnvironment, options: ChangeOpti
   }
   await quiet(operator)
   timeline?.stop()
-  const polled = (client.requests - before.requests) * requestMs
+  const cpuMs = { controller: cpuMsOf(operator.pid) - controller, proxy: cpuMsOf(serving.pid) - proxy }
+  const requests = client.requests - before.requests
+  const polled = requests * (await cpuMsOfRequest(environment))
   return {
     spread: spreadOf(times),
     writes: writesBetween(before.writes, await writesOf(operator)),
-    cpuMs: {
-      controller: (cpuMsOf(operator.pid) - controller) / count,
-      proxy: Math.max(cpuMsOf(serving.pid) - proxy - polled, 0) / count,
-    },
+    cpuMs: { controller: cpuMs.controller / count, proxy: Math.max(cpuMs.proxy - polled, 0) / count },
     moments: timeline?.moments() ?? [],
   }
 }
@@ -98,7 +96,10 @@ async function once(change: Change, id: number, timeline: Timeline | undefined):
   return served - answered
 }
 
-/** The proxy logs and serves the requests of who waits for a change: that is not what the change costs. */
+/**
+ * The proxy logs and serves the requests of who waits for a change: that is not what the change costs. Measured
+ * afterwards, when they have become as cheap as they get, so that rather too little is left out.
+ */
 async function cpuMsOfRequest({ client, serving }: BenchEnvironment): Promise<number> {
   const before = cpuMsOf(serving.pid)
   await client.repeat(nameOf(0), CALIBRATION)
