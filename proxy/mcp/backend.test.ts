@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { createServer, type Server } from 'node:http'
+import { createServer, type Server, type ServerResponse } from 'node:http'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
@@ -10,17 +10,22 @@ import { z } from 'zod'
 import type { MCPBackend } from '#api/ir/types.gen.ts'
 import { closeServer, freePort, listening } from '#test/ports.ts'
 import { testProxy, type TestProxy, type TestRoute } from '#test/proxy.ts'
+import { until } from '#test/wait.ts'
 
 interface Upstream {
   readonly server: Server
   readonly port: number
   readonly sessions: Map<string, StreamableHTTPServerTransport>
+  /** The client of the newest session listens: what the server asks outside of calls is not lost. */
+  readonly isHeard: () => boolean
 }
 
 async function startUpstream(name: string, isStateful = true): Promise<Upstream> {
   const sessions = new Map<string, StreamableHTTPServerTransport>()
+  const streams = new Map<string, ServerResponse>()
   let created = 0
   const server = createServer((request, response) => {
+    if (request.method === 'GET') streams.set(String(request.headers['mcp-session-id']), response)
     seenKeys.add(String(request.headers['x-target-key']))
     const known = sessions.get(String(request.headers['mcp-session-id'] ?? ''))
     const serve = async (): Promise<void> => {
@@ -36,7 +41,8 @@ async function startUpstream(name: string, isStateful = true): Promise<Upstream>
     }
     serve().catch(() => response.destroy())
   })
-  return { server, port: await listening(server), sessions }
+  const isHeard = (): boolean => streams.get(`${name}-${created}`)?.headersSent === true
+  return { server, port: await listening(server), sessions, isHeard }
 }
 
 function tools(name: string): McpServer {
@@ -192,9 +198,10 @@ describe('one server', () => {
   })
 
   it('brings requests of the server to the client and the answer back', async () => {
-    expect(await withClient('/one', async (client) => textOf(await client.callTool({ name: 'ask' })))).toBe(
-      '{"word":"yes"}',
-    )
+    await withClient('/one', async (client) => {
+      await until('the server is heard', () => upstreams[0]?.isHeard() === true)
+      expect(textOf(await client.callTool({ name: 'ask' }))).toBe('{"word":"yes"}')
+    })
   })
 
   it('ends the session at the server on DELETE', async () => {
@@ -246,6 +253,7 @@ describe('several servers', () => {
 
   it('routes answers to requests of servers back to the server that asked', async () => {
     await withClient('/two', async (client) => {
+      await until('the server is heard', () => upstreams[1]?.isHeard() === true)
       expect(textOf(await client.callTool({ name: 'b_ask' }))).toBe('{"word":"yes"}')
     })
   })
