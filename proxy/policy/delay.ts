@@ -23,7 +23,9 @@ export function compileDelay(
   return {
     request: (exchange) => {
       const delayMs = evaluateMs(compiled, exchange)
-      return delayMs > 0 ? wait(exchange, delayMs) : undefined
+      if (delayMs > 0) return wait(exchange, delayMs)
+      exchange.trace?.skip('there is no time to wait')
+      return undefined
     },
     readsRequestBody: readsBody([compiled], 'request'),
   }

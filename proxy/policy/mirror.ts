@@ -42,7 +42,14 @@ export function compileMirrors(
   if (mirrors.length === 0) return undefined
   return (exchange) => {
     for (const mirror of mirrors) {
-      if (underWay >= MIRRORS_MAX) return
+      if (underWay >= MIRRORS_MAX) {
+        exchange.trace?.write({
+          type: 'policyEvent',
+          kind: 'mirror',
+          details: `left out: ${MIRRORS_MAX} are under way`,
+        })
+        return
+      }
       if (random() * mirror.denominator < mirror.numerator) send(exchange, mirror, called)
       else exchange.trace?.write({ type: 'policyEvent', kind: 'mirror', details: 'left out by its percentage' })
     }

@@ -284,6 +284,9 @@ const RULES: Readonly<Record<string, string>> = {
   tunnelled: 'tunnelled',
   moved: 'echo',
   inlined: 'echo',
+  ...Object.fromEntries(['unlimited', 'uncounted', 'unasked', 'unallowed'].map((name) => [name, 'echo'])),
+  ...Object.fromEntries(['unprocessed', 'halted', 'keyless', 'unmirrored'].map((name) => [name, 'echo'])),
+  ...Object.fromEntries(['prompt', 'once', 'mute', 'tight'].map((name) => [name, 'echo'])),
 }
 
 function routeTo(name: string, backend: string): object {
@@ -294,6 +297,7 @@ function routeTo(name: string, backend: string): object {
     name,
     matches: [{ path: { type: 'PathPrefix', value: `/${name}` } }],
     ...(name === 'mirrored' && { filters: [mirror] }),
+    ...(name === 'unmirrored' && { filters: [{ ...mirror, requestMirror: { ...mirror.requestMirror, percent: 0 } }] }),
     ...(name === 'moved' && { filters: [{ type: 'RequestRedirect', requestRedirect: { hostname: 'other.example' } }] }),
     ...((name === 'model' || name === 'claude') && { filters: [rewrite] }),
     ...(name !== 'moved' && { backendRefs: [{ ...ref(backend), ...(name === 'inlined' && { filters: [inlined] }) }] }),
@@ -367,5 +371,25 @@ function policies({ issuer }: Input): object[] {
     }),
     onRule('cross', { cors: { allowOrigins: ['https://shop.example.com'] } }),
     onRule('forged', { csrf: { additionalOrigins: ['https://shop.example.com'] } }),
+    ...failures(),
+  ]
+}
+
+/** Services that cannot be asked, and what comes to nothing. */
+function failures(): object[] {
+  const gone = (failureMode: string): object => ({ backendRef: ref('gone'), failureMode })
+  const limit = { domain: 'shop', descriptors: [{ entries: [{ name: 'all', expression: '"all"' }] }] }
+  return [
+    onRule('unlimited', { rateLimit: { global: { ...gone('FailOpen'), ...limit } } }),
+    onRule('uncounted', { rateLimit: { global: { ...gone('FailClosed'), ...limit } } }),
+    onRule('unasked', { extAuth: { ...gone('FailOpen'), grpc: {} } }),
+    onRule('unallowed', { extAuth: { ...gone('FailClosed'), grpc: {} } }),
+    onRule('unprocessed', { extProc: gone('FailOpen') }),
+    onRule('halted', { extProc: gone('FailClosed') }),
+    onRule('keyless', { jwtAuthentication: { providers: [{ issuer: ISSUER, jwks: { inline: '{"keys":[]}' } }] } }),
+    onRule('prompt', { delay: { duration: 'size(request.headers["x-none"])' } }),
+    onRule('once', { retry: { attempts: 2, codes: [503], precondition: 'false' } }),
+    onRule('mute', { directResponse: { status: 200, bodyExpression: 'request.headers["x-none"]' } }),
+    onRule('tight', { buffer: { request: { maxBytes: '10' } } }),
   ]
 }

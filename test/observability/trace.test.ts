@@ -136,6 +136,16 @@ describe('decisions', () => {
     ['response header modifier', 'applied', '/named'],
     ['url rewrite', 'applied', '/model/v1/chat/completions', json(CHAT)],
     ['request redirect', 'answered 302', '/moved'],
+    ['remote rate limit', 'the service cannot be asked, and failureMode is FailOpen', '/unlimited'],
+    ['remote rate limit', /^answered 500: .*ECONNREFUSED/, '/uncounted'],
+    ['ext authz', 'the service cannot be asked, and failureMode is FailOpen', '/unasked'],
+    ['ext authz', /^answered 403: .*ECONNREFUSED/, '/unallowed'],
+    ['ext proc', 'the processor failed; FailOpen lets it pass', '/unprocessed'],
+    ['ext proc', /^answered 500: .*ECONNREFUSED/, '/halted'],
+    ['delay', 'there is no time to wait', '/prompt'],
+    ['retry', 'the precondition is not true', '/once'],
+    ['direct response', /^answered 500: /, '/mute'],
+    ['buffer', /^answered 413/, '/tight', json({ a: 'larger' })],
     ['backend http', 'each try has 20000 ms', '/tried'],
     ['backend auth', /^writes the credential of .*model-key/, '/model/v1/chat/completions', json(CHAT)],
   ]
@@ -168,6 +178,20 @@ describe('decisions', () => {
   it('of a copy are events of their own', async () => {
     const scopes = (await traceOf('/mirrored')).map(({ scope }) => scope?.[0])
     expect(scopes).toContain('mirror')
+  })
+
+  it('of a copy that is left out say so', async () => {
+    const events = await traceOf('/unmirrored')
+    expect(events.filter(({ message }) => message.kind === 'mirror').map(({ message }) => message.details)).toEqual([
+      'left out by its percentage',
+    ])
+  })
+
+  it('of keys that are not there name the key, and not the token', async () => {
+    const events = await traceOf('/keyless', header('authorization', `Bearer ${token}`))
+    const results = events.flatMap(({ message }) => (message.kind === 'jwt auth' ? [message.result] : []))
+    expect(results).toEqual([expect.objectContaining({ details: expect.stringMatching(/^answered 401: .*key/) })])
+    expect(JSON.stringify(events)).not.toContain(token)
   })
 
   it.each([
