@@ -54,14 +54,15 @@ function meetingPlaces(
   { beforeEnd, nowEnd }: { readonly beforeEnd: number; readonly nowEnd: number },
 ): (i: number, j: number) => Place {
   let places: ReadonlyMap<unknown, number> | undefined
+  const isMeeting = (a: number, b: number): boolean =>
+    a < beforeEnd && b < nowEnd ? before[a] === now[b] : a === beforeEnd && b === nowEnd
   return (i, j) => {
     for (let steps = 1; steps <= LOOK_AHEAD; steps++) {
       for (let gone = 0; gone <= steps; gone++) {
-        const [a, b] = [i + gone, j + steps - gone]
-        if (a < beforeEnd && b < nowEnd && before[a] === now[b]) return [a, b]
+        if (isMeeting(i + gone, j + steps - gone)) return [i + gone, j + steps - gone]
       }
     }
-    places ??= new Map(before.slice(0, beforeEnd).map((item, place) => [item, place]))
+    places ??= new Map(before.slice(i, beforeEnd).map((item, at) => [item, i + at]))
     for (let b = j; b < nowEnd; b++) {
       const a = places.get(now[b])
       if (a !== undefined && a >= i) return [a, b]

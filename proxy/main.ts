@@ -1,9 +1,5 @@
 // Starts the proxy inside the calling process. Handles no signals and reads no files: the command line and the cluster
 // entry do that and call `apply` and `stop`.
-import { endpointKeysOf } from './backend/endpoint-keys.ts'
-import { carryEndpointsOver, createEndpointBuffer } from './backend/endpoint-store.ts'
-import { rateLimitsOf } from './config/compile.ts'
-import { carryOver, createRateLimitBuffer } from './policy/rate-limit-store.ts'
 import type { RunningProxy } from './runtime/proxy.ts'
 import { runProxy } from './runtime/proxy.ts'
 import { createRestartHistory } from './runtime/restart-policy.ts'
@@ -29,13 +25,5 @@ export async function startProxy(
   return runProxy(settings, {
     workerEntry: WORKER_ENTRY,
     restartHistory: createRestartHistory,
-    rateLimits(config, previous) {
-      const limits = rateLimitsOf(config)
-      return previous === undefined ? createRateLimitBuffer(limits) : carryOver(previous, limits)
-    },
-    endpoints(config, previous, workers) {
-      const keys = endpointKeysOf(config)
-      return previous === undefined ? createEndpointBuffer(keys, workers) : carryEndpointsOver(previous, keys)
-    },
   })
 }

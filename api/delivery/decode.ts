@@ -10,11 +10,11 @@ import { decodeDocument, type DocumentFault, type DocumentRef, hashOf } from './
 import type { DeliveryFault, MissingFile, ReadFile } from './fault.ts'
 import {
   type ChunkRef,
+  chunkIdOf,
   type DeliveryIndex,
   type EndpointIndex,
   endpointIndexFile,
   INDEX_FILE,
-  readChunkRef,
   readDeliveryIndex,
   readEndpointIndex,
 } from './index-file.ts'
@@ -106,7 +106,7 @@ export class DeliveryDecoder {
     if (problem !== undefined) return fault({ reason: 'Invalid', message: `index: ${problem.message}`, missing: [] })
     // Validated: the version just now, every list by its reader.
     const value = { version: index.version, ...Object.fromEntries(lists) } as unknown as RenderedConfig
-    const idsOf = (refs: readonly ChunkRef[]): string => refs.map((ref) => readChunkRef(ref).id).join()
+    const idsOf = (refs: readonly ChunkRef[]): string => refs.map(chunkIdOf).join()
     const routing = LIST_NAMES.map((name) => (name === 'workloads' ? '' : idsOf(refsOf(name)))).join('/')
     this.#config = undefined
     this.#endpoints = undefined

@@ -68,6 +68,11 @@ export function readChunkRef(ref: ChunkRef): { readonly id: string; readonly sha
   return { id: ref.slice(0, CHUNK_ID_CHARS), shard: Number(ref.slice(CHUNK_ID_CHARS + 1) || '0') }
 }
 
+/** The id of `readChunkRef` alone. */
+export function chunkIdOf(ref: ChunkRef): string {
+  return ref.slice(0, CHUNK_ID_CHARS)
+}
+
 /** Points to the endpoints of one set of Services; changes while the main index stays. */
 export type EndpointIndex = DocumentEndpoints | ChunkEndpoints
 

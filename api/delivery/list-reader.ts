@@ -1,22 +1,29 @@
 // One list of a configuration out of its chunks: only those that are new are unpacked and checked, and their items are
 // the objects of before wherever they say the same.
 import { isIdentical } from '../identical.ts'
+import { isRecord } from '../json.ts'
+import { type ListChange, listChanges } from '../list-change.ts'
 import { emptyConfig } from '../ir/empty.ts'
 import { isSame } from '../ir/keep-items.ts'
 import { keyOfItem, type ListName } from '../ir/lists.ts'
 import { validateConfig } from '../ir/validate.ts'
+import type { Problem } from '../problem.ts'
 import { chunkFile, chunkFiles, findChunk, unpackChunk } from './chunks.ts'
 import type { DeliveryFault, MissingFile, ReadFile } from './fault.ts'
 import { type ChunkRef, readChunkRef } from './index-file.ts'
 
 type Items = readonly object[]
 
+interface ReadChunk {
+  readonly id: string
+  readonly items: Items
+}
+
 export class ListReader {
   readonly #list: ListName
-  /** Of the last list that was read, by id. */
-  #chunks: ReadonlyMap<string, Items> = new Map()
-  /** Of the chunks that #items are made of; undefined: they came another way. */
-  #ids: readonly string[] | undefined = []
+  /** Of the last list that was read, with the chunks that they stand for. */
+  #refs: readonly ChunkRef[] = []
+  #chunks: readonly ReadChunk[] = []
   #items: Items = []
 
   constructor(list: ListName) {
@@ -27,74 +34,91 @@ export class ListReader {
   setItems(items: Items): void {
     if (items === this.#items) return
     this.#items = items
-    this.#chunks = new Map()
-    this.#ids = undefined
+    this.#refs = [NO_REF]
+    this.#chunks = [{ id: NO_REF, items }]
   }
 
   missing(refs: readonly ChunkRef[], file: ReadFile): MissingFile[] {
     const list = this.#list
-    return refs.flatMap((ref) => {
-      const { id, shard } = readChunkRef(ref)
-      if (this.#chunks.has(id) || findChunk(list, id, file) !== undefined) return []
-      return [{ names: chunkFiles(list, id), part: list === 'workloads' ? 'endpoints' : 'config', shard }]
-    })
-  }
-
-  /** The same chunks as last time. */
-  #isAsBefore(refs: readonly ChunkRef[]): boolean {
-    const ids = this.#ids
-    return ids !== undefined && refs.length === ids.length && ids.every((id, at) => refs[at]?.startsWith(id) === true)
+    const changes = listChanges(this.#refs, refs)
+    const known = this.#goneOf(changes)
+    return changes
+      .flatMap(({ added }) => added)
+      .flatMap((ref) => {
+        const { id, shard } = readChunkRef(ref)
+        if (known.has(id) || findChunk(list, id, file) !== undefined) return []
+        return [{ names: chunkFiles(list, id), part: list === 'workloads' ? 'endpoints' : 'config', shard } as const]
+      })
   }
 
   read(refs: readonly ChunkRef[], file: ReadFile): { readonly items: Items } | { readonly fault: DeliveryFault } {
-    if (this.#isAsBefore(refs)) return { items: this.#items }
-    const chunks = new Map<string, Items>()
-    const fresh: string[] = []
-    const ids = refs.map((ref) => readChunkRef(ref).id)
-    for (const id of ids) {
-      const known = this.#chunks.get(id) ?? this.#unpack(id, file)
-      if ('fault' in known) return known
-      if (!this.#chunks.has(id)) fresh.push(id)
-      chunks.set(id, known)
+    const changes = listChanges(this.#refs, refs)
+    if (changes.length === 0) return { items: this.#items }
+    const gone = this.#goneOf(changes)
+    const before = new Map([...gone.values()].flat().map((item) => [keyOfItem(this.#list, item), item]))
+    const chunks = [...this.#chunks]
+    // From the end, so that places before stay those of the earlier list.
+    for (const { at, removed, added } of changes.toReversed()) {
+      const come: ReadChunk[] = []
+      for (const ref of added) {
+        const { id } = readChunkRef(ref)
+        const known = gone.get(id)
+        const items = known ?? this.#unpack(id, file, before)
+        if ('fault' in items) return items
+        // One that moved stands for itself once; a second one would be made of the same objects.
+        if (known !== undefined) gone.delete(id)
+        come.push({ id, items })
+      }
+      chunks.splice(at, removed.length, ...come)
     }
-    if (fresh.length > 0) this.#keep(fresh, chunks)
-    const items = ids.flatMap((id) => chunks.get(id) ?? [])
+    const items = new Array<object>().concat(...chunks.map((chunk) => chunk.items))
+    this.#refs = refs
     this.#chunks = chunks
-    this.#ids = ids
     if (!isIdentical(items, this.#items)) this.#items = items
     return { items: this.#items }
   }
 
-  #unpack(id: string, file: ReadFile): Items | { readonly fault: DeliveryFault } {
+  /** The chunks that stand at other places now, or nowhere. */
+  #goneOf(changes: readonly ListChange<ChunkRef>[]): Map<string, Items> {
+    const gone = new Map<string, Items>()
+    for (const { at, removed } of changes) {
+      for (const { id, items } of this.#chunks.slice(at, at + removed.length)) gone.set(id, items)
+    }
+    return gone
+  }
+
+  /** `before`: objects that items may stay. */
+  #unpack(id: string, file: ReadFile, before: Map<string, object>): Items | { readonly fault: DeliveryFault } {
     const list = this.#list
     const found = findChunk(list, id, file)
     if (found === undefined) {
       // missing() asks before.
       return refused('Incomplete', `not there: ${chunkFile(list, id, 'gz')}`)
     }
-    const items = unpackChunk(id, found.name, found.content)
-    if (items === undefined) return refused('Corrupt', `${found.name}: the content is not what the index says`)
-    const [problem] = validateConfig({ ...emptyConfig(), [list]: items })
-    if (problem !== undefined) return refused('Invalid', `${found.name}: ${problem.path}: ${problem.message}`)
-    // validateConfig: a list of items.
-    return items as Items
-  }
-
-  /** Puts the objects of chunks that go into those that come. */
-  #keep(fresh: readonly string[], chunks: Map<string, Items>): void {
-    const list = this.#list
-    const gone =
-      this.#chunks.size === 0 ? this.#items : [...this.#chunks].flatMap(([id, items]) => (chunks.has(id) ? [] : items))
-    const before = new Map(gone.map((item) => [keyOfItem(list, item), item]))
-    for (const id of fresh) {
-      const items = (chunks.get(id) ?? []).map((item) => {
-        const known = before.get(keyOfItem(list, item))
-        return known !== undefined && isSame(known, item) ? known : item
-      })
-      chunks.set(id, items)
+    const content = unpackChunk(id, found.name, found.content)
+    if (content === undefined) return refused('Corrupt', `${found.name}: the content is not what the index says`)
+    const problemOf = (items: unknown): Problem | undefined => validateConfig({ ...emptyConfig(), [list]: items })[0]
+    if (!Array.isArray(content) || !content.every(isRecord)) {
+      const problem = problemOf(content)
+      return refused('Invalid', `${found.name}: ${problem?.path}: ${problem?.message}`)
     }
+    const items = content.map((item) => {
+      const key = keyOfItem(list, item)
+      const known = before.get(key)
+      if (known === undefined || !isSame(known, item)) return item
+      // No object is in a list twice.
+      before.delete(key)
+      return known
+    })
+    // What says the same as an item that was checked needs no check.
+    const isFine = problemOf(items.filter((item, at) => item === content[at])) === undefined
+    const problem = isFine ? undefined : problemOf(content)
+    return problem === undefined ? items : refused('Invalid', `${found.name}: ${problem.path}: ${problem.message}`)
   }
 }
+
+/** No chunk has this reference. */
+const NO_REF = ''
 
 function refused(reason: DeliveryFault['reason'], message: string): { readonly fault: DeliveryFault } {
   return { fault: { reason, message, missing: [] } }

@@ -24,9 +24,13 @@ function kept<T>(before: T[], now: T[], nameOf: (item: T) => string): T[] {
     byName ??= new Map(before.map((one) => [nameOf(one), one]))
     return byName.get(nameOf(item))
   }
+  const taken = new Set<T>()
   const list = now.map((item, place) => {
     const known = find(item, place)
-    return known !== undefined && isSame(known, item) ? known : item
+    if (known === undefined || taken.has(known) || !isSame(known, item)) return item
+    // No object is in a list twice.
+    taken.add(known)
+    return known
   })
   return isIdentical(list, before) ? before : list
 }

@@ -9,15 +9,11 @@ import { emptyConfig } from '#api/ir/empty.ts'
 import type { RenderedConfig } from '#api/ir/types.gen.ts'
 import { MemoryObjects } from '#operator/publish/memory-objects.testing.ts'
 import { planDelivery } from '#operator/publish/plan-delivery.ts'
-import { endpointKeysOf } from '#proxy/backend/endpoint-keys.ts'
-import {
-  carryEndpointsOver,
-  createEndpointBuffer,
-  type EndpointBuffer,
-  EndpointStore,
-} from '#proxy/backend/endpoint-store.ts'
+import { EndpointStore } from '#proxy/backend/endpoint-store.ts'
+import { SharedEndpoints } from '#proxy/backend/shared-endpoints.ts'
 import { compileConfig } from '#proxy/config/compile.ts'
 import type { CompiledConfig, CompileEnvironment } from '#proxy/config/compiled.ts'
+import { SharedRateLimits } from '#proxy/policy/shared-rate-limits.ts'
 import type { KubeObject } from '#operator/translate/kube.ts'
 import { createSnapshotter } from '#operator/translate/snapshot.ts'
 import type { RenderedGateway } from '#operator/translate/translation.ts'
@@ -46,7 +42,8 @@ function measureAll(count: number, change: 'route' | 'endpoint'): void {
   const [encoder, decoder] = [new ChunkEncoder(), new DeliveryDecoder()]
   const held = new MemoryObjects()
   const bytes: number[] = []
-  let shared: EndpointBuffer | undefined
+  let endpointsBefore: SharedEndpoints | undefined
+  let limitsBefore: SharedRateLimits | undefined
   let compiled: CompiledConfig | undefined
   let before: RenderedConfig = emptyConfig()
   for (let round = 0; round < ROUNDS; round++) {
@@ -65,12 +62,11 @@ function measureAll(count: number, change: 'route' | 'endpoint'): void {
     const { config } = outcome.delivered
     measured('hand over, whole', () => structuredClone(config))
     measured('hand over, difference', () => applyDelta(before, structuredClone(configDelta(before, config))))
-    // As the proxy does: a route leaves the endpoints alone.
-    const known = change === 'route' ? shared : undefined
-    const slots = known ?? measured('endpoints', () => slotsOf(config, shared))
-    shared = slots
+    const shared = measured('endpoints', () => endpointsBefore?.after(config) ?? SharedEndpoints.of(config, 1))
+    endpointsBefore = shared
+    limitsBefore = measured('rate limits', () => limitsBefore?.after(config) ?? SharedRateLimits.of(config))
     compiled = measured('compile', () =>
-      compileConfig({ generation: round, config, secrets: rendered.secrets }, environmentOf(slots), compiled),
+      compileConfig({ generation: round, config, secrets: rendered.secrets }, environmentOf(shared), compiled),
     )
     before = config
   }
@@ -85,14 +81,9 @@ function measureAll(count: number, change: 'route' | 'endpoint'): void {
   }
 }
 
-function slotsOf(config: RenderedConfig, former: EndpointBuffer | undefined): EndpointBuffer {
-  const keys = endpointKeysOf(config)
-  return former === undefined ? createEndpointBuffer(keys, 1) : carryEndpointsOver(former, keys)
-}
-
 /** What is there while a configuration is compiled: the rest is asked when requests come, and none do. */
-function environmentOf(slots: EndpointBuffer): CompileEnvironment {
-  const environment = { endpoints: new EndpointStore(slots, 0), observer: {} }
+function environmentOf({ shared }: SharedEndpoints): CompileEnvironment {
+  const environment = { endpoints: new EndpointStore(shared, 0), observer: {} }
   return environment as unknown as CompileEnvironment
 }
 

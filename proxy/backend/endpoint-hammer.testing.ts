@@ -1,9 +1,11 @@
 // One of several threads that work on the same endpoints at once; see endpoint-store.test.ts.
 import { parentPort, workerData } from 'node:worker_threads'
+import { LayeredMap } from '../config/layered-map.ts'
 import { EndpointStore, type EndpointBuffer, type EndpointState } from './endpoint-store.ts'
 
 export interface Hammering {
-  readonly shared: EndpointBuffer
+  /** As it crosses threads. */
+  readonly shared: Omit<EndpointBuffer, 'slots'> & { readonly slots: ReadonlyMap<string, number> }
   readonly workerId: number
   /** Threads count in and start together. */
   readonly gate: Int32Array
@@ -20,7 +22,8 @@ const MINUTE_MS = 60_000
 if (parentPort !== null) {
   // Set by the test.
   const { shared, workerId, gate, keys, requests, isHealthy } = workerData as Hammering
-  const states = keys.map((key) => new EndpointStore(shared, workerId).state(key))
+  const store = new EndpointStore({ ...shared, slots: LayeredMap.of(shared.slots) }, workerId)
+  const states = keys.map((key) => store.state(key))
   for (let here = Atomics.add(gate, 0, 1) + 1; here < THREADS; here = Atomics.load(gate, 0)) {
     if (Atomics.wait(gate, 0, here, GATE_WAIT_MS) === 'timed-out') throw new Error('the other threads did not start')
   }

@@ -2,50 +2,55 @@
 // before workers see the configuration; what it misses has a state of its own in each worker.
 import type { AIProvider, Backend, RenderedConfig, Service, Workload } from '#api/ir/types.gen.ts'
 import { PROVIDER_PORT, providerProfile } from '../llm/provider.ts'
+import { Grouped } from '../config/grouped.ts'
 import { endpointKey } from './endpoints.ts'
 
-/** Some may come twice. */
-export function endpointKeysOf(config: RenderedConfig): string[] {
-  const keys: string[] = []
-  const known = serviceKeysOf(config.services)
-  for (const workload of config.workloads) {
-    for (const { service, keys: own } of keysByService(workload)) {
-      if (known.has(service)) for (const key of own) keys.push(key)
+type Lists = Pick<RenderedConfig, 'workloads' | 'backends'>
+
+/** Kept up to date from one configuration to the next. */
+export class EndpointKeys {
+  readonly #workloads: Grouped<Workload>
+  readonly #backends: Grouped<Backend>
+
+  private constructor(workloads: Grouped<Workload>, backends: Grouped<Backend>) {
+    this.#workloads = workloads
+    this.#backends = backends
+  }
+
+  static of({ workloads, backends }: Lists): EndpointKeys {
+    return new EndpointKeys(Grouped.of(workloads, allWorkloadKeys), Grouped.of(backends, backendKeys))
+  }
+
+  /** The same when nothing has changed. */
+  after(lists: Lists): EndpointKeys {
+    const [workloads, backends] = [this.#workloads.after(lists.workloads), this.#backends.after(lists.backends)]
+    return workloads === this.#workloads && backends === this.#backends ? this : new EndpointKeys(workloads, backends)
+  }
+
+  /** Some may come twice. */
+  *all(): IterableIterator<string> {
+    yield* this.#workloads.keys()
+    yield* this.#backends.keys()
+  }
+
+  since(before: EndpointKeys): { readonly come: readonly string[]; readonly gone: readonly string[] } {
+    const changed = [
+      ...this.#workloads.changedSince(before.#workloads),
+      ...this.#backends.changedSince(before.#backends),
+    ]
+    return {
+      come: changed.filter((key) => this.#has(key) && !before.#has(key)),
+      gone: changed.filter((key) => !this.#has(key) && before.#has(key)),
     }
   }
-  for (const backend of config.backends) for (const key of backendKeys(backend)) keys.push(key)
-  return keys
-}
 
-/** Most workloads of a configuration are those of the one before. */
-const remembered = new WeakMap<Workload, KeysOfService[]>()
-
-const rememberedServices = new WeakMap<readonly Service[], ReadonlySet<string>>()
-
-function serviceKeysOf(services: readonly Service[]): ReadonlySet<string> {
-  let keys = rememberedServices.get(services)
-  if (keys === undefined) {
-    keys = new Set(services.map(serviceKey))
-    rememberedServices.set(services, keys)
+  #has(key: string): boolean {
+    return this.#workloads.at(key).length > 0 || this.#backends.at(key).length > 0
   }
-  return keys
 }
 
-interface KeysOfService {
-  readonly service: string
-  readonly keys: readonly string[]
-}
-
-function keysByService(workload: Workload): KeysOfService[] {
-  let list = remembered.get(workload)
-  if (list === undefined) {
-    list = workload.services.map((service) => ({
-      service: serviceKey(service),
-      keys: workloadKeys(workload, service),
-    }))
-    remembered.set(workload, list)
-  }
-  return list
+function allWorkloadKeys(workload: Workload): string[] {
+  return workload.services.flatMap((service) => workloadKeys(workload, service))
 }
 
 /** The endpoints that a workload is to a Service: one for each port. */

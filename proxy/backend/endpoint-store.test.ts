@@ -2,14 +2,8 @@ import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { describe, expect, it } from 'vitest'
 import { THREADS, type Hammering } from './endpoint-hammer.testing.ts'
-import {
-  carryEndpointsOver,
-  createEndpointBuffer,
-  EndpointStore,
-  localState,
-  readFigures,
-  sharedNowMs,
-} from './endpoint-store.ts'
+import { EndpointPlaces } from './endpoint-places.ts'
+import { type EndpointBuffer, EndpointStore, localState, readFigures, sharedNowMs } from './endpoint-store.ts'
 
 const MINUTE_MS = 60_000
 const FRESH = {
@@ -91,46 +85,21 @@ describe('EndpointState', () => {
 
 describe('shared memory', () => {
   it('is one state for all workers, and goes on over configurations', () => {
-    const first = createEndpointBuffer(['a', 'b'], 2)
-    const ofOne = new EndpointStore(first, 0).state('a')
+    const first = EndpointPlaces.of(['a', 'b'], 2)
+    const ofOne = new EndpointStore(first.shared, 0).state('a')
     ofOne.begin()
     ofOne.failed()
     ofOne.evict(MINUTE_MS, MINUTE_MS, undefined)
-    expect(new EndpointStore(first, 1).state('a').isEvicted).toBe(true)
-    expect(new EndpointStore(first, 1).state('b').isEvicted).toBe(false)
-    const second = carryEndpointsOver(first, ['c', 'a'])
-    expect(readFigures(second, 'a')).toMatchObject({ consecutiveFailures: 1, timesEjected: 1, totalRequests: 1 })
-    expect(readFigures(second, 'c')).toEqual(FRESH)
-    expect(readFigures(second, 'b')).toBeUndefined()
-  })
-
-  it('uses the slot of an endpoint that is gone a configuration later, and late requests of the old one change nothing', () => {
-    const first = createEndpointBuffer(['old'], 1)
-    const old = new EndpointStore(first, 0).state('old')
-    old.begin()
-    const second = carryEndpointsOver(first, ['x'])
-    expect(second.slots.get('x')).not.toBe(first.slots.get('old'))
-    const third = carryEndpointsOver(second, ['x', 'new'])
-    expect(third.slots.get('new')).toBe(first.slots.get('old'))
-    old.failed()
-    old.evict(MINUTE_MS, MINUTE_MS, undefined)
-    expect(readFigures(third, 'new')).toEqual(FRESH)
-  })
-
-  it('moves to larger memory with what it knows', () => {
-    const small = createEndpointBuffer(['a'], 1)
-    const state = new EndpointStore(small, 0).state('a')
-    state.begin()
-    state.begin()
-    state.failed()
-    const keys = ['a', ...Array.from({ length: 131_072 }, (_, i) => `more ${i}`)]
-    const large = carryEndpointsOver(small, keys)
-    expect(large.buffer).not.toBe(small.buffer)
-    expect(readFigures(large, 'a')).toMatchObject({ consecutiveFailures: 1, totalRequests: 2, pendingRequests: 0 })
+    expect(new EndpointStore(first.shared, 1).state('a').isEvicted).toBe(true)
+    expect(new EndpointStore(first.shared, 1).state('b').isEvicted).toBe(false)
+    const { shared } = first.after({ come: ['c'], gone: ['b'] })
+    expect(readFigures(shared, 'a')).toMatchObject({ consecutiveFailures: 1, timesEjected: 1, totalRequests: 1 })
+    expect(readFigures(shared, 'c')).toEqual(FRESH)
+    expect(readFigures(shared, 'b')).toBeUndefined()
   })
 
   it('takes back what a dead worker had pending', () => {
-    const shared = createEndpointBuffer(['a'], 2)
+    const { shared } = EndpointPlaces.of(['a'], 2)
     new EndpointStore(shared, 0).state('a').begin()
     new EndpointStore(shared, 1).state('a').begin()
     new EndpointStore(shared, 1).forgetPending()
@@ -145,13 +114,16 @@ describe('shared memory', () => {
   })
 })
 
+type HammerInput = Pick<Hammering, 'keys' | 'requests' | 'isHealthy'> & { readonly shared: EndpointBuffer }
+
 describe('threads', () => {
   /** Evictions that all threads together believe to have made. */
-  async function hammer(input: Pick<Hammering, 'shared' | 'keys' | 'requests' | 'isHealthy'>): Promise<number> {
+  async function hammer(input: HammerInput): Promise<number> {
     const entry = new URL('endpoint-hammer.testing.ts', import.meta.url)
     const gate = new Int32Array(new SharedArrayBuffer(4))
     const workers = Array.from({ length: THREADS }, (_, workerId) => {
-      const workerData: Hammering = { ...input, gate, workerId }
+      const shared = { ...input.shared, slots: new Map(input.shared.slots.entries()) }
+      const workerData: Hammering = { ...input, shared, gate, workerId }
       return new Worker(entry, { workerData })
     })
     const messages = await Promise.all(workers.map((worker) => once(worker, 'message')))
@@ -159,7 +131,7 @@ describe('threads', () => {
   }
 
   it('lose no request and no failure', async () => {
-    const shared = createEndpointBuffer(['a'], THREADS)
+    const { shared } = EndpointPlaces.of(['a'], THREADS)
     await hammer({ shared, keys: ['a'], requests: 200_000, isHealthy: false })
     const all = THREADS * 200_000
     expect(readFigures(shared, 'a')).toMatchObject({ totalRequests: all, pendingRequests: 0, consecutiveFailures: all })
@@ -171,7 +143,7 @@ describe('threads', () => {
 
   it('evict each endpoint exactly once', async () => {
     const keys = Array.from({ length: 20_000 }, (_, i) => String(i))
-    const shared = createEndpointBuffer(keys, THREADS)
+    const { shared } = EndpointPlaces.of(keys, THREADS)
     expect(await hammer({ shared, keys, requests: 1, isHealthy: false })).toBe(keys.length)
     expect(new Set(keys.map((key) => readFigures(shared, key)?.timesEjected))).toEqual(new Set([1]))
   })

@@ -1,11 +1,12 @@
 // Live state of endpoints in memory that all workers share: health, latency, failures, eviction. Every change is a
 // compare-and-exchange, so it is exact over workers. Knows no requests and no policies; health.ts decides.
+import { LayeredMap } from '../config/layered-map.ts'
 
 /** What the main thread hands to the workers with a configuration. */
 export interface EndpointBuffer {
   readonly buffer: SharedArrayBuffer
-  /** Key of an endpoint (endpoint-key.ts) to its slot. */
-  readonly slots: ReadonlyMap<string, number>
+  /** Key of an endpoint (endpoint-keys.ts) to its slot. */
+  readonly slots: LayeredMap<number>
   /** Columns of pending requests; a worker that replaces a dead one takes back what that one left behind. */
   readonly workers: number
 }
@@ -32,8 +33,6 @@ const LATENCY_MICROS_MAX = 0x7fff_ffff
 const EWMA_ALPHA = 0.3
 /** Contention on one word is bounded by the number of workers; more tries mean a bug. A lost sample does no harm. */
 const TRIES_MAX = 10_000
-/** Address space, not memory: pages come into being when they are written. */
-const SLOTS_MAX = 131_072
 /** Ticks are 32 bit and compared modulo that, so 10 ms reach far beyond the longest eviction. */
 const TICK_MS = 10
 
@@ -41,58 +40,6 @@ const TICK_MS = 10
 export function sharedNowMs(): number {
   const [seconds, nanos] = process.hrtime()
   return seconds * 1000 + nanos / 1e6
-}
-
-export function createEndpointBuffer(keys: Iterable<string>, workers: number): EndpointBuffer {
-  const unique = [...new Set(keys)]
-  const bytes = slotBytes(workers)
-  const slotsMax = Math.max(SLOTS_MAX, unique.length)
-  const buffer = new SharedArrayBuffer(unique.length * bytes, { maxByteLength: slotsMax * bytes })
-  const slots = new Map<string, number>()
-  for (const key of unique) {
-    resetSlot(wordsOf(buffer, slots.size, workers))
-    slots.set(key, slots.size)
-  }
-  return { buffer, slots, workers }
-}
-
-/**
- * State of the endpoints that `previous` has goes on in the same memory. Slots of endpoints that are gone are used
- * again one configuration later, under a new generation: requests that still run on the old ones change nothing then.
- */
-export function carryEndpointsOver(previous: EndpointBuffer, keys: Iterable<string>): EndpointBuffer {
-  const { buffer, workers } = previous
-  const bytes = slotBytes(workers)
-  const inUse = new Set(previous.slots.values())
-  const slots = new Map<string, number>()
-  let candidate = 0
-  for (const key of keys) {
-    if (slots.has(key)) continue
-    let slot = previous.slots.get(key)
-    if (slot === undefined) {
-      while (inUse.has(candidate)) candidate++
-      slot = candidate++
-      if ((slot + 1) * bytes > buffer.maxByteLength) return moved(previous, keys)
-      if ((slot + 1) * bytes > buffer.byteLength) buffer.grow((slot + 1) * bytes)
-      resetSlot(wordsOf(buffer, slot, workers))
-    }
-    slots.set(key, slot)
-  }
-  return { buffer, slots, workers }
-}
-
-/** More endpoints than the memory can hold: new memory, with what is known at this moment, but for running requests. */
-function moved(previous: EndpointBuffer, keys: Iterable<string>): EndpointBuffer {
-  const { workers } = previous
-  const next = createEndpointBuffer(keys, workers)
-  for (const [key, slot] of next.slots) {
-    const old = previous.slots.get(key)
-    if (old === undefined) continue
-    const words = wordsOf(next.buffer, slot, workers)
-    words.set(wordsOf(previous.buffer, old, workers).subarray(0, OWN_PENDING_AT))
-    words[PENDING_AT] = 0
-  }
-  return next
 }
 
 /** The states of one configuration, as one worker sees them. */
@@ -109,13 +56,13 @@ export class EndpointStore {
 
   /** For tests and tools that run without other workers. */
   static local(): EndpointStore {
-    return new EndpointStore({ buffer: new SharedArrayBuffer(0), slots: new Map(), workers: 1 }, 0)
+    return new EndpointStore({ buffer: new SharedArrayBuffer(0), slots: LayeredMap.of(), workers: 1 }, 0)
   }
 
   state(key: string): EndpointState {
-    const { buffer, slots, workers } = this.#shared
+    const { slots } = this.#shared
     const slot = slots.get(key)
-    if (slot !== undefined) return new EndpointState(wordsOf(buffer, slot, workers), this.#workerId)
+    if (slot !== undefined) return new EndpointState(wordsOf(this.#shared, slot), this.#workerId)
     let own = this.#own.get(key)
     if (own === undefined) {
       own = localState()
@@ -126,9 +73,9 @@ export class EndpointStore {
 
   /** Takes back the pending requests of the worker whose place this one takes. Before the first request. */
   forgetPending(): void {
-    const { buffer, slots, workers } = this.#shared
-    for (const slot of slots.values()) {
-      const words = wordsOf(buffer, slot, workers)
+    const { slots } = this.#shared
+    for (const [, slot] of slots.entries()) {
+      const words = wordsOf(this.#shared, slot)
       Atomics.sub(words, PENDING_AT, Atomics.exchange(words, OWN_PENDING_AT + this.#workerId, 0))
     }
   }
@@ -137,7 +84,7 @@ export class EndpointStore {
 /** State that nobody shares. */
 export function localState(): EndpointState {
   const words = new Int32Array(OWN_PENDING_AT + 1)
-  resetSlot(words)
+  resetWords(words)
   return new EndpointState(words, 0)
 }
 
@@ -156,9 +103,9 @@ export interface EndpointFigures {
 }
 
 /** undefined: the configuration does not name it. */
-export function readFigures({ buffer, slots, workers }: EndpointBuffer, key: string): EndpointFigures | undefined {
-  const slot = slots.get(key)
-  return slot === undefined ? undefined : new EndpointState(wordsOf(buffer, slot, workers), 0).figures(sharedNowMs())
+export function readFigures(shared: EndpointBuffer, key: string): EndpointFigures | undefined {
+  const slot = shared.slots.get(key)
+  return slot === undefined ? undefined : new EndpointState(wordsOf(shared, slot), 0).figures(sharedNowMs())
 }
 
 export class EndpointState {
@@ -305,16 +252,32 @@ function ticksOf(ms: number): number {
   return Math.floor(ms / TICK_MS) | 0
 }
 
-function slotBytes(workers: number): number {
+export function slotBytes(workers: number): number {
   return (OWN_PENDING_AT + workers) * WORD_BYTES
 }
 
-function wordsOf(buffer: SharedArrayBuffer, slot: number, workers: number): Int32Array {
+function wordsOf({ buffer, workers }: EndpointBuffer, slot: number): Int32Array {
   return new Int32Array(buffer, slot * slotBytes(workers), OWN_PENDING_AT + workers)
 }
 
 /** A new endpoint, healthy and unused. */
-function resetSlot(words: Int32Array): void {
+export function resetSlot(shared: EndpointBuffer, slot: number): void {
+  resetWords(wordsOf(shared, slot))
+}
+
+interface SlotOf {
+  readonly shared: EndpointBuffer
+  readonly slot: number
+}
+
+/** All but running requests, which end where they began. */
+export function moveSlot(from: SlotOf, to: SlotOf): void {
+  const words = wordsOf(to.shared, to.slot)
+  words.set(wordsOf(from.shared, from.slot).subarray(0, OWN_PENDING_AT))
+  words[PENDING_AT] = 0
+}
+
+function resetWords(words: Int32Array): void {
   const generation = Atomics.load(words, GENERATION_AT)
   for (let i = 1; i < words.length; i++) Atomics.store(words, i, 0)
   Atomics.store(words, HEALTH_AT, HEALTH_ONE)

@@ -1,16 +1,6 @@
 // Rendered configuration to what a worker runs. Everything cheap and everything that may refuse the configuration is
 // done here; the chains of a route are compiled when it is first used (compile-route.ts).
-import type {
-  Bind,
-  FrontendHTTP,
-  FrontendProxyProtocol,
-  Listener,
-  LocalLimit,
-  LocalRateLimitOrConditional,
-  RenderedConfig,
-  Route,
-  TCPRoute,
-} from '#api/ir/types.gen.ts'
+import type { Bind, FrontendHTTP, FrontendProxyProtocol, Listener, Route, TCPRoute } from '#api/ir/types.gen.ts'
 import { compilePermissive } from '#api/cel/compile.ts'
 import { AuthStores, type AuthStoresOptions } from '../auth/auth-stores.ts'
 import { EndpointTable } from '../backend/endpoints.ts'
@@ -28,7 +18,6 @@ import { effectiveFrontend, effectiveService, type EffectiveFrontend } from '../
 import { effectiveTraffic } from '../policy/merge.ts'
 import { compileNetworkAuthorization } from '../policy/network-authorization.ts'
 import { compileChain } from '../policy/order.ts'
-import { keyedLimits } from '../policy/rate-limit-store.ts'
 import type { ProxyRule } from '../tcp/proxy-header.ts'
 import type { EnterBind } from '../runtime/enter-bind.ts'
 import { hostOf } from '../route/authority.ts'
@@ -90,18 +79,6 @@ function authOf(index: ConfigIndex, options: AuthStoresOptions, former: ConfigIn
 function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined
   return () => (made ??= { value: make() }).value
-}
-
-/** Local limits of a configuration by the key their buckets have, for the memory that workers share. */
-export function rateLimitsOf(config: RenderedConfig): ReadonlyMap<string, LocalLimit> {
-  const limits = new Map<string, LocalLimit>()
-  const add = (source: string, payload: LocalRateLimitOrConditional | undefined): void => {
-    if (payload === undefined) return
-    for (const { policy } of keyedLimits(source, payload)) for (const { key, limit } of policy) limits.set(key, limit)
-  }
-  for (const { key, policy } of config.policies) add(key, policy.traffic?.localRateLimit)
-  for (const { key, inlinePolicies } of config.routes) add(`route/${key}`, inlinePolicies?.localRateLimit)
-  return limits
 }
 
 function compileBind(input: {

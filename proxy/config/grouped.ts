@@ -34,6 +34,11 @@ export class Grouped<T extends object> {
     return this.#groups.get(key) ?? NONE
   }
 
+  /** Of groups that have members. In no order. */
+  *keys(): IterableIterator<string> {
+    for (const [key] of this.#groups.entries()) yield key
+  }
+
   /** Stays as it is itself; it comes back when nothing has changed. */
   after(list: readonly T[]): Grouped<T> {
     const changes = listChanges(this.list, list)

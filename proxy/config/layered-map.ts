@@ -27,7 +27,8 @@ export class LayeredMap<V> {
 
   /** `changes`: undefined takes a key out. */
   with(changes: Iterable<readonly [string, V | undefined]>): LayeredMap<V> {
-    const layer = new Map([...this.#layer, ...changes])
+    const layer = new Map(this.#layer)
+    for (const [key, value] of changes) layer.set(key, value)
     return layer.size <= LAYER_MAX ? new LayeredMap(this.#ground, layer) : LayeredMap.of(joined(this.#ground, layer))
   }
 

@@ -1,9 +1,11 @@
 // One of several threads that empty one bucket at once; see rate-limit-store.test.ts.
 import { parentPort, workerData } from 'node:worker_threads'
+import { LayeredMap } from '../config/layered-map.ts'
 import { sharedRateLimitStore, type BucketLimit, type RateLimitBuffer } from './rate-limit-store.ts'
 
 interface Job {
-  readonly shared: RateLimitBuffer
+  /** As it crosses threads. */
+  readonly shared: Omit<RateLimitBuffer, 'slots'> & { readonly slots: ReadonlyMap<string, number> }
   readonly limit: BucketLimit
   /** Threads count in and start together. */
   readonly gate: Int32Array
@@ -17,7 +19,7 @@ const GATE_WAIT_MS = 10_000
 
 // The test is the only one that starts this file, with exactly this data.
 const { shared, limit, gate, nowMs, tries } = workerData as Job
-const bucket = sharedRateLimitStore(shared).bucket('k', limit)
+const bucket = sharedRateLimitStore({ ...shared, slots: LayeredMap.of(shared.slots) }).bucket('k', limit)
 for (let here = Atomics.add(gate, 0, 1) + 1; here < THREADS; here = Atomics.load(gate, 0)) {
   if (Atomics.wait(gate, 0, here, GATE_WAIT_MS) === 'timed-out') throw new Error('the other threads did not start')
 }

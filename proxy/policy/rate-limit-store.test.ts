@@ -152,7 +152,8 @@ describe('configuration changes', () => {
 
 describe('worker threads', () => {
   async function hammer(limit: BucketLimit, nowMs: readonly number[], tries: number): Promise<number> {
-    const shared = createRateLimitBuffer(new Map([['k', limit]]), START)
+    const { buffer, slots } = createRateLimitBuffer(new Map([['k', limit]]), START)
+    const shared = { buffer, slots: new Map(slots.entries()) }
     const gate = new Int32Array(new SharedArrayBuffer(4))
     const script = new URL('rate-limit-hammer.testing.ts', import.meta.url)
     const workers = Array.from(

@@ -2,6 +2,7 @@
 // compare-and-exchange. Knows nothing of requests; local-rate-limit.ts asks.
 import { createHash } from 'node:crypto'
 import type { LocalLimit, LocalRateLimitOrConditional } from '#api/ir/types.gen.ts'
+import { LayeredMap } from '../config/layered-map.ts'
 
 export interface RateLimitBucket {
   /**
@@ -27,7 +28,7 @@ export interface RateLimitStore {
 /** What the main thread hands to the workers with a configuration. */
 export interface RateLimitBuffer {
   readonly buffer: SharedArrayBuffer
-  readonly slots: ReadonlyMap<string, number>
+  readonly slots: LayeredMap<number>
 }
 
 /** One slot: start of the first interval (float64), number of fills done (int32), level (int32). */
@@ -90,7 +91,7 @@ export function createRateLimitBuffer(limits: ReadonlyMap<string, BucketLimit>, 
     slots.set(key, slots.size)
     fillSlot(buffer, slots.size - 1, limit, nowMs)
   }
-  return { buffer, slots }
+  return { buffer, slots: LayeredMap.of(slots) }
 }
 
 /**
@@ -103,7 +104,7 @@ export function carryOver(
   nowMs = Date.now(),
 ): RateLimitBuffer {
   const { buffer } = previous
-  const inUse = new Set(previous.slots.values())
+  const inUse = new Set([...previous.slots.entries()].map(([, slot]) => slot))
   const slots = new Map<string, number>()
   let candidate = 0
   for (const [key, limit] of limits) {
@@ -117,7 +118,7 @@ export function carryOver(
     }
     slots.set(key, slot)
   }
-  return { buffer, slots }
+  return { buffer, slots: LayeredMap.of(slots) }
 }
 
 /** More limits than the memory can hold: new memory, with the levels as they are at this moment. */
@@ -125,7 +126,7 @@ function moved(previous: RateLimitBuffer, limits: ReadonlyMap<string, BucketLimi
   const next = createRateLimitBuffer(limits, nowMs)
   const from = new Uint8Array(previous.buffer)
   const to = new Uint8Array(next.buffer)
-  for (const [key, slot] of next.slots) {
+  for (const [key, slot] of next.slots.entries()) {
     const old = previous.slots.get(key)
     if (old !== undefined) to.set(from.subarray(old * SLOT_BYTES, (old + 1) * SLOT_BYTES), slot * SLOT_BYTES)
   }

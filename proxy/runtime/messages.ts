@@ -8,7 +8,6 @@ import type { EndpointBuffer } from '../backend/endpoint-store.ts'
 import type { Place } from '../backend/locality.ts'
 import type { OtlpEnvironment } from '../otlp/environment.ts'
 import type { OverloadLimits } from './overload.ts'
-import type { SlotsDelta } from './slots-delta.ts'
 import type { RateLimitBuffer } from '../policy/rate-limit-store.ts'
 import type { SharedTicketSecrets } from '../tls/ticket-secrets.ts'
 import type { InspectRequest } from '../trace/messages.ts'
@@ -56,8 +55,8 @@ export interface ConfigMessage {
   readonly endpoints: EndpointBuffer
 }
 
-/** Shared memory, and how its slots differ from those that were sent before; undefined: not at all. */
-export type SharedChange<B> = Omit<B, 'slots'> & { readonly slots: SlotsDelta | undefined }
+/** Shared memory, and how its slots differ from those that were sent before; undefined: the key has none any more. */
+export type SharedChange<B> = Omit<B, 'slots'> & { readonly slots: readonly (readonly [string, number | undefined])[] }
 
 /** To one worker: what differs from the last configuration that it was sent, the empty one before any. */
 export type ConfigChange = Pick<ConfigMessage, 'type' | 'generation'> & {

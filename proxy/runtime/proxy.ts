@@ -1,7 +1,6 @@
 // The proxy process: owns configuration, admin, metrics and readiness on the main thread and the pool of workers that
 // carry the traffic. What the workers run is given from outside (main.ts; tests), nothing of it is imported here.
 import { setTimeout as delay } from 'node:timers/promises'
-import type { ListName } from '#api/ir/lists.ts'
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import type { Problem } from '#api/problem.ts'
 import { startAdminServer } from '../admin/admin-server.ts'
@@ -22,8 +21,9 @@ import { MetricsAggregate } from '../metrics/aggregate.ts'
 import { createExposition } from '../metrics/exposition.ts'
 import { processMetrics } from '../metrics/process-metrics.ts'
 import { shownOtlp } from '../otlp/environment.ts'
-import { readFigures, type EndpointBuffer } from '../backend/endpoint-store.ts'
-import type { RateLimitBuffer } from '../policy/rate-limit-store.ts'
+import { readFigures } from '../backend/endpoint-store.ts'
+import { SharedEndpoints } from '../backend/shared-endpoints.ts'
+import { SharedRateLimits } from '../policy/shared-rate-limits.ts'
 import { createTicketSecrets, rotateTicketSecrets, TICKET_PERIOD_MS } from '../tls/ticket-secrets.ts'
 import { TraceHub } from '../trace/hub.ts'
 import type { RestartHistory } from './restart-policy.ts'
@@ -64,10 +64,6 @@ export interface RunningProxy {
 export interface ProxyParts {
   /** Module of the worker threads. */
   readonly workerEntry: URL
-  /** Buckets of the limits of a configuration; those of `previous` go on. */
-  readonly rateLimits: (config: RenderedConfig, previous: RateLimitBuffer | undefined) => RateLimitBuffer
-  /** State of the endpoints of a configuration; that of `previous` goes on. */
-  readonly endpoints: (config: RenderedConfig, previous: EndpointBuffer | undefined, workers: number) => EndpointBuffer
   /** When a dead worker may come back; one for each worker. */
   readonly restartHistory: () => RestartHistory
 }
@@ -85,7 +81,6 @@ export async function runProxy(settings: ProxySettings, parts: ProxyParts): Prom
 class ProxyProcess implements RunningProxy {
   readonly closed: Promise<void>
   readonly #settings: ProxySettings
-  readonly #parts: ProxyParts
   readonly #lines: LineWriter
   readonly #loggers: LoggerRoot
   readonly #log: Logger
@@ -100,8 +95,8 @@ class ProxyProcess implements RunningProxy {
   #ports: ProxyPorts = { admin: 0, stats: 0, readiness: 0 }
   #generation = 0
   #applied: { readonly generation: number; readonly config: RenderedConfig } | undefined = undefined
-  #rateLimits: RateLimitBuffer | undefined = undefined
-  #endpoints: EndpointBuffer | undefined = undefined
+  /** What the workers share; that of the configuration in force. */
+  #memory: { readonly rateLimits: SharedRateLimits; readonly endpoints: SharedEndpoints } | undefined = undefined
   #rejected: string | undefined = undefined
   readonly #counts = { applied: 0, rejected: 0 }
   #unknownKey: ((source: string) => void) | undefined = undefined
@@ -116,7 +111,6 @@ class ProxyProcess implements RunningProxy {
 
   constructor(settings: ProxySettings, parts: ProxyParts) {
     this.#settings = settings
-    this.#parts = parts
     const filter = parseLevelFilter(settings.logLevel)
     if ('problem' in filter) throw new Error(`log level: ${filter.problem}`)
     this.#lines = createLineWriter(settings.logFd)
@@ -222,12 +216,14 @@ class ProxyProcess implements RunningProxy {
     if (this.#isStopping) return this.#reject(generation, 'Stopping', 'the proxy is shutting down')
     const busy = await this.#probeNewPorts(config)
     if (busy !== undefined) return this.#reject(generation, 'PortInUse', busy)
-    const rateLimits = this.#rateLimitsOf(config)
-    const endpoints = this.#endpointsOf(config)
+    const memory = {
+      rateLimits: this.#memory?.rateLimits.after(config) ?? SharedRateLimits.of(config),
+      endpoints: this.#memory?.endpoints.after(config) ?? SharedEndpoints.of(config, this.#settings.workers),
+    }
+    const [rateLimits, endpoints] = [memory.rateLimits.shared, memory.endpoints.shared]
     const result = await this.#pool.apply({ type: 'config', generation, config, secrets, rateLimits, endpoints })
     if ('problem' in result) return this.#reject(generation, 'Rejected', result.problem)
-    this.#rateLimits = rateLimits
-    this.#endpoints = endpoints
+    this.#memory = memory
     this.#applied = { generation, config }
     this.#rejected = undefined
     this.#counts.applied++
@@ -238,25 +234,6 @@ class ProxyProcess implements RunningProxy {
     })
     for (const warning of result.warnings) this.#log.warn('configuration', { generation, warning })
     return { generation, warnings: result.warnings }
-  }
-
-  /** Looking through everything costs more than most changes: that of one route has no new endpoint. */
-  #endpointsOf(config: RenderedConfig): EndpointBuffer {
-    const known = this.#endpoints
-    if (known !== undefined && this.#hasSame(config, ['backends', 'services', 'workloads'])) return known
-    return this.#parts.endpoints(config, known, this.#settings.workers)
-  }
-
-  #rateLimitsOf(config: RenderedConfig): RateLimitBuffer {
-    const known = this.#rateLimits
-    if (known !== undefined && this.#hasSame(config, ['policies', 'routes'])) return known
-    return this.#parts.rateLimits(config, known)
-  }
-
-  /** As the configuration in force, which `#endpoints` and `#rateLimits` belong to. */
-  #hasSame(config: RenderedConfig, lists: readonly ListName[]): boolean {
-    const inForce = this.#applied?.config
-    return inForce !== undefined && lists.every((list) => inForce[list] === config[list])
   }
 
   #reject(generation: number, reason: string, message: string): ApplyResult {
@@ -347,7 +324,7 @@ class ProxyProcess implements RunningProxy {
     const { sessionKey, ...settings } = this.#settings
     return configDump({
       config: this.#applied?.config,
-      figures: (key) => (this.#endpoints === undefined ? undefined : readFigures(this.#endpoints, key)),
+      figures: (key) => this.#memory && readFigures(this.#memory.endpoints.shared, key),
       listenAddress: this.#settings.listenAddress,
       place: this.#settings.place,
       version: BUILD,

@@ -7,6 +7,7 @@ import { emptyConfig } from '#api/ir/empty.ts'
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import { EndpointStore, type EndpointBuffer } from '../backend/endpoint-store.ts'
 import type { CompiledConfig } from '../config/compiled.ts'
+import { LayeredMap } from '../config/layered-map.ts'
 import { createAccessLog } from '../log/access-log.ts'
 import { parseLevelFilter } from '../log/level-filter.ts'
 import { createLogger } from '../log/logger.ts'
@@ -20,7 +21,6 @@ import { BindSet } from './bind-set.ts'
 import type { ConfigChange, MainToWorker, WorkerSettings, WorkerToMain } from './messages.ts'
 import { createObserver } from './observer.ts'
 import { Pulse } from './pulse.ts'
-import { applySlots, type Slots } from './slots-delta.ts'
 import type { ConnectionCounts } from '../upstream/client.ts'
 import type { WorkerParts } from './worker-parts.ts'
 
@@ -46,8 +46,8 @@ interface Prepared {
 interface Received {
   readonly config: RenderedConfig
   readonly secrets: RenderedSecrets
-  readonly rateLimits: Slots
-  readonly endpoints: Slots
+  readonly rateLimits: LayeredMap<number>
+  readonly endpoints: LayeredMap<number>
 }
 
 export interface WorkerCoreOptions {
@@ -81,8 +81,8 @@ export class WorkerCore {
   #received: Received = {
     config: emptyConfig(),
     secrets: { version: 1, secrets: [] },
-    rateLimits: new Map(),
-    endpoints: new Map(),
+    rateLimits: LayeredMap.of(),
+    endpoints: LayeredMap.of(),
   }
   readonly #tellOfUnknownKey = (source: string): void => this.#send({ type: 'unknownKey', source })
   /** Messages are handled one after the other. */
@@ -176,8 +176,8 @@ export class WorkerCore {
     // Before anything that may fail: the next change is told from here.
     const config = applyDelta(this.#received.config, message.delta)
     const secrets = message.secrets ?? this.#received.secrets
-    const rateLimits = { ...message.rateLimits, slots: applySlots(this.#received.rateLimits, message.rateLimits.slots) }
-    const endpoints = { ...message.endpoints, slots: applySlots(this.#received.endpoints, message.endpoints.slots) }
+    const rateLimits = { ...message.rateLimits, slots: this.#received.rateLimits.with(message.rateLimits.slots) }
+    const endpoints = { ...message.endpoints, slots: this.#received.endpoints.with(message.endpoints.slots) }
     this.#received = { config, secrets, rateLimits: rateLimits.slots, endpoints: endpoints.slots }
     try {
       const environment = {

@@ -2,9 +2,9 @@
 import { Worker, type MessagePort } from 'node:worker_threads'
 import { configDelta } from '#api/ir/config-delta.ts'
 import { emptyConfig } from '#api/ir/empty.ts'
+import { LayeredMap } from '../config/layered-map.ts'
 import type { InspectRequest } from '../trace/messages.ts'
 import type { ConfigMessage, MainToWorker, WorkerSettings, WorkerToMain } from './messages.ts'
-import { slotsDelta, type Slots } from './slots-delta.ts'
 
 export interface WorkerExit {
   readonly type: 'exited'
@@ -26,11 +26,11 @@ interface Waiter {
 interface Sent {
   readonly config: ConfigMessage['config']
   readonly secrets: ConfigMessage['secrets'] | undefined
-  readonly rateLimits: Slots
-  readonly endpoints: Slots
+  readonly rateLimits: LayeredMap<number>
+  readonly endpoints: LayeredMap<number>
 }
 
-const NO_SLOTS: Slots = new Map()
+const NO_SLOTS = LayeredMap.of<number>()
 
 /** What a worker says without being asked. */
 export interface WorkerEvents {
@@ -111,8 +111,8 @@ export class WorkerHandle {
       generation,
       delta: configDelta(sent.config, config),
       secrets: secrets === sent.secrets ? undefined : secrets,
-      rateLimits: { ...rateLimits, slots: slotsDelta(sent.rateLimits, rateLimits.slots) },
-      endpoints: { ...endpoints, slots: slotsDelta(sent.endpoints, endpoints.slots) },
+      rateLimits: { ...rateLimits, slots: rateLimits.slots.since(sent.rateLimits) },
+      endpoints: { ...endpoints, slots: endpoints.slots.since(sent.endpoints) },
     })
     this.#sent = { config, secrets, rateLimits: rateLimits.slots, endpoints: endpoints.slots }
     return reply

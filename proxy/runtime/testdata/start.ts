@@ -2,10 +2,6 @@
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { endpointKeysOf } from '../../backend/endpoint-keys.ts'
-import { carryEndpointsOver, createEndpointBuffer } from '../../backend/endpoint-store.ts'
-import { rateLimitsOf } from '../../config/compile.ts'
-import { carryOver, createRateLimitBuffer } from '../../policy/rate-limit-store.ts'
 import type { RunningProxy } from '../proxy.ts'
 import { runProxy } from '../proxy.ts'
 import type { RestartHistory } from '../restart-policy.ts'
@@ -48,14 +44,6 @@ export async function startTestProxy(
   const proxy = await runProxy(settings, {
     restartHistory,
     workerEntry: new URL('./crashing-worker.ts', import.meta.url),
-    rateLimits(config, previous) {
-      const limits = rateLimitsOf(config)
-      return previous === undefined ? createRateLimitBuffer(limits) : carryOver(previous, limits)
-    },
-    endpoints(config, previous, workers) {
-      const keys = endpointKeysOf(config)
-      return previous === undefined ? createEndpointBuffer(keys, workers) : carryEndpointsOver(previous, keys)
-    },
   }).catch((error: unknown) => {
     closeSync(fd)
     rmSync(directory, { recursive: true })
