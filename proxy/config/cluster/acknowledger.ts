@@ -1,5 +1,5 @@
 // Tells the operator what this proxy has loaded. The last word counts: what could not be sent is replaced by what came
-// after it, and sending is tried until it works.
+// after it, and sending is tried until it works. What changes nothing that the operator decides by is not urgent.
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Acknowledgement, acknowledgementPatch } from '#api/delivery/acknowledgement.ts'
 import type { Logger } from '../../log/logger.ts'
@@ -13,16 +13,26 @@ export interface AcknowledgerOptions {
   readonly pod: string
   readonly logger: Logger
   readonly signal: AbortSignal
+  /** For tests. */
+  readonly gatherMs?: number
 }
 
-/** A burst of deliveries is a few writes for the API server. */
+/** Between two writes: a burst of deliveries is a few of them for the API server. */
 const PAUSE_MS = 100
+/**
+ * Each word of each proxy is a write for the API server and work for the controller, just when the next change may be
+ * on its way: the number of a delivery waits for more of them, and proxies do not all write at once.
+ */
+const GATHER_MS = 500
 const RETRY = { firstMs: 200, maxMs: 10_000 }
 const FAREWELL_MS_MAX = 1000
 
 export class Acknowledger {
   readonly #options: AcknowledgerOptions
   #wanted: Acknowledgement | undefined = undefined
+  #said: Acknowledgement | undefined = undefined
+  /** While it waits for more: ends that. */
+  #hurry: (() => void) | undefined = undefined
   #isSending = false
 
   constructor(options: AcknowledgerOptions) {
@@ -31,6 +41,7 @@ export class Acknowledger {
 
   say(value: Acknowledgement): void {
     this.#wanted = value
+    if (isUrgent(value, this.#said)) this.#hurry?.()
     if (!this.#isSending) void this.#send()
   }
 
@@ -50,12 +61,14 @@ export class Acknowledger {
     this.#isSending = true
     let isGoingOn = true
     while (isGoingOn && this.#wanted !== undefined) {
+      if (!isUrgent(this.#wanted, this.#said) && !(await this.#gather())) break
       const value: Acknowledgement = this.#wanted
       this.#wanted = undefined
       const problem = await this.#try(() => client.patch(path, acknowledgementPatch(pod, value), signal))
       if (problem === undefined) {
+        this.#said = value
         backOff.reset()
-        isGoingOn = await pause(signal)
+        isGoingOn = await pause(PAUSE_MS, signal)
       } else {
         this.#wanted ??= value
         logger.debug('acknowledgement not accepted, trying again', { error: problem })
@@ -63,6 +76,16 @@ export class Acknowledger {
       }
     }
     this.#isSending = false
+  }
+
+  /** False when the end has come. */
+  async #gather(): Promise<boolean> {
+    const { signal, gatherMs = GATHER_MS } = this.#options
+    const hurry = new AbortController()
+    this.#hurry = () => hurry.abort()
+    await pause(gatherMs / 2 + Math.random() * (gatherMs / 2), AbortSignal.any([signal, hurry.signal]))
+    this.#hurry = undefined
+    return !signal.aborted
   }
 
   async #try(patch: () => Promise<{ status: number }>): Promise<string | undefined> {
@@ -75,9 +98,20 @@ export class Acknowledger {
   }
 }
 
-async function pause(signal: AbortSignal): Promise<boolean> {
+/** Conditions of the Gateway and the format of deliveries follow from these. */
+function isUrgent(value: Acknowledgement, said: Acknowledgement | undefined): boolean {
+  return (
+    value.gatewayUid !== said?.gatewayUid ||
+    value.gatewayGeneration !== said.gatewayGeneration ||
+    value.reads !== said.reads ||
+    value.rejected?.generation !== said.rejected?.generation ||
+    value.rejected?.message !== said.rejected?.message
+  )
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<boolean> {
   try {
-    await delay(PAUSE_MS, undefined, { signal })
+    await delay(ms, undefined, { signal })
     return true
   } catch {
     // Only the signal rejects.
