@@ -43,7 +43,9 @@ export function cutList(list: ListName, items: readonly object[], before: readon
 function isThere(chunk: Chunk, items: readonly object[], at: number): boolean {
   const end = at + chunk.items.length
   if (end > items.length || (!chunk.isClosed && end !== items.length)) return false
-  return chunk.items.every((item, place) => item === items[at + place])
+  // Thousands of items for each change: no calls here.
+  for (let place = 0; at + place < end; place++) if (chunk.items[place] !== items[at + place]) return false
+  return true
 }
 
 function cutOne(list: ListName, items: readonly object[], from: number): Chunk {

@@ -26,14 +26,17 @@ export interface ChunkInput {
 /** Of one Gateway. Gives what a fresh one gives. */
 export class ChunkEncoder {
   readonly #secrets = new Last<EncodedDocument>()
-  #lists: ChunkLists | undefined = undefined
+  #last: { readonly config: RenderedConfig; readonly lists: ChunkLists } | undefined = undefined
 
   encode({ config, secrets, salt }: ChunkInput): ChunkedDelivery {
-    const before = this.#lists
-    const cut = LIST_NAMES.map((name) => [name, cutList(name, config[name], before?.[name])] as const)
+    const last = this.#last
+    const cut = LIST_NAMES.map((name) => {
+      const isSame = last?.config[name] === config[name]
+      return [name, isSame ? last.lists[name] : cutList(name, config[name], last?.lists[name])] as const
+    })
     // One entry for each list.
     const lists = Object.fromEntries(cut) as unknown as ChunkLists
-    this.#lists = lists
+    this.#last = { config, lists }
     const bytes = cut.reduce((sum, [, chunks]) => chunks.reduce((part, chunk) => part + chunk.bytes, sum), 0)
     return {
       version: config.version,

@@ -1,12 +1,13 @@
 // What translation wants said of each object, and which of it has to be compared with the cluster after a change: of
 // thousands of statuses most are the same objects as before, and were compared then.
 import type { ObjectStatus } from '../status/object-status.ts'
+import { editsBetween } from '../translate/changes.ts'
 import { describe } from '../translate/object-ref.ts'
 
 export class KnownStatuses {
   readonly #byKey = new Map<string, ObjectStatus>()
   /** The same, as translation gave them: what says the same is the same object. */
-  #translated: ReadonlySet<ObjectStatus> = new Set()
+  #translated: readonly ObjectStatus[] = []
   /** One that was made anew has lost what was said, though we say the same. */
   readonly #changed = new Set<string>()
 
@@ -29,13 +30,15 @@ export class KnownStatuses {
 
   /** Gives back those that are new, or whose object has changed. */
   take(statuses: readonly ObjectStatus[]): ObjectStatus[] {
-    const before = this.#translated
-    this.#translated = new Set(statuses)
-    for (const status of before) if (!this.#translated.has(status)) this.#byKey.delete(describe(status))
-    for (const status of statuses) {
-      if (before.has(status)) continue
+    const edits = editsBetween(this.#translated, statuses)
+    const removed = edits?.flatMap((edit) => edit.removed) ?? this.#translated
+    const known = edits === undefined ? new Set(this.#translated) : undefined
+    const added = edits?.flatMap((edit) => edit.added) ?? statuses
+    this.#translated = statuses
+    for (const status of removed) this.#byKey.delete(describe(status))
+    for (const status of added) {
       this.#byKey.set(describe(status), status)
-      this.#changed.add(describe(status))
+      if (known?.has(status) !== true) this.#changed.add(describe(status))
     }
     const due = [...this.#changed].map((key) => this.#byKey.get(key)).filter((status) => status !== undefined)
     this.#changed.clear()

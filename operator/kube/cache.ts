@@ -1,6 +1,6 @@
 // The objects that reflectors have seen, by kind and name. One list is one change; equal objects are no change.
 import { isDeepStrictEqual } from 'node:util'
-import { StableView } from './stable-view.ts'
+import { StableViews } from './stable-view.ts'
 import type { KubeObject } from '../translate/kube.ts'
 import { nameKey } from '../translate/object-ref.ts'
 import { statusOf } from './status-of.ts'
@@ -19,9 +19,7 @@ export type ChangeListener = (change: ObjectChange) => void
 
 export class ObjectCache {
   readonly #kinds = new Map<string, Map<string, KubeObject>>()
-  readonly #views = new Map<string, Map<string, StableView>>()
-  /** Of kinds whose views have not changed since they were asked for. */
-  readonly #lists = new Map<string, readonly KubeObject[]>()
+  readonly #views = new Map<string, StableViews>()
   readonly #listeners = new Set<ChangeListener>()
 
   /** Called at once for every change; must not throw. */
@@ -39,11 +37,7 @@ export class ObjectCache {
 
   /** For translation, which remembers by identity: an object of which only the status changed is the same one. */
   views(kind: string): readonly KubeObject[] {
-    const known = this.#lists.get(kind)
-    if (known !== undefined) return known
-    const list = [...(this.#views.get(kind)?.values() ?? [])].map(({ object }) => object)
-    this.#lists.set(kind, list)
-    return list
+    return this.#viewsOf(kind).all()
   }
 
   kinds(): string[] {
@@ -108,22 +102,16 @@ export class ObjectCache {
     else objects.set(key, after)
     const isStatusOnly = isSameButStatus(before, after)
     if (isStatusOnly && isSameStatus(before, after)) return
-    this.#setView(kind, key, { after, isStatusOnly })
+    this.#viewsOf(kind).set(key, after, isStatusOnly)
     for (const listener of this.#listeners) listener({ kind, key, before, after, isStatusOnly })
   }
 
-  #setView(
-    kind: string,
-    key: string,
-    { after, isStatusOnly }: { readonly after: KubeObject | undefined; readonly isStatusOnly: boolean },
-  ): void {
-    let views = this.#views.get(kind)
-    if (views === undefined) this.#views.set(kind, (views = new Map<string, StableView>()))
-    const known = views.get(key)
-    if (after !== undefined && isStatusOnly && known?.keeps(after) === true) return
-    this.#lists.delete(kind)
-    if (after === undefined) views.delete(key)
-    else views.set(key, new StableView(after))
+  #viewsOf(kind: string): StableViews {
+    const known = this.#views.get(kind)
+    if (known !== undefined) return known
+    const made = new StableViews()
+    this.#views.set(kind, made)
+    return made
   }
 }
 

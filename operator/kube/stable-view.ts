@@ -19,7 +19,7 @@ export const LIVE_STATUS: ReadonlySet<string> = new Set([
   'InferencePool',
 ])
 
-export class StableView {
+class StableView {
   readonly object: KubeObject
   #status: unknown
 
@@ -39,5 +39,48 @@ export class StableView {
     if (!LIVE_STATUS.has(after.kind)) return false
     this.#status = statusOf(after)
     return true
+  }
+}
+
+/** More of them at once: the list is made anew. */
+const PENDING_MAX = 64
+
+/** The views of all objects of a kind, as a list that is carried on with those that change. */
+export class StableViews {
+  readonly #views = new Map<string, StableView>()
+  /** undefined: to be made anew. */
+  #list: readonly KubeObject[] | undefined = []
+  /** What is to be done to the list. */
+  #pending: { readonly before: KubeObject | undefined; readonly after: KubeObject | undefined }[] = []
+
+  /** The same list while no view changes. */
+  all(): readonly KubeObject[] {
+    this.#list =
+      this.#list === undefined ? [...this.#views.values()].map(({ object }) => object) : this.#carriedOn(this.#list)
+    this.#pending = []
+    return this.#list
+  }
+
+  /** undefined: it is gone. */
+  set(key: string, after: KubeObject | undefined, isStatusOnly: boolean): void {
+    const known = this.#views.get(key)
+    if (after !== undefined && isStatusOnly && known?.keeps(after) === true) return
+    const view = after && new StableView(after)
+    if (view === undefined) this.#views.delete(key)
+    else this.#views.set(key, view)
+    if (this.#list === undefined) return
+    this.#pending.push({ before: known?.object, after: view?.object })
+    if (this.#pending.length > PENDING_MAX) this.#list = undefined
+  }
+
+  #carriedOn(list: readonly KubeObject[]): readonly KubeObject[] {
+    if (this.#pending.length === 0) return list
+    const copy = [...list]
+    for (const { before, after } of this.#pending) {
+      const place = before === undefined ? -1 : copy.indexOf(before)
+      if (place === -1 && after !== undefined) copy.push(after)
+      else if (place !== -1) copy.splice(place, 1, ...(after === undefined ? [] : [after]))
+    }
+    return copy
   }
 }

@@ -28,17 +28,23 @@ export function filesInForce(objects: HeldFiles, names: DeliveryNames): FilesInF
   const read = readDeliveryIndex(head(names.config).get(INDEX_FILE) ?? new Uint8Array())
   if ('fault' in read) return { index: undefined, config: new Set(), endpoints: new Set() }
   const { index } = read
-  const chunks = index.format === 2 ? index.lists : {}
-  const documents = index.format === 1 ? index.config.files : []
+  const endpointHead = head(names.endpoints)
+  let [config, endpoints]: (ReadonlySet<string> | undefined)[] = []
+  // Seldom asked for: they are many.
   return {
     index,
-    config: new Set([
-      INDEX_FILE,
-      ...documents,
-      ...ROUTING_LISTS.flatMap((list) => filesOfChunks(list, chunks[list] ?? [])),
-    ]),
-    endpoints: new Set(endpointFiles(head(names.endpoints), index.services)),
+    get config() {
+      return (config ??= new Set(configFiles(index)))
+    },
+    get endpoints() {
+      return (endpoints ??= new Set(endpointFiles(endpointHead, index.services)))
+    },
   }
+}
+
+function configFiles(index: DeliveryIndex): string[] {
+  if (index.format === 1) return [INDEX_FILE, ...index.config.files]
+  return [INDEX_FILE, ...ROUTING_LISTS.flatMap((list) => filesOfChunks(list, index.lists[list] ?? []))]
 }
 
 function endpointFiles(head: Files, services: string): string[] {

@@ -120,7 +120,7 @@ function endpointsPlan({ held, encoded, names, inForce, services }: PlanState): 
     present,
     wanted,
     encoding: encodingOf(encoded),
-    inForce: inForce.endpoints,
+    inForce: () => inForce.endpoints,
     // With other Services the endpoints in force stay until the index of the configuration is written.
     besideIndex: isSwitched ? new Map() : only(present[0], inForce.endpoints),
     index: (refOf) => jsonFile(file, { format: 2, services, workloads: encoded.lists.workloads.map(refOf) }),
@@ -147,7 +147,7 @@ function configPlan(state: PlanState): Outcome {
     present,
     wanted: ROUTING_LISTS.flatMap((list) => lists[list].map((chunk): WantedChunk => ({ list, chunk }))),
     encoding: encodingOf(encoded),
-    inForce: inForce.config,
+    inForce: () => inForce.config,
     besideIndex: new Map(),
     index: (refOf) => jsonFile(INDEX_FILE, { format: 2, generation, ...about, lists: refsOf(encoded, refOf) }),
   })
@@ -174,11 +174,12 @@ function hasAll(
   chunks: readonly Chunk[],
   { list, present }: { readonly list: ListName; readonly present: readonly Files[] },
 ): boolean {
-  if (refs.length !== chunks.length) return false
-  return refs.every((ref, at) => {
+  // Mostly one of them is another.
+  if (refs.length !== chunks.length || !refs.every((ref, at) => ref.startsWith(chunks[at]?.id ?? ' '))) return false
+  return refs.every((ref) => {
     const { id, shard } = readChunkRef(ref)
     const files = present[shard]
-    return id === chunks[at]?.id && files !== undefined && hasChunk(files, list, id)
+    return files !== undefined && hasChunk(files, list, id)
   })
 }
 

@@ -17,7 +17,7 @@ export interface PartInput {
   readonly wanted: readonly WantedChunk[]
   readonly encoding: ChunkEncoding
   /** Files that the delivery in force needs until the index is written. */
-  readonly inForce: ReadonlySet<string>
+  readonly inForce: () => ReadonlySet<string>
   /** Those of them that have to stay beside the index. */
   readonly besideIndex: Files
   /** The files of the index, when it is known where each chunk lies. */
@@ -135,7 +135,7 @@ class ShardSet {
   /** What each object still needs, the emptiest first. */
   #rooms(keepsInForce: boolean): (ShardFiles & { bytes: number; isChanged: boolean })[] {
     const { present, wanted, inForce } = this.#input
-    const needed = new Set(keepsInForce ? inForce : [])
+    const needed = new Set(keepsInForce ? inForce() : [])
     for (const { list, chunk } of wanted) {
       for (const encoding of ['json', 'gz'] as const) needed.add(chunkFile(list, chunk.id, encoding))
     }

@@ -15,11 +15,31 @@ const EDITED_MAX = 1024
 
 const NO_EDITS: readonly never[] = []
 
+/** How a list came from an earlier one. Weak, or each list would keep all before it. */
+interface Origin {
+  readonly before: WeakRef<readonly unknown[]>
+  readonly edits: readonly Edit<unknown>[] | undefined
+}
+
+/** Several stages look at one list, and compare it with the same one. */
+const origins = new WeakMap<readonly unknown[], Origin>()
+/** Shorter lists are compared as quickly. */
+const LONG = 256
+
 /** undefined: they have too little in common. Lists that are compared must not be changed in place. */
 export function editsBetween<T>(before: readonly T[], now: readonly T[]): readonly Edit<T>[] | undefined {
   if (before === now) return NO_EDITS
+  const origin = now.length < LONG ? undefined : origins.get(now)
+  // Of these very lists.
+  if (origin?.before.deref() === before) return origin.edits as readonly Edit<T>[] | undefined
   const most = Math.min(Math.max(EDITED_MIN, now.length * EDITED_SHARE), EDITED_MAX)
-  return before.length === now.length ? replacements(before, now, most) : splice(before, now, most)
+  const edits = before.length === now.length ? replacements(before, now, most) : splice(before, now, most)
+  remember(now, before, edits)
+  return edits
+}
+
+function remember<T>(list: readonly T[], before: readonly T[], edits: readonly Edit<T>[] | undefined): void {
+  if (list.length >= LONG) origins.set(list, { before: new WeakRef(before), edits })
 }
 
 function replacements<T>(before: readonly T[], now: readonly T[], most: number): readonly Edit<T>[] | undefined {
@@ -51,5 +71,6 @@ export function edited<T>(list: readonly T[], edits: readonly Edit<T>[]): T[] {
     if (one !== undefined && removed.length === 1 && added.length === 1) copy[at] = one
     else copy.splice(at, removed.length, ...added)
   }
+  remember(copy, list, edits)
   return copy
 }

@@ -1,6 +1,7 @@
 // What a list comes to, again and again: carried on from the last time with what changed since. Each function gives
 // what going through the whole list gives, and the very same object when nothing in it is another. What it is given
 // must say the same each time for the same item, and items are not changed in place.
+import { isIdentical } from '#api/identical.ts'
 import { type Edit, edited, editsBetween } from './changes.ts'
 
 /** What each item comes to. `before`: what the one that was in its place came to, if that is known. */
@@ -28,7 +29,8 @@ function mappedAll<A, B>(
   map: (item: A, before: B | undefined) => B,
 ): readonly B[] {
   const known = new Map(items.map((item, at) => [item, results[at]]))
-  return now.map((item) => known.get(item) ?? map(item, undefined))
+  const all = now.map((item) => known.get(item) ?? map(item, undefined))
+  return isIdentical(results, all) ? results : all
 }
 
 function mappedEdits<A, B extends object>(
@@ -63,7 +65,8 @@ export function flatMapped<A, B extends object>(
           isLast: at + removed.length === items.length,
         })),
       )
-    result = carried ?? now.flatMap(partsOf)
+    const all = carried ?? now.flatMap(partsOf)
+    if (!isIdentical(result, all)) result = all
     items = now
     return result
   }
@@ -103,12 +106,9 @@ export function tally<A, K>(keysOf: (item: A) => readonly K[]): (items: readonly
   let counts: ReadonlyMap<K, number> = new Map()
   return (now) => {
     const edits = editsBetween(items, now)
-    if (edits === undefined) counts = withCounts(new Map(), countOf([], now, keysOf))
-    else if (edits.length > 0) {
-      const removed = edits.flatMap((edit) => edit.removed)
-      const added = edits.flatMap((edit) => edit.added)
-      counts = withCounts(counts, countOf(removed, added, keysOf))
-    }
+    const removed = edits?.flatMap((edit) => edit.removed) ?? items
+    const added = edits?.flatMap((edit) => edit.added) ?? now
+    counts = withCounts(counts, countOf(removed, added, keysOf))
     items = now
     return counts
   }

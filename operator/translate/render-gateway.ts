@@ -1,5 +1,6 @@
 // Puts together what one Gateway receives: its listeners and routes, and only the backends, Services, policies and
 // secrets that they lead to. Everything is ordered by key.
+import { isIdentical } from '#api/identical.ts'
 import type {
   Backend,
   BackendPayload,
@@ -14,7 +15,6 @@ import type {
   Service,
   TCPRoute,
   TrafficPayload,
-  Workload,
 } from '#api/ir/types.gen.ts'
 import type { DeliveredBackend } from './model/model.ts'
 import type { OurGateway } from './gateway/gateways.ts'
@@ -48,7 +48,6 @@ interface GatewayLists {
     readonly routes: Sorted<Route>
     readonly tcpRoutes: Sorted<TCPRoute>
     readonly services: Sorted<Service>
-    readonly workloads: Sorted<Workload>
   }
   rendered?: RenderedGateway
 }
@@ -76,7 +75,6 @@ function emptyLists(): GatewayLists {
       routes: sorted<Route>(keyOf),
       tcpRoutes: sorted<TCPRoute>(keyOf),
       services: sorted(({ hostname }) => hostname),
-      workloads: sorted(({ uid }) => uid),
     },
   }
 }
@@ -95,7 +93,7 @@ function renderGateway(parts: GatewayParts, lists: GatewayLists): RenderedGatewa
     atGateway.flatMap(({ perGateway }) => perGateway.get(ours.key)?.policies ?? []),
     keyOf,
   )
-  const { services, workloads } = parts.services(ours, reach.services.keys())
+  const { services, workloads } = parts.services(ours, reach.services)
   const old = before?.config
   const config = sameFields<RenderedConfig>(old, {
     version: 1,
@@ -106,7 +104,7 @@ function renderGateway(parts: GatewayParts, lists: GatewayLists): RenderedGatewa
     backends: sameItems(old?.backends, backends),
     policies: sameItems(old?.policies, policies),
     services: order.services.of(services),
-    workloads: order.workloads.of(workloads),
+    workloads: old !== undefined && isIdentical(old.workloads, workloads) ? old.workloads : workloads,
   })
   const secrets = sameFields<RenderedSecrets>(before?.secrets, {
     version: 1,

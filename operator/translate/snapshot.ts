@@ -12,6 +12,7 @@ import type { TLSRoute } from '#api/gateway/tlsroute.gen.ts'
 import type { GwBackend } from '#api/v1alpha1/gwbackend.gen.ts'
 import type { GwModel } from '#api/v1alpha1/gwmodel.gen.ts'
 import type { GwPolicy } from '#api/v1alpha1/gwpolicy.gen.ts'
+import { type Edit, editsBetween } from './changes.ts'
 import { CORE_GROUP, DISCOVERY_GROUP, GATEWAY_GROUP, GW_GROUP, INFERENCE_GROUP } from './groups.ts'
 import type { InferencePool } from './inference/inference-pool.ts'
 import type { ConfigMap, EndpointSlice, KubeObject, Namespace, Node, Pod, Secret, Service } from './kube.ts'
@@ -97,16 +98,15 @@ export function createSnapshotter(): (...lists: ReadonlyArray<readonly KubeObjec
   const kinds = new WeakMap<KubeObject, ObjectVerdict>()
   const indexes = new Map<SnapshotKind, KindIndex>()
   const verdictOf = (object: KubeObject): ObjectVerdict => {
+    // A manifest may be anything.
+    if (typeof object !== 'object' || object === null) return 'nothing'
     let verdict = kinds.get(object)
     if (verdict === undefined) kinds.set(object, (verdict = judge(object)))
     return verdict
   }
   let known: readonly JudgedList[] = []
   return (...lists) => {
-    known = lists.map((list, at) => {
-      const before = known[at]
-      return before !== undefined && isIdentical(before.objects, list) ? before : judged(list, verdictOf)
-    })
+    known = lists.map((list, at) => judgedAfter(known[at], list, verdictOf))
     const ignored = known.flatMap((list) => list.ignored)
     const malformed = known.flatMap((list) => list.malformed)
     const index = (kind: SnapshotKind): KindIndex => {
@@ -133,12 +133,34 @@ interface JudgedList {
   readonly malformed: readonly ObjectRef[]
 }
 
-function judged(objects: readonly KubeObject[], verdictOf: (object: KubeObject) => ObjectVerdict): JudgedList {
+type VerdictOf = (object: KubeObject) => ObjectVerdict
+
+function judgedAfter(before: JudgedList | undefined, objects: readonly KubeObject[], verdictOf: VerdictOf): JudgedList {
+  const edits = before && editsBetween(before.objects, objects)
+  const kind = before && onlyKind(before)
+  if (before !== undefined && edits?.length === 0) return before
+  const isCarriedOn =
+    edits !== undefined &&
+    kind !== undefined &&
+    edits.every(({ added }) => added.every((one) => verdictOf(one) === kind))
+  if (!isCarriedOn) return judged(objects, verdictOf)
+  // The caller may change its list.
+  const copy = [...objects]
+  return { objects: copy, byKind: new Map([[kind, copy]]), ignored: [], malformed: [] }
+}
+
+/** Of all objects in the list; undefined: it is not so. */
+function onlyKind({ byKind, objects }: JudgedList): SnapshotKind | undefined {
+  const [[kind, list] = []] = byKind
+  return list?.length === objects.length ? kind : undefined
+}
+
+function judged(objects: readonly KubeObject[], verdictOf: VerdictOf): JudgedList {
   const byKind = new Map<SnapshotKind, KubeObject[]>()
   const ignored: ObjectRef[] = []
   const malformed: ObjectRef[] = []
   for (const object of objects) {
-    const verdict = typeof object === 'object' && object !== null ? verdictOf(object) : 'nothing'
+    const verdict = verdictOf(object)
     if (verdict === 'ignored') ignored.push(refOf(object))
     else if (verdict === 'malformed') malformed.push(refOf(object))
     else if (verdict !== 'nothing') listAt(byKind, verdict).push(object)
@@ -191,10 +213,11 @@ interface KindIndex extends LookupMaps {
 }
 
 function indexAfter(before: KindIndex | undefined, objects: readonly KubeObject[]): KindIndex {
-  if (before !== undefined && isIdentical(before.asked, objects)) return before
   if (before === undefined) return indexOf([...objects].sort(compareObjects), objects)
-  const replaced = withReplaced(before, objects)
-  if (replaced !== undefined) return replaced
+  const edits = editsBetween(before.asked, objects)
+  if (edits?.length === 0) return before
+  const carried = edits && withEdits(before, edits)
+  if (carried !== undefined) return { ...carried, asked: objects }
   const now = new Set(objects)
   const kept = before.objects.filter((object) => now.has(object))
   if (kept.length === objects.length && kept.length === before.objects.length) return { ...before, asked: objects }
@@ -206,29 +229,39 @@ function indexAfter(before: KindIndex | undefined, objects: readonly KubeObject[
 /** Newer versions of objects stand beside the map of all, up to so many. */
 const NEWER_MAX = 128
 
-/** Nearly always some objects are of another version, of the same name and age. undefined: it is not so. */
-function withReplaced(before: KindIndex, objects: readonly KubeObject[]): KindIndex | undefined {
-  const { asked, second, byKey } = before
-  if (asked.length !== objects.length || second.length > 0) return undefined
-  const all = [...before.objects]
+/** undefined: objects of one name are among them. */
+function withEdits(before: KindIndex, edits: readonly Edit<KubeObject>[]): KindIndex | undefined {
+  if (before.second.length > 0) return undefined
+  const objects = [...before.objects]
   const newer = new Map(before.newer)
-  for (let index = 0; index < objects.length; index++) {
-    const [was, now] = [asked[index], objects[index]]
-    if (was === now) continue
-    const place = was === undefined || now === undefined || !isSamePlace(was, now) ? -1 : placeOf(before.objects, was)
-    if (place === -1 || now === undefined) return undefined
-    all[place] = now
-    if (newer.set(keyOf(now), now).size > NEWER_MAX) return undefined
+  for (const object of edits.flatMap(({ removed }) => removed)) {
+    const place = placeAmong(objects, object)
+    if (objects[place] !== object) return undefined
+    objects.splice(place, 1)
+    newer.set(keyOf(object), undefined)
   }
-  return { index: lookupOf(all, { byKey, newer }), asked: objects, objects: all, second, byKey, newer }
+  for (const object of edits.flatMap(({ added }) => added)) {
+    const key = keyOf(object)
+    if (lookUp(key, { byKey: before.byKey, newer }) !== undefined) return undefined
+    objects.splice(placeAmong(objects, object), 0, object)
+    newer.set(key, object)
+  }
+  if (isIdentical(objects, before.objects)) return before
+  const maps = newer.size > NEWER_MAX ? foldedMaps({ byKey: before.byKey, newer }) : { byKey: before.byKey, newer }
+  return { ...before, ...maps, objects, index: lookupOf(objects, maps) }
 }
 
-function isSamePlace({ metadata: a }: KubeObject, { metadata: b }: KubeObject): boolean {
-  return a.name === b.name && a.namespace === b.namespace && a.creationTimestamp === b.creationTimestamp
+function foldedMaps({ byKey, newer }: LookupMaps): LookupMaps {
+  const folded = new Map(byKey)
+  for (const [key, object] of newer) {
+    if (object === undefined) folded.delete(key)
+    else folded.set(key, object)
+  }
+  return { byKey: folded, newer: new Map() }
 }
 
-/** -1: it is not there. */
-function placeOf(objects: readonly KubeObject[], wanted: KubeObject): number {
+/** Where it is, or belongs. */
+function placeAmong(objects: readonly KubeObject[], wanted: KubeObject): number {
   let [low, high] = [0, objects.length]
   while (low < high) {
     const middle = (low + high) >> 1
@@ -236,22 +269,21 @@ function placeOf(objects: readonly KubeObject[], wanted: KubeObject): number {
     if (object !== undefined && compareByAge(object, wanted) < 0) low = middle + 1
     else high = middle
   }
-  return objects[low] === wanted ? low : -1
+  return low
 }
 
 interface LookupMaps {
   readonly byKey: ReadonlyMap<string, KubeObject>
-  readonly newer: ReadonlyMap<string, KubeObject>
+  /** undefined: it is gone. */
+  readonly newer: ReadonlyMap<string, KubeObject | undefined>
 }
 
-function lookupOf(all: readonly KubeObject[], { byKey, newer }: LookupMaps): ObjectIndex<KubeObject> {
-  return {
-    all,
-    get: (namespace, name) => {
-      const key = nameKey(namespace, name)
-      return newer.get(key) ?? byKey.get(key)
-    },
-  }
+function lookupOf(all: readonly KubeObject[], maps: LookupMaps): ObjectIndex<KubeObject> {
+  return { all, get: (namespace, name) => lookUp(nameKey(namespace, name), maps) }
+}
+
+function lookUp(key: string, { byKey, newer }: LookupMaps): KubeObject | undefined {
+  return newer.get(key) ?? (newer.has(key) ? undefined : byKey.get(key))
 }
 
 function indexOf(objects: readonly KubeObject[], asked: readonly KubeObject[]): KindIndex {

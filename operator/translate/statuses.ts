@@ -15,29 +15,40 @@ import { flatMapped, mapped, tally } from './lists.ts'
 import type { AttachedModel } from './model/models.ts'
 import type { StageResults } from './results.ts'
 import type { AttachedRoute } from './route/routes.ts'
-import { keptList, sameList } from './same.ts'
+import { keptList, same, sameList } from './same.ts'
 import { sorted } from './sorted.ts'
 
 /** A status that says the same as last time is the same object. */
 export function statusCollector(controllerName: string): (results: StageResults) => readonly ObjectStatus[] {
   const order = sorted<ObjectStatus>(statusKey)
-  const routeStatuses = mapped((attached: AttachedRoute) => statusOfRoute(attached, controllerName))
+  const routeStatuses = mapped((attached: AttachedRoute, before: readonly ObjectStatus[] | undefined) =>
+    same(before, statusOfRoute(attached, controllerName)),
+  )
   const ofRoutes = flatMapped((statuses: readonly ObjectStatus[]) => statuses)
   const countsOf = tally(({ listeners }: AttachedRoute) => listeners)
-  let last = keptList<ObjectStatus>([], statusKey)
+  const joined = joiner<ObjectStatus>()
+  let others = keptList<ObjectStatus>([], statusKey)
   return (results) => {
-    const statuses = [
+    const now = [
       ...classStatuses(results),
       ...gatewayStatuses(results, countsOf(results.routes)),
-      ...ofRoutes(routeStatuses(results.routes)),
       ...backendStatuses(results),
       ...modelStatuses(results),
       ...policyStatuses(results),
       ...backendTlsStatuses(results),
       ...poolStatuses(results),
     ]
-    last = sameList(last, statuses, statusKey)
-    return order.of(last.list)
+    others = sameList(others, now, statusKey)
+    return order.of(joined(others.list, ofRoutes(routeStatuses(results.routes))))
+  }
+}
+
+/** One list behind the other; the same as last time for the same two. */
+function joiner<T>(): (a: readonly T[], b: readonly T[]) => readonly T[] {
+  let last: { readonly a: readonly T[]; readonly b: readonly T[]; readonly both: readonly T[] } | undefined
+  return (a, b) => {
+    if (last?.a !== a || last.b !== b) last = { a, b, both: a.concat(b) }
+    return last.both
   }
 }
 

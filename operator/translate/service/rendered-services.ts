@@ -1,26 +1,26 @@
 // Services in the two forms that proxies need: the Service itself, and its endpoints as workloads.
-import { isIdentical } from '#api/identical.ts'
-import { GATEWAY_NAME_LABEL, safeName } from '#api/delivery/names.ts'
 import type { Service as RenderedService, Workload } from '#api/ir/types.gen.ts'
-import type { EndpointSlice, KubeObject, Service } from '../kube.ts'
 import type { RenderedPools } from '../inference/rendered-pools.ts'
-import { derived, type Memory } from '../memory.ts'
-import { keyOf, nameKey, namespaceOf } from '../object-ref.ts'
+import type { EndpointSlice, KubeObject, Service } from '../kube.ts'
+import { flatMapped, mapped, tally } from '../lists.ts'
+import type { Memory, Remember } from '../memory.ts'
+import { namespaceOf } from '../object-ref.ts'
 import type { Snapshot } from '../snapshot.ts'
 import { localityPreference } from './locality-preference.ts'
-import { placesOfNodes } from './node-places.ts'
+import { type NodePlaces, placesOfNodes } from './node-places.ts'
+import { ServiceCatalog } from './service-catalog.ts'
 import type { Services } from './services.ts'
-import { slicesByService } from './slices-by-service.ts'
-import { endpointsOf, type ServiceEndpoint, workloadsOf } from './workloads.ts'
+import { endpointsOf, type ServiceEndpoint, workloadTable } from './workloads.ts'
 
-/** Neither list is in order. */
 export interface RenderedServices {
-  readonly services: RenderedService[]
+  /** Not in order. */
+  readonly services: readonly RenderedService[]
+  /** In order of their uids. */
   readonly workloads: Workload[]
 }
 
-/** `reached` holds host names. For one caller and the same ones as last time the answer may be the same object. */
-export type RenderServices = (caller: ServicesCaller, reached: Iterable<string>) => RenderedServices
+/** `reached`: by host name. The lists are the same objects as last time where all in them is the same. */
+export type RenderServices = (caller: ServicesCaller, reached: ReadonlyMap<string, unknown>) => RenderedServices
 
 /** A Gateway of ours. */
 export interface ServicesCaller {
@@ -41,82 +41,101 @@ export function serviceRenderer(
   const partsOf = memory.table<Service, ServiceParts>()
   const workload = memory.table<ServiceEndpoint, Workload>()
   const proxiesOf = memory.table<Service, readonly ServiceEndpoint[]>()
-  const answers = new WeakMap<object, LastAnswer>()
-  const slicesOf = slicesByService()
-  const servicesOf = derived((services: readonly Service[]) => servicesByHostname(services, lookup))
-  const gatewaysOf = derived(servicesByGateway)
+  const catalog = new ServiceCatalog(lookup)
   const placesOf = placesOfNodes()
+  const renderers = new WeakMap<ServicesCaller, (reached: Reached) => RenderedServices>()
   return (snapshot, pools) => {
-    const slices = slicesOf(snapshot.EndpointSlice.all)
-    const byHostname = servicesOf(snapshot.Service.all)
-    const byGateway = gatewaysOf(snapshot.Service.all)
+    catalog.enter(snapshot)
     const places = placesOf(snapshot.Node.all)
-    const isCurrent = ({ from }: LastAnswer): boolean =>
-      from.slices === slices && from.byHostname === byHostname && from.pools === pools && from.places === places
+    const partsAt = (hostname: string): ServiceParts | undefined => {
+      const service = catalog.at(hostname)
+      if (service === undefined) return pools.get(hostname)
+      const own = catalog.slicesOf(service)
+      return partsOf(service, own, () => renderOne(service, own, hostname))
+    }
     /** Where proxies are they learn from their own endpoints. */
     const proxies = ({ gateway }: ServicesCaller): readonly ServiceEndpoint[] =>
-      (byGateway.get(nameKey(namespaceOf(gateway), safeName(gateway.metadata.name))) ?? []).flatMap((service) => {
-        const own = slices.get(keyOf(service)) ?? []
+      catalog.ofGateway(gateway).flatMap((service) => {
+        const own = catalog.slicesOf(service)
         return proxiesOf(service, own, () => proxyEndpoints(service, own))
       })
-    const rowOf = (hostname: string, before: Row | undefined): Row => {
-      const service = byHostname.get(hostname)
-      if (service === undefined) return { service, key: '', own: NO_SLICES, parts: pools.get(hostname) }
-      const key = before?.service === service ? before.key : keyOf(service)
-      const own = slices.get(key) ?? NO_SLICES
-      if (before?.service === service && before.own === own) return before
-      return { service, key, own, parts: partsOf(service, own, () => renderOne(service, own, hostname)) }
-    }
-    const answer = (caller: ServicesCaller, rows: readonly Row[]): RenderedServices => {
-      const found = rows.flatMap(({ parts }) => parts ?? [])
-      return {
-        services: found.map(({ rendered }) => rendered),
-        workloads: workloadsOf(
-          [
-            ...found.flatMap(({ endpoints }) => endpoints),
-            ...(found.some(({ rendered }) => rendered.locality !== undefined) ? proxies(caller) : []),
-          ],
-          workload,
-          places,
-        ),
-      }
-    }
     return (caller, hostnames) => {
-      const reached = [...hostnames]
-      const last = answers.get(caller)
-      if (last !== undefined && isCurrent(last) && isIdentical(last.reached, reached)) return last.answer
-      const rows = reached.map((hostname, at) => {
-        return rowOf(hostname, last?.reached[at] === hostname ? last.rows[at] : undefined)
-      })
-      const now = answer(caller, rows)
-      answers.set(caller, { from: { slices, byHostname, pools, places }, reached, rows, answer: now })
-      return now
+      const render = renderers.get(caller) ?? callerRenderer(catalog, workload)
+      renderers.set(caller, render)
+      return render({ hostnames, pools, places, partsAt, proxies: () => proxies(caller) })
     }
   }
 }
 
-/** What a caller got, and what it was made of. */
-interface LastAnswer {
-  readonly from: {
-    readonly slices: object
-    readonly byHostname: object
-    readonly pools: object
-    readonly places: object
-  }
-  readonly reached: readonly string[]
-  /** Of the host name at the same place. */
+/** What a caller reaches, at the moment. */
+interface Reached {
+  readonly hostnames: ReadonlyMap<string, unknown>
+  readonly pools: RenderedPools
+  readonly places: NodePlaces
+  readonly partsAt: (hostname: string) => ServiceParts | undefined
+  readonly proxies: () => readonly ServiceEndpoint[]
+}
+
+type Row = ServiceParts | undefined
+
+interface Rows {
+  readonly version: number
+  readonly pools: RenderedPools
+  readonly hostnames: ReadonlyMap<string, unknown>
+  readonly places: ReadonlyMap<string, number>
+  /** By place. */
   readonly rows: readonly Row[]
-  readonly answer: RenderedServices
 }
 
-interface Row {
-  readonly service: Service | undefined
-  readonly key: string
-  readonly own: readonly EndpointSlice[]
-  readonly parts: ServiceParts | undefined
+/** For one caller again and again: carried on with the Services that changed. */
+function callerRenderer(
+  catalog: ServiceCatalog,
+  workload: Remember<ServiceEndpoint, Workload>,
+): (reached: Reached) => RenderedServices {
+  const servicesOf = flatMapped((row: Row) => (row === undefined ? [] : [row.rendered]))
+  const endpointsIn = mapped((row: Row) => row?.endpoints ?? NO_ENDPOINTS)
+  const localities = tally((row: Row) => (row?.rendered.locality === undefined ? [] : [true]))
+  const workloadsOf = workloadTable(workload)
+  let last: Rows | undefined
+  return (reached) => {
+    last = rowsAfter(last, reached, catalog)
+    const { rows } = last
+    const endpoints = endpointsIn(rows)
+    const isProxyPlaceAsked = localities(rows).size > 0
+    const lists = isProxyPlaceAsked ? [...endpoints, reached.proxies()] : endpoints
+    return { services: servicesOf(rows), workloads: workloadsOf(lists, reached.places) }
+  }
 }
 
-const NO_SLICES: readonly EndpointSlice[] = []
+const NO_ENDPOINTS: readonly ServiceEndpoint[] = []
+
+function rowsAfter(last: Rows | undefined, { hostnames, pools, partsAt }: Reached, catalog: ServiceCatalog): Rows {
+  const { version } = catalog
+  const changed = last?.pools === pools ? catalog.changedSince(last.version) : undefined
+  if (last === undefined || changed === undefined) {
+    return { version, pools, ...placesOf(hostnames), rows: [...hostnames.keys()].map(partsAt) }
+  }
+  if (last.hostnames !== hostnames) {
+    const { places, rows: before } = last
+    const rows = [...hostnames.keys()].map((hostname) => {
+      const place = changed.has(hostname) ? undefined : places.get(hostname)
+      return place === undefined ? partsAt(hostname) : before[place]
+    })
+    return { version, pools, ...placesOf(hostnames), rows }
+  }
+  const touched = [...changed].flatMap((hostname) => last.places.get(hostname) ?? [])
+  if (touched.length === 0) return { ...last, version }
+  const rows = last.rows.slice()
+  for (const hostname of changed) {
+    const place = last.places.get(hostname)
+    if (place !== undefined) rows[place] = partsAt(hostname)
+  }
+  return { ...last, version, rows }
+}
+
+function placesOf(hostnames: Rows['hostnames']): Pick<Rows, 'hostnames' | 'places'> {
+  return { hostnames, places: new Map([...hostnames.keys()].map((hostname, place) => [hostname, place])) }
+}
 
 function renderOne(service: Service, slices: readonly EndpointSlice[], hostname: string): ServiceParts {
   const namespace = namespaceOf(service)
@@ -139,18 +158,6 @@ function proxyEndpoints(service: Service, slices: readonly EndpointSlice[]): Ser
   return endpointsOf({ service, slices, hostname: '' }).map(
     ({ service: _service, forZones: _zones, forNodes: _nodes, ...proxy }) => ({ ...proxy, ports: [] }),
   )
-}
-
-/** Services that the deployer made for Gateways. */
-function servicesByGateway(services: readonly Service[]): Map<string, Service[]> {
-  const labelled = services.filter(({ metadata }) => metadata.labels?.[GATEWAY_NAME_LABEL] !== undefined)
-  return Map.groupBy(labelled, (service) =>
-    nameKey(namespaceOf(service), service.metadata.labels?.[GATEWAY_NAME_LABEL] ?? ''),
-  )
-}
-
-function servicesByHostname(services: readonly Service[], { hostname }: Services): Map<string, Service> {
-  return new Map(services.map((service) => [hostname(namespaceOf(service), service.metadata.name), service]))
 }
 
 function portsOf(service: Service): RenderedService['ports'] {

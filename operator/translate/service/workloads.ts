@@ -1,9 +1,11 @@
 // Endpoints of EndpointSlices, gathered by Pod: a Pod behind several Services is one workload.
 import type { Workload, WorkloadPort, WorkloadService } from '#api/ir/types.gen.ts'
+import { type Edit, editsBetween } from '../changes.ts'
 import type { Endpoint, EndpointHints, EndpointSlice, Service } from '../kube.ts'
 import type { Remember } from '../memory.ts'
 import { namespaceOf } from '../object-ref.ts'
 import { compareText, sortedBy } from '../order.ts'
+import { placeOf } from '../sorted.ts'
 import { withWholeHints } from './locality-preference.ts'
 import type { NodePlace, NodePlaces } from './node-places.ts'
 
@@ -55,26 +57,89 @@ export function endpointsOf({ service, slices, hostname }: ServiceSlices): Servi
   return withWholeHints([...drafts.values()])
 }
 
-/** Not in order. */
-export function workloadsOf(
+/** All endpoints by their uids. */
+interface Table {
+  readonly lists: readonly (readonly ServiceEndpoint[])[]
+  readonly places: NodePlaces
+  readonly byUid: Map<string, readonly ServiceEndpoint[]>
+  readonly workloads: Workload[]
+}
+
+/** For lists of endpoints again and again: the workloads in order of their uids, carried on with lists that changed. */
+export function workloadTable(
+  remember: Remember<ServiceEndpoint, Workload>,
+): (lists: readonly (readonly ServiceEndpoint[])[], places: NodePlaces) => Workload[] {
+  let last: Table | undefined
+  return (lists, places) => {
+    const workload = (endpoints: readonly ServiceEndpoint[]) => rememberedWorkload(endpoints, remember, places)
+    const edits = last?.places === places ? editsBetween(last.lists, lists) : undefined
+    const before = last
+    // What is carried on by half is not carried on again.
+    last = undefined
+    last =
+      edits === undefined || before === undefined
+        ? { lists, places, ...tableOf(lists, workload) }
+        : { lists, places, ...tableAfter(before, edits, workload) }
+    return last.workloads
+  }
+}
+
+type WorkloadOf = (endpoints: readonly ServiceEndpoint[]) => Workload | undefined
+
+function tableOf(lists: Table['lists'], workloadOf: WorkloadOf): Pick<Table, 'byUid' | 'workloads'> {
+  const byUid = Map.groupBy(lists.flat(), ({ uid }) => uid)
+  const workloads = sortedBy(
+    [...byUid.values()].flatMap((endpoints) => workloadOf(endpoints) ?? []),
+    uidOf,
+  )
+  return { byUid, workloads }
+}
+
+function tableAfter(
+  { byUid, workloads }: Table,
+  edits: readonly Edit<readonly ServiceEndpoint[]>[],
+  workloadOf: WorkloadOf,
+): Pick<Table, 'byUid' | 'workloads'> {
+  const removed = edits.flatMap((edit) => edit.removed.flat())
+  const added = edits.flatMap((edit) => edit.added.flat())
+  for (const one of removed) byUid.set(one.uid, without(byUid.get(one.uid), one))
+  for (const one of added) byUid.set(one.uid, [...(byUid.get(one.uid) ?? []), one])
+  const touched = [...new Set([...removed, ...added].map(uidOf))]
+  const now = touched.map((uid) => ({ uid, workload: workloadOf(byUid.get(uid) ?? []) }))
+  const changes = now.filter(({ uid, workload }) => workloadAt(workloads, uid) !== workload)
+  for (const { uid, workload } of now) if (workload === undefined) byUid.delete(uid)
+  if (changes.length === 0) return { byUid, workloads }
+  const list = workloads.slice()
+  for (const { uid, workload } of changes) {
+    const known = workloadAt(list, uid) === undefined ? 0 : 1
+    list.splice(placeOf(list, uid, uidOf), known, ...(workload === undefined ? [] : [workload]))
+  }
+  return { byUid, workloads: list }
+}
+
+function without(endpoints: readonly ServiceEndpoint[] = [], gone: ServiceEndpoint): readonly ServiceEndpoint[] {
+  return endpoints.filter((one) => one !== gone)
+}
+
+function workloadAt(workloads: readonly Workload[], uid: string): Workload | undefined {
+  const found = workloads[placeOf(workloads, uid, uidOf)]
+  return found?.uid === uid ? found : undefined
+}
+
+function uidOf({ uid }: { readonly uid: string }): string {
+  return uid
+}
+
+/** undefined: there is no endpoint. */
+function rememberedWorkload(
   endpoints: readonly ServiceEndpoint[],
   remember: Remember<ServiceEndpoint, Workload>,
   places: NodePlaces,
-): Workload[] {
-  const byUid = new Map<string, ServiceEndpoint | ServiceEndpoint[]>()
-  for (const endpoint of endpoints) {
-    const known = byUid.get(endpoint.uid)
-    if (known === undefined) byUid.set(endpoint.uid, endpoint)
-    else if (Array.isArray(known)) known.push(endpoint)
-    else byUid.set(endpoint.uid, [known, endpoint])
-  }
-  const placeOf = ({ node, zone }: ServiceEndpoint): NodePlace => places.at(node, zone)
-  return [...byUid.values()].flatMap((one) => {
-    if (!Array.isArray(one)) return remember(one, [placeOf(one)], () => workloadOf(one, [], placeOf(one)))
-    const [first, ...rest] = sortedBy(one, ({ service }) => service?.hostname ?? '')
-    if (first === undefined) return []
-    return remember(first, [placeOf(first), ...rest], () => workloadOf(first, rest, placeOf(first)))
-  })
+): Workload | undefined {
+  const placeAt = ({ node, zone }: ServiceEndpoint): NodePlace => places.at(node, zone)
+  const ordered = endpoints.length < 2 ? endpoints : sortedBy(endpoints, ({ service }) => service?.hostname ?? '')
+  const [first, ...rest] = ordered
+  return first && remember(first, [placeAt(first), ...rest], () => workloadOf(first, rest, placeAt(first)))
 }
 
 /** `first` and `rest`: of one uid, in order of their Services. What the slice says of the zone counts. */

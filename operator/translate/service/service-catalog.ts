@@ -1,0 +1,88 @@
+// All Services with their EndpointSlices, and the host names that a change of either concerns.
+import { GATEWAY_NAME_LABEL, safeName } from '#api/delivery/names.ts'
+import { editsBetween } from '../changes.ts'
+import type { EndpointSlice, KubeObject, Service } from '../kube.ts'
+import { keyOf, nameKey, namespaceOf } from '../object-ref.ts'
+import type { Snapshot } from '../snapshot.ts'
+import { grouped } from './grouped.ts'
+import type { Services } from './services.ts'
+
+const SERVICE_NAME_LABEL = 'kubernetes.io/service-name'
+const NONE: ReadonlySet<string> = new Set()
+
+export class ServiceCatalog {
+  readonly #hostname: Services['hostname']
+  readonly #slices = grouped(serviceOf)
+  /** Those that the deployer made for Gateways. */
+  readonly #ofGateways = grouped(gatewayOf)
+  #services: readonly Service[] = []
+  #byHostname = new Map<string, Service>()
+  #version = 0
+  #changed: ReadonlySet<string> | undefined = NONE
+
+  constructor({ hostname }: Pick<Services, 'hostname'>) {
+    this.#hostname = hostname
+  }
+
+  /** Grows with every snapshot that is entered. */
+  get version(): number {
+    return this.#version
+  }
+
+  enter({ Service, EndpointSlice }: Pick<Snapshot, 'Service' | 'EndpointSlice'>): void {
+    this.#version++
+    const slices = this.#slices.enter(EndpointSlice.all)
+    this.#ofGateways.enter(Service.all)
+    const services = this.#enterServices(Service.all)
+    const ofSlices = slices && [...slices].map((key) => this.#hostnameOf(key))
+    this.#changed = services && ofSlices && new Set([...services, ...ofSlices])
+  }
+
+  /** Host names that something changed at since that version; undefined: any may be. */
+  changedSince(version: number): ReadonlySet<string> | undefined {
+    if (version === this.#version) return NONE
+    return version === this.#version - 1 ? this.#changed : undefined
+  }
+
+  at(hostname: string): Service | undefined {
+    return this.#byHostname.get(hostname)
+  }
+
+  slicesOf(service: Service): readonly EndpointSlice[] {
+    return this.#slices.get(keyOf(service))
+  }
+
+  ofGateway(gateway: KubeObject): readonly Service[] {
+    return this.#ofGateways.get(nameKey(namespaceOf(gateway), safeName(gateway.metadata.name)))
+  }
+
+  #enterServices(services: readonly Service[]): string[] | undefined {
+    const edits = editsBetween(this.#services, services)
+    const named = (service: Service) => [this.#hostnameOf(keyOf(service)), service] as const
+    this.#services = services
+    if (edits === undefined) {
+      this.#byHostname = new Map(services.map(named))
+      return undefined
+    }
+    const removed = edits.flatMap((edit) => edit.removed.map(named))
+    const added = edits.flatMap((edit) => edit.added.map(named))
+    for (const [hostname] of removed) this.#byHostname.delete(hostname)
+    for (const [hostname, service] of added) this.#byHostname.set(hostname, service)
+    return [...removed, ...added].map(([hostname]) => hostname)
+  }
+
+  #hostnameOf(key: string): string {
+    const slash = key.indexOf('/')
+    return this.#hostname(key.slice(0, slash), key.slice(slash + 1))
+  }
+}
+
+function serviceOf({ metadata }: EndpointSlice): string | undefined {
+  const name = metadata.labels?.[SERVICE_NAME_LABEL]
+  return name === undefined ? undefined : nameKey(metadata.namespace ?? '', name)
+}
+
+function gatewayOf(service: Service): string | undefined {
+  const name = service.metadata.labels?.[GATEWAY_NAME_LABEL]
+  return name === undefined ? undefined : nameKey(namespaceOf(service), name)
+}
