@@ -194,6 +194,13 @@ const ROWS: readonly Row[] = [
     grpc: UNKNOWN,
   },
   {
+    code: 'filtersFailed',
+    path: '/rewrite',
+    status: 500,
+    text: 'failed to apply filters: urlRewrite: the path has no matched prefix',
+    grpc: UNKNOWN,
+  },
+  {
     code: 'bodyTooLarge',
     path: '/mcp',
     question: {
@@ -233,7 +240,6 @@ const ELSEWHERE: Readonly<Partial<Record<FailureCode, readonly [file: string, ma
   invalidBackendType: ['proxy/pipeline.test.ts', 'invalid backend type'],
   identityProviderFailed: ['proxy/policy/mcp-oauth/mcp-oauth.test.ts', 'identityProviderFailed'],
   backendTlsInvalid: ['test/conformance/gateway-client-certificate.ts', 'backend TLS is not usable'],
-  filtersFailed: ['proxy/policy/rewrites.test.ts', 'failed to apply filters: urlRewrite: '],
   llmRequestTooLarge: ['test/conformance/frontend-http.ts', 'toBe(413)'],
   llmResponseInvalid: ['proxy/llm/backend.test.ts', 'failed to process LLM response'],
   modelRequestInvalid: ['proxy/llm/models.test.ts', "error(400, 'invalid_request_body')"],
@@ -352,6 +358,15 @@ describe('answers that take more than one look', () => {
     expect(await answerTo('GET / HTTP/1.1\r\nhost: a.test\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n')).toMatch(
       refused,
     )
+  })
+
+  it('the log names the address and the error that the client is not told', async () => {
+    const { text } = await gateway.ask('/refused', { headers: { host: 'a.test' } })
+    expect(text).toBe('upstream call failed: connection refused')
+    await expect.poll(() => gateway.log()).toContain('error="127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1"')
+    const { text: auth } = await gateway.ask('/backend-auth', { headers: { host: 'a.test' } })
+    expect(auth).not.toContain('nowhere')
+    await expect.poll(() => gateway.log()).toContain('secret default/nowhere/Authorization is missing')
   })
 
   it('upgradeFailed: the backend switches to another protocol than the one asked for', async () => {

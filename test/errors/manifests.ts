@@ -14,6 +14,7 @@ interface FailingRule {
   /** Sections of a GwPolicy. */
   readonly policy?: object
   readonly backendRefs?: readonly object[]
+  readonly filters?: readonly object[]
 }
 
 const to = (name: string) => [{ group: 'gw.dev', kind: 'GwBackend', name }]
@@ -84,6 +85,14 @@ const RULES: readonly FailingRule[] = [
     name: 'answer',
     policy: { traffic: { directResponse: { status: 200, bodyExpression: 'request.headers["x-missing"]' } } },
   },
+  {
+    name: 'rewrite',
+    // The transformation runs first and takes away what the rewrite is to replace.
+    policy: { traffic: { transformation: { request: { set: [{ name: ':path', value: '"/elsewhere"' }] } } } },
+    filters: [
+      { type: 'URLRewrite', urlRewrite: { path: { type: 'ReplacePrefixMatch', replacePrefixMatch: '/rewritten' } } },
+    ],
+  },
   { name: 'llm', backendRefs: to('model') },
   { name: 'mcp', backendRefs: to('tools') },
 ]
@@ -121,9 +130,10 @@ export function failingManifests({ confusedPort }: { readonly confusedPort: numb
   return objects.map((one) => stringify(one)).join('---\n')
 }
 
-function ruleOf({ name, backendRefs = ECHO }: FailingRule): object {
+function ruleOf({ name, backendRefs = ECHO, filters }: FailingRule): object {
   return {
     name,
+    ...(filters !== undefined && { filters }),
     matches: [{ path: { type: 'PathPrefix', value: `/${name}` } }],
     backendRefs,
   }
