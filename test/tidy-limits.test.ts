@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
-const ROOT = join(import.meta.dirname, '..', '..')
+const ROOT = join(import.meta.dirname, '..')
 const ROW = /^\| [^|]+ \| (\d+)(?: (\w+))? \| [^|]*\| `([^`]+)` `(?:(\w+)\.)?(\w+)` \|$/
 const UNITS: Readonly<Record<string, number>> = {
   s: 1000,
