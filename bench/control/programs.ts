@@ -75,10 +75,10 @@ function outputOf(child: ChildProcess): { readonly first: string[]; readonly las
   return { first, last }
 }
 
-/** As in the controller's image. */
-function nodeOptions(): string {
+/** As in the image. */
+function nodeOptions(image: 'controller' | 'proxy'): string {
   const dockerfile = readFileSync(join(import.meta.dirname, '../../images/Dockerfile'), 'utf8')
-  return /^FROM base AS controller\n(?:#.*\n)*ENV NODE_OPTIONS=(\S+)$/m.exec(dockerfile)?.[1] ?? ''
+  return new RegExp(`^FROM base AS ${image}\\n(?:#.*\\n)*ENV NODE_OPTIONS=(\\S+)$`, 'm').exec(dockerfile)?.[1] ?? ''
 }
 
 export function controller(command: string, server: RealApiServer): Promise<Program> {
@@ -86,7 +86,7 @@ export function controller(command: string, server: RealApiServer): Promise<Prog
     name: 'gw controller',
     args: [command, 'controller'],
     environment: {
-      NODE_OPTIONS: nodeOptions(),
+      NODE_OPTIONS: nodeOptions('controller'),
       KUBECONFIG: server.kubeconfig,
       POD_NAME: 'bench-controller',
       GW_HEALTH_ADDR: ANY_PORT,
@@ -104,6 +104,7 @@ export function proxy(command: string, server: RealApiServer, folder: string): P
     name: 'gw proxy',
     args: [command, 'proxy', 'serve', '--listen-address', '127.0.0.1', '--mount', join(folder, 'mount')],
     environment: {
+      NODE_OPTIONS: nodeOptions('proxy'),
       GW_API_SERVER: cluster?.server ?? '',
       GW_API_CA_FILE: join(folder, 'ca.crt'),
       GW_API_TOKEN_FILE: join(folder, 'token'),
