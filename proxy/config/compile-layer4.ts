@@ -57,6 +57,7 @@ function tcpOf({ listener, place, plan }: BindListener, { tcpRoutes, context }: 
     routes: tcpRoutes.get(listener.key) ?? [],
     frontend: effectiveFrontend(context.policies, place),
     accessLog: plan.accessLog,
+    metricLabels: plan.metricLabels,
     context,
   })
 }

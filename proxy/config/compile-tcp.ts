@@ -5,6 +5,7 @@ import { connectionHealth } from '../backend/health.ts'
 import { weightedPicker } from '../backend/weighted.ts'
 import type { ExchangePlace } from '../exchange.ts'
 import type { AccessLogRule } from '../log/access-log.ts'
+import type { MetricLabels } from '../metrics/metric-labels.ts'
 import { compileNetworkAuthorization } from '../policy/network-authorization.ts'
 import type { ListenerPlace } from '../policy/index.ts'
 import { effectiveBackend, type EffectiveFrontend } from '../policy/merge-backend.ts'
@@ -19,17 +20,19 @@ export interface TcpListenerInput {
   readonly routes: readonly TCPRoute[]
   readonly frontend: EffectiveFrontend
   readonly accessLog: AccessLogRule | undefined
+  readonly metricLabels: MetricLabels | undefined
   readonly context: CompileContext
 }
 
 export function compileTcp(input: TcpListenerInput): TcpPlan {
-  const { place, frontend, accessLog, context } = input
+  const { place, frontend, accessLog, metricLabels, context } = input
   const rules = frontend.networkAuthorization ?? []
   const isAdmitted = compileNetworkAuthorization(rules, context.expression)
   const routes = routesByName(input)
   return {
     place,
     accessLog,
+    metricLabels,
     // A policy that cannot be enforced refuses what it covers.
     admits: frontend.deny === undefined ? (isAdmitted ?? everybody) : nobody,
     // Most specific name first; without a name only routes without one fit.

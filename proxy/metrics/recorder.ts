@@ -9,6 +9,7 @@ import type { OutboundCall } from '../trace/outbound.ts'
 import type { ConnectTransport } from '../upstream/connect-observer.ts'
 import { cutLabel, OVERFLOW_LABEL, type SeriesTable } from './buffer.ts'
 import type { Family } from './families.ts'
+import type { MetricLabels } from './metric-labels.ts'
 import * as families from './families.ts'
 
 const UNKNOWN = 'unknown'
@@ -60,6 +61,12 @@ interface PlaceSeries {
   readonly routeLabels: readonly string[]
   /** By the values of added labels; undefined: it has none. */
   variants: Map<string, PlaceSeries> | undefined
+}
+
+export interface FinishedConnection {
+  readonly endMs: number
+  readonly metricLabels: MetricLabels | undefined
+  readonly receivedBytes: number
 }
 
 export class Recorder {
@@ -122,10 +129,12 @@ export class Recorder {
   }
 
   /** A connection whose bytes were passed on: it has a duration, and is no request. */
-  connectionFinished(exchange: Exchange, { endMs, receivedBytes }: { endMs: number; receivedBytes: number }): void {
+  connectionFinished(exchange: Exchange, { endMs, metricLabels, receivedBytes }: FinishedConnection): void {
     const { place, backendName, reason, connection, responseBytes } = exchange
     const values = this.#values
-    const labels = [backendName ?? UNKNOWN, 'tcp', UNKNOWN, UNKNOWN, reason, ...routeLabels(place)]
+    const own = this.#seriesOf(place)
+    const series = metricLabels === undefined ? own : variantOf(own, metricLabels.values(exchange))
+    const labels = [backendName ?? UNKNOWN, 'tcp', UNKNOWN, UNKNOWN, reason, ...series.routeLabels]
     const slot = this.#table.series(families.EXCHANGE, labels)
     observe(values, slot + DURATION_AT, HTTP_BOUNDS, (endMs - exchange.startMs) / 1000)
     add(values, slot + BYTES_AT, responseBytes)

@@ -59,11 +59,11 @@ export function createObserver({ recorder, accessLog, requestLogger, exportLogge
         error: failure.detail,
       })
     },
-    connectionFinished(exchange, { rule, receivedBytes }) {
+    connectionFinished(exchange, { rule, metricLabels, receivedBytes }) {
       const endMs = performance.now()
-      recorder.connectionFinished(exchange, { endMs, receivedBytes })
       exchange.isOver = true
       exchange.endMs = endMs
+      recorder.connectionFinished(exchange, { endMs, metricLabels, receivedBytes })
       if (accessLog !== undefined && requestLogger.isEnabled('info')) accessLog.connection(exchange, rule, endMs)
       rule?.exporter?.connection(exchange, endMs)
     },

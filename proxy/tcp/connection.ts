@@ -146,7 +146,8 @@ export class TcpConnection implements Sweepable {
     const exchange = this.#exchange
     this.#settleEndpoint()
     exchange.responseBytes = this.#splice?.sent ?? 0
-    observer.connectionFinished(exchange, { rule: plan.accessLog, receivedBytes: this.#splice?.received ?? 0 })
+    const { accessLog: rule, metricLabels } = plan
+    observer.connectionFinished(exchange, { rule, metricLabels, receivedBytes: this.#splice?.received ?? 0 })
     closed(this)
   }
 

@@ -1,6 +1,7 @@
 // Where connections report what requests cannot: handshakes, and connections whose bytes are passed on.
 import type { Exchange, ExchangePlace } from '../exchange.ts'
 import type { AccessLogRule } from '../log/access-log.ts'
+import type { MetricLabels } from '../metrics/metric-labels.ts'
 import type { ConnectObserver } from '../upstream/connect-observer.ts'
 
 /** Metric label `protocol` of the downstream side. */
@@ -28,6 +29,10 @@ export interface ConnectionObserver {
   /** `exchange.responseBytes`: bytes sent to the client. */
   connectionFinished(
     exchange: Exchange,
-    info: { readonly rule: AccessLogRule | undefined; readonly receivedBytes: number },
+    info: {
+      readonly rule: AccessLogRule | undefined
+      readonly metricLabels: MetricLabels | undefined
+      readonly receivedBytes: number
+    },
   ): void
 }

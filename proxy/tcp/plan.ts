@@ -5,6 +5,7 @@ import type { FailureCode } from '../errors.ts'
 import type { ExchangePlace } from '../exchange.ts'
 import type { ConnectionFacts } from '../http/connection.ts'
 import type { AccessLogRule } from '../log/access-log.ts'
+import type { MetricLabels } from '../metrics/metric-labels.ts'
 
 export interface TcpBindPlan {
   readonly kind: 'TCP'
@@ -14,6 +15,8 @@ export interface TcpBindPlan {
 export interface TcpPlan {
   readonly place: ExchangePlace
   readonly accessLog: AccessLogRule | undefined
+  /** `frontend.metrics` */
+  readonly metricLabels: MetricLabels | undefined
   /** False: closed without a byte (`frontend.networkAuthorization`, or a policy that cannot be enforced). */
   readonly admits: (facts: ConnectionFacts) => boolean
   /** `serverName`: undefined for TCP listeners and clients that named none. */

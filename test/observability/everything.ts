@@ -325,7 +325,14 @@ function policies({ issuer }: Input): object[] {
       {
         frontend: {
           accessLog: { attributes: { add: [{ name: 'team', expression: 'request.headers["x-team"]' }] } },
-          metrics: { attributes: { add: [{ name: 'team', expression: 'request.headers["x-team"]' }] } },
+          metrics: {
+            attributes: {
+              add: [
+                { name: 'team', expression: 'request.headers["x-team"]' },
+                { name: 'port', expression: 'source.port > 0' },
+              ],
+            },
+          },
           tracing: { backendRef: ref('collector'), randomSampling: '"x-sampled" in request.headers' },
         },
       },

@@ -8,8 +8,8 @@ export interface ExpectedMetric {
   readonly buckets?: readonly number[]
 }
 
-/** R and C of the supplement: the place of a request, and the label that the policy of this test adds. */
-const ROUTE = ['bind', 'gateway', 'listener', 'route', 'route_rule', 'team']
+/** R and C of the supplement: the place of a request, and the labels that the policy of this test adds. */
+const ROUTE = ['bind', 'gateway', 'listener', 'route', 'route_rule', 'team', 'port']
 const REQUEST = ['backend', 'protocol', 'method', 'status', 'reason', ...ROUTE]
 const DOWNSTREAM = ['bind', 'gateway', 'listener', 'protocol']
 const GEN_AI = ['gen_ai_operation_name', 'gen_ai_system', 'gen_ai_request_model', 'gen_ai_response_model', ...ROUTE]

@@ -66,6 +66,17 @@ describe('metrics', () => {
     expect(text).toMatch(/gw_upstream_connect_duration_seconds_count\{transport="tls"\} [1-9]/)
   })
 
+  it('of connections have a duration and the labels of the policy, and are no requests', async () => {
+    const lines = (await all.metrics()).split('\n').filter((line) => line.includes('protocol="tcp"'))
+    const valuesOf = (name: string): number[] =>
+      lines
+        .filter((line) => line.startsWith(`${name}{`) && line.includes('team="unknown",port="true"'))
+        .map((line) => Number(line.split(' ').at(-1)))
+    expect(valuesOf('gw_request_duration_seconds_count')).toEqual([1])
+    expect(valuesOf('gw_response_bytes_total')).toEqual([expect.any(Number)])
+    expect(valuesOf('gw_requests_total').filter((count) => count !== 0)).toEqual([])
+  })
+
   it.each(['http', 'https', 'tcp'])('counts bytes of %s', async (protocol) => {
     await vi.waitFor(
       async () => {
