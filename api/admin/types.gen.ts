@@ -211,7 +211,7 @@ export interface paths {
         };
         /**
          * Metrics
-         * @description Also served as `/stats/prometheus`. The format follows the Accept header.
+         * @description Also served as `/stats/prometheus`. The format is the one of highest weight in the Accept header: text of Prometheus, OpenMetrics, or the length-delimited messages that Prometheus asks for with native histograms.
          */
         get: operations["getMetrics"];
         put?: never;
@@ -848,7 +848,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description All metrics in the text format. */
+            /** @description All metrics. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -856,6 +856,7 @@ export interface operations {
                 content: {
                     "text/plain": string;
                     "application/openmetrics-text": string;
+                    "application/vnd.google.protobuf": string;
                 };
             };
         };
@@ -869,7 +870,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description All metrics in the text format. */
+            /** @description All metrics. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -877,6 +878,7 @@ export interface operations {
                 content: {
                     "text/plain": string;
                     "application/openmetrics-text": string;
+                    "application/vnd.google.protobuf": string;
                 };
             };
         };

@@ -96,8 +96,11 @@ export function sendJson(response: ServerResponse, body: unknown): void {
   send(response, { status: 200, type: 'application/json', body: `${JSON.stringify(body, undefined, 2)}\n` })
 }
 
-export function send(response: ServerResponse, answer: { status: number; type: string; body: string }): void {
-  const bytes = Buffer.from(answer.body)
+export function send(
+  response: ServerResponse,
+  answer: { status: number; type: string; body: string | Uint8Array },
+): void {
+  const bytes = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body
   response.writeHead(answer.status, {
     'content-type': answer.type,
     'content-length': bytes.length,

@@ -1,10 +1,12 @@
-// The text of a scrape: hands totals to prom-client's registry, which knows the formats. One registry for each format,
-// because OpenMetrics renames counters.
+// The answer to a scrape: hands totals to prom-client's registry, which knows the text formats. One registry for each
+// of them, because OpenMetrics renames counters.
 import type { Metric, OpenMetricsContentType } from 'prom-client'
 import { Registry } from 'prom-client'
 import type { MetricsAggregate, TotalSeries } from './aggregate.ts'
 import type { Family, MetricShape } from './families.ts'
 import { FAMILIES } from './families.ts'
+import { encodeFamilies, PROTOBUF_CONTENT_TYPE, type Distribution, type ProtobufFamily } from './protobuf.ts'
+import { scrapeFormat } from './scrape-format.ts'
 
 export interface PlainMetric {
   readonly name: string
@@ -22,7 +24,7 @@ interface Sample {
 
 export interface Exposition {
   /** `accept`: the header of the scrape. */
-  scrape(accept: string | undefined): Promise<{ contentType: string; body: string }>
+  scrape(accept: string | undefined): Promise<{ contentType: string; body: string | Uint8Array }>
 }
 
 type Format = 'text' | 'openMetrics'
@@ -47,10 +49,46 @@ export function createExposition(aggregate: MetricsAggregate, plain: readonly Pl
   return {
     async scrape(accept) {
       aggregate.refresh()
-      const registry = accept?.includes('application/openmetrics-text') === true ? openMetrics : text
+      const format = scrapeFormat(accept)
+      if (format === 'protobuf') {
+        return { contentType: PROTOBUF_CONTENT_TYPE, body: encodeFamilies(protobufFamilies(aggregate, plain)) }
+      }
+      const registry = format === 'openMetrics' ? openMetrics : text
       return { contentType: registry.contentType, body: await registry.metrics() }
     },
   }
+}
+
+function* protobufFamilies(
+  aggregate: MetricsAggregate,
+  plain: readonly PlainMetric[],
+): Generator<ProtobufFamily, void, undefined> {
+  for (const family of FAMILIES) {
+    for (const [i, { name, help, buckets }] of family.metrics.entries()) {
+      const at = family.offsets[i] ?? 0
+      const all = aggregate.series(family)
+      if (buckets === undefined) {
+        const values = all.map(({ labels, totals }) => ({ labels, value: totals[at] ?? 0 }))
+        yield { name, help, type: 'counter', values }
+      } else {
+        const values = all.map((series) => distributionOf(series, buckets, at)).filter(({ count }) => count > 0)
+        yield { name, help, type: 'histogram', values }
+      }
+    }
+  }
+  for (const { name, help, type, values } of plain) {
+    yield { name, help, type, values: values().map(({ labels = {}, value }) => ({ labels, value })) }
+  }
+}
+
+function distributionOf({ labels, totals }: TotalSeries, bounds: Float64Array, at: number): Distribution {
+  let count = 0
+  const buckets = Array.from(bounds, (upperBound, i) => {
+    count += totals[at + i] ?? 0
+    return { upperBound, count }
+  })
+  count += totals[at + bounds.length] ?? 0
+  return { labels, count, sum: totals[at + bounds.length + 1] ?? 0, buckets }
 }
 
 /** Counters lose their suffix in the metadata of OpenMetrics; prom-client puts it back on each sample. */

@@ -75,7 +75,7 @@ function setUp(): {
       aggregate.attach(buffer)
       return { buffer, recorder: new Recorder(new SeriesTable(buffer)) }
     },
-    scrape: async (accept) => (await exposition.scrape(accept)).body.split('\n'),
+    scrape: async (accept) => String((await exposition.scrape(accept)).body).split('\n'),
   }
 }
 

@@ -54,6 +54,17 @@ export const cases: readonly ConformanceCase[] = [
     },
   },
   {
+    shortName: 'AccessLogFlatten',
+    description: 'a flattened value is a field for each of its entries, in the line and in the export',
+    sample: SAMPLE,
+    change: replacing('expression: request.headers["x-tenant"]', 'expression: \'flatten({"a": "x", "b": [1, true]})\''),
+    async run(gateway) {
+      await gateway.ask('/echo?flat', { headers: { 'x-log': '1' } })
+      const [line] = await lines(gateway, '?flat')
+      expect(line).toMatch(/ tenant\.a=x tenant\.b=\[1,true\]$/)
+    },
+  },
+  {
     shortName: 'AccessLogBrokenAttribute',
     description: 'an attribute that does not compile is left out of every line, and the status names it',
     sample: SAMPLE,

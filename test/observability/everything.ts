@@ -1,6 +1,5 @@
 // One gateway with a route for everything that logs, metrics, expressions and traces tell of: manifests, the way of `gw
 // run`, a real proxy, the upstreams of the samples.
-import { createServer, type Server } from 'node:http'
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,6 +13,7 @@ import { authority, certificateFor, type KeyPair } from '#test/certificates.ts'
 import { startUpstreams, type Upstreams } from '#test/conformance/suite/upstreams.ts'
 import { closeServer, freePort, listening } from '#test/ports.ts'
 import { ON_LOOPBACK } from '#test/proxy.ts'
+import { mediaServer } from './media-server.ts'
 
 export interface Added {
   readonly name: string
@@ -107,20 +107,6 @@ export async function startEverything({ fields = [] }: EverythingOptions = {}): 
       rmSync(folder, { recursive: true })
     },
   }
-}
-
-/** A model that tells of tokens by kind of content, whatever it is asked. */
-function mediaServer(): Server {
-  const input = { text_tokens: 1, image_tokens: 2, audio_tokens: 3 }
-  const output = { text_tokens: 4, image_tokens: 5, audio_tokens: 6 }
-  const usage = { prompt_tokens: 6, completion_tokens: 15, total_tokens: 21 }
-  const details = { prompt_tokens_details: input, completion_tokens_details: output }
-  const answer = { model: 'demo-1', service_tier: 'default', usage: { ...usage, ...details } }
-  return createServer((request, response) => {
-    request.resume().on('end', () => {
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
-    })
-  })
 }
 
 /** More than a manifest may have. */

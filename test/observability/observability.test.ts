@@ -12,6 +12,7 @@ import { sendAll } from './requests.ts'
 import { scraped } from './scrape.ts'
 
 const DEADLINE_MS = 20_000
+const PROTOBUF = 'application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited'
 
 /** Metrics whose series exist only after something went wrong. */
 const MAY_BE_NONE: Readonly<Record<string, true>> = {
@@ -99,6 +100,20 @@ describe('metrics', () => {
     const text = await all.metrics('application/openmetrics-text')
     expect(text).toContain('# TYPE gw_requests counter\n')
     expect(text.endsWith('# EOF\n')).toBe(true)
+  })
+})
+
+describe('the protobuf format', () => {
+  it('has what the text has', async () => {
+    const text = await all.metrics()
+    const url = `http://127.0.0.1:${all.proxy.ports.stats}/metrics`
+    const answer = await fetch(url, { headers: { accept: `${PROTOBUF};q=0.6,text/plain;q=0.5` } })
+    expect(answer.headers.get('content-type')).toContain('proto=io.prometheus.client.MetricFamily; encoding=delimited')
+    const bytes = Buffer.from(await answer.arrayBuffer()).toString('latin1')
+    const names = [...text.matchAll(/^# TYPE (\S+) /gm)].map(([, name = '']) => name)
+    const withSeries = names.filter((name) => new RegExp(`^${name}(?:_count)?(?:\\{| )`, 'm').test(text))
+    expect(withSeries.length).toBeGreaterThan(30)
+    expect(withSeries.filter((name) => !bytes.includes(name))).toEqual([])
   })
 })
 
