@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { endpoints, nameOf, route } from './cluster.ts'
 import type { BenchEnvironment } from './environment.ts'
 import { type Spread, spreadOf } from './figures.ts'
-import { cpuMsOf, quiet, type Writes, writesBetween, writesOf } from './programs.ts'
+import { cpuMsOf, quiet, type Worked, workedOf, type Writes, writesBetween, writesOf } from './programs.ts'
 import { followTimeline, type Moments, type Timeline } from './timeline.ts'
 
 export interface ChangeOptions {
@@ -21,6 +21,8 @@ export interface Changes {
   readonly writes: Writes
   /** Of one change; unlike the times, it hardly depends on what else the machine does. */
   readonly cpuMs: { readonly controller: number; readonly proxy: number }
+  /** Of one change. */
+  readonly worked: Worked
   /** Empty when it was not asked for. */
   readonly moments: readonly Moments[]
 }
@@ -66,7 +68,7 @@ async function measureChanges(environment: BenchEnvironment, options: ChangeOpti
   const { server, client, operator, serving } = environment
   const { count, pauseMs, hasTimeline } = options
   const timeline = hasTimeline ? await followTimeline(server) : undefined
-  const before = { writes: await writesOf(operator), requests: client.requests }
+  const before = { writes: await writesOf(operator), worked: await workedOf(operator), requests: client.requests }
   const [controller, proxy] = [cpuMsOf(operator.pid), cpuMsOf(serving.pid)]
   const times: number[] = []
   for (let id = 0; id < count; id++) {
@@ -76,12 +78,17 @@ async function measureChanges(environment: BenchEnvironment, options: ChangeOpti
   await quiet(operator)
   timeline?.stop()
   const cpuMs = { controller: cpuMsOf(operator.pid) - controller, proxy: cpuMsOf(serving.pid) - proxy }
+  const worked = await workedOf(operator)
   const requests = client.requests - before.requests
   const polled = requests * (await cpuMsOfRequest(environment))
   return {
     spread: spreadOf(times),
     writes: writesBetween(before.writes, await writesOf(operator)),
     cpuMs: { controller: cpuMs.controller / count, proxy: Math.max(cpuMs.proxy - polled, 0) / count },
+    worked: {
+      translating: (worked.translating - before.worked.translating) / count,
+      publishing: (worked.publishing - before.worked.publishing) / count,
+    },
     moments: timeline?.moments() ?? [],
   }
 }

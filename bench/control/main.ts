@@ -131,6 +131,13 @@ function printTimeline(results: readonly Measured[]): void {
       ),
     ),
   )
+  for (const one of results) {
+    for (const change of ['route', 'endpoint'] as const) {
+      const { translating, publishing } = one[change].worked
+      const times = `translation ${translating.toFixed(1)} ms, delivery with its write ${publishing.toFixed(1)} ms`
+      console.log(`${one.routes} routes, changed ${change}: ${times} (mean)`)
+    }
+  }
 }
 
 function describe(writes: Measured['makingWrites'], of: number): string {

@@ -144,10 +144,9 @@ export type Writes = ReadonlyMap<string, { readonly calls: number; readonly byte
 
 const LINE = /^gw_controller_api_(writes|write_bytes)_total\{kind="([^"]+)",verb="[^"]+"\} (\d+)$/
 
-export async function writesOf({ started }: Program): Promise<Writes> {
-  const response = await fetch(`http://127.0.0.1:${started('metrics')}/metrics`)
+export async function writesOf(operator: Program): Promise<Writes> {
   const found = new Map<string, { calls: number; bytes: number }>()
-  for (const line of (await response.text()).split('\n')) {
+  for (const line of await metricsOf(operator)) {
     const [, what, kind = '', value] = LINE.exec(line) ?? []
     if (what === undefined || kind === 'Lease') continue
     const known = found.get(kind) ?? { calls: 0, bytes: 0 }
@@ -155,6 +154,30 @@ export async function writesOf({ started }: Program): Promise<Writes> {
     known[what === 'writes' ? 'calls' : 'bytes'] += Number(value)
   }
   return found
+}
+
+/** Milliseconds from the start, as the controller counts them. */
+export interface Worked {
+  readonly translating: number
+  /** With the wait for the answer of the API server. */
+  readonly publishing: number
+}
+
+export async function workedOf(operator: Program): Promise<Worked> {
+  const lines = await metricsOf(operator)
+  const sum = (start: string): number => {
+    const found = lines.filter((line) => line.startsWith(start)).map((line) => Number(line.split(' ').at(-1)))
+    return found.reduce((all, seconds) => all + seconds, 0) * 1000
+  }
+  return {
+    translating: sum('gw_controller_translation_duration_seconds_sum'),
+    publishing: sum('gw_controller_reconcile_duration_seconds_sum{controller="publisher"'),
+  }
+}
+
+async function metricsOf({ started }: Program): Promise<string[]> {
+  const response = await fetch(`http://127.0.0.1:${started('metrics')}/metrics`)
+  return (await response.text()).split('\n')
 }
 
 export function writesBetween(before: Writes, after: Writes): Writes {
