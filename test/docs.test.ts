@@ -12,7 +12,7 @@ const POLICIES = join(ROOT, 'docs', 'policies')
 
 /** In this order. */
 const PARTS = [
-  /^# (?:traffic|frontend|backend)\.[a-zA-Z]+$/m,
+  /^# (?:(?:traffic|frontend|backend)\.[a-zA-Z]+|filters? [A-Z]\w+(?: and [A-Z]\w+)?|filters of a backendRef)$/m,
   /^\*\*When it runs\.\*\* /m,
   /^\| field \| default \| meaning \|$/m,
   /^\*\*Merging\.\*\* /m,

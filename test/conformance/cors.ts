@@ -71,4 +71,24 @@ export const cases: readonly ConformanceCase[] = [
       expect([status, answered['access-control-allow-origin']]).toEqual([200, 'https://shop.example.com'])
     },
   },
+  {
+    shortName: 'CORSFilter',
+    description: 'the filter of a rule takes the place of the policy, as a whole',
+    sample: 'cors.yaml',
+    change: changing('HTTPRoute/cors', {
+      rules: [
+        {
+          filters: [{ type: 'CORS', cors: { allowOrigins: ['https://only.example.com'] } }],
+          backendRefs: [{ group: 'gw.dev', kind: 'GwBackend', name: 'echo' }],
+        },
+      ],
+    }),
+    async run(gateway) {
+      const { headers } = await gateway.ask('/', { headers: { origin: 'https://only.example.com' } })
+      expect(headers).toMatchObject({ 'access-control-allow-origin': 'https://only.example.com' })
+      expect(headers).not.toHaveProperty('access-control-allow-credentials')
+      const other = await gateway.ask('/', { headers: { origin: 'https://shop.example.com' } })
+      expect(other.headers).not.toHaveProperty('access-control-allow-origin')
+    },
+  },
 ]
