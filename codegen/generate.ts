@@ -5,6 +5,7 @@ import { crdFile, printCrd } from './crd/crd.ts'
 import { errorsPage } from './docs/errors-page.ts'
 import { kindPages } from './docs/kind-page.ts'
 import { loadGatewayKinds } from './gateway/crds.ts'
+import { gatewayFields } from './gateway/fields.ts'
 import { gatewayTypes } from './gateway/types.ts'
 import { renderedConfig } from './ir/ir.ts'
 import { type Kind, kindFiles, loadKind } from './kinds/kind.ts'
@@ -20,6 +21,7 @@ export async function generate(root: string, output: Output): Promise<string[]> 
   await generateKinds(kinds, output)
   const gatewayKinds = await loadGatewayKinds(root)
   await gatewayTypes(gatewayKinds, output)
+  gatewayFields(gatewayKinds, output)
   gatewayValidators(gatewayKinds, output)
   validatorRegister(kinds, gatewayKinds, output)
   await renderedConfig(root, output)

@@ -1,30 +1,23 @@
-// Which settings the operator acts on: a golden that sets one must be translated otherwise when its value is another.
-// Uses the goldens of operator/translate; writes nothing.
-import { join } from 'node:path'
-import { applyDefaults } from '#api/validate/validate.ts'
-import type { KubeObject } from '#operator/translate/kube.ts'
-import { snapshotOf } from '#operator/translate/snapshot.ts'
-import { translate } from '#operator/translate/translate.ts'
-import { goldenFolder, readGolden } from '../golden.ts'
-import { fillPem } from '../pem-placeholders.ts'
-import { GOLDEN_OPTIONS } from '../../operator/translate/golden-options.testing.ts'
-import { valuesIn, type Schema, type Setting, type SetValue } from './settings.ts'
+// Which settings are acted upon: a golden that sets one must be rendered otherwise when its value is another.
+import type { Setting, SetValue } from './settings.ts'
+import type { World } from './worlds.ts'
 
-const GOLDENS = join(import.meta.dirname, '..', '..', 'operator', 'translate', 'testdata')
 /** Tried in place of a value, one after the other, until something changes. */
-const OTHER_TEXTS = ['other', '45s', '"other"', '45', '/other', 'https://other.example', '128Ki']
+const OTHER_TEXTS = ['other', '45s', '"other"', '45']
 
-export function settingsThatAct(settings: readonly Setting[], schema: Schema): ReadonlySet<string> {
+/** What a document sets of the settings in question. */
+export type Reader = (document: unknown) => readonly SetValue[]
+
+export function settingsThatAct(
+  settings: readonly Setting[],
+  read: Reader,
+  worlds: Iterable<World>,
+): ReadonlySet<string> {
   const values = new Map(settings.map((setting) => [setting.path, setting.values]))
   const acting = new Set<string>()
-  const defaults = readGolden(join(GOLDENS, '_defaults.yaml')).documents as KubeObject[] // by hand, as the goldens
-  for (const { inputPath } of goldenFolder(GOLDENS).cases) {
-    const { options, documents } = readGolden(inputPath, GOLDEN_OPTIONS)
-    const own = fillPem(documents) as KubeObject[] // the test of the goldens checks them
-    const set = own.flatMap((document) => valuesIn(document, schema)).filter(({ setting }) => !acting.has(setting))
+  for (const { documents, rendered } of worlds) {
+    const set = documents.flatMap(read).filter(({ setting }) => !acting.has(setting))
     if (set.length === 0) continue
-    const isAlone = options.get('defaults') === 'none'
-    const rendered = (): string | undefined => outcome(isAlone ? own : [...without(defaults, own), ...own])
     const before = rendered()
     for (const one of set) {
       const allowed = values.get(one.setting) ?? []
@@ -36,7 +29,7 @@ export function settingsThatAct(settings: readonly Setting[], schema: Schema): R
 
 interface Attempt {
   readonly allowed: readonly string[]
-  /** What the golden is translated to as it is. */
+  /** What the golden is rendered to as it is. */
   readonly before: string | undefined
   readonly rendered: () => string | undefined
 }
@@ -61,35 +54,7 @@ function doesAct(one: SetValue, { allowed, before, rendered }: Attempt): boolean
 }
 
 function othersFor(value: unknown): readonly unknown[] {
-  if (typeof value === 'number') return [value + 1, value - 1]
+  if (typeof value === 'number') return [value + 1]
   if (typeof value === 'boolean') return [!value]
   return typeof value === 'string' ? OTHER_TEXTS : [{ other: 'other' }, undefined]
-}
-
-/** undefined: the schema would have refused such a value, and the status says so whatever the field is for. */
-function outcome(objects: readonly KubeObject[]): string | undefined {
-  try {
-    const snapshot = snapshotOf(objects.map((object) => applyDefaults(structuredClone(object))))
-    const { perGateway, problems } = translate(snapshot, {
-      controllerName: 'gw.dev/controller',
-      className: 'gw',
-      clusterDomain: 'cluster.local',
-      controllerNamespace: 'gw-system',
-      backendRefGrantMode: 'route',
-      areModelsEnabled: true,
-    })
-    if (problems.some(({ reason }) => reason === 'Malformed')) return undefined
-    return JSON.stringify([[...perGateway], problems])
-  } catch {
-    return undefined
-  }
-}
-
-function without(defaults: readonly KubeObject[], own: readonly KubeObject[]): KubeObject[] {
-  const names = new Set(own.map(nameOf))
-  return defaults.filter((object) => !names.has(nameOf(object)))
-}
-
-function nameOf({ kind, metadata }: KubeObject): string {
-  return `${kind} ${metadata.namespace ?? ''}/${metadata.name}`
 }

@@ -22,17 +22,7 @@ const NOT_RUN: readonly Exception[] = [
 ]
 
 /** Settings that no golden has to set, or whose value need not change what the operator renders. */
-export const WITHOUT_GOLDEN: readonly Exception[] = [
-  ...NOT_RUN,
-  {
-    settings: /\.jwks\.(remote\.)?cacheDuration$/,
-    because: 'how often the operator fetches keys: operator/jwks/requests.test.ts',
-  },
-  {
-    settings: /(?:[sS]ecretRef|mtlsCertificateRef\[\])\.kind$/,
-    because: 'the schema takes one value: malformed.test.ts has others',
-  },
-]
+export const WITHOUT_GOLDEN: readonly Exception[] = NOT_RUN
 
 /** Settings that no end-to-end case has to set. */
 export const WITHOUT_CASE: readonly Exception[] = [

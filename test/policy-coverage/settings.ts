@@ -64,7 +64,7 @@ export function valuesIn(document: unknown, schema: Schema): SetValue[] {
   )
 }
 
-function valuesBelow(holder: unknown, key: string, setting: string, schema: Schema | undefined): SetValue[] {
+export function valuesBelow(holder: unknown, key: string, setting: string, schema: Schema | undefined): SetValue[] {
   const value = field(holder, key)
   if (value === undefined || schema === undefined || !isObject(holder)) return []
   const { properties, items, additionalProperties } = schema

@@ -1,0 +1,29 @@
+// What the end-to-end cases apply: their samples, as they are and as the cases change them.
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseAllDocuments } from 'yaml'
+import type { ConformanceCase } from '../conformance/suite/case.ts'
+import type { Reader } from './acting.ts'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+const CONFORMANCE = join(ROOT, 'test', 'conformance')
+
+/** Of each setting the values it is given. */
+export async function valuesOfCases(read: Reader): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  const used = new Map<string, Set<string>>()
+  const files = readdirSync(CONFORMANCE).filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+  for (const file of files) {
+    // conformance.test.ts checks that each file has its cases.
+    const { cases } = (await import(join(CONFORMANCE, file))) as { cases: readonly ConformanceCase[] }
+    for (const { sample, change } of cases) {
+      const original = readFileSync(join(ROOT, 'config', 'samples', sample), 'utf8')
+      for (const document of parseAllDocuments(change === undefined ? original : change(original))) {
+        for (const { setting, value } of read(document.toJS())) {
+          const values = used.get(setting) ?? new Set()
+          used.set(setting, values.add(String(value)))
+        }
+      }
+    }
+  }
+  return used
+}

@@ -1,0 +1,49 @@
+// No field of the Gateway API, of a GwBackend or of GwParameters without proof: a golden of operator or deployer in
+// which it changes what is rendered, and an end-to-end case that applies it. Exceptions give their reason.
+import { describe, expect, it } from 'vitest'
+import { settingsThatAct } from './acting.ts'
+import { valuesOfCases } from './cases.ts'
+import { WITHOUT_CASE, WITHOUT_GOLDEN } from './kind-exceptions.ts'
+import { fieldsOfKinds, valuesOfKind } from './kinds.ts'
+import { COMPLETE, verdict } from './verdict.ts'
+import { deployerWorlds, operatorWorlds } from './worlds.ts'
+
+const fields = fieldsOfKinds()
+
+/** A thousand translations, on machines that do other things as well. */
+const TRANSLATIONS_MS = 120_000
+
+describe('every field of a kind', () => {
+  it('is known here', () => {
+    const paths = fields.map(({ path }) => path)
+    expect(new Set(paths).size).toBe(paths.length)
+    expect(paths).toEqual(
+      expect.arrayContaining([
+        'Gateway.listeners[].tls.certificateRefs[].name',
+        'HTTPRoute.rules[].matches[].headers[].type',
+        'ReferenceGrant.to[].name',
+        'GwBackend.static.host',
+        'GwParameters.image.digest',
+      ]),
+    )
+    // Settings of policies are held as such.
+    expect(paths.filter((path) => path.includes('.policies.'))).toEqual([])
+  })
+
+  it(
+    'is acted upon in some golden, and each value of an enumeration differently',
+    () => {
+      const acting = settingsThatAct(fields, valuesOfKind, operatorWorlds(true))
+      const deployed = settingsThatAct(fields, valuesOfKind, deployerWorlds())
+      const lacking = fields.filter(({ path }) => !acting.has(path) && !deployed.has(path))
+      expect(verdict(lacking, WITHOUT_GOLDEN)).toEqual(COMPLETE)
+    },
+    TRANSLATIONS_MS,
+  )
+
+  it('is applied by some end-to-end case', async () => {
+    const used = await valuesOfCases(valuesOfKind)
+    const lacking = fields.filter(({ path }) => !used.has(path))
+    expect(verdict(lacking, WITHOUT_CASE)).toEqual(COMPLETE)
+  })
+})

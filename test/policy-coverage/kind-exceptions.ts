@@ -1,0 +1,80 @@
+// What a field of a kind may lack, and why. An exception that is no longer needed fails the test: it is to be removed.
+import type { Exception } from './exceptions.ts'
+
+/** Told in a status, or without a meaning for a gateway; the pages named say so. */
+const NOT_SERVED: readonly Exception[] = [
+  {
+    settings: /Route\.rules\[\]\.(backendRefs\[\]\.)?filters\[\]\.extensionRef\./,
+    because: 'there are no filters of our own: the route is refused (docs/translation.md)',
+  },
+  { settings: /Route\.rules\[\]\.sessionPersistence\./, because: 'not run, and the status says so (docs/http2.md)' },
+  {
+    settings: /^HTTPRoute\.rules\[\]\.backendRefs\[\]\.filters\[\]\.cors\./,
+    because: 'CORS is decided before a backend is chosen: the route is refused (docs/translation.md)',
+  },
+  {
+    settings: /^GwBackend\.ai\.(provider|groups\[\]\.providers\[\])\.p[23567]\./,
+    because: 'providers that this version does not speak to: the status says so (docs/models.md)',
+  },
+  { settings: /^GwBackend\.cloudService\./, because: 'not run, and the status says so' },
+  {
+    settings: /\.(useDefaultGateways|defaultScope)$/,
+    because: 'default Gateways are an experiment of the Gateway API without a served feature',
+  },
+  { settings: /^BackendTLSPolicy\.options\{\}$/, because: 'for options of others; there are none of ours' },
+]
+
+export const WITHOUT_GOLDEN: readonly Exception[] = [
+  ...NOT_SERVED,
+  { settings: /^GatewayClass\.description$/, because: 'a text for people' },
+  {
+    settings: /^BackendTLSPolicy\.validation\.subjectAltNames\[\]\.type$/,
+    because: 'the schema wants the value of its kind beside it, and goldens have both',
+  },
+]
+
+export const WITHOUT_CASE: readonly Exception[] = [
+  ...NOT_SERVED,
+  { settings: /^GwParameters\./, because: 'no part of what a proxy serves: goldens of the deployer, test/e2e' },
+  { settings: /^(GatewayClass\.|Gateway\.(addresses|infrastructure))/, because: 'likewise of the deployer' },
+  {
+    settings: /(Ref|Refs\[\])\.(group|kind|name|namespace|port|sectionName)$/,
+    because: 'one piece of code resolves every reference; goldens have kinds, grants and objects that do not exist',
+  },
+  {
+    settings: /allowed(Routes|Listeners)\./,
+    because: 'what may attach is decided before a proxy knows of it: goldens and the suite of the Gateway API',
+  },
+  {
+    settings: /^(ListenerSet|ReferenceGrant)\./,
+    because: 'read as listeners of a Gateway, and as leave to refer: goldens and the suite of the Gateway API',
+  },
+  {
+    settings: /^Gateway\.(listeners\[\]\.(hostname|tls\.options)|tls\.frontend\.)/,
+    because: 'real handshakes in proxy/tls, goldens, and the suite of the Gateway API in a cluster',
+  },
+  {
+    settings: /^BackendTLSPolicy\./,
+    because: 'translated into backend.tls, whose cases have each setting',
+  },
+  {
+    settings: /^GRPCRoute\.(hostnames|rules\[\]\.(backendRefs\[\]\.)?filters\[\]\.)/,
+    because: 'one translator and one filter run those of HTTPRoute, whose cases have each field',
+  },
+  {
+    settings: /^HTTPRoute\.rules\[\]\.(backendRefs\[\]\.)?filters\[\]\.(requestMirror|externalAuth)\./,
+    because: 'translated into the mirror and the extAuth of policies, whose cases have each setting',
+  },
+  {
+    settings: /^HTTPRoute\.rules\[\]\.backendRefs\[\]\.filters\[\]\.requestRedirect\./,
+    because: 'the filter of the rule, at another place',
+  },
+  {
+    settings: /^GwBackend\.mcp\.(targets\[\]\.(selector|static\.(path|protocol))|sessionRouting|failureMode)/,
+    because: 'real servers of the official SDK in proxy/mcp; selectors are goldens',
+  },
+  {
+    settings: /^GwBackend\.ai\.(provider|groups\[\]\.providers\[\])\.(custom|path)/,
+    because: 'real SDKs in proxy/llm, and goldens',
+  },
+]
