@@ -13,11 +13,14 @@ import { EndpointStore } from '#proxy/backend/endpoint-store.ts'
 import { SharedEndpoints } from '#proxy/backend/shared-endpoints.ts'
 import { compileConfig } from '#proxy/config/compile.ts'
 import type { CompiledConfig, CompileEnvironment } from '#proxy/config/compiled.ts'
+import { startProxy } from '#proxy/main.ts'
 import { SharedRateLimits } from '#proxy/policy/shared-rate-limits.ts'
 import type { KubeObject } from '#operator/translate/kube.ts'
 import { createSnapshotter } from '#operator/translate/snapshot.ts'
 import type { RenderedGateway } from '#operator/translate/translation.ts'
 import { createTranslator } from '#operator/translate/translator.ts'
+import { freePort } from '../../test/ports.ts'
+import { ON_LOOPBACK } from '../../test/proxy.ts'
 import { endpoints, gateway, GATEWAY, NAMESPACE, route, service } from './cluster.ts'
 
 const SETTINGS = { controllerName: 'gw.dev/controller', className: 'gw', clusterDomain: 'cluster.local' }
@@ -25,19 +28,23 @@ const ROUNDS = 9
 
 const counts = process.argv.slice(2).map(Number)
 for (const count of counts.length === 0 ? [1000, 5000] : counts) {
-  for (const change of ['route', 'endpoint'] as const) measureAll(count, change)
+  for (const change of ['route', 'endpoint'] as const) await measureAll(count, change)
 }
 
-function measureAll(count: number, change: 'route' | 'endpoint'): void {
+async function measureAll(count: number, change: 'route' | 'endpoint'): Promise<void> {
   const steps = new Map<string, number[]>()
+  const proxy = await startProxy({ ...ON_LOOPBACK, accessLog: false, logLevel: 'error' })
+  const add = (step: string, started: NodeJS.CpuUsage): void => {
+    const { user, system } = process.cpuUsage(started)
+    steps.set(step, [...(steps.get(step) ?? []), (user + system) / 1000])
+  }
   const measured = <T>(step: string, run: () => T): T => {
     const started = process.cpuUsage()
     const result = run()
-    const { user, system } = process.cpuUsage(started)
-    steps.set(step, [...(steps.get(step) ?? []), (user + system) / 1000])
+    add(step, started)
     return result
   }
-  const objects = clusterOf(count)
+  const objects = clusterOf(count, await freePort())
   const [snapshot, translator] = [createSnapshotter(), createTranslator(SETTINGS)]
   const [encoder, decoder] = [new ChunkEncoder(), new DeliveryDecoder()]
   const held = new MemoryObjects()
@@ -69,7 +76,13 @@ function measureAll(count: number, change: 'route' | 'endpoint'): void {
       compileConfig({ generation: round, config, secrets: rendered.secrets }, environmentOf(shared), compiled),
     )
     before = config
+    // All threads: the main one and one worker, which does again what was measured above.
+    const started = process.cpuUsage()
+    const applied = await proxy.apply(config, rendered.secrets)
+    if ('problem' in applied) throw new Error(applied.problem.message)
+    add('put in force by a proxy', started)
   }
+  await proxy.stop({ isForced: true })
   console.log(
     `${count} routes, changed ${change}, written: ${bytes[0]} bytes at first, then ${bytes.at(-1)} for each change`,
   )
@@ -103,7 +116,7 @@ function encoded({ encoder, held, rendered, generation }: Encoding): readonly De
   return [...plan.before, ...plan.after]
 }
 
-function clusterOf(count: number): KubeObject[] {
+function clusterOf(count: number, port: number): KubeObject[] {
   const metadata = { name: 'gw' }
   const spec = { controllerName: SETTINGS.controllerName }
   const list: object[] = [{ apiVersion: 'gateway.networking.k8s.io/v1', kind: 'GatewayClass', metadata, spec }]
@@ -112,7 +125,7 @@ function clusterOf(count: number): KubeObject[] {
     const manifests = [route(name, 'v'), service(name), endpoints(name, { ip: '10.1.2.3', port: 80 })]
     list.push(...manifests.map(({ object }) => object))
   }
-  list.push(gateway(80).object)
+  list.push(gateway(port).object)
   // Manifests of the kinds.
   return list as KubeObject[]
 }
