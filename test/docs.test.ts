@@ -92,6 +92,31 @@ function headingsOf(page: string): Set<string> {
   )
 }
 
+describe('the way of a new policy', () => {
+  const text = readFileSync(join(ROOT, 'docs', 'adding-a-policy.md'), 'utf8')
+  const all = globSync('{api,config,docs,operator,proxy,test}/**/*', { cwd: ROOT })
+  const isThere = (name: string): boolean => all.some((file) => file === name || file.endsWith(`/${name}`))
+
+  it('names files that are there, also those it calls by the end of their path', () => {
+    const names = [...text.matchAll(/`([\w-][\w./-]*)`/g)].map(([, name = '']) => name)
+    const paths = names.filter((name) => name.includes('/') || /\.(ts|yaml|md)$/.test(name))
+    expect(paths.length).toBeGreaterThan(30)
+    expect(paths.filter((path) => !isThere(path))).toEqual([])
+  })
+
+  it('gives commands that run something', () => {
+    const runs = [...text.matchAll(/vitest run ([^`\n]+)/g)].flatMap(([, given = '']) =>
+      (given.split(' -t ')[0] ?? '').split(' '),
+    )
+    expect(runs.length).toBeGreaterThan(4)
+    expect(runs.filter((path) => !all.some((file) => file.startsWith(path) && !file.endsWith('/')))).toEqual([])
+    const targets = [...text.matchAll(/`make ([a-z -]+)`/g)].flatMap(([, given = '']) => given.split(' '))
+    const makefile = readFileSync(join(ROOT, 'Makefile'), 'utf8')
+    expect(targets.length).toBeGreaterThan(3)
+    expect(targets.filter((target) => !new RegExp(`^${target}:`, 'm').test(makefile))).toEqual([])
+  })
+})
+
 describe('yaml of the documentation', () => {
   it('is there', () => {
     expect(documents.length).toBeGreaterThan(pages.length)
