@@ -4,13 +4,17 @@ import { certificateFor, type KeyPair } from './certificates.ts'
 
 const PLACEHOLDER = /\{\{(certificate|key) ([a-z0-9-]+)\}\}/g
 
-/** One pair for each name, signed by itself; `{{key web}}` belongs to `{{certificate web}}`. */
+/** One pair for each name, of an authority unless it begins with `leaf`; the key belongs to the certificate. */
 const pairs = new Map<string, KeyPair>()
 
 function textOf(kind: string, name: string): string {
   let pair = pairs.get(name)
   if (pair === undefined) {
-    pair = certificateFor({ commonName: name, names: [`DNS:${name}.example.com`], isAuthority: true })
+    pair = certificateFor({
+      commonName: name,
+      names: [`DNS:${name}.example.com`],
+      isAuthority: !name.startsWith('leaf'),
+    })
     pairs.set(name, pair)
   }
   return (kind === 'key' ? pair.privateKey : pair.certificate).trimEnd()

@@ -165,7 +165,7 @@ validate22.errors = vErrors;
 return errors === 0;
 }
 
-const schema8 = {"$id":"ir:///listener.yaml","title":"Listener","type":"object","additionalProperties":false,"required":["key","bindKey","name","protocol"],"properties":{"key":{"type":"string","minLength":1,"description":"`{namespace}/{gateway}.{listener}`, or `{namespace}/{listenerset}.{listener}`"},"bindKey":{"type":"string","minLength":1},"name":{"title":"ListenerName","type":"object","additionalProperties":false,"required":["gatewayName","gatewayNamespace","listenerName"],"properties":{"gatewayName":{"type":"string"},"gatewayNamespace":{"type":"string"},"listenerName":{"type":"string"},"listenerSet":{"$ref":"object-name.yaml"}}},"hostname":{"type":"string","description":"Exact or `*.suffix`; absent matches every host."},"protocol":{"type":"string","enum":["HTTP","HTTPS","TLS","TCP"]},"tls":{"title":"ListenerTLS","type":"object","additionalProperties":false,"properties":{"mode":{"type":"string","enum":["Terminate","Passthrough"]},"certificate":{"$ref":"secret-ref.yaml"},"privateKey":{"$ref":"secret-ref.yaml"},"moreCertificates":{"description":"Shown in place of `certificate` to clients that ask for a name which they bear.","type":"array","minItems":1,"maxItems":63,"items":{"title":"ListenerCertificate","type":"object","additionalProperties":false,"required":["certificate","privateKey"],"properties":{"certificate":{"$ref":"secret-ref.yaml"},"privateKey":{"$ref":"secret-ref.yaml"}}}},"invalid":{"type":"string","description":"Why the certificate cannot be used; handshakes then fail."},"clientCertificates":{"title":"ClientValidation","description":"Clients are asked for a certificate. AllowInsecureFallback admits those without one, or with one that cannot be verified; nothing of it is believed.","type":"object","additionalProperties":false,"required":["mode","caCertificates"],"properties":{"mode":{"type":"string","enum":["AllowValidOnly","AllowInsecureFallback"]},"caCertificates":{"type":"string","minLength":1,"description":"PEM bundle."}}}}}}};
+const schema8 = {"$id":"ir:///listener.yaml","title":"Listener","type":"object","additionalProperties":false,"required":["key","bindKey","name","protocol"],"properties":{"key":{"type":"string","minLength":1,"description":"`{namespace}/{gateway}.{listener}`, or `{namespace}/{listenerset}.{listener}`"},"bindKey":{"type":"string","minLength":1},"name":{"title":"ListenerName","type":"object","additionalProperties":false,"required":["gatewayName","gatewayNamespace","listenerName"],"properties":{"gatewayName":{"type":"string"},"gatewayNamespace":{"type":"string"},"listenerName":{"type":"string"},"listenerSet":{"$ref":"object-name.yaml"}}},"hostname":{"type":"string","description":"Exact or `*.suffix`; absent matches every host."},"protocol":{"type":"string","enum":["HTTP","HTTPS","TLS","TCP"]},"tls":{"title":"ListenerTLS","type":"object","additionalProperties":false,"properties":{"mode":{"type":"string","enum":["Terminate","Passthrough"]},"certificate":{"$ref":"secret-ref.yaml"},"privateKey":{"$ref":"secret-ref.yaml"},"moreCertificates":{"description":"Shown in place of `certificate` to clients that ask for a name which they bear.","type":"array","minItems":1,"maxItems":63,"items":{"title":"ListenerCertificate","type":"object","additionalProperties":false,"required":["certificate","privateKey"],"properties":{"certificate":{"$ref":"secret-ref.yaml"},"privateKey":{"$ref":"secret-ref.yaml"}}}},"signsCertificates":{"description":"The pair is that of an authority, and certificates are signed for the server names that clients ask for; a client that names none is refused.","type":"boolean"},"invalid":{"type":"string","description":"Why the certificate cannot be used; handshakes then fail."},"clientCertificates":{"title":"ClientValidation","description":"Clients are asked for a certificate. AllowInsecureFallback admits those without one, or with one that cannot be verified; nothing of it is believed.","type":"object","additionalProperties":false,"required":["mode","caCertificates"],"properties":{"mode":{"type":"string","enum":["AllowValidOnly","AllowInsecureFallback"]},"caCertificates":{"type":"string","minLength":1,"description":"PEM bundle."}}}}}}};
 const schema9 = {"$id":"ir:///object-name.yaml","title":"ObjectName","type":"object","additionalProperties":false,"required":["namespace","name"],"properties":{"namespace":{"type":"string"},"name":{"type":"string"}}};
 
 function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -559,7 +559,7 @@ if(data.tls !== undefined){
 let data9 = data.tls;
 if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
 for(const key2 in data9){
-if(!((((((key2 === "mode") || (key2 === "certificate")) || (key2 === "privateKey")) || (key2 === "moreCertificates")) || (key2 === "invalid")) || (key2 === "clientCertificates"))){
+if(!(((((((key2 === "mode") || (key2 === "certificate")) || (key2 === "privateKey")) || (key2 === "moreCertificates")) || (key2 === "signsCertificates")) || (key2 === "invalid")) || (key2 === "clientCertificates"))){
 const err20 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2}};
 if(vErrors === null){
 vErrors = [err20];
@@ -700,9 +700,9 @@ vErrors.push(err29);
 errors++;
 }
 }
-if(data9.invalid !== undefined){
-if(typeof data9.invalid !== "string"){
-const err30 = {instancePath:instancePath+"/tls/invalid",schemaPath:"#/properties/tls/properties/invalid/type",keyword:"type",params:{type: "string"}};
+if(data9.signsCertificates !== undefined){
+if(typeof data9.signsCertificates !== "boolean"){
+const err30 = {instancePath:instancePath+"/tls/signsCertificates",schemaPath:"#/properties/tls/properties/signsCertificates/type",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -712,11 +712,9 @@ vErrors.push(err30);
 errors++;
 }
 }
-if(data9.clientCertificates !== undefined){
-let data18 = data9.clientCertificates;
-if(data18 && typeof data18 == "object" && !Array.isArray(data18)){
-if(data18.mode === undefined){
-const err31 = {instancePath:instancePath+"/tls/clientCertificates",schemaPath:"#/properties/tls/properties/clientCertificates/required",keyword:"required",params:{missingProperty: "mode"}};
+if(data9.invalid !== undefined){
+if(typeof data9.invalid !== "string"){
+const err31 = {instancePath:instancePath+"/tls/invalid",schemaPath:"#/properties/tls/properties/invalid/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -725,8 +723,12 @@ vErrors.push(err31);
 }
 errors++;
 }
-if(data18.caCertificates === undefined){
-const err32 = {instancePath:instancePath+"/tls/clientCertificates",schemaPath:"#/properties/tls/properties/clientCertificates/required",keyword:"required",params:{missingProperty: "caCertificates"}};
+}
+if(data9.clientCertificates !== undefined){
+let data19 = data9.clientCertificates;
+if(data19 && typeof data19 == "object" && !Array.isArray(data19)){
+if(data19.mode === undefined){
+const err32 = {instancePath:instancePath+"/tls/clientCertificates",schemaPath:"#/properties/tls/properties/clientCertificates/required",keyword:"required",params:{missingProperty: "mode"}};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -735,9 +737,8 @@ vErrors.push(err32);
 }
 errors++;
 }
-for(const key4 in data18){
-if(!((key4 === "mode") || (key4 === "caCertificates"))){
-const err33 = {instancePath:instancePath+"/tls/clientCertificates",schemaPath:"#/properties/tls/properties/clientCertificates/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4}};
+if(data19.caCertificates === undefined){
+const err33 = {instancePath:instancePath+"/tls/clientCertificates",schemaPath:"#/properties/tls/properties/clientCertificates/required",keyword:"required",params:{missingProperty: "caCertificates"}};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -746,11 +747,9 @@ vErrors.push(err33);
 }
 errors++;
 }
-}
-if(data18.mode !== undefined){
-let data19 = data18.mode;
-if(typeof data19 !== "string"){
-const err34 = {instancePath:instancePath+"/tls/clientCertificates/mode",schemaPath:"#/properties/tls/properties/clientCertificates/properties/mode/type",keyword:"type",params:{type: "string"}};
+for(const key4 in data19){
+if(!((key4 === "mode") || (key4 === "caCertificates"))){
+const err34 = {instancePath:instancePath+"/tls/clientCertificates",schemaPath:"#/properties/tls/properties/clientCertificates/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4}};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -759,8 +758,11 @@ vErrors.push(err34);
 }
 errors++;
 }
-if(!((data19 === "AllowValidOnly") || (data19 === "AllowInsecureFallback"))){
-const err35 = {instancePath:instancePath+"/tls/clientCertificates/mode",schemaPath:"#/properties/tls/properties/clientCertificates/properties/mode/enum",keyword:"enum",params:{allowedValues: schema8.properties.tls.properties.clientCertificates.properties.mode.enum}};
+}
+if(data19.mode !== undefined){
+let data20 = data19.mode;
+if(typeof data20 !== "string"){
+const err35 = {instancePath:instancePath+"/tls/clientCertificates/mode",schemaPath:"#/properties/tls/properties/clientCertificates/properties/mode/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -769,12 +771,8 @@ vErrors.push(err35);
 }
 errors++;
 }
-}
-if(data18.caCertificates !== undefined){
-let data20 = data18.caCertificates;
-if(typeof data20 === "string"){
-if(func3(data20) < 1){
-const err36 = {instancePath:instancePath+"/tls/clientCertificates/caCertificates",schemaPath:"#/properties/tls/properties/clientCertificates/properties/caCertificates/minLength",keyword:"minLength",params:{limit: 1}};
+if(!((data20 === "AllowValidOnly") || (data20 === "AllowInsecureFallback"))){
+const err36 = {instancePath:instancePath+"/tls/clientCertificates/mode",schemaPath:"#/properties/tls/properties/clientCertificates/properties/mode/enum",keyword:"enum",params:{allowedValues: schema8.properties.tls.properties.clientCertificates.properties.mode.enum}};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -784,8 +782,11 @@ vErrors.push(err36);
 errors++;
 }
 }
-else {
-const err37 = {instancePath:instancePath+"/tls/clientCertificates/caCertificates",schemaPath:"#/properties/tls/properties/clientCertificates/properties/caCertificates/type",keyword:"type",params:{type: "string"}};
+if(data19.caCertificates !== undefined){
+let data21 = data19.caCertificates;
+if(typeof data21 === "string"){
+if(func3(data21) < 1){
+const err37 = {instancePath:instancePath+"/tls/clientCertificates/caCertificates",schemaPath:"#/properties/tls/properties/clientCertificates/properties/caCertificates/minLength",keyword:"minLength",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -795,9 +796,8 @@ vErrors.push(err37);
 errors++;
 }
 }
-}
 else {
-const err38 = {instancePath:instancePath+"/tls/clientCertificates",schemaPath:"#/properties/tls/properties/clientCertificates/type",keyword:"type",params:{type: "object"}};
+const err38 = {instancePath:instancePath+"/tls/clientCertificates/caCertificates",schemaPath:"#/properties/tls/properties/clientCertificates/properties/caCertificates/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -809,7 +809,7 @@ errors++;
 }
 }
 else {
-const err39 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/type",keyword:"type",params:{type: "object"}};
+const err39 = {instancePath:instancePath+"/tls/clientCertificates",schemaPath:"#/properties/tls/properties/clientCertificates/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -821,12 +821,24 @@ errors++;
 }
 }
 else {
-const err40 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+const err40 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err40];
 }
 else {
 vErrors.push(err40);
+}
+errors++;
+}
+}
+}
+else {
+const err41 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err41];
+}
+else {
+vErrors.push(err41);
 }
 errors++;
 }

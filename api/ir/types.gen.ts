@@ -95,6 +95,10 @@ export interface ListenerTLS {
    */
   moreCertificates?: ListenerCertificate[]
   /**
+   * The pair is that of an authority, and certificates are signed for the server names that clients ask for; a client that names none is refused.
+   */
+  signsCertificates?: boolean
+  /**
    * Why the certificate cannot be used; handshakes then fail.
    */
   invalid?: string

@@ -109,6 +109,7 @@ function settingsOf(
   if (names.fault !== undefined) return { reason: names.fault }
   return {
     ...pairs,
+    signsCertificates: tls.signsCertificates ?? false,
     clientCertificates: tls.clientCertificates,
     policy,
     alpnProtocols: alpn.protocols,

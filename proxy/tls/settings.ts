@@ -15,6 +15,8 @@ export interface TlsSettings {
   readonly privateKey: string
   /** Shown to clients that ask for a name which they bear, and the first does not. */
   readonly moreCertificates: readonly CertificatePair[]
+  /** The pair is that of an authority that signs what is shown. */
+  readonly signsCertificates: boolean
   readonly clientCertificates: ClientValidation | undefined
   readonly policy: FrontendTLS
   /** Offered protocols in order; undefined: the extension is not answered. */

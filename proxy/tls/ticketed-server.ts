@@ -6,6 +6,7 @@ import { hkdfSync } from 'node:crypto'
 import tls from 'node:tls'
 import { CertificateChoice, type ChosenCertificates } from './certificates.ts'
 import { fingerprint, issuesTickets, serverOptions, type TlsSettings } from './settings.ts'
+import { SignedContexts } from './signed-contexts.ts'
 import type { TicketSecrets } from './ticket-secrets.ts'
 
 /** As OpenSSL wants them: name, secret of the signature, secret of the cipher. */
@@ -32,20 +33,24 @@ export class TicketedServer {
   /** By the key of a choice. */
   readonly #servers = new Map<string, tls.Server>()
   readonly #previousServers = new Map<string, tls.Server>()
+  /** Where certificates are signed as they are asked for there is one server for all names. */
+  readonly #signed: SignedContexts | undefined
   #key: Buffer | undefined = undefined
   #previousKey: Buffer | undefined = undefined
   #turn: number | undefined = undefined
   #info = ''
 
-  /** @throws {Error} when one of several certificates is none. */
+  /** @throws {Error} when one of several certificates is none, or one that has to sign is no authority. */
   constructor(settings: TlsSettings, parts: TicketedServerParts) {
     this.#settings = settings
     this.#parts = parts
     this.#choice = new CertificateChoice(settings, settings.moreCertificates)
+    this.#signed = settings.signsCertificates ? new SignedContexts(settings, serverOptions(settings)) : undefined
   }
 
   /** @throws {Error} when a certificate cannot be used. */
   serverFor(greeting: Greeting): tls.Server {
+    this.#signed?.for(greeting.serverName)
     const isPrevious = this.#bringsPrevious(greeting)
     const servers = isPrevious ? this.#previousServers : this.#servers
     const chosen = this.#choice.for(greeting.serverName)
@@ -59,6 +64,7 @@ export class TicketedServer {
 
   /** One more like it, for a connection that must not be taken for another. @throws {Error} as `serverFor`. */
   make(greeting: Greeting): tls.Server {
+    this.#signed?.for(greeting.serverName)
     const isPrevious = this.#bringsPrevious(greeting)
     return this.#make(this.#choice.for(greeting.serverName), isPrevious)
   }
@@ -73,8 +79,7 @@ export class TicketedServer {
     const ticketKeys = isPrevious ? this.#previousKey : this.#key
     const server = tls.createServer({
       ...serverOptions(this.#settings),
-      cert: pairs.map(({ certificate }) => certificate),
-      key: pairs.map(({ privateKey }) => privateKey),
+      ...(this.#signed === undefined ? certificatesOf(pairs) : { SNICallback: callbackOf(this.#signed) }),
       // The caller's deadline covers the ClientHello too, so the server's own must not come first.
       handshakeTimeout: 0x7fff_ffff,
       ...(ticketKeys !== undefined && { ticketKeys }),
@@ -102,5 +107,23 @@ export class TicketedServer {
   #keyOf(secret: Uint8Array): Buffer {
     if (this.#info === '') this.#info = `tls tickets ${fingerprint(this.#settings)}`
     return Buffer.from(hkdfSync('sha256', secret, '', this.#info, KEY_BYTES))
+  }
+}
+
+function certificatesOf(pairs: ChosenCertificates['pairs']): tls.SecureContextOptions {
+  return {
+    cert: pairs.map(({ certificate }) => certificate),
+    key: pairs.map(({ privateKey }) => privateKey),
+  }
+}
+
+/** What the ClientHello asks for is signed by now. */
+function callbackOf(signed: SignedContexts): NonNullable<tls.TlsOptions['SNICallback']> {
+  return (serverName, done) => {
+    try {
+      done(null, signed.for(serverName))
+    } catch (error) {
+      done(error instanceof Error ? error : new Error(String(error)))
+    }
   }
 }

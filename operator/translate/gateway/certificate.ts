@@ -8,7 +8,7 @@ import type { Secret } from '../kube.ts'
 import { nameKey } from '../object-ref.ts'
 import type { ObjectIndex } from '../snapshot.ts'
 import type { ListenerFault } from './listener.ts'
-import { CERTIFICATE_KEY, PRIVATE_KEY, type TlsPair, tlsPair } from './tls-pair.ts'
+import { authorityFault, CERTIFICATE_KEY, PRIVATE_KEY, type TlsPair, tlsPair } from './tls-pair.ts'
 
 export interface CertificateScope {
   readonly owner: { readonly kind: 'Gateway' | 'ListenerSet'; readonly namespace: string }
@@ -25,12 +25,12 @@ export interface ListenerCertificate {
 
 /** `DYNAMIC_CA`: a Secret with an authority that signs certificates as they are asked for. */
 const SOURCE_OPTION = `${GW_GROUP}/tls-certificate-source`
+const MINTED = 'DYNAMIC_CA'
 /** Certificates of the mesh, and those of its workloads asked for. */
 const MESH_OPTION = 'gateway.istio.io/tls-terminate-mode'
 
 /** What they mean where this version does not do it. Options of others are none of our business. */
 const NOT_SERVED: Readonly<Record<string, string>> = {
-  [`${SOURCE_OPTION}=DYNAMIC_CA`]: 'no certificates are signed on demand',
   [`${MESH_OPTION}=ISTIO_SIMPLE`]: 'no certificate of the mesh is shown',
   [`${MESH_OPTION}=ISTIO_MUTUAL`]: 'no certificate of the mesh is shown, and none of its workloads asked for',
 }
@@ -51,32 +51,44 @@ function terminating(tls: GatewayListener['tls'], scope: CertificateScope): List
   if (ref === undefined) return broken(invalid('mode Terminate needs one entry in tls.certificateRefs'))
   const pairs: Exclude<CertificateOutcome, { fault: ListenerFault }>[] = []
   for (const [at, one] of refs.entries()) {
-    const outcome = certificatePair(one, scope)
+    const outcome = certificatePair(one, scope, isMinted(tls) ? authorityFault : undefined)
     // The others alone would leave names without the certificate that is meant for them.
     if ('fault' in outcome) {
       return broken({ ...outcome.fault, message: `tls.certificateRefs[${at}]: ${outcome.fault.message}` })
     }
     pairs.push(outcome)
   }
-  return joined(pairs)
+  return isMinted(tls) ? minting(pairs) : joined(pairs)
 }
 
 /** Whether certificates are to be signed as they are asked for. */
 export function isMinted(tls: GatewayListener['tls']): boolean {
-  return tls?.options?.[SOURCE_OPTION] === 'DYNAMIC_CA'
+  return tls?.options?.[SOURCE_OPTION] === MINTED
+}
+
+function minting(pairs: readonly Exclude<CertificateOutcome, { fault: ListenerFault }>[]): ListenerCertificate {
+  const [first, second] = pairs
+  if (first === undefined || second !== undefined) {
+    return broken(invalid(`${MINTED} needs exactly one entry in tls.certificateRefs: the Secret of the authority`))
+  }
+  return { tls: { ...first.tls, signsCertificates: true }, secrets: first.secrets }
 }
 
 /** An option that is passed over could mean less protection than the user asked for. */
 function optionFault(options: Readonly<Record<string, string>>): ListenerFault | undefined {
   for (const name of [SOURCE_OPTION, MESH_OPTION]) {
     const value = Object.hasOwn(options, name) ? options[name] : undefined
-    if (value === undefined) continue
+    if (value === undefined || (name === SOURCE_OPTION && value === MINTED)) continue
     const meaning = NOT_SERVED[`${name}=${value}`]
-    const why = meaning === undefined ? 'is no value that is known' : `is not run by this version: ${meaning}`
+    const why = meaning === undefined ? unknownValue(name) : `is not run by this version: ${meaning}`
     const cure = 'remove the option and name a Secret of type kubernetes.io/tls in tls.certificateRefs'
     return invalid(`tls.options[${name}]: ${value} ${why}; ${cure}`)
   }
   return undefined
+}
+
+function unknownValue(name: string): string {
+  return name === SOURCE_OPTION ? `is no value that is known (${MINTED})` : 'is no value that is known'
 }
 
 function joined(pairs: readonly Exclude<CertificateOutcome, { fault: ListenerFault }>[]): ListenerCertificate {
@@ -103,7 +115,12 @@ export type CertificateOutcome =
 
 type RefPair = Required<Pick<ListenerTLS, 'certificate' | 'privateKey'>>
 
-export function certificatePair(ref: CertificateRef, scope: CertificateScope): CertificateOutcome {
+/** `judge` may find another fault in a pair that fits together. */
+export function certificatePair(
+  ref: CertificateRef,
+  scope: CertificateScope,
+  judge?: (pair: TlsPair) => string | undefined,
+): CertificateOutcome {
   const { owner, secrets, isPermitted } = scope
   const { group = CORE_GROUP, kind = 'Secret', namespace = owner.namespace } = ref
   if (group !== CORE_GROUP || kind !== 'Secret') {
@@ -118,9 +135,11 @@ export function certificatePair(ref: CertificateRef, scope: CertificateScope): C
   const secret = secrets.get(namespace, ref.name)
   if (secret === undefined) return { fault: invalid(`secret ${name} not found`) }
   const outcome = tlsPair(secret)
-  return 'fault' in outcome
-    ? { fault: invalid(`secret ${name} ${outcome.fault}; it must be of type kubernetes.io/tls`) }
-    : rendered(name, outcome.pair)
+  if ('fault' in outcome) {
+    return { fault: invalid(`secret ${name} ${outcome.fault}; it must be of type kubernetes.io/tls`) }
+  }
+  const fault = judge?.(outcome.pair)
+  return fault === undefined ? rendered(name, outcome.pair) : { fault: invalid(`secret ${name} ${fault}`) }
 }
 
 function rendered(name: string, { certificate, privateKey }: TlsPair): CertificateOutcome {

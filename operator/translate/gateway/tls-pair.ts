@@ -48,6 +48,18 @@ function judge(secret: Secret): PairOutcome {
   return { pair: { certificate: `${certificate}\n`, privateKey: `${privateKey}\n` } }
 }
 
+/** Keys that the proxy signs with. */
+const SIGNING_KEYS: ReadonlySet<string | undefined> = new Set(['rsa', 'ec', 'ed25519'])
+
+/** Why a pair cannot sign certificates; reads on from "secret ns/name …". */
+export function authorityFault({ certificate }: TlsPair): string | undefined {
+  const authority = attempt(() => new X509Certificate(certificate))
+  if (authority?.ca !== true) return `holds a certificate under ${CERTIFICATE_KEY} that is of no authority (CA:TRUE)`
+  return SIGNING_KEYS.has(authority.publicKey.asymmetricKeyType)
+    ? undefined
+    : `holds an authority under ${CERTIFICATE_KEY} whose key is not RSA, EC or Ed25519`
+}
+
 const BLOCK = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
 
 /** Whether a bundle holds certificates, and nothing that only looks like one. */
