@@ -66,10 +66,13 @@ async function main(): Promise<number> {
   }
   const gateway = spawn(join(ROOT, 'bin', 'gw'), ['run', '-f', join(ROOT, 'config', 'samples', 'quickstart')], {
     stdio: 'inherit',
+    // In a group of its own: a terminal sends Ctrl-C to all of a group, and the gateway takes a second one as an order
+    // to end at once. So every signal reaches it once, by this process, whoever sends it.
+    detached: true,
   })
-  // The terminal sends Ctrl-C to the whole group; a plain `kill` of this process has to be passed on.
-  process.on('SIGINT', () => {})
-  process.on('SIGTERM', () => gateway.kill('SIGTERM'))
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => gateway.kill(signal === 'SIGHUP' ? 'SIGTERM' : signal))
+  }
   const ended = once(gateway, 'exit')
   const isReady = await whenReady(() => gateway.exitCode !== null || gateway.signalCode !== null)
   if (isReady) console.log(GUIDE)

@@ -1,0 +1,217 @@
+// No secret comes out of `gw run -f` of a standalone file: one in every field that holds a credential, as text and from
+// files, right and wrong credentials of clients, and everything that the process prints or answers is searched.
+import { createHash } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { testIssuer } from '#proxy/auth/jwt.testing.ts'
+import { watchTrace } from '#proxy/trace/watcher.testing.ts'
+import { certificateFor, type KeyPair } from '#test/certificates.ts'
+import { gw, GwProcess } from '#test/cli/gw.ts'
+import { closeServer, freePort, listening } from '#test/ports.ts'
+
+/** All begin alike; none is a word of the file otherwise. */
+const SECRET = {
+  apiKey: 'planted-api-key-1',
+  password: 'planted-password-2',
+  passwordOfFile: 'planted-password-3',
+  textKey: 'planted-text-key-4',
+  fileKey: 'planted-file-key-5',
+  placedKey: 'planted-placed-key-6',
+  queryKey: 'planted-query-key-7',
+  cookieKey: 'planted-cookie-key-8',
+  modelKey: 'planted-model-key-9',
+  clientSecret: 'planted-client-secret-10',
+  stdioToken: 'planted-stdio-token-11',
+  wrong: 'planted-wrong-12',
+} as const
+const SESSION_KEY = createHash('sha256').update('planted session key').digest('hex')
+/** Of the gateway, towards the backend. */
+const SENT = ['textKey', 'fileKey', 'placedKey', 'queryKey', 'cookieKey', 'modelKey'] as const
+
+let folder: string
+let upstream: Server
+let running: GwProcess
+let tls: KeyPair
+const received: string[] = []
+const outputs = new Map<string, string>()
+
+const hashOf = (user: string, password: string): string =>
+  `${user}:{SHA}${createHash('sha1').update(password).digest('base64')}`
+
+interface Places {
+  readonly port: number
+  readonly upstream: number
+  readonly tlsPort: number
+  readonly mcpPort: number
+  readonly jwks: string
+}
+
+function standalone({ port, upstream: to, tlsPort, mcpPort, jwks }: Places): object {
+  const host = `127.0.0.1:${to}`
+  const path = (name: string): object => ({ matches: [{ path: { pathPrefix: `/${name}` } }], name })
+  const checked = (name: string, policies: object): object => ({ ...path(name), policies, backends: [{ host }] })
+  const sending = (name: string, backendAuth: unknown): object => ({
+    ...path(name),
+    backends: [{ host, policies: { backendAuth } }],
+  })
+  const pem = { cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem') }
+  const authentication = {
+    issuer: 'https://idp.example',
+    audiences: ['shop'],
+    jwks,
+    provider: { entra: {} },
+    clientId: 'client',
+    clientSecret: SECRET.clientSecret,
+    resourceMetadata: { resource: 'https://shop.example/mcp' },
+  }
+  const stdio = { cmd: process.execPath, args: ['-e', ''], env: { TOKEN: SECRET.stdioToken } }
+  return {
+    config: { session: { key: SESSION_KEY }, logging: { level: 'trace' } },
+    gateways: { default: { port }, secure: { port: tlsPort, protocol: 'HTTPS', tls: pem } },
+    routes: [
+      checked('key', { apiKey: { mode: 'strict', keys: [{ key: SECRET.apiKey, metadata: { team: 'core' } }] } }),
+      checked('basic', { basicAuth: { mode: 'strict', htpasswd: hashOf('ann', SECRET.password) } }),
+      checked('filed', { basicAuth: { mode: 'strict', htpasswd: { file: join(folder, 'users') } } }),
+      sending('text', SECRET.textKey),
+      sending('file', { key: { file: join(folder, 'key') } }),
+      sending('placed', { key: { value: SECRET.placedKey, location: { header: { name: 'x-team' } } } }),
+      sending('more', {
+        credentials: [
+          { key: SECRET.queryKey, location: { queryParameter: { name: 'k' } } },
+          { key: SECRET.cookieKey, location: { cookie: { name: 's' } } },
+        ],
+      }),
+      {
+        ...path('tls'),
+        backends: [{ host, policies: { backendTLS: { ...pem, insecure: true } } }],
+      },
+      {
+        ...path('model'),
+        backends: [
+          {
+            ai: { name: 'm', provider: { openAI: {} }, hostOverride: host },
+            policies: { backendAuth: SECRET.modelKey },
+          },
+        ],
+      },
+    ],
+    mcp: { port: mcpPort, policies: { mcpAuthentication: authentication }, targets: [{ name: 'tool', stdio }] },
+  }
+}
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'gw-standalone-secrets-'))
+  upstream = createServer((request, response) => {
+    received.push(`${request.url} ${JSON.stringify(request.headers)}`)
+    response.setHeader('content-type', 'application/json')
+    response.end('{}')
+  })
+  tls = certificateFor({ commonName: 'shop.example', names: ['DNS:shop.example'] })
+  const files = { 'cert.pem': tls.certificate, 'key.pem': tls.privateKey, key: SECRET.fileKey }
+  const users = { users: `${hashOf('bob', SECRET.passwordOfFile)}\n` }
+  for (const [name, text] of Object.entries({ ...files, ...users })) writeFileSync(join(folder, name), text)
+  const { jwks } = await testIssuer('https://idp.example')
+  const places = { port: await freePort(), tlsPort: await freePort(), mcpPort: await freePort() }
+  const file = join(folder, 'gateway.json')
+  writeFileSync(file, JSON.stringify(standalone({ ...places, jwks, upstream: await listening(upstream) })))
+  const [admin, stats] = [await freePort(), await freePort()]
+  const addresses = ['--admin-addr', `127.0.0.1:${admin}`, '--stats-addr', `127.0.0.1:${stats}`]
+  running = new GwProcess(['run', '-f', file, ...addresses, '--readiness-addr', '127.0.0.1:0', '--workers', '1'])
+  await running.says('gw: serving')
+  await traffic(places.port, admin)
+  const profiles = ['/debug/pprof/profile?seconds=1', '/debug/pprof/heap']
+  for (const path of ['/config_dump', '/memory', '/logging', '/debug/tasks', ...profiles]) {
+    const bytes = await (await fetch(`http://127.0.0.1:${admin}${path}`)).arrayBuffer()
+    outputs.set(path, Buffer.from(bytes).toString('latin1'))
+  }
+  outputs.set('/metrics', await (await fetch(`http://127.0.0.1:${stats}/metrics`)).text())
+  const local = ['--local', `--admin-addr=127.0.0.1:${admin}`]
+  for (const args of [
+    ['validate', '-f', file],
+    ['proxy', 'config', 'all', ...local],
+    ['proxy', 'config', 'backends', '--all', ...local],
+  ]) {
+    const { stdout, stderr } = await gw(...args)
+    outputs.set(`gw ${args.slice(0, 3).join(' ')}`, stdout + stderr)
+  }
+  running.signal('SIGINT')
+  const { stdout, stderr } = await running.ended
+  outputs.set('what gw run prints', stdout + stderr)
+}, 60_000)
+
+afterAll(async () => {
+  await running.stop()
+  closeServer(upstream)
+  rmSync(folder, { recursive: true })
+})
+
+const basic = (user: string, password: string): string =>
+  `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
+
+async function traffic(port: number, adminPort: number): Promise<void> {
+  const asks: readonly (readonly [path: string, authorization: string | undefined, status: number])[] = [
+    ['/key', `Bearer ${SECRET.apiKey}`, 200],
+    ['/key', `Bearer ${SECRET.wrong}`, 401],
+    ['/basic', basic('ann', SECRET.password), 200],
+    ['/basic', basic('ann', SECRET.wrong), 401],
+    ['/filed', basic('bob', SECRET.passwordOfFile), 200],
+    ['/text', undefined, 200],
+    ['/file', undefined, 200],
+    ['/placed', undefined, 200],
+    ['/more', undefined, 200],
+    ['/tls', undefined, 503],
+    ['/model/v1/chat/completions', undefined, 200],
+  ]
+  const answers: string[] = []
+  const traces: unknown[] = []
+  for (const [path, authorization, status] of asks) {
+    const watcher = await watchTrace({ adminPort })
+    const isModel = path.startsWith('/model')
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
+      headers: authorization === undefined ? {} : { authorization },
+      ...(isModel && { method: 'POST', body: '{"model": "m", "messages": []}' }),
+    })
+    answers.push(`${answer.status} ${JSON.stringify([...answer.headers])} ${await answer.text()}`)
+    expect([path, answer.status]).toEqual([path, status])
+    for (const event of await watcher.ended) {
+      traces.push(event, Buffer.from(event.message.body ?? '', 'base64').toString('latin1'))
+    }
+  }
+  outputs.set('answers', answers.join('\n'))
+  outputs.set('traces', JSON.stringify(traces))
+}
+
+/** As it is, or in an encoding that anybody undoes. */
+function leaksIn(text: string): string[] {
+  const all = Object.entries({ ...SECRET, sessionKey: SESSION_KEY })
+  const found = all.filter(([, secret]) =>
+    [secret, Buffer.from(secret).toString('base64').replace(/=+$/, ''), Buffer.from(secret).toString('hex')].some(
+      (one) => text.includes(one),
+    ),
+  )
+  const keyLines = tls.privateKey.split('\n').filter((line) => line.length > 40)
+  return [...found.map(([name]) => name), ...(keyLines.some((line) => text.includes(line)) ? ['privateKey'] : [])]
+}
+
+describe('secrets of a standalone file', () => {
+  it('are in use: the backend got those of the gateway', () => {
+    const all = received.join('\n')
+    expect(SENT.filter((name) => !all.includes(SECRET[name]))).toEqual([])
+  })
+
+  it('would be found', () => {
+    expect(leaksIn(received.join('\n')).sort()).toEqual([...SENT].sort())
+    expect(leaksIn(`x ${SESSION_KEY} ${tls.privateKey}`)).toEqual(['sessionKey', 'privateKey'])
+  })
+
+  it('come out nowhere', () => {
+    expect([...outputs].filter(([, text]) => text === '').map(([name]) => name)).toEqual([])
+    expect(outputs.get('what gw run prints')).toContain('http.path=/placed')
+    expect(outputs.get('/config_dump')).toContain('<redacted>')
+    const leaks = [...outputs].flatMap(([name, text]) => leaksIn(text).map((secret) => [name, secret]))
+    expect(leaks).toEqual([])
+  })
+})
