@@ -1,12 +1,15 @@
 // Processor time of each step that one changed route or endpoint among many takes, without an API server.
 // Run: node bench/control/steps.ts [routes ...]
 import { DeliveryDecoder } from '#api/delivery/decode.ts'
-import { ChunkEncoder } from '#api/delivery/encode-chunks.ts'
+import { type ChunkedDelivery, ChunkEncoder } from '#api/delivery/encode-chunks.ts'
 import { type DeliveredObject, sizeOf } from '#api/delivery/encode.ts'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import { applyDelta, configDelta } from '#api/ir/config-delta.ts'
 import { emptyConfig } from '#api/ir/empty.ts'
 import type { RenderedConfig } from '#api/ir/types.gen.ts'
+import { KnownStatuses } from '#operator/controllers/known-statuses.ts'
+import { ObjectCache } from '#operator/kube/cache.ts'
+import { TRANSLATED } from '#operator/kube/resources.ts'
 import { MemoryObjects } from '#operator/publish/memory-objects.testing.ts'
 import { planDelivery } from '#operator/publish/plan-delivery.ts'
 import { EndpointStore } from '#proxy/backend/endpoint-store.ts'
@@ -17,21 +20,24 @@ import { startProxy } from '#proxy/main.ts'
 import { SharedRateLimits } from '#proxy/policy/shared-rate-limits.ts'
 import type { KubeObject } from '#operator/translate/kube.ts'
 import { createSnapshotter } from '#operator/translate/snapshot.ts'
-import type { RenderedGateway } from '#operator/translate/translation.ts'
 import { createTranslator } from '#operator/translate/translator.ts'
 import { freePort } from '../../test/ports.ts'
 import { ON_LOOPBACK } from '../../test/proxy.ts'
 import { endpoints, gateway, GATEWAY, NAMESPACE, route, service } from './cluster.ts'
 
 const SETTINGS = { controllerName: 'gw.dev/controller', className: 'gw', clusterDomain: 'cluster.local' }
-const ROUNDS = 9
+const ROUNDS = 41
+const KINDS = Object.keys(TRANSLATED)
+
+type Change = 'route' | 'endpoint' | 'Service' | 'status'
+const CHANGES: readonly Change[] = ['route', 'endpoint', 'Service', 'status']
 
 const counts = process.argv.slice(2).map(Number)
 for (const count of counts.length === 0 ? [1000, 5000] : counts) {
-  for (const change of ['route', 'endpoint'] as const) await measureAll(count, change)
+  for (const change of CHANGES) await measureAll(count, change)
 }
 
-async function measureAll(count: number, change: 'route' | 'endpoint'): Promise<void> {
+async function measureAll(count: number, change: Change): Promise<void> {
   const steps = new Map<string, number[]>()
   const proxy = await startProxy({ ...ON_LOOPBACK, accessLog: false, logLevel: 'error' })
   const add = (step: string, started: NodeJS.CpuUsage): void => {
@@ -44,8 +50,10 @@ async function measureAll(count: number, change: 'route' | 'endpoint'): Promise<
     add(step, started)
     return result
   }
-  const objects = clusterOf(count, await freePort())
-  const [snapshot, translator] = [createSnapshotter(), createTranslator(SETTINGS)]
+  const cache = new ObjectCache()
+  for (const object of clusterOf(count, await freePort())) putInto(cache, object, 0)
+  const [snapshotOf, translator, statuses] = [createSnapshotter(), createTranslator(SETTINGS), new KnownStatuses()]
+  const allocated: number[] = []
   const [encoder, decoder] = [new ChunkEncoder(), new DeliveryDecoder()]
   const held = new MemoryObjects()
   const bytes: number[] = []
@@ -54,14 +62,18 @@ async function measureAll(count: number, change: 'route' | 'endpoint'): Promise<
   let compiled: CompiledConfig | undefined
   let before: RenderedConfig = emptyConfig()
   for (let round = 0; round < ROUNDS; round++) {
-    // Manifests of the kinds, at the places that clusterOf gives them.
-    if (change === 'route') objects[1] = route('app-0', `v${round}`).object as KubeObject
-    else objects[3] = endpoints('app-0', { ip: `10.1.3.${round + 1}`, port: 80 }).object as KubeObject
-    const rendered = measured('translate', () =>
-      translator.translate(snapshot(objects)).perGateway.get(`${NAMESPACE}/${GATEWAY}`),
-    )
+    const heap = process.memoryUsage().heapUsed
+    measured('cache', () => putInto(cache, changedObject(change, round), round + 1))
+    const snapshot = measured('snapshot', () => snapshotOf(...KINDS.map((kind) => cache.views(kind))))
+    const translation = measured('translate', () => translator.translate(snapshot))
+    measured('statuses', () => statuses.take(translation.statuses))
+    const rendered = translation.perGateway.get(`${NAMESPACE}/${GATEWAY}`)
     if (rendered === undefined) throw new Error('the Gateway was not rendered')
-    const written = measured('encode', () => encoded({ encoder, held, rendered, generation: round }))
+    const delivery = measured('encode', () => encoder.encode({ ...rendered, salt: 'salt' }))
+    const written = measured('plan', () => planned({ held, delivery, generation: round }))
+    const allocatedNow = process.memoryUsage().heapUsed - heap
+    // Less than nothing: garbage was collected in between.
+    if (allocatedNow > 0) allocated.push(allocatedNow)
     for (const object of written) held.write(object)
     bytes.push(written.reduce((sum, { files }) => sum + sizeOf(files), 0))
     const outcome = measured('decode', () => decoder.decode(held.file))
@@ -83,15 +95,55 @@ async function measureAll(count: number, change: 'route' | 'endpoint'): Promise<
     add('put in force by a proxy', started)
   }
   await proxy.stop({ isForced: true })
-  console.log(
-    `${count} routes, changed ${change}, written: ${bytes[0]} bytes at first, then ${bytes.at(-1)} for each change`,
-  )
+  print(`${count} routes, changed ${change}`, { bytes, allocated, steps })
+}
+
+interface Figures {
+  readonly bytes: readonly number[]
+  readonly allocated: readonly number[]
+  readonly steps: ReadonlyMap<string, readonly number[]>
+}
+
+function print(title: string, { bytes, allocated, steps }: Figures): void {
+  console.log(`${title}, written: ${bytes[0]} bytes at first, then ${bytes.at(-1)} for each change`)
+  const kib = (median(allocated) / 1024).toFixed(0)
+  console.log(`${title}, allocated by the controller: median ${kib} KiB`)
   for (const [step, times] of steps) {
     if (times.length === 1) continue
-    // The first round has everything to do.
-    const sorted = times.slice(1).sort((a, b) => a - b)
-    console.log(`${count} routes, changed ${change}, ${step}: median ${sorted[sorted.length >> 1]?.toFixed(1)} ms`)
+    // The first round has everything to do. Where the clock of the processor is coarse, the mean says more.
+    const later = times.slice(1)
+    const mean = later.reduce((sum, time) => sum + time, 0) / later.length
+    const figures = `median ${median(later).toFixed(1)} ms, mean ${mean.toFixed(1)} ms`
+    console.log(`${title}, ${step}: ${figures}`)
   }
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
+}
+
+/** As the API server would tell of it. */
+function putInto(cache: ObjectCache, object: KubeObject, version: number): void {
+  const { kind, metadata } = object
+  const uid = `${kind}-${metadata.name}`
+  const times = { creationTimestamp: '2026-01-01T00:00:00Z', generation: 1, resourceVersion: String(version) }
+  cache.put(kind, { ...object, metadata: { ...metadata, ...times, uid } })
+}
+
+function changedObject(change: Change, round: number): KubeObject {
+  const objects = {
+    route: () => route('app-0', `v${round}`).object,
+    endpoint: () => endpoints('app-0', { ip: `10.1.3.${round + 1}`, port: 80 }).object,
+    Service: () => {
+      const { object } = service('app-0')
+      // It has metadata.
+      const { metadata } = object as KubeObject
+      return { ...object, metadata: { ...metadata, labels: { round: String(round) } } }
+    },
+    status: () => ({ ...route('app-0', 'v').object, status: { parents: [], round } }),
+  } satisfies { readonly [C in Change]: () => object }
+  // Manifests of the kinds.
+  return objects[change]() as KubeObject
 }
 
 /** What is there while a configuration is compiled: the rest is asked when requests come, and none do. */
@@ -100,17 +152,15 @@ function environmentOf({ shared }: SharedEndpoints): CompileEnvironment {
   return environment as unknown as CompileEnvironment
 }
 
-interface Encoding {
-  readonly encoder: ChunkEncoder
+interface Planning {
   readonly held: MemoryObjects
-  readonly rendered: RenderedGateway
+  readonly delivery: ChunkedDelivery
   readonly generation: number
 }
 
-function encoded({ encoder, held, rendered, generation }: Encoding): readonly DeliveredObject[] {
+function planned({ held, delivery, generation }: Planning): readonly DeliveredObject[] {
   // A manifest of the kind.
   const object = { ...gateway(80).object, metadata: { name: GATEWAY, uid: 'u', generation: 1 } } as unknown as Gateway
-  const delivery = encoder.encode({ ...rendered, salt: 'salt' })
   const plan = planDelivery({ held, generation, gateway: object, encoded: delivery })
   if ('problem' in plan) throw new Error(plan.problem.message)
   return [...plan.before, ...plan.after]

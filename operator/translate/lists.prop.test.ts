@@ -18,7 +18,7 @@ type Step = readonly (readonly [number, Item | undefined])[]
 /** Each step puts items in the places of others, appends some, or takes some out. */
 const histories = fc
   .tuple(
-    fc.oneof(fc.array(item, { maxLength: 12 }), fc.array(item, { minLength: 150, maxLength: 160 })),
+    fc.oneof(fc.array(item, { maxLength: 12 }), fc.array(item, { minLength: 300, maxLength: 310 })),
     fc.array(fc.array(fc.tuple(fc.nat(), fc.option(item, { nil: undefined })), { maxLength: 3 }), { maxLength: 8 }),
     fc.boolean(),
   )

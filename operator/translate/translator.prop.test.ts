@@ -23,6 +23,151 @@ function nameOf({ kind, metadata }: KubeObject): string {
   return `${kind}/${metadata.namespace ?? ''}/${metadata.name}`
 }
 
+/**
+ * One object after the other is changed a little, goes, or comes back: what a cluster does all day.
+ */
+const days = fc.array(fc.tuple(fc.nat(), fc.nat({ max: 9 })), { maxLength: 16 }).map((edits) => {
+  const steps: (readonly KubeObject[])[] = [EVERYDAY]
+  for (const [number, turn] of edits) {
+    const now = new Map((steps.at(-1) ?? []).map((object) => [nameOf(object), object]))
+    const object = EVERYDAY[number % EVERYDAY.length]
+    const known = object && now.get(nameOf(object))
+    if (object === undefined) continue
+    if (known === undefined) now.set(nameOf(object), object)
+    else if (turn > 7) now.delete(nameOf(object))
+    else now.set(nameOf(object), altered(known, turn))
+    steps.push([...now.values()])
+  }
+  return steps
+})
+
+const GATEWAY_GROUP = 'gateway.networking.k8s.io'
+const GATEWAY_API = `${GATEWAY_GROUP}/v1`
+
+function named(name: string, labels: Readonly<Record<string, string>> = {}) {
+  return { name, namespace: 'a', creationTimestamp: '2026-01-01T00:00:00Z', generation: 1, labels }
+}
+
+function listenerFor(gateway: string): object {
+  const from = gateway === 'r' ? { from: 'Selector', selector: { matchLabels: { team: 'blue' } } } : { from: 'All' }
+  return { name: 'http', port: 80, protocol: 'HTTP', allowedRoutes: { namespaces: from } }
+}
+
+/** Gateways, and what hangs on them, in the form that `altered` changes. */
+const OF_GATEWAYS = ['p', 'q', 'r'].flatMap((name): object[] => [
+  {
+    apiVersion: GATEWAY_API,
+    kind: 'Gateway',
+    metadata: named(name),
+    spec: { gatewayClassName: 'gw', listeners: [listenerFor(name)] },
+  },
+  {
+    apiVersion: GATEWAY_API,
+    kind: 'HTTPRoute',
+    metadata: named(name),
+    spec: { parentRefs: [{ name: 'p' }], rules: [{ name: 'one', backendRefs: [{ name, port: 80 }] }] },
+  },
+  {
+    apiVersion: GATEWAY_API,
+    kind: 'GRPCRoute',
+    metadata: named(name),
+    spec: { parentRefs: [{ name: 'q' }], rules: [{ backendRefs: [{ name: 'p', namespace: 'b', port: 80 }] }] },
+  },
+  { apiVersion: 'v1', kind: 'Service', metadata: named(name), spec: { ports: [{ name: 'http', port: 80 }] } },
+  {
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: named(name, { 'kubernetes.io/service-name': name }),
+    endpoints: [{ addresses: ['10.9.0.1'], targetRef: { kind: 'Pod', name: 'pod' } }],
+    ports: [{ name: 'http', port: 8080 }],
+  },
+  {
+    apiVersion: 'gw.dev/v1alpha1',
+    kind: 'GwPolicy',
+    metadata: named(name),
+    spec: {
+      targetRefs: [{ group: GATEWAY_GROUP, kind: 'HTTPRoute', name }],
+      traffic: { extAuth: { backendRef: { name: 'r', port: 80 }, grpc: {} } },
+    },
+  },
+])
+
+// Manifests of the kinds.
+const EVERYDAY = [
+  {
+    apiVersion: GATEWAY_API,
+    kind: 'GatewayClass',
+    metadata: { name: 'gw' },
+    spec: { controllerName: SETTINGS.controllerName },
+  },
+  { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'a' } },
+  { apiVersion: 'v1', kind: 'Service', metadata: { name: 'p', namespace: 'b' }, spec: { ports: [{ port: 80 }] } },
+  {
+    apiVersion: GATEWAY_API,
+    kind: 'ReferenceGrant',
+    metadata: { name: 'g', namespace: 'b' },
+    spec: {
+      from: [{ group: GATEWAY_GROUP, kind: 'GRPCRoute', namespace: 'a' }],
+      to: [{ group: '', kind: 'Service' }],
+    },
+  },
+  ...OF_GATEWAYS,
+] as readonly KubeObject[]
+
+/** Another version of the object: `turn` says what is different in it. */
+function altered(object: KubeObject, turn: number): KubeObject {
+  const { metadata } = object
+  const generation = (metadata.generation ?? 0) + 1
+  const other = ['p', 'q', 'r'][turn % 3] ?? 'p'
+  const labels = { ...metadata.labels, turn: String(turn) }
+  if (turn === 1) return { ...object, metadata: { ...metadata, labels } }
+  // Above are all kinds that have a form of their own here.
+  const changes: Readonly<Record<string, object>> = {
+    HTTPRoute: {
+      spec: {
+        parentRefs: [{ name: turn < 5 ? 'p' : other }],
+        // Another Service, another one besides, other rules, or a route that hands on to others.
+        rules: Array.from({ length: turn % 4 }, (_, rule) => ({
+          ...(rule === 0 && { name: turn === 2 ? 'one' : 'two' }),
+          backendRefs: [
+            turn === 7 ? { group: GATEWAY_GROUP, kind: 'HTTPRoute', name: other } : { name: other, port: 80 + rule },
+          ],
+        })),
+      },
+    },
+    GRPCRoute: { spec: { parentRefs: [{ name: other }], rules: [{ backendRefs: [{ name: other, port: 80 }] }] } },
+    Service: {
+      spec: {
+        ports: [{ name: 'http', port: 79 + (turn % 3) }],
+        ...(turn > 5 && { trafficDistribution: 'PreferClose' }),
+      },
+    },
+    EndpointSlice: {
+      metadata: { ...metadata, labels: { 'kubernetes.io/service-name': turn < 5 ? metadata.name : other } },
+      endpoints: Array.from({ length: turn % 3 }, (_, at) => ({
+        addresses: [`10.9.1.${at + turn}`],
+        ...(at === 0 && { targetRef: { kind: 'Pod', name: 'pod' } }),
+        conditions: { ready: turn !== 4 },
+      })),
+    },
+    GwPolicy: {
+      spec: {
+        targetRefs: [
+          {
+            group: GATEWAY_GROUP,
+            kind: 'HTTPRoute',
+            name: other,
+            ...(turn > 4 && { sectionName: 'one' }),
+          },
+        ],
+        traffic: turn % 2 === 0 ? { csrf: {} } : { extAuth: { backendRef: { name: other, port: 80 }, grpc: {} } },
+      },
+    },
+    Namespace: { metadata: { ...metadata, labels: turn % 2 === 0 ? { team: 'blue' } : { team: 'red' } } },
+  }
+  return { ...object, metadata: { ...metadata, generation }, ...changes[object.kind] }
+}
+
 /** Objects of the first cluster, some of which give way to the one of that name in the second, or go, or come. */
 const histories = fc
   .tuple(clusters({ hasGrants: true }), clusters({ hasGrants: true }), fc.array(fc.array(fc.nat()), { maxLength: 6 }))
@@ -62,6 +207,20 @@ describe('createTranslator', () => {
     )
   })
 
+  it('gives what a fresh translation gives after each small change', () => {
+    fc.assert(
+      fc.property(days, (steps) => {
+        const [snapshotOfLists, translator] = [createSnapshotter(), createTranslator(SETTINGS)]
+        for (const objects of steps) {
+          const lists = Map.groupBy(objects, ({ kind }) => kind).values()
+          const fresh = plain(translate(snapshotOf(objects), SETTINGS))
+          expect(plain(translator.translate(snapshotOfLists(...lists)))).toEqual(fresh)
+        }
+      }),
+      { numRuns: 200 },
+    )
+  })
+
   it('gives the same objects for a cluster that says the same', () => {
     fc.assert(
       fc.property(clusters({ hasGrants: true }), (objects) => {
@@ -88,7 +247,7 @@ describe('createTranslator', () => {
 
   it('leaves the other routes and Gateways what they were', () => {
     const metadata = (name: string) => ({ name, namespace: 'a', generation: 1 })
-    const apiVersion = 'gateway.networking.k8s.io/v1'
+    const apiVersion = GATEWAY_API
     const route = (name: string, host: string, gateway: string) => ({
       apiVersion,
       kind: 'HTTPRoute',
