@@ -29,6 +29,8 @@ generate: install ## Write everything that is generated: types, validators, CRDs
 verify: install ## Fail when a generated file is not what its source gives
 	hack/update-gateway-api.sh
 	node codegen/main.ts --verify
+	hack/update-envoy-protos.sh --verify
+	hack/update-otlp-protos.sh --verify
 
 .PHONY: typecheck
 typecheck: install

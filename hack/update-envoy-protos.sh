@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Writes proxy/envoy/gen: messages of the Envoy services the proxy calls. The definitions come from the package
 # @grpc/grpc-js-xds (nothing is downloaded); only the types those services reach are generated. Not part of `make
-# generate`: the result is committed. With --verify: fails when the committed files differ.
+# generate`: the result is committed. With --verify, as in `make verify`: fails when the committed files differ.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)

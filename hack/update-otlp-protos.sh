@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Writes proxy/otlp/gen: messages of the OpenTelemetry protocol. The Go module of the protocol carries the descriptors
 # of the official definitions; its checksum is compared with the one pinned here. Not part of `make generate`: the
-# result is committed. With --verify: fails when the committed files differ.
+# result is committed. With --verify, as in `make verify`: fails when the committed files differ.
 set -euo pipefail
 
 readonly module=go.opentelemetry.io/proto/otlp
