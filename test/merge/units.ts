@@ -1,5 +1,8 @@
 // What is merged as one, by the text of the specification, with values that tell whose they are. No merging.
 
+/** A line of htpasswd that can be used; others are told of in the status. */
+const USER = 'a:{SHA}5en6G6MezRroT3XKqkdPOmY/BfQ='
+
 /** Six digits beginning with 1: found again in whatever a value is translated into. */
 export type Mark = number
 
@@ -71,7 +74,7 @@ export const UNITS: readonly Unit[] = [
     path: 'basicAuthentication',
     effective: 'basicAuth',
     // Another place than tokens, or both could never be there.
-    value: (mark) => ({ users: ['a:{SHA}x'], realm: `r${mark}`, location: { cookie: { name: 'login' } } }),
+    value: (mark) => ({ users: [USER], realm: `r${mark}`, location: { cookie: { name: 'login' } } }),
     isPreRouting: true,
   }),
   traffic({
