@@ -30,13 +30,8 @@ export class Profiles {
   }
 
   async cpu(query: URLSearchParams, response: ServerResponse): Promise<void> {
-    const problem = problemOf(query, ['seconds', CPU_SECONDS], ['frequency', FREQUENCY])
-    if (problem !== undefined) {
-      sendText(response, 400, problem)
-      return
-    }
-    const seconds = Number(query.get('seconds') ?? CPU_SECONDS.default)
-    const frequency = Number(query.get('frequency') ?? FREQUENCY.default)
+    const seconds = numberIn(query, 'seconds', CPU_SECONDS) ?? CPU_SECONDS.default
+    const frequency = numberIn(query, 'frequency', FREQUENCY) ?? FREQUENCY.default
     await this.#answer<CpuProfile>(query, response, {
       file: 'cpu.pb',
       question: { kind: 'cpuProfile', seconds, frequency },
@@ -46,12 +41,7 @@ export class Profiles {
   }
 
   async heap(query: URLSearchParams, response: ServerResponse): Promise<void> {
-    const problem = problemOf(query, ['seconds', HEAP_SECONDS])
-    if (problem !== undefined) {
-      sendText(response, 400, problem)
-      return
-    }
-    const seconds = query.has('seconds') ? Number(query.get('seconds')) : undefined
+    const seconds = numberIn(query, 'seconds', HEAP_SECONDS)
     await this.#answer<HeapProfile>(query, response, {
       file: 'heap.pb',
       question: { kind: 'heapProfile', seconds },
@@ -116,15 +106,11 @@ function nameOf(slot: number): string {
   return `worker-${slot}`
 }
 
-/** The default in place of what somebody meant would answer another question. */
-function problemOf(query: URLSearchParams, ...numbers: readonly (readonly [string, Range])[]): string | undefined {
-  for (const [name, { min, max }] of numbers) {
-    const text = query.get(name)
-    if (text === null) continue
-    const value = /^\d{1,6}$/.test(text) ? Number(text) : NaN
-    if (!(value >= min && value <= max)) return `${name}: must be a whole number from ${min} to ${max}\n`
-  }
-  return undefined
+/** undefined: not there, or out of range, which is answered as if it were not there (data plane supplement, 6.6). */
+function numberIn(query: URLSearchParams, name: string, { min, max }: Range): number | undefined {
+  const text = query.get(name) ?? ''
+  const value = /^\d{1,6}$/.test(text) ? Number(text) : NaN
+  return value >= min && value <= max ? value : undefined
 }
 
 function headersOf(file: string): Record<string, string> {
