@@ -4,11 +4,9 @@ import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import * as fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
 import { authority, certificateFor, type KeyPair } from '#test/certificates.ts'
 import { Authority } from './authority.ts'
-import { der, time, values } from './der.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'gw-authority-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -23,12 +21,14 @@ const KINDS: readonly (readonly [string, readonly string[]])[] = [
   ['Ed25519', ['ed25519']],
 ]
 
-function authorityOf(kind: readonly string[]): KeyPair {
+const SUBJECT = ['-subj', '/O=Größe/OU=One/CN=Test CA']
+const OWN = '[own]\nbasicConstraints=critical,CA:TRUE\nsubjectKeyIdentifier=hash\n'
+
+function authorityOf(kind: readonly string[], rest: readonly string[] = ['-days', '2', ...SUBJECT]): KeyPair {
   const [certificate, privateKey] = [join(folder, 'ca.crt'), join(folder, 'ca.key')]
-  const subject = ['-subj', '/O=Größe/OU=One/CN=Test CA', '-utf8', '-days', '2']
-  const usage = ['-addext', 'keyUsage=critical,keyCertSign']
+  const usage = ['-utf8', '-addext', 'keyUsage=critical,keyCertSign']
   const args = ['req', '-x509', '-newkey', ...kind, '-nodes', '-batch', '-keyout', privateKey, '-out', certificate]
-  execFileSync('openssl', [...args, ...subject, ...usage], { stdio: 'pipe' })
+  execFileSync('openssl', [...args, ...usage, ...rest], { stdio: 'pipe' })
   const read = (file: string): string => execFileSync('cat', [file], { encoding: 'utf8' })
   return { certificate: read(certificate), privateKey: read(privateKey) }
 }
@@ -86,6 +86,53 @@ describe('a certificate', () => {
     expect(verdict(chain, certificate, 'a.test', ['-partial_chain'])).toBe('leaf: OK')
   })
 
+  it.each(['utf8only', 'pkix', 'default', 'nombstr'])('repeats the subject of its authority (%s)', (mask) => {
+    const config = join(folder, 'ca.cnf')
+    writeFileSync(config, `[req]\nstring_mask=${mask}\ndistinguished_name=none\nx509_extensions=own\n[none]\n${OWN}`)
+    const subject = '/C=DE/O=Größe/OU=One+L=Łódź/emailAddress=a@b.test/CN=Test CA'
+    const value = mask === 'nombstr' ? subject.replace('Łódź', 'Köln') : subject
+    const pair = authorityOf(['ec', '-pkeyopt', 'ec_paramgen_curve:P-256'], ['-config', config, '-subj', value])
+    const { certificate } = new Authority(pair).sign('a.test', NOW)
+    expect(verdict(pair.certificate, certificate, 'a.test')).toBe('leaf: OK')
+    const name = (pem: string, which: string): string => {
+      const args = ['x509', '-noout', which, '-nameopt', 'RFC2253,show_type,dump_der,dump_all']
+      return execFileSync('openssl', args, { input: pem, encoding: 'utf8' }).replace(/^.*?=/, '')
+    }
+    expect(name(certificate, '-issuer')).toBe(name(pair.certificate, '-subject'))
+  })
+
+  it('has years of two digits up to 2049, and of four from then on', () => {
+    const pair = authorityOf(['ec', '-pkeyopt', 'ec_paramgen_curve:P-256'], ['-days', '12000', ...SUBJECT])
+    const { certificate } = new Authority(pair).sign('a.test', Date.UTC(2050, 0, 1, 0, 30))
+    const shown = execFileSync('openssl', ['asn1parse'], { input: certificate, encoding: 'utf8' })
+    expect(shown.match(/(?:UTC|GENERALIZED)TIME *:\w+/g)?.map((time) => time.replaceAll(' ', ''))).toEqual([
+      'UTCTIME:491231233000Z',
+      'GENERALIZEDTIME:20500102003000Z',
+    ])
+  })
+
+  it('marks as critical what a client must understand', () => {
+    const shown = (name: string): string[] => {
+      const { certificate } = new Authority(authority()).sign(name, NOW)
+      const text = execFileSync('openssl', ['x509', '-noout', '-text'], { input: certificate, encoding: 'utf8' })
+      return [...text.matchAll(/X509v3 ([\w ]+): (critical)?\s+(.*)/g)].map(
+        ([, id, mark, value]) =>
+          `${id}${mark === undefined ? '' : '!'}: ${value?.replaceAll(/(?:[0-9A-F]{2}:){19}[0-9A-F]{2}/g, 'SHA-1')}`,
+      )
+    }
+    const rest = ['X509v3 Subject Key Identifier: SHA-1', 'X509v3 Authority Key Identifier: SHA-1']
+    const long = `${'a'.repeat(60)}.test`
+    expect([shown('a.test'), shown(long)]).toEqual(
+      ['Subject Alternative Name: DNS:a.test', `Subject Alternative Name!: DNS:${long}`].map((names) => [
+        'Basic Constraints!: CA:FALSE',
+        'Key Usage!: Digital Signature',
+        'Extended Key Usage: TLS Web Server Authentication',
+        names,
+        ...rest.map((line) => line.replace('X509v3 ', '')),
+      ]),
+    )
+  })
+
   it('lives no longer than the authority', () => {
     const pair = authority()
     const end = Date.parse(new X509Certificate(pair.certificate).validTo)
@@ -106,27 +153,6 @@ describe('an authority', () => {
     expect(() => new Authority(leaf)).toThrow('no certificate authority')
     expect(() => new Authority({ ...authority(), privateKey: leaf.privateKey })).toThrow('its private key')
     expect(() => new Authority({ certificate: 'x', privateKey: 'y' })).toThrow(/PEM|routines/)
-  })
-})
-
-describe('DER', () => {
-  it('reads what it writes', () => {
-    const property = fc.property(fc.array(fc.tuple(fc.integer({ min: 0, max: 255 }), fc.uint8Array())), (all) => {
-      const written = Buffer.concat(all.map(([tag, content]) => der(tag, content)))
-      expect(values(written).map(({ tag, content }) => [tag, [...content]])).toEqual(
-        all.map(([tag, content]) => [tag, [...content]]),
-      )
-    })
-    fc.assert(property, { numRuns: 200 })
-    for (const size of [127, 128, 255, 256, 65_535, 65_536]) {
-      expect(values(der(4, Buffer.alloc(size)))[0]?.content).toHaveLength(size)
-    }
-    expect(() => values(Buffer.from([4, 5, 1]))).toThrow('longer')
-  })
-
-  it('writes years with two digits up to 2049', () => {
-    expect(time(Date.UTC(2049, 11, 31, 23, 59, 59)).toString('latin1', 2)).toBe('491231235959Z')
-    expect(time(Date.UTC(2050, 0, 1)).toString('latin1', 2)).toBe('20500101000000Z')
   })
 })
 

@@ -1,4 +1,5 @@
 // Listeners whose certificates are signed on demand, as clients of a real proxy see them; and what is kept of names.
+import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import tls from 'node:tls'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -39,6 +40,20 @@ async function connect(port: number, servername: string | undefined, options: tl
   await once(socket, 'secureConnect')
   return socket
 }
+
+describe('the library of certificates', () => {
+  it('is loaded where certificates are signed only', () => {
+    const code = `
+      import { createRequire } from 'node:module'
+      const isLoaded = () => Object.keys(createRequire(import.meta.url).cache).some((one) => one.includes('asn1-x509'))
+      await import('./proxy/tls/tls-bind.ts')
+      const before = isLoaded()
+      await (await import('./proxy/tls/signing.ts')).loadSigning()
+      console.log(before, isLoaded())`
+    const args = ['--input-type=module', '--eval', code]
+    expect(execFileSync(process.execPath, args, { encoding: 'utf8' }).trim()).toBe('false true')
+  })
+})
 
 describe('certificates signed on demand', () => {
   it('bear the name that is asked for, and clients of the authority verify them', async () => {

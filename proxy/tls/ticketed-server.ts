@@ -6,7 +6,8 @@ import { hkdfSync } from 'node:crypto'
 import tls from 'node:tls'
 import { CertificateChoice, type ChosenCertificates } from './certificates.ts'
 import { fingerprint, issuesTickets, serverOptions, type TlsSettings } from './settings.ts'
-import { SignedContexts } from './signed-contexts.ts'
+import type { SignedContexts } from './signed-contexts.ts'
+import { createSignedContexts } from './signing.ts'
 import type { TicketSecrets } from './ticket-secrets.ts'
 
 /** As OpenSSL wants them: name, secret of the signature, secret of the cipher. */
@@ -40,12 +41,15 @@ export class TicketedServer {
   #turn: number | undefined = undefined
   #info = ''
 
-  /** @throws {Error} when one of several certificates is none, or one that has to sign is no authority. */
+  /**
+   * After `loadSigning` where the settings ask for it.
+   * @throws {Error} when one of several certificates is none, or one that has to sign is no authority.
+   */
   constructor(settings: TlsSettings, parts: TicketedServerParts) {
     this.#settings = settings
     this.#parts = parts
     this.#choice = new CertificateChoice(settings, settings.moreCertificates)
-    this.#signed = settings.signsCertificates ? new SignedContexts(settings, serverOptions(settings)) : undefined
+    this.#signed = settings.signsCertificates ? createSignedContexts(settings, serverOptions(settings)) : undefined
   }
 
   /** @throws {Error} when a certificate cannot be used. */

@@ -12,6 +12,7 @@ import { Acceptor } from '../tcp/acceptor.ts'
 import { TcpConnections, type TcpEnvironment } from '../tcp/connections.ts'
 import { type Arrival, TlsListenerServer } from './listener-server.ts'
 import { peekClientHello } from './peek.ts'
+import { isSigningLoaded, loadSigning } from './signing.ts'
 import type { TicketSecrets } from './ticket-secrets.ts'
 import type { TlsBindPlan, TlsListenerPlan } from './plan.ts'
 
@@ -157,19 +158,37 @@ export class TlsBind implements BindServer {
     } else if (plan.action.kind === 'Passthrough') {
       settled()
       this.#tcp.serve(socket, { ...facts, isTls: true, sni: serverName }, plan.action.tcp)
-    } else this.#shakeHands(plan, arrival)
+    } else if (plan.action.settings.signsCertificates && !isSigningLoaded()) void this.#greetedLater(plan, arrival)
+    else this.#shakeHands(plan, arrival)
+  }
+
+  /** The listeners may be others by then. The deadline of the handshake goes on. */
+  async #greetedLater(plan: TlsListenerPlan, arrival: Arrival): Promise<void> {
+    try {
+      await loadSigning()
+    } catch (error) {
+      this.#unusable(plan, arrival, error)
+      return
+    }
+    const { socket, facts, serverName, settled } = arrival
+    if (!socket.destroyed) this.#greeted(arrival)
+    else if (settled()) this.#refuse(socket, { facts, detail: 'the client left during the handshake', serverName })
   }
 
   #shakeHands(plan: TlsListenerPlan, arrival: Arrival): void {
     try {
       this.#serverOf(plan).shakeHands(arrival)
     } catch (error) {
-      // A pair that does not fit, or is no certificate at all.
-      arrival.settled()
-      const detail = `the certificate of listener ${plan.key} cannot be used: ${messageOf(error)}`
-      const { socket, facts, serverName } = arrival
-      this.#refuse(socket, { facts, detail, serverName, alert: HANDSHAKE_FAILURE })
+      this.#unusable(plan, arrival, error)
     }
+  }
+
+  /** A pair that does not fit, or is no certificate at all. */
+  #unusable(plan: TlsListenerPlan, arrival: Arrival, error: unknown): void {
+    arrival.settled()
+    const detail = `the certificate of listener ${plan.key} cannot be used: ${messageOf(error)}`
+    const { socket, facts, serverName } = arrival
+    this.#refuse(socket, { facts, detail, serverName, alert: HANDSHAKE_FAILURE })
   }
 
   #serverOf(plan: TlsListenerPlan): TlsListenerServer {
