@@ -1,17 +1,41 @@
 // Ports for tests that need to know one before it is opened. Loopback only.
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import type { Server as HttpServer } from 'node:http'
 
-/** A port that was free a moment ago. */
+/**
+ * Below those that systems give to whoever asks for any: a proxy that is started with such a port opens others as well,
+ * and calls upstreams.
+ */
+const FIRST_PORT = 28_100
+const PORTS = 4_600
+const ATTEMPTS_MAX = 100
+
+const given = new Set<number>()
+
+/** A port that was free a moment ago, and is asked for only once. */
 export async function freePort(): Promise<number> {
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+    const port = FIRST_PORT + randomInt(PORTS)
+    if (given.has(port) || !(await isFree(port))) continue
+    given.add(port)
+    return port
+  }
+  throw new Error(`no free port from ${FIRST_PORT} on was found`)
+}
+
+async function isFree(port: number): Promise<boolean> {
   const server = createServer()
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo // a listening TCP server has one
+  server.listen(port, '127.0.0.1')
+  try {
+    await once(server, 'listening')
+  } catch {
+    return false
+  }
   server.close()
   await once(server, 'close')
-  return port
+  return true
 }
 
 /** Opens the server; port 0: of the system's choice. */
