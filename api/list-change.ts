@@ -16,11 +16,11 @@ const LOOK_AHEAD = 8
 /** In order, of the earlier list. */
 export function listChanges<T>(before: readonly T[], now: readonly T[]): readonly ListChange<T>[] {
   if (before === now) return []
-  const rest = sameAtEnd(before, now)
+  const [start, rest] = sameEnds(before, now)
   const [beforeEnd, nowEnd] = [before.length - rest, now.length - rest]
   const changes: ListChange<T>[] = []
   const meet = meetingPlaces(before, now, { beforeEnd, nowEnd })
-  let [i, j] = [0, 0]
+  let [i, j] = [start, start]
   while (i < beforeEnd || j < nowEnd) {
     if (i < beforeEnd && j < nowEnd && before[i] === now[j]) {
       i++
@@ -35,14 +35,14 @@ export function listChanges<T>(before: readonly T[], now: readonly T[]): readonl
   return changes
 }
 
-/** Most lists change in the middle. */
-function sameAtEnd(before: readonly unknown[], now: readonly unknown[]): number {
+/** How many items stay at the start, and how many of the others at the end: most lists change in the middle. */
+export function sameEnds(before: readonly unknown[], now: readonly unknown[]): readonly [start: number, rest: number] {
   const shorter = Math.min(before.length, now.length)
   let start = 0
   while (start < shorter && before[start] === now[start]) start++
   let rest = 0
   while (rest < shorter - start && before[before.length - 1 - rest] === now[now.length - 1 - rest]) rest++
-  return rest
+  return [start, rest]
 }
 
 type Place = readonly [before: number, now: number]

@@ -1,12 +1,9 @@
 // What changed since: how a list differs from the one it was before. Whoever makes something of a list again and again
 // carries on from there, so that a change costs what changed and a glance at each place, not a look at each item.
+import { type ListChange, sameEnds } from '#api/list-change.ts'
 
-/** Some items stand in place of others. Where more than one place differs, each is one item for one: places stay. */
-export interface Edit<T> {
-  readonly at: number
-  readonly removed: readonly T[]
-  readonly added: readonly T[]
-}
+/** Where more than one place differs, each is one item for one: places stay. */
+export type Edit<T> = ListChange<T>
 
 /** With more than this share of the list, within these bounds, going through all of it is cheaper. */
 const EDITED_MIN = 64
@@ -53,13 +50,9 @@ function replacements<T>(before: readonly T[], now: readonly T[], most: number):
 }
 
 function splice<T>(before: readonly T[], now: readonly T[], most: number): readonly Edit<T>[] | undefined {
-  const shorter = Math.min(before.length, now.length)
-  let at = 0
-  while (at < shorter && before[at] === now[at]) at++
-  let tail = 0
-  while (tail < shorter - at && before[before.length - 1 - tail] === now[now.length - 1 - tail]) tail++
-  const removed = before.slice(at, before.length - tail)
-  const added = now.slice(at, now.length - tail)
+  const [at, rest] = sameEnds(before, now)
+  const removed = before.slice(at, before.length - rest)
+  const added = now.slice(at, now.length - rest)
   return removed.length + added.length > most ? undefined : [{ at, removed, added }]
 }
 

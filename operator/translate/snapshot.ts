@@ -1,5 +1,7 @@
 // The cluster as translation sees it: known kinds, indexed, in one order. Knows nothing of what the objects mean.
 import { isIdentical } from '#api/identical.ts'
+import { LayeredMap } from '#api/layered-map.ts'
+import { lowerBound } from '#api/lower-bound.ts'
 import type { BackendTLSPolicy } from '#api/gateway/backendtlspolicy.gen.ts'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import type { GatewayClass } from '#api/gateway/gatewayclass.gen.ts'
@@ -202,7 +204,7 @@ function kindOf(object: KubeObject): SnapshotKind | undefined {
   return GROUPS[kind] === groupOf(object.apiVersion) ? kind : undefined
 }
 
-interface KindIndex extends LookupMaps {
+interface KindIndex {
   readonly index: ObjectIndex<KubeObject>
   /** The list it was made for. */
   readonly asked: readonly KubeObject[]
@@ -210,6 +212,8 @@ interface KindIndex extends LookupMaps {
   readonly objects: readonly KubeObject[]
   /** Second objects of one name. */
   readonly second: readonly KubeObject[]
+  /** The others. */
+  readonly byKey: LayeredMap<KubeObject>
 }
 
 function indexAfter(before: KindIndex | undefined, objects: readonly KubeObject[]): KindIndex {
@@ -226,64 +230,39 @@ function indexAfter(before: KindIndex | undefined, objects: readonly KubeObject[
   return indexOf([...kept, ...objects.filter((object) => !known.has(object))].sort(compareObjects), objects)
 }
 
-/** Newer versions of objects stand beside the map of all, up to so many. */
-const NEWER_MAX = 128
-
 /** undefined: objects of one name are among them. */
 function withEdits(before: KindIndex, edits: readonly Edit<KubeObject>[]): KindIndex | undefined {
   if (before.second.length > 0) return undefined
   const objects = [...before.objects]
-  const newer = new Map(before.newer)
+  const changed = new Map<string, KubeObject | undefined>()
   for (const object of edits.flatMap(({ removed }) => removed)) {
     const place = placeAmong(objects, object)
     if (objects[place] !== object) return undefined
     objects.splice(place, 1)
-    newer.set(keyOf(object), undefined)
+    changed.set(keyOf(object), undefined)
   }
   for (const object of edits.flatMap(({ added }) => added)) {
     const key = keyOf(object)
-    if (lookUp(key, { byKey: before.byKey, newer }) !== undefined) return undefined
+    const known = changed.has(key) ? changed.get(key) : before.byKey.get(key)
+    if (known !== undefined) return undefined
     objects.splice(placeAmong(objects, object), 0, object)
-    newer.set(key, object)
+    changed.set(key, object)
   }
   if (isIdentical(objects, before.objects)) return before
-  const maps = newer.size > NEWER_MAX ? foldedMaps({ byKey: before.byKey, newer }) : { byKey: before.byKey, newer }
-  return { ...before, ...maps, objects, index: lookupOf(objects, maps) }
-}
-
-function foldedMaps({ byKey, newer }: LookupMaps): LookupMaps {
-  const folded = new Map(byKey)
-  for (const [key, object] of newer) {
-    if (object === undefined) folded.delete(key)
-    else folded.set(key, object)
-  }
-  return { byKey: folded, newer: new Map() }
+  const byKey = before.byKey.with(changed)
+  return { ...before, byKey, objects, index: lookupOf(objects, byKey) }
 }
 
 /** Where it is, or belongs. */
 function placeAmong(objects: readonly KubeObject[], wanted: KubeObject): number {
-  let [low, high] = [0, objects.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    const object = objects[middle]
-    if (object !== undefined && compareByAge(object, wanted) < 0) low = middle + 1
-    else high = middle
-  }
-  return low
+  return lowerBound(objects.length, (place) => {
+    const object = objects[place]
+    return object !== undefined && compareByAge(object, wanted) < 0
+  })
 }
 
-interface LookupMaps {
-  readonly byKey: ReadonlyMap<string, KubeObject>
-  /** undefined: it is gone. */
-  readonly newer: ReadonlyMap<string, KubeObject | undefined>
-}
-
-function lookupOf(all: readonly KubeObject[], maps: LookupMaps): ObjectIndex<KubeObject> {
-  return { all, get: (namespace, name) => lookUp(nameKey(namespace, name), maps) }
-}
-
-function lookUp(key: string, { byKey, newer }: LookupMaps): KubeObject | undefined {
-  return newer.get(key) ?? (newer.has(key) ? undefined : byKey.get(key))
+function lookupOf(all: readonly KubeObject[], byKey: LayeredMap<KubeObject>): ObjectIndex<KubeObject> {
+  return { all, get: (namespace, name) => byKey.get(nameKey(namespace, name)) }
 }
 
 function indexOf(objects: readonly KubeObject[], asked: readonly KubeObject[]): KindIndex {
@@ -294,8 +273,8 @@ function indexOf(objects: readonly KubeObject[], asked: readonly KubeObject[]): 
     if (byKey.has(key)) second.push(object)
     else byKey.set(key, object)
   }
-  const newer = new Map<string, KubeObject>()
-  return { index: lookupOf([...byKey.values()], { byKey, newer }), asked, objects, second, byKey, newer }
+  const layered = LayeredMap.of(byKey)
+  return { index: lookupOf([...byKey.values()], layered), asked, objects, second, byKey: layered }
 }
 
 function compareObjects(a: KubeObject, b: KubeObject): number {

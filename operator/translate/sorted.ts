@@ -1,5 +1,6 @@
 // A sorted list that is asked for again and again with few changes: what left is taken out of the order of last time,
 // and what is new is put in its place.
+import { lowerBound } from '#api/lower-bound.ts'
 import { type Edit, editsBetween } from './changes.ts'
 import { compareText } from './order.ts'
 
@@ -51,13 +52,8 @@ function byKey<T>(items: readonly T[], keyOf: (item: T) => string): T[] {
 
 /** Where the key is, or belongs. */
 export function placeOf<T>(list: readonly T[], key: string, keyOf: (item: T) => string): number {
-  let low = 0
-  let high = list.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    const item = list[middle]
-    if (item !== undefined && compareText(keyOf(item), key) < 0) low = middle + 1
-    else high = middle
-  }
-  return low
+  return lowerBound(list.length, (place) => {
+    const item = list[place]
+    return item !== undefined && compareText(keyOf(item), key) < 0
+  })
 }

@@ -12,6 +12,7 @@ import { effectiveBackend, type EffectiveFrontend } from '../policy/merge-backen
 import { buildHostMap, type HostMap } from '../route/host-map.ts'
 import type { TcpBackendPlan, TcpPlan, TcpRoutePlan } from '../tcp/plan.ts'
 import type { CompileContext } from './context.ts'
+import { lazily } from './lazily.ts'
 
 export interface TcpListenerInput {
   readonly place: ExchangePlace
@@ -74,12 +75,6 @@ function compileRoute(input: TcpListenerInput, route: TCPRoute): TcpRoutePlan {
     route.backends.map((backend) => ({ weight: backend.weight, value: lazily(() => compileBackend(input, backend)) })),
   )
   return { place, pickBackend: () => pick()?.() }
-}
-
-/** A configuration may hold thousands of routes that nobody calls. */
-function lazily<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined
-  return () => (made ??= { value: make() }).value
 }
 
 function compileBackend(

@@ -32,6 +32,7 @@ import type { CompileConfig, CompiledBind } from './compiled.ts'
 import { refusal } from './refusal.ts'
 import { ConfigIndex } from './config-index.ts'
 import type { CompileContext } from './context.ts'
+import { lazily } from './lazily.ts'
 import type { RouteIndex } from './route-index.ts'
 
 export const compileConfig: CompileConfig = ({ generation, config, secrets }, environment, previous) => {
@@ -50,7 +51,7 @@ export const compileConfig: CompileConfig = ({ generation, config, secrets }, en
     secret,
     auth,
     otlp: new OtlpHub(previous?.otlp, (outcome) => environment.observer.exported?.(outcome)),
-    credentialNames: once(() => CredentialNames.of(carriers)),
+    credentialNames: lazily(() => CredentialNames.of(carriers)),
   }
   const { routes } = index
   const groups = new RouteGroups((key) => routes.group(key), tables)
@@ -74,11 +75,6 @@ export const compileConfig: CompileConfig = ({ generation, config, secrets }, en
 function authOf(index: ConfigIndex, options: AuthStoresOptions, former: ConfigIndex | undefined): AuthStores {
   const isAsBefore = former !== undefined && former.secret === index.secret && former.carriers.isAs(index.carriers)
   return isAsBefore && options.former !== undefined ? options.former : AuthStores.of(index.carriers, options)
-}
-
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined
-  return () => (made ??= { value: make() }).value
 }
 
 function compileBind(input: {

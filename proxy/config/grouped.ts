@@ -1,8 +1,9 @@
 // A long list of a configuration by key, kept up to date from one configuration to the next: what a changed item costs
 // does not grow with the list. Pure.
 import { isIdentical } from '#api/identical.ts'
+import { LayeredMap } from '#api/layered-map.ts'
 import { type ListChange, listChanges } from '#api/list-change.ts'
-import { LayeredMap } from './layered-map.ts'
+import { lowerBound } from '#api/lower-bound.ts'
 
 /** The same for the same item; an item may have several keys, or none. */
 type KeysOf<T> = (item: T) => readonly string[]
@@ -81,14 +82,10 @@ export class Grouped<T extends object> {
 
   /** How many of the first members stand before a place of the list. */
   #membersBefore(at: number, members: readonly T[], count: number): number {
-    let [low, high] = [0, count]
-    while (low < high) {
-      const middle = (low + high) >> 1
-      const member = members[middle]
-      if (member !== undefined && this.list.indexOf(member) < at) low = middle + 1
-      else high = middle
-    }
-    return low
+    return lowerBound(count, (index) => {
+      const member = members[index]
+      return member !== undefined && this.list.indexOf(member) < at
+    })
   }
 
   #changedAnew(list: readonly T[]): ReadonlyMap<string, readonly T[]> {

@@ -1,6 +1,6 @@
 // One of several threads that empty one bucket at once; see rate-limit-store.test.ts.
 import { parentPort, workerData } from 'node:worker_threads'
-import { LayeredMap } from '../config/layered-map.ts'
+import { LayeredMap } from '#api/layered-map.ts'
 import { sharedRateLimitStore, type BucketLimit, type RateLimitBuffer } from './rate-limit-store.ts'
 
 interface Job {

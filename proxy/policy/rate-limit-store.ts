@@ -2,7 +2,7 @@
 // compare-and-exchange. Knows nothing of requests; local-rate-limit.ts asks.
 import { createHash } from 'node:crypto'
 import type { LocalLimit, LocalRateLimitOrConditional } from '#api/ir/types.gen.ts'
-import { LayeredMap } from '../config/layered-map.ts'
+import { LayeredMap } from '#api/layered-map.ts'
 
 export interface RateLimitBucket {
   /**

@@ -2,7 +2,7 @@
 import { Worker, type MessagePort } from 'node:worker_threads'
 import { configDelta } from '#api/ir/config-delta.ts'
 import { emptyConfig } from '#api/ir/empty.ts'
-import { LayeredMap } from '../config/layered-map.ts'
+import { LayeredMap } from '#api/layered-map.ts'
 import type { InspectRequest } from '../trace/messages.ts'
 import type { ConfigMessage, MainToWorker, WorkerSettings, WorkerToMain } from './messages.ts'
 
