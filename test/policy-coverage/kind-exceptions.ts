@@ -58,18 +58,6 @@ export const WITHOUT_CASE: readonly Exception[] = [
     because: 'translated into backend.tls, whose cases have each setting',
   },
   {
-    settings: /^GRPCRoute\.(hostnames|rules\[\]\.(backendRefs\[\]\.)?filters\[\]\.)/,
-    because: 'one translator and one filter run those of HTTPRoute, whose cases have each field',
-  },
-  {
-    settings: /^HTTPRoute\.rules\[\]\.(backendRefs\[\]\.)?filters\[\]\.(requestMirror|externalAuth)\./,
-    because: 'translated into the mirror and the extAuth of policies, whose cases have each setting',
-  },
-  {
-    settings: /^HTTPRoute\.rules\[\]\.backendRefs\[\]\.filters\[\]\.requestRedirect\./,
-    because: 'the filter of the rule, at another place',
-  },
-  {
     settings: /^GwBackend\.mcp\.(targets\[\]\.(selector|static\.(path|protocol))|sessionRouting|failureMode)/,
     because: 'real servers of the official SDK in proxy/mcp; selectors are goldens',
   },

@@ -34,8 +34,9 @@ export function authorizer(): RequestListener {
 
 const PERMISSION_DENIED = 7
 
-function allowed(told: string): MessageInitShape<typeof CheckResponseSchema> {
-  const headers = [{ header: { key: 'x-user', value: 'alice' } }, { header: { key: 'x-told', value: told } }]
+function allowed(told: string, names: string): MessageInitShape<typeof CheckResponseSchema> {
+  const values = { 'x-user': 'alice', 'x-told': told, 'x-told-names': names }
+  const headers = Object.entries(values).map(([key, value]) => ({ header: { key, value } }))
   return { status: { code: 0 }, httpResponse: { case: 'okResponse', value: { headers } } }
 }
 const DENIED: MessageInitShape<typeof CheckResponseSchema> = {
@@ -43,10 +44,16 @@ const DENIED: MessageInitShape<typeof CheckResponseSchema> = {
   httpResponse: { case: 'deniedResponse', value: { status: { code: 403 }, body: 'not for you' } },
 }
 
-/** As above, and it must be told the place `shop`; x-told has the metadata it got, and the body. */
+/**
+ * As above, and it must be told the place `shop` by its context or in a header; x-told has the metadata it got, and the
+ * body, x-told-names the names of the headers.
+ */
 export const grpcAuthorizer = unaryMethod(Authorization.method.check, (call, reply) => {
   const { request, contextExtensions, metadataContext } = call.request.attributes ?? {}
-  const isAlice = request?.http?.headers['authorization'] === ALICE && contextExtensions?.['place'] === 'shop'
-  const told = `${JSON.stringify(metadataContext?.filterMetadata)} ${request?.http?.body ?? ''}`
-  reply(null, create(CheckResponseSchema, isAlice ? allowed(told) : DENIED))
+  const { headers = {}, body = '' } = request?.http ?? {}
+  const place = contextExtensions?.['place'] ?? headers['x-place']
+  const isAlice = headers['authorization'] === ALICE && place === 'shop'
+  const names = Object.keys(headers).sort().join(',')
+  const told = `${JSON.stringify(metadataContext?.filterMetadata)} ${body}`
+  reply(null, create(CheckResponseSchema, isAlice ? allowed(told, names) : DENIED))
 })

@@ -16,6 +16,7 @@ import { echo } from './echo.ts'
 import { egress } from './egress.ts'
 import { flaky } from './flaky.ts'
 import { fullBacklog } from './full-backlog.ts'
+import { grpcEcho, type GrpcEcho } from './grpc-echo.ts'
 import { limiter } from './limiter.ts'
 import { wordsServer } from './mcp-words.ts'
 import { processor } from './processor.ts'
@@ -50,6 +51,9 @@ export const SAMPLE_PORTS = {
   /** Collectors of the OpenTelemetry protocol. */
   otlpGrpc: 18_097,
   otlpHttp: 18_098,
+  /** Speak gRPC; the second one gets copies. */
+  grpcEcho: 18_100,
+  grpcSpare: 18_101,
 } as const
 
 export const SAMPLE_SOCKET = '/tmp/gw-echo.sock'
@@ -66,6 +70,9 @@ export interface Upstreams {
   readonly ports: { readonly [N in UpstreamName]: number }
   readonly socketPath: string
   readonly collectors: { readonly grpc: TestCollector; readonly http: TestCollector }
+  readonly grpc: { readonly echo: GrpcEcho; readonly spare: GrpcEcho }
+  /** Paths of the requests that the spare server has received so far. */
+  readonly copied: readonly string[]
   /** What the model server received last. */
   lastModelRequest(): ModelRequest
   stop(): Promise<void>
@@ -79,12 +86,13 @@ export interface UpstreamOptions {
 export async function startUpstreams({ socketPath, port }: UpstreamOptions): Promise<Upstreams> {
   const model = modelServer()
   const lastModelRequest = recorder(model)
+  const copied: string[] = []
   const certificate = (file: string): Buffer => readFileSync(join(import.meta.dirname, 'testdata', file))
   const servers = {
     echo: createServer(echo('echo')),
     model,
     tools: mcpServer(),
-    spare: createServer(echo('spare')),
+    spare: createServer(echo('spare')).prependListener('request', ({ url }) => copied.push(url ?? '')),
     tls: createSecureServer(
       { cert: certificate('echo.crt'), key: certificate('echo.key'), ...AGREEMENT, allowHTTP1: true },
       echo('tls'),
@@ -124,6 +132,10 @@ export async function startUpstreams({ socketPath, port }: UpstreamOptions): Pro
   const authzGrpc = await grpcServer([grpcAuthorizer], { port: port('authzGrpc') })
   const collectors = { grpc: await grpcCollector(port('otlpGrpc')), http: await httpCollector(port('otlpHttp')) }
   const rateLimiter = await grpcServer([limiter()], { port: port('limiter') })
+  const grpc = {
+    echo: await grpcEcho('echo', port('grpcEcho')),
+    spare: await grpcEcho('spare', port('grpcSpare')),
+  }
   const processing = await grpcServer([processor], { port: port('processor') })
   const ports = {
     echo: await open('echo'),
@@ -144,11 +156,15 @@ export async function startUpstreams({ socketPath, port }: UpstreamOptions): Pro
     otlpHttp: collectors.http.port,
     processor: processing.port,
     hanging: hanging.port,
+    grpcEcho: grpc.echo.port,
+    grpcSpare: grpc.spare.port,
   }
   return {
     ports,
     socketPath,
     collectors,
+    grpc,
+    copied,
     lastModelRequest,
     async stop() {
       const all: TcpServer[] = [...Object.values(servers), unix]
@@ -159,6 +175,8 @@ export async function startUpstreams({ socketPath, port }: UpstreamOptions): Pro
       collectors.grpc.stop()
       collectors.http.stop()
       processing.kill()
+      grpc.echo.stop()
+      grpc.spare.stop()
       await hanging.stop()
     },
   }
