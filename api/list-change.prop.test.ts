@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { listChanges } from './list-change.ts'
+import { listChanges, listChangesUpTo, withChanges } from './list-change.ts'
 
 const POOL = Array.from({ length: 60 }, (_, at) => ({ at }))
 const lists = fc.shuffledSubarray(POOL).chain((list) =>
@@ -10,18 +10,12 @@ const lists = fc.shuffledSubarray(POOL).chain((list) =>
   ),
 )
 
-function applied<T>(before: readonly T[], changes: ReturnType<typeof listChanges<T>>): T[] {
-  const list = [...before]
-  for (const { at, removed, added } of changes.toReversed()) list.splice(at, removed.length, ...added)
-  return list
-}
-
 describe('listChanges', () => {
   it('makes the later list of the earlier one, whatever came, went and moved', () => {
     fc.assert(
       fc.property(lists, lists, (before, now) => {
         const changes = listChanges(before, now)
-        expect(applied(before, changes)).toEqual(now)
+        expect(withChanges(before, changes)).toEqual(now)
         for (const { at, removed } of changes) expect(before.slice(at, at + removed.length)).toEqual(removed)
       }),
     )
@@ -51,5 +45,15 @@ describe('listChanges', () => {
     ])
     expect(listChanges(list, [...list])).toEqual([])
     expect(listChanges([], list)).toEqual([{ at: 0, removed: [], added: list }])
+  })
+
+  it('gives up where more items went or came than are asked for', () => {
+    fc.assert(
+      fc.property(lists, lists, fc.nat({ max: 40 }), (before, now, itemsMax) => {
+        const changes = listChanges(before, now)
+        const items = changes.reduce((sum, { removed, added }) => sum + Math.max(removed.length, added.length), 0)
+        expect(listChangesUpTo(itemsMax, before, now)).toEqual(items > itemsMax ? undefined : changes)
+      }),
+    )
   })
 })

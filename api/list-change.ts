@@ -1,6 +1,6 @@
-// What changed between two versions of a list, by the identity of its items: the one notion of change that a
-// configuration is handed on by. Looks at where items stand, never into them: thousands that stayed cost next to
-// nothing. Pure.
+// What changed between two versions of a list, by the identity of its items: the one notion of change, from the objects
+// of a cluster to the tables of a worker. Looks at where items stand, never into them: thousands that stayed cost next
+// to nothing. Pure.
 
 /** Items before it and behind it are the same objects, in the same order. What moved is removed and added. */
 export interface ListChange<T> {
@@ -15,12 +15,26 @@ const LOOK_AHEAD = 8
 
 /** In order, of the earlier list. */
 export function listChanges<T>(before: readonly T[], now: readonly T[]): readonly ListChange<T>[] {
+  return listChangesUpTo(Infinity, before, now) ?? []
+}
+
+/**
+ * As `listChanges`; undefined where more than `itemsMax` items went or came. Items that came in the place of others
+ * count once.
+ */
+export function listChangesUpTo<T>(
+  itemsMax: number,
+  before: readonly T[],
+  now: readonly T[],
+): readonly ListChange<T>[] | undefined {
   if (before === now) return []
+  if (Math.abs(before.length - now.length) > itemsMax) return undefined
   const [start, rest] = sameEnds(before, now)
   const [beforeEnd, nowEnd] = [before.length - rest, now.length - rest]
   const changes: ListChange<T>[] = []
   const meet = meetingPlaces(before, now, { beforeEnd, nowEnd })
   let [i, j] = [start, start]
+  let items = 0
   while (i < beforeEnd || j < nowEnd) {
     if (i < beforeEnd && j < nowEnd && before[i] === now[j]) {
       i++
@@ -28,6 +42,8 @@ export function listChanges<T>(before: readonly T[], now: readonly T[]): readonl
       continue
     }
     const [nextI, nextJ] = meet(i, j)
+    items += Math.max(nextI - i, nextJ - j)
+    if (items > itemsMax) return undefined
     changes.push({ at: i, removed: before.slice(i, nextI), added: now.slice(j, nextJ) })
     i = nextI
     j = nextJ
@@ -35,8 +51,20 @@ export function listChanges<T>(before: readonly T[], now: readonly T[]): readonl
   return changes
 }
 
+/** A copy of the earlier list with the changes made. */
+export function withChanges<T>(before: readonly T[], changes: readonly ListChange<T>[]): T[] {
+  const list = before.slice()
+  // From the end, so that places before stay those of the earlier list.
+  for (const { at, removed, added } of changes.toReversed()) {
+    const [one] = added
+    if (one !== undefined && removed.length === 1 && added.length === 1) list[at] = one
+    else list.splice(at, removed.length, ...added)
+  }
+  return list
+}
+
 /** How many items stay at the start, and how many of the others at the end: most lists change in the middle. */
-export function sameEnds(before: readonly unknown[], now: readonly unknown[]): readonly [start: number, rest: number] {
+function sameEnds(before: readonly unknown[], now: readonly unknown[]): readonly [start: number, rest: number] {
   const shorter = Math.min(before.length, now.length)
   let start = 0
   while (start < shorter && before[start] === now[start]) start++

@@ -1,7 +1,7 @@
 // What translation wants said of each object, and which of it has to be compared with the cluster after a change: of
 // thousands of statuses most are the same objects as before, and were compared then.
 import type { ObjectStatus } from '../status/object-status.ts'
-import { editsBetween } from '../translate/changes.ts'
+import { changesBetween } from '../translate/changes.ts'
 import { describe } from '../translate/object-ref.ts'
 
 export class KnownStatuses {
@@ -30,7 +30,7 @@ export class KnownStatuses {
 
   /** Gives back those that are new, or whose object has changed. */
   take(statuses: readonly ObjectStatus[]): ObjectStatus[] {
-    const edits = editsBetween(this.#translated, statuses)
+    const edits = changesBetween(this.#translated, statuses)
     const removed = edits?.flatMap((edit) => edit.removed) ?? this.#translated
     const known = edits === undefined ? new Set(this.#translated) : undefined
     const added = edits?.flatMap((edit) => edit.added) ?? statuses

@@ -1,21 +1,16 @@
-// What changed since: how a list differs from the one it was before. Whoever makes something of a list again and again
-// carries on from there, so that a change costs what changed and a glance at each place, not a look at each item.
-import { type ListChange, sameEnds } from '#api/list-change.ts'
-
-/** Where more than one place differs, each is one item for one: places stay. */
-export type Edit<T> = ListChange<T>
+// The changes of lists of objects (api/list-change.ts), found once for all stages that look at a list: a list remembers
+// how it came from the one before it, and lists with too little in common are not worth telling apart.
+import { type ListChange, listChangesUpTo, withChanges } from '#api/list-change.ts'
 
 /** With more than this share of the list, within these bounds, going through all of it is cheaper. */
-const EDITED_MIN = 64
-const EDITED_SHARE = 1 / 16
-const EDITED_MAX = 1024
-
-const NO_EDITS: readonly never[] = []
+const CHANGED_MIN = 64
+const CHANGED_SHARE = 1 / 16
+const CHANGED_MAX = 1024
 
 /** How a list came from an earlier one. Weak, or each list would keep all before it. */
 interface Origin {
   readonly before: WeakRef<readonly unknown[]>
-  readonly edits: readonly Edit<unknown>[] | undefined
+  readonly changes: readonly ListChange<unknown>[] | undefined
 }
 
 /** Several stages look at one list, and compare it with the same one. */
@@ -24,46 +19,23 @@ const origins = new WeakMap<readonly unknown[], Origin>()
 const LONG = 256
 
 /** undefined: they have too little in common. Lists that are compared must not be changed in place. */
-export function editsBetween<T>(before: readonly T[], now: readonly T[]): readonly Edit<T>[] | undefined {
-  if (before === now) return NO_EDITS
+export function changesBetween<T>(before: readonly T[], now: readonly T[]): readonly ListChange<T>[] | undefined {
   const origin = now.length < LONG ? undefined : origins.get(now)
   // Of these very lists.
-  if (origin?.before.deref() === before) return origin.edits as readonly Edit<T>[] | undefined
-  const most = Math.min(Math.max(EDITED_MIN, now.length * EDITED_SHARE), EDITED_MAX)
-  const edits = before.length === now.length ? replacements(before, now, most) : splice(before, now, most)
-  remember(now, before, edits)
-  return edits
+  if (origin?.before.deref() === before) return origin.changes as readonly ListChange<T>[] | undefined
+  const itemsMax = Math.min(Math.max(CHANGED_MIN, now.length * CHANGED_SHARE), CHANGED_MAX)
+  const changes = listChangesUpTo(itemsMax, before, now)
+  if (before !== now) remember(now, before, changes)
+  return changes
 }
 
-function remember<T>(list: readonly T[], before: readonly T[], edits: readonly Edit<T>[] | undefined): void {
-  if (list.length >= LONG) origins.set(list, { before: new WeakRef(before), edits })
-}
-
-function replacements<T>(before: readonly T[], now: readonly T[], most: number): readonly Edit<T>[] | undefined {
-  const edits: Edit<T>[] = []
-  for (let at = 0; at < now.length; at++) {
-    if (before[at] === now[at]) continue
-    if (edits.length >= most) return undefined
-    edits.push({ at, removed: before.slice(at, at + 1), added: now.slice(at, at + 1) })
-  }
-  return edits
-}
-
-function splice<T>(before: readonly T[], now: readonly T[], most: number): readonly Edit<T>[] | undefined {
-  const [at, rest] = sameEnds(before, now)
-  const removed = before.slice(at, before.length - rest)
-  const added = now.slice(at, now.length - rest)
-  return removed.length + added.length > most ? undefined : [{ at, removed, added }]
-}
-
-/** A copy with the edits made. */
-export function edited<T>(list: readonly T[], edits: readonly Edit<T>[]): T[] {
-  const copy = list.slice()
-  for (const { at, removed, added } of edits) {
-    const [one] = added
-    if (one !== undefined && removed.length === 1 && added.length === 1) copy[at] = one
-    else copy.splice(at, removed.length, ...added)
-  }
-  remember(copy, list, edits)
+/** A copy with the changes made, which it remembers. */
+export function changed<T>(list: readonly T[], changes: readonly ListChange<T>[]): T[] {
+  const copy = withChanges(list, changes)
+  remember(copy, list, changes)
   return copy
+}
+
+function remember<T>(list: readonly T[], before: readonly T[], changes: readonly ListChange<T>[] | undefined): void {
+  if (list.length >= LONG) origins.set(list, { before: new WeakRef(before), changes })
 }

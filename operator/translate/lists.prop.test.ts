@@ -1,7 +1,7 @@
 // What is carried on from list to list is what going through the whole list gives, and keeps its identity.
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { edited, editsBetween } from './changes.ts'
+import { changed, changesBetween } from './changes.ts'
 import { flatMapped, mapped, tally } from './lists.ts'
 
 interface Item {
@@ -85,14 +85,14 @@ describe('lists', () => {
   })
 })
 
-describe('editsBetween', () => {
+describe('changesBetween', () => {
   it('tells what makes one list of the other', () => {
     fc.assert(
       fc.property(histories, (lists) => {
         for (const [at, now] of lists.entries()) {
           const before = lists[at - 1] ?? []
-          const edits = editsBetween(before, now)
-          const list = edits === undefined ? now : edited(before, edits)
+          const edits = changesBetween(before, now)
+          const list = edits === undefined ? now : changed(before, edits)
           expect(list.every((one, place) => one === now[place]) && list.length === now.length).toBe(true)
         }
       }),
@@ -102,13 +102,14 @@ describe('editsBetween', () => {
   it('names a few items, and gives up where more differ', () => {
     const list = Array.from({ length: 100 }, (_, index) => ({ index }))
     const other = { index: -1 }
-    expect(editsBetween(list, list.with(7, other))).toEqual([{ at: 7, removed: [list[7]], added: [other] }])
-    expect(editsBetween(list, list.toSpliced(7, 2))).toEqual([{ at: 7, removed: list.slice(7, 9), added: [] }])
-    expect(editsBetween(list, [...list, other])).toEqual([{ at: 100, removed: [], added: [other] }])
-    expect(editsBetween(list, structuredClone(list).slice(0, 64).concat(list.slice(64)))).toHaveLength(64)
-    expect(editsBetween(list, structuredClone(list).slice(0, 65).concat(list.slice(65)))).toBeUndefined()
-    expect(editsBetween(list, list.slice(64))).toHaveLength(1)
-    expect(editsBetween(list, list.slice(65))).toBeUndefined()
+    expect(changesBetween(list, list.with(7, other))).toEqual([{ at: 7, removed: [list[7]], added: [other] }])
+    expect(changesBetween(list, list.toSpliced(7, 2))).toEqual([{ at: 7, removed: list.slice(7, 9), added: [] }])
+    expect(changesBetween(list, [...list, other])).toEqual([{ at: 100, removed: [], added: [other] }])
+    expect(changesBetween(list, structuredClone(list).slice(0, 64).concat(list.slice(64)))).toHaveLength(1)
+    expect(changesBetween(list, structuredClone(list).slice(0, 65).concat(list.slice(65)))).toBeUndefined()
+    expect(changesBetween(list, list.slice(64))).toHaveLength(1)
+    expect(changesBetween(list, list.toSpliced(90, 1).with(7, other))).toHaveLength(2)
+    expect(changesBetween(list, list.slice(65))).toBeUndefined()
   })
 })
 

@@ -2,7 +2,8 @@
 // what going through the whole list gives, and the very same object when nothing in it is another. What it is given
 // must say the same each time for the same item, and items are not changed in place.
 import { isIdentical } from '#api/identical.ts'
-import { type Edit, edited, editsBetween } from './changes.ts'
+import type { ListChange } from '#api/list-change.ts'
+import { changed, changesBetween } from './changes.ts'
 
 /** What each item comes to. `before`: what the one that was in its place came to, if that is known. */
 export function mapped<A, B extends object>(
@@ -11,7 +12,7 @@ export function mapped<A, B extends object>(
   let items: readonly A[] = []
   let results: readonly B[] = []
   return (now) => {
-    const edits = editsBetween(items, now)
+    const edits = changesBetween(items, now)
     const next = edits === undefined ? mappedAll({ items, results }, now, map) : mappedEdits(results, edits, map)
     items = now
     return (results = next)
@@ -35,16 +36,16 @@ function mappedAll<A, B>(
 
 function mappedEdits<A, B extends object>(
   results: readonly B[],
-  edits: readonly Edit<A>[],
+  edits: readonly ListChange<A>[],
   map: (item: A, before: B | undefined) => B,
 ): readonly B[] {
-  const changes = edits.flatMap(({ at, removed, added }): Edit<B>[] => {
+  const changes = edits.flatMap(({ at, removed, added }): ListChange<B>[] => {
     const old = results.slice(at, at + removed.length)
-    const isOneForOne = old.length === 1 && added.length === 1
-    const made = added.map((item) => map(item, isOneForOne ? old[0] : undefined))
-    return isOneForOne && old[0] === made[0] ? [] : [{ at, removed: old, added: made }]
+    const isOneForOne = old.length === added.length
+    const made = added.map((item, place) => map(item, isOneForOne ? old[place] : undefined))
+    return isIdentical(old, made) ? [] : [{ at, removed: old, added: made }]
   })
-  return changes.length === 0 ? results : edited(results, changes)
+  return changes.length === 0 ? results : changed(results, changes)
 }
 
 /** The parts of all items, one after the other. No object is part of two items. */
@@ -54,7 +55,7 @@ export function flatMapped<A, B extends object>(
   let items: readonly A[] = []
   let result: readonly B[] = []
   return (now) => {
-    const edits = editsBetween(items, now)
+    const edits = changesBetween(items, now)
     const carried =
       edits &&
       withParts(
@@ -105,7 +106,7 @@ export function tally<A, K>(keysOf: (item: A) => readonly K[]): (items: readonly
   let items: readonly A[] = []
   let counts: ReadonlyMap<K, number> = new Map()
   return (now) => {
-    const edits = editsBetween(items, now)
+    const edits = changesBetween(items, now)
     const removed = edits?.flatMap((edit) => edit.removed) ?? items
     const added = edits?.flatMap((edit) => edit.added) ?? now
     counts = withCounts(counts, countOf(removed, added, keysOf))

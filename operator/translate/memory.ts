@@ -2,7 +2,8 @@
 // the same. No second look is taken where nothing that was read has changed. Entries live as long as their objects;
 // nothing here depends on time.
 import { isIdentical } from '#api/identical.ts'
-import { type Edit, edited, editsBetween } from './changes.ts'
+import type { ListChange } from '#api/list-change.ts'
+import { changed, changesBetween } from './changes.ts'
 import { mapped } from './lists.ts'
 
 interface Read {
@@ -170,19 +171,19 @@ export class Memory {
   }
 
   #listAfter<K, T>(last: List<K, T>, items: readonly K[], entryOf: (item: K) => Entry<T>): List<K, T> {
-    const edits = editsBetween(last.items, items)
+    const edits = changesBetween(last.items, items)
     const isUntouched = this.#isUntouched(last)
     if (edits?.length === 0 && isUntouched) return last
     const checkedAt = this.#changes
     if (edits !== undefined && isUntouched) {
       const changes = entryEdits(last.entries, edits, entryOf)
       const sources = changes.reduce((bits, { added }) => bits | sourcesOf(added), last.sources)
-      return { items, entries: edited(last.entries, changes), sources, checkedAt }
+      return { items, entries: changed(last.entries, changes), sources, checkedAt }
     }
     const known =
       edits === undefined
         ? entriesOf(last, items)
-        : edited<Entry<T> | undefined>(last.entries, entryEdits(last.entries, edits, entryOf))
+        : changed<Entry<T> | undefined>(last.entries, entryEdits(last.entries, edits, entryOf))
     const entries = items.map((item, at) => {
       const entry = known[at]
       return entry !== undefined && this.#holds(entry) ? entry : entryOf(item)
@@ -257,9 +258,9 @@ function entriesOf<K, T>(last: List<K, T>, items: readonly K[]): readonly (Entry
 
 function entryEdits<K, T>(
   entries: readonly Entry<T>[],
-  edits: readonly Edit<K>[],
+  edits: readonly ListChange<K>[],
   entryOf: (item: K) => Entry<T>,
-): readonly Edit<Entry<T>>[] {
+): readonly ListChange<Entry<T>>[] {
   return edits.map(({ at, removed, added }) => ({
     at,
     removed: entries.slice(at, at + removed.length),

@@ -11,10 +11,11 @@ import type { ListenerSet } from '#api/gateway/listenerset.gen.ts'
 import type { ReferenceGrant } from '#api/gateway/referencegrant.gen.ts'
 import type { TCPRoute } from '#api/gateway/tcproute.gen.ts'
 import type { TLSRoute } from '#api/gateway/tlsroute.gen.ts'
+import type { ListChange } from '#api/list-change.ts'
 import type { GwBackend } from '#api/v1alpha1/gwbackend.gen.ts'
 import type { GwModel } from '#api/v1alpha1/gwmodel.gen.ts'
 import type { GwPolicy } from '#api/v1alpha1/gwpolicy.gen.ts'
-import { type Edit, editsBetween } from './changes.ts'
+import { changesBetween } from './changes.ts'
 import { CORE_GROUP, DISCOVERY_GROUP, GATEWAY_GROUP, GW_GROUP, INFERENCE_GROUP } from './groups.ts'
 import type { InferencePool } from './inference/inference-pool.ts'
 import type { ConfigMap, EndpointSlice, KubeObject, Namespace, Node, Pod, Secret, Service } from './kube.ts'
@@ -138,7 +139,7 @@ interface JudgedList {
 type VerdictOf = (object: KubeObject) => ObjectVerdict
 
 function judgedAfter(before: JudgedList | undefined, objects: readonly KubeObject[], verdictOf: VerdictOf): JudgedList {
-  const edits = before && editsBetween(before.objects, objects)
+  const edits = before && changesBetween(before.objects, objects)
   const kind = before && onlyKind(before)
   if (before !== undefined && edits?.length === 0) return before
   const isCarriedOn =
@@ -218,7 +219,7 @@ interface KindIndex {
 
 function indexAfter(before: KindIndex | undefined, objects: readonly KubeObject[]): KindIndex {
   if (before === undefined) return indexOf([...objects].sort(compareObjects), objects)
-  const edits = editsBetween(before.asked, objects)
+  const edits = changesBetween(before.asked, objects)
   if (edits?.length === 0) return before
   const carried = edits && withEdits(before, edits)
   if (carried !== undefined) return { ...carried, asked: objects }
@@ -231,7 +232,7 @@ function indexAfter(before: KindIndex | undefined, objects: readonly KubeObject[
 }
 
 /** undefined: objects of one name are among them. */
-function withEdits(before: KindIndex, edits: readonly Edit<KubeObject>[]): KindIndex | undefined {
+function withEdits(before: KindIndex, edits: readonly ListChange<KubeObject>[]): KindIndex | undefined {
   if (before.second.length > 0) return undefined
   const objects = [...before.objects]
   const changed = new Map<string, KubeObject | undefined>()

@@ -1,7 +1,8 @@
 // A sorted list that is asked for again and again with few changes: what left is taken out of the order of last time,
 // and what is new is put in its place.
+import type { ListChange } from '#api/list-change.ts'
 import { lowerBound } from '#api/lower-bound.ts'
-import { type Edit, editsBetween } from './changes.ts'
+import { changesBetween } from './changes.ts'
 import { compareText } from './order.ts'
 
 export interface Sorted<T extends object> {
@@ -14,7 +15,7 @@ export function sorted<T extends object>(keyOf: (item: T) => string): Sorted<T> 
   let last: T[] = []
   return {
     of(items) {
-      const edits = editsBetween(asked, items)
+      const edits = changesBetween(asked, items)
       asked = items
       if (edits?.length === 0) return last
       return (last = (edits && withEdits(last, edits, keyOf)) ?? byKey(items, keyOf))
@@ -23,7 +24,11 @@ export function sorted<T extends object>(keyOf: (item: T) => string): Sorted<T> 
 }
 
 /** undefined: something is not where its key says. */
-function withEdits<T>(last: readonly T[], edits: readonly Edit<T>[], keyOf: (item: T) => string): T[] | undefined {
+function withEdits<T>(
+  last: readonly T[],
+  edits: readonly ListChange<T>[],
+  keyOf: (item: T) => string,
+): T[] | undefined {
   const list = last.slice()
   for (const { removed, added } of edits) {
     for (const [index, item] of removed.entries()) {

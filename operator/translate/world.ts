@@ -1,7 +1,7 @@
 // The cluster of the moment, behind lookups that stay the same from one translation to the next: what is computed
 // through them can be remembered with what it has read.
 import type { ListenerScope } from './gateway/listeners.ts'
-import { editsBetween } from './changes.ts'
+import { changesBetween } from './changes.ts'
 import { grantChecker, type IsPermitted } from './grants.ts'
 import type { KubeObject } from './kube.ts'
 import { derived, type Memory, type Source } from './memory.ts'
@@ -58,7 +58,7 @@ export function worldOf(memory: Memory, settings: TranslateSettings): World {
 
 /** undefined: too many to name. */
 function changedKeys(before: readonly KubeObject[], now: readonly KubeObject[]): string[] | undefined {
-  return editsBetween(before, now)?.flatMap(({ removed, added }) => [...removed, ...added].map(keyOf))
+  return changesBetween(before, now)?.flatMap(({ removed, added }) => [...removed, ...added].map(keyOf))
 }
 
 /** Of each kind, all objects. */

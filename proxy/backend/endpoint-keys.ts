@@ -2,7 +2,7 @@
 // before workers see the configuration; what it misses has a state of its own in each worker.
 import type { AIProvider, Backend, RenderedConfig, Service, Workload } from '#api/ir/types.gen.ts'
 import { PROVIDER_PORT, providerProfile } from '../llm/provider.ts'
-import { Grouped } from '../config/grouped.ts'
+import { Grouped } from '#api/grouped.ts'
 import { endpointKey } from './endpoints.ts'
 
 type Lists = Pick<RenderedConfig, 'workloads' | 'backends'>

@@ -4,7 +4,7 @@ import type { Policy, RenderedConfig, RenderedSecrets, SecretRef } from '#api/ir
 import { TargetDirectory } from '../backend/directory.ts'
 import { indexPolicies } from '../policy/index.ts'
 import { CredentialCarriers } from './credential-carriers.ts'
-import type { Grouped } from './grouped.ts'
+import type { Grouped } from '#api/grouped.ts'
 import { RouteIndex } from './route-index.ts'
 
 type SecretLookup = (ref: SecretRef) => string | undefined

@@ -1,7 +1,7 @@
 // The items of a configuration that may say where credentials are or what they are checked against: few of many, kept
 // up to date from one configuration to the next.
 import type { Backend, RenderedConfig, Route } from '#api/ir/types.gen.ts'
-import { Grouped } from './grouped.ts'
+import { Grouped } from '#api/grouped.ts'
 
 type Lists = Pick<RenderedConfig, 'policies' | 'routes' | 'backends'>
 

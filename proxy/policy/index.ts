@@ -1,7 +1,7 @@
 // Policies of a rendered configuration, found by what they target. Keeps the order of the configuration within a
 // target: the operator writes the older policy first, and the first one wins.
 import type { Listener, ObjectName, Policy, PolicyTarget, RouteName, ServiceReference } from '#api/ir/types.gen.ts'
-import { Grouped } from '../config/grouped.ts'
+import { Grouped } from '#api/grouped.ts'
 
 /** Where a request enters. Gateway listeners have `listener`; listeners of a ListenerSet have both. */
 export interface ListenerPlace {

@@ -1,7 +1,7 @@
 // The local rate limits of a configuration and their buckets in shared memory, kept up to date from one configuration
 // to the next.
 import type { LocalLimit, LocalRateLimitOrConditional, Policy, RenderedConfig, Route } from '#api/ir/types.gen.ts'
-import { Grouped } from '../config/grouped.ts'
+import { Grouped } from '#api/grouped.ts'
 import { carryOver, createRateLimitBuffer, keyedLimits, type RateLimitBuffer } from './rate-limit-store.ts'
 
 type Lists = Pick<RenderedConfig, 'policies' | 'routes'>

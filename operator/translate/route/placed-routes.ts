@@ -1,6 +1,7 @@
 // The rules of all routes on the listeners that took them, by Gateway: carried on with the routes that changed.
 import type { Route, TCPRoute } from '#api/ir/types.gen.ts'
-import { type Edit, editsBetween } from '../changes.ts'
+import type { ListChange } from '#api/list-change.ts'
+import { changesBetween } from '../changes.ts'
 import type { OurGateways } from '../gateway/gateways.ts'
 import { type PartsEdit, withParts } from '../lists.ts'
 import { keyOf } from '../object-ref.ts'
@@ -87,7 +88,7 @@ export function routePlacer(): (gateways: OurGateways, placements: readonly Plac
 
 /** undefined: too much is different. */
 function carriedOn(last: Known, placements: readonly Placement[]): Known | undefined {
-  const edits = editsBetween(last.placements, placements)
+  const edits = changesBetween(last.placements, placements)
   if (edits === undefined) return undefined
   const perGateway = new Map(last.perGateway)
   const concerned = edits.flatMap(({ removed, added }) => [...removed, ...added].flatMap(({ at }) => at))
@@ -114,7 +115,7 @@ function carriedOn(last: Known, placements: readonly Placement[]): Known | undef
 
 /** The edits of placements as those of rules at one Gateway. */
 function partsEdits(
-  edits: readonly Edit<Placement>[],
+  edits: readonly ListChange<Placement>[],
   gateway: string,
   length: number,
 ): <B>(rulesOf: (rules: PlacedRules) => readonly B[]) => PartsEdit<B>[] {

@@ -123,13 +123,13 @@ function rowsAfter(last: Rows | undefined, { hostnames, pools, partsAt }: Reache
     })
     return { version, pools, ...placesOf(hostnames), rows }
   }
-  const touched = [...changed].flatMap((hostname) => last.places.get(hostname) ?? [])
+  const touched = [...changed].flatMap((hostname) => {
+    const place = last.places.get(hostname)
+    return place === undefined ? [] : [{ hostname, place }]
+  })
   if (touched.length === 0) return { ...last, version }
   const rows = last.rows.slice()
-  for (const hostname of changed) {
-    const place = last.places.get(hostname)
-    if (place !== undefined) rows[place] = partsAt(hostname)
-  }
+  for (const { hostname, place } of touched) rows[place] = partsAt(hostname)
   return { ...last, version, rows }
 }
 

@@ -1,10 +1,10 @@
 // All Services with their EndpointSlices, and the host names that a change of either concerns.
 import { GATEWAY_NAME_LABEL, safeName } from '#api/delivery/names.ts'
-import { editsBetween } from '../changes.ts'
+import { Grouped } from '#api/grouped.ts'
+import { changesBetween } from '../changes.ts'
 import type { EndpointSlice, KubeObject, Service } from '../kube.ts'
 import { keyOf, nameKey, namespaceOf } from '../object-ref.ts'
 import type { Snapshot } from '../snapshot.ts'
-import { grouped } from './grouped.ts'
 import type { Services } from './services.ts'
 
 const SERVICE_NAME_LABEL = 'kubernetes.io/service-name'
@@ -12,9 +12,9 @@ const NONE: ReadonlySet<string> = new Set()
 
 export class ServiceCatalog {
   readonly #hostname: Services['hostname']
-  readonly #slices = grouped(serviceOf)
+  #slices = Grouped.of<EndpointSlice>([], serviceKeys)
   /** Those that the deployer made for Gateways. */
-  readonly #ofGateways = grouped(gatewayOf)
+  #ofGateways = Grouped.of<Service>([], gatewayKeys)
   #services: readonly Service[] = []
   #byHostname = new Map<string, Service>()
   #version = 0
@@ -31,11 +31,12 @@ export class ServiceCatalog {
 
   enter({ Service, EndpointSlice }: Pick<Snapshot, 'Service' | 'EndpointSlice'>): void {
     this.#version++
-    const slices = this.#slices.enter(EndpointSlice.all)
-    this.#ofGateways.enter(Service.all)
+    const before = this.#slices
+    this.#slices = before.after(EndpointSlice.all)
+    this.#ofGateways = this.#ofGateways.after(Service.all)
     const services = this.#enterServices(Service.all)
-    const ofSlices = slices && [...slices].map((key) => this.#hostnameOf(key))
-    this.#changed = services && ofSlices && new Set([...services, ...ofSlices])
+    const ofSlices = this.#slices.changedSince(before).map((key) => this.#hostnameOf(key))
+    this.#changed = services && new Set([...services, ...ofSlices])
   }
 
   /** Host names that something changed at since that version; undefined: any may be. */
@@ -49,15 +50,15 @@ export class ServiceCatalog {
   }
 
   slicesOf(service: Service): readonly EndpointSlice[] {
-    return this.#slices.get(keyOf(service))
+    return this.#slices.at(keyOf(service))
   }
 
   ofGateway(gateway: KubeObject): readonly Service[] {
-    return this.#ofGateways.get(nameKey(namespaceOf(gateway), safeName(gateway.metadata.name)))
+    return this.#ofGateways.at(nameKey(namespaceOf(gateway), safeName(gateway.metadata.name)))
   }
 
   #enterServices(services: readonly Service[]): string[] | undefined {
-    const edits = editsBetween(this.#services, services)
+    const edits = changesBetween(this.#services, services)
     const named = (service: Service) => [this.#hostnameOf(keyOf(service)), service] as const
     this.#services = services
     if (edits === undefined) {
@@ -77,12 +78,12 @@ export class ServiceCatalog {
   }
 }
 
-function serviceOf({ metadata }: EndpointSlice): string | undefined {
+function serviceKeys({ metadata }: EndpointSlice): readonly string[] {
   const name = metadata.labels?.[SERVICE_NAME_LABEL]
-  return name === undefined ? undefined : nameKey(metadata.namespace ?? '', name)
+  return name === undefined ? [] : [nameKey(metadata.namespace ?? '', name)]
 }
 
-function gatewayOf(service: Service): string | undefined {
+function gatewayKeys(service: Service): readonly string[] {
   const name = service.metadata.labels?.[GATEWAY_NAME_LABEL]
-  return name === undefined ? undefined : nameKey(namespaceOf(service), name)
+  return name === undefined ? [] : [nameKey(namespaceOf(service), name)]
 }

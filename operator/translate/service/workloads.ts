@@ -1,6 +1,7 @@
 // Endpoints of EndpointSlices, gathered by Pod: a Pod behind several Services is one workload.
 import type { Workload, WorkloadPort, WorkloadService } from '#api/ir/types.gen.ts'
-import { type Edit, editsBetween } from '../changes.ts'
+import type { ListChange } from '#api/list-change.ts'
+import { changesBetween } from '../changes.ts'
 import type { Endpoint, EndpointHints, EndpointSlice, Service } from '../kube.ts'
 import type { Remember } from '../memory.ts'
 import { namespaceOf } from '../object-ref.ts'
@@ -72,7 +73,7 @@ export function workloadTable(
   let last: Table | undefined
   return (lists, places) => {
     const workload = (endpoints: readonly ServiceEndpoint[]) => rememberedWorkload(endpoints, remember, places)
-    const edits = last?.places === places ? editsBetween(last.lists, lists) : undefined
+    const edits = last?.places === places ? changesBetween(last.lists, lists) : undefined
     const before = last
     // What is carried on by half is not carried on again.
     last = undefined
@@ -97,7 +98,7 @@ function tableOf(lists: Table['lists'], workloadOf: WorkloadOf): Pick<Table, 'by
 
 function tableAfter(
   { byUid, workloads }: Table,
-  edits: readonly Edit<readonly ServiceEndpoint[]>[],
+  edits: readonly ListChange<readonly ServiceEndpoint[]>[],
   workloadOf: WorkloadOf,
 ): Pick<Table, 'byUid' | 'workloads'> {
   const removed = edits.flatMap((edit) => edit.removed.flat())

@@ -1,9 +1,9 @@
-// A long list of a configuration by key, kept up to date from one configuration to the next: what a changed item costs
-// does not grow with the list. Pure.
-import { isIdentical } from '#api/identical.ts'
-import { LayeredMap } from '#api/layered-map.ts'
-import { type ListChange, listChanges } from '#api/list-change.ts'
-import { lowerBound } from '#api/lower-bound.ts'
+// A long list by key, kept up to date from one version of the list to the next: what a changed item costs does not grow
+// with the list. For lists of objects in the operator, and of items of a configuration in the proxy. Pure.
+import { isIdentical } from './identical.ts'
+import { LayeredMap } from './layered-map.ts'
+import { type ListChange, listChanges } from './list-change.ts'
+import { lowerBound } from './lower-bound.ts'
 
 /** The same for the same item; an item may have several keys, or none. */
 type KeysOf<T> = (item: T) => readonly string[]
