@@ -11,7 +11,7 @@ import { KnownStatuses } from '#operator/controllers/known-statuses.ts'
 import { ObjectCache } from '#operator/kube/cache.ts'
 import { TRANSLATED } from '#operator/kube/resources.ts'
 import { MemoryObjects } from '#operator/publish/memory-objects.testing.ts'
-import { planDelivery } from '#operator/publish/plan-delivery.ts'
+import { DeliveryPlanner } from '#operator/publish/plan-delivery.ts'
 import { EndpointStore } from '#proxy/backend/endpoint-store.ts'
 import { SharedEndpoints } from '#proxy/backend/shared-endpoints.ts'
 import { compileConfig } from '#proxy/config/compile.ts'
@@ -55,7 +55,7 @@ async function measureAll(count: number, change: Change): Promise<void> {
   const [snapshotOf, translator, statuses] = [createSnapshotter(), createTranslator(SETTINGS), new KnownStatuses()]
   const allocated: number[] = []
   const [encoder, decoder] = [new ChunkEncoder(), new DeliveryDecoder()]
-  const held = new MemoryObjects()
+  const [held, planner] = [new MemoryObjects(), new DeliveryPlanner()]
   const bytes: number[] = []
   let endpointsBefore: SharedEndpoints | undefined
   let limitsBefore: SharedRateLimits | undefined
@@ -70,7 +70,7 @@ async function measureAll(count: number, change: Change): Promise<void> {
     const rendered = translation.perGateway.get(`${NAMESPACE}/${GATEWAY}`)
     if (rendered === undefined) throw new Error('the Gateway was not rendered')
     const delivery = measured('encode', () => encoder.encode({ ...rendered, salt: 'salt' }))
-    const written = measured('plan', () => planned({ held, delivery, generation: round }))
+    const written = measured('plan', () => planned({ planner, held, delivery, generation: round }))
     const allocatedNow = process.memoryUsage().heapUsed - heap
     // Less than nothing: garbage was collected in between.
     if (allocatedNow > 0) allocated.push(allocatedNow)
@@ -153,15 +153,16 @@ function environmentOf({ shared }: SharedEndpoints): CompileEnvironment {
 }
 
 interface Planning {
+  readonly planner: DeliveryPlanner
   readonly held: MemoryObjects
   readonly delivery: ChunkedDelivery
   readonly generation: number
 }
 
-function planned({ held, delivery, generation }: Planning): readonly DeliveredObject[] {
+function planned({ planner, held, delivery, generation }: Planning): readonly DeliveredObject[] {
   // A manifest of the kind.
   const object = { ...gateway(80).object, metadata: { name: GATEWAY, uid: 'u', generation: 1 } } as unknown as Gateway
-  const plan = planDelivery({ held, generation, gateway: object, encoded: delivery })
+  const plan = planner.plan({ held, generation, gateway: object, encoded: delivery })
   if ('problem' in plan) throw new Error(plan.problem.message)
   return [...plan.before, ...plan.after]
 }

@@ -8,13 +8,12 @@ import {
   endpointIndexFile,
   INDEX_FILE,
   readChunkRef,
-  readDeliveryIndex,
-  readEndpointIndex,
   ROUTING_LISTS,
 } from '#api/delivery/index-file.ts'
 import type { DeliveryNames } from '#api/delivery/names.ts'
 import type { ListName } from '#api/ir/lists.ts'
 import type { HeldFiles } from './held-files.ts'
+import { deliveryIndexOf, endpointIndexOf } from './known-indexes.ts'
 
 export interface FilesInForce {
   /** undefined: nothing is in force. */
@@ -25,7 +24,7 @@ export interface FilesInForce {
 
 export function filesInForce(objects: HeldFiles, names: DeliveryNames): FilesInForce {
   const head = (list: readonly string[]): Files => objects.files({ kind: 'ConfigMap', name: list[0] ?? '' })
-  const read = readDeliveryIndex(head(names.config).get(INDEX_FILE) ?? new Uint8Array())
+  const read = deliveryIndexOf(head(names.config).get(INDEX_FILE))
   if ('fault' in read) return { index: undefined, config: new Set(), endpoints: new Set() }
   const { index } = read
   const endpointHead = head(names.endpoints)
@@ -49,7 +48,7 @@ function configFiles(index: DeliveryIndex): string[] {
 
 function endpointFiles(head: Files, services: string): string[] {
   const name = endpointIndexFile(services)
-  const read = readEndpointIndex(head.get(name) ?? new Uint8Array(), services)
+  const read = endpointIndexOf(head.get(name), services)
   if ('fault' in read) return []
   const { index } = read
   return [name, ...(index.format === 1 ? index.endpoints.files : filesOfChunks('workloads', index.workloads))]

@@ -21,5 +21,5 @@ export function holds(held: HeldFiles, object: DeliveredObject): boolean {
 }
 
 function isEqual(a: Uint8Array | undefined, b: Uint8Array): boolean {
-  return a !== undefined && Buffer.compare(a, b) === 0
+  return a === b || (a !== undefined && Buffer.compare(a, b) === 0)
 }

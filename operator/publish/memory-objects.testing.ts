@@ -4,6 +4,8 @@ import type { DeliveredObject } from '#api/delivery/encode.ts'
 import { idOf } from './delivery-objects.ts'
 import type { HeldFiles, ObjectName } from './held-files.ts'
 
+const NONE: Files = new Map()
+
 export class MemoryObjects implements HeldFiles {
   readonly #objects: Map<string, Files>
 
@@ -12,7 +14,7 @@ export class MemoryObjects implements HeldFiles {
   }
 
   files(object: ObjectName): Files {
-    return this.#objects.get(idOf(object)) ?? new Map()
+    return this.#objects.get(idOf(object)) ?? NONE
   }
 
   all(): ReadonlyMap<string, Files> {

@@ -10,7 +10,7 @@ import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import { emptyConfig } from '#api/ir/empty.ts'
 import type { RenderedConfig, RenderedSecrets, Service, Workload } from '#api/ir/types.gen.ts'
 import { MemoryObjects } from './memory-objects.testing.ts'
-import { planDelivery } from './plan-delivery.ts'
+import { DeliveryPlanner, planDelivery } from './plan-delivery.ts'
 
 interface Content {
   readonly config: RenderedConfig
@@ -77,15 +77,22 @@ function changed({ config, secrets }: Content, { kind, name, value, size }: Chan
   return { secrets, config: { ...config, ...next[kind] } }
 }
 
+interface Leader {
+  readonly encoder: ChunkEncoder
+  readonly planner: DeliveryPlanner
+}
+
+function newLeader(): Leader {
+  return { encoder: new ChunkEncoder(), planner: new DeliveryPlanner() }
+}
+
 /** The writes that bring `content` into the objects. */
-function writesOf(held: MemoryObjects, encoder: ChunkEncoder, content: Content, format: 1 | 2): DeliveredObject[] {
+function writesOf(held: MemoryObjects, leader: Leader, content: Content, format: 1 | 2): DeliveredObject[] {
   if (format === 2) {
-    const plan = planDelivery({
-      held,
-      generation: 0,
-      gateway: GATEWAY,
-      encoded: encoder.encode({ ...content, salt: SALT }),
-    })
+    const encoded = leader.encoder.encode({ ...content, salt: SALT })
+    const input = { held, generation: 0, gateway: GATEWAY, encoded }
+    const plan = leader.planner.plan(input)
+    expect(plan).toEqual(planDelivery(input))
     if ('problem' in plan) return (fc.pre(false), [])
     return [...plan.before, ...plan.after]
   }
@@ -120,15 +127,15 @@ describe('planDelivery', () => {
       fc.property(fc.array(change, { minLength: 1, maxLength: 12 }), (changes) => {
         const held = new MemoryObjects()
         const follower = new DeliveryDecoder()
-        let encoder = new ChunkEncoder()
+        let leader = newLeader()
         // What a proxy may have: the last whole delivery, or what a leader that stopped had begun.
         let content: Content = { config: emptyConfig(), secrets: { version: 1, secrets: [] } }
-        for (const object of writesOf(held, encoder, content, 2)) held.write(object)
+        for (const object of writesOf(held, leader, content, 2)) held.write(object)
         let inForce = content
         for (const one of changes) {
           content = changed(content, one)
           const before = new MemoryObjects(held.all())
-          const writes = writesOf(held, encoder, content, one.format)
+          const writes = writesOf(held, leader, content, one.format)
           for (const object of writes.slice(0, one.stopsAfter)) {
             held.write(object)
             expect(sizeOf(object.files)).toBeLessThan(1024 * 1024)
@@ -138,8 +145,8 @@ describe('planDelivery', () => {
             expect(followed).toEqual(fresh)
           }
           if (one.stopsAfter < writes.length) {
-            encoder = new ChunkEncoder()
-            for (const object of writesOf(held, encoder, content, one.format)) {
+            leader = newLeader()
+            for (const object of writesOf(held, leader, content, one.format)) {
               held.write(object)
               expectOneOf(new DeliveryDecoder().decode(held.file), inForce, content)
             }
@@ -153,7 +160,8 @@ describe('planDelivery', () => {
           // Endpoint indexes of whole documents are named by the Services alone, and come back with them.
           if (one.format === 2 && !('fault' in seen)) expectOneOf(seen, inForce, content)
           if ('fault' in seen) expect(seen.fault.reason).toBe('Incomplete')
-          if (one.format === 2) expect(writesOf(held, new ChunkEncoder(), content, 2)).toEqual([])
+          if (one.format === 2) expect(writesOf(held, leader, content, 2)).toEqual([])
+          if (one.format === 2) expect(writesOf(held, newLeader(), content, 2)).toEqual([])
           inForce = content
         }
       }),

@@ -17,16 +17,17 @@ import {
   INDEX_FILE,
   type ListRefs,
   readChunkRef,
-  readEndpointIndex,
   ROUTING_LISTS,
 } from '#api/delivery/index-file.ts'
 import { type DeliveryNames, deliveryNames } from '#api/delivery/names.ts'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
+import { isIdentical } from '#api/identical.ts'
 import type { ListName } from '#api/ir/lists.ts'
 import type { Problem } from '#api/problem.ts'
 import { type FilesInForce, filesInForce } from './files-in-force.ts'
 import { type HeldFiles, holds } from './held-files.ts'
-import { type PartInput, type PartPlan, planPart, type ShardFiles, type WantedChunk } from './plan-part.ts'
+import { endpointIndexOf, writeDeliveryIndex, writeEndpointIndex } from './known-indexes.ts'
+import { type PartInput, type PartPlan, PartPlanner, type ShardFiles } from './plan-part.ts'
 
 type Part = 'config' | 'endpoints'
 
@@ -49,33 +50,53 @@ export interface DeliveryPlan {
   readonly leavesFiles: boolean
 }
 
-export function planDelivery(input: DeliveryInput): DeliveryPlan | { readonly problem: Problem } {
-  const { held, gateway, encoded } = input
-  const names = deliveryNames(gateway.metadata.name)
-  const secrets = secretObjects(names, encoded.secrets)
-  const problem = sizeProblem(secrets)
-  if (problem !== undefined) return { problem }
-  const state = stateOf(input, names)
-  const endpoints = endpointsPlan(state)
-  if (endpoints === undefined) return { problem: largeProblem('endpoints') }
-  const config = configPlan(state)
-  if (config === undefined) return { problem: largeProblem('config') }
-  const newSecrets = keepingPrevious(secrets, held.all()).filter((_, at) => {
-    const wanted = secrets[at]
-    return wanted !== undefined && !holds(held, wanted)
-  })
-  const before = [
-    ...newSecrets,
-    ...objectsOf('endpoints', names, endpoints, (plan) => [...plan.first, { shard: 0, files: plan.head }]),
-    ...objectsOf('config', names, config, (plan) => [...plan.first, { shard: 0, files: plan.head }]),
-  ]
-  const after = [
-    ...objectsOf('endpoints', names, endpoints, ({ later }) => later),
-    ...objectsOf('config', names, config, ({ later }) => later),
-  ]
-  const isNewIndex = config !== 'as it is'
-  const leavesFiles = newSecrets.length > 0 || (isNewIndex && state.inForce.index?.services !== state.services)
-  return { before, after, generation: state.generation + (isNewIndex ? 1 : 0), leavesFiles }
+export type PlanOutcome = DeliveryPlan | { readonly problem: Problem }
+
+export function planDelivery(input: DeliveryInput): PlanOutcome {
+  return new DeliveryPlanner().plan(input)
+}
+
+/** Of one Gateway: looks only at what has changed since the last plan. Gives what a fresh one gives. */
+export class DeliveryPlanner {
+  readonly #parts: PartPlanners = {
+    config: new PartPlanner(),
+    endpoints: new PartPlanner(),
+    present: new PresentRefs(),
+  }
+
+  plan(input: DeliveryInput): PlanOutcome {
+    const { held, gateway, encoded } = input
+    const names = deliveryNames(gateway.metadata.name)
+    const secrets = secretObjects(names, encoded.secrets)
+    const problem = sizeProblem(secrets)
+    if (problem !== undefined) return { problem }
+    const state = stateOf(input, names)
+    const endpoints = endpointsPlan(state, this.#parts)
+    if (endpoints === undefined) return { problem: largeProblem('endpoints') }
+    const config = configPlan(state, this.#parts)
+    if (config === undefined) return { problem: largeProblem('config') }
+    const missing = secrets.filter((wanted) => !holds(held, wanted))
+    const newSecrets = missing.length === 0 ? [] : keepingPrevious(missing, held.all())
+    const before = [
+      ...newSecrets,
+      ...objectsOf('endpoints', names, endpoints, (plan) => [...plan.first, { shard: 0, files: plan.head }]),
+      ...objectsOf('config', names, config, (plan) => [...plan.first, { shard: 0, files: plan.head }]),
+    ]
+    const after = [
+      ...objectsOf('endpoints', names, endpoints, ({ later }) => later),
+      ...objectsOf('config', names, config, ({ later }) => later),
+    ]
+    const isNewIndex = config !== 'as it is'
+    const leavesFiles = newSecrets.length > 0 || (isNewIndex && state.inForce.index?.services !== state.services)
+    return { before, after, generation: state.generation + (isNewIndex ? 1 : 0), leavesFiles }
+  }
+}
+
+/** What is remembered from one plan to the next. */
+interface PartPlanners {
+  readonly config: PartPlanner
+  readonly endpoints: PartPlanner
+  readonly present: PresentRefs
 }
 
 interface PlanState extends DeliveryInput {
@@ -92,42 +113,40 @@ function stateOf(input: DeliveryInput, names: DeliveryNames): PlanState {
   const inForce = filesInForce(input.held, names)
   const { index } = inForce
   const { services } = input.encoded.lists
-  const ids = services.map(({ id }) => id).join(' ')
   // The answer to the last write may have been lost.
   const generation = Math.max(input.generation, index?.generation ?? 0)
-  const isAsBefore =
-    index?.format === 2 && (index.lists.services ?? []).map((ref) => readChunkRef(ref).id).join(' ') === ids
+  const isAsBefore = index?.format === 2 && areOf(index.lists.services ?? [], services)
   return {
     ...input,
     names,
     inForce,
     generation,
-    services: isAsBefore ? index.services : hashOf(`${generation + 1} ${ids}`),
+    services: isAsBefore ? index.services : hashOf(`${generation + 1} ${services.map(({ id }) => id).join(' ')}`),
   }
 }
 
 type Outcome = PartPlan | 'as it is' | undefined
 
-function endpointsPlan({ held, encoded, names, inForce, services }: PlanState): Outcome {
-  const wanted = encoded.lists.workloads.map((chunk): WantedChunk => ({ list: 'workloads', chunk }))
+function endpointsPlan({ held, encoded, names, inForce, services }: PlanState, parts: PartPlanners): Outcome {
+  const { workloads } = encoded.lists
   const present = presentFiles(held, names.endpoints)
   const file = endpointIndexFile(services)
-  const live = readEndpointIndex(present[0]?.get(file) ?? new Uint8Array(), services)
+  const live = endpointIndexOf(present[0]?.get(file), services)
   const isLive = 'index' in live && live.index.format === 2
-  if (isLive && hasAll(live.index.workloads, encoded.lists.workloads, { list: 'workloads', present })) return 'as it is'
+  if (isLive && parts.present.hasAll(live.index.workloads, workloads, { list: 'workloads', present })) return 'as it is'
   const isSwitched = inForce.index?.services === services
-  return planPart({
+  return parts.endpoints.plan({
     present,
-    wanted,
+    wanted: [{ list: 'workloads', chunks: workloads }],
     encoding: encodingOf(encoded),
     inForce: () => inForce.endpoints,
     // With other Services the endpoints in force stay until the index of the configuration is written.
     besideIndex: isSwitched ? new Map() : only(present[0], inForce.endpoints),
-    index: (refOf) => jsonFile(file, { format: 2, services, workloads: encoded.lists.workloads.map(refOf) }),
+    index: (refsOf) => new Map([[file, writeEndpointIndex({ format: 2, services, workloads: refsOf('workloads') })]]),
   })
 }
 
-function configPlan(state: PlanState): Outcome {
+function configPlan(state: PlanState, parts: PartPlanners): Outcome {
   const { held, gateway, encoded, names, inForce, services } = state
   const { lists } = encoded
   const present = presentFiles(held, names.config)
@@ -140,22 +159,26 @@ function configPlan(state: PlanState): Outcome {
   }
   if (inForce.index?.format === 2 && isAbout(inForce.index, about)) {
     const { lists: refs } = inForce.index
-    if (ROUTING_LISTS.every((list) => hasAll(refs[list] ?? [], lists[list], { list, present }))) return 'as it is'
+    if (ROUTING_LISTS.every((list) => parts.present.hasAll(refs[list] ?? [], lists[list], { list, present })))
+      return 'as it is'
   }
   const generation = state.generation + 1
-  return planPart({
+  return parts.config.plan({
     present,
-    wanted: ROUTING_LISTS.flatMap((list) => lists[list].map((chunk): WantedChunk => ({ list, chunk }))),
+    wanted: ROUTING_LISTS.map((list) => ({ list, chunks: lists[list] })),
     encoding: encodingOf(encoded),
     inForce: () => inForce.config,
     besideIndex: new Map(),
-    index: (refOf) => jsonFile(INDEX_FILE, { format: 2, generation, ...about, lists: refsOf(encoded, refOf) }),
+    index: (refsOf) =>
+      new Map([
+        [INDEX_FILE, writeDeliveryIndex({ format: 2, generation, ...about, lists: listRefs(encoded, refsOf) })],
+      ]),
   })
 }
 
-function refsOf({ lists }: ChunkedDelivery, refOf: Parameters<PartInput['index']>[0]): ListRefs {
+function listRefs({ lists }: ChunkedDelivery, refsOf: Parameters<PartInput['index']>[0]): ListRefs {
   const filled = ROUTING_LISTS.filter((list) => lists[list].length > 0)
-  return Object.fromEntries(filled.map((list) => [list, lists[list].map(refOf)]))
+  return Object.fromEntries(filled.map((list) => [list, refsOf(list)]))
 }
 
 function isAbout(index: ChunkIndex, about: Omit<ChunkIndex, 'format' | 'generation' | 'lists'>): boolean {
@@ -168,19 +191,39 @@ function isAbout(index: ChunkIndex, about: Omit<ChunkIndex, 'format' | 'generati
   )
 }
 
-/** The references name these chunks, and each of them is where its reference says. */
-function hasAll(
-  refs: readonly ChunkRef[],
-  chunks: readonly Chunk[],
-  { list, present }: { readonly list: ListName; readonly present: readonly Files[] },
-): boolean {
+interface RefsOfList {
+  readonly refs: readonly ChunkRef[]
+  readonly chunks: readonly Chunk[]
+  readonly present: readonly Files[]
+}
+
+/** Whether references name these chunks, and each of them is where its reference says: looked at once. */
+class PresentRefs {
+  readonly #known = new Map<ListName, RefsOfList>()
+
+  hasAll(
+    refs: readonly ChunkRef[],
+    chunks: readonly Chunk[],
+    { list, present }: { readonly list: ListName; readonly present: readonly Files[] },
+  ): boolean {
+    const known = this.#known.get(list)
+    const isKnown = known?.refs === refs && known.chunks === chunks
+    if (isKnown && isIdentical(known.present, present)) return true
+    if (!isKnown && !areOf(refs, chunks)) return false
+    const areThere = refs.every((ref) => {
+      const { id, shard } = readChunkRef(ref)
+      const files = present[shard]
+      return files !== undefined && hasChunk(files, list, id)
+    })
+    if (areThere) this.#known.set(list, { refs, chunks, present })
+    return areThere
+  }
+}
+
+/** The references name these chunks. */
+function areOf(refs: readonly ChunkRef[], chunks: readonly Chunk[]): boolean {
   // Mostly one of them is another.
-  if (refs.length !== chunks.length || !refs.every((ref, at) => ref.startsWith(chunks[at]?.id ?? ' '))) return false
-  return refs.every((ref) => {
-    const { id, shard } = readChunkRef(ref)
-    const files = present[shard]
-    return files !== undefined && hasChunk(files, list, id)
-  })
+  return refs.length === chunks.length && refs.every((ref, at) => ref.startsWith(chunks[at]?.id ?? ' '))
 }
 
 function encodingOf({ isReadable }: ChunkedDelivery): ChunkEncoding {
@@ -193,10 +236,6 @@ function presentFiles(held: HeldFiles, names: readonly string[]): Files[] {
 
 export function only(files: Files | undefined, names: ReadonlySet<string>): Files {
   return new Map([...(files ?? [])].filter(([name]) => names.has(name)))
-}
-
-function jsonFile(name: string, value: unknown): Files {
-  return new Map([[name, Buffer.from(JSON.stringify(value))]])
 }
 
 function objectsOf(

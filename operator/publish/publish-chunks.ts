@@ -7,17 +7,18 @@ import { deliveryNames } from '#api/delivery/names.ts'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import type { RenderedGateway } from '../translate/translation.ts'
 import { filesInForce } from './files-in-force.ts'
-import { only, planDelivery } from './plan-delivery.ts'
+import { DeliveryPlanner, only } from './plan-delivery.ts'
 import { type PublishContext, settle, SETTLE_MS } from './publish-context.ts'
 
 export class ChunkPublisher {
   readonly #encoder = new ChunkEncoder()
+  readonly #planner = new DeliveryPlanner()
 
   readonly publish = Effect.fnUntraced(
     function* (this: ChunkPublisher, context: PublishContext, gateway: Gateway, rendered: RenderedGateway) {
       const { objects, now } = context
       const encoded = this.#encoder.encode({ ...rendered, salt: context.salt })
-      const plan = planDelivery({ held: objects, generation: context.generation, gateway, encoded })
+      const plan = this.#planner.plan({ held: objects, generation: context.generation, gateway, encoded })
       if ('problem' in plan) return { problem: plan.problem.message }
       let written = 0
       for (const object of [...plan.before, ...plan.after]) {
