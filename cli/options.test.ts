@@ -67,4 +67,10 @@ describe('optionsOf', () => {
       problem: `--admin-addr ${adminAddr}: must be host:port`,
     })
   })
+
+  it('names the levels when it is given another', () => {
+    expect(optionsOf({ ...FLAGS, logLevel: 'info,otlp=loud' }, NONE, {})).toEqual({
+      problem: '--log-level: "otlp=loud" does not name a level; levels are off, error, warn, info, debug, trace',
+    })
+  })
 })

@@ -1,6 +1,7 @@
 // Settings of the process from flags, environment and standalone file, in this order. `gw run` serves on loopback
 // unless told otherwise.
 import type { ProxyOptions } from '#proxy/main.ts'
+import { LEVEL_NAMES, parseLevelFilter } from '#proxy/log/level-filter.ts'
 import type { StandaloneSettings } from '#proxy/config/standalone/settings.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -41,6 +42,8 @@ export function optionsOf(
   }
   const problem = Object.values(servers).find(({ given }) => given !== undefined && parseAddress(given) === undefined)
   if (problem !== undefined) return { problem: `${problem.flag} ${problem.given}: must be host:port` }
+  const levels = flags.logLevel === undefined ? undefined : parseLevelFilter(flags.logLevel)
+  if (levels !== undefined && 'problem' in levels) return { problem: `--log-level: ${levels.problem}; ${LEVEL_NAMES}` }
   const file = fromFile(settings, environment)
   return {
     listenAddress: flags.listenAddress,

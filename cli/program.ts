@@ -11,6 +11,9 @@ import { addProxyTrace } from './commands/proxy-trace.ts'
 import type { RunFlags } from './options.ts'
 import { completePaths } from './completion.ts'
 
+/** The proxy's own bound. */
+const WORKERS_MAX = 64
+
 const EXAMPLES = {
   run: `
 Examples:
@@ -81,7 +84,7 @@ function addRun(program: Command, finish: (code: number) => void): void {
     .option('--admin-addr <host:port>', 'Address of the admin server; when unset localhost:15000')
     .option('--stats-addr <host:port>', 'Address of the metrics server; when unset localhost:15020')
     .option('--readiness-addr <host:port>', 'Address of the readiness server; when unset localhost:15021')
-    .option('--workers <number>', 'Traffic threads; when unset one for each processor', wholeNumber)
+    .option('--workers <number>', 'Traffic threads; when unset one for each processor', workerCount)
     .addOption(new Option('--log-format <format>', 'Form of log lines; when unset text').choices(['text', 'json']))
     .option('--log-level <directive>', 'Level, or list of module=level; when unset info')
     .option('--no-access-log', 'Do not log requests')
@@ -118,8 +121,8 @@ function addTranslate(program: Command, finish: (code: number) => void): void {
     })
 }
 
-function wholeNumber(text: string): number {
+function workerCount(text: string): number {
   const value = Number(text)
-  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError('It must be a positive whole number.')
-  return value
+  if (Number.isInteger(value) && value >= 1 && value <= WORKERS_MAX) return value
+  throw new InvalidArgumentError(`It must be a whole number from 1 to ${WORKERS_MAX}.`)
 }

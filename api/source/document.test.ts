@@ -113,6 +113,17 @@ describe('parseDocuments', () => {
     expect(problems).toMatchObject([{ line: 1, message: expect.stringContaining('alias') }])
   })
 
+  it('refuses aliases of what they are a part of, and what is nested too deeply, at its place', () => {
+    const inside = parseDocuments('f', 'name: x\nspec: &s\n  a: 1\n  again: *s\n')
+    expect(inside.documents).toEqual([])
+    expect(inside.problems).toMatchObject([{ line: 4, column: 3, message: expect.stringContaining('write it out') }])
+    for (const levels of [300, 20_000]) {
+      const { documents, problems } = parseDocuments('f', `${'['.repeat(levels)}1${']'.repeat(levels)}`)
+      expect(documents).toEqual([])
+      expect(problems).toMatchObject([{ line: 1, message: expect.stringContaining('nested') }])
+    }
+  })
+
   it('leaves out empty documents', () => {
     expect(parseDocuments('f', '---\n---\n# only a comment\n---\nnull\n')).toEqual({ documents: [], problems: [] })
     expect(parseDocuments('f', '')).toEqual({ documents: [], problems: [] })

@@ -1,5 +1,6 @@
 // One YAML document with the way back from a field path to the line it stands on.
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseAllDocuments, type Document, type Node } from 'yaml'
+import { nestingProblem } from './nesting.ts'
 
 export interface Position {
   readonly file: string
@@ -33,6 +34,15 @@ export interface OriginalText {
 /** Aliases could make a small file expand without end. */
 const ALIASES_MAX = 100
 
+/** What the library says of these helps nobody who wrote a file. */
+const OWN_WORDS = [
+  ['Maximum call stack size exceeded', 'it is nested too deeply'],
+  [
+    'Excessive alias count',
+    `its aliases expand to too much: at most ${ALIASES_MAX} uses of an anchor, those inside others multiplied`,
+  ],
+] as const
+
 export function parseDocuments(
   file: string,
   text: string,
@@ -48,7 +58,13 @@ export function parseDocuments(
     const value = valueOf(document)
     const start = document.contents.range?.[0] ?? 0
     if ('problem' in value) problems.push({ ...at(start), path: '', message: value.problem, severity: 'error' })
-    else if (value.value !== null) documents.push(locatedDocument(document, value.value, at))
+    else {
+      const nesting = nestingProblem(value.value)
+      if (nesting !== undefined) {
+        const offset = offsetOf(document, document.contents, nesting.parts)
+        problems.push({ ...at(offset), path: '', message: `a value here ${nesting.message}`, severity: 'error' })
+      } else if (value.value !== null) documents.push(locatedDocument(document, value.value, at))
+    }
   }
   return { documents, problems }
 }
@@ -84,7 +100,8 @@ function syntaxProblems({ errors }: Pick<Document, 'errors'>, at: (offset: numbe
 
 /** The library quotes what it stumbled over; that may be a secret. */
 function withoutSource(message: string): string {
-  return message.replace(/: (?:".*"|[^\s"]+)$/s, '')
+  const known = OWN_WORDS.find(([words]) => message.startsWith(words))
+  return known === undefined ? message.replace(/: (?:".*"|[^\s"]+)$/s, '') : known[1]
 }
 
 function valueOf(document: Document): { value: unknown } | { problem: string } {

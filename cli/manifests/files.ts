@@ -1,5 +1,6 @@
 // The YAML files a path means: the file itself, or all of a folder, in one order on every machine.
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { isUtf8 } from 'node:buffer'
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 const EXTENSIONS = ['.yaml', '.yml', '.json']
@@ -14,15 +15,15 @@ export interface SourceFile {
 /** `-` is standard input. */
 export function readSources(path: string): { files: SourceFile[] } | { problem: string } {
   try {
-    if (path === '-') return { files: [{ path: '<stdin>', text: readFileSync(0, 'utf8') }] }
-    if (!statSync(path).isDirectory()) return { files: [{ path, text: readFile(path) }] }
+    if (path === '-') return readAll([{ path: '<stdin>', source: 0 }])
+    if (!statSync(path).isDirectory()) return readAll([{ path, source: path }])
     const paths = readdirSync(path, { recursive: true, withFileTypes: true })
       .filter((entry) => (entry.isFile() || entry.isSymbolicLink()) && isSourceName(entry.name))
       .map((entry) => join(entry.parentPath, entry.name))
       .sort()
     if (paths.length === 0) return { problem: `${path}: no .yaml, .yml or .json file in this folder` }
     if (paths.length > FILES_MAX) return { problem: `${path}: more than ${FILES_MAX} files` }
-    return { files: paths.map((file) => ({ path: file, text: readFile(file) })) }
+    return readAll(paths.map((file) => ({ path: file, source: file })))
   } catch (error) {
     return { problem: reasonOf(path, error) }
   }
@@ -32,14 +33,65 @@ export function isSourceName(name: string): boolean {
   return EXTENSIONS.some((extension) => name.endsWith(extension))
 }
 
-function readFile(path: string): string {
-  if (statSync(path).size > FILE_BYTES_MAX) throw new Error(`larger than ${FILE_BYTES_MAX} bytes`)
-  return readFileSync(path, 'utf8')
+/** `source`: a path, or a file descriptor. */
+function readAll(
+  inputs: readonly { readonly path: string; readonly source: string | number }[],
+): { files: SourceFile[] } | { problem: string } {
+  const files: SourceFile[] = []
+  for (const { path, source } of inputs) {
+    const read = readFile(path, source)
+    if ('problem' in read) return read
+    files.push({ path, text: read.text })
+  }
+  return { files }
+}
+
+function readFile(path: string, source: string | number): { text: string } | { problem: string } {
+  try {
+    if (typeof source === 'string' && statSync(source).size > FILE_BYTES_MAX) return { problem: tooLarge(path) }
+    const bytes = readFileSync(source)
+    if (bytes.length > FILE_BYTES_MAX) return { problem: tooLarge(path) }
+    if (isUtf8(bytes)) return { text: bytes.toString('utf8') }
+    return { problem: `${path}:${lineOfBadText(bytes)}: is not text in UTF-8; save the file in that encoding` }
+  } catch (error) {
+    return { problem: reasonOf(path, error) }
+  }
+}
+
+function tooLarge(path: string): string {
+  return `${path}: larger than ${FILE_BYTES_MAX} bytes`
+}
+
+/** From 1. Line ends are never part of another character in UTF-8. */
+function lineOfBadText(bytes: Buffer): number {
+  let line = 1
+  let start = 0
+  for (
+    let end = bytes.indexOf(0x0a);
+    end >= 0 && isUtf8(bytes.subarray(start, end));
+    end = bytes.indexOf(0x0a, start)
+  ) {
+    line++
+    start = end + 1
+  }
+  return line
 }
 
 function reasonOf(path: string, error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
-  if (code === 'ENOENT') return `${path}: no such file or folder`
+  if (code === 'ENOENT') {
+    const target = linkTarget(path)
+    return `${path}: ${target === undefined ? 'no such file or folder' : `a link to ${target}, which does not exist`}`
+  }
   if (code === 'EACCES') return `${path}: permission denied`
   return `${path}: ${error instanceof Error ? error.message : String(error)}`
+}
+
+function linkTarget(path: string): string | undefined {
+  try {
+    return readlinkSync(path)
+  } catch {
+    // No link: then nothing is there.
+    return undefined
+  }
 }

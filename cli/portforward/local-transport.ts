@@ -38,7 +38,11 @@ function opened(socket: Socket): Promise<Socket> {
     })
     socket.once('error', (error) => {
       clearTimeout(timer)
-      reject(error)
+      reject(isRefused(error) ? new Error(`${error.message}; is a proxy running? --admin-addr says where`) : error)
     })
   })
+}
+
+function isRefused(error: Error): boolean {
+  return 'code' in error && error.code === 'ECONNREFUSED'
 }

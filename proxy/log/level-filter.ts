@@ -17,9 +17,9 @@ export interface LevelFilter {
   readonly modules: ReadonlyMap<string, FilterLevel>
 }
 
-export const LEVEL_USAGE =
-  'usage: level=<directive>, a comma-separated list of <level> or <module>=<level>; ' +
-  `levels are off, ${LEVELS.join(', ')}`
+export const LEVEL_NAMES = `levels are off, ${LEVELS.join(', ')}`
+
+export const LEVEL_USAGE = `usage: level=<directive>, a comma-separated list of <level> or <module>=<level>; ${LEVEL_NAMES}`
 
 /** A filter, or the sentence that says which part is wrong. */
 export function parseLevelFilter(directive: string): LevelFilter | { readonly problem: string } {

@@ -239,7 +239,8 @@ class ProxyProcess implements RunningProxy {
   #reject(generation: number, reason: string, message: string): ApplyResult {
     this.#counts.rejected++
     this.#rejected = message
-    this.#log.error('configuration rejected, the last good one stays', { generation, reason, error: message })
+    const rest = this.#applied === undefined ? 'there is none before it' : 'the last good one stays'
+    this.#log.error(`configuration rejected, ${rest}`, { generation, reason, error: message })
     return { problem: { path: 'config', reason, message, severity: 'error' } }
   }
 

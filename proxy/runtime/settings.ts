@@ -8,7 +8,7 @@ import { LOOKUP_FAMILIES, type LookupFamily } from '#api/units/lookup-family.ts'
 import type { ListenAddress } from '../admin/http-listener.ts'
 import type { Place } from '../backend/locality.ts'
 import { isAddressRange } from '../upstream/address-guard.ts'
-import { parseLevelFilter } from '../log/level-filter.ts'
+import { LEVEL_NAMES, parseLevelFilter } from '../log/level-filter.ts'
 import { otlpEnvironment, type OtlpEnvironment } from '../otlp/environment.ts'
 import type { OverloadLimits } from './overload.ts'
 
@@ -227,7 +227,7 @@ function logLevelOf(source: EnvironmentReader): string {
   if (value === undefined) return 'info'
   const filter = parseLevelFilter(value)
   if (!('problem' in filter)) return value
-  source.refuse('LOG', `a list of <level> or <module>=<level>: ${filter.problem}`)
+  source.refuse('LOG', `a list of <level> or <module>=<level>: ${filter.problem}; ${LEVEL_NAMES}`)
   return 'info'
 }
 

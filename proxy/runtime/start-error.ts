@@ -36,6 +36,7 @@ function sentence(init: {
   if (init.code === 'EACCES') {
     return `${where}: not permitted; ports below 1024 need a privilege or net.ipv4.ip_unprivileged_port_start=0`
   }
+  if (init.code === 'ENOTFOUND') return `${where}: there is no address of this name`
   if (init.code === 'EADDRNOTAVAIL') return `${where}: this machine does not have the address`
   return `${where}: ${init.code}`
 }

@@ -39,6 +39,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
+const CURE = 'is a proxy running? --admin-addr says where'
+
 describe('gw proxy config', () => {
   it('sums up what is in force', async () => {
     const { code, stdout } = await gw('proxy', 'config', 'all', ...local)
@@ -73,7 +75,7 @@ describe('gw proxy config', () => {
     const unreachable = await gw('proxy', 'config', 'all', '--local', `--admin-addr=127.0.0.1:${nobody}`)
     expect([unreachable.code, unreachable.stderr]).toEqual([
       1,
-      `cannot ask the admin server 127.0.0.1:${nobody}: connect ECONNREFUSED 127.0.0.1:${nobody}\n`,
+      `cannot ask the admin server 127.0.0.1:${nobody}: connect ECONNREFUSED 127.0.0.1:${nobody}; ${CURE}\n`,
     ])
     const file = join(folder, 'other.json')
     writeFileSync(file, '{"binds": []}')

@@ -33,6 +33,8 @@ afterAll(async () => {
 
 const send = [`http://shop.example/cart?x=1`, '-X', 'POST', '-d', 'hello']
 
+const CURE = 'is a proxy running? --admin-addr says where'
+
 describe('gw proxy trace', () => {
   it('sends a request and prints its trace as a table', async () => {
     const { code, stdout, stderr } = await gw(...local, `--port=${gateway.port}`, '--', ...send)
@@ -77,7 +79,7 @@ describe('gw proxy trace', () => {
     const unreachable = await gw('proxy', 'trace', '--local', `--admin-addr=127.0.0.1:${nobody}`)
     expect([unreachable.code, unreachable.stderr]).toEqual([
       1,
-      `cannot ask the admin server 127.0.0.1:${nobody}: connect ECONNREFUSED 127.0.0.1:${nobody}\n`,
+      `cannot ask the admin server 127.0.0.1:${nobody}: connect ECONNREFUSED 127.0.0.1:${nobody}; ${CURE}\n`,
     ])
     const bad = await gw(...local, '--expression', '1 +')
     expect([bad.code, bad.stderr]).toEqual([1, expect.stringContaining('the admin server answers 400: expression: ')])

@@ -1,0 +1,33 @@
+// Values that end, values that do not.
+import { describe, expect, it } from 'vitest'
+import { NESTING_MAX, nestingProblem } from './nesting.ts'
+
+function nested(levels: number): unknown {
+  let value: unknown = 1
+  for (let level = 0; level < levels; level++) value = level % 2 === 0 ? { a: value } : [value]
+  return value
+}
+
+describe('nestingProblem', () => {
+  it('knows how deep a value may be', () => {
+    for (const levels of [0, 1, NESTING_MAX]) expect(nestingProblem(nested(levels))).toBeUndefined()
+    const problem = nestingProblem(nested(NESTING_MAX + 1))
+    expect([problem?.parts.length, problem?.message]).toEqual([NESTING_MAX, 'is nested deeper than 250 levels'])
+  })
+
+  it('names the field that holds one of its parents', () => {
+    const inner: Record<string, unknown> = { name: 'x' }
+    inner['self'] = [1, inner]
+    expect(nestingProblem({ spec: { inner } })).toEqual({
+      parts: ['spec', 'inner', 'self', '1'],
+      message: 'is an alias of something that it is itself a part of; write it out',
+    })
+  })
+
+  it('lets several places share one value', () => {
+    let shared: unknown = 'x'
+    // 2^40 ways through it, 40 things.
+    for (let level = 0; level < 40; level++) shared = { a: shared, b: shared }
+    expect(nestingProblem(shared)).toBeUndefined()
+  })
+})

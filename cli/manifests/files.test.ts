@@ -1,0 +1,56 @@
+// What is said of paths and files that cannot be read.
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { readSources } from './files.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'gw-files-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+function written(name: string, content: string | Uint8Array): string {
+  const path = join(folder, name)
+  writeFileSync(path, content)
+  return path
+}
+
+function problemOf(path: string): string {
+  const sources = readSources(path)
+  return 'problem' in sources ? sources.problem.replaceAll(folder, '') : 'none'
+}
+
+describe('readSources', () => {
+  it('reads one file, or those of a folder in order', () => {
+    const sub = join(folder, 'sub')
+    mkdirSync(sub)
+    const b = written('sub/b.yaml', 'b: 1')
+    const a = written('sub/a.json', '{}')
+    written('sub/notes.txt', Buffer.from([0xff]))
+    expect(readSources(b)).toEqual({ files: [{ path: b, text: 'b: 1' }] })
+    expect(readSources(sub)).toEqual({
+      files: [
+        { path: a, text: '{}' },
+        { path: b, text: 'b: 1' },
+      ],
+    })
+  })
+
+  it.each([
+    ['bytes that are no text', Buffer.from('a: 1\nb: caf\xe9\nc: 1', 'latin1'), 2],
+    ['a character cut off at the end', Buffer.from([0x61, 0x0a, 0x0a, 0xc3]), 3],
+    ['UTF-16', Buffer.from('\ufeffa: 1\n', 'utf16le'), 1],
+  ])('names the line of %s', (name, content, line) => {
+    const path = written(`${name}.yaml`, content)
+    expect(problemOf(path)).toBe(`/${name}.yaml:${line}: is not text in UTF-8; save the file in that encoding`)
+    const text = written('fine.yaml', 'a: café 漢\n')
+    expect(readSources(text)).toEqual({ files: [{ path: text, text: 'a: café 漢\n' }] })
+  })
+
+  it('says why there is nothing to read', () => {
+    expect(problemOf(join(folder, 'nothing'))).toBe('/nothing: no such file or folder')
+    symlinkSync('/nowhere/gw.yaml', join(folder, 'link.yaml'))
+    expect(problemOf(join(folder, 'link.yaml'))).toBe('/link.yaml: a link to /nowhere/gw.yaml, which does not exist')
+    const large = written('large.yaml', Buffer.alloc(16 * 1024 * 1024 + 1, 'a'))
+    expect(problemOf(large)).toBe('/large.yaml: larger than 16777216 bytes')
+  })
+})
