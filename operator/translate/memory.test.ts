@@ -128,8 +128,47 @@ describe('Memory', () => {
     expect(list([...items.slice(0, 2), other, items[2] ?? other])).toEqual(
       ['z', 'w', 'z', 'z'].map((word) => ({ word })),
     )
-    expect(computed).toEqual(['a', 'b'])
+    expect(computed).toEqual(['b', 'a'])
     expect(list([])).toEqual([])
+  })
+
+  it('looks in a list only where the key that changed was read, by an item or by a part of it', () => {
+    const memory = new Memory()
+    const source = memory.source()
+    const words = new Map<string, string>()
+    const looks: string[] = []
+    const read = (name: string): string => memory.read(source, () => (looks.push(name), words.get(name) ?? '?'), name)
+    const parts = memory.table<object, string>()
+    const shared = {}
+    const list = memory.list(({ name }: { readonly name: string }) => {
+      return { word: read(name) + parts(shared, [], () => read('shared')) }
+    })
+    const items = ['a', 'b', 'c'].map((name) => ({ name }))
+    const changedTo = (name: string, word: string, now = items): readonly string[] => {
+      words.set(name, word)
+      memory.changed(source, [name])
+      looks.length = 0
+      return list(now).map((one) => one.word)
+    }
+    expect(changedTo('a', 'x')).toEqual(['x?', '??', '??'])
+    expect(changedTo('b', 'y')).toEqual(['x?', 'y?', '??'])
+    expect(looks).toEqual(['b', 'b'])
+    expect(changedTo('nobody', 'z')).toEqual(['x?', 'y?', '??'])
+    expect(looks).toEqual([])
+    expect(changedTo('shared', '!')).toEqual(['x!', 'y!', '?!'])
+    // What one item came to is another, another one came in front of it, and the last one went.
+    const now = [...items.slice(0, 1), { name: 'new' }, ...items.slice(1, 2)]
+    expect(changedTo('b', 'w', now)).toEqual(['x!', '?!', 'w!'])
+    expect(looks).toEqual(['b', 'new', 'b'])
+    // What went is not looked at again, and what came is.
+    changedTo('c', 'v', now)
+    expect(looks).toEqual([])
+    expect(changedTo('new', 's', now)).toEqual(['x!', 's!', 'w!'])
+    expect(looks).toEqual(['new', 'new'])
+    const many = Array.from({ length: 70 }, (_, at) => ({ name: `n${at}` }))
+    expect(changedTo('n7', 'u', many)[7]).toBe('u!')
+    expect(changedTo('shared', '.', many).every((word) => word.endsWith('.'))).toBe(true)
+    expect(changedTo('n9', 't', many).slice(7, 10)).toEqual(['u.', '?.', 't.'])
   })
 
   it('does a stage again when an item of a list in it has read something else', () => {

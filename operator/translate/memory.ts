@@ -5,6 +5,7 @@ import { isIdentical } from '#api/identical.ts'
 import type { ListChange } from '#api/list-change.ts'
 import { changed, changesBetween } from './changes.ts'
 import { mapped } from './lists.ts'
+import { Readers, type Source } from './readers.ts'
 
 interface Read {
   readonly source: Source
@@ -32,9 +33,6 @@ interface Entry<T> {
   checkedAt: number
   readonly result: T
 }
-
-/** Something that many lookups are answered from, such as all objects of a kind. */
-export type Source = number
 
 /** Bits of a positive number. */
 const SOURCES_MAX = 31
@@ -64,6 +62,8 @@ interface List<K, T> {
   /** Of all entries. */
   readonly sources: number
   readonly checkedAt: number
+  /** Of the entries; made when first asked for, and carried on from one list to the next. */
+  readers: Readers<Entry<T>> | undefined
 }
 
 /**
@@ -138,7 +138,7 @@ export class Memory {
 
   /** For all objects of a list: looks only at those that are others, and at those that read what has changed. */
   list<K extends object, T extends object>(compute: (item: K) => T): (items: readonly K[]) => readonly T[] {
-    let last: List<K, T> = { items: [], entries: [], sources: 0, checkedAt: 0 }
+    let last: List<K, T> = { items: [], entries: [], sources: 0, checkedAt: 0, readers: undefined }
     const entryOf = (item: K): Entry<T> => this.#compute([], () => compute(item))
     const resultsOf = mapped(({ result }: Entry<T>) => result)
     return (items) => {
@@ -172,23 +172,39 @@ export class Memory {
 
   #listAfter<K, T>(last: List<K, T>, items: readonly K[], entryOf: (item: K) => Entry<T>): List<K, T> {
     const edits = changesBetween(last.items, items)
-    const isUntouched = this.#isUntouched(last)
-    if (edits?.length === 0 && isUntouched) return last
+    const doubtful = this.#doubtfulOf(last)
     const checkedAt = this.#changes
-    if (edits !== undefined && isUntouched) {
-      const changes = entryEdits(last.entries, edits, entryOf)
-      const sources = changes.reduce((bits, { added }) => bits | sourcesOf(added), last.sources)
-      return { items, entries: changed(last.entries, changes), sources, checkedAt }
+    if (edits === undefined || doubtful === undefined) {
+      const known = entriesOf(last, items)
+      const entries = items.map((item, at) => {
+        const entry = known[at]
+        return entry !== undefined && this.#holds(entry) ? entry : entryOf(item)
+      })
+      return { items, entries, sources: sourcesOf(entries), checkedAt, readers: undefined }
     }
-    const known =
-      edits === undefined
-        ? entriesOf(last, items)
-        : changed<Entry<T> | undefined>(last.entries, entryEdits(last.entries, edits, entryOf))
-    const entries = items.map((item, at) => {
-      const entry = known[at]
-      return entry !== undefined && this.#holds(entry) ? entry : entryOf(item)
-    })
-    return { items, entries, sources: sourcesOf(entries), checkedAt }
+    const stale = [...doubtful].filter((entry) => !this.#holds(entry)).map((entry) => last.entries.indexOf(entry))
+    const changes = entryEdits(last.entries, withStale(edits, last.items, stale), entryOf)
+    if (changes.length === 0) return { ...last, items, checkedAt }
+    for (const { removed, added } of changes) {
+      for (const entry of removed) last.readers?.remove(entry)
+      for (const entry of added) last.readers?.add(entry)
+    }
+    const sources = changes.reduce((bits, { added }) => bits | sourcesOf(added), last.sources)
+    return { items, entries: changed(last.entries, changes), sources, checkedAt, readers: last.readers }
+  }
+
+  /** Entries that have read what has changed; undefined: too many to name. */
+  #doubtfulOf<K, T>(list: List<K, T>): ReadonlySet<Entry<T>> | undefined {
+    const doubtful = new Set<Entry<T>>()
+    for (const [source, { changedAt, wholeAt, keys }] of this.#sources.entries()) {
+      if (changedAt <= list.checkedAt || (list.sources & (1 << source)) === 0) continue
+      if (wholeAt > list.checkedAt) return undefined
+      list.readers ??= Readers.of(list.entries)
+      const later = [...keys].flatMap(([key, at]) => (at > list.checkedAt ? [key] : []))
+      for (const entry of list.readers.of(source, later)) doubtful.add(entry)
+      if (doubtful.size > DOUBTFUL_MAX) return undefined
+    }
+    return doubtful
   }
 
   /** Inputs aside. */
@@ -243,6 +259,9 @@ export class Memory {
   }
 }
 
+/** With more of them, going through the list is cheaper than to look each one up. */
+const DOUBTFUL_MAX = 64
+
 const NONE: readonly never[] = []
 
 /** Not as long as it may grow, and nothing where there is nothing: there are thousands of them. */
@@ -254,6 +273,19 @@ function kept<T>(list: readonly T[]): readonly T[] {
 function entriesOf<K, T>(last: List<K, T>, items: readonly K[]): readonly (Entry<T> | undefined)[] {
   const known = new Map(last.items.map((item, at) => [item, last.entries[at]]))
   return items.map((item) => known.get(item))
+}
+
+/** With the items at these places for themselves, where they stay. */
+function withStale<K>(
+  edits: readonly ListChange<K>[],
+  items: readonly K[],
+  stale: readonly number[],
+): readonly ListChange<K>[] {
+  if (stale.length === 0) return edits
+  const staying = stale.filter((place) => !edits.some(({ at, removed }) => at <= place && place < at + removed.length))
+  const again = staying.map((at) => ({ at, removed: items.slice(at, at + 1), added: items.slice(at, at + 1) }))
+  // What comes in front of an item goes before that item.
+  return [...edits, ...again].sort((a, b) => a.at - b.at || a.removed.length - b.removed.length)
 }
 
 function entryEdits<K, T>(

@@ -1,0 +1,60 @@
+// Which results have read what: when a source says which of its keys have changed, only these have to be looked at.
+
+/** Something that many lookups are answered from, such as all objects of a kind. */
+export type Source = number
+
+/** A result, with what was read for it and for its parts. */
+export interface Reader {
+  readonly reads: readonly SourceRead[]
+  readonly parts: readonly Reader[]
+}
+
+interface SourceRead {
+  readonly source: Source
+  /** The only thing of the source that was looked at. */
+  readonly key: string | undefined
+}
+
+export class Readers<R extends Reader> {
+  /** By source and key; readers of all of a source have the key undefined. */
+  readonly #sources = new Map<Source, Map<string | undefined, Set<R>>>()
+
+  static of<R extends Reader>(readers: readonly R[]): Readers<R> {
+    const made = new Readers<R>()
+    for (const reader of readers) made.add(reader)
+    return made
+  }
+
+  /** Nobody may add to its reads any more. */
+  add(reader: R): void {
+    forEachRead(reader, ({ source, key }) => {
+      const keys = this.#sources.get(source) ?? new Map<string | undefined, Set<R>>()
+      this.#sources.set(source, keys)
+      const known = keys.get(key)
+      if (known === undefined) keys.set(key, new Set([reader]))
+      else known.add(reader)
+    })
+  }
+
+  remove(reader: R): void {
+    forEachRead(reader, ({ source, key }) => {
+      const keys = this.#sources.get(source)
+      const known = keys?.get(key)
+      known?.delete(reader)
+      if (known?.size === 0) keys?.delete(key)
+    })
+  }
+
+  /** Those that have read one of the keys, or all of the source. */
+  of(source: Source, keys: Iterable<string>): Set<R> {
+    const known = this.#sources.get(source)
+    const found = new Set(known?.get(undefined))
+    for (const key of keys) for (const reader of known?.get(key) ?? []) found.add(reader)
+    return found
+  }
+}
+
+function forEachRead(reader: Reader, take: (read: SourceRead) => void): void {
+  for (const read of reader.reads) take(read)
+  for (const part of reader.parts) forEachRead(part, take)
+}
