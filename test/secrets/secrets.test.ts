@@ -8,7 +8,6 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import { loadSource } from '#cli/source.ts'
-import { watchTrace } from '#proxy/trace/watcher.testing.ts'
 import { startProxy, type RunningProxy } from '#proxy/main.ts'
 import { certificateFor, type KeyPair } from '#test/certificates.ts'
 import { gw } from '#test/cli/gw.ts'
@@ -17,6 +16,7 @@ import { closeServer, freePort, listening } from '#test/ports.ts'
 import { ON_LOOPBACK } from '#test/proxy.ts'
 import { testIssuer } from '#proxy/auth/jwt.testing.ts'
 import { ISSUER, plantedManifests, SECRET } from './manifests.ts'
+import { type Ask, askWatched, leaksIn, linesOfKey, printed, questions } from './outputs.ts'
 
 interface Rendered {
   readonly config: RenderedConfig
@@ -38,6 +38,8 @@ let http: number
 let file: string
 let rendered: Rendered
 const received: string[] = []
+/** Of the answers, in the order of `asks`. */
+const statuses: number[] = []
 /** What to search, by the name of the output. */
 const outputs = new Map<string, string>()
 
@@ -63,22 +65,14 @@ function withClientSecret({ config, secrets }: Rendered): Rendered {
   return { config: { ...config, routes }, secrets: { ...secrets, secrets: [...secrets.secrets, more] } }
 }
 
-/** How a secret might be written: as it is, or in an encoding that anybody undoes. */
-function spellings(secret: string): string[] {
-  const bytes = Buffer.from(secret)
-  return [secret, encodeURIComponent(secret), bytes.toString('base64').replace(/=+$/, ''), bytes.toString('hex')]
-}
-
 /** What makes a token more than its claims, which may be seen. */
 function signatures(): (readonly [string, string])[] {
   return Object.entries(tokens).map(([name, token]) => [`${name}Token`, token.split('.')[2] ?? ''] as const)
 }
 
-function leaksIn(text: string): string[] {
-  const keyLines = tls.privateKey.split('\n').filter((line) => line.length > 40)
+function leaks(text: string): string[] {
   const all = [...Object.entries(SECRET), ['sessionKey', SESSION_KEY.toString()] as const, ...signatures()]
-  const found = all.flatMap(([name, secret]) => spellings(secret).flatMap((one) => (text.includes(one) ? [name] : [])))
-  return [...found, ...keyLines.filter((line) => text.includes(line)).map(() => 'privateKey')]
+  return leaksIn(text, [...all, ...linesOfKey('privateKey', tls.privateKey)])
 }
 
 beforeAll(async () => {
@@ -135,8 +129,11 @@ beforeAll(async () => {
   rendered = withClientSecret(source.rendered)
   const applied = await proxy.apply(rendered.config, rendered.secrets)
   if ('problem' in applied) throw new Error(applied.problem.message)
-  await traffic()
-  await questions()
+  const gateway = { ...proxy.ports, http }
+  const asked = await askWatched(asks(), gateway)
+  statuses.push(...asked.statuses)
+  for (const [name, text] of [...asked.outputs, ...(await questions(file, gateway))]) outputs.set(name, text)
+  outputs.set('gw translate', printed(await gw('translate', '-f', file)))
   await proxy.stop()
   outputs.set('the log', readFileSync(join(folder, 'log'), 'utf8'))
   outputs.set('spans', JSON.stringify(collector.spans, bigIntText))
@@ -172,13 +169,6 @@ function connectProxy(): Server {
     client.on('close', () => peer.destroy())
   })
   return server
-}
-
-interface Ask {
-  readonly path: string
-  readonly status: number
-  readonly headers?: Readonly<Record<string, string>>
-  readonly body?: string
 }
 
 const basic = (user: string, password: string): Record<string, string> => ({
@@ -227,46 +217,6 @@ function asks(): readonly Ask[] {
     { path: `/inline?a=1&access%5Ftoken=${queryToken}`, status: 200 },
     { path: `/nowhere?k=${queryToken}&jwt=${good}`, status: 404 },
   ]
-}
-
-async function traffic(): Promise<void> {
-  const answers: string[] = []
-  const traces: unknown[] = []
-  for (const { path, headers = {}, body } of asks()) {
-    const watcher = await watchTrace({ adminPort: proxy.ports.admin })
-    const response = await fetch(`http://127.0.0.1:${http}${path}`, {
-      headers,
-      ...(body !== undefined && { method: 'POST', body }),
-    })
-    answers.push(`${response.status} ${JSON.stringify([...response.headers])} ${await response.text()}`)
-    for (const event of await watcher.ended) {
-      traces.push(event, Buffer.from(event.message.body ?? '', 'base64').toString('latin1'))
-    }
-  }
-  outputs.set('answers', answers.join('\n'))
-  outputs.set('traces', JSON.stringify(traces))
-}
-
-async function questions(): Promise<void> {
-  const { admin, stats } = proxy.ports
-  const profiles = ['/debug/pprof/profile?seconds=1', '/debug/pprof/heap?seconds=1']
-  for (const path of ['/config_dump', '/memory', '/logging', '/debug/tasks', ...profiles]) {
-    const bytes = await (await fetch(`http://127.0.0.1:${admin}${path}`)).arrayBuffer()
-    outputs.set(path, Buffer.from(bytes).toString('latin1'))
-  }
-  outputs.set('/metrics', await (await fetch(`http://127.0.0.1:${stats}/metrics`)).text())
-  const local = ['--local', `--admin-addr=127.0.0.1:${admin}`]
-  for (const args of [
-    ['translate', '-f', file],
-    ['validate', '-f', file],
-    ['proxy', 'config', 'all', ...local],
-    ['proxy', 'config', 'all', '-o', 'yaml', ...local],
-    ['proxy', 'config', 'backends', '--all', ...local],
-    ['proxy', 'log', ...local],
-  ]) {
-    const { stdout, stderr } = await gw(...args)
-    outputs.set(`gw ${args.filter((arg) => !arg.startsWith('--admin')).join(' ')}`, stdout + stderr)
-  }
 }
 
 /** Fields of the contract that refer to a secret, as its schema has them. */
@@ -333,18 +283,13 @@ describe('planted secrets', () => {
     // Passed on, and where nobody reads it.
     expect(all).toContain(tokens.good)
     expect(all).toContain(SECRET.queryToken)
-    expect(
-      outputs
-        .get('answers')
-        ?.split('\n')
-        .map((answer) => answer.slice(0, 3)),
-    ).toEqual(asks().map(({ status }) => String(status)))
+    expect(statuses).toEqual(asks().map(({ status }) => status))
   })
 
   it('would be found', () => {
-    expect(leaksIn(`a ${Buffer.from(SECRET.apiKey).toString('base64')} b`)).toEqual(['apiKey'])
-    expect(leaksIn(received.join('\n'))).toContain('backendSecret')
-    expect(leaksIn(tls.privateKey)).toContain('privateKey')
+    expect(leaks(`a ${Buffer.from(SECRET.apiKey).toString('base64')} b`)).toEqual(['apiKey'])
+    expect(leaks(received.join('\n'))).toContain('backendSecret')
+    expect(leaks(tls.privateKey)).toContain('privateKey')
   })
 
   it('have gone through everything that is searched', () => {
@@ -356,14 +301,14 @@ describe('planted secrets', () => {
     expect(outputs.get('the log')).toContain('"http.path":"/inline?access_token=<redacted>&a=1"')
     expect(outputs.get('/debug/pprof/heap?seconds=1')).toContain('inuse_space')
     expect(outputs.get('/debug/pprof/profile?seconds=1')).toContain('nanoseconds')
-    expect(outputs.get('gw translate -f ' + file)).toContain('secretKeys')
+    expect(outputs.get('gw translate')).toContain('secretKeys')
     expect([...outputs].filter(([, text]) => text === '')).toEqual([])
   })
 
   it('come out nowhere', () => {
-    const leaks = [...outputs].flatMap(([name, text]) =>
-      [...new Set(leaksIn(text))].filter((secret) => PLAIN[secret]?.has(name) !== true).map((secret) => [name, secret]),
+    const found = [...outputs].flatMap(([name, text]) =>
+      [...new Set(leaks(text))].filter((secret) => PLAIN[secret]?.has(name) !== true).map((secret) => [name, secret]),
     )
-    expect(leaks).toEqual([])
+    expect(found).toEqual([])
   })
 })

@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { testIssuer } from '#proxy/auth/jwt.testing.ts'
-import { watchTrace } from '#proxy/trace/watcher.testing.ts'
 import { certificateFor, type KeyPair } from '#test/certificates.ts'
-import { gw, GwProcess } from '#test/cli/gw.ts'
+import { GwProcess } from '#test/cli/gw.ts'
 import { closeServer, freePort, listening } from '#test/ports.ts'
+import { type Ask, askWatched, leaksIn, linesOfKey, printed, questions } from './outputs.ts'
 
 /** All begin alike; none is a word of the file otherwise. */
 const SECRET = {
@@ -31,11 +31,33 @@ const SESSION_KEY = createHash('sha256').update('planted session key').digest('h
 /** Of the gateway, towards the backend. */
 const SENT = ['textKey', 'fileKey', 'placedKey', 'queryKey', 'cookieKey', 'modelKey'] as const
 
+const basic = (user: string, password: string): Record<string, string> => ({
+  authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`,
+})
+const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` })
+
+/** Right and wrong credentials. */
+const ASKS: readonly Ask[] = [
+  { path: '/key', headers: bearer(SECRET.apiKey), status: 200 },
+  { path: '/key', headers: bearer(SECRET.wrong), status: 401 },
+  { path: '/basic', headers: basic('ann', SECRET.password), status: 200 },
+  { path: '/basic', headers: basic('ann', SECRET.wrong), status: 401 },
+  { path: '/filed', headers: basic('bob', SECRET.passwordOfFile), status: 200 },
+  { path: '/text', status: 200 },
+  { path: '/file', status: 200 },
+  { path: '/placed', status: 200 },
+  { path: '/more', status: 200 },
+  { path: '/tls', status: 503 },
+  { path: '/model/v1/chat/completions', body: '{"model": "m", "messages": []}', status: 200 },
+]
+
 let folder: string
 let upstream: Server
 let running: GwProcess
 let tls: KeyPair
 const received: string[] = []
+/** Of the answers, in the order of `ASKS`. */
+const statuses: number[] = []
 const outputs = new Map<string, string>()
 
 const hashOf = (user: string, password: string): string =>
@@ -121,25 +143,12 @@ beforeAll(async () => {
   const addresses = ['--admin-addr', `127.0.0.1:${admin}`, '--stats-addr', `127.0.0.1:${stats}`]
   running = new GwProcess(['run', '-f', file, ...addresses, '--readiness-addr', '127.0.0.1:0', '--workers', '1'])
   await running.says('gw: serving')
-  await traffic(places.port, admin)
-  const profiles = ['/debug/pprof/profile?seconds=1', '/debug/pprof/heap']
-  for (const path of ['/config_dump', '/memory', '/logging', '/debug/tasks', ...profiles]) {
-    const bytes = await (await fetch(`http://127.0.0.1:${admin}${path}`)).arrayBuffer()
-    outputs.set(path, Buffer.from(bytes).toString('latin1'))
-  }
-  outputs.set('/metrics', await (await fetch(`http://127.0.0.1:${stats}/metrics`)).text())
-  const local = ['--local', `--admin-addr=127.0.0.1:${admin}`]
-  for (const args of [
-    ['validate', '-f', file],
-    ['proxy', 'config', 'all', ...local],
-    ['proxy', 'config', 'backends', '--all', ...local],
-  ]) {
-    const { stdout, stderr } = await gw(...args)
-    outputs.set(`gw ${args.slice(0, 3).join(' ')}`, stdout + stderr)
-  }
+  const gateway = { http: places.port, admin, stats }
+  const asked = await askWatched(ASKS, gateway)
+  statuses.push(...asked.statuses)
+  for (const [name, text] of [...asked.outputs, ...(await questions(file, gateway))]) outputs.set(name, text)
   running.signal('SIGINT')
-  const { stdout, stderr } = await running.ended
-  outputs.set('what gw run prints', stdout + stderr)
+  outputs.set('what gw run prints', printed(await running.ended))
 }, 60_000)
 
 afterAll(async () => {
@@ -148,70 +157,27 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-const basic = (user: string, password: string): string =>
-  `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
-
-async function traffic(port: number, adminPort: number): Promise<void> {
-  const asks: readonly (readonly [path: string, authorization: string | undefined, status: number])[] = [
-    ['/key', `Bearer ${SECRET.apiKey}`, 200],
-    ['/key', `Bearer ${SECRET.wrong}`, 401],
-    ['/basic', basic('ann', SECRET.password), 200],
-    ['/basic', basic('ann', SECRET.wrong), 401],
-    ['/filed', basic('bob', SECRET.passwordOfFile), 200],
-    ['/text', undefined, 200],
-    ['/file', undefined, 200],
-    ['/placed', undefined, 200],
-    ['/more', undefined, 200],
-    ['/tls', undefined, 503],
-    ['/model/v1/chat/completions', undefined, 200],
-  ]
-  const answers: string[] = []
-  const traces: unknown[] = []
-  for (const [path, authorization, status] of asks) {
-    const watcher = await watchTrace({ adminPort })
-    const isModel = path.startsWith('/model')
-    const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
-      headers: authorization === undefined ? {} : { authorization },
-      ...(isModel && { method: 'POST', body: '{"model": "m", "messages": []}' }),
-    })
-    answers.push(`${answer.status} ${JSON.stringify([...answer.headers])} ${await answer.text()}`)
-    expect([path, answer.status]).toEqual([path, status])
-    for (const event of await watcher.ended) {
-      traces.push(event, Buffer.from(event.message.body ?? '', 'base64').toString('latin1'))
-    }
-  }
-  outputs.set('answers', answers.join('\n'))
-  outputs.set('traces', JSON.stringify(traces))
-}
-
-/** As it is, or in an encoding that anybody undoes. */
-function leaksIn(text: string): string[] {
-  const all = Object.entries({ ...SECRET, sessionKey: SESSION_KEY })
-  const found = all.filter(([, secret]) =>
-    [secret, Buffer.from(secret).toString('base64').replace(/=+$/, ''), Buffer.from(secret).toString('hex')].some(
-      (one) => text.includes(one),
-    ),
-  )
-  const keyLines = tls.privateKey.split('\n').filter((line) => line.length > 40)
-  return [...found.map(([name]) => name), ...(keyLines.some((line) => text.includes(line)) ? ['privateKey'] : [])]
+function leaks(text: string): string[] {
+  const all = [...Object.entries(SECRET), ['sessionKey', SESSION_KEY] as const]
+  return [...new Set(leaksIn(text, [...all, ...linesOfKey('privateKey', tls.privateKey)]))]
 }
 
 describe('secrets of a standalone file', () => {
   it('are in use: the backend got those of the gateway', () => {
+    expect(statuses).toEqual(ASKS.map(({ status }) => status))
     const all = received.join('\n')
     expect(SENT.filter((name) => !all.includes(SECRET[name]))).toEqual([])
   })
 
   it('would be found', () => {
-    expect(leaksIn(received.join('\n')).sort()).toEqual([...SENT].sort())
-    expect(leaksIn(`x ${SESSION_KEY} ${tls.privateKey}`)).toEqual(['sessionKey', 'privateKey'])
+    expect(leaks(received.join('\n')).sort()).toEqual([...SENT].sort())
+    expect(leaks(`x ${SESSION_KEY} ${tls.privateKey}`)).toEqual(['sessionKey', 'privateKey'])
   })
 
   it('come out nowhere', () => {
     expect([...outputs].filter(([, text]) => text === '').map(([name]) => name)).toEqual([])
     expect(outputs.get('what gw run prints')).toContain('http.path=/placed')
     expect(outputs.get('/config_dump')).toContain('<redacted>')
-    const leaks = [...outputs].flatMap(([name, text]) => leaksIn(text).map((secret) => [name, secret]))
-    expect(leaks).toEqual([])
+    expect([...outputs].flatMap(([name, text]) => leaks(text).map((secret) => [name, secret]))).toEqual([])
   })
 })
