@@ -1,7 +1,7 @@
 // Keeps the items of an earlier configuration where a later one, read anew, says the same: then what is made of an
 // item, or told about it, need not be made or told again. Pure.
 import { isIdentical } from '../identical.ts'
-import { isRecord } from '../json.ts'
+import { isSame } from '../same.ts'
 import { keyOfItem, LIST_NAMES } from './lists.ts'
 import type { RenderedConfig } from './types.gen.ts'
 
@@ -33,16 +33,4 @@ function kept<T>(before: T[], now: T[], nameOf: (item: T) => string): T[] {
     return known
   })
   return isIdentical(list, before) ? before : list
-}
-
-/** Of parsed JSON. */
-export function isSame(a: unknown, b: unknown): boolean {
-  if (Array.isArray(a)) {
-    return Array.isArray(b) && a.length === b.length && a.every((item, index) => isSame(item, b[index]))
-  }
-  if (!isRecord(a) || !isRecord(b)) return a === b
-  const names = Object.keys(a)
-  return (
-    names.length === Object.keys(b).length && names.every((name) => Object.hasOwn(b, name) && isSame(a[name], b[name]))
-  )
 }

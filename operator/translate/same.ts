@@ -1,5 +1,6 @@
 // Keeps what has not changed identical from one translation to the next, so that readers can skip it by identity.
 import { isIdentical } from '#api/identical.ts'
+import { isSame } from '#api/same.ts'
 
 /** The earlier one where both say the same. */
 export function same<T>(before: T | undefined, now: T): T {
@@ -31,22 +32,4 @@ export function keptList<T>(list: T[], keyOf: (item: T) => string): KeptList<T> 
 export function sameFields<T extends object>(before: T | undefined, now: T): T {
   if (before === undefined) return now
   return isIdentical(Object.values(before), Object.values(now)) ? before : now
-}
-
-/** Deep equality of plain data; identical parts are not looked into. An undefined field counts as absent. */
-function isSame(a: unknown, b: unknown): boolean {
-  if (a === b) return true
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
-  if (!Array.isArray(a)) return !Array.isArray(b) && areFieldsSame(a, b)
-  return Array.isArray(b) && a.length === b.length && a.every((item, index) => isSame(item, b[index]))
-}
-
-function areFieldsSame(a: object, b: object): boolean {
-  for (const name of Object.keys(a)) if (!isSame(Reflect.get(a, name), fieldOf(b, name))) return false
-  for (const name of Object.keys(b)) if (!Object.hasOwn(a, name) && Reflect.get(b, name) !== undefined) return false
-  return true
-}
-
-function fieldOf(object: object, name: string): unknown {
-  return Object.hasOwn(object, name) ? Reflect.get(object, name) : undefined
 }

@@ -38,7 +38,6 @@ const SESSION_MEMORY_MAX = 64
 export class Http2Pool implements SessionOwner {
   /** `host:port` for logs. */
   readonly label: string
-  isRetired = false
   readonly #target: UpstreamTarget
   readonly #shared: Http2PoolShared
   readonly #sessions = new Set<UpstreamSession>()
@@ -75,13 +74,12 @@ export class Http2Pool implements SessionOwner {
     for (const session of this.#sessions) {
       session.sweep(nowMs)
       const { idleSinceMs } = session
-      if (idleSinceMs !== undefined && (this.isRetired || nowMs - idleSinceMs >= IDLE_MS)) session.drain()
+      if (idleSinceMs !== undefined && nowMs - idleSinceMs >= IDLE_MS) session.drain()
     }
   }
 
   destroyAll(): void {
     this.#isClosed = true
-    this.isRetired = true
     this.#failWaiting('upstreamFailure', 'the client is closed')
     for (const session of this.#sessions) session.destroy()
   }

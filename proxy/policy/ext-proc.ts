@@ -1,17 +1,15 @@
 // External processing: a service sees requests and responses and may change both (specification, ExtProc; data-plane
 // supplement section 7.4). Its failure ends the request, unless the policy says otherwise and no body was shown yet.
 import type { ExtProc, ExtProcOrConditional } from '#api/ir/types.gen.ts'
-import { type Detail, logOf, shown } from '../diagnosis.ts'
 import type { Exchange } from '../exchange.ts'
 import { discardBody } from '../http/body-writer.ts'
 import type { HttpResponse } from '../http/message.ts'
 import { compileConditional } from './conditional.ts'
 import type { ChainEnvironment } from './environment.ts'
 import { readsBody } from './evaluate.ts'
-import { immediateResponse } from './ext-proc/immediate.ts'
+import { responseFor } from './ext-proc/failure.ts'
 import { compileContext } from './ext-proc/messages.ts'
 import { modesOf } from './ext-proc/modes.ts'
-import { RefusedMutation } from './ext-proc/mutation.ts'
 import { showWhole } from './ext-proc/response.ts'
 import { Session, SessionOver, type SessionConfig } from './ext-proc/session.ts'
 import { Side } from './ext-proc/side.ts'
@@ -90,26 +88,8 @@ async function showResponse(exchange: Exchange, session: Session, response: Http
   return report(exchange, session)
 }
 
-/** What the client gets in the place of the message that could not be processed. */
+/** Instead of the message that could not be processed; once. */
 function report(exchange: Exchange, session: Session): HttpResponse {
   session.isReported = true
-  const { outcome } = session
-  if (outcome === undefined) return exchange.fail('internal', 'external processing ended without an outcome')
-  if (outcome.kind === 'SourceBroken') {
-    return outcome.side === 'request'
-      ? exchange.fail('invalidRequest', outcome.detail)
-      : exchange.fail('upstreamFailure', { log: outcome.detail, client: 'the response was cut short' })
-  }
-  if (outcome.kind === 'Failed') return failed(exchange, outcome.detail)
-  try {
-    return immediateResponse(exchange, outcome.answer)
-  } catch (error) {
-    if (!(error instanceof RefusedMutation)) throw error
-    return failed(exchange, shown(error.message))
-  }
-}
-
-function failed(exchange: Exchange, detail: Detail): HttpResponse {
-  const isTooLate = exchange.deadlineMs !== undefined && performance.now() >= exchange.deadlineMs
-  return isTooLate ? exchange.fail('requestTimeout', logOf(detail)) : exchange.fail('extProcFailed', detail)
+  return responseFor(exchange, session.outcome)
 }

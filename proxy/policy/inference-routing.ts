@@ -2,13 +2,12 @@
 // Inference Extension: external processing, both ways at once. Choosing among endpoints is picked-endpoints.ts.
 import type { InferenceRouting } from '#api/ir/types.gen.ts'
 import { PickedEndpoints } from '../backend/picked-endpoints.ts'
-import { at, type Detail, logOf, shown } from '../diagnosis.ts'
+import { at } from '../diagnosis.ts'
 import type { Exchange } from '../exchange.ts'
 import type { HttpResponse } from '../http/message.ts'
 import type { ChainEnvironment } from './environment.ts'
-import { immediateResponse } from './ext-proc/immediate.ts'
+import { failedResponse, responseFor } from './ext-proc/failure.ts'
 import { modesOf } from './ext-proc/modes.ts'
-import { RefusedMutation } from './ext-proc/mutation.ts'
 import { DESTINATION, PickSession } from './ext-proc/pick-session.ts'
 import { showWhole } from './ext-proc/response.ts'
 import { SessionOver, type SessionConfig } from './ext-proc/session.ts'
@@ -115,23 +114,11 @@ function labelsOf(text: string | undefined): string[] {
     .filter((label) => label !== '')
 }
 
-/** What the client gets in the place of an answer of the backend. */
-function refusal(exchange: Exchange, { outcome }: PickSession): HttpResponse {
-  if (outcome === undefined) return exchange.fail('internal', 'the endpoint picker ended without an outcome')
-  if (outcome.kind === 'SourceBroken') return exchange.fail('invalidRequest', outcome.detail)
-  if (outcome.kind === 'Failed') return failed(exchange, outcome.detail)
-  try {
-    return immediateResponse(exchange, outcome.answer)
-  } catch (error) {
-    if (!(error instanceof RefusedMutation)) throw error
-    return failed(exchange, shown(error.message))
-  }
-}
+const PICKER = 'endpoint picker'
 
-function failed(exchange: Exchange, detail: Detail): HttpResponse {
-  const isTooLate = exchange.deadlineMs !== undefined && performance.now() >= exchange.deadlineMs
-  const told = at('endpoint picker', detail)
-  return isTooLate ? exchange.fail('requestTimeout', logOf(told)) : exchange.fail('extProcFailed', told)
+/** Instead of an answer of the backend. */
+function refusal(exchange: Exchange, { outcome }: PickSession): HttpResponse {
+  return responseFor(exchange, outcome, PICKER)
 }
 
 /** The picker learns who answered, and how. */
@@ -147,5 +134,5 @@ function tell(exchange: Exchange, config: SessionConfig): Verdict | Promise<Verd
 async function show(exchange: Exchange, session: PickSession, response: HttpResponse): Promise<Verdict> {
   session.responseIsShown()
   if (await showWhole(session, response)) return undefined
-  return failed(exchange, 'it failed in the middle of the response')
+  return failedResponse(exchange, at(PICKER, 'it failed in the middle of the response'))
 }

@@ -46,7 +46,6 @@ const NOTHING = Buffer.alloc(0)
 export class TargetPool implements ConnectionPool {
   /** `host:port` for logs. */
   readonly label: string
-  isRetired = false
   /** Of a target that leaves the version to the handshake: the last one came to HTTP/1.1. */
   isChosen = false
   readonly #target: UpstreamTarget
@@ -56,6 +55,7 @@ export class TargetPool implements ConnectionPool {
   #secureContext: tls.SecureContext | undefined = undefined
   #session: Buffer | undefined = undefined
   #pending = 0
+  #isClosed = false
 
   constructor(target: UpstreamTarget, shared: PoolShared) {
     this.#target = target
@@ -154,7 +154,7 @@ export class TargetPool implements ConnectionPool {
   // --- ConnectionPool ---
 
   release(connection: UpstreamConnection): boolean {
-    if (this.isRetired || this.#idle.length >= this.#shared.limits.idlePerTargetMax || !connection.isUsable)
+    if (this.#isClosed || this.#idle.length >= this.#shared.limits.idlePerTargetMax || !connection.isUsable)
       return false
     connection.idleSince = coarseNowMs()
     this.#idle.push(connection)
@@ -178,14 +178,14 @@ export class TargetPool implements ConnectionPool {
     const { idleTimeoutMs } = this.#shared.limits
     let expired = 0
     for (const connection of this.#idle) {
-      if (!this.isRetired && nowMs - connection.idleSince < idleTimeoutMs) break
+      if (!this.#isClosed && nowMs - connection.idleSince < idleTimeoutMs) break
       expired++
     }
     for (const connection of this.#idle.splice(0, expired)) connection.destroy()
   }
 
   destroyAll(): void {
-    this.isRetired = true
+    this.#isClosed = true
     for (const connection of this.#open) connection.destroy()
   }
 
