@@ -1,5 +1,6 @@
 // What main thread and workers say to each other. Plain data: everything crosses by structured clone.
-// A configuration comes in two steps, so that workers never disagree: all prepare it, then all commit it.
+// A configuration comes in two steps, so that workers never disagree: all prepare it, then all commit it. One that has
+// nobody to disagree with takes both at once.
 import type { MessagePort } from 'node:worker_threads'
 import type { ConfigDelta } from '#api/ir/config-delta.ts'
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
@@ -68,8 +69,11 @@ export type ConfigChange = Pick<ConfigMessage, 'type' | 'generation'> & {
 }
 
 export type MainToWorker =
-  /** Compile it and open its new ports; answer `prepared` or `rejected`. Requests see nothing of it yet. */
-  | ConfigChange
+  /**
+   * Compile it and open its new ports; answer `rejected`, or `prepared`: then requests see nothing of it yet. With
+   * `isCommitted` put it in force as well, and answer `applied`.
+   */
+  | (ConfigChange & { readonly isCommitted: boolean })
   /** Put the prepared generation in force; answer `applied`. */
   | { readonly type: 'commit'; readonly generation: number }
   /** Forget the prepared generation: another worker refused it. */
@@ -82,7 +86,7 @@ export type MainToWorker =
 export type WorkerToMain =
   | { readonly type: 'started' }
   | { readonly type: 'prepared'; readonly generation: number; readonly warnings: readonly string[] }
-  | { readonly type: 'applied'; readonly generation: number }
+  | { readonly type: 'applied'; readonly generation: number; readonly warnings: readonly string[] }
   | { readonly type: 'rejected'; readonly generation: number; readonly message: string }
   /** The log ring has lines and its reader was asleep. */
   | { readonly type: 'log' }

@@ -57,30 +57,33 @@ describe('runProxy', () => {
     expect(rss).toBeLessThan(own * 2)
   })
 
-  it(`serves every request from the old or the new configuration over ${RELOADS} reloads`, async () => {
-    const { proxy, metric } = await startTestProxy()
-    const port = await freePort()
-    await proxy.apply(answering([port], 'generation-0'), NO_SECRETS)
-    const load = startLoad({ port, clients: 8, reconnects: true })
-    for (let i = 1; i <= RELOADS; i++) {
-      const answered = load.count()
-      await until('requests between reloads', () => load.count() > answered + 20)
-      expect(await proxy.apply(answering([port], `generation-${i}`), NO_SECRETS)).toMatchObject({ warnings: [] })
-      // All workers have it when apply resolves.
-      for (let n = 0; n < 4; n++) expect((await once(port)).body).toBe(`generation-${i}`)
-    }
-    const result = await load.stop()
-    expect(result.failures).toEqual([])
-    const bodies = new Set(Array.from({ length: RELOADS + 1 }, (_, i) => `generation-${i}`))
-    expect([...result.answers.keys()].filter((body) => !bodies.has(body))).toEqual([])
-    expect(result.answers.size).toBeGreaterThan(RELOADS / 2)
-    expect(await metric('gw_config_applied_total')).toBe(RELOADS + 1)
-    // The last requests are counted after their answers went out.
-    await expect.poll(() => metric('gw_requests_total'), { timeout: 5000 }).toBe(load.count() + RELOADS * 4)
-  })
+  it.each([1, 2])(
+    `serves every request of %i workers from one configuration over ${RELOADS} reloads`,
+    async (workers) => {
+      const { proxy, metric } = await startTestProxy({ workers })
+      const port = await freePort()
+      await proxy.apply(answering([port], 'generation-0'), NO_SECRETS)
+      const load = startLoad({ port, clients: 8, reconnects: true })
+      for (let i = 1; i <= RELOADS; i++) {
+        const answered = load.count()
+        await until('requests between reloads', () => load.count() > answered + 20)
+        expect(await proxy.apply(answering([port], `generation-${i}`), NO_SECRETS)).toMatchObject({ warnings: [] })
+        // All workers have it when apply resolves.
+        for (let n = 0; n < 4; n++) expect((await once(port)).body).toBe(`generation-${i}`)
+      }
+      const result = await load.stop()
+      expect(result.failures).toEqual([])
+      const bodies = new Set(Array.from({ length: RELOADS + 1 }, (_, i) => `generation-${i}`))
+      expect([...result.answers.keys()].filter((body) => !bodies.has(body))).toEqual([])
+      expect(result.answers.size).toBeGreaterThan(RELOADS / 2)
+      expect(await metric('gw_config_applied_total')).toBe(RELOADS + 1)
+      // The last requests are counted after their answers went out.
+      await expect.poll(() => metric('gw_requests_total'), { timeout: 5000 }).toBe(load.count() + RELOADS * 4)
+    },
+  )
 
-  it('keeps the last good configuration when a new one is refused, counts and reports it', async () => {
-    const { proxy, metric, text, log } = await startTestProxy()
+  it.each([1, 2])('keeps the last good configuration when %i workers refuse one, and reports it', async (workers) => {
+    const { proxy, metric, text, log } = await startTestProxy({ workers })
     const port = await freePort()
     await proxy.apply(answering([port], 'good'), NO_SECRETS)
     const load = startLoad({ port, clients: 4, reconnects: true })
@@ -118,13 +121,13 @@ describe('runProxy', () => {
     expect(await text('stats', '/metrics')).toContain('gw_config_generation 3\n')
   })
 
-  it('refuses a configuration that kills a worker, and replaces the worker', async () => {
-    const { proxy, metric } = await startTestProxy()
+  it.each([1, 2])('refuses a configuration that kills a worker, and replaces it (of %i)', async (workers) => {
+    const { proxy, metric } = await startTestProxy({ workers })
     const port = await freePort()
     await proxy.apply(answering([port], 'good'), NO_SECRETS)
     const result = await proxy.apply(answering([port], 'deadly', 'deadly'), NO_SECRETS)
     expect(result).toMatchObject({ problem: { message: 'a worker died on it (exit code 7)' } })
-    await until('both workers are back', async () => (await metric('gw_workers{state="serving"}')) === 2)
+    await until('all workers are back', async () => (await metric('gw_workers{state="serving"}')) === workers)
     for (let i = 0; i < 8; i++) expect((await once(port)).body).toBe('good')
     expect(await proxy.apply(answering([port], 'next'), NO_SECRETS)).toEqual({ generation: 3, warnings: [] })
     for (let i = 0; i < 8; i++) expect((await once(port)).body).toBe('next')

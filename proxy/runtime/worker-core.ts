@@ -157,6 +157,7 @@ export class WorkerCore {
     switch (message.type) {
       case 'config':
         await this.#prepare(message)
+        if (message.isCommitted && this.#prepared !== undefined) this.#commit(message.generation)
         break
       case 'commit':
         this.#commit(message.generation)
@@ -170,7 +171,7 @@ export class WorkerCore {
     }
   }
 
-  async #prepare(message: ConfigChange): Promise<void> {
+  async #prepare(message: ConfigChange & { readonly isCommitted: boolean }): Promise<void> {
     this.#dropPrepared()
     const { generation } = message
     // Before anything that may fail: the next change is told from here.
@@ -197,7 +198,7 @@ export class WorkerCore {
       }
       const compiled = this.#parts.compileConfig({ generation, config, secrets }, environment, this.#current)
       this.#prepared = { compiled, config, opened: await this.#binds.open(compiled) }
-      this.#send({ type: 'prepared', generation, warnings: compiled.warnings })
+      if (!message.isCommitted) this.#send({ type: 'prepared', generation, warnings: compiled.warnings })
     } catch (error) {
       this.#send({ type: 'rejected', generation, message: error instanceof Error ? error.message : String(error) })
     }
@@ -220,7 +221,7 @@ export class WorkerCore {
     this.#tap.setConfig(prepared.config)
     this.#recorder.configChanged()
     this.#log.debug('configuration applied', { generation, worker: this.#settings.workerId })
-    this.#send({ type: 'applied', generation })
+    this.#send({ type: 'applied', generation, warnings: prepared.compiled.warnings })
   }
 
   #dropPrepared(): void {

@@ -98,32 +98,44 @@ export class WorkerHandle {
     return this.#expect((message) => message.type === 'started', timeoutMs)
   }
 
-  async prepare(message: ConfigMessage, timeoutMs: number): Promise<WorkerReply> {
-    const reply = this.#expect(
-      (answer) =>
-        (answer.type === 'prepared' || answer.type === 'rejected') && answer.generation === message.generation,
-      timeoutMs,
-    )
+  prepare(message: ConfigMessage, timeoutMs: number): Promise<WorkerReply> {
+    const reply = this.#expectEither('prepared', message.generation, timeoutMs)
+    this.#tell(message, false)
+    return reply
+  }
+
+  commit(generation: number, timeoutMs: number): Promise<WorkerReply> {
+    const reply = this.#applied(generation, timeoutMs)
+    this.post({ type: 'commit', generation })
+    return reply
+  }
+
+  /** Both at once, where no other worker has a say. */
+  prepareAndCommit(message: ConfigMessage, timeoutMs: number): Promise<WorkerReply> {
+    const reply = this.#applied(message.generation, timeoutMs)
+    this.#tell(message, true)
+    return reply
+  }
+
+  async #applied(generation: number, timeoutMs: number): Promise<WorkerReply> {
+    const answer = await this.#expectEither('applied', generation, timeoutMs)
+    if (answer.type === 'applied') this.appliedGeneration = generation
+    return answer
+  }
+
+  #tell(message: ConfigMessage, isCommitted: boolean): void {
     const { type, generation, config, secrets, rateLimits, endpoints } = message
     const sent = this.#sent
     this.post({
       type,
       generation,
+      isCommitted,
       delta: configDelta(sent.config, config),
       secrets: secrets === sent.secrets ? undefined : secrets,
       rateLimits: { ...rateLimits, slots: rateLimits.slots.since(sent.rateLimits) },
       endpoints: { ...endpoints, slots: endpoints.slots.since(sent.endpoints) },
     })
     this.#sent = { config, secrets, rateLimits: rateLimits.slots, endpoints: endpoints.slots }
-    return reply
-  }
-
-  async commit(generation: number, timeoutMs: number): Promise<WorkerReply> {
-    const reply = this.#expect((answer) => answer.type === 'applied' && answer.generation === generation, timeoutMs)
-    this.post({ type: 'commit', generation })
-    const answer = await reply
-    if (answer.type === 'applied') this.appliedGeneration = generation
-    return answer
   }
 
   async drain(times: { minMs: number; maxMs: number }, timeoutMs: number): Promise<WorkerReply> {
@@ -134,6 +146,14 @@ export class WorkerHandle {
 
   async terminate(): Promise<void> {
     await this.#worker.terminate()
+  }
+
+  /** Or `rejected`. */
+  #expectEither(type: 'prepared' | 'applied', generation: number, timeoutMs: number): Promise<WorkerReply> {
+    return this.#expect(
+      (answer) => (answer.type === type || answer.type === 'rejected') && answer.generation === generation,
+      timeoutMs,
+    )
   }
 
   #expect(accepts: Waiter['accepts'], timeoutMs: number): Promise<WorkerReply> {

@@ -1,5 +1,5 @@
-// Keeps N workers alive and of one mind: a configuration is prepared by all before any of them commits it; a dead
-// worker is replaced and brought up to the configuration in force. Never touches traffic.
+// Keeps N workers alive and of one mind: a configuration is prepared by all before any of them commits it, at once
+// where there is only one; a dead worker is replaced and brought up to what is in force. Never touches traffic.
 import { setTimeout as delay } from 'node:timers/promises'
 import { createLineRing } from '../log/line-ring.ts'
 import type { LineWriter } from '../log/line-writer.ts'
@@ -49,6 +49,8 @@ interface Prepared {
   readonly handles: readonly WorkerHandle[]
   readonly warnings: readonly string[]
 }
+
+type Preparing = (handle: WorkerHandle, message: ConfigMessage) => Promise<WorkerReply>
 
 interface Slot {
   readonly index: number
@@ -113,49 +115,58 @@ export class WorkerPool {
 
   /** All or nothing. Calls must not overlap. */
   async apply(message: ConfigMessage): Promise<PoolResult> {
-    const result = await this.#prepareAll(message)
+    const result = this.count === 1 ? await this.#tryFirst(message, this.#putInForce) : await this.#prepareAll(message)
     if ('problem' in result) return result
     this.#current = message
-    await Promise.all(result.handles.map((handle) => this.#commit(handle, message.generation)))
+    const waiting = result.handles.filter(({ appliedGeneration }) => appliedGeneration !== message.generation)
+    await Promise.all(waiting.map((handle) => this.#commit(handle, message.generation)))
     // Workers that came up in between have only what was in force then.
     await Promise.all(this.serving().map((handle) => this.#bringUp(handle)))
     return { warnings: result.warnings }
   }
 
-  /**
-   * One worker tries it first: a configuration that kills or hangs its compiler must not take all of them at once. A
-   * death may have another cause, so a second worker tries before the configuration is blamed.
-   */
+  /** One worker tries it first: a configuration that kills or hangs its compiler must not take all of them at once. */
   async #prepareAll(message: ConfigMessage): Promise<Prepared | { readonly problem: string }> {
+    const first = await this.#tryFirst(message, this.#prepare)
+    return 'problem' in first ? first : this.#prepareOthers(message, first)
+  }
+
+  /** A death may have another cause, so a second worker tries before the configuration is blamed. */
+  async #tryFirst(message: ConfigMessage, prepare: Preparing): Promise<Prepared | { readonly problem: string }> {
     let problem = 'no worker is running; the configuration could not be checked'
     for (let attempt = 0; attempt < FIRST_TRIES_MAX; attempt++) {
       await this.#someServing()
-      const [first, ...others] = this.serving()
+      const [first] = this.serving()
       if (first === undefined) break
-      const reply = await this.#prepare(first, message)
-      if (reply.type === 'prepared') return this.#prepareOthers(message, { first, others, warnings: reply.warnings })
+      const reply = await prepare(first, message)
+      if (reply.type === 'prepared' || reply.type === 'applied') return { handles: [first], warnings: reply.warnings }
       problem = problemOf(reply)
       if (reply.type === 'rejected') break
     }
     return { problem }
   }
 
-  async #prepareOthers(
-    message: ConfigMessage,
-    { first, others, warnings }: { first: WorkerHandle; others: WorkerHandle[]; warnings: readonly string[] },
-  ): Promise<Prepared | { readonly problem: string }> {
+  async #prepareOthers(message: ConfigMessage, first: Prepared): Promise<Prepared | { readonly problem: string }> {
+    const others = this.serving().filter((handle) => !first.handles.includes(handle))
     const replies = await Promise.all(others.map((handle) => this.#prepare(handle, message)))
     const refusal = replies.find((reply) => reply.type === 'rejected')
     // Whoever died meanwhile comes back with what is in force then.
-    const handles = [first, ...others.filter((_, i) => replies[i]?.type === 'prepared')]
-    if (refusal === undefined) return { handles, warnings }
+    const handles = [...first.handles, ...others.filter((_, i) => replies[i]?.type === 'prepared')]
+    if (refusal === undefined) return { handles, warnings: first.warnings }
     for (const handle of handles) if (handle.isAlive) handle.post({ type: 'abort', generation: message.generation })
     return { problem: problemOf(refusal) }
   }
 
-  async #prepare(handle: WorkerHandle, message: ConfigMessage): Promise<WorkerReply> {
+  readonly #prepare: Preparing = async (handle, message) => {
     const reply = await handle.prepare(message, PREPARE_MS_MAX)
     // A worker that hangs in its compiler serves nobody.
+    if (reply.type === 'timeout') await handle.terminate()
+    return reply
+  }
+
+  /** For a worker that nobody waits for. */
+  readonly #putInForce: Preparing = async (handle, message) => {
+    const reply = await handle.prepareAndCommit(message, PREPARE_MS_MAX + COMMIT_MS_MAX)
     if (reply.type === 'timeout') await handle.terminate()
     return reply
   }
@@ -240,14 +251,13 @@ export class WorkerPool {
   async #bringUp(handle: WorkerHandle): Promise<void> {
     while (handle.isAlive && this.#current !== undefined && handle.appliedGeneration !== this.#current.generation) {
       const message = this.#current
-      const reply = await this.#prepare(handle, message)
-      if (reply.type !== 'prepared') {
+      const reply = await this.#putInForce(handle, message)
+      if (reply.type !== 'applied') {
         const { logger } = this.#options
         logger.error('worker refuses the configuration in force', { worker: handle.slot, error: problemOf(reply) })
         await handle.terminate()
         return
       }
-      await this.#commit(handle, message.generation)
     }
     handle.isServing = handle.isAlive
   }
