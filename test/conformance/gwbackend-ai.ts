@@ -1,15 +1,76 @@
 // GwBackend ai: each kind of provider this version speaks to, alone and in groups.
+import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import { expect } from 'vitest'
-import { replacing, type ConformanceCase } from './suite/case.ts'
+import { all, changing, replacing, type ConformanceCase } from './suite/case.ts'
 import { chat } from './suite/chat.ts'
 import type { SampleGateway } from './suite/gateway.ts'
+import { adding, localService } from './suite/services.ts'
+import { VENDOR } from './suite/vendor.ts'
 
 const SAMPLE = 'gwbackend-ai.yaml'
 const messages = [{ role: 'user' as const, content: 'hello there' }]
 
+const SAID = 'You said: hello there'
+
 function clientOf(gateway: SampleGateway, path: string): OpenAI {
   return new OpenAI({ baseURL: `${gateway.url}${path}/v1`, apiKey: 'of-the-client', maxRetries: 0 })
+}
+
+/** A whole answer, then one in pieces. */
+async function chatsWith(client: OpenAI): Promise<void> {
+  const reply = await client.chat.completions.create({ model: 'any', messages })
+  expect(reply.choices[0]?.message.content).toBe(SAID)
+  const stream = await client.chat.completions.create({ model: 'any', messages, stream: true })
+  let text = ''
+  for await (const chunk of stream) text += chunk.choices[0]?.delta.content ?? ''
+  expect(text).toBe(SAID)
+}
+
+const ROUTES = {
+  '/v1/chat/completions': 'Completions',
+  '/v1/messages': 'Messages',
+  '/v1/messages/count_tokens': 'AnthropicTokenCount',
+  '/v1/responses': 'Responses',
+  '/v1/embeddings': 'Embeddings',
+  '/v1/rerank': 'Rerank',
+}
+const VENDOR_REF = { group: '', kind: 'Service', name: 'vendor', port: 80 }
+const withVendor = adding(...localService({ name: 'vendor', targetPort: 18_082 }))
+const formats = Object.entries(VENDOR).map(([type, path]) => ({ type, path }))
+const ANY_FORMAT = { custom: { backendRef: VENDOR_REF, model: 'demo-vendor', formats } }
+
+/** Each SDK gets what it asks for in its own format, and the vendor is asked at the path of the format. */
+async function speaksAllFormats(gateway: SampleGateway, path: string): Promise<void> {
+  const openai = clientOf(gateway, path)
+  const anthropic = new Anthropic({ baseURL: gateway.url + path, apiKey: 'of-the-client', maxRetries: 0 })
+  const asked = (format: keyof typeof VENDOR): void =>
+    expect(gateway.upstreams.lastModelRequest()).toMatchObject({
+      path: VENDOR[format],
+      headers: { authorization: 'Bearer demo-key' },
+      body: { model: 'demo-vendor' },
+    })
+
+  await chatsWith(openai)
+  asked('Completions')
+  expect((await openai.responses.create({ model: 'any', input: 'hello there' })).output_text).toBe(SAID)
+  asked('Responses')
+  const { data } = await openai.embeddings.create({ model: 'any', input: ['one', 'three'] })
+  expect(data.map(({ embedding }) => embedding)).toEqual([[3], [5]])
+  asked('Embeddings')
+
+  const body = { model: 'any', max_tokens: 9, messages }
+  expect((await anthropic.messages.create(body)).content).toMatchObject([{ type: 'text', text: SAID }])
+  expect(await anthropic.messages.stream(body).finalText()).toBe(SAID)
+  asked('Messages')
+  expect(await anthropic.messages.countTokens({ model: 'any', messages })).toEqual({ input_tokens: 2 })
+  asked('AnthropicTokenCount')
+
+  const rerank = JSON.stringify({ model: 'any', query: 'q', documents: ['a', 'abc'] })
+  const headers = { 'content-type': 'application/json' }
+  const ranked = await gateway.ask(`${path}/v1/rerank`, { method: 'POST', headers, body: rerank })
+  expect(JSON.parse(ranked.text)).toMatchObject({ results: [{ index: 1 }, { index: 0 }] })
+  asked('Rerank')
 }
 
 export const cases: readonly ConformanceCase[] = [
@@ -24,18 +85,13 @@ export const cases: readonly ConformanceCase[] = [
         '/custom': ['/v1/chat/completions', 'demo-custom', 'authorization', 'Bearer demo-key'],
       } as const
       for (const [path, [upstreamPath, model, header, credential]] of Object.entries(asked)) {
-        const reply = await clientOf(gateway, path).chat.completions.create({ model: 'any', messages })
-        expect(reply.choices[0]?.message.content, `content of ${path}`).toBe('You said: hello there')
+        await chatsWith(clientOf(gateway, path))
         const request = gateway.upstreams.lastModelRequest()
         expect(request, `request of ${path}`).toMatchObject({
           path: upstreamPath,
           body: { model },
           headers: { [header]: credential },
         })
-        const stream = await clientOf(gateway, path).chat.completions.create({ model: 'any', messages, stream: true })
-        let text = ''
-        for await (const chunk of stream) text += chunk.choices[0]?.delta.content ?? ''
-        expect(text, `stream of ${path}`).toBe('You said: hello there')
       }
     },
   },
@@ -68,6 +124,86 @@ export const cases: readonly ConformanceCase[] = [
         body: { model: 'demo-second' },
       })
       expect(gateway.source.problems.map(({ path }) => path)).toEqual(['spec.ai.groups[0].providers[0].p5'])
+    },
+  },
+  {
+    shortName: 'AICustomFormats',
+    description: 'a provider behind a Service is asked in each of its formats, at the path of the format',
+    sample: SAMPLE,
+    change: all(
+      changing('GwBackend/custom', {
+        ai: { provider: { ...ANY_FORMAT, host: null, port: null } },
+        policies: { ai: { routes: ROUTES } },
+      }),
+      withVendor,
+    ),
+    run: (gateway) => speaksAllFormats(gateway, '/custom'),
+  },
+  {
+    shortName: 'AICustomFormatsInGroup',
+    description: 'and so is one of a group',
+    sample: SAMPLE,
+    change: all(
+      changing('GwBackend/groups', {
+        ai: { groups: [{ providers: [{ name: 'first', ...ANY_FORMAT }] }] },
+        policies: { ai: { routes: ROUTES } },
+      }),
+      withVendor,
+    ),
+    run: (gateway) => speaksAllFormats(gateway, '/groups'),
+  },
+  {
+    shortName: 'AIOtherFormat',
+    description: 'what a provider does not speak is translated where that is possible, and refused where it is not',
+    sample: SAMPLE,
+    change: all(
+      changing('GwBackend/custom', {
+        ai: {
+          provider: {
+            custom: { backendRef: VENDOR_REF, formats: [{ type: 'Messages', path: VENDOR.Messages }] },
+            host: null,
+            port: null,
+          },
+        },
+        policies: { ai: { routes: ROUTES }, auth: { location: { header: { name: 'x-api-key' } } } },
+      }),
+      withVendor,
+    ),
+    async run(gateway) {
+      const client = clientOf(gateway, '/custom')
+      await chatsWith(client)
+      expect(gateway.upstreams.lastModelRequest()).toMatchObject({ path: VENDOR.Messages })
+      await expect(client.embeddings.create({ model: 'any', input: 'a' })).rejects.toThrow(
+        'unsupported conversion: from Embeddings',
+      )
+    },
+  },
+  {
+    shortName: 'AIPath',
+    description: 'every request of a provider goes to its path, alone or in a group',
+    sample: SAMPLE,
+    change: all(
+      changing('GwBackend/openai', { ai: { provider: { path: VENDOR.Completions, pathPrefix: null } } }),
+      changing('GwBackend/groups', {
+        ai: {
+          groups: [
+            {
+              providers: [
+                { name: 'first', p4: { model: 'demo' }, host: '127.0.0.1', port: 18_082, path: VENDOR.Messages },
+              ],
+            },
+          ],
+        },
+      }),
+    ),
+    async run(gateway) {
+      for (const [path, vendorPath] of [
+        ['/openai', VENDOR.Completions],
+        ['/groups', VENDOR.Messages],
+      ] as const) {
+        await chatsWith(clientOf(gateway, path))
+        expect(gateway.upstreams.lastModelRequest()).toMatchObject({ path: vendorPath })
+      }
     },
   },
 ]

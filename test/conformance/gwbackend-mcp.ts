@@ -1,9 +1,40 @@
-// GwBackend mcp: one server, several servers, and what their tools are called.
+// GwBackend mcp: one server, several servers, what their tools are called, how they are found, and what their failures
+// and sessions mean.
 import { expect } from 'vitest'
-import type { ConformanceCase } from './suite/case.ts'
+import { all, changing, type ConformanceCase } from './suite/case.ts'
+import type { SampleGateway } from './suite/gateway.ts'
 import { callTool, toolNames, withMcp } from './suite/mcp-client.ts'
+import { adding, localService, type LocalService } from './suite/services.ts'
 
 const SAMPLE = 'gwbackend-mcp.yaml'
+
+const DEMO = ['echo', 'add', 'upper']
+const WORDS = ['reverse', 'echo']
+const prefixed = (target: string, names: readonly string[]): string[] => names.map((name) => `${target}_${name}`)
+
+const namespace = (name: string, labels: object): object => ({
+  apiVersion: 'v1',
+  kind: 'Namespace',
+  metadata: { name, labels },
+})
+const mcpService = (service: LocalService): readonly object[] => localService({ appProtocol: 'gw.dev/mcp', ...service })
+const targets = (backend: string, ...list: readonly object[]): ((manifests: string) => string) =>
+  changing(`GwBackend/${backend}`, { mcp: { targets: list } })
+const at = (port: number, more: object = {}) => ({ host: '127.0.0.1', port, ...more })
+const service = (name: string) => ({ backendRef: { group: '', kind: 'Service', name, port: 80 } })
+
+/** Nobody listens there. */
+const CLOSED_PORT = 1
+const demo = { name: 'demo', static: at(18_083) }
+const gone = { name: 'gone', static: at(CLOSED_PORT) }
+
+/** Headers of the answer to a first message at this path. */
+async function initialized(gateway: SampleGateway, path: string) {
+  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+  const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } }
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params })
+  return gateway.ask(path, { method: 'POST', headers, body })
+}
 
 export const cases: readonly ConformanceCase[] = [
   {
@@ -46,6 +77,177 @@ export const cases: readonly ConformanceCase[] = [
         expect(await callTool(client, 'upper', { text: 'abc' })).toBe('ABC')
         await expect(client.callTool({ name: 'echo', arguments: { text: 'hi' } })).rejects.toThrow('multiple targets')
       })
+    },
+  },
+  {
+    shortName: 'MCPSelectors',
+    description: 'targets are the Services whose labels, and whose namespaces, are those of the selectors',
+    sample: SAMPLE,
+    change: all(
+      targets(
+        'several',
+        { name: 'labels', selector: { services: { matchLabels: { mcp: 'demo' } } } },
+        {
+          name: 'elsewhere',
+          selector: {
+            namespaces: {
+              matchLabels: { team: 'words' },
+              matchExpressions: [
+                { key: 'retired', operator: 'DoesNotExist' },
+                { key: 'kubernetes.io/metadata.name', operator: 'In', values: ['words', 'old-words'] },
+              ],
+            },
+            services: {
+              matchExpressions: [
+                { key: 'mcp', operator: 'Exists' },
+                { key: 'stage', operator: 'In', values: ['live', 'canary'] },
+                { key: 'stage', operator: 'NotIn', values: ['canary'] },
+              ],
+            },
+          },
+        },
+      ),
+      adding(
+        namespace('words', { team: 'words' }),
+        namespace('old-words', { team: 'words', retired: 'yes' }),
+        ...mcpService({ name: 'demo', targetPort: 18_083, labels: { mcp: 'demo' } }),
+        ...mcpService({ name: 'other', targetPort: 18_083, labels: { mcp: 'other' } }),
+        ...localService({ name: 'plain', targetPort: 18_083, labels: { mcp: 'demo' } }),
+        ...mcpService({
+          name: 'words',
+          namespace: 'words',
+          targetPort: 18_086,
+          labels: { mcp: 'words', stage: 'live' },
+          annotations: { 'gw.dev/mcp-path': '/words/mcp', 'gw.dev/mcp-target-name': 'words' },
+        }),
+        ...mcpService({
+          name: 'canary',
+          namespace: 'words',
+          targetPort: 18_086,
+          labels: { mcp: 'words', stage: 'canary' },
+        }),
+        ...mcpService({
+          name: 'old',
+          namespace: 'old-words',
+          targetPort: 18_086,
+          labels: { mcp: 'words', stage: 'live' },
+        }),
+      ),
+    ),
+    async run(gateway) {
+      await withMcp(gateway, { path: '/several' }, async (client) => {
+        expect(await toolNames(client)).toEqual([...prefixed('demo-main', DEMO), ...prefixed('words', WORDS)])
+        expect(await callTool(client, 'demo-main_upper', { text: 'hi' })).toBe('HI')
+        expect(await callTool(client, 'words_reverse', { text: 'a b c' })).toBe('c b a')
+      })
+    },
+  },
+  {
+    shortName: 'MCPReferencesAndPaths',
+    description: 'a target is a Service or a GwBackend, at its own path',
+    sample: SAMPLE,
+    change: all(
+      targets(
+        'several',
+        { name: 'demo', static: { ...service('demo'), protocol: 'StreamableHTTP' } },
+        {
+          name: 'words',
+          static: { backendRef: { group: 'gw.dev', kind: 'GwBackend', name: 'words' }, path: '/words/mcp' },
+        },
+      ),
+      targets('one', { name: 'words', static: at(18_086, { path: '/elsewhere' }) }),
+      adding(...localService({ name: 'demo', targetPort: 18_083 }), {
+        apiVersion: 'gw.dev/v1alpha1',
+        kind: 'GwBackend',
+        metadata: { name: 'words', namespace: 'default' },
+        spec: { static: at(18_086) },
+      }),
+    ),
+    async run(gateway) {
+      await withMcp(gateway, { path: '/several' }, async (client) => {
+        expect(await toolNames(client)).toEqual([...prefixed('demo', DEMO), ...prefixed('words', WORDS)])
+        expect(await callTool(client, 'demo_add', { a: 2, b: 40 })).toBe('42')
+        expect(await callTool(client, 'words_echo', { text: 'hi' })).toBe('hi hi')
+      })
+      expect(await initialized(gateway, '/one')).toMatchObject({ status: 404, text: 'no MCP server is here' })
+    },
+  },
+  {
+    shortName: 'MCPStateless',
+    description: 'a client has no session, and its calls are served by servers with and without sessions',
+    sample: SAMPLE,
+    change: changing('GwBackend/several', { mcp: { sessionRouting: 'Stateless' } }),
+    async run(gateway) {
+      expect((await initialized(gateway, '/several')).headers).not.toHaveProperty('mcp-session-id')
+      await withMcp(gateway, { path: '/several' }, async (client) => {
+        expect(await toolNames(client)).toEqual([...prefixed('demo', DEMO), ...prefixed('words', WORDS)])
+        expect(await callTool(client, 'demo_upper', { text: 'hi' })).toBe('HI')
+        expect(await callTool(client, 'words_reverse', { text: 'a b' })).toBe('b a')
+      })
+      const headers = { accept: 'text/event-stream' }
+      expect((await gateway.ask('/several', { headers })).status).toBe(405)
+    },
+  },
+  {
+    shortName: 'MCPStateful',
+    description: 'a client has one session for all servers, and without it nothing but a first message is taken',
+    sample: SAMPLE,
+    change: changing('GwBackend/several', { mcp: { sessionRouting: 'Stateful' } }),
+    async run(gateway) {
+      const { status, headers } = await initialized(gateway, '/several')
+      expect([status, headers['mcp-session-id']]).toEqual([200, expect.stringMatching(/^[\w-]{20,}$/)])
+      const without = await gateway.ask('/several', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+        body: '{"jsonrpc":"2.0","id":2,"method":"tools/list"}',
+      })
+      expect(without.status).toBe(400)
+    },
+  },
+  {
+    shortName: 'MCPFailClosed',
+    description: 'with one server away there is no session',
+    sample: SAMPLE,
+    change: changing('GwBackend/several', { mcp: { targets: [demo, gone], failureMode: 'FailClosed' } }),
+    async run(gateway) {
+      const { status, text } = await initialized(gateway, '/several')
+      expect([status, JSON.parse(text)]).toMatchObject([
+        500,
+        { error: { message: 'the MCP server could not be called' } },
+      ])
+      await expect.poll(() => gateway.log()).toContain('error="gone: 127.0.0.1:1: connect ECONNREFUSED')
+    },
+  },
+  {
+    shortName: 'MCPFailOpen',
+    description: 'unless failures are left out: the other servers serve',
+    sample: SAMPLE,
+    change: changing('GwBackend/several', { mcp: { targets: [demo, gone], failureMode: 'FailOpen' } }),
+    async run(gateway) {
+      await withMcp(gateway, { path: '/several' }, async (client) => {
+        expect(await toolNames(client)).toEqual(prefixed('demo', DEMO))
+        expect(await callTool(client, 'demo_upper', { text: 'hi' })).toBe('HI')
+      })
+    },
+  },
+  {
+    shortName: 'MCPProtocolSse',
+    description: 'a server of the protocol that this version does not speak counts as one away, and the status says so',
+    sample: SAMPLE,
+    change: all(
+      targets('one', { name: 'old', static: at(18_086, { protocol: 'SSE' }) }),
+      changing('GwBackend/several', {
+        mcp: { targets: [demo, { name: 'old', static: at(18_086, { protocol: 'SSE' }) }], failureMode: 'FailOpen' },
+      }),
+    ),
+    async run(gateway) {
+      expect((await initialized(gateway, '/one')).status).toBe(500)
+      await withMcp(gateway, { path: '/several' }, async (client) => {
+        expect(await toolNames(client)).toEqual(prefixed('demo', DEMO))
+      })
+      const [accepted] = gateway.conditions('GwBackend', 'one')
+      expect(accepted).toMatchObject({ type: 'Accepted', status: 'True', reason: 'PartiallyValid' })
+      expect(accepted?.message).toContain('MCP target old: protocol SSE is not spoken by this version of the proxy')
     },
   },
 ]

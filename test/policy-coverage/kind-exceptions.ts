@@ -57,12 +57,4 @@ export const WITHOUT_CASE: readonly Exception[] = [
     settings: /^BackendTLSPolicy\./,
     because: 'translated into backend.tls, whose cases have each setting',
   },
-  {
-    settings: /^GwBackend\.mcp\.(targets\[\]\.(selector|static\.(path|protocol))|sessionRouting|failureMode)/,
-    because: 'real servers of the official SDK in proxy/mcp; selectors are goldens',
-  },
-  {
-    settings: /^GwBackend\.ai\.(provider|groups\[\]\.providers\[\])\.(custom|path)/,
-    because: 'real SDKs in proxy/llm, and goldens',
-  },
 ]

@@ -1,12 +1,19 @@
 // Second MCP server of the samples, on the official SDK: a tool of its own and one whose name the first server has too.
-// Keeps no sessions, so that both kinds of server are met.
+// Keeps no sessions, so that both kinds of server are met. It answers at two paths, and at no other.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import { z } from 'zod'
 
+/** The usual path, and another one. */
+const PATHS: ReadonlySet<string | undefined> = new Set(['/mcp', '/words/mcp'])
+
 export function wordsServer(): Server {
   return createServer((request, response) => {
+    if (!PATHS.has(request.url)) {
+      response.writeHead(404).end('no MCP server is here')
+      return
+    }
     serve(request, response).catch((error: unknown) => {
       if (!response.headersSent) response.writeHead(500)
       response.end(String(error))

@@ -7,7 +7,6 @@ import { createServer as createTlsServer } from 'node:https'
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { mcpServer } from '../../../hack/quickstart/mcp.ts'
-import { modelServer } from '../../../hack/quickstart/model.ts'
 import { grpcServer } from '#proxy/grpc/server.testing.ts'
 import { grpcCollector, httpCollector, type TestCollector } from '#test/otlp-collector.ts'
 import { agent } from './agent.ts'
@@ -20,6 +19,7 @@ import { grpcEcho, type GrpcEcho } from './grpc-echo.ts'
 import { limiter } from './limiter.ts'
 import { wordsServer } from './mcp-words.ts'
 import { processor } from './processor.ts'
+import { vendorServer } from './vendor.ts'
 
 /** What the TLS server agrees on, the preferred one first: not all that clients offer, so that tests can tell. */
 const AGREEMENT = { ALPNProtocols: ['h2', 'http/1.1'], ecdhCurve: 'X25519:P-384' }
@@ -84,7 +84,7 @@ export interface UpstreamOptions {
 }
 
 export async function startUpstreams({ socketPath, port }: UpstreamOptions): Promise<Upstreams> {
-  const model = modelServer()
+  const model = vendorServer()
   const lastModelRequest = recorder(model)
   const copied: string[] = []
   const certificate = (file: string): Buffer => readFileSync(join(import.meta.dirname, 'testdata', file))
@@ -189,12 +189,13 @@ function portOf({ port }: AddressInfo): number {
 function recorder(server: Server): () => ModelRequest {
   let last: ModelRequest | undefined
   server.prependListener('request', (request) => {
+    const { url: path = '', headers } = request
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
       const body: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8') || '{}')
       const fields = typeof body === 'object' && body !== null ? Object.fromEntries(Object.entries(body)) : {}
-      last = { path: request.url ?? '', headers: request.headers, body: fields }
+      last = { path, headers, body: fields }
     })
   })
   return () => {

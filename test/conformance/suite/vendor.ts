@@ -1,0 +1,115 @@
+// The model server of the quickstart, which in addition has the other formats of vendors as their public references
+// describe them, and all formats at paths of its own. One token is one word, and answers depend on nothing but the
+// request.
+import { createServer, type Server, type ServerResponse } from 'node:http'
+import { isRecord, parseJson } from '#api/json.ts'
+import { modelServer } from '../../../hack/quickstart/model.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** Paths at which no client would look by itself. */
+export const VENDOR = {
+  Completions: '/vendor/chat',
+  Messages: '/vendor/say',
+  Responses: '/vendor/respond',
+  Embeddings: '/vendor/embed',
+  AnthropicTokenCount: '/vendor/count',
+  Rerank: '/vendor/rank',
+} as const
+
+/** Where the other server has the formats that it knows. */
+const SERVED_BY_MODEL: ReadonlyMap<string, string> = new Map([
+  [VENDOR.Completions, '/v1/chat/completions'],
+  [VENDOR.Messages, '/v1/messages'],
+])
+
+const ANSWERS: ReadonlyMap<string, (body: Json) => object | undefined> = new Map([
+  [VENDOR.Responses, responses],
+  [VENDOR.Embeddings, embeddings],
+  [VENDOR.AnthropicTokenCount, tokenCount],
+  [VENDOR.Rerank, rerank],
+])
+
+export function vendorServer(): Server {
+  const model = modelServer()
+  return createServer((request, response) => {
+    const { url = '' } = request
+    const answer = ANSWERS.get(url)
+    if (answer === undefined) {
+      const known = SERVED_BY_MODEL.get(url)
+      if (known !== undefined) {
+        request.url = known
+        // Servers of one's own take bearer tokens for messages as well.
+        request.headers = { 'x-api-key': request.headers.authorization, ...request.headers }
+      }
+      model.emit('request', request, response)
+      return
+    }
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const body = parseJson(Buffer.concat(chunks).toString('utf8'))
+      const answered = isRecord(body) ? answer(body) : undefined
+      if (answered === undefined) send(response, 400, { error: { message: `not a request of ${url}` } })
+      else send(response, 200, answered)
+    })
+  })
+}
+
+function responses({ model, input }: Json): object | undefined {
+  if (typeof model !== 'string' || typeof input !== 'string') return undefined
+  const text = `You said: ${input}`
+  return {
+    id: 'resp_demo',
+    object: 'response',
+    created_at: 1_767_225_600,
+    status: 'completed',
+    model,
+    output: [
+      {
+        type: 'message',
+        id: 'msg_demo',
+        status: 'completed',
+        role: 'assistant',
+        content: [{ type: 'output_text', text, annotations: [] }],
+      },
+    ],
+    usage: { input_tokens: words(input), output_tokens: words(text), total_tokens: words(input) + words(text) },
+  }
+}
+
+/** Of each text its length, as numbers or as base64 of 32-bit floats: SDKs ask for the latter. */
+function embeddings({ model, input, encoding_format: encoding }: Json): object | undefined {
+  const texts: unknown[] = Array.isArray(input) ? input : [input]
+  if (typeof model !== 'string' || !texts.every((text) => typeof text === 'string')) return undefined
+  const tokens = texts.map(words).reduce((a, b) => a + b, 0)
+  const data = texts.map(({ length }, index) => {
+    const floats = Float32Array.of(length)
+    const embedding = encoding === 'base64' ? Buffer.from(floats.buffer).toString('base64') : [...floats]
+    return { object: 'embedding', index, embedding }
+  })
+  return { object: 'list', model, data, usage: { prompt_tokens: tokens, total_tokens: tokens } }
+}
+
+function tokenCount({ model, messages }: Json): object | undefined {
+  if (typeof model !== 'string' || !Array.isArray(messages)) return undefined
+  return {
+    input_tokens: words(messages.map((one: unknown) => (isRecord(one) ? String(one['content']) : '')).join(' ')),
+  }
+}
+
+/** The longest first. */
+function rerank({ model, query, documents }: Json): object | undefined {
+  if (typeof model !== 'string' || typeof query !== 'string' || !Array.isArray(documents)) return undefined
+  const results = documents.map((document, index) => ({ index, relevance_score: 1 - 1 / String(document).length }))
+  return { id: 'rank_demo', results: results.sort((a, b) => b.relevance_score - a.relevance_score) }
+}
+
+function words(text: string): number {
+  return text.split(' ').length
+}
+
+function send(response: ServerResponse, status: number, json: object): void {
+  response.writeHead(status, { 'content-type': 'application/json' })
+  response.end(JSON.stringify(json))
+}
