@@ -42,14 +42,6 @@ export const WITHOUT_CASE: readonly Exception[] = [
     because: 'one piece of code resolves every reference; goldens have kinds, grants and objects that do not exist',
   },
   {
-    settings: /allowed(Routes|Listeners)\./,
-    because: 'what may attach is decided before a proxy knows of it: goldens and the suite of the Gateway API',
-  },
-  {
-    settings: /^(ListenerSet|ReferenceGrant)\./,
-    because: 'read as listeners of a Gateway, and as leave to refer: goldens and the suite of the Gateway API',
-  },
-  {
     settings: /^Gateway\.(listeners\[\]\.(hostname|tls\.options)|tls\.frontend\.)/,
     because: 'real handshakes in proxy/tls, goldens, and the suite of the Gateway API in a cluster',
   },

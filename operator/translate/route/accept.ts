@@ -71,13 +71,16 @@ function denialOf(route: Attachable, { spec, kinds, allowsNamespace }: Listener)
 }
 
 function noneAddressed({ route, parentRef, parentNamespace, listeners }: ParentCandidate): Denial {
+  const { port, sectionName } = parentRef
   if (parentNamespace !== namespaceOf(route)) {
+    // The names of the listeners are not told to other namespaces.
+    const named = [sectionName && `sectionName "${sectionName}"`, port && `port ${port}`].filter(Boolean).join(' and ')
+    const where = named === '' ? '' : ` at ${named}`
     return {
       reason: 'NotAllowedByListeners',
-      message: `no listener of the parent accepts routes from namespace ${JSON.stringify(namespaceOf(route))}`,
+      message: `no listener of the parent accepts routes from namespace ${JSON.stringify(namespaceOf(route))}${where}`,
     }
   }
-  const { port, sectionName } = parentRef
   const ports = `the parent has ${[...new Set(listeners.map(({ spec }) => spec.port))].join(', ') || 'none'}`
   if (port !== undefined && !listeners.some(({ spec }) => spec.port === port)) {
     return { reason: 'NoMatchingParent', message: `port ${port} not found; ${ports}` }

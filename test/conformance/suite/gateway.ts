@@ -13,8 +13,9 @@ import { SAMPLE_PORTS, SAMPLE_SOCKET, type UpstreamName, type Upstreams } from '
 
 export const SAMPLES = join(import.meta.dirname, '..', '..', '..', 'config', 'samples')
 
-/** Ports of the one listener of a sample. */
+/** Ports of the one listener of a sample, and of one more. */
 const LISTENER_PORTS = ['8080', '8443']
+const OTHER_PORTS = ['8090', '9443']
 
 export interface SampleObject {
   readonly kind: string
@@ -30,6 +31,8 @@ export interface DumpedPolicy {
 export interface SampleGateway {
   readonly url: string
   readonly port: number
+  /** Instead of 8090 and 9443. */
+  readonly otherPort: number
   readonly upstreams: Upstreams
   readonly source: LoadedSource
   /** Objects of the sample. */
@@ -58,13 +61,14 @@ export interface SampleInput {
 export async function applySample({ sample, upstreams, on, change }: SampleInput): Promise<SampleGateway> {
   const original = readFileSync(join(SAMPLES, sample), 'utf8')
   const text = change === undefined ? original : change(original)
-  const port = await freePort()
-  const { source, log } = await on.serve(withPorts(text, port, upstreams), port)
+  const [port, otherPort] = [await freePort(), await freePort()]
+  const { source, log } = await on.serve(withPorts(text, { port, otherPort }, upstreams), port)
   const url = `http://127.0.0.1:${port}`
   const configDump = async (): Promise<unknown> => JSON.parse((await ask(`${on.admin}/config_dump`)).text)
   return {
     url,
     port,
+    otherPort,
     upstreams,
     source,
     objects: objectsOf(text),
@@ -84,11 +88,16 @@ export async function applySample({ sample, upstreams, on, change }: SampleInput
   }
 }
 
-function withPorts(text: string, listenerPort: number, { ports, socketPath }: Upstreams): string {
+function withPorts(
+  text: string,
+  listeners: { readonly port: number; readonly otherPort: number },
+  { ports, socketPath }: Upstreams,
+): string {
   // The table has exactly these names.
   const names = Object.keys(SAMPLE_PORTS) as UpstreamName[]
   const byPort = new Map<string, number>(names.map((name) => [String(SAMPLE_PORTS[name]), ports[name]]))
-  for (const listener of LISTENER_PORTS) byPort.set(listener, listenerPort)
+  for (const listener of LISTENER_PORTS) byPort.set(listener, listeners.port)
+  for (const listener of OTHER_PORTS) byPort.set(listener, listeners.otherPort)
   return text
     .replaceAll(SAMPLE_SOCKET, () => socketPath)
     .replaceAll(/\b\d{4,5}\b/g, (digits) => String(byPort.get(digits) ?? digits))

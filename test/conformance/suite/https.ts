@@ -10,14 +10,15 @@ const HOST = 'edge.example.com'
 
 let pairs: Readonly<Record<'ec' | 'rsa', KeyPair>> | undefined
 
-function secretOf(kind: 'ec' | 'rsa'): object {
+/** A Secret `edge-ec` or `edge-rsa` with a certificate for edge.example.com. */
+export function secretOf(kind: 'ec' | 'rsa', namespace = 'default'): object {
   const options = { commonName: 'edge', names: [`DNS:${HOST}`] }
   pairs ??= { ec: certificateFor(options), rsa: certificateFor({ ...options, key: 'RSA' }) }
   const { certificate, privateKey } = pairs[kind]
   return {
     apiVersion: 'v1',
     kind: 'Secret',
-    metadata: { name: `edge-${kind}`, namespace: 'default' },
+    metadata: { name: `edge-${kind}`, namespace },
     type: 'kubernetes.io/tls',
     stringData: { 'tls.crt': certificate, 'tls.key': privateKey },
   }
