@@ -25,6 +25,32 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   hack: ['*'],
 }
 
+const OBSERVERS = ['cel', 'log', 'metrics', 'otlp', 'trace'].map((name) => `proxy/${name}`)
+const ENGINE = ['http', 'http2', 'upstream', 'grpc', 'tls', 'tcp'].map((name) => `proxy/${name}`)
+const COMPILER = 'proxy/config'
+
+/** Inside a program: what has no business with what comes after it (docs/architecture.md). Types count as well. */
+const MUST_NOT_IMPORT: readonly (readonly [folders: readonly string[], others: readonly string[]])[] = [
+  [
+    ['proxy/http', 'proxy/http2', 'proxy/upstream', 'proxy/grpc'],
+    ['proxy/policy', 'proxy/backend', COMPILER],
+  ],
+  [['proxy/route'], ['proxy/policy', 'proxy/backend', COMPILER, 'proxy/runtime']],
+  [
+    ['proxy/policy', 'proxy/auth', 'proxy/backend', 'proxy/llm', 'proxy/mcp', 'proxy/a2a'],
+    [COMPILER, 'proxy/runtime'],
+  ],
+  [OBSERVERS, ['proxy/policy/order.ts', COMPILER, 'proxy/runtime']],
+  [[...ENGINE, ...OBSERVERS, 'proxy/route', 'proxy/policy', 'proxy/auth', 'proxy/backend', COMPILER], ['proxy/admin']],
+  [['operator/translate', 'operator/status'], ['kube', 'jwks', 'publish', 'admin', 'controllers'].map(ofOperator)],
+  [['operator/kube'], ['status', 'jwks', 'publish', 'admin', 'controllers'].map(ofOperator)],
+  [['operator/jwks', 'operator/publish'], ['status', 'admin', 'controllers'].map(ofOperator)],
+]
+
+function ofOperator(name: string): string {
+  return `operator/${name}`
+}
+
 /** Used by tests only, though they lie beside what they test. */
 const TEST_SUPPORT = new Set(['api/v1alpha1/parity.ts', 'api/v1alpha1/apiserver.ts', 'api/v1alpha1/testdata.ts'])
 
@@ -73,6 +99,23 @@ describe('tidy', () => {
         if (!isAllowed) wrong.push(`${file} imports ${target}`)
       }
     }
+    expect(wrong).toEqual([])
+  })
+
+  it('inside a program nothing imports what comes after it', () => {
+    const wrong = MUST_NOT_IMPORT.flatMap(([folders, others]) =>
+      folders.flatMap((folder) => {
+        const own = sources.filter((file) => file.startsWith(`${folder}/`) && !isTest(file))
+        expect(own, `sources of ${folder}`).not.toEqual([])
+        const isWrong = (target: string): boolean =>
+          others.some((other) => target === other || target.startsWith(`${other}/`))
+        return own.flatMap((file) =>
+          importsOf(file)
+            .filter(isWrong)
+            .map((target) => `${file} imports ${target}`),
+        )
+      }),
+    )
     expect(wrong).toEqual([])
   })
 

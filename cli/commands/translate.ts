@@ -1,6 +1,6 @@
 // gw translate: what the operator would hand to proxies and write into statuses. Secret values are never printed.
 import { stringify } from 'yaml'
-import { redactTree } from '#proxy/admin/redact-tree.ts'
+import { redactTree } from '#proxy/log/redact-tree.ts'
 import { formatProblems, hasErrors } from '../report.ts'
 import { loadSource, type LoadedSource } from '../source.ts'
 

@@ -63,7 +63,7 @@ const CONTROLLER_NAME = /^[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?\/[A-Za-z0-9/\-._~%!$&
 const OPERATORS: ReadonlySet<unknown> = new Set(['In', 'NotIn', 'Exists', 'DoesNotExist'])
 const PORT_MAX = 65_535
 /** Not settings: api/version.ts. */
-const OF_IMAGES: ReadonlySet<string> = new Set(['GW_BUILD_COMMIT', 'GW_BUILD_DATE', 'GW_GIT_REVISION'])
+const OF_IMAGES: ReadonlySet<string> = new Set(['GW_BUILD_COMMIT', 'GW_BUILD_DATE'])
 /** Where Kubernetes tells a pod of Services, one of them may be called `gw`. */
 const SERVICE_LINK = /_(?:SERVICE_HOST|SERVICE_PORT(?:_[A-Z0-9_]+)?|PORT(?:_[A-Z0-9_]+)?)$/
 

@@ -19,7 +19,7 @@ import { dumpBackends } from './config-dump-backends.ts'
 import { dumpServices, dumpWorkloads } from './config-dump-services.ts'
 import { dumpInline } from './dump-inline.ts'
 import type { FiguresOf } from './endpoint-info.ts'
-import { redactTree } from './redact-tree.ts'
+import { redactTree } from '../log/redact-tree.ts'
 
 type Schemas = components['schemas']
 type Dump = Record<string, unknown>

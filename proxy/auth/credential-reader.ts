@@ -4,7 +4,7 @@ import type { ExtractionLocation } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../exchange.ts'
 import { headersOfExpression } from '../log/credential-names.ts'
 import { isSensitiveHeader } from '../log/redact.ts'
-import { evaluateCredential, readsBody } from '../policy/evaluate.ts'
+import { evaluateCredential, readsBody } from '../cel/evaluate.ts'
 import { cookieValue, queryParameter, removeCookie, withoutQueryParameter } from './request-fields.ts'
 
 export interface CredentialReader {

@@ -6,7 +6,7 @@ import { Exchange } from '../exchange.ts'
 import { IncomingBody } from '../http/incoming-body.ts'
 import type { HttpRequest, HttpResponse } from '../http/message.ts'
 import { Tunnel } from '../http/tunnel.ts'
-import { isTrue, readsBody } from '../policy/evaluate.ts'
+import { isTrue, readsBody } from '../cel/evaluate.ts'
 import type { EndpointState } from './endpoint-store.ts'
 import { retryAfterMs } from './retry-after.ts'
 

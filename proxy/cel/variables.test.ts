@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { evaluate, FAILED } from '../policy/evaluate.ts'
+import { evaluate, FAILED } from './evaluate.ts'
 import { exchangeOf, expression, upstreamResponse } from '../policy/exchange.testing.ts'
 import type { Exchange } from '../exchange.ts'
 import { BodyCopies } from '../log/body-copies.ts'

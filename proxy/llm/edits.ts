@@ -3,7 +3,7 @@
 import type { AIPolicy, PromptMessage } from '#api/ir/types.gen.ts'
 import type { CelExpression } from '#api/cel/expression.ts'
 import type { Exchange } from '../exchange.ts'
-import { evaluate, FAILED } from '../policy/evaluate.ts'
+import { evaluate, FAILED } from '../cel/evaluate.ts'
 import { asArray, asString, type JsonObject } from './json.ts'
 import type { WireFormat } from './provider.ts'
 

@@ -7,7 +7,7 @@ import { weightedPicker } from '../backend/weighted.ts'
 import type { Exchange } from '../exchange.ts'
 import { HttpResponse } from '../http/message.ts'
 import { compileRules } from '../policy/authorization.ts'
-import { isTrue } from '../policy/evaluate.ts'
+import { isTrue } from '../cel/evaluate.ts'
 import { failModel, type ModelFailure } from './model-error.ts'
 import { askFor, readModelRequest, type ModelRequest } from './model-request.ts'
 

@@ -1,7 +1,7 @@
 // Labels that `frontend.metrics` adds to every metric of a request: evaluated once for each request, when it is over.
 import type { Exchange } from '../exchange.ts'
 import type { AddedField } from '../log/fields.ts'
-import { textOf } from '../policy/evaluate.ts'
+import { textOf } from '../cel/evaluate.ts'
 import { FAMILIES } from './families.ts'
 
 export interface MetricLabels {

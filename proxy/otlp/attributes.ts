@@ -3,7 +3,7 @@ import { create, type MessageInitShape } from '@bufbuild/protobuf'
 import { CelUint } from '#api/cel/values/uint.ts'
 import { jsonText } from '#api/cel/values/json.ts'
 import type { FieldSink } from '../log/fields.ts'
-import { textOf } from '../policy/evaluate.ts'
+import { textOf } from '../cel/evaluate.ts'
 import { AnyValueSchema, type AnyValue, type KeyValueSchema } from './gen/opentelemetry/proto/common/v1/common.gen.ts'
 
 export type Attribute = MessageInitShape<typeof KeyValueSchema>

@@ -4,7 +4,7 @@ import { create, type MessageInitShape } from '@bufbuild/protobuf'
 import type { Exchange } from '../exchange.ts'
 import { addFields, addHttp, addOutcome, addPlace, type FieldRule } from '../log/fields.ts'
 import { microsAt } from '../log/timestamp.ts'
-import { textOf } from '../policy/evaluate.ts'
+import { textOf } from '../cel/evaluate.ts'
 import type { OutboundEnd, OutboundInit } from '../trace/outbound.ts'
 import { AttributeList } from './attributes.ts'
 import {

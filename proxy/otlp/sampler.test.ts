@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { evaluate, FAILED, isTrue } from '../policy/evaluate.ts'
+import { evaluate, FAILED, isTrue } from '../cel/evaluate.ts'
 import { exchangeOf, expression, fieldsOf, upstreamResponse } from '../policy/exchange.testing.ts'
 import type { Span } from './gen/opentelemetry/proto/trace/v1/trace.gen.ts'
 import { beginSpan, isChosen, type TracingRule } from './sampler.ts'

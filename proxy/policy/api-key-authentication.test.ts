@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { ApiKey } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../exchange.ts'
 import { compileApiKeyAuthentication } from './api-key-authentication.ts'
-import { evaluate, isTrue } from './evaluate.ts'
+import { evaluate, isTrue } from '../cel/evaluate.ts'
 import { authEnvironment, exchangeOf, expression, runRequest, textOf, type ExchangeParts } from './exchange.testing.ts'
 
 const SECRETS = { raw: 'key-raw', json: '{"key": "key-json", "metadata": {"team": "a", "limits": {"rpm": 5}}}' }

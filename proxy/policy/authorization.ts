@@ -4,7 +4,7 @@ import type { Authorization } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../exchange.ts'
 import type { ExchangeTrace, TracedRule } from '../trace/exchange-trace.ts'
 import type { ChainEnvironment } from './environment.ts'
-import { isTrue, readsBody } from './evaluate.ts'
+import { isTrue, readsBody } from '../cel/evaluate.ts'
 import type { CompiledPolicy } from './filter.ts'
 
 /** All must be true for the rule to match. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { BasicAuth } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../exchange.ts'
 import { compileBasicAuthentication } from './basic-authentication.ts'
-import { evaluate } from './evaluate.ts'
+import { evaluate } from '../cel/evaluate.ts'
 import { authEnvironment, exchangeOf, expression, fieldsOf, textOf, type ExchangeParts } from './exchange.testing.ts'
 
 const USERS = [

@@ -8,7 +8,7 @@ import type { Exchange } from '../exchange.ts'
 import { setAttribute } from './attributes.ts'
 import type { ChainEnvironment } from './environment.ts'
 import type { CompiledPolicy, Verdict } from './filter.ts'
-import { fieldValue } from './header-field.ts'
+import { fieldValue } from '../http/header-field.ts'
 
 export function compileBasicAuthentication(
   auth: BasicAuth,

@@ -3,7 +3,7 @@
 import type { CelExpression } from '#api/cel/expression.ts'
 import type { Exchange } from '../exchange.ts'
 import type { ChainEnvironment } from './environment.ts'
-import { isTrue, readsBody } from './evaluate.ts'
+import { isTrue, readsBody } from '../cel/evaluate.ts'
 import type { CompiledPolicy } from './filter.ts'
 
 export interface ConditionalEntry<P> {

@@ -5,7 +5,7 @@ import { CelDuration } from '#api/cel/values/duration.ts'
 import { CelUint } from '#api/cel/values/uint.ts'
 import type { Exchange } from '../exchange.ts'
 import type { ChainEnvironment } from './environment.ts'
-import { evaluate, FAILED, readsBody } from './evaluate.ts'
+import { evaluate, FAILED, readsBody } from '../cel/evaluate.ts'
 import type { CompiledPolicy, Verdict } from './filter.ts'
 import { pause } from './pause.ts'
 

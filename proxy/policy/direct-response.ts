@@ -4,9 +4,9 @@ import type { Exchange } from '../exchange.ts'
 import { HttpResponse } from '../http/message.ts'
 import { compileConditional } from './conditional.ts'
 import type { ChainEnvironment } from './environment.ts'
-import { evaluateBody, evaluateText, FAILED, readsBody } from './evaluate.ts'
+import { evaluateBody, evaluateText, FAILED, readsBody } from '../cel/evaluate.ts'
 import type { CompiledPolicy } from './filter.ts'
-import { isFramingField } from './header-field.ts'
+import { isFramingField } from '../http/header-field.ts'
 
 type Environment = Pick<ChainEnvironment, 'expression'>
 

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import type { JwtAuth } from '#api/ir/types.gen.ts'
 import { testIssuer, type TestIssuer } from '../auth/jwt.testing.ts'
 import type { Exchange } from '../exchange.ts'
-import { evaluate, isTrue } from './evaluate.ts'
+import { evaluate, isTrue } from '../cel/evaluate.ts'
 import { authEnvironment, exchangeOf, expression, fieldsOf, textOf, type ExchangeParts } from './exchange.testing.ts'
 import { compileJwtAuthentication } from './jwt-authentication.ts'
 

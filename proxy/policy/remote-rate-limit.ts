@@ -24,9 +24,9 @@ import { HeaderList } from '../http/headers.ts'
 import { isToken } from '../http/field-name.ts'
 import { compileConditional } from './conditional.ts'
 import type { ChainEnvironment } from './environment.ts'
-import { evaluate, FAILED, readsBody, textOf } from './evaluate.ts'
+import { evaluate, FAILED, readsBody, textOf } from '../cel/evaluate.ts'
 import type { CompiledPolicy, Verdict } from './filter.ts'
-import { fieldValue, isFramingField } from './header-field.ts'
+import { fieldValue, isFramingField } from '../http/header-field.ts'
 import { addRateLimitHeaders, noteRateLimit } from './rate-limit-headers.ts'
 
 type Environment = Pick<ChainEnvironment, 'expression' | 'service'>

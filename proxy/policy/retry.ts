@@ -5,7 +5,7 @@ import type { CelExpression } from '#api/cel/expression.ts'
 import type { Exchange } from '../exchange.ts'
 import type { FailureCode } from '../errors.ts'
 import type { ChainEnvironment } from './environment.ts'
-import { isTrue, readsBody } from './evaluate.ts'
+import { isTrue, readsBody } from '../cel/evaluate.ts'
 import type { CompiledPolicy } from './filter.ts'
 
 export interface CompiledRetry {

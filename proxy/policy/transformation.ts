@@ -6,9 +6,9 @@ import type { Exchange } from '../exchange.ts'
 import type { HeaderList } from '../http/headers.ts'
 import { compileConditional } from './conditional.ts'
 import type { ChainEnvironment } from './environment.ts'
-import { evaluate, evaluateBody, evaluateText, FAILED, readsBody } from './evaluate.ts'
+import { evaluate, evaluateBody, evaluateText, FAILED, readsBody } from '../cel/evaluate.ts'
 import type { CompiledPolicy } from './filter.ts'
-import { isFramingField } from './header-field.ts'
+import { isFramingField } from '../http/header-field.ts'
 import { setHost, setMethod, setTarget } from './request-target.ts'
 
 type Environment = Pick<ChainEnvironment, 'expression'>

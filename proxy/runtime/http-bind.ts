@@ -5,7 +5,7 @@ import type { Exchange } from '../exchange.ts'
 import type { ConnectionFacts } from '../http/connection.ts'
 import type { RequestHandler } from '../http/handler.ts'
 import type { HttpServer } from '../http/server.ts'
-import { closingAfterResponse, QUIET_MS } from './closing.ts'
+import { closingAfterResponse, QUIET_MS } from '../http/closing.ts'
 import type { BindServer } from './worker-parts.ts'
 
 export class HttpBind implements BindServer {

@@ -29,7 +29,7 @@ import { TraceHub } from '../trace/hub.ts'
 import type { RestartHistory } from './restart-policy.ts'
 import type { ProxySettings } from './settings.ts'
 import { StartError, probePort } from './start-error.ts'
-import { BUILD } from './build-info.ts'
+import { BUILD } from '../build-info.ts'
 import { WorkerPool } from './worker-pool.ts'
 
 export interface ProxyPorts {

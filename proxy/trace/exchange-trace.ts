@@ -3,7 +3,7 @@
 // request but that its bodies are copied as they go by.
 import type { components } from '#api/admin/types.gen.ts'
 import type { CelExpression } from '#api/cel/expression.ts'
-import { redactTree } from '../admin/redact-tree.ts'
+import { redactTree } from '../log/redact-tree.ts'
 import type { BackendHandler } from '../backend/handler.ts'
 import { variablesOf } from '../cel/variables.ts'
 import type { Exchange } from '../exchange.ts'

@@ -7,7 +7,7 @@ import { CelUint } from '#api/cel/values/uint.ts'
 import type { ExtAuthzCache } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../../exchange.ts'
 import type { ChainEnvironment } from '../environment.ts'
-import { evaluate, FAILED } from '../evaluate.ts'
+import { evaluate, FAILED } from '../../cel/evaluate.ts'
 import type { Decision } from './decision.ts'
 
 /** Specification, ExtAuth `cache.maxEntries`. */

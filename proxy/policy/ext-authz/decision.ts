@@ -8,7 +8,7 @@ import { HttpResponse, type HttpRequest } from '../../http/message.ts'
 import { isToken } from '../../http/field-name.ts'
 import { setAttribute } from '../attributes.ts'
 import type { Verdict } from '../filter.ts'
-import { fieldValue, isFramingField } from '../header-field.ts'
+import { fieldValue, isFramingField } from '../../http/header-field.ts'
 import { setHost, setMethod, setTarget } from '../request-target.ts'
 import { withQueryParameter } from './query.ts'
 

@@ -17,7 +17,7 @@ import { HeaderList } from '../../http/headers.ts'
 import { requestIdOf } from '../../log/request-id.ts'
 import { microsAt } from '../../log/timestamp.ts'
 import type { ChainEnvironment } from '../environment.ts'
-import { readsBody } from '../evaluate.ts'
+import { readsBody } from '../../cel/evaluate.ts'
 import type { Decision, HeaderAction, HeaderEdit } from './decision.ts'
 import type { AuthorizationProtocol, Question } from './protocol.ts'
 import {

@@ -7,7 +7,7 @@ import type { JsonObject } from '@bufbuild/protobuf'
 import type { Exchange } from '../../exchange.ts'
 import type { HttpRequest } from '../../http/message.ts'
 import type { ChainEnvironment } from '../environment.ts'
-import { evaluate, FAILED } from '../evaluate.ts'
+import { evaluate, FAILED } from '../../cel/evaluate.ts'
 
 export interface Named {
   readonly name: string

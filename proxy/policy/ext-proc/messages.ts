@@ -11,7 +11,7 @@ import type { ProcessingRequest } from '../../envoy/gen/envoy/service/ext_proc/v
 import type { Exchange } from '../../exchange.ts'
 import { isToken } from '../../http/field-name.ts'
 import { HeaderList } from '../../http/headers.ts'
-import { evaluate, evaluateText, FAILED } from '../evaluate.ts'
+import { evaluate, evaluateText, FAILED } from '../../cel/evaluate.ts'
 import type { ChainEnvironment } from '../environment.ts'
 import { compileNamed, type Named } from '../ext-authz/request-view.ts'
 import type { SideName } from './modes.ts'

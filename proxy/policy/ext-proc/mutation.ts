@@ -6,7 +6,7 @@ import { type Diagnosis, messageOf } from '../../diagnosis.ts'
 import { fieldName } from '../../http/field-name.ts'
 import { HeaderList } from '../../http/headers.ts'
 import type { HttpRequest, HttpResponse } from '../../http/message.ts'
-import { fieldValue, isFramingField } from '../header-field.ts'
+import { fieldValue, isFramingField } from '../../http/header-field.ts'
 import { isTarget, setHost, setMethod } from '../request-target.ts'
 
 /** Of a message after an answer; as what the proxy takes from backends. */

@@ -1,6 +1,6 @@
 // A copy of configuration data without what may be a credential. Rendered configuration holds references to secrets
 // only; this catches what users wrote into plain fields: values of credential headers, environments of child processes.
-import { REDACTED, isSensitiveHeader } from '../log/redact.ts'
+import { REDACTED, isSensitiveHeader } from './redact.ts'
 
 /** Rendered configuration is far flatter; deeper data is cut. */
 const DEPTH_MAX = 64

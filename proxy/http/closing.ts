@@ -1,5 +1,5 @@
 // How clients are told to leave: responses that end their connection, and a pause before idle connections are closed.
-import type { RequestHandler } from '../http/handler.ts'
+import type { RequestHandler } from './handler.ts'
 
 /**
  * Time between telling clients to go (`connection: close` on responses) and closing connections that are idle: a client

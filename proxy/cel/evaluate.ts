@@ -1,13 +1,13 @@
-// How policies evaluate expressions: every failure is a value, chosen so that the caller's fallback applies
+// How expressions are evaluated for a request: every failure is a value, chosen so that the caller's fallback applies
 // (data-plane supplement section 2.4).
 import type { CelExpression } from '#api/cel/expression.ts'
 import { CelDuration } from '#api/cel/values/duration.ts'
 import { jsonText } from '#api/cel/values/json.ts'
 import { CelTimestamp } from '#api/cel/values/timestamp.ts'
 import { CelUint } from '#api/cel/values/uint.ts'
-import { variablesOf } from '../cel/variables.ts'
+import { variablesOf } from './variables.ts'
 import type { Exchange } from '../exchange.ts'
-import { fieldValue } from './header-field.ts'
+import { fieldValue } from '../http/header-field.ts'
 
 /** The failure of an expression; no expression can yield it. */
 export const FAILED: unique symbol = Symbol('failed')

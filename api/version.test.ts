@@ -1,0 +1,11 @@
+// Controller and proxy tell the commit that the images say.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { buildInfo } from './version.ts'
+
+it('reads what images say of their build', () => {
+  const dockerfile = readFileSync(join(import.meta.dirname, '..', 'images', 'Dockerfile'), 'utf8')
+  const said = [...dockerfile.matchAll(/\b(GW_BUILD_\w+)=\$(\w+)/g)].map(([, name = '', value = '']) => [name, value])
+  expect(buildInfo(Object.fromEntries(said))).toEqual({ commit: 'REVISION', date: 'CREATED' })
+})
