@@ -1,4 +1,4 @@
-// Backends that take connections, bytes or nothing at all and never answer, through a real proxy: each gets its status
+// Backends that take connections, bytes or nothing at all and never answer, through a `gw run`: each gets its status
 // within its deadline, and is used again when it is back. Backends on unix sockets, and what happens to their files.
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -9,32 +9,32 @@ import net from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { Backend } from '#api/ir/types.gen.ts'
-import { until } from '#proxy/runtime/testdata/config.ts'
-import { startTlsProxy, type TlsTestProxy } from '#proxy/tls/proxy.testing.ts'
+import type { GwBackend } from '#api/v1alpha1/gwbackend.gen.ts'
 import { authority, certificateFor } from '#test/certificates.ts'
 import { freePort } from '#test/ports.ts'
+import { until } from '../cli/gw.ts'
 import { fullBacklog } from './suite/full-backlog.ts'
+import { forwarding } from './suite/manifests.ts'
+import { startSampleProxy, type SampleProxy } from './suite/process.ts'
 
-type Policies = NonNullable<Backend['inlinePolicies']>
+type Policies = NonNullable<GwBackend['spec']['policies']>
 
 const ca = authority()
 const pair = certificateFor({ commonName: 'a.test', names: ['DNS:a.test'], issuer: ca })
-const tls: Policies['tls'] = { sni: 'a.test', caCertificates: ca.certificate }
+const tls: Policies['tls'] = { sni: 'a.test', caCertificateRefs: [{ name: 'ca' }] }
 const HTTP2: Policies['http'] = { version: 'HTTP2' }
-const DEADLINE_MS = 300
-const CONNECT: Policies = { tcp: { connectTimeoutMs: DEADLINE_MS } }
-const ANSWER: Policies['http'] = { requestTimeoutMs: DEADLINE_MS }
+const DEADLINE = '300ms'
+const CONNECT: Policies = { tcp: { connectTimeout: DEADLINE } }
+const ANSWER: Policies['http'] = { requestTimeout: DEADLINE }
 
 const folder = mkdtempSync(join(tmpdir(), 'gw-holes-'))
 const socketPath = join(folder, 'backend.sock')
-let gateway: TlsTestProxy
+let gateway: SampleProxy
 let port: number
 const open: (() => unknown)[] = []
 
 beforeAll(async () => {
-  port = await freePort()
-  gateway = await startTlsProxy({ listeners: [] })
+  gateway = await startSampleProxy()
 })
 afterEach(async () => {
   for (const close of open.splice(0)) await close()
@@ -44,15 +44,14 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-async function use(place: NonNullable<Backend['static']>, inlinePolicies: Policies): Promise<void> {
-  await gateway.apply({
-    listeners: [{ name: 'main', port, protocol: 'HTTP', backends: [['one', 1]] }],
-    backends: { one: { static: place, inlinePolicies } },
-  })
+async function use(place: NonNullable<GwBackend['spec']['static']>, policies: Policies): Promise<void> {
+  port = await freePort()
+  const one = { static: place, ...(Object.keys(policies).length > 0 && { policies }) }
+  await gateway.serve(forwarding({ port, backends: { one }, authorities: { ca: ca.certificate } }), port)
 }
 
 async function ask(): Promise<readonly [status: number, body: string]> {
-  const answer = await fetch(`http://127.0.0.1:${port}/`, { headers: { connection: 'close' } })
+  const answer = await fetch(`http://127.0.0.1:${port}/one`, { headers: { connection: 'close' } })
   return [answer.status, await answer.text()]
 }
 

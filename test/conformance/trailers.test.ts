@@ -1,20 +1,21 @@
-// Trailers through a real proxy with its worker threads: raw HTTP/1.1 sockets and node:http2 on either side.
+// Trailers through a `gw run`: raw HTTP/1.1 sockets and node:http2 on either side.
 import { connect as connectHttp2 } from 'node:http2'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { RawClient, startUpstream, type Upstream } from '#proxy/http/test-support.ts'
 import { ask, type Http2Backend, startHttp2Backend } from '#proxy/http2/test-support.ts'
-import { startTlsProxy, type TlsTestProxy } from '#proxy/tls/proxy.testing.ts'
 import { freePort } from '#test/ports.ts'
+import { forwarding } from './suite/manifests.ts'
+import { startSampleProxy, type SampleProxy } from './suite/process.ts'
 
 const RESPONSE =
   'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\nx-sum: abc\r\nset-cookie: no\r\n\r\n'
-const REQUEST =
-  'POST / HTTP/1.1\r\nhost: a\r\nte: trailers\r\ntransfer-encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\nx-sum: 12\r\n\r\n'
+const REST =
+  ' HTTP/1.1\r\nhost: a\r\nte: trailers\r\ntransfer-encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\nx-sum: 12\r\n\r\n'
 
-let gateway: TlsTestProxy
+let gateway: SampleProxy
 let plain: Upstream
 let http2: Http2Backend
-const ports = { http1: 0, http2: 0 }
+let port: number
 const seen: string[] = []
 
 beforeAll(async () => {
@@ -31,24 +32,14 @@ beforeAll(async () => {
       stream.end('body')
     })
   })
-  ports.http1 = await freePort()
-  ports.http2 = await freePort()
-  gateway = await startTlsProxy({
-    listeners: [
-      { name: 'one', port: ports.http1, protocol: 'HTTP', backends: [['one', 1]] },
-      { name: 'two', port: ports.http2, protocol: 'HTTP', backends: [['two', 1]] },
-    ],
-    backends: {
-      one: {
-        static: { host: '127.0.0.1', port: plain.port },
-        inlinePolicies: { http: { version: 'HTTP1' } },
-      },
-      two: {
-        static: { host: '127.0.0.1', port: http2.port },
-        inlinePolicies: { http: { version: 'HTTP2' } },
-      },
-    },
+  port = await freePort()
+  gateway = await startSampleProxy()
+  const at = (backend: number, version: string): object => ({
+    static: { host: '127.0.0.1', port: backend },
+    policies: { http: { version } },
   })
+  const backends = { http1: at(plain.port, 'HTTP1'), http2: at(http2.port, 'HTTP2') }
+  await gateway.serve(forwarding({ port, backends }), port)
 })
 afterAll(async () => {
   await gateway.stop()
@@ -57,16 +48,16 @@ afterAll(async () => {
 
 it.each(['http1', 'http2'] as const)('HTTP/1.1 client, backend of %s', async (backend) => {
   seen.length = 0
-  const client = await RawClient.connect(ports[backend])
-  await client.send(REQUEST).sees('\r\n4\r\nbody\r\n0\r\nx-sum: abc\r\n\r\n')
+  const client = await RawClient.connect(port)
+  await client.send(`POST /${backend}${REST}`).sees('\r\n4\r\nbody\r\n0\r\nx-sum: abc\r\n\r\n')
   expect(seen.join('')).toMatch(backend === 'http1' ? /\r\n0\r\nx-sum: 12\r\n\r\n$/ : /^h2 12$/)
   client.socket.destroy()
 })
 
 it.each(['http1', 'http2'] as const)('HTTP/2 client, backend of %s', async (backend) => {
   seen.length = 0
-  const session = connectHttp2(`http://127.0.0.1:${ports[backend]}`)
-  const answer = await ask(session, { ':method': 'POST', ':path': '/' }, 'hi', { 'x-sum': '12' })
+  const session = connectHttp2(`http://127.0.0.1:${port}`)
+  const answer = await ask(session, { ':method': 'POST', ':path': `/${backend}` }, 'hi', { 'x-sum': '12' })
   expect([answer.body, Object.entries(answer.trailers ?? {})]).toEqual(['body', [['x-sum', 'abc']]])
   expect(seen.join('')).toMatch(backend === 'http1' ? /\r\n0\r\nx-sum: 12\r\n\r\n$/ : /^h2 12$/)
   session.destroy()
