@@ -3,7 +3,11 @@ import { describe, expect, it } from 'vitest'
 import { NESTING_MAX, nestingProblem } from './nesting.ts'
 
 function nested(levels: number): unknown {
-  let value: unknown = 1
+  return nestedAround(1, levels)
+}
+
+function nestedAround(inner: unknown, levels: number): unknown {
+  let value = inner
   for (let level = 0; level < levels; level++) value = level % 2 === 0 ? { a: value } : [value]
   return value
 }
@@ -13,6 +17,14 @@ describe('nestingProblem', () => {
     for (const levels of [0, 1, NESTING_MAX]) expect(nestingProblem(nested(levels))).toBeUndefined()
     const problem = nestingProblem(nested(NESTING_MAX + 1))
     expect([problem?.parts.length, problem?.message]).toEqual([NESTING_MAX, 'is nested deeper than 250 levels'])
+  })
+
+  it('counts the levels of what is shared at each of its places', () => {
+    const shared = nested(200)
+    expect(nestingProblem({ a: shared, b: [shared] })).toBeUndefined()
+    const deep = { a: shared, b: nestedAround(shared, 49) }
+    expect(nestingProblem(deep)).toBeUndefined()
+    expect(nestingProblem({ ...deep, c: nestedAround(shared, 50) })?.parts).toHaveLength(51)
   })
 
   it('names the field that holds one of its parents', () => {

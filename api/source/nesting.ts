@@ -11,32 +11,39 @@ export interface NestingProblem {
 }
 
 export function nestingProblem(value: unknown): NestingProblem | undefined {
-  return find(value, { parents: new Set(), done: new Set(), parts: [] })
+  const found = heightOf(value, { parents: new Set(), heights: new Map(), parts: [] })
+  return typeof found === 'number' ? undefined : found
 }
 
 interface Walk {
   readonly parents: Set<object>
-  /** What was looked at in full: several aliases of one thing cost no more than one. */
-  readonly done: Set<object>
+  /** Levels below what was looked at in full: several aliases of one thing cost no more than one. */
+  readonly heights: Map<object, number>
   readonly parts: string[]
 }
 
-function find(value: unknown, walk: Walk): NestingProblem | undefined {
-  if (typeof value !== 'object' || value === null || walk.done.has(value)) return undefined
-  if (walk.parents.has(value)) {
-    return { parts: [...walk.parts], message: 'is an alias of something that it is itself a part of; write it out' }
+/** Levels of the value, the scalar at the end not counted. */
+function heightOf(value: unknown, walk: Walk): number | NestingProblem {
+  if (typeof value !== 'object' || value === null) return 0
+  const { parents, heights, parts } = walk
+  if (parents.has(value)) {
+    return { parts: [...parts], message: 'is an alias of something that it is itself a part of; write it out' }
   }
-  if (walk.parents.size >= NESTING_MAX) {
-    return { parts: [...walk.parts], message: `is nested deeper than ${NESTING_MAX} levels` }
+  const known = heights.get(value)
+  if (parents.size + (known ?? 1) > NESTING_MAX) {
+    return { parts: [...parts], message: `is nested deeper than ${NESTING_MAX} levels` }
   }
-  walk.parents.add(value)
+  if (known !== undefined) return known
+  parents.add(value)
+  let highest = 0
   for (const [name, child] of Object.entries(value)) {
-    walk.parts.push(name)
-    const problem = find(child, walk)
-    if (problem !== undefined) return problem
-    walk.parts.pop()
+    parts.push(name)
+    const height = heightOf(child, walk)
+    if (typeof height !== 'number') return height
+    highest = Math.max(highest, height)
+    parts.pop()
   }
-  walk.parents.delete(value)
-  walk.done.add(value)
-  return undefined
+  parents.delete(value)
+  heights.set(value, highest + 1)
+  return highest + 1
 }
