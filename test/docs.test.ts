@@ -44,6 +44,37 @@ describe('pages of policies', () => {
   })
 })
 
+describe('maps of the repository', () => {
+  const architecture = readFileSync(join(ROOT, 'docs', 'architecture.md'), 'utf8')
+  const foldersIn = (folder: string): string[] =>
+    readdirSync(join(ROOT, folder), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && !['node_modules', 'dist'].includes(entry.name))
+      .filter((entry) => !entry.name.startsWith('.') && globSync('**/*.*', { cwd: join(ROOT, folder, entry.name) })[0])
+      .map(({ name }) => join(folder, name))
+
+  it('docs/architecture.md says what is in each folder', () => {
+    const folders = ['api', 'operator', 'proxy'].flatMap(foldersIn)
+    const top = foldersIn('.').filter((folder) => !['api', 'bin', 'docs', 'operator', 'proxy'].includes(folder))
+    expect(folders.length).toBeGreaterThan(30)
+    const isNamed = (folder: string): boolean =>
+      new RegExp(`^\\|.*\`${folder}(?:/schema)?\`.*\\|`, 'm').test(architecture)
+    expect([...folders, ...top].filter((folder) => !isNamed(folder))).toEqual([])
+  })
+
+  it('docs/adr/README.md lists every decision', () => {
+    const list = readFileSync(join(ROOT, 'docs', 'adr', 'README.md'), 'utf8')
+    const decisions = readdirSync(join(ROOT, 'docs', 'adr')).filter((file) => file !== 'README.md')
+    expect(decisions.filter((file) => !list.includes(`(${file})`))).toEqual([])
+  })
+
+  it('notes of changes are one sentence each', () => {
+    const folder = join(ROOT, 'docs', 'changes')
+    const notes = readdirSync(folder).map((file) => [file, readFileSync(join(folder, file), 'utf8')] as const)
+    const isSentence = (text: string): boolean => /^[A-Z`][^]*[^.]\.$/.test(text.trim()) && !/\.\s[A-Z]/.test(text)
+    expect(notes.filter(([, text]) => !isSentence(text)).map(([file]) => file)).toEqual([])
+  })
+})
+
 describe('links of the documentation', () => {
   const pages = globSync('{*.md,docs/**/*.md,config/**/*.md}', { cwd: ROOT })
 
