@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { listChanges, listChangesUpTo, withChanges } from './list-change.ts'
+import { listChanges, listChangesUpTo, noteChanges, withChanges } from './list-change.ts'
 
 const POOL = Array.from({ length: 60 }, (_, at) => ({ at }))
 const lists = fc.shuffledSubarray(POOL).chain((list) =>
@@ -19,6 +19,17 @@ describe('listChanges', () => {
         for (const { at, removed } of changes) expect(before.slice(at, at + removed.length)).toEqual(removed)
       }),
     )
+  })
+
+  it('is found once for two lists, unless who made the later one has noted it', () => {
+    const [one, two, three] = [[POOL[0]], [POOL[1]], [POOL[2]]]
+    const changes = listChanges(one, three)
+    expect(listChanges(one, three)).toBe(changes)
+    expect(listChanges(two, three)).toEqual([{ at: 0, removed: two, added: three }])
+    expect(listChanges(one, three)).toEqual(changes)
+    const known = [{ at: 0, removed: one, added: two }]
+    noteChanges(one, two, known)
+    expect(listChanges(one, two)).toBe(known)
   })
 
   it('names nothing that stayed in its order', () => {

@@ -13,9 +13,29 @@ export interface ListChange<T> {
 /** So many items that came or went at one place are found by looking ahead; for more a map is made. */
 const LOOK_AHEAD = 8
 
-/** In order, of the earlier list. */
+interface Noted {
+  /** Held no longer than by others: it has one before it itself, and so on. */
+  readonly before: WeakRef<readonly unknown[]>
+  readonly changes: readonly ListChange<unknown>[]
+}
+
+/** By the later list. */
+const noted = new WeakMap<readonly unknown[], Noted>()
+
+/** In order, of the earlier list. Found once, however many ask: neither list may change any more. */
 export function listChanges<T>(before: readonly T[], now: readonly T[]): readonly ListChange<T>[] {
-  return listChangesUpTo(Infinity, before, now) ?? []
+  if (before === now) return []
+  const known = noted.get(now)
+  // Of these very lists, so their items are T.
+  if (known?.before.deref() === before) return known.changes as readonly ListChange<T>[]
+  const changes = listChangesUpTo(Infinity, before, now) ?? []
+  noteChanges(before, now, changes)
+  return changes
+}
+
+/** From who made the later list of the earlier one: nobody has to compare them then. */
+export function noteChanges<T>(before: readonly T[], now: readonly T[], changes: readonly ListChange<T>[]): void {
+  noted.set(now, { before: new WeakRef(before), changes })
 }
 
 /**

@@ -1,8 +1,7 @@
 // One list of a configuration out of its chunks: only those that are new are unpacked and checked, and their items are
 // the objects of before wherever they say the same.
-import { isIdentical } from '../identical.ts'
 import { isRecord } from '../json.ts'
-import { type ListChange, listChanges } from '../list-change.ts'
+import { type ListChange, listChanges, noteChanges } from '../list-change.ts'
 import { emptyConfig } from '../ir/empty.ts'
 import { keyOfItem, type ListName } from '../ir/lists.ts'
 import { validateConfig } from '../ir/validate.ts'
@@ -57,6 +56,7 @@ export class ListReader {
     const gone = this.#goneOf(changes)
     const before = new Map([...gone.values()].flat().map((item) => [keyOfItem(this.#list, item), item]))
     const chunks = [...this.#chunks]
+    const ofItems: ListChange<object>[][] = []
     // From the end, so that places before stay those of the earlier list.
     for (const { at, removed, added } of changes.toReversed()) {
       const come: ReadChunk[] = []
@@ -69,13 +69,25 @@ export class ListReader {
         if (known !== undefined) gone.delete(id)
         come.push({ id, items })
       }
+      ofItems.unshift(this.#itemChanges(at, removed.length, come))
       chunks.splice(at, removed.length, ...come)
     }
-    const items = new Array<object>().concat(...chunks.map((chunk) => chunk.items))
     this.#refs = refs
     this.#chunks = chunks
-    if (!isIdentical(items, this.#items)) this.#items = items
+    const changed = ofItems.flat()
+    if (changed.length > 0) {
+      const items = itemsOf(chunks)
+      noteChanges(this.#items, items, changed)
+      this.#items = items
+    }
     return { items: this.#items }
+  }
+
+  /** Where chunks make room for others. */
+  #itemChanges(at: number, count: number, come: readonly ReadChunk[]): ListChange<object>[] {
+    const start = this.#chunks.slice(0, at).reduce((sum, { items }) => sum + items.length, 0)
+    const changes = listChanges(itemsOf(this.#chunks.slice(at, at + count)), itemsOf(come))
+    return changes.map((change) => ({ ...change, at: start + change.at }))
   }
 
   /** The chunks that stand at other places now, or nowhere. */
@@ -115,6 +127,10 @@ export class ListReader {
     const problem = isFine ? undefined : problemOf(content)
     return problem === undefined ? items : refused('Invalid', `${found.name}: ${problem.path}: ${problem.message}`)
   }
+}
+
+function itemsOf(chunks: readonly ReadChunk[]): Items {
+  return new Array<object>().concat(...chunks.map(({ items }) => items))
 }
 
 /** No chunk has this reference. */

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { listChanges, withChanges } from '../list-change.ts'
 import { applyDelta, configDelta } from './config-delta.ts'
 import { emptyConfig } from './empty.ts'
 import { keepItems } from './keep-items.ts'
@@ -28,6 +29,17 @@ describe('a delta of configurations', () => {
         const after = keepItems(before, read)
         const delta = structuredClone(configDelta(before, after))
         expect(applyDelta(copyOf(before), delta)).toEqual(read)
+      }),
+    )
+  })
+
+  it('notes what it changed, for who asks afterwards', () => {
+    fc.assert(
+      fc.property(config, config, (before, read) => {
+        const applied = applyDelta(before, configDelta(before, keepItems(before, read)))
+        const changes = listChanges(before.binds, applied.binds)
+        expect(withChanges(before.binds, changes)).toEqual(applied.binds)
+        for (const { at, removed } of changes) expect(before.binds.slice(at, at + removed.length)).toEqual(removed)
       }),
     )
   })

@@ -1,6 +1,6 @@
 // A rendered configuration told as its difference from an earlier one: lists by steps, items by identity. Between
 // threads, copying what stayed costs far more than finding what changed. Pure.
-import { listChanges } from '../list-change.ts'
+import { type ListChange, listChanges, noteChanges } from '../list-change.ts'
 import { LIST_NAMES, type ListName } from './lists.ts'
 import type { RenderedConfig } from './types.gen.ts'
 
@@ -59,7 +59,31 @@ function stepsOfAdded(added: readonly unknown[], moved: ReadonlyMap<unknown, num
 }
 
 function listOf(before: readonly unknown[], steps: readonly Step[]): unknown[] {
-  return new Array<unknown>().concat(
+  const list = new Array<unknown>().concat(
     ...steps.map((step) => ('items' in step ? step.items : before.slice(step.from, step.from + step.count))),
   )
+  const changes = changesOf(before, steps)
+  if (changes !== undefined) noteChanges(before, list, changes)
+  return list
+}
+
+/** undefined: something moved. */
+function changesOf(before: readonly unknown[], steps: readonly Step[]): ListChange<unknown>[] | undefined {
+  const changes: ListChange<unknown>[] = []
+  let at = 0
+  let added: readonly unknown[] = []
+  const endGap = (to: number): void => {
+    if (to > at || added.length > 0) changes.push({ at, removed: before.slice(at, to), added })
+    added = []
+  }
+  for (const step of steps) {
+    if ('items' in step) added = [...added, ...step.items]
+    else {
+      if (step.from < at) return undefined
+      endGap(step.from)
+      at = step.from + step.count
+    }
+  }
+  endGap(before.length)
+  return changes
 }
