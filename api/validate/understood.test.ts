@@ -1,6 +1,6 @@
 // What is left of objects that the schema would refuse today.
 import { describe, expect, it } from 'vitest'
-import { understood } from './understood.ts'
+import { isSound, understood, understoodPart } from './understood.ts'
 
 const TARGETS = [{ group: 'gateway.networking.k8s.io', kind: 'HTTPRoute', name: 'web' }]
 
@@ -68,5 +68,50 @@ describe('understood', () => {
     const before = structuredClone(policy)
     understood(policy)
     expect(policy).toEqual(before)
+  })
+})
+
+describe('understoodPart', () => {
+  const around = (part: unknown): object => {
+    const metadata = { name: 'x', namespace: 'x' }
+    return {
+      apiVersion: 'gateway.networking.k8s.io/v1',
+      kind: 'HTTPRoute',
+      metadata,
+      spec: { rules: [{ filters: [part] }] },
+    }
+  }
+  const frame = { around, at: 'spec.rules[0].filters[0]' }
+  const PATH = 'spec.rules[3].filters[7]'
+
+  it('gives back the part itself when nothing is wrong with it', () => {
+    const part = { type: 'RequestHeaderModifier', requestHeaderModifier: { remove: ['a'] } }
+    expect(understoodPart(part, frame, PATH)).toEqual({ object: part, leftOut: [], kept: [] })
+    expect(understoodPart(part, frame, PATH).object).toBe(part)
+  })
+
+  it('leaves out what is wrong, and says so in terms of its own place', () => {
+    const { object, leftOut } = understoodPart(
+      { type: 'RequestHeaderModifier', requestHeaderModifier: { remove: ['a', 5] } },
+      frame,
+      PATH,
+    )
+    expect(object).toEqual({ type: 'RequestHeaderModifier', requestHeaderModifier: { remove: ['a'] } })
+    const path = `${PATH}.requestHeaderModifier.remove[1]`
+    expect(leftOut).toEqual([expect.objectContaining({ path, message: expect.stringContaining(path) })])
+  })
+
+  it('is undefined when nothing is left, and says nothing about what stands around it', () => {
+    const { object, leftOut } = understoodPart(5, frame, PATH)
+    expect(object).toBeUndefined()
+    expect(leftOut.map(({ path }) => path)).toEqual([PATH])
+  })
+})
+
+describe('isSound', () => {
+  it('looks at structure and lists', () => {
+    expect(isSound(policyWith({ csrf: {} }))).toBe(true)
+    expect(isSound(policyWith({ csrf: 5 }))).toBe(false)
+    expect(isSound({ kind: 'Elsewhere' })).toBe(true)
   })
 })

@@ -23,22 +23,59 @@ export interface Understood {
 const ROUNDS_MAX = 32
 const SECTION_DEPTH = 3
 
+/** What a path of a problem has to its field: `spec.traffic.csrf` of `spec.traffic.csrf.additionalOrigins[0]`. */
+interface Extent {
+  readonly segments: number
+}
+
+const OF_SECTIONS: Extent = { segments: SECTION_DEPTH }
+
 /** Objects of unknown kinds come back as they are. */
-export function understood(object: unknown): Understood {
+export function understood(object: unknown, extent: Extent = OF_SECTIONS): Understood {
   const kind = kindOf(object)
   if (kind === undefined) return { object, leftOut: [], kept: [] }
   const complete = completed(kind, object)
   const structure = structureProblems(kind.validate, complete).filter(isOfSpec)
   const sound = structure.length === 0 ? object : withoutWrong(kind, object)
   const others = otherProblems(kind, structure.length === 0 ? complete : completed(kind, sound))
-  const told = others.filter(({ path }) => !isConsequence(path, structure))
+  const told = others.filter(({ path }) => !isConsequence(path, structure, extent))
   const hollow = others.filter(({ path }) => isEmptyAt(sound, path))
   if (hollow.length === 0) return { object: sound, leftOut: structure, kept: told }
   // A rule asks for something in it: where there is nothing, there is nothing to keep.
   const pruned = hollow.reduce<unknown>((value, { path }) => marked(value, keysOf(path)), sound)
   const leftOut = [...structure, ...told.filter((problem) => hollow.includes(problem))]
-  const kept = told.filter((problem) => !isConsequence(problem.path, leftOut))
+  const kept = told.filter((problem) => !isConsequence(problem.path, leftOut, extent))
   return { object: withoutWrong(kind, sweptSpec(pruned)), leftOut, kept }
+}
+
+/** An object that is good but for a part of it, and the place of the part. */
+export interface Frame {
+  readonly around: (part: unknown) => object
+  readonly at: FieldPath
+}
+
+/** `object`: what is left of the part, undefined for nothing. `path`: where problems place it. */
+export function understoodPart(part: unknown, { around, at }: Frame, path: FieldPath): Understood {
+  const framed = around(part)
+  const { object, leftOut, kept } = understood(framed, { segments: at.split('.').length + 1 })
+  const placed = (problem: Problem): Problem[] =>
+    isWithin(problem.path, at)
+      ? [{ ...problem, path: problem.path.replace(at, path), message: problem.message.replaceAll(at, path) }]
+      : []
+  const left = object === framed ? part : valueOf(object, at)
+  return { object: left, leftOut: leftOut.flatMap(placed), kept: kept.flatMap(placed) }
+}
+
+/** Whether nothing is wrong with its structure and lists; rules are not asked. Much cheaper than `understood`. */
+export function isSound(object: unknown): boolean {
+  const kind = kindOf(object)
+  if (kind === undefined) return true
+  const complete = completed(kind, object)
+  const problems = [
+    ...structureProblems(kind.validate, complete),
+    ...listProblems(kind.semantics, rootOf(kind.semantics), complete),
+  ]
+  return !problems.some(isOfSpec)
 }
 
 function otherProblems(kind: KindSchema, complete: unknown): Problem[] {
@@ -48,12 +85,15 @@ function otherProblems(kind: KindSchema, complete: unknown): Problem[] {
 
 /** Of a field, not of the spec or a section: those hold what others need. */
 function isEmptyAt(object: unknown, path: FieldPath): boolean {
-  const keys = keysOf(path)
-  const value = keys.reduce<unknown>(
+  const value = valueOf(object, path)
+  return keysOf(path).length >= SECTION_DEPTH && isRecord(value) && Object.keys(value).length === 0
+}
+
+function valueOf(object: unknown, path: FieldPath): unknown {
+  return keysOf(path).reduce<unknown>(
     (holder, key) => (holder === undefined ? undefined : memberOf(holder, key)),
     object,
   )
-  return keys.length >= SECTION_DEPTH && isRecord(value) && Object.keys(value).length === 0
 }
 
 function keysOf(path: FieldPath): string[] {
@@ -75,13 +115,9 @@ function isOfSpec({ path }: Problem): boolean {
 }
 
 /** A rule may fail only because something was left out below it; and places in a list may be others than before. */
-function isConsequence(path: FieldPath, leftOut: readonly Problem[]): boolean {
-  return leftOut.some((one) => isWithin(one.path, path) || isWithin(path, fieldOf(one.path)))
-}
-
-/** `spec.traffic.csrf` of `spec.traffic.csrf.additionalOrigins[0]`. */
-function fieldOf(path: FieldPath): FieldPath {
-  return path.split('.').slice(0, SECTION_DEPTH).join('.')
+function isConsequence(path: FieldPath, leftOut: readonly Problem[], { segments }: Extent): boolean {
+  const fieldOf = (one: Problem): FieldPath => one.path.split('.').slice(0, segments).join('.')
+  return leftOut.some((one) => isWithin(one.path, path) || isWithin(path, fieldOf(one)))
 }
 
 export function isWithin(path: FieldPath, parent: FieldPath): boolean {

@@ -1,7 +1,7 @@
 // The status of a route: one entry for each parentRef of ours. Accepted and ResolvedRefs are told apart in every case.
 import type { RouteFault } from '../translate/route/fault.ts'
 import type { AttachedRoute, ParentResult } from '../translate/route/routes.ts'
-import { type Condition, condition } from './condition.ts'
+import { type Condition, condition, problemLine } from './condition.ts'
 import type { RouteBody } from './object-status.ts'
 
 export function routeStatus({ route, translation, parents }: AttachedRoute, controllerName: string): RouteBody {
@@ -43,5 +43,5 @@ function resolvedCondition(unresolved: readonly RouteFault[], generation: number
 }
 
 function lines(faults: readonly RouteFault[]): string {
-  return faults.map(({ path, message }) => `${path}: ${message}`).join('\n')
+  return faults.map(problemLine).join('\n')
 }

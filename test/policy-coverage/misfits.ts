@@ -34,7 +34,7 @@ export interface Misfit {
   readonly reason: string
 }
 
-interface PlacedSetting {
+export interface PlacedSetting {
   readonly setting: string
   readonly place: Place
 }
@@ -57,6 +57,15 @@ export function misfitsAt(policy: object, { setting, place }: PlacedSetting): Mi
     if (!found.has(reason)) found.set(reason, { setting, place, path: pathOf(place), value, reason: problem.reason })
   }
   return [...found.values()]
+}
+
+/** Of any object; no schema is needed: every place below `place`, itself included. `value`: what stands there. */
+export function placesBelow(value: unknown, place: Place): PlacedSetting[] {
+  const setting = place.map((key) => (typeof key === 'number' ? '[]' : key)).join('.')
+  const here = { setting, place }
+  if (typeof value !== 'object' || value === null) return [here]
+  const keys = Array.isArray(value) ? value.keys() : Object.keys(value)
+  return [here, ...[...keys].flatMap((key) => placesBelow(member(value, key), [...place, key]))]
 }
 
 /** A copy. */
@@ -89,7 +98,7 @@ function pathOf(place: Place): string {
   return place.reduce<string>((path, key) => (typeof key === 'number' ? `${path}[${key}]` : `${path}.${key}`), 'spec')
 }
 
-function member(holder: unknown, key: string | number): unknown {
+export function member(holder: unknown, key: string | number): unknown {
   return typeof holder === 'object' && holder !== null && Object.hasOwn(holder, key)
     ? (Reflect.get(holder, key) as unknown)
     : undefined

@@ -2,10 +2,11 @@
 import type { AIProvider, BackendReference, ProviderGroup, ProviderSettings } from '#api/ir/types.gen.ts'
 import type { FieldPath } from '#api/problem.ts'
 import type { AIBackend, LLMProvider, NamedLLMProvider } from '#api/v1alpha1/gwbackend.gen.ts'
+import { isWithin } from '#api/validate/understood.ts'
 import { emptyReport, type FieldReport } from '../policy/field.ts'
-import { translateInline } from '../policy/section.ts'
+import { translateInline } from '../policy/inline.ts'
 import { resolveReference } from '../reference.ts'
-import { type BackendBody, type BackendContext, withPolicies } from './context.ts'
+import { type BackendBody, type BackendContext, isBroken, withPolicies } from './context.ts'
 
 /** Policies name the only provider of a backend by this. */
 const SINGLE_PROVIDER_NAME = 'backend'
@@ -51,22 +52,17 @@ export function renderAi(ai: AIBackend, context: BackendContext): BackendBody | 
   return { fields: { ai: { groups } }, parts: [], refs }
 }
 
-function isBroken({ problems }: FieldReport): boolean {
-  return problems.some(({ severity }) => severity === 'error')
-}
-
 /** Also for models, which are no GwBackends. */
 export function renderProvider({ provider, path }: PlacedProvider, context: ProviderContext): AIProvider {
   const { name, host, port, pathPrefix } = provider
   const { report: own } = context
+  own.problems.push(...context.faults.filter((one) => isWithin(one.path, path)))
+  if (isBroken(own)) return unsupported(name, 'none', own)
   const slot = SLOTS.find((one) => provider[one] !== undefined)
   const settings = settingsOf({ provider, path }, slot, own)
   const backendRef = customReference(provider, `${path}.custom.backendRef`, context)
-  const inline = translateInline(provider.policies, `${path}.policies`, context)
-  if (isBroken(own)) {
-    const message = own.problems.map((problem) => problem.message).join('\n')
-    return { name, provider: { unsupported: { slot: slot ?? 'none', message } } }
-  }
+  const inline = translateInline(provider.policies, { path: `${path}.policies`, place: 'provider' }, context)
+  if (isBroken(own)) return unsupported(name, slot ?? 'none', own)
   return {
     name,
     provider: settings,
@@ -76,6 +72,10 @@ export function renderProvider({ provider, path }: PlacedProvider, context: Prov
     ...(pathPrefix !== undefined && { pathPrefix }),
     ...withPolicies(inline),
   }
+}
+
+function unsupported(name: string, slot: string, { problems }: FieldReport): AIProvider {
+  return { name, provider: { unsupported: { slot, message: problems.map(({ message }) => message).join('\n') } } }
 }
 
 function settingsOf(

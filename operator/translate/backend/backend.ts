@@ -7,10 +7,11 @@ import { GW_GROUP } from '../groups.ts'
 import { keyOf, namespaceOf } from '../object-ref.ts'
 import { emptyReport } from '../policy/field.ts'
 import { fieldScope, type PolicyScope } from '../policy/scope.ts'
-import { translateInline } from '../policy/section.ts'
+import { translateInline } from '../policy/inline.ts'
 import { referencesOf, type References } from '../references.ts'
 import { renderAi } from './ai.ts'
-import { type BackendBody, type BackendContext, withPolicies } from './context.ts'
+import { backendFaults, isOfProvider } from './body-faults.ts'
+import { type BackendBody, type BackendContext, isBroken, withPolicies } from './context.ts'
 import { renderMcp } from './mcp.ts'
 
 export interface BackendTranslation {
@@ -25,17 +26,22 @@ export interface BackendTranslation {
 
 export function translateBackend(backend: GwBackend, scope: PolicyScope): BackendTranslation {
   const report = emptyReport()
+  const { faults, hasSoundPolicies } = backendFaults(backend)
   const context: BackendContext = {
     backend,
     source: { group: GW_GROUP, kind: 'GwBackend', namespace: namespaceOf(backend) },
     references: scope.references,
     scope: fieldScope(backend, new Set(['GwBackend']), scope),
     report,
+    faults,
+    hasSoundPolicies,
   }
-  const body = renderBody(context)
-  const inlinePolicies = translateInline(backend.spec.policies, 'spec.policies', context)
-  const errors = report.problems.filter(({ severity }) => severity === 'error')
-  if (errors.length > 0 || body === undefined) return unusable(backend, report.problems)
+  report.problems.push(...faults.filter(({ path }) => !isOfProvider(path)))
+  // What is in it may be anything.
+  const body = isBroken(report) ? undefined : renderBody(context)
+  const place = (['ai', 'mcp'] as const).find((kind) => backend.spec[kind] !== undefined) ?? 'backend'
+  const inlinePolicies = translateInline(backend.spec.policies, { path: 'spec.policies', place }, context)
+  if (isBroken(report) || body === undefined) return unusable(backend, report.problems)
   return {
     backend,
     rendered: [{ ...identity(backend), ...body.fields, ...withPolicies(inlinePolicies) }, ...body.parts],

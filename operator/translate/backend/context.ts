@@ -1,5 +1,6 @@
 // What the kinds of backends share while one GwBackend is translated.
 import type { Backend, BackendPayload, BackendReference } from '#api/ir/types.gen.ts'
+import type { Problem } from '#api/problem.ts'
 import type { GwBackend } from '#api/v1alpha1/gwbackend.gen.ts'
 import type { FieldReport, FieldScope } from '../policy/field.ts'
 import type { ReferenceScope, ReferenceSource } from '../reference.ts'
@@ -11,6 +12,10 @@ export interface BackendContext {
   readonly references: ReferenceScope
   readonly scope: FieldScope
   readonly report: FieldReport
+  /** Of the object but for its inline policies. */
+  readonly faults: readonly Problem[]
+  /** They need no second look. */
+  readonly hasSoundPolicies: boolean
 }
 
 /** The part that depends on the kind of backend. */
@@ -18,6 +23,10 @@ export interface BackendBody {
   readonly fields: Pick<Backend, 'static' | 'a2a' | 'dynamic' | 'ai' | 'mcp'>
   readonly parts: readonly Backend[]
   readonly refs: readonly BackendReference[]
+}
+
+export function isBroken({ problems }: FieldReport): boolean {
+  return problems.some(({ severity }) => severity === 'error')
 }
 
 export function withPolicies(inlinePolicies: BackendPayload | undefined): { inlinePolicies?: BackendPayload } {

@@ -4,7 +4,7 @@ import type { FieldPath, Problem } from '#api/problem.ts'
 import type { MCPBackend, McpTarget, McpTargetSelector } from '#api/v1alpha1/gwbackend.gen.ts'
 import { keyOf, namespaceOf } from '../object-ref.ts'
 import type { FieldReport } from '../policy/field.ts'
-import { translateInline } from '../policy/section.ts'
+import { translateInline } from '../policy/inline.ts'
 import { type BackendRefFields, resolveReference } from '../reference.ts'
 import { type BackendBody, type BackendContext, withPolicies } from './context.ts'
 import { selectedTargets } from './mcp-selector.ts'
@@ -85,7 +85,7 @@ function renderStaticTarget({ name, target, path }: StaticTarget, context: Backe
   }
   const { backend } = context
   const key = `${keyOf(backend)}/${name}`
-  const inline = translateInline(target.policies, `${path}.policies`, context)
+  const inline = translateInline(target.policies, { path: `${path}.policies`, place: 'target' }, context)
   return {
     target: { ...common, ref: { backend: key } },
     part: {

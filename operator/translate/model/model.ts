@@ -126,6 +126,8 @@ function contextOf(model: GwModel, report: FieldReport, { references, policies }
     references,
     scope: fieldScope(model, new Set(['GwModel']), policies),
     report,
+    faults: [],
+    hasSoundPolicies: false,
   }
 }
 
@@ -142,15 +144,14 @@ function backendPolicies(policies: ModelPolicies | undefined): { policies?: Back
     ...(transformations !== undefined && { transformations }),
     ...(promptGuard !== undefined && { promptGuard }),
   }
-  return {
-    policies: {
-      ...(Object.keys(ai).length > 0 && { ai }),
-      ...(auth !== undefined && { auth }),
-      ...(health !== undefined && { health }),
-      ...(tls !== undefined && { tls }),
-      ...(tunnel !== undefined && { tunnel }),
-    },
+  const shared: BackendFull = {
+    ...(Object.keys(ai).length > 0 && { ai }),
+    ...(auth !== undefined && { auth }),
+    ...(health !== undefined && { health }),
+    ...(tls !== undefined && { tls }),
+    ...(tunnel !== undefined && { tunnel }),
   }
+  return Object.keys(shared).length === 0 ? {} : { policies: shared }
 }
 
 interface Rules {

@@ -3,7 +3,14 @@
 import type { Deny } from '#api/ir/types.gen.ts'
 import type { FieldPath, Problem } from '#api/problem.ts'
 import { isWithin, type Understood } from '#api/validate/understood.ts'
-import { denyBroken, type Emission, type FieldContext, type FieldReport, reportError } from './field.ts'
+import {
+  denyBroken,
+  type Emission,
+  type FieldContext,
+  type FieldPlace,
+  type FieldReport,
+  reportError,
+} from './field.ts'
 
 export type Faults = Pick<Understood, 'leftOut' | 'kept'>
 
@@ -24,7 +31,7 @@ export function hasFaults({ leftOut, kept }: Faults): boolean {
 }
 
 /** Refuses the traffic of the field, and says why of each fault. */
-export function denyFaults({ leftOut, kept }: Faults, context: FieldContext): Emission<{ deny: Deny }> {
+export function denyFaults({ leftOut, kept }: Faults, context: FieldPlace): Emission<{ deny: Deny }> {
   const effect = `the traffic that ${context.field} covers is refused until it is corrected`
   const [first, ...others] = toldOf([...leftOut, ...kept], effect)
   const whole = { path: context.path, reason: MALFORMED, message: `${context.field} is malformed; ${effect}` }
@@ -81,7 +88,7 @@ function toldOf(faults: readonly Problem[], effect: string): Array<Omit<Problem,
 }
 
 /** As the API server words it, with the field and without what the status says anyway. */
-function said(path: FieldPath, message: string): string {
+export function said(path: FieldPath, message: string): string {
   const text = message.replace(/^Invalid value: /, '')
   return text.includes(path) ? text : `${path}: ${text}`
 }

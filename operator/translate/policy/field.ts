@@ -28,13 +28,17 @@ export interface Emission<P> {
   readonly payload: P
 }
 
-export interface FieldContext {
+/** What is enough to report and refuse. */
+export interface FieldPlace {
   /** Of the field in the object, e.g. `spec.traffic.csrf`. */
   readonly path: FieldPath
   /** As users call it, e.g. `traffic.csrf`. */
   readonly field: string
-  readonly scope: FieldScope
   readonly report: FieldReport
+}
+
+export interface FieldContext extends FieldPlace {
+  readonly scope: FieldScope
 }
 
 export interface FieldScope {
@@ -63,7 +67,10 @@ export function emptyReport(): FieldReport {
 
 export const NOT_YET_PROGRAMMED = 'NotYetProgrammed'
 
-export function reportError(context: FieldContext, problem: Pick<Problem, 'path' | 'reason' | 'message'>): void {
+export function reportError(
+  context: Pick<FieldPlace, 'report'>,
+  problem: Pick<Problem, 'path' | 'reason' | 'message'>,
+): void {
   context.report.problems.push({ ...problem, severity: 'error' })
 }
 
@@ -89,7 +96,7 @@ export function denyNotProgrammed(context: FieldContext, suffix: string, subFiel
 
 /** A security field that is broken: reported, and the traffic it covers is refused. */
 export function denyBroken(
-  context: FieldContext,
+  context: FieldPlace,
   suffix: string,
   problem: Pick<Problem, 'path' | 'reason' | 'message'>,
 ): Emission<{ deny: Deny }> {

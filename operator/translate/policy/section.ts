@@ -78,20 +78,7 @@ export function translateSections(spec: PolicySections, input: SectionInput): Se
   ]
 }
 
-/** Policies written into a backend itself, as one payload. Several denials become one. */
-export function translateInline(
-  policies: BackendFull | undefined,
-  path: FieldPath,
-  input: SectionInput,
-): BackendPayload | undefined {
-  const emissions = sectionFields<BackendPayload>(policies, BACKEND, { ...input, name: 'policies', path })
-  if (emissions.length === 0) return undefined
-  const merged: BackendPayload = Object.assign({}, ...emissions.map(({ payload }) => payload))
-  const denials = emissions.flatMap(({ payload }) => (payload.deny === undefined ? [] : [payload.deny]))
-  return denials.length > 1 ? { ...merged, deny: joined(denials) } : merged
-}
-
-interface FieldEmission<P> extends Emission<P> {
+export interface FieldEmission<P> extends Emission<P> {
   readonly field: string
 }
 
@@ -107,7 +94,7 @@ interface AnyTranslator<P> {
   translate(value: never, context: FieldContext): ReadonlyArray<Emission<P>>
 }
 
-function sectionFields<P extends { deny?: Deny }>(
+export function sectionFields<P extends { deny?: Deny }>(
   values: object | null | undefined,
   registry: Readonly<Record<string, AnyTranslator<P>>>,
   place: SectionPlace,
@@ -184,11 +171,4 @@ function translated<P extends { deny?: Deny }>(
 
 function placed(one: FieldEmission<unknown>, section: SectionEmission['section']): Omit<SectionEmission, 'payload'> {
   return { section, suffix: one.suffix, accumulates: one.accumulates ?? false, field: one.field }
-}
-
-function joined(denials: readonly Deny[]): Deny {
-  return {
-    field: denials.map(({ field }) => field).join(', '),
-    message: denials.map(({ message }) => message).join('\n'),
-  }
 }

@@ -2,6 +2,7 @@
 import type { HTTPRouteFilter } from '#api/gateway/httproute.gen.ts'
 import type {
   Cors,
+  Deny,
   ExtAuthz,
   HeaderModifier,
   PathModifier,
@@ -10,11 +11,13 @@ import type {
   UrlRewrite,
 } from '#api/ir/types.gen.ts'
 import type { FieldPath } from '#api/problem.ts'
+import type { Faults } from '../policy/faults.ts'
 import { renderCors } from '../policy/cors.ts'
 import { headerModifier } from '../policy/header-filter.ts'
 import type { ReferenceScope, ReferenceSource } from '../reference.ts'
 import { renderExternalAuth } from './external-auth.ts'
 import type { RouteFault } from './fault.ts'
+import { judgedFilter } from './judged-filter.ts'
 import { renderMirror } from './mirror.ts'
 
 /** Rules may carry all of them, backendRefs all but cors. */
@@ -26,6 +29,8 @@ export interface RenderedFilters {
   requestRedirect?: RequestRedirect
   urlRewrite?: UrlRewrite
   requestMirror?: RequestMirror[]
+  /** Of filters that are malformed. */
+  deny?: Deny
 }
 
 export interface FilterTranslation {
@@ -33,6 +38,8 @@ export interface FilterTranslation {
   readonly faults: readonly RouteFault[]
   /** Mirrors that lead nowhere, without which the route is served; services that cannot be asked, which refuse. */
   readonly unresolved: readonly RouteFault[]
+  /** Of malformed filters. */
+  readonly told: readonly RouteFault[]
 }
 
 const REDIRECT_STATUS_DEFAULT = 302
@@ -43,32 +50,49 @@ export interface FilterList {
   readonly filters: readonly HTTPRouteFilter[] | undefined
   readonly level: FilterLevel
   readonly path: FieldPath
+  /** Of all filters of the route. */
+  readonly filterFaults: Faults
   /** The route, and what it may refer to. */
   readonly from: ReferenceSource
   readonly scope: ReferenceScope
 }
 
-export function renderFilters({ filters, level, path, from, scope }: FilterList): FilterTranslation {
-  const rendered: RenderedFilters = {}
-  const faults: RouteFault[] = []
-  const unresolved: RouteFault[] = []
-  for (const [index, filter] of (filters ?? []).entries()) {
-    if (filter.type === 'RequestMirror' && filter.requestMirror !== undefined) {
-      const translated = renderMirror(filter.requestMirror, from, scope)
-      if ('mirror' in translated) (rendered.requestMirror ??= []).push(translated.mirror)
-      else unresolved.push({ ...translated.unresolved, path: `${path}[${index}]` })
-      continue
-    }
-    if (filter.type === 'ExternalAuth' && filter.externalAuth !== undefined && rendered.extAuthz === undefined) {
-      const translated = renderExternalAuth(filter.externalAuth, from, scope)
-      rendered.extAuthz = translated.extAuthz
-      if (translated.unresolved !== undefined) unresolved.push({ ...translated.unresolved, path: `${path}[${index}]` })
-      continue
-    }
-    const fault = addFilter(rendered, filter, level)
-    if (fault !== undefined) faults.push({ ...fault, path: `${path}[${index}]` })
+export function renderFilters(list: FilterList): FilterTranslation {
+  const into: Rendering = { filters: {}, faults: [], unresolved: [], told: [] }
+  for (const [index, written] of (list.filters ?? []).entries()) {
+    const path = `${list.path}[${index}]`
+    const { filter, deny, faults, told } = judgedFilter({ ...list, filter: written, path })
+    into.faults.push(...faults)
+    into.told.push(...told)
+    if (deny !== undefined) into.filters.deny ??= deny
+    if (filter !== undefined) renderFilter(filter, { ...list, path }, into)
   }
-  return { filters: rendered, faults, unresolved }
+  return into
+}
+
+interface Rendering {
+  readonly filters: RenderedFilters
+  readonly faults: RouteFault[]
+  readonly unresolved: RouteFault[]
+  readonly told: RouteFault[]
+}
+
+function renderFilter(filter: HTTPRouteFilter, { level, path, from, scope }: FilterList, into: Rendering): void {
+  const { filters: rendered } = into
+  if (filter.type === 'RequestMirror' && filter.requestMirror !== undefined) {
+    const translated = renderMirror(filter.requestMirror, from, scope)
+    if ('mirror' in translated) (rendered.requestMirror ??= []).push(translated.mirror)
+    else into.unresolved.push({ ...translated.unresolved, path })
+    return
+  }
+  if (filter.type === 'ExternalAuth' && filter.externalAuth !== undefined && rendered.extAuthz === undefined) {
+    const translated = renderExternalAuth(filter.externalAuth, from, scope)
+    rendered.extAuthz = translated.extAuthz
+    if (translated.unresolved !== undefined) into.unresolved.push({ ...translated.unresolved, path })
+    return
+  }
+  const fault = addFilter(rendered, filter, level)
+  if (fault !== undefined) into.faults.push({ ...fault, path })
 }
 
 type Fault = Omit<RouteFault, 'path'>

@@ -4,34 +4,42 @@ import type { FieldPath } from '#api/problem.ts'
 import { GATEWAY_GROUP } from '../groups.ts'
 import { namespaceOf } from '../object-ref.ts'
 import { createdAt } from '../order.ts'
+import type { Faults } from '../policy/faults.ts'
 import type { ReferenceScope } from '../reference.ts'
+import type { RouteFault } from './fault.ts'
 import { renderFilters } from './filters.ts'
 import { grpcRegexFaults, renderGrpcMatches } from './grpc-matches.ts'
-import { joinRules, type RouteTranslation, type RulePart, translateBackendRef } from './http-route.ts'
+import { judgedRoute } from './judged-route.ts'
+import { joinRules, notServed, type RouteTranslation, type RulePart, translateBackendRef } from './http-route.ts'
 
-export function translateGrpcRoute(route: GRPCRoute, scope: ReferenceScope): RouteTranslation {
+export function translateGrpcRoute(written: GRPCRoute, scope: ReferenceScope): RouteTranslation {
+  const { route, ...judged } = judgedRoute(written)
+  if (judged.faults.length > 0) return notServed(judged)
+  const { filterFaults } = judged
   const parts = (route.spec.rules ?? [{}]).map((rule, index) =>
-    translateRule(route, { rule, path: `spec.rules[${index}]` }, scope),
+    translateRule(route, { rule, path: `spec.rules[${index}]`, filterFaults }, scope),
   )
-  return joinRules(parts)
+  return joinRules(parts, judged.told)
 }
 
 interface PlacedRule {
   readonly rule: GRPCRouteRule
   readonly path: FieldPath
+  readonly filterFaults: Faults
 }
 
-function translateRule(route: GRPCRoute, { rule, path }: PlacedRule, scope: ReferenceScope): RulePart {
+function translateRule(route: GRPCRoute, { rule, path, filterFaults }: PlacedRule, scope: ReferenceScope): RulePart {
   const from = { group: GATEWAY_GROUP, kind: 'GRPCRoute', namespace: namespaceOf(route) }
-  const { filters, faults, unresolved } = renderFilters({
+  const { filters, faults, unresolved, told } = renderFilters({
     filters: rule.filters,
     level: 'rule',
     path: `${path}.filters`,
+    filterFaults,
     from,
     scope,
   })
   const backends = (rule.backendRefs ?? []).map((ref, index) =>
-    translateBackendRef(from, { ref, path: `${path}.backendRefs[${index}]` }, scope),
+    translateBackendRef(from, { ref, path: `${path}.backendRefs[${index}]`, filterFaults }, scope),
   )
   const created = createdAt(route)
   return {
@@ -50,15 +58,18 @@ function translateRule(route: GRPCRoute, { rule, path }: PlacedRule, scope: Refe
     },
     faults: [...grpcRegexFaults(rule.matches, `${path}.matches`), ...faults, ...backends.flatMap((one) => one.faults)],
     unresolved: [...unresolved, ...backends.flatMap((one) => one.unresolved)],
-    notProgrammed:
-      rule.sessionPersistence === undefined
-        ? []
-        : [
-            {
-              path: `${path}.sessionPersistence`,
-              reason: 'NotYetProgrammed',
-              message: 'sessionPersistence is not run by this version of the proxy and has no effect',
-            },
-          ],
+    notProgrammed: [
+      ...told,
+      ...backends.flatMap((one) => one.told),
+      ...(rule.sessionPersistence === undefined ? [] : [noPersistence(path)]),
+    ],
+  }
+}
+
+function noPersistence(path: FieldPath): RouteFault {
+  return {
+    path: `${path}.sessionPersistence`,
+    reason: 'NotYetProgrammed',
+    message: 'sessionPersistence is not run by this version of the proxy and has no effect',
   }
 }

@@ -6,11 +6,13 @@ import { durationMs } from '../duration.ts'
 import { GATEWAY_GROUP } from '../groups.ts'
 import { namespaceOf } from '../object-ref.ts'
 import { createdAt } from '../order.ts'
+import type { Faults } from '../policy/faults.ts'
 import { renderRetry } from '../policy/retry.ts'
 import { type ReferenceScope, type ReferenceSource, resolveReference } from '../reference.ts'
 import type { RouteFault } from './fault.ts'
 import type { L4RuleDraft } from './l4-route.ts'
 import { renderFilters } from './filters.ts'
+import { judgedRoute, type JudgedRoute, malformed } from './judged-route.ts'
 import { renderMatches } from './matches.ts'
 import { regexFaults } from './regexes.ts'
 import { groupOf, isDelegation, membersOf, type RouteGroup } from './route-group.ts'
@@ -31,28 +33,39 @@ export interface RouteTranslation {
   readonly notProgrammed: readonly RouteFault[]
 }
 
-export function translateHttpRoute(route: HTTPRoute, scope: ReferenceScope): RouteTranslation {
+export function translateHttpRoute(written: HTTPRoute, scope: ReferenceScope): RouteTranslation {
+  const { route, ...judged } = judgedRoute(written)
+  if (judged.faults.length > 0) return notServed(judged)
+  const { filterFaults } = judged
   const parts = (route.spec.rules ?? [{}]).map((rule, index) =>
-    translateRule(route, { rule, path: `spec.rules[${index}]` }, scope),
+    translateRule(route, { rule, path: `spec.rules[${index}]`, filterFaults }, scope),
   )
   const groups = (route.spec.rules ?? []).flatMap(({ backendRefs = [] }) =>
     backendRefs.filter(isDelegation).map((ref) => groupOf(route, ref)),
   )
-  return { ...joinRules(parts), ...(groups.length > 0 && { groups }) }
+  return { ...joinRules(parts, judged.told), ...(groups.length > 0 && { groups }) }
 }
 
-export function joinRules(parts: readonly RulePart[]): RouteTranslation {
+/** What is in it may be anything. */
+export function notServed({ faults, told, filterFaults }: Omit<JudgedRoute<unknown>, 'route'>): RouteTranslation {
+  const ofFilters = [...filterFaults.leftOut, ...filterFaults.kept].map((one) => malformed(one))
+  return { rules: [], faults: [...faults, ...told, ...ofFilters], unresolved: [], notProgrammed: [] }
+}
+
+/** `told`: of the route, besides its rules. */
+export function joinRules(parts: readonly RulePart[], told: readonly RouteFault[]): RouteTranslation {
   return {
     rules: parts.map(({ draft }) => draft),
     faults: parts.flatMap(({ faults }) => faults),
     unresolved: parts.flatMap(({ unresolved }) => unresolved),
-    notProgrammed: parts.flatMap(({ notProgrammed }) => notProgrammed),
+    notProgrammed: [...told, ...parts.flatMap(({ notProgrammed }) => notProgrammed)],
   }
 }
 
 interface PlacedRule {
   readonly rule: HTTPRouteRule
   readonly path: FieldPath
+  readonly filterFaults: Faults
 }
 
 export interface RulePart {
@@ -62,11 +75,18 @@ export interface RulePart {
   readonly notProgrammed: readonly RouteFault[]
 }
 
-function translateRule(route: HTTPRoute, { rule, path }: PlacedRule, scope: ReferenceScope): RulePart {
+function translateRule(route: HTTPRoute, { rule, path, filterFaults }: PlacedRule, scope: ReferenceScope): RulePart {
   const from = { group: GATEWAY_GROUP, kind: 'HTTPRoute', namespace: namespaceOf(route) }
-  const filters = renderFilters({ filters: rule.filters, level: 'rule', path: `${path}.filters`, from, scope })
+  const filters = renderFilters({
+    filters: rule.filters,
+    level: 'rule',
+    path: `${path}.filters`,
+    filterFaults,
+    from,
+    scope,
+  })
   const backends = (rule.backendRefs ?? []).map((ref, index) => {
-    const placed = { ref, path: `${path}.backendRefs[${index}]` }
+    const placed = { ref, path: `${path}.backendRefs[${index}]`, filterFaults }
     return isDelegation(ref) ? translateDelegation(route, placed, scope) : translateBackendRef(from, placed, scope)
   })
   const timeout = timeoutOf(rule)
@@ -98,32 +118,35 @@ function translateRule(route: HTTPRoute, { rule, path }: PlacedRule, scope: Refe
       ...backends.flatMap(({ faults }) => faults),
     ],
     unresolved: [...filters.unresolved, ...backends.flatMap(({ unresolved }) => unresolved)],
-    notProgrammed: notProgrammedFields(rule, path),
+    notProgrammed: [...filters.told, ...backends.flatMap(({ told }) => told), ...notProgrammedFields(rule, path)],
   }
 }
 
 interface PlacedBackendRef {
   readonly ref: NonNullable<HTTPRouteRule['backendRefs']>[number]
   readonly path: FieldPath
+  readonly filterFaults: Faults
 }
 
 interface BackendPart {
   readonly backend: RouteBackend
   readonly faults: readonly RouteFault[]
   readonly unresolved: readonly RouteFault[]
+  readonly told: readonly RouteFault[]
 }
 
 /** `from`: the route; those of other kinds have the same references. */
 export function translateBackendRef(
   from: ReferenceSource,
-  { ref, path }: PlacedBackendRef,
+  { ref, path, filterFaults }: PlacedBackendRef,
   scope: ReferenceScope,
 ): BackendPart {
   const resolved = resolveReference(ref, from, scope)
-  const { filters, faults, unresolved } = renderFilters({
+  const { filters, faults, unresolved, told } = renderFilters({
     filters: ref.filters,
     level: 'backendRef',
     path: `${path}.filters`,
+    filterFaults,
     from,
     scope,
   })
@@ -135,6 +158,7 @@ export function translateBackendRef(
     },
     faults,
     unresolved: [...(resolved.invalid === undefined ? [] : [{ path, ...resolved.invalid }]), ...unresolved],
+    told,
   }
 }
 
@@ -153,6 +177,7 @@ function translateDelegation(route: HTTPRoute, { ref, path }: PlacedBackendRef, 
     faults:
       (ref.filters ?? []).length === 0 ? [] : [{ path: `${path}.filters`, reason: 'IncompatibleFilters', message }],
     unresolved: fault === undefined ? [] : [{ path, ...fault }],
+    told: [],
   }
 }
 

@@ -1,0 +1,40 @@
+// What the CRD of this version would have refused in a GwBackend, but for its inline policies (policy/inline.ts): these
+// values decide where requests go, so a backend or provider that has a wrong one is not used.
+import type { FieldPath, Problem } from '#api/problem.ts'
+import { understood } from '#api/validate/understood.ts'
+import type { GwBackend } from '#api/v1alpha1/gwbackend.gen.ts'
+import { MALFORMED, said } from '../policy/faults.ts'
+
+const INLINE_POLICIES =
+  /^spec\.(?:policies|ai\.groups\[\d+\]\.providers\[\d+\]\.policies|mcp\.targets\[\d+\]\.static\.policies)(?:[.[]|$)/
+const OF_PROVIDER = /^spec\.ai\.(?:provider|groups\[\d+\]\.providers\[\d+\])(?:[.[]|$)/
+/** Of another version perhaps: what is known is as it should be. */
+const HARMLESS: ReadonlySet<string> = new Set(['FieldUnknown', 'FieldValueTooLong', 'FieldValueTooMany'])
+
+export interface BackendFaults {
+  /** But for those of inline policies. */
+  readonly faults: readonly Problem[]
+  /** Nothing is wrong with inline policies. */
+  readonly hasSoundPolicies: boolean
+}
+
+export function backendFaults(backend: GwBackend): BackendFaults {
+  const { leftOut, kept } = understood(backend)
+  const all = [...leftOut, ...kept]
+  return { faults: bodyFaults(all), hasSoundPolicies: all.length === 0 }
+}
+
+function bodyFaults(all: readonly Problem[]): Problem[] {
+  return all
+    .filter(({ path }) => !INLINE_POLICIES.test(path))
+    .map(({ path, reason, message }) => ({
+      path,
+      reason: MALFORMED,
+      message: said(path, message),
+      severity: HARMLESS.has(reason) ? 'warning' : 'error',
+    }))
+}
+
+export function isOfProvider(path: FieldPath): boolean {
+  return OF_PROVIDER.test(path)
+}

@@ -1,0 +1,80 @@
+// What becomes of a filter that the CRD of this version would have refused. What decides who may pass, or where a
+// request goes, refuses the requests of its rule or backendRef; of headers what is right is in force; a mirror is left
+// out.
+import type { HTTPRouteFilter } from '#api/gateway/httproute.gen.ts'
+import type { Deny } from '#api/ir/types.gen.ts'
+import type { FieldPath } from '#api/problem.ts'
+import { isRecord } from '#api/json.ts'
+import { understoodPart } from '#api/validate/understood.ts'
+import { denyFaults, type Faults, faultsAt, hasFaults, reportKept, reportLeftOut } from '../policy/faults.ts'
+import { emptyReport, type FailureMode, type FieldReport } from '../policy/field.ts'
+import type { ReferenceSource } from '../reference.ts'
+import type { RouteFault } from './fault.ts'
+import { framedRule, malformed, NOT_SERVED } from './judged-route.ts'
+
+export interface JudgedFilter {
+  /** undefined: it is not run. */
+  readonly filter?: HTTPRouteFilter | undefined
+  readonly deny?: Deny | undefined
+  /** The route cannot be served. */
+  readonly faults: readonly RouteFault[]
+  readonly told: readonly RouteFault[]
+}
+
+type FilterType = HTTPRouteFilter['type']
+
+interface Judgement {
+  readonly settings: keyof HTTPRouteFilter
+  readonly failureMode: FailureMode
+}
+
+/** Those that are not here are refused whatever they say. */
+const JUDGEMENTS: { readonly [T in Exclude<FilterType, 'ExtensionRef'>]: Judgement } = {
+  CORS: { settings: 'cors', failureMode: 'deny' },
+  ExternalAuth: { settings: 'externalAuth', failureMode: 'deny' },
+  RequestHeaderModifier: { settings: 'requestHeaderModifier', failureMode: 'keep' },
+  RequestMirror: { settings: 'requestMirror', failureMode: 'skip' },
+  RequestRedirect: { settings: 'requestRedirect', failureMode: 'deny' },
+  ResponseHeaderModifier: { settings: 'responseHeaderModifier', failureMode: 'keep' },
+  URLRewrite: { settings: 'urlRewrite', failureMode: 'deny' },
+}
+
+const NOTHING_WRONG = { faults: [], told: [] } as const
+
+export interface PlacedFilter {
+  readonly filter: HTTPRouteFilter
+  readonly path: FieldPath
+  readonly from: ReferenceSource
+  /** Of all filters of the route. */
+  readonly filterFaults: Faults
+}
+
+export function judgedFilter({ filter, path, from, filterFaults }: PlacedFilter): JudgedFilter {
+  const here = faultsAt(path, filterFaults)
+  if (!hasFaults(here)) return { filter, ...NOTHING_WRONG }
+  const type: unknown = isRecord(filter) ? filter.type : undefined
+  if (!isJudged(type)) {
+    return { faults: [...here.leftOut, ...here.kept].map((one) => malformed(one, NOT_SERVED)), told: [] }
+  }
+  const around = (part: unknown): object => framedRule(from.kind, { filters: [part] })
+  const { object, ...own } = understoodPart(filter, { around, at: 'spec.rules[0].filters[0]' }, path)
+  const { settings, failureMode } = JUDGEMENTS[type]
+  const report = emptyReport()
+  const context = { path, field: `filter ${type}`, report }
+  const isEmpty = !isRecord(object) || !isRecord(object[settings])
+  if (failureMode === 'deny' || (failureMode === 'keep' && isEmpty)) {
+    return { deny: denyFaults(own, context).payload.deny, faults: [], told: told(report) }
+  }
+  reportLeftOut(own, context)
+  reportKept(own, context)
+  // What is left of a filter whose type is known, with its settings, is one.
+  return { ...(!isEmpty && { filter: object as unknown as HTTPRouteFilter }), faults: [], told: told(report) }
+}
+
+function isJudged(type: unknown): type is keyof typeof JUDGEMENTS {
+  return typeof type === 'string' && Object.hasOwn(JUDGEMENTS, type)
+}
+
+function told({ problems }: FieldReport): RouteFault[] {
+  return problems.map(({ path, message }) => ({ path, reason: 'UnsupportedValue', message }))
+}
