@@ -40,6 +40,7 @@ export function pipeline(input: PipelineInput): RequestHandler {
       const listener = findListener(exchange.request.host)
       if (listener === undefined) {
         exchange.fail('listenerNotFound')
+        exchange.trace?.listenerMissed(exchange, undefined)
         exchange.trace?.finalResponse(exchange)
         respond(exchange)
         return
@@ -96,6 +97,7 @@ function selectRoute(exchange: Exchange): void {
   const misplaced = flow.listener.misplaced?.(exchange.request.host)
   if (misplaced !== undefined) {
     exchange.fail(misplaced)
+    exchange.trace?.listenerMissed(exchange, flow.listener)
     finishResponse(exchange)
     return
   }

@@ -1,6 +1,7 @@
 // The compiled way of a request: what listener, route and backend come to once their policies are merged.
 // Data and closures only; config/compile.ts makes them, pipeline.ts runs them.
 import type { BackendHandler } from './backend/handler.ts'
+import type { Weighted } from './backend/weighted.ts'
 import type { FailureCode } from './errors.ts'
 import type { Exchange, ExchangePlace } from './exchange.ts'
 import type { HttpRequest } from './http/message.ts'
@@ -63,6 +64,8 @@ export interface RoutePlan {
   readonly response: ResponsePlan
   /** undefined: no backend, or all weights are 0. */
   readonly pickBackend: () => BackendPlan | undefined
+  /** What it picks from, for traces. */
+  readonly backends?: readonly Weighted<BackendPlan>[] | undefined
 }
 
 export type BackendType = 'ai' | 'mcp' | 'static' | 'dynamic' | 'service' | 'unknown'

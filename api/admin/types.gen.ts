@@ -508,8 +508,22 @@ export interface components {
             requestState?: {
                 [key: string]: unknown;
             };
+            /** @description `namespace/name`, of `policySelection` of the phase gateway. */
+            gateway?: string;
+            /** @description Its listener. */
+            listener?: string;
+            /** @description `namespace/name`, of `routeSelection`. */
+            route?: string;
+            /** @description Its rule. */
+            rule?: string;
+            /** @description `namespace/name`, of `policySelection` of the phase backend. */
+            backend?: string;
             /** @description Merged policies by field. */
             effectivePolicy?: unknown;
+            /** @description By field of `effectivePolicy` the keys, as in `/config_dump`, of the policies and rules it comes from, as far as one value of one of them holds. */
+            sources?: {
+                [key: string]: string[];
+            };
             /** @description Display name of a policy. */
             kind?: string;
             details?: string;

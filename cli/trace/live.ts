@@ -84,7 +84,10 @@ class Sender {
     await this.#sending
     if (this.#failure !== undefined) return this.#failure
     if (!this.#hasGivenUp) return error
-    return new Error('the request was sent, but its trace did not come; does --expression match it?')
+    return new Error(
+      'the request was sent, but its trace did not come: it was refused before its head was complete (the log of ' +
+        'the proxy says why), or --expression is not true for it',
+    )
   }
 
   streamOver(): void {

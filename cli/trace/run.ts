@@ -7,6 +7,7 @@ import { planTrace, type TracePlan } from './plan.ts'
 import { labelOf, summaryOf } from './summary.ts'
 
 const NUMBER_COLUMNS = 4
+const TIME_COLUMNS = 9
 const TYPE_COLUMNS = 16
 
 /** Resolves to the exit code. */
@@ -60,11 +61,16 @@ class Printer {
       console.log(json)
       return
     }
-    if (this.count === 1) console.log(row('#', 'Type', 'Summary'))
-    console.log(row(String(this.count), labelOf(event), summaryOf(event)))
+    if (this.count === 1) console.log(row(['#', 'ms', 'Type', 'Summary']))
+    console.log(row([String(this.count), millisecondsOf(event), labelOf(event), summaryOf(event)]))
   }
 }
 
-function row(number: string, type: string, summary: string): string {
-  return `${number.padEnd(NUMBER_COLUMNS)}${type.padEnd(TYPE_COLUMNS)}${summary}`
+/** Since the request began. */
+function millisecondsOf({ eventEnd }: EventLine['event']): string {
+  return (eventEnd / 1000).toFixed(1)
+}
+
+function row([number, time, type, summary]: readonly [string, string, string, string]): string {
+  return `${number.padEnd(NUMBER_COLUMNS)}${time.padEnd(TIME_COLUMNS)}${type.padEnd(TYPE_COLUMNS)}${summary}`
 }

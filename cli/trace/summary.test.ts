@@ -17,6 +17,31 @@ describe('summaryOf', () => {
     [{ type: 'requestSnapshot', stage: 'initial request' }, 'Snapshot', 'initial request'],
     [{ type: 'responseSnapshot', stage: 'raw response' }, 'Snapshot', 'raw response'],
     [{ type: 'routeSelection', selectedRoute: 'k', evaluatedRoutes: ['a', 'k'] }, 'Route', 'selected k (2 evaluated)'],
+    [
+      { type: 'routeSelection', selectedRoute: 'k', rule: 'r', evaluatedRoutes: [] },
+      'Route',
+      'selected k (0 evaluated): rule r',
+    ],
+    [
+      { type: 'policySelection', phase: 'gateway', gateway: 'ns/g', listener: 'l', effectivePolicy: {} },
+      'Policies',
+      'gateway effective policies: none; listener l of ns/g',
+    ],
+    [
+      {
+        type: 'policySelection',
+        phase: 'route',
+        effectivePolicy: { cors: {}, csrf: {}, authorization: [] },
+        sources: { cors: ['traffic/a/p:cors:a/r'], csrf: ['route/a/r.00.l'], authorization: ['a/q:x:y', 'a/s:x:y'] },
+      },
+      'Policies',
+      'route effective policies: cors (a/p), csrf, authorization (a/q, a/s)',
+    ],
+    [
+      { type: 'policySelection', phase: 'backend', backend: 'ns/b', effectivePolicy: {} },
+      'Policies',
+      'backend effective policies: none; backend ns/b',
+    ],
     [{ type: 'routeSelection', evaluatedRoutes: [] }, 'Route', 'no route selected (0 evaluated)'],
     [
       { type: 'policySelection', phase: 'subBackend', effectivePolicy: { auth: {}, tls: {} } },
@@ -66,10 +91,10 @@ describe('summaryOf', () => {
     expect(summaryOf(event({ type: 'backendCallStart', target: 'a:1' }, ['mcp', 'one']))).toBe('mcp > one: a:1')
   })
 
-  it('is cut at 120 characters', () => {
+  it('is cut at 160 characters', () => {
     const of = (length: number): string => summaryOf(event({ type: 'requestSnapshot', stage: 'x'.repeat(length) }))
-    expect(of(120)).toBe('x'.repeat(120))
-    expect(of(121)).toBe(`${'x'.repeat(119)}…`)
+    expect(of(160)).toBe('x'.repeat(160))
+    expect(of(161)).toBe(`${'x'.repeat(159)}…`)
   })
 
   it('cannot steer the terminal', () => {

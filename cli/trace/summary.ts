@@ -3,7 +3,7 @@ import type { TraceEvent } from './event-reader.ts'
 
 type Message = TraceEvent['message']
 
-const SUMMARY_CHARACTERS_MAX = 120
+const SUMMARY_CHARACTERS_MAX = 160
 // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g
 
@@ -57,9 +57,10 @@ const SUMMARIES: ReadonlyMap<string, (message: Message) => string> = new Map([
   ['requestFinished', (message: Message) => `request finished ${outcome(message)}`],
 ])
 
-function routeSelection({ selectedRoute, evaluatedRoutes = [] }: Message): string {
+function routeSelection({ selectedRoute, evaluatedRoutes = [], rule }: Message): string {
   const evaluated = `(${evaluatedRoutes.length} evaluated)`
-  return selectedRoute === undefined ? `no route selected ${evaluated}` : `selected ${selectedRoute} ${evaluated}`
+  if (selectedRoute === undefined) return `no route selected ${evaluated}`
+  return `selected ${selectedRoute} ${evaluated}${rule === undefined ? '' : `: rule ${rule}`}`
 }
 
 const PHASES: ReadonlyMap<string, string> = new Map([
@@ -67,11 +68,24 @@ const PHASES: ReadonlyMap<string, string> = new Map([
   ['inlineBackend', 'inline backend'],
 ])
 
-function policySelection({ phase, effectivePolicy }: Message): string {
+function policySelection({ phase, effectivePolicy, sources = {}, gateway, listener, backend }: Message): string {
   const level = textOf(phase)
-  const names = typeof effectivePolicy === 'object' && effectivePolicy !== null ? Object.keys(effectivePolicy) : []
-  return `${PHASES.get(level) ?? level} effective policies: ${names.length === 0 ? 'none' : names.join(', ')}`
+  const names = Object.keys(fieldsOf(effectivePolicy)).map((field) => withOrigin(field, sources[field] ?? []))
+  const policies = `${PHASES.get(level) ?? level} effective policies: ${names.length === 0 ? 'none' : names.join(', ')}`
+  if (listener !== undefined) return `${policies}; listener ${listener} of ${gateway ?? ''}`
+  return backend === undefined ? policies : `${policies}; backend ${backend}`
 }
+
+/** `traffic/shop/limits:local-rate-limit:shop/api` is of shop/limits; what stands on the rule needs no name. */
+function withOrigin(field: string, keys: readonly string[]): string {
+  const policies = keys.flatMap((key) => {
+    const name = POLICY_KEY.exec(key)?.[1]
+    return name === undefined || key.startsWith('route/') ? [] : [name]
+  })
+  return policies.length === 0 ? field : `${field} (${policies.join(', ')})`
+}
+
+const POLICY_KEY = /^(?:traffic\/|frontend\/)?([^:]+)/
 
 function policy({ kind, result }: Message): string {
   const { type, reason, details } = fieldsOf(result)

@@ -79,6 +79,7 @@ export function compileRoute(input: RouteInput): RoutePlan {
     chain,
     response: responsePlan([chain, listenerChain]),
     pickBackend: weightedPicker(backends),
+    backends,
   }
 }
 

@@ -20,6 +20,7 @@ import {
   type PolicyIndex,
 } from './index.ts'
 import type { RouteLevel } from './merge.ts'
+import { rememberPolicy } from './provenance.ts'
 
 export interface BackendPlace extends ListenerPlace {
   /** Delegation chain, parent first; empty for backends that are called outside of a route. */
@@ -96,7 +97,11 @@ export function effectiveFrontend(index: PolicyIndex, place: ListenerPlace): Eff
 }
 
 function attached(policies: readonly Policy[]): BackendPayload[] {
-  return policies.map(({ policy }) => policy.backend).filter(isSet)
+  return policies.flatMap(({ key, policy: { backend } }) => {
+    if (backend === undefined) return []
+    rememberPolicy(backend, key)
+    return [backend]
+  })
 }
 
 function isSet<T>(value: T | undefined): value is T {

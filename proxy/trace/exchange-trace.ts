@@ -11,7 +11,9 @@ import type { HeaderList } from '../http/headers.ts'
 import type { OutgoingBody } from '../http/body.ts'
 import { Tunnel } from '../http/tunnel.ts'
 import { REDACTED, redactText } from '../log/redact.ts'
+import type { Weighted } from '../backend/weighted.ts'
 import type { BackendPlan, LazyRoute, ListenerPlan, NamedFilter } from '../plan.ts'
+import { plainPolicies, routeNames, sourcesOf } from './effective.ts'
 import { displayName, type PolicyLevel } from './policy-names.ts'
 import { BodyRecorder, recordBody, type BodyRecord } from './recorded-body.ts'
 import { requestState, responseState, shown, upstreamState, type SentRequest } from './snapshot.ts'
@@ -82,8 +84,19 @@ export class ExchangeTrace {
     this.requestSnapshot(exchange, 'initial request')
   }
 
-  listenerFound(listener: ListenerPlan): void {
-    this.policySelection('gateway', listener.chain)
+  listenerFound({ place, chain }: ListenerPlan): void {
+    const { gatewayNamespace, gatewayName, listener } = place
+    this.policySelection('gateway', chain, { gateway: `${gatewayNamespace}/${gatewayName}`, listener })
+  }
+
+  /** No listener is for the host; or the server name chose `chosen`, which is not. */
+  listenerMissed({ request, connection }: Exchange, chosen: ListenerPlan | undefined): void {
+    const port = connection.localPort
+    const details =
+      chosen === undefined
+        ? `port ${port} has none for the host ${request.host}`
+        : `the server name of the connection chose ${chosen.place.listener}, which is not for the host ${request.host}`
+    this.write({ type: 'policyEvent', kind: 'listener', details }, { severity: 'error' })
   }
 
   /** `matched`: by the router of the listener; with delegation it is not the one that was selected. */
@@ -96,17 +109,16 @@ export class ExchangeTrace {
     this.#level = 'route'
     const evaluatedRoutes = listener.router.evaluated(exchange.request, matched).map(({ key }) => key)
     const severity = selected === undefined ? 'error' : 'info'
-    this.write(
-      { type: 'routeSelection', ...(selected && { selectedRoute: selected.key }), evaluatedRoutes },
-      { severity },
-    )
+    const where = selected && { selectedRoute: selected.key, ...routeNames(selected.plan) }
+    this.write({ type: 'routeSelection', ...where, evaluatedRoutes }, { severity })
     if (selected !== undefined) this.policySelection('route', selected.plan.chain)
   }
 
   backendSelected(exchange: Exchange, backend: BackendPlan): void {
     this.requestSnapshot(exchange, 'route policies')
     this.#level = 'backend'
-    this.policySelection('backend', backend)
+    this.#weights(backend, exchange.flow?.route?.backends ?? [])
+    this.policySelection('backend', backend, { backend: backend.name })
     // Merged in the one before already, above all others; told apart so that one sees where they come from.
     if (backend.inline !== undefined) this.policySelection('inlineBackend', { effective: backend.inline })
   }
@@ -155,6 +167,10 @@ export class ExchangeTrace {
       stage: 'final request',
       requestState: requestState(exchange, this.#writer.redactor, sent),
     })
+    if (exchange.usedEndpoint?.state.isEvicted === true) {
+      const why = `${target} is evicted, and so are all others that could be chosen: it gets the request in spite of it`
+      this.write({ type: 'policyEvent', kind: 'health', details: why }, { severity: 'warn' })
+    }
     this.callStart(target, details)
     // Requests are whole or come from a connection: both are recorded as they are.
     this.#recorded(body ?? exchange.request.body, 'final request')
@@ -189,8 +205,20 @@ export class ExchangeTrace {
     this.write({ type: 'responseSnapshot', stage: 'raw response', requestState: state })
   }
 
-  policySelection(phase: NonNullable<TraceMessage['phase']>, holder: PolicyHolder): void {
-    this.write({ type: 'policySelection', phase, effectivePolicy: redactTree(plainPolicies(holder.effective ?? {})) })
+  policySelection(
+    phase: NonNullable<TraceMessage['phase']>,
+    { effective = {} }: PolicyHolder,
+    names: object = {},
+  ): void {
+    const [effectivePolicy, sources] = [redactTree(plainPolicies(effective)), sourcesOf(effective)]
+    this.write({ type: 'policySelection', phase, ...names, effectivePolicy, ...(sources && { sources }) })
+  }
+
+  /** Where there was something to choose from. */
+  #weights({ name }: BackendPlan, all: readonly Weighted<BackendPlan>[]): void {
+    if (all.length < 2) return
+    const weights = all.map(({ weight, value }) => `${value.name} ${weight}`).join(', ')
+    this.write({ type: 'policyEvent', kind: 'backend', details: `${name} is drawn; weights: ${weights}` })
   }
 
   // --- policies ---
@@ -317,19 +345,4 @@ function deedOf({ response, errorDetail }: Exchange): { readonly details: string
   const details = `answered ${response.status}`
   if (response.status < 400) return { details, severity: 'info' }
   return { details: errorDetail === undefined ? details : `${details}: ${errorDetail}`, severity: 'error' }
-}
-
-/** The value of each field that is set; where it comes from is left out. */
-function plainPolicies(effective: object): Record<string, unknown> {
-  const plain: Record<string, unknown> = {}
-  for (const [field, value] of Object.entries(effective)) {
-    if (value === undefined || (Array.isArray(value) && value.length === 0)) continue
-    plain[field] = Array.isArray(value) ? value.map(valueOf) : valueOf(value)
-  }
-  return plain
-}
-
-function valueOf(item: unknown): unknown {
-  const isSourced = typeof item === 'object' && item !== null && 'value' in item && 'source' in item
-  return isSourced ? item.value : item
 }

@@ -163,6 +163,8 @@ describe('/debug/trace', () => {
     expect(messageOf(events, 'policySelection')).toEqual({
       type: 'policySelection',
       phase: 'gateway',
+      gateway: 'ns/gw',
+      listener: 'http',
       effectivePolicy: {},
     })
     expect(events.find(({ message }) => message.phase === 'route')?.message.effectivePolicy).toEqual({
