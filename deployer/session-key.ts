@@ -10,8 +10,14 @@ export const SESSION_KEY_FIELD = 'key'
 
 const FORM = /^[0-9a-f]{64}$/i
 
+const NAME_END = '-session-key'
+
 export function sessionKeyName(gatewayName: string): string {
-  return `${safeName(gatewayName)}-session-key`
+  return `${safeName(gatewayName)}${NAME_END}`
+}
+
+export function isSessionKeyName(name: string): boolean {
+  return name.endsWith(NAME_END)
 }
 
 /** `unknown`: there is one, and nothing is said about it. */

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { Clock, Effect } from 'effect'
 import { KubeClient } from '../kube/client.ts'
+import { elapsedMs } from '../kube/elapsed.ts'
 import { describeKubeError, type KubeError } from '../kube/errors.ts'
 import { EVENTS } from '../kube/resources.ts'
 import { TokenBucket } from '../kube/token-bucket.ts'
@@ -88,16 +89,17 @@ export class Events {
 
   #tellOne(one: Standing): Effect.Effect<void, KubeError, KubeClient> {
     return Effect.gen({ self: this }, function* () {
-      const nowMs = yield* Clock.currentTimeMillis
+      const passedMs = yield* elapsedMs
       const { object, reason, message } = one.occurrence
-      if (!this.#bucketOf(object.uid).tryTake(nowMs)) {
+      if (!this.#bucketOf(object.uid).tryTake(passedMs)) {
         one.state = 'told'
         yield* Effect.logDebug('event left out, too many of one object', describe(object), reason, message)
         return
       }
-      const waitMs = this.#writes.take(nowMs)
+      const waitMs = this.#writes.take(passedMs)
       if (waitMs > 0) yield* Effect.sleep(waitMs)
       const count = (this.#counts.get(one.id) ?? 0) + 1
+      const nowMs = yield* Clock.currentTimeMillis
       yield* writeEvent({ ...one.occurrence, component: this.#component, count, nowMs })
       one.state = 'told'
       remember(this.#counts, one.id, count)

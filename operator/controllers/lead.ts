@@ -1,13 +1,15 @@
 // What only the leader does: publish, deploy, write statuses, make the GatewayClass, tell about refusals. Everything
 // begins anew with each leadership, so nothing that another leader changed in between is believed.
 import { isDeepStrictEqual } from 'node:util'
-import { Clock, Effect, type Scope } from 'effect'
+import { Effect, type Scope } from 'effect'
 import { GATEWAY_NAME_LABEL, safeName } from '#api/delivery/names.ts'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import { meshConfigMapName } from '#deployer/parameters/mesh-config.ts'
+import { isSessionKeyName, sessionKeyName } from '#deployer/session-key.ts'
 import type { ObjectChange } from '../kube/cache.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { KubeError } from '../kube/errors.ts'
+import { elapsedMs } from '../kube/elapsed.ts'
 import { LIVE_STATUS } from '../kube/stable-view.ts'
 import { statusOf } from '../kube/status-of.ts'
 import { ownerOf } from '../kube/ownership.ts'
@@ -56,7 +58,7 @@ export const lead: (world: World) => Effect.Effect<never, never, KubeClient | Sc
     yield* Effect.forkScoped(
       Effect.forever(
         Effect.sleep(EVENT_CHECK).pipe(
-          Effect.andThen(Clock.currentTimeMillis),
+          Effect.andThen(elapsedMs),
           Effect.map((nowMs) => leader.lookForEvents(nowMs)),
         ),
       ),
@@ -68,7 +70,7 @@ export const lead: (world: World) => Effect.Effect<never, never, KubeClient | Sc
     )
     return yield* Effect.forever(
       Effect.sleep(SETTLE_CHECK).pipe(
-        Effect.andThen(Clock.currentTimeMillis),
+        Effect.andThen(elapsedMs),
         Effect.map((now) => {
           for (const key of [...leader.publisher.due(now), ...leader.publisher.refused()]) queues.publish.add(key)
           for (const key of leader.publisher.missing()) queues.publish.add(key)
@@ -198,8 +200,10 @@ class Leader {
   desired(kind: string, key: string): ObjectStatus | undefined {
     const computed = this.#computed(kind, key)
     const status = computed && withClassFacts(computed, this.#classFacts)
-    const gateway = kind === 'Gateway' ? this.#gateway(key) : undefined
-    if (status === undefined || gateway === undefined || !('attachedListenerSets' in status.status)) return status
+    if (status === undefined || kind !== 'Gateway' || !('attachedListenerSets' in status.status)) return status
+    const gateway = this.#gateway(key)
+    // Of one that is being deleted nothing is true any more; what was said stays.
+    if (gateway === undefined) return undefined
     const facts = gatewayStatusFacts(this.world, gateway, this.#troublesOf(key))
     return { ...status, status: withProgrammed(status.status, facts) }
   }
@@ -306,8 +310,18 @@ class Leader {
       deploy.add(key)
       publish.add(key)
     }
+    if (kind === 'Secret') this.#secretChanged(deploy, object)
     if (kind !== 'GwParameters' && kind !== 'GatewayClass' && !this.#isMeshConfig(change)) return
     for (const one of this.#rendered.keys()) deploy.add(one)
+  }
+
+  /** A session key that was of no use, and may be somebody's whom no owner reference leads to. */
+  #secretChanged(deploy: WorkQueue, { metadata: { namespace = '', name } }: KubeObject): void {
+    if (!isSessionKeyName(name)) return
+    for (const one of this.#rendered.keys()) {
+      const isOf = one.startsWith(`${namespace}/`) && sessionKeyName(one.slice(namespace.length + 1)) === name
+      if (isOf && this.#deployer.problemsOf(one).length > 0) deploy.add(one)
+    }
   }
 
   #isMeshConfig({ kind, key }: ObjectChange): boolean {

@@ -1,6 +1,6 @@
 // Who may write, and when: a slow API server holds writes up and does not end a leadership, another holder does. Time
 // is a test clock, the API server is a table of one Lease.
-import { Effect, Fiber, Layer, Logger } from 'effect'
+import { Clock, Effect, Fiber, Layer, Logger } from 'effect'
 import { TestClock } from 'effect/testing'
 import { expect, it } from 'vitest'
 import { settingsFor } from '#test/operator.ts'
@@ -174,6 +174,74 @@ it('waits for the time of a lease from when it has read it, looks twice a second
       expect([server.holder(), server.calls]).toEqual(['other', 8])
       yield* TestClock.adjust('100 millis')
       expect(server.holder()).toBe('me')
+      yield* Fiber.interrupt(fiber)
+    }),
+  ))
+
+/** The clock of the machine is wrong by so many milliseconds. */
+const withSkew =
+  (skew: { ms: number }) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.updateService(effect, Clock.Clock, (clock) => ({
+      currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + skew.ms,
+      currentTimeMillis: Effect.map(clock.currentTimeMillis, (now) => now + skew.ms),
+      currentTimeNanosUnsafe: () => clock.currentTimeNanosUnsafe(),
+      currentTimeNanos: clock.currentTimeNanos,
+      monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
+      monotonicTimeNanos: clock.monotonicTimeNanos,
+      sleep: (duration) => clock.sleep(duration),
+    }))
+
+const HOUR_MS = 3_600_000
+
+it.each([-HOUR_MS, HOUR_MS])('takes the lease of a dead leader at its end when the clock jumps by %i ms', (ms) =>
+  run(
+    Effect.gen(function* () {
+      const server = new Server()
+      server.put({ metadata: { name: 'gw-gw' }, spec: { holderIdentity: 'other', leaseDurationSeconds: 4 } })
+      const skew = { ms: 0 }
+      const fiber = yield* leading(server).pipe(withSkew(skew))
+      yield* TestClock.adjust('1 second')
+      skew.ms = ms
+      yield* TestClock.adjust('2900 millis')
+      expect(server.holder()).toBe('other')
+      yield* TestClock.adjust('600 millis')
+      expect(server.holder()).toBe('me')
+      yield* Fiber.interrupt(fiber)
+    }),
+  ),
+)
+
+it('does not write past its time because the clock was set back', () =>
+  run(
+    Effect.gen(function* () {
+      const server = new Server()
+      const skew = { ms: 0 }
+      const fiber = yield* leading(server).pipe(withSkew(skew))
+      yield* TestClock.adjust('5 seconds')
+      server.isAway = true
+      skew.ms = -HOUR_MS
+      yield* TestClock.adjust('4 seconds')
+      const { length } = server.written
+      yield* TestClock.adjust('10 seconds')
+      expect(server.written).toHaveLength(length)
+      yield* Fiber.interrupt(fiber)
+    }),
+  ))
+
+it('does not write after a sleep of the machine that only its clock has counted', () =>
+  run(
+    Effect.gen(function* () {
+      const server = new Server()
+      const skew = { ms: 0 }
+      const fiber = yield* leading(server).pipe(withSkew(skew))
+      yield* TestClock.adjust('5 seconds')
+      server.isAway = true
+      skew.ms = HOUR_MS
+      yield* TestClock.adjust('100 millis')
+      const { length } = server.written
+      yield* TestClock.adjust('10 seconds')
+      expect(server.written).toHaveLength(length)
       yield* Fiber.interrupt(fiber)
     }),
   ))

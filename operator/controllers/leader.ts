@@ -4,7 +4,8 @@ import { Clock, Data, Duration, Effect } from 'effect'
 import type { OwnerReference } from '#api/kube/object-meta.ts'
 import { KubeClient } from '../kube/client.ts'
 import { describeKubeError, type KubeError } from '../kube/errors.ts'
-import { type Fence, fenced } from '../kube/fence.ts'
+import { elapsedMs } from '../kube/elapsed.ts'
+import { type Fence, fenced, isClosed } from '../kube/fence.ts'
 import { LEASES } from '../kube/resources.ts'
 import type { KubeObject } from '../translate/kube.ts'
 import type { OperatorSettings } from './settings.ts'
@@ -43,7 +44,7 @@ export class LeadershipLost extends Data.TaggedError('LeadershipLost')<{ readonl
 interface Seen {
   readonly record: string
   /**
-   * When its time is over if it stays as it is. By our own clock, as clocks of machines differ, and counted from when
+   * When its time is over if it stays as it is. By our own time, as clocks of machines differ, and counted from when
    * it had been read: it may have been written while the question was under way.
    */
   readonly endMs: number
@@ -59,15 +60,30 @@ export const withLeadership = Effect.fn('operator.leadership')(function* (
   lead: Effect.Effect<never, never, KubeClient>,
 ) {
   const { settings, times } = candidacy
-  const { lease, sentAtMs } = yield* acquire(candidacy)
+  const { lease, sentAt } = yield* acquire(candidacy)
   yield* Effect.logInfo('leading', settings.identity)
   // Others count from when they see the lease, which is not before it was sent.
-  const fence: Fence = { untilMs: sentAtMs + times.renewDeadlineMs }
+  const fence = fenceFrom(sentAt, times)
   const client = yield* KubeClient
   const leading = Effect.provideService(lead, KubeClient, fenced(client, fence))
   const renewing = renewUntilLost({ candidacy, fence, lease })
   return yield* Effect.raceFirst(leading, renewing).pipe(Effect.ensuring(release(settings)))
 })
+
+interface Moment {
+  /** Of the time that only runs forward. */
+  readonly ms: number
+  readonly wallMs: number
+}
+
+const moment: Effect.Effect<Moment> = Effect.zipWith(elapsedMs, Clock.currentTimeMillis, (ms, wallMs) => ({
+  ms,
+  wallMs,
+}))
+
+function fenceFrom({ ms, wallMs }: Moment, { renewDeadlineMs }: LeaseTimes): Fence {
+  return { untilMs: ms + renewDeadlineMs, untilWallMs: wallMs + renewDeadlineMs }
+}
 
 const acquire = Effect.fnUntraced(function* (candidacy: Candidacy) {
   const { times } = candidacy
@@ -76,7 +92,7 @@ const acquire = Effect.fnUntraced(function* (candidacy: Candidacy) {
     const outcome: Outcome = yield* tryAcquire(candidacy, seen)
     if (outcome.held !== undefined) return outcome.held
     seen = outcome.seen
-    const leftMs = seen === undefined ? times.lookMs : seen.endMs - (yield* Clock.currentTimeMillis)
+    const leftMs = seen === undefined ? times.lookMs : seen.endMs - (yield* elapsedMs)
     // At the end of its time at once; as often as that when the API server does not answer then.
     yield* Effect.sleep(Duration.millis(leftMs > 0 ? Math.min(leftMs, times.lookMs) : times.lookMs))
   }
@@ -85,7 +101,7 @@ const acquire = Effect.fnUntraced(function* (candidacy: Candidacy) {
 interface Held {
   /** As written. */
   readonly lease: KubeObject
-  readonly sentAtMs: number
+  readonly sentAt: Moment
 }
 
 interface Outcome {
@@ -100,23 +116,23 @@ const tryAcquire = Effect.fnUntraced(
     const lease = yield* client
       .get(LEASES, settings.namespace, LEASE_NAME)
       .pipe(Effect.catchTag('KubeNotFound', () => Effect.succeed(undefined)))
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* moment
     if (lease === undefined) {
-      const state = { now, transitions: 0, lease: undefined }
+      const state = { now: now.wallMs, transitions: 0, lease: undefined }
       const made = yield* client.create(leaseOf(candidacy, state), LEASES, settings.controllerName)
-      return { held: { lease: made, sentAtMs: now }, seen }
+      return { held: { lease: made, sentAt: now }, seen }
     }
     const spec = specOf(lease)
     const record = JSON.stringify(spec)
     const seconds = spec.leaseDurationSeconds ?? times.durationSeconds
-    const endMs = seen?.record === record ? seen.endMs : now + seconds * 1000
+    const endMs = seen?.record === record ? seen.endMs : now.ms + seconds * 1000
     const holder = spec.holderIdentity ?? ''
-    const isFree = holder === '' || holder === settings.identity || now >= endMs
+    const isFree = holder === '' || holder === settings.identity || now.ms >= endMs
     if (!isFree) return { seen: { record, endMs } }
     const transitions = (spec.leaseTransitions ?? 0) + (holder === settings.identity ? 0 : 1)
-    const taken = leaseOf(candidacy, { now, transitions, lease })
+    const taken = leaseOf(candidacy, { now: now.wallMs, transitions, lease })
     return {
-      held: { lease: yield* client.replace(taken, LEASES, settings.controllerName), sentAtMs: now },
+      held: { lease: yield* client.replace(taken, LEASES, settings.controllerName), sentAt: now },
       seen,
     }
   },
@@ -140,7 +156,7 @@ const renewUntilLost = Effect.fnUntraced(function* ({ candidacy, fence, lease }:
   let isInDoubt = false
   for (;;) {
     yield* Effect.sleep(Duration.millis(times.intervalMs))
-    const sentAt = yield* Clock.currentTimeMillis
+    const sentAt = yield* moment
     const renewed: KubeObject | undefined = yield* renew(candidacy, last).pipe(
       Effect.timeoutOrElse({
         duration: Duration.millis(times.renewDeadlineMs),
@@ -149,9 +165,9 @@ const renewUntilLost = Effect.fnUntraced(function* ({ candidacy, fence, lease }:
     )
     if (renewed !== undefined) last = renewed
     // As above.
-    if (renewed !== undefined) fence.untilMs = sentAt + times.renewDeadlineMs
+    if (renewed !== undefined) Object.assign(fence, fenceFrom(sentAt, times))
     const wasInDoubt = isInDoubt
-    isInDoubt = (yield* Clock.currentTimeMillis) >= fence.untilMs
+    isInDoubt = yield* isClosed(fence)
     if (isInDoubt && !wasInDoubt) yield* Effect.logWarning('lease not renewed in time, writes wait', settings.identity)
     if (wasInDoubt && !isInDoubt) yield* Effect.logInfo('lease renewed, writes go on', settings.identity)
   }

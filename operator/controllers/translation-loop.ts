@@ -1,7 +1,8 @@
 // Runs the translator when something changed that it reads: the first change after a quiet time at once, those that
 // follow close behind it together.
-import { Clock, Duration, Effect, Queue } from 'effect'
+import { Duration, Effect, Queue } from 'effect'
 import type { ObjectCache } from '../kube/cache.ts'
+import { elapsedMs } from '../kube/elapsed.ts'
 import { TRANSLATED } from '../kube/resources.ts'
 import { LIVE_STATUS } from '../kube/stable-view.ts'
 import type { KubeObject } from '../translate/kube.ts'
@@ -59,15 +60,15 @@ export const makeTranslationLoop = Effect.fn('operator.translationLoop')(functio
   let notBefore = 0
   const once = Effect.gen(function* () {
     yield* Queue.take(changes)
-    const wait = notBefore - (yield* Clock.currentTimeMillis)
+    const wait = notBefore - (yield* elapsedMs)
     if (wait > 0) yield* Effect.sleep(Duration.millis(wait))
     while (!isReady()) yield* Effect.sleep(Duration.millis(SYNC_CHECK_MS))
     yield* Queue.clear(changes)
-    const before = yield* Clock.currentTimeMillis
+    const before = yield* elapsedMs
     isBusy = false
     snapshot = snapshotOf(...listsOf(cache, kinds))
     state = translator.translate(snapshot)
-    const after = yield* Clock.currentTimeMillis
+    const after = yield* elapsedMs
     const elapsed = after - before
     // No more than half of the time goes into translating.
     notBefore = after + Math.min(Math.max(GATHER_MS, elapsed), GATHER_MS_MAX)

@@ -1,6 +1,7 @@
 // Statuses let the configuration go first, so that API server and processors are free for it: they wait while it is
 // being written, and a moment longer for the proxies that take it in. But no longer than a fraction of a second.
-import { Clock, Duration, Effect, Latch } from 'effect'
+import { Duration, Effect, Latch } from 'effect'
+import { elapsedMs } from '../kube/elapsed.ts'
 
 /** While configurations are being written. */
 const WRITING_MAX = '200 millis'
@@ -20,7 +21,7 @@ export class TurnOfStatuses {
   }
 
   /** Objects were written, and proxies are told of them now. */
-  readonly written: Effect.Effect<void> = Effect.map(Clock.currentTimeMillis, (nowMs) => {
+  readonly written: Effect.Effect<void> = Effect.map(elapsedMs, (nowMs) => {
     this.#writtenMs = nowMs
   })
 
@@ -34,7 +35,7 @@ export class TurnOfStatuses {
   readonly come: Effect.Effect<void> = Effect.suspend(() =>
     this.#latch.isOpen() ? Effect.void : Effect.raceFirst(this.#latch.await, Effect.sleep(WRITING_MAX)),
   ).pipe(
-    Effect.andThen(Clock.currentTimeMillis),
+    Effect.andThen(elapsedMs),
     Effect.flatMap((nowMs) => {
       const restMs = this.#writtenMs + PROXIES_MS - nowMs
       return restMs > 0 ? Effect.sleep(Duration.millis(restMs)) : Effect.void

@@ -1,6 +1,7 @@
 // Keeps the key sets that are asked for fresh in the store: fetches at once, again when they are due, and again and
 // again while that fails. Old keys stay until new ones are there.
 import { Clock, Deferred, Effect, FiberMap, Result, Semaphore, type Scope } from 'effect'
+import { elapsedMs } from '../kube/elapsed.ts'
 import type { JwksRequest } from '../translate/policy/jwks-request.ts'
 import type { StoredKeySet } from '../translate/policy/stored-key-sets.ts'
 import { JwksFetchError, type JwksStoreError } from './errors.ts'
@@ -90,7 +91,7 @@ class Fetcher implements JwksFetcher {
   refresh(requestKey: string): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
       const task = this.#tasks.get(requestKey)
-      const nowMs = yield* Clock.currentTimeMillis
+      const nowMs = yield* elapsedMs
       if (task === undefined || nowMs - task.wokenAtMs < OUT_OF_TURN_MS) return
       task.wokenAtMs = nowMs
       yield* Deferred.succeed(task.wake, undefined)

@@ -1,18 +1,27 @@
 // A client whose writes wait while it is not certain that they may be made. Reads are not held up.
 import { Clock, Duration, Effect } from 'effect'
 import type { KubeClient } from './client.ts'
+import { elapsedMs } from './elapsed.ts'
 
+/**
+ * Writes wait from then on until it is moved on. By both clocks: the one that only runs forward stands still with a
+ * machine that sleeps, and the other one may be set back.
+ */
 export interface Fence {
-  /** By the clock of Effect. From then on writes wait until it is moved on. */
   untilMs: number
+  untilWallMs: number
 }
 
 const POLL = Duration.millis(50)
 
+export const isClosed = Effect.fnUntraced(function* ({ untilMs, untilWallMs }: Fence) {
+  return (yield* elapsedMs) >= untilMs || (yield* Clock.currentTimeMillis) >= untilWallMs
+})
+
 /** Whoever gives up the right to write interrupts what waits here. */
 export function fenced(client: KubeClient['Service'], fence: Fence): KubeClient['Service'] {
   const allowed = Effect.gen(function* () {
-    while ((yield* Clock.currentTimeMillis) >= fence.untilMs) yield* Effect.sleep(POLL)
+    while (yield* isClosed(fence)) yield* Effect.sleep(POLL)
   })
   const later = <A, E>(write: Effect.Effect<A, E>): Effect.Effect<A, E> => Effect.andThen(allowed, write)
   return {

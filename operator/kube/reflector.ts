@@ -27,23 +27,27 @@ const WAIT_FIRST_MS = 100
 const WAIT_MAX_MS = 10_000
 /** How often a missing kind is looked for. */
 const ABSENT_MS = 2000
+/** After these it is certain that the kind is gone. */
+const MISSES_MIN = 3
 
 /** Runs until it is interrupted. */
 export const reflect = Effect.fn('operator.reflect')(function* (options: ReflectorOptions) {
   const version = yield* Ref.make<string | undefined>(undefined)
   const failures = yield* Ref.make(0)
+  const misses = yield* Ref.make(0)
   const step = Effect.gen(function* () {
     const from = yield* Ref.get(version)
     const next = from === undefined ? yield* list(options) : yield* watchUntilRelist(options, from)
     yield* Ref.set(version, next)
     yield* Ref.set(failures, 0)
+    yield* Ref.set(misses, 0)
   })
   return yield* Effect.forever(
     step.pipe(
       Effect.catch((error) =>
         Effect.gen(function* () {
           if (error._tag === 'KubeExpired') return yield* Ref.set(version, undefined)
-          if (error._tag === 'KubeNotFound') return yield* absent(options, version)
+          if (error._tag === 'KubeNotFound') return yield* absent({ options, version, misses })
           const count = yield* Ref.updateAndGet(failures, (known) => known + 1)
           yield* Effect.logWarning(`watch of ${options.resource.plural} failed`, describeKubeError(error))
           return yield* Effect.sleep(Duration.millis(yield* waitMs(count, error)))
@@ -53,12 +57,32 @@ export const reflect = Effect.fn('operator.reflect')(function* (options: Reflect
   )
 })
 
-const absent = Effect.fnUntraced(function* (options: ReflectorOptions, version: Ref.Ref<string | undefined>) {
-  options.cache.replace(options.into, [], options.select.namespace)
-  options.onSynced()
-  yield* Ref.set(version, undefined)
+interface Absence {
+  readonly options: ReflectorOptions
+  readonly version: Ref.Ref<string | undefined>
+  /** Lists in a row that did not find the kind. */
+  readonly misses: Ref.Ref<number>
+}
+
+/**
+ * A version that is watched may go while another one is served, and an API server may forget a kind for a moment, as
+ * one of several that starts. Policies must not be lost by that: objects that are known stay until it is certain.
+ */
+const absent = Effect.fnUntraced(function* ({ options: { cache, into, select, onSynced }, version, misses }: Absence) {
+  const wasWatched = (yield* Ref.getAndSet(version, undefined)) !== undefined
+  if (wasWatched) return yield* Effect.sleep(Duration.millis(WAIT_FIRST_MS))
+  const count = yield* Ref.updateAndGet(misses, (known) => known + 1)
+  if (count >= MISSES_MIN || !hasObjects(cache, into, select.namespace)) {
+    cache.replace(into, [], select.namespace)
+    onSynced()
+  }
   return yield* Effect.sleep(Duration.millis(ABSENT_MS))
 })
+
+function hasObjects(cache: ObjectCache, into: string, namespace: string | undefined): boolean {
+  if (namespace === undefined) return cache.count(into) > 0
+  return [...cache.all(into)].some(({ metadata }) => metadata.namespace === namespace)
+}
 
 /** Doubling, scattered by half; what the server asks for goes first. */
 export const waitMs = Effect.fnUntraced(function* (failures: number, error: KubeError, firstMs = WAIT_FIRST_MS) {

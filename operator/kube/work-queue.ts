@@ -1,7 +1,8 @@
 // Work by key: many changes of one key are one run, one key runs once at a time, failures come back later with growing
 // waits. A defect is logged and counted, and the queue goes on.
-import { Cause, Clock, Duration, Effect, Queue } from 'effect'
+import { Cause, Duration, Effect, Queue } from 'effect'
 import type { KubeClient } from './client.ts'
+import { elapsedMs } from './elapsed.ts'
 import { describeKubeError, type KubeError } from './errors.ts'
 import { waitMs } from './reflector.ts'
 import { TokenBucket } from './token-bucket.ts'
@@ -63,7 +64,7 @@ export const makeWorkQueue = Effect.fnUntraced(function* (options: WorkQueueOpti
   const retry = Effect.fnUntraced(function* (key: string, error: KubeError | undefined) {
     const count = (failures.get(key) ?? 0) + 1
     failures.set(key, count)
-    const turn = bucket?.take(yield* Clock.currentTimeMillis) ?? 0
+    const turn = bucket?.take(yield* elapsedMs) ?? 0
     const wait = Math.max(turn, error === undefined ? DEFECT_WAIT_MS : yield* waitMs(count, error, retryFirstMs))
     later++
     yield* Effect.forkScoped(

@@ -1,11 +1,12 @@
 // Brings the rendered configuration of a Gateway into its ConfigMaps and Secrets: only what changed, in the order that
 // makes the switch one moment, never over objects of somebody else.
 import { randomBytes } from 'node:crypto'
-import { Clock, Effect } from 'effect'
+import { Effect } from 'effect'
 import type { Files } from '#api/delivery/document.ts'
 import { DELIVERY_FORMAT, type DeliveryFormat, INDEX_FILE, readDeliveryIndex } from '#api/delivery/index-file.ts'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import type { KubeClient } from '../kube/client.ts'
+import { elapsedMs } from '../kube/elapsed.ts'
 import type { KubeError } from '../kube/errors.ts'
 import { notOwned } from '../kube/ownership.ts'
 import { type MissingObject, missingTwice } from '../kube/unseen.ts'
@@ -121,7 +122,7 @@ export class Publisher {
         yield* context.objects.makeAcknowledgements(gateway)
         delivery.hasAcknowledgements = true
       }
-      context.now = yield* Clock.currentTimeMillis
+      context.now = yield* elapsedMs
       if (delivery.writer.format !== format) delivery.writer = writerOf(format)
       return yield* delivery.writer.publisher.publish(context, gateway, rendered)
     }.bind(this),
@@ -137,7 +138,7 @@ export class Publisher {
       yield* objects.look(gateway, objectNames(gateway.metadata.name))
       const files: Files = new Map([...objects.all().values()].flatMap((held) => [...held]))
       const index = readDeliveryIndex(files.get(INDEX_FILE) ?? new Uint8Array())
-      const now = yield* Clock.currentTimeMillis
+      const now = yield* elapsedMs
       const context: PublishContext = {
         objects,
         salt: saltOf(files) ?? randomBytes(SALT_BYTES).toString('hex'),

@@ -1,0 +1,86 @@
+// What was in the way of a Gateway and was mended by hand, and what is said of one that goes.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { FakeKube } from '#test/fakekube/server.ts'
+import type { FakeObject } from '#test/fakekube/store.ts'
+import { configFor, type TestOperator, testOperator } from '#test/operator.ts'
+import { until } from '#test/wait.ts'
+
+const GATEWAYS = 'gateways.gateway.networking.k8s.io'
+const KEY = 'web-session-key'
+let kube: FakeKube
+let operator: TestOperator
+
+beforeEach(async () => {
+  kube = await FakeKube.start()
+  for (const name of ['gw-system', 'shop'])
+    kube.store.create('namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+  operator = await testOperator({ config: configFor(kube.url) })
+})
+
+afterEach(async () => {
+  await operator.stop()
+  await kube.stop()
+})
+
+function makeGateway(name: string): void {
+  kube.store.create(GATEWAYS, {
+    apiVersion: 'gateway.networking.k8s.io/v1',
+    kind: 'Gateway',
+    metadata: { name, namespace: 'shop' },
+    spec: { gatewayClassName: 'gw', listeners: [{ name: 'http', port: 80, protocol: 'HTTP' }] },
+  })
+}
+
+function makeKey(text: string): void {
+  const data = { key: Buffer.from(text).toString('base64') }
+  kube.store.create('secrets', { apiVersion: 'v1', kind: 'Secret', metadata: { name: KEY, namespace: 'shop' }, data })
+}
+
+function live(resource: string, name: string): FakeObject | undefined {
+  return kube.store.get(resource, `shop/${name}`)
+}
+
+function programmed(name: string): { status?: string; reason?: string; message?: string } {
+  const { status } = (live(GATEWAYS, name) ?? {}) as {
+    status?: { conditions?: { type: string; status: string; reason: string; message: string }[] }
+  }
+  return status?.conditions?.find(({ type }) => type === 'Programmed') ?? {}
+}
+
+describe('a session key that is malformed', () => {
+  it('of a user, is replaced when it is deleted', async () => {
+    makeKey('short')
+    makeGateway('web')
+    await until('the refusal', () => programmed('web').message?.includes('session key is malformed') === true)
+    expect(live('deployments.apps', 'web')).toBeUndefined()
+    kube.store.delete('secrets', `shop/${KEY}`)
+    await until('the deployment', () => live('deployments.apps', 'web') !== undefined)
+    await until('another word', () => programmed('web').reason === 'Pending')
+    expect(live('secrets', KEY)?.metadata.ownerReferences).toHaveLength(1)
+  })
+
+  it('of ours, is good again when it is put right', async () => {
+    makeGateway('web')
+    await until('the key', () => live('secrets', KEY) !== undefined && programmed('web').reason === 'Pending')
+    const secret = live('secrets', KEY) as FakeObject // waited for
+    kube.store.update('secrets', { ...secret, data: { key: Buffer.from('short').toString('base64') } }, false)
+    await until('the refusal', () => programmed('web').message?.includes('session key is malformed') === true)
+    const data = { key: Buffer.from('ab'.repeat(32)).toString('base64') }
+    kube.store.update('secrets', { ...(live('secrets', KEY) as FakeObject), data }, false)
+    await until('another word', () => programmed('web').reason === 'Pending')
+  })
+})
+
+describe('a Gateway that is being deleted', () => {
+  it('keeps what was said of it', async () => {
+    makeGateway('web')
+    await until('the status', () => programmed('web').reason === 'Pending')
+    const gateway = live(GATEWAYS, 'web') as FakeObject // waited for
+    const metadata = { ...gateway.metadata, deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['example.com/x'] }
+    kube.store.update(GATEWAYS, { ...gateway, metadata }, false)
+    makeGateway('later')
+    await until('the other one', () => programmed('later').reason === 'Pending')
+    await until('nothing to do', () => operator.operator.isIdle())
+    expect(programmed('web')).toMatchObject({ status: 'False', reason: 'Pending' })
+  })
+})

@@ -1,0 +1,135 @@
+// What a reflector makes of answers that no cluster gives every day: kinds that are gone, for good or for a moment.
+import { Effect, Fiber, Layer, Logger, Queue } from 'effect'
+import { TestClock } from 'effect/testing'
+import { expect, it } from 'vitest'
+import type { KubeObject } from '../translate/kube.ts'
+import { ObjectCache } from './cache.ts'
+import { KubeClient, type ListPage } from './client.ts'
+import { type KubeError, KubeExpired, KubeNotFound } from './errors.ts'
+import { reflect } from './reflector.ts'
+import { TRANSLATED } from './resources.ts'
+
+const POLICY: KubeObject = {
+  apiVersion: 'gw.dev/v1alpha1',
+  kind: 'GwPolicy',
+  metadata: { name: 'deny', namespace: 'shop', uid: '1', resourceVersion: '1' },
+}
+const GONE = new KubeNotFound({ path: 'gwpolicies' })
+
+/** Each call fails as `state` says. */
+interface State {
+  list?: KubeError | undefined
+  watch?: KubeError | undefined
+  lists: number
+}
+
+function clientOf(state: State): KubeClient['Service'] {
+  const page: ListPage = { items: [POLICY], resourceVersion: '1', next: undefined }
+  const unused = (): never => {
+    throw new Error('not used')
+  }
+  return KubeClient.of({
+    list: () =>
+      Effect.suspend(() => {
+        state.lists += 1
+        return state.list === undefined ? Effect.succeed(page) : Effect.fail(state.list)
+      }),
+    watch: () =>
+      Effect.suspend(() =>
+        state.watch === undefined
+          ? Effect.sleep('1 second')
+          : Effect.andThen(Effect.sleep('1 second'), Effect.fail(state.watch)),
+      ),
+    get: unused,
+    apply: unused,
+    create: unused,
+    replace: unused,
+    patch: unused,
+    remove: unused,
+    document: unused,
+  })
+}
+
+interface Reflected {
+  readonly state: State
+  readonly count: () => number
+  readonly synced: () => number
+}
+
+/** With one policy that is known, and a watch under way. */
+const reflected = (state: State, body: (at: Reflected) => Effect.Effect<void>): Promise<void> => {
+  const cache = new ObjectCache()
+  let synced = 0
+  const test = Effect.gen(function* () {
+    const relist = yield* Queue.sliding<void>(1)
+    const fiber = yield* Effect.forkChild(
+      reflect({
+        resource: TRANSLATED.GwPolicy,
+        into: 'GwPolicy',
+        select: {},
+        cache,
+        isSelected: () => true,
+        onSynced: () => void (synced += 1),
+        relist,
+      }),
+    )
+    yield* TestClock.adjust('100 millis')
+    yield* body({ state, count: () => cache.count('GwPolicy'), synced: () => synced })
+    yield* Fiber.interrupt(fiber)
+  })
+  const layers = Layer.merge(TestClock.layer(), Logger.layer([]))
+  return Effect.runPromise(test.pipe(Effect.provideService(KubeClient, clientOf(state)), Effect.provide(layers)))
+}
+
+it('keeps the objects of a kind that is not found for a moment', () =>
+  reflected({ lists: 0 }, ({ state, count }) =>
+    Effect.gen(function* () {
+      expect(count()).toBe(1)
+      state.watch = new KubeExpired({ path: 'gwpolicies' })
+      state.list = GONE
+      yield* TestClock.adjust('4 seconds')
+      expect(state.lists).toBeGreaterThan(1)
+      expect(count()).toBe(1)
+      delete state.list
+      delete state.watch
+      yield* TestClock.adjust('4 seconds')
+      expect(count()).toBe(1)
+    }),
+  ))
+
+it('forgets them when the kind stays away, and waits for it', () =>
+  reflected({ lists: 0 }, ({ state, count }) =>
+    Effect.gen(function* () {
+      state.watch = GONE
+      state.list = GONE
+      yield* TestClock.adjust('10 seconds')
+      expect(count()).toBe(0)
+      const { lists } = state
+      yield* TestClock.adjust('20 seconds')
+      expect(state.lists - lists).toBe(10)
+      delete state.list
+      delete state.watch
+      yield* TestClock.adjust('2 seconds')
+      expect(count()).toBe(1)
+    }),
+  ))
+
+it('asks anew which version is served when the one it watches is gone', () =>
+  reflected({ lists: 0 }, ({ state, count }) =>
+    Effect.gen(function* () {
+      state.watch = GONE
+      yield* TestClock.adjust('2 seconds')
+      delete state.watch
+      yield* TestClock.adjust('200 millis')
+      expect(state.lists).toBe(2)
+      expect(count()).toBe(1)
+    }),
+  ))
+
+it('takes a kind that was never served for one without objects at once', () =>
+  reflected({ lists: 0, list: GONE }, ({ count, synced }) =>
+    Effect.sync(() => {
+      expect(count()).toBe(0)
+      expect(synced()).toBe(1)
+    }),
+  ))
