@@ -1,7 +1,7 @@
 // Makes the objects that run a Gateway and keeps them as they should be: server-side apply of what changed, removal of
 // what is no longer wanted, again when somebody else changes one. What they look like is the deployer's business.
 import { createHash, randomBytes } from 'node:crypto'
-import { Effect } from 'effect'
+import { Data, Effect, Result } from 'effect'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import type { GatewayClass } from '#api/gateway/gatewayclass.gen.ts'
 import type { GwParameters } from '#api/v1alpha1/gwparameters.gen.ts'
@@ -13,12 +13,13 @@ import { renderDeployment } from '#deployer/render.ts'
 import { SESSION_KEY_FIELD, sessionKeyName } from '#deployer/session-key.ts'
 import type { ObjectCache } from '../kube/cache.ts'
 import { KubeClient } from '../kube/client.ts'
-import { describeKubeError, type KubeError } from '../kube/errors.ts'
+import type { KubeError } from '../kube/errors.ts'
 import { isOwnedBy, notOwned } from '../kube/ownership.ts'
 import { type Resource, resourceOf } from '../kube/resources.ts'
 import { type MissingObject, missingTwice, WritesUnderWay } from '../kube/unseen.ts'
 import type { KubeObject } from '../translate/kube.ts'
 import type { RenderedGateway } from '../translate/translation.ts'
+import { refusalText, SHAPED_KINDS } from './deploy-refusal.ts'
 import type { OperatorSettings } from './settings.ts'
 
 export interface GatewayDeployerOptions {
@@ -48,6 +49,8 @@ interface Deployment {
   failure: string | undefined
   /** `kind/name` of objects of somebody else that are in the way. */
   refused: readonly string[]
+  /** Of the class and of the Gateway, as last used. */
+  parameters: readonly GwParameters[]
 }
 
 export class GatewayDeployer {
@@ -107,7 +110,8 @@ export class GatewayDeployer {
     const deployment = this.#deploymentOf(key, gateway)
     return this.#deploy(deployment, gateway, rendered).pipe(
       Effect.tap((refusal) => Effect.sync(() => this.#set(key, deployment, refusal))),
-      Effect.tapError((error) => Effect.sync(() => this.#set(key, deployment, describeKubeError(error)))),
+      Effect.tapError(({ text }) => Effect.sync(() => this.#set(key, deployment, text))),
+      Effect.mapError(({ error }) => error),
       Effect.asVoid,
     )
   }
@@ -132,6 +136,7 @@ export class GatewayDeployer {
       problems: [],
       failure: undefined,
       refused: [],
+      parameters: [],
     }
     this.#deployments.set(key, made)
     return made
@@ -141,7 +146,7 @@ export class GatewayDeployer {
     deployment: Deployment,
     gateway: Gateway,
     rendered: RenderedGateway,
-  ): Effect.Effect<string | undefined, KubeError, KubeClient> {
+  ): Effect.Effect<string | undefined, NotWritten, KubeClient> {
     const { cache, settings } = this.#options
     const gatewayClass = cache.get('GatewayClass', '', gateway.spec.gatewayClassName)
     deployment.refused = []
@@ -166,6 +171,8 @@ export class GatewayDeployer {
       cache.get('GwParameters', namespace, name) as GwParameters | undefined
     const { problems, ...parameters } = parametersOf({ gateway, gatewayClass, find })
     if (problems.some(({ severity }) => severity === 'error')) return { objects: [], problems }
+    const { classParameters, gatewayParameters } = parameters
+    deployment.parameters = [classParameters, gatewayParameters].filter((one) => one !== undefined)
     const { namespace = '', name } = gateway.metadata
     return renderDeployment({
       gateway,
@@ -195,6 +202,9 @@ function sessionKeyFact(secret: KubeObject | undefined, { newSessionKey }: Deplo
   return { state: 'present', key: encoded === undefined ? undefined : Buffer.from(encoded, 'base64').toString('utf8') }
 }
 
+/** With words for the status. */
+class NotWritten extends Data.TaggedError('NotWritten')<{ readonly error: KubeError; readonly text: string }> {}
+
 interface ApplyInput {
   readonly deployment: Deployment
   readonly result: DeployResult
@@ -206,17 +216,37 @@ interface ApplyInput {
 const applyAll = Effect.fn('operator.deployGateway')(function* (input: ApplyInput) {
   const { deployment, result, gateway, cache } = input
   const due = result.objects.map((object) => changeOf(deployment, object)).filter((change) => change !== undefined)
-  const found = yield* Effect.forEach(due, (change) => liveObject(change), { concurrency: LOOKS })
+  const told = <A, R>({ object }: Pick<Change, 'object'>, call: Effect.Effect<A, KubeError, R>) =>
+    Effect.mapError(call, (error) => {
+      const text = refusalText(error, object, deployment.parameters)
+      return new NotWritten({ error, text })
+    })
+  const found = yield* Effect.forEach(due, (change) => told(change, liveObject(change)), { concurrency: LOOKS })
   const refused = found.filter((live) => live !== undefined).filter((live) => !isOwnedBy(live, gateway))
   if (refused.length > 0) return refuse(deployment, refused)
-  for (const [i, change] of due.entries()) yield* applyOne(input, change, found[i])
+  if (due.length > 1) {
+    const tries = due.filter(({ object }) => SHAPED_KINDS.has(object.kind))
+    const tried = yield* Effect.forEach(tries, (change) => Effect.result(told(change, tryOne(input, change))), {
+      concurrency: LOOKS,
+    })
+    const [first, ...others] = tried.filter(Result.isFailure).map(({ failure }) => failure)
+    if (first !== undefined) {
+      const text = [first, ...others].map((one) => one.text).join('\n')
+      return yield* new NotWritten({ error: first.error, text })
+    }
+  }
+  for (const [i, change] of due.entries()) yield* told(change, applyOne(input, change, found[i]))
   const live = PRUNED_KINDS.flatMap((kind) => [...cache.all(kind)])
   for (const object of objectsToPrune(live, { gateway, wanted: result.objects })) {
     const client = yield* KubeClient
     const resource = resourceOf(object)
     if (resource === undefined) continue
     const { namespace = '', name } = object.metadata
-    yield* client.remove(resource, namespace, name).pipe(Effect.catchTag('KubeNotFound', () => Effect.void))
+    const removal = client.remove(resource, namespace, name)
+    yield* told(
+      { object },
+      Effect.catchTag(removal, 'KubeNotFound', () => Effect.void),
+    )
     deployment.applied.delete(`${object.kind}/${name}`)
   }
   return undefined
@@ -267,6 +297,12 @@ const CREATED_KINDS: ReadonlySet<string> = new Set(
 function isThereAlready(error: KubeError): boolean {
   return error._tag === 'KubeConflict' && error.reason === 'AlreadyExists'
 }
+
+/** Whether it would be taken: a half of a deployment serves nobody, and of one that serves, nothing is to change. */
+const tryOne = Effect.fnUntraced(function* ({ manager }: ApplyInput, { object, resource }: Change) {
+  const client = yield* KubeClient
+  yield* client.tryApply(object, resource, manager)
+})
 
 const applyOne = Effect.fnUntraced(function* (
   { deployment, manager }: ApplyInput,

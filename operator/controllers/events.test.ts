@@ -38,6 +38,7 @@ function server(failures: KubeError[] = []): { readonly written: Written[]; read
     list: unused,
     watch: unused,
     apply: unused,
+    tryApply: unused,
     replace: unused,
     remove: unused,
     document: unused,

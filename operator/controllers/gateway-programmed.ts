@@ -61,7 +61,8 @@ function linesOf(problems: readonly DeployProblem[]): string {
 /** With its object, unless that is the Gateway, in whose status it stands. */
 export function deployProblemLine({ object, path, message }: DeployProblem): string {
   const line = problemLine({ path, message })
-  return object.kind === 'Gateway' ? line : `${object.kind} ${nameKey(object.namespace, object.name)}: ${line}`
+  const name = object.namespace === '' ? object.name : nameKey(object.namespace, object.name)
+  return object.kind === 'Gateway' ? line : `${object.kind} ${name}: ${line}`
 }
 
 function programmed(one: Condition, facts: GatewayFacts, addresses: GatewayBody['addresses']): Condition {

@@ -36,6 +36,7 @@ class Server {
           return object
         },
       ),
+    tryApply: () => Effect.die('not used'),
     list: () => Effect.die('not used'),
     watch: () => Effect.die('not used'),
     patch: () => Effect.die('not used'),

@@ -68,6 +68,7 @@ describe('a session key that is malformed', () => {
     const data = { key: Buffer.from('ab'.repeat(32)).toString('base64') }
     kube.store.update('secrets', { ...(live('secrets', KEY) as FakeObject), data }, false)
     await until('another word', () => programmed('web').reason === 'Pending')
+    expect(live('secrets', KEY)).toMatchObject({ data })
   })
 })
 

@@ -50,6 +50,8 @@ export class KubeClient extends Context.Service<
     ): Effect.Effect<void, KubeError>
     /** Server-side apply, forced. */
     apply(object: KubeObject, resource: Resource, manager: string): Effect.Effect<KubeObject, KubeError>
+    /** What `apply` would answer; nothing is written. */
+    tryApply(object: KubeObject, resource: Resource, manager: string): Effect.Effect<KubeObject, KubeError>
     create(object: KubeObject, resource: Resource, manager: string): Effect.Effect<KubeObject, KubeError>
     /** With a resourceVersion the server refuses it when somebody was faster. */
     replace(object: KubeObject, resource: Resource, manager: string): Effect.Effect<KubeObject, KubeError>
@@ -137,18 +139,9 @@ function clientOf(transport: Transport): KubeClient['Service'] {
     },
     watch: (resource, options, onEvent) =>
       Effect.suspend(() => watch(transport, versions.of(resource), options, onEvent)),
-    apply: (object, resource, manager) => {
-      const { namespace = '', name } = object.metadata
-      const query = queryOf({ fieldManager: manager, force: 'true' })
-      const path = `${objectPath(resource, namespace, name)}?${query}`
-      return send({
-        method: 'PATCH',
-        path,
-        body: object,
-        contentType: 'application/apply-patch+yaml',
-        target: object.kind,
-      })
-    },
+    apply: (object, resource, manager) => send(applyRequest(object, resource, { fieldManager: manager })),
+    tryApply: (object, resource, manager) =>
+      send(applyRequest(object, resource, { fieldManager: manager, dryRun: 'All' })),
     create: (object, resource, manager) => {
       const path = `${collectionPath(resource, object.metadata.namespace ?? '')}?${queryOf({ fieldManager: manager })}`
       return send({ method: 'POST', path, body: object, target: object.kind })
@@ -169,6 +162,17 @@ function clientOf(transport: Transport): KubeClient['Service'] {
       Effect.asVoid(send({ method: 'DELETE', path: objectPath(resource, namespace, name), target: resource.kind })),
     document: (path) => send({ method: 'GET', path }),
   })
+}
+
+function applyRequest(object: KubeObject, resource: Resource, options: Readonly<Record<string, string>>): KubeRequest {
+  const { namespace = '', name } = object.metadata
+  return {
+    method: 'PATCH',
+    path: `${objectPath(resource, namespace, name)}?${queryOf({ ...options, force: 'true' })}`,
+    body: object,
+    contentType: 'application/apply-patch+yaml',
+    target: object.kind,
+  }
 }
 
 /** Objects of an older version have the same fields. */

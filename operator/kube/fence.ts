@@ -1,4 +1,4 @@
-// A client whose writes wait while it is not certain that they may be made. Reads are not held up.
+// A client whose writes, and trials of writes, wait while it is not certain that they may be made. Reads are not held up.
 import { Clock, Duration, Effect } from 'effect'
 import type { KubeClient } from './client.ts'
 import { elapsedMs } from './elapsed.ts'
@@ -27,6 +27,7 @@ export function fenced(client: KubeClient['Service'], fence: Fence): KubeClient[
   return {
     ...client,
     apply: (object, resource, manager) => later(client.apply(object, resource, manager)),
+    tryApply: (object, resource, manager) => later(client.tryApply(object, resource, manager)),
     create: (object, resource, manager) => later(client.create(object, resource, manager)),
     replace: (object, resource, manager) => later(client.replace(object, resource, manager)),
     patch: (target, body) => later(client.patch(target, body)),

@@ -32,6 +32,7 @@ function clientThat(...answers: readonly Effect.Effect<unknown, KubeError>[]) {
     list: never,
     watch: never,
     apply: never,
+    tryApply: never,
     replace: never,
     patch: never,
     remove: never,

@@ -42,6 +42,7 @@ function clientOf(state: State): KubeClient['Service'] {
       ),
     get: unused,
     apply: unused,
+    tryApply: unused,
     create: unused,
     replace: unused,
     patch: unused,

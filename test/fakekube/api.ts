@@ -40,6 +40,8 @@ export class FakeApi {
   readonly store = new Store()
   /** Looked up for every request; undefined: none. */
   fault: (request: FakeRequest) => Fault | undefined = () => undefined
+  /** What is wrong with an object that is applied; undefined: nothing. */
+  refusal: (object: FakeObject) => string | undefined = () => undefined
   readonly requests: FakeRequest[] = []
   readonly #absent: Set<string>
   readonly #watches = new Set<Watch>()
@@ -92,11 +94,18 @@ export class FakeApi {
     if (method === 'POST') return this.store.create(resource, placed(object, namespace))
     if (method === 'PUT') return this.store.update(resource, placed(object, namespace), isStatus)
     if (contentType === 'application/apply-patch+yaml') {
-      return this.store.apply(resource, placed(object, namespace), query.get('fieldManager') ?? '')
+      return this.#apply(resource, placed(object, namespace), query)
     }
     const live = this.#found(resource, key)
     const { resourceVersion: _version, ...metadata } = live.metadata
     return this.store.update(resource, merge({ ...live, metadata }, object) as FakeObject, isStatus)
+  }
+
+  #apply(resource: string, object: FakeObject, query: URLSearchParams): FakeObject {
+    const refusal = this.refusal(object)
+    if (refusal !== undefined) throw new Refused(422, 'Invalid', refusal)
+    if (query.get('dryRun') === 'All') return object
+    return this.store.apply(resource, object, query.get('fieldManager') ?? '')
   }
 
   /** Ends the watch when it is called; undefined: the version is too old, and the sink was told. @throws Refused */
