@@ -1,7 +1,7 @@
 // When a key set is due again. Pure: times go in and come out.
 import type { Refresh } from './requests.ts'
 
-/** Resources supplement section 2.17. Section 8.2 of the one of the data plane, of which this is no part, says 100 ms. */
+/** Resources supplement section 2.17; that of the data plane, of which this is no part, says 100 ms in section 8.2. */
 const RETRY = { firstMs: 200, maxMs: 15_000 } as const
 /** Standalone files: data-plane supplement section 8.2. */
 const SERVER_SAYS = { minMs: 60_000, unsaidMs: 300_000, maxMs: 24 * 3_600_000, retryMs: 15_000 } as const

@@ -1,4 +1,5 @@
-// A client whose writes, and trials of writes, wait while it is not certain that they may be made. Reads are not held up.
+// A client whose writes, and trials of writes, wait while it is not certain that they may be made. Reads are not held
+// up.
 import { Clock, Duration, Effect } from 'effect'
 import type { KubeClient } from './client.ts'
 import { elapsedMs } from './elapsed.ts'
