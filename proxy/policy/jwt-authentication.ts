@@ -17,8 +17,10 @@ export function compileJwtAuthentication(
   const oauth = mcp === undefined ? undefined : compileMcpOauth(mcp, auth, environment)
   const verifier = environment.auth.jwt(auth)
   const reader = compileCredentialReader(auth.location, 'Bearer ', environment.expression)
+  const missing = missingKeys(auth)
   const conclude = (exchange: Exchange, result: JwtClaims | JwtRefusal): Verdict => {
     if (typeof result === 'string') {
+      if (result === 'unknown key') for (const note of missing) exchange.trace?.note(note)
       if (mode === 'Permissive') {
         exchange.trace?.note(`the mode Permissive lets it pass: ${result}`)
         return undefined
@@ -50,6 +52,13 @@ export function compileJwtAuthentication(
     request: oauth === undefined ? check : (exchange) => oauth.serve(exchange) ?? check(exchange),
     readsRequestBody: reader.readsRequestBody,
   }
+}
+
+/** A key is unknown as well where nobody has been able to fetch it. */
+function missingKeys({ providers }: JwtAuth): string[] {
+  return providers.flatMap(({ issuer = 'any issuer', unavailable }) =>
+    unavailable === undefined ? [] : [`there are no keys of ${issuer}: ${unavailable}`],
+  )
 }
 
 /** What was refused goes as well: a token in the query must not reach the access log. */

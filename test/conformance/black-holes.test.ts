@@ -24,6 +24,8 @@ const pair = certificateFor({ commonName: 'a.test', names: ['DNS:a.test'], issue
 const tls: Policies['tls'] = { sni: 'a.test', caCertificateRefs: [{ name: 'ca' }] }
 const HTTP2: Policies['http'] = { version: 'HTTP2' }
 const DEADLINE = '300ms'
+/** Less than the proxy waits of its own accord for a connection. */
+const PATIENCE_MS = 8000
 const CONNECT: Policies = { tcp: { connectTimeout: DEADLINE } }
 const ANSWER: Policies['http'] = { requestTimeout: DEADLINE }
 
@@ -51,7 +53,8 @@ async function use(place: NonNullable<GwBackend['spec']['static']>, policies: Po
 }
 
 async function ask(): Promise<readonly [status: number, body: string]> {
-  const answer = await fetch(`http://127.0.0.1:${port}/one`, { headers: { connection: 'close' } })
+  const signal = AbortSignal.timeout(PATIENCE_MS)
+  const answer = await fetch(`http://127.0.0.1:${port}/one`, { headers: { connection: 'close' }, signal })
   return [answer.status, await answer.text()]
 }
 

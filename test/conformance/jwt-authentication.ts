@@ -3,6 +3,7 @@ import { expect } from 'vitest'
 import { testIssuer } from '#proxy/auth/jwt.testing.ts'
 import { all, changing, replacing, type ConformanceCase } from './suite/case.ts'
 import type { SampleGateway } from './suite/gateway.ts'
+import { adding } from './suite/services.ts'
 
 const SAMPLE = 'jwt-authentication.yaml'
 /** Signed once with the key of the sample, whose private part is gone. */
@@ -13,6 +14,8 @@ const EXPIRED =
 const OTHER_AUDIENCE =
   'eyJhbGciOiJFZERTQSIsImtpZCI6ImRlbW8ifQ.eyJpc3MiOiJodHRwczovL2lkcC5leGFtcGxlLmNvbSIsImF1ZCI6Im90aGVyIiwic3ViIjoiYWxpY2UiLCJleHAiOjQxMDI0NDQ4MDB9.73g25LMqc618-WXhKBCATdM8F2YJX9ZeeEUGI1kyHv5dG0mOgHEHbGExdAY8-f2xhHAAd7Y8VFE3GpXPB8bHDg'
 const REFUSED = { status: 401 }
+/** Nobody listens there. */
+const CLOSED_PORT = 1
 
 const METADATA_MATCH = `        - path:
             type: PathPrefix
@@ -116,6 +119,39 @@ export const cases: readonly ConformanceCase[] = [
         gateway,
         /providers\[0\]\.jwks\.remote: jwks keyset for "http:\/\/127\.0\.0\.1:\d+\/keys" isn't available/,
       ),
+  },
+  {
+    shortName: 'JwtIssuerUnreachable',
+    description: 'the keys of an issuer that nobody can reach: its tokens are refused, and the trace says why',
+    sample: SAMPLE,
+    change: all(
+      (manifests) =>
+        manifests.replaceAll(
+          /inline: '.*'/g,
+          'remote: {jwksPath: /keys, backendRef: {group: gw.dev, kind: GwBackend, name: idp}}',
+        ),
+      adding({
+        apiVersion: 'gw.dev/v1alpha1',
+        kind: 'GwBackend',
+        metadata: { name: 'idp', namespace: 'default' },
+        spec: { static: { host: '127.0.0.1', port: CLOSED_PORT } },
+      }),
+    ),
+    async run(gateway) {
+      const url = `http://127.0.0.1:${CLOSED_PORT}/keys`
+      await expect.poll(() => gateway.log()).toContain(`gw: cannot fetch the keys of ${url}`)
+      const { status, text } = await gateway.ask('/strict', bearer(TOKEN))
+      expect([status, text]).toEqual([401, 'authentication failure: unknown key'])
+      const events = await gateway.trace('/strict', bearer(TOKEN))
+      const said = events.flatMap(({ message }) =>
+        message.kind === 'jwt auth' ? [JSON.stringify(message.result)] : [],
+      )
+      expect(said).toEqual([
+        expect.stringContaining(
+          `there are no keys of https://idp.example.com: jwks keyset for \\"${url}\\" isn't available`,
+        ),
+      ])
+    },
   },
   {
     shortName: 'JwtBrokenKeys',

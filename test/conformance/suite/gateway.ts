@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
 import type { LoadedSource } from '#cli/source.ts'
 import type { Condition } from '#operator/status/condition.ts'
+import type { TraceEvent } from '#proxy/trace/trace-writer.ts'
+import { watchTrace } from '#proxy/trace/watcher.testing.ts'
 import { freePort } from '#test/ports.ts'
 import { ask, type Answer, type Question } from './ask.ts'
 import type { Echo } from './echo.ts'
@@ -40,6 +42,8 @@ export interface SampleGateway {
   ask(path: string, question?: Question): Promise<Answer>
   /** Of an echo server, which must answer 200. */
   echo(path: string, question?: Question): Promise<Echo>
+  /** The trace of a request. */
+  trace(path: string, question?: Question): Promise<readonly TraceEvent[]>
   policies(): Promise<readonly DumpedPolicy[]>
   /** All of `/config_dump`. */
   dump(): Promise<unknown>
@@ -77,6 +81,11 @@ export async function applySample({ sample, upstreams, on, change }: SampleInput
       const { status, text: body } = await ask(url + path, question)
       if (status !== 200) throw new Error(`${path} answered ${status}: ${body}\n${log()}`)
       return JSON.parse(body) as Echo // what the echo server of these tests writes
+    },
+    async trace(path, question) {
+      const watcher = await watchTrace({ adminPort: Number(new URL(on.admin).port) })
+      await ask(url + path, question)
+      return watcher.ended
     },
     async policies() {
       return ((await configDump()) as { policies: DumpedPolicy[] }).policies // api/admin describes it
