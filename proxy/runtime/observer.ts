@@ -7,8 +7,8 @@ import type { Logger } from '../log/logger.ts'
 import type { Recorder } from '../metrics/recorder.ts'
 import type { ConnectionObserver } from '../tcp/observer.ts'
 
-/** A collector that is away must not fill the log. */
-const LOSS_INTERVAL_MS = 30_000
+/** A collector that is away, or a listener that serves nobody, must not fill the log. */
+const TOLD_INTERVAL_MS = 30_000
 
 export interface RuntimeObserver extends ExchangeObserver, ConnectionObserver {
   /** `rule`: the compiled access log policy of the exchange's place. */
@@ -25,13 +25,9 @@ export interface ObserverParts {
 }
 
 export function createObserver({ recorder, accessLog, requestLogger, exportLogger }: ObserverParts): RuntimeObserver {
-  let toldAtMs = -Infinity
-  /** The metric counts them all; the log only says that it happens. */
-  const tellLoss = (fields: Readonly<Record<string, string | number>>): void => {
-    if (performance.now() - toldAtMs < LOSS_INTERVAL_MS) return
-    toldAtMs = performance.now()
-    exportLogger.warn('spans or log records were not exported', fields)
-  }
+  /** Metrics count them all; the log only says that it happens. */
+  const isLossDue = atIntervals()
+  const isFaultDue = atIntervals()
   return {
     finished(exchange, isComplete, rule) {
       const endMs = performance.now()
@@ -48,12 +44,15 @@ export function createObserver({ recorder, accessLog, requestLogger, exportLogge
     transferred: (bytes) => recorder.transferred(bytes),
     exported({ signal, result, count, detail }) {
       recorder.exported(signal, result, count)
-      if (result !== 'exported') tellLoss({ signal, result, count, error: redactText(detail ?? '') })
+      if (result === 'exported' || !isLossDue()) return
+      const error = redactText(detail ?? '')
+      exportLogger.warn('spans or log records were not exported', { signal, result, count, error })
     },
     handshakeFinished: (result) => recorder.handshake(result),
     handshakeFailed(failure) {
       recorder.handshakeFailed()
-      requestLogger.debug('TLS handshake failed', {
+      const level = failure.isOwnFault === true && isFaultDue() ? 'error' : 'debug'
+      requestLogger[level]('TLS handshake failed', {
         'src.addr': `${failure.sourceAddress}:${failure.sourcePort}`,
         ...(failure.serverName !== undefined && { 'tls.sni': failure.serverName }),
         error: failure.detail,
@@ -71,5 +70,16 @@ export function createObserver({ recorder, accessLog, requestLogger, exportLogge
       recorder.refused(info.status)
       if (accessLog !== undefined && requestLogger.isEnabled('info')) accessLog.refused(info)
     },
+  }
+}
+
+/** True for the first call, and then once an interval. */
+function atIntervals(): () => boolean {
+  let lastMs = -Infinity
+  return () => {
+    const nowMs = performance.now()
+    if (nowMs - lastMs < TOLD_INTERVAL_MS) return false
+    lastMs = nowMs
+    return true
   }
 }

@@ -19,6 +19,8 @@ export interface FailedHandshake {
   readonly serverName: string | undefined
   /** For the log; what the peer or OpenSSL said. */
   readonly detail: string
+  /** No client could have done better: whoever runs the proxy has to know. */
+  readonly isOwnFault?: boolean
 }
 
 export interface ConnectionObserver {

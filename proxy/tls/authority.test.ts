@@ -4,6 +4,8 @@ import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { AsnConvert } from '@peculiar/asn1-schema'
+import { Certificate } from '@peculiar/asn1-x509'
 import { afterAll, describe, expect, it } from 'vitest'
 import { authority, certificateFor, type KeyPair } from '#test/certificates.ts'
 import { Authority } from './authority.ts'
@@ -154,7 +156,41 @@ describe('an authority', () => {
     expect(() => new Authority({ ...authority(), privateKey: leaf.privateKey })).toThrow('its private key')
     expect(() => new Authority({ certificate: 'x', privateKey: 'y' })).toThrow(/PEM|routines/)
   })
+
+  it('whose subject cannot be repeated byte by byte signs nothing: no chain would hold', () => {
+    const pair = authorityOf(['ec', '-pkeyopt', 'ec_paramgen_curve:P-256'])
+    const strange = { ...pair, certificate: withLongLength(pair.certificate) }
+    expect(new X509Certificate(strange.certificate).subject).toBe(new X509Certificate(pair.certificate).subject)
+    expect(() => new Authority(strange)).toThrow('its subject is not written as DER')
+  })
 })
+
+/** The length of the subject in two bytes, as BER allows and DER does not; the signature is then none. */
+function withLongLength(pem: string): string {
+  const { raw } = new X509Certificate(pem)
+  const whole = contentOf(raw)
+  const content = contentOf(whole)
+  // Issuer and subject are the same, and the subject comes later.
+  const { subject } = AsnConvert.parse(raw, Certificate).tbsCertificate
+  const name = Buffer.from(AsnConvert.serialize(subject))
+  const at = content.lastIndexOf(name)
+  const long = Buffer.concat([Buffer.from([0x30, 0x81]), name.subarray(1)])
+  const changed = Buffer.concat([content.subarray(0, at), long, content.subarray(at + name.length)])
+  const rest = whole.subarray(4 + content.length)
+  const base64 = sequence(Buffer.concat([sequence(changed), rest])).toString('base64')
+  return `-----BEGIN CERTIFICATE-----\n${base64.replaceAll(/.{64}/g, '$&\n')}\n-----END CERTIFICATE-----\n`
+}
+
+/** Of a sequence of 256 to 65,535 bytes, whose head has four. */
+function contentOf(sequenceBytes: Buffer): Buffer {
+  return sequenceBytes.subarray(4, 4 + sequenceBytes.readUInt16BE(2))
+}
+
+function sequence(content: Buffer): Buffer {
+  const head = Buffer.from([0x30, 0x82, 0, 0])
+  head.writeUInt16BE(content.length, 2)
+  return Buffer.concat([head, content])
+}
 
 function seconds(ms: number): number {
   return Math.floor(ms / 1000) * 1000

@@ -155,8 +155,10 @@ function algorithm(hash: string | null, id: string, rest: { readonly parameters?
 
 /** What a certificate that it signs has to repeat. @throws {Error} when that is not possible byte by byte. */
 function namesOf({ raw }: X509Certificate): AuthorityNames {
-  const { subject, extensions } = AsnConvert.parse(raw, Certificate).tbsCertificate
-  if (!raw.includes(Buffer.from(AsnConvert.serialize(subject)))) throw new Error('its subject is not written as DER')
+  const { subject, subjectPublicKeyInfo, extensions } = AsnConvert.parse(raw, Certificate).tbsCertificate
+  // With the key that follows it: the issuer may be the same name, written in another way.
+  const written = [subject, subjectPublicKeyInfo].map((part) => Buffer.from(AsnConvert.serialize(part)))
+  if (!raw.includes(Buffer.concat(written))) throw new Error('its subject is not written as DER')
   const own = extensions?.find(({ extnID }) => extnID === id_ce_subjectKeyIdentifier)
   return { subject, keyIdentifier: own && AsnConvert.parse(own.extnValue, SubjectKeyIdentifier) }
 }

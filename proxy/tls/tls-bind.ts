@@ -30,6 +30,7 @@ interface Refusal {
   readonly detail: string
   readonly serverName?: string | undefined
   readonly alert?: Buffer
+  readonly isOwnFault?: boolean
 }
 
 export class TlsBind implements BindServer {
@@ -167,7 +168,7 @@ export class TlsBind implements BindServer {
     try {
       await loadSigning()
     } catch (error) {
-      this.#unusable(plan, arrival, error)
+      this.#unusable(plan, arrival, { error, isOwnFault: true })
       return
     }
     const { socket, facts, serverName, settled } = arrival
@@ -179,16 +180,16 @@ export class TlsBind implements BindServer {
     try {
       this.#serverOf(plan).shakeHands(arrival)
     } catch (error) {
-      this.#unusable(plan, arrival, error)
+      this.#unusable(plan, arrival, { error, isOwnFault: false })
     }
   }
 
-  /** A pair that does not fit, or is no certificate at all. */
-  #unusable(plan: TlsListenerPlan, arrival: Arrival, error: unknown): void {
+  /** A pair that does not fit, or is no certificate at all; an installation without what signs certificates. */
+  #unusable(plan: TlsListenerPlan, arrival: Arrival, why: { error: unknown; isOwnFault: boolean }): void {
     arrival.settled()
-    const detail = `the certificate of listener ${plan.key} cannot be used: ${messageOf(error)}`
+    const detail = `the certificate of listener ${plan.key} cannot be used: ${messageOf(why.error)}`
     const { socket, facts, serverName } = arrival
-    this.#refuse(socket, { facts, detail, serverName, alert: HANDSHAKE_FAILURE })
+    this.#refuse(socket, { facts, detail, serverName, alert: HANDSHAKE_FAILURE, isOwnFault: why.isOwnFault })
   }
 
   #serverOf(plan: TlsListenerPlan): TlsListenerServer {
@@ -210,8 +211,8 @@ export class TlsBind implements BindServer {
 
   #refuse(socket: net.Socket, why: Refusal): void {
     const { sourceAddress, sourcePort } = why.facts
-    const { detail, serverName } = why
-    this.#environment.observer.handshakeFailed({ sourceAddress, sourcePort, serverName, detail })
+    const { detail, serverName, isOwnFault = false } = why
+    this.#environment.observer.handshakeFailed({ sourceAddress, sourcePort, serverName, detail, isOwnFault })
     if (why.alert === undefined) socket.destroy()
     else socket.end(why.alert, () => socket.destroy())
   }

@@ -30,7 +30,7 @@ export interface Served {
   readonly log: () => string
 }
 
-export async function startSampleProxy(): Promise<SampleProxy> {
+export async function startSampleProxy(environment: Readonly<Record<string, string>> = {}): Promise<SampleProxy> {
   const folder = mkdtempSync(join(tmpdir(), 'gw-conformance-'))
   const file = join(folder, 'manifests.yaml')
   const ports = { admin: await freePort(), stats: await freePort(), idle: await freePort() }
@@ -39,7 +39,7 @@ export async function startSampleProxy(): Promise<SampleProxy> {
   writeFileSync(file, idle(ports.idle, generation))
   const gw = new GwProcess(
     ['run', '-f', file, '--workers=1', ...addresses.map(([name, port]) => `--${name}-addr=127.0.0.1:${port}`)],
-    ENVIRONMENT,
+    { ...ENVIRONMENT, ...environment },
   )
   await gw.says(`gw: serving ${file}`)
   const admin = `http://127.0.0.1:${ports.admin}`
