@@ -2,7 +2,11 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { JwksRequest } from '../translate/policy/jwks-request.ts'
-import type { JwksAnswer } from './http.ts'
+import type { Freshness } from './refresh.ts'
+
+export interface JwksAnswer extends Freshness {
+  readonly text: string
+}
 
 /** Resources supplement section 2.17. */
 const BODY_BYTES_MAX = 1024 * 1024

@@ -12,7 +12,8 @@ import { authority, certificateFor, type KeyPair } from '#test/certificates.ts'
 import { type JwksRequest, requestTo } from '../translate/policy/jwks-request.ts'
 import { type JwksTls, tlsOf } from '../translate/policy/jwks-tls.ts'
 import { isAllowed } from './address-rule.ts'
-import { type JwksAnswer, JwksHttp } from './http.ts'
+import type { JwksAnswer } from './exchange.ts'
+import { JwksHttp } from './http.ts'
 
 const KEYS = '{"keys":[]}'
 

@@ -5,12 +5,8 @@ import type { JwksRequest } from '../translate/policy/jwks-request.ts'
 import { JwksFetchError } from './errors.ts'
 import type { AddressRule } from './address-rule.ts'
 import { openConnection } from './connection.ts'
+import type { JwksAnswer } from './exchange.ts'
 import { getOver } from './exchange.ts'
-import type { Freshness } from './refresh.ts'
-
-export interface JwksAnswer extends Freshness {
-  readonly text: string
-}
 
 export class JwksHttp extends Context.Service<
   JwksHttp,

@@ -3,8 +3,8 @@
 import { isIdentical } from '#api/identical.ts'
 import type { BackendReference, Route } from '#api/ir/types.gen.ts'
 import { tally } from './lists.ts'
-import type { DeliveredBackend } from './model/model.ts'
 import { referencesOf, type References } from './references.ts'
+import type { DeliveredBackend } from './backend/delivered-backend.ts'
 
 export interface Reach {
   /** Host name to ports. */

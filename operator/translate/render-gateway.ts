@@ -16,7 +16,6 @@ import type {
   TCPRoute,
   TrafficPayload,
 } from '#api/ir/types.gen.ts'
-import type { DeliveredBackend } from './model/model.ts'
 import type { OurGateway } from './gateway/gateways.ts'
 import type { Listener as OurListener } from './gateway/listener.ts'
 import { sortedBy } from './order.ts'
@@ -25,6 +24,7 @@ import { type Sorted, sorted } from './sorted.ts'
 import type { Reach } from './reach.ts'
 import type { RenderServices } from './service/rendered-services.ts'
 import type { RenderedGateway } from './translation.ts'
+import type { DeliveredBackend } from './backend/delivered-backend.ts'
 
 export interface GatewayParts {
   readonly ours: OurGateway

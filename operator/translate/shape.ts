@@ -1,7 +1,7 @@
 // The shape that translation relies on across objects: an object without it stays out of the snapshot, so that it can
 // break nothing but itself. The schema has checked far more; this guards against older CRDs and hand-made manifests.
-import type { SnapshotKind } from './snapshot.ts'
 import { isRecord } from '#api/json.ts'
+import type { SnapshotKind } from './snapshot-kinds.ts'
 
 type Check = (value: unknown) => boolean
 

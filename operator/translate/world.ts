@@ -1,7 +1,7 @@
 // The cluster of the moment, behind lookups that stay the same from one translation to the next: what is computed
 // through them can be remembered with what it has read.
-import type { ListenerScope } from './gateway/listeners.ts'
 import { changesBetween } from './changes.ts'
+import type { ListenerScope } from './gateway/listener.ts'
 import { grantChecker, type IsPermitted } from './grants.ts'
 import type { KubeObject } from './kube.ts'
 import { derived, type Memory } from './memory.ts'
@@ -12,7 +12,8 @@ import { storedKeySets } from './policy/stored-key-sets.ts'
 import type { Source } from './readers.ts'
 import type { ReferenceScope } from './reference.ts'
 import { serviceLookup } from './service/services.ts'
-import { type ObjectIndex, type Snapshot, SNAPSHOT_KINDS, type SnapshotKind, snapshotOf } from './snapshot.ts'
+import type { SnapshotKind } from './snapshot-kinds.ts'
+import { type ObjectIndex, type Snapshot, SNAPSHOT_KINDS, snapshotOf } from './snapshot.ts'
 import type { TranslateSettings } from './translation.ts'
 
 export interface World {

@@ -2,7 +2,7 @@
 // guarded after resolution (upstream/resolve-target.ts).
 import type { Exchange } from '../exchange.ts'
 import type { ConnectionFacts } from '../http/connection.ts'
-import { withoutDefaultPort } from '../route/authority.ts'
+import { withoutDefaultPort } from '../http/authority.ts'
 import type { DynamicForwarding } from '../upstream/dynamic.ts'
 import type { UpstreamTarget } from '../upstream/target.ts'
 import { LiveEndpoint } from './endpoints.ts'

@@ -1,7 +1,7 @@
 // Plain HTTP backends: picks an endpoint and hands the exchange to the engine.
 import type { Exchange } from '../exchange.ts'
 import { wantsHttp2 } from '../http2/version.ts'
-import { withoutDefaultPort } from '../route/authority.ts'
+import { withoutDefaultPort } from '../http/authority.ts'
 import type { UpstreamClient, UpstreamTarget } from '../upstream/target.ts'
 import type { BackendHandler, Endpoint, EndpointPicker } from './handler.ts'
 import type { CompiledHealth } from './health.ts'

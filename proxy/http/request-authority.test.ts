@@ -2,7 +2,7 @@
 // implies (data-plane supplement section 5.3; RFC 9110 section 4.2.3).
 import { describe, expect, it } from 'vitest'
 import { readRequestFields } from '../http2/request-fields.ts'
-import { withoutDefaultPort } from '../route/authority.ts'
+import { withoutDefaultPort } from './authority.ts'
 import { DEFAULT_LIMITS } from './handler.ts'
 import { parseRequestHead } from './request-parser.ts'
 

@@ -6,7 +6,7 @@ import { BAD_CONTROL, HeadFields, invalid, type HeadProblem } from './head-field
 import type { ConnectionLimits } from './handler.ts'
 import { type FieldsOrigin, HeaderList } from './headers.ts'
 import { HttpRequest, type HttpVersion } from './message.ts'
-import { withoutDefaultPort } from '../route/authority.ts'
+import { withoutDefaultPort } from './authority.ts'
 import { normalisedPath } from './request-path.ts'
 
 /** A request head and what its framing and connection fields ask of the engine. */

@@ -5,7 +5,7 @@ import { BAD_VALUE } from '../http/head-text.ts'
 import { type HeadProblem, invalid, joined } from '../http/head-fields.ts'
 import { HeaderList } from '../http/headers.ts'
 import { HttpRequest } from '../http/message.ts'
-import { withoutDefaultPort } from '../route/authority.ts'
+import { withoutDefaultPort } from '../http/authority.ts'
 import { KEY_FIELD, WEBSOCKET, webSocketKey } from '../http/websocket.ts'
 import { HOST, isMethod, type Place, splitPath, TARGET } from '../http/request-parser.ts'
 

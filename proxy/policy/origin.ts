@@ -1,5 +1,5 @@
 // Origins (RFC 6454) as CORS and CSRF compare them: scheme, lower-case host, port with 80 and 443 implied.
-import { hostOf, portOf } from '../route/authority.ts'
+import { hostOf, portOf } from '../http/authority.ts'
 
 export interface Origin {
   readonly scheme: string

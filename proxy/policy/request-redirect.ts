@@ -3,7 +3,7 @@
 import type { RequestRedirect } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../exchange.ts'
 import { HttpResponse } from '../http/message.ts'
-import { hostOf, portOf } from '../route/authority.ts'
+import { hostOf, portOf } from '../http/authority.ts'
 import type { ChainEnvironment } from './environment.ts'
 import type { CompiledPolicy } from './filter.ts'
 import { isTarget, replacePrefix } from './request-target.ts'

@@ -2,7 +2,7 @@
 // nothing beyond path segments and never depends on the number of routes.
 import type { RouteMatch } from '#api/ir/types.gen.ts'
 import type { HttpRequest } from '../http/message.ts'
-import { hostOf } from './authority.ts'
+import { hostOf } from '../http/authority.ts'
 import { ANY_HOST, type HostIndex, hostIndexOf } from './host-index.ts'
 import { hostMapOf } from './host-map.ts'
 import { compileRequestTest } from './match.ts'

@@ -28,7 +28,7 @@ import { createTicketSecrets, rotateTicketSecrets, TICKET_PERIOD_MS } from '../t
 import { TraceHub } from '../trace/hub.ts'
 import type { RestartHistory } from './restart-policy.ts'
 import type { ProxySettings } from './settings.ts'
-import { StartError, probePort } from './start-error.ts'
+import { StartError, probePort } from '../start-error.ts'
 import { BUILD } from '../build-info.ts'
 import { WorkerPool } from './worker-pool.ts'
 

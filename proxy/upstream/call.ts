@@ -14,7 +14,7 @@ import { announcement, type TrailerSource } from '../http/trailer-fields.ts'
 import { Tunnel } from '../http/tunnel.ts'
 import { KEY_FIELD } from '../http/websocket.ts'
 import { requestFields } from '../http2/outgoing-fields.ts'
-import { withoutDefaultPort } from '../route/authority.ts'
+import { withoutDefaultPort } from '../http/authority.ts'
 import { UpstreamError, type UpstreamRequest, type UpstreamResponse, type UpstreamTarget } from './target.ts'
 import { forwardedFields } from './tunnel.ts'
 

@@ -1,6 +1,7 @@
 // Names: cached, refreshed behind the back of requests, never lost to a failing resolver.
 import { describe, expect, it } from 'vitest'
-import { DnsCache, type Lookup } from './dns-cache.ts'
+import { DnsCache } from './dns-cache.ts'
+import type { Lookup } from './lookup.ts'
 
 type Done = Parameters<Lookup>[1]
 

@@ -2,12 +2,7 @@
 // resolver never takes a known name away.
 import { isIP } from 'node:net'
 import { systemLookup } from './system-lookup.ts'
-
-/** `ttlMs`: undefined when the resolver tells none. */
-export type Lookup = (
-  host: string,
-  done: (error: Error | undefined, addresses: readonly string[], ttlMs?: number) => void,
-) => void
+import type { Lookup } from './lookup.ts'
 
 /** Of a resolver that tells none. */
 const TTL_MS = 30_000

@@ -8,8 +8,9 @@ import { dial } from '../tcp/dial-tunnel.ts'
 import { HeaderList } from '../http/headers.ts'
 import { addressGuard } from './address-guard.ts'
 import { createUpstreamClient } from './client.ts'
-import { DnsCache, type Lookup } from './dns-cache.ts'
+import { DnsCache } from './dns-cache.ts'
 import { dynamicForwarding } from './dynamic.ts'
+import type { Lookup } from './lookup.ts'
 import type { UpstreamClient, UpstreamTarget } from './target.ts'
 
 const cleanup: (() => unknown)[] = []

@@ -1,9 +1,9 @@
 // Names that clients chose, asked of the name servers directly: the system's resolver runs in the few threads that the
 // whole process shares, and slow answers for such names would hold up everybody else's. Knows no hosts file and no
 // search list.
-import type { Lookup } from './dns-cache.ts'
 import type { LookupFamily } from '#api/units/lookup-family.ts'
 import { ofFamily } from './lookup-family.ts'
+import type { Lookup } from './lookup.ts'
 import { nameServers, queryName } from './query-names.ts'
 
 export function resolverLookup(family: LookupFamily = 'V4_PREFERRED'): Lookup {

@@ -3,10 +3,10 @@
 import dns from 'node:dns'
 import { stat, readFile } from 'node:fs/promises'
 import type { Resolver } from 'node:dns/promises'
-import type { Lookup } from './dns-cache.ts'
 import { parseHosts } from './hosts-file.ts'
 import type { LookupFamily } from '#api/units/lookup-family.ts'
 import { asksFor, ofFamily } from './lookup-family.ts'
+import type { Lookup } from './lookup.ts'
 import { nameServers, queryName, type Answer, type Outcome } from './query-names.ts'
 import { candidateNames, parseResolvConf, type SearchRules } from './resolv-conf.ts'
 

@@ -3,8 +3,7 @@ import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import type { BackendTLS, RenderedSecret } from '#api/ir/types.gen.ts'
 import { namespaceOf } from '../object-ref.ts'
 import { certificatePair } from './certificate.ts'
-import type { ListenerFault } from './listener.ts'
-import type { ListenerScope } from './listeners.ts'
+import type { ListenerFault, ListenerScope } from './listener.ts'
 
 export interface ClientCertificate {
   readonly tls: Pick<BackendTLS, 'clientCertificate' | 'clientKey'>

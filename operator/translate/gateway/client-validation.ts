@@ -4,8 +4,7 @@ import type { ClientValidation } from '#api/ir/types.gen.ts'
 import { CORE_GROUP, GATEWAY_GROUP } from '../groups.ts'
 import { nameKey, namespaceOf } from '../object-ref.ts'
 import { isMinted } from './certificate.ts'
-import type { ListenerFault } from './listener.ts'
-import type { ListenerScope } from './listeners.ts'
+import type { ListenerFault, ListenerScope } from './listener.ts'
 import { isCertificateBundle } from './tls-pair.ts'
 
 export interface ClientValidationOutcome {

@@ -8,8 +8,8 @@ import type { Remember } from '../memory.ts'
 import { keyOf, nameKey, namespaceOf } from '../object-ref.ts'
 import { type ClientCertificate, clientCertificateOf } from './client-certificate.ts'
 import { internalPorts, type InternalPorts } from './internal-ports.ts'
-import type { Listener, ListenerFault } from './listener.ts'
-import { type ListenerScope, listenersOf } from './listeners.ts'
+import type { Listener, ListenerFault, ListenerScope } from './listener.ts'
+import { listenersOf } from './listeners.ts'
 
 export interface OurGateway {
   readonly key: string

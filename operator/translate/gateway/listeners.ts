@@ -4,7 +4,6 @@ import type { ListenerSet } from '#api/gateway/listenerset.gen.ts'
 import type { ListenerTLS } from '#api/ir/types.gen.ts'
 import { isListenerProtocol, LISTED_KINDS, RESERVED_PORTS, ROUTE_KINDS } from '../capabilities.ts'
 import { GATEWAY_GROUP } from '../groups.ts'
-import type { IsPermitted } from '../grants.ts'
 import { matchesSelector } from '../labels.ts'
 import { namespaceLabels } from '../namespace-labels.ts'
 import { namespaceOf } from '../object-ref.ts'
@@ -13,13 +12,8 @@ import type { RouteGroupKind } from '../../status/object-status.ts'
 import { listenerCertificate } from './certificate.ts'
 import { clientValidation, type ClientValidationOutcome } from './client-validation.ts'
 import { listenerConflicts } from './conflicts.ts'
+import type { ListenerScope } from './listener.ts'
 import { identityOf, type Listener, type ListenerFault, type ListenerIdentity } from './listener.ts'
-
-export interface ListenerScope {
-  readonly snapshot: Snapshot
-  readonly isPermitted: IsPermitted
-  readonly areModelsEnabled: boolean
-}
 
 /** `sets` are the accepted ListenerSets, in order of precedence. */
 export function listenersOf(gateway: Gateway, sets: readonly ListenerSet[], scope: ListenerScope): Listener[] {

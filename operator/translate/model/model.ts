@@ -12,6 +12,7 @@ import type { GwModel, ModelPolicies } from '#api/v1alpha1/gwmodel.gen.ts'
 import type { BackendFull } from '#api/v1alpha1/shared.gen.ts'
 import { renderProvider } from '../backend/ai.ts'
 import type { BackendContext } from '../backend/context.ts'
+import type { DeliveredBackend } from '../backend/delivered-backend.ts'
 import { GW_GROUP } from '../groups.ts'
 import { namespaceOf } from '../object-ref.ts'
 import { authorization } from '../policy/authorization.ts'
@@ -23,13 +24,6 @@ import { referencesOf, type References } from '../references.ts'
 import { type BackendIdentity, modelIdentity } from './names.ts'
 import { chooseProvider } from './provider.ts'
 import { joinPayloads } from './payloads.ts'
-
-/** A backend that is delivered wherever something leads to it. */
-export interface DeliveredBackend {
-  readonly rendered: readonly Backend[]
-  readonly secrets: readonly RenderedSecret[]
-  readonly references: References
-}
 
 export interface ModelScopes {
   readonly references: ReferenceScope

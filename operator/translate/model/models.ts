@@ -1,4 +1,5 @@
 // All GwModels: which listeners offer which, the route that leads to them there, and what each model is told.
+import type { DeliveredBackend } from '../backend/delivered-backend.ts'
 import type { HTTPRouteParentRef } from '#api/gateway/httproute.gen.ts'
 import type { OfferedModel, Route } from '#api/ir/types.gen.ts'
 import type { Problem } from '#api/problem.ts'
@@ -13,15 +14,7 @@ import type { ReferenceScope } from '../reference.ts'
 import { referencesOf } from '../references.ts'
 import { type ParentLookup, parentLookup } from '../route/parent-lookup.ts'
 import { attachedParents, listenerSuffix, type ParentResult } from '../route/routes.ts'
-import {
-  type DeliveredBackend,
-  invalidBackend,
-  MODEL_ROUTES,
-  modelBackend,
-  type ModelScopes,
-  type ServedModel,
-  serveModel,
-} from './model.ts'
+import { invalidBackend, MODEL_ROUTES, modelBackend, type ModelScopes, type ServedModel, serveModel } from './model.ts'
 import { modelIdentity, offeredName } from './names.ts'
 import { translateVirtual } from './virtual-model.ts'
 

@@ -1,5 +1,6 @@
 // A virtual model: what it chooses among. A target that is not there keeps its place, so that its share of the requests
 // fails and does not go elsewhere.
+import type { DeliveredBackend } from '../backend/delivered-backend.ts'
 import type { AIProvider, Authorization, ModelTarget, OfferedModel } from '#api/ir/types.gen.ts'
 import type { Problem } from '#api/problem.ts'
 import type { FailoverModelTarget, GwModel, ModelReference } from '#api/v1alpha1/gwmodel.gen.ts'
@@ -8,7 +9,7 @@ import { sortedBy } from '../order.ts'
 import { checkExpression } from '../policy/expression.ts'
 import { emptyReport } from '../policy/field.ts'
 import { fieldScope } from '../policy/scope.ts'
-import { type DeliveredBackend, type ModelScopes, providersBackend, type ServedModel, serveModel } from './model.ts'
+import { type ModelScopes, providersBackend, type ServedModel, serveModel } from './model.ts'
 import { isPattern, modelIdentity, offeredName } from './names.ts'
 
 export interface VirtualTranslation {

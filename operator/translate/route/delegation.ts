@@ -4,9 +4,9 @@ import type { HTTPRoute } from '#api/gateway/httproute.gen.ts'
 import type { Route } from '#api/ir/types.gen.ts'
 import { keyOf, nameKey, namespaceOf } from '../object-ref.ts'
 import { GATEWAY_GROUP } from '../groups.ts'
-import type { RouteTranslation } from './http-route.ts'
 import type { RouteGroup } from './route-group.ts'
 import { type AttachedRoute, distinctParentRefs, type ParentResult } from './routes.ts'
+import type { RouteTranslation } from './translation.ts'
 
 export interface DelegationInput {
   /** Routes that hang on listeners. */

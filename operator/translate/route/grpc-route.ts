@@ -9,8 +9,9 @@ import type { ReferenceScope } from '../reference.ts'
 import type { RouteFault } from './fault.ts'
 import { renderFilters } from './filters.ts'
 import { grpcRegexFaults, renderGrpcMatches } from './grpc-matches.ts'
+import { joinRules, notServed, type RulePart, translateBackendRef } from './http-route.ts'
 import { judgedRoute } from './judged-route.ts'
-import { joinRules, notServed, type RouteTranslation, type RulePart, translateBackendRef } from './http-route.ts'
+import type { RouteTranslation } from './translation.ts'
 
 export function translateGrpcRoute(written: GRPCRoute, scope: ReferenceScope): RouteTranslation {
   const { route, ...judged } = judgedRoute(written)

@@ -1,6 +1,6 @@
 // The rules of one HTTPRoute in rendered form, before listeners are chosen. Knows nothing of parents.
 import type { HTTPRoute, HTTPRouteRule } from '#api/gateway/httproute.gen.ts'
-import type { Route, RouteBackend, Timeout, TrafficPayload } from '#api/ir/types.gen.ts'
+import type { RouteBackend, Timeout, TrafficPayload } from '#api/ir/types.gen.ts'
 import type { FieldPath } from '#api/problem.ts'
 import { durationMs } from '../duration.ts'
 import { GATEWAY_GROUP } from '../groups.ts'
@@ -10,28 +10,12 @@ import type { Faults } from '../policy/faults.ts'
 import { renderRetry } from '../policy/retry.ts'
 import { type ReferenceScope, type ReferenceSource, resolveReference } from '../reference.ts'
 import type { RouteFault } from './fault.ts'
-import type { L4RuleDraft } from './l4-route.ts'
 import { renderFilters } from './filters.ts'
 import { judgedRoute, type JudgedRoute, malformed } from './judged-route.ts'
 import { renderMatches } from './matches.ts'
 import { regexFaults } from './regexes.ts'
-import { groupOf, isDelegation, membersOf, type RouteGroup } from './route-group.ts'
-
-/** One rule; key and listenerKey are added for each listener that takes the route. */
-export type RuleDraft = Omit<Route, 'key' | 'listenerKey' | 'routeGroupKey'>
-
-export interface RouteTranslation {
-  readonly rules: readonly RuleDraft[]
-  /** Of TCPRoutes and TLSRoutes, which have no others. */
-  readonly l4Rules?: readonly L4RuleDraft[]
-  /** Of HTTPRoutes that hand requests to other routes. */
-  readonly groups?: readonly RouteGroup[]
-  /** The route cannot be served as written. */
-  readonly faults: readonly RouteFault[]
-  readonly unresolved: readonly RouteFault[]
-  /** Fields this version does not run; the route is served without them. */
-  readonly notProgrammed: readonly RouteFault[]
-}
+import { groupOf, isDelegation, membersOf } from './route-group.ts'
+import type { RouteTranslation, RuleDraft } from './translation.ts'
 
 export function translateHttpRoute(written: HTTPRoute, scope: ReferenceScope): RouteTranslation {
   const { route, ...judged } = judgedRoute(written)

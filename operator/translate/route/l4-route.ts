@@ -9,13 +9,10 @@ import { nameKey, namespaceOf } from '../object-ref.ts'
 import { createdAt } from '../order.ts'
 import { type ReferenceScope, resolveReference } from '../reference.ts'
 import type { RouteFault } from './fault.ts'
-import type { RouteTranslation } from './http-route.ts'
 import { listenerSuffix } from './routes.ts'
+import type { L4RuleDraft, RouteTranslation } from './translation.ts'
 
 export type L4Route = TcpRouteObject | TlsRouteObject
-
-/** One rule; key and listenerKey are added for each listener that takes the route. */
-export type L4RuleDraft = Omit<TCPRoute, 'key' | 'listenerKey'>
 
 type L4Rule = L4Route['spec']['rules'][number]
 

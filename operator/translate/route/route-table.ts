@@ -11,7 +11,7 @@ import { keptList, type KeptList, same, sameList } from '../same.ts'
 import type { AnyRoute } from './accept.ts'
 import { type Delegated, delegatedRoutes, parentRouteResults, renderedMembers } from './delegation.ts'
 import { translateGrpcRoute } from './grpc-route.ts'
-import { type RouteTranslation, translateHttpRoute } from './http-route.ts'
+import { translateHttpRoute } from './http-route.ts'
 import { translateL4Route } from './l4-route.ts'
 import { membersOf, type RouteGroup } from './route-group.ts'
 import { parentLookup } from './parent-lookup.ts'
@@ -24,6 +24,7 @@ import {
   routePlacer,
 } from './placed-routes.ts'
 import { attachRoute, type AttachedRoute } from './routes.ts'
+import type { RouteTranslation } from './translation.ts'
 
 export interface RouteTable extends PlacedRoutes {
   readonly routes: readonly AttachedRoute[]

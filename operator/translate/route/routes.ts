@@ -5,9 +5,9 @@ import type { Listener } from '../gateway/listener.ts'
 import { GATEWAY_GROUP } from '../groups.ts'
 import { nameKey, namespaceOf } from '../object-ref.ts'
 import { type Acceptance, acceptRoute, type AnyRoute, type Attachable } from './accept.ts'
-import type { RouteTranslation, RuleDraft } from './http-route.ts'
 import type { ParentLookup } from './parent-lookup.ts'
 import { parentRoutesOf } from './route-group.ts'
+import type { RouteTranslation, RuleDraft } from './translation.ts'
 
 export interface ParentResult {
   readonly parentRef: HTTPRouteParentRef

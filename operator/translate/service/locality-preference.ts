@@ -1,7 +1,7 @@
 // Which endpoints of a Service are near a proxy: what the Service asks for, and what its EndpointSlices hint at.
 import type { LocalityPreference } from '#api/ir/types.gen.ts'
 import type { Service } from '../kube.ts'
-import type { ServiceEndpoint } from './workloads.ts'
+import type { ServiceEndpoint } from './service-parts.ts'
 
 const SAME_ZONE: LocalityPreference = { preferences: ['Region', 'Zone'], mode: 'Failover' }
 const SAME_NODE: LocalityPreference = { preferences: ['Region', 'Zone', 'Subzone', 'Node'], mode: 'Failover' }

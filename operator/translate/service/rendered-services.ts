@@ -9,8 +9,9 @@ import type { Snapshot } from '../snapshot.ts'
 import { localityPreference } from './locality-preference.ts'
 import { type NodePlaces, placesOfNodes } from './node-places.ts'
 import { ServiceCatalog } from './service-catalog.ts'
+import type { ServiceEndpoint, ServiceParts } from './service-parts.ts'
 import type { Services } from './services.ts'
-import { endpointsOf, type ServiceEndpoint, workloadTable } from './workloads.ts'
+import { endpointsOf, workloadTable } from './workloads.ts'
 
 export interface RenderedServices {
   /** Not in order. */
@@ -25,12 +26,6 @@ export type RenderServices = (caller: ServicesCaller, reached: ReadonlyMap<strin
 /** A Gateway of ours. */
 export interface ServicesCaller {
   readonly gateway: KubeObject
-}
-
-export interface ServiceParts {
-  readonly hostname: string
-  readonly rendered: RenderedService
-  readonly endpoints: readonly ServiceEndpoint[]
 }
 
 /** To be called with the snapshot of the moment, and what its InferencePools come to. */

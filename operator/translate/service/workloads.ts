@@ -9,25 +9,7 @@ import { compareText, sortedBy } from '../order.ts'
 import { placeOf } from '../sorted.ts'
 import { withWholeHints } from './locality-preference.ts'
 import type { NodePlace, NodePlaces } from './node-places.ts'
-
-/** A workload as one Service sees it. */
-export interface ServiceEndpoint {
-  readonly uid: string
-  readonly namespace: string
-  readonly name?: string
-  readonly node?: string
-  readonly zone?: string
-  readonly healthy: boolean
-  readonly addresses: ReadonlySet<string>
-  readonly serviceAccount?: string
-  /** Absent: a proxy of ours, which serves no Service here. */
-  readonly service?: { readonly hostname: string; readonly namespace: string }
-  /** Zones and nodes that this Service means it for. */
-  readonly forZones?: readonly string[]
-  readonly forNodes?: readonly string[]
-  /** Of the service, and of the workload. */
-  readonly ports: Iterable<readonly [number, number]>
-}
+import type { ServiceEndpoint } from './service-parts.ts'
 
 interface EndpointDraft extends ServiceEndpoint {
   readonly addresses: Set<string>

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { StartError, probePort } from './start-error.ts'
-import { freePort } from './testdata/config.ts'
+import { freePort } from './runtime/testdata/config.ts'
 
 describe('probePort', () => {
   it('leaves a free port free', async () => {

@@ -1,0 +1,7 @@
+// How a name is looked up: the seam between the cache and those who ask. Types only.
+
+/** `ttlMs`: undefined when the resolver tells none. */
+export type Lookup = (
+  host: string,
+  done: (error: Error | undefined, addresses: readonly string[], ttlMs?: number) => void,
+) => void
