@@ -1,5 +1,7 @@
 // Splits an authority (`host`, `host:port`, `[v6]:port`) into its parts. Allocates only the part that is asked for.
 
+const DOT = 0x2e
+
 /** The host without port, lower case; brackets of IPv6 literals stay. */
 export function hostOf(authority: string): string {
   const end = hostEnd(authority)
@@ -18,6 +20,16 @@ export function portOf(authority: string): number | undefined {
     port = port * 10 + digit
   }
   return port >= 1 && port <= 65_535 ? port : undefined
+}
+
+/**
+ * One spelling for a valid authority in lower case: no port that the scheme implies, and no dot of the root at the end
+ * of the host (RFC 1034 section 3.1), or `a.test.` would get around what holds for `a.test`.
+ */
+export function canonicalAuthority(authority: string, isTls: boolean): string {
+  const end = hostEnd(authority)
+  const hasRootDot = end > 1 && authority.charCodeAt(end - 1) === DOT
+  return withoutDefaultPort(hasRootDot ? authority.slice(0, end - 1) + authority.slice(end) : authority, isTls)
 }
 
 /** Without the port that the scheme stands for anyway (RFC 9110 section 4.2.3). Of a valid authority. */

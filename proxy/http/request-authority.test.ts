@@ -2,7 +2,7 @@
 // implies (data-plane supplement section 5.3; RFC 9110 section 4.2.3).
 import { describe, expect, it } from 'vitest'
 import { readRequestFields } from '../http2/request-fields.ts'
-import { withoutDefaultPort } from './authority.ts'
+import { canonicalAuthority } from './authority.ts'
 import { DEFAULT_LIMITS } from './handler.ts'
 import { parseRequestHead } from './request-parser.ts'
 
@@ -37,17 +37,23 @@ describe('the authority', () => {
     ['[::1]:80', 'http', '[::1]'],
     ['[::80]', 'http', '[::80]'],
     ['[::443]:443', 'https', '[::443]'],
+    ['A.Test.', 'http', 'a.test'],
+    ['a.test.:443', 'https', 'a.test'],
+    ['a.test.:8080', 'http', 'a.test:8080'],
+    ['.', 'http', '.'],
   ])('%s by %s is %s', (given, scheme, seen) => {
     expect(http1('GET /', given, scheme)).toBe(seen)
     expect(http1(`GET ${scheme}://${given}/`, given, scheme)).toBe(seen)
     expect(http2(given, { scheme })).toBe(seen)
-    expect(withoutDefaultPort(given.toLowerCase(), scheme === 'https')).toBe(seen)
+    expect(canonicalAuthority(given.toLowerCase(), scheme === 'https')).toBe(seen)
   })
 
   it('is the same in both places, however it is spelled; two different ones are refused', () => {
     expect(http1('GET http://a.test:80/', 'a.test')).toBe('a.test')
     expect(http1('GET http://a.test/', 'A.test:80')).toBe('a.test')
     expect(http2('a.test', { host: 'a.test:80' })).toBe('a.test')
+    expect(http1('GET http://a.test./', 'a.test')).toBe('a.test')
+    expect(http2('a.test', { host: 'a.test.' })).toBe('a.test')
     expect(http1('GET http://a.test/', 'b.test')).toBe('invalidRequest')
     expect(http1('GET http://a.test:81/', 'a.test')).toBe('invalidRequest')
     expect(http2('a.test', { host: 'a.test:81' })).toBe('invalidRequest')
@@ -65,6 +71,8 @@ describe('the authority', () => {
     'user:secret@a.test:80',
     'a.test:',
     'a.test:x',
+    'a.test:080',
+    'a.test:00',
     ':80',
     'a b',
     'a.test/x',

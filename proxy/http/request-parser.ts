@@ -6,7 +6,7 @@ import { BAD_CONTROL, HeadFields, invalid, type HeadProblem } from './head-field
 import type { ConnectionLimits } from './handler.ts'
 import { type FieldsOrigin, HeaderList } from './headers.ts'
 import { HttpRequest, type HttpVersion } from './message.ts'
-import { withoutDefaultPort } from './authority.ts'
+import { canonicalAuthority } from './authority.ts'
 import { normalisedPath } from './request-path.ts'
 
 /** A request head and what its framing and connection fields ask of the engine. */
@@ -29,7 +29,8 @@ const UPGRADE = /^[!#$%&'*+\-.^_`|~0-9a-z]{1,64}(?:\/[!#$%&'*+\-.^_`|~0-9a-z]{1,
 const CARRIES_HTTP = /^(?:h2c?|h3|http(?:\/.*)?|tls(?:\/.*)?)$/
 /** Visible US-ASCII without `#`: a fragment never travels (RFC 9112 section 3.2). */
 export const TARGET = /^[!"$-~]+$/
-export const HOST = /^(?:\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]{1,255})(?::[0-9]{1,5})?$/
+/** A port with a zero in front would be a second spelling of one. */
+export const HOST = /^(?:\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]{1,255})(?::(?:0|[1-9][0-9]{0,4}))?$/
 const ABSOLUTE = /^https?:\/\/([^/?]*)(.*)$/i
 const SLASH = 0x2f
 const METHOD_LENGTH_MAX = 64
@@ -178,7 +179,7 @@ function placeOf(method: string, target: string, rawHost: string | undefined, is
   const named = rawHost?.toLowerCase()
   // The port belongs to the destination.
   if (method === 'CONNECT') return connectPlace(target, named)
-  const host = named && withoutDefaultPort(named, isTls)
+  const host = named && canonicalAuthority(named, isTls)
   if (target.charCodeAt(0) === SLASH) return splitPath(target, host)
   if (target !== '*') return absolutePlace(target, host, isTls)
   return method === 'OPTIONS' ? { path: '*', query: '', host } : BAD_TARGET
@@ -187,7 +188,7 @@ function placeOf(method: string, target: string, rawHost: string | undefined, is
 function absolutePlace(target: string, host: string | undefined, isTls: boolean): Place | HeadProblem {
   const [, rawAuthority = '', rest = ''] = ABSOLUTE.exec(target) ?? []
   if (!HOST.test(rawAuthority)) return BAD_TARGET
-  const authority = withoutDefaultPort(rawAuthority.toLowerCase(), isTls)
+  const authority = canonicalAuthority(rawAuthority.toLowerCase(), isTls)
   if (host !== undefined && host !== authority) return HOST_DIFFERS
   return splitPath(rest.startsWith('/') ? rest : `/${rest}`, authority)
 }

@@ -5,7 +5,7 @@ import { BAD_VALUE } from '../http/head-text.ts'
 import { type HeadProblem, invalid, joined } from '../http/head-fields.ts'
 import { HeaderList } from '../http/headers.ts'
 import { HttpRequest } from '../http/message.ts'
-import { withoutDefaultPort } from '../http/authority.ts'
+import { canonicalAuthority } from '../http/authority.ts'
 import { KEY_FIELD, WEBSOCKET, webSocketKey } from '../http/websocket.ts'
 import { HOST, isMethod, type Place, splitPath, TARGET } from '../http/request-parser.ts'
 
@@ -140,7 +140,7 @@ class Reader {
     if (method === undefined || !isMethod(method)) return BAD_PSEUDO
     if (authority === undefined || !HOST.test(authority)) return BAD_PLACE
     // The port of CONNECT belongs to the destination.
-    const spelled = method === 'CONNECT' && protocol === undefined ? asGiven : withoutDefaultPort
+    const spelled = method === 'CONNECT' && protocol === undefined ? asGiven : canonicalAuthority
     const host = spelled(authority.toLowerCase(), isTls)
     if (this.#host !== undefined && spelled(this.#host.toLowerCase(), isTls) !== host) return HOST_DIFFERS
     if (protocol !== undefined) return this.#switchPlace(method, protocol, host)

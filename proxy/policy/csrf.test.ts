@@ -9,7 +9,7 @@ describe('csrf', () => {
   it.each([
     // Sec-Fetch-Site, Origin, passes
     [undefined, undefined, true],
-    [undefined, 'null', true],
+    [undefined, 'null', false],
     ['same-origin', 'https://evil.org', true],
     ['none', undefined, true],
     ['same-site', undefined, false],

@@ -34,8 +34,8 @@ function verdictOf(request: HttpRequest, isListed: OriginTest): typeof SAFE {
     if (site === 'same-origin' || site === 'none') return SAME_SITE
     return origin !== undefined && isListed(origin) ? LISTED : CROSS_SITE
   }
-  // Not a browser, or one that hides the origin of a request it makes for the user (RFC 6454 section 7.3).
-  if (origin === undefined || origin === 'null') return NO_BROWSER
+  // `null` is no such case: any page can have a browser send it, from a frame in a sandbox (RFC 6454 section 7.3).
+  if (origin === undefined) return NO_BROWSER
   if (isOwnOrigin(origin, request)) return OWN
   return isListed(origin) ? LISTED : FOREIGN
 }

@@ -141,12 +141,12 @@ function allowed(view: Exchange, response: HttpResponse, compiled: Compiled): Al
     const value = evaluate(expression, view)
     if (value !== FAILED) metadata[name] = value
   }
+  const { allowedResponseHeaders = namesOf(response.headers) } = compiled
   return {
     isAllowed: true,
-    headers: (compiled.allowedResponseHeaders ?? namesOf(response.headers)).flatMap((name) =>
-      copies(name, response.headers),
-    ),
-    removedHeaders: [],
+    headers: allowedResponseHeaders.flatMap((name) => copies(name, response.headers)),
+    // What the service did not say it did not say: the client's own field must not pass for its word.
+    removedHeaders: allowedResponseHeaders.filter((name) => !response.headers.has(name) && !isFramingField(name)),
     query: [],
     removedQuery: [],
     responseHeaders: [],
