@@ -8,7 +8,7 @@ import { validateConfig } from '#api/ir/validate.ts'
 import type { BackendReference, Route } from '#api/ir/types.gen.ts'
 import type { KubeObject } from './kube.ts'
 import { snapshotOf } from './snapshot.ts'
-import { clusters, SECRET_MATERIAL } from './testing/clusters.ts'
+import { clusters, SECRET_MATERIAL, SENT_SECRET } from './testing/clusters.ts'
 import { translate } from './translate.ts'
 import type { Translation } from './translation.ts'
 
@@ -79,9 +79,10 @@ describe('translate', () => {
   it('puts secret material into the secrets and nowhere else', () => {
     fc.assert(
       fc.property(clusters({ hasGrants: true }), (objects) => {
-        const { perGateway, statuses, problems } = translated(objects)
+        const { perGateway, statuses, problems } = translated([...objects, ...SENT_SECRET])
         const configs = [...perGateway.values()].map(({ config }) => config)
         expect(JSON.stringify({ configs, statuses, problems })).not.toContain(SECRET_MATERIAL)
+        expect(JSON.stringify(perGateway.get('a/w')?.secrets)).toContain(SECRET_MATERIAL)
       }),
       { numRuns: 100 },
     )

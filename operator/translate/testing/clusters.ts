@@ -307,6 +307,39 @@ const CLASSES = [
   { apiVersion: GATEWAY_API, kind: 'GatewayClass', metadata: { name: 'theirs' }, spec: { controllerName: 'e.com/c' } },
 ]
 
+const sentSecret = [
+  {
+    apiVersion: GATEWAY_API,
+    kind: 'Gateway',
+    metadata: { namespace: 'a', name: 'w' },
+    spec: { gatewayClassName: 'gw', listeners: [{ name: 'w', port: 80, protocol: 'HTTP' }] },
+  },
+  {
+    apiVersion: GATEWAY_API,
+    kind: 'HTTPRoute',
+    metadata: { namespace: 'a', name: 'w' },
+    spec: {
+      parentRefs: [{ name: 'w' }],
+      rules: [{ backendRefs: [{ group: 'gw.dev', kind: 'GwBackend', name: 'w' }] }],
+    },
+  },
+  {
+    apiVersion: GW_API,
+    kind: 'GwBackend',
+    metadata: { namespace: 'a', name: 'w' },
+    spec: { static: { host: 'h.example.com', port: 80 }, policies: { auth: { secretRef: { name: 'w' } } } },
+  },
+  {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { namespace: 'a', name: 'w' },
+    stringData: { Authorization: `Bearer ${SECRET_MATERIAL}` },
+  },
+]
+
+/** Of a name that no random object has: a route to a backend that is sent a Secret, so that one is surely delivered. */
+export const SENT_SECRET: readonly KubeObject[] = sentSecret
+
 export interface ClusterOptions {
   readonly hasGrants: boolean
 }
@@ -327,7 +360,7 @@ export function clusters({ hasGrants }: ClusterOptions): fc.Arbitrary<readonly K
     inferencePool,
     pod,
     node,
-    secret,
+    { weight: 2, arbitrary: secret },
     hasGrants ? grant : service,
   )
   return fc
