@@ -619,8 +619,9 @@ export interface Metrics {
  */
 export interface MetricAttributes {
   /**
-   * Labels to add, 1 to 16. Each expression is evaluated for each request; where it fails, the value is `unknown`. Do
-   * not use values without bound, such as user names or paths: each new value makes a new time series.
+   * Labels to add, 1 to 16. Each expression is evaluated for each request; where it fails, or
+   * gives several fields by `flatten()`, the value is `unknown`. Do not use values without bound, such as user names
+   * or paths: each new value makes a new time series.
    *
    * Items: A field and the expression that computes it.
    *

@@ -1,6 +1,6 @@
 // frontend.metrics: labels that expressions give.
 import { expect, vi } from 'vitest'
-import { replacing, type ConformanceCase } from './suite/case.ts'
+import { changing, replacing, type ConformanceCase } from './suite/case.ts'
 import type { SampleGateway } from './suite/gateway.ts'
 
 const SAMPLE = 'frontend-metrics.yaml'
@@ -31,6 +31,22 @@ export const cases: readonly ConformanceCase[] = [
       for (const tenant of ['shop', 'shop', 'bank']) await gateway.echo('/echo', { headers: { 'x-tenant': tenant } })
       await gateway.echo('/echo')
       await counts(gateway, { shop: '2', bank: '1', unknown: '1' })
+    },
+  },
+  {
+    shortName: 'MetricsFlatten',
+    description: 'several fields are no value of a label: it is unknown, and the status says so',
+    sample: SAMPLE,
+    change: changing('GwPolicy/frontend-metrics', {
+      frontend: { metrics: { attributes: { add: [{ name: 'tenant', expression: 'flatten({"a": 1, "b": 2})' }] } } },
+    }),
+    async run(gateway) {
+      await gateway.echo('/echo')
+      await counts(gateway, { unknown: '1' })
+      expect(await gateway.metrics()).not.toMatch(/tenant_a|tenant\.a/)
+      const [accepted] = gateway.conditions('GwPolicy', 'frontend-metrics')
+      expect(accepted).toMatchObject({ status: 'True', reason: 'PartiallyValid' })
+      expect(accepted?.message).toContain('calls flatten(), which is for logs and traces')
     },
   },
   {

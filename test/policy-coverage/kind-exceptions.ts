@@ -16,12 +16,12 @@ const NOT_SERVED: readonly Exception[] = [
     settings: /^GwBackend\.ai\.(provider|groups\[\]\.providers\[\])\.p[23567]\./,
     because: 'providers that this version does not speak to: the status says so (docs/models.md)',
   },
-  { settings: /^GwBackend\.cloudService\./, because: 'not run, and the status says so' },
+  { settings: /^GwBackend\.cloudService\./, because: 'not run, and the status says so (docs/translation.md)' },
   {
     settings: /\.(useDefaultGateways|defaultScope)$/,
-    because: 'default Gateways are an experiment of the Gateway API without a served feature',
+    because: 'default Gateways are an experiment of the Gateway API that is not served (docs/translation.md)',
   },
-  { settings: /^BackendTLSPolicy\.options\{\}$/, because: 'for options of others; there are none of ours' },
+  { settings: /^BackendTLSPolicy\.options\{\}$/, because: 'there are none of ours (docs/translation.md)' },
 ]
 
 export const WITHOUT_GOLDEN: readonly Exception[] = [

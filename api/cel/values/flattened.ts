@@ -1,4 +1,5 @@
-// What `flatten(x)` gives: a mark that logs, traces and metrics expand into one field for each entry.
+// What `flatten(x)` gives: a mark that logs and traces expand into one field for each entry. It has no text form, so
+// that elsewhere, as in a metric label, it is no value.
 import { elementOrMissing, keysOf } from '../engine/access.ts'
 import { isMap } from '../engine/types.ts'
 

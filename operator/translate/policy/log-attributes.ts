@@ -1,4 +1,4 @@
-// What log entries, spans and metrics add and leave out. A broken expression is kept: it is left out of each entry.
+// What log entries and spans add and leave out. A broken expression is kept: it is left out of each entry.
 import type { NamedExpression } from '#api/ir/types.gen.ts'
 import type { FieldPath } from '#api/problem.ts'
 import type { AttributeAdd, LogTracingAttributes } from '#api/v1alpha1/gwpolicy.gen.ts'

@@ -1,15 +1,16 @@
-// frontend.metrics: harmless. A broken expression is kept: its label is `unknown`.
+// frontend.metrics: harmless. A broken expression is kept, and so is one of several fields: its label is `unknown`.
 import type { FrontendPayload } from '#api/ir/types.gen.ts'
 import type { Metrics } from '#api/v1alpha1/gwpolicy.gen.ts'
+import { checkSingleValue } from './expression.ts'
 import type { FieldTranslator } from './field.ts'
-import { addedExpressions } from './log-attributes.ts'
 
 export const metrics: FieldTranslator<Metrics, FrontendPayload> = {
   failureMode: 'skip',
-  translate: ({ attributes }, context) => [
-    {
-      suffix: 'frontend-metrics',
-      payload: { metrics: { add: addedExpressions(attributes.add, `${context.path}.attributes.add`, context) } },
-    },
-  ],
+  translate: ({ attributes }, context) => {
+    const add = attributes.add.map(({ name, expression }, index) => {
+      checkSingleValue(expression, `${context.path}.attributes.add[${index}].expression`, context)
+      return { name, expression }
+    })
+    return [{ suffix: 'frontend-metrics', payload: { metrics: { add } } }]
+  },
 }
