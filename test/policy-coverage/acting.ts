@@ -45,7 +45,12 @@ function doesAct(one: SetValue, { allowed, before, rendered }: Attempt): boolean
   }
   if (allowed.length > 1) {
     const outcomes = allowed.map(outcomeWith)
-    return new Set(outcomes).size === allowed.length
+    if (new Set(outcomes).size === allowed.length) return true
+    // Some values may be refused for the list beside them, and others without it.
+    const lists = Object.keys(record).filter((name) => Array.isArray(record[name]))
+    if (Array.isArray(holder) || lists.length === 0) return false
+    const alone = withoutLists(record, lists, () => allowed.map(outcomeWith))
+    return new Set(allowed.map((_, index) => `${outcomes[index]} ${alone[index]}`)).size === allowed.length
   }
   return othersFor(value).some((other) => {
     const after = outcomeWith(other)
@@ -57,4 +62,13 @@ function othersFor(value: unknown): readonly unknown[] {
   if (typeof value === 'number') return [value + 1]
   if (typeof value === 'boolean') return [!value]
   return typeof value === 'string' ? OTHER_TEXTS : [{ other: 'other' }, undefined]
+}
+
+/** What `work` gives while these fields are not there. */
+function withoutLists<T>(record: Record<string, unknown>, names: readonly string[], work: () => T): T {
+  const kept = Object.fromEntries(names.map((name) => [name, record[name]]))
+  for (const name of names) delete record[name]
+  const result = work()
+  Object.assign(record, kept)
+  return result
 }
