@@ -186,7 +186,7 @@ export const cases: readonly ConformanceCase[] = [
     run: expectServed,
   },
   ...Object.entries(REFUSES).map(([name, allowedListeners]) => ({
-    shortName: `AllowedListenersNot${name}`,
+    shortName: `AllowedListenersRefuse${name}`,
     description: 'listeners of others are not opened, the set says why, and the Gateway goes on',
     sample: SAMPLE,
     change: allowing(allowedListeners),
