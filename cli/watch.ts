@@ -1,6 +1,6 @@
 // Tells when files of a source change. Editors write in several steps, so changes are taken together.
-import { watch, type FSWatcher } from 'node:fs'
-import { basename, dirname } from 'node:path'
+import { realpathSync, watch, type FSWatcher } from 'node:fs'
+import { basename, dirname, resolve } from 'node:path'
 import { isSourceName } from './manifests/files.ts'
 
 /** Long enough for an editor's rename and write, far below what a person notices. */
@@ -42,7 +42,8 @@ export function watchSource(path: string, isFolder: boolean, onChange: () => voi
     watchers.set(folder, watched)
   }
   const follow = (files: readonly string[]): void => {
-    const byFolder = Map.groupBy(isFolder ? files : [path, ...files], (file) => dirname(file))
+    const named = isFolder ? files : [path, ...files]
+    const byFolder = Map.groupBy([...new Set(named.flatMap(withTarget))], (file) => dirname(file))
     for (const [folder, own] of byFolder) openIfThere(() => open(folder, new Set(own.map((file) => basename(file)))))
     for (const [folder, { watcher, names }] of watchers) {
       if (names === undefined || byFolder.has(folder)) continue
@@ -50,7 +51,7 @@ export function watchSource(path: string, isFolder: boolean, onChange: () => voi
       watchers.delete(folder)
     }
   }
-  if (isFolder) open(path, undefined)
+  if (isFolder) open(resolve(path), undefined)
   follow([])
   return {
     follow,
@@ -58,6 +59,16 @@ export function watchSource(path: string, isFolder: boolean, onChange: () => voi
       clearTimeout(timer)
       for (const { watcher } of watchers.values()) watcher.close()
     },
+  }
+}
+
+/** A link changes where it stands, and where it leads to. */
+function withTarget(file: string): string[] {
+  try {
+    return [resolve(file), realpathSync(file)]
+  } catch {
+    // Not there now; said by the load.
+    return [resolve(file)]
   }
 }
 

@@ -78,7 +78,7 @@ interface Run {
 
 /** Until a signal, or until the proxy ends by itself. */
 async function serve({ path, source, proxy, changes, watch, keySets }: Run): Promise<number> {
-  const signalled = signal()
+  const signalled = signal(readsOnHangup(path) ? ['SIGINT', 'SIGTERM'] : ['SIGINT', 'SIGTERM', 'SIGHUP'])
   const { createStdioBridge } = await import('#proxy/mcp/stdio-bridge.ts')
   const bridge = await createStdioBridge()
   try {
@@ -91,6 +91,7 @@ async function serve({ path, source, proxy, changes, watch, keySets }: Run): Pro
     console.error(`gw: serving ${path}`)
     const reloader = new Reloader({ path, source, proxy, watch, bridge, keySets })
     changes.listen(() => reloader.request())
+    if (readsOnHangup(path)) process.on('SIGHUP', () => reloader.request())
     proxy.onUnknownKey((requestKey) => keySets.refresh(requestKey))
     await keySets.follow(source.keyRequests)
     const ended = await Promise.race([signalled, proxy.closed.then(() => 'closed' as const)])
@@ -117,6 +118,8 @@ async function apply(
 class Reloader {
   readonly #run: Omit<Run, 'changes'> & { readonly bridge: StdioBridge }
   #applied: LoadedSource
+  /** The last load was not put in force. */
+  #isBroken = false
   #work: Promise<void> = Promise.resolve()
   #isQueued = false
   readonly #memory: SourceMemory = {}
@@ -140,6 +143,8 @@ class Reloader {
 
   async #reload(): Promise<void> {
     const { path, proxy, bridge, watch, keySets } = this.#run
+    const wasBroken = this.#isBroken
+    this.#isBroken = true
     const next = await loadRunnable(path, keySets.stored, this.#memory)
     if ('problem' in next) {
       console.error(`${next.problem}; the last good configuration stays`)
@@ -155,9 +160,12 @@ class Reloader {
     }
     if (isDeepStrictEqual(next.rendered, this.#applied.rendered)) {
       this.#applied = next
+      this.#isBroken = false
+      if (wasBroken) console.error(`gw: ${path} is well again, and says what is in force`)
       return
     }
     const problem = await apply(next, proxy, bridge)
+    this.#isBroken = problem !== undefined
     if (problem === undefined) this.#applied = next
     console.error(problem === undefined ? `gw: reloaded ${path}` : `${problem}; the last good configuration stays`)
     if (!isDeepStrictEqual(next.settings, this.#run.source.settings)) {
@@ -166,9 +174,14 @@ class Reloader {
   }
 }
 
-function signal(): Promise<NodeJS.Signals> {
+/** The hangup of a terminal is the end; servers without one are told by it to read their files again. */
+function readsOnHangup(path: string): boolean {
+  return path !== '-' && !process.stdin.isTTY
+}
+
+function signal(names: readonly NodeJS.Signals[]): Promise<NodeJS.Signals> {
   const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>()
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, resolve)
+  for (const name of names) process.once(name, resolve)
   return promise
 }
 

@@ -66,6 +66,26 @@ describe('createLineWriter', () => {
     await expect(writer.flush()).resolves.toBeUndefined()
   })
 
+  it('says once that lines are lost, where the disk is full', async () => {
+    const module = new URL('./line-writer.ts', import.meta.url).href
+    const script = `
+      import { openSync } from 'node:fs'
+      import { createLineWriter } from '${module}'
+      const writer = createLineWriter(openSync('/dev/full', 'w'))
+      for (let i = 0; i < 3; i++) {
+        writer.write('line\\n')
+        await writer.flush()
+      }
+      writer.flushSync()
+    `
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    let text = ''
+    for await (const chunk of child.stderr) text += String(chunk)
+    expect(text).toBe('gw: the log cannot be written (ENOSPC): its lines are lost until there is room\n')
+  })
+
   it('waits for a pipe that is full instead of dropping lines', async () => {
     const module = new URL('./line-writer.ts', import.meta.url).href
     const script = `

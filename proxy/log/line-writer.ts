@@ -12,6 +12,7 @@ const QUEUED_BYTES_MAX = 8 * 1024 * 1024
 const RETRY_MS = 2
 /** A synchronous write to a descriptor nobody reads is given up. */
 const SYNC_MS_MAX = 2000
+const ROOM: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT'])
 
 export interface LineWriter {
   /** A line of the main thread itself. */
@@ -43,6 +44,8 @@ class FdLineWriter implements LineWriter {
   #waiters: (() => void)[] = []
   /** The descriptor broke (EPIPE, EBADF): lines are discarded, the proxy goes on serving. */
   #isBroken = false
+  /** Lines are lost since the last write that succeeded, and it was said. */
+  #isLosing = false
 
   constructor(fd: number) {
     this.#fd = fd
@@ -141,11 +144,11 @@ class FdLineWriter implements LineWriter {
   #writeAsync(chunk: Buffer): void {
     this.#inFlight = chunk
     fsWrite(this.#fd, chunk, 0, chunk.length, null, (error, written) => {
-      if (error !== null && error.code !== 'EAGAIN' && error.code !== 'EINTR') {
-        this.#isBroken = true
-        written = chunk.length
-      }
-      const rest = chunk.subarray(error === null || this.#isBroken ? written : 0)
+      const isLost = error !== null && error.code !== 'EAGAIN' && error.code !== 'EINTR'
+      if (isLost) this.#lost(error)
+      else if (error === null) this.#isLosing = false
+      const taken = error === null ? written : 0
+      const rest = chunk.subarray(isLost ? chunk.length : taken)
       if (rest.length === 0) {
         this.#inFlight = undefined
         this.#pump()
@@ -153,6 +156,16 @@ class FdLineWriter implements LineWriter {
       } else if (error === null) this.#writeAsync(rest)
       else setTimeout(() => this.#writeAsync(rest), RETRY_MS)
     })
+  }
+
+  /** A disk that is full may have room again; anything else is the end of the descriptor. */
+  #lost(error: unknown): void {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
+    if (!ROOM.has(code)) this.#isBroken = true
+    if (this.#isLosing) return
+    this.#isLosing = true
+    const until = this.#isBroken ? 'from now on' : 'until there is room'
+    tellOnStderr(`gw: the log cannot be written (${code}): its lines are lost ${until}\n`, this.#fd)
   }
 
   #settle(): void {
@@ -170,12 +183,24 @@ class FdLineWriter implements LineWriter {
         at += writeSync(this.#fd, chunk, at)
       } catch (error) {
         if (!isRetryable(error)) {
-          this.#isBroken = true
+          this.#lost(error)
           return
         }
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS)
       }
     }
+  }
+}
+
+const STDERR = 2
+
+/** The log itself is what does not work. */
+function tellOnStderr(line: string, brokenFd: number): void {
+  if (brokenFd === STDERR) return
+  try {
+    writeSync(STDERR, line)
+  } catch {
+    // Then there is nobody to tell.
   }
 }
 

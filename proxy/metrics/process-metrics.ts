@@ -1,6 +1,9 @@
 // Metrics main knows by itself: build, configuration, workers, runtime. Read at scrape time, nothing is counted here.
 import type { ELDHistogram } from 'node:perf_hooks'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { getHeapStatistics } from 'node:v8'
+import { descriptorLimit, openDescriptors } from './file-descriptors.ts'
+import { residentBytes } from './resident-memory.ts'
 import type { MetricsAggregate } from './aggregate.ts'
 import type { PlainMetric } from './exposition.ts'
 import type { GaugeName } from './families.ts'
@@ -92,7 +95,7 @@ function runtimeMetrics(facts: ProcessFacts, aggregate: MetricsAggregate, loop: 
       help: 'JavaScript heap in use',
       type: 'gauge',
       values: () => [
-        { labels: { thread: MAIN_THREAD }, value: process.memoryUsage().heapUsed },
+        { labels: { thread: MAIN_THREAD }, value: getHeapStatistics().used_heap_size },
         ...perWorker('heapUsedBytes'),
       ],
     },
@@ -108,7 +111,9 @@ function runtimeMetrics(facts: ProcessFacts, aggregate: MetricsAggregate, loop: 
       type: 'counter',
       values: () => perWorker('overloadShed'),
     },
-    gauge('process_resident_memory_bytes', 'Resident memory of the process', () => process.memoryUsage.rss()),
+    gauge('process_resident_memory_bytes', 'Resident memory of the process', residentBytes),
+    gauge('process_open_fds', 'File descriptors that are open', () => openDescriptors() ?? Number.NaN),
+    gauge('process_max_fds', 'File descriptors that may be open', () => descriptorLimit() ?? Number.NaN),
     counter('process_cpu_seconds_total', 'CPU time of the process', cpuSeconds),
     gauge('process_start_time_seconds', 'Start of the process since the epoch', () => performance.timeOrigin / 1000),
   ]

@@ -26,6 +26,7 @@ import { SharedEndpoints } from '../backend/shared-endpoints.ts'
 import { SharedRateLimits } from '../policy/shared-rate-limits.ts'
 import { createTicketSecrets, rotateTicketSecrets, TICKET_PERIOD_MS } from '../tls/ticket-secrets.ts'
 import { TraceHub } from '../trace/hub.ts'
+import { descriptorLimit, FEW_DESCRIPTORS } from '../metrics/file-descriptors.ts'
 import type { RestartHistory } from './restart-policy.ts'
 import type { ProxySettings } from './settings.ts'
 import { StartError, probePort } from '../start-error.ts'
@@ -168,6 +169,10 @@ class ProxyProcess implements RunningProxy {
     this.#isStarted = true
     process.on('exit', this.#flushAtExit)
     this.#log.info('started', { version: BUILD.version, workers: this.#settings.workers, ...this.#ports })
+    const limit = descriptorLimit()
+    if (limit !== undefined && limit < FEW_DESCRIPTORS) {
+      this.#log.warn('few file descriptors: connections beyond them are closed unheard; raise ulimit -n', { limit })
+    }
   }
 
   apply(config: RenderedConfig, secrets: RenderedSecrets): Promise<ApplyResult> {

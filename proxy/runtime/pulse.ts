@@ -2,6 +2,7 @@
 // sheds load while there is too much.
 import { getHeapStatistics } from 'node:v8'
 import type { Logger } from '../log/logger.ts'
+import { residentBytes } from '../metrics/resident-memory.ts'
 import { OverloadDetector, type OverloadLimits } from './overload.ts'
 
 /** Four looks a second: soon enough to shed, too rare to cost anything. */
@@ -70,7 +71,7 @@ export class Pulse {
 
   #memoryShare(): number {
     const { used_heap_size: used, heap_size_limit: limit } = getHeapStatistics()
-    const resident = this.#memoryLimit === undefined ? 0 : process.memoryUsage.rss() / this.#memoryLimit
+    const resident = this.#memoryLimit === undefined ? 0 : residentBytes() / this.#memoryLimit
     return Math.max(used / limit, resident)
   }
 }

@@ -2,6 +2,7 @@
 // every message of main; never decides about other workers.
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
+import { getHeapStatistics } from 'node:v8'
 import { applyDelta } from '#api/ir/config-delta.ts'
 import { emptyConfig } from '#api/ir/empty.ts'
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
@@ -272,9 +273,10 @@ export class WorkerCore {
       delays.reset()
       table.setGauge('loopUtilization', performance.eventLoopUtilization(utilization).utilization)
       utilization = performance.eventLoopUtilization()
-      const heap = process.memoryUsage()
-      table.setGauge('heapUsedBytes', heap.heapUsed)
-      table.setGauge('heapTotalBytes', heap.heapTotal)
+      // Not process.memoryUsage: it opens a file, and fails where no file descriptor is left.
+      const heap = getHeapStatistics()
+      table.setGauge('heapUsedBytes', heap.used_heap_size)
+      table.setGauge('heapTotalBytes', heap.total_heap_size)
       table.setGauge('openConnections', this.#binds.openConnections)
       table.setGauge('activeRequests', this.#binds.activeRequests)
       const pools = [this.#client, ...(this.#dynamic === undefined ? [] : [this.#dynamic.client])]

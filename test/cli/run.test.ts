@@ -1,5 +1,14 @@
 // gw run as a process: stdio MCP servers, signals, ports in use, hot reload under load. Real sockets, loopback only.
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { Agent, createServer, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -105,6 +114,31 @@ describe('gw run', () => {
     expect((await get(port, '/a')).status).toBe(200)
     writeFileSync(path, answering(port, '/a', '/b'))
     await until('the repair is served', async () => (await get(port, '/b')).status === 200)
+    gw.signal('SIGTERM')
+    expect((await gw.ended).code).toBe(0)
+  })
+
+  it('follows a link to where it leads, says that a file is well again, and reads it again on SIGHUP', async () => {
+    const port = await freePort()
+    mkdirSync(join(folder, 'real'))
+    const path = write('real/gateway.yaml', answering(port, '/a'))
+    const link = join(folder, 'link.yaml')
+    symlinkSync(path, link)
+    const gw = start(link)
+    await gw.says('gw: serving')
+    writeFileSync(path, 'routes: [')
+    await gw.says('the last good configuration stays')
+    writeFileSync(path, answering(port, '/a'))
+    await gw.says('is well again, and says what is in force')
+    write('real/next.yaml', answering(port, '/a', '/b'))
+    renameSync(join(folder, 'real/next.yaml'), path)
+    await gw.says('gw: reloaded')
+    expect((await get(port, '/b')).status).toBe(200)
+    rmSync(path)
+    await gw.says('a link to')
+    gw.signal('SIGHUP')
+    await until('it was read again', () => gw.stderr.match(/a link to/g)?.length === 2)
+    expect((await get(port, '/b')).status).toBe(200)
     gw.signal('SIGTERM')
     expect((await gw.ended).code).toBe(0)
   })

@@ -84,6 +84,8 @@ export const OWN: Readonly<Record<string, ExpectedMetric>> = {
   gw_overload_active: gauge(['thread']),
   gw_overload_shed_requests_total: counter(['thread']),
   process_resident_memory_bytes: gauge(),
+  process_open_fds: gauge(),
+  process_max_fds: gauge(),
   process_cpu_seconds_total: counter(),
   process_start_time_seconds: gauge(),
 }
