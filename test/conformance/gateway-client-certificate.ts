@@ -2,10 +2,29 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { replacing, type ConformanceCase } from './suite/case.ts'
+import { all, changing, replacing, type ConformanceCase } from './suite/case.ts'
 import type { SampleGateway } from './suite/gateway.ts'
+import { adding } from './suite/services.ts'
 
 const SAMPLE = 'gateway-client-certificate.yaml'
+
+/** The Secret of another namespace, with a grant to secrets of this name. */
+const foreign = (granted: string): ((manifests: string) => string) =>
+  all(
+    replacing('  name: client\n  namespace: default\ntype:', '  name: client\n  namespace: vault\ntype:'),
+    changing('Gateway/client-certificate', {
+      tls: { backend: { clientCertificateRef: { group: '', kind: 'Secret', name: 'client', namespace: 'vault' } } },
+    }),
+    adding({
+      apiVersion: 'gateway.networking.k8s.io/v1',
+      kind: 'ReferenceGrant',
+      metadata: { name: 'client', namespace: 'vault' },
+      spec: {
+        from: [{ group: 'gateway.networking.k8s.io', kind: 'Gateway', namespace: 'default' }],
+        to: [{ group: '', kind: 'Secret', name: granted }],
+      },
+    }),
+  )
 
 const conditionOf = (gateway: SampleGateway, kind: string, type: string): unknown =>
   gateway.conditions(kind, kind === 'Gateway' ? 'client-certificate' : 'demanding').find((one) => one.type === type)
@@ -54,6 +73,26 @@ export const cases: readonly ConformanceCase[] = [
       })
       expect(conditionOf(gateway, 'BackendTLSPolicy', 'Accepted')).toMatchObject({ status: 'False', reason: 'Invalid' })
       expect(gateway.source.problems.map(({ path }) => path)).toEqual(['spec.tls.backend.clientCertificateRef'])
+    },
+  },
+  {
+    shortName: 'ClientCertificateGranted',
+    description: 'the Secret of another namespace that grants it is shown',
+    sample: SAMPLE,
+    change: foreign('client'),
+    async run(gateway) {
+      expect((await gateway.echo('/')).server).toBe('mtls')
+    },
+  },
+  {
+    shortName: 'ClientCertificateNotGranted',
+    description: 'without a grant the traffic is refused, and the Gateway says why',
+    sample: SAMPLE,
+    change: foreign('other'),
+    async run(gateway) {
+      expect(await gateway.ask('/')).toMatchObject({ status: 500, text: 'backend TLS is not usable' })
+      const resolved = { status: 'False', reason: 'RefNotPermitted' }
+      expect(conditionOf(gateway, 'Gateway', 'ResolvedRefs')).toMatchObject(resolved)
     },
   },
 ]

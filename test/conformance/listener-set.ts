@@ -1,10 +1,11 @@
 // ListenerSet: listeners that others than the owner of a Gateway add to it, if the Gateway lets them.
 import { expect } from 'vitest'
-import { adding, all, changing, replacing, type ConformanceCase } from './suite/case.ts'
+import { all, changing, replacing, type ConformanceCase } from './suite/case.ts'
 import { ask } from './suite/ask.ts'
 import type { SampleGateway } from './suite/gateway.ts'
 import { authority } from '#test/certificates.ts'
 import { secretOf, secured, textFrom } from './suite/https.ts'
+import { adding } from './suite/services.ts'
 
 const SAMPLE = 'listener-set.yaml'
 const GROUP = 'gateway.networking.k8s.io'

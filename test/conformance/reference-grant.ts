@@ -1,8 +1,9 @@
 // ReferenceGrant: a reference to another namespace counts where the owner of that namespace says so, field by field.
 import { expect } from 'vitest'
-import { adding, all, changing, replacing, type ConformanceCase } from './suite/case.ts'
+import { all, changing, replacing, type ConformanceCase } from './suite/case.ts'
 import type { SampleGateway } from './suite/gateway.ts'
 import { secretOf, secured, textFrom } from './suite/https.ts'
+import { adding } from './suite/services.ts'
 
 const SAMPLE = 'shared-gateway.yaml'
 const GROUP = 'gateway.networking.k8s.io'

@@ -2,10 +2,11 @@
 // port of a Service of a third one. Each part counts: one that leads elsewhere is not served, and the status says why.
 import { Client, credentials, type ServiceError } from '@grpc/grpc-js'
 import { expect } from 'vitest'
-import { adding, all, changing, replacing, type ConformanceCase } from './suite/case.ts'
+import { all, changing, replacing, type ConformanceCase } from './suite/case.ts'
 import { ask } from './suite/ask.ts'
 import type { SampleGateway } from './suite/gateway.ts'
 import { secretOf, secured, textFrom } from './suite/https.ts'
+import { adding } from './suite/services.ts'
 
 const SAMPLE = 'shared-gateway.yaml'
 const GROUP = 'gateway.networking.k8s.io'

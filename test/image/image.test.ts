@@ -74,6 +74,8 @@ describe('an image', () => {
     const [, entry = ''] = /^ENTRYPOINT (\[.*\/app\/gw\.js"\])$/m.exec(dockerfile) ?? []
     const [node = '', ...args] = JSON.parse(entry) as string[] // an entry point in its exec form
     for (const file of [node, args.at(-1) ?? '']) expect(existsSync(join(root, file))).toBe(true)
+    // Without it SSL_CERT_FILE would mean nothing.
+    expect(args).toContain('--use-system-ca')
     expect(dockerfile).toMatch(/AS controller\n[^]*?CMD \["controller"\]/)
   })
 
@@ -95,7 +97,13 @@ describe('an image', () => {
   })
 
   it('says its version, with what it has itself', { timeout: RUN_MS }, () => {
-    const command = ['/usr/local/bin/node', '--disable-warning=ExperimentalWarning', '/app/gw.js', 'version']
+    const command = [
+      '/usr/local/bin/node',
+      '--disable-warning=ExperimentalWarning',
+      '--use-system-ca',
+      '/app/gw.js',
+      'version',
+    ]
     const said =
       process.getuid?.() === 0
         ? execFileSync('chroot', [`--userspec=${RUN_AS_USER}:${RUN_AS_USER}`, root, ...command], { encoding: 'utf8' })

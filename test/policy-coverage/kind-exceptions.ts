@@ -37,16 +37,4 @@ export const WITHOUT_CASE: readonly Exception[] = [
   ...NOT_SERVED,
   { settings: /^GwParameters\./, because: 'no part of what a proxy serves: goldens of the deployer, test/e2e' },
   { settings: /^(GatewayClass\.|Gateway\.(addresses|infrastructure))/, because: 'likewise of the deployer' },
-  {
-    settings: /(Ref|Refs\[\])\.(group|kind|name|namespace|port|sectionName)$/,
-    because: 'one piece of code resolves every reference; goldens have kinds, grants and objects that do not exist',
-  },
-  {
-    settings: /^Gateway\.(listeners\[\]\.(hostname|tls\.options)|tls\.frontend\.)/,
-    because: 'real handshakes in proxy/tls, goldens, and the suite of the Gateway API in a cluster',
-  },
-  {
-    settings: /^BackendTLSPolicy\./,
-    because: 'translated into backend.tls, whose cases have each setting',
-  },
 ]

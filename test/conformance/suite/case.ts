@@ -46,11 +46,6 @@ export function changing(object: string, change: SpecChange): (manifests: string
   }
 }
 
-/** More objects at the end. */
-export function adding(...objects: readonly object[]): (manifests: string) => string {
-  return (manifests) => [manifests, ...objects.map((object) => stringify(object))].join('---\n')
-}
-
 /** One change after the other. */
 export function all(...changes: readonly ((manifests: string) => string)[]): (manifests: string) => string {
   return (manifests) => changes.reduce((text, change) => change(text), manifests)

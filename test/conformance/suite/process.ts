@@ -6,6 +6,7 @@ import { loadSource, type LoadedSource } from '#cli/source.ts'
 import { freePort } from '#test/ports.ts'
 import { GwProcess, until } from '../../cli/gw.ts'
 import { ask } from './ask.ts'
+import { workloadAuthority } from './workload.ts'
 
 const ENVIRONMENT = {
   // For samples that say where endpoints are.
@@ -37,9 +38,11 @@ export async function startSampleProxy(environment: Readonly<Record<string, stri
   const addresses = Object.entries({ admin: ports.admin, stats: ports.stats, readiness: 0 })
   let generation = 0
   writeFileSync(file, idle(ports.idle, generation))
+  const authorities = join(folder, 'authorities.pem')
+  writeFileSync(authorities, workloadAuthority())
   const gw = new GwProcess(
     ['run', '-f', file, '--workers=1', ...addresses.map(([name, port]) => `--${name}-addr=127.0.0.1:${port}`)],
-    { ...ENVIRONMENT, ...environment },
+    { ...ENVIRONMENT, SSL_CERT_FILE: authorities, ...environment },
   )
   await gw.says(`gw: serving ${file}`)
   const admin = `http://127.0.0.1:${ports.admin}`

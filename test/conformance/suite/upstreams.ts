@@ -19,6 +19,7 @@ import { grpcEcho, type GrpcEcho } from './grpc-echo.ts'
 import { limiter } from './limiter.ts'
 import { wordsServer } from './mcp-words.ts'
 import { processor } from './processor.ts'
+import { workloadServer } from './workload.ts'
 import { vendorServer } from './vendor.ts'
 
 /** What the TLS server agrees on, the preferred one first: not all that clients offer, so that tests can tell. */
@@ -42,6 +43,8 @@ export const SAMPLE_PORTS = {
   authzGrpc: 18_091,
   limiter: 18_092,
   processor: 18_093,
+  /** Over TLS, with a certificate that bears a host name and a URI. */
+  workload: 18_094,
   /** Opens connections by CONNECT; it alone knows the host echo.internal. */
   egress: 18_095,
   /** Over TLS, and takes only the client of the samples. */
@@ -107,6 +110,7 @@ export async function startUpstreams({ socketPath, port }: UpstreamOptions): Pro
       },
       echo('mtls'),
     ),
+    workload: workloadServer(),
     words: wordsServer(),
     agent: createServer(agent),
     flaky: createServer(flaky),
@@ -144,6 +148,7 @@ export async function startUpstreams({ socketPath, port }: UpstreamOptions): Pro
     spare: await open('spare'),
     tls: await open('tls'),
     mtls: await open('mtls'),
+    workload: await open('workload'),
     agent: await open('agent'),
     words: await open('words'),
     silent: await open('silent'),
