@@ -6,6 +6,7 @@ import { statusOf } from '../kube/status-of.ts'
 import type { Condition } from '../status/condition.ts'
 import type { KubeObject } from '../translate/kube.ts'
 import type { GatewayFacts } from './gateway-programmed.ts'
+import { type ConditionOfPart, type PodFacts, proxyTrouble } from './proxy-trouble.ts'
 import { PROXY_POD } from './sources.ts'
 import { acknowledgementsOf, type World } from './world.ts'
 
@@ -25,6 +26,7 @@ export function gatewayStatusFacts(
     isReplicaExpected: workload === undefined || isReplicaExpected(workload),
     readyPods: workload?.status?.observedGeneration === undefined ? undefined : readyPods(world, gateway),
     isAvailable: isAvailable(workload),
+    trouble: troubleOf(world, gateway, workload),
     current: conditionsOf(world.cache.get('Gateway', namespace, name)),
   }
 }
@@ -32,13 +34,14 @@ export function gatewayStatusFacts(
 /** Deployment or DaemonSet, as far as it is kept; see trim.ts. */
 interface Workload {
   readonly kind: string
-  readonly metadata: { readonly generation?: number }
+  readonly metadata: { readonly name: string; readonly generation?: number }
   readonly spec?: { readonly replicas?: number }
   readonly status?: {
     readonly observedGeneration?: number
     readonly desiredNumberScheduled?: number
     readonly availableReplicas?: number
     readonly numberAvailable?: number
+    readonly conditions?: readonly ConditionOfPart[]
   }
 }
 
@@ -61,23 +64,32 @@ function isAvailable(workload: Workload | undefined): boolean {
   return (status.availableReplicas ?? status.numberAvailable ?? 0) > 0
 }
 
-interface PodCondition {
-  readonly type: string
-  readonly status: string
+/** Of those that are not being deleted. */
+function podsOf(world: World, { metadata: { name, namespace } }: Gateway): PodFacts[] {
+  return [...world.cache.all(PROXY_POD)].flatMap((pod) => {
+    const { metadata } = pod
+    if (metadata.namespace !== namespace || metadata.labels?.[GATEWAY_NAME_LABEL] !== safeName(name)) return []
+    if (metadata.deletionTimestamp !== undefined) return []
+    // As trim.ts keeps it.
+    const status = (statusOf(pod) ?? {}) as {
+      conditions?: readonly ConditionOfPart[]
+      troubles?: PodFacts['containers']
+    }
+    return [{ name: metadata.name, conditions: status.conditions ?? [], containers: status.troubles ?? [] }]
+  })
 }
 
 /** Proxies that the Service of the Gateway leads to. */
-function readyPods(world: World, { metadata: { name, namespace } }: Gateway): ReadonlySet<string> {
-  const ready = new Set<string>()
-  for (const pod of world.cache.all(PROXY_POD)) {
-    const { metadata } = pod
-    if (metadata.namespace !== namespace || metadata.labels?.[GATEWAY_NAME_LABEL] !== safeName(name)) continue
-    // As trim.ts keeps it.
-    const { conditions = [] } = (statusOf(pod) ?? {}) as { conditions?: readonly PodCondition[] }
-    const isReady = conditions.some(({ type, status }) => type === 'Ready' && status === 'True')
-    if (isReady && metadata.deletionTimestamp === undefined) ready.add(metadata.name)
-  }
-  return ready
+function readyPods(world: World, gateway: Gateway): ReadonlySet<string> {
+  const isReady = ({ conditions }: PodFacts): boolean =>
+    conditions.some(({ type, status }) => type === 'Ready' && status === 'True')
+  return new Set(podsOf(world, gateway).flatMap((pod) => (isReady(pod) ? [pod.name] : [])))
+}
+
+function troubleOf(world: World, gateway: Gateway, workload: Workload | undefined): string | undefined {
+  const { kind, metadata, status } = workload ?? {}
+  const facts = kind === undefined || metadata === undefined ? undefined : { kind, name: metadata.name }
+  return proxyTrouble(facts && { ...facts, conditions: status?.conditions ?? [] }, podsOf(world, gateway))
 }
 
 function conditionsOf(gateway: KubeObject | undefined): readonly Condition[] {

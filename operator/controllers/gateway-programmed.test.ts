@@ -41,6 +41,7 @@ function adjusted(change: Partial<GatewayFacts>, addresses: readonly string[] = 
     readyPods: undefined,
     isReplicaExpected: true,
     isAvailable: true,
+    trouble: undefined,
     current: [],
     ...change,
   }
@@ -122,6 +123,14 @@ describe('withProgrammed', () => {
     ['a warning', { deployProblems: [problem('X', 'warning')] }, 'True Accepted 3', 'True Programmed 3'],
   ])('%s', (_what, change, accepted, programmed) => {
     expect(conditions(change)).toEqual([`Accepted=${accepted}`, `Programmed=${programmed}`])
+  })
+
+  it('says why no proxy runs, as long as there was none', () => {
+    const trouble = 'pod web-1 cannot be scheduled: no nodes'
+    const message = (change: Partial<GatewayFacts>): string | undefined => adjusted({ trouble, ...change })[1]?.message
+    expect(message({ acknowledgements: none })).toBe(`no proxy has loaded the configuration yet: ${trouble}`)
+    expect(message({ readyPods: new Set() })).toBe(`no proxy is ready for traffic yet: ${trouble}`)
+    expect(message({})).toBe('ok')
   })
 
   it.each<[string, DeployProblem[], string, string]>([

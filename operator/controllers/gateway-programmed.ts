@@ -20,6 +20,8 @@ export interface GatewayFacts {
   readonly readyPods: ReadonlySet<string> | undefined
   /** False while no pod has been ready for long enough that every node knows the way to it. */
   readonly isAvailable: boolean
+  /** Why no proxy runs, where that is known. */
+  readonly trouble: string | undefined
   /** False when the workload is scaled to zero on purpose. */
   readonly isReplicaExpected: boolean
   /** As it stands in the cluster. */
@@ -109,7 +111,7 @@ function podsThatLoaded({ acknowledgements, uid, generation }: GatewayFacts): st
 
 /** A Gateway that was programmed stays so, for its older generation, until a proxy has the new one or refuses it. */
 function notYet(
-  { current, acknowledgements }: GatewayFacts,
+  { current, acknowledgements, trouble }: GatewayFacts,
   loaded: readonly string[],
   no: (reason: string, message: string) => Condition,
 ): Condition {
@@ -117,7 +119,7 @@ function notYet(
   if (refusal !== undefined) return no('Invalid', `a proxy refused the configuration: ${refusal.message}`)
   const before = current.find(({ type }) => type === 'Programmed')
   const state = loaded.length === 0 ? 'no proxy has loaded the configuration yet' : 'no proxy is ready for traffic yet'
-  const none = no('Pending', state)
+  const none = no('Pending', trouble === undefined ? state : `${state}: ${trouble}`)
   if (before?.status !== 'True') return none
   const { type, status, reason, message, observedGeneration } = before
   return { type, status, reason, message, ...(observedGeneration !== undefined && { observedGeneration }) }

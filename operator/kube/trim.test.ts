@@ -69,6 +69,38 @@ describe('trim', () => {
     })
   })
 
+  it('keeps of containers what keeps one from running, and nothing of those that run', () => {
+    const conditions = [{ type: 'Ready', status: 'False' }]
+    const pod = (...containerStatuses: object[]): unknown =>
+      trim(object('Pod', { status: { phase: 'Pending', conditions, hostIP: '10.0.0.1', containerStatuses } }))
+    const running = { name: 'gw', image: 'gw:1', ready: true, state: { running: {} }, restartCount: 3 }
+    const creating = { name: 'gw', image: 'gw:1', ready: false, state: { waiting: { reason: 'ContainerCreating' } } }
+    for (const fine of [running, creating, { ...running, lastState: { terminated: { exitCode: 1 } } }])
+      expect(pod(fine)).toHaveProperty('status', { phase: 'Pending', conditions })
+    const waiting = { reason: 'CrashLoopBackOff', message: 'x'.repeat(1000) }
+    const lastState = { terminated: { exitCode: 137, reason: 'OOMKilled', finishedAt: 'now' } }
+    expect(pod(running, { ...creating, state: { waiting }, lastState })).toHaveProperty('status.troubles', [
+      {
+        name: 'gw',
+        image: 'gw:1',
+        waiting: { reason: 'CrashLoopBackOff', message: 'x'.repeat(512) },
+        ended: { exitCode: 137, reason: 'OOMKilled', message: '' },
+      },
+    ])
+  })
+
+  it('keeps of the conditions of a Deployment that pods cannot be made', () => {
+    const failure = { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message: 'exceeded quota' }
+    const progressing = { type: 'Progressing', status: 'True', lastUpdateTime: 'now' }
+    const deployment = (...conditions: object[]): unknown =>
+      trim(object('Deployment', { spec: {}, status: { readyReplicas: 1, conditions } }))
+    expect(deployment(progressing, { ...failure, lastUpdateTime: 'now' })).toHaveProperty('status', {
+      readyReplicas: 1,
+      conditions: [failure],
+    })
+    expect(deployment(progressing)).toHaveProperty('status', { readyReplicas: 1 })
+  })
+
   it('keeps what a Service says of endpoints nearby', () => {
     const spec = { trafficDistribution: 'PreferSameZone', internalTrafficPolicy: 'Local', sessionAffinity: 'None' }
     const service = { apiVersion: 'v1', kind: 'Service', metadata: { name: 's', namespace: 'ns' }, spec }

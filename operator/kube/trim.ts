@@ -4,6 +4,7 @@ import { DELIVERY_LABEL } from '#api/delivery/names.ts'
 import { isRecord } from '#api/json.ts'
 import type { KubeObject } from '../translate/kube.ts'
 import { PLACE_LABELS } from '../translate/service/node-places.ts'
+import { containerTroubles } from './container-troubles.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -81,14 +82,14 @@ function partOf({ kind, metadata: { labels } }: KubeObject, object: Json): Json 
       return {
         ...base,
         spec: pick(object['spec'], ['nodeName', 'serviceAccountName']),
-        status: pick(object['status'], POD_STATUS),
+        status: podStatusOf(object['status']),
       }
     case 'Secret':
     case 'ConfigMap':
       return { ...base, ...dataOf(kind, labels?.[DELIVERY_LABEL], object) }
     case 'Deployment':
     case 'DaemonSet':
-      return { ...base, spec: object['spec'], status: pick(object['status'], WORKLOAD_STATUS) }
+      return { ...base, spec: object['spec'], status: workloadStatusOf(object['status']) }
     default:
       return object
   }
@@ -121,6 +122,21 @@ const WORKLOAD_STATUS = [
   'numberAvailable',
   'observedGeneration',
 ]
+
+function podStatusOf(status: unknown): Json {
+  const troubles = containerTroubles(status)
+  return { ...pick(status, POD_STATUS), ...(troubles.length > 0 && { troubles }) }
+}
+
+/** Of the conditions only that pods cannot be made: the others change all the time. */
+function workloadStatusOf(status: unknown): Json {
+  const conditions = isRecord(status) && Array.isArray(status['conditions']) ? status['conditions'] : []
+  const failures = conditions
+    .filter(isRecord)
+    .filter(({ type }) => type === 'ReplicaFailure')
+    .map((one) => pick(one, ['type', 'status', 'reason', 'message']))
+  return { ...pick(status, WORKLOAD_STATUS), ...(failures.length > 0 && { conditions: failures }) }
+}
 
 /** What the operator writes itself is known to the publisher. */
 function dataOf(kind: string, delivered: string | undefined, object: Json): Json {

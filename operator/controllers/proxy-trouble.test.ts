@@ -1,0 +1,66 @@
+// What a user reads about proxies that do not run.
+import { describe, expect, it } from 'vitest'
+import type { ContainerTrouble } from '../kube/container-troubles.ts'
+import { type ConditionOfPart, type PodFacts, proxyTrouble } from './proxy-trouble.ts'
+
+const CONTAINER = { name: 'gw', image: 'gw.dev/gw:v1' }
+
+function pod(name: string, facts: Partial<PodFacts> = {}): PodFacts {
+  return { name, conditions: [], containers: [], ...facts }
+}
+
+const waiting = (reason: string, message = ''): ContainerTrouble => ({ ...CONTAINER, waiting: { reason, message } })
+
+const workload = (...conditions: ConditionOfPart[]) => ({ kind: 'Deployment', name: 'web', conditions })
+
+const UNSCHEDULED = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: '0/3 nodes' }
+const QUOTA = { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message: 'exceeded quota: few' }
+
+describe('proxyTrouble', () => {
+  it('knows of none where pods run or start', () => {
+    expect(proxyTrouble(undefined, [])).toBeUndefined()
+    const solved = { ...QUOTA, status: 'False' }
+    expect(proxyTrouble(workload(solved), [pod('a', { conditions: [{ type: 'Ready', status: 'False' }] })])).toBe(
+      undefined,
+    )
+  })
+
+  it('begins with what keeps pods from being made', () => {
+    const pods = [pod('a', { conditions: [UNSCHEDULED] })]
+    expect(proxyTrouble(workload(QUOTA), pods)).toBe('Deployment web: exceeded quota: few')
+  })
+
+  it('names the first pod that has one, whatever their order', () => {
+    const pods = [pod('c', { conditions: [UNSCHEDULED] }), pod('a'), pod('b', { containers: [waiting('X')] })]
+    const expected = 'pod b cannot start its container gw: X'
+    expect([proxyTrouble(workload(), pods), proxyTrouble(workload(), pods.toReversed())]).toEqual([expected, expected])
+  })
+
+  it.each<[Partial<PodFacts>, string]>([
+    [{ conditions: [UNSCHEDULED] }, 'cannot be scheduled: 0/3 nodes'],
+    [
+      { containers: [waiting('CreateContainerConfigError', 'secret "x" not found')] },
+      'cannot start its container gw: CreateContainerConfigError: secret "x" not found',
+    ],
+    [
+      { containers: [{ ...CONTAINER, ended: { exitCode: 137, reason: 'OOMKilled', message: '' } }] },
+      'has a container gw that ended with code 137 (OOMKilled); see its log',
+    ],
+    [{ containers: [waiting('CrashLoopBackOff')] }, 'starts its container gw again and again; see its log'],
+  ])('tells of %o', (facts, expected) => {
+    expect(proxyTrouble(workload(), [pod('a', facts)])).toBe(`pod a ${expected}`)
+  })
+
+  it.each([
+    [waiting('ErrImagePull', 'not found'), waiting('ImagePullBackOff', 'Back-off pulling image for 10s')],
+    [
+      { ...CONTAINER, ended: { exitCode: 1, reason: 'Error', message: '' } },
+      { ...waiting('CrashLoopBackOff', 'back-off 10s'), ended: { exitCode: 1, reason: 'Error', message: '' } },
+    ],
+  ])('says the same between two attempts (%#)', (one, other) => {
+    const text = (container: ContainerTrouble): string | undefined =>
+      proxyTrouble(workload(), [pod('a', { containers: [container] })])
+    expect(text(one)).toBe(text(other))
+    expect(text(one)).toMatch(/pull the image gw.dev\/gw:v1|ended with code 1;/)
+  })
+})

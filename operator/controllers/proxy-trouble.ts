@@ -1,0 +1,63 @@
+// Why no proxy of a Gateway runs, as far as its workload and its pods say: for the status, where a user looks first. Pure.
+// The words stay the same while a container is tried again and again, so that not every attempt is another status.
+import type { ContainerTrouble } from '../kube/container-troubles.ts'
+
+export interface ConditionOfPart {
+  readonly type: string
+  readonly status: string
+  readonly reason?: string
+  readonly message?: string
+}
+
+export interface WorkloadFacts {
+  readonly kind: string
+  readonly name: string
+  readonly conditions: readonly ConditionOfPart[]
+}
+
+export interface PodFacts {
+  readonly name: string
+  readonly conditions: readonly ConditionOfPart[]
+  readonly containers: readonly ContainerTrouble[]
+}
+
+/** undefined: nothing is wrong that is known of; it may take its time. */
+export function proxyTrouble(workload: WorkloadFacts | undefined, pods: readonly PodFacts[]): string | undefined {
+  const failure = workload?.conditions.find(({ type, status }) => type === 'ReplicaFailure' && status === 'True')
+  if (failure !== undefined) return `${workload?.kind} ${workload?.name}: ${failure.message ?? failure.reason ?? ''}`
+  const named = [...pods].sort((a, b) => (a.name < b.name ? -1 : 1))
+  for (const pod of named) {
+    const trouble = troubleOf(pod)
+    if (trouble !== undefined) return `pod ${pod.name} ${trouble}`
+  }
+  return undefined
+}
+
+function troubleOf({ conditions, containers }: PodFacts): string | undefined {
+  const unscheduled = conditions.find(({ type, status }) => type === 'PodScheduled' && status === 'False')
+  if (unscheduled !== undefined) return `cannot be scheduled: ${unscheduled.message ?? unscheduled.reason ?? ''}`
+  const [container] = containers
+  return container && containerText(container)
+}
+
+/** The kubelet takes turns between trying and waiting; messages count the seconds. */
+const PULLING: ReadonlySet<string> = new Set([
+  'ErrImagePull',
+  'ImagePullBackOff',
+  'ErrImageNeverPull',
+  'InvalidImageName',
+  'RegistryUnavailable',
+])
+const BACK_OFF = 'CrashLoopBackOff'
+
+function containerText({ name, image, waiting, ended }: ContainerTrouble): string {
+  if (waiting !== undefined && PULLING.has(waiting.reason)) {
+    return `cannot pull the image ${image} of its container ${name}; see spec.image of the GwParameters`
+  }
+  if (waiting !== undefined && waiting.reason !== BACK_OFF) {
+    return `cannot start its container ${name}: ${[waiting.reason, waiting.message].filter(Boolean).join(': ')}`
+  }
+  if (ended === undefined) return `starts its container ${name} again and again; see its log`
+  const why = [ended.reason, ended.message].filter((text) => text !== '' && text !== 'Error').join(': ')
+  return `has a container ${name} that ended with code ${ended.exitCode}${why === '' ? '' : ` (${why})`}; see its log`
+}
