@@ -1,5 +1,5 @@
-// Why no proxy of a Gateway runs, as far as its workload and its pods say: for the status, where a user looks first. Pure.
-// The words stay the same while a container is tried again and again, so that not every attempt is another status.
+// Why no proxy of a Gateway runs, as far as its workload and its pods say: for the status, where a user looks first.
+// Pure. The words stay the same while a container is tried again and again: not every attempt is another status.
 import type { ContainerTrouble } from '../kube/container-troubles.ts'
 
 export interface ConditionOfPart {
