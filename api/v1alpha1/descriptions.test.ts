@@ -10,6 +10,7 @@ const LENGTH_MIN = 18
 
 interface Schema {
   readonly description?: string
+  readonly default?: unknown
   readonly properties?: Readonly<Record<string, Schema>>
   readonly items?: Schema
   readonly additionalProperties?: Schema | boolean
@@ -19,6 +20,7 @@ interface Field {
   readonly path: string
   readonly name: string
   readonly description: string
+  readonly preset: unknown
 }
 
 /** Of Kubernetes itself; explain takes its own words for them. */
@@ -28,7 +30,7 @@ function fieldsOf(schema: Schema, path: string): Field[] {
   const own = Object.entries(schema.properties ?? {}).flatMap(([name, child]) => {
     if (path.split('.').length === 1 && FOREIGN.has(name)) return []
     const at = `${path}.${name}`
-    return [{ path: at, name, description: child.description ?? '' }, ...fieldsOf(child, at)]
+    return [{ path: at, name, description: child.description ?? '', preset: child.default }, ...fieldsOf(child, at)]
   })
   const values = typeof schema.additionalProperties === 'object' ? fieldsOf(schema.additionalProperties, path) : []
   return [...own, ...values, ...(schema.items === undefined ? [] : fieldsOf(schema.items, path))]
@@ -50,6 +52,12 @@ function letters(text: string): string {
   return text.toLowerCase().replaceAll(/[^a-z]/g, '')
 }
 
+/** In whatever words; or the value itself, where it is a number, a duration or a name. */
+function tellsPreset({ description, preset }: Field): boolean {
+  if (preset === undefined || /\bunset\b|\bdefaults?\b/i.test(description)) return true
+  return typeof preset !== 'object' && description.includes(JSON.stringify(preset).replaceAll('"', ''))
+}
+
 describe('descriptions', () => {
   it.each(kinds())('every field of $kind has one that says more than its name', ({ kind, schema }) => {
     const fields = fieldsOf(schema, kind)
@@ -60,5 +68,10 @@ describe('descriptions', () => {
       return text.length < LENGTH_MIN || letters(text) === letters(name) || letters(text) === `the${letters(name)}`
     })
     expect(poor.map(({ path, description }) => `${path}: ${JSON.stringify(description)}`)).toEqual([])
+  })
+
+  it.each(kinds())('every field of $kind that is filled in when it is left out says so', ({ kind, schema }) => {
+    const silent = fieldsOf(schema, kind).filter((field) => !tellsPreset(field))
+    expect(silent.map(({ path, preset }) => `${path}: ${JSON.stringify(preset)}`)).toEqual([])
   })
 })

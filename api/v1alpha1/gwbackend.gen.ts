@@ -354,7 +354,7 @@ export interface P6Provider {
  */
 export interface P7Provider {
   /**
-   * Region, 1 to 63 lower-case letters, digits and `-`.
+   * Region, 1 to 63 lower-case letters, digits and `-`. When unset, `us-east-1`.
    */
   region?: CloudARegion
   /**

@@ -226,7 +226,7 @@ export interface CloudCSettings {
  */
 export interface CloudASettings {
   /**
-   * Region, 1 to 63 lower-case letters, digits and `-`.
+   * Region, 1 to 63 lower-case letters, digits and `-`. When unset, `us-east-1`.
    */
   region?: CloudARegion
   /**

@@ -188,7 +188,7 @@ export interface Image {
    */
   digest?: string
   /**
-   * When the image is pulled. When unset, what Kubernetes does by itself.
+   * When the image is pulled, `Always`, `IfNotPresent` or `Never`. When unset, what Kubernetes does by itself.
    */
   pullPolicy?: 'Always' | 'Never' | 'IfNotPresent'
 }
@@ -426,7 +426,7 @@ export interface ModelCatalogConfigMap {
    */
   name: ObjectName
   /**
-   * Key of the entry in the data of the object.
+   * Key of the entry in the data of the object. When unset, `catalog.json`.
    */
   key?: DataKey
 }

@@ -96,6 +96,7 @@ export type APIKeyAuthenticationMode = 'Strict' | 'Optional' | 'Permissive'
 export type BasicAuthenticationMode = 'Strict' | 'Optional'
 /**
  * The realm named in header `WWW-Authenticate` of a refusal, 1 to 256 characters without control characters.
+ * When unset, `Restricted`.
  */
 export type BasicAuthenticationRealm = string
 /**
@@ -174,7 +175,7 @@ export type JWTAuthenticationMode = 'Strict' | 'Optional' | 'Permissive'
  */
 export type PolicyPhase = 'PreRouting' | 'PostRouting'
 /**
- * How often the limit is filled up again, every second, minute or hour.
+ * How often the limit is filled up again, every second (`Seconds`), minute (`Minutes`) or hour (`Hours`).
  */
 export type LocalRateLimitUnit = 'Seconds' | 'Minutes' | 'Hours'
 /**
@@ -967,6 +968,7 @@ export interface BasicAuthentication {
   mode?: BasicAuthenticationMode
   /**
    * The realm named in header `WWW-Authenticate` of a refusal, 1 to 256 characters without control characters.
+   * When unset, `Restricted`.
    */
   realm?: BasicAuthenticationRealm
   /**
@@ -1050,7 +1052,7 @@ export interface CORS {
    */
   allowCredentials?: boolean
   /**
-   * How long a browser may remember the answer to a preflight request, in seconds, 1 to 2147483647.
+   * How long a browser may remember the answer to a preflight request, in seconds, 1 to 2147483647. When unset, 5.
    */
   maxAge?: number
 }
@@ -1338,7 +1340,8 @@ export interface ProcessingOptions {
    */
   responseTrailerMode?: TrailerSendMode
   /**
-   * Whether the service may change these modes in its answer to the headers, for the request at hand.
+   * Whether the service may change these modes in its answer to the headers, for the request at hand. When unset, it
+   * may not (false).
    */
   allowModeOverride?: boolean
 }
@@ -1575,7 +1578,7 @@ export interface LocalRateLimit {
    */
   tokens?: number
   /**
-   * How often the limit is filled up again, every second, minute or hour.
+   * How often the limit is filled up again, every second (`Seconds`), minute (`Minutes`) or hour (`Hours`).
    */
   unit: LocalRateLimitUnit
   /**

@@ -197,7 +197,7 @@ export type HeaderName = string
  */
 export type MCPMethodPhase = 'Off' | 'Request' | 'Response' | 'Full'
 /**
- * Region, 1 to 63 lower-case letters, digits and `-`.
+ * Region, 1 to 63 lower-case letters, digits and `-`. When unset, `us-east-1`.
  */
 export type CloudARegion = string
 /**
@@ -431,7 +431,7 @@ export interface BackendObjectReference {
    */
   group?: ObjectGroup
   /**
-   * Kind of the backend.
+   * Kind of the backend. When unset, `Service`.
    */
   kind?: ObjectKind
   /**
@@ -539,15 +539,15 @@ export interface BackendTCP {
  */
 export interface Keepalive {
   /**
-   * How many probes may stay unanswered before the connection is closed, 1 to 64.
+   * How many probes may stay unanswered before the connection is closed, 1 to 64. When unset, 9.
    */
   retries?: number
   /**
-   * How long a connection is idle before the first probe; at least 1s.
+   * How long a connection is idle before the first probe; at least 1s. When unset, 180s.
    */
   time?: Duration
   /**
-   * Time between two probes; at least 1s.
+   * Time between two probes; at least 1s. When unset, 180s.
    */
   interval?: Duration
 }
@@ -936,7 +936,7 @@ export interface GuardrailsC {
    */
   projectId: ShortString
   /**
-   * Location of the template.
+   * Location of the template. When unset, `us-central1`.
    */
   location?: ShortString
   /**
@@ -1245,19 +1245,19 @@ export interface FieldTransformation {
  */
 export interface PromptCachingConfig {
   /**
-   * Whether the system prompt is kept.
+   * Whether the system prompt is kept. When unset, it is (true).
    */
   cacheSystem?: boolean
   /**
-   * Whether the messages are kept, up to the one that `cacheMessageOffset` names.
+   * Whether the messages are kept, up to the one that `cacheMessageOffset` names. When unset, they are (true).
    */
   cacheMessages?: boolean
   /**
-   * Whether the descriptions of tools are kept.
+   * Whether the descriptions of tools are kept. When unset, they are not (false).
    */
   cacheTools?: boolean
   /**
-   * Length in tokens below which nothing is marked; estimated as the number of words times 1.3.
+   * Length in tokens below which nothing is marked; estimated as the number of words times 1.3. When unset, 1024.
    */
   minTokens?: number
   /**
@@ -1552,7 +1552,8 @@ export interface OAuthPrivateKeyJWT {
    */
   signingKeyRef: LocalSecretKeyRef
   /**
-   * Signature algorithm; it must fit the key.
+   * Signature algorithm, which must fit the key: `RS256`, `RS384`, `RS512`, `PS256` for RSA, `ES256` or `ES384` for EC.
+   * When unset, `RS256`.
    */
   alg?: 'RS256' | 'RS384' | 'RS512' | 'PS256' | 'ES256' | 'ES384'
   /**
@@ -1590,11 +1591,11 @@ export interface OAuthTokenCache {
  */
 export interface OAuthInMemoryCache {
   /**
-   * How many tokens are kept; 0 keeps none.
+   * How many tokens are kept; 0 keeps none. When unset, 8192.
    */
   maxEntries?: number
   /**
-   * How long a token is kept when the answer does not say when it expires.
+   * How long a token is kept when the answer does not say when it expires. When unset, 300s.
    */
   defaultTtl?: Duration
 }
@@ -1903,7 +1904,7 @@ export interface ExtAuthCache {
    */
   ttl: CELExpression
   /**
-   * How many decisions are remembered; beyond that the oldest are forgotten.
+   * How many decisions are remembered, beyond which the oldest are forgotten. When unset, 10000.
    */
   maxEntries?: number
 }
@@ -2305,7 +2306,7 @@ export interface LocalBackendObjectReference {
    */
   group?: ObjectGroup
   /**
-   * Kind of the backend.
+   * Kind of the backend. When unset, `Service`.
    */
   kind?: ObjectKind
   /**
@@ -2324,11 +2325,11 @@ export interface LocalBackendObjectReference {
  */
 export interface ParentReference {
   /**
-   * API group of the parent; empty means the core group.
+   * API group of the parent; empty means the core group. When unset, `gateway.networking.k8s.io`.
    */
   group?: ObjectGroup
   /**
-   * Kind of the parent, such as `Gateway` or `ListenerSet`.
+   * Kind of the parent, such as `Gateway` or `ListenerSet`. When unset, `Gateway`.
    */
   kind?: ObjectKind
   /**
