@@ -136,7 +136,7 @@ export function certificatePair(
   if (secret === undefined) return { fault: invalid(`secret ${name} not found`) }
   const outcome = tlsPair(secret)
   if ('fault' in outcome) {
-    return { fault: invalid(`secret ${name} ${outcome.fault}; it must be of type kubernetes.io/tls`) }
+    return { fault: invalid(`secret ${name} ${outcome.fault}`) }
   }
   const fault = judge?.(outcome.pair)
   return fault === undefined ? rendered(name, outcome.pair) : { fault: invalid(`secret ${name} ${fault}`) }

@@ -14,6 +14,8 @@ export type PairOutcome = { readonly pair: TlsPair } | { readonly fault: string 
 export const CERTIFICATE_KEY = 'tls.crt'
 export const PRIVATE_KEY = 'tls.key'
 
+const OF_TYPE = 'it must be of type kubernetes.io/tls'
+
 /** Objects do not change: each Secret is judged once, however often it is named. */
 const judged = new WeakMap<Secret, PairOutcome>()
 
@@ -30,20 +32,20 @@ function judge(secret: Secret): PairOutcome {
   const certificate = secretValue(secret, CERTIFICATE_KEY)
   const privateKey = secretValue(secret, PRIVATE_KEY)
   if (certificate === undefined || !/-----BEGIN CERTIFICATE-----/.test(certificate)) {
-    return { fault: `holds no PEM certificate under ${CERTIFICATE_KEY}` }
+    return { fault: `holds no PEM certificate under ${CERTIFICATE_KEY}; ${OF_TYPE}` }
   }
   if (privateKey === undefined || !/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(privateKey)) {
-    return { fault: `holds no PEM private key under ${PRIVATE_KEY}` }
+    return { fault: `holds no PEM private key under ${PRIVATE_KEY}; ${OF_TYPE}` }
   }
   const leaf = attempt(() => new X509Certificate(certificate))
-  if (leaf === undefined) return { fault: `holds no valid certificate under ${CERTIFICATE_KEY}` }
+  if (leaf === undefined)
+    return { fault: `holds no valid certificate under ${CERTIFICATE_KEY}; put its PEM there, leaf first` }
   const key = attempt(() => createPrivateKey(privateKey))
   if (key === undefined)
     return { fault: `holds no usable private key under ${PRIVATE_KEY}; keys must not have a password` }
   if (attempt(() => leaf.checkPrivateKey(key)) !== true) {
-    return {
-      fault: `holds a private key under ${PRIVATE_KEY} that does not belong to the certificate under ${CERTIFICATE_KEY}`,
-    }
+    const fault = `holds a private key under ${PRIVATE_KEY} that does not belong to the certificate under ${CERTIFICATE_KEY}`
+    return { fault: `${fault}; put the two that belong together there` }
   }
   return { pair: { certificate: `${certificate}\n`, privateKey: `${privateKey}\n` } }
 }
