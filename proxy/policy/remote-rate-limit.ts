@@ -216,16 +216,20 @@ function entriesOf({ entries }: Descriptor, exchange: Exchange): Entries | undef
   return evaluated
 }
 
-/** undefined leaves it to the service, which counts 1; so does a cost that fails: no error may make a request free. */
+/**
+ * undefined leaves it to the service, which counts 1; so does a cost that fails or is negative: neither an error nor a
+ * number out of the request may make it free.
+ */
 function requestCost({ cost }: Descriptor, exchange: Exchange): number | undefined {
-  return cost === undefined ? undefined : integerOf(evaluate(cost, exchange))
+  const given = cost === undefined ? undefined : integerOf(evaluate(cost, exchange))
+  return given === undefined || given < 0 ? undefined : given
 }
 
 function integerOf(value: unknown): number | undefined {
   const given = value instanceof CelUint ? value.value : value
   if (typeof given !== 'bigint' && typeof given !== 'number') return undefined
-  const number = Math.trunc(Number(given))
-  return Number.isNaN(number) ? undefined : Math.min(Math.max(number, 0), UINT32_MAX)
+  const number = Math.floor(Number(given))
+  return Number.isNaN(number) ? undefined : Math.min(number, UINT32_MAX)
 }
 
 function messageOf({ limit }: Descriptor, entries: Entries, hits: number | undefined): DescriptorMessage {
@@ -245,7 +249,7 @@ function charge(exchange: Exchange, compiled: Compiled): void {
   for (const [i, descriptor] of compiled.descriptors.entries()) {
     if (!descriptor.isTokens) continue
     const hits = tokenCost(descriptor, exchange)
-    if (hits === undefined || hits === 0) continue
+    if (hits === undefined || hits <= 0) continue
     // What could not be known before the response, such as the model that answered, is known now.
     const entries = evaluated[i] ?? entriesOf(descriptor, exchange)
     if (entries !== undefined) descriptors.push(messageOf(descriptor, entries, hits))

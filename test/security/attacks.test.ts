@@ -61,6 +61,7 @@ describe('a rule on host and path', () => {
     ['as it is meant', request('GET /admin/keys', ['host: admin.test'])],
     ['with a port that is implied', request('GET /admin', ['host: admin.test:80'])],
     ['in capitals', request('GET /admin', ['host: ADMIN.test'])],
+    ['with the dot of the root', request('GET /admin', ['host: admin.test.'])],
     ['in absolute form', request('GET http://admin.test/admin', ['host: admin.test'])],
     ['in absolute form with a port', request('GET http://Admin.Test:80/admin', ['host: admin.test'])],
     ['with escapes', request('GET /%61dmin', ['host: admin.test'])],
