@@ -19,7 +19,7 @@ export function completePaths(root: RootCommand): void {
 }
 
 /** Folders and manifests that begin with the text, as the shell would write them. */
-export function pathsLike(text: string): string[] {
+function pathsLike(text: string): string[] {
   const folder = text.endsWith('/') ? text : dirname(text)
   const start = text === '' || text.endsWith('/') ? '' : basename(text)
   try {

@@ -51,7 +51,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   }
 }
 
-export function buildProgram(finish: (code: number) => void): Command {
+function buildProgram(finish: (code: number) => void): Command {
   const program = new Command('gw')
     .description('Gw: a gateway for HTTP, LLM and MCP traffic, with or without Kubernetes.')
     .version(VERSION, '-v, --version', 'Print the version')

@@ -1,7 +1,7 @@
 // How problems of files are printed: one line each, as compilers do.
 import type { FileProblem } from '#api/source/document.ts'
 
-export function formatProblem({ file, line, column, path, message, severity }: FileProblem): string {
+function formatProblem({ file, line, column, path, message, severity }: FileProblem): string {
   const field = path === '' ? '' : `${path}: `
   return `${file}:${line}:${column}: ${severity === 'warning' ? 'warning: ' : ''}${field}${message}`
 }

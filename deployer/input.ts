@@ -53,6 +53,7 @@ export type SessionKeyFact =
   | { readonly state: 'absent'; /** 32 random bytes as 64 hexadecimal digits. */ readonly newKey: string }
 
 export interface DeployProblem extends Problem {
+  readonly reason: DeployReason
   /** Whose field `path` is. */
   readonly object: ObjectRef
 }

@@ -15,7 +15,7 @@ import { imageName } from './pod/image.ts'
 import type { Volumes } from './pod/volumes.ts'
 import { workloadManifest } from './templates/workload.ts'
 
-export const CONTAINER_NAME = 'gw'
+const CONTAINER_NAME = 'gw'
 
 export interface WorkloadInput {
   readonly metadata: ObjectMeta

@@ -1,6 +1,6 @@
 // Sizes in bytes as the API writes them: a number, or a Kubernetes quantity such as 2Mi or 16k.
 
-export const BYTE_SIZE_MIN = 1
+const BYTE_SIZE_MIN = 1
 export const BYTE_SIZE_MAX = 4_294_967_295
 
 /** The specification's limit on the text of a size. */

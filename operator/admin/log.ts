@@ -14,7 +14,6 @@ export const COMPONENTS = [
   'leader',
   'jwks_store',
 ] as const
-export type Component = (typeof COMPONENTS)[number]
 
 export type LevelChange = { readonly problem: string } | undefined
 

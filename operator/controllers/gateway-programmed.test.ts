@@ -19,7 +19,11 @@ function loaded(change: Partial<Acknowledgement> = {}): Map<string, Acknowledgem
   return new Map([['pod', { generation: 7, gatewayGeneration: 3, gatewayUid: 'u', revision: 'r', ...change }]])
 }
 
-function problem(reason: string, severity: 'error' | 'warning' = 'error', kind = 'GwParameters'): DeployProblem {
+function problem(
+  reason: DeployProblem['reason'],
+  severity: 'error' | 'warning' = 'error',
+  kind = 'GwParameters',
+): DeployProblem {
   const object = { apiVersion: 'gw.dev/v1alpha1', kind, namespace: 'shop', name: 'big' }
   return { object, path: 'spec.a', reason, message: `${reason} is wrong`, severity }
 }
@@ -120,7 +124,12 @@ describe('withProgrammed', () => {
       'False AddressNotUsable 3',
     ],
     ['no ports', { deployProblems: [problem('NoValidPorts')] }, 'True Accepted 3', 'False Invalid 3'],
-    ['a warning', { deployProblems: [problem('X', 'warning')] }, 'True Accepted 3', 'True Programmed 3'],
+    [
+      'a warning',
+      { deployProblems: [problem('InvalidParameters', 'warning')] },
+      'True Accepted 3',
+      'True Programmed 3',
+    ],
   ])('%s', (_what, change, accepted, programmed) => {
     expect(conditions(change)).toEqual([`Accepted=${accepted}`, `Programmed=${programmed}`])
   })
@@ -136,7 +145,7 @@ describe('withProgrammed', () => {
   it.each<[string, DeployProblem[], string, string]>([
     [
       'errors',
-      [problem('InvalidParameters'), problem('X', 'warning')],
+      [problem('InvalidParameters'), problem('InvalidParameters', 'warning')],
       'GwParameters shop/big: spec.a: InvalidParameters',
       '1',
     ],
@@ -148,8 +157,8 @@ describe('withProgrammed', () => {
     ],
     [
       'warnings',
-      [problem('X', 'warning'), problem('Y', 'warning')],
-      'ok\nGwParameters shop/big: spec.a: X is wrong\nGw',
+      [problem('MeshNotServed', 'warning'), problem('InvalidSessionKey', 'warning')],
+      'ok\nGwParameters shop/big: spec.a: MeshNotServed is wrong\nGw',
       '3',
     ],
   ])('names object and field in the message: %s', (_what, deployProblems, message, lines) => {

@@ -15,7 +15,7 @@ const DIGITS = /^[0-9]+$/
 
 const statusLines: (string | undefined)[] = []
 
-export function statusLine(status: number): string {
+function statusLine(status: number): string {
   return (statusLines[status] ??= `HTTP/1.1 ${status} ${reasonPhrase(status)}\r\n`)
 }
 
@@ -23,7 +23,7 @@ let dateSecond = 0
 let dateLine = ''
 
 /** RFC 9110 section 6.6.1: an origin with a clock sends one. Built once a second. */
-export function currentDateLine(): string {
+function currentDateLine(): string {
   const now = Date.now()
   const second = Math.trunc(now / 1000)
   if (second !== dateSecond) {

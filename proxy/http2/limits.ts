@@ -3,7 +3,7 @@ import type { ServerSessionOptions } from 'node:http2'
 import type { ConnectionLimits } from '../http/handler.ts'
 
 /** Streams of one connection at a time. */
-export const STREAMS_MAX = 100
+const STREAMS_MAX = 100
 /**
  * Streams whose end has not been worked off here though the client, which reset them, counts them no more. Beyond this
  * a stream is refused unseen, so that resets cannot start more work than the limit of streams allows.

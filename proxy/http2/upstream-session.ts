@@ -15,7 +15,7 @@ const DOUBT_MS = 250
  * Streams that run while nothing comes may be quiet, or their backend gone without a word. gRPC servers take more than
  * one PING in five minutes for an attack.
  */
-export const SILENT_MS = 310_000
+const SILENT_MS = 310_000
 
 export interface SessionOwner {
   /** There is room for another stream. */

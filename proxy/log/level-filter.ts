@@ -1,7 +1,7 @@
 // Which log lines are wanted: a default level and levels per module, in the env-filter syntax of `/logging`
 // (`info`, `info,router=debug`). Pure; knows nothing about where lines go.
 
-export const LEVELS = ['error', 'warn', 'info', 'debug', 'trace'] as const
+const LEVELS = ['error', 'warn', 'info', 'debug', 'trace'] as const
 export type Level = (typeof LEVELS)[number]
 /** `off`: nothing is wanted. */
 export type FilterLevel = Level | 'off'

@@ -1,4 +1,4 @@
-// Keeps secrets out of log lines and dumps: header names that carry credentials, and a wrapper that never prints.
+// Keeps secrets out of log lines and dumps: header names that carry credentials, and texts of others that quote some.
 
 export const REDACTED = '<redacted>'
 
@@ -17,32 +17,6 @@ const SENSITIVE_HEADERS = new Set([
 
 export function isSensitiveHeader(name: string): boolean {
   return SENSITIVE_HEADERS.has(name.toLowerCase())
-}
-
-/** A secret on its way through code that might print it: every conversion to text gives `[redacted]`. */
-export class Secret {
-  readonly #value: string
-
-  constructor(value: string) {
-    this.#value = value
-  }
-
-  /** The only way to the value. */
-  reveal(): string {
-    return this.#value
-  }
-
-  toString(): string {
-    return '[redacted]'
-  }
-
-  toJSON(): string {
-    return '[redacted]'
-  }
-
-  [Symbol.for('nodejs.util.inspect.custom')](): string {
-    return '[redacted]'
-  }
 }
 
 const CREDENTIALS_IN_URL = /\b([a-z][a-z0-9+.-]*:\/\/)[^/?#@\s]+@/gi

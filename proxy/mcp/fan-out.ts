@@ -26,7 +26,7 @@ export interface Answer {
 }
 
 /** Pages of a list that are followed; a server with more is cut off and the client told so in the log. */
-export const LIST_PAGES_MAX = 64
+const LIST_PAGES_MAX = 64
 
 /** Sends one request and reads until its response; other messages on the way go to `aside`. */
 export async function ask(

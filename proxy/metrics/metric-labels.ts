@@ -33,7 +33,7 @@ export function metricLabels(fields: readonly AddedField[]): MetricLabels {
 }
 
 /** As Prometheus takes it (letters, digits, underscores, not two of them first), and unlike every one in `taken`. */
-export function labelName(name: string, taken: ReadonlySet<string>): string {
+function labelName(name: string, taken: ReadonlySet<string>): string {
   let label = name.replaceAll(BAD, '_').replace(FIRST_BAD, '_')
   if (label.startsWith('__')) label = `attribute${label}`
   while (taken.has(label)) label = `attribute_${label}`

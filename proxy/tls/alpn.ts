@@ -1,7 +1,7 @@
 // The application protocols TLS listeners may agree on. Only what the proxy speaks is ever offered.
 
 /** HTTP protocols of this proxy, best first. */
-export const SERVED_HTTP: readonly string[] = ['h2', 'http/1.1']
+const SERVED_HTTP: readonly string[] = ['h2', 'http/1.1']
 
 export interface AlpnChoice {
   /** undefined: the extension is not answered. */

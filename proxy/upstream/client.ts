@@ -21,7 +21,7 @@ export interface UpstreamClientOptions {
  * A gateway that queues at a small pool fails with slow backends (a 60 ms backend and 300 users have emptied pools of
  * peers), so the bound on open connections is far above the number that is kept idle.
  */
-export const DEFAULT_POOL_LIMITS: PoolLimits = {
+const DEFAULT_POOL_LIMITS: PoolLimits = {
   idlePerTargetMax: 512,
   openPerTargetMax: 4096,
   openMax: 16_384,

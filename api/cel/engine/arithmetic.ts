@@ -19,7 +19,7 @@ export function checkedUint(value: bigint): CelUint {
   return new CelUint(value)
 }
 
-export function checkedDuration(nanos: bigint): CelDuration {
+function checkedDuration(nanos: bigint): CelDuration {
   if (nanos > DURATION_NANOS_MAX || nanos < -DURATION_NANOS_MAX) throw celError('duration out of range')
   return new CelDuration(nanos)
 }

@@ -12,7 +12,7 @@ export const EVALUATION_STEPS_MAX = 1_000_000
 export const VALUE_LENGTH_MAX = 16 * 1024 * 1024
 
 /** Elements of one list or map that an expression may build. */
-export const VALUE_ELEMENTS_MAX = 100_000
+const VALUE_ELEMENTS_MAX = 100_000
 
 /** A compiled node. */
 export type Thunk = (frame: Frame) => unknown

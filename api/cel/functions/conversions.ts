@@ -79,7 +79,7 @@ function toDouble(value: unknown): number {
   return special[1] === '-' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY
 }
 
-export function formatDouble(value: number): string {
+function formatDouble(value: number): string {
   if (value === Number.POSITIVE_INFINITY) return '+Inf'
   if (value === Number.NEGATIVE_INFINITY) return '-Inf'
   return Object.is(value, -0) ? '-0' : String(value)

@@ -11,7 +11,7 @@ const EDGE_SPACE =
 const SURROGATE = /[\ud800-\udfff]/
 
 /** The text as a sequence of code points; the string itself when each is one unit. */
-export function codePoints(text: string): string | readonly string[] {
+function codePoints(text: string): string | readonly string[] {
   return SURROGATE.test(text) ? Array.from(text) : text
 }
 

@@ -4,7 +4,7 @@ import { elementOrMissing, keysOf } from '../engine/access.ts'
 import { isMap } from '../engine/types.ts'
 
 /** Fields that one flattened value may become; the rest is dropped. */
-export const FLATTENED_FIELDS_MAX = 1000
+const FLATTENED_FIELDS_MAX = 1000
 const FLATTENED_DEPTH_MAX = 32
 
 export class Flattened {

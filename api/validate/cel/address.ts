@@ -4,7 +4,7 @@ import ipaddr from 'ipaddr.js'
 
 type Parsed = ipaddr.IPv4 | ipaddr.IPv6
 
-export class Address {
+class Address {
   readonly value: Parsed
 
   constructor(value: Parsed) {
@@ -32,7 +32,7 @@ export class Address {
   }
 }
 
-export class Cidr {
+class Cidr {
   readonly address: Address
   readonly prefix: number
 

@@ -27,7 +27,7 @@ const NAME_ANNOTATION = `${GW_GROUP}/mcp-target-name`
 const TARGET_NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/
 
 /** More targets than this from one selector are a mistake in the labels. */
-export const SELECTED_TARGETS_MAX = 128
+const SELECTED_TARGETS_MAX = 128
 
 export function selectedTargets(selector: McpSelector, path: FieldPath, context: BackendContext): SelectedTarget[] {
   const { granted, refused } = matchingServices(selector, context)

@@ -5,7 +5,7 @@ import type { ListenerSet } from '#api/gateway/listenerset.gen.ts'
 import { GW_GROUP } from '../groups.ts'
 import { describe, refOf } from '../object-ref.ts'
 
-export const INTERNAL_PORTS_ANNOTATION = `${GW_GROUP}/internal-ports`
+const INTERNAL_PORTS_ANNOTATION = `${GW_GROUP}/internal-ports`
 
 export interface InternalPorts {
   readonly ports: ReadonlySet<number>

@@ -54,7 +54,7 @@ export function membersOf(group: RouteGroup, scope: ReferenceScope): GroupMember
 }
 
 /** Whether the route itself names this parent, among parents of its kind. */
-export function namesParent(route: HTTPRoute, parent: string): boolean {
+function namesParent(route: HTTPRoute, parent: string): boolean {
   return parentRoutesOf(route).includes(parent)
 }
 

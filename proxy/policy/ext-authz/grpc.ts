@@ -69,7 +69,7 @@ export function grpcProtocol(
   }
 }
 
-export function checkRequestOf({ exchange, body }: Question, compiled: Compiled): CheckRequest {
+function checkRequestOf({ exchange, body }: Question, compiled: Compiled): CheckRequest {
   const { connection, request } = exchange
   return create(CheckRequestSchema, {
     attributes: {

@@ -59,7 +59,7 @@ export function httpProtocol(
   }
 }
 
-export function requestOf(question: Question, compiled: Compiled): ServiceHttpRequest {
+function requestOf(question: Question, compiled: Compiled): ServiceHttpRequest {
   const { exchange, body: forwarded } = question
   const { request } = exchange
   // `request.pathAndQuery` is an object with a text form.
@@ -112,7 +112,7 @@ function authorityOf(
   return allowedRequestHeaders.some((name) => AUTHORITY.has(name)) ? exchange.request.host : undefined
 }
 
-export function answerOf(exchange: Exchange, response: HttpResponse, compiled: Compiled): Answer {
+function answerOf(exchange: Exchange, response: HttpResponse, compiled: Compiled): Answer {
   const { status } = response
   // Metadata and redirect see the answer as `response`, without making it the client's.
   const view = new Exchange(exchange.connection, exchange.request, exchange.startMs)

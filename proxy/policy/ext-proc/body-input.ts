@@ -5,7 +5,7 @@ import { discardBody } from '../../http/body-writer.ts'
 import { IncomingBody } from '../../http/incoming-body.ts'
 
 /** Of one message to the processor. */
-export const PIECE_BYTES_MAX = 65_536
+const PIECE_BYTES_MAX = 65_536
 
 /** The peer that sends the body went away or broke the framing. */
 export class SourceBroken extends Error {}

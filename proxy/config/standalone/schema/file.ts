@@ -185,12 +185,10 @@ export const standaloneFile = fields({
 })
 
 export type StandaloneFile = z.output<typeof standaloneFile>
-export type GatewayRouteFields = z.output<typeof gatewayRoute>
 export type RouteFields = z.output<typeof bindRoute>
 export type RouteGroupFields = z.output<typeof routeGroup>
 export type TcpRouteFields = z.output<typeof bindTcpRoute>
 export type MatchFields = z.output<typeof match>
 export type McpFields = z.output<typeof mcp>
 export type BindFields = z.output<typeof bind>
-export type BindListenerFields = z.output<typeof bindListener>
 export type ConfigFields = z.output<typeof config>

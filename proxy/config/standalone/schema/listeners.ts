@@ -122,5 +122,4 @@ export const frontendPolicies = fields({
 export type Protocol = z.output<typeof protocol>
 export type TlsFields = z.output<typeof tls>
 export type GatewayFields = z.output<typeof gateway>
-export type GatewayListenerFields = z.output<typeof gatewayListener>
 export type FrontendFields = z.output<typeof frontendPolicies>

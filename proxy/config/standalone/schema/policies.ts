@@ -35,7 +35,6 @@ const cors = fields({
 
 const csrf = fields({ additionalOrigins: z.array(text).optional() })
 
-export type Rule = string | { readonly allow?: string; readonly deny?: string; readonly require?: string }
 const ruleByAction = fields({ allow: cel.optional(), deny: cel.optional(), require: cel.optional() }).refine(
   (rule) => Object.keys(rule).length === 1,
   { error: 'must have exactly one of allow, deny, require' },
