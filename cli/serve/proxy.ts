@@ -2,19 +2,17 @@
 // configuration from the operator (proxy/config/cluster).
 import { readFileSync } from 'node:fs'
 import { DELIVERY_MOUNT_PATH, POD_ENVIRONMENT } from '#api/delivery/pod-contract.ts'
-import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import type { ClusterSource } from '#proxy/config/cluster/cluster-source.ts'
 import type { RunningProxy } from '#proxy/main.ts'
 import { optionsOf } from '../options.ts'
 import { formatProblems } from '../report.ts'
+import { joinTo, type Rendered } from './join.ts'
 
 export interface ServeFlags {
   readonly file?: string
   readonly mount?: string
   readonly listenAddress?: string
 }
-
-type Rendered = { readonly config: RenderedConfig; readonly secrets: RenderedSecrets }
 
 interface Identity {
   readonly namespace: string
@@ -95,37 +93,19 @@ async function follow(
   const logger = proxy.logger('cluster')
   const access = kubeAccessOf(process.env)
   if (access === undefined) logger.warn('no API server: only the mounted files are followed')
+  const join = bootstrap === undefined ? (all: Rendered): Rendered => all : joinTo(bootstrap)
   const source = new Source({
     ...identity,
     mountPath,
     client: access && createKubeClient(access),
     logger,
     apply: (config, secrets) => {
-      const all = bootstrap === undefined ? { config, secrets } : joined(bootstrap, { config, secrets })
+      const all = join({ config, secrets })
       return proxy.apply(all.config, all.secrets)
     },
   })
   await source.start()
   return source
-}
-
-/** Keys of a standalone file are not those of a cluster, so the lists are simply one after the other. */
-function joined(first: Rendered, second: Rendered): Rendered {
-  const [a, b] = [first.config, second.config]
-  return {
-    config: {
-      version: 1,
-      binds: [...a.binds, ...b.binds],
-      listeners: [...a.listeners, ...b.listeners],
-      routes: [...a.routes, ...b.routes],
-      tcpRoutes: [...a.tcpRoutes, ...b.tcpRoutes],
-      backends: [...a.backends, ...b.backends],
-      policies: [...a.policies, ...b.policies],
-      services: [...a.services, ...b.services],
-      workloads: [...a.workloads, ...b.workloads],
-    },
-    secrets: { version: 1, secrets: [...first.secrets.secrets, ...second.secrets.secrets] },
-  }
 }
 
 /** Until a signal, or until the proxy ends by itself. A second signal ends the process at once. */
