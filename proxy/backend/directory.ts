@@ -62,10 +62,14 @@ export class TargetDirectory {
     return this.#services.at(serviceKey({ namespace, hostname })).at(-1)
   }
 
+  /** Its healthy workloads; the same list for as long as they are the same. */
+  members(namespace: string, hostname: string): readonly Workload[] {
+    return this.#healthy.at(serviceKey({ namespace, hostname }))
+  }
+
   /** In the order of the workloads. */
   addresses(namespace: string, hostname: string, port: number): ServiceAddress[] {
-    const workloads = this.#healthy.at(serviceKey({ namespace, hostname }))
-    return workloads.flatMap((workload) => {
+    return this.members(namespace, hostname).flatMap((workload) => {
       const host = workload.addresses[0]
       if (host === undefined) return []
       const own = workload.services.filter((one) => one.namespace === namespace && one.hostname === hostname)

@@ -42,8 +42,16 @@ export function sharedNowMs(): number {
   return seconds * 1000 + nanos / 1e6
 }
 
+export interface EndpointStates {
+  state(key: string): EndpointState
+  /** The slot of its state; undefined: it has none that is shared. */
+  place(key: string): number | undefined
+  /** Where slots are: the same object for as long as they stay there. */
+  readonly memory: object
+}
+
 /** The states of one configuration, as one worker sees them. */
-export class EndpointStore {
+export class EndpointStore implements EndpointStates {
   readonly #shared: EndpointBuffer
   readonly #workerId: number
   /** Endpoints the configuration does not name, by key: their state is this worker's own. */
@@ -69,6 +77,14 @@ export class EndpointStore {
       this.#own.set(key, own)
     }
     return own
+  }
+
+  place(key: string): number | undefined {
+    return this.#shared.slots.get(key)
+  }
+
+  get memory(): object {
+    return this.#shared.buffer
   }
 
   /** Takes back the pending requests of the worker whose place this one takes. Before the first request. */

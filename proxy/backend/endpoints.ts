@@ -1,7 +1,7 @@
 // Endpoints that can be called, with the score that the choice among them goes by (data-plane supplement section 5.1).
 // The figures are shared by all workers (endpoint-store.ts).
 import type { UpstreamTarget } from '../upstream/target.ts'
-import { EndpointStore, localState, type EndpointState } from './endpoint-store.ts'
+import { EndpointStore, type EndpointStates, localState, type EndpointState } from './endpoint-store.ts'
 import type { Endpoint } from './handler.ts'
 
 const PENDING_COST = 0.1
@@ -49,10 +49,10 @@ export function endpointKey(owner: string, address: Pick<UpstreamTarget, 'host' 
 
 /** The endpoints of one configuration. Their state outlives it. */
 export class EndpointTable {
-  readonly #store: EndpointStore
+  readonly #store: EndpointStates
   readonly #endpoints = new Map<string, LiveEndpoint>()
 
-  constructor(store: EndpointStore = EndpointStore.local()) {
+  constructor(store: EndpointStates = EndpointStore.local()) {
     this.#store = store
   }
 

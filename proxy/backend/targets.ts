@@ -39,18 +39,21 @@ export interface TargetResolverOptions {
   readonly place?: Place | undefined
 }
 
-/** Look-up of what references name. Built once for each configuration. */
+/** Where it is looked up. */
+export type Directory = Pick<TargetDirectory, 'backend' | 'service' | 'members' | 'addresses' | 'workloads'>
+
+/** Look-up of what references name, for one configuration or for what is compiled of it. */
 export class TargetResolver {
   readonly #table: EndpointTable
   readonly #secret: SecretLookup
   readonly #ownPolicies: OwnPolicies
   /** By reference of the proxy. */
   readonly #tunnels = new Map<string, UpstreamTunnel>()
-  readonly #directory: TargetDirectory
+  readonly #directory: Directory
   readonly #place: Place
   #own: Place | undefined = undefined
 
-  constructor(directory: TargetDirectory, table: EndpointTable, options: TargetResolverOptions = {}) {
+  constructor(directory: Directory, table: EndpointTable, options: TargetResolverOptions = {}) {
     const { secret = () => undefined, ownPolicies = NO_POLICIES, place = {} } = options
     this.#ownPolicies = ownPolicies
     this.#table = table

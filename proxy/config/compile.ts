@@ -5,19 +5,16 @@ import { compilePermissive } from '#api/cel/compile.ts'
 import { AuthStores, type AuthStoresOptions } from '../auth/auth-stores.ts'
 import { EndpointTable } from '../backend/endpoints.ts'
 import { TargetResolver } from '../backend/targets.ts'
-import type { ExchangePlace } from '../exchange.ts'
 import { DEFAULT_LIMITS, type ConnectionLimits, type RequestHandler, type Http2Options } from '../http/handler.ts'
 import { connectTunnel } from '../http/connect-tunnel.ts'
 import { OtlpHub } from '../otlp/hub.ts'
 import { pipeline, type PipelineInput } from '../pipeline.ts'
 import { shedding } from '../runtime/shedding.ts'
-import type { LazyRoute, ListenerPlan, RoutePlan } from '../plan.ts'
+import type { LazyRoute, ListenerPlan } from '../plan.ts'
 import { CredentialNames } from '../log/credential-names.ts'
 import { placeOf } from '../policy/index.ts'
 import { effectiveFrontend, effectiveService, type EffectiveFrontend } from '../policy/merge-backend.ts'
-import { effectiveTraffic } from '../policy/merge.ts'
 import { compileNetworkAuthorization } from '../policy/network-authorization.ts'
-import { compileChain } from '../policy/order.ts'
 import type { ProxyRule } from '../tcp/proxy-header.ts'
 import type { EnterBind } from '../runtime/enter-bind.ts'
 import { hostOf } from '../http/authority.ts'
@@ -26,13 +23,13 @@ import type { HostIndex } from '../route/host-index.ts'
 import { HostTables, routerOf } from '../route/router.ts'
 import { DelegationChains, lazyRoute, RouteGroups } from './compile-delegation.ts'
 import { compileLayer4 } from './compile-layer4.ts'
-import { chainEnvironment, compileRoute } from './compile-route.ts'
 import { compileTelemetry } from './compile-telemetry.ts'
-import type { CompileConfig, CompiledBind } from './compiled.ts'
+import type { CompileConfig, CompiledBind, CompiledConfig } from './compiled.ts'
 import { refusal } from './refusal.ts'
 import { ConfigIndex } from './config-index.ts'
 import type { CompileContext } from './context.ts'
 import { lazily } from './lazily.ts'
+import { type ListenerInput, ListenerPlans } from './listener-plans.ts'
 import type { RouteIndex } from './route-index.ts'
 
 export const compileConfig: CompileConfig = ({ generation, config, secrets }, environment, previous) => {
@@ -42,6 +39,7 @@ export const compileConfig: CompileConfig = ({ generation, config, secrets }, en
   const context: CompileContext = {
     environment,
     policies: index.policies,
+    directory: index.targets,
     resolver: new TargetResolver(index.targets, new EndpointTable(environment.endpoints), {
       secret,
       ownPolicies: (place) => effectiveService(index.policies, place),
@@ -54,6 +52,8 @@ export const compileConfig: CompileConfig = ({ generation, config, secrets }, en
     credentialNames: lazily(() => CredentialNames.of(carriers)),
   }
   const { routes } = index
+  // No function here may hold the configuration before: it would hold the one before that, and so on.
+  const plans = { former: previous?.listeners, now: new Map<string, ListenerPlans>() }
   const groups = new RouteGroups((key) => routes.group(key), tables)
   const tcpRoutes = groupBy(config.tcpRoutes, ({ listenerKey }) => listenerKey)
   const listeners = groupBy(config.listeners, ({ bindKey }) => bindKey)
@@ -65,10 +65,10 @@ export const compileConfig: CompileConfig = ({ generation, config, secrets }, en
     const refusedBecause = refusal(bind, own, binds)
     if (refusedBecause === undefined) {
       const warn = (message: string): number => warnings.push(message)
-      binds.set(bind.port, compileBind({ bind, listeners: own, routes, groups, tcpRoutes, context, warn }))
+      binds.set(bind.port, compileBind({ bind, listeners: own, routes, groups, tcpRoutes, context, warn, plans }))
     } else warnings.push(refusedBecause)
   }
-  return { generation, binds, warnings, auth, otlp: context.otlp, index }
+  return { generation, binds, warnings, auth, otlp: context.otlp, index, listeners: plans.now, context }
 }
 
 /** The same stores for the same carriers and secrets. */
@@ -85,6 +85,7 @@ function compileBind(input: {
   tcpRoutes: ReadonlyMap<string, readonly TCPRoute[]>
   context: CompileContext
   warn: (message: string) => void
+  plans: PlansOfListeners
 }): CompiledBind {
   const { bind, routes, groups, context } = input
   const [first] = input.listeners
@@ -94,7 +95,13 @@ function compileBind(input: {
   const listeners = input.listeners.map((listener) => ({
     listener,
     place: placeOf({ ...listener, port: bind.port }),
-    plan: compileListener({ listener, bind, hosts: routes.at(listener.key), groups, limits, context }),
+    plan: compileListener({
+      hosts: routes.at(listener.key),
+      groups,
+      plans: plansOf({ listener, bind, limits }, input.plans, context),
+      frontend: effectiveFrontend(context.policies, placeOf({ ...listener, port: bind.port })),
+      context,
+    }),
   }))
   const plans = new Map<string | undefined, ListenerPlan>()
   for (const { listener, plan } of listeners) {
@@ -124,37 +131,31 @@ function compileBind(input: {
 
 const NOWHERE: EnterBind = () => false
 
+interface PlansOfListeners {
+  /** Of the configuration in force. */
+  readonly former: CompiledConfig['listeners'] | undefined
+  readonly now: Map<string, ListenerPlans>
+}
+
+function plansOf(input: ListenerInput, { former, now }: PlansOfListeners, context: CompileContext): ListenerPlans {
+  const { key } = input.listener
+  const plans = ListenerPlans.of(input, context, former?.get(key))
+  now.set(key, plans)
+  return plans
+}
+
 function compileListener(input: {
-  listener: Listener
-  bind: Bind
   hosts: HostIndex<Route>
   groups: RouteGroups
-  limits: ConnectionLimits
+  plans: ListenerPlans
+  frontend: EffectiveFrontend
   context: CompileContext
 }): ListenerPlan {
-  const { listener, bind, hosts, groups, limits, context } = input
-  const listenerPlace = placeOf({ ...listener, port: bind.port })
-  const { preRouting } = effectiveTraffic(context.policies, { ...listenerPlace, routes: [] })
-  const frontend = effectiveFrontend(context.policies, listenerPlace)
-  const deny = frontend.deny === undefined ? [] : [{ value: frontend.deny, source: 'frontend' }]
-  const chain = compileChain({ ...preRouting, deny: [...preRouting.deny, ...deny] }, 'PreRouting', {
-    ...chainEnvironment(context),
-    listenerPort: bind.port,
-  })
-  const place: ExchangePlace = {
-    bind: bind.key,
-    gatewayNamespace: listener.name.gatewayNamespace,
-    gatewayName: listener.name.gatewayName,
-    listener: listener.name.listenerName,
-    routeKind: undefined,
-    routeNamespace: undefined,
-    routeName: undefined,
-    routeRule: undefined,
-  }
-  const compile = (route: Route, parents: readonly Route[]): RoutePlan =>
-    compileRoute({ route, parents, place, listenerPlace, listenerChain: chain, port: bind.port, limits, context })
-  const chains = new DelegationChains(groups, compile)
-  const lazy = (route: Route): LazyRoute => lazyRoute(route.key, () => compile(route, []), chains.delegateOf(route))
+  const { hosts, groups, plans, frontend, context } = input
+  const { place, chain } = plans
+  const chains = new DelegationChains(groups, (route, parents) => plans.plan(route, parents, context))
+  const lazy = (route: Route): LazyRoute =>
+    lazyRoute(route.key, () => plans.plan(route, [], context), chains.delegateOf(route))
   return {
     place,
     chain,

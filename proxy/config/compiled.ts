@@ -3,7 +3,7 @@ import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../exchange.ts'
 import type { AuthStores } from '../auth/auth-stores.ts'
 import type { Place } from '../backend/locality.ts'
-import type { EndpointStore } from '../backend/endpoint-store.ts'
+import type { EndpointStates } from '../backend/endpoint-store.ts'
 import type { TransferredBytes } from '../http/byte-meter.ts'
 import type { RequestHandler } from '../http/handler.ts'
 import type { AccessLogRule } from '../log/access-log.ts'
@@ -20,6 +20,8 @@ import type { TlsBindPlan } from '../tls/plan.ts'
 import type { DynamicForwarding } from '../upstream/dynamic.ts'
 import type { UpstreamClient } from '../upstream/target.ts'
 import type { ConfigIndex } from './config-index.ts'
+import type { CompileContext } from './context.ts'
+import type { ListenerPlans } from './listener-plans.ts'
 
 /** Access log, metrics and traces hang here. */
 export interface ExchangeObserver {
@@ -38,7 +40,7 @@ export interface CompileEnvironment {
   readonly client: UpstreamClient
   readonly grpc: GrpcClient
   readonly rateLimits: RateLimitStore
-  readonly endpoints: EndpointStore
+  readonly endpoints: EndpointStates
   /** Where this proxy is, as far as its settings say. */
   readonly place?: Place
   readonly observer: ExchangeObserver
@@ -77,6 +79,9 @@ export interface CompiledConfig {
   readonly otlp: OtlpHub
   /** Where its items are found; kept up to date for the next configuration. */
   readonly index: ConfigIndex
+  /** By key; carried over as far as the next configuration has them. */
+  readonly listeners: ReadonlyMap<string, ListenerPlans>
+  readonly context: CompileContext
 }
 
 export interface CompileInput {

@@ -3,7 +3,7 @@ import type { CredentialNames } from '../log/credential-names.ts'
 import type { SecretRef } from '#api/ir/types.gen.ts'
 import type { CelExpression } from '#api/cel/expression.ts'
 import type { AuthStores } from '../auth/auth-stores.ts'
-import type { TargetResolver } from '../backend/targets.ts'
+import type { Directory, TargetResolver } from '../backend/targets.ts'
 import type { OtlpHub } from '../otlp/hub.ts'
 import type { PolicyIndex } from '../policy/index.ts'
 import type { CompileEnvironment } from './compiled.ts'
@@ -11,6 +11,7 @@ import type { CompileEnvironment } from './compiled.ts'
 export interface CompileContext {
   readonly environment: CompileEnvironment
   readonly policies: PolicyIndex
+  readonly directory: Directory
   readonly resolver: TargetResolver
   /** Permissive, and cached: the same text is compiled once for a configuration. */
   readonly expression: (source: string) => CelExpression

@@ -57,7 +57,11 @@ export interface ConfigMessage {
 }
 
 /** Shared memory, and how its slots differ from those that were sent before; undefined: the key has none any more. */
-export type SharedChange<B> = Omit<B, 'slots'> & { readonly slots: readonly (readonly [string, number | undefined])[] }
+export type SharedChange<B> = Omit<B, 'slots' | 'buffer'> & {
+  /** undefined: as before. Each message would bring another object for the same memory. */
+  readonly buffer: SharedArrayBuffer | undefined
+  readonly slots: readonly (readonly [string, number | undefined])[]
+}
 
 /** To one worker: what differs from the last configuration that it was sent, the empty one before any. */
 export type ConfigChange = Pick<ConfigMessage, 'type' | 'generation'> & {

@@ -19,7 +19,8 @@ import { Inspector } from '../trace/inspector.ts'
 import { TraceTap } from '../trace/tap.ts'
 import type { OpenedBinds } from './bind-set.ts'
 import { BindSet } from './bind-set.ts'
-import type { ConfigChange, MainToWorker, WorkerSettings, WorkerToMain } from './messages.ts'
+import type { RateLimitBuffer, RateLimitStore } from '../policy/rate-limit-store.ts'
+import type { ConfigChange, MainToWorker, SharedChange, WorkerSettings, WorkerToMain } from './messages.ts'
 import { createObserver } from './observer.ts'
 import { Pulse } from './pulse.ts'
 import type { ConnectionCounts } from '../upstream/client.ts'
@@ -47,8 +48,8 @@ interface Prepared {
 interface Received {
   readonly config: RenderedConfig
   readonly secrets: RenderedSecrets
-  readonly rateLimits: LayeredMap<number>
-  readonly endpoints: LayeredMap<number>
+  readonly rateLimits: RateLimitBuffer
+  readonly endpoints: EndpointBuffer
 }
 
 export interface WorkerCoreOptions {
@@ -82,9 +83,10 @@ export class WorkerCore {
   #received: Received = {
     config: emptyConfig(),
     secrets: { version: 1, secrets: [] },
-    rateLimits: LayeredMap.of(),
-    endpoints: LayeredMap.of(),
+    rateLimits: { buffer: new SharedArrayBuffer(0), slots: LayeredMap.of() },
+    endpoints: { buffer: new SharedArrayBuffer(0), slots: LayeredMap.of(), workers: 1 },
   }
+  #rateLimits: RateLimitStore | undefined = undefined
   readonly #tellOfUnknownKey = (source: string): void => this.#send({ type: 'unknownKey', source })
   /** Messages are handled one after the other. */
   #work: Promise<void> = Promise.resolve()
@@ -178,14 +180,16 @@ export class WorkerCore {
     // Before anything that may fail: the next change is told from here.
     const config = applyDelta(this.#received.config, message.delta)
     const secrets = message.secrets ?? this.#received.secrets
-    const rateLimits = { ...message.rateLimits, slots: this.#received.rateLimits.with(message.rateLimits.slots) }
-    const endpoints = { ...message.endpoints, slots: this.#received.endpoints.with(message.endpoints.slots) }
-    this.#received = { config, secrets, rateLimits: rateLimits.slots, endpoints: endpoints.slots }
+    const rateLimits = { ...message.rateLimits, ...changed(this.#received.rateLimits, message.rateLimits) }
+    const endpoints = { ...message.endpoints, ...changed(this.#received.endpoints, message.endpoints) }
+    this.#received = { config, secrets, rateLimits, endpoints }
+    // The same one for the same limits: what was compiled with it may stay.
+    if (isChanged(message.rateLimits)) this.#rateLimits = undefined
     try {
       const environment = {
         client: this.#client,
         grpc: this.#grpc,
-        rateLimits: this.#parts.createRateLimits(rateLimits),
+        rateLimits: (this.#rateLimits ??= this.#parts.createRateLimits(rateLimits)),
         endpoints: this.#endpointStore(endpoints),
         place: this.#settings.place,
         observer: this.#observer,
@@ -218,6 +222,7 @@ export class WorkerCore {
     this.#prepared = undefined
     this.#binds.swap(prepared.compiled, prepared.opened)
     prepared.compiled.otlp.takeOver(this.#current?.otlp)
+    for (const plans of prepared.compiled.listeners.values()) plans.putInForce(prepared.compiled.context)
     this.#current = prepared.compiled
     this.#tap.setConfig(prepared.config)
     this.#recorder.configChanged()
@@ -291,4 +296,17 @@ export class WorkerCore {
       table.setGauge('overloadShed', shed)
     }, GAUGE_INTERVAL_MS).unref()
   }
+}
+
+interface Memory {
+  readonly buffer: SharedArrayBuffer
+  readonly slots: LayeredMap<number>
+}
+
+function changed(before: Memory, { buffer, slots }: SharedChange<Memory>): Memory {
+  return { buffer: buffer ?? before.buffer, slots: slots.length === 0 ? before.slots : before.slots.with(slots) }
+}
+
+function isChanged({ buffer, slots }: SharedChange<Memory>): boolean {
+  return buffer !== undefined || slots.length > 0
 }

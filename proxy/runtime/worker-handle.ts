@@ -4,7 +4,7 @@ import { configDelta } from '#api/ir/config-delta.ts'
 import { emptyConfig } from '#api/ir/empty.ts'
 import { LayeredMap } from '#api/layered-map.ts'
 import type { InspectRequest } from '../trace/messages.ts'
-import type { ConfigMessage, MainToWorker, WorkerSettings, WorkerToMain } from './messages.ts'
+import type { ConfigMessage, MainToWorker, SharedChange, WorkerSettings, WorkerToMain } from './messages.ts'
 
 export interface WorkerExit {
   readonly type: 'exited'
@@ -26,11 +26,16 @@ interface Waiter {
 interface Sent {
   readonly config: ConfigMessage['config']
   readonly secrets: ConfigMessage['secrets'] | undefined
-  readonly rateLimits: LayeredMap<number>
-  readonly endpoints: LayeredMap<number>
+  readonly rateLimits: Memory
+  readonly endpoints: Memory
 }
 
-const NO_SLOTS = LayeredMap.of<number>()
+interface Memory {
+  readonly buffer: SharedArrayBuffer | undefined
+  readonly slots: LayeredMap<number>
+}
+
+const NO_MEMORY: Memory = { buffer: undefined, slots: LayeredMap.of() }
 
 /** What a worker says without being asked. */
 export interface WorkerEvents {
@@ -50,7 +55,7 @@ export class WorkerHandle {
   readonly #worker: Worker
   readonly #waiters = new Set<Waiter>()
   /** Whether or not it was put in force. */
-  #sent: Sent = { config: emptyConfig(), secrets: undefined, rateLimits: NO_SLOTS, endpoints: NO_SLOTS }
+  #sent: Sent = { config: emptyConfig(), secrets: undefined, rateLimits: NO_MEMORY, endpoints: NO_MEMORY }
   #exit: WorkerExit | undefined = undefined
 
   constructor(entry: URL, settings: WorkerSettings, events: WorkerEvents) {
@@ -132,10 +137,10 @@ export class WorkerHandle {
       isCommitted,
       delta: configDelta(sent.config, config),
       secrets: secrets === sent.secrets ? undefined : secrets,
-      rateLimits: { ...rateLimits, slots: rateLimits.slots.since(sent.rateLimits) },
-      endpoints: { ...endpoints, slots: endpoints.slots.since(sent.endpoints) },
+      rateLimits: { ...rateLimits, ...changeOf(sent.rateLimits, rateLimits) },
+      endpoints: { ...endpoints, ...changeOf(sent.endpoints, endpoints) },
     })
-    this.#sent = { config, secrets, rateLimits: rateLimits.slots, endpoints: endpoints.slots }
+    this.#sent = { config, secrets, rateLimits, endpoints }
   }
 
   async drain(times: { minMs: number; maxMs: number }, timeoutMs: number): Promise<WorkerReply> {
@@ -181,6 +186,10 @@ export class WorkerHandle {
       waiter.resolve(message)
     }
   }
+}
+
+function changeOf(sent: Memory, { buffer, slots }: Memory): Pick<SharedChange<Memory>, 'buffer' | 'slots'> {
+  return { buffer: buffer === sent.buffer ? undefined : buffer, slots: slots.since(sent.slots) }
 }
 
 function describe(failure: unknown): string {
