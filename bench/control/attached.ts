@@ -31,8 +31,8 @@ export function countAttached(server: RealApiServer): AttachedCount {
     // A line of a watch of HTTPRoutes.
     const { type, object } = event as { type: string; object: WatchedRoute }
     if (type === 'ERROR') return
-    if (type === 'DELETED') attached.delete(object.metadata.name)
-    else if (isAccepted(object)) attached.add(object.metadata.name)
+    if (type !== 'DELETED' && isAccepted(object)) attached.add(object.metadata.name)
+    else attached.delete(object.metadata.name)
   }
   const options = { signal: stopping.signal, idleMs: WATCH_SECONDS * 1000 }
   // A busy API server ends watches that are slow to take; a new one begins with everything there is.

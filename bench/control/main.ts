@@ -10,6 +10,7 @@ import { freePort } from '../../test/ports.ts'
 import { gateway, namespaces } from './cluster.ts'
 import { controller, proxy } from './programs.ts'
 import type { BenchEnvironment } from './environment.ts'
+import { type Attached, type ExistingEnvironment, measureExisting } from './existing.ts'
 import { type Measured, measure } from './rounds.ts'
 import { Client, ownAddress, upstream } from './traffic.ts'
 
@@ -22,6 +23,8 @@ const { values } = parseArgs({
     pause: { type: 'string', default: '50' },
     /** Prints where the time of a change goes; the watches for it take some of the processor. */
     timeline: { type: 'boolean', default: false },
+    /** Routes are there before the controller, and before the Gateway: only how long they take to be attached. */
+    existing: { type: 'boolean', default: false },
     /** At the same time, while many are made. */
     concurrency: { type: 'string', default: '16' },
     command: { type: 'string', default: resolve(import.meta.dirname, '../../dist/gw.js') },
@@ -34,7 +37,12 @@ async function main(): Promise<number> {
   if (!existsSync(values.command)) throw new Error(`${values.command} is not there: make build`)
   const cleanUp: (() => void | Promise<void>)[] = []
   try {
-    const results = await measureAll(await setUp(cleanUp))
+    const cluster = await setUpCluster(cleanUp)
+    if (values.existing) {
+      printAttached(await measureExistingAll(cluster))
+      return 0
+    }
+    const results = await measureAll(await setUp(cluster, cleanUp))
     print(results)
     return results.some(({ idleWrites }) => idleWrites > 0) ? 1 : 0
   } finally {
@@ -42,7 +50,9 @@ async function main(): Promise<number> {
   }
 }
 
-async function setUp(cleanUp: (() => void | Promise<void>)[]): Promise<BenchEnvironment> {
+type CleanUp = (() => void | Promise<void>)[]
+
+async function setUpCluster(cleanUp: CleanUp): Promise<ExistingEnvironment> {
   const folder = mkdtempSync(join(tmpdir(), 'gw-bench-control-'))
   cleanUp.push(() => rmSync(folder, { recursive: true, force: true }))
   const server = await startRealApiServer(testPort())
@@ -50,15 +60,32 @@ async function setUp(cleanUp: (() => void | Promise<void>)[]): Promise<BenchEnvi
   const port = await freePort()
   const client = new Client(port)
   cleanUp.push(() => client.close())
-  for (const { path, object } of [...namespaces(), gateway(port)]) await server.apply(path, object)
+  for (const { path, object } of namespaces()) await server.apply(path, object)
   const ip = ownAddress()
   const [one, two] = [await upstream('one', ip), await upstream('two', ip)]
   cleanUp.push(one.close, two.close)
+  return { server, client, upstreams: [one.address, two.address], port, folder, command: values.command }
+}
+
+async function setUp(cluster: ExistingEnvironment, cleanUp: CleanUp): Promise<BenchEnvironment> {
+  const { server, client, upstreams, port, folder } = cluster
+  const { path, object } = gateway(port)
+  await server.apply(path, object)
   const operator = await controller(values.command, server)
   cleanUp.push(operator.stop)
   const serving = await proxy(values.command, server, folder)
   cleanUp.push(serving.stop)
-  return { server, client, operator, serving, upstreams: [one.address, two.address] }
+  return { server, client, operator, serving, upstreams }
+}
+
+async function measureExistingAll(cluster: ExistingEnvironment): Promise<Attached[]> {
+  const results: Attached[] = []
+  let from = 0
+  for (const to of values.routes.split(',').map(Number)) {
+    results.push(...(await measureExisting(cluster, { from, to, concurrency: Number(values.concurrency) })))
+    from = to
+  }
+  return results
 }
 
 async function measureAll(environment: BenchEnvironment): Promise<Measured[]> {
@@ -74,10 +101,29 @@ async function measureAll(environment: BenchEnvironment): Promise<Measured[]> {
   return results
 }
 
-function print(results: readonly Measured[]): void {
+function printMachine(): void {
   console.log(
     `${cpus().length} x ${cpus()[0]?.model ?? '?'}, load ${loadavg()[0]?.toFixed(1)}, Node ${process.version}`,
   )
+}
+
+function printAttached(results: readonly Attached[]): void {
+  printMachine()
+  const seconds = (ms: number): string => (ms / 1000).toFixed(1)
+  console.table(
+    results.map(({ routes, after, startedMs, acceptedMs, servedMs, writes }) => ({
+      routes,
+      'seconds after': after,
+      ready: seconds(startedMs),
+      'all Accepted': seconds(acceptedMs),
+      'all served': seconds(servedMs),
+      writes: describe(writes, 1),
+    })),
+  )
+}
+
+function print(results: readonly Measured[]): void {
+  printMachine()
   const ms = (value: number): string => value.toFixed(0)
   const mib = (value: number): string => value.toFixed(0)
   console.table(

@@ -29,7 +29,7 @@ export interface Measured {
   readonly idleWrites: number
 }
 
-const ATTACH_MS_MAX = 600_000
+export const ATTACH_MS_MAX = 600_000
 
 export async function measure(environment: BenchEnvironment, options: RoundOptions): Promise<Measured> {
   const { operator, serving, upstreams } = environment
@@ -63,8 +63,8 @@ function later(a: Memory, b: Memory): Memory {
   return { rssMiB: Math.max(a.rssMiB, b.rssMiB), peakMiB: b.peakMiB }
 }
 
-async function applyAll(
-  { server }: BenchEnvironment,
+export async function applyAll(
+  { server }: Pick<BenchEnvironment, 'server'>,
   manifests: readonly KubeManifest[],
   concurrency: number,
 ): Promise<void> {

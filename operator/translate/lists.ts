@@ -88,17 +88,17 @@ export function withParts<B extends object>(
 ): readonly B[] | undefined {
   const changes = edits.filter(({ before, now }) => before.length + now.length > 0)
   if (changes.length === 0) return list
-  const copy = list.slice()
+  const placed: ListChange<B>[] = []
   let from = 0
   for (const { before, now, isLast } of changes) {
     const [first] = before
     if (first === undefined && !isLast) return undefined
-    const at = first === undefined ? copy.length : copy.indexOf(first, from)
+    const at = first === undefined ? list.length : list.indexOf(first, from)
     if (at === -1) return undefined
-    copy.splice(at, before.length, ...now)
-    from = at + now.length
+    placed.push({ at, removed: before, added: now })
+    from = at + before.length
   }
-  return copy
+  return changed(list, placed)
 }
 
 /** How many times the items have each key. */

@@ -3,7 +3,7 @@ import { isIdentical } from '#api/identical.ts'
 import { LayeredMap } from '#api/layered-map.ts'
 import { lowerBound } from '#api/lower-bound.ts'
 import type { ListChange } from '#api/list-change.ts'
-import { changesBetween } from './changes.ts'
+import { changed, changesBetween } from './changes.ts'
 import { CORE_GROUP, DISCOVERY_GROUP, GATEWAY_GROUP, GW_GROUP, INFERENCE_GROUP } from './groups.ts'
 import type { KubeObject } from './kube.ts'
 import { groupOf, keyOf, nameKey, type ObjectRef, refOf } from './object-ref.ts'
@@ -102,16 +102,15 @@ interface JudgedList {
 type VerdictOf = (object: KubeObject) => ObjectVerdict
 
 function judgedAfter(before: JudgedList | undefined, objects: readonly KubeObject[], verdictOf: VerdictOf): JudgedList {
-  const edits = before && changesBetween(before.objects, objects)
-  const kind = before && onlyKind(before)
-  if (before !== undefined && edits?.length === 0) return before
-  const isCarriedOn =
-    edits !== undefined &&
-    kind !== undefined &&
-    edits.every(({ added }) => added.every((one) => verdictOf(one) === kind))
+  if (before === undefined) return judged(objects, verdictOf)
+  const edits = changesBetween(before.objects, objects)
+  if (edits?.length === 0) return before
+  const kind = onlyKind(before)
+  const isOfKind = (one: KubeObject): boolean => verdictOf(one) === kind
+  const isCarriedOn = kind !== undefined && edits?.every(({ added }) => added.every(isOfKind)) === true
   if (!isCarriedOn) return judged(objects, verdictOf)
   // The caller may change its list.
-  const copy = [...objects]
+  const copy = changed(before.objects, edits)
   return { objects: copy, byKind: new Map([[kind, copy]]), ignored: [], malformed: [] }
 }
 
@@ -197,24 +196,49 @@ function indexAfter(before: KindIndex | undefined, objects: readonly KubeObject[
 /** undefined: objects of one name are among them. */
 function withEdits(before: KindIndex, edits: readonly ListChange<KubeObject>[]): KindIndex | undefined {
   if (before.second.length > 0) return undefined
+  const heirs = replacements(before.objects, edits)
+  if (heirs !== undefined) {
+    const byKey = before.byKey.with(heirs.flatMap(({ added }) => added.map((object) => [keyOf(object), object])))
+    const objects = changed(before.objects, heirs)
+    return { ...before, byKey, objects, index: lookupOf(objects, byKey) }
+  }
   const objects = [...before.objects]
-  const changed = new Map<string, KubeObject | undefined>()
+  const byName = new Map<string, KubeObject | undefined>()
   for (const object of edits.flatMap(({ removed }) => removed)) {
     const place = placeAmong(objects, object)
     if (objects[place] !== object) return undefined
     objects.splice(place, 1)
-    changed.set(keyOf(object), undefined)
+    byName.set(keyOf(object), undefined)
   }
   for (const object of edits.flatMap(({ added }) => added)) {
     const key = keyOf(object)
-    const known = changed.has(key) ? changed.get(key) : before.byKey.get(key)
+    const known = byName.has(key) ? byName.get(key) : before.byKey.get(key)
     if (known !== undefined) return undefined
     objects.splice(placeAmong(objects, object), 0, object)
-    changed.set(key, object)
+    byName.set(key, object)
   }
   if (isIdentical(objects, before.objects)) return before
-  const byKey = before.byKey.with(changed)
+  const byKey = before.byKey.with(byName)
   return { ...before, byKey, objects, index: lookupOf(objects, byKey) }
+}
+
+/** Where every object comes in the place of another version of it, as most do; undefined: some do not. */
+function replacements(
+  objects: readonly KubeObject[],
+  edits: readonly ListChange<KubeObject>[],
+): readonly ListChange<KubeObject>[] | undefined {
+  const found: ListChange<KubeObject>[] = []
+  for (const { removed, added } of edits) {
+    if (removed.length !== added.length) return undefined
+    for (const [index, object] of removed.entries()) {
+      const heir = added[index]
+      if (heir === undefined || keyOf(heir) !== keyOf(object) || compareByAge(heir, object) !== 0) return undefined
+      const at = placeAmong(objects, object)
+      if (objects[at] !== object) return undefined
+      found.push({ at, removed: [object], added: [heir] })
+    }
+  }
+  return found.sort((a, b) => a.at - b.at)
 }
 
 /** Where it is, or belongs. */

@@ -1,5 +1,7 @@
 // Services in the two forms that proxies need: the Service itself, and its endpoints as workloads.
 import type { Service as RenderedService, Workload } from '#api/ir/types.gen.ts'
+import type { ListChange } from '#api/list-change.ts'
+import { changed as withChanges } from '../changes.ts'
 import type { RenderedPools } from '../inference/rendered-pools.ts'
 import type { EndpointSlice, KubeObject, Service } from '../kube.ts'
 import { flatMapped, mapped, tally } from '../lists.ts'
@@ -118,14 +120,19 @@ function rowsAfter(last: Rows | undefined, { hostnames, pools, partsAt }: Reache
     })
     return { version, pools, ...placesOf(hostnames), rows }
   }
-  const touched = [...changed].flatMap((hostname) => {
-    const place = last.places.get(hostname)
-    return place === undefined ? [] : [{ hostname, place }]
+  const touched = [...changed].flatMap((hostname): ListChange<Row>[] => {
+    const at = last.places.get(hostname)
+    return at === undefined ? [] : [{ at, removed: last.rows.slice(at, at + 1), added: [partsAt(hostname)] }]
   })
   if (touched.length === 0) return { ...last, version }
-  const rows = last.rows.slice()
-  for (const { hostname, place } of touched) rows[place] = partsAt(hostname)
-  return { ...last, version, rows }
+  return {
+    ...last,
+    version,
+    rows: withChanges(
+      last.rows,
+      touched.sort((a, b) => a.at - b.at),
+    ),
+  }
 }
 
 function placesOf(hostnames: Rows['hostnames']): Pick<Rows, 'hostnames' | 'places'> {

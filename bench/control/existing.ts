@@ -1,0 +1,141 @@
+// `--existing`: routes that are there before their controller, or before their Gateway. How long until all of them are
+// attached and served does not depend on how fast an API server makes routes.
+import { GATEWAY_NAME_LABEL } from '#api/delivery/names.ts'
+import { until } from '../../test/wait.ts'
+import { countAttached } from './attached.ts'
+import { endpoints, GATEWAY, gateway, nameOf, NAMESPACE, route, service } from './cluster.ts'
+import type { BenchEnvironment } from './environment.ts'
+import { controller, type Program, proxy, quiet, type Writes, writesBetween, writesOf } from './programs.ts'
+import { applyAll, ATTACH_MS_MAX } from './rounds.ts'
+
+export interface ExistingEnvironment extends Pick<BenchEnvironment, 'server' | 'client' | 'upstreams'> {
+  /** Of the Gateway. */
+  readonly port: number
+  readonly command: string
+  readonly folder: string
+}
+
+export interface ExistingOptions {
+  /** Routes that are there already. */
+  readonly from: number
+  readonly to: number
+  readonly concurrency: number
+}
+
+export interface Attached {
+  readonly routes: number
+  /** What came last. */
+  readonly after: 'controller' | 'Gateway'
+  /** All from then: the controller says that it has started, statuses, traffic. */
+  readonly startedMs: number
+  readonly acceptedMs: number
+  readonly servedMs: number
+  readonly writes: Writes
+}
+
+const NOT_FOUND = 404
+/** Collections of what a Gateway leads to. */
+const OWNED_PATHS = [
+  ...['configmaps', 'secrets', 'services', 'serviceaccounts'].map(
+    (plural) => `/api/v1/namespaces/${NAMESPACE}/${plural}`,
+  ),
+  ...['roles', 'rolebindings'].map((plural) => `/apis/rbac.authorization.k8s.io/v1/namespaces/${NAMESPACE}/${plural}`),
+  ...['deployments', 'daemonsets'].map((plural) => `/apis/apps/v1/namespaces/${NAMESPACE}/${plural}`),
+  `/apis/policy/v1/namespaces/${NAMESPACE}/poddisruptionbudgets`,
+]
+
+/** Leaves the routes, and takes everything else away. */
+export async function measureExisting(environment: ExistingEnvironment, options: ExistingOptions): Promise<Attached[]> {
+  const { server, command, folder, upstreams, port } = environment
+  const { from, to, concurrency } = options
+  const names = Array.from({ length: to - from }, (_, index) => nameOf(from + index))
+  const manifests = names.flatMap((name) => [service(name), endpoints(name, upstreams[0]), route(name, 'first')])
+  await applyAll(environment, manifests, concurrency)
+  console.error(`${to} routes are there`)
+  const edge = gateway(port)
+  const makeGateway = (): Promise<void> => server.apply(edge.path, edge.object)
+  const withProxy = async <T>(work: () => Promise<T>): Promise<T> => {
+    const serving = await proxy(command, server, folder)
+    try {
+      return await work()
+    } finally {
+      await serving.stop()
+    }
+  }
+  await makeGateway()
+  const starting = Promise.withResolvers<Program>()
+  const start = async (): Promise<Program> => {
+    const operator = await controller(command, server)
+    starting.resolve(operator)
+    return operator
+  }
+  const started = await withProxy(() => measureOne(environment, { to, after: 'controller', before: new Map(), start }))
+  const operator = await starting.promise
+  try {
+    await removeGateway(environment, operator)
+    const before = await writesOf(operator)
+    const again = (): Promise<Program> => makeGateway().then(() => operator)
+    const made = await withProxy(() => measureOne(environment, { to, after: 'Gateway', before, start: again }))
+    await removeGateway(environment, operator)
+    return [started, made]
+  } finally {
+    await operator.stop()
+  }
+}
+
+interface Beginning extends Pick<Attached, 'after'> {
+  readonly to: number
+  readonly before: Writes
+  readonly start: () => Promise<Program>
+}
+
+async function measureOne(
+  { server, client }: ExistingEnvironment,
+  { to, after, before, start }: Beginning,
+): Promise<Attached> {
+  const attached = countAttached(server)
+  try {
+    const begun = performance.now()
+    const accepted = until('all accepted', () => attached.count() >= to, ATTACH_MS_MAX).then(() => performance.now())
+    const operator = await start()
+    const startedMs = performance.now() - begun
+    const servedMs = (await allServed(client, to)) - begun
+    const acceptedMs = (await accepted) - begun
+    await quiet(operator)
+    return {
+      routes: to,
+      after,
+      startedMs,
+      acceptedMs,
+      servedMs,
+      writes: writesBetween(before, await writesOf(operator)),
+    }
+  } finally {
+    attached.stop()
+  }
+}
+
+/** When the last of them came; asking all of them takes longer. */
+async function allServed(client: BenchEnvironment['client'], count: number): Promise<number> {
+  let served = performance.now()
+  for (let index = count - 1; index >= 0; index--) {
+    const before = client.requests
+    const at = await client.until(nameOf(index), ({ status }) => status === 200)
+    const wasThere = client.requests === before + 1
+    if (!wasThere) served = at
+  }
+  return served
+}
+
+/** With all that belongs to it: nobody collects garbage here. */
+async function removeGateway({ server, port }: ExistingEnvironment, operator: Program): Promise<void> {
+  const remove = async (path: string): Promise<void> => {
+    const { status } = await server.send({ method: 'DELETE', path })
+    if (status >= 300 && status !== NOT_FOUND) throw new Error(`${path}: ${status}`)
+  }
+  await remove(gateway(port).path)
+  await quiet(operator)
+  const selector = encodeURIComponent(`${GATEWAY_NAME_LABEL}=${GATEWAY}`)
+  for (const collection of OWNED_PATHS) await remove(`${collection}?labelSelector=${selector}`)
+  await quiet(operator)
+}
