@@ -1,6 +1,7 @@
 // What changed between two versions of a list, by the identity of its items: the one notion of change, from the objects
 // of a cluster to the tables of a worker. Looks at where items stand, never into them: thousands that stayed cost next
 // to nothing. Pure.
+import { listId } from './list-id.ts'
 
 /** Items before it and behind it are the same objects, in the same order. What moved is removed and added. */
 export interface ListChange<T> {
@@ -14,8 +15,8 @@ export interface ListChange<T> {
 const LOOK_AHEAD = 8
 
 interface Noted {
-  /** Held no longer than by others: it has one before it itself, and so on. */
-  readonly before: WeakRef<readonly unknown[]>
+  /** By its number: it has one before it itself, and so on. */
+  readonly before: number
   readonly changes: readonly ListChange<unknown>[]
 }
 
@@ -27,7 +28,7 @@ export function listChanges<T>(before: readonly T[], now: readonly T[]): readonl
   if (before === now) return []
   const known = noted.get(now)
   // Of these very lists, so their items are T.
-  if (known?.before.deref() === before) return known.changes as readonly ListChange<T>[]
+  if (known !== undefined && known.before === listId(before)) return known.changes as readonly ListChange<T>[]
   const changes = listChangesUpTo(Infinity, before, now) ?? []
   noteChanges(before, now, changes)
   return changes
@@ -35,7 +36,7 @@ export function listChanges<T>(before: readonly T[], now: readonly T[]): readonl
 
 /** From who made the later list of the earlier one: nobody has to compare them then. */
 export function noteChanges<T>(before: readonly T[], now: readonly T[], changes: readonly ListChange<T>[]): void {
-  noted.set(now, { before: new WeakRef(before), changes })
+  noted.set(now, { before: listId(before), changes })
 }
 
 /**
