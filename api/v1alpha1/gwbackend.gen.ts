@@ -669,7 +669,8 @@ export interface McpTarget {
    */
   path?: LongString
   /**
-   * Transport of MCP: `StreamableHTTP` (default) or `SSE`, the one before it.
+   * Transport of MCP: `StreamableHTTP` (default) or `SSE`, the one before it. The proxy of this version does not speak
+   * `SSE`: the server counts as one that cannot be reached, and the status says so.
    */
   protocol?: 'StreamableHTTP' | 'SSE'
   /**
