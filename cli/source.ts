@@ -7,6 +7,7 @@ import type { StandaloneSettings } from '#proxy/config/standalone/settings.ts'
 import { formatProblems } from './report.ts'
 import { readSources, type SourceFile } from './manifests/files.ts'
 import { loadManifests, type LoadedManifests } from './manifests/load.ts'
+import { lostParents } from './manifests/lost-parents.ts'
 import { overriddenPolicies } from './manifests/overridden.ts'
 import type { ManifestTranslator } from './manifests/translator.ts'
 import type { OwnedRequest } from '#operator/jwks/requests.ts'
@@ -137,6 +138,7 @@ async function loadManifestFiles(
     ...loaded.problems,
     ...translationProblems(loaded, translation, storedKeys !== undefined),
     ...overriddenPolicies(loaded, translation),
+    ...lostParents(loaded),
   ]
   const hasErrors = loaded.problems.some(({ severity }) => severity === 'error')
   return {
