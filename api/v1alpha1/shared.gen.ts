@@ -1855,7 +1855,8 @@ export interface ExtAuthHTTP {
     [k: string]: CELExpression
   }
   /**
-   * Names of headers of the answer that are added to the request to the backend, at most 64. When unset, none.
+   * Names of headers of the answer that are added to the request to the backend, at most 64. Fields of these names
+   * that the client sent are removed, also where the answer has none. When unset, none.
    *
    * Items: A text of 1 to 256 characters.
    */
