@@ -242,6 +242,21 @@ export const cases: readonly ConformanceCase[] = [
     },
   },
   {
+    shortName: 'ClientCertificatesFallbackOfPort',
+    description: 'either way round',
+    sample: SAMPLE,
+    change: listening({
+      frontend: {
+        default: validation('shop-ca', { mode: 'AllowValidOnly' }),
+        perPort: [{ port: 9443, tls: validation('shop-ca', { mode: 'AllowInsecureFallback' }) }],
+      },
+    }),
+    async run({ port, otherPort }) {
+      await expectRefused(port, NOBODY)
+      await expectLetIn(otherPort, NOBODY)
+    },
+  },
+  {
     shortName: 'ClientCertificatesNotAtPort',
     description: 'a port without a validation of its own asks nobody for a certificate',
     sample: SAMPLE,
