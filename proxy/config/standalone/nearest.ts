@@ -15,6 +15,12 @@ export function nearestName(name: string, valid: readonly string[]): string | un
   return best?.candidate
 }
 
+/** The cure for a name that nothing bears; `otherwise` where no name is near. */
+export function hintFor(name: string, valid: readonly string[], otherwise: string): string {
+  const nearest = nearestName(name, valid)
+  return nearest === undefined ? otherwise : `did you mean ${nearest}?`
+}
+
 /** Insertions, deletions, replacements and swaps of neighbours (optimal string alignment). */
 export function editDistance(a: string, b: string): number {
   let beforeLast: number[] = []

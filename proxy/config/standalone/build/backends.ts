@@ -2,7 +2,7 @@
 import type { Backend, BackendReference, RouteBackend } from '#api/ir/types.gen.ts'
 import { pathTo } from '../field-path.ts'
 import type { NamedBackendFields, RouteBackendFields } from '../schema/backends.ts'
-import { nearestName } from '../nearest.ts'
+import { hintFor } from '../nearest.ts'
 import { aiBody } from './ai.ts'
 import { backendSide, type BackendSide } from './backend-policies.ts'
 import { DEFAULT_NAMESPACE, type BackendKind, type BackendPlace, type BuildContext } from './context.ts'
@@ -76,8 +76,7 @@ function groupReference(
 ): RouteBackend {
   if (policies !== undefined) context.error(pathTo(path, 'policies'), 'must be set on the routes of the group')
   if (context.routeGroups.has(routeGroup)) return { weight, ref: { routeGroup: routeGroupKey(routeGroup) } }
-  const nearest = nearestName(routeGroup, [...context.routeGroups])
-  const hint = nearest === undefined ? 'declare it in routeGroups' : `did you mean ${nearest}?`
+  const hint = hintFor(routeGroup, [...context.routeGroups], 'declare it in routeGroups')
   const message = `there is no group of routes named ${routeGroup}`
   context.error(pathTo(path, 'routeGroup'), `${message}; ${hint}`)
   return { weight, ref: { invalid: { reason: 'BackendNotFound', message } } }

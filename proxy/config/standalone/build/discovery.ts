@@ -2,7 +2,7 @@
 import type { BackendReference, LocalityPreference, Service, Workload } from '#api/ir/types.gen.ts'
 import { serviceKey } from '../../../backend/endpoint-keys.ts'
 import { pathTo } from '../field-path.ts'
-import { nearestName } from '../nearest.ts'
+import { hintFor } from '../nearest.ts'
 import type { ServiceFields, ServiceReferenceFields, WorkloadFields } from '../schema/discovery.ts'
 import { DEFAULT_NAMESPACE, type BuildContext } from './context.ts'
 import { defined, ifSet } from './defined.ts'
@@ -52,8 +52,7 @@ export function serviceNamed(
   const { services } = context.config
   const service = services.find((one) => serviceKey(one) === name)
   if (service === undefined) {
-    const nearest = nearestName(name, services.map(serviceKey))
-    const hint = nearest === undefined ? 'declare it in services' : `did you mean ${nearest}?`
+    const hint = hintFor(name, services.map(serviceKey), 'declare it in services')
     const message = `there is no service ${name}`
     context.error(pathTo(path, 'name'), `${message}; ${hint}`)
     return { invalid: { reason: 'BackendNotFound', message } }
@@ -111,9 +110,7 @@ function membershipOf(
   const at = pathTo(path, 'services', key)
   const service = services.get(key)
   if (service === undefined) {
-    const nearest = nearestName(key, [...services.keys()])
-    const hint = nearest === undefined ? 'declare it in services' : `did you mean ${nearest}?`
-    context.error(at, `there is no service ${key}; ${hint}`)
+    context.error(at, `there is no service ${key}; ${hintFor(key, [...services.keys()], 'declare it in services')}`)
   }
   const ports = Object.keys(own).length === 0 ? (service?.ports ?? {}) : own
   const known = new Set(Object.keys(service?.ports ?? ports))

@@ -1,6 +1,6 @@
 // The `gateways` form: ports by name, and which listeners a route means.
 import { pathTo } from '../field-path.ts'
-import { nearestName } from '../nearest.ts'
+import { hintFor } from '../nearest.ts'
 import type { GatewayFields } from '../schema/listeners.ts'
 import { DEFAULT_NAMESPACE, type BuildContext } from './context.ts'
 import type { ListenerRegistry } from './listeners.ts'
@@ -93,8 +93,7 @@ export class GatewayRegistry {
   #unknown(name: string, isDefault: boolean): string {
     const names = [...this.#attachable.keys()]
     if (isDefault) return `names no gateways, and there is none called ${name}; set gateways`
-    const nearest = nearestName(name, names)
-    const hint = nearest === undefined ? `there are: ${names.join(', ')}` : `did you mean ${nearest}?`
+    const hint = hintFor(name, names, `there are: ${names.join(', ')}`)
     return `there is no gateway ${name}; ${names.length === 0 ? 'declare it in gateways' : hint}`
   }
 

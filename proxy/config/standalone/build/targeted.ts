@@ -2,7 +2,7 @@
 import type { PolicyTarget, RenderedConfig, TrafficPayload } from '#api/ir/types.gen.ts'
 import { runsBeforeRouting } from '../../../policy/phase.ts'
 import { pathTo } from '../field-path.ts'
-import { nearestName } from '../nearest.ts'
+import { hintFor } from '../nearest.ts'
 import type { TargetedPolicyFields } from '../schema/targets.ts'
 import { routeBackendSide } from './backend-policies.ts'
 import { DEFAULT_NAMESPACE, type BuildContext } from './context.ts'
@@ -118,6 +118,9 @@ function gatewayNames({ listeners }: RenderedConfig): string[] {
   return listeners.map(({ name }) => name.gatewayName)
 }
 
+/** Of a file with hundreds of them the first ones are told. */
+const NAMES_SHOWN = 10
+
 /** A policy that holds for nothing protects nothing. */
 function expectOne(
   { name, kind, path }: { readonly name: string; readonly kind: string; readonly path: string },
@@ -125,7 +128,7 @@ function expectOne(
   context: BuildContext,
 ): void {
   if (names.includes(name)) return
-  const nearest = nearestName(name, [...names])
-  const hint = nearest === undefined ? '' : `; did you mean ${nearest}?`
-  context.error(path, `there is no ${kind} named ${name}${hint}`)
+  const known = [...new Set(names)]
+  const all = known.length === 0 ? 'there are none' : `there are: ${known.slice(0, NAMES_SHOWN).join(', ')}`
+  context.error(path, `there is no ${kind} named ${name}; ${hintFor(name, known, all)}`)
 }
