@@ -43,7 +43,11 @@ interface Condition {
   readonly message: string
 }
 
-const PLURALS: Readonly<Record<string, string>> = { GwPolicy: 'gwpolicies', BackendTLSPolicy: 'backendtlspolicies' }
+const PLURALS: Readonly<Record<string, string>> = {
+  GwPolicy: 'gwpolicies',
+  BackendTLSPolicy: 'backendtlspolicies',
+  GatewayClass: 'gatewayclasses',
+}
 
 const reason = missing()
 if (reason !== undefined) console.log(`skipped: ${reason}`)
