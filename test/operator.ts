@@ -8,6 +8,18 @@ import type { OperatorObserver } from '#operator/controllers/world.ts'
 import { KubeClient } from '#operator/kube/client.ts'
 import { createTransport } from '#operator/kube/transport.ts'
 
+const none = (): void => undefined
+/** Takes no note of anything. */
+export const IDLE_OBSERVER: OperatorObserver = {
+  run: none,
+  running: none,
+  translated: none,
+  translationFailed: none,
+  leading: none,
+  rejected: none,
+  wrote: none,
+}
+
 export interface TestOperator {
   readonly operator: RunningOperator
   readonly log: string[]
@@ -41,11 +53,10 @@ export async function testOperator(options: TestOperatorOptions): Promise<TestOp
   const scope = Effect.runSync(Scope.make())
   const log: string[] = []
   const logger = Logger.make(({ message, logLevel }) => log.push(`${logLevel} ${JSON.stringify(message)}`))
-  const none = (): void => undefined
   const operator = await Effect.runPromise(
     startOperator({
       settings: settingsFor({ GW_DISABLE_LEADER_ELECTION: 'true', ...environment }, identity),
-      observer: { run: none, running: none, translated: none, rejected: none, wrote: none, ...observer },
+      observer: { ...IDLE_OBSERVER, ...observer },
       ...(leaseTimes !== undefined && { leaseTimes }),
     }).pipe(Scope.provide(scope), Effect.provide(Layer.merge(KubeClient.layerOf(transport), Logger.layer([logger])))),
   )

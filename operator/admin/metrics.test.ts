@@ -20,6 +20,8 @@ const METRICS = [
   ['gw_controller_reconciliations_running', 'gauge', 'controller,name,namespace'],
   ['gw_controller_build_info', 'gauge', 'build_date,git_commit,platform,runtime_version,version'],
   ['gw_controller_translation_duration_seconds', 'histogram', ''],
+  ['gw_controller_translation_failures_total', 'counter', ''],
+  ['gw_controller_leading', 'gauge', ''],
   ['gw_controller_gateways', 'gauge', ''],
   ['gw_controller_writes_total', 'counter', 'what'],
   ['gw_controller_api_writes_total', 'counter', 'kind,verb'],
@@ -33,6 +35,8 @@ function used(hasRuntimeMetrics = false): OperatorMetrics {
   observer.running({ queue: 'gateway', key, isRunning: true })
   observer.run({ queue: 'gateway', key, isSuccess: true, seconds: 0.01 })
   observer.translated(0.01, 1)
+  observer.translationFailed()
+  observer.leading(true)
   observer.rejected(1)
   observer.wrote('status', 1)
   metrics.onWrite({ target: 'ConfigMap', verb: 'PUT', bytes: 10 })

@@ -84,10 +84,26 @@ export function createMetrics({ hasRuntimeMetrics, build }: MetricsOptions): Ope
         translations.observe(seconds)
         gateways.set(count)
       },
+      ...healthOf(registers),
       rejected: (count) => rejects.inc(count),
       wrote: (what, count) => writes.inc({ what }, count),
     },
   }
+}
+
+/** What stands still without any object being at fault. */
+function healthOf(registers: Registry[]): Pick<OperatorObserver, 'translationFailed' | 'leading'> {
+  const failures = new Counter({
+    name: 'gw_controller_translation_failures_total',
+    help: 'Translations that failed by a defect; the last result stays in force.',
+    registers,
+  })
+  const leading = new Gauge({
+    name: 'gw_controller_leading',
+    help: '1 on the replica that writes, 0 on the others.',
+    registers,
+  })
+  return { translationFailed: () => failures.inc(), leading: (isLeading) => leading.set(isLeading ? 1 : 0) }
 }
 
 /** Of a Gateway; a class has no namespace. */

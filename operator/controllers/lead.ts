@@ -63,9 +63,11 @@ export const lead: (world: World) => Effect.Effect<never, never, KubeClient | Sc
         ),
       ),
     )
+    world.observer.leading(true)
     yield* Effect.addFinalizer(() =>
       Effect.sync(() => {
         world.listener = undefined
+        world.observer.leading(false)
       }),
     )
     return yield* Effect.forever(

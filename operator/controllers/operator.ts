@@ -63,6 +63,7 @@ export const startOperator: (
       observer.translated(seconds, translation.perGateway.size)
       world.listener?.onTranslation(translation, snapshot)
     },
+    onFailure: observer.translationFailed,
   })
   sources = yield* startSources(settings, cache)
   const owning = Effect.map(ownAccount(settings.namespace), (owners) => void (world.owners = owners))
@@ -92,7 +93,7 @@ const leadForEver = Effect.fnUntraced(function* (world: World, times: LeaseTimes
   )
 })
 
-function translateSettings(settings: OperatorSettings): Required<TranslateSettings> {
+export function translateSettings(settings: OperatorSettings): Required<TranslateSettings> {
   const { controllerName, className, clusterDomain, namespace, areModelsEnabled } = settings
   const { areInferencePoolsEnabled, backendRefGrantMode } = settings
   const names = { controllerName, className, controllerNamespace: namespace, clusterDomain }

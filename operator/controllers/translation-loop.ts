@@ -31,6 +31,8 @@ export interface TranslationLoopOptions {
   /** Objects are translated from here on: before, half of the cluster would look deleted. */
   readonly isReady: () => boolean
   readonly onTranslation: (result: TranslationResult) => void
+  /** A defect: the last result stays. */
+  readonly onFailure: () => void
 }
 
 const NOTHING: Translation = { perGateway: new Map(), statuses: [], problems: [] }
@@ -43,7 +45,7 @@ const SYNC_CHECK_MS = 5
 const GATHER_MS_MAX = 500
 
 export const makeTranslationLoop = Effect.fn('operator.translationLoop')(function* (options: TranslationLoopOptions) {
-  const { settings, cache, isReady, onTranslation } = options
+  const { settings, cache, isReady, onTranslation, onFailure } = options
   const kinds = new Set<string>(Object.keys(TRANSLATED))
   const changes = yield* Queue.sliding<void>(1)
   // Both remember: a change costs what it touches, and the rest of the result stays the same objects.
@@ -75,7 +77,10 @@ export const makeTranslationLoop = Effect.fn('operator.translationLoop')(functio
     onTranslation({ translation: state, snapshot, seconds: elapsed / 1000 })
   })
   const guarded = once.pipe(
-    Effect.catchCause((cause) => Effect.logError('translation: defect, the last result stays', cause)),
+    Effect.catchCause((cause) => {
+      onFailure()
+      return Effect.logError('translation: defect, the last result stays', cause)
+    }),
   )
   // A cluster without any object is translated once as well.
   Queue.offerUnsafe(changes, undefined)

@@ -16,6 +16,9 @@ export interface OperatorObserver {
   readonly run: (run: WorkRun) => void
   readonly running: (run: RunningWork) => void
   readonly translated: (seconds: number, gateways: number) => void
+  /** A defect: the last result stays in force. */
+  readonly translationFailed: () => void
+  readonly leading: (isLeading: boolean) => void
   readonly rejected: (count: number) => void
   readonly wrote: (what: 'delivery' | 'status', count: number) => void
 }

@@ -4,7 +4,7 @@ import { Clock, Effect, Exit, Layer, Logger, Random, Scope } from 'effect'
 import { LEASE_NAME } from '#operator/controllers/leader.ts'
 import { type RunningOperator, startOperator } from '#operator/controllers/operator.ts'
 import { KubeClient } from '#operator/kube/client.ts'
-import { settingsFor } from '../operator.ts'
+import { IDLE_OBSERVER, settingsFor } from '../operator.ts'
 import { type FakeApi, type FakeCall, REVIEWS } from './api.ts'
 import { DirectTransport } from './direct-transport.ts'
 import type { VirtualTime } from './virtual-time.ts'
@@ -50,10 +50,9 @@ export async function startReplica(site: ReplicaSite, name: string): Promise<Rep
   }
   const transport = new DirectTransport({ api, time, latencyMs, onWrite })
   const scope = Effect.runSync(Scope.make())
-  const none = (): void => undefined
   const starting = startOperator({
     settings: settingsFor(environment, name),
-    observer: { run: none, running: none, translated: none, rejected: none, wrote: none },
+    observer: IDLE_OBSERVER,
   }).pipe(
     Scope.provide(scope),
     Effect.provide(Layer.merge(KubeClient.layerOf(transport), Logger.layer([logger]))),

@@ -1,0 +1,52 @@
+// A translation that fails by a defect is told and counted, and the next change is translated again.
+import { Effect, Logger } from 'effect'
+import { expect, it } from 'vitest'
+import { settingsFor } from '#test/operator.ts'
+import { until } from '#test/wait.ts'
+import { ObjectCache } from '../kube/cache.ts'
+import type { KubeObject } from '../translate/kube.ts'
+import { translateSettings } from './operator.ts'
+import { makeTranslationLoop } from './translation-loop.ts'
+
+class BrokenCache extends ObjectCache {
+  isBroken = true
+
+  override views(kind: string): readonly KubeObject[] {
+    if (this.isBroken) throw new Error('a defect')
+    return super.views(kind)
+  }
+}
+
+function gatewayClass(name: string): KubeObject & { spec: object } {
+  const metadata = { name, uid: name, resourceVersion: '1', generation: 1 }
+  return {
+    apiVersion: 'gateway.networking.k8s.io/v1',
+    kind: 'GatewayClass',
+    metadata,
+    spec: { controllerName: 'gw.dev/controller' },
+  }
+}
+
+it('goes on after a defect, which is counted and logged', async () => {
+  const cache = new BrokenCache()
+  const log: string[] = []
+  let failures = 0
+  const test = Effect.gen(function* () {
+    const loop = yield* makeTranslationLoop({
+      settings: translateSettings(settingsFor({}, 'test')),
+      cache,
+      isReady: () => true,
+      onTranslation: () => undefined,
+      onFailure: () => void (failures += 1),
+    })
+    yield* Effect.promise(() => until('the failure', () => failures === 1))
+    expect(loop.current().statuses).toEqual([])
+    cache.isBroken = false
+    cache.put('GatewayClass', gatewayClass('mine'))
+    yield* Effect.promise(() => until('the result', () => loop.current().statuses.length > 0))
+  })
+  const logger = Logger.make(({ message }) => log.push(JSON.stringify(message)))
+  await Effect.runPromise(Effect.scoped(test).pipe(Effect.provide(Logger.layer([logger]))))
+  expect(failures).toBe(1)
+  expect(log.some((line) => line.includes('defect'))).toBe(true)
+})
