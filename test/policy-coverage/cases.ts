@@ -8,6 +8,9 @@ import type { Reader } from './acting.ts'
 const ROOT = join(import.meta.dirname, '..', '..')
 const CONFORMANCE = join(ROOT, 'test', 'conformance')
 
+/** To load and read some hundreds of manifests, on machines that do other things as well. */
+export const READING_MS = 60_000
+
 /** Of each setting the values it is given. */
 export async function valuesOfCases(read: Reader): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
   const used = new Map<string, Set<string>>()

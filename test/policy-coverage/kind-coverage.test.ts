@@ -2,7 +2,7 @@
 // which it changes what is rendered, and an end-to-end case that applies it. Exceptions give their reason.
 import { describe, expect, it } from 'vitest'
 import { settingsThatAct } from './acting.ts'
-import { valuesOfCases } from './cases.ts'
+import { READING_MS, valuesOfCases } from './cases.ts'
 import { WITHOUT_CASE, WITHOUT_GOLDEN } from './kind-exceptions.ts'
 import { fieldsOfKinds, valuesOfKind } from './kinds.ts'
 import { COMPLETE, verdict } from './verdict.ts'
@@ -41,7 +41,7 @@ describe('every field of a kind', () => {
     TRANSLATIONS_MS,
   )
 
-  it('is applied by some end-to-end case', async () => {
+  it('is applied by some end-to-end case', { timeout: READING_MS }, async () => {
     const used = await valuesOfCases(valuesOfKind)
     const lacking = fields.filter(({ path }) => !used.has(path))
     expect(verdict(lacking, WITHOUT_CASE)).toEqual(COMPLETE)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { VALUES_WITHOUT_CASE, WITHOUT_CASE, WITHOUT_GOLDEN, WITHOUT_PAGE } from './exceptions.ts'
 import { settingsThatAct } from './acting.ts'
-import { valuesOfCases } from './cases.ts'
+import { READING_MS, valuesOfCases } from './cases.ts'
 import { COMPLETE, verdict } from './verdict.ts'
 import { operatorWorlds } from './worlds.ts'
 import { policySchema, settingsOf, valuesIn, type Setting } from './settings.ts'
@@ -47,7 +47,7 @@ describe('every setting of a GwPolicy', () => {
     TRANSLATIONS_MS,
   )
 
-  it('is applied by some end-to-end case', async () => {
+  it('is applied by some end-to-end case', { timeout: READING_MS }, async () => {
     const used = await valuesOfCases((document) => valuesIn(document, schema))
     expect(
       verdict(
