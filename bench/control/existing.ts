@@ -1,9 +1,10 @@
 // `--existing`: routes that are there before their controller, or before their Gateway. How long until all of them are
 // attached and served does not depend on how fast an API server makes routes.
+import { setTimeout as delay } from 'node:timers/promises'
 import { GATEWAY_NAME_LABEL } from '#api/delivery/names.ts'
 import { until } from '../../test/wait.ts'
 import { countAttached } from './attached.ts'
-import { endpoints, GATEWAY, gateway, nameOf, NAMESPACE, route, service } from './cluster.ts'
+import { endpoints, GATEWAY, gateway, nameOf, NAMESPACE, route, ROUTES_PATH, service } from './cluster.ts'
 import type { BenchEnvironment } from './environment.ts'
 import { controller, type Program, proxy, quiet, type Writes, writesBetween, writesOf } from './programs.ts'
 import { applyAll, ATTACH_MS_MAX } from './rounds.ts'
@@ -34,6 +35,7 @@ export interface Attached {
 }
 
 const NOT_FOUND = 404
+const LOOK_MS = 500
 /** Collections of what a Gateway leads to. */
 const OWNED_PATHS = [
   ...['configmaps', 'secrets', 'services', 'serviceaccounts'].map(
@@ -134,8 +136,18 @@ async function removeGateway({ server, port }: ExistingEnvironment, operator: Pr
     if (status >= 300 && status !== NOT_FOUND) throw new Error(`${path}: ${status}`)
   }
   await remove(gateway(port).path)
+  // On a slow server nothing may be written for a while, though much is on its way.
+  await until('no route has a parent', async () => !(await haveParents(server)), ATTACH_MS_MAX)
   await quiet(operator)
   const selector = encodeURIComponent(`${GATEWAY_NAME_LABEL}=${GATEWAY}`)
   for (const collection of OWNED_PATHS) await remove(`${collection}?labelSelector=${selector}`)
   await quiet(operator)
+}
+
+async function haveParents(server: ExistingEnvironment['server']): Promise<boolean> {
+  await delay(LOOK_MS)
+  const { body } = await server.send({ method: 'GET', path: ROUTES_PATH })
+  // A list of HTTPRoutes.
+  const { items } = body as { items: readonly { readonly status?: { readonly parents?: readonly unknown[] } }[] }
+  return items.some(({ status }) => (status?.parents ?? []).length > 0)
 }
