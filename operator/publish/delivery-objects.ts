@@ -6,6 +6,7 @@ import type { DeliveredObject } from '#api/delivery/encode.ts'
 import { deliveryNames } from '#api/delivery/names.ts'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import { KubeClient } from '../kube/client.ts'
+import type { KubeError } from '../kube/errors.ts'
 import { isOwnedBy } from '../kube/ownership.ts'
 import { TRANSLATED } from '../kube/resources.ts'
 import { WritesUnderWay } from '../kube/unseen.ts'
@@ -21,6 +22,9 @@ interface Known {
 }
 
 const NONE: Files = new Map()
+
+/** At once: a first delivery has some sixteen objects to look for. */
+const LOOKS = 8
 
 export class DeliveryObjects implements HeldFiles {
   readonly #manager: string
@@ -64,13 +68,14 @@ export class DeliveryObjects implements HeldFiles {
   /** Looks at those that are not known. */
   readonly look = Effect.fnUntraced(
     function* (this: DeliveryObjects, gateway: Gateway, objects: readonly ObjectName[]) {
-      for (const object of objects) {
-        if (this.#known.has(idOf(object))) continue
-        const found = yield* ownedObject(gateway, object)
-        const { kind } = object
-        const known = found && { files: filesOfObject({ ...found, kind }), version: found.metadata.resourceVersion }
-        this.#known.set(idOf(object), known)
-      }
+      const unknown = objects.filter((object) => !this.#known.has(idOf(object)))
+      const lookAt = (object: ObjectName): Effect.Effect<void, KubeError | NotOwned, KubeClient> =>
+        Effect.map(ownedObject(gateway, object), (found) => {
+          const { kind } = object
+          const known = found && { files: filesOfObject({ ...found, kind }), version: found.metadata.resourceVersion }
+          this.#known.set(idOf(object), known)
+        })
+      yield* Effect.forEach(unknown, lookAt, { concurrency: LOOKS, discard: true })
     }.bind(this),
   )
 
