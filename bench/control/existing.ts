@@ -35,6 +35,7 @@ export interface Attached {
 }
 
 const NOT_FOUND = 404
+const MERGE_PATCH = 'application/merge-patch+json'
 const LOOK_MS = 500
 /** Collections of what a Gateway leads to. */
 const OWNED_PATHS = [
@@ -46,8 +47,14 @@ const OWNED_PATHS = [
   `/apis/policy/v1/namespaces/${NAMESPACE}/poddisruptionbudgets`,
 ]
 
+export interface Existing {
+  readonly attached: readonly Attached[]
+  /** For a client that does nothing else, with nobody who watches, to write as many statuses: less is not to be had. */
+  readonly bareMs: number
+}
+
 /** Leaves the routes, and takes everything else away. */
-export async function measureExisting(environment: ExistingEnvironment, options: ExistingOptions): Promise<Attached[]> {
+export async function measureExisting(environment: ExistingEnvironment, options: ExistingOptions): Promise<Existing> {
   const { server, command, folder, upstreams, port } = environment
   const { from, to, concurrency } = options
   const names = Array.from({ length: to - from }, (_, index) => nameOf(from + index))
@@ -73,16 +80,52 @@ export async function measureExisting(environment: ExistingEnvironment, options:
   }
   const started = await withProxy(() => measureOne(environment, { to, after: 'controller', before: new Map(), start }))
   const operator = await starting.promise
+  const attached = [started]
   try {
     await removeGateway(environment, operator)
     const before = await writesOf(operator)
     const again = (): Promise<Program> => makeGateway().then(() => operator)
-    const made = await withProxy(() => measureOne(environment, { to, after: 'Gateway', before, start: again }))
+    attached.push(await withProxy(() => measureOne(environment, { to, after: 'Gateway', before, start: again })))
     await removeGateway(environment, operator)
-    return [started, made]
   } finally {
     await operator.stop()
   }
+  const routes = Array.from({ length: to }, (_, index) => nameOf(index))
+  const bareMs = await writeStatuses(server, routes, [BARE_PARENT])
+  await writeStatuses(server, routes, [])
+  return { attached, bareMs }
+}
+
+/** As many at once as the controller writes. */
+const STATUSES_AT_ONCE = 100
+
+const BARE_CONDITIONS = ['Accepted', 'ResolvedRefs'].map((type) => {
+  const said = { type, status: 'True', reason: type, message: 'said by nobody' }
+  return { ...said, observedGeneration: 1, lastTransitionTime: '2026-01-01T00:00:00Z' }
+})
+const BARE_PARENT = {
+  parentRef: { name: GATEWAY },
+  controllerName: 'bench.example/bare',
+  conditions: BARE_CONDITIONS,
+}
+
+async function writeStatuses(
+  server: ExistingEnvironment['server'],
+  names: readonly string[],
+  parents: readonly object[],
+): Promise<number> {
+  const rest = names.values()
+  const one = async (): Promise<void> => {
+    for (const name of rest) {
+      const path = `${route(name, '').path}/status`
+      const body = { status: { parents } }
+      const { status } = await server.send({ method: 'PATCH', path, body, contentType: MERGE_PATCH })
+      if (status >= 300) throw new Error(`${path}: ${status}`)
+    }
+  }
+  const begun = performance.now()
+  await Promise.all(Array.from({ length: STATUSES_AT_ONCE }, one))
+  return performance.now() - begun
 }
 
 interface Beginning extends Pick<Attached, 'after'> {

@@ -10,7 +10,7 @@ import { freePort } from '../../test/ports.ts'
 import { gateway, namespaces } from './cluster.ts'
 import { controller, proxy } from './programs.ts'
 import type { BenchEnvironment } from './environment.ts'
-import { type Attached, type ExistingEnvironment, measureExisting } from './existing.ts'
+import { type Existing, type ExistingEnvironment, measureExisting } from './existing.ts'
 import { type Measured, measure } from './rounds.ts'
 import { Client, ownAddress, upstream } from './traffic.ts'
 
@@ -78,11 +78,11 @@ async function setUp(cluster: ExistingEnvironment, cleanUp: CleanUp): Promise<Be
   return { server, client, operator, serving, upstreams }
 }
 
-async function measureExistingAll(cluster: ExistingEnvironment): Promise<Attached[]> {
-  const results: Attached[] = []
+async function measureExistingAll(cluster: ExistingEnvironment): Promise<Existing[]> {
+  const results: Existing[] = []
   let from = 0
   for (const to of values.routes.split(',').map(Number)) {
-    results.push(...(await measureExisting(cluster, { from, to, concurrency: Number(values.concurrency) })))
+    results.push(await measureExisting(cluster, { from, to, concurrency: Number(values.concurrency) }))
     from = to
   }
   return results
@@ -107,18 +107,21 @@ function printMachine(): void {
   )
 }
 
-function printAttached(results: readonly Attached[]): void {
+function printAttached(results: readonly Existing[]): void {
   printMachine()
   const seconds = (ms: number): string => (ms / 1000).toFixed(1)
   console.table(
-    results.map(({ routes, after, startedMs, acceptedMs, servedMs, writes }) => ({
-      routes,
-      'seconds after': after,
-      ready: seconds(startedMs),
-      'all Accepted': seconds(acceptedMs),
-      'all served': seconds(servedMs),
-      writes: describe(writes, 1),
-    })),
+    results.flatMap(({ attached, bareMs }) =>
+      attached.map(({ routes, after, startedMs, acceptedMs, servedMs, writes }) => ({
+        routes,
+        'seconds after': after,
+        ready: seconds(startedMs),
+        'all Accepted': seconds(acceptedMs),
+        'all served': seconds(servedMs),
+        'a bare client writes the statuses': seconds(bareMs),
+        writes: describe(writes, 1),
+      })),
+    ),
   )
 }
 

@@ -21,11 +21,11 @@ it.effect('nothing is under way: at once', () =>
   }),
 )
 
-it.effect('a configuration is being written: 200 ms at most', () =>
+it.effect('a configuration is being written: 700 ms at most', () =>
   Effect.gen(function* () {
     const turn = new TurnOfStatuses()
     turn.delay('a/b')
-    expect(yield* comes(turn, [199, 1])).toEqual([false, true])
+    expect(yield* comes(turn, [699, 1])).toEqual([false, true])
   }),
 )
 

@@ -3,8 +3,8 @@
 import { Duration, Effect, Latch } from 'effect'
 import { elapsedMs } from '../kube/elapsed.ts'
 
-/** While configurations are being written. */
-const WRITING_MAX = '200 millis'
+/** While configurations are being written: behind thousands of statuses the dozen calls of a first one take seconds. */
+const WRITING_MAX = '700 millis'
 /** After that: proxies have most changes in force by then, and whoever waits for a status finds it served. */
 const PROXIES_MS = 25
 
