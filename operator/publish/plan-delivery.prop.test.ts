@@ -1,5 +1,6 @@
 // Any history of changes, seen after each single write, by proxies that came at any time and with leaders that stop in
 // the middle: a proxy has the old configuration or the new one, never a mixture, and in the end the new one.
+import { createHash } from 'node:crypto'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { DeliveryDecoder } from '#api/delivery/decode.ts'
@@ -20,15 +21,11 @@ interface Content {
 const GATEWAY = { metadata: { name: 'web', uid: 'u', generation: 1 } } as unknown as Gateway
 const SALT = 'pepper'
 
-/** Text that gzip cannot shrink. */
+/** Text that gzip shrinks by a quarter and no more. */
 function noise(seed: number, length: number): string {
-  let state = seed + 1
   let text = ''
-  while (text.length < length) {
-    state = Math.imul(state ^ (state >>> 13), 0x5bd1_e995) + 0x6d2b_79f5
-    text += String.fromCodePoint(97 + ((state >>> 9) % 26))
-  }
-  return text
+  for (let at = 0; text.length < length; at++) text += createHash('sha512').update(`${seed} ${at}`).digest('base64')
+  return text.slice(0, length)
 }
 
 /** One change of what a cluster has; numbers choose which. */
@@ -109,8 +106,10 @@ function textOf({ config, secrets }: Content): string {
   return JSON.stringify([{ ...config, workloads: [] }, secrets])
 }
 
+type Seen = ReturnType<DeliveryDecoder['decode']>
+
 /** Old or new, and endpoints only of one that has the same Services. */
-function expectOneOf(seen: ReturnType<DeliveryDecoder['decode']>, before: Content, after: Content): void {
+function expectOneOf(seen: Seen, before: Content, after: Content): void {
   if ('fault' in seen) throw new Error(seen.fault.message)
   const { config } = seen.delivered
   const whole = [before, after].filter((one) => textOf(one) === textOf(seen.delivered))
@@ -119,6 +118,24 @@ function expectOneOf(seen: ReturnType<DeliveryDecoder['decode']>, before: Conten
   const allowed = [before, after].filter((one) => JSON.stringify(one.config.services) === services)
   const workloads = allowed.map((one) => JSON.stringify(one.config.workloads))
   expect(workloads).toContain(JSON.stringify(config.workloads))
+}
+
+/**
+ * Whole documents that fill an object leave no room there for what was in force, so that a proxy which starts before
+ * their index is written has to wait for it; one that runs keeps what it has.
+ */
+function isBetweenDocuments(seen: Seen, { format }: Change): boolean {
+  return format === 1 && 'fault' in seen && seen.fault.reason === 'Incomplete'
+}
+
+function expectSeen(seen: Seen, change: Change, [before, after]: [Content, Content]): void {
+  if (!isBetweenDocuments(seen, change)) expectOneOf(seen, before, after)
+}
+
+/** Whoever leads has nothing more to write. */
+function expectAtRest(held: MemoryObjects, { format }: Change, leaders: readonly Leader[], content: Content): void {
+  if (format === 1) return
+  for (const leader of leaders) expect(writesOf(held, leader, content, 2)).toEqual([])
 }
 
 describe('planDelivery', () => {
@@ -140,15 +157,15 @@ describe('planDelivery', () => {
             held.write(object)
             expect(sizeOf(object.files)).toBeLessThan(1024 * 1024)
             const fresh = new DeliveryDecoder().decode(held.file)
-            expectOneOf(fresh, inForce, content)
             const followed = follower.decode(held.file)
-            expect(followed).toEqual(fresh)
+            expectSeen(followed, one, [inForce, content])
+            if (!isBetweenDocuments(fresh, one)) expect(followed).toEqual(fresh)
           }
           if (one.stopsAfter < writes.length) {
             leader = newLeader()
             for (const object of writesOf(held, leader, content, one.format)) {
               held.write(object)
-              expectOneOf(new DeliveryDecoder().decode(held.file), inForce, content)
+              expectSeen(new DeliveryDecoder().decode(held.file), one, [inForce, content])
             }
           }
           expect(new DeliveryDecoder().decode(held.file)).toMatchObject({ delivered: content })
@@ -160,8 +177,7 @@ describe('planDelivery', () => {
           // Endpoint indexes of whole documents are named by the Services alone, and come back with them.
           if (one.format === 2 && !('fault' in seen)) expectOneOf(seen, inForce, content)
           if ('fault' in seen) expect(seen.fault.reason).toBe('Incomplete')
-          if (one.format === 2) expect(writesOf(held, leader, content, 2)).toEqual([])
-          if (one.format === 2) expect(writesOf(held, newLeader(), content, 2)).toEqual([])
+          expectAtRest(held, one, [leader, newLeader()], content)
           inForce = content
         }
       }),
