@@ -1,7 +1,7 @@
 // What changed between two versions of a list, by the identity of its items: the one notion of change, from the objects
 // of a cluster to the tables of a worker. Looks at where items stand, never into them: thousands that stayed cost next
 // to nothing. Pure.
-import { listId } from './list-id.ts'
+import { ListNotes } from './list-notes.ts'
 
 /** Items before it and behind it are the same objects, in the same order. What moved is removed and added. */
 export interface ListChange<T> {
@@ -14,21 +14,14 @@ export interface ListChange<T> {
 /** So many items that came or went at one place are found by looking ahead; for more a map is made. */
 const LOOK_AHEAD = 8
 
-interface Noted {
-  /** By its number: it has one before it itself, and so on. */
-  readonly before: number
-  readonly changes: readonly ListChange<unknown>[]
-}
-
-/** By the later list. */
-const noted = new WeakMap<readonly unknown[], Noted>()
+const noted = new ListNotes<readonly ListChange<unknown>[]>()
 
 /** In order, of the earlier list. Found once, however many ask: neither list may change any more. */
 export function listChanges<T>(before: readonly T[], now: readonly T[]): readonly ListChange<T>[] {
   if (before === now) return []
-  const known = noted.get(now)
+  const known = noted.of(before, now)
   // Of these very lists, so their items are T.
-  if (known !== undefined && known.before === listId(before)) return known.changes as readonly ListChange<T>[]
+  if (known !== undefined) return known.note as readonly ListChange<T>[]
   const changes = listChangesUpTo(Infinity, before, now) ?? []
   noteChanges(before, now, changes)
   return changes
@@ -36,7 +29,7 @@ export function listChanges<T>(before: readonly T[], now: readonly T[]): readonl
 
 /** From who made the later list of the earlier one: nobody has to compare them then. */
 export function noteChanges<T>(before: readonly T[], now: readonly T[], changes: readonly ListChange<T>[]): void {
-  noted.set(now, { before: listId(before), changes })
+  noted.set(before, now, changes)
 }
 
 /**

@@ -7,7 +7,7 @@ import { countAttached } from './attached.ts'
 import { endpoints, GATEWAY, gateway, nameOf, NAMESPACE, route, ROUTES_PATH, service } from './cluster.ts'
 import type { BenchEnvironment } from './environment.ts'
 import { controller, type Program, proxy, quiet, type Writes, writesBetween, writesOf } from './programs.ts'
-import { applyAll, ATTACH_MS_MAX } from './rounds.ts'
+import { applyAll, ATTACH_MS_MAX, forEachOf } from './rounds.ts'
 
 export interface ExistingEnvironment extends Pick<BenchEnvironment, 'server' | 'client' | 'upstreams'> {
   /** Of the Gateway. */
@@ -114,17 +114,13 @@ async function writeStatuses(
   names: readonly string[],
   parents: readonly object[],
 ): Promise<number> {
-  const rest = names.values()
-  const one = async (): Promise<void> => {
-    for (const name of rest) {
-      const path = `${route(name, '').path}/status`
-      const body = { status: { parents } }
-      const { status } = await server.send({ method: 'PATCH', path, body, contentType: MERGE_PATCH })
-      if (status >= 300) throw new Error(`${path}: ${status}`)
-    }
-  }
+  const body = { status: { parents } }
   const begun = performance.now()
-  await Promise.all(Array.from({ length: STATUSES_AT_ONCE }, one))
+  await forEachOf(names, STATUSES_AT_ONCE, async (name) => {
+    const path = `${route(name, '').path}/status`
+    const { status } = await server.send({ method: 'PATCH', path, body, contentType: MERGE_PATCH })
+    if (status >= 300) throw new Error(`${path}: ${status}`)
+  })
   return performance.now() - begun
 }
 

@@ -68,9 +68,18 @@ export async function applyAll(
   manifests: readonly KubeManifest[],
   concurrency: number,
 ): Promise<void> {
-  const rest = manifests.values()
+  await forEachOf(manifests, concurrency, ({ path, object }) => server.apply(path, object))
+}
+
+/** So many at once. */
+export async function forEachOf<T>(
+  items: readonly T[],
+  concurrency: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const rest = items.values()
   const one = async (): Promise<void> => {
-    for (const { path, object } of rest) await server.apply(path, object)
+    for (const item of rest) await work(item)
   }
   await Promise.all(Array.from({ length: concurrency }, one))
 }

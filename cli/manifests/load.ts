@@ -3,6 +3,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { KubeObject } from '#operator/translate/kube.ts'
 import { applyDefaults, isKnownKind, validateObject } from '#api/validate/validate.ts'
+import { isRecord } from '#api/json.ts'
 import { parseDocuments, type FileProblem, type LocatedDocument } from '#api/source/document.ts'
 import type { SourceFile } from './files.ts'
 
@@ -66,13 +67,13 @@ function withOwnClass(objects: readonly KubeObject[]): readonly KubeObject[] {
 
 function classNameOf(gateway: KubeObject): unknown {
   const { spec } = gateway as { spec?: unknown } // of any kind
-  return isJson(spec) ? spec['gatewayClassName'] : undefined
+  return isRecord(spec) ? spec['gatewayClassName'] : undefined
 }
 
 /** A `List` of any kind is its items. */
 function expandList(document: LocatedDocument): LocatedDocument[] {
   const { value } = document
-  if (!isJson(value) || !Array.isArray(value['items']) || !String(value['kind']).endsWith('List')) return [document]
+  if (!isRecord(value) || !Array.isArray(value['items']) || !String(value['kind']).endsWith('List')) return [document]
   return value['items'].map((item: unknown, index) => ({
     value: item,
     start: document.locate(`items[${index}]`),
@@ -90,7 +91,7 @@ type Found = { object: KubeObject; problems: FileProblem[] } | { problems: FileP
 function readObject(document: LocatedDocument, seen: Map<string, Seen>): Found {
   const { value } = document
   const shape = shapeProblem(value)
-  if (shape !== undefined || !isJson(value)) return { problems: [located(document, shape ?? NOT_A_MANIFEST)] }
+  if (shape !== undefined || !isRecord(value)) return { problems: [located(document, shape ?? NOT_A_MANIFEST)] }
   const problems = schemaProblems(value).map((problem) => located(document, problem))
   if (problems.some(({ severity }) => severity === 'error')) return { problems }
   const kind = String(value['kind'])
@@ -120,12 +121,12 @@ const NOT_A_MANIFEST: PathProblem = {
 }
 
 function shapeProblem(value: unknown): PathProblem | undefined {
-  if (!isJson(value)) return NOT_A_MANIFEST
+  if (!isRecord(value)) return NOT_A_MANIFEST
   for (const field of ['apiVersion', 'kind']) {
     if (typeof value[field] !== 'string') return { path: field, message: `${field} is missing or not a string` }
   }
   const { metadata } = value
-  if (isJson(metadata) && typeof metadata['name'] === 'string') return undefined
+  if (isRecord(metadata) && typeof metadata['name'] === 'string') return undefined
   return { path: 'metadata.name', message: 'metadata.name is missing or not a string' }
 }
 
@@ -139,15 +140,15 @@ function schemaProblems(value: Json): readonly PathProblem[] {
 
 /** What the API server does when a namespaced manifest names no namespace; Secrets get their stringData encoded. */
 function withNamespace(value: Json, kind: string): KubeObject {
-  const metadata = isJson(value['metadata']) ? value['metadata'] : {}
+  const metadata = isRecord(value['metadata']) ? value['metadata'] : {}
   const namespaced = CLUSTER_SCOPED.has(kind) ? metadata : { namespace: DEFAULT_NAMESPACE, ...metadata }
   const { stringData, ...rest } = value
-  const encoded = isJson(stringData)
+  const encoded = isRecord(stringData)
     ? Object.fromEntries(
         Object.entries(stringData).map(([key, text]) => [key, Buffer.from(String(text)).toString('base64')]),
       )
     : {}
-  const data = kind === 'Secret' ? { data: { ...(isJson(value['data']) ? value['data'] : {}), ...encoded } } : {}
+  const data = kind === 'Secret' ? { data: { ...(isRecord(value['data']) ? value['data'] : {}), ...encoded } } : {}
   // Shape checked above: apiVersion, kind and metadata.name are strings.
   return { ...(kind === 'Secret' ? rest : value), ...data, metadata: namespaced } as unknown as KubeObject
 }
@@ -162,8 +163,4 @@ function fullName({ namespace, name }: ObjectName): string {
 
 function keyOf({ kind, namespace, name }: ObjectName): string {
   return `${kind} ${namespace} ${name}`
-}
-
-function isJson(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

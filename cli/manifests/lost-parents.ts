@@ -1,5 +1,6 @@
 // Routes that name a Gateway which the manifests do not have. In a cluster such a route has no status at all, as nobody
 // is responsible for it; here a warning. Files without any Gateway are taken as a part of something larger.
+import { isRecord } from '#api/json.ts'
 import type { FileProblem } from '#api/source/document.ts'
 import type { KubeObject } from '#operator/translate/kube.ts'
 import type { LoadedManifests } from './load.ts'
@@ -7,8 +8,6 @@ import type { LoadedManifests } from './load.ts'
 const GROUP = 'gateway.networking.k8s.io'
 const PARENTS: ReadonlySet<string> = new Set(['Gateway', 'ListenerSet'])
 const ROUTES: ReadonlySet<string> = new Set(['HTTPRoute', 'GRPCRoute', 'TCPRoute', 'TLSRoute'])
-
-type Json = { readonly [key: string]: unknown }
 
 export function lostParents(loaded: LoadedManifests): FileProblem[] {
   const parents = new Set(
@@ -34,9 +33,11 @@ function lostOf(route: KubeObject, parents: ReadonlySet<string>, loaded: LoadedM
 }
 
 /** Of any route; the schema has accepted it. */
-function parentRefsOf({ spec }: KubeObject & { readonly spec?: unknown }): readonly Json[] {
-  const refs = isJson(spec) ? spec['parentRefs'] : undefined
-  return Array.isArray(refs) ? refs.filter(isJson) : []
+function parentRefsOf({
+  spec,
+}: KubeObject & { readonly spec?: unknown }): readonly Readonly<Record<string, unknown>>[] {
+  const refs = isRecord(spec) ? spec['parentRefs'] : undefined
+  return Array.isArray(refs) ? refs.filter(isRecord) : []
 }
 
 function nameOf({ metadata }: KubeObject): { readonly namespace: string; readonly name: string } {
@@ -45,8 +46,4 @@ function nameOf({ metadata }: KubeObject): { readonly namespace: string; readonl
 
 function keyOf(kind: string, { namespace, name }: { readonly namespace: string; readonly name: string }): string {
   return `${kind} ${namespace} ${name}`
-}
-
-function isJson(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

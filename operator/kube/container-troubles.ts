@@ -1,5 +1,5 @@
 // What is kept of the containers of a pod: only what keeps one from running. Of a pod that runs, nothing.
-import { isRecord } from '#api/json.ts'
+import { isRecord, recordOf } from '#api/json.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -43,10 +43,6 @@ function endOf({ terminated }: Json): ContainerTrouble['ended'] {
   const { exitCode, reason, message } = recordOf(terminated)
   if (typeof exitCode !== 'number' || exitCode === 0) return undefined
   return { exitCode, reason: textOf(reason), message: textOf(message) }
-}
-
-function recordOf(value: unknown): Json {
-  return isRecord(value) ? value : {}
 }
 
 function textOf(value: unknown): string {

@@ -1,5 +1,7 @@
 // Joins a computed status with the one an object has: foreign entries stay, transition times stay where nothing moved,
 // and nothing is written when nothing differs. Pure: the caller brings the time.
+import { isRecord } from '#api/json.ts'
+import { isSame } from '#api/same.ts'
 import type { StatusBody } from './object-status.ts'
 import { ANCESTORS_MAX, fittingAncestors } from './policy-status.ts'
 
@@ -16,7 +18,7 @@ type Json = Readonly<Record<string, unknown>>
 
 /** The status to write; undefined when the object already says so. */
 export function mergeStatus({ current, desired, controllerName, now }: MergeInput): Json | undefined {
-  const before: Json = isJson(current) ? current : {}
+  const before: Json = isRecord(current) ? current : {}
   const merged: Record<string, unknown> = { ...before }
   const fitting = withinRoom(desired, before, controllerName)
   for (const [name, value] of Object.entries(fitting)) {
@@ -112,20 +114,6 @@ function stamp(current: readonly Json[], desired: readonly Json[], now: string):
   })
 }
 
-/** Deep equality of JSON; keys in any order, lists in theirs. An undefined field counts as absent. */
-function isSame(a: unknown, b: unknown): boolean {
-  if (Array.isArray(a) && Array.isArray(b)) {
-    return a.length === b.length && a.every((item, index) => isSame(item, b[index]))
-  }
-  if (!isJson(a) || !isJson(b)) return a === b
-  const keys = new Set([...Object.keys(a), ...Object.keys(b)])
-  return [...keys].every((key) => isSame(a[key], b[key]))
-}
-
-function isJson(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 function listOf(value: unknown): readonly Json[] {
-  return Array.isArray(value) ? value.filter(isJson) : []
+  return Array.isArray(value) ? value.filter(isRecord) : []
 }

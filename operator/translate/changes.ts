@@ -1,30 +1,23 @@
 // The changes of lists of objects (api/list-change.ts), found once for all stages that look at a list: a list remembers
 // how it came from the one before it, and lists with too little in common are not worth telling apart.
 import { type ListChange, listChangesUpTo, withChanges } from '#api/list-change.ts'
-import { listId } from '#api/list-id.ts'
+import { ListNotes } from '#api/list-notes.ts'
 
 /** With more than this share of the list, within these bounds, going through all of it is cheaper. */
 const CHANGED_MIN = 64
 const CHANGED_SHARE = 1 / 16
 const CHANGED_MAX = 1024
 
-/** How a list came from an earlier one, which is named by its number. */
-interface Origin {
-  readonly before: number
-  readonly changes: readonly ListChange<unknown>[] | undefined
-}
-
 /** Several stages look at one list, and compare it with the same one. */
-const origins = new WeakMap<readonly unknown[], Origin>()
+const origins = new ListNotes<readonly ListChange<unknown>[] | undefined>()
 /** Shorter lists are compared as quickly. */
 const LONG = 256
 
 /** undefined: they have too little in common. Lists that are compared must not be changed in place. */
 export function changesBetween<T>(before: readonly T[], now: readonly T[]): readonly ListChange<T>[] | undefined {
-  const origin = now.length < LONG ? undefined : origins.get(now)
-  // Of these very lists.
-  if (origin !== undefined && origin.before === listId(before))
-    return origin.changes as readonly ListChange<T>[] | undefined
+  const origin = now.length < LONG ? undefined : origins.of(before, now)
+  // Of these very lists, so their items are T.
+  if (origin !== undefined) return origin.note as readonly ListChange<T>[] | undefined
   const itemsMax = Math.min(Math.max(CHANGED_MIN, now.length * CHANGED_SHARE), CHANGED_MAX)
   const changes = listChangesUpTo(itemsMax, before, now)
   if (before !== now) remember(now, before, changes)
@@ -38,6 +31,29 @@ export function changed<T>(list: readonly T[], changes: readonly ListChange<T>[]
   return copy
 }
 
+/**
+ * Changes of a list as those of the same items in order, where every item comes in the place of another version of it,
+ * as most do; undefined: some do not. `placeOf`: where an item is, or belongs.
+ */
+export function replacements<T>(
+  ordered: readonly T[],
+  changes: readonly ListChange<T>[],
+  { isHeir, placeOf }: { readonly isHeir: (heir: T, item: T) => boolean; readonly placeOf: (item: T) => number },
+): readonly ListChange<T>[] | undefined {
+  const found: ListChange<T>[] = []
+  for (const { removed, added } of changes) {
+    if (removed.length !== added.length) return undefined
+    for (const [index, item] of removed.entries()) {
+      const heir = added[index]
+      if (heir === undefined || !isHeir(heir, item)) return undefined
+      const at = placeOf(item)
+      if (ordered[at] !== item) return undefined
+      found.push({ at, removed: [item], added: [heir] })
+    }
+  }
+  return found.sort((a, b) => a.at - b.at)
+}
+
 function remember<T>(list: readonly T[], before: readonly T[], changes: readonly ListChange<T>[] | undefined): void {
-  if (list.length >= LONG) origins.set(list, { before: listId(before), changes })
+  if (list.length >= LONG) origins.set(before, list, changes)
 }

@@ -3,7 +3,7 @@ import { isIdentical } from '#api/identical.ts'
 import { LayeredMap } from '#api/layered-map.ts'
 import { lowerBound } from '#api/lower-bound.ts'
 import type { ListChange } from '#api/list-change.ts'
-import { changed, changesBetween } from './changes.ts'
+import { changed, changesBetween, replacements } from './changes.ts'
 import { CORE_GROUP, DISCOVERY_GROUP, GATEWAY_GROUP, GW_GROUP, INFERENCE_GROUP } from './groups.ts'
 import type { KubeObject } from './kube.ts'
 import { groupOf, keyOf, nameKey, type ObjectRef, refOf } from './object-ref.ts'
@@ -196,7 +196,10 @@ function indexAfter(before: KindIndex | undefined, objects: readonly KubeObject[
 /** undefined: objects of one name are among them. */
 function withEdits(before: KindIndex, edits: readonly ListChange<KubeObject>[]): KindIndex | undefined {
   if (before.second.length > 0) return undefined
-  const heirs = replacements(before.objects, edits)
+  const heirs = replacements(before.objects, edits, {
+    isHeir: (heir, object) => keyOf(heir) === keyOf(object) && compareByAge(heir, object) === 0,
+    placeOf: (object) => placeAmong(before.objects, object),
+  })
   if (heirs !== undefined) {
     const byKey = before.byKey.with(heirs.flatMap(({ added }) => added.map((object) => [keyOf(object), object])))
     const objects = changed(before.objects, heirs)
@@ -220,25 +223,6 @@ function withEdits(before: KindIndex, edits: readonly ListChange<KubeObject>[]):
   if (isIdentical(objects, before.objects)) return before
   const byKey = before.byKey.with(byName)
   return { ...before, byKey, objects, index: lookupOf(objects, byKey) }
-}
-
-/** Where every object comes in the place of another version of it, as most do; undefined: some do not. */
-function replacements(
-  objects: readonly KubeObject[],
-  edits: readonly ListChange<KubeObject>[],
-): readonly ListChange<KubeObject>[] | undefined {
-  const found: ListChange<KubeObject>[] = []
-  for (const { removed, added } of edits) {
-    if (removed.length !== added.length) return undefined
-    for (const [index, object] of removed.entries()) {
-      const heir = added[index]
-      if (heir === undefined || keyOf(heir) !== keyOf(object) || compareByAge(heir, object) !== 0) return undefined
-      const at = placeAmong(objects, object)
-      if (objects[at] !== object) return undefined
-      found.push({ at, removed: [object], added: [heir] })
-    }
-  }
-  return found.sort((a, b) => a.at - b.at)
 }
 
 /** Where it is, or belongs. */

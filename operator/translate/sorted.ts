@@ -2,7 +2,7 @@
 // and what is new is put in its place.
 import type { ListChange } from '#api/list-change.ts'
 import { lowerBound } from '#api/lower-bound.ts'
-import { changed, changesBetween } from './changes.ts'
+import { changed, changesBetween, replacements } from './changes.ts'
 import { compareText } from './order.ts'
 
 export interface Sorted<T extends object> {
@@ -29,7 +29,10 @@ function withEdits<T>(
   edits: readonly ListChange<T>[],
   keyOf: (item: T) => string,
 ): T[] | undefined {
-  const heirs = replacements(last, edits, keyOf)
+  const heirs = replacements(last, edits, {
+    isHeir: (heir, item) => keyOf(heir) === keyOf(item),
+    placeOf: (item) => placeOf(last, keyOf(item), keyOf),
+  })
   if (heirs !== undefined) return changed(last, heirs)
   const list = last.slice()
   for (const { removed, added } of edits) {
@@ -50,26 +53,6 @@ function withEdits<T>(
     }
   }
   return list
-}
-
-/** Where every item comes in the place of another version of it, as most do; undefined: some do not. */
-function replacements<T>(
-  last: readonly T[],
-  edits: readonly ListChange<T>[],
-  keyOf: (item: T) => string,
-): readonly ListChange<T>[] | undefined {
-  const found: ListChange<T>[] = []
-  for (const { removed, added } of edits) {
-    if (removed.length !== added.length) return undefined
-    for (const [index, item] of removed.entries()) {
-      const heir = added[index]
-      const key = keyOf(item)
-      const at = placeOf(last, key, keyOf)
-      if (heir === undefined || keyOf(heir) !== key || last[at] !== item) return undefined
-      found.push({ at, removed: [item], added: [heir] })
-    }
-  }
-  return found.sort((a, b) => a.at - b.at)
 }
 
 function byKey<T>(items: readonly T[], keyOf: (item: T) => string): T[] {

@@ -92,17 +92,17 @@ function compileBind(input: {
   const frontend =
     first === undefined ? {} : effectiveFrontend(context.policies, placeOf({ ...first, port: bind.port }))
   const limits = limitsOf(frontend)
-  const listeners = input.listeners.map((listener) => ({
-    listener,
-    place: placeOf({ ...listener, port: bind.port }),
-    plan: compileListener({
+  const listeners = input.listeners.map((listener) => {
+    const place = placeOf({ ...listener, port: bind.port })
+    const plan = compileListener({
       hosts: routes.at(listener.key),
       groups,
       plans: plansOf({ listener, bind, limits }, input.plans, context),
-      frontend: effectiveFrontend(context.policies, placeOf({ ...listener, port: bind.port })),
+      frontend: effectiveFrontend(context.policies, place),
       context,
-    }),
-  }))
+    })
+    return { listener, place, plan }
+  })
   const plans = new Map<string | undefined, ListenerPlan>()
   for (const { listener, plan } of listeners) {
     // Conflicts are settled by the translator; the first of two equal hostnames wins here as well.

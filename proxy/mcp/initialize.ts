@@ -1,4 +1,5 @@
 // The answers of several servers to `initialize`, merged into one (data-plane supplement section 4.4).
+import { isRecord } from '#api/json.ts'
 import { VERSION } from '#api/version.ts'
 import type { Answer } from './fan-out.ts'
 
@@ -34,14 +35,10 @@ export function mergeInitialize(
 function mergeCapabilities(all: readonly unknown[], isStateful: boolean): Json {
   const merged: { [key: string]: unknown } = {}
   for (const name of CAPABILITIES) {
-    if (!all.some((one) => isJson(one) && one[name] !== undefined)) continue
+    if (!all.some((one) => isRecord(one) && one[name] !== undefined)) continue
     merged[name] = { listChanged: isStateful, ...(name === 'resources' && isStateful ? { subscribe: true } : {}) }
   }
   for (const name of ['logging', 'completions'])
-    if (all.some((one) => isJson(one) && one[name] !== undefined)) merged[name] = {}
+    if (all.some((one) => isRecord(one) && one[name] !== undefined)) merged[name] = {}
   return merged
-}
-
-function isJson(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -71,7 +71,8 @@ function withRules(...rules: readonly object[]): (manifests: string) => string {
 export const cases: readonly ConformanceCase[] = [
   {
     shortName: 'GRPCRouteHostnames',
-    description: 'calls for the host names of the route are served, with streams both ways; others are not implemented',
+    description:
+      'calls for the host names of the route are served, with streams both ways; to others the answer is UNIMPLEMENTED',
     sample: SAMPLE,
     change: withRules(rule('acme', {})),
     async run({ port }) {

@@ -3,13 +3,11 @@
 import type { FieldPath, Problem } from '#api/problem.ts'
 import { understood } from '#api/validate/understood.ts'
 import type { GwBackend } from '#api/v1alpha1/gwbackend.gen.ts'
-import { MALFORMED, said } from '../policy/faults.ts'
+import { isHarmless, MALFORMED, said } from '../policy/faults.ts'
 
 const INLINE_POLICIES =
   /^spec\.(?:policies|ai\.groups\[\d+\]\.providers\[\d+\]\.policies|mcp\.targets\[\d+\]\.static\.policies)(?:[.[]|$)/
 const OF_PROVIDER = /^spec\.ai\.(?:provider|groups\[\d+\]\.providers\[\d+\])(?:[.[]|$)/
-/** Of another version perhaps: what is known is as it should be. */
-const HARMLESS: ReadonlySet<string> = new Set(['FieldUnknown', 'FieldValueTooLong', 'FieldValueTooMany'])
 
 export interface BackendFaults {
   /** But for those of inline policies. */
@@ -27,11 +25,11 @@ export function backendFaults(backend: GwBackend): BackendFaults {
 function bodyFaults(all: readonly Problem[]): Problem[] {
   return all
     .filter(({ path }) => !INLINE_POLICIES.test(path))
-    .map(({ path, reason, message }) => ({
-      path,
+    .map((one) => ({
+      path: one.path,
       reason: MALFORMED,
-      message: said(path, message),
-      severity: HARMLESS.has(reason) ? 'warning' : 'error',
+      message: said(one.path, one.message),
+      severity: isHarmless(one) ? 'warning' : 'error',
     }))
 }
 

@@ -16,6 +16,13 @@ export type Faults = Pick<Understood, 'leftOut' | 'kept'>
 
 export const MALFORMED = 'Malformed'
 
+const HARMLESS: ReadonlySet<string> = new Set(['FieldUnknown', 'FieldValueTooLong', 'FieldValueTooMany'])
+
+/** Of another version perhaps: what is known is as it should be. For what is not denied field by field. */
+export function isHarmless({ reason }: Problem): boolean {
+  return HARMLESS.has(reason)
+}
+
 /** Of one field; more are counted. A list of 256 expressions may be wrong in each. */
 const TOLD_MAX = 8
 const NONE: Faults = { leftOut: [], kept: [] }

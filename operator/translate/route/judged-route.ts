@@ -5,7 +5,7 @@ import type { FieldPath, Problem } from '#api/problem.ts'
 import { isRecord } from '#api/json.ts'
 import { isSound, isWithin, understood, understoodPart } from '#api/validate/understood.ts'
 import { GATEWAY_GROUP } from '../groups.ts'
-import { type Faults, said } from '../policy/faults.ts'
+import { type Faults, isHarmless, said } from '../policy/faults.ts'
 import type { RouteFault } from './fault.ts'
 
 export interface JudgedRoute<R> {
@@ -28,8 +28,6 @@ const FILTERS = /^spec\.rules\[\d+\](?:\.backendRefs\[\d+\])?\.filters\[\d+\](?:
 /** Fields of a rule without which it is served. */
 const OPTIONAL = ['timeouts', 'retry', 'sessionPersistence'] as const
 const OF_OPTIONAL = /^spec\.rules\[\d+\]\.(?:timeouts|retry|sessionPersistence)(?:[.[]|$)/
-/** Of a newer version perhaps: what is known is as it should be. */
-const HARMLESS: ReadonlySet<string> = new Set(['FieldUnknown', 'FieldValueTooLong', 'FieldValueTooMany'])
 export const NOT_SERVED = 'the route is not served until it is corrected'
 const NO_EFFECT = 'it has no effect until it is corrected'
 const NONE: Faults = { leftOut: [], kept: [] }
@@ -45,9 +43,9 @@ export function judgedRoute<R extends JudgedKind>(route: R): JudgedRoute<R> {
   return {
     route: withoutWrongOptions(route, leftOut),
     filterFaults: { leftOut: leftOut.filter(isOfFilter), kept: kept.filter(isOfFilter) },
-    faults: elsewhere.filter(({ reason }) => !HARMLESS.has(reason)).map((one) => malformed(one, NOT_SERVED)),
+    faults: elsewhere.filter((one) => !isHarmless(one)).map((one) => malformed(one, NOT_SERVED)),
     told: [
-      ...elsewhere.filter(({ reason }) => HARMLESS.has(reason)).map((one) => malformed(one)),
+      ...elsewhere.filter(isHarmless).map((one) => malformed(one)),
       ...leftOut.filter(({ path }) => OF_OPTIONAL.test(path)).map((one) => malformed(one, NO_EFFECT)),
       ...kept.filter((one) => !isOfFilter(one)).map((one) => malformed(one)),
     ],

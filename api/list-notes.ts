@@ -1,0 +1,30 @@
+// What is noted of a list that was made of another one. The earlier list is known by a number: with a reference each
+// list would keep all before it. V8 takes a WeakRef for a reference while it collects young garbage: lists of thousands
+// of items, made for every change, grew old before they went.
+
+/** Keys of a WeakMap do not count as references, neither for young garbage nor for old. */
+const ids = new WeakMap<readonly unknown[], number>()
+let last = 0
+
+/** Another one for each list, and always the same. */
+function listId(list: readonly unknown[]): number {
+  const known = ids.get(list)
+  if (known !== undefined) return known
+  ids.set(list, ++last)
+  return last
+}
+
+/** One note for each list: the last one counts. */
+export class ListNotes<N> {
+  readonly #notes = new WeakMap<readonly unknown[], { readonly before: number; readonly note: N }>()
+
+  /** undefined: nothing is noted of these very lists. */
+  of(before: readonly unknown[], now: readonly unknown[]): { readonly note: N } | undefined {
+    const known = this.#notes.get(now)
+    return known !== undefined && known.before === listId(before) ? known : undefined
+  }
+
+  set(before: readonly unknown[], now: readonly unknown[], note: N): void {
+    this.#notes.set(now, { before: listId(before), note })
+  }
+}
