@@ -8,28 +8,31 @@ function status(name: string): ObjectStatus {
   return { kind: 'HTTPRoute', namespace: 'shop', name, ...body } as unknown as ObjectStatus
 }
 
+const NOTHING = { due: [], silent: [] }
+
 describe('KnownStatuses', () => {
   it('gives back what is new, what was replaced, and what belongs to a changed object', () => {
     const known = new KnownStatuses()
     const [a, b] = [status('a'), status('b')]
-    expect(known.take([a, b])).toEqual([a, b])
-    expect(known.take([a, b])).toEqual([])
+    expect(known.take([a, b])).toEqual({ due: [a, b], silent: [] })
+    expect(known.take([a, b])).toEqual(NOTHING)
     const other = status('b')
-    expect(known.take([a, other])).toEqual([other])
+    expect(known.take([a, other])).toEqual({ due: [other], silent: [] })
     expect(known.get('HTTPRoute shop/b')).toBe(other)
     known.objectChanged('HTTPRoute shop/a')
     known.objectChanged('HTTPRoute shop/unknown')
-    expect(known.take([a, other])).toEqual([a])
-    expect(known.take([a, other])).toEqual([])
+    expect(known.take([a, other])).toEqual({ due: [a], silent: [] })
+    expect(known.take([a, other])).toEqual(NOTHING)
   })
 
-  it('forgets what translation is silent about', () => {
+  it('forgets what translation is silent about, and names it once', () => {
     const known = new KnownStatuses()
     const a = status('a')
     known.take([a])
     known.objectChanged('HTTPRoute shop/a')
-    expect(known.take([])).toEqual([])
+    expect(known.take([])).toEqual({ due: [], silent: ['HTTPRoute shop/a'] })
+    expect(known.take([])).toEqual(NOTHING)
     expect([known.has('HTTPRoute shop/a'), [...known.entries()]]).toEqual([false, []])
-    expect(known.take([a])).toEqual([a])
+    expect(known.take([a])).toEqual({ due: [a], silent: [] })
   })
 })

@@ -28,8 +28,8 @@ export class KnownStatuses {
     this.#changed.add(key)
   }
 
-  /** Gives back those that are new, or whose object has changed. */
-  take(statuses: readonly ObjectStatus[]): ObjectStatus[] {
+  /** Those that are new, or whose object has changed, and the keys of objects that are spoken of no more. */
+  take(statuses: readonly ObjectStatus[]): { readonly due: ObjectStatus[]; readonly silent: string[] } {
     const edits = changesBetween(this.#translated, statuses)
     const removed = edits?.flatMap((edit) => edit.removed) ?? this.#translated
     const known = edits === undefined ? new Set(this.#translated) : undefined
@@ -42,6 +42,7 @@ export class KnownStatuses {
     }
     const due = [...this.#changed].map((key) => this.#byKey.get(key)).filter((status) => status !== undefined)
     this.#changed.clear()
-    return due
+    const silent = removed.map(describe).filter((key) => !this.#byKey.has(key))
+    return { due, silent }
   }
 }

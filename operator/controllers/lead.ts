@@ -15,13 +15,13 @@ import { statusOf } from '../kube/status-of.ts'
 import { ownerOf } from '../kube/ownership.ts'
 import type { WorkQueue } from '../kube/work-queue.ts'
 import { Publisher, type PublishOutcome } from '../publish/publisher.ts'
-import { forgottenStatus } from '../status/forgotten-status.ts'
 import { mergeStatus } from '../status/merge.ts'
 import type { ObjectStatus } from '../status/object-status.ts'
 import type { KubeObject } from '../translate/kube.ts'
 import { describe, nameKey } from '../translate/object-ref.ts'
 import type { Snapshot } from '../translate/snapshot.ts'
 import type { RenderedGateway, Translation } from '../translate/translation.ts'
+import { abandonedStatus } from './abandoned.ts'
 import { GatewayDeployer } from './deploy-gateway.ts'
 import { gatewayStatusFacts } from './gateway-facts.ts'
 import { withProgrammed } from './gateway-programmed.ts'
@@ -30,7 +30,12 @@ import { acknowledgementsOf, deliveryFormatOf, type World } from './world.ts'
 import { Events } from './events.ts'
 import { makeKeySets } from './key-sets.ts'
 import { KnownStatuses } from './known-statuses.ts'
-import { type GatewayTroubles, occurrencesOfGateway, occurrencesOfProblems } from './occurrences.ts'
+import {
+  type GatewayTroubles,
+  occurrencesOfGateway,
+  occurrencesOfProblems,
+  occurrencesOfUnattended,
+} from './occurrences.ts'
 import { pruneAcknowledgements } from './prune-acknowledgements.ts'
 import { makeQueues, type Queues } from './queues.ts'
 import { Rejections } from './rejections.ts'
@@ -202,7 +207,7 @@ class Leader {
   desired(kind: string, key: string): ObjectStatus | undefined {
     const computed = this.#computed(kind, key)
     const status = computed && withClassFacts(computed, this.#classFacts)
-    if (status === undefined || kind !== 'Gateway' || !('attachedListenerSets' in status.status)) return status
+    if (status === undefined || kind !== 'Gateway' || !('addresses' in status.status)) return status
     const gateway = this.#gateway(key)
     // Of one that is being deleted nothing is true any more; what was said stays.
     if (gateway === undefined) return undefined
@@ -224,7 +229,8 @@ class Leader {
       return gateway === undefined ? [] : occurrencesOfGateway(this.world, { gateway, ...this.#troublesOf(key) })
     })
     const problems = occurrencesOfProblems(this.world, this.world.translation().problems)
-    for (const key of this.events.update([...ofGateways, ...problems], nowMs)) this.#queues?.events.add(key)
+    const all = [...ofGateways, ...occurrencesOfUnattended(this.world), ...problems]
+    for (const key of this.events.update(all, nowMs)) this.#queues?.events.add(key)
   }
 
   #onTranslation({ perGateway, statuses }: Translation): void {
@@ -244,9 +250,9 @@ class Leader {
       queues.publish.add(key)
       queues.deploy.add(key)
     }
-    for (const status of this.#statuses.take(statuses)) {
-      if (this.#isDue(status)) queues.status.add(describe(status))
-    }
+    const { due, silent } = this.#statuses.take(statuses)
+    for (const status of due) if (this.#isDue(status)) queues.status.add(describe(status))
+    for (const key of silent) queues.status.add(key)
   }
 
   #queuePublish({ publish }: Queues, key: string): void {
@@ -256,10 +262,9 @@ class Leader {
 
   /** Of a leader before, whose last words came late. */
   #queueForgotten({ status: queue }: Queues): void {
-    const { cache, settings } = this.world
     for (const kind of LIVE_STATUS) {
-      for (const object of cache.all(kind)) {
-        const status = forgottenStatus(object, settings.controllerName)
+      for (const object of this.world.cache.all(kind)) {
+        const status = abandonedStatus(this.world, object)
         if (status !== undefined && !this.#statuses.has(describe(status))) queue.add(describe(status))
       }
     }
@@ -308,13 +313,16 @@ class Leader {
     }
     this.#statuses.objectChanged(`${kind} ${key}`)
     if (kind === 'GatewayClass' && object.metadata.name === className) gatewayClass.add(className)
-    if (kind === 'Gateway') {
-      deploy.add(key)
-      publish.add(key)
-    }
+    if (kind === 'Gateway') this.#gatewayChanged({ deploy, publish, status: statuses }, key)
     if (kind === 'Secret') this.#secretChanged(deploy, object)
     if (kind !== 'GwParameters' && kind !== 'GatewayClass' && !this.#isMeshConfig(change)) return
     for (const one of this.#rendered.keys()) deploy.add(one)
+  }
+
+  #gatewayChanged({ deploy, publish, status }: Pick<Queues, 'deploy' | 'publish' | 'status'>, key: string): void {
+    deploy.add(key)
+    publish.add(key)
+    if (!this.#statuses.has(`Gateway ${key}`)) status.add(`Gateway ${key}`)
   }
 
   /** A session key that was of no use, and may be somebody's whom no owner reference leads to. */
@@ -369,11 +377,10 @@ class Leader {
     if (status !== undefined && this.#isDue(status)) this.#queues?.status.add(describe(status))
   }
 
-  /** What translation says; of what it is silent about, that there is nothing of ours. */
+  /** What translation says; of what it is silent about, what has to be taken back. */
   #computed(kind: string, key: string): ObjectStatus | undefined {
-    const { cache, settings } = this.world
     const known = this.#statuses.get(`${kind} ${key}`)
-    return known ?? forgottenStatus(cachedObject(cache, kind, key), settings.controllerName)
+    return known ?? abandonedStatus(this.world, cachedObject(this.world.cache, kind, key))
   }
 
   #gateway(key: string): Gateway | undefined {

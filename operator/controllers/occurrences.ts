@@ -2,8 +2,10 @@
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import type { DeployProblem } from '#deployer/input.ts'
 import { problemLine } from '../status/condition.ts'
+import type { KubeObject } from '../translate/kube.ts'
 import { type ObjectRef, refOf } from '../translate/object-ref.ts'
 import type { Translation } from '../translate/translation.ts'
+import { whyUnattended } from './abandoned.ts'
 import type { Occurrence } from './events.ts'
 import { deployProblemLine } from './gateway-programmed.ts'
 import { acknowledgementsOf, type World } from './world.ts'
@@ -43,6 +45,15 @@ export function occurrencesOfGateway(
     ...deployProblems.map((problem) => occurrence(object, problem.reason, deployProblemLine(problem))),
     ...(failure === undefined ? [] : [occurrence(object, 'DeploymentFailed', failure)]),
   ]
+}
+
+/** Of Gateways that were ours and have no class any more. */
+export function occurrencesOfUnattended(world: World): Occurrence[] {
+  return [...world.cache.all('Gateway')].flatMap((gateway: KubeObject) => {
+    const { uid } = gateway.metadata
+    const why = uid === undefined ? undefined : whyUnattended(world, gateway)
+    return uid === undefined || why === undefined ? [] : [occurrence({ ...refOf(gateway), uid }, 'Pending', why)]
+  })
 }
 
 function occurrence(object: ObjectRef & { readonly uid: string }, reason: string, message: string): Occurrence {

@@ -6,7 +6,14 @@ export interface ObjectStatus extends ObjectRef {
   readonly status: StatusBody
 }
 
-export type StatusBody = GatewayClassBody | GatewayBody | ListenerSetBody | RouteBody | BackendBody | PolicyBody
+export type StatusBody =
+  | GatewayClassBody
+  | GatewayBody
+  | ListenerSetBody
+  | UnattendedBody
+  | RouteBody
+  | BackendBody
+  | PolicyBody
 
 export interface GatewayClassBody {
   readonly conditions: readonly Condition[]
@@ -28,6 +35,13 @@ export interface GatewayAddress {
 export interface ListenerSetBody {
   readonly conditions: readonly Condition[]
   readonly listeners: readonly ListenerBody[]
+}
+
+/** Of a Gateway or ListenerSet that is nobody's any more. */
+export interface UnattendedBody {
+  readonly conditions: readonly Condition[]
+  readonly listeners: readonly []
+  readonly attachedListenerSets?: 0
 }
 
 export interface ListenerBody {

@@ -1,0 +1,79 @@
+// What is left to say of objects that translation is silent about though their statuses still speak of us: a Gateway
+// whose class is gone, the ListenerSets of a Gateway that is, and entries of ours that nothing computes any more.
+import { deliveryNames } from '#api/delivery/names.ts'
+import type { Gateway } from '#api/gateway/gateway.gen.ts'
+import type { ListenerSet } from '#api/gateway/listenerset.gen.ts'
+import { isOwnedBy } from '../kube/ownership.ts'
+import { statusOf } from '../kube/status-of.ts'
+import { unattendedStatus } from '../status/unattended-status.ts'
+import { forgottenStatus } from '../status/forgotten-status.ts'
+import type { ObjectStatus } from '../status/object-status.ts'
+import type { KubeObject } from '../translate/kube.ts'
+import { nameKey, refOf } from '../translate/object-ref.ts'
+import { workloadOf } from './gateway-facts.ts'
+import { ACKNOWLEDGEMENTS } from './sources.ts'
+import type { World } from './world.ts'
+
+/** undefined: nothing that we could take back. */
+export function abandonedStatus(world: World, object: KubeObject | undefined): ObjectStatus | undefined {
+  if (object === undefined) return undefined
+  const message = whyUnattended(world, object)
+  if (message === undefined) return forgottenStatus(object, world.settings.controllerName)
+  const status = unattendedStatus(message, object.metadata.generation)
+  return { ...refOf(object), status: object.kind === 'Gateway' ? { ...status, attachedListenerSets: 0 } : status }
+}
+
+/** Of a Gateway or ListenerSet that was ours and is nobody's now. */
+export function whyUnattended(world: World, object: KubeObject): string | undefined {
+  // Of their kinds in the cache.
+  if (object.kind === 'Gateway') return whyGateway(world, object as Gateway)
+  return object.kind === 'ListenerSet' ? whyListenerSet(world, object as ListenerSet) : undefined
+}
+
+/**
+ * Whose a Gateway was is seen by the objects that run it. A class of another controller is that controller's matter,
+ * and the one that we make ourselves is there again in a moment.
+ */
+function whyGateway(world: World, gateway: Gateway): string | undefined {
+  const { cache, settings } = world
+  const { metadata, spec } = gateway
+  const name = spec.gatewayClassName
+  if (metadata.deletionTimestamp !== undefined || name === settings.className) return undefined
+  if (cache.get('GatewayClass', '', name) !== undefined || !hasObjects(world, gateway)) return undefined
+  return (
+    `spec.gatewayClassName: there is no GatewayClass ${name}, so nothing follows this Gateway any more; ` +
+    'its proxies go on with what they loaded last. Make the class again, name another one, or delete the Gateway'
+  )
+}
+
+function hasObjects(world: World, gateway: Gateway): boolean {
+  const { name, namespace = '' } = gateway.metadata
+  const acknowledgements = world.cache.get(ACKNOWLEDGEMENTS, namespace, deliveryNames(name).acknowledgements)
+  return [workloadOf(world, gateway), acknowledgements].some(
+    // Both as the cache has them.
+    (object) => object !== undefined && isOwnedBy(object as KubeObject, gateway),
+  )
+}
+
+/** Nobody else says of one that it is accepted when its Gateway is not there. */
+function whyListenerSet(world: World, set: ListenerSet): string | undefined {
+  const { namespace: own = '' } = set.metadata
+  const { group, kind, name, namespace = own } = set.spec.parentRef
+  const isGateway = (group ?? 'gateway.networking.k8s.io') === 'gateway.networking.k8s.io' && kind !== 'ListenerSet'
+  if (!isGateway || set.metadata.deletionTimestamp !== undefined || !claims(set)) return undefined
+  const gateway = world.cache.get('Gateway', namespace, name)
+  if (gateway !== undefined) {
+    const why = whyUnattended(world, gateway)
+    return why && `spec.parentRef: Gateway ${nameKey(namespace, name)}: ${why}`
+  }
+  // Gateways of namespaces that are not watched are not known.
+  const { namespaceSelectors, watchNamespaces } = world.settings
+  if (namespace !== own && namespaceSelectors.length + watchNamespaces.length > 0) return undefined
+  return `spec.parentRef: there is no Gateway ${nameKey(namespace, name)}; make it again, or delete the ListenerSet`
+}
+
+function claims(set: KubeObject): boolean {
+  // The status of a ListenerSet.
+  const { conditions = [] } = { ...(statusOf(set) as { conditions?: readonly { status?: string }[] } | undefined) }
+  return conditions.some(({ status }) => status === 'True')
+}

@@ -1,0 +1,16 @@
+// The status of a Gateway or ListenerSet that no controller attends to any more: what a new one has that none has seen
+// yet, in the words of the Gateway API, with the reason. Pure.
+import type { Condition } from './condition.ts'
+import type { UnattendedBody } from './object-status.ts'
+
+/** Addresses stay as they are: the proxies still answer there. */
+export function unattendedStatus(message: string, generation: number | undefined): UnattendedBody {
+  const unknown = (type: string): Condition => ({
+    type,
+    status: 'Unknown',
+    reason: 'Pending',
+    message,
+    ...(generation !== undefined && { observedGeneration: generation }),
+  })
+  return { conditions: [unknown('Accepted'), unknown('Programmed')], listeners: [] }
+}
