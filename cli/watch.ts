@@ -1,10 +1,14 @@
-// Tells when files of a source change. Editors write in several steps, so changes are taken together.
-import { realpathSync, watch, type FSWatcher } from 'node:fs'
-import { basename, dirname, resolve } from 'node:path'
+// Tells when files of a source change. Editors write in several steps, so changes are taken together. Folders are
+// watched, never files: editors replace files, and the watch of a replaced file is blind. Each folder by itself, as the
+// recursive watch of Node loses sight of a file on Linux when it is replaced.
+import { type FSWatcher, readdirSync, realpathSync, statSync, watch } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
 import { isSourceName } from './manifests/files.ts'
 
 /** Long enough for an editor's rename and write, far below what a person notices. */
 const DEBOUNCE_MS = 25
+/** Each is a watch of the kernel, which has a few thousand for a user. */
+export const FOLDERS_MAX = 2000
 
 export interface SourceWatch {
   /** Watches these files too, and no longer those of an earlier call. */
@@ -12,54 +16,142 @@ export interface SourceWatch {
   close(): void
 }
 
-interface Watched {
-  readonly watcher: FSWatcher
-  /** Names in the folder that matter; undefined: all manifests. */
-  names: ReadonlySet<string> | undefined
+export interface WatchOptions {
+  readonly isFolder: boolean
+  readonly onChange: () => void
+  /** Something cannot be watched; told once. */
+  readonly onProblem: (message: string) => void
 }
 
-/** Watches folders, not files: editors replace files, and the watch of a replaced file is blind. */
-export function watchSource(path: string, isFolder: boolean, onChange: () => void): SourceWatch {
-  let timer: NodeJS.Timeout | undefined
-  const changed = (): void => {
-    clearTimeout(timer)
-    timer = setTimeout(onChange, DEBOUNCE_MS)
+/** Names in a folder that matter; undefined: all manifests. */
+type Names = ReadonlySet<string> | undefined
+
+interface Watched {
+  readonly watcher: FSWatcher
+  /** Of the folder that is watched: another one may come to its place. */
+  readonly inode: number
+  names: Names
+}
+
+export function watchSource(path: string, options: WatchOptions): SourceWatch {
+  return new Watches(path, options)
+}
+
+class Watches implements SourceWatch {
+  readonly #root: string
+  readonly #options: WatchOptions
+  readonly #open = new Map<string, Watched>()
+  readonly #told = new Set<string>()
+  #followed: readonly string[] = []
+  #timer: NodeJS.Timeout | undefined = undefined
+  /** What happened since the timer was set. */
+  #isChanged = false
+
+  constructor(path: string, options: WatchOptions) {
+    this.#root = resolve(path)
+    this.#options = options
+    this.#refresh()
   }
-  const watchers = new Map<string, Watched>()
-  const open = (folder: string, names: ReadonlySet<string> | undefined): void => {
-    const known = watchers.get(folder)
-    if (known !== undefined) {
-      known.names = known.names === undefined ? undefined : names
-      return
-    }
-    const watcher = watch(folder, { recursive: names === undefined })
-    const watched: Watched = { watcher, names }
-    watcher.on('change', (_event, name) => {
-      if (matters(String(name ?? ''), watched.names)) changed()
-    })
-    // A folder that goes away is reported by the next load.
-    watcher.on('error', changed)
-    watchers.set(folder, watched)
+
+  follow(files: readonly string[]): void {
+    this.#followed = files
+    this.#refresh()
   }
-  const follow = (files: readonly string[]): void => {
-    const named = isFolder ? files : [path, ...files]
-    const byFolder = Map.groupBy([...new Set(named.flatMap(withTarget))], (file) => dirname(file))
-    for (const [folder, own] of byFolder) openIfThere(() => open(folder, new Set(own.map((file) => basename(file)))))
-    for (const [folder, { watcher, names }] of watchers) {
-      if (names === undefined || byFolder.has(folder)) continue
+
+  close(): void {
+    clearTimeout(this.#timer)
+    for (const { watcher } of this.#open.values()) watcher.close()
+    this.#open.clear()
+  }
+
+  #later(isChange: boolean): void {
+    this.#isChanged ||= isChange
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => {
+      // What was written into a new folder before it was watched has told nothing.
+      const isOther = this.#refresh()
+      if (!this.#isChanged && !isOther) return
+      this.#isChanged = false
+      this.#options.onChange()
+    }, DEBOUNCE_MS)
+  }
+
+  /** Watches what there is now; gives whether that are other folders than before. */
+  #refresh(): boolean {
+    const wanted = this.#wanted()
+    let isOther = false
+    for (const [folder, { watcher, inode }] of this.#open) {
+      if (wanted.has(folder) && inodeOf(folder) === inode) continue
       watcher.close()
-      watchers.delete(folder)
+      this.#open.delete(folder)
+      isOther = true
+    }
+    for (const [folder, names] of wanted) {
+      const known = this.#open.get(folder)
+      if (known !== undefined) known.names = names
+      else if (this.#watch(folder, names)) isOther = true
+    }
+    return isOther
+  }
+
+  #wanted(): ReadonlyMap<string, Names> {
+    const { isFolder } = this.#options
+    const tree = isFolder ? treeOf(this.#root) : { folders: [], links: [] }
+    if (tree.folders.length > FOLDERS_MAX) {
+      this.#tell(`only ${FOLDERS_MAX} folders below ${this.#root} are watched, of ${tree.folders.length}`)
+    }
+    // The root as well: a folder, or a link to one, may be replaced as a whole.
+    const files = [this.#root, ...tree.links, ...this.#followed].flatMap(withTarget)
+    const byFolder = Map.groupBy(new Set(files), (file) => dirname(file))
+    const wanted = new Map<string, Names>()
+    for (const [folder, own] of byFolder) wanted.set(folder, new Set(own.map((file) => basename(file))))
+    for (const folder of tree.folders.slice(0, FOLDERS_MAX)) wanted.set(folder, undefined)
+    return wanted
+  }
+
+  #watch(folder: string, names: Names): boolean {
+    const inode = inodeOf(folder)
+    // Named by the load that needs what is in it.
+    if (inode === undefined) return false
+    try {
+      const watcher = watch(folder)
+      const watched: Watched = { watcher, inode, names }
+      watcher.on('change', (event, name) => {
+        const isChange = matters(String(name ?? ''), watched.names)
+        if (isChange || (event === 'rename' && watched.names === undefined)) this.#later(isChange)
+      })
+      // A folder that goes away is reported by the next load.
+      watcher.on('error', () => this.#later(true))
+      this.#open.set(folder, watched)
+      return true
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error)
+      this.#tell(`changes in ${folder} are not noticed: ${reason}`)
+      return false
     }
   }
-  if (isFolder) open(resolve(path), undefined)
-  follow([])
-  return {
-    follow,
-    close() {
-      clearTimeout(timer)
-      for (const { watcher } of watchers.values()) watcher.close()
-    },
+
+  #tell(message: string): void {
+    if (this.#told.has(message) || this.#told.size >= FOLDERS_MAX) return
+    this.#told.add(message)
+    this.#options.onProblem(`${message}; SIGHUP reads everything again`)
   }
+}
+
+/** The folder and those below it; links to manifests among its files. */
+function treeOf(root: string): { readonly folders: readonly string[]; readonly links: readonly string[] } {
+  const folders = [root]
+  const links: string[] = []
+  try {
+    for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
+      const path = join(entry.parentPath, entry.name)
+      if (entry.isDirectory()) folders.push(path)
+      else if (entry.isSymbolicLink() && isSourceName(entry.name)) links.push(path)
+    }
+  } catch {
+    // It goes away while it is read; what happens to its parent tells of it, and the load says what is wrong.
+  }
+  return { folders, links }
 }
 
 /** A link changes where it stands, and where it leads to. */
@@ -72,18 +164,19 @@ function withTarget(file: string): string[] {
   }
 }
 
+/** Of what is at the path, or where a link leads to. */
+function inodeOf(path: string): number | undefined {
+  try {
+    return statSync(path).ino
+  } catch {
+    // Not there, or not for us; said by the load.
+    return undefined
+  }
+}
+
 /** Other files of the folder, such as a log that this process writes, are none of our business. */
-function matters(name: string, names: ReadonlySet<string> | undefined): boolean {
+function matters(name: string, names: Names): boolean {
   // Mounted ConfigMaps change by the swap of a link whose name begins with two dots.
   if (name === '' || name.startsWith('..')) return true
   return names === undefined ? isSourceName(name) : names.has(name)
-}
-
-/** A file that is not there yet is named by the load that needs it; its folder may be missing as well. */
-function openIfThere(open: () => void): void {
-  try {
-    open()
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
-  }
 }

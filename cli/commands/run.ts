@@ -39,7 +39,9 @@ function failed(problem: string): number {
 /** undefined: nothing to watch. A path that is not there is reported by the load. */
 function watchOf(path: string, onChange: () => void): SourceWatch | undefined {
   const stat = path === '-' ? undefined : statSync(path, { throwIfNoEntry: false })
-  return stat === undefined ? undefined : watchSource(path, stat.isDirectory(), onChange)
+  if (stat === undefined) return undefined
+  const onProblem = (message: string): void => console.error(`warning: ${message}`)
+  return watchSource(path, { isFolder: stat.isDirectory(), onChange, onProblem })
 }
 
 /** Changes of the source; remembered until somebody cares. */

@@ -35,6 +35,17 @@ describe('readSources', () => {
     })
   })
 
+  it('reads a mounted ConfigMap once, through its links', () => {
+    mkdirSync(join(folder, 'volume/..2026_a'), { recursive: true })
+    const stored = written('volume/..2026_a/a.yaml', 'a: 1')
+    symlinkSync('..2026_a', join(folder, 'volume/..data'))
+    symlinkSync('..data/a.yaml', join(folder, 'volume/a.yaml'))
+    expect(readSources(join(folder, 'volume'))).toEqual({
+      files: [{ path: join(folder, 'volume/a.yaml'), text: 'a: 1' }],
+    })
+    expect(readSources(join(folder, 'volume/..2026_a'))).toEqual({ files: [{ path: stored, text: 'a: 1' }] })
+  })
+
   it.each([
     ['bytes that are no text', Buffer.from('a: 1\nb: caf\xe9\nc: 1', 'latin1'), 2],
     ['a character cut off at the end', Buffer.from([0x61, 0x0a, 0x0a, 0xc3]), 3],

@@ -1,7 +1,7 @@
 // The YAML files a path means: the file itself, or all of a folder, in one order on every machine.
 import { isUtf8 } from 'node:buffer'
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative, sep } from 'node:path'
 
 const EXTENSIONS = ['.yaml', '.yml', '.json']
 const FILES_MAX = 10_000
@@ -19,6 +19,7 @@ export function readSources(path: string): { files: SourceFile[] } | { problem: 
     if (!statSync(path).isDirectory()) return readAll([{ path, source: path }])
     const paths = readdirSync(path, { recursive: true, withFileTypes: true })
       .filter((entry) => (entry.isFile() || entry.isSymbolicLink()) && isSourceName(entry.name))
+      .filter(({ parentPath }) => !isMountStore(relative(path, parentPath)))
       .map((entry) => join(entry.parentPath, entry.name))
       .sort()
     if (paths.length === 0) return { problem: `${path}: no .yaml, .yml or .json file in this folder` }
@@ -31,6 +32,11 @@ export function readSources(path: string): { files: SourceFile[] } | { problem: 
 
 export function isSourceName(name: string): boolean {
   return EXTENSIONS.some((extension) => name.endsWith(extension))
+}
+
+/** A mounted ConfigMap keeps its files, and for a while those before, in folders with such names; links lead there. */
+function isMountStore(folder: string): boolean {
+  return folder.split(sep).some((name) => name.startsWith('..'))
 }
 
 /** `source`: a path, or a file descriptor. */
