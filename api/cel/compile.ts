@@ -4,9 +4,9 @@ import { compileNode } from './engine/compile-node.ts'
 import { asCelError, celError } from './engine/errors.ts'
 import { Frame } from './engine/frame.ts'
 import { parseSource, problemAt } from './engine/parse.ts'
-import { CompileError, type CompileEnvironment, Scope } from './engine/scope.ts'
+import { CompileError, type CompileEnvironment, READS_EVERYTHING, Scope } from './engine/scope.ts'
 import { plainResult } from './engine/types.ts'
-import type { CelCompilation, CelExpression, CelProblem, CelVariables } from './expression.ts'
+import type { CelCompilation, CelExpression, CelProblem, CelReads, CelVariables } from './expression.ts'
 import { BUILT_IN_FUNCTIONS } from './functions/table.ts'
 
 export { EVALUATION_STEPS_MAX } from './engine/frame.ts'
@@ -23,11 +23,28 @@ export function compileCel(source: string): CelCompilation {
 
 /** As compileCel, with another set of functions. */
 export function compileIn(environment: CompileEnvironment, source: string): CelCompilation {
+  const compiled = compiledIn(environment, source)
+  if ('problem' in compiled) return compiled
+  const { scope, made } = compiled
+  return { expression: new CompiledExpression(source, scope.references, made) }
+}
+
+/** What a text reads by name, or the mistake in it. */
+export function readsOf(source: string): CelReads | { readonly problem: CelProblem } {
+  const compiled = compiledIn(STANDARD_ENVIRONMENT, source)
+  if ('problem' in compiled) return compiled
+  const { reads, tested, references } = compiled.scope
+  return { reads, tested, isEverythingRead: references.has(READS_EVERYTHING) }
+}
+
+type Compiled = { readonly scope: Scope; readonly made: Code } | { readonly problem: CelProblem }
+
+function compiledIn(environment: CompileEnvironment, source: string): Compiled {
   const parsed = parseSource(source)
   if ('problem' in parsed) return parsed
   const scope = new Scope(environment, source, compileNode)
   try {
-    return { expression: new CompiledExpression(source, scope.references, scope.compile(parsed.node)) }
+    return { scope, made: scope.compile(parsed.node) }
   } catch (error) {
     if (error instanceof CompileError) return { problem: error.problem }
     if (error instanceof RangeError) return { problem: problemAt(source, 0, 'nested too deeply') }

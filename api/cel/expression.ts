@@ -24,6 +24,24 @@ export interface CelExpression {
   evaluate(variables: CelVariables): unknown
 }
 
+/** One place of an expression that reads a variable, or members of one by their literal names. */
+export interface CelRead {
+  /** `['request', 'headers']`; the parts before the last are reads of their own. */
+  readonly path: readonly string[]
+  /** Its absence is no failure of the whole expression: within has(), default() and coalesce(). */
+  readonly isLenient: boolean
+  readonly at: Pick<CelProblem, 'line' | 'column'>
+}
+
+/** What an expression reads by name; local variables are no reads. */
+export interface CelReads {
+  readonly reads: readonly CelRead[]
+  /** Dotted paths whose presence the expression asks for, so that it can do without them. */
+  readonly tested: ReadonlySet<string>
+  /** `variables()` is called. */
+  readonly isEverythingRead: boolean
+}
+
 export class CelError extends Error {}
 
 export type CelCompilation = { readonly expression: CelExpression } | { readonly problem: CelProblem }

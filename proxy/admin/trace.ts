@@ -1,7 +1,8 @@
 // `/debug/trace`: the trace of one request as server-sent events. Slow readers lose events; nothing here can hold up
 // traffic.
 import type { ServerResponse } from 'node:http'
-import { compileCel } from '#api/cel/compile.ts'
+import { readsOf } from '#api/cel/compile.ts'
+import { nameProblems } from '#api/cel/names.ts'
 import type { TraceHub } from '../trace/hub.ts'
 import { sendText } from './http-listener.ts'
 
@@ -39,9 +40,10 @@ export function answerTrace(hub: TraceHub, query: URLSearchParams, response: Ser
 
 function problemOf(expression: string): string | undefined {
   if (expression.length > EXPRESSION_CHARACTERS_MAX) return `must not be longer than ${EXPRESSION_CHARACTERS_MAX}`
-  const compilation = compileCel(expression)
-  if ('expression' in compilation) return undefined
-  const { message, line, column } = compilation.problem
+  const found = readsOf(expression)
+  const [problem] = 'problem' in found ? [found.problem] : nameProblems(found, 'routing')
+  if (problem === undefined) return undefined
+  const { message, line, column } = problem
   return `${message} (line ${line}, column ${column})`
 }
 

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { CEL_FIELDS, isHostRecord, variableNames } from '#api/cel/values/host.ts'
+import { CEL_NOT_YET, CEL_VARIABLES } from '#api/cel/variables.ts'
 import { evaluate, FAILED } from './evaluate.ts'
 import { exchangeOf, expression, upstreamResponse } from '../policy/exchange.testing.ts'
 import type { Exchange } from '../exchange.ts'
@@ -193,5 +195,23 @@ describe('variables', () => {
     expect(variablesOf(exchange)).toBe(first)
     expect(evaluate(expression('request.path'), exchange)).toBe('/changed')
     expect(evaluate(expression('response.code'), exchange)).toBe(404n)
+  })
+})
+
+describe('the list of variables', () => {
+  it('has what expressions are shown, and nothing else that this version should know', () => {
+    const exchange = full()
+    const shown = [...variableNames(variablesOf(exchange))].flatMap((name) => {
+      const value = variablesOf(exchange)[name]
+      const isView = typeof value === 'object' && value !== null && isHostRecord(value)
+      return [name, ...(isView ? [...value[CEL_FIELDS]].map((member) => `${name}.${member}`) : [])]
+    })
+    const views = new Set(shown.filter((name) => name.includes('.')).map((name) => name.split('.', 1)[0]))
+    const listed = Object.entries(CEL_VARIABLES).flatMap(([name, shape]) => [
+      name,
+      ...(shape !== 'open' && views.has(name) ? Object.keys(shape).map((member) => `${name}.${member}`) : []),
+    ])
+    expect(shown.sort()).toEqual(listed.filter((name) => !CEL_NOT_YET.has(name)).sort())
+    expect(views).toEqual(new Set(['backend', 'destination', 'llm', 'mcp', 'proxy', 'request', 'response', 'source']))
   })
 })

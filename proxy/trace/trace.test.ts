@@ -311,6 +311,10 @@ describe('watchers', () => {
   })
 
   it('are refused for an expression that does not parse, and for pages of other origins', async () => {
+    for (const expression of ['request.pth == "/"', 'response.code == 200']) {
+      const misnamed = await watch({ expression })
+      expect(misnamed.response.statusCode).toBe(400)
+    }
     const bad = await watch({ expression: 'request.path ==' })
     expect(bad.response.statusCode).toBe(400)
     for (const method of ['GET', 'POST'] as const) {

@@ -35,12 +35,14 @@ function compileLiteral(node: NodeOf<'value'>, scope: Scope): Code {
   return constantCode(value)
 }
 
-function compileIdentifier(name: string, scope: Scope): Code {
+function compileIdentifier(node: NodeOf<'id'>, scope: Scope): Code {
+  const name = node.args
   const slot = scope.slotOf(name)
   if (slot !== undefined) return code((frame) => frame.locals[slot], [])
   const type = typeConstant(name)
   if (type !== undefined) return constantCode(type)
   scope.references.add(name)
+  scope.noteRead(node, undefined, name)
   return code(variableThunk(name), [])
 }
 
@@ -67,6 +69,8 @@ function compileField(node: NodeOf<'.' | '.?'>, scope: Scope): Code {
     if (type !== undefined) return constantCode(type)
   }
   scope.noteMember(target, name)
+  if (node.op === '.?') scope.noteTest(target, name)
+  else scope.noteRead(node, target, name)
   const inner = scope.compile(target)
   const { run } = inner
   if (node.op === '.?') return code((frame) => optionalOf(run(frame), name, fieldOrMissing), [inner])
@@ -94,8 +98,13 @@ function optionalOf<K>(value: unknown, key: K, read: (value: unknown, key: K) =>
 }
 
 function compileIndex(node: NodeOf<'[]' | '[?]'>, scope: Scope): Code {
-  const target = scope.compile(node.args[0])
-  const key = scope.compile(node.args[1])
+  const [targetNode, keyNode] = node.args
+  if (keyNode.op === 'value' && typeof keyNode.args === 'string') {
+    if (node.op === '[?]') scope.noteTest(targetNode, keyNode.args)
+    else scope.noteRead(node, targetNode, keyNode.args)
+  }
+  const target = scope.compile(targetNode)
+  const key = scope.compile(keyNode)
   const readTarget = target.run
   const readKey = key.run
   if (node.op === '[?]') {
@@ -245,7 +254,7 @@ const calculation = (node: NodeOf<ArithmeticOperator>, scope: Scope): Code =>
 
 const HANDLERS: Handlers = {
   value: compileLiteral,
-  id: (node, scope) => compileIdentifier(node.args, scope),
+  id: compileIdentifier,
   '.': compileField,
   '.?': compileField,
   '[]': compileIndex,

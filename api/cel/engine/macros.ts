@@ -18,7 +18,8 @@ function has({ node, args, scope }: MacroCall): Code {
   }
   const [target, name] = argument.args
   scope.noteMember(target, name)
-  const inner = scope.compile(target)
+  scope.noteTest(target, name)
+  const inner = scope.leniently(() => scope.compile(target))
   const { run } = inner
   return code(
     (frame) => {
@@ -64,9 +65,11 @@ function variables({ scope }: MacroCall): Code {
 
 /** `default(expr, d)`: only absence is replaced, other errors propagate. */
 function defaultTo({ args, scope }: MacroCall): Code {
-  const parts = args.map((arg) => scope.compile(arg))
-  const [value, fallback] = parts
-  if (value === undefined || fallback === undefined) throw new Error('arity was checked')
+  const [valueNode, fallbackNode] = args
+  if (valueNode === undefined || fallbackNode === undefined) throw new Error('arity was checked')
+  const value = scope.leniently(() => scope.compile(valueNode))
+  const fallback = scope.compile(fallbackNode)
+  const parts = [value, fallback]
   return code((frame) => {
     try {
       const found = value.run(frame)
@@ -81,7 +84,7 @@ function defaultTo({ args, scope }: MacroCall): Code {
 /** `coalesce(a, b, …)`: the first that is neither null nor an error. */
 function coalesce({ node, args, scope }: MacroCall): Code {
   if (args.length === 0) throw scope.fail(node, 'coalesce() takes at least one argument')
-  const parts = args.map((arg) => scope.compile(arg))
+  const parts = scope.leniently(() => args.map((arg) => scope.compile(arg)))
   return code((frame) => {
     let sawNull = false
     let failure: Error | undefined

@@ -3,7 +3,7 @@ import type { Code } from './code.ts'
 import type { FunctionTable } from './function-table.ts'
 import { isNamespace } from './names.ts'
 import { DEPTH_MAX, type Node, problemAt } from './parse.ts'
-import type { CelProblem } from '../expression.ts'
+import type { CelProblem, CelRead } from '../expression.ts'
 
 /** Code nodes of one expression after user functions have been put in place. */
 const CODE_NODES_MAX = 65_536
@@ -42,6 +42,14 @@ function offsetOf(node: Node): number {
   return at < 0 ? node.pos : at
 }
 
+/** `a.b` and `a["b"]` */
+function memberOf(node: Node): { readonly target: Node; readonly name: string } | undefined {
+  if (node.op === '.') return { target: node.args[0], name: node.args[1] }
+  if (node.op !== '[]') return undefined
+  const [target, key] = node.args
+  return key.op === 'value' && typeof key.args === 'string' ? { target, name: key.args } : undefined
+}
+
 /** References that mean "everything". */
 export const READS_EVERYTHING = '*'
 
@@ -51,6 +59,10 @@ type CompileNode = (node: Node, scope: Scope) => Code
 export class Scope {
   readonly environment: CompileEnvironment
   readonly references = new Set<string>()
+  readonly reads: CelRead[] = []
+  readonly #tested = new Set<string>()
+  /** Within arguments that may be absent. */
+  #lenient = 0
   readonly #source: string
   readonly #compileNode: CompileNode
   readonly #slots: { readonly name: string; readonly slot: number }[] = []
@@ -85,6 +97,47 @@ export class Scope {
     if (target.op === 'id' && this.slotOf(target.args) === undefined && !isNamespace(target.args)) {
       this.references.add(`${target.args}.${name}`)
     }
+  }
+
+  /** A variable, or a member of one by its literal name; members of anything else are not noted. */
+  noteRead(node: Node, target: Node | undefined, name: string): void {
+    const path = target === undefined ? [name] : this.#memberPath(target, name)
+    if (path === undefined) return
+    this.reads.push({ path, isLenient: this.#lenient > 0, at: this.fail(node, '').problem })
+  }
+
+  /** `has(a.b)` and `a.?b` ask whether the member is there. */
+  noteTest(target: Node, name: string): void {
+    const path = this.#memberPath(target, name)
+    if (path !== undefined) this.#tested.add(path.join('.'))
+  }
+
+  get tested(): ReadonlySet<string> {
+    return this.#tested
+  }
+
+  /** Runs `inside` for a part whose absence is no failure of the whole. */
+  leniently<T>(inside: () => T): T {
+    this.#lenient++
+    try {
+      return inside()
+    } finally {
+      this.#lenient--
+    }
+  }
+
+  #memberPath(target: Node, name: string): string[] | undefined {
+    const path = [name]
+    let at = target
+    for (;;) {
+      const part = memberOf(at)
+      if (part === undefined) break
+      path.push(part.name)
+      at = part.target
+    }
+    if (at.op !== 'id' || this.slotOf(at.args) !== undefined || isNamespace(at.args)) return undefined
+    path.push(at.args)
+    return path.reverse()
   }
 
   fail(node: Node, message: string): CompileError {

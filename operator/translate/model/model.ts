@@ -156,7 +156,7 @@ interface Rules {
 function authorizationOf(policies: ModelPolicies | undefined, { scope, report }: ProviderContext): Rules {
   if (policies?.authorization === undefined) return { rules: [], denials: [] }
   const path = 'spec.policies.authorization'
-  const context = { path, field: 'policies.authorization', scope, report }
+  const context = { path, field: 'policies.authorization', scope, report, moment: 'model' } as const
   const payloads = authorization.translate(policies.authorization, context).map(({ payload }) => payload)
   return {
     rules: payloads.flatMap((payload) => ('authorization' in payload ? (payload.authorization ?? []) : [])),
@@ -169,7 +169,7 @@ function headersOf(
   { scope, report }: ProviderContext,
 ): BackendPayload | undefined {
   if (policies?.headers === undefined) return undefined
-  const context = { path: 'spec.policies.headers', field: 'policies.headers', scope, report }
+  const context = { path: 'spec.policies.headers', field: 'policies.headers', scope, report, moment: 'model' } as const
   const { requestHeaderModifier, responseHeaderModifier } = Object.assign(
     {},
     ...headerModifiers.translate(policies.headers, context).map(({ payload }) => payload),

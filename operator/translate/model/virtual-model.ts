@@ -72,7 +72,7 @@ function expressionProblems(
 ): readonly Problem[] {
   const report = emptyReport()
   const scope = fieldScope(model, new Set(['GwModel']), policies)
-  checkExpression(when, path, { path, field: 'virtualModel.conditional', scope, report })
+  checkExpression(when, path, { path, field: 'virtualModel.conditional', scope, report, moment: 'model' })
   return report.problems
 }
 

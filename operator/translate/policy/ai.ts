@@ -19,7 +19,7 @@ export const ai: FieldTranslator<BackendAI, BackendPayload> = {
 function render(value: BackendAI, context: FieldContext): AIPolicy {
   const { defaults, overrides, transformations, prompt, modelAliases, routes } = value
   for (const [index, { expression }] of (transformations ?? []).entries()) {
-    checkExpression(expression, `${context.path}.transformations[${index}].expression`, context)
+    checkExpression(expression, `${context.path}.transformations[${index}].expression`, { ...context, moment: 'model' })
   }
   return {
     ...(defaults !== undefined && { defaults: [...defaults] }),

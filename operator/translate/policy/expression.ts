@@ -1,19 +1,40 @@
 // Checks CEL at translation time. The text always passes through: a broken one fails when the proxy evaluates it.
-import { compileCel, compileIn, STANDARD_ENVIRONMENT } from '#api/cel/compile.ts'
+import { compileIn, readsOf, STANDARD_ENVIRONMENT } from '#api/cel/compile.ts'
+import type { CelProblem } from '#api/cel/expression.ts'
+import { nameProblems } from '#api/cel/names.ts'
 import type { FieldPath } from '#api/problem.ts'
-import { type FieldContext, reportError } from './field.ts'
+import { type FieldContext, NOT_YET_PROGRAMMED, reportError } from './field.ts'
 
-/** False when the text is not a valid expression; the problem is reported. */
+const INVALID_EXPRESSION = 'InvalidExpression'
+
+/**
+ * False when the text is not a valid expression, or reads by name what can never be there when it is evaluated; the
+ * problem is reported.
+ */
 export function checkExpression(text: string, path: FieldPath, context: FieldContext): boolean {
-  const compiled = compileCel(text)
-  if ('expression' in compiled) return true
-  const { message, line, column } = compiled.problem
-  reportError(context, {
-    path,
-    reason: 'InvalidExpression',
-    message: `${context.field}: invalid CEL expression at ${path}, line ${line}, column ${column}: ${message}`,
-  })
-  return false
+  const found = readsOf(text)
+  if ('problem' in found) {
+    reportError(context, {
+      path,
+      reason: INVALID_EXPRESSION,
+      message: `${context.field}: invalid CEL expression at ${placeOf(path, found.problem)}: ${found.problem.message}`,
+    })
+    return false
+  }
+  const problems = nameProblems(found, context.moment)
+  for (const problem of problems) {
+    context.report.problems.push({
+      path,
+      reason: problem.isNotYet ? NOT_YET_PROGRAMMED : INVALID_EXPRESSION,
+      message: `${context.field}: CEL expression at ${placeOf(path, problem)}: ${problem.message}`,
+      severity: problem.isNotYet ? 'warning' : 'error',
+    })
+  }
+  return problems.length === 0
+}
+
+function placeOf(path: FieldPath, { line, column }: CelProblem): string {
+  return `${path}, line ${line}, column ${column}`
 }
 
 /** Functions whose value is several fields, and a text nowhere. */
@@ -29,5 +50,5 @@ export function checkSingleValue(text: string, path: FieldPath, context: FieldCo
   const message =
     `${context.field}: ${path} calls flatten(), which is for logs and traces; a metric label has one value, and this ` +
     'one is "unknown"'
-  reportError(context, { path, reason: 'InvalidExpression', message })
+  reportError(context, { path, reason: INVALID_EXPRESSION, message })
 }

@@ -73,7 +73,9 @@ function renderHttp(value: ExtAuthHTTP, path: FieldPath, context: FieldContext):
   for (const field of ['path', 'redirect', 'body'] as const) {
     const expression = value[field]
     if (expression === undefined) continue
-    checkExpression(expression, `${path}.${field}`, context)
+    // A redirect is written when the server has answered.
+    const moment = field === 'redirect' ? 'response' : context.moment
+    checkExpression(expression, `${path}.${field}`, { ...context, moment })
     texts[field] = expression
   }
   return {
@@ -85,7 +87,10 @@ function renderHttp(value: ExtAuthHTTP, path: FieldPath, context: FieldContext):
     }),
     ...(allowedResponseHeaders !== undefined && { allowedResponseHeaders: lowered(allowedResponseHeaders) }),
     ...(responseMetadata !== undefined && {
-      responseMetadata: namedExpressions(responseMetadata, `${path}.responseMetadata`, context),
+      responseMetadata: namedExpressions(responseMetadata, `${path}.responseMetadata`, {
+        ...context,
+        moment: 'response',
+      }),
     }),
   }
 }

@@ -39,7 +39,10 @@ function renderExtProc(value: ExtProc, path: FieldPath, context: FieldContext): 
       requestAttributes: namedExpressions(requestAttributes, `${path}.requestAttributes`, context),
     }),
     ...(responseAttributes !== undefined && {
-      responseAttributes: namedExpressions(responseAttributes, `${path}.responseAttributes`, context),
+      responseAttributes: namedExpressions(responseAttributes, `${path}.responseAttributes`, {
+        ...context,
+        moment: 'response',
+      }),
     }),
   }
 }

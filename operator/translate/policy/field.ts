@@ -1,4 +1,5 @@
 // What every field translator shares: its contract, its reports, and the payload that refuses traffic. No field logic.
+import type { CelMoment } from '#api/cel/variables.ts'
 import type { BackendReference, Deny, RenderedSecret } from '#api/ir/types.gen.ts'
 import type { FieldPath, Problem } from '#api/problem.ts'
 import type { ConfigMap, Secret } from '../kube.ts'
@@ -39,6 +40,8 @@ export interface FieldPlace {
 
 export interface FieldContext extends FieldPlace {
   readonly scope: FieldScope
+  /** When expressions of the field are evaluated, those apart whose translator says otherwise. */
+  readonly moment: CelMoment
 }
 
 export interface FieldScope {

@@ -9,7 +9,7 @@ export const health: FieldTranslator<Health, BackendPayload> = {
   failureMode: 'skip',
   translate: ({ unhealthyCondition, eviction }, context) => {
     if (unhealthyCondition !== undefined) {
-      checkExpression(unhealthyCondition, `${context.path}.unhealthyCondition`, context)
+      checkExpression(unhealthyCondition, `${context.path}.unhealthyCondition`, { ...context, moment: 'response' })
     }
     const rendered = {
       ...(unhealthyCondition !== undefined && { unhealthyCondition }),

@@ -51,7 +51,14 @@ export function translateInline(
     : understoodPart(policies, FRAMES[place], path)
   const own = { ...report, problems: emptyReport().problems }
   const values = isRecord(object) ? object : {}
-  const emissions = sectionFields<BackendPayload>(values, BACKEND, { scope, report: own, faults, name: SECTION, path })
+  const emissions = sectionFields<BackendPayload>(values, BACKEND, {
+    scope,
+    report: own,
+    faults,
+    name: SECTION,
+    path,
+    moment: 'backend',
+  })
   const fields = Object.keys(BACKEND).map((name) => `${path}.${name}`)
   reportOtherFaults(faults, fields, own)
   const denied = emissions.filter(({ payload }) => payload.deny !== undefined).map(({ field }) => field)

@@ -99,6 +99,7 @@ function ofField(value: BackendTLS, owner: KubeObject, references: ReferenceScop
   const [emission] = backendTls.translate(value, {
     path: 'tls',
     field: 'tls',
+    moment: 'start',
     report,
     scope: {
       owner: refOf(owner),

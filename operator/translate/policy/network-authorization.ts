@@ -11,6 +11,6 @@ export const networkAuthorization: FieldTranslator<Authorization, FrontendPayloa
   failureMode: 'deny',
   translate: (value, context) => [
     { suffix: SUFFIX, accumulates: true, payload: { networkAuthorization: renderAuthorization(value) } },
-    ...authorizationDenials(value, context, `${SUFFIX}-deny`),
+    ...authorizationDenials(value, { ...context, moment: 'connection' }, `${SUFFIX}-deny`),
   ],
 }

@@ -25,11 +25,12 @@ function renderDescriptor(
   path: FieldPath,
   context: FieldContext,
 ): RenderedDescriptor {
-  if (cost !== undefined) checkExpression(cost, `${path}.cost`, context)
+  const own = unit === 'Tokens' ? { ...context, moment: 'log' as const } : context
+  if (cost !== undefined) checkExpression(cost, `${path}.cost`, own)
   return {
     unit,
     entries: entries.map(({ name, expression }, index) => {
-      checkExpression(expression, `${path}.entries[${index}].expression`, context)
+      checkExpression(expression, `${path}.entries[${index}].expression`, own)
       return { name, expression }
     }),
     ...(cost !== undefined && { cost }),

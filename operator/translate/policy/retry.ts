@@ -14,7 +14,9 @@ export const retry: FieldTranslator<Retry, TrafficPayload> = {
   translate: (value, context) => {
     const { precondition, condition } = value
     if (precondition !== undefined) checkExpression(precondition, `${context.path}.precondition`, context)
-    if (condition !== undefined) checkExpression(condition, `${context.path}.condition`, context)
+    if (condition !== undefined) {
+      checkExpression(condition, `${context.path}.condition`, { ...context, moment: 'response' })
+    }
     const rendered = renderRetry(value)
     if (rendered === undefined) return []
     const expressions = {

@@ -1,4 +1,5 @@
 // Runs the translators of a policy section over the fields that are set. One broken field never hides another.
+import type { CelMoment } from '#api/cel/variables.ts'
 import { isRecord } from '#api/json.ts'
 import type { BackendPayload, Deny, FrontendPayload, PolicyPayload, TrafficPayload } from '#api/ir/types.gen.ts'
 import type { Frontend, Traffic } from '#api/v1alpha1/gwpolicy.gen.ts'
@@ -59,22 +60,27 @@ export const FIELD_PATHS: readonly FieldPath[] = [
 export function translateSections(spec: PolicySections, input: SectionInput): SectionEmission[] {
   const { traffic, frontend, backend } = spec
   const phase = traffic?.phase
+  const moment = phase === 'PreRouting' ? 'routing' : 'request'
   return [
-    ...sectionFields<TrafficPayload>(traffic, TRAFFIC, { ...input, name: 'traffic', path: 'spec.traffic', phase }).map(
-      (one) => ({
-        ...placed(one, 'traffic'),
-        payload: { traffic: one.payload },
-      }),
-    ),
-    ...sectionFields<FrontendPayload>(frontend, FRONTEND, { ...input, name: 'frontend', path: 'spec.frontend' }).map(
-      (one) => ({ ...placed(one, 'frontend'), payload: { frontend: one.payload } }),
-    ),
-    ...sectionFields<BackendPayload>(backend, BACKEND, { ...input, name: 'backend', path: 'spec.backend' }).map(
-      (one) => ({
-        ...placed(one, 'backend'),
-        payload: { backend: one.payload },
-      }),
-    ),
+    ...sectionFields<TrafficPayload>(traffic, TRAFFIC, {
+      ...input,
+      name: 'traffic',
+      path: 'spec.traffic',
+      phase,
+      moment,
+    }).map((one) => ({ ...placed(one, 'traffic'), payload: { traffic: one.payload } })),
+    ...sectionFields<FrontendPayload>(frontend, FRONTEND, {
+      ...input,
+      name: 'frontend',
+      path: 'spec.frontend',
+      moment: 'log',
+    }).map((one) => ({ ...placed(one, 'frontend'), payload: { frontend: one.payload } })),
+    ...sectionFields<BackendPayload>(backend, BACKEND, {
+      ...input,
+      name: 'backend',
+      path: 'spec.backend',
+      moment: 'backend',
+    }).map((one) => ({ ...placed(one, 'backend'), payload: { backend: one.payload } })),
   ]
 }
 
@@ -86,6 +92,7 @@ interface SectionPlace extends SectionInput {
   readonly name: string
   readonly path: FieldPath
   readonly phase?: Traffic['phase']
+  readonly moment: CelMoment
 }
 
 /** A translator whose value type is forgotten: the section's object and its registry have the same keys. */
@@ -105,7 +112,7 @@ export function sectionFields<P extends { deny?: Deny }>(
     const value: unknown = isRecord(values) && Object.hasOwn(values, name) ? values[name] : undefined
     if ((value === undefined || value === null) && faults.leftOut.length === 0) return []
     const field = `${place.name}.${name}`
-    const context = { path, field, scope: place.scope, report: place.report }
+    const context = { path, field, scope: place.scope, report: place.report, moment: place.moment }
     const misplaced = phaseFault(name, path, place.phase)
     const emissions =
       misplaced === undefined

@@ -16,10 +16,11 @@ export const tracing: FieldTranslator<Tracing, FrontendPayload> = {
         payload: {
           tracing: {
             target: otlpTarget(value, context.path, context),
-            ...checkedExpressions(value, ['randomSampling', 'clientSampling', 'filter'], context),
+            ...checkedExpressions(value, ['randomSampling', 'clientSampling'], { ...context, moment: 'routing' }),
+            ...checkedExpressions(value, ['filter'], context),
             ...logAttributes(attributes, `${context.path}.attributes`, context),
             ...(resources !== undefined && {
-              resources: addedExpressions(resources, `${context.path}.resources`, context),
+              resources: addedExpressions(resources, `${context.path}.resources`, { ...context, moment: 'start' }),
             }),
           },
         },

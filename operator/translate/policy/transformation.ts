@@ -30,7 +30,9 @@ export function renderTransformation(
 ): RenderedTransformation {
   return {
     ...(request !== undefined && { request: renderTransform(request, `${path}.request`, context) }),
-    ...(response !== undefined && { response: renderTransform(response, `${path}.response`, context) }),
+    ...(response !== undefined && {
+      response: renderTransform(response, `${path}.response`, { ...context, moment: 'response' }),
+    }),
   }
 }
 

@@ -45,6 +45,10 @@ describe('loadStandalone, fields', () => {
     [route('retry: { codes: [503], attempts: 256 }'), /attempts: must be at most 255/],
     [route('retry: { codes: [200] }'), /codes\[0\]: must be at least 400/],
     [route('retry: { codes: [503], precondition: "1 +" }'), /precondition: is not a valid expression/],
+    [
+      route('retry: { codes: [503], condition: "response.cod == 503" }'),
+      /condition: is not a valid expression: response has no member cod; did you mean code\? \(line 1, column 10 of it\)/,
+    ],
     [route('delay: { duration: "request." }'), /delay\.duration: is not a valid expression/],
     [route('buffer: { request: { maxBytes: much } }'), /maxBytes: is not a size/],
     [route('requestMirror: { backend: { host: "a:1" }, percentage: 50 }'), /must be at most 1: it is a fraction/],

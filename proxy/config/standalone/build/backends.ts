@@ -1,8 +1,8 @@
 // Backends: named ones, and those written inside a route.
 import type { Backend, BackendReference, RouteBackend } from '#api/ir/types.gen.ts'
+import { hintFor } from '#api/nearest.ts'
 import { pathTo } from '../field-path.ts'
 import type { NamedBackendFields, RouteBackendFields } from '../schema/backends.ts'
-import { hintFor } from '../nearest.ts'
 import { aiBody } from './ai.ts'
 import { backendSide, type BackendSide } from './backend-policies.ts'
 import { DEFAULT_NAMESPACE, type BackendKind, type BackendPlace, type BuildContext } from './context.ts'

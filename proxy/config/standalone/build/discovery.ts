@@ -1,8 +1,8 @@
 // Services of a file and their endpoints, and references to them.
 import type { BackendReference, LocalityPreference, Service, Workload } from '#api/ir/types.gen.ts'
+import { hintFor } from '#api/nearest.ts'
 import { serviceKey } from '../../../backend/endpoint-keys.ts'
 import { pathTo } from '../field-path.ts'
-import { hintFor } from '../nearest.ts'
 import type { ServiceFields, ServiceReferenceFields, WorkloadFields } from '../schema/discovery.ts'
 import { DEFAULT_NAMESPACE, type BuildContext } from './context.ts'
 import { defined, ifSet } from './defined.ts'

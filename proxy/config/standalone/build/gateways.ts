@@ -1,6 +1,6 @@
 // The `gateways` form: ports by name, and which listeners a route means.
+import { hintFor } from '#api/nearest.ts'
 import { pathTo } from '../field-path.ts'
-import { hintFor } from '../nearest.ts'
 import type { GatewayFields } from '../schema/listeners.ts'
 import { DEFAULT_NAMESPACE, type BuildContext } from './context.ts'
 import type { ListenerRegistry } from './listeners.ts'

@@ -1,6 +1,6 @@
 // References to named backends.
 import type { BackendReference } from '#api/ir/types.gen.ts'
-import { hintFor } from '../nearest.ts'
+import { hintFor } from '#api/nearest.ts'
 import type { BuildContext } from './context.ts'
 
 /** `name` or `/name`. */

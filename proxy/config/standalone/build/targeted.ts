@@ -1,8 +1,8 @@
 // `policies`: the same policies as on routes, attached to what they name.
 import type { PolicyTarget, RenderedConfig, TrafficPayload } from '#api/ir/types.gen.ts'
+import { hintFor } from '#api/nearest.ts'
 import { runsBeforeRouting } from '../../../policy/phase.ts'
 import { pathTo } from '../field-path.ts'
-import { hintFor } from '../nearest.ts'
 import type { TargetedPolicyFields } from '../schema/targets.ts'
 import { routeBackendSide } from './backend-policies.ts'
 import { DEFAULT_NAMESPACE, type BuildContext } from './context.ts'

@@ -1,7 +1,7 @@
 // Building blocks of the schemas: objects that know their fields, fields that this version does not serve, and values
 // that may have one of several shapes. No field of the configuration itself.
 import * as z from 'zod'
-import { nearestName } from '../nearest.ts'
+import { nearestName } from '#api/nearest.ts'
 
 /** Between the messages of one issue about several unknown fields, one for each. */
 export const MESSAGE_SEPARATOR = '\n'

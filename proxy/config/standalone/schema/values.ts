@@ -2,7 +2,8 @@
 import { isIP } from 'node:net'
 import { RE2JS } from 're2js'
 import * as z from 'zod'
-import { compileCel } from '#api/cel/compile.ts'
+import { readsOf } from '#api/cel/compile.ts'
+import { type CelNameProblem, nameProblems } from '#api/cel/names.ts'
 import { parseDuration } from '#api/units/duration.ts'
 import { fields, oneShape } from './object.ts'
 
@@ -21,16 +22,21 @@ export const text = z.string().min(1)
 export const port = z.int().min(1).max(PORT_MAX)
 export const count = z.int().min(1).max(Number.MAX_SAFE_INTEGER)
 
-/** Source text of an expression that compiles. */
+/** Source text of an expression that compiles, and names nothing that no expression could ever find. */
 export const cel = z.string().superRefine((source, context) => {
-  const compiled = compileCel(source)
-  if ('expression' in compiled) return
-  const { message, line, column } = compiled.problem
+  const found = readsOf(source)
+  const [problem] = 'problem' in found ? [found.problem] : nameProblems(found, undefined).filter(isMistake)
+  if (problem === undefined) return
+  const { message, line, column } = problem
   context.addIssue({
     code: 'custom',
     message: `is not a valid expression: ${message} (line ${line}, column ${column} of it)`,
   })
 })
+
+function isMistake({ isNotYet }: CelNameProblem): boolean {
+  return !isNotYet
+}
 
 /** To milliseconds. */
 export const duration = z.string().transform((value, context) => {

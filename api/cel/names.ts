@@ -1,0 +1,79 @@
+// Names in an expression that nothing can bear: variables and members that do not exist, or not yet when the expression
+// is evaluated. Only what is certain from the text; claims, headers and metadata may have any name.
+import { hintFor } from '../nearest.ts'
+import type { CelProblem, CelRead, CelReads } from './expression.ts'
+import { CEL_ABSENT, CEL_NOT_YET, CEL_VARIABLES, type CelMoment, type CelShape } from './variables.ts'
+
+export interface CelNameProblem extends CelProblem {
+  /** The language has the name, and this version does not know its value. */
+  readonly isNotYet: boolean
+}
+
+const WHEN: { readonly [M in CelMoment]: string } = {
+  start: 'when this is evaluated there is no request: only env can be read',
+  connection: 'this is evaluated for a connection, before any request: only source can be read',
+  routing: 'not there yet when this is evaluated, which is before a route is chosen',
+  request: 'not there yet when this is evaluated, which is before a backend is asked',
+  backend: 'not there yet when this is evaluated, which is before the backend answers',
+  model: 'not there yet when this is evaluated, which is before the model answers',
+  response: 'not there when this is evaluated, which is while the response passes',
+  log: 'not there when this is evaluated, which is after the response',
+}
+
+/** `moment` undefined: not known. */
+export function nameProblems(found: CelReads, moment: CelMoment | undefined): CelNameProblem[] {
+  const problems = found.reads.flatMap((read) => problemOf(read, found, moment) ?? [])
+  return problems.filter(({ message }, index) => problems.findIndex((one) => one.message === message) === index)
+}
+
+function problemOf(read: CelRead, found: CelReads, moment: CelMoment | undefined): CelNameProblem | undefined {
+  const { path, isLenient, at } = read
+  const name = path.join('.')
+  if (isTested(name, found.tested)) return undefined
+  const shape = shapeOf(path.slice(0, -1))
+  if (shape === undefined || shape === 'open') return undefined
+  const last = path.at(-1) ?? ''
+  if (!Object.hasOwn(shape, last)) return { ...at, message: unknownName(path, shape), isNotYet: false }
+  if (isLenient) return undefined
+  if (CEL_NOT_YET.has(name)) {
+    return { ...at, message: `${name} is not known to this version of the proxy; reading it fails`, isNotYet: true }
+  }
+  if (moment === undefined || !CEL_ABSENT[moment].has(name) || isAskedFor(path[0], found)) return undefined
+  return { ...at, message: `${name}: ${WHEN[moment]}`, isNotYet: false }
+}
+
+/** undefined: the path itself is unknown, which is another read's problem. */
+function shapeOf(path: readonly string[]): CelShape | undefined {
+  let shape: CelShape = CEL_VARIABLES
+  for (const name of path) {
+    if (shape === 'open') return 'open'
+    const below: CelShape | undefined = Object.hasOwn(shape, name) ? shape[name] : undefined
+    if (below === undefined) return undefined
+    shape = below
+  }
+  return shape
+}
+
+function unknownName(path: readonly string[], shape: Exclude<CelShape, 'open'>): string {
+  const last = path.at(-1) ?? ''
+  const known = Object.keys(shape)
+  if (path.length === 1) return `there is no variable ${last}; ${hintFor(last, known, `there are ${known.join(', ')}`)}`
+  const owner = path.slice(0, -1).join('.')
+  if (known.length === 0) return `${owner} has no members, and so no ${last}`
+  return `${owner} has no member ${last}; ${hintFor(last, known, `it has ${known.join(', ')}`)}`
+}
+
+/** The expression asks first whether it is there: it, or something below it. */
+function isTested(name: string, tested: ReadonlySet<string>): boolean {
+  for (const one of tested) if (one === name || one.startsWith(`${name}.`)) return true
+  return false
+}
+
+/** The expression is prepared for the absence of the variable. */
+function isAskedFor(variable: string | undefined, { tested, reads, isEverythingRead }: CelReads): boolean {
+  if (isEverythingRead || variable === undefined) return true
+  return (
+    reads.some(({ path, isLenient }) => isLenient && path[0] === variable) ||
+    [...tested].some((path) => path.startsWith(`${variable}.`))
+  )
+}
