@@ -10,6 +10,10 @@ import type { Server as HttpServer } from 'node:http'
  */
 const FIRST_PORT = 28_100
 const PORTS = 4_600
+/** Files of tests that run at the same time each have a share: none may get a port that another is about to open. */
+const SHARES = 4
+const PORTS_OF_SHARE = PORTS / SHARES
+const share = Number(process.env['VITEST_POOL_ID'] ?? 1) % SHARES
 const ATTEMPTS_MAX = 100
 
 const given = new Set<number>()
@@ -17,7 +21,7 @@ const given = new Set<number>()
 /** A port that was free a moment ago, and is asked for only once. */
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-    const port = FIRST_PORT + randomInt(PORTS)
+    const port = FIRST_PORT + share * PORTS_OF_SHARE + randomInt(PORTS_OF_SHARE)
     if (given.has(port) || !(await isFree(port))) continue
     given.add(port)
     return port

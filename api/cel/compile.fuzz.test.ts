@@ -52,7 +52,7 @@ describe('random texts', () => {
       fc.property(text, (source) => {
         seen.add(outcome(source))
       }),
-      { seed, numRuns: 100_000, interruptAfterTimeLimit: TIME_LIMIT_MS },
+      { seed, numRuns: 100_000, interruptAfterTimeLimit: TIME_LIMIT_MS, markInterruptAsFailure: false },
     )
     expect([...seen].sort()).toContain('refused')
     expect(seen.size).toBeGreaterThan(1)

@@ -182,7 +182,7 @@ describe('planDelivery', () => {
         }
       }),
       // As it was found: looking for a smaller one takes ten minutes.
-      { numRuns: 30, endOnFailure: true },
+      { numRuns: 30, endOnFailure: true, interruptAfterTimeLimit: 280_000 },
     )
   }, 300_000)
 })

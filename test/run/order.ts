@@ -1,0 +1,45 @@
+// Which files of tests run beside another one, and which come first.
+import { relative } from 'node:path'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+/**
+ * One after the other, when everything else is done: they take ports that are fixed, start an API server with a whole
+ * control plane, or look at how threads share the processors.
+ */
+export const ALONE = [
+  'test/quickstart/**/*.test.ts',
+  'test/cluster/**/*.test.ts',
+  'test/image/**/*.test.ts',
+  'test/observability/trace-load.test.ts',
+  'proxy/runtime/**/*.test.ts',
+  'proxy/admin/pprof.test.ts',
+]
+
+/** The longest, so that no worker ends up with one of them while the other has nothing left to do. */
+const FIRST = [
+  'test/conformance/conformance.test.ts',
+  'test/fakekube/faults.test.ts',
+  'test/cli/protocols.test.ts',
+  'test/cli/run.test.ts',
+  'api/v1alpha1/parity.test.ts',
+  'api/gateway/validation.test.ts',
+  'proxy/policy/retry.test.ts',
+  'operator/publish/plan-delivery.prop.test.ts',
+  'test/policy-coverage/malformed.test.ts',
+]
+
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files)
+    return sorted.toSorted((a, b) => groupOf(a) - groupOf(b) || rankOf(a) - rankOf(b))
+  }
+}
+
+function groupOf({ project }: TestSpecification): number {
+  return project.config.sequence.groupOrder
+}
+
+function rankOf({ moduleId, project }: TestSpecification): number {
+  const at = FIRST.indexOf(relative(project.config.root, moduleId))
+  return at === -1 ? FIRST.length : at
+}
