@@ -20,11 +20,15 @@ export interface Labels {
 export const CLASS_NAME_LABEL = 'gateway.networking.k8s.io/gateway-class-name'
 /** The controller watches its objects by it, and knows by it those that lost their owner reference. */
 export const MANAGED_BY_LABEL = 'app.kubernetes.io/managed-by'
+const VERSION_LABEL = 'app.kubernetes.io/version'
 const MANAGED_BY = 'gw'
 /** Keys below it belong to Gateway API. */
 const RESERVED_PREFIX = 'gateway.networking.k8s.io/'
 
 const SELECTING: ReadonlySet<string> = new Set(['app.kubernetes.io/name', 'app.kubernetes.io/instance'])
+
+/** Of all objects but pods. */
+const OF_CONTROLLER: ReadonlySet<string> = new Set([MANAGED_BY_LABEL, VERSION_LABEL])
 
 const MESH_POD_LABELS: Strings = { 'istio.io/dataplane-mode': 'none', 'sidecar.istio.io/inject': 'false' }
 
@@ -50,7 +54,7 @@ export function labelsOf(gateway: Gateway, options: { readonly version: string; 
       ...infrastructure,
       ...selector,
       [MANAGED_BY_LABEL]: MANAGED_BY,
-      'app.kubernetes.io/version': labelValue(options.version),
+      [VERSION_LABEL]: labelValue(options.version),
       ...className,
     },
     pods: { ...(options.isInMesh ? MESH_POD_LABELS : {}), ...infrastructure, ...selector, ...className },
@@ -59,18 +63,23 @@ export function labelsOf(gateway: Gateway, options: { readonly version: string; 
   }
 }
 
-/** Labels of the infrastructure that would change which pods belong to the Gateway. They are left out. */
+/** Labels of the infrastructure that would change which pods and objects belong to the Gateway. They are left out. */
 export function infrastructureProblems(gateway: Gateway): DeployProblem[] {
   const name = safeName(gateway.metadata.name)
-  return Object.entries(gateway.spec.infrastructure?.labels ?? {})
-    .filter(([key, value]) => SELECTING.has(key) && value !== name)
-    .map(([key]) => ({
-      object: refOf(gateway),
-      path: `spec.infrastructure.labels[${key}]`,
-      reason: 'InvalidInfrastructure',
-      message: `the label ${key} selects the pods of the Gateway and keeps its value; use another key`,
-      severity: 'warning',
-    }))
+  return Object.entries(gateway.spec.infrastructure?.labels ?? {}).flatMap(([key, value]) => {
+    if (SELECTING.has(key) && value !== name) {
+      const message = `the label ${key} selects the pods of the Gateway and keeps its value; use another key`
+      return [infrastructureProblem(gateway, key, message)]
+    }
+    if (!OF_CONTROLLER.has(key)) return []
+    const message = `objects keep the controller's value of the label ${key}, only pods have this one; use another key`
+    return [infrastructureProblem(gateway, key, message)]
+  })
+}
+
+function infrastructureProblem(gateway: Gateway, key: string, message: string): DeployProblem {
+  const path = `spec.infrastructure.labels[${key}]`
+  return { object: refOf(gateway), path, reason: 'InvalidInfrastructure', message, severity: 'warning' }
 }
 
 function withoutReserved(given: Strings | undefined): Strings {

@@ -129,6 +129,24 @@ describe('renderDeployment', () => {
     expect(result.problems).toMatchObject([{ path: 'spec.service.spec.ports', severity: 'error' }])
   })
 
+  it.each(['text', '[1]', '7'])('refuses a rawConfig whose config is %s and would be lost', (config) => {
+    const problem = { path: 'spec.rawConfig.config', reason: 'InvalidParameters', severity: 'error' }
+    expect(deployed(`{ rawConfig: { config: ${config} } }`)).toMatchObject({ objects: [], problems: [problem] })
+  })
+
+  it.each(['{}', 'null'])('takes a rawConfig whose config is %s', (config) => {
+    expect(deployed(`{ rawConfig: { config: ${config} } }`).problems).toEqual([])
+  })
+
+  it('tells that a fixed number of pods leaves an autoscaler nothing to do', () => {
+    const scaler = 'horizontalPodAutoscaler: { spec: { maxReplicas: 9 } }'
+    const both = deployed(`{ deployment: { spec: { replicas: 5 } }, ${scaler} }`)
+    expect(both.problems).toMatchObject([{ path: 'spec.deployment.spec.replicas', severity: 'warning' }])
+    expect(only(both, 'Deployment')['spec']).toMatchObject({ replicas: 5 })
+    expect(deployed(`{ deployment: { spec: { replicas: null } }, ${scaler} }`).problems).toEqual([])
+    expect(deployed('{ deployment: { spec: { replicas: 5 } } }').problems).toEqual([])
+  })
+
   it('shows no Secret and no checksum of a key it does not know', () => {
     const known = deployed()
     expect(only(known, 'Secret').metadata.name).toBe('web-session-key')

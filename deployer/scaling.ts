@@ -1,8 +1,9 @@
 // PodDisruptionBudget and HorizontalPodAutoscaler: each exists only when an overlay of parameters asks for it.
 import type { ObjectMeta } from '#api/kube/object-meta.ts'
 import type { GwParameters } from '#api/v1alpha1/gwparameters.gen.ts'
+import type { DeployProblem } from './input.ts'
 import { isJsonObject, type JsonObject, type KubeObject } from './kube-object.ts'
-import { type Overlaid, overlayLayers, overlayProblem, withOverlays } from './overlay.ts'
+import { type Overlaid, type OverlayLayer, overlayLayers, overlayProblem, withOverlays } from './overlay.ts'
 import { autoscalerManifest, disruptionBudgetManifest } from './templates/scaling.ts'
 
 export interface ScalingInput {
@@ -26,15 +27,30 @@ export function scalingObjects({ levels, workload, metadata }: ScalingInput): Ov
   const [first] = scaler
   if (first !== undefined) {
     const overlaid = withOverlays(autoscalerManifest({ metadata, name: workload.metadata.name }), scaler)
-    const isBounded = hasMaximum(overlaid.object)
-    const message = 'is required: the most pods there may be'
-    const problem = overlayProblem(scaler.at(-1) ?? first, '.spec.maxReplicas', message)
-    made.push(isBounded ? overlaid : { ...overlaid, problems: [...overlaid.problems, problem] })
+    const problems = [...overlaid.problems, ...maximumProblems(overlaid.object, scaler.at(-1) ?? first)]
+    made.push({ object: overlaid.object, problems: [...problems, ...fixedNumberProblems(workload, levels)] })
   }
   return made
 }
 
-function hasMaximum({ spec }: KubeObject): boolean {
-  const fields: JsonObject = isJsonObject(spec) ? spec : {}
-  return typeof fields['maxReplicas'] === 'number'
+function maximumProblems(scaler: KubeObject, layer: OverlayLayer): DeployProblem[] {
+  if (typeof fieldsOf(scaler['spec'])['maxReplicas'] === 'number') return []
+  return [overlayProblem(layer, '.spec.maxReplicas', 'is required: the most pods there may be')]
+}
+
+/** Whatever the autoscaler writes there would be taken back at once. */
+function fixedNumberProblems(workload: KubeObject, levels: ScalingInput['levels']): DeployProblem[] {
+  if (fieldsOf(workload['spec'])[REPLICAS] === undefined) return []
+  const layer = overlayLayers('deployment', levels).findLast(
+    ({ overlay }) => typeof overlay.spec?.[REPLICAS] === 'number',
+  )
+  if (layer === undefined) return []
+  const message = 'keeps the number of pods fixed against horizontalPodAutoscaler; leave it out, or set it to null'
+  return [{ ...overlayProblem(layer, `.spec.${REPLICAS}`, message), severity: 'warning' }]
+}
+
+const REPLICAS = 'replicas'
+
+function fieldsOf(spec: unknown): JsonObject {
+  return isJsonObject(spec) ? spec : {}
 }

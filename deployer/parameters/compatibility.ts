@@ -1,7 +1,7 @@
 // What parameters say that has no place once class and Gateway are put together.
 import type { GwParameters } from '#api/v1alpha1/gwparameters.gen.ts'
 import type { DeployInput, DeployProblem } from '../input.ts'
-import { refOf } from '../kube-object.ts'
+import { isJsonObject, refOf } from '../kube-object.ts'
 import type { OverlayField } from '../overlay.ts'
 
 type Kind = 'Deployment' | 'DaemonSet'
@@ -21,6 +21,7 @@ export function compatibilityProblems(
     ...overlayProblems(gatewayParameters, kind),
     ...catalogProblems(classParameters),
     ...[classParameters, gatewayParameters].flatMap(imageProblems),
+    ...rawConfigProblems(gatewayParameters?.spec.rawConfig === undefined ? classParameters : gatewayParameters),
   ]
 }
 
@@ -60,6 +61,21 @@ function imageProblems(parameters: GwParameters | undefined): DeployProblem[] {
       path: 'spec.image.repository',
       reason: 'InvalidParameters',
       message: 'must not be empty; leave it out for the default',
+      severity: 'error',
+    },
+  ]
+}
+
+/** Typed fields are put into its `config`: what else stands there would be lost in silence. */
+function rawConfigProblems(parameters: GwParameters | undefined): DeployProblem[] {
+  const config = parameters?.spec.rawConfig?.['config']
+  if (parameters === undefined || config === undefined || config === null || isJsonObject(config)) return []
+  return [
+    {
+      object: refOf(parameters),
+      path: 'spec.rawConfig.config',
+      reason: 'InvalidParameters',
+      message: 'must be a map of settings, as in a standalone file',
       severity: 'error',
     },
   ]

@@ -38,6 +38,18 @@ describe('refusalText', () => {
       'Deployment web was refused: spec.selector: field is immutable; delete Deployment web, and it is made anew',
     ],
     [
+      'what keeps its first value',
+      refused(422, 'Service "web" is invalid: spec.loadBalancerClass: Invalid value: "x": may not change once set'),
+      'Service',
+      'Service web was refused: Service "web" is invalid: spec.loadBalancerClass: Invalid value: "x": may not change once set; delete Service web, and it is made anew',
+    ],
+    [
+      'a name that a Gateway may have and a Service may not',
+      refused(422, 'Service "web" is invalid: metadata.name: Invalid value: "web": a DNS-1035 label must'),
+      'Service',
+      'Service web was refused: Service "web" is invalid: metadata.name: Invalid value: "web": a DNS-1035 label must; it has the name of the Gateway: give that one without dots that begins with a letter',
+    ],
+    [
       'a quota',
       refused(403, QUOTA),
       'Deployment',

@@ -23,6 +23,11 @@ const FIELDS: ReadonlyMap<string, readonly Field[]> = new Map([
 export const SHAPED_KINDS: ReadonlySet<string> = new Set(FIELDS.keys())
 
 const FORBIDDEN = 403
+const INVALID = 422
+/** Words of the API server for a field that keeps its first value, such as the class of a load balancer. */
+const FIXED = /field is immutable|may not change once set/
+const NAME = /(?:^|[\s[])metadata\.name: /
+const RENAME = 'it has the name of the Gateway: give that one without dots that begins with a letter'
 const UNAVAILABLE: ReadonlySet<number> = new Set([429, 502, 503, 504])
 
 export function refusalText(
@@ -34,7 +39,8 @@ export function refusalText(
   if (error._tag !== 'KubeRefused' || UNAVAILABLE.has(error.status)) return describeKubeError(error)
   const { status, message } = error
   const said = `${kind} ${name} was refused: ${message}`
-  if (/field is immutable/.test(message)) return `${said}; delete ${kind} ${name}, and it is made anew`
+  if (FIXED.test(message)) return `${said}; delete ${kind} ${name}, and it is made anew`
+  if (status === INVALID && NAME.test(message)) return `${said}; ${RENAME}`
   if (status === FORBIDDEN) return forbidden(said)
   const places = parameters.flatMap((one) => placesIn(one, kind))
   return places.length === 0 ? said : `${said}; see ${places.join(' and ')}`
