@@ -173,4 +173,16 @@ describe('a ListenerSet whose Gateway is deleted', () => {
     makeGateway('web', 'gw')
     await until('attached again', () => says(SETS, 'more').includes('Accepted True Accepted'))
   })
+  it('is left alone when nothing tells that it was ours', async () => {
+    await operator.stop()
+    makeSet()
+    const set = kube.store.get(SETS, 'shop/more') as FakeObject // made above
+    const conditions = [{ type: 'Accepted', status: 'True', reason: 'Accepted', message: 'by another controller' }]
+    kube.store.update(SETS, { ...set, status: { conditions } }, true)
+    operator = await testOperator({ config: configFor(kube.url) })
+    makeGateway('later', 'gw')
+    await until('the next one', () => says(GATEWAYS, 'later').length > 0)
+    await until('nothing to do', () => operator.operator.isIdle())
+    expect(statusOf(SETS, 'more')).toEqual({ conditions })
+  })
 })

@@ -14,9 +14,16 @@ import { workloadOf } from './gateway-facts.ts'
 import { ACKNOWLEDGEMENTS } from './sources.ts'
 import type { World } from './world.ts'
 
-/** undefined: nothing that we could take back. */
-export function abandonedStatus(world: World, object: KubeObject | undefined): ObjectStatus | undefined {
-  if (object === undefined) return undefined
+/**
+ * undefined: nothing that we could take back. `isKnownOurs`: this leader has spoken of the object; nothing in a
+ * ListenerSet without its Gateway tells whose it was.
+ */
+export function abandonedStatus(
+  world: World,
+  object: KubeObject | undefined,
+  { isKnownOurs }: { readonly isKnownOurs: boolean },
+): ObjectStatus | undefined {
+  if (object === undefined || (!isKnownOurs && isOrphan(world, object))) return undefined
   const message = whyUnattended(world, object)
   if (message === undefined) return forgottenStatus(object, world.settings.controllerName)
   const status = unattendedStatus(message, object.metadata.generation)
@@ -55,7 +62,6 @@ function hasObjects(world: World, gateway: Gateway): boolean {
   )
 }
 
-/** Nobody else says of one that it is accepted when its Gateway is not there. */
 function whyListenerSet(world: World, set: ListenerSet): string | undefined {
   const { namespace: own = '' } = set.metadata
   const { group, kind, name, namespace = own } = set.spec.parentRef
@@ -70,6 +76,13 @@ function whyListenerSet(world: World, set: ListenerSet): string | undefined {
   const { namespaceSelectors, watchNamespaces } = world.settings
   if (namespace !== own && namespaceSelectors.length + watchNamespaces.length > 0) return undefined
   return `spec.parentRef: there is no Gateway ${nameKey(namespace, name)}; make it again, or delete the ListenerSet`
+}
+
+/** Its Gateway does not exist, and nobody else tells whose it was. */
+function isOrphan({ cache }: World, object: KubeObject): boolean {
+  if (object.kind !== 'ListenerSet') return false
+  const { parentRef } = (object as ListenerSet).spec // of its kind in the cache
+  return cache.get('Gateway', parentRef.namespace ?? object.metadata.namespace ?? '', parentRef.name) === undefined
 }
 
 function claims(set: KubeObject): boolean {

@@ -264,7 +264,7 @@ class Leader {
   #queueForgotten({ status: queue }: Queues): void {
     for (const kind of LIVE_STATUS) {
       for (const object of this.world.cache.all(kind)) {
-        const status = abandonedStatus(this.world, object)
+        const status = abandonedStatus(this.world, object, { isKnownOurs: false })
         if (status !== undefined && !this.#statuses.has(describe(status))) queue.add(describe(status))
       }
     }
@@ -380,7 +380,7 @@ class Leader {
   /** What translation says; of what it is silent about, what has to be taken back. */
   #computed(kind: string, key: string): ObjectStatus | undefined {
     const known = this.#statuses.get(`${kind} ${key}`)
-    return known ?? abandonedStatus(this.world, cachedObject(this.world.cache, kind, key))
+    return known ?? abandonedStatus(this.world, cachedObject(this.world.cache, kind, key), { isKnownOurs: true })
   }
 
   #gateway(key: string): Gateway | undefined {
