@@ -4,7 +4,6 @@ import { isDeepStrictEqual } from 'node:util'
 import { Effect, type Scope } from 'effect'
 import { GATEWAY_NAME_LABEL, safeName } from '#api/delivery/names.ts'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
-import { meshConfigMapName } from '#deployer/parameters/mesh-config.ts'
 import { isSessionKeyName, sessionKeyName } from '#deployer/session-key.ts'
 import type { ObjectChange } from '../kube/cache.ts'
 import type { KubeClient } from '../kube/client.ts'
@@ -26,7 +25,7 @@ import { GatewayDeployer } from './deploy-gateway.ts'
 import { gatewayStatusFacts } from './gateway-facts.ts'
 import { withProgrammed } from './gateway-programmed.ts'
 import { type ClassFacts, withClassFacts } from './class-status.ts'
-import { acknowledgementsOf, deliveryFormatOf, type World } from './world.ts'
+import { acknowledgementsOf, deliveryFormatOf, isLeaving, isMeshConfig, type World } from './world.ts'
 import { Events } from './events.ts'
 import { makeKeySets } from './key-sets.ts'
 import { KnownStatuses } from './known-statuses.ts'
@@ -292,17 +291,15 @@ class Leader {
       this.#podChanged(queues, object, change)
       return
     }
+    if (change.kind === 'Namespace') this.#namespaceChanged(queues, object, change)
     this.#userChanged(queues, object, change)
     // Of one whose owner reference was removed just now, the former owner.
     const owner = ownerOf(object) ?? ownerOf(change.before ?? object)
     if (owner !== undefined) this.#ownedChanged(queues, owner, object, change)
   }
 
-  #userChanged(
-    { deploy, publish, gatewayClass, status: statuses }: Queues,
-    object: KubeObject,
-    change: ObjectChange,
-  ): void {
+  #userChanged(queues: Queues, object: KubeObject, change: ObjectChange): void {
+    const { deploy, gatewayClass, status: statuses } = queues
     const { kind, key } = change
     const { className } = this.world.settings
     if (change.isStatusOnly) {
@@ -313,13 +310,19 @@ class Leader {
     }
     this.#statuses.objectChanged(`${kind} ${key}`)
     if (kind === 'GatewayClass' && object.metadata.name === className) gatewayClass.add(className)
-    if (kind === 'Gateway') this.#gatewayChanged({ deploy, publish, status: statuses }, key)
+    if (kind === 'Gateway') this.#gatewayChanged(queues, key)
     if (kind === 'Secret') this.#secretChanged(deploy, object)
-    if (kind !== 'GwParameters' && kind !== 'GatewayClass' && !this.#isMeshConfig(change)) return
+    if (kind !== 'GwParameters' && kind !== 'GatewayClass' && !isMeshConfig(this.world, change)) return
     for (const one of this.#rendered.keys()) deploy.add(one)
   }
 
-  #gatewayChanged({ deploy, publish, status }: Pick<Queues, 'deploy' | 'publish' | 'status'>, key: string): void {
+  /** After one that went: Gateways of its successor may have been seen first. */
+  #namespaceChanged(queues: Queues, { metadata: { name } }: KubeObject, { before }: ObjectChange): void {
+    if (before === undefined || !isLeaving(this.world, before)) return
+    for (const one of this.#rendered.keys()) if (one.startsWith(`${name}/`)) this.#gatewayChanged(queues, one)
+  }
+
+  #gatewayChanged({ deploy, publish, status }: Queues, key: string): void {
     deploy.add(key)
     publish.add(key)
     if (!this.#statuses.has(`Gateway ${key}`)) status.add(`Gateway ${key}`)
@@ -332,11 +335,6 @@ class Leader {
       const isOf = one.startsWith(`${namespace}/`) && sessionKeyName(one.slice(namespace.length + 1)) === name
       if (isOf && this.#deployer.problemsOf(one).length > 0) deploy.add(one)
     }
-  }
-
-  #isMeshConfig({ kind, key }: ObjectChange): boolean {
-    const { namespace, revision } = this.world.settings.mesh
-    return kind === 'ConfigMap' && key === nameKey(namespace, meshConfigMapName(revision))
   }
 
   /** Of a proxy. */
@@ -383,10 +381,11 @@ class Leader {
     return known ?? abandonedStatus(this.world, cachedObject(this.world.cache, kind, key), { isKnownOurs: true })
   }
 
+  /** undefined as well for one that goes. */
   #gateway(key: string): Gateway | undefined {
     const gateway = cachedObject(this.world.cache, 'Gateway', key)
     // Of its kind in the cache.
-    return gateway?.metadata.deletionTimestamp === undefined ? (gateway as Gateway | undefined) : undefined
+    return gateway === undefined || isLeaving(this.world, gateway) ? undefined : (gateway as Gateway)
   }
 }
 

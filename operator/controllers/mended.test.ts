@@ -85,3 +85,39 @@ describe('a Gateway that is being deleted', () => {
     expect(programmed('web')).toMatchObject({ status: 'False', reason: 'Pending' })
   })
 })
+
+describe('a namespace that is being deleted', () => {
+  const namespace = (metadata: object): FakeObject => ({
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name: 'shop', ...metadata },
+  })
+  const OWNED = [
+    ['deployments.apps', 'web'],
+    ['configmaps', 'web-config'],
+    ['secrets', KEY],
+  ] as const
+
+  it('is left alone, and served again when there is another one of that name', async () => {
+    makeGateway('web')
+    await until('its objects', () => OWNED.every(([kind, name]) => live(kind, name) !== undefined))
+    await until('the status', () => programmed('web').reason === 'Pending')
+    kube.store.update(
+      'namespaces',
+      namespace({ deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['x/y'] }),
+      false,
+    )
+    for (const [kind, name] of OWNED) kube.store.delete(kind, `shop/${name}`)
+    kube.store.create('namespaces', { ...namespace({}), metadata: { name: 'market' } })
+    kube.store.create(GATEWAYS, {
+      ...(live(GATEWAYS, 'web') as FakeObject), // made above
+      metadata: { name: 'later', namespace: 'market' },
+    })
+    await until('another Gateway', () => kube.store.get('deployments.apps', 'market/later') !== undefined)
+    await until('nothing to do', () => operator.operator.isIdle())
+    expect(OWNED.map(([kind, name]) => live(kind, name))).toEqual([undefined, undefined, undefined])
+    expect(programmed('web')).toMatchObject({ status: 'False', reason: 'Pending' })
+    kube.store.update('namespaces', namespace({ deletionTimestamp: undefined }), false)
+    await until('its objects again', () => OWNED.every(([kind, name]) => live(kind, name) !== undefined))
+  })
+})

@@ -8,16 +8,17 @@ import type { Translation } from '../translate/translation.ts'
 import { whyUnattended } from './abandoned.ts'
 import type { Occurrence } from './events.ts'
 import { deployProblemLine } from './gateway-programmed.ts'
-import { acknowledgementsOf, type World } from './world.ts'
+import { acknowledgementsOf, isLeaving, type World } from './world.ts'
 
 /** Objects that belong together come one after the other. */
 const PASSING_MS = 2000
 
-/** Statuses say the same; an object that is gone has none. */
-export function occurrencesOfProblems({ cache }: World, problems: Translation['problems']): Occurrence[] {
+/** Statuses say the same; an object that is gone, or goes, has none. */
+export function occurrencesOfProblems(world: World, problems: Translation['problems']): Occurrence[] {
   return problems.flatMap((problem) => {
     const { object, reason } = problem
-    const uid = cache.get(object.kind, object.namespace, object.name)?.metadata.uid
+    const known = world.cache.get(object.kind, object.namespace, object.name)
+    const uid = known === undefined || isLeaving(world, known) ? undefined : known.metadata.uid
     return uid === undefined ? [] : [occurrence({ ...object, uid }, reason, problemLine(problem))]
   })
 }

@@ -4,8 +4,11 @@ import type { DeliveryFormat } from '#api/delivery/index-file.ts'
 import { deliveryNames } from '#api/delivery/names.ts'
 import type { OwnerReference } from '#api/kube/object-meta.ts'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
+import { meshConfigMapName } from '#deployer/parameters/mesh-config.ts'
 import type { ObjectCache, ObjectChange } from '../kube/cache.ts'
 import type { RunningWork, WorkRun } from '../kube/work-queue.ts'
+import type { KubeObject } from '../translate/kube.ts'
+import { nameKey } from '../translate/object-ref.ts'
 import type { Snapshot } from '../translate/snapshot.ts'
 import type { Translation } from '../translate/translation.ts'
 import type { OperatorSettings } from './settings.ts'
@@ -42,6 +45,13 @@ export interface Listener {
   readonly isIdle: () => boolean
 }
 
+/** It is being deleted, or its namespace: of either the API server takes no new objects and removes those that are. */
+export function isLeaving({ cache }: World, { metadata }: KubeObject): boolean {
+  if (metadata.deletionTimestamp !== undefined) return true
+  const { namespace } = metadata
+  return namespace !== undefined && cache.get('Namespace', '', namespace)?.metadata.deletionTimestamp !== undefined
+}
+
 /** What the proxies of a Gateway have said. */
 export function acknowledgementsOf(world: World, gateway: Gateway): ReturnType<typeof readAcknowledgements> {
   const name = deliveryNames(gateway.metadata.name).acknowledgements
@@ -53,4 +63,10 @@ export function acknowledgementsOf(world: World, gateway: Gateway): ReturnType<t
 /** What all proxies of a Gateway read. */
 export function deliveryFormatOf(world: World, gateway: Gateway): DeliveryFormat {
   return formatFor(acknowledgementsOf(world, gateway))
+}
+
+/** Whether it is what the control plane of the mesh says. */
+export function isMeshConfig({ settings }: World, { kind, key }: ObjectChange): boolean {
+  const { namespace, revision } = settings.mesh
+  return kind === 'ConfigMap' && key === nameKey(namespace, meshConfigMapName(revision))
 }
