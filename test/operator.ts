@@ -17,6 +17,7 @@ export const IDLE_OBSERVER: OperatorObserver = {
   translationFailed: none,
   leading: none,
   rejected: none,
+  followed: none,
   wrote: none,
 }
 

@@ -21,8 +21,11 @@ export interface Acknowledgement {
 const VALUE_CHARS_MAX = 4096
 export const REJECTION_CHARS_MAX = 1024
 
-/** Pods of one Gateway that are listened to. */
-export const ACKNOWLEDGEMENTS_MAX = 200
+/**
+ * Pods of one Gateway that are listened to: more than fit into the 1 MiB that an API server lets a ConfigMap have, so
+ * all whose word it took. Of those nobody may be left out: one that reads an older format only could not start.
+ */
+export const ACKNOWLEDGEMENTS_MAX = 6000
 
 /** The merge patch of one pod; undefined takes its key out. */
 export function acknowledgementPatch(pod: string, value: Acknowledgement | undefined): unknown {
@@ -34,12 +37,22 @@ export function removalPatch(pods: readonly string[]): unknown {
   return { data: Object.fromEntries(pods.map((pod) => [pod, null])) }
 }
 
+type Entries = Readonly<Record<string, string>>
+
+/** What an object said is asked for several times, and reading that of hundreds of pods takes a moment. */
+const read = new WeakMap<Entries, ReadonlyMap<string, Acknowledgement>>()
+
 /** By pod. What is no acknowledgement is left out: the ConfigMap is written by pods, so it is not trusted. */
-export function readAcknowledgements(
-  data: Readonly<Record<string, string>> | null | undefined,
-): Map<string, Acknowledgement> {
+export function readAcknowledgements(data: Entries | null | undefined): ReadonlyMap<string, Acknowledgement> {
+  if (data === null || data === undefined) return new Map()
+  const known = read.get(data) ?? acknowledgementsIn(data)
+  read.set(data, known)
+  return known
+}
+
+function acknowledgementsIn(data: Entries): ReadonlyMap<string, Acknowledgement> {
   const found = new Map<string, Acknowledgement>()
-  for (const [pod, text] of Object.entries(data ?? {}).slice(0, ACKNOWLEDGEMENTS_MAX)) {
+  for (const [pod, text] of Object.entries(data).slice(0, ACKNOWLEDGEMENTS_MAX)) {
     const value = text.length <= VALUE_CHARS_MAX ? parseJson(text) : undefined
     if (isAcknowledgement(value)) found.set(pod, value)
   }

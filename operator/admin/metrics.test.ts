@@ -22,6 +22,8 @@ const METRICS = [
   ['gw_controller_translation_duration_seconds', 'histogram', ''],
   ['gw_controller_translation_failures_total', 'counter', ''],
   ['gw_controller_leading', 'gauge', ''],
+  ['gw_controller_watch_failures_total', 'counter', 'kind,namespace'],
+  ['gw_controller_watch_lost_seconds', 'gauge', 'kind,namespace'],
   ['gw_controller_gateways', 'gauge', ''],
   ['gw_controller_writes_total', 'counter', 'what'],
   ['gw_controller_api_writes_total', 'counter', 'kind,verb'],
@@ -37,6 +39,7 @@ function used(hasRuntimeMetrics = false): OperatorMetrics {
   observer.translated(0.01, 1)
   observer.translationFailed()
   observer.leading(true)
+  observer.followed({ kind: 'HTTPRoute', namespace: '' }, 1500)
   observer.rejected(1)
   observer.wrote('status', 1)
   metrics.onWrite({ target: 'ConfigMap', verb: 'PUT', bytes: 10 })
@@ -92,6 +95,16 @@ describe('metrics of the operator', () => {
       metrics.observer.running({ queue, key: 'HTTPRoute shop/cart', isRunning: true })
     }
     expect(await metrics.text()).not.toContain('cart')
+  })
+
+  it('count failures of watches, and say for how long each is lost', async () => {
+    const { observer, text } = createMetrics({ hasRuntimeMetrics: false, build })
+    for (const lostMs of [undefined, 100, 2500]) observer.followed({ kind: 'Gateway', namespace: '' }, lostMs)
+    expect(await text()).toContain('gw_controller_watch_failures_total{kind="Gateway",namespace=""} 2')
+    expect(await text()).toContain('gw_controller_watch_lost_seconds{kind="Gateway",namespace=""} 2.5')
+    observer.followed({ kind: 'Gateway', namespace: '' }, undefined)
+    expect(await text()).toContain('gw_controller_watch_failures_total{kind="Gateway",namespace=""} 2')
+    expect(await text()).toContain('gw_controller_watch_lost_seconds{kind="Gateway",namespace=""} 0')
   })
 
   it('show a run while it is under way, and not when it was interrupted', async () => {

@@ -85,6 +85,7 @@ export function createMetrics({ hasRuntimeMetrics, build }: MetricsOptions): Ope
         gateways.set(count)
       },
       ...healthOf(registers),
+      ...watchesOf(registers),
       rejected: (count) => rejects.inc(count),
       wrote: (what, count) => writes.inc({ what }, count),
     },
@@ -104,6 +105,29 @@ function healthOf(registers: Registry[]): Pick<OperatorObserver, 'translationFai
     registers,
   })
   return { translationFailed: () => failures.inc(), leading: (isLeading) => leading.set(isLeading ? 1 : 0) }
+}
+
+/** Of kinds, not of objects. */
+function watchesOf(registers: Registry[]): Pick<OperatorObserver, 'followed'> {
+  const labelNames = ['kind', 'namespace']
+  const failures = new Counter({
+    name: 'gw_controller_watch_failures_total',
+    help: 'Lists and watches of a kind that failed.',
+    labelNames,
+    registers,
+  })
+  const lost = new Gauge({
+    name: 'gw_controller_watch_lost_seconds',
+    help: 'For how long a kind had not been followed at the last attempt; 0 while it is.',
+    labelNames,
+    registers,
+  })
+  return {
+    followed: ({ kind, namespace }, lostMs) => {
+      failures.inc({ kind, namespace }, lostMs === undefined ? 0 : 1)
+      lost.set({ kind, namespace }, (lostMs ?? 0) / 1000)
+    },
+  }
 }
 
 /** Of a Gateway; a class has no namespace. */

@@ -14,7 +14,7 @@ import { makeTranslationLoop, type TranslationLoop } from './translation-loop.ts
 import type { OperatorObserver, World } from './world.ts'
 
 export interface RunningOperator {
-  /** All kinds have been listed and translated. */
+  /** All kinds have been listed and translated, and are followed. */
   isReady(): boolean
   /** What readiness waits for. */
   pending(): readonly string[]
@@ -65,14 +65,14 @@ export const startOperator: (
     },
     onFailure: observer.translationFailed,
   })
-  sources = yield* startSources(settings, cache)
+  sources = yield* startSources(settings, cache, observer.followed)
   const owning = Effect.map(ownAccount(settings.namespace), (owners) => void (world.owners = owners))
   yield* Effect.forkScoped(Effect.annotateLogs(owning, 'component', 'leader'))
   const leading = leadForEver(world, leaseTimes, () => isTranslated)
   yield* Effect.forkScoped(Effect.annotateLogs(leading, 'component', 'leader'))
   return {
-    isReady: () => isTranslated,
-    pending: () => sources?.pending() ?? [],
+    isReady: () => isTranslated && sources?.lost().length === 0,
+    pending: () => [...(sources?.pending() ?? []), ...(sources?.lost() ?? [])],
     isLeading: () => world.listener !== undefined,
     isIdle: () => isTranslated && (loop?.isIdle() ?? false) && (world.listener?.isIdle() ?? false),
     cache,

@@ -84,28 +84,49 @@ function source(resource: Resource, options: Partial<Omit<Source, 'resource'>>):
   return { resource, into: resource.kind, select: {}, isEverywhere: false, ...options }
 }
 
+export interface WatchedSource {
+  readonly kind: string
+  /** Empty: of the whole cluster. */
+  readonly namespace: string
+}
+
+/** Told after each list, watch and failure for how long the kind has not been followed; undefined: it is. */
+export type Followed = (source: WatchedSource, lostMs: number | undefined) => void
+
 export interface Sources {
   isSynced(): boolean
   /** Kinds whose first list is still missing. */
   pending(): readonly string[]
+  /** Those that have not been followed for a while, and how long. */
+  lost(): readonly string[]
 }
+
+/** A restart of the API server takes less. */
+const LOST_MS_MIN = 60_000
 
 /** Starts all reflectors in the scope of the caller. Namespaces come first where they decide about the rest. */
 export const startSources = Effect.fn('operator.startSources')(function* (
   settings: OperatorSettings,
   cache: ObjectCache,
+  followed: Followed,
 ) {
   const { namespaceSelectors } = settings
   const all = sourcesOf(settings)
   const pending = new Set(all.map(labelOf))
+  const lost = new Map<string, number>()
   const isSelected = namespaceFilter(settings, cache)
   const relists: { readonly source: Source; readonly queue: Queue.Queue<void> }[] = []
   const start = Effect.fnUntraced(function* (one: Source) {
     const queue = yield* Queue.sliding<void>(1)
     relists.push({ source: one, queue })
     const onSynced = (): void => void pending.delete(labelOf(one))
+    const onFollowed = (lostMs: number | undefined): void => {
+      followed({ kind: one.into, namespace: one.select.namespace ?? '' }, lostMs)
+      if (lostMs !== undefined && lostMs >= LOST_MS_MIN) lost.set(labelOf(one), lostMs)
+      else lost.delete(labelOf(one))
+    }
     const selected = one.isEverywhere ? () => true : (namespace: string) => isSelected(one.into, namespace)
-    const reflecting = reflect({ ...one, cache, isSelected: selected, onSynced, relist: queue })
+    const reflecting = reflect({ ...one, cache, isSelected: selected, onSynced, onFollowed, relist: queue })
     yield* Effect.forkScoped(Effect.annotateLogs(reflecting, 'component', 'syncer'))
   })
   const isNamespaces = ({ into }: Source): boolean => into === 'Namespace'
@@ -126,7 +147,11 @@ export const startSources = Effect.fn('operator.startSources')(function* (
     })
   }
   for (const one of all.filter((each) => !isNamespaces(each))) yield* start(one)
-  const sources: Sources = { isSynced: () => pending.size === 0, pending: () => [...pending].sort() }
+  const sources: Sources = {
+    isSynced: () => pending.size === 0,
+    pending: () => [...pending].sort(),
+    lost: () => [...lost].map(([label, ms]) => `${label} (not followed for ${Math.round(ms / 1000)} s)`).sort(),
+  }
   return sources
 })
 

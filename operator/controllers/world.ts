@@ -12,7 +12,7 @@ import { nameKey } from '../translate/object-ref.ts'
 import type { Snapshot } from '../translate/snapshot.ts'
 import type { Translation } from '../translate/translation.ts'
 import type { OperatorSettings } from './settings.ts'
-import { ACKNOWLEDGEMENTS } from './sources.ts'
+import { ACKNOWLEDGEMENTS, type Followed } from './sources.ts'
 
 /** For metrics; called synchronously. */
 export interface OperatorObserver {
@@ -23,6 +23,7 @@ export interface OperatorObserver {
   readonly translationFailed: () => void
   readonly leading: (isLeading: boolean) => void
   readonly rejected: (count: number) => void
+  readonly followed: Followed
   readonly wrote: (what: 'delivery' | 'status', count: number) => void
 }
 

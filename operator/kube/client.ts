@@ -30,6 +30,8 @@ export interface ListPage {
 export interface WatchOptions extends ListOptions {
   readonly from: string
   readonly seconds: number
+  /** The server has agreed: from now on nothing is missed. */
+  readonly onOpen: () => void
 }
 
 export interface WatchEvent {
@@ -185,7 +187,7 @@ function inOurVersion(resource: Resource): (object: KubeObject) => KubeObject {
 function watch(
   transport: Transport,
   resource: Resource,
-  { from, seconds, isMetadataOnly = false, namespace = '', ...selectors }: WatchOptions,
+  { from, seconds, onOpen, isMetadataOnly = false, namespace = '', ...selectors }: WatchOptions,
   onEvent: (event: WatchEvent) => void,
 ): Effect.Effect<void, KubeError> {
   const query = queryOf({
@@ -202,7 +204,7 @@ function watch(
         { method: 'GET', path, ...(isMetadataOnly && { accept: METADATA }) },
         // Lines of a watch have this form; what has not is an event of type ''.
         (event) => onEvent({ type: '', object: undefined, ...(event as WatchEvent | undefined) }),
-        { signal, idleMs: seconds * 1000 + IDLE_RESERVE_MS },
+        { signal, idleMs: seconds * 1000 + IDLE_RESERVE_MS, onOpen },
       ),
     catch: (cause) => new KubeUnreachable({ method: 'WATCH', path, cause }),
   }).pipe(

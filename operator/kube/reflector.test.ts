@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import type { KubeObject } from '../translate/kube.ts'
 import { ObjectCache } from './cache.ts'
 import { KubeClient, type ListPage } from './client.ts'
-import { type KubeError, KubeExpired, KubeNotFound } from './errors.ts'
+import { type KubeError, KubeExpired, KubeNotFound, KubeUnreachable } from './errors.ts'
 import { reflect } from './reflector.ts'
 import { TRANSLATED } from './resources.ts'
 
@@ -20,6 +20,7 @@ const GONE = new KubeNotFound({ path: 'gwpolicies' })
 interface State {
   list?: KubeError | undefined
   watch?: KubeError | undefined
+  failsAfter?: '1 millis'
   lists: number
 }
 
@@ -34,12 +35,11 @@ function clientOf(state: State): KubeClient['Service'] {
         state.lists += 1
         return state.list === undefined ? Effect.succeed(page) : Effect.fail(state.list)
       }),
-    watch: () =>
-      Effect.suspend(() =>
-        state.watch === undefined
-          ? Effect.sleep('1 second')
-          : Effect.andThen(Effect.sleep('1 second'), Effect.fail(state.watch)),
-      ),
+    watch: (_resource, { onOpen }) =>
+      Effect.suspend(() => {
+        if (state.watch === undefined) return Effect.andThen(Effect.sync(onOpen), Effect.sleep('1 second'))
+        return Effect.andThen(Effect.sleep(state.failsAfter ?? '1 second'), Effect.fail(state.watch))
+      }),
     get: unused,
     apply: unused,
     tryApply: unused,
@@ -55,12 +55,15 @@ interface Reflected {
   readonly state: State
   readonly count: () => number
   readonly synced: () => number
+  /** As told; 0: it is followed. */
+  readonly lost: number[]
 }
 
 /** With one policy that is known, and a watch under way. */
 const reflected = (state: State, body: (at: Reflected) => Effect.Effect<void>): Promise<void> => {
   const cache = new ObjectCache()
   let synced = 0
+  const lost: number[] = []
   const test = Effect.gen(function* () {
     const relist = yield* Queue.sliding<void>(1)
     const fiber = yield* Effect.forkChild(
@@ -71,11 +74,12 @@ const reflected = (state: State, body: (at: Reflected) => Effect.Effect<void>): 
         cache,
         isSelected: () => true,
         onSynced: () => void (synced += 1),
+        onFollowed: (ms) => void lost.push(ms === undefined ? 0 : Math.round(ms)),
         relist,
       }),
     )
     yield* TestClock.adjust('100 millis')
-    yield* body({ state, count: () => cache.count('GwPolicy'), synced: () => synced })
+    yield* body({ state, count: () => cache.count('GwPolicy'), synced: () => synced, lost })
     yield* Fiber.interrupt(fiber)
   })
   const layers = Layer.merge(TestClock.layer(), Logger.layer([]))
@@ -132,5 +136,39 @@ it('takes a kind that was never served for one without objects at once', () =>
     Effect.sync(() => {
       expect(count()).toBe(0)
       expect(synced()).toBe(1)
+    }),
+  ))
+
+it('tells for how long the cluster is not followed, until a watch is open again', () =>
+  reflected({ lists: 0 }, ({ state, lost }) =>
+    Effect.gen(function* () {
+      expect(new Set(lost)).toEqual(new Set([0]))
+      state.watch = new KubeUnreachable({ method: 'GET', path: 'gwpolicies', cause: 'no route' })
+      yield* TestClock.adjust('90 seconds')
+      expect(lost.at(-1)).toBeGreaterThan(75_000)
+      // A kind that is not served is waited for, and not lost.
+      state.watch = GONE
+      state.list = GONE
+      yield* TestClock.adjust('20 seconds')
+      expect(lost.at(-1)).toBe(0)
+      state.list = new KubeUnreachable({ method: 'GET', path: 'gwpolicies', cause: 'no route' })
+      yield* TestClock.adjust('40 seconds')
+      expect(lost.at(-1)).toBeGreaterThan(20_000)
+      expect(lost.at(-1)).toBeLessThan(40_000)
+      delete state.list
+      delete state.watch
+      yield* TestClock.adjust('10 seconds')
+      expect(lost.at(-1)).toBe(0)
+    }),
+  ))
+
+it('does not list without end on a server that forgets at once what it has listed', () =>
+  reflected({ lists: 0 }, ({ state }) =>
+    Effect.gen(function* () {
+      state.watch = new KubeExpired({ path: 'gwpolicies' })
+      state.failsAfter = '1 millis'
+      yield* TestClock.adjust('60 seconds')
+      expect(state.lists).toBeLessThan(25)
+      expect(state.lists).toBeGreaterThan(5)
     }),
   ))

@@ -1,9 +1,10 @@
 // Keeps the cache like the cluster for one kind: list in pages, watch from there, resume, list again when the
 // server has forgotten the version. A kind that is not served (its CRD is missing) counts as empty and is waited for.
-import { Duration, Effect, Queue, Random, Ref } from 'effect'
+import { Duration, Effect, Queue, Random } from 'effect'
 import type { KubeObject } from '../translate/kube.ts'
 import type { ObjectCache } from './cache.ts'
 import { KubeClient, type ListOptions, type WatchEvent } from './client.ts'
+import { elapsedMs } from './elapsed.ts'
 import { describeKubeError, type KubeError, KubeExpired } from './errors.ts'
 import { apiVersionOf, collectionPath, type Resource } from './resources.ts'
 import { trim } from './trim.ts'
@@ -18,6 +19,8 @@ export interface ReflectorOptions {
   readonly isSelected: (namespace: string) => boolean
   /** After every list, and when the kind turned out not to be served. */
   readonly onSynced: () => void
+  /** After each list, watch and failure: for how long the cluster has not been followed; undefined: it is. */
+  readonly onFollowed: (lostMs: number | undefined) => void
   /** A message asks for a new list, as after a change of the selected namespaces. */
   readonly relist: Queue.Dequeue<void>
 }
@@ -30,49 +33,70 @@ const ABSENT_MS = 2000
 /** After these it is certain that the kind is gone. */
 const MISSES_MIN = 3
 
+/** How far a reflector has come. */
+interface Progress {
+  /** To watch from; undefined: to be listed. */
+  version: string | undefined
+  /** All in a row. */
+  failures: number
+  /** Lists that did not find the kind. */
+  misses: number
+  /** Watches whose version was not known, though it was that of a list. */
+  expirations: number
+  /** Since when the cluster is not followed. */
+  lostAtMs: number | undefined
+}
+
 /** Runs until it is interrupted. */
 export const reflect = Effect.fn('operator.reflect')(function* (options: ReflectorOptions) {
-  const version = yield* Ref.make<string | undefined>(undefined)
-  const failures = yield* Ref.make(0)
-  const misses = yield* Ref.make(0)
+  const at: Progress = { version: undefined, failures: 0, misses: 0, expirations: 0, lostAtMs: undefined }
+  const onOpen = (): void => {
+    at.lostAtMs = undefined
+    options.onFollowed(undefined)
+  }
   const step = Effect.gen(function* () {
-    const from = yield* Ref.get(version)
-    const next = from === undefined ? yield* list(options) : yield* watchUntilRelist(options, from)
-    yield* Ref.set(version, next)
-    yield* Ref.set(failures, 0)
-    yield* Ref.set(misses, 0)
+    const from = at.version
+    at.version = from === undefined ? yield* list(options) : yield* watchUntilRelist(options, from, onOpen)
+    onOpen()
+    at.failures = 0
+    at.misses = 0
+    if (from !== undefined) at.expirations = 0
   })
-  return yield* Effect.forever(
-    step.pipe(
-      Effect.catch((error) =>
-        Effect.gen(function* () {
-          if (error._tag === 'KubeExpired') return yield* Ref.set(version, undefined)
-          if (error._tag === 'KubeNotFound') return yield* absent({ options, version, misses })
-          const count = yield* Ref.updateAndGet(failures, (known) => known + 1)
-          yield* Effect.logWarning(`watch of ${options.resource.plural} failed`, describeKubeError(error))
-          return yield* Effect.sleep(Duration.millis(yield* waitMs(count, error)))
-        }),
-      ),
-    ),
-  )
+  return yield* Effect.forever(step.pipe(Effect.catch((error) => recover(options, at, error))))
 })
 
-interface Absence {
-  readonly options: ReflectorOptions
-  readonly version: Ref.Ref<string | undefined>
-  /** Lists in a row that did not find the kind. */
-  readonly misses: Ref.Ref<number>
-}
+const recover = Effect.fnUntraced(function* (options: ReflectorOptions, at: Progress, error: KubeError) {
+  if (error._tag === 'KubeExpired') {
+    at.version = undefined
+    at.expirations += 1
+    // A server that forgets at once what it has just listed is not asked for everything as fast as it answers.
+    if (at.expirations > 1) yield* Effect.sleep(Duration.millis(yield* waitMs(at.expirations - 1, error)))
+    return
+  }
+  const nowMs = yield* elapsedMs
+  if (error._tag === 'KubeNotFound') {
+    at.lostAtMs = undefined
+    options.onFollowed(undefined)
+    yield* absent(options, at)
+    return
+  }
+  at.lostAtMs ??= nowMs
+  at.failures += 1
+  options.onFollowed(nowMs - at.lostAtMs)
+  yield* Effect.logWarning(`watch of ${options.resource.plural} failed`, describeKubeError(error))
+  yield* Effect.sleep(Duration.millis(yield* waitMs(at.failures, error)))
+})
 
 /**
  * A version that is watched may go while another one is served, and an API server may forget a kind for a moment, as
  * one of several that starts. Policies must not be lost by that: objects that are known stay until it is certain.
  */
-const absent = Effect.fnUntraced(function* ({ options: { cache, into, select, onSynced }, version, misses }: Absence) {
-  const wasWatched = (yield* Ref.getAndSet(version, undefined)) !== undefined
+const absent = Effect.fnUntraced(function* ({ cache, into, select, onSynced }: ReflectorOptions, at: Progress) {
+  const wasWatched = at.version !== undefined
+  at.version = undefined
   if (wasWatched) return yield* Effect.sleep(Duration.millis(WAIT_FIRST_MS))
-  const count = yield* Ref.updateAndGet(misses, (known) => known + 1)
-  if (count >= MISSES_MIN || !hasObjects(cache, into, select.namespace)) {
+  at.misses += 1
+  if (at.misses >= MISSES_MIN || !hasObjects(cache, into, select.namespace)) {
     cache.replace(into, [], select.namespace)
     onSynced()
   }
@@ -110,13 +134,13 @@ const list = Effect.fnUntraced(function* (options: ReflectorOptions) {
   return page.resourceVersion
 })
 
-const watchUntilRelist = (options: ReflectorOptions, from: string) =>
+const watchUntilRelist = (options: ReflectorOptions, from: string, onOpen: () => void) =>
   Effect.raceFirst(
-    watch(options, from),
+    watch(options, from, onOpen),
     Effect.map(Queue.take(options.relist), () => undefined),
   )
 
-const watch = Effect.fnUntraced(function* (options: ReflectorOptions, from: string) {
+const watch = Effect.fnUntraced(function* (options: ReflectorOptions, from: string, onOpen: () => void) {
   const { resource, select } = options
   const client = yield* KubeClient
   const seconds = Math.ceil(WATCH_SECONDS * (1 + (yield* Random.next)))
@@ -127,7 +151,7 @@ const watch = Effect.fnUntraced(function* (options: ReflectorOptions, from: stri
     else if (version !== undefined && seen !== undefined) version = seen
   }
   // What was seen before the connection broke is not asked for again.
-  const ended = yield* Effect.result(client.watch(resource, { ...select, from, seconds }, onEvent))
+  const ended = yield* Effect.result(client.watch(resource, { ...select, from, seconds, onOpen }, onEvent))
   if (version === undefined) return yield* new KubeExpired({ path: collectionPath(resource, '') })
   if (ended._tag === 'Success' || (version !== from && ended.failure._tag === 'KubeUnreachable')) return version
   return yield* Effect.fail(ended.failure)

@@ -39,6 +39,8 @@ export interface Transport {
 export interface StreamOptions {
   readonly signal: AbortSignal
   readonly idleMs: number
+  /** Once the server has answered that lines follow. */
+  readonly onOpen?: () => void
 }
 
 /** Lists come in pages of a few MiB; an object has at most 1.5 MiB. */
@@ -72,11 +74,12 @@ export function createTransport(config: KubeConfig, onWrite: (write: KubeWrite) 
       const response = await open(request, AbortSignal.any([signal, AbortSignal.timeout(REQUEST_MS_MAX)]))
       return { ...statusOf(response), body: await readJson(response, ANSWER_BYTES_MAX) }
     },
-    stream: async (request, onEvent, { signal, idleMs }) => {
+    stream: async (request, onEvent, { signal, idleMs, onOpen }) => {
       const response = await open(request, signal)
       const { socket } = response
       const onIdle = (): void => void response.destroy(new Error(`no data for ${idleMs} ms`))
       socket.setTimeout(idleMs, onIdle)
+      if (response.statusCode === 200) onOpen?.()
       if (response.statusCode === 200) await readJsonLines(response, onEvent, ANSWER_BYTES_MAX)
       const body = response.statusCode === 200 ? undefined : await readJson(response, ANSWER_BYTES_MAX)
       socket.off('timeout', onIdle)

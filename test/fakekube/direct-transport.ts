@@ -58,7 +58,7 @@ export class DirectTransport implements Transport {
   async stream(
     request: KubeRequest,
     onEvent: (event: unknown) => void,
-    { signal: caller }: StreamOptions,
+    { signal: caller, onOpen }: StreamOptions,
   ): Promise<KubeResponse> {
     const { api, time } = this.#options
     const ended = new AbortController()
@@ -79,7 +79,8 @@ export class DirectTransport implements Transport {
       // All of a watch take the same time: their order stays.
       time.sleep(EVENT_MS, signal).then(deliver, ignoreAbort)
     }
-    return this.#follow(call, { event, drop: () => ended.abort(new Error('socket hang up')) }, signal)
+    const drop = (): void => ended.abort(new Error('socket hang up'))
+    return this.#follow(call, { event, drop, ...(onOpen && { onOpen }) }, signal)
   }
 
   close(): void {
@@ -88,13 +89,14 @@ export class DirectTransport implements Transport {
 
   async #follow(
     call: FakeCall,
-    sink: { readonly event: (event: unknown) => void; readonly drop: () => void },
+    sink: { readonly event: (event: unknown) => void; readonly drop: () => void; readonly onOpen?: () => void },
     signal: AbortSignal,
   ): Promise<KubeResponse> {
     const { api, time } = this.#options
     let stop: (() => void) | undefined
     try {
       stop = api.watch(call, sink)
+      sink.onOpen?.()
       const seconds = stop === undefined ? 0 : Number(call.query.get('timeoutSeconds') ?? 300)
       // The last events arrive before the end.
       await time.sleep(seconds * 1000 + EVENT_MS * 2, signal)

@@ -6,6 +6,7 @@ import type { FakeObject, Store } from './store.ts'
 export type Step = (store: Store) => void
 
 export const GATEWAYS = 'gateways.gateway.networking.k8s.io'
+const CLASSES = 'gatewayclasses.gateway.networking.k8s.io'
 export const ROUTES = 'httproutes.gateway.networking.k8s.io'
 export const SLICES = 'endpointslices.discovery.k8s.io'
 export const POLICIES = 'gwpolicies.gw.dev'
@@ -64,6 +65,7 @@ function stepOf(random: RandomNumbers): Step {
     remove('secrets', NAMESPACE, `${parent}-secrets`),
     remove('services', NAMESPACE, parent),
     remove('deployments.apps', NAMESPACE, parent),
+    remove(CLASSES, '', 'gw'),
   ])
 }
 
