@@ -129,6 +129,23 @@ describe('variables', () => {
     expect(evaluationError('jwt', { jwt: undefined })).toBe('undeclared reference to jwt')
   })
 
+  it.each([
+    ['has(jwt.sub)', false],
+    ['!has(jwt.sub)', true],
+    ['has(jwt.realm.roles) || has(jwt["realm"].roles)', false],
+    ['jwt.?sub.orValue("none") == "none" && !jwt[?"sub"].hasValue()', true],
+    ['jwt.realm.?roles.hasValue()', false],
+    ['[1].exists(x, has(jwt.sub))', false],
+    ['has(constructor.name)', false],
+  ])('are absent with all their members, not a failure, where presence is asked for: %s', (source, expected) => {
+    expect(evaluate(source, {})).toBe(expected)
+  })
+
+  it('are a failure all the same where a member before the last is not there', () => {
+    expect(evaluationError('has(jwt.realm.roles)', { jwt: {} })).toBe('no such key: realm')
+    expect(evaluationError('[1].exists(jwt, has(jwt.sub))', { jwt: {} })).toContain('no such')
+  })
+
   it('whose getter throws fail the evaluation with a CelError', () => {
     const variables: CelVariables = {
       get request(): never {

@@ -10,7 +10,7 @@ import { compileCall, compileMethod } from './compile-call.ts'
 import { compileLogical } from './compile-logical.ts'
 import { compare, isEqual, isMember } from './equality.ts'
 import { celError, missingKey, undeclared } from './errors.ts'
-import type { Frame, Thunk } from './frame.ts'
+import { type Frame, isAbsent, type Thunk } from './frame.ts'
 import type { Node } from './parse.ts'
 import type { Scope } from './scope.ts'
 import { dottedName, typeConstant } from './names.ts'
@@ -73,7 +73,11 @@ function compileField(node: NodeOf<'.' | '.?'>, scope: Scope): Code {
   else scope.noteRead(node, target, name)
   const inner = scope.compile(target)
   const { run } = inner
-  if (node.op === '.?') return code((frame) => optionalOf(run(frame), name, fieldOrMissing), [inner])
+  if (node.op === '.?')
+    return code(
+      optionalThunk(target, scope, (frame) => optionalOf(run(frame), name, fieldOrMissing)),
+      [inner],
+    )
   // Built once: absence is an ordinary outcome, and throwing costs enough.
   const absent = missingKey(name)
   const read = (value: unknown): unknown => {
@@ -88,6 +92,12 @@ function compileField(node: NodeOf<'.' | '.?'>, scope: Scope): Code {
     },
     [inner],
   )
+}
+
+/** Of a variable that is not there, every member is an absent one. */
+function optionalThunk(target: Node, scope: Scope, read: Thunk): Thunk {
+  const variable = scope.variableOf(target)
+  return variable === undefined ? read : (frame) => (isAbsent(frame, variable) ? CelOptional.none : read(frame))
 }
 
 function optionalOf<K>(value: unknown, key: K, read: (value: unknown, key: K) => unknown): CelOptional {
@@ -108,7 +118,8 @@ function compileIndex(node: NodeOf<'[]' | '[?]'>, scope: Scope): Code {
   const readTarget = target.run
   const readKey = key.run
   if (node.op === '[?]') {
-    return code((frame) => optionalOf(readTarget(frame), readKey(frame), elementOrMissing), [target, key])
+    const read = (frame: Frame): unknown => optionalOf(readTarget(frame), readKey(frame), elementOrMissing)
+    return code(optionalThunk(targetNode, scope, read), [target, key])
   }
   return code(
     (frame) => {

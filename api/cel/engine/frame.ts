@@ -44,6 +44,13 @@ export class Frame {
   }
 }
 
+/** No such variable in this evaluation. */
+export function isAbsent({ variables }: Frame, name: string): boolean {
+  if (name in Object.prototype) return true
+  const value = variables[name]
+  return value === undefined || typeof value === 'function'
+}
+
 export function checkLength(length: number): void {
   if (length > VALUE_LENGTH_MAX) throw quietly(() => new BudgetExceeded('value grows beyond the limit'))
 }

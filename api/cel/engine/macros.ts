@@ -3,14 +3,14 @@ import { CelOptional } from '../values/optional.ts'
 import { elementOrMissing, fieldOrMissing, keysOf } from './access.ts'
 import { type Code, code } from './code.ts'
 import { absorbed, celError, MissingKey } from './errors.ts'
-import { checkElements, type Frame } from './frame.ts'
+import { checkElements, type Frame, isAbsent } from './frame.ts'
 import { LOOP_MACROS } from './loop-macros.ts'
 import { localName, type Macro, type MacroCall } from './macro.ts'
 import { READS_EVERYTHING } from './scope.ts'
 import { variableNames } from '../values/host.ts'
 import { normalised, typeName } from './types.ts'
 
-/** `has(a.b)` */
+/** `has(a.b)`: also false when the variable itself is not there, such as `jwt` of a request without a token. */
 function has({ node, args, scope }: MacroCall): Code {
   const [argument] = args
   if (argument === undefined || (argument.op !== '.' && argument.op !== '.?')) {
@@ -21,8 +21,10 @@ function has({ node, args, scope }: MacroCall): Code {
   scope.noteTest(target, name)
   const inner = scope.leniently(() => scope.compile(target))
   const { run } = inner
+  const variable = scope.variableOf(target)
   return code(
     (frame) => {
+      if (variable !== undefined && isAbsent(frame, variable)) return false
       const value = run(frame)
       if (!(value instanceof CelOptional)) return fieldOrMissing(value, name) !== undefined
       return value.isPresent && fieldOrMissing(value.value, name) !== undefined

@@ -1,7 +1,7 @@
 // The state of one compilation: names in sight, variables read, limits. Ends with the compilation.
 import type { Code } from './code.ts'
 import type { FunctionTable } from './function-table.ts'
-import { isNamespace } from './names.ts'
+import { isNamespace, typeConstant } from './names.ts'
 import { DEPTH_MAX, type Node, problemAt } from './parse.ts'
 import type { CelProblem, CelRead } from '../expression.ts'
 
@@ -124,6 +124,14 @@ export class Scope {
     } finally {
       this.#lenient--
     }
+  }
+
+  /** The variable of the host that a selection begins with: `jwt` of `jwt.realm["a"].roles`. */
+  variableOf(node: Node): string | undefined {
+    let at = node
+    while (at.op === '.' || at.op === '.?' || at.op === '[]' || at.op === '[?]') at = at.args[0]
+    if (at.op !== 'id' || this.slotOf(at.args) !== undefined) return undefined
+    return isNamespace(at.args) || typeConstant(at.args) !== undefined ? undefined : at.args
   }
 
   #memberPath(target: Node, name: string): string[] | undefined {
