@@ -5,7 +5,9 @@ import { describe, expect, it } from 'vitest'
 import { MetricsAggregate } from '#proxy/metrics/aggregate.ts'
 import { FAMILIES } from '#proxy/metrics/families.ts'
 import { createMetrics } from '#operator/admin/metrics.ts'
+import { createLogger } from '#proxy/log/logger.ts'
 import { processMetrics } from '#proxy/metrics/process-metrics.ts'
+import { CertificateWatch } from '#proxy/tls/certificate-watch.ts'
 
 interface Panel {
   readonly id: number
@@ -42,6 +44,15 @@ for (const family of FAMILIES) {
     for (const suffix of suffixes) labels.set(name + suffix, new Set([...family.labels, 'le']))
   }
 }
+const silent = createLogger({
+  format: 'text',
+  filter: { defaultLevel: 'off', modules: new Map() },
+  write: () => undefined,
+})
+const watch = new CertificateWatch(silent.module('certificates'))
+watch.close()
+const certificates = watch.metrics()
+for (const { name } of certificates) labels.set(name, new Set(['use', 'owner', 'secret']))
 for (const { name } of own) labels.set(name, new Set(['thread', 'state', 'tag']))
 
 /** Metrics of the controller once it counted something; those of its runtime are none of its own. */
@@ -84,7 +95,7 @@ describe('config/grafana', () => {
 
   it('shows every metric', () => {
     const text = expressions.join('\n')
-    const proxies = [...FAMILIES.flatMap(({ metrics }) => metrics), ...own].map(({ name }) => name)
+    const proxies = [...FAMILIES.flatMap(({ metrics }) => metrics), ...own, ...certificates].map(({ name }) => name)
     const names = [...proxies, ...ofController]
     expect(ofController.size).toBeGreaterThan(8)
     expect(names.filter((name) => !text.includes(name))).toEqual([])

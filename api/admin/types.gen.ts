@@ -285,6 +285,8 @@ export interface components {
             backends: components["schemas"]["DumpBackend"][];
             services: components["schemas"]["DumpService"][];
             workloads: components["schemas"]["DumpWorkload"][];
+            /** @description In use, the soonest to end first; at most 1000. */
+            certificates: components["schemas"]["DumpCertificate"][];
             /** @description Version and build of the proxy. */
             version: {
                 [key: string]: string;
@@ -293,6 +295,20 @@ export interface components {
             config: {
                 [key: string]: unknown;
             };
+        };
+        DumpCertificate: {
+            /** @enum {string} */
+            use: "server" | "signer" | "client" | "client_authorities" | "backend_authorities";
+            /** @description Key of the listener, policy, route or backend that uses it. */
+            owner: string;
+            /** @description Key of its secret, never the value; absent for authorities. */
+            secret?: string;
+            /** Format: date-time */
+            notBefore: string;
+            /** Format: date-time */
+            notAfter: string;
+            /** @enum {string} */
+            state: "valid" | "expiring" | "expired" | "notYetValid";
         };
         DumpBind: {
             key: string;

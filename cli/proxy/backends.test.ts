@@ -22,6 +22,7 @@ function dumpOf(parts: { services?: unknown; backends?: unknown }): Dump {
   const empty = configDump({
     config: emptyConfig(),
     figures: () => undefined,
+    certificates: [],
     listenAddress: '::',
     place: {},
     version: {},

@@ -115,6 +115,7 @@ const CONFIG: RenderedConfig = {
 
 const INPUT = {
   figures: () => undefined,
+  certificates: [],
   listenAddress: '::',
   place: {},
   version: { version: '1' },
@@ -123,7 +124,17 @@ const INPUT = {
 
 describe('configDump', () => {
   it('has exactly the documented top-level keys, also before the first configuration', () => {
-    const keys = ['binds', 'routes', 'policies', 'backends', 'services', 'workloads', 'version', 'config']
+    const keys = [
+      'binds',
+      'routes',
+      'policies',
+      'backends',
+      'services',
+      'workloads',
+      'certificates',
+      'version',
+      'config',
+    ]
     expect(Object.keys(configDump({ ...INPUT, config: CONFIG }))).toEqual(keys)
     expect(configDump({ ...INPUT, config: undefined })).toMatchObject({ binds: [], version: { version: '1' } })
   })

@@ -29,6 +29,7 @@ export interface ConfigDumpInput {
   readonly config: RenderedConfig | undefined
   /** Live figures of endpoints. */
   readonly figures: FiguresOf
+  readonly certificates: Schemas['ConfigDump']['certificates']
   readonly listenAddress: string
   /** Where the proxy is, as far as its settings say. */
   readonly place: Place
@@ -42,6 +43,7 @@ const EMPTY: RenderedConfig = emptyConfig()
 export function configDump({
   config = EMPTY,
   figures,
+  certificates,
   listenAddress,
   place,
   version,
@@ -68,7 +70,7 @@ export function configDump({
     services: dumpServices({ config, figures, place }),
     workloads: dumpWorkloads(config.workloads),
   }
-  return { ...redactTree(dump), version: { ...version }, config: { ...settings } }
+  return { ...redactTree(dump), certificates, version: { ...version }, config: { ...settings } }
 }
 
 const BIND_PROTOCOLS = { HTTP: 'http', TLS: 'tls', TCP: 'tcp' } as const

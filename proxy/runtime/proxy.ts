@@ -24,6 +24,7 @@ import { shownOtlp } from '../otlp/environment.ts'
 import { readFigures } from '../backend/endpoint-store.ts'
 import { SharedEndpoints } from '../backend/shared-endpoints.ts'
 import { SharedRateLimits } from '../policy/shared-rate-limits.ts'
+import { CertificateWatch } from '../tls/certificate-watch.ts'
 import { createTicketSecrets, rotateTicketSecrets, TICKET_PERIOD_MS } from '../tls/ticket-secrets.ts'
 import { TraceHub } from '../trace/hub.ts'
 import { descriptorLimit, FEW_DESCRIPTORS } from '../metrics/file-descriptors.ts'
@@ -90,6 +91,7 @@ class ProxyProcess implements RunningProxy {
   readonly #traces = new TraceHub(() => this.#pool.serving())
   readonly #servers: HttpListener[] = []
   readonly #tickets = createTicketSecrets()
+  readonly #certificates: CertificateWatch
   readonly #rotating = setInterval(() => this.rotateTickets(), TICKET_PERIOD_MS).unref()
   readonly #forced = new AbortController()
   readonly #setClosed: () => void
@@ -117,6 +119,7 @@ class ProxyProcess implements RunningProxy {
     this.#lines = createLineWriter(settings.logFd)
     this.#loggers = createLogger({ format: settings.logFormat, filter, write: (line) => this.#lines.write(line) })
     this.#log = this.#loggers.module('proxy')
+    this.#certificates = new CertificateWatch(this.#loggers.module('certificates'))
     this.#pool = new WorkerPool({
       count: settings.workers,
       entry: parts.workerEntry,
@@ -208,6 +211,7 @@ class ProxyProcess implements RunningProxy {
 
   async #close(): Promise<void> {
     clearInterval(this.#rotating)
+    this.#certificates.close()
     await this.#pool.terminate()
     await Promise.all(this.#servers.map((server) => server.close()))
     // Nobody may be reading our output any more: that must not keep the process alive.
@@ -238,6 +242,7 @@ class ProxyProcess implements RunningProxy {
       warnings: result.warnings.length,
     })
     for (const warning of result.warnings) this.#log.warn('configuration', { generation, warning })
+    this.#certificates.take(config, secrets)
     return { generation, warnings: result.warnings }
   }
 
@@ -271,7 +276,8 @@ class ProxyProcess implements RunningProxy {
       this.#servers.push(server)
       return server.port
     }
-    const exposition = createExposition(this.#aggregate, processMetrics(this.#facts(), this.#aggregate))
+    const own = [...processMetrics(this.#facts(), this.#aggregate), ...this.#certificates.metrics()]
+    const exposition = createExposition(this.#aggregate, own)
     this.#ports = {
       admin: await add(
         startAdminServer(admin, {
@@ -330,6 +336,7 @@ class ProxyProcess implements RunningProxy {
     const { sessionKey, ...settings } = this.#settings
     return configDump({
       config: this.#applied?.config,
+      certificates: this.#certificates.shown(),
       figures: (key) => this.#memory && readFigures(this.#memory.endpoints.shared, key),
       listenAddress: this.#settings.listenAddress,
       place: this.#settings.place,

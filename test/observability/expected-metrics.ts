@@ -66,6 +66,7 @@ export const OWN: Readonly<Record<string, ExpectedMetric>> = {
   gw_config_applied_total: counter(),
   gw_config_rejected_total: counter(),
   gw_config_generation: gauge(),
+  gw_certificate_expiration_timestamp_seconds: gauge(['use', 'owner', 'secret']),
   gw_worker_restarts_total: counter(),
   gw_worker_hangs_total: counter(),
   gw_workers: gauge(['state']),

@@ -193,6 +193,22 @@ describe('/config_dump', () => {
   })
 })
 
+describe('certificates', () => {
+  it('are in the dump with their times, and measured', async () => {
+    const dump = await fetch(`http://127.0.0.1:${all.proxy.ports.admin}/config_dump`)
+    // The contract of the endpoint.
+    const { certificates } = (await dump.json()) as components['schemas']['ConfigDump']
+    const server = certificates.find(({ use }) => use === 'server')
+    expect(server).toMatchObject({ state: 'valid', notAfter: expect.stringMatching(/^\d{4}-\d\d-\d\dT/) })
+    expect(certificates.map(({ use }) => use)).toContain('client_authorities')
+    const metrics = await fetch(`http://127.0.0.1:${all.proxy.ports.stats}/metrics`)
+    const labels = `use="server",owner="${server?.owner}",secret="${server?.secret}"`
+    expect(await metrics.text()).toContain(
+      `gw_certificate_expiration_timestamp_seconds{${labels}} ${Date.parse(server?.notAfter ?? '') / 1000}\n`,
+    )
+  })
+})
+
 describe('variables of expressions', () => {
   it.each(VARIABLES.flatMap(([name, place]) => ('in' in place ? [[name, place.in] as const] : [])))(
     '%s',
