@@ -4,6 +4,7 @@ import { hostname } from 'node:os'
 import { setFlagsFromString } from 'node:v8'
 import { Cause, Effect, Exit, Fiber, Layer, Logger, References } from 'effect'
 import { buildInfo } from '#api/version.ts'
+import { collectWhenIdle, ownHeap } from './admin/idle-collection.ts'
 import { COMPONENTS, LogLevels, operatorLogger } from './admin/log.ts'
 import { createMetrics, type OperatorMetrics } from './admin/metrics.ts'
 import { startServers } from './admin/servers.ts'
@@ -65,6 +66,7 @@ const operate = Effect.fn('operator.main')(function* (
     snapshot: () => operator?.describe() ?? {},
   })
   yield* Effect.logInfo('started', { ...ports, components: COMPONENTS.length })
-  operator = yield* startOperator({ settings, observer: metrics.observer })
-  return yield* Effect.never
+  const running = yield* startOperator({ settings, observer: metrics.observer })
+  operator = running
+  return yield* collectWhenIdle({ heap: ownHeap(), onChange: (listener) => running.cache.onChange(listener) })
 })

@@ -1,0 +1,86 @@
+import { expect, it } from '@effect/vitest'
+import { Effect } from 'effect'
+import { TestClock } from 'effect/testing'
+import { until } from '../../test/wait.ts'
+import { collectWhenIdle, ownHeap } from './idle-collection.ts'
+
+/** A heap that a full collection brings down to `live`. */
+const setUp = Effect.gen(function* () {
+  const seen = { bytes: 100, live: 100, collections: 0 }
+  const listeners: (() => void)[] = []
+  let collected = (): void => {}
+  const heap = {
+    bytes: () => seen.bytes,
+    collect: () => {
+      seen.collections++
+      seen.bytes = seen.live
+    },
+    onCollected: (listener: () => void) => void (collected = listener),
+  }
+  const onChange = (listener: () => void): void => void listeners.push(listener)
+  yield* Effect.forkChild(collectWhenIdle({ heap, onChange }))
+  yield* Effect.yieldNow
+  /** The heap has grown to `bytes`, and so many milliseconds pass. */
+  const changed = Effect.fnUntraced(function* (bytes: number, ms: number) {
+    seen.bytes = bytes
+    for (const listener of listeners) listener()
+    yield* TestClock.adjust(ms)
+  })
+  return { seen, changed, collectedByV8: () => collected() }
+})
+
+it.effect('a heap that has grown by a fifth: 250 ms after the last change', () =>
+  Effect.gen(function* () {
+    const { seen, changed } = yield* setUp
+    yield* changed(120, 249)
+    expect(seen.collections).toBe(0)
+    yield* TestClock.adjust(1)
+    expect(seen.collections).toBe(1)
+  }),
+)
+
+it.effect('one that has grown by less: none', () =>
+  Effect.gen(function* () {
+    const { seen, changed } = yield* setUp
+    yield* changed(119, 10_000)
+    expect(seen.collections).toBe(0)
+  }),
+)
+
+it.effect('changes that go on put it off', () =>
+  Effect.gen(function* () {
+    const { seen, changed } = yield* setUp
+    for (let i = 0; i < 50; i++) yield* changed(200, 100)
+    expect(seen.collections).toBe(0)
+    yield* TestClock.adjust(500)
+    expect(seen.collections).toBe(1)
+  }),
+)
+
+it.effect('growth is counted from the last full collection, whoever made it', () =>
+  Effect.gen(function* () {
+    const { seen, changed, collectedByV8 } = yield* setUp
+    seen.live = 200
+    yield* changed(300, 1000)
+    expect(seen.collections).toBe(1)
+    yield* changed(239, 1000)
+    expect(seen.collections).toBe(1)
+    seen.bytes = 50
+    collectedByV8()
+    yield* changed(60, 1000)
+    expect(seen.collections).toBe(2)
+  }),
+)
+
+it('the heap of this process gets smaller, and tells of it', async () => {
+  const heap = ownHeap()
+  let told = 0
+  heap.onCollected(() => told++)
+  const garbage: unknown[] = []
+  for (let i = 0; i < 300_000; i++) garbage.push({ i })
+  const before = heap.bytes()
+  garbage.length = 0
+  heap.collect()
+  expect(heap.bytes()).toBeLessThan(before)
+  await until('it is told', () => told > 0)
+})

@@ -1,0 +1,79 @@
+// Full collections of garbage at moments when nothing waits. What thousands of changes leave behind has to go once; V8
+// by itself begins when the heap is full, in the middle of whatever change comes then, and takes half a second for it.
+import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { Clock, Effect, Queue } from 'effect'
+
+export interface Heap {
+  /** What is in use or was, apart from the youngest. */
+  bytes(): number
+  /** Nothing else runs meanwhile. */
+  collect(): void
+  /** Called after every full collection, also those that V8 begins by itself. */
+  onCollected(listener: () => void): void
+}
+
+export interface IdleCollectionOptions {
+  readonly heap: Heap
+  /** Called at once for every change of an object. */
+  readonly onChange: (listener: () => void) => void
+}
+
+/**
+ * Without a change: longer than what follows on one takes, and than from one change of a program to its next. Work that
+ * is tried again and again is no reason to wait.
+ */
+const QUIET_MS = 250
+/** By less it is left to V8: one that is not needed costs a change that comes meanwhile as much as one that is. */
+const GROWTH_MIN = 0.2
+
+/** Ends never. */
+export const collectWhenIdle = Effect.fn('operator.collectWhenIdle')(function* (options: IdleCollectionOptions) {
+  const { heap, onChange } = options
+  const changes = yield* Queue.sliding<void>(1)
+  onChange(() => void Queue.offerUnsafe(changes, undefined))
+  let collected = heap.bytes()
+  heap.onCollected(() => {
+    collected = heap.bytes()
+  })
+  const isQuiet = Effect.gen(function* () {
+    yield* Queue.clear(changes)
+    yield* Effect.sleep(QUIET_MS)
+    return (yield* Queue.size(changes)) === 0
+  })
+  const once = Effect.gen(function* () {
+    yield* Queue.take(changes)
+    while (!(yield* isQuiet));
+    const before = heap.bytes()
+    if (before < collected * (1 + GROWTH_MIN)) return
+    const start = yield* Clock.currentTimeMillis
+    heap.collect()
+    collected = heap.bytes()
+    const ms = (yield* Clock.currentTimeMillis) - start
+    yield* Effect.logDebug('garbage collected while nothing was to be done', { before, after: collected, ms })
+  })
+  return yield* Effect.forever(once)
+})
+
+/** Of this process. */
+export function ownHeap(): Heap {
+  setFlagsFromString('--expose-gc')
+  // A new context has what the flag exposes.
+  const collect = runInNewContext('gc') as () => void
+  const isYoung = (name: string): boolean => name.startsWith('new_')
+  let told = (): void => {}
+  // Collections of young garbage leave registered objects alone. It must be held: one that is garbage tells nothing.
+  const registry = new FinalizationRegistry<undefined>(() => {
+    told()
+    registry.register({}, undefined)
+  })
+  return {
+    bytes: () =>
+      getHeapSpaceStatistics().reduce((sum, space) => sum + (isYoung(space.space_name) ? 0 : space.space_used_size), 0),
+    collect: () => collect(),
+    onCollected: (listener) => {
+      told = listener
+      registry.register({}, undefined)
+    },
+  }
+}
