@@ -23,7 +23,7 @@ const PAUSE_MS = 100
  * Each word of each proxy is a write for the API server and work for the controller, just when the next change may be
  * on its way: the number of a delivery waits for more of them, and proxies do not all write at once.
  */
-const GATHER_MS = 500
+const GATHER_MS = 2000
 const RETRY = { firstMs: 200, maxMs: 10_000 }
 const FAREWELL_MS_MAX = 1000
 
