@@ -30,7 +30,8 @@ export interface CelRead {
   readonly path: readonly string[]
   /** Its absence is no failure of the whole expression: within has(), default() and coalesce(). */
   readonly isLenient: boolean
-  readonly at: Pick<CelProblem, 'line' | 'column'>
+  /** Of its last part in the text. */
+  readonly offset: number
 }
 
 /** What an expression reads by name; local variables are no reads. */

@@ -8,7 +8,7 @@ import { CEL_ABSENT, CEL_NOT_YET, CEL_VARIABLES, type CelMoment } from './variab
 function told(source: string, moment: CelMoment | undefined): string[] {
   const found = readsOf(source)
   if ('problem' in found) throw new Error(`${source}: ${found.problem.message}`)
-  return nameProblems(found, moment).map(({ message, line, column }) => `${line}:${column} ${message}`)
+  return nameProblems(source, found, moment).map(({ message, line, column }) => `${line}:${column} ${message}`)
 }
 
 describe('names that do not exist', () => {
@@ -55,6 +55,12 @@ describe('names that do not exist', () => {
   })
 })
 
+it('tells the first eight names of an expression, each once', () => {
+  const names = Array.from({ length: 20 }, (_, i) => `nobody${i}`)
+  const messages = told([...names, ...names].join(' + '), undefined)
+  expect(messages.map((message) => /variable (\w+);/.exec(message)?.[1])).toEqual(names.slice(0, 8))
+})
+
 describe('names that are not there yet', () => {
   const request = 'not there yet when this is evaluated, which is before a backend is asked'
   it.each([
@@ -86,7 +92,7 @@ describe('names that are not there yet', () => {
 
   it.each([...CEL_NOT_YET])('%s is told apart from a mistake', (name) => {
     const found = readsOf(name)
-    const problems = 'problem' in found ? [] : nameProblems(found, undefined)
+    const problems = 'problem' in found ? [] : nameProblems(name, found, undefined)
     expect(problems).toMatchObject([
       { isNotYet: true, message: `${name} is not known to this version of the proxy; reading it fails` },
     ])

@@ -1,8 +1,12 @@
 // Names in an expression that nothing can bear: variables and members that do not exist, or not yet when the expression
 // is evaluated. Only what is certain from the text; claims, headers and metadata may have any name.
 import { hintFor } from '../nearest.ts'
+import { problemAt } from './engine/parse.ts'
 import type { CelProblem, CelRead, CelReads } from './expression.ts'
 import { CEL_ABSENT, CEL_NOT_YET, CEL_VARIABLES, type CelMoment, type CelShape } from './variables.ts'
+
+/** Of one expression: who writes so many mends them by the first. */
+const NAMES_TOLD_MAX = 8
 
 export interface CelNameProblem extends CelProblem {
   /** The language has the name, and this version does not know its value. */
@@ -20,26 +24,35 @@ const WHEN: { readonly [M in CelMoment]: string } = {
   log: 'not there when this is evaluated, which is after the response',
 }
 
-/** `moment` undefined: not known. */
-export function nameProblems(found: CelReads, moment: CelMoment | undefined): CelNameProblem[] {
-  const problems = found.reads.flatMap((read) => problemOf(read, found, moment) ?? [])
-  return problems.filter(({ message }, index) => problems.findIndex((one) => one.message === message) === index)
+/** `moment` undefined: not known. Each name once, at its first place. */
+export function nameProblems(source: string, found: CelReads, moment: CelMoment | undefined): CelNameProblem[] {
+  const problems = new Map<string, CelNameProblem>()
+  for (const read of found.reads) {
+    const name = read.path.join('.')
+    const fault = problems.has(name) ? undefined : faultOf(read, name, { found, moment })
+    if (fault === undefined) continue
+    problems.set(name, { ...problemAt(source, read.offset, fault.message), isNotYet: fault.isNotYet })
+    if (problems.size === NAMES_TOLD_MAX) break
+  }
+  return [...problems.values()]
 }
 
-function problemOf(read: CelRead, found: CelReads, moment: CelMoment | undefined): CelNameProblem | undefined {
-  const { path, isLenient, at } = read
-  const name = path.join('.')
-  if (isTested(name, found.tested)) return undefined
+type Fault = Pick<CelNameProblem, 'message' | 'isNotYet'>
+
+function faultOf(
+  { path, isLenient }: CelRead,
+  name: string,
+  { found, moment }: { readonly found: CelReads; readonly moment: CelMoment | undefined },
+): Fault | undefined {
   const shape = shapeOf(path.slice(0, -1))
-  if (shape === undefined || shape === 'open') return undefined
-  const last = path.at(-1) ?? ''
-  if (!Object.hasOwn(shape, last)) return { ...at, message: unknownName(path, shape), isNotYet: false }
+  if (shape === undefined || shape === 'open' || isTested(name, found.tested)) return undefined
+  if (!Object.hasOwn(shape, path.at(-1) ?? '')) return { message: unknownName(path, shape), isNotYet: false }
   if (isLenient) return undefined
   if (CEL_NOT_YET.has(name)) {
-    return { ...at, message: `${name} is not known to this version of the proxy; reading it fails`, isNotYet: true }
+    return { message: `${name} is not known to this version of the proxy; reading it fails`, isNotYet: true }
   }
   if (moment === undefined || !CEL_ABSENT[moment].has(name) || isAskedFor(path[0], found)) return undefined
-  return { ...at, message: `${name}: ${WHEN[moment]}`, isNotYet: false }
+  return { message: `${name}: ${WHEN[moment]}`, isNotYet: false }
 }
 
 /** undefined: the path itself is unknown, which is another read's problem. */

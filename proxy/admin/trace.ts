@@ -41,7 +41,7 @@ export function answerTrace(hub: TraceHub, query: URLSearchParams, response: Ser
 function problemOf(expression: string): string | undefined {
   if (expression.length > EXPRESSION_CHARACTERS_MAX) return `must not be longer than ${EXPRESSION_CHARACTERS_MAX}`
   const found = readsOf(expression)
-  const [problem] = 'problem' in found ? [found.problem] : nameProblems(found, 'routing')
+  const [problem] = 'problem' in found ? [found.problem] : nameProblems(expression, found, 'routing')
   if (problem === undefined) return undefined
   const { message, line, column } = problem
   return `${message} (line ${line}, column ${column})`

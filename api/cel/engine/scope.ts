@@ -103,7 +103,7 @@ export class Scope {
   noteRead(node: Node, target: Node | undefined, name: string): void {
     const path = target === undefined ? [name] : this.#memberPath(target, name)
     if (path === undefined) return
-    this.reads.push({ path, isLenient: this.#lenient > 0, at: this.fail(node, '').problem })
+    this.reads.push({ path, isLenient: this.#lenient > 0, offset: this.#offset(node) })
   }
 
   /** `has(a.b)` and `a.?b` ask whether the member is there. */
@@ -149,9 +149,12 @@ export class Scope {
   }
 
   fail(node: Node, message: string): CompileError {
-    // A body of a user function has its own source; its position means nothing in this one.
-    const offset = this.#calls.length === 0 ? offsetOf(node) : 0
-    return new CompileError(problemAt(this.#source, offset, message))
+    return new CompileError(problemAt(this.#source, this.#offset(node), message))
+  }
+
+  /** A body of a user function has its own source; its position means nothing in this one. */
+  #offset(node: Node): number {
+    return this.#calls.length === 0 ? offsetOf(node) : 0
   }
 
   /** The slot of a local variable, or undefined when the name means a variable of the host. */

@@ -21,7 +21,7 @@ export function checkExpression(text: string, path: FieldPath, context: FieldCon
     })
     return false
   }
-  const problems = nameProblems(found, context.moment)
+  const problems = nameProblems(text, found, context.moment)
   for (const problem of problems) {
     context.report.problems.push({
       path,

@@ -25,7 +25,7 @@ export const count = z.int().min(1).max(Number.MAX_SAFE_INTEGER)
 /** Source text of an expression that compiles, and names nothing that no expression could ever find. */
 export const cel = z.string().superRefine((source, context) => {
   const found = readsOf(source)
-  const [problem] = 'problem' in found ? [found.problem] : nameProblems(found, undefined).filter(isMistake)
+  const [problem] = 'problem' in found ? [found.problem] : nameProblems(source, found, undefined).filter(isMistake)
   if (problem === undefined) return
   const { message, line, column } = problem
   context.addIssue({
