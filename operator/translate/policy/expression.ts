@@ -6,6 +6,8 @@ import type { FieldPath } from '#api/problem.ts'
 import { type FieldContext, NOT_YET_PROGRAMMED, reportError } from './field.ts'
 
 const INVALID_EXPRESSION = 'InvalidExpression'
+/** The expression is one, but reads what cannot be there. */
+export const UNKNOWN_NAME = 'UnknownName'
 
 /**
  * False when the text is not a valid expression, or reads by name what can never be there when it is evaluated; the
@@ -25,7 +27,7 @@ export function checkExpression(text: string, path: FieldPath, context: FieldCon
   for (const problem of problems) {
     context.report.problems.push({
       path,
-      reason: problem.isNotYet ? NOT_YET_PROGRAMMED : INVALID_EXPRESSION,
+      reason: problem.isNotYet ? NOT_YET_PROGRAMMED : UNKNOWN_NAME,
       message: `${context.field}: CEL expression at ${placeOf(path, problem)}: ${problem.message}`,
       severity: problem.isNotYet ? 'warning' : 'error',
     })

@@ -6,10 +6,13 @@ import type { BackendPayload, Deny } from '#api/ir/types.gen.ts'
 import type { FieldPath, Problem } from '#api/problem.ts'
 import type { BackendFull } from '#api/v1alpha1/shared.gen.ts'
 import { type Frame, isWithin, understoodPart } from '#api/validate/understood.ts'
+import { UNKNOWN_NAME } from './expression.ts'
 import { MALFORMED, reportOtherFaults } from './faults.ts'
 import { emptyReport } from './field.ts'
 import { BACKEND } from './registry.ts'
 import { type FieldEmission, sectionFields, type SectionInput } from './section.ts'
+
+const HARMLESS: ReadonlySet<string> = new Set([MALFORMED, UNKNOWN_NAME])
 
 /** As users call it. */
 const SECTION = 'policies'
@@ -63,9 +66,10 @@ export function translateInline(
   reportOtherFaults(faults, fields, own)
   const denied = emissions.filter(({ payload }) => payload.deny !== undefined).map(({ field }) => field)
   const refused = denied.map((field) => `${path}${field.slice(SECTION.length)}`)
-  // The backend is used without what is left out of fields that refuse nothing. Of what is no object nobody knows.
+  // The backend is used without what is left out of fields that refuse nothing, and with expressions that read names
+  // nothing bears. Of what is no object nobody knows.
   const isHarmless = (one: Problem): boolean =>
-    isRecord(policies) && one.reason === MALFORMED && !refused.some((field) => isWithin(one.path, field))
+    isRecord(policies) && HARMLESS.has(one.reason) && !refused.some((field) => isWithin(one.path, field))
   report.problems.push(...own.problems.map((problem) => (isHarmless(problem) ? warning(problem) : problem)))
   return joinedPayload(emissions)
 }
