@@ -21,6 +21,7 @@ import { headerModifiers } from '../policy/header-modifier.ts'
 import { fieldScope, type PolicyScope } from '../policy/scope.ts'
 import type { ReferenceScope } from '../reference.ts'
 import { referencesOf, type References } from '../references.ts'
+import { areFatal, modelFaults } from './faults.ts'
 import { type BackendIdentity, modelIdentity } from './names.ts'
 import { chooseProvider } from './provider.ts'
 import { joinPayloads } from './payloads.ts'
@@ -62,6 +63,8 @@ export function serveModel(
   { name, asked }: { readonly name: string; readonly asked: string | undefined },
   scopes: ModelScopes,
 ): ServedModel {
+  const faults = modelFaults(model)
+  if (areFatal(faults)) return malformed(name, faults)
   const report = emptyReport()
   const context = contextOf(model, report, scopes)
   const chosen = chooseProvider(model.spec, name, asked)
@@ -81,13 +84,25 @@ export function serveModel(
   return {
     provider: { ...provider, ...(inlinePolicies !== undefined && { inlinePolicies }) },
     authorization: rules.rules,
-    problems: report.problems.map((problem) => inTermsOfModel(problem, model)),
+    problems: [...faults, ...report.problems.map((problem) => inTermsOfModel(problem, model))],
     secrets: report.secrets,
     references: referencesOf([
       ...(provider.backendRef === undefined ? [] : [provider.backendRef]),
       ...report.references,
     ]),
     isBroken: provider.provider.unsupported !== undefined,
+  }
+}
+
+function malformed(slot: string, problems: readonly Problem[]): ServedModel {
+  const message = problems.map((problem) => problem.message).join('\n')
+  return {
+    provider: { name: slot, provider: { unsupported: { slot, message } } },
+    authorization: [],
+    problems,
+    secrets: [],
+    references: referencesOf([]),
+    isBroken: true,
   }
 }
 

@@ -14,6 +14,7 @@ import type { ReferenceScope } from '../reference.ts'
 import { referencesOf } from '../references.ts'
 import { type ParentLookup, parentLookup } from '../route/parent-lookup.ts'
 import { attachedParents, listenerSuffix, type ParentResult } from '../route/routes.ts'
+import { areFatal, modelFaults } from './faults.ts'
 import { invalidBackend, MODEL_ROUTES, modelBackend, type ModelScopes, type ServedModel, serveModel } from './model.ts'
 import { modelIdentity, offeredName } from './names.ts'
 import { translateVirtual } from './virtual-model.ts'
@@ -57,7 +58,7 @@ export function modelTables(memory: Memory, scopes: ModelScopes): (gateways: Our
   const translate = (model: GwModel): ModelTranslation =>
     guarded(
       () => translateModel(model, { ...scopes, served }),
-      () => brokenModel(model),
+      () => formlessModel(model),
     )
   return (gateways) => {
     ours.enter(gateways)
@@ -81,8 +82,11 @@ function translateModel(
 ): ModelTranslation {
   const identity = offeredIdentity(model)
   if (model.spec.virtualModel !== undefined && model.spec.provider === undefined) {
+    const faults = modelFaults(model)
+    // Its name stays taken: another model would answer what is meant for this one.
+    if (areFatal(faults)) return brokenModel(model, faults, identity)
     const { choice, backend, problems } = translateVirtual(model, scopes)
-    return { offered: { ...identity, ...choice }, isVirtual: true, backend, problems }
+    return { offered: { ...identity, ...choice }, isVirtual: true, backend, problems: [...faults, ...problems] }
   }
   const served = scopes.served(model)
   const { authorization, problems } = served
@@ -103,13 +107,21 @@ function offeredIdentity(model: GwModel): Pick<OfferedModel, 'name' | 'createdAt
   }
 }
 
-function brokenModel(model: GwModel): ModelTranslation {
+function formlessModel(model: GwModel): ModelTranslation {
   const message = `the model ${WRONG_FORM}`
   const problems: readonly Problem[] = [{ path: 'spec', reason: 'Malformed', message, severity: 'error' }]
+  return brokenModel(model, problems, { name: model.metadata.name, internal: true })
+}
+
+function brokenModel(
+  model: GwModel,
+  problems: readonly Problem[],
+  offered: ReturnType<typeof offeredIdentity>,
+): ModelTranslation {
   const identity = modelIdentity(model)
   const rendered = [invalidBackend(identity, problems)]
   return {
-    offered: { name: model.metadata.name, internal: true, backend: identity.key },
+    offered: { ...offered, backend: identity.key },
     isVirtual: false,
     backend: { rendered, secrets: [], references: referencesOf([]) },
     problems,
