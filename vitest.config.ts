@@ -25,6 +25,7 @@ export default defineConfig({
     // Nothing waits that long but a failure.
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 15_000 } },
     projects: [
       {
         extends: true,

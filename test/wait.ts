@@ -1,7 +1,7 @@
 // Waits for a condition with a deadline; the only way tests wait for anything.
 import { setTimeout as delay } from 'node:timers/promises'
 
-const DEADLINE_MS = 15_000
+const DEADLINE_MS = 30_000
 
 export async function until(what: string, isTrue: () => boolean | Promise<boolean>, ms = DEADLINE_MS): Promise<void> {
   const deadline = Date.now() + ms

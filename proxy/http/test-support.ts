@@ -8,7 +8,7 @@ import type { UpstreamTarget } from '../upstream/target.ts'
 import { type ConnectionLimits, DEFAULT_LIMITS, type RequestHandler } from './handler.ts'
 import { createHttpServer, type HttpServer } from './server.ts'
 
-const DEADLINE_MS = 10_000
+const DEADLINE_MS = 30_000
 
 /** Polls until the condition holds. */
 export async function until(condition: () => boolean, what = 'condition'): Promise<void> {

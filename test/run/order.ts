@@ -12,13 +12,14 @@ export const ALONE = [
   'test/image/**/*.test.ts',
   'test/observability/trace-load.test.ts',
   'proxy/runtime/**/*.test.ts',
-  'proxy/admin/pprof.test.ts',
 ]
 
 /** The longest, so that no worker ends up with one of them while the other has nothing left to do. */
-const FIRST = [
+export const FIRST = [
   'test/conformance/conformance.test.ts',
   'test/fakekube/faults.test.ts',
+  // Where Go has to build its tool first.
+  'proxy/admin/pprof.test.ts',
   'test/cli/protocols.test.ts',
   'test/cli/run.test.ts',
   'api/v1alpha1/parity.test.ts',

@@ -1,7 +1,8 @@
 // Small rendered configurations and waiting helpers for the tests of the runtime.
-import { createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { RenderedConfig, RenderedSecrets, Route } from '#api/ir/types.gen.ts'
+
+export { freePort } from '#test/ports.ts'
 
 export const NO_SECRETS: RenderedSecrets = { version: 1, secrets: [] }
 
@@ -51,21 +52,7 @@ function routed(ports: readonly number[], rule: Rule, bindPrefix: string): Rende
   }
 }
 
-/** A port nobody has at this moment. */
-export async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve)
-  })
-  const address = server.address()
-  await new Promise((resolve) => {
-    server.close(resolve)
-  })
-  if (typeof address !== 'object' || address === null) throw new Error('no port')
-  return address.port
-}
-
-const DEADLINE_MS = 15_000
+const DEADLINE_MS = 30_000
 
 /** Waits until `isTrue`; throws with `what` after the deadline. */
 export async function until(what: string, isTrue: () => boolean | Promise<boolean>): Promise<void> {
