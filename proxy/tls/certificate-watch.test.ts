@@ -63,8 +63,10 @@ it('tells once when a certificate is about to end and once when it has ended, an
   for (const day of [10, 11]) at(days(day))
   expect(lines()).toEqual([`error\tcertificates a certificate has expired ${told}`])
   watch.take(...configOf(1, long.certificate))
+  at(days(11))
   expect(lines()).toEqual([])
   watch.take(...configOf(1, short.certificate))
+  at(days(11))
   expect(lines()).toEqual([`error\tcertificates a certificate has expired ${told}`])
   watch.take(...configOf(0, ''))
   at(days(12))
@@ -75,6 +77,7 @@ it('tells once when a certificate is about to end and once when it has ended, an
 it('tells of one that is not valid yet', () => {
   const { watch, lines } = watchAt(madeMs - DAY_MS)
   watch.take(...configOf(1, long.certificate))
+  watch.check()
   expect(lines()).toEqual([
     'warn\tcertificates a certificate is not valid yet use=server owner=infra/edge.0 secret=a/one/tls.crt not_before',
   ])
@@ -84,6 +87,7 @@ it('tells of one that is not valid yet', () => {
 it('cuts a flood of lines, and says so', () => {
   const { watch, lines, at } = watchAt(days(9))
   watch.take(...configOf(25, short.certificate))
+  watch.check()
   expect(lines().slice(19)).toEqual([
     expect.stringContaining('owner=infra/edge.19 '),
     'warn\tcertificates more certificates expire soon, have expired or are not valid yet more=5',
@@ -111,4 +115,12 @@ it('measures and shows the soonest to end first, a bounded number of them', () =
   expect(Math.round(((sample?.value ?? 0) * 1000 - madeMs) / DAY_MS)).toBe(10)
   watch.take(...configOf(1001, short.certificate))
   expect([watch.shown().length, metric?.values().length]).toEqual([1000, 1000])
+})
+
+it('looks at a configuration by itself', async () => {
+  const { watch, lines } = watchAt(days(11))
+  watch.take(...configOf(1, short.certificate))
+  const told: string[] = []
+  await expect.poll(() => told.push(...lines()), { timeout: 20_000 }).toBe(1)
+  expect(told).toEqual([expect.stringContaining('a certificate has expired')])
 })

@@ -17,6 +17,8 @@ const SHOWN_MAX = 1000
 /** Lines at once. */
 const LINES_MAX = 20
 const CHECK_MS = 60_000
+/** Deliveries come close behind each other, and each is in force before anybody looks at its certificates. */
+const TAKEN_MS = 1000
 
 export interface ShownCertificate {
   readonly use: UsedCertificate['use']
@@ -44,6 +46,9 @@ export class CertificateWatch {
   readonly #nowMs: () => number
   readonly #reader = new CertificateReader()
   readonly #checking = setInterval(() => this.check(), CHECK_MS).unref()
+  /** Not looked at yet. */
+  #taken: readonly [RenderedConfig, RenderedSecrets] | undefined
+  #soon: NodeJS.Timeout | undefined
   #used: readonly UsedCertificate[] = []
   /** What was told, of certificates that are in use. */
   #told: ReadonlySet<string> = new Set()
@@ -53,13 +58,15 @@ export class CertificateWatch {
     this.#nowMs = nowMs
   }
 
-  /** The configuration in force. */
+  /** The configuration in force; it is looked at within a second, or when somebody asks. */
   take(config: RenderedConfig, secrets: RenderedSecrets): void {
-    this.#used = this.#reader.read(config, secrets)
-    this.check()
+    this.#taken = [config, secrets]
+    this.#soon ??= setTimeout(() => this.check(), TAKEN_MS).unref()
   }
 
   check(): void {
+    clearTimeout(this.#soon)
+    this.#soon = undefined
     const told = new Set<string>()
     let left = LINES_MAX
     let more = 0
@@ -102,9 +109,11 @@ export class CertificateWatch {
 
   close(): void {
     clearInterval(this.#checking)
+    clearTimeout(this.#soon)
   }
 
   #all(): Judged[] {
+    this.#look()
     const nowMs = this.#nowMs()
     return this.#used
       .map((certificate) => {
@@ -112,6 +121,12 @@ export class CertificateWatch {
         return { certificate, period, state: stateAt(period, nowMs) }
       })
       .sort((a, b) => a.period.untilMs - b.period.untilMs)
+  }
+
+  #look(): void {
+    if (this.#taken === undefined) return
+    this.#used = this.#reader.read(...this.#taken)
+    this.#taken = undefined
   }
 }
 
