@@ -10,8 +10,9 @@ export function backendTlsPolicyStatus(translation: BackendTlsTranslation, contr
   const resolved = resolvedCondition(translation)
   const entries = sortedBy(translation.perGateway, ([key]) => key).map(([key, { policies, winners, clientFault }]) => {
     const slash = key.indexOf('/')
+    const isAbsent = policies.length === 0 && winners.length === 0
     const isLost = policies.length === 0 && winners.length > 0
-    const accepted = isLost ? conflicted(translation, winners) : acceptedCondition(translation, clientFault)
+    const accepted = isLost ? conflicted(translation, winners) : acceptedCondition(translation, clientFault, isAbsent)
     return {
       ancestorRef: {
         group: GATEWAY_GROUP,
@@ -27,9 +28,17 @@ export function backendTlsPolicyStatus(translation: BackendTlsTranslation, contr
 }
 
 /** `clientFault`: of one Gateway; at others the policy may be fine. */
-function acceptedCondition({ policy, invalid }: BackendTlsTranslation, clientFault: string | undefined): Condition {
+function acceptedCondition(
+  { policy, invalid, missing }: BackendTlsTranslation,
+  clientFault: string | undefined,
+  isAbsent: boolean,
+): Condition {
   const { generation } = policy.metadata
   const type = 'Accepted'
+  if (isAbsent && missing.length > 0) {
+    const message = missing.map(problemLine).join('\n')
+    return condition({ type, isTrue: false, reason: 'TargetNotFound', message, generation })
+  }
   if (invalid === undefined && clientFault !== undefined) {
     return condition({ type, isTrue: false, reason: 'Invalid', message: clientFault, generation })
   }

@@ -116,8 +116,8 @@ function isAccepted({ acceptance }: AttachedRoute['parents'][number]): boolean {
 }
 
 function backendTlsProblems({ backendTls }: StageResults): ObjectProblem[] {
-  return backendTls.flatMap(({ policy, invalid, unresolved }) =>
-    [...(invalid === undefined ? [] : [invalid]), ...unresolved].map((fault) => ({
+  return backendTls.flatMap(({ policy, invalid, unresolved, missing }) =>
+    [...(invalid === undefined ? [] : [invalid]), ...unresolved, ...missing].map((fault) => ({
       ...fault,
       severity: 'error' as const,
       object: refOf(policy),

@@ -24,6 +24,8 @@ export interface BackendTlsTranslation {
   readonly invalid?: RouteFault
   /** Also when other references suffice. */
   readonly unresolved: readonly RouteFault[]
+  /** Targets that are not there. */
+  readonly missing: readonly RouteFault[]
 }
 
 export interface BackendTlsAtGateway {
@@ -51,7 +53,8 @@ function translateOne(policy: BackendTLSPolicy, scope: BackendTlsScope): Backend
   const { lookup, claims, remember } = scope
   const { payload, invalid, unresolved } = remember(policy, [], () => backendTlsPayload(policy, lookup.snapshot))
   const perGateway = new Map<string, AtGateway>()
-  for (const target of targetsOf(policy, lookup)) {
+  const { targets, missing, misled } = targetsOf(policy, lookup)
+  for (const target of targets) {
     const place = { section: 'backend', phase: '', suffix: 'tls', target: target.key }
     const winner = claim(claims, place, nameKey(namespaceOf(policy), policy.metadata.name))
     for (const key of target.gateways) {
@@ -62,7 +65,10 @@ function translateOne(policy: BackendTLSPolicy, scope: BackendTlsScope): Backend
       else at.winners.push(winner)
     }
   }
-  return { policy, secrets: [], perGateway, unresolved, ...(invalid !== undefined && { invalid }) }
+  for (const key of misled) {
+    if (!perGateway.has(key)) perGateway.set(key, emptyAt(lookup.gateways.gateways.get(key)?.clientCertificate))
+  }
+  return { policy, secrets: [], perGateway, unresolved, missing, ...(invalid !== undefined && { invalid }) }
 }
 
 interface AtGateway extends BackendTlsAtGateway {
@@ -84,23 +90,67 @@ function withClient(payload: BackendPayload, client: ClientCertificate | undefin
   return { tls: { ...payload.tls, ...client.tls } }
 }
 
-function targetsOf(policy: BackendTLSPolicy, lookup: TargetLookup): ResolvedTarget[] {
+interface Targets {
+  readonly targets: readonly ResolvedTarget[]
+  readonly missing: readonly RouteFault[]
+  /** Gateways that lead to a Service whose named port is not there. */
+  readonly misled: readonly string[]
+}
+
+function targetsOf(policy: BackendTLSPolicy, lookup: TargetLookup): Targets {
   const namespace = namespaceOf(policy)
   const byKey = new Map<string, ResolvedTarget>()
-  for (const { group, kind, name, sectionName } of policy.spec.targetRefs) {
+  const missing: RouteFault[] = []
+  const misled: string[] = []
+  for (const [index, { group, kind, name, sectionName }] of policy.spec.targetRefs.entries()) {
     const known = targetKind({ group, kind })
     if (known !== 'Service' && known !== 'GwBackend' && known !== 'InferencePool') continue
-    const service = known === 'Service' ? lookup.snapshot.Service.get(namespace, name) : undefined
-    const section = known === 'Service' ? portNumber(sectionName, service) : sectionName
-    const ref = {
-      kind: known,
-      name,
-      ...(section !== undefined && known !== 'InferencePool' && { sectionName: section }),
+    const named = { known, namespace, name, sectionName }
+    const fault = missingTarget(named, lookup)
+    if (fault === undefined) {
+      const target = resolved(named, lookup)
+      if (target !== undefined) byKey.set(target.key, target)
+    } else {
+      missing.push({ ...fault, path: `spec.targetRefs[${index}].${fault.path}` })
+      misled.push(...(resolved({ ...named, sectionName: undefined }, lookup)?.gateways ?? []))
     }
-    const outcome = resolveTarget(ref, namespace, lookup)
-    if (outcome !== 'foreign' && !('unattached' in outcome)) byKey.set(outcome.key, outcome)
   }
-  return [...byKey.values()]
+  return { targets: [...byKey.values()], missing, misled }
+}
+
+function resolved(
+  { known, namespace, name, sectionName }: NamedTarget,
+  lookup: TargetLookup,
+): ResolvedTarget | undefined {
+  const service = known === 'Service' ? lookup.snapshot.Service.get(namespace, name) : undefined
+  const section = known === 'Service' ? portNumber(sectionName, service) : sectionName
+  const hasSection = section !== undefined && known !== 'InferencePool'
+  const outcome = resolveTarget({ kind: known, name, ...(hasSection && { sectionName: section }) }, namespace, lookup)
+  return outcome === 'foreign' || 'unattached' in outcome ? undefined : outcome
+}
+
+interface NamedTarget {
+  readonly known: 'Service' | 'GwBackend' | 'InferencePool'
+  readonly namespace: string
+  readonly name: string
+  readonly sectionName: string | undefined
+}
+
+/** Pools are the matter of whoever serves them. */
+function missingTarget(
+  { known, namespace, name, sectionName }: NamedTarget,
+  { snapshot }: TargetLookup,
+): RouteFault | undefined {
+  if (known === 'InferencePool') return undefined
+  const [reason, key] = ['TargetNotFound', nameKey(namespace, name)]
+  const object = snapshot[known].get(namespace, name)
+  if (object === undefined) return { path: 'name', reason, message: `there is no ${known} ${key}` }
+  if (known !== 'Service' || sectionName === undefined) return undefined
+  const ports = snapshot.Service.get(namespace, name)?.spec?.ports ?? []
+  if (ports.some(({ name: own, port }) => own === sectionName || String(port) === sectionName)) return undefined
+  const names = ports.map((port) => port.name ?? '').filter((one) => one !== '')
+  const choice = names.length === 0 ? 'none of its ports has a name' : `its ports: ${names.join(', ')}`
+  return { path: 'sectionName', reason, message: `Service ${key} has no port "${sectionName}" (${choice})` }
 }
 
 /** Here a section is the name of a Service port; rendered targets carry its number. An unknown name matches no port. */
