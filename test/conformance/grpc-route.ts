@@ -43,6 +43,11 @@ const rule = (tenant: string, { ofRule, ofBackend }: Filters): object => ({
   backendRefs: [{ ...ref('echo'), ...(ofBackend && { filters: ofBackend }) }],
 })
 
+const matching = (tenant: string, method: object): object => ({
+  matches: [{ method, headers: [{ type: 'Exact', name: 'x-tenant', value: tenant }] }],
+  backendRefs: [ref('echo')],
+})
+
 const at = (port: number) => ({ static: { host: '127.0.0.1', port } })
 const made = (kind: string, name: string, spec: object): object => ({
   apiVersion: 'gw.dev/v1alpha1',
@@ -85,6 +90,26 @@ export const cases: readonly ConformanceCase[] = [
       }
       const elsewhere = await grpcCall(port, { authority: 'other.example.com', metadata, messages: ['hi'] })
       expect(elsewhere).toMatchObject({ code: UNIMPLEMENTED, messages: [] })
+    },
+  },
+  {
+    shortName: 'GRPCRouteMatchTypes',
+    description: 'service, method and header match as a whole or by a regular expression; both must match all of it',
+    sample: SAMPLE,
+    change: withRules(
+      matching('whole', { type: 'Exact', service: 'gw.samples.Echo', method: 'Say' }),
+      matching('pattern', { type: 'RegularExpression', service: '(gw|api)\\.samples\\.[A-Z][a-z]+', method: 'S.y' }),
+      matching('service', { type: 'RegularExpression', service: 'gw\\..*' }),
+      matching('part', { type: 'RegularExpression', service: 'samples', method: 'Say' }),
+      matching('other', { type: 'RegularExpression', service: 'gw\\..*', method: 'Sing|Sa' }),
+    ),
+    async run({ port }) {
+      const codeOf = async (tenant: string): Promise<number> =>
+        (await grpcCall(port, { authority: SHOP, metadata: { 'x-tenant': tenant }, messages: ['hi'] })).code
+      for (const tenant of ['whole', 'pattern', 'service']) expect([tenant, await codeOf(tenant)]).toEqual([tenant, OK])
+      for (const tenant of ['part', 'other', 'wholes']) {
+        expect([tenant, await codeOf(tenant)]).toEqual([tenant, UNIMPLEMENTED])
+      }
     },
   },
   {

@@ -67,6 +67,21 @@ export const cases: readonly ConformanceCase[] = [
     },
   },
   {
+    shortName: 'MCPConditionalPrefixes',
+    description: 'with prefixMode Conditional only several servers have prefixes, as without the field',
+    sample: SAMPLE,
+    change: all(
+      changing('GwBackend/one', { mcp: { prefixMode: 'Conditional' } }),
+      changing('GwBackend/never', { mcp: { prefixMode: 'Conditional' } }),
+    ),
+    async run(gateway) {
+      await withMcp(gateway, { path: '/one' }, async (client) => expect(await toolNames(client)).toEqual(DEMO))
+      await withMcp(gateway, { path: '/never' }, async (client) => {
+        expect(await toolNames(client)).toEqual([...prefixed('demo', DEMO), ...prefixed('words', WORDS)])
+      })
+    },
+  },
+  {
     shortName: 'MCPNoPrefixes',
     description: 'with prefixMode Never names that several servers have are left out, the others find their server',
     sample: SAMPLE,
@@ -94,12 +109,15 @@ export const cases: readonly ConformanceCase[] = [
               matchLabels: { team: 'words' },
               matchExpressions: [
                 { key: 'retired', operator: 'DoesNotExist' },
+                { key: 'team', operator: 'Exists' },
+                { key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: ['default'] },
                 { key: 'kubernetes.io/metadata.name', operator: 'In', values: ['words', 'old-words'] },
               ],
             },
             services: {
               matchExpressions: [
                 { key: 'mcp', operator: 'Exists' },
+                { key: 'retired', operator: 'DoesNotExist' },
                 { key: 'stage', operator: 'In', values: ['live', 'canary'] },
                 { key: 'stage', operator: 'NotIn', values: ['canary'] },
               ],

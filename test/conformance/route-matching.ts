@@ -1,8 +1,16 @@
 // HTTPRoute matching: which rule of a route serves a request.
 import { expect } from 'vitest'
-import type { ConformanceCase } from './suite/case.ts'
+import { changing, type ConformanceCase } from './suite/case.ts'
 
 const HOST = { host: 'shop.example.com' }
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'TRACE', 'PATCH']
+
+const echo = { backendRefs: [{ group: 'gw.dev', kind: 'GwBackend', name: 'echo' }] }
+const saying = (value: string): object => ({
+  filters: [{ type: 'ResponseHeaderModifier', responseHeaderModifier: { set: [{ name: 'x-rule', value }] } }],
+  ...echo,
+})
 
 export const cases: readonly ConformanceCase[] = [
   {
@@ -31,6 +39,49 @@ export const cases: readonly ConformanceCase[] = [
         expect(await gateway.ask(path, { headers: HOST }), `GET ${path}`).toMatchObject(notFound)
       }
       expect(await gateway.ask('/orders', { headers: { host: 'other.example.com' } })).toMatchObject(notFound)
+    },
+  },
+  {
+    shortName: 'RouteMethods',
+    description: 'each method finds the rule that names it',
+    sample: 'route-matching.yaml',
+    change: changing('HTTPRoute/route-matching', {
+      rules: METHODS.map((method) => ({ matches: [{ method }], ...saying(`of-${method}`) })),
+    }),
+    async run(gateway) {
+      for (const method of METHODS) {
+        const { status, headers } = await gateway.ask('/orders', { method, headers: HOST })
+        expect([status, headers['x-rule']]).toEqual([200, `of-${method}`])
+      }
+      expect(await gateway.ask('/orders', { method: 'PROPFIND', headers: HOST })).toMatchObject({ status: 404 })
+    },
+  },
+  {
+    shortName: 'RouteMatchTypes',
+    description: 'header fields and query parameters match as a whole, or by a regular expression',
+    sample: 'route-matching.yaml',
+    change: changing('HTTPRoute/route-matching', {
+      rules: [
+        { matches: [{ headers: [{ type: 'Exact', name: 'x-version', value: '2.0' }] }], ...saying('exact header') },
+        {
+          matches: [{ headers: [{ type: 'RegularExpression', name: 'x-version', value: '2.0' }] }],
+          ...saying('header'),
+        },
+        { matches: [{ queryParams: [{ type: 'Exact', name: 'page', value: '1+' }] }], ...saying('exact query') },
+        { matches: [{ queryParams: [{ type: 'RegularExpression', name: 'page', value: '1+' }] }], ...saying('query') },
+      ],
+    }),
+    async run(gateway) {
+      const ruleOf = async (query: string, headers = {}): Promise<unknown> => {
+        const { status, headers: answered } = await gateway.ask(`/orders${query}`, { headers: { ...HOST, ...headers } })
+        return answered['x-rule'] ?? status
+      }
+      expect(await ruleOf('', { 'x-version': '2.0' })).toBe('exact header')
+      expect(await ruleOf('', { 'x-version': '2x0' })).toBe('header')
+      expect(await ruleOf('', { 'x-version': '2.01' })).toBe(404)
+      expect(await ruleOf('?page=1%2B')).toBe('exact query')
+      expect(await ruleOf('?page=111')).toBe('query')
+      expect(await ruleOf('?page=112')).toBe(404)
     },
   },
 ]

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
 import type { ConformanceCase } from '../conformance/suite/case.ts'
 import type { Reader } from './acting.ts'
+import type { Setting } from './settings.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const CONFORMANCE = join(ROOT, 'test', 'conformance')
@@ -29,4 +30,16 @@ export async function valuesOfCases(read: Reader): Promise<ReadonlyMap<string, R
     }
   }
   return used
+}
+
+/** Of settings that cases use and that have only some values: each value that no case gives, as `path=value`. */
+export function valuesNotUsed(
+  settings: readonly Setting[],
+  used: ReadonlyMap<string, ReadonlySet<string>>,
+): readonly Setting[] {
+  return settings.flatMap(({ path, values }) => {
+    const given = used.get(path)
+    if (given === undefined) return []
+    return values.filter((value) => !given.has(value)).map((value) => ({ path: `${path}=${value}`, values: [] }))
+  })
 }

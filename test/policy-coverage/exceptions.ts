@@ -40,14 +40,14 @@ export const WITHOUT_CASE: readonly Exception[] = [
 
 /** Values of enumerations that no end-to-end case has to use. */
 export const VALUES_WITHOUT_CASE: readonly Exception[] = [
-  { settings: /^traffic\.cors\.allowMethods\[\]$/, because: 'names that are passed on as they are' },
-  { settings: /^backend\..*\.keyExchangeGroups\[\]$/, because: 'some groups end to end, each name in proxy/tls' },
+  { settings: /^traffic\.cors\.allowMethods\[\]=/, because: 'names that are passed on as they are' },
+  { settings: /^backend\..*\.keyExchangeGroups\[\]=/, because: 'some groups end to end, each name in proxy/tls' },
   {
-    settings: /\.mcp\.(authentication\.)?provider$/,
+    settings: /\.mcp\.(authentication\.)?provider=/,
     because: 'proxy/policy/mcp-oauth/mcp-oauth.test.ts has each product',
   },
   {
-    settings: /^backend\.ai\.routes\{\}$/,
+    settings: /^backend\.ai\.routes\{\}=/,
     because: 'some formats end to end, each one and each provider in proxy/llm',
   },
 ]

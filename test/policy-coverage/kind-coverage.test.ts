@@ -2,8 +2,8 @@
 // which it changes what is rendered, and an end-to-end case that applies it. Exceptions give their reason.
 import { describe, expect, it } from 'vitest'
 import { settingsThatAct } from './acting.ts'
-import { READING_MS, valuesOfCases } from './cases.ts'
-import { WITHOUT_CASE, WITHOUT_GOLDEN } from './kind-exceptions.ts'
+import { READING_MS, valuesNotUsed, valuesOfCases } from './cases.ts'
+import { VALUES_WITHOUT_CASE, WITHOUT_CASE, WITHOUT_GOLDEN } from './kind-exceptions.ts'
 import { fieldsOfKinds, valuesOfKind } from './kinds.ts'
 import { COMPLETE, verdict } from './verdict.ts'
 import { deployerWorlds, operatorWorlds } from './worlds.ts'
@@ -45,5 +45,7 @@ describe('every field of a kind', () => {
     const used = await valuesOfCases(valuesOfKind)
     const lacking = fields.filter(({ path }) => !used.has(path))
     expect(verdict(lacking, WITHOUT_CASE)).toEqual(COMPLETE)
+    const counted = fields.filter(({ path }) => !WITHOUT_CASE.some((not) => not.settings.test(path)))
+    expect(verdict(valuesNotUsed(counted, used), VALUES_WITHOUT_CASE)).toEqual(COMPLETE)
   })
 })
