@@ -4,3 +4,8 @@ let connectionIds = 0
 export function nextConnectionId(): number {
   return ++connectionIds
 }
+
+/** Connections of this worker so far: whether somebody came between two looks, and went again. */
+export function connectionsMade(): number {
+  return connectionIds
+}

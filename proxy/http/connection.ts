@@ -5,9 +5,11 @@ import { FAILURES, failureResponse, type FailureCode } from '../errors.ts'
 import { BodyAborted } from './body.ts'
 import { ByteMeter } from './byte-meter.ts'
 import { ChunkedDecoder } from './chunked.ts'
+import { QUIET_MS } from './closing.ts'
 import type { HandlerSlot, Http2Takeover, RequestHandler } from './handler.ts'
 import { nextConnectionId } from './connection-id.ts'
 import type { ConnectionOrigin } from './connection-origin.ts'
+import type { ConnectionOwner } from './connection-owner.ts'
 import { responseHeadText } from './head-text.ts'
 import { type BodySource, IncomingBody } from './incoming-body.ts'
 import type { Sweepable } from './deadlines.ts'
@@ -19,16 +21,6 @@ import { NOBODY, type Transport, type TransportUser } from './transport.ts'
 import { splice, type Tunnel } from './tunnel.ts'
 import { TunnelWatch } from './tunnel-watch.ts'
 import { WriteStall } from './write-stall.ts'
-
-/** What the server side of a worker is to its connections. */
-export interface ConnectionOwner {
-  readonly isDraining: boolean
-  /** Takes over a connection that turned out to speak HTTP/2; undefined: HTTP/2 is not served. */
-  readonly http2: Http2Takeover | undefined
-  requestStarted(): void
-  requestFinished(): void
-  connectionClosed(connection: ServerConnection): void
-}
 
 export interface ConnectionFacts {
   readonly sourceAddress: string
@@ -65,7 +57,7 @@ export class ServerConnection implements Connection, TransportUser, BodySource, 
   readonly sni: string | undefined
   readonly peer: PeerCertificate | undefined
   readonly origin: ConnectionOrigin | undefined
-  readonly #owner: ConnectionOwner
+  readonly #owner: ConnectionOwner<ServerConnection>
   readonly #slot: HandlerSlot
   readonly #transport: Transport
   readonly #writer: ResponseWriter
@@ -96,7 +88,7 @@ export class ServerConnection implements Connection, TransportUser, BodySource, 
   #abort: AbortController | undefined = undefined
 
   constructor(options: {
-    owner: ConnectionOwner
+    owner: ConnectionOwner<ServerConnection>
     slot: HandlerSlot
     facts: ConnectionFacts
     open: (user: TransportUser) => Transport
@@ -130,6 +122,11 @@ export class ServerConnection implements Connection, TransportUser, BodySource, 
     return this.#exchange
   }
 
+  /** Since when it waits for a request, or for its end, as the sweep saw it. */
+  get idleSinceMs(): number | undefined {
+    return this.#isWaitingForClient() && this.#incoming === undefined ? this.#waitingSinceMs || undefined : undefined
+  }
+
   /** Bytes waiting for the client to take them. */
   get bufferedBytes(): number {
     return this.#transport.writableLength + (this.#held?.length ?? 0)
@@ -148,10 +145,11 @@ export class ServerConnection implements Connection, TransportUser, BodySource, 
     return this.#isAnswered
   }
 
-  /** Ends an idle connection now, a busy one after its response. */
+  /** Ends an idle connection now, a busy one after its response; a young one has a while to be used. */
   drain(): void {
     this.#isClosing = true
-    if (this.#state === State.Head && this.#parser.isIdle) this.#linger()
+    const isYoung = performance.now() - this.#openedMs < QUIET_MS
+    if (this.#state === State.Head && this.#parser.isIdle && !isYoung) this.#linger()
   }
 
   destroy(): void {
@@ -470,6 +468,7 @@ export class ServerConnection implements Connection, TransportUser, BodySource, 
 
   #patienceMs(idleTimeoutMs: number): number {
     if (this.#state === State.Linger) return LINGER_MS
+    if (this.#isClosing && this.#state === State.Head && this.#parser.isIdle) return Math.min(idleTimeoutMs, QUIET_MS)
     return this.#state === State.Head && !this.#parser.isIdle ? Math.min(idleTimeoutMs, HEAD_TIMEOUT_MS) : idleTimeoutMs
   }
 

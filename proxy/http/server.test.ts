@@ -497,6 +497,15 @@ describe('time and shutdown', () => {
     expect(text).toContain('connection: close')
   })
 
+  it('drains: a connection that has just come is served its request, and then ends', async () => {
+    const { proxy } = await start()
+    const young = await proxy.connect()
+    await until(() => proxy.server.openConnections === 1)
+    proxy.server.drain()
+    young.send(get())
+    expect(await young.ends()).toContain('connection: close')
+  })
+
   it('ends a connection gracefully after its maximum duration', async () => {
     const { proxy } = await start({ limits: { maxConnectionDurationMs: 1 } })
     const client = await proxy.connect()

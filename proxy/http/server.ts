@@ -15,6 +15,15 @@ export interface ListenOptions {
   readonly host: string
   readonly port: number
   readonly reusePort: boolean
+  /** Asked for each connection that is accepted: one that may not stay is closed at once. */
+  readonly hasRoom?: () => boolean
+}
+
+/** A connection on which nothing happens. */
+export interface IdleConnection {
+  /** Of `performance.now()`; undefined: not idle, or not for long. */
+  readonly idleSinceMs: number | undefined
+  destroy(): void
 }
 
 export interface HttpServer {
@@ -39,6 +48,8 @@ export interface HttpServer {
   readonly activeRequests: number
   /** Requests under way, for people who look: walks all connections. */
   running(): Iterable<Exchange>
+  /** Those that could be closed without anybody missing an answer: walks all connections. */
+  idle(): Iterable<IdleConnection>
   /** Bytes held for clients that do not read. */
   readonly bufferedBytes: number
 }
@@ -46,6 +57,7 @@ export interface HttpServer {
 /** Connections of one worker; more are closed at once, before they can cost memory. */
 const CONNECTIONS_MAX = 65_536
 const BACKLOG = 4096
+const ALWAYS = (): boolean => true
 
 /** `http2`: gets plaintext connections that begin with the HTTP/2 preface; without it they are refused. */
 export function createHttpServer(handler: RequestHandler, http2?: Http2Takeover): HttpServer {
@@ -85,6 +97,10 @@ class Server implements HttpServer {
     for (const { running } of this.#connections) if (running !== undefined) yield running
   }
 
+  *idle(): IterableIterator<IdleConnection> {
+    for (const connection of this.#connections) if (connection.idleSinceMs !== undefined) yield connection
+  }
+
   get bufferedBytes(): number {
     let bytes = 0
     for (const connection of this.#connections) bytes += connection.bufferedBytes
@@ -95,10 +111,12 @@ class Server implements HttpServer {
     this.#slot.current = handler
   }
 
-  listen(options: ListenOptions): Promise<number> {
+  listen({ hasRoom = ALWAYS, ...options }: ListenOptions): Promise<number> {
     const server = net.createServer({ allowHalfOpen: true, noDelay: true })
     server.on('connection', (socket) => {
-      this.#acceptTransport(Transport.ofSocket(socket, NOBODY))
+      const transport = Transport.ofSocket(socket, NOBODY)
+      if (hasRoom()) this.#acceptTransport(transport)
+      else transport.destroy()
     })
     return new Promise((resolve, reject) => {
       server.once('error', reject)
@@ -107,7 +125,8 @@ class Server implements HttpServer {
         // Accept errors (no file descriptors left) are transient: libuv keeps the listener.
         server.on('error', () => {})
         acceptHandles(server, (handle) => {
-          this.#acceptHandle(handle)
+          if (hasRoom()) this.#acceptHandle(handle)
+          else Transport.ofHandle(handle, NOBODY).destroy()
         })
         this.#listeners.add(server)
         const address = server.address()

@@ -2,7 +2,7 @@
 import type net from 'node:net'
 import type { Exchange } from '../exchange.ts'
 import type { RequestHandler } from '../http/handler.ts'
-import { createHttpServer, factsOf, type HttpServer } from '../http/server.ts'
+import { createHttpServer, factsOf, type HttpServer, type IdleConnection } from '../http/server.ts'
 import { createHttp2Server, type Http2Server } from './server.ts'
 
 export type BindHttpServer = HttpServer & Pick<Http2Server, 'serveHttp2Socket' | 'sweep'>
@@ -50,6 +50,10 @@ export function createBindServer(handler: RequestHandler): BindHttpServer {
     *running(): IterableIterator<Exchange> {
       yield* http1.running()
       yield* http2.running()
+    },
+    *idle(): IterableIterator<IdleConnection> {
+      yield* http1.idle()
+      yield* http2.idle()
     },
     get bufferedBytes() {
       return http1.bufferedBytes + http2.bufferedBytes

@@ -85,6 +85,10 @@ export class Http2Connection implements StreamOwner, Sweepable {
     return this.#session.destroyed ? 0 : this.#socket.writableLength
   }
 
+  get idleSinceMs(): number | undefined {
+    return this.#streams.size === 0 ? this.#lastActiveMs : undefined
+  }
+
   *running(): IterableIterator<Exchange> {
     for (const { running } of this.#streams) if (running !== undefined) yield running
   }

@@ -4,6 +4,7 @@ import type { Exchange } from '../exchange.ts'
 import type { ConnectionFacts } from '../http/connection.ts'
 import type { HandlerSlot } from '../http/handler.ts'
 import { Sweeper } from '../http/deadlines.ts'
+import type { IdleConnection } from '../http/server.ts'
 import { Http2Connection } from './server-connection.ts'
 
 export interface Http2Server {
@@ -21,6 +22,8 @@ export interface Http2Server {
   readonly activeRequests: number
   /** Requests under way, for people who look: walks all streams. */
   running(): Iterable<Exchange>
+  /** Those without a stream: walks all connections. */
+  idle(): Iterable<IdleConnection>
   readonly bufferedBytes: number
 }
 
@@ -53,6 +56,10 @@ class Server implements Http2Server {
 
   *running(): IterableIterator<Exchange> {
     for (const connection of this.#connections) yield* connection.running()
+  }
+
+  *idle(): IterableIterator<IdleConnection> {
+    for (const connection of this.#connections) if (connection.idleSinceMs !== undefined) yield connection
   }
 
   serveHttp2Socket(socket: net.Socket, facts: ConnectionFacts, slot: HandlerSlot, early?: Buffer): void {

@@ -238,6 +238,8 @@ export const GAUGES = [
   'activeRequests',
   'overloadActive',
   'overloadShed',
+  'descriptorRefused',
+  'descriptorClosed',
   'upstreamOpen',
   'upstreamIdle',
 ] as const

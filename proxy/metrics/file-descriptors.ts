@@ -1,6 +1,6 @@
 // How many file descriptors the process has open and may open. A connection takes one, and so does each one to a
 // backend; beyond the limit the system closes connections before the proxy has seen them. Linux; elsewhere nothing.
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 
 /** Fewer than this is a mistake of whoever starts the proxy, not a choice. */
 export const FEW_DESCRIPTORS = 1024
@@ -8,7 +8,9 @@ export const FEW_DESCRIPTORS = 1024
 /** undefined: it cannot be told now. */
 export function openDescriptors(): number | undefined {
   try {
-    return readdirSync('/proc/self/fd').length
+    // Linux 6.2 and later tell their number, which costs microseconds and no descriptor; those before it say 0.
+    const { size } = statSync('/proc/self/fd')
+    return size > 0 ? size : readdirSync('/proc/self/fd').length
   } catch {
     // Not Linux, or none is left to look with.
     return undefined

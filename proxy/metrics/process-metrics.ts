@@ -57,6 +57,20 @@ function proxyMetrics(facts: ProcessFacts, aggregate: MetricsAggregate): PlainMe
   ]
 }
 
+const COUNTS_OF_WORKERS: readonly (readonly [name: string, help: string, worker: GaugeName])[] = [
+  ['gw_overload_shed_requests_total', 'Requests refused because the thread was overloaded', 'overloadShed'],
+  [
+    'gw_descriptor_refused_connections_total',
+    'Client connections closed unserved because file descriptors were short',
+    'descriptorRefused',
+  ],
+  [
+    'gw_descriptor_closed_connections_total',
+    'Idle client connections closed because file descriptors were short',
+    'descriptorClosed',
+  ],
+]
+
 function runtimeMetrics(facts: ProcessFacts, aggregate: MetricsAggregate, loop: ELDHistogram): PlainMetric[] {
   const perWorker = (name: GaugeName): { labels: Record<string, string>; value: number }[] =>
     facts.workers().map((worker) => ({
@@ -105,12 +119,10 @@ function runtimeMetrics(facts: ProcessFacts, aggregate: MetricsAggregate, loop: 
     ofWorkers('gw_downstream_connections_open', 'Client connections open now', 'openConnections'),
     ofWorkers('gw_requests_active', 'Requests in flight', 'activeRequests'),
     ofWorkers('gw_overload_active', 'Whether the thread refuses new requests: 1 or 0', 'overloadActive'),
-    {
-      name: 'gw_overload_shed_requests_total',
-      help: 'Requests refused because the thread was overloaded',
-      type: 'counter',
-      values: () => perWorker('overloadShed'),
-    },
+    ...COUNTS_OF_WORKERS.map(([name, help, worker]) => ({
+      ...ofWorkers(name, help, worker),
+      type: 'counter' as const,
+    })),
     gauge('process_resident_memory_bytes', 'Resident memory of the process', residentBytes),
     gauge('process_open_fds', 'File descriptors that are open', () => openDescriptors() ?? Number.NaN),
     gauge('process_max_fds', 'File descriptors that may be open', () => descriptorLimit() ?? Number.NaN),

@@ -4,6 +4,7 @@ import type net from 'node:net'
 import type { CompiledBind, CompiledConfig } from '../config/compiled.ts'
 import type { Exchange } from '../exchange.ts'
 import type { ConnectionFacts } from '../http/connection.ts'
+import type { IdleConnection, ListenOptions } from '../http/server.ts'
 import type { BindContext, BindServer, WorkerParts } from './worker-parts.ts'
 
 interface OpenBind {
@@ -15,7 +16,7 @@ export type OpenedBinds = ReadonlyMap<number, OpenBind>
 export class BindSet {
   readonly #createServer: WorkerParts['createServer']
   readonly #context: BindContext
-  readonly #address: { readonly host: string; readonly reusePort: boolean }
+  readonly #address: Omit<ListenOptions, 'port'>
   readonly #binds = new Map<number, OpenBind>()
   /** Servers of removed binds whose connections still run. */
   readonly #retired = new Set<OpenBind>()
@@ -23,7 +24,7 @@ export class BindSet {
   constructor(options: {
     createServer: WorkerParts['createServer']
     context: BindContext
-    address: { host: string; reusePort: boolean }
+    address: Omit<ListenOptions, 'port'>
   }) {
     const { createServer, context, address } = options
     this.#createServer = createServer
@@ -96,6 +97,17 @@ export class BindSet {
 
   *running(): IterableIterator<Exchange> {
     for (const { server } of this.#all()) yield* server.running?.() ?? []
+  }
+
+  /** Closes those that have been idle for longest. Returns how many there were. */
+  closeIdle(atMost: number): number {
+    const idle: { readonly since: number; readonly connection: IdleConnection }[] = []
+    for (const { server } of this.#all()) {
+      for (const connection of server.idle?.() ?? []) idle.push({ since: connection.idleSinceMs ?? 0, connection })
+    }
+    const longest = idle.sort((one, other) => one.since - other.since).slice(0, atMost)
+    for (const { connection } of longest) connection.destroy()
+    return longest.length
   }
 
   /** Connections end after their next response, idle ones a little later. New ones are still served. */

@@ -4,7 +4,7 @@ import type { CompiledBind } from '../config/compiled.ts'
 import type { Exchange } from '../exchange.ts'
 import type { ConnectionFacts } from '../http/connection.ts'
 import type { RequestHandler } from '../http/handler.ts'
-import type { HttpServer } from '../http/server.ts'
+import type { HttpServer, IdleConnection, ListenOptions } from '../http/server.ts'
 import { closingAfterResponse, QUIET_MS } from '../http/closing.ts'
 import type { BindServer } from './worker-parts.ts'
 
@@ -26,7 +26,7 @@ export class HttpBind implements BindServer {
     return this.#server.activeRequests
   }
 
-  listen(options: { host: string; port: number; reusePort: boolean }): Promise<number> {
+  listen(options: ListenOptions): Promise<number> {
     return this.#server.listen(options)
   }
 
@@ -43,6 +43,10 @@ export class HttpBind implements BindServer {
 
   running(): Iterable<Exchange> {
     return this.#server.running()
+  }
+
+  idle(): Iterable<IdleConnection> {
+    return this.#server.idle()
   }
 
   enter(socket: net.Socket, facts: ConnectionFacts): void {

@@ -15,6 +15,8 @@ import type { InspectRequest } from '../trace/messages.ts'
 
 export interface WorkerSettings {
   readonly workerId: number
+  /** How many there are. */
+  readonly workers: number
   /** Address listeners bind to: `::` (default), `127.0.0.1` in `gw run`. */
   readonly listenAddress: string
   /** False where the system cannot share a port between sockets: then there is one worker. */

@@ -125,6 +125,7 @@ class ProxyProcess implements RunningProxy {
       entry: parts.workerEntry,
       hangMs: settings.workerHangMs,
       worker: {
+        workers: settings.workers,
         listenAddress: settings.listenAddress,
         reusePort: settings.workers > 1,
         logFormat: settings.logFormat,
@@ -174,7 +175,10 @@ class ProxyProcess implements RunningProxy {
     this.#log.info('started', { version: BUILD.version, workers: this.#settings.workers, ...this.#ports })
     const limit = descriptorLimit()
     if (limit !== undefined && limit < FEW_DESCRIPTORS) {
-      this.#log.warn('few file descriptors: connections beyond them are closed unheard; raise ulimit -n', { limit })
+      this.#log.warn(
+        'few file descriptors: a quarter is kept from clients, more of them are closed unserved; raise ulimit -n',
+        { limit },
+      )
     }
   }
 

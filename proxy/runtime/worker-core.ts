@@ -9,6 +9,7 @@ import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import { EndpointStore, type EndpointBuffer } from '../backend/endpoint-store.ts'
 import type { CompiledConfig } from '../config/compiled.ts'
 import { LayeredMap } from '#api/layered-map.ts'
+import { connectionsMade } from '../http/connection-id.ts'
 import { createAccessLog } from '../log/access-log.ts'
 import { parseLevelFilter } from '../log/level-filter.ts'
 import { createLogger } from '../log/logger.ts'
@@ -21,6 +22,8 @@ import type { OpenedBinds } from './bind-set.ts'
 import { BindSet } from './bind-set.ts'
 import type { RateLimitBuffer, RateLimitStore } from '../policy/rate-limit-store.ts'
 import type { ConfigChange, MainToWorker, SharedChange, WorkerSettings, WorkerToMain } from './messages.ts'
+import { DescriptorRoom } from './descriptor-room.ts'
+import { DescriptorWatch } from './descriptor-watch.ts'
 import { createObserver } from './observer.ts'
 import { Pulse } from './pulse.ts'
 import type { ConnectionCounts } from '../upstream/client.ts'
@@ -34,6 +37,11 @@ const DRAIN_POLL_MS = 20
  * so long, not in a moment without a connection.
  */
 const DRAIN_QUIET_MS = 1000
+/**
+ * Counted in looks, not by the clock: whoever came while the thread stood still is seen in the turn after, and must not
+ * find it gone.
+ */
+const DRAIN_QUIET_LOOKS = DRAIN_QUIET_MS / DRAIN_POLL_MS
 const NANOS = 1e9
 /** Within the time main gives beyond the drain. */
 const LAST_EXPORT_MS_MIN = 500
@@ -77,6 +85,7 @@ export class WorkerCore {
   readonly #inspector: Inspector
   readonly #gauges: NodeJS.Timeout
   readonly #pulse: Pulse
+  readonly #descriptors: DescriptorWatch
   #current: CompiledConfig | undefined = undefined
   #prepared: Prepared | undefined = undefined
   /** The last configuration that came, in force or not. */
@@ -116,7 +125,11 @@ export class WorkerCore {
     this.#binds = new BindSet({
       createServer: parts.createServer,
       context: { observer: this.#observer, tickets: settings.tickets && new TicketSecrets(settings.tickets) },
-      address: { host: settings.listenAddress, reusePort: settings.reusePort },
+      address: {
+        host: settings.listenAddress,
+        reusePort: settings.reusePort,
+        hasRoom: () => this.#descriptors.hasRoom(),
+      },
     })
     this.#tap = new TraceTap(settings.workerId)
     this.#inspector = new Inspector({
@@ -126,6 +139,11 @@ export class WorkerCore {
     })
     const { beats, overload: limits } = settings
     this.#pulse = new Pulse({ beats, limits, logger: this.#log })
+    this.#descriptors = new DescriptorWatch({
+      room: new DescriptorRoom({ workers: settings.workers }),
+      closeIdle: (atMost) => this.#binds.closeIdle(atMost),
+      logger: this.#log,
+    })
     this.#gauges = this.#startGauges()
   }
 
@@ -145,6 +163,7 @@ export class WorkerCore {
   close(): void {
     clearInterval(this.#gauges)
     this.#pulse.close()
+    this.#descriptors.close()
     this.#binds.close()
     this.#client.close()
     this.#grpc.close()
@@ -245,7 +264,7 @@ export class WorkerCore {
     void this.#current?.otlp.flush()
     await delay(minMs)
     this.#binds.drain()
-    await this.#quiet(minMs > 0 ? DRAIN_QUIET_MS : 0, start + maxMs)
+    await this.#quiet(minMs > 0 ? DRAIN_QUIET_LOOKS : 0, start + maxMs)
     const cut = this.#binds.openConnections
     if (cut > 0) this.#log.warn('connections cut at the end of the drain time', { connections: cut })
     // What the last requests left; a collector that is away must not hold up the end.
@@ -254,14 +273,13 @@ export class WorkerCore {
     this.#send({ type: 'drained' })
   }
 
-  /** Resolves when there was no connection for `quietMs`, or at the end. */
-  async #quiet(quietMs: number, end: number): Promise<void> {
-    let busyAt = performance.now()
-    for (;;) {
-      const now = performance.now()
-      if (this.#binds.openConnections > 0) busyAt = now
-      else if (now - busyAt >= quietMs) return
-      if (now >= end) return
+  /** Resolves when so many looks in a row saw no connection, and nobody came between them; or at the end. */
+  async #quiet(looks: number, end: number): Promise<void> {
+    let made = connectionsMade()
+    for (let quiet = 0; performance.now() < end; quiet++) {
+      if (this.#binds.openConnections > 0 || connectionsMade() !== made) quiet = 0
+      else if (quiet >= looks) return
+      made = connectionsMade()
       await delay(DRAIN_POLL_MS)
     }
   }
@@ -294,6 +312,8 @@ export class WorkerCore {
       const { isActive, shed } = this.#pulse.shedder
       table.setGauge('overloadActive', Number(isActive))
       table.setGauge('overloadShed', shed)
+      table.setGauge('descriptorRefused', this.#descriptors.refused)
+      table.setGauge('descriptorClosed', this.#descriptors.closed)
     }, GAUGE_INTERVAL_MS).unref()
   }
 }

@@ -3,6 +3,7 @@ import type { CompileConfig, CompiledBind } from '../config/compiled.ts'
 import type net from 'node:net'
 import type { Exchange } from '../exchange.ts'
 import type { ConnectionFacts } from '../http/connection.ts'
+import type { IdleConnection, ListenOptions } from '../http/server.ts'
 import type { RateLimitBuffer, RateLimitStore } from '../policy/rate-limit-store.ts'
 import type { GrpcClient } from '../grpc/client.ts'
 import type { ConnectionObserver } from '../tcp/observer.ts'
@@ -13,7 +14,7 @@ import type { HttpUpstreamClient } from '../upstream/client.ts'
 
 /** The open port of one bind. */
 export interface BindServer {
-  listen(options: { host: string; port: number; reusePort: boolean }): Promise<unknown>
+  listen(options: ListenOptions): Promise<unknown>
   /**
    * From the next request on, running ones finish with the old one; connections whose bytes are passed on stay as they
    * are. The protocol of the bind is the same: `layer4?.kind` of the one it was made for.
@@ -29,6 +30,8 @@ export interface BindServer {
   readonly activeRequests: number
   /** Requests under way, for `/debug/tasks`. */
   running?(): Iterable<Exchange>
+  /** Connections that may be closed when they are too many; absent: nobody can tell. */
+  idle?(): Iterable<IdleConnection>
 }
 
 /** What servers of a worker share. */

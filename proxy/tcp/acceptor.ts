@@ -4,13 +4,14 @@ import net from 'node:net'
 import type { ConnectionFacts } from '../http/connection.ts'
 import { DEFAULT_KEEPALIVE } from '#api/ir/keepalive.ts'
 import type { RequestHandler } from '../http/handler.ts'
-import { factsOf } from '../http/server.ts'
+import { factsOf, type ListenOptions } from '../http/server.ts'
 import { awaitProxyHeader } from './await-proxy-header.ts'
 import { type ProxyRule, transported } from './proxy-header.ts'
 
 /** Connections of one worker on one bind; more are closed at once, before they can cost memory. */
 const CONNECTIONS_MAX = 65_536
 const BACKLOG = 4096
+const ALWAYS = (): boolean => true
 
 /** What a connection is accepted with. */
 export type AcceptRules = Pick<RequestHandler, 'limits' | 'proxyProtocol' | 'refused'>
@@ -32,10 +33,11 @@ export class Acceptor {
   }
 
   /** Resolves to the port; rejects when it cannot be bound. */
-  listen(options: { host: string; port: number; reusePort: boolean }): Promise<number> {
+  listen({ hasRoom = ALWAYS, ...options }: ListenOptions): Promise<number> {
     const server = net.createServer({ allowHalfOpen: true, noDelay: true })
     server.on('connection', (socket) => {
-      this.#accepted(socket)
+      if (hasRoom()) this.#accepted(socket)
+      else socket.destroy()
     })
     return new Promise((resolve, reject) => {
       server.once('error', reject)

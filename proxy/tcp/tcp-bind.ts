@@ -2,6 +2,7 @@
 import type net from 'node:net'
 import type { CompiledBind } from '../config/compiled.ts'
 import type { ConnectionFacts } from '../http/connection.ts'
+import type { ListenOptions } from '../http/server.ts'
 import type { BindServer } from '../runtime/worker-parts.ts'
 import { Acceptor } from './acceptor.ts'
 import { TcpConnections, type TcpEnvironment } from './connections.ts'
@@ -24,7 +25,7 @@ export class TcpBind implements BindServer {
     return this.#acceptor.openConnections
   }
 
-  listen(options: { host: string; port: number; reusePort: boolean }): Promise<number> {
+  listen(options: ListenOptions): Promise<number> {
     return this.#acceptor.listen(options)
   }
 

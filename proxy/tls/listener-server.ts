@@ -6,7 +6,7 @@ import type tls from 'node:tls'
 import type { Exchange } from '../exchange.ts'
 import type { ConnectionFacts } from '../http/connection.ts'
 import type { HandlerSlot, RequestHandler } from '../http/handler.ts'
-import type { HttpServer } from '../http/server.ts'
+import type { HttpServer, IdleConnection } from '../http/server.ts'
 import type { TcpConnections } from '../tcp/connections.ts'
 import type { ConnectionObserver } from '../tcp/observer.ts'
 import { PeerCertificate } from './peer.ts'
@@ -62,6 +62,10 @@ export class TlsListenerServer {
 
   running(): Iterable<Exchange> {
     return this.#http?.running() ?? []
+  }
+
+  idle(): Iterable<IdleConnection> {
+    return this.#http?.idle() ?? []
   }
 
   /** @throws {Error} when a certificate cannot be used. */

@@ -5,7 +5,7 @@ import type { CompiledBind } from '../config/compiled.ts'
 import type { Exchange } from '../exchange.ts'
 import type { ConnectionFacts } from '../http/connection.ts'
 import type { HandlerSlot } from '../http/handler.ts'
-import type { HttpServer } from '../http/server.ts'
+import type { HttpServer, IdleConnection, ListenOptions } from '../http/server.ts'
 import { closingAfterResponse, QUIET_MS } from '../http/closing.ts'
 import type { BindServer } from '../runtime/worker-parts.ts'
 import { Acceptor } from '../tcp/acceptor.ts'
@@ -71,7 +71,12 @@ export class TlsBind implements BindServer {
     for (const server of this.#retired) yield* server.running()
   }
 
-  listen(options: { host: string; port: number; reusePort: boolean }): Promise<number> {
+  *idle(): IterableIterator<IdleConnection> {
+    for (const server of this.#servers.values()) yield* server.idle()
+    for (const server of this.#retired) yield* server.idle()
+  }
+
+  listen(options: ListenOptions): Promise<number> {
     return this.#acceptor.listen(options)
   }
 

@@ -21,8 +21,15 @@ export class GwProcess {
   stderr = ''
   readonly ended: Promise<Finished>
 
-  constructor(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
-    this.child = spawn(BIN, args, {
+  /** `descriptors`: how many files and connections it may have open. */
+  constructor(
+    args: readonly string[],
+    environment: Readonly<Record<string, string>> = {},
+    { descriptors }: { readonly descriptors?: number } = {},
+  ) {
+    const [command, given] =
+      descriptors === undefined ? [BIN, args] : ['sh', ['-c', `ulimit -n ${descriptors}; exec "$0" "$@"`, BIN, ...args]]
+    this.child = spawn(command, given, {
       cwd: ROOT,
       env: { ...process.env, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -84,6 +84,8 @@ export const OWN: Readonly<Record<string, ExpectedMetric>> = {
   gw_upstream_connections_idle: gauge(['thread']),
   gw_overload_active: gauge(['thread']),
   gw_overload_shed_requests_total: counter(['thread']),
+  gw_descriptor_refused_connections_total: counter(['thread']),
+  gw_descriptor_closed_connections_total: counter(['thread']),
   process_resident_memory_bytes: gauge(),
   process_open_fds: gauge(),
   process_max_fds: gauge(),
