@@ -55,7 +55,10 @@ export class KubeClient extends Context.Service<
     /** What `apply` would answer; nothing is written. */
     tryApply(object: KubeObject, resource: Resource, manager: string): Effect.Effect<KubeObject, KubeError>
     create(object: KubeObject, resource: Resource, manager: string): Effect.Effect<KubeObject, KubeError>
-    /** With a resourceVersion the server refuses it when somebody was faster. */
+    /**
+     * With a resourceVersion the server refuses it when somebody was faster. Of a ConfigMap the answer is its metadata:
+     * the rest is what was sent, and may be long.
+     */
     replace(object: KubeObject, resource: Resource, manager: string): Effect.Effect<KubeObject, KubeError>
     /** JSON merge patch of an object or of its status. */
     patch(target: PatchTarget, body: unknown): Effect.Effect<KubeObject, KubeError>
@@ -151,7 +154,8 @@ function clientOf(transport: Transport): KubeClient['Service'] {
     replace: (object, resource, manager) => {
       const { namespace = '', name } = object.metadata
       const path = `${objectPath(resource, namespace, name)}?${queryOf({ fieldManager: manager })}`
-      return send({ method: 'PUT', path, body: object, target: object.kind })
+      const accept = resource.kind === 'ConfigMap' ? { accept: METADATA } : {}
+      return send({ method: 'PUT', path, body: object, target: object.kind, ...accept })
     },
     patch: ({ resource, namespace, name, isStatus }, body) => {
       const part = isStatus ? '/status' : ''
