@@ -33,7 +33,8 @@ function renderExtProc(value: ExtProc, path: FieldPath, context: FieldContext): 
     failureMode,
     ...(processingOptions !== undefined && { processingOptions: { ...processingOptions } }),
     ...(metadataContext !== undefined && {
-      metadataContext: renderMetadata(metadataContext, `${path}.metadataContext`, context),
+      // Evaluated for each side: what only the response has is there for the second.
+      metadataContext: renderMetadata(metadataContext, `${path}.metadataContext`, { ...context, moment: 'response' }),
     }),
     ...(requestAttributes !== undefined && {
       requestAttributes: namedExpressions(requestAttributes, `${path}.requestAttributes`, context),
