@@ -1,0 +1,42 @@
+// A proxy of the cluster is looked into as docs/cli.md says: with `gw`, through a port that kubectl forwards.
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { remove } from './suite/kubectl.ts'
+import { NAMESPACE, themeFile, useSample } from './suite/samples.ts'
+
+const COMMAND_MS = 60_000
+
+/** The admin server of a pod of the Deployment, as `127.0.0.1:port`, while `use` runs. */
+async function forwarded<T>(deployment: string, use: (address: string) => Promise<T>): Promise<T> {
+  const args = ['port-forward', '-n', NAMESPACE, `deployment/${deployment}`, ':15000']
+  const forward = spawn('kubectl', args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  try {
+    const signal = AbortSignal.timeout(COMMAND_MS)
+    const [line]: unknown[] = await once(forward.stdout, 'data', { signal })
+    const [, address = ''] = /from (127\.0\.0\.1:\d+)/.exec(String(line)) ?? []
+    return await use(address)
+  } finally {
+    forward.kill()
+  }
+}
+
+beforeAll(async () => {
+  await useSample('http')
+})
+
+afterAll(async () => {
+  await remove(themeFile('http'))
+})
+
+describe('looking into the cluster', () => {
+  it('shows what a proxy has in force', async () => {
+    const shown = await forwarded('http', async (address) => {
+      const args = ['proxy', 'config', 'all', '--local', '--admin-addr', address]
+      return (await promisify(execFile)('bin/gw', args, { timeout: COMMAND_MS })).stdout
+    })
+    expect(shown).toContain('www.example.com')
+    expect(shown).toContain(`${NAMESPACE}/echo.${NAMESPACE}.svc.cluster.local:80`)
+  })
+})
