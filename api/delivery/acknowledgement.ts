@@ -2,6 +2,7 @@
 // with a merge patch that touches no other key. Pure.
 import { isRecord, parseJson } from '../json.ts'
 import { DELIVERY_FORMAT, type DeliveryFormat } from './index-file.ts'
+import { isUnknownKeys, type UnknownKeys } from './unknown-keys.ts'
 
 export interface Acknowledgement {
   /** Of the index that is in force; 0 while none is. */
@@ -15,6 +16,8 @@ export interface Acknowledgement {
   readonly reads?: number
   /** Why a later delivery was refused, and which one. Absent when the last one is in force. */
   readonly rejected?: { readonly generation: number; readonly message: string }
+  /** Absent while every token had its key. */
+  readonly unknownKeys?: UnknownKeys
 }
 
 /** Of one key; a pod that writes more is not believed. */
@@ -69,14 +72,15 @@ export function formatFor(acknowledgements: ReadonlyMap<string, Acknowledgement>
 
 function isAcknowledgement(value: unknown): value is Acknowledgement {
   if (!isRecord(value)) return false
-  const { generation, gatewayGeneration, gatewayUid, revision, reads, rejected } = value
+  const { generation, gatewayGeneration, gatewayUid, revision, reads, rejected, unknownKeys } = value
   return (
     Number.isSafeInteger(generation) &&
     Number.isSafeInteger(gatewayGeneration) &&
     typeof gatewayUid === 'string' &&
     typeof revision === 'string' &&
     (reads === undefined || Number.isSafeInteger(reads)) &&
-    (rejected === undefined || isRejection(rejected))
+    (rejected === undefined || isRejection(rejected)) &&
+    (unknownKeys === undefined || isUnknownKeys(unknownKeys))
   )
 }
 

@@ -104,6 +104,7 @@ async function follow(
       return proxy.apply(all.config, all.secrets)
     },
   })
+  proxy.onUnknownKey((keySet) => source.unknownKey(keySet))
   await source.start()
   return source
 }

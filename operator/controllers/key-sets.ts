@@ -1,6 +1,8 @@
 // Remote key sets: the leader fetches what the policies ask for and keeps it in ConfigMaps of its own namespace, from
 // where translation takes it.
 import { Effect, FiberSet, Layer, Schedule, type Scope } from 'effect'
+import { readAcknowledgements } from '#api/delivery/acknowledgement.ts'
+import { keySetId, setsThatLacked } from '#api/delivery/unknown-keys.ts'
 import type { OwnerReference } from '#api/kube/object-meta.ts'
 import { STORE_LABEL, STORE_LABEL_VALUE } from '../translate/policy/stored-key-sets.ts'
 import type { ConfigMap } from '../translate/kube.ts'
@@ -9,16 +11,24 @@ import { configMapJwksStore, KeySetConfigMaps } from '../jwks/config-map-store.t
 import { JwksStoreError } from '../jwks/errors.ts'
 import { makeJwksFetcher } from '../jwks/fetcher.ts'
 import { JwksHttp } from '../jwks/http.ts'
-import { jwksRequests } from '../jwks/requests.ts'
+import { jwksRequests, type OwnedRequest } from '../jwks/requests.ts'
+import type { ObjectChange } from '../kube/cache.ts'
 import { KubeClient } from '../kube/client.ts'
 import { describeKubeError, type KubeError } from '../kube/errors.ts'
 import { TRANSLATED } from '../kube/resources.ts'
 import type { World } from './world.ts'
 
-/** Follows the snapshots it is given. Key sets are no reason for the leader to stop: what fails is tried again. */
+export interface KeySets {
+  /** What the policies of these objects need, from now on. */
+  readonly follow: (snapshot: Snapshot) => void
+  /** Proxies of a Gateway may have met tokens whose keys they do not have. */
+  readonly heard: (change: ObjectChange) => void
+}
+
+/** Key sets are no reason for the leader to stop: what fails is tried again. */
 export const makeKeySets: (
   world: Pick<World, 'settings' | 'owners'>,
-) => Effect.Effect<(snapshot: Snapshot) => void, never, KubeClient | Scope.Scope> = Effect.fn('operator.keySets')(
+) => Effect.Effect<KeySets, never, KubeClient | Scope.Scope> = Effect.fn('operator.keySets')(
   function* (world: Pick<World, 'settings' | 'owners'>) {
     const { settings } = world
     const client = yield* KubeClient
@@ -36,10 +46,32 @@ export const makeKeySets: (
       Effect.orDie,
     )
     const fetcher = yield* making
-    return (snapshot: Snapshot) => void run(fetcher.setRequests(jwksRequests(snapshot, settings)))
+    let requests: readonly OwnedRequest[] = []
+    const keySets: KeySets = {
+      follow: (snapshot) => {
+        requests = jwksRequests(snapshot, settings)
+        run(fetcher.setRequests(requests))
+      },
+      heard: (change) => {
+        const lacked = lackedSince(change)
+        for (const { key } of requests) if (lacked.has(keySetId(key))) run(fetcher.refresh(key))
+      },
+    }
+    return keySets
   },
   Effect.annotateLogs('component', 'jwks_store'),
 )
+
+/** Of proxies that were not heard before, nobody knows whether the keys have come since. */
+function lackedSince({ before, after }: ObjectChange): ReadonlySet<string> {
+  if (before === undefined || after === undefined) return new Set()
+  // Both ConfigMaps.
+  return setsThatLacked(wordsOf(before as ConfigMap), wordsOf(after as ConfigMap))
+}
+
+function wordsOf({ data }: ConfigMap): ReturnType<typeof readAcknowledgements> {
+  return readAcknowledgements(data)
+}
 
 function configMapsOf(
   client: KubeClient['Service'],

@@ -18,7 +18,6 @@ import { mergeStatus } from '../status/merge.ts'
 import type { ObjectStatus } from '../status/object-status.ts'
 import type { KubeObject } from '../translate/kube.ts'
 import { describe, nameKey } from '../translate/object-ref.ts'
-import type { Snapshot } from '../translate/snapshot.ts'
 import type { RenderedGateway, Translation } from '../translate/translation.ts'
 import { abandonedStatus } from './abandoned.ts'
 import { GatewayDeployer } from './deploy-gateway.ts'
@@ -27,7 +26,7 @@ import { withProgrammed } from './gateway-programmed.ts'
 import { type ClassFacts, withClassFacts } from './class-status.ts'
 import { acknowledgementsOf, deliveryFormatOf, isLeaving, isMeshConfig, type World } from './world.ts'
 import { Events } from './events.ts'
-import { makeKeySets } from './key-sets.ts'
+import { type KeySets, makeKeySets } from './key-sets.ts'
 import { KnownStatuses } from './known-statuses.ts'
 import {
   type GatewayTroubles,
@@ -55,7 +54,7 @@ export const lead: (world: World) => Effect.Effect<never, never, KubeClient | Sc
     leader.start(queues)
     // Key sets must not keep the rest from starting.
     yield* Effect.forkScoped(
-      Effect.map(makeKeySets(world), (follow) => leader.followKeySets(follow)).pipe(Effect.andThen(Effect.never)),
+      Effect.map(makeKeySets(world), (keySets) => leader.setKeySets(keySets)).pipe(Effect.andThen(Effect.never)),
     )
     yield* Effect.forkScoped(followUnservedFeatures((unservedFeatures) => leader.setClassFacts({ unservedFeatures })))
     yield* Effect.forkScoped(followServedVersions((versions) => leader.setClassFacts({ versions })))
@@ -101,7 +100,7 @@ class Leader {
   /** Statuses that the cluster has, with the object that says so. */
   readonly #said = new WeakMap<ObjectStatus, KubeObject>()
   readonly turnOfStatuses = new TurnOfStatuses()
-  #followKeySets: ((snapshot: Snapshot) => void) | undefined = undefined
+  #keySets: KeySets | undefined = undefined
   #classFacts: ClassFacts = { unservedFeatures: FEATURES_OF_FIELDS, versions: undefined }
   /** Something may be wrong, or right, that was not before. */
   #hasNews = true
@@ -134,7 +133,7 @@ class Leader {
       onChange: (change) => this.#onChange(change),
       onTranslation: (translation, snapshot) => {
         this.#onTranslation(translation)
-        this.#followKeySets?.(snapshot)
+        this.#keySets?.follow(snapshot)
       },
       isIdle: () => all.every((queue) => queue.isIdle()),
     }
@@ -147,9 +146,9 @@ class Leader {
   }
 
   /** Told about the objects now and after each change. */
-  followKeySets(follow: (snapshot: Snapshot) => void): void {
-    this.#followKeySets = follow
-    follow(this.world.snapshot())
+  setKeySets(keySets: KeySets): void {
+    this.#keySets = keySets
+    keySets.follow(this.world.snapshot())
   }
 
   publish(key: string): Effect.Effect<void, KubeError, KubeClient> {
@@ -350,6 +349,7 @@ class Leader {
 
   #ownedChanged(queues: Queues, owner: string, object: KubeObject, change: ObjectChange): void {
     if (change.kind === ACKNOWLEDGEMENTS) {
+      this.#keySets?.heard(change)
       this.#queueGatewayStatus(owner)
       const gateway = this.#gateway(owner)
       const written = this.publisher.formatOf(owner)

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { readAcknowledgements } from '#api/delivery/acknowledgement.ts'
 import { type DeliveredObject, encodeDelivery, keepingPrevious } from '#api/delivery/encode.ts'
+import { keySetId } from '#api/delivery/unknown-keys.ts'
 import { emptyConfig } from '#api/ir/empty.ts'
 import type { RenderedConfig } from '#api/ir/types.gen.ts'
 import { TestDelivery } from '#test/delivery.ts'
@@ -177,6 +178,18 @@ describe('ClusterSource', () => {
     await source?.stop()
     source = undefined
     expect(acknowledged().has('web-1')).toBe(false)
+  })
+
+  it('says which key sets lack keys, beside what is in force', async () => {
+    write(objectsOf(80, 1))
+    await start()
+    await until('the first one', () => acknowledged().get('web-1')?.generation === 1)
+    for (let turn = 0; turn < 3; turn++) source?.unknownKey('idp')
+    await until('the word', () => acknowledged().get('web-1')?.unknownKeys !== undefined)
+    expect(acknowledged().get('web-1')).toMatchObject({ generation: 1, unknownKeys: { [keySetId('idp')]: 1 } })
+    write(objectsOf(81, 2))
+    await until('the second one', () => acknowledged().get('web-1')?.generation === 2)
+    expect(acknowledged().get('web-1')?.unknownKeys).toEqual({ [keySetId('idp')]: 1 })
   })
 
   it('never applies a mixture: a half-written delivery waits for its rest', async () => {

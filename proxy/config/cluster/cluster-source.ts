@@ -13,6 +13,7 @@ import type { Logger } from '../../log/logger.ts'
 import type { ApplyResult } from '../../runtime/proxy.ts'
 import { Acknowledger } from './acknowledger.ts'
 import { BackOff } from './back-off.ts'
+import { MissedKeys } from './missed-keys.ts'
 import type { KubeClient } from './kube-client.ts'
 import { filesOfConfigMap, filesOfFolder, filesOfSecret } from './object-files.ts'
 import { watchObject } from './object-watch.ts'
@@ -34,6 +35,13 @@ type Part = 'config' | 'endpoints' | 'secrets'
 /** While the API server is not heard, the mount is: the kubelet brings a change within a minute. */
 const MOUNT_CHECK_MS = 5000
 const RETRY = { firstMs: 50, maxMs: 2000 }
+const NOTHING_LOADED: Acknowledgement = {
+  generation: 0,
+  gatewayGeneration: 0,
+  gatewayUid: '',
+  revision: '',
+  reads: DELIVERY_FORMAT,
+}
 
 export class ClusterSource {
   readonly #options: ClusterSourceOptions
@@ -44,6 +52,9 @@ export class ClusterSource {
   readonly #objects = new Map<string, Files>()
   readonly #retry = new BackOff(RETRY)
   #watches: Promise<unknown> = Promise.resolve()
+  readonly #missedKeys = new MissedKeys()
+  /** The last word, without keys. */
+  #word: Acknowledgement = NOTHING_LOADED
   #inForce: { readonly revision: string; readonly acknowledged: Acknowledgement } | undefined = undefined
   #lastFault = ''
   #work: Promise<void> = Promise.resolve()
@@ -78,6 +89,11 @@ export class ClusterSource {
     await this.#acknowledger?.takeBack()
     await this.#watches
     await this.#work
+  }
+
+  /** Of a token that no key of the set fits: the operator fetches it, and may do so out of turn. */
+  unknownKey(source: string): void {
+    if (this.#missedKeys.add(source)) this.#say(this.#word)
   }
 
   #watch(client: KubeClient, part: Part): Promise<void> {
@@ -176,7 +192,12 @@ export class ClusterSource {
     this.#lastFault = ''
     if (JSON.stringify(acknowledged) === JSON.stringify(this.#inForce?.acknowledged)) return
     this.#inForce = { revision, acknowledged }
-    this.#acknowledger?.say(acknowledged)
+    this.#say(acknowledged)
+  }
+
+  #say(word: Acknowledgement): void {
+    this.#word = word
+    this.#acknowledger?.say({ ...word, ...this.#missedKeys.word() })
   }
 
   #refused({ reason, message }: DeliveryFault): void {
@@ -188,9 +209,8 @@ export class ClusterSource {
   #reject(generation: number, message: string): void {
     if (this.#lastFault === message) return
     this.#lastFault = message
-    const none = { generation: 0, gatewayGeneration: 0, gatewayUid: '', revision: '', reads: DELIVERY_FORMAT }
     const rejected = { generation, message: message.slice(0, REJECTION_CHARS_MAX) }
-    this.#acknowledger?.say({ ...(this.#inForce?.acknowledged ?? none), rejected })
+    this.#say({ ...(this.#inForce?.acknowledged ?? NOTHING_LOADED), rejected })
   }
 }
 

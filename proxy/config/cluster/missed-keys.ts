@@ -1,0 +1,39 @@
+// Counts the tokens whose key no set has, for the operator. Anybody can make such tokens, so that few are counted.
+import { keySetId, UNKNOWN_KEYS_MAX, type UnknownKeys } from '#api/delivery/unknown-keys.ts'
+
+/** For each set; workers and policies tell of the same one each for itself. */
+const COUNT_MS_MIN = 10_000
+
+interface Missed {
+  readonly count: number
+  readonly atMs: number
+}
+
+export class MissedKeys {
+  readonly #now: () => number
+  /** By id of the set; the last one last. */
+  readonly #missed = new Map<string, Missed>()
+
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now
+  }
+
+  /** False when the set was counted a moment ago. */
+  add(source: string): boolean {
+    const id = keySetId(source)
+    const known = this.#missed.get(id)
+    const atMs = this.#now()
+    if (known !== undefined && atMs - known.atMs < COUNT_MS_MIN) return false
+    this.#missed.delete(id)
+    this.#missed.set(id, { count: (known?.count ?? 0) + 1, atMs })
+    const [oldest] = this.#missed.keys()
+    if (this.#missed.size > UNKNOWN_KEYS_MAX && oldest !== undefined) this.#missed.delete(oldest)
+    return true
+  }
+
+  /** Nothing while there was none. */
+  word(): { readonly unknownKeys?: UnknownKeys } {
+    if (this.#missed.size === 0) return {}
+    return { unknownKeys: Object.fromEntries([...this.#missed].map(([id, { count }]) => [id, count])) }
+  }
+}
