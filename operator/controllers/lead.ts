@@ -76,11 +76,7 @@ export const lead: (world: World) => Effect.Effect<never, never, KubeClient | Sc
     return yield* Effect.forever(
       Effect.sleep(SETTLE_CHECK).pipe(
         Effect.andThen(elapsedMs),
-        Effect.map((now) => {
-          for (const key of [...leader.publisher.due(now), ...leader.publisher.refused()]) queues.publish.add(key)
-          for (const key of leader.publisher.missing()) queues.publish.add(key)
-          for (const key of leader.dueDeployments()) queues.deploy.add(key)
-        }),
+        Effect.map((nowMs) => leader.lookForDue(nowMs)),
       ),
     )
   },
@@ -188,9 +184,18 @@ class Leader {
     return this.#deployer.deploy(key, gateway, rendered)
   }
 
-  /** Objects of users are not watched: whether they are still in the way is asked from time to time. */
-  dueDeployments(): string[] {
-    return [...this.#deployer.refused(), ...this.#deployer.missing()]
+  /**
+   * Asked again and again. Objects of users are not watched: whether they are still in the way is tried from time to
+   * time. What was made and deleted while a watch was lost is told by nobody: it is missing from the cache.
+   */
+  lookForDue(nowMs: number): void {
+    const queues = this.#queues
+    if (queues === undefined) return
+    const { className } = this.world.settings
+    if (this.world.cache.get('GatewayClass', '', className) === undefined) queues.gatewayClass.add(className)
+    for (const key of this.publisher.due(nowMs)) queues.publish.add(key)
+    for (const key of [...this.publisher.refused(), ...this.publisher.missing()]) queues.publish.add(key)
+    for (const key of [...this.#deployer.refused(), ...this.#deployer.missing()]) queues.deploy.add(key)
   }
 
   countRejections(key: string): Effect.Effect<void, KubeError, KubeClient> {
