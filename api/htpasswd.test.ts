@@ -15,11 +15,28 @@ describe('parseHtpasswd', () => {
   })
 
   it.each([
+    `$5$abc$${'a'.repeat(43)}`,
+    `$6$$${'a'.repeat(86)}`,
+    `$5$rounds=1000$abc$${'a'.repeat(43)}`,
+    `$6$rounds=100000$1234567890123456$${'a'.repeat(86)}`,
+  ])('takes the SHA kinds of crypt: %s', (text) => {
+    expect(parseHtpasswd(`alice:${text}`)).toEqual({
+      users: new Map([['alice', { kind: 'shaCrypt', text }]]),
+      warnings: [],
+    })
+  })
+
+  it.each([
     ['no colon', 'alice', 'it is not `name:hash`'],
     ['no name', `:${HASH}`, 'it is not `name:hash`'],
     ['plain text', 'alice:secret', 'its hash is not'],
     ['nothing', 'alice:', 'its hash is not'],
-    ['SHA-256 crypt', 'alice:$5$abc$0000000000000000000000000000000000000000000', 'its hash is not'],
+    ['half a SHA-256 crypt', `alice:$5$abc$${'a'.repeat(42)}`, 'its hash is not'],
+    ['a SHA-256 hash in SHA-512 crypt', `alice:$6$abc$${'a'.repeat(43)}`, 'its hash is not'],
+    ['a salt of crypt too long', `alice:$6$12345678901234567$${'a'.repeat(86)}`, 'its hash is not'],
+    ['too many rounds', `alice:$6$rounds=100001$abc$${'a'.repeat(86)}`, 'the rounds of its crypt hash are not 1000 to'],
+    ['too few rounds', `alice:$5$rounds=999$abc$${'a'.repeat(43)}`, 'the rounds of its crypt hash are not 1000 to'],
+    ['another crypt', `alice:$y$j9T$abc$${'a'.repeat(43)}`, 'its hash is not'],
     ['a salt too long', 'alice:$apr1$123456789$U/wAA8nAvHYO2FFhGEwz5.', 'its hash is not'],
     ['half a bcrypt hash', 'alice:$2y$10$abc', 'its hash is not'],
     ['bcrypt without end', `alice:$2y$31$${'a'.repeat(53)}`, 'the cost of its bcrypt hash is not 4 to 14'],

@@ -949,7 +949,7 @@ export interface APIKeySelector {
 export interface BasicAuthentication {
   /**
    * Users, 1 to 256 lines in the format of htpasswd, `name:hash`. Hashes: bcrypt (recommended) with a cost of 4 to
-   * 14, MD5 (`$apr1$`), SHA-1 (`{SHA}`), crypt.
+   * 14, MD5 (`$apr1$`), SHA-1 (`{SHA}`), crypt (also `$5$` and `$6$`, with at most 100000 rounds).
    *
    * Example: `["alice:$2y$10$..."]`.
    *

@@ -89,7 +89,7 @@ it('warns with the policy and the reason, never with what a secret holds', () =>
   expect(warnings).toEqual([
     'policy-0: jwtAuth: issuer i: not fetched',
     'policy-0: jwtAuth: no usable key: no token is valid',
-    'policy-1: basicAuth: line 1 is not used: its hash is not bcrypt, MD5 (`$apr1$`), SHA-1 (`{SHA}`) or crypt',
+    'policy-1: basicAuth: line 1 is not used: its hash is not bcrypt, MD5 (`$apr1$`), SHA-1 (`{SHA}`) or crypt (also `$5$`, `$6$`)',
     'policy-1: basicAuth: no user: no credentials are valid',
     'policy-1: apiKey: API key ns/k is not used: it begins as JSON and is none',
     'policy-1: apiKey: API key ns/none is not used: its secret is missing',

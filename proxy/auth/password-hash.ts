@@ -4,6 +4,7 @@ import apacheMd5 from 'apache-md5'
 import { hashSync } from 'bcryptjs'
 import unixCrypt from 'unix-crypt-td-js'
 import type { HashKind, PasswordHash } from '#api/htpasswd.ts'
+import { shaCrypt } from './sha-crypt.ts'
 
 export function isPasswordOf(password: string, expected: PasswordHash): boolean {
   const actual = Buffer.from(hashLike(password, expected), 'latin1')
@@ -20,6 +21,7 @@ const HASH_LIKE: Readonly<Record<HashKind, (password: string, text: string) => s
   sha1: (password) => `{SHA}${hash('sha1', password, 'base64')}`,
   md5: (password, text) => apacheMd5(Buffer.from(password, 'utf8').toString('latin1'), text),
   crypt: (password, text) => unixCrypt([...Buffer.from(password, 'utf8')], text),
+  shaCrypt,
   bcrypt: bcryptLike,
 }
 
