@@ -3,6 +3,7 @@
 // request but that its bodies are copied as they go by.
 import type { components } from '#api/admin/types.gen.ts'
 import type { CelExpression } from '#api/cel/expression.ts'
+import { Flattened } from '#api/cel/values/flattened.ts'
 import { redactTree } from '../log/redact-tree.ts'
 import type { BackendHandler } from '../backend/handler.ts'
 import { variablesOf } from '../cel/variables.ts'
@@ -284,7 +285,8 @@ export class ExchangeTrace {
     try {
       const value = expression.evaluate(variablesOf(exchange))
       if (isCredential && typeof value === 'string') this.#writer.redactor.learn(value)
-      const result = { value: isCredential ? REDACTED : (shown(value) ?? null) }
+      const plain = value instanceof Flattened ? value.value : value
+      const result = { value: isCredential ? REDACTED : (shown(plain) ?? null) }
       this.write({ ...message, result }, { startMs })
       return value
     } catch (error) {

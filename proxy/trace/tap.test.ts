@@ -73,6 +73,16 @@ describe('TraceTap', () => {
     expect(tap.isArmed).toBe(true)
   })
 
+  it('tells that an expression gives no boolean', async () => {
+    const tap = new TraceTap(0)
+    const { reports } = arm(tap, newClaim(), 'request.path')
+    const exchange = exchangeOf()
+    tap.offer(exchange, 1024)
+    await expect.poll(() => reports.length).toBeGreaterThan(1)
+    expect(reports[1]).toEqual({ type: 'failed', message: 'its value is neither true nor false', count: 1 })
+    expect([exchange.trace, tap.isArmed]).toEqual([undefined, true])
+  })
+
   it('takes nothing for a watch that is over, and forgets it when its port closes', async () => {
     const tap = new TraceTap(0)
     const claim = newClaim()

@@ -85,17 +85,22 @@ export class TraceTap {
   /** One that fails takes no request. Its watcher is told why, so that nobody waits for nothing. */
   #wants(watch: Watch, expression: CelExpression, exchange: Exchange): boolean {
     try {
-      return expression.evaluate(variablesOf(exchange)) === true
+      const value = expression.evaluate(variablesOf(exchange))
+      if (typeof value === 'boolean') return value
+      this.#failed(watch, 'its value is neither true nor false', exchange)
     } catch (error) {
-      watch.failures++
-      const now = performance.now()
-      if (now - watch.toldMs >= FAILURE_INTERVAL_MS) {
-        post(watch.port, { type: 'failed', message: this.#failureText(error, exchange), count: watch.failures })
-        watch.failures = 0
-        watch.toldMs = now
-      }
-      return false
+      this.#failed(watch, error, exchange)
     }
+    return false
+  }
+
+  #failed(watch: Watch, error: unknown, exchange: Exchange): void {
+    watch.failures++
+    const now = performance.now()
+    if (now - watch.toldMs < FAILURE_INTERVAL_MS) return
+    post(watch.port, { type: 'failed', message: this.#failureText(error, exchange), count: watch.failures })
+    watch.failures = 0
+    watch.toldMs = now
   }
 
   /** What failed may quote values of the request. */

@@ -66,6 +66,7 @@ beforeAll(async () => {
         authorization: { action: 'Allow', matchExpressions: ['request.headers["x-role"] == "admin"'] },
       }),
       route('changed', { requestHeaderModifier: { set: [{ name: 'x-added', value: 'yes' }] } }),
+      route('flat', { directResponse: { status: 200, bodyExpression: 'flatten({"a": 1})' } }),
       route('dead', undefined, { static: { host: '127.0.0.1', port: await freePort() } }),
       route('llm', undefined, { ai: { groups: [{ providers: [provider] }] } }),
       route('server'),
@@ -196,6 +197,12 @@ describe('/debug/trace', () => {
     expect(headersAt('final request')).toMatchObject({ 'x-added': 'yes' })
   })
 
+  it('shows what a flattened value is made of', async () => {
+    const watcher = await watch()
+    await (await fetch(`${gateway.url}/flat`)).text()
+    expect(messageOf(await watcher.ended, 'cel').result).toEqual({ value: { a: 1 } })
+  })
+
   it('tells that no route matched', async () => {
     const watcher = await watch()
     expect((await fetch(`${gateway.url}/nowhere`)).status).toBe(404)
@@ -212,7 +219,7 @@ describe('/debug/trace', () => {
     ])
     const selection = events.find(({ message }) => message.type === 'routeSelection')
     expect(selection?.severity).toBe('error')
-    expect(selection?.message.evaluatedRoutes).toHaveLength(7)
+    expect(selection?.message.evaluatedRoutes).toHaveLength(8)
     expect(selection?.message).not.toHaveProperty('selectedRoute')
   })
 
