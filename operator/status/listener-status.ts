@@ -1,5 +1,5 @@
 // The status of one listener, the same in a Gateway and a ListenerSet.
-import type { Listener, ListenerFault } from '../translate/gateway/listener.ts'
+import { faultText, type Listener, type ListenerFault } from '../translate/gateway/listener.ts'
 import { type Condition, condition } from './condition.ts'
 import type { ListenerBody } from './object-status.ts'
 
@@ -50,7 +50,7 @@ function verdict(
 ): Condition {
   return fault === undefined
     ? condition({ type, isTrue: true, reason: type, message: GOOD_MESSAGE[type], generation })
-    : condition({ type, isTrue: false, ...fault, generation })
+    : condition({ type, isTrue: false, reason: fault.reason, message: faultText(fault), generation })
 }
 
 function conflicted({ conflict }: Listener, generation: number | undefined): Condition {

@@ -11,7 +11,7 @@ function input(gateways: number, unattached: readonly string[] = []): PolicyStat
     problems: [],
     hasEmissions: true,
     perGateway: new Map(keys.map((key) => [key, ATTACHED])),
-    unattached,
+    unattached: unattached.map((message) => ({ message })),
   }
 }
 

@@ -15,8 +15,8 @@ export interface PolicyStatusInput {
   readonly hasEmissions: boolean
   /** By `namespace/name` of the Gateway. */
   readonly perGateway: ReadonlyMap<string, PolicyOutcome>
-  /** Lines about targets that are missing or reach no Gateway. */
-  readonly unattached: readonly string[]
+  /** Targets that are missing or reach no Gateway. */
+  readonly unattached: ReadonlyArray<{ readonly message: string }>
 }
 
 export interface PolicyOutcome {
@@ -94,7 +94,7 @@ function attachedCondition(input: PolicyStatusInput, { policies, lost }: PolicyO
 }
 
 function notAttached({ unattached, generation }: PolicyStatusInput): Condition {
-  const message = `Policy is not attached: ${unattached.join('\n')}`
+  const message = `Policy is not attached: ${unattached.map((one) => one.message).join('\n')}`
   return condition({ type: 'Attached', isTrue: false, reason: 'Pending', message, generation })
 }
 

@@ -1,5 +1,5 @@
 // Every problem with its object, for logs, events and the command line. Statuses say the same in their own form.
-import type { ListenerFault } from './gateway/listener.ts'
+import type { Listener, ListenerFault } from './gateway/listener.ts'
 import { flatMapped, mapped } from './lists.ts'
 import { nameKey, refOf } from './object-ref.ts'
 import { sortedBy } from './order.ts'
@@ -47,12 +47,13 @@ function listenerProblems({ gateways }: StageResults): ObjectProblem[] {
       : [{ path: 'spec.parentRef', ...refusal, severity: 'error' as const, object: refOf(set) }],
   )
   const ofListeners = [...gateways.gateways.values()].flatMap(({ listeners }) =>
-    listeners.flatMap(({ gateway, set, spec, notAccepted, unresolvedRef, notProgrammed }) => {
-      const fault: ListenerFault | undefined = notAccepted ?? unresolvedRef ?? notProgrammed
-      if (fault === undefined) return []
-      const owner = set ?? gateway
-      const index = owner.spec.listeners.findIndex(({ name }) => name === spec.name)
-      return [{ path: `spec.listeners[${index}]`, ...fault, severity: 'error' as const, object: refOf(owner) }]
+    listeners.flatMap((listener) => {
+      const owner = listener.set ?? listener.gateway
+      const index = owner.spec.listeners.findIndex(({ name }) => name === listener.spec.name)
+      return faultsOf(listener).map(({ field, ...fault }) => {
+        const path = `spec.listeners[${index}]${field === undefined ? '' : `.${field}`}`
+        return { path, ...fault, severity: 'error' as const, object: refOf(owner) }
+      })
     }),
   )
   const ofAnnotations = [...gateways.gateways.values()].flatMap(({ gateway, internal }) =>
@@ -77,6 +78,12 @@ function listenerProblems({ gateways }: StageResults): ObjectProblem[] {
         ],
   )
   return [...ofSets, ...ofListeners, ...ofAnnotations, ...ofCertificates]
+}
+
+/** That it is not programmed follows from the others, where there are some. */
+function faultsOf({ notAccepted, unresolvedRef, notProgrammed }: Listener): ListenerFault[] {
+  const causes = [notAccepted, unresolvedRef].filter((fault) => fault !== undefined)
+  return causes.length === 0 && notProgrammed !== undefined ? [notProgrammed] : causes
 }
 
 const NONE: readonly ObjectProblem[] = []
@@ -130,10 +137,9 @@ function policyProblems({ policies }: StageResults): ObjectProblem[] {
     const object = refOf(policy)
     return [
       ...problems.map((one) => ({ ...one, object })),
-      ...unattached.map((message) => ({
-        path: policy.spec.targetRefs === undefined ? 'spec.targetSelectors' : 'spec.targetRefs',
+      ...unattached.map((one) => ({
+        ...one,
         reason: 'NotAttached',
-        message,
         severity: 'warning' as const,
         object,
       })),

@@ -114,7 +114,7 @@ describe('gw translate', () => {
     const { code, stderr } = await gw('translate', '-f', 'test/cli/testdata/broken-links')
     expect(code).toBe(1)
     expect(stderr.replaceAll('test/cli/testdata/broken-links/', '').trimEnd().split('\n')).toEqual([
-      'gateway.yaml:19:7: spec.listeners[1]: tls.certificateRefs[0]: secret default/missing not found',
+      'gateway.yaml:24:13: spec.listeners[1].tls.certificateRefs[0]: secret default/missing not found',
       'routes.yaml:10:11: spec.rules[0].backendRefs[0]: backend(default/nowhere) not found: there is no GwBackend default/nowhere',
       'routes.yaml:19:3: spec.parentRefs: no hostnames matched parent hostname "a.example"; change spec.hostnames, or the listener',
       'routes.yaml:31:3: spec.parentRefs: sectionName "absent" not found; the parent has http, secure',

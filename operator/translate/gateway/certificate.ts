@@ -7,7 +7,7 @@ import type { IsPermitted } from '../grants.ts'
 import type { Secret } from '../kube.ts'
 import { nameKey } from '../object-ref.ts'
 import type { ObjectIndex } from '../snapshot.ts'
-import type { ListenerFault } from './listener.ts'
+import { faultText, type ListenerFault } from './listener.ts'
 import { authorityFault, CERTIFICATE_KEY, PRIVATE_KEY, type TlsPair, tlsPair } from './tls-pair.ts'
 
 export interface CertificateScope {
@@ -40,7 +40,7 @@ export function listenerCertificate(listener: GatewayListener, scope: Certificat
   if (protocol !== 'HTTPS' && protocol !== 'TLS') return { secrets: [] }
   if (tls?.mode !== 'Passthrough') return terminating(tls, scope)
   if (protocol === 'TLS') return { tls: { mode: 'Passthrough' }, secrets: [] }
-  return broken(invalid('mode Passthrough needs a listener of protocol TLS'))
+  return broken({ ...invalid('Passthrough needs a listener of protocol TLS'), field: 'tls.mode' })
 }
 
 function terminating(tls: GatewayListener['tls'], scope: CertificateScope): ListenerCertificate {
@@ -48,13 +48,13 @@ function terminating(tls: GatewayListener['tls'], scope: CertificateScope): List
   if (option !== undefined) return broken(option)
   const refs = tls?.certificateRefs ?? []
   const [ref] = refs
-  if (ref === undefined) return broken(invalid('mode Terminate needs one entry in tls.certificateRefs'))
+  if (ref === undefined) return broken({ ...invalid('mode Terminate needs one entry'), field: 'tls.certificateRefs' })
   const pairs: Exclude<CertificateOutcome, { fault: ListenerFault }>[] = []
   for (const [at, one] of refs.entries()) {
     const outcome = certificatePair(one, scope, isMinted(tls) ? authorityFault : undefined)
     // The others alone would leave names without the certificate that is meant for them.
     if ('fault' in outcome) {
-      return broken({ ...outcome.fault, message: `tls.certificateRefs[${at}]: ${outcome.fault.message}` })
+      return broken({ ...outcome.fault, field: `tls.certificateRefs[${at}]` })
     }
     pairs.push(outcome)
   }
@@ -82,7 +82,7 @@ function optionFault(options: Readonly<Record<string, string>>): ListenerFault |
     const meaning = NOT_SERVED[`${name}=${value}`]
     const why = meaning === undefined ? unknownValue(name) : `is not run by this version: ${meaning}`
     const cure = 'remove the option and name a Secret of type kubernetes.io/tls in tls.certificateRefs'
-    return invalid(`tls.options[${name}]: ${value} ${why}; ${cure}`)
+    return { ...invalid(`${value} ${why}; ${cure}`), field: `tls.options[${name}]` }
   }
   return undefined
 }
@@ -155,7 +155,7 @@ function rendered(name: string, { certificate, privateKey }: TlsPair): Certifica
 }
 
 function broken(fault: ListenerFault): ListenerCertificate {
-  return { tls: { mode: 'Terminate', invalid: fault.message }, secrets: [], fault }
+  return { tls: { mode: 'Terminate', invalid: faultText(fault) }, secrets: [], fault }
 }
 
 function invalid(message: string): ListenerFault {

@@ -26,15 +26,16 @@ export function clientValidation(
   { port, protocol, tls }: Pick<GatewayListener, 'port' | 'protocol' | 'tls'>,
   scope: ListenerScope,
 ): ClientValidationOutcome {
-  const validation = protocol === 'HTTPS' ? validationAt(gateway, port) : undefined
-  if (validation === undefined) return {}
+  const found = protocol === 'HTTPS' ? validationAt(gateway, port) : undefined
+  if (found === undefined) return {}
+  const { validation, path } = found
   if (isMinted(tls)) return { unusable: { reason: 'NoValidCACertificate', message: MINTED } }
   const bundles: string[] = []
   const faults: ListenerFault[] = []
-  for (const ref of validation.caCertificateRefs) {
+  for (const [at, ref] of validation.caCertificateRefs.entries()) {
     const outcome = bundleOf(gateway, ref, scope)
     if ('pem' in outcome) bundles.push(outcome.pem)
-    else faults.push(outcome.fault)
+    else faults.push({ ...outcome.fault, message: `${outcome.fault.message}; see ${path}[${at}] of the Gateway` })
   }
   const [first] = faults
   const unresolved = first === undefined ? {} : { unresolvedRef: first }
@@ -55,10 +56,14 @@ export function hasInsecureFallback({ spec }: Gateway): boolean {
 
 type Validation = NonNullable<NonNullable<NonNullable<Gateway['spec']['tls']>['frontend']>['default']['validation']>
 
-function validationAt({ spec }: Gateway, port: number): Validation | undefined {
+function validationAt({ spec }: Gateway, port: number): { validation: Validation; path: string } | undefined {
   const { frontend } = spec.tls ?? {}
-  const own = frontend?.perPort?.find((one) => one.port === port)
-  return own === undefined ? frontend?.default?.validation : own.tls?.validation
+  const perPort = frontend?.perPort ?? []
+  const own = perPort.find((one) => one.port === port)
+  const [validation, place] = own
+    ? [own.tls?.validation, `perPort[${perPort.indexOf(own)}].tls`]
+    : [frontend?.default?.validation, 'default']
+  return validation && { validation, path: `spec.tls.frontend.${place}.validation.caCertificateRefs` }
 }
 
 type Bundle = { readonly pem: string } | { readonly fault: ListenerFault }

@@ -19,6 +19,13 @@ export interface ListenerScope {
 export interface ListenerFault {
   readonly reason: string
   readonly message: string
+  /** Of the listener: `tls.certificateRefs[0]`. Absent: the listener as a whole. */
+  readonly field?: string
+}
+
+/** For whoever knows which listener it is about. */
+export function faultText({ field, message }: ListenerFault): string {
+  return field === undefined ? message : `${field}: ${message}`
 }
 
 export interface ListenerIdentity {

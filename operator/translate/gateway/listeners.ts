@@ -15,6 +15,8 @@ import { listenerConflicts } from './conflicts.ts'
 import type { ListenerScope } from './listener.ts'
 import { identityOf, type Listener, type ListenerFault, type ListenerIdentity } from './listener.ts'
 
+const MODELS_ARE_OFF = 'GwModels are not enabled: set GW_ENABLE_MODELS=true for the controller'
+
 /** `sets` are the accepted ListenerSets, in order of precedence. */
 export function listenersOf(gateway: Gateway, sets: readonly ListenerSet[], scope: ListenerScope): Listener[] {
   const identities = [
@@ -87,7 +89,7 @@ function programmingFault(facts: ProgrammingFacts): ListenerFault | undefined {
   const { notAccepted, certificate, kindFault, hasKinds } = facts
   if (notAccepted !== undefined) return notAccepted
   if (certificate !== undefined) return { reason: 'Invalid', message: 'Bad TLS configuration' }
-  if (kindFault !== undefined && !hasKinds) return { reason: 'Invalid', message: kindFault.message }
+  if (kindFault !== undefined && !hasKinds) return { ...kindFault, reason: 'Invalid' }
   return undefined
 }
 
@@ -95,13 +97,10 @@ function kindsOf(
   spec: GatewayListener,
   { areModelsEnabled }: ListenerScope,
 ): { kinds: readonly RouteGroupKind[]; fault?: ListenerFault } {
-  const carried = isListenerProtocol(spec.protocol) ? ROUTE_KINDS[spec.protocol] : []
-  const terminates = spec.protocol === 'TLS' && spec.tls?.mode !== 'Passthrough'
-  const usual = terminates ? [...carried, ...ROUTE_KINDS.TCP] : carried
+  const { usual, listed } = carriedKinds(spec)
   const wanted = spec.allowedRoutes?.kinds
   if (wanted === undefined || wanted.length === 0) return { kinds: usual }
-  const listed = areModelsEnabled && isListenerProtocol(spec.protocol) ? (LISTED_KINDS[spec.protocol] ?? []) : []
-  const possible = [...usual, ...listed]
+  const possible = areModelsEnabled ? [...usual, ...listed] : usual
   const isPossible = ({ group = GATEWAY_GROUP, kind }: { group?: string; kind: string }): boolean =>
     possible.some((one) => one.group === group && one.kind === kind)
   const kinds = possible.filter(({ group, kind }) =>
@@ -109,8 +108,27 @@ function kindsOf(
   )
   const refused = wanted.filter((one) => !isPossible(one)).map(({ kind }) => kind)
   if (refused.length === 0) return { kinds }
-  const message = `protocol ${spec.protocol} cannot carry routes of kind ${refused.join(', ')}`
-  return { kinds, fault: { reason: 'InvalidRouteKinds', message } }
+  const isOff = !areModelsEnabled && listed.some(({ kind }) => refused.includes(kind))
+  const cure = isOff ? MODELS_ARE_OFF : useOneOf(possible)
+  const message = `protocol ${spec.protocol} cannot carry routes of kind ${refused.join(', ')}; ${cure}`
+  return { kinds, fault: { reason: 'InvalidRouteKinds', message, field: 'allowedRoutes.kinds' } }
+}
+
+interface CarriedKinds {
+  readonly usual: readonly RouteGroupKind[]
+  /** Only where allowedRoutes.kinds lists them. */
+  readonly listed: readonly RouteGroupKind[]
+}
+
+function carriedKinds({ protocol, tls }: GatewayListener): CarriedKinds {
+  if (!isListenerProtocol(protocol)) return { usual: [], listed: [] }
+  const terminates = protocol === 'TLS' && tls?.mode !== 'Passthrough'
+  const usual = terminates ? [...ROUTE_KINDS.TLS, ...ROUTE_KINDS.TCP] : ROUTE_KINDS[protocol]
+  return { usual, listed: LISTED_KINDS[protocol] ?? [] }
+}
+
+function useOneOf(kinds: readonly RouteGroupKind[]): string {
+  return kinds.length === 0 ? 'use another protocol' : `use ${kinds.map(({ kind }) => kind).join(', ')}`
 }
 
 function namespaceFilter(spec: GatewayListener, ownNamespace: string, snapshot: Snapshot): (name: string) => boolean {

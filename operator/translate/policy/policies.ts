@@ -12,7 +12,7 @@ import { fieldScope, type PolicyScope } from './scope.ts'
 import { FIELD_PATHS, type SectionEmission, translateSections } from './section.ts'
 import { sharedLocationProblems } from './shared-location.ts'
 import type { ResolvedTarget, TargetLookup } from './target.ts'
-import { resolveTargets, targetKinds } from './targets.ts'
+import { resolveTargets, targetKinds, type UnattachedTarget } from './targets.ts'
 
 export interface PolicyTranslation {
   readonly policy: GwPolicy
@@ -20,7 +20,7 @@ export interface PolicyTranslation {
   readonly secrets: readonly RenderedSecret[]
   /** By Gateway key, in order. */
   readonly perGateway: ReadonlyMap<string, PolicyAtGateway>
-  readonly unattached: readonly string[]
+  readonly unattached: readonly UnattachedTarget[]
   readonly hasEmissions: boolean
 }
 

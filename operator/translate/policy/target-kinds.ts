@@ -1,13 +1,18 @@
 // One policy target of each kind: does it exist, has it the named section, and at which Gateways does it count.
 import type { PolicyTarget } from '#api/ir/types.gen.ts'
 import type { GwBackend } from '#api/v1alpha1/gwbackend.gen.ts'
-import type { Listener } from '../gateway/listener.ts'
 import { POOLS_ARE_OFF } from '../inference/pool-lookup.ts'
 import { nameKey } from '../object-ref.ts'
 import type { ResolvedTarget, TargetKind, TargetLookup } from './target.ts'
 
 /** `foreign`: the object belongs to another controller, and so does the word about it. */
-export type TargetOutcome = ResolvedTarget | { readonly unattached: string } | 'foreign'
+export type TargetOutcome = ResolvedTarget | Unattached | 'foreign'
+
+export interface Unattached {
+  readonly unattached: string
+  /** Of the reference, when it names a part that the object does not have. */
+  readonly field?: 'sectionName' | 'port'
+}
 
 export interface TargetName {
   readonly kind: TargetKind
@@ -21,13 +26,16 @@ interface Found {
   readonly gateways: readonly string[]
 }
 
-type Finding = Found | { readonly problem: string } | 'foreign'
+type Finding = Found | { readonly problem: string; readonly field?: 'sectionName' | 'port' } | 'foreign'
 
 export function resolveTarget(ref: TargetName, namespace: string, lookup: TargetLookup): TargetOutcome {
   const finding = FINDERS[ref.kind](ref, namespace, lookup)
   if (finding === 'foreign') return 'foreign'
   const named = `${ref.kind} ${nameKey(namespace, ref.name)}`
-  if ('problem' in finding) return { unattached: `${named} ${finding.problem}` }
+  if ('problem' in finding) {
+    const { problem, field } = finding
+    return { unattached: `${named} ${problem}`, ...(field !== undefined && { field }) }
+  }
   if (finding.gateways.length === 0) return { unattached: `${named} is not attached to any Gateway` }
   const { name, sectionName, port } = ref
   const section = sectionName === undefined ? '' : `/${sectionName}`
@@ -38,6 +46,19 @@ export function resolveTarget(ref: TargetName, namespace: string, lookup: Target
 type Finder = (ref: TargetName, namespace: string, lookup: TargetLookup) => Finding
 
 const NOT_FOUND = { problem: 'not found' } as const
+
+interface Parts {
+  /** Of the parts, in the singular: `rule`. */
+  readonly part: string
+  readonly names: readonly string[]
+}
+
+/** undefined: no part is named, or it is there. */
+function missingPart(sectionName: string | undefined, { part, names }: Parts): Finding | undefined {
+  if (sectionName === undefined || names.includes(sectionName)) return undefined
+  const choice = names.length === 0 ? `it has no ${part} with a name` : `it has ${names.join(', ')}`
+  return { problem: `has no ${part} ${JSON.stringify(sectionName)} (${choice})`, field: 'sectionName' }
+}
 
 const FINDERS: { readonly [K in TargetKind]: Finder } = {
   Gateway: findGateway,
@@ -54,11 +75,11 @@ function findGateway({ name, sectionName, port }: TargetName, namespace: string,
   const ours = lookup.gateways.gateways.get(key)
   if (ours === undefined) return lookup.snapshot.Gateway.get(namespace, name) === undefined ? NOT_FOUND : 'foreign'
   const own = ours.listeners.filter(({ set }) => set === undefined)
-  if (sectionName !== undefined && !hasListener(own, sectionName)) {
-    return { problem: `has no listener ${JSON.stringify(sectionName)}` }
-  }
-  if (port !== undefined && !ours.listeners.some(({ spec }) => spec.port === port)) {
-    return { problem: `has no listener on port ${port}` }
+  const missing = missingPart(sectionName, { part: 'listener', names: own.map(({ spec }) => spec.name) })
+  if (missing !== undefined) return missing
+  const ports = [...new Set(ours.listeners.map(({ spec }) => spec.port))]
+  if (port !== undefined && !ports.includes(port)) {
+    return { problem: `has no listener on port ${port} (it has ${ports.join(', ')})`, field: 'port' }
   }
   const target = { namespace, name, ...(sectionName !== undefined && { listener: sectionName }) }
   return { target: { gateway: { ...target, ...(port !== undefined && { port }) } }, gateways: [key] }
@@ -69,9 +90,9 @@ function findListenerSet({ name, sectionName }: TargetName, namespace: string, l
   if (object === undefined) return NOT_FOUND
   const ours = lookup.gateways.listenerSets.get(nameKey(namespace, name))
   if (ours === undefined) return parentExists(object.spec.parentRef, namespace, lookup) ? 'foreign' : unattachedSet()
-  if (sectionName !== undefined && !object.spec.listeners.some((one) => one.name === sectionName)) {
-    return { problem: `has no listener ${JSON.stringify(sectionName)}` }
-  }
+  const listeners = object.spec.listeners.map((one) => one.name)
+  const missing = missingPart(sectionName, { part: 'listener', names: listeners })
+  if (missing !== undefined) return missing
   return {
     target: { listenerSet: { namespace, name, ...(sectionName !== undefined && { section: sectionName }) } },
     gateways: ours.refusal === undefined ? [ours.parent.key] : [],
@@ -101,9 +122,9 @@ function findRoute(kind: 'HTTPRoute' | 'GRPCRoute', { ref, namespace, lookup }: 
   const route = lookup.snapshot[kind].get(namespace, name)
   if (route === undefined) return NOT_FOUND
   const rules: ReadonlyArray<{ readonly name?: string }> = route.spec.rules ?? []
-  if (sectionName !== undefined && !rules.some((rule) => rule.name === sectionName)) {
-    return { problem: `has no rule ${JSON.stringify(sectionName)}` }
-  }
+  const names = rules.flatMap((rule) => rule.name ?? [])
+  const missing = missingPart(sectionName, { part: 'rule', names })
+  if (missing !== undefined) return missing
   return {
     target: { route: { kind, namespace, name, ...(sectionName !== undefined && { ruleName: sectionName }) } },
     gateways: [...(lookup.routeGateways.get(`${kind}/${nameKey(namespace, name)}`) ?? [])],
@@ -114,8 +135,10 @@ function findService({ name, sectionName }: TargetName, namespace: string, looku
   const service = lookup.snapshot.Service.get(namespace, name)
   if (service === undefined) return NOT_FOUND
   const port = sectionName === undefined ? undefined : Number(sectionName)
-  if (port !== undefined && !(service.spec?.ports ?? []).some((one) => one.port === port)) {
-    return { problem: `has no port ${JSON.stringify(sectionName)}; sectionName is a port number` }
+  const numbers = (service.spec?.ports ?? []).map((one) => one.port)
+  if (port !== undefined && !numbers.includes(port)) {
+    const choice = `it has ${numbers.join(', ')}`
+    return { problem: `has no port ${JSON.stringify(sectionName)} (a number; ${choice})`, field: 'sectionName' }
   }
   const hostname = lookup.serviceHostname(namespace, name)
   const gateways = [...lookup.reach].filter(([, { services }]) => {
@@ -139,9 +162,8 @@ function findPool({ name }: TargetName, namespace: string, { pools, reach }: Tar
 function findBackend({ name, sectionName }: TargetName, namespace: string, lookup: TargetLookup): Finding {
   const backend = lookup.snapshot.GwBackend.get(namespace, name)
   if (backend === undefined) return NOT_FOUND
-  if (sectionName !== undefined && !sectionsOf(backend).includes(sectionName)) {
-    return { problem: `has no provider or MCP target ${JSON.stringify(sectionName)}` }
-  }
+  const missing = missingPart(sectionName, { part: 'provider or MCP target', names: sectionsOf(backend) })
+  if (missing !== undefined) return missing
   const key = nameKey(namespace, name)
   return {
     target: { backend: { namespace, name, ...(sectionName !== undefined && { section: sectionName }) } },
@@ -153,8 +175,4 @@ function sectionsOf({ spec: { ai, mcp } }: GwBackend): string[] {
   if (mcp !== undefined) return mcp.targets.map(({ name }) => name)
   if (ai?.groups !== undefined) return ai.groups.flatMap(({ providers }) => providers.map(({ name }) => name))
   return ai?.provider === undefined ? [] : ['backend']
-}
-
-function hasListener(listeners: readonly Listener[], name: string): boolean {
-  return listeners.some(({ spec }) => spec.name === name)
 }

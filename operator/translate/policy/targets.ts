@@ -5,34 +5,49 @@ import { matchesLabels } from '../labels.ts'
 import { namespaceOf } from '../object-ref.ts'
 import type { Snapshot } from '../snapshot.ts'
 import { type ResolvedTarget, TARGET_KINDS, type TargetKind, type TargetLookup } from './target.ts'
-import { resolveTarget } from './target-kinds.ts'
+import { resolveTarget, type Unattached } from './target-kinds.ts'
 
 export interface TargetResolution {
   readonly targets: readonly ResolvedTarget[]
-  /** Lines for the StatusSummary: targets that are missing or reach no Gateway. */
-  readonly unattached: readonly string[]
+  readonly unattached: readonly UnattachedTarget[]
+}
+
+/** A target that is missing or reaches no Gateway. */
+export interface UnattachedTarget {
+  readonly path: string
+  /** A line of the StatusSummary. */
+  readonly message: string
 }
 
 export function resolveTargets(policy: GwPolicy, snapshot: Snapshot, lookup: TargetLookup): TargetResolution {
   const namespace = namespaceOf(policy)
   const { refs, missing } = namedTargets(policy, snapshot)
   const byKey = new Map<string, ResolvedTarget>()
-  const unattached: string[] = [...missing]
-  for (const ref of refs) {
+  const unattached: UnattachedTarget[] = [...missing]
+  for (const { path, ...ref } of refs) {
     const kind = targetKind(ref)
     if (kind === undefined) {
-      unattached.push(`${ref.kind} ${namespace}/${ref.name} is of a kind that this version cannot attach policies to`)
+      const message = `${ref.kind} ${namespace}/${ref.name} is of a kind that this version cannot attach policies to`
+      unattached.push({ path, message })
       continue
     }
     const outcome = resolveTarget({ ...ref, kind }, namespace, lookup)
     if (outcome === 'foreign') continue
-    if ('unattached' in outcome) unattached.push(outcome.unattached)
+    if ('unattached' in outcome) unattached.push(unattachedAt(path, outcome))
     else byKey.set(outcome.key, outcome)
   }
+  const first = new Map(unattached.toReversed().map((one) => [one.message, one]))
   return {
     targets: [...byKey.values()],
-    unattached: [...new Set(unattached)],
+    unattached: unattached.filter((one) => first.get(one.message) === one),
   }
+}
+
+/** What is missing in the object is the fault of a field; what is missing as a whole names itself. */
+function unattachedAt(path: string, { unattached, field }: Unattached): UnattachedTarget {
+  if (field === undefined) return { path, message: unattached }
+  const at = `${path}.${field}`
+  return { path: at, message: `${unattached}; see ${at}` }
 }
 
 export function targetKinds({ spec: { targetRefs = [], targetSelectors = [] } }: GwPolicy): ReadonlySet<string> {
@@ -47,18 +62,27 @@ export function targetKind({ group, kind }: { readonly group: string; readonly k
   return kinds.find((one) => one === kind)
 }
 
-function namedTargets(policy: GwPolicy, snapshot: Snapshot): { refs: PolicyTargetRef[]; missing: string[] } {
-  const refs: PolicyTargetRef[] = [...(policy.spec.targetRefs ?? [])]
-  const missing: string[] = []
+interface NamedTargets {
+  readonly refs: ReadonlyArray<PolicyTargetRef & { readonly path: string }>
+  readonly missing: readonly UnattachedTarget[]
+}
+
+function namedTargets(policy: GwPolicy, snapshot: Snapshot): NamedTargets {
+  const { spec } = policy
+  const refs = (spec.targetRefs ?? []).map((ref, at) => ({ ...ref, path: `spec.targetRefs[${at}]` }))
+  const missing: UnattachedTarget[] = []
   const namespace = namespaceOf(policy)
-  for (const { matchLabels, ...rest } of policy.spec.targetSelectors ?? []) {
+  for (const [at, { matchLabels, ...rest }] of (spec.targetSelectors ?? []).entries()) {
+    const path = `spec.targetSelectors[${at}]`
     const kind = targetKind(rest)
     const objects: readonly KubeObject[] = kind === undefined ? [] : snapshot[kind].all
     const found = objects.filter(
       (object) => namespaceOf(object) === namespace && matchesLabels(matchLabels, object.metadata.labels),
     )
-    if (found.length === 0) missing.push(`no ${rest.kind} matching selector found in namespace ${namespace}`)
-    refs.push(...found.map((object) => ({ ...rest, name: object.metadata.name })))
+    if (found.length === 0) {
+      missing.push({ path, message: `no ${rest.kind} matching selector found in namespace ${namespace}` })
+    }
+    refs.push(...found.map((object) => ({ ...rest, name: object.metadata.name, path })))
   }
   return { refs, missing }
 }
