@@ -62,4 +62,32 @@ export const cases: readonly ConformanceCase[] = [
       expect(accepted?.message).toContain('spec.traffic.authorization.policy.matchExpressions[0]')
     },
   },
+  {
+    shortName: 'AuthorizationUnknownName',
+    description: 'an expression that reads a member that does not exist is told with the one that was meant',
+    sample: SAMPLE,
+    change: replacing('request.headers["x-role"] == "admin"', 'request.headrs["x-role"] == "admin"'),
+    async run(gateway) {
+      expect(await gateway.ask('/admin', { headers: { ...TENANT, 'x-role': 'admin' } })).toMatchObject(REFUSED)
+      expect(await gateway.ask('/admin', { headers: { ...TENANT, 'x-role': 'operator' } })).toMatchObject({
+        status: 200,
+      })
+      const [accepted] = gateway.conditions('GwPolicy', 'authorization-admin')
+      expect(accepted).toMatchObject({ type: 'Accepted', status: 'True', reason: 'PartiallyValid' })
+      expect(accepted?.message).toContain('request has no member headrs; did you mean headers?')
+    },
+  },
+  {
+    shortName: 'AuthorizationDenyUnknownName',
+    description: 'a Deny rule that reads what does not exist, or not yet, could never match and refuses everything',
+    sample: SAMPLE,
+    change: replacing(`'"x-banned" in request.headers'`, 'response.code == 200 || request.pat == "/"'),
+    async run(gateway) {
+      expect(await gateway.ask('/', { headers: TENANT })).toMatchObject({ status: 403, text: 'denied by policy' })
+      const [accepted] = gateway.conditions('GwPolicy', 'authorization-banned')
+      expect(accepted).toMatchObject({ reason: 'PartiallyValid' })
+      expect(accepted?.message).toContain('response: not there yet when this is evaluated')
+      expect(accepted?.message).toContain('request has no member pat; did you mean path?')
+    },
+  },
 ]

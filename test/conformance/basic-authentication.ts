@@ -4,6 +4,16 @@ import { all, changing, replacing, type ConformanceCase } from './suite/case.ts'
 
 const SAMPLE = 'basic-authentication.yaml'
 
+/** All of `password`. */
+const HASHES = [
+  'md5:$apr1$saltsalt$yAAkm4libquA.ZWLHbSBq/',
+  'sha256:$5$saltsalt$gOjOtoMpVhru2uyjeJSEc/JaLQWOXMNmlOnj6T4AtC.',
+  'sha512:$6$saltsalt$qFmFH.bQmmtXzyBY0s9v7Oicd2z4XSIecDzlB5KiA2/jctKu9YterLp8wwnSq.qc.eoxqOmSuNp2xS0ktL3nh/',
+  'des:abJnggxhB/yWI',
+  'sha1:{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g=',
+  'bcrypt:$2y$04$abcdefghijklmnopqrstuughE8Ev8uGFaUgY2cNEySvxngrb/Jzdm',
+]
+
 const encoded = (credentials: string): string => Buffer.from(credentials).toString('base64')
 const basic = (credentials: string) => ({ headers: { authorization: `Basic ${encoded(credentials)}` } })
 
@@ -20,6 +30,19 @@ export const cases: readonly ConformanceCase[] = [
         const refused = await gateway.ask('/strict', question)
         expect(refused.status).toBe(401)
         expect(refused.headers['www-authenticate']).toBe('Basic realm="Staff"')
+      }
+    },
+  },
+  {
+    shortName: 'BasicAuthHashes',
+    description: 'lines of every kind of hash that htpasswd and mkpasswd write',
+    sample: SAMPLE,
+    change: changing('GwPolicy/basic-authentication-optional', { traffic: { basicAuthentication: { users: HASHES } } }),
+    async run(gateway) {
+      for (const line of HASHES) {
+        const [name] = line.split(':')
+        await gateway.echo('/optional', basic(`${name}:password`))
+        expect((await gateway.ask('/optional', basic(`${name}:Password`))).status).toBe(401)
       }
     },
   },

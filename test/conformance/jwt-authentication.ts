@@ -70,6 +70,22 @@ export const cases: readonly ConformanceCase[] = [
     },
   },
   {
+    shortName: 'JwtDenyWithoutSubject',
+    description: 'a Deny rule finds out that there is no token, and does not mind one that is there',
+    sample: SAMPLE,
+    change: changing('GwPolicy/jwt-authentication-permissive', {
+      traffic: { authorization: { action: 'Deny', policy: { matchExpressions: ['!has(jwt.sub)'] } } },
+    }),
+    async run(gateway) {
+      const [accepted] = gateway.conditions('GwPolicy', 'jwt-authentication-permissive')
+      expect(accepted).toMatchObject({ status: 'True', reason: 'Valid' })
+      await gateway.echo('/permissive', bearer(TOKEN))
+      for (const question of [{}, bearer(EXPIRED), bearer('none')]) {
+        expect(await gateway.ask('/permissive', question)).toMatchObject({ status: 403, text: 'authorization failed' })
+      }
+    },
+  },
+  {
     shortName: 'JwtPassthrough',
     description: 'a backend that asks for it gets the token that was checked, where it wants it',
     sample: SAMPLE,

@@ -1,5 +1,6 @@
 // Policies that check who a client is (resources supplement 4.10). Their mode is optional unless a file says otherwise.
 import * as z from 'zod'
+import { evaluatedAt } from './moment.ts'
 import { fields, isMap, oneShape } from './object.ts'
 import { cel, fileOrInline, headerName, headerValue, mapOf, text } from './values.ts'
 
@@ -85,7 +86,7 @@ export const mcpAuthentication = fields({
   authorizationLocation: extraction.optional(),
   clientId: text.optional(),
   clientSecret: fileOrInline.optional(),
-  authorization: fields({ rules: z.array(cel).min(1) }).optional(),
+  authorization: fields({ rules: evaluatedAt('backend', z.array(cel).min(1)) }).optional(),
   jwtValidationOptions: jwtValidationOptions.optional(),
 })
 

@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import { parseDuration } from '#api/units/duration.ts'
 import { orConditional } from './conditional.ts'
+import { currentMoment, evaluatedAt, evaluatedBy } from './moment.ts'
 import { fields, isMap, oneShape } from './object.ts'
 import { placeShape, simplePolicies } from './upstream.ts'
 import { cel, count, headerName, mapOf, text } from './values.ts'
@@ -16,11 +17,12 @@ export const serviceShape = {
 const grpc = fields({ context: mapOf(z.string()).optional(), metadata: mapOf(cel).optional() })
 const http = fields({
   path: cel.optional(),
-  redirect: cel.optional(),
+  // Written when the service has answered, as metadata is.
+  redirect: evaluatedAt('response', cel).optional(),
   body: cel.optional(),
   includeResponseHeaders: z.array(headerName).optional(),
   addRequestHeaders: z.record(headerName, cel).optional(),
-  metadata: mapOf(cel).optional(),
+  metadata: evaluatedAt('response', mapOf(cel)).optional(),
 })
 const protocol = fields({ grpc: grpc.optional(), http: http.optional() }).refine(
   (value) => Object.keys(value).length === 1,
@@ -53,7 +55,11 @@ const extAuthzShape = {
       .literal(false, { error: 'is not served by this version of the proxy: remove it' })
       .optional(),
   }).optional(),
-  cache: fields({ key: z.array(cel).min(1), ttl: timeToLive, maxEntries: count.optional() }).optional(),
+  cache: fields({
+    key: z.array(cel).min(1),
+    ttl: timeToLive,
+    maxEntries: count.optional(),
+  }).optional(),
 }
 export const extAuthz = fields(extAuthzShape)
 export const extAuthzOrConditional = orConditional(extAuthzShape)
@@ -63,9 +69,10 @@ const bodyMode = z.enum(['none', 'buffered', 'bufferedPartial', 'fullDuplexStrea
 const extProcShape = {
   ...serviceShape,
   failureMode: z.enum(['failClosed', 'failOpen']).optional(),
-  metadataContext: mapOf(mapOf(cel)).optional(),
+  // Evaluated for each side: what only the response has is there for the second.
+  metadataContext: evaluatedAt('response', mapOf(mapOf(cel))).optional(),
   requestAttributes: mapOf(cel).optional(),
-  responseAttributes: mapOf(cel).optional(),
+  responseAttributes: evaluatedAt('response', mapOf(cel)).optional(),
   processingOptions: fields({
     requestBodyMode: bodyMode.optional(),
     responseBodyMode: bodyMode.optional(),
@@ -79,15 +86,19 @@ const extProcShape = {
 const plainExtProc = fields(extProcShape)
 export const extProc = orConditional(extProcShape)
 
-const descriptor = fields({
-  entries: z.array(fields({ key: text, value: cel })).min(1),
-  type: z.enum(['requests', 'tokens']).optional(),
-  cost: cel.optional(),
-  limitOverride: fields({
-    requestsPerUnit: z.int().min(0).max(4_294_967_295),
-    unit: z.enum(['second', 'minute', 'hour', 'day', 'month', 'year']),
-  }).optional(),
-})
+/** Tokens are charged when the request is over. */
+const descriptor = evaluatedBy(
+  (value) => (isMap(value) && value['type'] === 'tokens' ? 'log' : currentMoment()),
+  fields({
+    entries: z.array(fields({ key: text, value: cel })).min(1),
+    type: z.enum(['requests', 'tokens']).optional(),
+    cost: cel.optional(),
+    limitOverride: fields({
+      requestsPerUnit: z.int().min(0).max(4_294_967_295),
+      unit: z.enum(['second', 'minute', 'hour', 'day', 'month', 'year']),
+    }).optional(),
+  }),
+)
 const rateLimitShape = {
   ...serviceShape,
   domain: text,

@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import { keepalive, keyExchangeGroups } from './connections.ts'
 import { serviceShape } from './external.ts'
+import { evaluatedAt } from './moment.ts'
 import { fields, notServed } from './object.ts'
 import { gatewayPolicyShape, rules } from './policies.ts'
 import { byteSize } from './resilience.ts'
@@ -41,12 +42,15 @@ export const gatewayListener = fields({
   ...listenerShape,
   ...gatewayPolicyShape,
 })
-export const gateway = fields({
-  port,
-  listeners: z.array(gatewayListener).min(1).optional(),
-  ...listenerShape,
-  ...gatewayPolicyShape,
-})
+export const gateway = evaluatedAt(
+  'routing',
+  fields({
+    port,
+    listeners: z.array(gatewayListener).min(1).optional(),
+    ...listenerShape,
+    ...gatewayPolicyShape,
+  }),
+)
 
 const http = fields({
   maxBufferSize: byteSize.optional(),
@@ -89,11 +93,11 @@ const accessLog = fields({
 })
 
 /** CEL: a share, or whether; YAML reads both as what they are. */
-const sampling = z.union([cel, z.number().min(0).max(1), z.boolean()]).transform(String)
+const sampling = evaluatedAt('routing', z.union([cel, z.number().min(0).max(1), z.boolean()]).transform(String))
 const tracing = fields({
   ...collectorShape,
   attributes: mapOf(cel).optional(),
-  resources: mapOf(cel).optional(),
+  resources: evaluatedAt('start', mapOf(cel)).optional(),
   remove: z.array(text).optional(),
   randomSampling: sampling.optional(),
   clientSampling: sampling.optional(),
@@ -105,19 +109,22 @@ const proxyProtocol = fields({
   mode: z.enum(['strict', 'optional']).optional(),
 })
 
-export const frontendPolicies = fields({
-  http: http.optional(),
-  tls: handshakes.optional(),
-  tcp: fields({ keepalives: keepalive.optional() }).optional(),
-  networkAuthorization: rules.optional(),
-  accessLog: accessLog.optional(),
-  logging: accessLog.optional(),
-  proxy: proxyProtocol.optional(),
-  proxyProtocol: proxyProtocol.optional(),
-  connect: fields({ mode: z.enum(['deny', 'route', 'tunnel']) }).optional(),
-  tracing: tracing.optional(),
-  metrics: fields({ add: mapOf(cel) }).optional(),
-})
+export const frontendPolicies = evaluatedAt(
+  'log',
+  fields({
+    http: http.optional(),
+    tls: handshakes.optional(),
+    tcp: fields({ keepalives: keepalive.optional() }).optional(),
+    networkAuthorization: evaluatedAt('connection', rules).optional(),
+    accessLog: accessLog.optional(),
+    logging: accessLog.optional(),
+    proxy: proxyProtocol.optional(),
+    proxyProtocol: proxyProtocol.optional(),
+    connect: fields({ mode: z.enum(['deny', 'route', 'tunnel']) }).optional(),
+    tracing: tracing.optional(),
+    metrics: fields({ add: mapOf(cel) }).optional(),
+  }),
+)
 
 export type Protocol = z.output<typeof protocol>
 export type TlsFields = z.output<typeof tls>

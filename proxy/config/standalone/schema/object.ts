@@ -47,13 +47,16 @@ function record<K extends string, V>(names: readonly K[], value: V): { [P in K]:
 
 /** A value of one of several shapes: `pick` looks at it and says which, so that messages are about that shape alone. */
 export function oneShape<T>(pick: (value: unknown) => z.ZodType<T>): z.ZodType<T> {
-  return z.unknown().transform((value, context) => {
-    const result = pick(value).safeParse(value, { error: message })
-    if (result.success) return result.data
-    // A finished issue with an input is a raw one; the type of the union does not say so.
-    for (const issue of result.error.issues) context.issues.push({ ...issue, input: value } as z.core.$ZodRawIssue)
-    return z.NEVER
-  })
+  return z.unknown().transform((value, context) => parsedAs(pick(value), value, context))
+}
+
+/** Inside of a transformation: the value by another schema, whose issues become those of this one. */
+export function parsedAs<T>(schema: z.ZodType<T>, value: unknown, context: z.RefinementCtx): T {
+  const result = schema.safeParse(value, { error: message })
+  if (result.success) return result.data
+  // A finished issue with an input is a raw one; the type of the union does not say so.
+  for (const issue of result.error.issues) context.issues.push({ ...issue, input: value } as z.core.$ZodRawIssue)
+  return z.NEVER
 }
 
 export function isMap(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { apiKey, basicAuth, jwtAuth, mcpAuthentication } from './authentication.ts'
 import { extAuthz, extAuthzOrConditional, extProc, remoteRateLimit } from './external.ts'
 import { conditionalList, orConditional } from './conditional.ts'
+import { evaluatedAt } from './moment.ts'
 import { denying, fields, isMap, notServed, oneShape } from './object.ts'
 import { buffer, delay, health, requestMirror, retry } from './resilience.ts'
 import {
@@ -107,7 +108,7 @@ const promptMessages = z.array(fields({ role: text, content: text })).min(1)
 const ai = fields({
   defaults: mapOf(z.json()).optional(),
   overrides: mapOf(z.json()).optional(),
-  transformations: mapOf(cel).optional(),
+  transformations: evaluatedAt('model', mapOf(cel)).optional(),
   prompts: fields({ prepend: promptMessages.optional(), append: promptMessages.optional() }).optional(),
   modelAliases: mapOf(text).optional(),
   routes: mapOf(z.enum(ROUTE_TYPES)).optional(),
@@ -126,9 +127,10 @@ export const gatewayPolicyShape = {
   extProc: extProc.optional(),
   ...denying(DENYING_GATEWAY),
 }
-export const gatewayPolicies = fields(gatewayPolicyShape)
+export const gatewayPolicies = evaluatedAt('routing', fields(gatewayPolicyShape))
 
-export const routePolicies = fields({
+/** Of a place that says when they are evaluated. */
+export const policies = fields({
   mcpAuthentication: mcpAuthentication.optional(),
   requestHeaderModifier: headerModifier.optional(),
   responseHeaderModifier: headerModifier.optional(),
@@ -136,7 +138,7 @@ export const routePolicies = fields({
   urlRewrite: urlRewrite.optional(),
   directResponse: directResponse.optional(),
   cors: cors.optional(),
-  mcpAuthorization: rules.optional(),
+  mcpAuthorization: evaluatedAt('backend', rules).optional(),
   authorization: rules.optional(),
   ai: ai.optional(),
   backendTLS: backendTLS.optional(),
@@ -160,24 +162,29 @@ export const routePolicies = fields({
   ...notServed(['a2a'], '; set it on the backend'),
 })
 
-export const backendPolicies = fields({
-  requestHeaderModifier: headerModifier.optional(),
-  responseHeaderModifier: headerModifier.optional(),
-  requestRedirect: requestRedirect.optional(),
-  transformations: transformation.optional(),
-  backendTLS: backendTLS.optional(),
-  backendAuth: backendAuth.optional(),
-  http: http.optional(),
-  tcp: tcp.optional(),
-  health: health.optional(),
-  mcpAuthorization: rules.optional(),
-  ai: ai.optional(),
-  extAuthz: extAuthz.optional(),
-  backendTunnel: backendTunnel.optional(),
-  a2a: fields({}).optional(),
-  ...denying(DENYING_BACKEND),
-  ...notServed(['inferenceRouting']),
-})
+export const routePolicies = evaluatedAt('request', policies)
+
+export const backendPolicies = evaluatedAt(
+  'backend',
+  fields({
+    requestHeaderModifier: headerModifier.optional(),
+    responseHeaderModifier: headerModifier.optional(),
+    requestRedirect: requestRedirect.optional(),
+    transformations: transformation.optional(),
+    backendTLS: backendTLS.optional(),
+    backendAuth: backendAuth.optional(),
+    http: http.optional(),
+    tcp: tcp.optional(),
+    health: health.optional(),
+    mcpAuthorization: rules.optional(),
+    ai: ai.optional(),
+    extAuthz: extAuthz.optional(),
+    backendTunnel: backendTunnel.optional(),
+    a2a: fields({}).optional(),
+    ...denying(DENYING_BACKEND),
+    ...notServed(['inferenceRouting']),
+  }),
+)
 
 export type GatewayPolicies = z.output<typeof gatewayPolicies>
 export type RoutePolicies = z.output<typeof routePolicies>

@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import { parseByteSize } from '#api/units/byte-size.ts'
 import { parseDuration } from '#api/units/duration.ts'
+import { evaluatedAt } from './moment.ts'
 import { fields, notServed, oneShape } from './object.ts'
 import { simplePolicies } from './upstream.ts'
 import { address, cel, count, duration, text } from './values.ts'
@@ -15,7 +16,7 @@ export const retry = fields({
   backoff: duration.optional(),
   codes: z.array(z.int().min(400).max(599)).min(1),
   precondition: cel.optional(),
-  condition: cel.optional(),
+  condition: evaluatedAt('response', cel).optional(),
 })
 
 /** A duration, or CEL that gives one. */
@@ -46,7 +47,7 @@ export const requestMirror = fields({
 })
 
 export const health = fields({
-  unhealthyExpression: cel.optional(),
+  unhealthyExpression: evaluatedAt('response', cel).optional(),
   eviction: fields({
     duration: duration.optional(),
     restoreHealth: fraction.optional(),

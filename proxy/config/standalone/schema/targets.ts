@@ -1,7 +1,9 @@
 // `policies`: policies that name what they hold for (resources supplement 4.12).
 import * as z from 'zod'
-import { fields, notServed } from './object.ts'
-import { routePolicies } from './policies.ts'
+import type { CelMoment } from '#api/cel/variables.ts'
+import { evaluatedBy } from './moment.ts'
+import { fields, isMap, notServed } from './object.ts'
+import { policies } from './policies.ts'
 import { name, port, text } from './values.ts'
 
 const target = fields({
@@ -28,11 +30,20 @@ const target = fields({
   error: 'must have exactly one of gateway, route, backend',
 })
 
-export const targetedPolicy = fields({
-  name: fields({ name, namespace: name.optional() }),
-  target,
-  phase: z.enum(['route', 'gateway']).optional(),
-  policy: routePolicies,
-})
+export const targetedPolicy = evaluatedBy(
+  momentOf,
+  fields({
+    name: fields({ name, namespace: name.optional() }),
+    target,
+    phase: z.enum(['route', 'gateway']).optional(),
+    policy: policies,
+  }),
+)
 
 export type TargetedPolicyFields = z.output<typeof targetedPolicy>
+
+function momentOf(value: unknown): CelMoment {
+  if (!isMap(value)) return 'request'
+  if (isMap(value['target']) && value['target']['backend'] !== undefined) return 'backend'
+  return value['phase'] === 'gateway' ? 'routing' : 'request'
+}

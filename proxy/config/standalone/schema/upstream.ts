@@ -2,6 +2,7 @@
 // 4.10, simple backend policies).
 import * as z from 'zod'
 import { keepalive, keyExchangeGroups } from './connections.ts'
+import { evaluatedAt } from './moment.ts'
 import { denying, fields, isMap, notServed, oneShape } from './object.ts'
 import { address, cel, duration, fileOrInline, headerName, headerValue, mapOf, text } from './values.ts'
 
@@ -21,7 +22,10 @@ export const transform = fields({
   metadata: mapOf(cel).optional(),
   ...notServed(['replace']),
 })
-export const transformationShape = { request: transform.optional(), response: transform.optional() }
+export const transformationShape = {
+  request: transform.optional(),
+  response: evaluatedAt('response', transform).optional(),
+}
 export const transformation = fields(transformationShape)
 export const location = fields({
   header: fields({ name: headerName, prefix: headerValue.optional() }).optional(),
@@ -95,7 +99,11 @@ const simpleShape = {
 /** A proxy behind another one is no proxy: its policies say nothing of tunnels. */
 const proxyPlace = fields({ ...placeShape, policies: fields(simpleShape).optional() })
 export const backendTunnel = fields({ proxy: proxyPlace })
-export const simplePolicies = fields({ ...simpleShape, backendTunnel: backendTunnel.optional() })
+/** Calls of all moments. */
+export const simplePolicies = evaluatedAt(
+  undefined,
+  fields({ ...simpleShape, backendTunnel: backendTunnel.optional() }),
+)
 
 export type SimplePolicies = z.output<typeof simplePolicies>
 export type Tunnel = z.output<typeof backendTunnel>

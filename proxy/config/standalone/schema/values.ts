@@ -5,6 +5,7 @@ import * as z from 'zod'
 import { readsOf } from '#api/cel/compile.ts'
 import { type CelNameProblem, nameProblems } from '#api/cel/names.ts'
 import { parseDuration } from '#api/units/duration.ts'
+import { currentMoment } from './moment.ts'
 import { fields, oneShape } from './object.ts'
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/
@@ -22,10 +23,11 @@ export const text = z.string().min(1)
 export const port = z.int().min(1).max(PORT_MAX)
 export const count = z.int().min(1).max(Number.MAX_SAFE_INTEGER)
 
-/** Source text of an expression that compiles, and names nothing that no expression could ever find. */
+/** Source text of an expression that compiles, and names nothing that it could not find when it is evaluated. */
 export const cel = z.string().superRefine((source, context) => {
   const found = readsOf(source)
-  const [problem] = 'problem' in found ? [found.problem] : nameProblems(source, found, undefined).filter(isMistake)
+  const [problem] =
+    'problem' in found ? [found.problem] : nameProblems(source, found, currentMoment()).filter(isMistake)
   if (problem === undefined) return
   const { message, line, column } = problem
   context.addIssue({
