@@ -28,6 +28,33 @@ describe('what clients are told of a connection that failed', () => {
     expect(peerProblem(coded(code), 'connection failed')).toEqual({ log: coded(code).message, client })
   })
 
+  it.each([
+    [
+      'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED',
+      {
+        message:
+          '40BD:error:0A00045C:SSL routines:ssl3_read_bytes:tlsv13 alert certificate required:../deps/x.c:918:\n',
+        reason: 'tlsv13 alert certificate required',
+      },
+      { log: 'TLS: tlsv13 alert certificate required', client: 'a client certificate is required' },
+    ],
+    [
+      'ERR_SSL_WRONG_VERSION_NUMBER',
+      {
+        message: '40BD:error:0A00010B:SSL routines:f:wrong version number:../deps/x.c:77:\n',
+        reason: 'wrong version number',
+      },
+      { log: 'TLS: wrong version number', client: 'the peer does not speak TLS' },
+    ],
+    [
+      'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+      { message: 'unable to verify the first certificate; if the root CA is installed locally, try running Node.js' },
+      { log: 'unable to verify the first certificate', client: 'the certificate is not trusted' },
+    ],
+  ])('%s: no source of OpenSSL, no advice about Node.js', (code, { message, ...more }, told) => {
+    expect(peerProblem(Object.assign(new Error(message), { code, ...more }), 'closed')).toEqual(told)
+  })
+
   it('errors without a code, and none at all', () => {
     expect(peerProblem(new Error('10.0.0.7'), 'closed').client).toBe('closed')
     expect(peerProblem(undefined, 'closed')).toEqual({ log: 'closed', client: 'closed' })

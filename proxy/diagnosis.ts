@@ -41,6 +41,8 @@ const PHRASES: ReadonlyMap<string, string> = new Map([
   ['CERT_NOT_YET_VALID', 'the certificate is not valid yet'],
   ['CERT_REVOKED', 'the certificate is revoked'],
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'the certificate is for another name'],
+  ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', 'a client certificate is required'],
+  ['ERR_SSL_WRONG_VERSION_NUMBER', 'the peer does not speak TLS'],
 ])
 const UNTRUSTED =
   /^(?:CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH|HOSTNAME_MISMATCH)/
@@ -48,7 +50,16 @@ const UNTRUSTED =
 /** An error of a connection: the log has its message, the client a phrase. */
 export function peerProblem(error: Error | undefined, otherwise: string): Diagnosis {
   if (error === undefined) return shown(otherwise)
-  return { log: error.message, client: phraseOf(error) ?? otherwise }
+  return { log: logTextOf(error), client: phraseOf(error) ?? otherwise }
+}
+
+/** Without places in the source of OpenSSL, and without advice on how to start Node.js. */
+function logTextOf(error: Error): string {
+  const { message } = error
+  if ('reason' in error && typeof error.reason === 'string' && message.includes(':SSL routines:'))
+    return `TLS: ${error.reason}`
+  const advice = message.indexOf('; if the root CA is installed locally')
+  return advice < 0 ? message : message.slice(0, advice)
 }
 
 /** Settings that make no connection: a certificate, a key or a bundle that is none. */

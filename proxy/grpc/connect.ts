@@ -169,6 +169,8 @@ class Connecting implements Expiring {
     const onError = (error: Error): void => this.#fail(peerProblem(error, 'connection failed'))
     session.on('error', onError)
     session.once('close', onClose)
+    // After an alert, as for want of a client certificate, a TLS socket stays open, and the session waits for its end.
+    socket.on('error', () => socket.destroy())
     session.once('remoteSettings', () => {
       if (!this.#finish()) return
       session.off('close', onClose)

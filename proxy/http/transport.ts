@@ -45,6 +45,8 @@ export class Transport {
     })
     this.socket.on('error', (error) => {
       this.#error ??= error
+      // After an alert of its peer a TLS socket stays open, and says no more than an end without a reason.
+      this.socket.destroy()
     })
     this.socket.on('end', () => {
       this.user.ended()

@@ -61,6 +61,8 @@ function join({ from, to, tally, closing }: Direction): void {
   from.on('end', () => to.end())
   from.on('error', (cause: Error) => {
     error ??= cause
+    // A TLS socket stays open after an alert, and the end that follows would look orderly.
+    from.destroy()
   })
   from.on('close', () => {
     // After an orderly end what is queued may still leave; the idle bound ends a peer that never takes it.
