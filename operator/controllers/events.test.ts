@@ -89,6 +89,19 @@ describe('Events', () => {
     }),
   )
 
+  it.effect('are told again, as the same one, when their turn is another one', () =>
+    Effect.gen(function* () {
+      const { written, run } = server()
+      const events = new Events('c')
+      for (const turn of [3, 3, 2]) {
+        events.update([wrong({ turn })], 0)
+        yield* run(events.tell(KEY))
+      }
+      expect(written.map(({ kind }) => kind)).toEqual(['create', 'patch'])
+      expect(written[1]).toMatchObject({ name: written[0]?.name, body: { count: 2 } })
+    }),
+  )
+
   it.effect('are found again by the leader that follows', () =>
     Effect.gen(function* () {
       const { written, run } = server()

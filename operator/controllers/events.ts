@@ -16,6 +16,8 @@ export interface Occurrence {
   readonly message: string
   /** Told only when it still stands after this time: one `kubectl apply` brings objects one after the other. */
   readonly afterMs: number
+  /** Another one has it told again, as if it had come back. */
+  readonly turn?: number
 }
 
 /** Of all objects together, to spare the API server. */
@@ -64,8 +66,8 @@ export class Events {
     this.#isWaiting = false
     for (const occurrence of occurrences) {
       if (standing.size >= STANDING_MAX) break
-      const { object, reason, message, afterMs } = occurrence
-      const id = `${object.uid} ${reason} ${message}`
+      const { object, afterMs, turn } = occurrence
+      const id = turn === undefined ? identityOf(occurrence) : `${identityOf(occurrence)} ${turn}`
       const one: Standing = this.#standing.get(id) ?? { id, occurrence, sinceMs: nowMs, state: 'new' }
       standing.set(id, one)
       if (one.state !== 'new') continue
@@ -98,11 +100,11 @@ export class Events {
       }
       const waitMs = this.#writes.take(passedMs)
       if (waitMs > 0) yield* Effect.sleep(waitMs)
-      const count = (this.#counts.get(one.id) ?? 0) + 1
+      const count = (this.#counts.get(identityOf(one.occurrence)) ?? 0) + 1
       const nowMs = yield* Clock.currentTimeMillis
       yield* writeEvent({ ...one.occurrence, component: this.#component, count, nowMs })
       one.state = 'told'
-      remember(this.#counts, one.id, count)
+      remember(this.#counts, identityOf(one.occurrence), count)
     })
   }
 
@@ -113,6 +115,10 @@ export class Events {
     remember(this.#ofObjects, uid, made)
     return made
   }
+}
+
+function identityOf({ object, reason, message }: Occurrence): string {
+  return `${object.uid} ${reason} ${message}`
 }
 
 function remember<T>(known: Map<string, T>, key: string, value: T): void {

@@ -25,7 +25,8 @@ import { gatewayStatusFacts } from './gateway-facts.ts'
 import { withProgrammed } from './gateway-programmed.ts'
 import { type ClassFacts, withClassFacts } from './class-status.ts'
 import { acknowledgementsOf, deliveryFormatOf, isLeaving, isMeshConfig, type World } from './world.ts'
-import { Events } from './events.ts'
+import { followCertificates } from './ending-certificates.ts'
+import { Events, type Occurrence } from './events.ts'
 import { type KeySets, makeKeySets } from './key-sets.ts'
 import { KnownStatuses } from './known-statuses.ts'
 import {
@@ -58,6 +59,9 @@ export const lead: (world: World) => Effect.Effect<never, never, KubeClient | Sc
     )
     yield* Effect.forkScoped(followUnservedFeatures((unservedFeatures) => leader.setClassFacts({ unservedFeatures })))
     yield* Effect.forkScoped(followServedVersions((versions) => leader.setClassFacts({ versions })))
+    yield* Effect.forkScoped(
+      followCertificates({ gateways: () => leader.gateways(), tell: (news) => leader.setCertificates(news) }),
+    )
     yield* Effect.forkScoped(
       Effect.forever(
         Effect.sleep(EVENT_CHECK).pipe(
@@ -98,6 +102,7 @@ class Leader {
   readonly turnOfStatuses = new TurnOfStatuses()
   #keySets: KeySets | undefined = undefined
   #classFacts: ClassFacts = { unservedFeatures: FEATURES_OF_FIELDS, versions: undefined }
+  #certificates: readonly Occurrence[] = []
   /** Something may be wrong, or right, that was not before. */
   #hasNews = true
 
@@ -145,6 +150,19 @@ class Leader {
   setKeySets(keySets: KeySets): void {
     this.#keySets = keySets
     keySets.follow(this.world.snapshot())
+  }
+
+  setCertificates(occurrences: readonly Occurrence[]): void {
+    this.#hasNews ||= occurrences.length > 0 || this.#certificates.length > 0
+    this.#certificates = occurrences
+  }
+
+  /** Those that stay. */
+  gateways(): (readonly [Gateway, RenderedGateway])[] {
+    return [...this.#rendered].flatMap(([key, rendered]) => {
+      const gateway = this.#gateway(key)
+      return gateway === undefined ? [] : [[gateway, rendered] as const]
+    })
   }
 
   publish(key: string): Effect.Effect<void, KubeError, KubeClient> {
@@ -232,7 +250,7 @@ class Leader {
       return gateway === undefined ? [] : occurrencesOfGateway(this.world, { gateway, ...this.#troublesOf(key) })
     })
     const problems = occurrencesOfProblems(this.world, this.world.translation().problems)
-    const all = [...ofGateways, ...occurrencesOfUnattended(this.world), ...problems]
+    const all = [...ofGateways, ...this.#certificates, ...occurrencesOfUnattended(this.world), ...problems]
     for (const key of this.events.update(all, nowMs)) this.#queues?.events.add(key)
   }
 
