@@ -13,6 +13,7 @@ import { renderDeployment } from '#deployer/render.ts'
 import { SESSION_KEY_FIELD, sessionKeyName } from '#deployer/session-key.ts'
 import type { ObjectCache } from '../kube/cache.ts'
 import { KubeClient } from '../kube/client.ts'
+import { elapsedMs } from '../kube/elapsed.ts'
 import type { KubeError } from '../kube/errors.ts'
 import { isOwnedBy, notOwned } from '../kube/ownership.ts'
 import { type Resource, resourceOf } from '../kube/resources.ts'
@@ -21,6 +22,7 @@ import type { KubeObject } from '../translate/kube.ts'
 import type { RenderedGateway } from '../translate/translation.ts'
 import { refusalText, SHAPED_KINDS } from './deploy-refusal.ts'
 import type { OperatorSettings } from './settings.ts'
+import { Succession } from './succession.ts'
 
 export interface GatewayDeployerOptions {
   readonly settings: OperatorSettings
@@ -41,6 +43,7 @@ interface Deployment {
   /** By `kind/name`. */
   readonly applied: Map<string, Applied>
   readonly underWay: WritesUnderWay
+  readonly succession: Succession
   /** One of them was changed or deleted before its answer was there. */
   isTouched: boolean
   /** Drawn, and perhaps not seen in the cluster yet: a second one would end sessions. */
@@ -74,6 +77,15 @@ export class GatewayDeployer {
   /** Gateways that wait for an object of somebody else to go. */
   refused(): string[] {
     return [...this.#deployments].filter(([, { refused }]) => refused.length > 0).map(([key]) => key)
+  }
+
+  /** Gateways of which something stays until what takes its place serves. */
+  waiting(): string[] {
+    return [...this.#deployments].filter(([, { succession }]) => succession.isWaiting).map(([key]) => key)
+  }
+
+  isWaiting(key: string): boolean {
+    return this.#deployments.get(key)?.succession.isWaiting === true
   }
 
   forget(key: string): void {
@@ -131,6 +143,7 @@ export class GatewayDeployer {
       uid,
       applied: new Map(),
       underWay: new WritesUnderWay(),
+      succession: new Succession(),
       isTouched: false,
       newSessionKey,
       problems: [],
@@ -214,7 +227,7 @@ interface ApplyInput {
 }
 
 const applyAll = Effect.fn('operator.deployGateway')(function* (input: ApplyInput) {
-  const { deployment, result, gateway, cache } = input
+  const { deployment, result, gateway } = input
   const due = result.objects.map((object) => changeOf(deployment, object)).filter((change) => change !== undefined)
   const told = <A, R>({ object }: Pick<Change, 'object'>, call: Effect.Effect<A, KubeError, R>) =>
     Effect.mapError(call, (error) => {
@@ -236,8 +249,7 @@ const applyAll = Effect.fn('operator.deployGateway')(function* (input: ApplyInpu
     }
   }
   for (const [i, change] of due.entries()) yield* told(change, applyOne(input, change, found[i]))
-  const live = PRUNED_KINDS.flatMap((kind) => [...cache.all(kind)])
-  for (const object of objectsToPrune(live, { gateway, wanted: result.objects })) {
+  for (const object of yield* settled(input)) {
     const client = yield* KubeClient
     const resource = resourceOf(object)
     if (resource === undefined) continue
@@ -250,6 +262,22 @@ const applyAll = Effect.fn('operator.deployGateway')(function* (input: ApplyInpu
     deployment.applied.delete(`${object.kind}/${name}`)
   }
   return undefined
+})
+
+/** What is not wanted any more and can go now. */
+const settled = Effect.fnUntraced(function* ({ deployment: { succession }, result, gateway, cache }: ApplyInput) {
+  const wanted = result.objects
+  const live = PRUNED_KINDS.flatMap((kind) => [...cache.all(kind)])
+  const wasWaiting = succession.isWaiting
+  const unwanted = objectsToPrune(live, { gateway, wanted })
+  const find = (kind: string, namespace: string, name: string): KubeObject | undefined =>
+    cache.get(kind, namespace, name)
+  const going = succession.settle({ unwanted, wanted, find, nowMs: yield* elapsedMs })
+  if (succession.isWaiting && !wasWaiting) {
+    const staying = unwanted.filter((object) => !going.includes(object)).map(idOf)
+    yield* Effect.logInfo('former proxies stay until the new ones are available', staying.join(', '))
+  }
+  return going
 })
 
 /** Objects that are looked at together. */

@@ -213,7 +213,8 @@ class Leader {
     if (this.world.cache.get('GatewayClass', '', className) === undefined) queues.gatewayClass.add(className)
     for (const key of this.publisher.due(nowMs)) queues.publish.add(key)
     for (const key of [...this.publisher.refused(), ...this.publisher.missing()]) queues.publish.add(key)
-    for (const key of [...this.#deployer.refused(), ...this.#deployer.missing()]) queues.deploy.add(key)
+    const undeployed = [...this.#deployer.refused(), ...this.#deployer.missing(), ...this.#deployer.waiting()]
+    for (const key of undeployed) queues.deploy.add(key)
   }
 
   countRejections(key: string): Effect.Effect<void, KubeError, KubeClient> {
@@ -388,6 +389,7 @@ class Leader {
 
   #deployedChanged({ deploy }: Queues, owner: string, object: KubeObject, change: ObjectChange): void {
     if (change.kind === 'Deployment' || change.kind === 'DaemonSet') this.#queueGatewayStatus(owner)
+    if (this.#deployer.isWaiting(owner)) deploy.add(owner)
     if (change.isStatusOnly) return
     if (this.#deployer.touched(owner, object, versionOf(change))) deploy.add(owner)
   }

@@ -1,0 +1,66 @@
+// A Deployment whose place a DaemonSet takes, or the other way round: the former stays while it serves and the new one
+// does not yet, so that traffic goes on. No longer than some minutes, as a new one may never come.
+import { isRecord } from '#api/json.ts'
+import { statusOf } from '../kube/status-of.ts'
+import type { KubeObject } from '../translate/kube.ts'
+
+/** As long as Kubernetes gives a roll-out by itself (`progressDeadlineSeconds`). */
+const WAIT_MS_MAX = 600_000
+
+export interface SuccessionInput {
+  /** In the cluster, and not wanted any more. */
+  readonly unwanted: readonly KubeObject[]
+  readonly wanted: readonly KubeObject[]
+  readonly find: (kind: string, namespace: string, name: string) => KubeObject | undefined
+  readonly nowMs: number
+}
+
+export class Succession {
+  #sinceMs: number | undefined = undefined
+
+  /** Something stays that is not wanted: look again. */
+  get isWaiting(): boolean {
+    return this.#sinceMs !== undefined
+  }
+
+  /** Those of the unwanted that can go now. */
+  settle({ unwanted, wanted, find, nowMs }: SuccessionInput): KubeObject[] {
+    const successors = wanted
+      .filter(isWorkload)
+      .map(({ kind, metadata: { namespace = '', name } }) => find(kind, namespace, name))
+    const isOver = nowMs - (this.#sinceMs ?? nowMs) >= WAIT_MS_MAX
+    const staying = isOver ? [] : unwanted.filter((old) => successors.some((one) => isNeeded(old, one)))
+    this.#sinceMs = staying.length === 0 ? undefined : (this.#sinceMs ?? nowMs)
+    return unwanted.filter((old) => !staying.includes(old))
+  }
+}
+
+function isWorkload({ kind }: KubeObject): boolean {
+  return kind === 'Deployment' || kind === 'DaemonSet'
+}
+
+/** One new pod for each old one, or all that there will be. Where nothing runs workloads, no pod is available. */
+function isNeeded(old: KubeObject, successor: KubeObject | undefined): boolean {
+  const before = isWorkload(old) ? availablePods(old) : 0
+  if (before === 0) return false
+  if (successor === undefined) return true
+  return availablePods(successor) < Math.min(before, expectedPods(successor))
+}
+
+function availablePods(workload: KubeObject): number {
+  const status = numbersOf(statusOf(workload))
+  return status('availableReplicas') ?? status('numberAvailable') ?? 0
+}
+
+/** A DaemonSet of which no pod is to run anywhere has not been looked at yet, or selects no node. */
+function expectedPods(workload: KubeObject): number {
+  if (workload.kind === 'DaemonSet') return numbersOf(statusOf(workload))('desiredNumberScheduled') || 1
+  return numbersOf('spec' in workload ? workload.spec : undefined)('replicas') ?? 1
+}
+
+function numbersOf(value: unknown): (name: string) => number | undefined {
+  return (name) => {
+    const found = isRecord(value) ? value[name] : undefined
+    return typeof found === 'number' ? found : undefined
+  }
+}
