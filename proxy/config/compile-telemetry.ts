@@ -5,7 +5,7 @@ import type { Exchange, ExchangePlace } from '../exchange.ts'
 import { accessLogRule, type AccessLogRule } from '../log/access-log.ts'
 import { fieldRule, type AddedField, type FieldRule } from '../log/fields.ts'
 import { metricLabels, type MetricLabels } from '../metrics/metric-labels.ts'
-import { EXPORT_TIMEOUT_MS } from '../otlp/batch-exporter.ts'
+import { BATCH_DELAY_MS, EXPORT_TIMEOUT_MS } from '../otlp/batch-exporter.ts'
 import type { Destination, Signal } from '../otlp/hub.ts'
 import { logExporter } from '../otlp/log-export.ts'
 import { resourceAttributes } from '../otlp/resource.ts'
@@ -99,6 +99,7 @@ function tracingOfEnvironment(place: ExchangePlace, context: CompileContext): Tr
     channel: { caller, protocol, path },
     resource: resourceOf(gateway, [], context),
     version: BUILD.version,
+    delayMs: delayOf('traces', context),
   }
   return {
     ...ruleOf({}, context),
@@ -184,7 +185,12 @@ function destinationOf(signal: Signal, { target, place, context, resources = [] 
     },
     resource: resourceOf(gateway, resources, context),
     version: BUILD.version,
+    delayMs: delayOf(signal, context),
   }
+}
+
+function delayOf(signal: Signal, { environment }: CompileContext): number {
+  return environment.otlp?.batchDelayMs?.[signal] ?? BATCH_DELAY_MS
 }
 
 function resourceOf(

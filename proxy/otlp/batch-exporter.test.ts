@@ -7,18 +7,21 @@ const LATER: SendOutcome = { kind: 'Later', afterMs: undefined, detail: 'away' }
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }))
 afterEach(() => void vi.useRealTimers())
 
-function exporterOf(answers: (SendOutcome | Promise<SendOutcome>)[] = []) {
+function exporterOf(answers: (SendOutcome | Promise<SendOutcome>)[] = [], delayMs = BATCH_DELAY_MS) {
   const batches: number[] = []
   const counts: Record<string, number> = {}
-  const exporter = new BatchExporter<number>({
-    async send(batch) {
-      batches.push(batch.length)
-      return (await answers.shift()) ?? ACCEPTED
+  const exporter = new BatchExporter<number>(
+    {
+      async send(batch) {
+        batches.push(batch.length)
+        return (await answers.shift()) ?? ACCEPTED
+      },
+      counted(result, count) {
+        counts[result] = (counts[result] ?? 0) + count
+      },
     },
-    counted(result, count) {
-      counts[result] = (counts[result] ?? 0) + count
-    },
-  })
+    delayMs,
+  )
   const add = (count: number): void => {
     for (let i = 0; i < count; i++) exporter.add(i)
   }
@@ -33,6 +36,15 @@ describe('batches', () => {
     expect(batches).toEqual([])
     await vi.advanceTimersByTimeAsync(1)
     expect([batches, counts]).toEqual([[3], { exported: 3 }])
+  })
+
+  it('leave after the time that is given', async () => {
+    const { batches, add } = exporterOf([], 200)
+    add(1)
+    await vi.advanceTimersByTimeAsync(199)
+    expect(batches).toEqual([])
+    await vi.advanceTimersByTimeAsync(1)
+    expect(batches).toEqual([1])
   })
 
   it('leave when they are full, one at a time', async () => {

@@ -33,6 +33,7 @@ export interface ExporterUser<T> {
 export class BatchExporter<T> {
   /** Replaced when a configuration has another way to the same destination. */
   user: ExporterUser<T>
+  readonly #delayMs: number
   #queue: T[] = []
   #timer: NodeJS.Timeout | undefined = undefined
   #running: Promise<void> | undefined = undefined
@@ -41,8 +42,9 @@ export class BatchExporter<T> {
   #isClosed = false
   #deadlineMs = Infinity
 
-  constructor(user: ExporterUser<T>) {
+  constructor(user: ExporterUser<T>, delayMs: number) {
     this.user = user
+    this.#delayMs = delayMs
   }
 
   add(record: T): void {
@@ -52,7 +54,7 @@ export class BatchExporter<T> {
     }
     this.#queue.push(record)
     if (this.#queue.length >= BATCH_MAX) this.#start()
-    else this.#timer ??= setTimeout(() => this.#start(), BATCH_DELAY_MS).unref()
+    else this.#timer ??= setTimeout(() => this.#start(), this.#delayMs).unref()
   }
 
   /** Sends what is there; resolves when it is gone, one way or the other. */
@@ -78,7 +80,7 @@ export class BatchExporter<T> {
       this.#running = undefined
       // Records that came meanwhile wait for their own time.
       if (this.#queue.length >= BATCH_MAX) this.#start()
-      else if (this.#queue.length > 0) this.#timer ??= setTimeout(() => this.#start(), BATCH_DELAY_MS).unref()
+      else if (this.#queue.length > 0) this.#timer ??= setTimeout(() => this.#start(), this.#delayMs).unref()
     })
   }
 

@@ -32,6 +32,12 @@ describe('otlpEnvironment', () => {
     expect(otlpOf(environment).traces).toMatchObject(wanted)
   }) // prettier-ignore
 
+  it('has the delay of batches, for each signal', () => {
+    expect(otlpOf({}).batchDelayMs).toEqual({ traces: undefined, logs: undefined })
+    const environment = { OTEL_BSP_SCHEDULE_DELAY: '200', GW_OTEL_BLRP_SCHEDULE_DELAY: '1' }
+    expect(otlpOf(environment).batchDelayMs).toEqual({ traces: 200, logs: 1 })
+  })
+
   it.each<[Environment, number]>([
     [{}, 0],
     [{ OTEL_TRACES_SAMPLER: 'always_on' }, 1],
@@ -54,6 +60,8 @@ describe('otlpEnvironment', () => {
     [{ [ENDPOINT]: 'http://c', OTLP_HEADERS: '{"a":"planted"' }, 'OTLP_HEADERS'],
     [{ [ENDPOINT]: 'http://c', OTLP_HEADERS: '{"a":1}' }, 'OTLP_HEADERS'],
     [{ [ENDPOINT]: 'http://c', OTEL_EXPORTER_OTLP_TIMEOUT: 'planted' }, 'OTEL_EXPORTER_OTLP_TIMEOUT'],
+    [{ OTEL_BSP_SCHEDULE_DELAY: '0' }, 'OTEL_BSP_SCHEDULE_DELAY'],
+    [{ OTEL_BLRP_SCHEDULE_DELAY: 'planted' }, 'OTEL_BLRP_SCHEDULE_DELAY'],
     [{ OTEL_TRACES_SAMPLER: 'planted' }, 'OTEL_TRACES_SAMPLER'],
     [{ OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '2' }, 'OTEL_TRACES_SAMPLER_ARG'],
     [{ OTEL_RESOURCE_ATTRIBUTES: 'planted' }, 'OTEL_RESOURCE_ATTRIBUTES'],

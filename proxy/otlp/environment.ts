@@ -20,6 +20,8 @@ export interface OtlpEnvironment {
   readonly traces: OtlpCollector | undefined
   /** Share of the requests that belong to no trace yet. */
   readonly randomShare: number
+  /** How long records of any exporter are gathered; absent: the usual time. */
+  readonly batchDelayMs?: { readonly traces: number | undefined; readonly logs: number | undefined }
   /** The variables that resources are made from. */
   readonly resource: Environment
 }
@@ -64,7 +66,11 @@ export function otlpEnvironment(variables: VariableReader): OtlpEnvironment {
   if (attributes !== undefined && pairsOf(attributes).length !== attributes.split(',').length) {
     variables.refuse('OTEL_RESOURCE_ATTRIBUTES', 'a list of name=value, separated by commas')
   }
-  return { traces: collectorOf(variables), randomShare: randomShareOf(variables), resource }
+  const batchDelayMs = {
+    traces: millisOf(variables, ['OTEL_BSP_SCHEDULE_DELAY']),
+    logs: millisOf(variables, ['OTEL_BLRP_SCHEDULE_DELAY']),
+  }
+  return { traces: collectorOf(variables), randomShare: randomShareOf(variables), batchDelayMs, resource }
 }
 
 function collectorOf(variables: VariableReader): OtlpCollector | undefined {
@@ -72,7 +78,7 @@ function collectorOf(variables: VariableReader): OtlpCollector | undefined {
   if (endpoint === undefined) return undefined
   const protocol = protocolOf(variables)
   const headers = headersOf(variables)
-  const timeoutMs = timeoutOf(variables)
+  const timeoutMs = millisOf(variables, namesOf('TIMEOUT'))
   const url = URL.parse(endpoint.value)
   const isWeb = url !== null && ['http:', 'https:'].includes(url.protocol)
   if (!isWeb || url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
@@ -98,8 +104,8 @@ function protocolOf(variables: VariableReader): OtlpCollector['protocol'] {
   return PROTOCOLS.get(given.value) ?? variables.refuse(given.name, 'grpc or http/protobuf') ?? 'GRPC'
 }
 
-function timeoutOf(variables: VariableReader): number | undefined {
-  const given = first(variables, namesOf('TIMEOUT'))
+function millisOf(variables: VariableReader, names: readonly string[]): number | undefined {
+  const given = first(variables, names)
   if (given === undefined) return undefined
   const isCount = /^\d{1,7}$/.test(given.value) && Number(given.value) > 0
   return isCount ? Number(given.value) : variables.refuse(given.name, 'a number of milliseconds')

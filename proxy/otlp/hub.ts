@@ -24,6 +24,8 @@ export interface Destination {
   readonly channel: OtlpChannel
   readonly resource: readonly Attribute[]
   readonly version: string
+  /** Of the process: the same for as long as it lives. */
+  readonly delayMs: number
 }
 
 /** Takes records; returns at once. */
@@ -88,14 +90,14 @@ export class OtlpHub {
 
   #entry<T>(
     entries: Map<string, Entry<T>>,
-    { key }: Destination,
+    { key, delayMs }: Destination,
     known: Entry<T> | undefined,
     makeUser: () => ExporterUser<T>,
   ): BatchExporter<T> {
     const own = entries.get(key)
     if (own !== undefined) return own.exporter
     const user = makeUser()
-    const exporter = known?.exporter ?? new BatchExporter(user)
+    const exporter = known?.exporter ?? new BatchExporter(user, delayMs)
     entries.set(key, { exporter, user })
     return exporter
   }
