@@ -9,6 +9,7 @@ import type { StreamBody } from './http/body.ts'
 import { discardBody } from './http/body-writer.ts'
 import type { HttpRequest } from './http/message.ts'
 import { BodyCopies } from './log/body-copies.ts'
+import type { RefusalPlace } from './log/access-log.ts'
 import type { CredentialNames } from './log/credential-names.ts'
 import { beginSpan } from './otlp/sampler.ts'
 import type { DelegatedRoute, Flow, LazyRoute, ListenerPlan, RoutePlan } from './plan.ts'
@@ -26,11 +27,13 @@ export interface PipelineInput {
   readonly credentialNames: () => CredentialNames
   /** undefined: nobody can watch. */
   readonly tap?: TraceTap | undefined
+  /** For what is refused before a listener is found. */
+  readonly place?: RefusalPlace | undefined
   readonly findListener: (host: string) => ListenerPlan | undefined
 }
 
 export function pipeline(input: PipelineInput): RequestHandler {
-  const { limits, admits, proxyProtocol, observer, credentialNames, tap, findListener } = input
+  const { limits, admits, proxyProtocol, observer, credentialNames, tap, place, findListener } = input
   return {
     limits,
     admits,
@@ -63,7 +66,7 @@ export function pipeline(input: PipelineInput): RequestHandler {
       if (exchange.trace !== undefined) exchange.trace.finished(exchange, isComplete)
     },
     transferred: (bytes) => observer.transferred(bytes),
-    refused: (info) => observer.refused(info),
+    refused: (info) => observer.refused({ ...info, place }),
   }
 }
 

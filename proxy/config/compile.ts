@@ -5,9 +5,11 @@ import { compilePermissive } from '#api/cel/compile.ts'
 import { AuthStores, type AuthStoresOptions } from '../auth/auth-stores.ts'
 import { EndpointTable } from '../backend/endpoints.ts'
 import { TargetResolver } from '../backend/targets.ts'
+import type { ExchangePlace } from '../exchange.ts'
 import { DEFAULT_LIMITS, type ConnectionLimits, type RequestHandler, type Http2Options } from '../http/handler.ts'
 import { connectTunnel } from '../http/connect-tunnel.ts'
 import { OtlpHub } from '../otlp/hub.ts'
+import type { RefusalPlace } from '../log/access-log.ts'
 import { pipeline, type PipelineInput } from '../pipeline.ts'
 import { shedding } from '../runtime/shedding.ts'
 import type { LazyRoute, ListenerPlan } from '../plan.ts'
@@ -111,7 +113,7 @@ function compileBind(input: {
   }
   const hosts = buildHostMap(plans)
   const { enterBind = NOWHERE, shedder } = context.environment
-  const serve = (findListener: PipelineInput['findListener']): RequestHandler => {
+  const serve = (place: PipelineInput['place'], findListener: PipelineInput['findListener']): RequestHandler => {
     const handler = pipeline({
       limits,
       proxyProtocol: frontend.proxyProtocol && proxyRule(frontend.proxyProtocol),
@@ -119,14 +121,21 @@ function compileBind(input: {
       observer: context.environment.observer,
       credentialNames: context.credentialNames,
       tap: context.environment.tap,
+      place,
       findListener,
     })
     const served = frontend.connect?.mode === 'Tunnel' ? connectTunnel(handler, enterBind) : handler
     return shedder === undefined ? served : shedding(served, shedder)
   }
-  const layer4 = compileLayer4({ ...input, listeners, frontend, handlerOf: (plan) => serve(() => plan) })
-  const handler = serve((host) => hosts.find(hostOf(host))?.value)
+  const layer4 = compileLayer4({ ...input, listeners, frontend, handlerOf: (plan) => serve(plan.place, () => plan) })
+  const handler = serve(placeOfPort(listeners.map(({ plan }) => plan.place)), (host) => hosts.find(hostOf(host))?.value)
   return { key: bind.key, port: bind.port, handler, ...(layer4 !== undefined && { layer4 }) }
+}
+
+/** Which of several listeners is meant only a request says. */
+function placeOfPort(places: readonly ExchangePlace[]): RefusalPlace | undefined {
+  const [first] = places
+  return first && { ...first, listener: places.length === 1 ? first.listener : undefined }
 }
 
 const NOWHERE: EnterBind = () => false

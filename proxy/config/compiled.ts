@@ -6,7 +6,7 @@ import type { Place } from '../backend/locality.ts'
 import type { EndpointStates } from '../backend/endpoint-store.ts'
 import type { TransferredBytes } from '../http/byte-meter.ts'
 import type { RequestHandler } from '../http/handler.ts'
-import type { AccessLogRule } from '../log/access-log.ts'
+import type { AccessLogRule, RefusedRequest } from '../log/access-log.ts'
 import type { EnterBind } from '../runtime/enter-bind.ts'
 import type { RateLimitStore } from '../policy/rate-limit-store.ts'
 import type { GrpcClient } from '../grpc/client.ts'
@@ -33,7 +33,7 @@ export interface ExchangeObserver {
   called?(call: OutboundCall): void
   /** Records of spans or logs left, or were lost. */
   exported?(outcome: ExportOutcome): void
-  refused(info: { sourceAddress: string; sourcePort: number; status: number; detail: string }): void
+  refused(info: RefusedRequest): void
 }
 
 export interface CompileEnvironment {

@@ -58,11 +58,27 @@ export interface RequestHandler {
   finished(exchange: Exchange, isComplete: boolean): void
   /** Bytes of a connection, now and then while it is used and when it is over. */
   transferred(bytes: TransferredBytes): void
-  /**
-   * A request the engine refused before there was an exchange (malformed, too large, timed out): for log and
-   * metrics.
-   */
-  refused(info: { sourceAddress: string; sourcePort: number; status: number; detail: string }): void
+  /** For log and metrics. */
+  refused(info: Refusal): void
+}
+
+/**
+ * What was refused before there was an exchange: a request by the engine (malformed, too large, timed out), or a
+ * connection, which gets no answer.
+ */
+export interface Refusal {
+  readonly sourceAddress: string
+  readonly sourcePort: number
+  readonly status: number
+  readonly detail: string
+  /** Log field `reason`; unset: `InvalidRequest`. */
+  readonly reason?: 'Authorization'
+}
+
+/** A connection that `admits` turns away. */
+export function notAdmitted({ sourceAddress, sourcePort }: ConnectionFacts): Refusal {
+  const detail = 'frontend.networkAuthorization does not admit this connection'
+  return { sourceAddress, sourcePort, status: 403, detail, reason: 'Authorization' }
 }
 
 /** The handler a connection serves; replaced as a whole when the configuration changes. */

@@ -7,7 +7,7 @@ import { plainAddress } from './address.ts'
 import { Arrival } from './arrival.ts'
 import { Sweeper } from './deadlines.ts'
 import { DEFAULT_KEEPALIVE } from '#api/ir/keepalive.ts'
-import type { HandlerSlot, Http2Takeover, RequestHandler } from './handler.ts'
+import { type HandlerSlot, type Http2Takeover, notAdmitted, type RequestHandler } from './handler.ts'
 import { type ProxyRule, transported } from '../tcp/proxy-header.ts'
 import { NOBODY, Transport, type TransportUser } from './transport.ts'
 
@@ -219,7 +219,9 @@ class Server implements HttpServer {
     facts: ConnectionFacts,
     open: (user: TransportUser) => Transport,
   ): ServerConnection | undefined {
-    if (this.#connections.size >= CONNECTIONS_MAX || slot.current.admits?.(facts) === false) {
+    const isAdmitted = slot.current.admits?.(facts) !== false
+    if (!isAdmitted) slot.current.refused(notAdmitted(facts))
+    if (!isAdmitted || this.#connections.size >= CONNECTIONS_MAX) {
       open(NOBODY).destroy()
       return undefined
     }

@@ -230,4 +230,19 @@ describe('createAccessLog', () => {
     log.refused({ sourceAddress: '::1', sourcePort: 5, status: 400, detail: 'bad line' })
     expect(lines[0]).toContain('\trequest src.addr=[::1]:5 http.status=400 error="bad line" reason=InvalidRequest\n')
   })
+
+  it.each([
+    [
+      'https',
+      '\trequest gateway=ns/gw listener=https src.addr=10.0.0.1:5 http.status=403 error="no" reason=Authorization\n',
+    ],
+    [undefined, '\trequest gateway=ns/gw src.addr=10.0.0.1:5 http.status=403 error="no" reason=Authorization\n'],
+  ])('says where something was refused; listener: %s', (listener, expected) => {
+    const lines: string[] = []
+    const log = createAccessLog({ format: 'text', write: (line) => lines.push(line) })
+    const place = { gatewayNamespace: 'ns', gatewayName: 'gw', listener }
+    const refusal = { sourceAddress: '10.0.0.1', sourcePort: 5, status: 403, detail: 'no' }
+    log.refused({ ...refusal, reason: 'Authorization', place })
+    expect(lines[0]).toContain(expected)
+  })
 })

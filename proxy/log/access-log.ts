@@ -1,6 +1,7 @@
 // One line for every request when its response is over: fields, order and formats of the data-plane supplement,
 // section 6.3. Does not decide where lines go; never prints header values.
 import type { Exchange, ExchangePlace } from '../exchange.ts'
+import type { Refusal } from '../http/handler.ts'
 import {
   addFields,
   addHttp,
@@ -10,6 +11,7 @@ import {
   fieldRule,
   socketAddress,
   type FieldRule,
+  type FieldSink,
 } from './fields.ts'
 import { createLineBuilder } from './line-builder.ts'
 import type { LogFormat } from './logger.ts'
@@ -29,11 +31,14 @@ export interface LogExporter {
   connection(exchange: Exchange, endMs: number): void
 }
 
-export interface RefusedRequest {
-  readonly sourceAddress: string
-  readonly sourcePort: number
-  readonly status: number
-  readonly detail: string
+export interface RefusedRequest extends Refusal {
+  /** Where, as far as it was known. */
+  readonly place?: RefusalPlace | undefined
+}
+
+/** `listener` is undefined where several share the port, for only the request would have said which. */
+export interface RefusalPlace extends Pick<ExchangePlace, 'gatewayNamespace' | 'gatewayName'> {
+  readonly listener: string | undefined
 }
 
 export interface AccessLog {
@@ -41,7 +46,7 @@ export interface AccessLog {
   log(exchange: Exchange, rule?: AccessLogRule, endMs?: number): void
   /** A connection whose bytes were passed on: as `log`, without what only requests have. */
   connection(exchange: Exchange, rule?: AccessLogRule, endMs?: number): void
-  /** A request the engine refused before there was an exchange. */
+  /** A request or a connection that was refused before there was an exchange. */
   refused(info: RefusedRequest): void
 }
 
@@ -107,13 +112,19 @@ export function createAccessLog(options: AccessLogOptions): AccessLog {
     },
     refused(info) {
       line.begin(nowMicros(), undefined)
+      if (info.place !== undefined) addGateway(line, info.place)
       line.plain('src.addr', socketAddress(info.sourceAddress, info.sourcePort))
       line.number('http.status', info.status)
       line.quoted('error', info.detail)
-      line.plain('reason', 'InvalidRequest')
+      line.plain('reason', info.reason ?? 'InvalidRequest')
       write(line.end())
     },
   }
+}
+
+function addGateway(line: FieldSink, { gatewayNamespace, gatewayName, listener }: RefusalPlace): void {
+  line.plain('gateway', `${gatewayNamespace}/${gatewayName}`)
+  line.plain('listener', listener)
 }
 
 function never(): boolean {

@@ -138,7 +138,12 @@ export const REFUSED = family({
   id: 8,
   labels: ['status'],
   seriesMax: SMALL_SERIES_MAX,
-  metrics: [counter('gw_refused_requests_total', 'Requests refused before routing: malformed, too large, too slow')],
+  metrics: [
+    counter(
+      'gw_refused_requests_total',
+      'Refused before routing: malformed, too large, too slow, connections not admitted',
+    ),
+  ],
 })
 
 export const RETRIES = family({

@@ -2,6 +2,7 @@
 import type net from 'node:net'
 import type { ConnectionFacts } from '../http/connection.ts'
 import { Sweeper } from '../http/deadlines.ts'
+import { notAdmitted } from '../http/handler.ts'
 import { TUNNEL_IDLE_MS } from '../http/tunnel-watch.ts'
 import type { DnsCache } from '../upstream/dns-cache.ts'
 import { TcpConnection } from './connection.ts'
@@ -30,6 +31,7 @@ export class TcpConnections {
   /** The socket must have an `error` listener and nobody who reads it. */
   serve(socket: net.Socket, facts: ConnectionFacts, plan: TcpPlan): void {
     if (!plan.admits(facts)) {
+      this.#environment.observer.refused({ ...notAdmitted(facts), place: plan.place })
       socket.destroy()
       return
     }

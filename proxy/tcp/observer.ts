@@ -1,6 +1,6 @@
 // Where connections report what requests cannot: handshakes, and connections whose bytes are passed on.
 import type { Exchange, ExchangePlace } from '../exchange.ts'
-import type { AccessLogRule } from '../log/access-log.ts'
+import type { AccessLogRule, RefusedRequest } from '../log/access-log.ts'
 import type { MetricLabels } from '../metrics/metric-labels.ts'
 import type { ConnectObserver } from '../upstream/connect-observer.ts'
 
@@ -28,6 +28,8 @@ export interface ConnectionObserver {
   readonly connected: ConnectObserver
   handshakeFinished(result: HandshakeResult): void
   handshakeFailed(failure: FailedHandshake): void
+  /** Before anything of it was read. */
+  refused(info: RefusedRequest): void
   /** `exchange.responseBytes`: bytes sent to the client. */
   connectionFinished(
     exchange: Exchange,

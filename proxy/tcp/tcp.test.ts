@@ -401,13 +401,17 @@ describe('frontend.networkAuthorization', () => {
     ['one requirement missed', [rule('Require', here), rule('Require', elsewhere)], false],
     ['an Allow that fails', [rule('Allow', 'request.path == "/"')], false],
   ] as const)('%s: passed on is %s', async (_title, policies, isServed) => {
-    const { port } = await tcpProxy({ a: at(await greeting('in')) }, [['a', 1]], policies)
+    const { proxy, port } = await tcpProxy({ a: at(await greeting('in')) }, [['a', 1]], policies)
+    const refused = (): Promise<number> => proxy.metric('gw_refused_requests_total', 'status="403"')
+    const before = await refused()
     expect(await textOf(connect(port))).toBe(isServed ? 'in' : '')
+    expect((await refused()) - before).toBe(isServed ? 0 : 1)
     const httpPort = await freePort()
     await start({ listeners: [{ name: 'http', port: httpPort, protocol: 'HTTP', answers: 'in' }], policies })
     const answer = fetch(`http://127.0.0.1:${httpPort}/`).then((response) => response.text())
     if (isServed) expect(await answer).toBe('in')
     else await expect(answer).rejects.toThrow('fetch failed')
+    expect((await refused()) - before).toBe(isServed ? 0 : 2)
   })
 
   it('knows the verified client of a TLS connection', async () => {

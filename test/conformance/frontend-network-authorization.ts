@@ -4,6 +4,9 @@ import { all, changing, replacing, type ConformanceCase } from './suite/case.ts'
 import { overTls, secured, textFrom } from './suite/https.ts'
 
 const SAMPLE = 'frontend-network-authorization.yaml'
+const DEADLINE_MS = 15_000
+const REFUSED =
+  /gateway=default\/frontend-network-authorization listener=http src\.addr=\S+ http\.status=403 .* reason=Authorization/
 
 export const cases: readonly ConformanceCase[] = [
   {
@@ -16,11 +19,12 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'NetworkAuthorizationOther',
-    description: 'connections from elsewhere are closed without an answer',
+    description: 'connections from elsewhere are closed without an answer, and the log says so',
     sample: SAMPLE,
     change: replacing('127.0.0.0/8', '10.0.0.0/8'),
     async run(gateway) {
       await expect(gateway.ask('/')).rejects.toThrow(/socket hang up|ECONNRESET/)
+      await expect.poll(() => gateway.log(), { timeout: DEADLINE_MS }).toMatch(REFUSED)
     },
   },
   {
@@ -76,6 +80,7 @@ export const cases: readonly ConformanceCase[] = [
     ),
     async run(gateway) {
       await expect(gateway.ask('/')).rejects.toThrow(/socket hang up|ECONNRESET/)
+      await expect.poll(() => gateway.log(), { timeout: DEADLINE_MS }).toMatch(REFUSED)
     },
   },
 ]
