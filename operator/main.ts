@@ -2,7 +2,8 @@
 // one place where effects are run.
 import { hostname } from 'node:os'
 import { setFlagsFromString } from 'node:v8'
-import { Cause, Effect, Exit, Fiber, Layer, Logger, References } from 'effect'
+import { Cause, Console, Effect, Exit, Fiber, Layer, Logger, References } from 'effect'
+import { loadKubeConfig } from '#api/kube/kube-config.ts'
 import { buildInfo } from '#api/version.ts'
 import { collectWhenIdle, ownHeap } from './admin/idle-collection.ts'
 import { COMPONENTS, LogLevels, operatorLogger } from './admin/log.ts'
@@ -22,8 +23,11 @@ const HEAP_GROWTH = 50
 /** Until a signal; resolves to the exit code. */
 export async function runOperator(environment: Readonly<Record<string, string | undefined>>): Promise<number> {
   const outcome = resolveOperatorSettings(environment, hostname())
-  if ('problems' in outcome) {
-    for (const { path, message } of outcome.problems) console.error(`${path}: ${message}`)
+  const cluster = loadKubeConfig()
+  if ('problems' in outcome || 'problem' in cluster) {
+    const settings = 'problems' in outcome ? outcome.problems : []
+    for (const { path, message } of settings) console.error(`${path}: ${message}`)
+    if ('problem' in cluster) console.error(cluster.problem)
     return 1
   }
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH}`)
@@ -32,8 +36,9 @@ export async function runOperator(environment: Readonly<Record<string, string | 
   const logger = operatorLogger(levels, (line) => void process.stderr.write(line))
   const metrics = createMetrics({ ...settings, build: buildInfo(environment) })
   const program = Effect.scoped(Effect.andThen(warnOf(unknown), operate(settings, levels, metrics))).pipe(
-    Effect.provide(Layer.merge(KubeClient.layer(metrics.onWrite), Logger.layer([logger]))),
+    Effect.provide(Layer.merge(KubeClient.layer(cluster.config, metrics.onWrite), Logger.layer([logger]))),
     Effect.provideService(References.MinimumLogLevel, 'Trace'),
+    Effect.catchTag('ListenError', ({ text }) => Effect.as(Console.error(text), 1)),
   )
   const fiber = Effect.runFork(program)
   const stop = (): void => void Effect.runFork(Fiber.interrupt(fiber))
@@ -42,7 +47,8 @@ export async function runOperator(environment: Readonly<Record<string, string | 
   const exit = await Effect.runPromise(Fiber.await(fiber))
   process.off('SIGTERM', stop)
   process.off('SIGINT', stop)
-  if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return 0
+  if (Exit.isSuccess(exit)) return exit.value
+  if (Cause.hasInterruptsOnly(exit.cause)) return 0
   console.error(Cause.pretty(exit.cause))
   return 1
 }

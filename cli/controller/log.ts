@@ -20,12 +20,17 @@ export async function controllerLogCommand(flags: ControllerLogFlags): Promise<n
   try {
     transports = await podTransports({ namespace: flags.namespace, labelSelector: SELECTOR, port: ADMIN_PORT })
   } catch (error) {
-    return failed(
-      `cannot list the pods of ${flags.namespace}: ${error instanceof Error ? error.message : String(error)}`,
-    )
+    return failed(`cannot list the pods of ${flags.namespace}: ${whyOf(error)}`)
   }
   if (transports.length === 0) return failed(`no running pod with ${SELECTOR} in namespace ${flags.namespace}`)
   return askAll(transports, query.path, { print: console.log, warn: console.error })
+}
+
+/** Of a call that failed, the reason is in its cause. */
+function whyOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const { message, cause } = error
+  return cause instanceof Error ? `${message}: ${cause.message}` : message
 }
 
 function failed(problem: string): number {

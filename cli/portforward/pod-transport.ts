@@ -1,6 +1,7 @@
 // The way to a port of a pod: the Kubernetes API server forwards it. Which pods, their labels say.
 import { PassThrough, Duplex } from 'node:stream'
-import { CoreV1Api, KubeConfig, PortForward } from '@kubernetes/client-node'
+import { CoreV1Api, type KubeConfig, PortForward } from '@kubernetes/client-node'
+import { loadKubeConfig } from '#api/kube/kube-config.ts'
 import type { AdminTransport } from './admin-client.ts'
 
 export interface PodSelection {
@@ -11,8 +12,9 @@ export interface PodSelection {
 
 /** One for each running pod, by name; empty when there is none. Rejects when the API server does not answer. */
 export async function podTransports({ namespace, labelSelector, port }: PodSelection): Promise<AdminTransport[]> {
-  const config = new KubeConfig()
-  config.loadFromDefault()
+  const cluster = loadKubeConfig()
+  if ('problem' in cluster) throw new Error(cluster.problem)
+  const { config } = cluster
   const { items } = await config.makeApiClient(CoreV1Api).listNamespacedPod({ namespace, labelSelector })
   return items
     .filter(({ status, metadata }) => status?.phase === 'Running' && metadata?.deletionTimestamp === undefined)

@@ -12,7 +12,14 @@ export class ListenError extends Data.TaggedError('ListenError')<{
   readonly server: string
   readonly address: Address
   readonly cause: unknown
-}> {}
+}> {
+  /** With the setting that chooses another. */
+  get text(): string {
+    const { server, address, cause } = this
+    const why = cause instanceof Error ? cause.message : String(cause)
+    return `GW_${server.toUpperCase()}_ADDR: cannot listen on ${address.host} port ${address.port}: ${why}`
+  }
+}
 
 export interface ServerParts {
   readonly settings: Pick<OperatorSettings, 'health' | 'metrics' | 'admin'>

@@ -84,6 +84,10 @@ describe('resolveOperatorSettings', () => {
       GW_WATCH_NAMESPACES: 'shop,Not_A_Name',
       GW_ENABLE_MODELS: 'yes',
       GW_DNS_LOOKUP_FAMILY: 'IPV4',
+      GW_PROXY_IMAGE_REGISTRY: 'https://registry.example',
+      GW_PROXY_IMAGE_REPOSITORY: 'gw proxy',
+      GW_PROXY_IMAGE_TAG: 'a:b',
+      POD_NAMESPACE: 'X Y',
     })
     expect('problems' in outcome && outcome.problems.map(({ path }) => path).sort()).toEqual([
       'GW_ADMIN_ADDR',
@@ -95,7 +99,11 @@ describe('resolveOperatorSettings', () => {
       'GW_GATEWAY_CLASS_PARAMETERS_REFS',
       'GW_LOG_LEVEL',
       'GW_NO_LISTENERS_DUMMY_PORT',
+      'GW_PROXY_IMAGE_REGISTRY',
+      'GW_PROXY_IMAGE_REPOSITORY',
+      'GW_PROXY_IMAGE_TAG',
       'GW_WATCH_NAMESPACES',
+      'POD_NAMESPACE',
     ])
   })
 

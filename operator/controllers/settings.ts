@@ -60,6 +60,9 @@ const PREFIX = 'GW_'
 const NAME = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/
 const NAMESPACE = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
 const CONTROLLER_NAME = /^[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?\/[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/
+/** As container runtimes take them; the registry may have a port, and be a path. */
+const IMAGE_PLACE = /^(?:\[[\da-fA-F:]+\]|[A-Za-z\d][\w.-]*)(?::\d{1,5})?(?:\/[A-Za-z\d][\w.-]*)*$/
+const IMAGE_TAG = /^\w[\w.-]{0,127}$/
 const OPERATORS: ReadonlySet<unknown> = new Set(['In', 'NotIn', 'Exists', 'DoesNotExist'])
 const PORT_MAX = 65_535
 /** Not settings: api/version.ts. */
@@ -74,7 +77,7 @@ export function resolveOperatorSettings(
   | { readonly settings: OperatorSettings; readonly unknown: readonly string[] }
   | { readonly problems: readonly Problem[] } {
   const reader = new Reader(environment)
-  const namespace = environment['POD_NAMESPACE'] ?? 'gw-system'
+  const namespace = reader.ownNamespace()
   const watched = reader.names('WATCH_NAMESPACES')
   const isExperimental = reader.flag('ENABLE_EXPERIMENTAL_GATEWAY_API_FEATURES', true)
   const settings: OperatorSettings = {
@@ -112,9 +115,9 @@ function deploySettings(reader: Reader): DeploySettings {
   return {
     version,
     image: {
-      registry: reader.text('PROXY_IMAGE_REGISTRY') ?? image.registry,
-      repository: reader.text('PROXY_IMAGE_REPOSITORY') ?? image.repository,
-      tag: reader.text('PROXY_IMAGE_TAG') ?? image.tag,
+      registry: reader.matching('PROXY_IMAGE_REGISTRY', IMAGE_PLACE, image.registry),
+      repository: reader.matching('PROXY_IMAGE_REPOSITORY', IMAGE_PLACE, image.repository),
+      tag: reader.matching('PROXY_IMAGE_TAG', IMAGE_TAG, image.tag),
     },
     dummyPort: reader.port('NO_LISTENERS_DUMMY_PORT', dummyPort),
     environment: {
@@ -144,6 +147,12 @@ class Reader {
     const isUnknown = (name: string): boolean =>
       name.startsWith(PREFIX) && !this.#read.has(name) && !OF_IMAGES.has(name) && !SERVICE_LINK.test(name)
     return Object.keys(this.#environment).filter(isUnknown).sort()
+  }
+
+  /** As the pod says it, without the prefix. */
+  ownNamespace(): string {
+    const [unset, value] = ['gw-system', this.#environment['POD_NAMESPACE'] ?? 'gw-system']
+    return NAMESPACE.test(value) ? value : this.#refuseAs('POD_NAMESPACE', 'the name of a namespace', unset)
   }
 
   text(name: string): string | undefined {
@@ -226,8 +235,12 @@ class Reader {
   }
 
   #refuse<T>(name: string, expected: string, unset: T): T {
+    return this.#refuseAs(PREFIX + name, expected, unset)
+  }
+
+  #refuseAs<T>(path: string, expected: string, unset: T): T {
     const message = `the environment variable must be ${expected}`
-    this.problems.push({ path: PREFIX + name, reason: 'InvalidEnvironment', message, severity: 'error' })
+    this.problems.push({ path, reason: 'InvalidEnvironment', message, severity: 'error' })
     return unset
   }
 }

@@ -1,16 +1,10 @@
 // The calls to the API server as effects with a closed set of errors. No retries here: callers know what it means.
+import type { KubeConfig } from '@kubernetes/client-node'
 import { Context, Effect, Layer } from 'effect'
 import type { KubeObject } from '../translate/kube.ts'
 import { KubeConflict, type KubeError, KubeExpired, KubeNotFound, KubeRefused, KubeUnreachable } from './errors.ts'
 import { apiVersionOf, collectionPath, objectPath, type Resource } from './resources.ts'
-import {
-  createTransport,
-  type KubeRequest,
-  type KubeResponse,
-  type KubeWrite,
-  loadKubeConfig,
-  type Transport,
-} from './transport.ts'
+import { createTransport, type KubeRequest, type KubeResponse, type KubeWrite, type Transport } from './transport.ts'
 
 export interface ListOptions {
   /** Unset: all of the cluster. */
@@ -67,12 +61,12 @@ export class KubeClient extends Context.Service<
     document(path: string): Effect.Effect<unknown, KubeError>
   }
 >()('gw/operator/kube/KubeClient') {
-  /** Of the pod or the kubeconfig; `onWrite` is told about every write. */
-  static readonly layer = (onWrite: (write: KubeWrite) => void): Layer.Layer<KubeClient> =>
+  /** `onWrite` is told about every write. */
+  static readonly layer = (config: KubeConfig, onWrite: (write: KubeWrite) => void): Layer.Layer<KubeClient> =>
     Layer.effect(
       KubeClient,
       Effect.acquireRelease(
-        Effect.sync(() => createTransport(loadKubeConfig(), onWrite)),
+        Effect.sync(() => createTransport(config, onWrite)),
         (transport) => Effect.sync(() => transport.close()),
       ).pipe(Effect.map(clientOf)),
     )

@@ -2,7 +2,7 @@
 // deadlines and bounds. Promises and abort signals only: client.ts makes effects of them.
 import { type IncomingMessage, request as httpRequest, type RequestOptions } from 'node:http'
 import { request as httpsRequest } from 'node:https'
-import { KubeConfig } from '@kubernetes/client-node'
+import type { KubeConfig } from '@kubernetes/client-node'
 import { readJson, readJsonLines } from '#api/kube/answer.ts'
 import { type Access, Credentials } from './credentials.ts'
 
@@ -47,13 +47,6 @@ export interface StreamOptions {
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024
 const REQUEST_MS_MAX = 30_000
 const UNAUTHORIZED = 401
-
-/** Of the pod when there is one, else KUBECONFIG or ~/.kube/config. */
-export function loadKubeConfig(): KubeConfig {
-  const config = new KubeConfig()
-  config.loadFromDefault()
-  return config
-}
 
 /** `onWrite` is told about every attempt, also about those that fail. */
 export function createTransport(config: KubeConfig, onWrite: (write: KubeWrite) => void = () => {}): Transport {

@@ -1,0 +1,59 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { loadKubeConfig } from './kube-config.ts'
+
+let folder: string
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gw-kube-config-'))
+})
+
+afterEach(() => {
+  vi.unstubAllEnvs()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+function problemOf(text: string | undefined): string {
+  const file = join(folder, 'config')
+  if (text !== undefined) writeFileSync(file, text)
+  vi.stubEnv('KUBECONFIG', file)
+  const outcome = loadKubeConfig()
+  return 'problem' in outcome ? outcome.problem : ''
+}
+
+function kubeConfig({ server, context }: { readonly server: string; readonly context: string }): string {
+  return JSON.stringify({
+    clusters: [{ name: 'dev', cluster: { server } }],
+    users: [{ name: 'me', user: { token: 'secret-token' } }],
+    contexts: [{ name: 'dev', context: { cluster: 'dev', user: 'me' } }],
+    'current-context': context,
+  })
+}
+
+describe('loadKubeConfig', () => {
+  it('takes a cluster that can be asked', () => {
+    expect(problemOf(kubeConfig({ server: 'https://127.0.0.1:6443', context: 'dev' }))).toBe('')
+  })
+
+  it.each([
+    ['a file that is not there', undefined, 'KUBECONFIG: ENOENT'],
+    ['what is no YAML', 'users:\n  - token: "secret-token\n', 'KUBECONFIG: '],
+    ['no current context', kubeConfig({ server: 'https://127.0.0.1:6443', context: '' }), 'no context'],
+    ['another context', kubeConfig({ server: 'https://127.0.0.1:6443', context: 'x' }), 'no context'],
+    ['plain HTTP', kubeConfig({ server: 'http://127.0.0.1:6443', context: 'dev' }), 'cluster dev must be an https'],
+  ])('names the cure and no part of the file: %s', (_, text, words) => {
+    const problem = problemOf(text)
+    expect(problem).toContain(words)
+    expect(problem).not.toContain('secret-token')
+    expect(problem).not.toContain('\n')
+  })
+
+  it('says what to set where nothing is said', () => {
+    vi.stubEnv('KUBECONFIG', '')
+    vi.stubEnv('HOME', folder)
+    vi.stubEnv('USERPROFILE', folder)
+    expect(loadKubeConfig()).toEqual({ problem: expect.stringContaining('set KUBECONFIG') })
+  })
+})

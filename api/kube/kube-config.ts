@@ -1,0 +1,33 @@
+// Which cluster is meant: that of KUBECONFIG, else of ~/.kube/config, else of the pod. What cannot be used is a value
+// with words for a person, never with a part of a file: tokens stand in it.
+import { KubeConfig } from '@kubernetes/client-node'
+
+export type KubeConfigOutcome = { readonly config: KubeConfig } | { readonly problem: string }
+
+/** What the library takes where it found nothing. */
+const NOWHERE = { name: 'cluster', server: 'http://localhost:8080' } as const
+
+export function loadKubeConfig(): KubeConfigOutcome {
+  const config = new KubeConfig()
+  try {
+    config.loadFromDefault()
+  } catch (error) {
+    return { problem: `KUBECONFIG: ${firstLine(error)}` }
+  }
+  const cluster = config.getCurrentCluster()
+  if (cluster === null) return { problem: 'KUBECONFIG: no context is the current one: kubectl config use-context …' }
+  const { name, server, skipTLSVerify } = cluster
+  if (name === NOWHERE.name && server === NOWHERE.server) {
+    return { problem: 'no cluster is known: set KUBECONFIG, make ~/.kube/config, or run in a pod with its token' }
+  }
+  if (!server.startsWith('https:') && !skipTLSVerify) {
+    return { problem: `KUBECONFIG: the server of cluster ${name} must be an https address` }
+  }
+  return { config }
+}
+
+/** Parsers show lines of the file after it. */
+function firstLine(error: unknown): string {
+  const [line = ''] = String(error instanceof Error ? error.message : error).split('\n')
+  return line
+}
