@@ -137,7 +137,7 @@ class Client implements GrpcClient, Sweepable {
 
   sweep(nowMs: number): void {
     for (const [key, sessions] of this.#targets) {
-      sessions.closeIdle(nowMs)
+      sessions.sweep(nowMs)
       if (sessions.isEmpty) this.#targets.delete(key)
     }
     if (this.#targets.size === 0) this.#sweeper.remove(this)

@@ -10,6 +10,7 @@ import type { DialFailure } from '../tcp/dial.ts'
 import { dialTunnel } from '../tcp/dial-tunnel.ts'
 import { identityOptions, upstreamContext } from '../tls/upstream-tls.ts'
 import { keepProbing } from '../upstream/keep-probing.ts'
+import { NamedAddresses, shareOf } from '../upstream/named-addresses.ts'
 import { chosenBy, type HttpProtocol, offered } from '../upstream/protocols.ts'
 import { resolveTarget } from '../upstream/resolve-target.ts'
 import type { UpstreamTarget, UpstreamTls } from '../upstream/target.ts'
@@ -32,10 +33,10 @@ export interface ConnectOptions {
   /** The socket is ready; settings are not in this time. */
   readonly connected?: ConnectObserver | undefined
   /** The session is ready: the peer's settings are here. */
-  readonly opened: (session: ClientHttp2Session) => void
+  readonly opened: (session: ClientHttp2Session, address: string | undefined) => void
   readonly failed: (detail: Detail, code: ConnectFailure) => void
   /** Instead of both, where the version is left to the handshake: the peer chose HTTP/1.1. The socket is paused. */
-  readonly chosenHttp1?: (socket: net.Socket) => void
+  readonly chosenHttp1?: (socket: net.Socket, address: string | undefined) => void
   /** Instead of those for calls of the proxy's own. */
   readonly settings?: http2.Settings
   /** Megabytes. */
@@ -52,14 +53,23 @@ export function connectHttp2(options: ConnectOptions): void {
 class Connecting implements Expiring {
   readonly #options: ConnectOptions
   readonly #slot: number
+  readonly #addresses: NamedAddresses
+  readonly #deadlineMs: number
   #startMs = performance.now()
+  /** undefined: behind a proxy, or on a unix socket. */
+  #address: string | undefined = undefined
+  /** Left to try after this one. */
+  #others: readonly string[] = []
+  #patience: NodeJS.Timeout | undefined = undefined
   #socket: net.Socket | undefined = undefined
   #session: ClientHttp2Session | undefined = undefined
   #isOver = false
 
   constructor(options: ConnectOptions) {
     this.#options = options
-    this.#slot = options.wheel.add(this, performance.now() + options.target.connectTimeoutMs)
+    this.#addresses = new NamedAddresses(options.target, options.dns)
+    this.#deadlineMs = performance.now() + options.target.connectTimeoutMs
+    this.#slot = options.wheel.add(this, this.#deadlineMs)
   }
 
   begin(): void {
@@ -88,28 +98,46 @@ class Connecting implements Expiring {
   }
 
   expired(): void {
+    if (this.#address !== undefined) this.#addresses.failed(this.#address)
     this.#fail('connect timeout', 'upstreamTimeout')
   }
 
-  #try([address = '', ...others]: readonly string[]): void {
+  #try(addresses: readonly string[]): void {
     if (this.#isOver) return
+    const [address = '', ...others] = addresses
+    this.#others = others
+    this.#address = address === '' ? undefined : address
     this.#startMs = performance.now()
     const socket = this.#open(address)
     if (socket === undefined) return
     this.#socket = socket
+    if (others.length > 0)
+      this.#patience = setTimeout(() => this.#next(), shareOf(this.#deadlineMs, addresses.length)).unref()
     socket.setNoDelay(true)
     keepProbing(socket, this.#options.target)
     const isTls = socket instanceof tls.TLSSocket
     const onError = (error: Error): void => {
-      socket.destroy()
-      if (others.length > 0) this.#try(others)
-      else this.#fail(peerProblem(error, 'connection failed'))
+      if (this.#socket !== socket) return
+      if (this.#others.length > 0) this.#next()
+      else {
+        this.#addresses.failed(address)
+        this.#fail(peerProblem(error, 'connection failed'))
+      }
     }
-    socket.once('error', onError)
+    socket.on('error', onError)
     socket.once(isTls ? 'secureConnect' : 'connect', () => {
+      if (this.#socket !== socket) return
       socket.off('error', onError)
       this.#ready(socket)
     })
+  }
+
+  /** This address fails, or takes longer than the others can wait. */
+  #next(): void {
+    if (this.#address !== undefined) this.#addresses.failed(this.#address)
+    clearTimeout(this.#patience)
+    this.#discard()
+    this.#try(this.#others)
   }
 
   /** Where nobody takes HTTP/1.1 only HTTP/2 is asked for. */
@@ -126,7 +154,7 @@ class Connecting implements Expiring {
       if (!this.#finish()) return
       this.#tellConnected()
       socket.pause()
-      chosenHttp1(socket)
+      chosenHttp1(socket, this.#address)
       return
     }
     if (protocol !== 'h2') this.#fail(shown(`the peer speaks ${protocol}, not h2`))
@@ -165,16 +193,20 @@ class Connecting implements Expiring {
       maxReservedRemoteStreams: 0,
     })
     this.#session = session
-    const onClose = (): void => this.#fail(shown('closed before the settings came'))
-    const onError = (error: Error): void => this.#fail(peerProblem(error, 'connection failed'))
+    const onClose = (): void => {
+      if (this.#session === session) this.#fail(shown('closed before the settings came'))
+    }
+    const onError = (error: Error): void => {
+      if (this.#session === session) this.#fail(peerProblem(error, 'connection failed'))
+    }
     session.on('error', onError)
     session.once('close', onClose)
     // After an alert, as for want of a client certificate, a TLS socket stays open, and the session waits for its end.
     socket.on('error', () => socket.destroy())
     session.once('remoteSettings', () => {
-      if (!this.#finish()) return
+      if (this.#session !== session || !this.#finish()) return
       session.off('close', onClose)
-      this.#options.opened(session)
+      this.#options.opened(session, this.#address)
       // Only now: without a listener an error would end the process.
       session.off('error', onError)
     })
@@ -182,17 +214,25 @@ class Connecting implements Expiring {
 
   #fail(detail: Detail, code: ConnectFailure = 'upstreamFailure'): void {
     if (!this.#finish()) return
-    if (this.#session === undefined) {
-      // An error that still comes has nobody to tell.
-      this.#socket?.on('error', () => undefined)
-      this.#socket?.destroy()
-    } else this.#session.destroy()
+    this.#discard()
     this.#options.failed(detail, code)
+  }
+
+  #discard(): void {
+    const { socket, session } = { socket: this.#socket, session: this.#session }
+    this.#socket = undefined
+    this.#session = undefined
+    if (session === undefined) {
+      // An error that still comes has nobody to tell.
+      socket?.on('error', () => undefined)
+      socket?.destroy()
+    } else session.destroy()
   }
 
   #finish(): boolean {
     if (this.#isOver) return false
     this.#isOver = true
+    clearTimeout(this.#patience)
     this.#options.wheel.remove(this, this.#slot)
     return true
   }

@@ -4,6 +4,7 @@ import { logOf } from '../diagnosis.ts'
 import type { DeadlineWheel } from '../http/deadlines.ts'
 import type { ConnectObserver } from '../upstream/connect-observer.ts'
 import type { DnsCache } from '../upstream/dns-cache.ts'
+import { NamedAddresses } from '../upstream/named-addresses.ts'
 import type { UpstreamTarget } from '../upstream/target.ts'
 import type { GrpcCall } from './call.ts'
 import { connectHttp2 } from './connect.ts'
@@ -24,7 +25,9 @@ export interface SharedParts {
 export class TargetSessions implements SessionOwner {
   readonly #target: UpstreamTarget
   readonly #shared: SharedParts
-  readonly #sessions: GrpcSession[] = []
+  /** And what each was opened to. */
+  readonly #sessions = new Map<GrpcSession, string | undefined>()
+  readonly #addresses: NamedAddresses
   #waiting: GrpcCall[] = []
   #isConnecting = false
   #isClosed = false
@@ -32,14 +35,15 @@ export class TargetSessions implements SessionOwner {
   constructor(target: UpstreamTarget, shared: SharedParts) {
     this.#target = target
     this.#shared = shared
+    this.#addresses = new NamedAddresses(target, shared.dns)
   }
 
   get isEmpty(): boolean {
-    return this.#sessions.length === 0 && !this.#isConnecting && this.#waiting.length === 0
+    return this.#sessions.size === 0 && !this.#isConnecting && this.#waiting.length === 0
   }
 
   get openSessions(): number {
-    return this.#sessions.length
+    return this.#sessions.size
   }
 
   dispatch(call: GrpcCall): void {
@@ -53,9 +57,12 @@ export class TargetSessions implements SessionOwner {
     this.#connect()
   }
 
-  closeIdle(nowMs: number): void {
-    for (const session of this.#sessions) {
-      if (session.idleSinceMs !== undefined && nowMs - session.idleSinceMs >= IDLE_MS) session.drain()
+  /** Those that were idle for long, and those to addresses that the name has no more. */
+  sweep(nowMs: number): void {
+    const isNew = this.#addresses.isNew
+    for (const [session, address] of this.#sessions) {
+      const isIdle = session.idleSinceMs !== undefined && nowMs - session.idleSinceMs >= IDLE_MS
+      if (isIdle || (isNew && !this.#addresses.has(address))) session.drain()
     }
   }
 
@@ -63,7 +70,7 @@ export class TargetSessions implements SessionOwner {
     this.#isClosed = true
     this.#failWaiting('the client is closed')
     // Each takes itself out of the list, but not before it is closed.
-    for (const session of this.#sessions) session.destroy()
+    for (const session of this.#sessions.keys()) session.destroy()
   }
 
   // --- SessionOwner ---
@@ -84,8 +91,7 @@ export class TargetSessions implements SessionOwner {
   }
 
   closed(session: GrpcSession): void {
-    const at = this.#sessions.indexOf(session)
-    if (at >= 0) this.#sessions.splice(at, 1)
+    this.#sessions.delete(session)
     this.roomChanged()
   }
 
@@ -94,28 +100,29 @@ export class TargetSessions implements SessionOwner {
   }
 
   #startNow(call: GrpcCall): boolean {
-    for (const session of this.#sessions) if (session.hasRoom && session.start(call)) return true
+    for (const session of this.#sessions.keys()) if (session.hasRoom && session.start(call)) return true
     return false
   }
 
   /** One at a time: a peer that is down is not stormed, and one connection may be enough for all who wait. */
   #connect(): void {
-    if (this.#isConnecting || this.#isClosed || this.#sessions.length >= SESSIONS_MAX) return
+    if (this.#isConnecting || this.#isClosed || this.#sessions.size >= SESSIONS_MAX) return
     this.#isConnecting = true
     connectHttp2({
       ...this.#shared,
       target: this.#target,
-      opened: (http2Session) => {
+      opened: (http2Session, address) => {
         this.#isConnecting = false
         const session = new GrpcSession(http2Session, this, this.#target.tls !== undefined)
         if (this.#isClosed) session.destroy()
-        else this.#sessions.push(session)
+        else this.#sessions.set(session, address)
         this.roomChanged()
+        if (!this.#addresses.has(address)) session.drain()
       },
       failed: (detail) => {
         this.#isConnecting = false
         // Who waits while others work will be served by them, or ends at its own deadline.
-        if (!this.#sessions.some((session) => session.isSound)) this.#failWaiting(logOf(detail))
+        if (![...this.#sessions.keys()].some((session) => session.isSound)) this.#failWaiting(logOf(detail))
       },
     })
   }

@@ -7,6 +7,7 @@ import type { DeadlineWheel } from '../http/deadlines.ts'
 import type { UpstreamCall } from '../upstream/call.ts'
 import type { ConnectObserver } from '../upstream/connect-observer.ts'
 import type { DnsCache } from '../upstream/dns-cache.ts'
+import { NamedAddresses } from '../upstream/named-addresses.ts'
 import type { UpstreamTarget } from '../upstream/target.ts'
 import { UpstreamSession, type SessionOwner } from './upstream-session.ts'
 import { UpstreamStream } from './upstream-stream.ts'
@@ -18,7 +19,7 @@ export interface Http2PoolShared {
   /** Sends a call by HTTP/1.1 after all: a switch of protocols that the backend does not take by HTTP/2. */
   readonly byHttp1: (call: UpstreamCall) => void
   /** As `byHttp1`, with a connection whose backend chose HTTP/1.1 in the handshake. */
-  readonly adopt: (call: UpstreamCall, socket: net.Socket) => void
+  readonly adopt: (call: UpstreamCall, socket: net.Socket, address: string | undefined) => void
 }
 
 /** 6400 streams to one address and worker. */
@@ -40,7 +41,9 @@ export class Http2Pool implements SessionOwner {
   readonly label: string
   readonly #target: UpstreamTarget
   readonly #shared: Http2PoolShared
-  readonly #sessions = new Set<UpstreamSession>()
+  /** And what each was opened to. */
+  readonly #sessions = new Map<UpstreamSession, string | undefined>()
+  readonly #addresses: NamedAddresses
   readonly #waiting: UpstreamStream[] = []
   #connecting = 0
   #isClosed = false
@@ -48,6 +51,7 @@ export class Http2Pool implements SessionOwner {
   constructor(target: UpstreamTarget, shared: Http2PoolShared) {
     this.#target = target
     this.#shared = shared
+    this.#addresses = new NamedAddresses(target, shared.dns)
     const host = isIP(target.host) === 6 ? `[${target.host}]` : target.host
     this.label = target.unixPath ?? `${host}:${target.port}`
   }
@@ -62,7 +66,7 @@ export class Http2Pool implements SessionOwner {
 
   get idleCount(): number {
     let count = 0
-    for (const { idleSinceMs } of this.#sessions) if (idleSinceMs !== undefined) count++
+    for (const { idleSinceMs } of this.#sessions.keys()) if (idleSinceMs !== undefined) count++
     return count
   }
 
@@ -71,17 +75,20 @@ export class Http2Pool implements SessionOwner {
   }
 
   sweep(nowMs: number): void {
-    for (const session of this.#sessions) {
+    for (const session of this.#sessions.keys()) {
       session.sweep(nowMs)
       const { idleSinceMs } = session
       if (idleSinceMs !== undefined && nowMs - idleSinceMs >= IDLE_MS) session.drain()
     }
+    if (!this.#addresses.isNew) return
+    // The name leads elsewhere by now: what runs ends, new calls go there.
+    for (const [session, address] of this.#sessions) if (!this.#addresses.has(address)) session.drain()
   }
 
   destroyAll(): void {
     this.#isClosed = true
     this.#failWaiting('upstreamFailure', 'the client is closed')
-    for (const session of this.#sessions) session.destroy()
+    for (const session of this.#sessions.keys()) session.destroy()
   }
 
   // --- SessionOwner ---
@@ -125,7 +132,7 @@ export class Http2Pool implements SessionOwner {
   }
 
   #startNow(stream: UpstreamStream): boolean {
-    for (const session of this.#sessions) {
+    for (const session of this.#sessions.keys()) {
       if (!session.hasRoom) continue
       if (stream.call.upgrade !== undefined && !session.takesSwitches) {
         this.#shared.byHttp1(stream.call)
@@ -156,17 +163,18 @@ export class Http2Pool implements SessionOwner {
         target: this.#target,
         settings: SETTINGS,
         sessionMemoryMax: SESSION_MEMORY_MAX,
-        opened: (http2Session) => {
+        opened: (http2Session, address) => {
           this.#connecting--
           const session = new UpstreamSession(http2Session, this, this.#target.tls !== undefined)
           if (this.#isClosed) session.destroy()
-          else this.#sessions.add(session)
+          else this.#sessions.set(session, address)
           this.roomChanged()
+          if (!this.#addresses.has(address)) session.drain()
         },
         ...(this.#isOpen && {
-          chosenHttp1: (socket) => {
+          chosenHttp1: (socket, address) => {
             this.#connecting--
-            this.#handOver(socket)
+            this.#handOver(socket, address)
           },
         }),
         failed: (detail, code) => {
@@ -184,7 +192,7 @@ export class Http2Pool implements SessionOwner {
   }
 
   /** The first call takes the connection along; who needs HTTP/2 waits for one that asks for nothing else. */
-  #handOver(socket: net.Socket): void {
+  #handOver(socket: net.Socket, address: string | undefined): void {
     let isTaken = false
     for (const stream of this.#waiting.splice(0)) {
       const { call } = stream
@@ -193,7 +201,7 @@ export class Http2Pool implements SessionOwner {
       else if (isTaken) this.#shared.byHttp1(call)
       else {
         isTaken = true
-        this.#shared.adopt(call, socket)
+        this.#shared.adopt(call, socket, address)
       }
     }
     if (!isTaken) socket.destroy()

@@ -6,6 +6,7 @@ import type { FailureCode } from '../errors.ts'
 import { identityOptions, upstreamContext } from '../tls/upstream-tls.ts'
 import type { DnsCache } from '../upstream/dns-cache.ts'
 import { keepProbing } from '../upstream/keep-probing.ts'
+import { NamedAddresses, shareOf } from '../upstream/named-addresses.ts'
 import { resolveTarget } from '../upstream/resolve-target.ts'
 import type { UpstreamTarget, UpstreamTls } from '../upstream/target.ts'
 
@@ -22,7 +23,7 @@ export interface Dial {
 
 /** The socket of the outcome is paused and ready to write to; with TLS the handshake is over. */
 export function dialDirect(target: UpstreamTarget, dns: DnsCache, done: (outcome: DialOutcome) => void): Dial {
-  const dialing = new Dialing(target, done)
+  const dialing = new Dialing(target, dns, done)
   if (target.unixPath !== undefined) dialing.attempt([''])
   else {
     resolveTarget(target, dns, (resolved) => {
@@ -36,13 +37,18 @@ export function dialDirect(target: UpstreamTarget, dns: DnsCache, done: (outcome
 class Dialing implements Dial {
   readonly #target: UpstreamTarget
   readonly #done: (outcome: DialOutcome) => void
+  readonly #addresses: NamedAddresses
+  readonly #deadlineMs: number
   readonly #timer: NodeJS.Timeout
+  #patience: NodeJS.Timeout | undefined = undefined
   #socket: net.Socket | undefined = undefined
   #isOver = false
 
-  constructor(target: UpstreamTarget, done: (outcome: DialOutcome) => void) {
+  constructor(target: UpstreamTarget, dns: DnsCache, done: (outcome: DialOutcome) => void) {
     this.#target = target
     this.#done = done
+    this.#addresses = new NamedAddresses(target, dns)
+    this.#deadlineMs = performance.now() + target.connectTimeoutMs
     this.#timer = setTimeout(() => {
       this.finish({ code: 'upstreamTimeout', detail: `${labelOf(target)}: connect timeout` })
     }, target.connectTimeoutMs)
@@ -52,6 +58,7 @@ class Dialing implements Dial {
     if (this.#isOver) return
     this.#isOver = true
     clearTimeout(this.#timer)
+    clearTimeout(this.#patience)
     this.#socket?.destroy()
   }
 
@@ -59,6 +66,7 @@ class Dialing implements Dial {
     if (this.#isOver) return
     this.#isOver = true
     clearTimeout(this.#timer)
+    clearTimeout(this.#patience)
     if (!('socket' in outcome)) this.#socket?.destroy()
     this.#done(outcome)
   }
@@ -78,10 +86,17 @@ class Dialing implements Dial {
     this.#socket = socket
     const failed = (detail: Detail): void => {
       if (this.#isOver || this.#socket !== socket) return
+      clearTimeout(this.#patience)
+      this.#addresses.failed(address)
       socket.destroy()
       if (others.length > 0) this.attempt(others)
       else this.finish({ code: 'upstreamFailure', detail: at(labelOf(this.#target), detail) })
     }
+    if (others.length > 0)
+      this.#patience = setTimeout(
+        () => failed(shown('connect timeout')),
+        shareOf(this.#deadlineMs, addresses.length),
+      ).unref()
     socket.on('error', (error) => failed(peerProblem(error, 'connection failed')))
     socket.on('close', () => failed(shown('closed while connecting')))
     socket.once(this.#target.tls === undefined ? 'connect' : 'secureConnect', () => {

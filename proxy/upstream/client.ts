@@ -71,7 +71,7 @@ class Client implements HttpUpstreamClient, Sweepable {
     this.#http2 = new Http2Upstream({
       ...this.#shared,
       byHttp1: (call) => this.#pool(call.target).dispatch(call),
-      adopt: (call, socket) => this.#pool(call.target).adopt(call, socket),
+      adopt: (call, socket, address) => this.#pool(call.target).adopt(call, socket, address),
     })
   }
 

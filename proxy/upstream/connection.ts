@@ -26,10 +26,20 @@ const INTERIM_MAX = 16
 const PROXY_WANTS_CREDENTIALS = 407
 const NOTHING = Buffer.alloc(0)
 
+/** The other end of a connection. */
+export interface Place {
+  /** undefined: nobody knows, as behind a proxy. */
+  readonly address?: string | undefined
+  /** Set: there is a proxy that is to pass requests on; what it wants to see in them. */
+  readonly proxyFields?: readonly string[] | undefined
+}
+
 export class UpstreamConnection implements TransportUser, BodySource, BodyWriterOwner, CallCarrier {
   /** Pool time when it became idle. */
   idleSince = 0
-  /** Set: at the other end is a proxy that is to pass requests on; what it wants to see in them. */
+  /** The name of the target leads elsewhere by now: it takes no more calls. */
+  isLeft = false
+  readonly address: string | undefined
   readonly proxyFields: readonly string[] | undefined
   readonly #pool: ConnectionPool
   readonly #transport: Transport
@@ -48,15 +58,16 @@ export class UpstreamConnection implements TransportUser, BodySource, BodyWriter
   #isClosed = false
   readonly #stall = new WriteStall()
 
-  constructor(pool: ConnectionPool, open: (user: TransportUser) => Transport, proxyFields?: readonly string[]) {
-    this.proxyFields = proxyFields
+  constructor(pool: ConnectionPool, open: (user: TransportUser) => Transport, place: Place) {
+    this.address = place.address
+    this.proxyFields = place.proxyFields
     this.#pool = pool
     this.#transport = open(this)
     this.#writer = new BodyWriter(this.#transport, this)
   }
 
   get isUsable(): boolean {
-    return !this.#isClosed && !this.#transport.socket.destroyed
+    return !this.#isClosed && !this.isLeft && !this.#transport.socket.destroyed
   }
 
   get transport(): Transport {

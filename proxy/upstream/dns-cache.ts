@@ -15,6 +15,10 @@ const RETRY_MS_MAX = 5000
 /** A name that nobody used for long has its old addresses used again when the fresh ones take longer than this. */
 const FRESH_WAIT_MS = 1000
 const ENTRIES_MAX = 4096
+/** An address that could not be connected to comes last for so long. */
+const FAILED_MS = 30_000
+
+const NOTHING: readonly string[] = []
 
 type Done = (addresses: readonly string[], error: Error | undefined) => void
 
@@ -31,6 +35,8 @@ interface Entry {
   /** From then on the answer is too old to be used without asking; nobody used the name for its whole time to live. */
   usableUntilMs: number
   next: number
+  /** Addresses that could not be connected to, and until when they come last. */
+  readonly failed: Map<string, number>
   waiting: Done[]
   patience: NodeJS.Timeout | undefined
   isRefreshing: boolean
@@ -61,8 +67,25 @@ export class DnsCache {
     }
     const now = this.#now()
     if (now >= entry.freshUntilMs && !entry.isRefreshing) this.#refresh(host, entry)
-    if (!entry.isRefreshing || (entry.addresses.length > 0 && now < entry.usableUntilMs)) answer(entry, done)
-    else wait(entry, done)
+    if (!entry.isRefreshing || (entry.addresses.length > 0 && now < entry.usableUntilMs)) this.#answer(entry, done)
+    else this.#wait(entry, done)
+  }
+
+  /**
+   * The last good answer, for those who hold connections: the same object until there is another one, which is asked
+   * for when this one is too old.
+   */
+  known(host: string): readonly string[] {
+    const entry = this.#entry(host)
+    if (entry === undefined) return NOTHING
+    if (this.#now() >= entry.freshUntilMs && !entry.isRefreshing) this.#refresh(host, entry)
+    return entry.addresses
+  }
+
+  /** Nobody could connect to it. The others are tried first for a while. */
+  failed(host: string, address: string): void {
+    const entry = this.#entries.get(host)
+    if (entry?.addresses.includes(address) === true) entry.failed.set(address, this.#now() + FAILED_MS)
   }
 
   /** undefined: somebody waits for each of the entries. */
@@ -78,6 +101,7 @@ export class DnsCache {
       freshUntilMs: -Infinity,
       usableUntilMs: -Infinity,
       next: 0,
+      failed: new Map(),
       waiting: [],
       patience: undefined,
       isRefreshing: false,
@@ -102,7 +126,7 @@ export class DnsCache {
       entry.isRefreshing = false
       if (error === undefined && addresses.length > 0) this.#succeeded(entry, addresses, ttlMs)
       else this.#failed(entry, error ?? new Error('no address'))
-      answerAll(entry)
+      this.#answerAll(entry)
     })
   }
 
@@ -111,6 +135,7 @@ export class DnsCache {
     const preferred = addresses.filter((address) => isIP(address) === family)
     entry.addresses = [...preferred, ...addresses.filter((address) => isIP(address) !== family)]
     entry.preferred = preferred.length
+    for (const address of entry.failed.keys()) if (!addresses.includes(address)) entry.failed.delete(address)
     entry.error = undefined
     entry.failures = 0
     const lifeMs = Math.min(Math.max(ttlMs, TTL_MS_MIN), TTL_MS_MAX)
@@ -125,29 +150,30 @@ export class DnsCache {
     // Nobody waits again for a resolver that is out of order.
     entry.usableUntilMs = Infinity
   }
-}
 
-function wait(entry: Entry, done: Done): void {
-  entry.waiting.push(done)
-  if (entry.addresses.length > 0)
-    entry.patience ??= setTimeout(() => {
-      // Once is enough for this question.
-      entry.usableUntilMs = Infinity
-      answerAll(entry)
-    }, FRESH_WAIT_MS)
-}
+  #wait(entry: Entry, done: Done): void {
+    entry.waiting.push(done)
+    if (entry.addresses.length > 0)
+      entry.patience ??= setTimeout(() => {
+        // Once is enough for this question.
+        entry.usableUntilMs = Infinity
+        this.#answerAll(entry)
+      }, FRESH_WAIT_MS)
+  }
 
-function answerAll(entry: Entry): void {
-  clearTimeout(entry.patience)
-  entry.patience = undefined
-  const waiting = entry.waiting
-  entry.waiting = []
-  for (const done of waiting) answer(entry, done)
-}
+  #answerAll(entry: Entry): void {
+    clearTimeout(entry.patience)
+    entry.patience = undefined
+    const waiting = entry.waiting
+    entry.waiting = []
+    for (const done of waiting) this.#answer(entry, done)
+  }
 
-function answer(entry: Entry, done: Done): void {
-  if (entry.addresses.length === 0) done([], entry.error ?? new Error('no address known'))
-  else done(rotated(entry), undefined)
+  #answer(entry: Entry, done: Done): void {
+    if (entry.addresses.length === 0) done([], entry.error ?? new Error('no address known'))
+    else if (entry.failed.size === 0) done(rotated(entry), undefined)
+    else done(failedLast(entry, this.#now()), undefined)
+  }
 }
 
 /** Round robin: each caller begins at the next address, of the preferred family as long as there are any. */
@@ -156,4 +182,12 @@ function rotated(entry: Entry): readonly string[] {
   if (preferred === 1) return addresses
   const first = entry.next++ % preferred
   return [...addresses.slice(first, preferred), ...addresses.slice(0, first), ...addresses.slice(preferred)]
+}
+
+/** Round robin among those that did not fail; the others after them, in the hope that they work again. */
+function failedLast(entry: Entry, nowMs: number): readonly string[] {
+  const { failed } = entry
+  for (const [address, untilMs] of failed) if (nowMs >= untilMs) failed.delete(address)
+  const all = rotated(entry)
+  return [...all.filter((address) => !failed.has(address)), ...all.filter((address) => failed.has(address))]
 }

@@ -11,11 +11,12 @@ import { identityOptions, upstreamContext } from '../tls/upstream-tls.ts'
 import { ForwardCall, type UpstreamCall } from './call.ts'
 import { Connecting } from './connecting.ts'
 import { type ConnectObserver, transportOf } from './connect-observer.ts'
-import { UpstreamConnection, type ConnectionPool } from './connection.ts'
+import { type ConnectionPool, type Place, UpstreamConnection } from './connection.ts'
 import type { DnsCache } from './dns-cache.ts'
 import { keepProbing } from './keep-probing.ts'
+import { NamedAddresses, shareOf } from './named-addresses.ts'
 import { chosenBy, offered } from './protocols.ts'
-import { resolveTarget } from './resolve-target.ts'
+import { resolveInTime } from './resolve-target.ts'
 import type { UpstreamTarget, UpstreamTls } from './target.ts'
 import { isForwarded, type UpstreamTunnel } from './tunnel.ts'
 
@@ -50,6 +51,7 @@ export class TargetPool implements ConnectionPool {
   isChosen = false
   readonly #target: UpstreamTarget
   readonly #shared: PoolShared
+  readonly #addresses: NamedAddresses
   readonly #idle: UpstreamConnection[] = []
   readonly #open = new Set<UpstreamConnection>()
   #secureContext: tls.SecureContext | undefined = undefined
@@ -60,6 +62,7 @@ export class TargetPool implements ConnectionPool {
   constructor(target: UpstreamTarget, shared: PoolShared) {
     this.#target = target
     this.#shared = shared
+    this.#addresses = new NamedAddresses(target, shared.dns)
     const host = isIP(target.host) === 6 ? `[${target.host}]` : target.host
     this.label = target.unixPath ?? `${host}:${target.port}`
   }
@@ -105,15 +108,16 @@ export class TargetPool implements ConnectionPool {
       this.#connectThrough(call, target.tunnel)
       return
     }
+    const deadlineMs = performance.now() + target.connectTimeoutMs
     if (target.unixPath !== undefined) {
-      this.#attempt(call, [''], performance.now() + target.connectTimeoutMs)
+      this.#attempt(call, [''], deadlineMs)
       return
     }
     this.#pending++
-    resolveTarget(target, shared.dns, (resolved) => {
+    resolveInTime(target, { ...shared, deadlineMs }, (resolved) => {
       this.#pending--
       if ('code' in resolved) call.failed(resolved.code, resolved.detail)
-      else this.#attempt(call, resolved.addresses, performance.now() + target.connectTimeoutMs)
+      else this.#attempt(call, resolved.addresses, deadlineMs)
     })
   }
 
@@ -129,7 +133,7 @@ export class TargetPool implements ConnectionPool {
     dialTunnel({ ...this.#target, tunnel, tls: alpn, isForwarded: toProxy }, this.#shared.dns, (outcome) => {
       if ('socket' in outcome) {
         this.#tellConnected(startMs)
-        this.#take(call, outcome.socket, proxyFields)
+        this.#take(call, outcome.socket, { proxyFields })
       } else {
         this.#pending--
         this.#shared.openConnections--
@@ -139,15 +143,15 @@ export class TargetPool implements ConnectionPool {
   }
 
   /** A connection that was opened for HTTP/2, and whose backend chose HTTP/1.1. */
-  adopt(call: UpstreamCall, socket: net.Socket): void {
+  adopt(call: UpstreamCall, socket: net.Socket, address: string | undefined): void {
     this.#pending++
     this.#shared.openConnections++
     this.isChosen = true
-    this.#take(call, socket)
+    this.#take(call, socket, { address })
   }
 
-  #take(call: UpstreamCall, socket: net.Socket, proxyFields?: readonly string[]): void {
-    this.#connected(call, Transport.ofSocket(socket, NOBODY), proxyFields)
+  #take(call: UpstreamCall, socket: net.Socket, place: Place): void {
+    this.#connected(call, Transport.ofSocket(socket, NOBODY), place)
     socket.resume()
   }
 
@@ -175,6 +179,7 @@ export class TargetPool implements ConnectionPool {
   /** Closes what has been idle too long (the oldest are at the front) and what is stuck. */
   sweep(nowMs: number): void {
     for (const connection of this.#open) connection.sweep(nowMs)
+    if (this.#addresses.isNew) this.#leaveOthers()
     const { idleTimeoutMs } = this.#shared.limits
     let expired = 0
     for (const connection of this.#idle) {
@@ -182,6 +187,12 @@ export class TargetPool implements ConnectionPool {
       expired++
     }
     for (const connection of this.#idle.splice(0, expired)) connection.destroy()
+  }
+
+  /** Connections to addresses that the name has no more: idle ones go at once, the others when they are free. */
+  #leaveOthers(): void {
+    for (const connection of this.#open) connection.isLeft = !this.#addresses.has(connection.address)
+    for (const connection of this.#idle) if (connection.isLeft) connection.destroy()
   }
 
   destroyAll(): void {
@@ -198,22 +209,25 @@ export class TargetPool implements ConnectionPool {
     const startMs = performance.now()
     const connecting = new Connecting({
       wheel: this.#shared.wheel,
-      deadlineMs,
+      deadlineMs: startMs + shareOf(deadlineMs, addresses.length),
       open: (user) => this.#openTransport(address, call, user),
       opened: (transport) => {
         this.#tellConnected(startMs)
-        this.#connected(call, transport)
+        this.#connected(call, transport, { address })
       },
       failed: (detail) => {
         this.#pending--
         this.#shared.openConnections--
+        this.#addresses.failed(address)
         if (others.length > 0) this.#attempt(call, others, deadlineMs)
         else call.failed('upstreamFailure', at(this.label, detail))
       },
       timedOut: () => {
         this.#pending--
         this.#shared.openConnections--
-        call.failed('upstreamTimeout', `${this.label}: connect timeout`)
+        this.#addresses.failed(address)
+        if (others.length > 0) this.#attempt(call, others, deadlineMs)
+        else call.failed('upstreamTimeout', `${this.label}: connect timeout`)
       },
     })
     this.#pending++
@@ -225,7 +239,7 @@ export class TargetPool implements ConnectionPool {
     this.#shared.connected?.(transportOf(this.#target), performance.now() - startMs)
   }
 
-  #connected(call: UpstreamCall, transport: Transport, proxyFields?: readonly string[]): void {
+  #connected(call: UpstreamCall, transport: Transport, place: Place): void {
     this.#pending--
     if (!call.isTunnel && this.#target.tls !== undefined && chosenBy(transport.socket) === 'h2') {
       this.#shared.openConnections--
@@ -244,7 +258,8 @@ export class TargetPool implements ConnectionPool {
       transport.user = user
       return transport
     }
-    const connection = new UpstreamConnection(this, take, proxyFields)
+    const connection = new UpstreamConnection(this, take, place)
+    connection.isLeft = !this.#addresses.has(place.address)
     this.#open.add(connection)
     // A call that gave up meanwhile leaves a good connection behind.
     if (!call.isSettled) connection.start(call, false)
