@@ -194,6 +194,24 @@ describe('response', () => {
     expect(isCancelled).toBe(true)
   })
 
+  it.each([
+    ['of the body of a backend is not known', 'string(response.body) + "!"', undefined],
+    ['of a text is', '"new"', 'new'],
+  ])('the length that HEAD tells %s', (_, source, text) => {
+    const exchange = exchangeOf({ method: 'HEAD' })
+    exchange.response = upstreamResponse([['content-length', '7']], Buffer.alloc(0))
+    const { response } = onResponse({ body: source }, exchange)
+    expect(response?.headers.get('content-length')).toBeUndefined()
+    expect(response?.body === undefined ? undefined : textOf(response.body)).toBe(text)
+  })
+
+  it('HEAD of an answer of the gateway has its length', () => {
+    const exchange = exchangeOf({ method: 'HEAD' })
+    exchange.fail('routeNotFound')
+    const { response } = onResponse({ body: 'string(response.body) + "!"' }, exchange)
+    expect(textOf(response?.body)).toBe('route not found!')
+  })
+
   it('needs a response', () => {
     expect(onResponse({ set: [named('a', '"b"')] }, exchangeOf()).response).toBeUndefined()
   })

@@ -24,6 +24,8 @@ interface CompiledTransform {
   readonly set: readonly Named[]
   readonly remove: readonly string[]
   readonly body: CelExpression | undefined
+  /** The new body comes from that of the response. */
+  readonly bodyIsMadeOfResponse: boolean
 }
 
 export function compileTransformation(payload: TransformationOrConditional, environment: Environment): CompiledPolicy {
@@ -51,12 +53,14 @@ function compileTransform(transform: Transform, environment: Environment): Compi
   })
   const fields = (list: readonly NamedExpression[] | undefined): Named[] =>
     (list ?? []).map((entry) => ({ ...named(entry), name: entry.name.toLowerCase() })).filter(isWritable)
+  const body = transform.body === undefined ? undefined : environment.expression(transform.body)
   return {
     metadata: (transform.metadata ?? []).map(named),
     add: fields(transform.add),
     set: fields(transform.set),
     remove: (transform.remove ?? []).map((name) => name.toLowerCase()),
-    body: transform.body === undefined ? undefined : environment.expression(transform.body),
+    body,
+    bodyIsMadeOfResponse: readsBody([body], 'response'),
   }
 }
 
@@ -88,7 +92,9 @@ function transformResponse(exchange: Exchange, transform: CompiledTransform): un
   setMetadata(exchange, transform.metadata)
   applyFields(exchange, transform, response.headers, setResponsePart)
   if (transform.body === undefined) return undefined
-  const body = evaluateBody(transform.body, exchange)
+  // How long the answer to a GET would be is not known, and must not be told wrong (RFC 9110 section 8.6).
+  const isUnknown = transform.bodyIsMadeOfResponse && exchange.request.method === 'HEAD' && !response.isLocal
+  const body = isUnknown ? undefined : evaluateBody(transform.body, exchange)
   discard(response.body)
   response.headers.remove('content-length')
   response.body = body === FAILED ? Buffer.alloc(0) : body
