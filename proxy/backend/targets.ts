@@ -5,6 +5,7 @@ import { GROUP } from '#api/group.ts'
 import type { Backend, BackendReference, Keepalive, SecretRef } from '#api/ir/types.gen.ts'
 import { versionOfAppProtocol } from '../http2/version.ts'
 import type { BackendPlace } from '../policy/merge-backend.ts'
+import { asciiOf, serverNameOf } from '../upstream/host-names.ts'
 import { versionOf } from '../upstream/protocols.ts'
 import type { TargetGuard, UpstreamTarget, UpstreamTls } from '../upstream/target.ts'
 import type { UpstreamTunnel } from '../upstream/tunnel.ts'
@@ -170,7 +171,7 @@ export class TargetResolver {
 
 /** Default ports are left out of the Host header (RFC 9110 section 7.2). */
 export function authorityOf(host: string, port: number, isTls: boolean): string {
-  const name = isIP(host) === 6 ? `[${host}]` : host
+  const name = isIP(host) === 6 ? `[${host}]` : asciiOf(host)
   return port === (isTls ? 443 : 80) ? name : `${name}:${port}`
 }
 
@@ -212,7 +213,7 @@ function keepaliveKey(keepalive: Keepalive | undefined): string {
 function tlsOf({ tls }: ConnectionPolicies, name: string | undefined, secret: SecretLookup): UpstreamTls | undefined {
   if (tls === undefined) return undefined
   // An IP address is no valid SNI (RFC 6066 section 3).
-  const servername = tls.sni ?? (name === undefined || isIP(name) !== 0 ? undefined : name)
+  const servername = tls.sni ?? (name === undefined || isIP(name) !== 0 ? undefined : serverNameOf(name))
   return {
     servername,
     caCertificates: tls.caCertificates,
