@@ -21,6 +21,7 @@ import { type MissingObject, missingTwice, WritesUnderWay } from '../kube/unseen
 import type { KubeObject } from '../translate/kube.ts'
 import type { RenderedGateway } from '../translate/translation.ts'
 import { refusalText, SHAPED_KINDS } from './deploy-refusal.ts'
+import { keptReplicas, replicasManager } from './kept-replicas.ts'
 import type { OperatorSettings } from './settings.ts'
 import { Succession } from './succession.ts'
 
@@ -333,11 +334,12 @@ const tryOne = Effect.fnUntraced(function* ({ manager }: ApplyInput, { object, r
 })
 
 const applyOne = Effect.fnUntraced(function* (
-  { deployment, manager }: ApplyInput,
+  { deployment, manager, result }: ApplyInput,
   { object, resource, hash }: Change,
   live: KubeObject | undefined,
 ) {
   const client = yield* KubeClient
+  const kept = keptReplicas({ object, live, manager, wanted: result.objects })
   const uid = live?.metadata.uid
   // With its uid: should another object have taken the name since, the server refuses the call.
   const known = uid === undefined ? object : { ...object, metadata: { ...object.metadata, uid } }
@@ -346,7 +348,10 @@ const applyOne = Effect.fnUntraced(function* (
         .create(object, resource, manager)
         // Other conflicts, as with a quota that changed at the same time, leave nothing behind.
         .pipe(Effect.catchIf(isThereAlready, () => Effect.succeed(undefined)))
-    : client.apply(known, resource, manager)
+    : Effect.andThen(
+        kept === undefined ? Effect.void : client.apply(kept, resource, replicasManager(manager)),
+        client.apply(known, resource, manager),
+      )
   const { applied, underWay } = deployment
   const id = idOf(object)
   const { written, isTouched } = yield* underWay.follow(id, write)
