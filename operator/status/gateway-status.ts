@@ -3,7 +3,7 @@ import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import type { ListenerSet } from '#api/gateway/listenerset.gen.ts'
 import { hasInsecureFallback } from '../translate/gateway/client-validation.ts'
 import type { OurGateway, OurListenerSet } from '../translate/gateway/gateways.ts'
-import type { Listener } from '../translate/gateway/listener.ts'
+import { faultText, type Listener } from '../translate/gateway/listener.ts'
 import { type Condition, condition } from './condition.ts'
 import { badListeners, isGoodListener, listenerStatus } from './listener-status.ts'
 import type { GatewayAddress, GatewayBody, ListenerSetBody } from './object-status.ts'
@@ -43,7 +43,7 @@ function gatewayAccepted({ gateway, listeners, internal }: OurGateway): Conditio
   const type = 'Accepted'
   const address = unsupportedAddress(gateway)
   if (address !== undefined) {
-    const message = `address type ${address} is not supported; use IPAddress`
+    const message = `${address.path}: address type ${address.type} is not supported; use IPAddress`
     return condition({ type, isTrue: false, reason: 'UnsupportedAddress', message, generation })
   }
   if (internal.faults.length > 0) {
@@ -61,8 +61,9 @@ function gatewayAccepted({ gateway, listeners, internal }: OurGateway): Conditio
 function gatewayProgrammed({ gateway, listeners }: OurGateway): Condition {
   const { generation } = gateway.metadata
   const type = 'Programmed'
-  if ((gateway.spec.addresses ?? []).some(({ type: kind }) => kind === 'Hostname')) {
-    const message = 'addresses of type Hostname cannot be used; use IPAddress'
+  const hostname = addressWhere(gateway, (kind) => kind === 'Hostname')
+  if (hostname !== undefined) {
+    const message = `${hostname.path}: addresses of type Hostname cannot be used; use IPAddress`
     return condition({ type, isTrue: false, reason: 'AddressNotUsable', message, generation })
   }
   if (unsupportedAddress(gateway) !== undefined) {
@@ -82,7 +83,7 @@ function resolvedRefs({ gateway, clientCertificate }: OurGateway): Condition[] {
   const { fault } = clientCertificate
   return fault === undefined
     ? [condition({ type, isTrue: true, reason: type, message: 'All references are resolved', generation })]
-    : [condition({ type, isTrue: false, ...fault, generation })]
+    : [condition({ type, isTrue: false, reason: fault.reason, message: faultText(fault), generation })]
 }
 
 /** Told on the Gateway as well: who reads only the certificates would think every client verified. */
@@ -94,10 +95,19 @@ function insecureFallback(gateway: Gateway): Condition[] {
   return [condition({ type, isTrue: true, reason: 'ConfigurationChanged', message, generation })]
 }
 
-function unsupportedAddress({ spec }: Gateway): string | undefined {
+interface TypedAddress {
+  readonly type: string
+  readonly path: string
+}
+
+function unsupportedAddress(gateway: Gateway): TypedAddress | undefined {
+  return addressWhere(gateway, (type) => type !== 'IPAddress' && type !== 'Hostname')
+}
+
+function addressWhere({ spec }: Gateway, isIt: (type: string) => boolean): TypedAddress | undefined {
   return (spec.addresses ?? [])
-    .map(({ type = 'IPAddress' }) => type)
-    .find((type) => type !== 'IPAddress' && type !== 'Hostname')
+    .map(({ type = 'IPAddress' }, at) => ({ type, path: `spec.addresses[${at}].type` }))
+    .find(({ type }) => isIt(type))
 }
 
 export interface ListenerSetStatusInput {

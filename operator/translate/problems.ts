@@ -1,4 +1,5 @@
 // Every problem with its object, for logs, events and the command line. Statuses say the same in their own form.
+import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import type { Listener, ListenerFault } from './gateway/listener.ts'
 import { flatMapped, mapped } from './lists.ts'
 import { nameKey, refOf } from './object-ref.ts'
@@ -66,18 +67,14 @@ function listenerProblems({ gateways }: StageResults): ObjectProblem[] {
     })),
   )
   const ofCertificates = [...gateways.gateways.values()].flatMap(({ gateway, clientCertificate }) =>
-    clientCertificate?.fault === undefined
-      ? []
-      : [
-          {
-            path: 'spec.tls.backend.clientCertificateRef',
-            ...clientCertificate.fault,
-            severity: 'error' as const,
-            object: refOf(gateway),
-          },
-        ],
+    clientCertificate?.fault === undefined ? [] : [problemOfGateway(gateway, clientCertificate.fault)],
   )
   return [...ofSets, ...ofListeners, ...ofAnnotations, ...ofCertificates]
+}
+
+/** The field is one of the Gateway here. */
+function problemOfGateway(gateway: Gateway, { field = 'spec', reason, message }: ListenerFault): ObjectProblem {
+  return { path: field, reason, message, severity: 'error', object: refOf(gateway) }
 }
 
 /** That it is not programmed follows from the others, where there are some. */

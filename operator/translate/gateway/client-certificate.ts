@@ -12,6 +12,9 @@ export interface ClientCertificate {
   readonly fault?: ListenerFault
 }
 
+/** Of the Gateway. */
+const CLIENT_CERTIFICATE_REF = 'spec.tls.backend.clientCertificateRef'
+
 /** Undefined when the Gateway names none. */
 export function clientCertificateOf(gateway: Gateway, scope: ListenerScope): ClientCertificate | undefined {
   const ref = gateway.spec.tls?.backend?.clientCertificateRef
@@ -24,7 +27,7 @@ export function clientCertificateOf(gateway: Gateway, scope: ListenerScope): Cli
   if ('fault' in outcome) {
     const { reason, message } = outcome.fault
     const own = reason === 'RefNotPermitted' ? reason : 'InvalidClientCertificateRef'
-    return { tls: {}, secrets: [], fault: { reason: own, message } }
+    return { tls: {}, secrets: [], fault: { reason: own, message, field: CLIENT_CERTIFICATE_REF } }
   }
   const { certificate, privateKey } = outcome.tls
   return { tls: { clientCertificate: certificate, clientKey: privateKey }, secrets: outcome.secrets }

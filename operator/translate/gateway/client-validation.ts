@@ -40,7 +40,8 @@ export function clientValidation(
   const [first] = faults
   const unresolved = first === undefined ? {} : { unresolvedRef: first }
   if (bundles.length === 0) {
-    const message = 'none of the authorities for client certificates can be used; no client is let in'
+    const why = first === undefined ? '' : `: ${first.message}`
+    const message = `none of the authorities for client certificates can be used, so no client is let in${why}`
     return { ...unresolved, unusable: { reason: 'NoValidCACertificate', message } }
   }
   const { mode = 'AllowValidOnly' } = validation

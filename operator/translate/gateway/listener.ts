@@ -19,7 +19,7 @@ export interface ListenerScope {
 export interface ListenerFault {
   readonly reason: string
   readonly message: string
-  /** Of the listener: `tls.certificateRefs[0]`. Absent: the listener as a whole. */
+  /** Of the listener, `tls.certificateRefs[0]`, or of a Gateway at fault itself. Absent: the listener as a whole. */
   readonly field?: string
 }
 
