@@ -7,6 +7,7 @@ import { emptyReport, type FieldReport } from '../policy/field.ts'
 import { translateInline } from '../policy/inline.ts'
 import { resolveReference } from '../reference.ts'
 import { type BackendBody, type BackendContext, isBroken, withPolicies } from './context.ts'
+import { hostFault } from './host-fault.ts'
 
 /** Policies name the only provider of a backend by this. */
 const SINGLE_PROVIDER_NAME = 'backend'
@@ -56,7 +57,7 @@ export function renderAi(ai: AIBackend, context: BackendContext): BackendBody | 
 export function renderProvider({ provider, path }: PlacedProvider, context: ProviderContext): AIProvider {
   const { name, host, port, pathPrefix } = provider
   const { report: own } = context
-  own.problems.push(...context.faults.filter((one) => isWithin(one.path, path)))
+  own.problems.push(...context.faults.filter((one) => isWithin(one.path, path)), ...hostFault(host, `${path}.host`))
   if (isBroken(own)) return unsupported(name, 'none', own)
   const slot = SLOTS.find((one) => provider[one] !== undefined)
   const settings = settingsOf({ provider, path }, slot, own)

@@ -12,6 +12,7 @@ import { referencesOf, type References } from '../references.ts'
 import { renderAi } from './ai.ts'
 import { backendFaults, isOfProvider } from './body-faults.ts'
 import { type BackendBody, type BackendContext, isBroken, withPolicies } from './context.ts'
+import { hostFault } from './host-fault.ts'
 import { renderMcp } from './mcp.ts'
 
 export interface BackendTranslation {
@@ -71,6 +72,10 @@ function identity(backend: GwBackend): Pick<Backend, 'key' | 'name'> {
 
 function renderBody(context: BackendContext): BackendBody | undefined {
   const { spec } = context.backend
+  context.report.problems.push(
+    ...hostFault(spec.static?.host, 'spec.static.host'),
+    ...hostFault(spec.a2a?.host, 'spec.a2a.host'),
+  )
   if (spec.static !== undefined) return { fields: { static: renderStatic(spec.static) }, parts: [], refs: [] }
   if (spec.a2a !== undefined) return { fields: { static: renderStatic(spec.a2a), a2a: true }, parts: [], refs: [] }
   if (spec.dynamicForwardProxy !== undefined) return { fields: { dynamic: {} }, parts: [], refs: [] }

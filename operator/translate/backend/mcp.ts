@@ -7,6 +7,7 @@ import type { FieldReport } from '../policy/field.ts'
 import { translateInline } from '../policy/inline.ts'
 import { type BackendRefFields, resolveReference } from '../reference.ts'
 import { type BackendBody, type BackendContext, withPolicies } from './context.ts'
+import { hostFault } from './host-fault.ts'
 import { selectedTargets } from './mcp-selector.ts'
 
 interface RenderedTarget {
@@ -83,6 +84,7 @@ function renderStaticTarget({ name, target, path }: StaticTarget, context: Backe
       context.report.problems.push({ path: `${path}.backendRef`, ...invalid, severity: 'error' })
     return { target: { ...common, ref } }
   }
+  context.report.problems.push(...hostFault(target.host, `${path}.host`))
   const { backend } = context
   const key = `${keyOf(backend)}/${name}`
   const inline = translateInline(target.policies, { path: `${path}.policies`, place: 'target' }, context)
