@@ -7,7 +7,7 @@ import { CelTimestamp } from '#api/cel/values/timestamp.ts'
 import { CelUint } from '#api/cel/values/uint.ts'
 import { variablesOf } from './variables.ts'
 import type { Exchange } from '../exchange.ts'
-import { fieldValue } from '../http/header-field.ts'
+import { textValue } from '../http/header-field.ts'
 
 /** The failure of an expression; no expression can yield it. */
 export const FAILED: unique symbol = Symbol('failed')
@@ -38,7 +38,7 @@ export function evaluateText(expression: CelExpression, exchange: Exchange): str
   const value = evaluate(expression, exchange)
   if (value === FAILED) return undefined
   const text = textOf(value)
-  return text === undefined ? undefined : fieldValue(text)
+  return text === undefined ? undefined : textValue(text)
 }
 
 /** Strings, numbers, truth values, bytes, times; undefined for what has no text form. */

@@ -17,6 +17,13 @@ export function isFramingField(name: string): boolean {
 
 // oxlint-disable-next-line no-control-regex -- control characters other than tab are what it looks for
 const UNSAFE = /[\u0000-\u0008\u000A-\u001F\u007F]/
+// oxlint-disable-next-line no-control-regex -- what it looks for is everything but ASCII
+const BEYOND_ASCII = /[^\u0000-\u007F]/
+
+/** As below, of text: what a user configures and what an expression gives. All of it goes as UTF-8. */
+export function textValue(text: string): string | undefined {
+  return fieldValue(BEYOND_ASCII.test(text) ? Buffer.from(text, 'utf8').toString('latin1') : text)
+}
 
 /**
  * The value as it goes on the wire; undefined when it cannot stand in a field (RFC 9110 section 5.5). Fields are bytes

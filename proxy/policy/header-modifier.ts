@@ -3,7 +3,7 @@ import type { HeaderModifier, HeaderValue } from '#api/ir/types.gen.ts'
 import type { HeaderList } from '../http/headers.ts'
 import type { HttpRequest } from '../http/message.ts'
 import type { CompiledPolicy } from './filter.ts'
-import { fieldValue, isFramingField } from '../http/header-field.ts'
+import { textValue, isFramingField } from '../http/header-field.ts'
 import { setHost } from './request-target.ts'
 
 /** `host` is not a field here but the authority of the request: adding or setting it changes that. */
@@ -44,7 +44,7 @@ function compileModifier({ add, set, remove }: HeaderModifier): (headers: Header
 function writable(values: readonly HeaderValue[] | undefined): HeaderValue[] {
   return (values ?? []).flatMap((entry) => {
     const name = entry.name.toLowerCase()
-    const value = fieldValue(entry.value)
+    const value = textValue(entry.value)
     return value === undefined || isFramingField(name) || name === 'host' ? [] : [{ name, value }]
   })
 }

@@ -49,7 +49,7 @@ describe('request', () => {
     ['b"bytes"', 'bytes'],
     ['request.pathAndQuery', '/p?q=1'],
     ['duration("1500ms")', '1.5s'],
-    ['"Grüße"', 'Grüße'],
+    ['"Grüße"', Buffer.from('Grüße', 'utf8').toString('latin1')],
     // Cut to one byte, U+010A would be a line feed.
     ['"\\u010a"', Buffer.from('\u010a', 'utf8').toString('latin1')],
     ['null', undefined],
@@ -264,4 +264,31 @@ describe('conditional', () => {
     runResponse(policy, exchange)
     expect(fieldsOf(exchange.response.headers)).toEqual([])
   })
+})
+
+it('text of expressions and fields is UTF-8, on the way in and out', () => {
+  const bytes = (text: string): string => Buffer.from(text, 'utf8').toString('latin1')
+  const headers: [string, string][] = [['x-in', bytes('Jürgen €')], ['x-latin', 'J\u00fcrgen'], ['cookie', `who=${bytes('Jürgen')}`]] // prettier-ignore
+  const set = {
+    'x-literal': '"Jürgen"',
+    'x-same': 'request.headers["x-in"]',
+    'x-size': 'size(request.headers["x-in"])',
+    'x-equal': 'request.headers["x-in"] == "Jürgen €"',
+    'x-latin': 'request.headers["x-latin"] + "!"',
+    'x-cookie': 'request.headers.cookie("who")',
+    'x-both': '"Łukasz und " + request.headers["x-in"]',
+  }
+  const { request } = onRequest(
+    { set: Object.entries(set).map(([name, source]) => named(name, source)) },
+    exchangeOf({ headers }),
+  )
+  expect(Object.keys(set).map((name) => request.headers.get(name))).toEqual([
+    bytes('Jürgen'),
+    bytes('Jürgen €'),
+    '8',
+    'true',
+    bytes('Jürgen!'),
+    bytes('Jürgen'),
+    bytes('Łukasz und Jürgen €'),
+  ])
 })

@@ -1,4 +1,5 @@
 // The header fields of one message as expressions see them. A view: it copies nothing until it is read.
+import { isUtf8 } from 'node:buffer'
 import { REDACTED } from './secret-string.ts'
 
 /** What holds the fields: names (lower case) and values in turn, in wire order. The proxy's header list is one. */
@@ -23,6 +24,8 @@ const SENSITIVE: ReadonlySet<string> = new Set([
   'x-goog-api-key',
   'x-amz-security-token',
 ])
+
+const BEYOND_ASCII = /[\u0080-\u00ff]/
 
 export class HeaderView {
   readonly mode: HeaderMode
@@ -73,7 +76,7 @@ export class HeaderView {
       for (const pair of (fields[i + 1] ?? '').split(';')) {
         const at = pair.indexOf('=')
         if (at > 0 && pair.slice(0, at).trim() === name)
-          return this.#isRedacted ? REDACTED : unquote(pair.slice(at + 1))
+          return this.#isRedacted ? REDACTED : textOf(unquote(pair.slice(at + 1)))
       }
     }
     return undefined
@@ -82,9 +85,16 @@ export class HeaderView {
   #values(name: string): string[] {
     const { fields } = this.#source
     const values: string[] = []
-    for (let i = 0; i < fields.length; i += 2) if (fields[i] === name) values.push(fields[i + 1] ?? '')
+    for (let i = 0; i < fields.length; i += 2) if (fields[i] === name) values.push(textOf(fields[i + 1] ?? ''))
     return this.#isRedacted && SENSITIVE.has(name) ? values.map(() => REDACTED) : values
   }
+}
+
+/** Fields hold bytes shown as Latin-1. Who writes text there writes UTF-8; what is none stays as it is. */
+function textOf(value: string): string {
+  if (!BEYOND_ASCII.test(value)) return value
+  const bytes = Buffer.from(value, 'latin1')
+  return isUtf8(bytes) ? bytes.toString('utf8') : value
 }
 
 function splitMembers(value: string): string[] {
