@@ -3,11 +3,13 @@
 import { constants, createHash } from 'node:crypto'
 import type tls from 'node:tls'
 import type { ClientValidation, FrontendTLS } from '#api/ir/types.gen.ts'
+import { type VersionsLeft, versionsLeft } from '#api/tls/versions-left.ts'
 import type { CertificatePair } from './certificates.ts'
 import { cipherList, groupList } from './names.ts'
 
 /** Specification, Frontend `tls.handshakeTimeout`. Covers the ClientHello as well. */
 export const HANDSHAKE_TIMEOUT_MS = 15_000
+const NEWEST: VersionsLeft = { min: '1.3', max: '1.3' }
 
 export interface TlsSettings {
   /** PEM, leaf first. */
@@ -41,24 +43,10 @@ export function checkNames(policy: FrontendTLS): TlsNames {
   ]
   const isEmpty = ciphers.list === '' || groups.list === ''
   if (isEmpty) return { warnings, fault: warnings.join('; ') }
-  const { min, max } = versionsOf(policy)
-  const fault = min > max ? 'the protocol versions and cipher suites leave nothing to agree on' : undefined
-  return { warnings: fault === undefined ? warnings : [...warnings, fault], fault }
-}
-
-type Version = '1.2' | '1.3'
-
-/** A list of suites for one version excludes the other: OpenSSL would use its own suites there. */
-function versionsOf({ minProtocolVersion, maxProtocolVersion, cipherSuites }: FrontendTLS): {
-  min: Version
-  max: Version
-} {
-  const min = minProtocolVersion ?? '1.2'
-  const max = maxProtocolVersion ?? '1.3'
-  if (cipherSuites === undefined) return { min, max }
-  const has13 = cipherSuites.some((suite) => suite.startsWith('TLS13_'))
-  const has12 = cipherSuites.some((suite) => !suite.startsWith('TLS13_'))
-  return { min: has12 ? min : '1.3', max: has13 ? max : '1.2' }
+  const left = versionsLeft(policy)
+  return 'field' in left
+    ? { warnings: [...warnings, left.message], fault: left.message }
+    : { warnings, fault: undefined }
 }
 
 /** Equal for settings that shake hands alike. Hashed, for it covers the private key. */
@@ -71,7 +59,9 @@ export function serverOptions(settings: TlsSettings): tls.TlsOptions {
   const { clientCertificates, policy, alpnProtocols } = settings
   const ciphers = cipherList(policy.cipherSuites).list
   const groups = groupList(policy.keyExchangeGroups).list
-  const { min, max } = versionsOf(policy)
+  const left = versionsLeft(policy)
+  // Settings that leave nothing were refused before (`checkNames`).
+  const { min, max } = 'field' in left ? NEWEST : left
   return {
     minVersion: `TLSv${min}`,
     maxVersion: `TLSv${max}`,

@@ -223,6 +223,7 @@ describe('frontend.tls', () => {
     [{ cipherSuites: ['TLS13_CHACHA20_POLY1305_SHA256'] }, {}, 'TLSv1.3 TLS_CHACHA20_POLY1305_SHA256'],
     [{ cipherSuites: ['TLS13_AES_128_GCM_SHA256'] }, { maxVersion: 'TLSv1.2' as const }, undefined],
     [{ keyExchangeGroups: ['P-384' as const] }, { ecdhCurve: 'X25519' }, undefined],
+    [{ keyExchangeGroups: ['X25519_MLKEM768' as const] }, { maxVersion: 'TLSv1.2' as const }, undefined],
     [{ keyExchangeGroups: ['X25519_MLKEM768' as const] }, { ecdhCurve: 'X25519MLKEM768' }, /TLSv1.3/],
     [{ keyExchangeGroups: ['X25519_MLKEM768' as const] }, { ecdhCurve: 'X25519' }, undefined],
   ])('%j with a client of %j', async (policy, options, expected) => {
@@ -238,6 +239,24 @@ describe('frontend.tls', () => {
       )
       if (expected instanceof RegExp) expect(outcome).toMatch(expected)
       else expect(outcome).toBe(expected)
+    } finally {
+      await proxy.stop()
+    }
+  })
+
+  it.each([
+    [{ minProtocolVersion: '1.3' as const, cipherSuites: ['TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256' as const] }],
+    [{ maxProtocolVersion: '1.2' as const, keyExchangeGroups: ['X25519_MLKEM768' as const] }],
+  ])('%j leaves nothing: a warning, and no handshake', async (policy) => {
+    const own = await freePort()
+    const setup = {
+      listeners: [{ name: 'one', port: own, protocol: 'HTTPS' as const, pair: pairOf('one', ['one.test']) }],
+    }
+    const proxy = await startTlsProxy(setup)
+    try {
+      const [warning] = await proxy.apply({ ...setup, policies: [{ frontend: { tls: policy } }] })
+      expect(warning).toContain('no client can connect: ')
+      await expect(shakeHands(own, { servername: 'one.test' })).rejects.toThrow(/handshake failure/)
     } finally {
       await proxy.stop()
     }

@@ -1,17 +1,21 @@
 // frontend.tls: handshakes of TLS listeners. Names the proxy does not know are its own to report: its OpenSSL decides.
 import type { FrontendPayload, FrontendTLS as RenderedTLS } from '#api/ir/types.gen.ts'
 import type { FrontendTLS } from '#api/v1alpha1/gwpolicy.gen.ts'
+import { versionsLeft } from '#api/tls/versions-left.ts'
 import { durationMs } from '../duration.ts'
-import { denyBroken, type FieldTranslator } from './field.ts'
+import { denyBroken, type FieldTranslator, reportError } from './field.ts'
 
 const SUFFIX = 'frontend-tls'
 
 export const frontendTls: FieldTranslator<FrontendTLS, FrontendPayload> = {
   failureMode: 'deny',
   translate: (value, context) => {
-    if (value.minProtocolVersion === '1.3' && value.maxProtocolVersion === '1.2') {
-      const message = 'minProtocolVersion is above maxProtocolVersion; no client could connect'
-      return [denyBroken(context, SUFFIX, { path: `${context.path}.minProtocolVersion`, reason: 'Invalid', message })]
+    const left = versionsLeft(value)
+    if ('field' in left) {
+      const problem = { path: `${context.path}.${left.field}`, reason: 'Invalid', message: left.message }
+      if (left.field === 'minProtocolVersion') return [denyBroken(context, SUFFIX, problem)]
+      // The proxy refuses the handshakes of its TLS listeners; ports without TLS have no part in it.
+      reportError(context, problem)
     }
     const tls = render(value)
     return Object.keys(tls).length === 0 ? [] : [{ suffix: SUFFIX, payload: { tls } }]
