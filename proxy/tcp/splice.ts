@@ -58,7 +58,9 @@ function join({ from, to, tally, closing }: Direction): void {
     if (!to.write(chunk)) from.pause()
   })
   to.on('drain', () => from.resume())
-  from.on('end', () => to.end())
+  // TLS reads before anybody listens, so the end of a client that came and went may be over already.
+  if (from.readableEnded) to.end()
+  else from.on('end', () => to.end())
   from.on('error', (cause: Error) => {
     error ??= cause
     // A TLS socket stays open after an alert, and the end that follows would look orderly.
