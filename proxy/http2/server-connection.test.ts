@@ -219,3 +219,18 @@ it('an exchange knows the address of its client', async () => {
     localPort: proxy.port,
   })
 })
+
+it('a client that ends its connection has gone: what it asked for is given up, and nothing stays open', async () => {
+  const { options, release } = held()
+  const proxy = await start(options)
+  const client = await FrameClient.connect(proxy.port)
+  open.push({ close: () => client.socket.destroy() })
+  client.headers(1, GET)
+  await until(() => proxy.handled.length === 1)
+  client.socket.end()
+  await until(() => proxy.server.openConnections === 0)
+  expect(proxy.handled[0]?.connection.signal.aborted).toBe(true)
+  release()
+  expect(proxy.server.activeRequests).toBe(0)
+  expect(proxy.finished.map(({ isComplete }) => isComplete)).toEqual([false])
+})

@@ -66,6 +66,8 @@ export class Http2Connection implements StreamOwner, Sweepable {
     this.#meter = new ByteMeter(socket, isTls)
     // Before the handshake: a broken socket must not end the process.
     socket.on('error', () => {})
+    // HTTP/2 knows no connection that is half closed: a client that ended its side has gone, with all its streams.
+    socket.allowHalfOpen = false
     const session = http2.performServerHandshake(socket, sessionOptions(limits))
     this.#session = session
     session.on('error', () => {})
