@@ -53,6 +53,12 @@ export function peerProblem(error: Error | undefined, otherwise: string): Diagno
   return { log: logTextOf(error), client: phraseOf(error) ?? otherwise }
 }
 
+/** Before the settings of the peer came: bytes that are no frames are another protocol, as a rule HTTP/1.1. */
+export function http2Problem(error: Error): Diagnosis {
+  const isOther = 'code' in error && error.code === 'ERR_HTTP2_ERROR'
+  return isOther ? shown('the peer does not speak HTTP/2') : peerProblem(error, 'connection failed')
+}
+
 /** Without places in the source of OpenSSL, and without advice on how to start Node.js. */
 function logTextOf(error: Error): string {
   const { message } = error

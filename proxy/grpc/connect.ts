@@ -2,7 +2,7 @@
 import http2, { type ClientHttp2Session } from 'node:http2'
 import net, { isIP } from 'node:net'
 import tls from 'node:tls'
-import { type Detail, peerProblem, setupProblem, shown } from '../diagnosis.ts'
+import { type Detail, http2Problem, peerProblem, setupProblem, shown } from '../diagnosis.ts'
 import type { DeadlineWheel, Expiring } from '../http/deadlines.ts'
 import { type ConnectObserver, transportOf } from '../upstream/connect-observer.ts'
 import type { DnsCache } from '../upstream/dns-cache.ts'
@@ -197,7 +197,7 @@ class Connecting implements Expiring {
       if (this.#session === session) this.#fail(shown('closed before the settings came'))
     }
     const onError = (error: Error): void => {
-      if (this.#session === session) this.#fail(peerProblem(error, 'connection failed'))
+      if (this.#session === session) this.#fail(http2Problem(error))
     }
     session.on('error', onError)
     session.once('close', onClose)

@@ -141,7 +141,9 @@ describe('deadlines', () => {
   it('a backend that speaks HTTP/1.1: 503', async () => {
     const upstream = keep(await startUpstream((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')))
     const proxy = keep(await startProxy(upstream.port, H2))
-    expect((await ask(keep(connect(proxy.port)), GET)).headers[':status']).toBe(503)
+    const answer = await ask(keep(connect(proxy.port)), GET)
+    const text = 'upstream call failed: the peer does not speak HTTP/2'
+    expect([answer.headers[':status'], answer.body]).toEqual([503, text])
   })
 
   it('no name: 503', async () => {
