@@ -1,8 +1,10 @@
-// Follows the statuses of HTTPRoutes as a user's tools do: one watch that counts those whose parent says Accepted.
+// Follows statuses as a user's tools do: a watch that counts the HTTPRoutes whose parent says Accepted, and one of the
+// Gateway, whose listener says how many it has.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { RealApiServer } from '../../test/cluster/real-apiserver.ts'
 import { createTransport } from '#operator/kube/transport.ts'
-import { ROUTES_PATH } from './cluster.ts'
+import { until } from '../../test/wait.ts'
+import { GATEWAYS_PATH, ROUTES_PATH } from './cluster.ts'
 
 const WATCH_SECONDS = 900
 const PAUSE_MS = 100
@@ -17,43 +19,72 @@ interface Condition {
   readonly status: string
 }
 
+interface WatchedGateway {
+  readonly status?: { readonly listeners?: ReadonlyArray<{ readonly attachedRoutes: number }> }
+}
+
+/** When every route said so, and when the Gateway did; by performance.now. */
+export interface AttachedAt {
+  readonly accepted: number
+  readonly told: number
+}
+
 export interface AttachedCount {
-  readonly count: () => number
+  /** So many routes. */
+  readonly reached: (routes: number, deadlineMs: number) => Promise<AttachedAt>
   stop(): void
 }
 
 export function countAttached(server: RealApiServer): AttachedCount {
-  const attached = new Set<string>()
+  const accepted = new Set<string>()
+  let told = 0
   const stopping = new AbortController()
   const transport = createTransport(server.config)
-  const path = `${ROUTES_PATH}?watch=1&timeoutSeconds=${WATCH_SECONDS}`
-  const onEvent = (event: unknown): void => {
-    // A line of a watch of HTTPRoutes.
-    const { type, object } = event as { type: string; object: WatchedRoute }
-    if (type === 'ERROR') return
-    if (type !== 'DELETED' && isAccepted(object)) attached.add(object.metadata.name)
-    else attached.delete(object.metadata.name)
-  }
-  const options = { signal: stopping.signal, idleMs: WATCH_SECONDS * 1000 }
-  // A busy API server ends watches that are slow to take; a new one begins with everything there is.
-  const follow = async (): Promise<void> => {
-    while (!stopping.signal.aborted) {
-      try {
-        await transport.stream({ method: 'GET', path }, onEvent, options)
-      } catch (error) {
-        if (!stopping.signal.aborted) console.error('watch of the routes broke', error)
-      }
-      await delay(PAUSE_MS)
-    }
-  }
-  void follow()
+  // One watch of HTTPRoutes, one of the one Gateway.
+  void follow(ROUTES_PATH, (type, object) => {
+    const route = object as WatchedRoute
+    if (type !== 'DELETED' && isAccepted(route)) accepted.add(route.metadata.name)
+    else accepted.delete(route.metadata.name)
+  })
+  void follow(GATEWAYS_PATH, (type, object) => {
+    told = type === 'DELETED' ? 0 : routesOf(object as WatchedGateway)
+  })
   return {
-    count: () => attached.size,
+    reached: async (routes, deadlineMs) => {
+      const at = (what: string, count: () => number): Promise<number> =>
+        until(what, () => count() >= routes, deadlineMs).then(() => performance.now())
+      const both = [at('all accepted', () => accepted.size), at('all told by the Gateway', () => told)] as const
+      const [acceptedAt, toldAt] = await Promise.all(both)
+      return { accepted: acceptedAt, told: toldAt }
+    },
     stop: () => {
       stopping.abort()
       transport.close()
     },
   }
+
+  /** A busy API server ends watches that are slow to take; a new one begins with everything there is. */
+  async function follow(collection: string, onObject: (type: string, object: unknown) => void): Promise<void> {
+    const path = `${collection}?watch=1&timeoutSeconds=${WATCH_SECONDS}`
+    const options = { signal: stopping.signal, idleMs: WATCH_SECONDS * 1000 }
+    const onEvent = (event: unknown): void => {
+      // A line of a watch.
+      const { type, object } = event as { type: string; object: unknown }
+      if (type !== 'ERROR') onObject(type, object)
+    }
+    while (!stopping.signal.aborted) {
+      try {
+        await transport.stream({ method: 'GET', path }, onEvent, options)
+      } catch (error) {
+        if (!stopping.signal.aborted) console.error(`watch of ${collection} broke`, error)
+      }
+      await delay(PAUSE_MS)
+    }
+  }
+}
+
+function routesOf({ status }: WatchedGateway): number {
+  return (status?.listeners ?? []).reduce((sum, { attachedRoutes }) => sum + attachedRoutes, 0)
 }
 
 function isAccepted({ status }: WatchedRoute): boolean {

@@ -14,6 +14,7 @@ const ROUTES = `${GATEWAY_API}/namespaces/${NAMESPACE}/httproutes`
 
 const SLICES = `/apis/discovery.k8s.io/v1/namespaces/${NAMESPACE}/endpointslices`
 
+export const GATEWAYS_PATH = `${GATEWAY_API}/namespaces/${NAMESPACE}/gateways`
 export const ROUTES_PATH = `${GATEWAY_API}/httproutes`
 /** Collections in which the way of a change can be seen. */
 export const WATCHED_PATHS = [ROUTES, SLICES, `/api/v1/namespaces/${NAMESPACE}/configmaps`]
@@ -32,7 +33,7 @@ export function namespaces(): KubeManifest[] {
 
 export function gateway(port: number): KubeManifest {
   return {
-    path: `${GATEWAY_API}/namespaces/${NAMESPACE}/gateways/${GATEWAY}`,
+    path: `${GATEWAYS_PATH}/${GATEWAY}`,
     object: {
       apiVersion: 'gateway.networking.k8s.io/v1',
       kind: 'Gateway',

@@ -30,6 +30,8 @@ export interface Attached {
   /** All from then: the controller says that it has started, statuses, traffic. */
   readonly startedMs: number
   readonly acceptedMs: number
+  /** The status of the Gateway counts all of them. */
+  readonly toldMs: number
   readonly servedMs: number
   readonly writes: Writes
 }
@@ -137,17 +139,18 @@ async function measureOne(
   const attached = countAttached(server)
   try {
     const begun = performance.now()
-    const accepted = until('all accepted', () => attached.count() >= to, ATTACH_MS_MAX).then(() => performance.now())
+    const reached = attached.reached(to, ATTACH_MS_MAX)
     const operator = await start()
     const startedMs = performance.now() - begun
     const servedMs = (await allServed(client, to)) - begun
-    const acceptedMs = (await accepted) - begun
+    const { accepted, told } = await reached
     await quiet(operator)
     return {
       routes: to,
       after,
       startedMs,
-      acceptedMs,
+      acceptedMs: accepted - begun,
+      toldMs: told - begun,
       servedMs,
       writes: writesBetween(before, await writesOf(operator)),
     }

@@ -112,11 +112,12 @@ function printAttached(results: readonly Existing[]): void {
   const seconds = (ms: number): string => (ms / 1000).toFixed(1)
   console.table(
     results.flatMap(({ attached, bareMs }) =>
-      attached.map(({ routes, after, startedMs, acceptedMs, servedMs, writes }) => ({
+      attached.map(({ routes, after, startedMs, acceptedMs, toldMs, servedMs, writes }) => ({
         routes,
         'seconds after': after,
         ready: seconds(startedMs),
         'all Accepted': seconds(acceptedMs),
+        'attachedRoutes tells all': seconds(toldMs),
         'all served': seconds(servedMs),
         'a bare client writes the statuses': seconds(bareMs),
         writes: describe(writes, 1),
@@ -133,6 +134,7 @@ function print(results: readonly Measured[]): void {
     results.map((one) => ({
       routes: one.routes,
       'all Accepted s': (one.acceptedMs / 1000).toFixed(1),
+      'attachedRoutes tells all s': (one.toldMs / 1000).toFixed(1),
       'all served s': (one.servedMs / 1000).toFixed(1),
       'made by API server s': (one.madeMs / 1000).toFixed(1),
       'controller MiB (peak)': `${mib(one.controller.rssMiB)} (${mib(one.controller.peakMiB)})`,

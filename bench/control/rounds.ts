@@ -1,5 +1,4 @@
 // One round: more routes on the Gateway, changes of one route and of one endpoint, and changes that concern nobody.
-import { until } from '../../test/wait.ts'
 import { countAttached } from './attached.ts'
 import { changeEndpoint, changeRoute, type ChangeOptions, type Changes } from './changes.ts'
 import { endpoints, type KubeManifest, nameOf, NAMESPACE, route, service } from './cluster.ts'
@@ -20,6 +19,8 @@ export interface Measured {
   /** All from the first apply. */
   readonly madeMs: number
   readonly acceptedMs: number
+  /** The status of the Gateway counts all of them. */
+  readonly toldMs: number
   readonly servedMs: number
   readonly makingWrites: Writes
   readonly controller: Memory
@@ -88,18 +89,19 @@ async function makeRoutes(
   environment: BenchEnvironment,
   names: readonly string[],
   { to, concurrency }: RoundOptions,
-): Promise<Pick<Measured, 'madeMs' | 'acceptedMs' | 'servedMs'>> {
+): Promise<Pick<Measured, 'madeMs' | 'acceptedMs' | 'toldMs' | 'servedMs'>> {
   const { server, client } = environment
   const attached = countAttached(server)
   const manifests = names.map((name) => route(name, 'first'))
   try {
     const start = performance.now()
-    const accepted = until('all accepted', () => attached.count() >= to, ATTACH_MS_MAX).then(() => performance.now())
+    const reached = attached.reached(to, ATTACH_MS_MAX)
     await applyAll(environment, manifests, concurrency)
     const made = performance.now()
     let served = made
     for (const name of names.toReversed()) served = await client.until(name, ({ status }) => status === 200)
-    return { madeMs: made - start, acceptedMs: (await accepted) - start, servedMs: served - start }
+    const { accepted, told } = await reached
+    return { madeMs: made - start, acceptedMs: accepted - start, toldMs: told - start, servedMs: served - start }
   } finally {
     attached.stop()
   }
