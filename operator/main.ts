@@ -35,7 +35,7 @@ export async function runOperator(environment: Readonly<Record<string, string | 
   const levels = new LogLevels(settings.logLevel)
   const logger = operatorLogger(levels, (line) => void process.stderr.write(line))
   const metrics = createMetrics({ ...settings, build: buildInfo(environment) })
-  const program = Effect.scoped(Effect.andThen(warnOf(unknown), operate(settings, levels, metrics))).pipe(
+  const program = Effect.scoped(Effect.andThen(warnOf(unknown, settings), operate(settings, levels, metrics))).pipe(
     Effect.provide(Layer.merge(KubeClient.layer(cluster.config, metrics.onWrite), Logger.layer([logger]))),
     Effect.provideService(References.MinimumLogLevel, 'Trace'),
     Effect.catchTag('ListenError', ({ text }) => Effect.as(Console.error(text), 1)),
@@ -53,8 +53,15 @@ export async function runOperator(environment: Readonly<Record<string, string | 
   return 1
 }
 
-function warnOf(unknown: readonly string[]): Effect.Effect<void> {
-  return unknown.length === 0 ? Effect.void : Effect.logWarning('settings that nobody reads, misspelt?', unknown)
+function warnOf(unknown: readonly string[], { className, classParametersRefs }: OperatorSettings): Effect.Effect<void> {
+  const others = [...classParametersRefs.keys()].filter((name) => name !== className)
+  const warnings = [
+    ...(unknown.length === 0 ? [] : [Effect.logWarning('settings that nobody reads, misspelt?', unknown)]),
+    ...(others.length === 0
+      ? []
+      : [Effect.logWarning(`GW_GATEWAY_CLASS_PARAMETERS_REFS counts for the class ${className} only`, others)]),
+  ]
+  return Effect.all(warnings, { discard: true })
 }
 
 const operate = Effect.fn('operator.main')(function* (

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freePort } from '../ports.ts'
+import { until } from '../wait.ts'
 import { type Finished, GwProcess } from './gw.ts'
 
 const LOOPBACK = { GW_HEALTH_ADDR: '127.0.0.1:0', GW_METRICS_ADDR: '127.0.0.1:0', GW_ADMIN_ADDR: '127.0.0.1:0' }
@@ -13,6 +14,7 @@ const CONFIG = {
   contexts: [{ name: 'dev', context: { cluster: 'dev', user: 'me' } }],
   'current-context': 'dev',
 }
+const START_MS = 45_000
 let folder: string
 let config: string
 
@@ -56,6 +58,19 @@ describe('gw controller', () => {
       1,
       expect.stringMatching(/^GW_METRICS_ADDR: cannot listen on 127\.0\.0\.1 port \d+: .*address already in use.*\n$/),
     ])
+  })
+})
+
+describe('gw controller that starts', () => {
+  it('warns of settings without effect', async () => {
+    const refs = JSON.stringify({ other: { name: 'x', namespace: 'y' } })
+    const environment = { KUBECONFIG: config, ...LOOPBACK, GW_GATEWAY_CLASS_PARAMETERS_REFS: refs, GW_LOGLEVEL: 'x' }
+    const started = new GwProcess(['controller'], environment)
+    await until('the start', () => started.stderr.includes('"msg":"started"'), START_MS)
+    expect(started.stderr).toContain('GW_GATEWAY_CLASS_PARAMETERS_REFS counts for the class gw only')
+    expect(started.stderr).toContain('GW_LOGLEVEL')
+    started.child.kill('SIGTERM')
+    expect((await started.ended).code).toBe(0)
   })
 })
 
