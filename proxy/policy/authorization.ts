@@ -46,6 +46,12 @@ export function compileRules(
   }
 }
 
+/** Its expressions, all of which must be true. */
+function nameOf(rule: Rule): string {
+  const sources = rule.map(({ source }) => source)
+  return sources.length === 1 ? sources.join('') : sources.map((source) => `(${source})`).join(' && ')
+}
+
 /** The same verdict from all the rules, each of which the trace hears of. */
 function isAllowedTraced(
   { deny, require, allow }: Readonly<Record<'deny' | 'require' | 'allow', readonly Rule[]>>,
@@ -54,7 +60,7 @@ function isAllowedTraced(
 ): boolean {
   const tested = (rules: readonly Rule[], mode: TracedRule['mode']): TracedRule[] =>
     rules.map((rule) => ({
-      name: rule.map(({ source }) => source).join(' && '),
+      name: nameOf(rule),
       matched: matches(rule, exchange),
       mode,
     }))

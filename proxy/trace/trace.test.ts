@@ -65,6 +65,7 @@ beforeAll(async () => {
       route('denied', {
         authorization: { action: 'Allow', matchExpressions: ['request.headers["x-role"] == "admin"'] },
       }),
+      route('both', { authorization: { action: 'Require', matchExpressions: ['false || true', 'true'] } }),
       route('changed', { requestHeaderModifier: { set: [{ name: 'x-added', value: 'yes' }] } }),
       route('flat', { directResponse: { status: 200, bodyExpression: 'flatten({"a": 1})' } }),
       route('dead', undefined, { static: { host: '127.0.0.1', port: await freePort() } }),
@@ -186,6 +187,13 @@ describe('/debug/trace', () => {
     expect(events.at(-1)).toMatchObject({ severity: 'warn', message: { status: 403, error: expect.any(String) } })
   })
 
+  it('names a rule of several expressions as it is read', async () => {
+    const watcher = await watch()
+    await (await fetch(`${gateway.url}/both`)).text()
+    const result = (await watcher.ended).find(({ message }) => message.type === 'authorizationResult')
+    expect(result?.message).toMatchObject({ rules: [{ name: '(false || true) && (true)', matched: true }] })
+  })
+
   it('shows the state each policy left', async () => {
     const watcher = await watch()
     await (await fetch(`${gateway.url}/changed`)).text()
@@ -219,7 +227,7 @@ describe('/debug/trace', () => {
     ])
     const selection = events.find(({ message }) => message.type === 'routeSelection')
     expect(selection?.severity).toBe('error')
-    expect(selection?.message.evaluatedRoutes).toHaveLength(8)
+    expect(selection?.message.evaluatedRoutes).toHaveLength(9)
     expect(selection?.message).not.toHaveProperty('selectedRoute')
   })
 
