@@ -5,6 +5,9 @@ import type { StoredKeys } from './source.ts'
 
 export class KeySets {
   readonly #changed: () => void
+  /** By URL: fetched, or failed once. */
+  readonly #answered = new Set<string>()
+  #onAnswer: (() => void) | undefined = undefined
   #fetcher: Promise<RunningFetcher> | undefined = undefined
   #running: RunningFetcher | undefined = undefined
 
@@ -24,6 +27,20 @@ export class KeySets {
     await this.#running.setRequests(requests)
   }
 
+  /** As `follow`, and waits until each of them has been fetched or has failed once, or until the time is over. */
+  async firstAnswers(requests: readonly OwnedRequest[], timeoutMs: number): Promise<void> {
+    await this.follow(requests)
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, timeoutMs)
+    this.#onAnswer = () => {
+      if (requests.every(({ url }) => this.#answered.has(url))) resolve()
+    }
+    this.#onAnswer()
+    await promise
+    clearTimeout(timer)
+    this.#onAnswer = undefined
+  }
+
   refresh(source: string): void {
     this.#running?.refresh(source)
   }
@@ -38,8 +55,17 @@ export class KeySets {
       changed: (url) => {
         console.error(`gw: fetched the keys of ${url}`)
         this.#changed()
+        this.#answer(url)
       },
-      failed: (url, detail) => console.error(`gw: cannot fetch the keys of ${url}: ${detail}; trying again`),
+      failed: (url, detail) => {
+        console.error(`gw: cannot fetch the keys of ${url}: ${detail}; trying again`)
+        this.#answer(url)
+      },
     })
+  }
+
+  #answer(url: string): void {
+    this.#answered.add(url)
+    this.#onAnswer?.()
   }
 }

@@ -33,6 +33,8 @@ export interface LoadedSource {
 /** Kept by a process that loads its path again and again. */
 export interface SourceMemory {
   translator?: ManifestTranslator
+  /** What the standard input held: it can be read once. */
+  stdin?: readonly SourceFile[]
 }
 
 /** What the process has fetched; undefined where nobody fetches, because nothing is run. */
@@ -59,8 +61,9 @@ export async function loadRunnable(
   storedKeys: StoredKeys = [],
   memory: SourceMemory = {},
 ): Promise<LoadedSource | { problem: string }> {
-  const sources = readSources(path)
+  const sources = path === '-' && memory.stdin !== undefined ? { files: memory.stdin } : readSources(path)
   if ('problem' in sources) return sources
+  if (path === '-') memory.stdin = sources.files
   const source = await loadFiles(sources.files, storedKeys, memory)
   if (source.rendered === undefined || source.translation === undefined) return source
   if (source.rendered.config.binds.length === 0) {

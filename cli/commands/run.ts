@@ -9,13 +9,17 @@ import { loadRunnable, type LoadedSource, type SourceMemory } from '../source.ts
 import { KeySets } from '../key-sets.ts'
 import { watchSource, type SourceWatch } from '../watch.ts'
 
+/** Issuers that are slower than this, or away, must not keep the rest from being served. */
+const FIRST_KEYS_MS = 2000
+
 export async function runCommand(flags: RunFlags): Promise<number> {
   // From the beginning: a change while the proxy starts must not be missed.
   const changes = new Changes()
   const watch = watchOf(flags.file, () => changes.add())
   const keySets = new KeySets(() => changes.add())
+  const memory: SourceMemory = {}
   try {
-    const source = await loadRunnable(flags.file)
+    const source = await loadWithKeys(flags.file, keySets, memory)
     if ('problem' in source) return failed(source.problem)
     if (source.problems.length > 0) console.error(formatProblems(source.problems))
     if (source.rendered === undefined || (source.form === 'standalone' && hasErrors(source.problems))) return 1
@@ -24,11 +28,23 @@ export async function runCommand(flags: RunFlags): Promise<number> {
     if ('problem' in options) return failed(options.problem)
     const started = await start(options)
     if ('problem' in started) return failed(started.problem)
-    return await serve({ path: flags.file, source, proxy: started.proxy, changes, watch, keySets })
+    return await serve({ path: flags.file, source, proxy: started.proxy, changes, watch, keySets, memory })
   } finally {
     watch?.close()
     await keySets.close()
   }
+}
+
+/** With the keys of issuers that answer in time: nobody is turned away, or warned, for want of them. */
+async function loadWithKeys(
+  path: string,
+  keySets: KeySets,
+  memory: SourceMemory,
+): Promise<LoadedSource | { problem: string }> {
+  const source = await loadRunnable(path, keySets.stored, memory)
+  if ('problem' in source || source.rendered === undefined || source.keyRequests.length === 0) return source
+  await keySets.firstAnswers(source.keyRequests, FIRST_KEYS_MS)
+  return loadRunnable(path, keySets.stored, memory)
 }
 
 function failed(problem: string): number {
@@ -76,10 +92,11 @@ interface Run {
   readonly changes: Changes
   readonly watch: SourceWatch | undefined
   readonly keySets: KeySets
+  readonly memory: SourceMemory
 }
 
 /** Until a signal, or until the proxy ends by itself. */
-async function serve({ path, source, proxy, changes, watch, keySets }: Run): Promise<number> {
+async function serve({ path, source, proxy, changes, watch, keySets, memory }: Run): Promise<number> {
   const signalled = signal(readsOnHangup(path) ? ['SIGINT', 'SIGTERM'] : ['SIGINT', 'SIGTERM', 'SIGHUP'])
   const { createStdioBridge } = await import('#proxy/mcp/stdio-bridge.ts')
   const bridge = await createStdioBridge()
@@ -91,7 +108,7 @@ async function serve({ path, source, proxy, changes, watch, keySets }: Run): Pro
       return 1
     }
     console.error(`gw: serving ${path}`)
-    const reloader = new Reloader({ path, source, proxy, watch, bridge, keySets })
+    const reloader = new Reloader({ path, source, proxy, watch, bridge, keySets, memory })
     changes.listen(() => reloader.request())
     if (readsOnHangup(path)) process.on('SIGHUP', () => reloader.request())
     proxy.onUnknownKey((requestKey) => keySets.refresh(requestKey))
@@ -124,7 +141,6 @@ class Reloader {
   #isBroken = false
   #work: Promise<void> = Promise.resolve()
   #isQueued = false
-  readonly #memory: SourceMemory = {}
 
   constructor(run: Omit<Run, 'changes'> & { readonly bridge: StdioBridge }) {
     this.#run = run
@@ -144,10 +160,10 @@ class Reloader {
   }
 
   async #reload(): Promise<void> {
-    const { path, proxy, bridge, watch, keySets } = this.#run
+    const { path, proxy, bridge, watch, keySets, memory } = this.#run
     const wasBroken = this.#isBroken
     this.#isBroken = true
-    const next = await loadRunnable(path, keySets.stored, this.#memory)
+    const next = await loadRunnable(path, keySets.stored, memory)
     if ('problem' in next) {
       console.error(`${next.problem}; the last good configuration stays`)
       return

@@ -21,19 +21,20 @@ export class GwProcess {
   stderr = ''
   readonly ended: Promise<Finished>
 
-  /** `descriptors`: how many files and connections it may have open. */
+  /** `descriptors`: how many files and connections it may have open. `input`: all of its standard input. */
   constructor(
     args: readonly string[],
     environment: Readonly<Record<string, string>> = {},
-    { descriptors }: { readonly descriptors?: number } = {},
+    { descriptors, input }: { readonly descriptors?: number; readonly input?: string } = {},
   ) {
     const [command, given] =
       descriptors === undefined ? [BIN, args] : ['sh', ['-c', `ulimit -n ${descriptors}; exec "$0" "$@"`, BIN, ...args]]
     this.child = spawn(command, given, {
       cwd: ROOT,
       env: { ...process.env, ...environment },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     })
+    this.child.stdin?.end(input)
     this.child.stdout?.setEncoding('utf8').on('data', (text: string) => (this.stdout += text))
     this.child.stderr?.setEncoding('utf8').on('data', (text: string) => (this.stderr += text))
     this.ended = new Promise((resolve) => {

@@ -136,8 +136,6 @@ it('signs in with the official client, and calls a tool', { timeout: 60_000 }, a
   writeFileSync(file, JSON.stringify({ mcp }))
   gw = new GwProcess(['run', '-f', file, ...ANY_PORTS])
   await gw.says('gw: serving')
-  await gw.says('gw: fetched the keys')
-  await gw.says('gw: reloaded')
 
   const user = new ClientUser()
   const client = new Client({ name: 'test', version: '1.0.0' })
