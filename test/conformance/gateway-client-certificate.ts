@@ -69,7 +69,7 @@ export const cases: readonly ConformanceCase[] = [
       expect(conditionOf(gateway, 'Gateway', 'ResolvedRefs')).toMatchObject({
         status: 'False',
         reason: 'InvalidClientCertificateRef',
-        message: 'secret default/no-such-secret not found',
+        message: 'spec.tls.backend.clientCertificateRef: secret default/no-such-secret not found',
       })
       expect(conditionOf(gateway, 'BackendTLSPolicy', 'Accepted')).toMatchObject({ status: 'False', reason: 'Invalid' })
       expect(gateway.source.problems.map(({ path }) => path)).toEqual(['spec.tls.backend.clientCertificateRef'])
