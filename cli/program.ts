@@ -10,7 +10,10 @@ import { addProxyServe } from './commands/proxy-serve.ts'
 import { addProxyTrace } from './commands/proxy-trace.ts'
 import type { RunFlags } from './options.ts'
 import { completePaths } from './completion.ts'
+import { endWithReader, outliveReader } from './lost-readers.ts'
 
+/** Commands that go on until they are ended. */
+const SERVING: ReadonlySet<string> = new Set(['run', 'serve'])
 /** The proxy's own bound. */
 const WORKERS_MAX = 64
 
@@ -59,6 +62,10 @@ function buildProgram(finish: (code: number) => void): Command {
     .helpOption('-h, --help', 'Print help')
     .exitOverride()
     .showHelpAfterError('Run the command with --help for its flags.')
+    .hook('preAction', (_program, command) => {
+      outliveReader()
+      if (!SERVING.has(command.name())) endWithReader()
+    })
   addRun(program, finish)
   addValidate(program, finish)
   addTranslate(program, finish)

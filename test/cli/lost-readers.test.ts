@@ -1,0 +1,58 @@
+// Readers of the output that leave: a command that prints ends with them, one that serves goes on.
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { freePort } from '#test/ports.ts'
+import { ANY_PORTS, GwProcess, ROOT, until } from './gw.ts'
+
+let folder = ''
+let gw: GwProcess | undefined
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gw-readers-test-'))
+})
+
+afterEach(async () => {
+  await gw?.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+function sh(script: string): ChildProcess {
+  return spawn('bash', ['-c', `set -o pipefail; ${script}`], { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] })
+}
+
+describe('a reader that leaves', () => {
+  it('is the end of a command that prints, without a word', async () => {
+    // `true` has ended long before anything is printed.
+    const child = sh('bin/gw translate -f config/samples/quickstart | true')
+    let stderr = ''
+    child.stderr?.on('data', (chunk: Buffer) => (stderr += chunk.toString()))
+    const [code] = await once(child, 'close')
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  })
+
+  it('is no matter of gw run', async () => {
+    const port = await freePort()
+    const file = join(folder, 'gateway.yaml')
+    const text = (status: number): string =>
+      `gateways: { default: { port: ${port} } }\nroutes: [{ policies: { directResponse: { status: ${status} } } }]\n`
+    writeFileSync(file, text(201))
+    gw = new GwProcess(['run', '-f', file, ...ANY_PORTS])
+    await gw.says('gw: serving')
+    gw.child.stdout?.destroy()
+    gw.child.stderr?.destroy()
+    const status = async (): Promise<number> => (await fetch(`http://127.0.0.1:${port}/`)).status
+    expect(await status()).toBe(201)
+    for (const next of [202, 203]) {
+      writeFileSync(file, text(next))
+      await until(`status ${next}`, async () => (await status()) === next)
+    }
+    writeFileSync(file, 'routes: [')
+    writeFileSync(file, text(206))
+    await until('status 206', async () => (await status()) === 206)
+    expect(gw.child.exitCode).toBe(null)
+  })
+})
