@@ -106,7 +106,7 @@ describe('quickstart', () => {
 
   it('https://localhost:8443/members wants a token of the issuer, and tells the upstream whose it is', async () => {
     expect(output).toContain('gw: fetched the keys of http://127.0.0.1:18084/keys')
-    expect(output).not.toContain('warning')
+    expect(output).not.toContain('warning:')
     const members = async (...args: readonly string[]): Promise<string> => {
       const authority = ['--cacert', join(ROOT, 'config/samples/quickstart/localhost.pem')]
       const end = ['-w', ' %{http_code}', 'https://localhost:8443/members']
