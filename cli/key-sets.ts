@@ -5,9 +5,8 @@ import type { StoredKeys } from './source.ts'
 
 export class KeySets {
   readonly #changed: () => void
-  /** By URL: fetched, or failed once. */
-  readonly #answered = new Set<string>()
-  #onAnswer: (() => void) | undefined = undefined
+  /** Set while somebody waits for the first answers, and loads the configuration afterwards anyway. */
+  #onAnswer: ((url: string) => void) | undefined = undefined
   #fetcher: Promise<RunningFetcher> | undefined = undefined
   #running: RunningFetcher | undefined = undefined
 
@@ -29,13 +28,14 @@ export class KeySets {
 
   /** As `follow`, and waits until each of them has been fetched or has failed once, or until the time is over. */
   async firstAnswers(requests: readonly OwnedRequest[], timeoutMs: number): Promise<void> {
-    await this.follow(requests)
+    const missing = new Set(requests.map(({ url }) => url))
     const { promise, resolve } = Promise.withResolvers<void>()
     const timer = setTimeout(resolve, timeoutMs)
-    this.#onAnswer = () => {
-      if (requests.every(({ url }) => this.#answered.has(url))) resolve()
+    this.#onAnswer = (url) => {
+      missing.delete(url)
+      if (missing.size === 0) resolve()
     }
-    this.#onAnswer()
+    await this.follow(requests)
     await promise
     clearTimeout(timer)
     this.#onAnswer = undefined
@@ -54,18 +54,13 @@ export class KeySets {
     return startFetcher({
       changed: (url) => {
         console.error(`gw: fetched the keys of ${url}`)
-        this.#changed()
-        this.#answer(url)
+        if (this.#onAnswer === undefined) this.#changed()
+        else this.#onAnswer(url)
       },
       failed: (url, detail) => {
         console.error(`gw: cannot fetch the keys of ${url}: ${detail}; trying again`)
-        this.#answer(url)
+        this.#onAnswer?.(url)
       },
     })
-  }
-
-  #answer(url: string): void {
-    this.#answered.add(url)
-    this.#onAnswer?.()
   }
 }
