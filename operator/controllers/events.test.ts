@@ -126,6 +126,13 @@ describe('Events', () => {
     expect(events.update([passing], 4000)).toEqual([])
   })
 
+  it('leave room for the problems of every namespace', () => {
+    const events = new Events('c')
+    const noisy = Array.from({ length: 20_000 }, (_, index) => wrong({ message: `spec: no ${index}` }))
+    const quiet = wrong({ object: { ...object, namespace: 'quiet', uid: 'q' } })
+    expect(events.update([...noisy, quiet], 0)).toEqual([KEY, 'HTTPRoute quiet/cart'])
+  })
+
   it.each([
     ['no answer', new KubeUnreachable({ method: 'POST', path: '/', cause: 'reset' }), 1],
     ['an error of the server', refused(503), 1],

@@ -6,7 +6,9 @@ import { KubeClient } from '../kube/client.ts'
 import { elapsedMs } from '../kube/elapsed.ts'
 import { describeKubeError, type KubeError } from '../kube/errors.ts'
 import { EVENTS } from '../kube/resources.ts'
+import { KeyedBuckets } from '../kube/keyed-buckets.ts'
 import { TokenBucket } from '../kube/token-bucket.ts'
+import { fairlyAdmitted } from '../translate/fair-share.ts'
 import type { KubeObject } from '../translate/kube.ts'
 import { describe, type ObjectRef } from '../translate/object-ref.ts'
 
@@ -24,9 +26,9 @@ export interface Occurrence {
 const WRITES = { perSecond: 10, burst: 50 } as const
 /** Of one object, whose further ones are left out until it has been quiet. */
 const WRITES_OF_OBJECT = { perSecond: 1 / 60, burst: 10 } as const
-/** What stands beyond is not told. */
+/** Problems that stand at once. Namespaces share them fairly; the rest is left to the statuses. */
 const STANDING_MAX = 10_000
-/** Objects, and Events of before, that are remembered. */
+/** Events that were written, for their counts. */
 const REMEMBERED_MAX = 10_000
 const MESSAGE_CHARS_MAX = 1024
 /** Before the hash in the name of an Event. */
@@ -44,7 +46,7 @@ interface Standing {
 export class Events {
   readonly #component: string
   readonly #writes = new TokenBucket(WRITES)
-  readonly #ofObjects = new Map<string, TokenBucket>()
+  readonly #ofObjects = new KeyedBuckets(WRITES_OF_OBJECT)
   /** How often each was written. */
   readonly #counts = new Map<string, number>()
   #standing = new Map<string, Standing>()
@@ -64,8 +66,7 @@ export class Events {
     const standing = new Map<string, Standing>()
     const keys = new Set<string>()
     this.#isWaiting = false
-    for (const occurrence of occurrences) {
-      if (standing.size >= STANDING_MAX) break
+    for (const occurrence of fairly(occurrences)) {
       const { object, afterMs, turn } = occurrence
       const id = turn === undefined ? identityOf(occurrence) : `${identityOf(occurrence)} ${turn}`
       const one: Standing = this.#standing.get(id) ?? { id, occurrence, sinceMs: nowMs, state: 'new' }
@@ -93,7 +94,7 @@ export class Events {
     return Effect.gen({ self: this }, function* () {
       const passedMs = yield* elapsedMs
       const { object, reason, message } = one.occurrence
-      if (!this.#bucketOf(object.uid).tryTake(passedMs)) {
+      if (!this.#ofObjects.of(object.uid).tryTake(passedMs)) {
         one.state = 'told'
         yield* Effect.logDebug('event left out, too many of one object', describe(object), reason, message)
         return
@@ -107,14 +108,13 @@ export class Events {
       remember(this.#counts, identityOf(one.occurrence), count)
     })
   }
+}
 
-  #bucketOf(uid: string): TokenBucket {
-    const known = this.#ofObjects.get(uid)
-    if (known !== undefined) return known
-    const made = new TokenBucket(WRITES_OF_OBJECT)
-    remember(this.#ofObjects, uid, made)
-    return made
-  }
+/** As many as may stand. */
+function fairly(occurrences: readonly Occurrence[]): readonly Occurrence[] {
+  const claimants = occurrences.map(({ object: { namespace } }) => ({ namespace, cost: 1 }))
+  const admitted = fairlyAdmitted(claimants, STANDING_MAX)
+  return admitted === undefined ? occurrences : occurrences.filter((_, at) => admitted[at])
 }
 
 function identityOf({ object, reason, message }: Occurrence): string {

@@ -1,11 +1,12 @@
 // Work by key: many changes of one key are one run, one key runs once at a time, failures come back later with growing
-// waits. A defect is logged and counted, and the queue goes on.
+// waits. Namespaces take turns (fair-keys.ts). A defect is logged and counted, and the queue goes on.
 import { Cause, Duration, Effect, Queue } from 'effect'
 import type { KubeClient } from './client.ts'
 import { elapsedMs } from './elapsed.ts'
 import { describeKubeError, type KubeError } from './errors.ts'
+import { FairKeys, namespaceOfKey } from './fair-keys.ts'
 import { waitMs } from './reflector.ts'
-import { TokenBucket } from './token-bucket.ts'
+import { KeyedBuckets } from './keyed-buckets.ts'
 
 export interface WorkQueueOptions {
   readonly name: string
@@ -16,7 +17,7 @@ export interface WorkQueueOptions {
   readonly work: (key: string) => Effect.Effect<void, KubeError, KubeClient>
   /** Of the first retry, doubling to 10 s; when unset 100 ms. */
   readonly retryFirstMs?: number
-  /** Of retries, over all keys. Unset: no limit but that of each key. */
+  /** Of retries, over all keys of a namespace. Unset: no limit but that of each key. */
   readonly retryLimit?: { readonly perSecond: number; readonly burst: number }
   /** Told about every run, when it is over. */
   readonly observe: (run: WorkRun) => void
@@ -47,24 +48,22 @@ export interface WorkQueue {
 /** The queue works in the scope of the caller, until that is closed. */
 export const makeWorkQueue = Effect.fnUntraced(function* (options: WorkQueueOptions) {
   const { name, concurrency, observe, observeRunning, retryFirstMs } = options
-  const bucket = options.retryLimit && new TokenBucket(options.retryLimit)
-  const queue = yield* Queue.unbounded<string>()
-  const waiting = new Set<string>()
+  const buckets = options.retryLimit && new KeyedBuckets(options.retryLimit)
+  /** One for each key that waits. */
+  const turns = yield* Queue.unbounded<void>()
+  const waiting = new FairKeys()
   const running = new Set<string>()
   const again = new Set<string>()
   const failures = new Map<string, number>()
   let later = 0
   const add = (key: string): void => {
     if (running.has(key)) again.add(key)
-    else if (!waiting.has(key)) {
-      waiting.add(key)
-      Queue.offerUnsafe(queue, key)
-    }
+    else if (waiting.add(key)) Queue.offerUnsafe(turns, undefined)
   }
   const retry = Effect.fnUntraced(function* (key: string, error: KubeError | undefined) {
     const count = (failures.get(key) ?? 0) + 1
     failures.set(key, count)
-    const turn = bucket?.take(yield* elapsedMs) ?? 0
+    const turn = buckets?.of(namespaceOfKey(key)).take(yield* elapsedMs) ?? 0
     const wait = Math.max(turn, error === undefined ? DEFECT_WAIT_MS : yield* waitMs(count, error, retryFirstMs))
     later++
     yield* Effect.forkScoped(
@@ -90,8 +89,9 @@ export const makeWorkQueue = Effect.fnUntraced(function* (options: WorkQueueOpti
   })
   const worker = Effect.forever(
     Effect.gen(function* () {
-      const key = yield* Queue.take(queue)
-      waiting.delete(key)
+      yield* Queue.take(turns)
+      const key = waiting.take()
+      if (key === undefined) return
       running.add(key)
       yield* runOne(key)
       running.delete(key)

@@ -1,0 +1,45 @@
+// Divides something scarce among namespaces (max-min fairness): who asks for little gets all of it, and the others share
+// the rest equally. Pure, and the same for any order of the namespaces.
+
+/** A part of what a namespace asks for. */
+export interface Claimant {
+  readonly namespace: string
+  readonly cost: number
+}
+
+/** By namespace, how much of `total` it may use; undefined: there is enough for all. */
+export function fairShares(
+  demands: ReadonlyMap<string, number>,
+  total: number,
+): ReadonlyMap<string, number> | undefined {
+  const asked = [...demands.values()].reduce((sum, demand) => sum + demand, 0)
+  if (asked <= total) return undefined
+  const shares = new Map<string, number>()
+  let left = total
+  let others = demands.size
+  for (const [namespace, demand] of [...demands].sort(([, a], [, b]) => a - b)) {
+    const share = Math.min(demand, Math.floor(left / others))
+    shares.set(namespace, share)
+    left -= share
+    others--
+  }
+  return shares
+}
+
+/**
+ * Whether each of `claimants` fits into the share of its namespace. Earlier ones come first; what is too large for the
+ * rest of the share is left out, and smaller ones behind it may still fit. undefined: all fit.
+ */
+export function fairlyAdmitted(claimants: readonly Claimant[], total: number): readonly boolean[] | undefined {
+  const demands = new Map<string, number>()
+  for (const { namespace, cost } of claimants) demands.set(namespace, (demands.get(namespace) ?? 0) + cost)
+  const shares = fairShares(demands, total)
+  if (shares === undefined) return undefined
+  const left = new Map(shares)
+  return claimants.map(({ namespace, cost }) => {
+    const rest = left.get(namespace) ?? 0
+    if (cost > rest) return false
+    left.set(namespace, rest - cost)
+    return true
+  })
+}
