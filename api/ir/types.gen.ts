@@ -1133,7 +1133,7 @@ export interface AgentCoreBackend {
   qualifier?: string
 }
 /**
- * One field of one policy object on one target. The proxy merges policies by target; the operator does not flatten.
+ * One field of one policy object on its target. The proxy merges policies by target; the operator does not flatten.
  */
 export interface Policy {
   key: string
@@ -1163,6 +1163,12 @@ export interface PolicyTarget {
   route?: RouteTarget
   service?: ServiceTarget
   backend?: BackendTarget
+  /**
+   * Many targets of one policy, which share its payload. None of them has several itself. A proxy that does not know the field refuses the configuration, and keeps the one it has.
+   *
+   * @minItems 1
+   */
+  several?: PolicyTarget[]
 }
 export interface GatewayTarget {
   namespace: string

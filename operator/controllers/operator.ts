@@ -95,9 +95,9 @@ const leadForEver = Effect.fnUntraced(function* (world: World, times: LeaseTimes
 
 export function translateSettings(settings: OperatorSettings): Required<TranslateSettings> {
   const { controllerName, className, clusterDomain, namespace, areModelsEnabled } = settings
-  const { areInferencePoolsEnabled, backendRefGrantMode } = settings
+  const { areInferencePoolsEnabled, backendRefGrantMode, caps } = settings
   const names = { controllerName, className, controllerNamespace: namespace, clusterDomain }
-  return { ...names, areModelsEnabled, areInferencePoolsEnabled, backendRefGrantMode }
+  return { ...names, areModelsEnabled, areInferencePoolsEnabled, backendRefGrantMode, caps }
 }
 
 function describe({ cache, translation, listener }: World): unknown {

@@ -29,6 +29,7 @@ describe('resolveOperatorSettings', () => {
       GW_GATEWAY_CLASS_PARAMETERS_REFS: '{"gw":{"name":"p","namespace":"infra"}}',
       GW_DISCOVERY_NAMESPACE_SELECTORS: '[{"matchLabels":{"team":"a"}}]',
       GW_NO_LISTENERS_DUMMY_PORT: '0',
+      GW_GATEWAY_ROUTE_RULES_MAX: '7',
       GW_LISTENER_BIND_IPV6: 'false',
       GW_DISABLE_LEADER_ELECTION: 'true',
     })
@@ -42,6 +43,7 @@ describe('resolveOperatorSettings', () => {
     })
     expect(settings.namespaceSelectors).toEqual([{ matchLabels: { team: 'a' } }])
     expect(settings.deploy.dummyPort).toBe(0)
+    expect(settings.caps.routeRulesMax).toBe(7)
     expect(settings.deploy.environment).toEqual({ IPV6_ENABLED: 'false' })
     expect(settings.isLeaderElectionEnabled).toBe(false)
   })
@@ -80,6 +82,7 @@ describe('resolveOperatorSettings', () => {
       GW_GATEWAY_CLASS_PARAMETERS_REFS: '{"gw":{"name":"p"}}',
       GW_DISCOVERY_NAMESPACE_SELECTORS: '{',
       GW_NO_LISTENERS_DUMMY_PORT: '70000',
+      GW_GATEWAY_LISTENERS_MAX: '0',
       GW_ADMIN_ADDR: 'here',
       GW_WATCH_NAMESPACES: 'shop,Not_A_Name',
       GW_ENABLE_MODELS: 'yes',
@@ -97,6 +100,7 @@ describe('resolveOperatorSettings', () => {
       'GW_ENABLE_MODELS',
       'GW_GATEWAY_CLASS_NAME',
       'GW_GATEWAY_CLASS_PARAMETERS_REFS',
+      'GW_GATEWAY_LISTENERS_MAX',
       'GW_LOG_LEVEL',
       'GW_NO_LISTENERS_DUMMY_PORT',
       'GW_PROXY_IMAGE_REGISTRY',

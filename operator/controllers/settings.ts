@@ -7,6 +7,7 @@ import { LOOKUP_FAMILIES } from '#api/units/lookup-family.ts'
 import { DEFAULT_DEPLOY_SETTINGS } from '#deployer/default-settings.ts'
 import type { DeploySettings } from '#deployer/input.ts'
 import type { LabelSelector } from '../translate/labels.ts'
+import { DEFAULT_CAPS, type GatewayCaps } from '../translate/caps.ts'
 import type { BackendRefGrantMode } from '../translate/translation.ts'
 
 export interface OperatorSettings {
@@ -20,6 +21,7 @@ export interface OperatorSettings {
   readonly clusterDomain: string
   readonly areModelsEnabled: boolean
   readonly backendRefGrantMode: BackendRefGrantMode
+  readonly caps: GatewayCaps
   /** Figures of the runtime beside those of the operator. */
   readonly hasRuntimeMetrics: boolean
   readonly areExperimentalKindsEnabled: boolean
@@ -90,6 +92,7 @@ export function resolveOperatorSettings(
     clusterDomain: reader.matching('CLUSTER_DOMAIN', NAME, 'cluster.local'),
     areModelsEnabled: reader.flag('ENABLE_MODELS', false),
     backendRefGrantMode: reader.one('BACKEND_REF_GRANT_MODE', GRANT_MODES, 'route'),
+    caps: capsOf(reader),
     hasRuntimeMetrics: reader.flag('ENABLE_BUILTIN_DEFAULT_METRICS', false),
     areExperimentalKindsEnabled: isExperimental,
     areInferencePoolsEnabled: reader.flag('ENABLE_INFER_EXT', false),
@@ -107,6 +110,15 @@ export function resolveOperatorSettings(
   }
   if (reader.problems.length > 0) return { problems: reader.problems }
   return { settings, unknown: reader.unknown() }
+}
+
+function capsOf(reader: Reader): GatewayCaps {
+  const { listenersMax, routeRulesMax, policyTargetsMax } = DEFAULT_CAPS
+  return {
+    listenersMax: reader.count('GATEWAY_LISTENERS_MAX', listenersMax),
+    routeRulesMax: reader.count('GATEWAY_ROUTE_RULES_MAX', routeRulesMax),
+    policyTargetsMax: reader.count('GATEWAY_POLICY_TARGETS_MAX', policyTargetsMax),
+  }
 }
 
 function deploySettings(reader: Reader): DeploySettings {
@@ -195,6 +207,11 @@ class Reader {
     const value = this.text(name) ?? String(unset)
     const port = /^\d{1,5}$/.test(value) ? Number(value) : PORT_MAX + 1
     return port <= PORT_MAX ? port : this.#refuse(name, `a port from 0 to ${PORT_MAX}`, unset)
+  }
+
+  count(name: string, unset: number): number {
+    const value = this.text(name) ?? String(unset)
+    return /^[1-9]\d{0,8}$/.test(value) ? Number(value) : this.#refuse(name, 'a number from 1 to 999999999', unset)
   }
 
   address(name: string, unset: Address): Address {

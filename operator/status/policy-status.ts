@@ -22,6 +22,8 @@ export interface PolicyStatusInput {
 export interface PolicyOutcome {
   readonly policies: { readonly length: number }
   readonly lost: ReadonlyArray<{ readonly field: string; readonly winner: string; readonly target: string }>
+  /** The Gateway has no room for the policy. */
+  readonly beyond?: string
 }
 
 export function policyStatus(input: PolicyStatusInput): PolicyBody {
@@ -76,12 +78,15 @@ function acceptedCondition({ problems, hasEmissions, generation }: PolicyStatusI
 }
 
 /** Absent on an entry that is valid only in part: what was attached is then told by Accepted. */
-function attachedCondition(input: PolicyStatusInput, { policies, lost }: PolicyOutcome): Condition[] {
+function attachedCondition(input: PolicyStatusInput, { policies, lost, beyond }: PolicyOutcome): Condition[] {
   const { problems, hasEmissions, generation } = input
   const type = 'Attached'
   if (problems.length > 0 && !hasEmissions) {
     const message = 'Policy is not attached due to invalid status'
     return [condition({ type, isTrue: false, reason: 'Pending', message, generation })]
+  }
+  if (beyond !== undefined) {
+    return [condition({ type, isTrue: false, reason: 'TooManyTargets', message: beyond, generation })]
   }
   if (lost.length > 0) {
     const isSome = policies.length > 0

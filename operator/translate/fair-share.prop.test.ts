@@ -9,6 +9,7 @@ describe('fairShares', () => {
       ['small', 5],
       ['loud', 60],
     ])
+    expect(fairShares(new Map([...demands].toReversed()), 2)).toEqual(fairShares(demands, 2))
     expect(fairShares(demands, 100)).toEqual(
       new Map([
         ['small', 5],

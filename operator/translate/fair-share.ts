@@ -1,5 +1,6 @@
-// Divides something scarce among namespaces (max-min fairness): who asks for little gets all of it, and the others share
-// the rest equally. Pure, and the same for any order of the namespaces.
+// Divides something scarce among namespaces (max-min fairness): who asks for little gets all of it, and the others
+// share the rest equally. Pure, and the same for any order of the namespaces.
+import { compareText } from './order.ts'
 
 /** A part of what a namespace asks for. */
 export interface Claimant {
@@ -17,13 +18,17 @@ export function fairShares(
   const shares = new Map<string, number>()
   let left = total
   let others = demands.size
-  for (const [namespace, demand] of [...demands].sort(([, a], [, b]) => a - b)) {
+  for (const [namespace, demand] of [...demands].sort(smallerFirst)) {
     const share = Math.min(demand, Math.floor(left / others))
     shares.set(namespace, share)
     left -= share
     others--
   }
   return shares
+}
+
+function smallerFirst([a, demandA]: readonly [string, number], [b, demandB]: readonly [string, number]): number {
+  return demandA - demandB || compareText(a, b)
 }
 
 /**

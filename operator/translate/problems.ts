@@ -130,10 +130,15 @@ function backendTlsProblems({ backendTls }: StageResults): ObjectProblem[] {
 }
 
 function policyProblems({ policies }: StageResults): ObjectProblem[] {
-  return policies.flatMap(({ policy, problems, unattached }) => {
+  return policies.flatMap(({ policy, problems, unattached, perGateway }) => {
     const object = refOf(policy)
     return [
       ...problems.map((one) => ({ ...one, object })),
+      ...[...perGateway.values()].flatMap(({ beyond }) =>
+        beyond === undefined
+          ? []
+          : [{ path: 'spec', reason: 'TooManyTargets', message: beyond, severity: 'error' as const, object }],
+      ),
       ...unattached.map((one) => ({
         ...one,
         reason: 'NotAttached',

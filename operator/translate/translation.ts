@@ -2,6 +2,7 @@
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import type { Problem } from '#api/problem.ts'
 import type { ObjectStatus } from '../status/object-status.ts'
+import type { GatewayCaps } from './caps.ts'
 import type { ObjectRef } from './object-ref.ts'
 
 export interface TranslateSettings {
@@ -19,6 +20,8 @@ export interface TranslateSettings {
   readonly areModelsEnabled?: boolean
   /** False: InferencePools are not read, and references to them are invalid. Unset: they are. */
   readonly areInferencePoolsEnabled?: boolean
+  /** Unset: DEFAULT_CAPS. */
+  readonly caps?: GatewayCaps
 }
 
 /** `route` (also when unset): those of routes, but not those of policies and backends. */

@@ -6,6 +6,7 @@ import { createSnapshotter, snapshotOf } from './snapshot.ts'
 import { clusters } from './testing/clusters.ts'
 import { translate } from './translate.ts'
 import type { TranslateSettings, Translation } from './translation.ts'
+import { DEFAULT_CAPS } from './caps.ts'
 import { createTranslator } from './translator.ts'
 
 const SETTINGS: TranslateSettings = {
@@ -188,11 +189,15 @@ const histories = fc
     return steps
   })
 
+const modes = fc.constantFrom('route-and-policy', 'route', 'none')
+/** Most Gateways of the random clusters hold more than the second ones allow. */
+const capsOfGateways = fc.constantFrom(DEFAULT_CAPS, { listenersMax: 3, routeRulesMax: 3, policyTargetsMax: 2 })
+
 describe('createTranslator', () => {
   it('gives what a fresh translation gives, whatever came before', () => {
     fc.assert(
-      fc.property(histories, fc.constantFrom('route-and-policy', 'route', 'none'), (steps, backendRefGrantMode) => {
-        const settings = { ...SETTINGS, backendRefGrantMode } as const
+      fc.property(histories, modes, capsOfGateways, (steps, backendRefGrantMode, caps) => {
+        const settings = { ...SETTINGS, backendRefGrantMode, caps } as const
         const [snapshot, ofLists] = [createSnapshotter(), createSnapshotter()]
         const [translator, other] = [createTranslator(settings), createTranslator(settings)]
         for (const objects of steps) {

@@ -5,6 +5,7 @@ import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import type { Route } from '#api/ir/types.gen.ts'
 import type { GwBackend } from '#api/v1alpha1/gwbackend.gen.ts'
 import type { GwPolicy } from '#api/v1alpha1/gwpolicy.gen.ts'
+import { DEFAULT_CAPS } from './caps.ts'
 import { type BackendTranslation, translateBackend, unusable } from './backend/backend.ts'
 import type { DeliveredBackend } from './backend/delivered-backend.ts'
 import { gatewayAddresses } from './gateway/addresses.ts'
@@ -62,7 +63,7 @@ export function createTranslator(settings: TranslateSettings): Translator {
       const reach = followPolicies({ policies: fields, pools: translatedPools }, led, deliverable)
       const lookup = { ...led, reach }
       const claims: Claims = new Map()
-      const policies = attachPolicies(fields, lookup, claims)
+      const policies = attachPolicies(fields, { lookup, claims, caps: settings.caps ?? DEFAULT_CAPS })
       // After GwPolicy: where both set TLS of one target, our own API wins.
       const backendTls = translateBackendTlsPolicies({ lookup, claims, remember: stages.backendTls })
       // Last: what users say about the TLS of a picker goes before what pools say.
@@ -97,13 +98,14 @@ export function createTranslator(settings: TranslateSettings): Translator {
 }
 
 function stagesOf(memory: Memory, world: World, settings: TranslateSettings) {
+  const { caps = DEFAULT_CAPS } = settings
   return {
     families: memory.table<Gateway, GatewayFamily>(),
     fields: memory.table<GwPolicy, PolicyFields>(),
     backendTls: memory.table<BackendTLSPolicy, PayloadOutcome>(),
-    routes: routeTables(memory, world.references),
+    routes: routeTables(memory, world.references, caps),
     backends: backendTranslator(memory, world),
-    models: modelTables(memory, { references: world.references, policies: world.scope }),
+    models: modelTables(memory, { references: world.references, policies: world.scope }, caps),
     pools: poolTranslator(memory, world.references),
     renderedPools: poolRenderer(memory, world.references.pools),
     services: serviceRenderer(memory, world.references.services),

@@ -1,5 +1,6 @@
 // The cluster of the moment, behind lookups that stay the same from one translation to the next: what is computed
 // through them can be remembered with what it has read.
+import { DEFAULT_CAPS } from './caps.ts'
 import { changesBetween } from './changes.ts'
 import type { ListenerScope } from './gateway/listener.ts'
 import { grantChecker, type IsPermitted } from './grants.ts'
@@ -43,7 +44,12 @@ export function worldOf(memory: Memory, settings: TranslateSettings): World {
   const services = serviceLookup(snapshot, clusterDomain)
   const pools = settings.areInferencePoolsEnabled === false ? undefined : poolLookup(snapshot, clusterDomain)
   return {
-    gateways: { snapshot, isPermitted: isGranted, areModelsEnabled: settings.areModelsEnabled !== false },
+    gateways: {
+      snapshot,
+      isPermitted: isGranted,
+      areModelsEnabled: settings.areModelsEnabled !== false,
+      caps: settings.caps ?? DEFAULT_CAPS,
+    },
     references: { snapshot, services, pools, isPermitted: mode === 'none' ? always : isGranted },
     scope: {
       references: { snapshot, services, pools, isPermitted: mode === 'route-and-policy' ? isGranted : always },

@@ -18,10 +18,7 @@ export interface PolicyIndex {
 
 /** Kept up to date with `after`. */
 export function indexPolicies(policies: readonly Policy[]): Grouped<Policy> {
-  return Grouped.of(policies, ({ target }) => {
-    const level = levelOf(target)
-    return level === undefined ? [] : [level]
-  })
+  return Grouped.of(policies, ({ target }) => (target.several ?? [target]).flatMap(levelsOf))
 }
 
 /** Where the policies of a listener are looked for. */
@@ -83,6 +80,11 @@ function serviceLevel(service: { namespace: string; hostname: string }, port: nu
 
 function suffix(part: string | undefined): string {
   return part === undefined ? '' : ` ${part}`
+}
+
+function levelsOf(target: PolicyTarget): string[] {
+  const level = levelOf(target)
+  return level === undefined ? [] : [level]
 }
 
 function levelOf({ gateway, listenerSet, route, service, backend }: PolicyTarget): string | undefined {

@@ -4,6 +4,7 @@ import type { ListenerTLS, RenderedSecret } from '#api/ir/types.gen.ts'
 import type { ListenerSet } from '#api/gateway/listenerset.gen.ts'
 import type { RouteGroupKind } from '../../status/object-status.ts'
 import type { ListenerProtocol } from '../capabilities.ts'
+import type { GatewayCaps } from '../caps.ts'
 import type { IsPermitted } from '../grants.ts'
 import { namespaceOf } from '../object-ref.ts'
 import type { Snapshot } from '../snapshot.ts'
@@ -13,6 +14,7 @@ export interface ListenerScope {
   readonly snapshot: Snapshot
   readonly isPermitted: IsPermitted
   readonly areModelsEnabled: boolean
+  readonly caps: GatewayCaps
 }
 
 /** Why a listener is not what its owner asked for. `reason` is a Gateway API condition reason. */

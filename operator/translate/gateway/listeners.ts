@@ -3,10 +3,12 @@ import type { Gateway, GatewayListener } from '#api/gateway/gateway.gen.ts'
 import type { ListenerSet } from '#api/gateway/listenerset.gen.ts'
 import type { ListenerTLS } from '#api/ir/types.gen.ts'
 import { isListenerProtocol, LISTED_KINDS, RESERVED_PORTS, ROUTE_KINDS } from '../capabilities.ts'
+import { capMessage } from '../caps.ts'
+import { fairlyAdmitted } from '../fair-share.ts'
 import { GATEWAY_GROUP } from '../groups.ts'
 import { matchesSelector } from '../labels.ts'
 import { namespaceLabels } from '../namespace-labels.ts'
-import { namespaceOf } from '../object-ref.ts'
+import { keyOf, namespaceOf } from '../object-ref.ts'
 import type { Snapshot } from '../snapshot.ts'
 import type { RouteGroupKind } from '../../status/object-status.ts'
 import { listenerCertificate } from './certificate.ts'
@@ -23,11 +25,38 @@ export function listenersOf(gateway: Gateway, sets: readonly ListenerSet[], scop
     ...gateway.spec.listeners.map((spec) => identityOf(gateway, undefined, spec)),
     ...sets.flatMap((set) => set.spec.listeners.map((spec) => identityOf(gateway, set, spec))),
   ]
-  const conflicts = listenerConflicts(identities.filter(({ spec }) => !RESERVED_PORTS.has(spec.port)))
-  return identities.map((identity) => judge(identity, conflicts.get(identity), scope))
+  const tooMany = listenersBeyond(gateway, identities, scope)
+  const conflicts = listenerConflicts(
+    identities.filter((identity) => !RESERVED_PORTS.has(identity.spec.port) && !tooMany.has(identity)),
+  )
+  return identities.map((identity) =>
+    judge(identity, { conflict: conflicts.get(identity), excess: tooMany.get(identity) }, scope),
+  )
 }
 
-function judge(identity: ListenerIdentity, conflict: ListenerFault | undefined, scope: ListenerScope): Listener {
+/** Those of ListenerSets that the Gateway has no room for beside its own. */
+function listenersBeyond(
+  gateway: Gateway,
+  identities: readonly ListenerIdentity[],
+  { caps }: ListenerScope,
+): ReadonlyMap<ListenerIdentity, ListenerFault> {
+  const ofSets = identities.flatMap((identity) =>
+    identity.set === undefined ? [] : [{ identity, namespace: namespaceOf(identity.set), cost: 1 }],
+  )
+  const admitted = fairlyAdmitted(ofSets, Math.max(caps.listenersMax - gateway.spec.listeners.length, 0))
+  if (admitted === undefined) return new Map()
+  const fault = { reason: 'TooManyListeners', message: capMessage('listenersMax', caps, keyOf(gateway)) }
+  return new Map(ofSets.flatMap(({ identity }, at) => (admitted[at] === true ? [] : [[identity, fault] as const])))
+}
+
+interface Rivalry {
+  readonly conflict: ListenerFault | undefined
+  /** There is no room for it. */
+  readonly excess: ListenerFault | undefined
+}
+
+function judge(identity: ListenerIdentity, rivalry: Rivalry, scope: ListenerScope): Listener {
+  const { conflict } = rivalry
   const { spec } = identity
   const owner = identity.set ?? identity.gateway
   const protocol = isListenerProtocol(spec.protocol) ? spec.protocol : undefined
@@ -38,7 +67,7 @@ function judge(identity: ListenerIdentity, conflict: ListenerFault | undefined, 
     isPermitted: scope.isPermitted,
   })
   const clients = clientValidation(identity.gateway, spec, scope)
-  const notAccepted = acceptanceFault(spec, protocol === undefined) ?? conflict ?? clients.unusable
+  const notAccepted = acceptanceFault(spec, protocol === undefined, rivalry) ?? clients.unusable
   const hasKinds = kinds.length > 0
   const notProgrammed = programmingFault({ notAccepted, certificate: certificate.fault, kindFault, hasKinds })
   const unresolvedRef = certificate.fault ?? clients.unresolvedRef ?? kindFault
@@ -67,7 +96,11 @@ function listenerTls(
   return validation === undefined ? tls : { ...tls, clientCertificates: validation }
 }
 
-function acceptanceFault(spec: GatewayListener, isUnknown: boolean): ListenerFault | undefined {
+function acceptanceFault(
+  spec: GatewayListener,
+  isUnknown: boolean,
+  { excess, conflict }: Rivalry,
+): ListenerFault | undefined {
   if (isUnknown) {
     const known = Object.keys(ROUTE_KINDS).join(', ')
     return { reason: 'UnsupportedProtocol', message: `protocol ${spec.protocol} is not supported; use one of ${known}` }
@@ -75,7 +108,7 @@ function acceptanceFault(spec: GatewayListener, isUnknown: boolean): ListenerFau
   if (RESERVED_PORTS.has(spec.port)) {
     return { reason: 'PortUnavailable', message: `port ${spec.port} is reserved by the proxy; use another port` }
   }
-  return undefined
+  return excess ?? conflict
 }
 
 interface ProgrammingFacts {

@@ -1,5 +1,6 @@
 // All GwModels: which listeners offer which, the route that leads to them there, and what each model is told.
 import type { DeliveredBackend } from '../backend/delivered-backend.ts'
+import type { GatewayCaps } from '../caps.ts'
 import type { HTTPRouteParentRef } from '#api/gateway/httproute.gen.ts'
 import type { OfferedModel, Route } from '#api/ir/types.gen.ts'
 import type { Problem } from '#api/problem.ts'
@@ -12,6 +13,7 @@ import { keyOf, namespaceOf } from '../object-ref.ts'
 import { createdAt, sortedBy } from '../order.ts'
 import type { ReferenceScope } from '../reference.ts'
 import { referencesOf } from '../references.ts'
+import { attachmentCap } from '../route/attachment-cap.ts'
 import { type ParentLookup, parentLookup } from '../route/parent-lookup.ts'
 import { attachedParents, listenerSuffix, type ParentResult } from '../route/routes.ts'
 import { areFatal, modelFaults } from './faults.ts'
@@ -47,7 +49,12 @@ interface ModelTranslation {
 const PATHS = ['/v1/models', '/models', ...Object.keys(MODEL_ROUTES).filter((path) => path !== '*')]
 
 /** `scopes`: lookups that are answered by the snapshot of the moment. */
-export function modelTables(memory: Memory, scopes: ModelScopes): (gateways: OurGateways) => ModelTable {
+export function modelTables(
+  memory: Memory,
+  scopes: ModelScopes,
+  caps: GatewayCaps,
+): (gateways: OurGateways) => ModelTable {
+  const capped = attachmentCap<AttachedModel>({ objectOf: ({ model }) => model, rulesOf: () => 1, caps })
   const ours = parentLookup(memory)
   const servedModels = memory.table<GwModel, ServedModel>()
   const translations = memory.table<GwModel, ModelTranslation>()
@@ -64,9 +71,10 @@ export function modelTables(memory: Memory, scopes: ModelScopes): (gateways: Our
     ours.enter(gateways)
     const all = sortedBy(allModels(scopes.references), keyOf)
     const translated = all.map((model) => translations(model, [], () => translate(model)))
-    const models = all.map((model, index) =>
+    const attached = all.map((model, index) =>
       attachments(model, [translated[index]], () => attach(model, translated[index]?.problems ?? [], ours)),
     )
+    const models = capped(attached)
     const routeOf = (listener: Listener): Route => listenerRoutes(listener, [], () => listenerRoute(listener))
     return { models, ...rendered(models, translated, routeOf) }
   }

@@ -6,7 +6,7 @@ import { follow, type GrowingReach, type Reach } from '../reach.ts'
 import { referencesOf, type References } from '../references.ts'
 import type { FieldReport } from './field.ts'
 import type { TargetLookup } from './target.ts'
-import { resolveTargets } from './targets.ts'
+import { targetResolver } from './target-resolver.ts'
 
 export interface LeadingPolicy {
   readonly policy: GwPolicy
@@ -34,9 +34,11 @@ export function followPolicies(
   const pools = leads.pools.map((pool) => ({ ...pool, done: new Set<string>() }))
   const growing = new Map(lookup.reach)
   const grow = growerOf(growing, backends)
-  // Each round but the last follows a policy or pool at a Gateway for the first time.
+  // Each round but the last follows a policy or pool at a Gateway for the first time; in the last one nothing grows, so
+  // what was resolved in it holds.
   for (let hasGrown = true; hasGrown;) {
     hasGrown = false
+    const resolve = targetResolver({ ...lookup, reach: growing })
     for (const { hostname, references, done } of pools) {
       for (const [key, { services }] of growing) {
         if (done.has(key) || !services.has(hostname)) continue
@@ -46,8 +48,7 @@ export function followPolicies(
       }
     }
     for (const { policy, references, done } of leading) {
-      const { targets } = resolveTargets(policy, lookup.snapshot, { ...lookup, reach: growing })
-      for (const key of targets.flatMap(({ gateways }) => gateways)) {
+      for (const key of new Set(resolve(policy).targets.flatMap(({ gateways }) => gateways))) {
         if (done.has(key) || !growing.has(key)) continue
         done.add(key)
         grow(key, references)

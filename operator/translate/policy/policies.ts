@@ -5,14 +5,18 @@ import { understood } from '#api/validate/understood.ts'
 import type { GwPolicy } from '#api/v1alpha1/gwpolicy.gen.ts'
 import type { Remember } from '../memory.ts'
 import { namespaceOf, nameKey } from '../object-ref.ts'
-import { claim, type Claims } from './claims.ts'
+import { capMessage, type GatewayCaps } from '../caps.ts'
+import { claim, type Claim, type Claims } from './claims.ts'
 import { reportOtherFaults } from './faults.ts'
 import { emptyReport, type FieldReport } from './field.ts'
 import { fieldScope, type PolicyScope } from './scope.ts'
 import { FIELD_PATHS, type SectionEmission, translateSections } from './section.ts'
 import { sharedLocationProblems } from './shared-location.ts'
 import type { ResolvedTarget, TargetLookup } from './target.ts'
-import { resolveTargets, targetKinds, type UnattachedTarget } from './targets.ts'
+import { renderTargets } from './many-targets.ts'
+import { denialsBeyond, policiesBeyond, type PolicyDemand } from './policy-cap.ts'
+import { targetResolver } from './target-resolver.ts'
+import { targetKinds, type TargetResolution, type UnattachedTarget } from './targets.ts'
 
 export interface PolicyTranslation {
   readonly policy: GwPolicy
@@ -28,6 +32,8 @@ export interface PolicyAtGateway {
   readonly policies: readonly Policy[]
   /** Fields that an older policy sets on the same target, with that policy's name. */
   readonly lost: readonly LostField[]
+  /** The Gateway has no room for the policy: why, and what to do. */
+  readonly beyond?: string
 }
 
 export interface LostField {
@@ -67,42 +73,107 @@ function fieldsOf(policy: GwPolicy, scope: PolicyScope): PolicyFields {
   return { policy, emissions, report }
 }
 
-/** `policies`: all of them, older first. */
-export function attachPolicies(
-  policies: readonly PolicyFields[],
-  lookup: TargetLookup,
-  claims: Claims,
-): PolicyTranslation[] {
-  return policies.map((one) => attachPolicy(one, lookup, claims))
+export interface AttachScope {
+  readonly lookup: TargetLookup
+  readonly claims: Claims
+  readonly caps: GatewayCaps
 }
 
-function attachPolicy(
-  { policy, emissions, report }: PolicyFields,
-  lookup: TargetLookup,
-  claims: Claims,
-): PolicyTranslation {
-  const { targets, unattached } = resolveTargets(policy, lookup.snapshot, lookup)
-  const perGateway = new Map<string, { policies: Policy[]; lost: LostField[] }>()
-  for (const target of targets) {
-    for (const key of target.gateways) {
-      if (!perGateway.has(key)) perGateway.set(key, { policies: [], lost: [] })
-    }
-    for (const emission of emissions) {
-      const { won, lost } = settle(policy, target, { emission, claims })
-      for (const key of target.gateways) {
-        const at = perGateway.get(key)
-        if (won !== undefined) at?.policies.push(renderPolicy(policy, target, won))
-        at?.lost.push(...lost)
-      }
-    }
-  }
+/** `policies`: all of them, older first. */
+export function attachPolicies(policies: readonly PolicyFields[], scope: AttachScope): PolicyTranslation[] {
+  const resolve = targetResolver(scope.lookup)
+  const demands = policies.map((fields) => ({ ...fields, resolution: resolve(fields.policy) }))
+  const beyond = policiesBeyond(demands, scope.caps)
+  const denied = deniedTargets()
+  return demands.map((one) => attachPolicy(one, { ...scope, beyond, denied }))
+}
+
+interface Attaching extends AttachScope {
+  readonly beyond: ReadonlyMap<string, ReadonlySet<GwPolicy>>
+  readonly denied: DeniedTargets
+}
+
+type AttachedFields = PolicyFields & PolicyDemand
+
+function attachPolicy(one: AttachedFields, scope: Attaching): PolicyTranslation {
+  const { policy, emissions, report, resolution } = one
+  const { targets, unattached } = resolution
+  const gateways = [...new Set(targets.flatMap((target) => target.gateways))]
+  const outside = new Set(gateways.filter((key) => scope.beyond.get(key)?.has(policy)))
+  const inside =
+    outside.size === 0 ? targets : targets.filter((target) => target.gateways.some((key) => !outside.has(key)))
+  const settled = inside.flatMap((target) =>
+    emissions.map((emission): SettledTarget => ({
+      target,
+      emission,
+      ...settle(policy, target, { emission, claims: scope.claims }),
+    })),
+  )
+  const at = (key: string): PolicyAtGateway =>
+    outside.has(key) ? beyondCap(one, key, scope) : attachedAt(policy, emissions, settledAt(settled, key, gateways))
   return {
     policy,
     problems: report.problems,
     secrets: report.secrets,
-    perGateway,
+    perGateway: new Map(gateways.map((key) => [key, at(key)])),
     unattached,
     hasEmissions: emissions.length > 0,
+  }
+}
+
+interface SettledTarget extends Settled {
+  readonly target: ResolvedTarget
+  readonly emission: SectionEmission
+}
+
+function settledAt(all: readonly SettledTarget[], key: string, gateways: readonly string[]): readonly SettledTarget[] {
+  return gateways.length === 1 ? all : all.filter(({ target }) => target.gateways.includes(key))
+}
+
+function attachedAt(
+  policy: GwPolicy,
+  emissions: readonly SectionEmission[],
+  settled: readonly SettledTarget[],
+): PolicyAtGateway {
+  const byEmission = Map.groupBy(settled, ({ emission }) => emission)
+  const policies = emissions.flatMap((emission) => {
+    const winners = byEmission.get(emission) ?? []
+    const whole = winners.flatMap(({ target, won }) => (won === emission ? [target] : []))
+    const parts = winners.flatMap(({ target, won }) =>
+      won === undefined || won === emission ? [] : renderPolicies(policy, [target], won),
+    )
+    return [...renderPolicies(policy, whole, emission), ...parts]
+  })
+  return { policies, lost: settled.flatMap(({ lost }) => lost) }
+}
+
+/** The status says why; what the policy would have guarded is refused. */
+function beyondCap(
+  { policy, emissions, resolution }: AttachedFields,
+  gateway: string,
+  { caps, claims, denied }: Attaching,
+): PolicyAtGateway {
+  const denials = denialsBeyond(emissions, gateway, caps).filter((denial) =>
+    denied(resolution, [gateway, placeOfClaim(policy, denial).phase, denial.section].join(' ')),
+  )
+  const here = resolution.targets.filter(({ gateways }) => gateways.includes(gateway))
+  const policies = denials.flatMap((emission) => {
+    const won = here.filter((target) => settle(policy, target, { emission, claims }).won !== undefined)
+    return renderPolicies(policy, won, emission)
+  })
+  return { policies, lost: [], beyond: capMessage('policyTargetsMax', caps, gateway) }
+}
+
+/** Whether it is the first time for these targets: policies that name the same ones need one denial together. */
+type DeniedTargets = (resolution: TargetResolution, place: string) => boolean
+
+function deniedTargets(): DeniedTargets {
+  const places = new Map<TargetResolution, Set<string>>()
+  return (resolution, place) => {
+    const known = places.get(resolution) ?? new Set()
+    const isFirst = !known.has(place)
+    places.set(resolution, known.add(place))
+    return isFirst
   }
 }
 
@@ -118,12 +189,11 @@ function settle(
   target: ResolvedTarget,
   { emission, claims }: { readonly emission: SectionEmission; readonly claims: Claims },
 ): Settled {
-  const { accumulates, section, suffix, field, payload } = emission
+  const { accumulates, suffix, field, payload } = emission
   if (accumulates) return { won: emission, lost: [] }
-  const phase = section === 'traffic' ? (policy.spec.traffic?.phase ?? 'PostRouting') : ''
   const owner = nameKey(namespaceOf(policy), policy.metadata.name)
   const claimUnit = (unit: string): string | undefined =>
-    claim(claims, { section, phase, suffix: unit, target: target.key }, owner)
+    claim(claims, { ...placeOfClaim(policy, emission), suffix: unit, target: target.key }, owner)
   const ai = payload.backend?.ai
   if (ai === undefined) {
     const winner = claimUnit(suffix)
@@ -141,18 +211,25 @@ function settle(
   return { won: Object.keys(kept).length === 0 ? undefined : won, lost }
 }
 
-function renderPolicy(policy: GwPolicy, target: ResolvedTarget, emission: SectionEmission): Policy {
+function placeOfClaim({ spec }: GwPolicy, { section }: SectionEmission): Pick<Claim, 'section' | 'phase'> {
+  return { section, phase: section === 'traffic' ? (spec.traffic?.phase ?? 'PostRouting') : '' }
+}
+
+function renderPolicies(policy: GwPolicy, targets: readonly ResolvedTarget[], emission: SectionEmission): Policy[] {
   const namespace = namespaceOf(policy)
   const { name } = policy.metadata
   const isTraffic = emission.section === 'traffic'
-  return {
-    key: `${prefixOf(emission)}${namespace}/${name}:${emission.suffix}:${target.keySuffix}`,
+  const common = {
     name: { kind: 'GwPolicy', namespace, name },
-    target: target.target,
     ...(isTraffic && policy.spec.traffic?.phase === 'PreRouting' && { phase: 'PreRouting' as const }),
     ...(isTraffic && policy.spec.strategy?.inheritance === 'Override' && { inheritance: 'Override' as const }),
     policy: emission.payload,
   }
+  return renderTargets(
+    targets,
+    common,
+    (text) => `${prefixOf(emission)}${namespace}/${name}:${emission.suffix}:${text}`,
+  )
 }
 
 function prefixOf({ section, suffix }: SectionEmission): string {

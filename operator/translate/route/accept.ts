@@ -14,7 +14,7 @@ export type AnyRoute = HTTPRoute | GRPCRoute | TCPRoute | TLSRoute
 export type Attachable = AnyRoute | GwModel
 
 export interface Denial {
-  readonly reason: 'NoMatchingParent' | 'NotAllowedByListeners' | 'NoMatchingListenerHostname'
+  readonly reason: 'NoMatchingParent' | 'NotAllowedByListeners' | 'NoMatchingListenerHostname' | 'TooManyRoutes'
   readonly message: string
 }
 

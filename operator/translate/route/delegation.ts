@@ -2,6 +2,7 @@
 // about the parents they name. Loops end here; the proxy answers 500 to a request that runs into one.
 import type { HTTPRoute } from '#api/gateway/httproute.gen.ts'
 import type { Route } from '#api/ir/types.gen.ts'
+import { fairlyAdmitted } from '../fair-share.ts'
 import { keyOf, nameKey, namespaceOf } from '../object-ref.ts'
 import { GATEWAY_GROUP } from '../groups.ts'
 import type { RouteGroup } from './route-group.ts'
@@ -26,7 +27,8 @@ export function delegatedRoutes({ attached, translationOf, membersOf }: Delegati
   const delegated: Delegated[] = []
   const seen = new Set<string>()
   const pending = attached.flatMap(({ translation }) => translation.groups ?? [])
-  for (let group = pending.pop(); group !== undefined; group = pending.pop()) {
+  // Grows while it is walked; each group counts once.
+  for (const group of pending) {
     if (seen.has(group.key)) continue
     seen.add(group.key)
     for (const route of membersOf(group)) {
@@ -36,6 +38,24 @@ export function delegatedRoutes({ attached, translationOf, membersOf }: Delegati
     }
   }
   return delegated
+}
+
+export interface FittingMembers {
+  readonly members: readonly Delegated[]
+  /** Keys of the parents that the Gateway has no room for, in whole or in part. */
+  readonly cut: readonly string[]
+}
+
+/** Namespaces of the parents share the room fairly. */
+export function fittingMembers(delegated: readonly Delegated[], rulesMax: number): FittingMembers {
+  const claimants = delegated.map(({ group, translation }) => ({
+    namespace: group.parent.slice(0, group.parent.indexOf('/')),
+    cost: translation.rules.length,
+  }))
+  const admitted = fairlyAdmitted(claimants, rulesMax)
+  if (admitted === undefined) return { members: delegated, cut: [] }
+  const cut = new Set(delegated.flatMap(({ group }, at) => (admitted[at] === true ? [] : [group.parent])))
+  return { members: delegated.filter((_, at) => admitted[at]), cut: [...cut] }
 }
 
 /** The rules of a child in one group; none of a child that cannot be served as written. */

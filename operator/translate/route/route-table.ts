@@ -8,8 +8,10 @@ import type { Memory } from '../memory.ts'
 import { keyOf } from '../object-ref.ts'
 import type { ReferenceScope } from '../reference.ts'
 import { keptList, type KeptList, same, sameList } from '../same.ts'
+import { capMessage, type GatewayCaps } from '../caps.ts'
 import type { AnyRoute } from './accept.ts'
-import { type Delegated, delegatedRoutes, parentRouteResults, renderedMembers } from './delegation.ts'
+import { attachmentCap } from './attachment-cap.ts'
+import { type Delegated, delegatedRoutes, fittingMembers, parentRouteResults, renderedMembers } from './delegation.ts'
 import { translateGrpcRoute } from './grpc-route.ts'
 import { translateHttpRoute } from './http-route.ts'
 import { translateL4Route } from './l4-route.ts'
@@ -31,7 +33,11 @@ export interface RouteTable extends PlacedRoutes {
 }
 
 /** `references`: lookups that are answered by the snapshot of the moment. */
-export function routeTables(memory: Memory, references: ReferenceScope): (gateways: OurGateways) => RouteTable {
+export function routeTables(
+  memory: Memory,
+  references: ReferenceScope,
+  caps: GatewayCaps,
+): (gateways: OurGateways) => RouteTable {
   const ours = parentLookup(memory)
   const translations = memory.table<AnyRoute, RouteTranslation>()
   const attachments = memory.table<AnyRoute, AttachedRoute>()
@@ -45,6 +51,7 @@ export function routeTables(memory: Memory, references: ReferenceScope): (gatewa
     )
     return attachments(route, [translation], () => attachRoute(route, translation, ours))
   })
+  const capped = attachmentCap({ objectOf: routeOf, rulesOf: rulesPerListener, caps })
   const relations = tally(relationsOf)
   const placements = mapped(placementOf)
   const place = routePlacer()
@@ -52,17 +59,26 @@ export function routeTables(memory: Memory, references: ReferenceScope): (gatewa
   return (gateways) => {
     ours.enter(gateways)
     return stage([...gateways.gateways.keys()], () => {
-      const attached = attachedRoutes(everyRoute(references))
+      const attached = capped(attachedRoutes(everyRoute(references)))
       const related = relations(attached)
       const placed = placements(attached)
       const places = place(gateways, placed)
       if (!related.has('delegates')) members.clear()
       if (related.size === 0) return { routes: attached, ...places }
       const delegation = delegationOf(attached, references)
+      const { cut, ...given } = withDelegated({ ...places, placed }, { delegation, members, caps })
       const routes = withParentRoutes(attached, delegation.reachedFrom(attached))
-      return { routes, ...withDelegated({ ...places, placed }, delegation, members) }
+      return { routes: withCut(routes, cut, caps), ...given }
     })
   }
+}
+
+function routeOf({ route }: AttachedRoute): AnyRoute {
+  return route
+}
+
+function rulesPerListener({ translation: { rules, l4Rules = [] } }: AttachedRoute): number {
+  return rules.length + l4Rules.length
 }
 
 /** Of few routes: then others say what becomes of them. */
@@ -124,17 +140,30 @@ interface PlacedAll extends PlacedRoutes {
   readonly placed: readonly Placement[]
 }
 
-/** `members`: delegated routes of last time, by Gateway. */
+interface DelegationScope {
+  readonly delegation: Delegation
+  /** Delegated routes of last time, by Gateway. */
+  readonly members: Map<string, KeptList<Route>>
+  readonly caps: GatewayCaps
+}
+
+interface WithDelegated extends PlacedRoutes {
+  /** By the key of a parent, a Gateway that has no room for all of its children. */
+  readonly cut: ReadonlyMap<string, string>
+}
+
 function withDelegated(
   { perGateway, gatewaysOf, placed }: PlacedAll,
-  delegation: Delegation,
-  members: Map<string, KeptList<Route>>,
-): PlacedRoutes {
+  { delegation, members, caps }: DelegationScope,
+): WithDelegated {
+  const cut = new Map<string, string>()
   const withMembers = new Map(perGateway)
   const takenBy = new Map(gatewaysOf)
   for (const key of members.keys()) if (!perGateway.has(key)) members.delete(key)
   for (const [key, { routes, tcpRoutes }] of perGateway) {
-    const delegated = delegation.reachedFrom(delegatingAt(placed, key))
+    const reached = delegation.reachedFrom(delegatingAt(placed, key))
+    const { members: delegated, cut: parents } = fittingMembers(reached, caps.routeRulesMax)
+    for (const parent of parents) cut.set(parent, key)
     const kept = sameList(members.get(key) ?? keptList([], routeKey), delegated.flatMap(renderedMembers), routeKey)
     members.set(key, kept)
     if (kept.list.length > 0) withMembers.set(key, { routes: [...routes, ...kept.list], tcpRoutes })
@@ -143,7 +172,23 @@ function withDelegated(
       takenBy.set(child, new Set([...(takenBy.get(child) ?? []), key]))
     }
   }
-  return { perGateway: withMembers, gatewaysOf: takenBy }
+  return { perGateway: withMembers, gatewaysOf: takenBy, cut }
+}
+
+/** Adds what parents are told whose children do not all fit. */
+function withCut(
+  attached: readonly AttachedRoute[],
+  cut: ReadonlyMap<string, string>,
+  caps: GatewayCaps,
+): readonly AttachedRoute[] {
+  if (cut.size === 0) return attached
+  return attached.map((one) => {
+    const gateway = one.route.kind === 'HTTPRoute' ? cut.get(keyOf(one.route)) : undefined
+    if (gateway === undefined) return one
+    const message = `some routes that this one delegates to are left out: ${capMessage('routeRulesMax', caps, gateway)}`
+    const fault = { path: 'spec.rules', reason: 'TooManyRoutes', message }
+    return { ...one, translation: { ...one.translation, unresolved: [...one.translation.unresolved, fault] } }
+  })
 }
 
 function routeKey({ key }: Route): string {

@@ -118,6 +118,7 @@ const TARGETS: Said<keyof PolicyTarget> = {
   route: 'route: { name: route }',
   service: 'backend: { service: { hostname: echo.default.svc.cluster.local, port: 80 } }',
   backend: 'backend: { backend: { name: named } }',
+  several: { reason: 'made by the operator for selectors that find many objects' },
 }
 
 /** Fields of jwtAuth. */

@@ -52,6 +52,12 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
   valueFrom:
     fieldRef:
       fieldPath: metadata.name
+{{- with .Values.resources.limits }}
+{{- with .memory }}
+- name: NODE_OPTIONS
+  value: --max-semi-space-size=4 --max-old-space-size-percentage=75
+{{- end }}
+{{- end }}
 - name: GW_LOG_LEVEL
   value: {{ .Values.controller.logLevel | quote }}
 {{- $proxy := .Values.proxy.image }}
