@@ -1,6 +1,38 @@
 // Splits an authority (`host`, `host:port`, `[v6]:port`) into its parts. Allocates only the part that is asked for.
 
+import { isIPv6 } from 'node:net'
+
 const DOT = 0x2e
+const BRACKET = 0x5b
+/** RFC 1035 section 2.3.4, without the dot of the root. */
+const NAME_LENGTH_MAX = 253
+/** Labels of 1 to 63 characters (RFC 1035 section 2.3.4), and perhaps the dot of the root. */
+const NAME = /^[A-Za-z0-9_-]{1,63}(?:\.[A-Za-z0-9_-]{1,63})*\.?$/
+/** A port with a zero in front would be a second spelling of one; port 0 cannot be connected to. */
+const PORT = /^:[1-9][0-9]{0,4}$/
+const PORT_MAX = 65_535
+
+/** A host, and perhaps a port. Names with empty or overlong labels are refused: no name server has them. */
+export function isAuthority(authority: string): boolean {
+  const end = hostEnd(authority)
+  if (end < authority.length) {
+    const port = authority.slice(end)
+    if (!PORT.test(port) || Number(port.slice(1)) > PORT_MAX) return false
+  }
+  const host = end === authority.length ? authority : authority.slice(0, end)
+  return host.charCodeAt(0) === BRACKET ? isLiteral(host) : isHostName(host)
+}
+
+/** An IPv6 address in brackets; zones mean nothing to another machine. */
+function isLiteral(host: string): boolean {
+  return host.endsWith(']') && !host.includes('%') && isIPv6(host.slice(1, -1))
+}
+
+/** A name, or an IPv4 address. */
+export function isHostName(host: string): boolean {
+  if (!NAME.test(host)) return false
+  return host.length <= NAME_LENGTH_MAX || (host.length === NAME_LENGTH_MAX + 1 && host.endsWith('.'))
+}
 
 /** The host without port, lower case; brackets of IPv6 literals stay. */
 export function hostOf(authority: string): string {
@@ -40,7 +72,7 @@ export function withoutDefaultPort(authority: string, isTls: boolean): string {
 
 /** Index of the colon before the port, or the length when there is none. */
 function hostEnd(authority: string): number {
-  if (authority.charCodeAt(0) === 0x5b) {
+  if (authority.charCodeAt(0) === BRACKET) {
     const bracket = authority.indexOf(']')
     return bracket < 0 ? authority.length : bracket + 1
   }

@@ -5,6 +5,7 @@ import { readRequestFields } from '../http2/request-fields.ts'
 import { canonicalAuthority } from './authority.ts'
 import { DEFAULT_LIMITS } from './handler.ts'
 import { parseRequestHead } from './request-parser.ts'
+import { answering, OK, startProxy, startUpstream } from './test-support.ts'
 
 type Scheme = 'http' | 'https'
 /** host as it is seen, or why it is not. */
@@ -24,6 +25,10 @@ const http2 = (authority: string, options: { host?: string; scheme?: Scheme; met
   return 'code' in read ? read.code : read.request.host
 }
 
+const LABEL = 'a'.repeat(63)
+/** 253 characters. */
+const LONGEST_NAME = [LABEL, LABEL, LABEL, 'a'.repeat(61)].join('.')
+
 describe('the authority', () => {
   it.each<[string, Scheme, string]>([
     ['A.Test', 'http', 'a.test'],
@@ -40,7 +45,10 @@ describe('the authority', () => {
     ['A.Test.', 'http', 'a.test'],
     ['a.test.:443', 'https', 'a.test'],
     ['a.test.:8080', 'http', 'a.test:8080'],
-    ['.', 'http', '.'],
+    ['10.0.0.1:65535', 'http', '10.0.0.1:65535'],
+    ['a_b.-c-.test', 'http', 'a_b.-c-.test'],
+    [LONGEST_NAME, 'http', LONGEST_NAME],
+    [`${LONGEST_NAME}.`, 'http', LONGEST_NAME],
   ])('%s by %s is %s', (given, scheme, seen) => {
     expect(http1('GET /', given, scheme)).toBe(seen)
     expect(http1(`GET ${scheme}://${given}/`, given, scheme)).toBe(seen)
@@ -75,10 +83,55 @@ describe('the authority', () => {
     'a.test:00',
     ':80',
     'a b',
-    'a.test/x',
     '::1',
-  ])('%s is none', (given) => {
+    '.',
+    '..',
+    'a..test',
+    '.a.test',
+    'a.test..',
+    'a.test..:80',
+    '.:80',
+    `${LABEL}a.test`,
+    `${LONGEST_NAME}a`,
+    `${LONGEST_NAME}a.`,
+    'a.test:0',
+    'a.test:65536',
+    'a.test:99999',
+    'a.test:100000',
+    '[::1',
+    '[]',
+    '[::1]a',
+    '[::1]:99999',
+    '[1:2]',
+    '[....]',
+    '[a.test]',
+    '[fe80::1%eth0]',
+  ])('%s is refused in every place', (given) => {
     expect(http1('GET /', given)).toBe('invalidRequest')
+    expect(http1(`GET http://${given}/`, given)).toBe('invalidRequest')
+    expect(http1(`GET http://${given}:81/`, 'a.test')).toBe('invalidRequest')
+    expect(http1(`CONNECT ${given}:443`, 'a.test')).toBe('invalidRequest')
+    expect(http1(`CONNECT ${given}`, given)).toBe('invalidRequest')
     expect(http2(given)).toBe('invalidRequest')
+    expect(http2('a.test', { host: given })).toBe('invalidRequest')
+    expect(http2(`${given}:443`, { method: 'CONNECT' })).toBe('invalidRequest')
+  })
+
+  it('with a path is refused', () => {
+    expect(http1('GET /', 'a.test/x')).toBe('invalidRequest')
+    expect(http2('a.test/x')).toBe('invalidRequest')
+  })
+
+  it('with an empty label reaches no route of its name, nor any backend', async () => {
+    const upstream = await startUpstream(answering(OK))
+    const proxy = await startProxy(upstream.port)
+    for (const host of ['secret.test..', 'a..test', '.a.test', 'a.test:99999']) {
+      const client = await proxy.connect()
+      const text = await client.send(`GET / HTTP/1.1\r\nhost: ${host}\r\n\r\n`).ends()
+      expect(text).toMatch(/^HTTP\/1.1 400 /)
+    }
+    expect([proxy.handled.length, upstream.received()]).toEqual([0, ''])
+    proxy.close()
+    await upstream.close()
   })
 })

@@ -6,7 +6,7 @@ import { BAD_CONTROL, HeadFields, invalid, type HeadProblem } from './head-field
 import type { ConnectionLimits } from './handler.ts'
 import { type FieldsOrigin, HeaderList } from './headers.ts'
 import { HttpRequest, type HttpVersion } from './message.ts'
-import { canonicalAuthority } from './authority.ts'
+import { canonicalAuthority, isAuthority } from './authority.ts'
 import { normalisedPath } from './request-path.ts'
 
 /** A request head and what its framing and connection fields ask of the engine. */
@@ -29,8 +29,6 @@ const UPGRADE = /^[!#$%&'*+\-.^_`|~0-9a-z]{1,64}(?:\/[!#$%&'*+\-.^_`|~0-9a-z]{1,
 const CARRIES_HTTP = /^(?:h2c?|h3|http(?:\/.*)?|tls(?:\/.*)?)$/
 /** Visible US-ASCII without `#`: a fragment never travels (RFC 9112 section 3.2). */
 export const TARGET = /^[!"$-~]+$/
-/** A port with a zero in front would be a second spelling of one. */
-export const HOST = /^(?:\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]{1,255})(?::(?:0|[1-9][0-9]{0,4}))?$/
 const ABSOLUTE = /^https?:\/\/([^/?]*)(.*)$/i
 const SLASH = 0x2f
 const METHOD_LENGTH_MAX = 64
@@ -175,7 +173,7 @@ export interface Place {
 
 /** The four forms of RFC 9112 section 3.2. */
 function placeOf(method: string, target: string, rawHost: string | undefined, isTls: boolean): Place | HeadProblem {
-  if (rawHost !== undefined && !HOST.test(rawHost)) return BAD_HOST
+  if (rawHost !== undefined && !isAuthority(rawHost)) return BAD_HOST
   const named = rawHost?.toLowerCase()
   // The port belongs to the destination.
   if (method === 'CONNECT') return connectPlace(target, named)
@@ -187,7 +185,7 @@ function placeOf(method: string, target: string, rawHost: string | undefined, is
 
 function absolutePlace(target: string, host: string | undefined, isTls: boolean): Place | HeadProblem {
   const [, rawAuthority = '', rest = ''] = ABSOLUTE.exec(target) ?? []
-  if (!HOST.test(rawAuthority)) return BAD_TARGET
+  if (!isAuthority(rawAuthority)) return BAD_TARGET
   const authority = canonicalAuthority(rawAuthority.toLowerCase(), isTls)
   if (host !== undefined && host !== authority) return HOST_DIFFERS
   return splitPath(rest.startsWith('/') ? rest : `/${rest}`, authority)
@@ -195,7 +193,7 @@ function absolutePlace(target: string, host: string | undefined, isTls: boolean)
 
 function connectPlace(target: string, host: string | undefined): Place | HeadProblem {
   const authority = target.toLowerCase()
-  if (!HOST.test(authority) || !/:[0-9]+$/.test(authority)) return BAD_TARGET
+  if (!isAuthority(authority) || !/:[0-9]+$/.test(authority)) return BAD_TARGET
   // Clients disagree on whether Host repeats the port; anything else would let two authorities travel together.
   if (host !== undefined && host !== authority && host !== authority.slice(0, authority.lastIndexOf(':'))) {
     return HOST_DIFFERS

@@ -5,9 +5,9 @@ import { BAD_VALUE } from '../http/head-text.ts'
 import { type HeadProblem, invalid, joined } from '../http/head-fields.ts'
 import { HeaderList } from '../http/headers.ts'
 import { HttpRequest } from '../http/message.ts'
-import { canonicalAuthority } from '../http/authority.ts'
+import { canonicalAuthority, isAuthority } from '../http/authority.ts'
 import { KEY_FIELD, WEBSOCKET, webSocketKey } from '../http/websocket.ts'
-import { HOST, isMethod, type Place, splitPath, TARGET } from '../http/request-parser.ts'
+import { isMethod, type Place, splitPath, TARGET } from '../http/request-parser.ts'
 
 export interface RequestFields {
   readonly request: HttpRequest
@@ -138,7 +138,7 @@ class Reader {
   #place(isTls: boolean): Place | HeadProblem {
     const { method, protocol, authority = this.#host } = this.#pseudo
     if (method === undefined || !isMethod(method)) return BAD_PSEUDO
-    if (authority === undefined || !HOST.test(authority)) return BAD_PLACE
+    if (authority === undefined || !isAuthority(authority)) return BAD_PLACE
     // The port of CONNECT belongs to the destination.
     const spelled = method === 'CONNECT' && protocol === undefined ? asGiven : canonicalAuthority
     const host = spelled(authority.toLowerCase(), isTls)

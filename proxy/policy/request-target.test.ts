@@ -51,6 +51,8 @@ it.each([
   ['a_b.c-d', 'a_b.c-d'],
   ['', undefined],
   ['a b', undefined],
+  ['secret.test..', undefined],
+  ['a.com:99999', undefined],
   ['a/b', undefined],
   ['user@a', undefined],
   ['a\n', undefined],

@@ -1,9 +1,9 @@
 // Changes to where a request goes: path, query, host. Values that would break the request line are refused.
+import { isAuthority } from '../http/authority.ts'
 import type { HttpRequest } from '../http/message.ts'
 
 /** Visible ASCII without `#`: what may stand in a request target (RFC 9112 section 3.2). */
 const TARGET = /^\/[!-"$-~\u0080-\u00FF]*$/
-const AUTHORITY = /^[A-Za-z0-9._~:[\]%!$&'()*+,;=-]{1,260}$/
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/
 
 export function isTarget(value: string): boolean {
@@ -25,7 +25,7 @@ export function setTarget(request: HttpRequest, value: string): boolean {
 }
 
 export function setHost(request: HttpRequest, authority: string): boolean {
-  if (!AUTHORITY.test(authority)) return false
+  if (!isAuthority(authority)) return false
   request.host = authority.toLowerCase()
   return true
 }

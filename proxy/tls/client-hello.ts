@@ -1,5 +1,6 @@
 // Reads the server name out of a TLS ClientHello (RFC 8446 section 4.1.2, RFC 6066 section 3) without taking part in
 // the handshake. Bounded in every length; never throws for what a client sent.
+import { isHostName } from '../http/authority.ts'
 
 export type HelloOutcome =
   /** Valid so far, but not whole. */
@@ -144,10 +145,10 @@ function serverNameOf(body: Reader): string | undefined {
 
 function hostName(bytes: Buffer): string | undefined {
   if (bytes.length > NAME_BYTES_MAX) return undefined
-  for (const byte of bytes) if (byte <= 0x20 || byte >= 0x7f) return undefined
   const name = bytes.toString('latin1').toLowerCase()
-  const bare = name.endsWith('.') ? name.slice(0, -1) : name
-  return bare === '' ? undefined : bare
+  // With an empty label it would miss the listener of its name, and reach the one of all names.
+  if (!isHostName(name)) return undefined
+  return name.endsWith('.') ? name.slice(0, -1) : name
 }
 
 function invalid(detail: string): HelloOutcome {
