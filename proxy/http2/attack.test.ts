@@ -33,8 +33,8 @@ interface Scene {
   readonly other: ClientHttp2Session
 }
 
-async function scene(options: ProxyOptions = {}): Promise<Scene> {
-  const upstream = await startUpstream(answering(OK))
+async function scene(options: ProxyOptions = {}, response: Parameters<typeof answering>[0] = OK): Promise<Scene> {
+  const upstream = await startUpstream(answering(response))
   const proxy = await startProxy(upstream.port, { target: { httpVersion: 'HTTP1' }, ...options })
   const other = connect(proxy.port)
   const attacker = await FrameClient.connect(proxy.port)
@@ -300,6 +300,7 @@ describe('fields that are no fields', () => {
 
 describe('smuggling to an HTTP/1.1 backend', () => {
   const SMUGGLED = 'GET /admin HTTP/1.1\r\nhost: a\r\n\r\n'
+  const END = 'end'
   const post = (...fields: (readonly [string, string])[]): (readonly [string, string])[] => [...POST, ...fields]
 
   it.each([
@@ -317,6 +318,37 @@ describe('smuggling to an HTTP/1.1 backend', () => {
     expect(seen).not.toMatch(/content-length: 0\r\n(?:[^\r]*\r\n)*\r\nGET \/admin/)
     expect(seen.includes('GET /admin') && !seen.includes('content-length: 45')).toBe(false)
   })
+
+  it.each([
+    ['more in one frame', '3', ['abcd']],
+    ['more in a later frame', '3', ['abc', 'd']],
+    ['more long after', '3', ['ab', '', 'cd']],
+    ['any for a length of 0', '0', ['d']],
+    ['too few', '5', ['abc', END]],
+    ['too few in frames', '5', ['ab', 'c', END]],
+  ])(
+    'data that is not the announced length, %s: the stream ends, the connection goes on',
+    async (_name, length, parts) => {
+      const { proxy, attacker } = await scene({}, (request) => (request.startsWith('POST') ? '' : OK))
+      attacker.headers(1, post(['content-length', length]), END_HEADERS)
+      await until(() => proxy.handled.length === 1)
+      for (const part of parts) {
+        const last = part === END ? END_STREAM : 0
+        attacker.write(frame(FrameType.Data, last, 1, part === END ? '' : part))
+        await new Promise((resolve) => {
+          setImmediate(resolve)
+        })
+      }
+      await attacker.sees(FrameType.Reset, 1)
+      expect(attacker.frames.find(({ type }) => type === FrameType.Reset)?.payload.readUInt32BE(0)).toBe(
+        constants.NGHTTP2_PROTOCOL_ERROR,
+      )
+      attacker.headers(3, GET)
+      await attacker.sees(FrameType.Data, 3)
+      expect([attacker.isClosed, attacker.goawayCode]).toEqual([false, undefined])
+      await until(() => proxy.server.activeRequests === 0)
+    },
+  )
 
   it('a body without length travels in chunks, whatever it looks like', async () => {
     const { upstream, attacker } = await scene()

@@ -21,6 +21,7 @@ import {
   STREAMS_LINGERING_MAX,
 } from './limits.ts'
 import { ServerStream, type StreamOwner } from './server-stream.ts'
+import { StreamErrors } from './stream-errors.ts'
 
 export interface SessionOwner {
   requestStarted(): void
@@ -37,6 +38,7 @@ export class Http2Connection implements StreamOwner, Sweepable {
   readonly #owner: SessionOwner
   readonly #slot: HandlerSlot
   readonly #session: ServerHttp2Session
+  readonly #errors: StreamErrors
   readonly #socket: net.Socket
   readonly #meter: ByteMeter
   readonly #headerBytesMax: number
@@ -70,6 +72,7 @@ export class Http2Connection implements StreamOwner, Sweepable {
     socket.allowHalfOpen = false
     const session = http2.performServerHandshake(socket, sessionOptions(limits))
     this.#session = session
+    this.#errors = new StreamErrors(session)
     session.on('error', () => {})
     session.once('close', () => this.#closed())
     session.on('stream', (stream, _headers, flags, raw) => this.#begin(stream, flags, raw))
@@ -125,10 +128,11 @@ export class Http2Connection implements StreamOwner, Sweepable {
     this.#owner.requestFinished()
   }
 
-  streamClosed(stream: ServerStream, isReset: boolean): void {
+  streamClosed(stream: ServerStream, rstCode: number): void {
     this.#streams.delete(stream)
+    this.#errors.closed(rstCode)
     this.#lastActiveMs = performance.now()
-    if (isReset && !this.#resets.take(this.#lastActiveMs)) this.#floods()
+    if (rstCode !== constants.NGHTTP2_NO_ERROR && !this.#resets.take(this.#lastActiveMs)) this.#floods()
   }
 
   // --- session ---

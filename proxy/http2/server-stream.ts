@@ -29,8 +29,8 @@ export interface StreamOwner {
   drain(): void
   requestStarted(): void
   requestFinished(exchange: Exchange): void
-  /** The stream is gone; `isReset`: by a reset of either side. */
-  streamClosed(stream: ServerStream, isReset: boolean): void
+  /** The stream is gone; `rstCode`: of a reset by either side. */
+  streamClosed(stream: ServerStream, rstCode: number): void
 }
 
 /** RFC 9110: responses that have no content whatever they announce. */
@@ -386,7 +386,7 @@ export class ServerStream implements Connection, BodySource, BodySenderOwner {
       // Otherwise the handler's answer is waited for, so that `finished` comes last.
       if (this.#isAnswered) this.#finish(isComplete)
     }
-    this.#owner.streamClosed(this, isReset)
+    this.#owner.streamClosed(this, this.#stream.rstCode)
   }
 
   #finish(isComplete: boolean): void {

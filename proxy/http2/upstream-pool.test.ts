@@ -4,6 +4,7 @@ import net from 'node:net'
 import { constants, type ServerHttp2Stream } from 'node:http2'
 import { afterEach, describe, expect, it } from 'vitest'
 import { portOf, startUpstream, until } from '../http/test-support.ts'
+import { BLAME_MS } from './stream-errors.ts'
 import { ask, connect, type Http2Backend, type ProxyOptions, startHttp2Backend, startProxy } from './test-support.ts'
 
 const open: { close(): unknown }[] = []
@@ -46,6 +47,25 @@ describe('sessions', () => {
     expect(server.sessions.length).toBe(4)
     for (const stream of held) ok(stream)
     expect((await Promise.all(answers)).every(({ body }) => body === 'ok')).toBe(true)
+  })
+})
+
+describe('data beyond content-length', () => {
+  it('ends the stream of the response, and no other one of the session', async () => {
+    const held: ServerHttp2Stream[] = []
+    const server = await backend((stream) => held.push(stream))
+    const proxy = keep(await startProxy(server.port, H2))
+    const session = keep(connect(proxy.port))
+    const [good, bad] = [ask(session, GET), ask(session, GET)]
+    await until(() => held.length === 2)
+    held[1]?.respond({ ':status': 200, 'content-length': 3 })
+    held[1]?.end('abcd')
+    expect((await bad).rstCode).toBe(constants.NGHTTP2_INTERNAL_ERROR)
+    await new Promise((resolve) => {
+      setTimeout(resolve, 2 * BLAME_MS)
+    })
+    if (held[0] !== undefined) ok(held[0])
+    expect([(await good).body, server.sessions.length]).toEqual(['ok', 1])
   })
 })
 

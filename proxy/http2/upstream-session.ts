@@ -3,6 +3,7 @@ import type { ClientHttp2Session, ClientHttp2Stream } from 'node:http2'
 import { WRITE_STALL_MS } from '../http/write-stall.ts'
 import { FloodGuard } from './flood-guard.ts'
 import { CONTROLS } from './limits.ts'
+import { StreamErrors } from './stream-errors.ts'
 import type { StreamCarrier, UpstreamStream } from './upstream-stream.ts'
 
 /** As many as common servers allow; more go to another connection. */
@@ -30,6 +31,7 @@ export class UpstreamSession implements StreamCarrier {
   /** Since when nothing runs; undefined while something does. */
   idleSinceMs: number | undefined = performance.now()
   readonly #http2: ClientHttp2Session
+  readonly #errors: StreamErrors
   readonly #owner: SessionOwner
   #streams = 0
   #streamsMax = STREAMS_MAX
@@ -45,6 +47,7 @@ export class UpstreamSession implements StreamCarrier {
 
   constructor(session: ClientHttp2Session, owner: SessionOwner, isTls: boolean) {
     this.#http2 = session
+    this.#errors = new StreamErrors(session)
     this.#owner = owner
     this.scheme = isTls ? 'https' : 'http'
     this.#readSettings()
@@ -118,7 +121,8 @@ export class UpstreamSession implements StreamCarrier {
     return id === undefined || id > this.#lastStreamId
   }
 
-  released(stream: UpstreamStream, isRefused: boolean): boolean {
+  released(stream: UpstreamStream, rstCode: number | undefined, isRefused: boolean): boolean {
+    this.#errors.closed(rstCode)
     this.#streams--
     if (this.#streams === 0) this.idleSinceMs = performance.now()
     const goesOn = isRefused && this.#owner.refused(stream)

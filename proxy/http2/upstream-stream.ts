@@ -26,7 +26,7 @@ export interface StreamCarrier {
   /** The backend said that it has not touched the stream of that id, and never will. */
   isUntouched(id: number | undefined): boolean
   /** The stream is gone. `isRefused`: the backend has done nothing with it. True: the call goes on elsewhere. */
-  released(stream: UpstreamStream, isRefused: boolean): boolean
+  released(stream: UpstreamStream, rstCode: number | undefined, isRefused: boolean): boolean
   /** The call that began then was given up without an answer. */
   doubts(startedMs: number): void
 }
@@ -244,7 +244,7 @@ export class UpstreamStream implements BodySource, BodySenderOwner, CallCarrier 
     this.call.carrier = undefined
     const isUnseen = stream.rstCode === constants.NGHTTP2_REFUSED_STREAM || carrier.isUntouched(stream.id)
     // The pool may send the call again; only a call that it does not take is settled here.
-    if (carrier.released(this, isUnseen && !this.#hasResponse)) return
+    if (carrier.released(this, stream.rstCode, isUnseen && !this.#hasResponse)) return
     this.failed(`the backend closed the stream (${nameOf(stream.rstCode)})`)
   }
 
