@@ -33,6 +33,7 @@ const SEVERAL_LENGTHS = invalid('more than one content-length')
 const BAD_ENCODING = invalid('transfer-encoding other than chunked')
 const LENGTH_AND_ENCODING = invalid('both content-length and transfer-encoding')
 const SEVERAL_HOSTS = invalid('more than one host')
+export const SEVERAL_TYPES = invalid('two different content-types')
 const TOO_MANY_OPTIONS = invalid('too many connection options')
 const TOO_MANY: HeadProblem = { code: 'headersTooLarge', detail: 'too many header fields' }
 
@@ -151,6 +152,20 @@ export class HeadFields {
     if (this.#hasTrailers) this.fields.push('te', 'trailers')
     return undefined
   }
+}
+
+/**
+ * RFC 9110 section 8.3: one type, though recipients handle two in different ways; what looks at the body and what gets
+ * it would disagree on what it is.
+ */
+export function hasTwoTypes(fields: readonly string[]): boolean {
+  let type: string | undefined
+  for (let i = 0; i < fields.length; i += 2) {
+    if (fields[i] !== 'content-type') continue
+    if (type !== undefined && fields[i + 1] !== type) return true
+    type = fields[i + 1]
+  }
+  return false
 }
 
 /** Several fields of one name are one list (RFC 9110 section 5.3). */

@@ -41,6 +41,14 @@ export class HeaderList {
     return this.get(name) !== undefined
   }
 
+  /** More than one field of that name: peers may disagree on which one counts. */
+  isRepeated(name: string): boolean {
+    const { fields } = this
+    let count = 0
+    for (let i = 0; i < fields.length; i += 2) if (fields[i] === name && ++count > 1) return true
+    return false
+  }
+
   getAll(name: string): string[] {
     const { fields } = this
     const values: string[] = []

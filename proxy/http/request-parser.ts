@@ -2,7 +2,7 @@
 // path.
 import { isToken } from './field-name.ts'
 import { HeadBuffer } from './head-buffer.ts'
-import { BAD_CONTROL, HeadFields, invalid, type HeadProblem } from './head-fields.ts'
+import { BAD_CONTROL, hasTwoTypes, HeadFields, invalid, type HeadProblem, SEVERAL_TYPES } from './head-fields.ts'
 import type { ConnectionLimits } from './handler.ts'
 import { type FieldsOrigin, HeaderList } from './headers.ts'
 import { HttpRequest, type HttpVersion } from './message.ts'
@@ -218,13 +218,13 @@ interface Parts extends Place {
 function assemble(parts: Parts): RequestHead | HeadProblem {
   const { fields, version, method, path, query, scheme, host = '' } = parts
   const is11 = version === 'HTTP/1.1'
-  const problem = is11 ? problemOf11(fields) : fields.isChunked ? ENCODING_IN_10 : undefined
+  const problem = problemOf(fields, is11)
   if (problem !== undefined) return problem
+  const contentLength = fields.bodyLength
+  const hasBody = contentLength !== 0
   const headers = new HeaderList(fields.fields)
   headers.wireNames = fields.wireNames
   const request = new HttpRequest({ method, path, query, host, scheme, version, headers })
-  const contentLength = fields.bodyLength
-  const hasBody = contentLength !== 0
   if (is11 && !hasBody) request.upgrade = upgradeOf(fields)
   return {
     request,
@@ -233,6 +233,11 @@ function assemble(parts: Parts): RequestHead | HeadProblem {
     expectsContinue: hasBody && is11 && fields.expect !== undefined,
     trailerNames: fields.trailerNames,
   }
+}
+
+function problemOf(fields: HeadFields, is11: boolean): HeadProblem | undefined {
+  if (fields.bodyLength !== 0 && hasTwoTypes(fields.fields)) return SEVERAL_TYPES
+  return is11 ? problemOf11(fields) : fields.isChunked ? ENCODING_IN_10 : undefined
 }
 
 function problemOf11(fields: HeadFields): HeadProblem | undefined {

@@ -24,6 +24,7 @@ describe('normalisedPath', () => {
     ['/a\\b', '/a/b'],
     ['/a\\..\\b', '/b'],
     ['/a;v=1/b', '/a;v=1/b'],
+    ['/a.;v=1/.b;v=1/...;v=1', '/a.;v=1/.b;v=1/...;v=1'],
     // Not resolved twice.
     ['/%2561dmin', '/%2561dmin'],
   ])('%s is %s', (path, expected) => expect(normalisedPath(path)).toBe(expected))
@@ -40,6 +41,16 @@ describe('normalisedPath', () => {
     '/public%2F..%2fadmin',
     '/public/..%5cadmin',
     '/public%2F..',
+    '/public/..%3b/admin',
+    '/.;/admin',
+    '/%2e;/admin',
+    '/.%3B/admin',
+    '/public/.;a',
+    '/public/.;',
+    '/public/.%2fadmin',
+    '/public%2f.%2fadmin',
+    '/public%2f./admin',
+    '/public%5c.;v=1/admin',
   ])('%s is refused', (path) => expect(normalisedPath(path)).toBeUndefined())
 
   it('gives what URL parsers give, and the same when it is asked again', () => {

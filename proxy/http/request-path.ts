@@ -5,12 +5,12 @@
 const UNTIDY = /%|\\|\/\./
 const ESCAPE = /%([0-9a-f]{2})?/gi
 const UNRESERVED = /^[A-Za-z0-9\-._~]$/
-/** A step up that shows only to who takes escaped slashes for slashes, or parameters off a segment. */
-const HIDDEN_STEP = /(?:\/|%2f|%5c)\.\.(?:;|%2f|%5c|\/|$)/i
+/** A dot segment that shows only to who takes escaped slashes for slashes, or parameters off a segment. */
+const HIDDEN_STEP = /(?:\/|%2f|%5c)\.{1,2}(?:;|%3b|%2f|%5c|\/|$)/i
 
 /**
  * Escapes of unreserved characters are resolved, backslashes are slashes, dot segments are gone; `//`, parameters and
- * other escapes stay as they are. undefined: an escape is broken, or a step up is hidden. `path` begins with a slash.
+ * other escapes stay as they are. undefined: a broken escape, or a hidden dot segment. `path` begins with a slash.
  */
 export function normalisedPath(path: string): string | undefined {
   if (!UNTIDY.test(path)) return path

@@ -42,6 +42,7 @@ const MALFORMED: readonly (readonly [string, string, number])[] = [
     `${get('transfer-encoding: chunked\r\ncontent-length: 5\r\n')}0\r\n\r\n`,
     400,
   ],
+  ['two types', get('content-type: text/plain\r\ncontent-type: application/json\r\ncontent-length: 2\r\n'), 400],
   ['two different lengths', get('content-length: 1\r\ncontent-length: 2\r\n'), 400],
   ['two equal lengths', get('content-length: 1\r\ncontent-length: 1\r\n'), 400],
   ['list of lengths', get('content-length: 1, 1\r\n'), 400],

@@ -53,6 +53,12 @@ describe('accepted', () => {
     expect([contentLength, expectsContinue]).toEqual([7, true])
   })
 
+  it('a type sent twice, but no two types', () => {
+    const plain: Field = ['content-type', 'text/plain']
+    expect(good([...GET, plain, plain]).request.headers.get('content-type')).toBe('text/plain')
+    expect(read([...GET, plain, ['content-type', 'application/json']])).toMatchObject({ code: 'invalidRequest' })
+  })
+
   it('CONNECT and OPTIONS *', () => {
     expect(good([change(':method', 'CONNECT')[0] ?? [':method', ''], [':authority', 'a:80']]).request.path).toBe('a:80')
     const star = change(':path', '*').map(([n, v]): Field => [n, n === ':method' ? 'OPTIONS' : v])

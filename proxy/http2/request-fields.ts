@@ -2,7 +2,7 @@
 // (RFC 9113 section 8); must not pass on anything that an HTTP/1.1 backend could take for framing.
 import { fieldName, FieldKind } from '../http/field-name.ts'
 import { BAD_VALUE } from '../http/head-text.ts'
-import { type HeadProblem, invalid, joined } from '../http/head-fields.ts'
+import { hasTwoTypes, type HeadProblem, invalid, joined, SEVERAL_TYPES } from '../http/head-fields.ts'
 import { HeaderList } from '../http/headers.ts'
 import { HttpRequest } from '../http/message.ts'
 import { canonicalAuthority, isAuthority } from '../http/authority.ts'
@@ -87,14 +87,14 @@ class Reader {
   finish(scheme: 'http' | 'https'): RequestFields | HeadProblem {
     const place = this.#place(scheme === 'https')
     if ('code' in place) return place
-    if (this.#expect !== undefined && this.#expect !== '100-continue') return BAD_EXPECT
+    const problem = this.#problem()
+    if (problem !== undefined) return problem
     const { host = '', path, query } = place
     if (this.#cookie !== undefined) this.#fields.push('cookie', this.#cookie)
     if (this.#hasTrailers) this.#fields.push('te', 'trailers')
     const headers = new HeaderList(this.#fields)
     const { method = '', protocol } = this.#pseudo
     const isSwitch = protocol !== undefined
-    if (isSwitch && this.#length !== undefined) return BAD_LENGTH
     const shape = { path, query, host, scheme, version: 'HTTP/2', headers } as const
     const request = new HttpRequest({ ...shape, method: isSwitch ? 'GET' : method })
     if (isSwitch) switchTo(request, WEBSOCKET)
@@ -104,6 +104,12 @@ class Reader {
       expectsContinue: this.#expect !== undefined,
       trailerNames: this.#trailerNames,
     }
+  }
+
+  #problem(): HeadProblem | undefined {
+    if (this.#expect !== undefined && this.#expect !== '100-continue') return BAD_EXPECT
+    if (this.#pseudo.protocol !== undefined && this.#length !== undefined) return BAD_LENGTH
+    return hasTwoTypes(this.#fields) ? SEVERAL_TYPES : undefined
   }
 
   #special(name: string, kind: FieldKind, value: string): HeadProblem | undefined {

@@ -49,6 +49,16 @@ describe('OPTIONS', () => {
     ])
   })
 
+  it('grants nothing to two origins', () => {
+    expect(
+      preflight(WILD, [
+        ['origin', 'https://a.com'],
+        ['origin', 'https://evil.org'],
+        ['access-control-request-method', 'GET'],
+      ]),
+    ).toEqual([])
+  })
+
   it('says * when nothing was asked for, and nothing with credentials', () => {
     expect(preflight(WILD, [['origin', 'https://b.org']])).toEqual([
       'access-control-allow-origin: https://b.org',

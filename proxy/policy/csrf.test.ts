@@ -41,6 +41,49 @@ describe('csrf', () => {
     }
   })
 
+  it.each<[string, [string, string][]]>([
+    [
+      'an own Origin before a foreign one',
+      [
+        ['origin', 'http://example.com:8080'],
+        ['origin', 'https://evil.org'],
+      ],
+    ],
+    [
+      'a foreign Origin before an own one',
+      [
+        ['origin', 'https://evil.org'],
+        ['origin', 'http://example.com:8080'],
+      ],
+    ],
+    [
+      'two listed ones',
+      [
+        ['origin', 'https://partner.org'],
+        ['origin', 'https://partner.org'],
+      ],
+    ],
+    [
+      'two Sec-Fetch-Site',
+      [
+        ['sec-fetch-site', 'same-origin'],
+        ['sec-fetch-site', 'cross-site'],
+      ],
+    ],
+    [
+      'two Origin beside Sec-Fetch-Site',
+      [
+        ['sec-fetch-site', 'none'],
+        ['origin', 'null'],
+        ['origin', 'null'],
+      ],
+    ],
+    ['a list in one Origin', [['origin', 'http://example.com:8080, https://evil.org']]],
+  ])('refuses %s', (_what, headers) => {
+    const exchange = exchangeOf({ method: 'POST', host: 'example.com:8080', headers })
+    expect(runRequest(policy, exchange)?.status).toBe(403)
+  })
+
   it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'get', 'CONNECT', 'PROPFIND'])('checks %s', (method) => {
     expect(runRequest(policy, exchangeOf({ method, headers: [['sec-fetch-site', 'cross-site']] }))?.status).toBe(403)
   })

@@ -24,12 +24,15 @@ const LISTED = trusted('the origin is one of additionalOrigins')
 const OWN = trusted('the origin is the host of the request')
 const NO_BROWSER = trusted('neither Sec-Fetch-Site nor Origin: no browser')
 const CROSS_SITE = refused('Sec-Fetch-Site says that it comes from another site, and the origin is not listed')
+const REPEATED = refused('more than one Origin or Sec-Fetch-Site: no browser sends that')
 const FOREIGN = refused('the origin is neither the host of the request nor listed')
 
 function verdictOf(request: HttpRequest, isListed: OriginTest): typeof SAFE {
   if (isSafe(request.method)) return SAFE
-  const site = request.headers.get('sec-fetch-site')
-  const origin = request.headers.get('origin')
+  const { headers } = request
+  if (headers.isRepeated('origin') || headers.isRepeated('sec-fetch-site')) return REPEATED
+  const site = headers.get('sec-fetch-site')
+  const origin = headers.get('origin')
   if (site !== undefined) {
     if (site === 'same-origin' || site === 'none') return SAME_SITE
     return origin !== undefined && isListed(origin) ? LISTED : CROSS_SITE
