@@ -166,6 +166,12 @@ export const FAILURES = {
     text: 'upstream call failed',
     doc: 'Connection refused or reset, TLS failure, or an invalid response of the backend; the text says which, the log also where.',
   },
+  responseBroken: {
+    status: 502,
+    reason: 'UpstreamFailure',
+    text: 'upstream response broken',
+    doc: 'The backend broke off its response, or framed it wrongly, before any of it was sent on. A response that had begun is cut short.',
+  },
   upstreamTimeout: {
     status: 504,
     reason: 'Timeout',

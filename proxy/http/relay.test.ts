@@ -249,11 +249,13 @@ describe('broken peers', () => {
   })
 
   it('bad chunks of a backend cut the response', async () => {
-    const { proxy } = await start((socket) => {
-      socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\nzz\r\n')
+    const { proxy, upstream } = await start((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n')
     })
     const client = await proxy.connect()
     client.send(GET)
+    await client.sees('abc')
+    upstream.sockets[0]?.write('zz\r\n')
     const text = await client.ends()
     expect(text).not.toContain('0\r\n\r\n')
     expect(proxy.client.idleConnections).toBe(0)

@@ -187,6 +187,8 @@ function sendable(exchange: Exchange): HttpResponse {
   const { status, body } = response
   if (body instanceof IncomingBody && !body.isUntouched)
     return exchange.fail('internal', 'response body was read before')
+  // Filters took their time meanwhile: there is still the chance to say so.
+  if (body instanceof IncomingBody && body.isFailed) return exchange.fail('responseBroken')
   const isSwitch = status === 101 && body instanceof Tunnel
   if (isSwitch || (Number.isInteger(status) && status >= 200 && status <= 599)) return response
   discardBody(body)

@@ -454,6 +454,8 @@ function sendable(exchange: Exchange): HttpResponse {
   if (response === undefined) return exchange.fail('internal', 'no response was made')
   const { status, body } = response
   if (!isSendable(body)) return exchange.fail('internal', 'response body was read before')
+  // Filters took their time meanwhile: there is still the chance to say so.
+  if (body instanceof IncomingBody && body.isFailed) return exchange.fail('responseBroken')
   const isSwitch = status === 101 && body instanceof Tunnel
   if (isSwitch || (Number.isInteger(status) && status >= 200 && status <= 599)) return response
   discardBody(body)

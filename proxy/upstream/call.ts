@@ -29,6 +29,7 @@ export type CallFailure = Extract<
   | 'dnsFailure'
   | 'destinationDenied'
   | 'upstreamFailure'
+  | 'responseBroken'
   | 'upstreamTimeout'
   | 'requestTimeout'
   | 'overloaded'

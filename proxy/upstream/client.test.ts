@@ -174,6 +174,54 @@ describe('hostile responses', () => {
     expect(proxy.finished[0]?.exchange.reason).toBe('UpstreamFailure')
   })
 
+  const CHUNKED = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n'
+  it.each([
+    ['first chunk size', `${CHUNKED}zz\r\nok\r\n0\r\n\r\n`],
+    ['end of the first chunk', `${CHUNKED}2\r\nokx0\r\n\r\n`],
+    ['second chunk size', `${CHUNKED}2\r\nok\r\n-1\r\n`],
+    ['trailer', `${CHUNKED}2\r\nok\r\n0\r\nbad trailer\r\n\r\n`],
+    ['framing in a trailer', `${CHUNKED}0\r\ncontent-length: 3\r\n\r\n`],
+  ])('a bad %s before anything was sent on: 502', async (_name, response) => {
+    const { proxy } = await start(answering(response))
+    const client = await proxy.connect()
+    client.send(GET)
+    await client.sees('upstream response broken: invalid chunked encoding in the response')
+    expect(client.text.startsWith('HTTP/1.1 502 ')).toBe(true)
+    // The client's connection is as good as before.
+    client.send(GET)
+    await until(() => client.text.split('HTTP/1.1 502 ').length === 3)
+    expect(proxy.client.openConnections).toBe(0)
+  })
+
+  it('a response that breaks while a filter waits is a 502 as well', async () => {
+    const { proxy, upstream } = await start((socket) => socket.write(CHUNKED), {
+      handle(exchange, respond, { client, target }) {
+        client.forward(exchange, target, 'a', () => {
+          upstream.sockets[0]?.write('zz\r\n')
+          setTimeout(respond, 50, exchange)
+        })
+      },
+    })
+    const client = await proxy.connect()
+    client.send(GET)
+    await client.sees('upstream response broken')
+    expect(client.text.startsWith('HTTP/1.1 502 ')).toBe(true)
+  })
+
+  it('a chunk that is bad once the head is out cuts the response', async () => {
+    const { proxy } = await start((socket) => {
+      socket.write(CHUNKED)
+      setTimeout(() => socket.write('zz\r\n'), 50)
+    })
+    const client = await proxy.connect()
+    const text = await client.send(GET).ends()
+    expect([text.startsWith('HTTP/1.1 200 '), text.endsWith('\r\n\r\n'), text.includes('0\r\n\r\n')]).toEqual([
+      true,
+      true,
+      false,
+    ])
+  })
+
   it('skips interim responses', async () => {
     const { proxy } = await start(
       answering(`HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n${OK}`),

@@ -24,6 +24,7 @@ const RESPONSE_LIMITS = { headersMax: 256, headerBytesMax: 131_072 } as const
 /** Interim responses (100, 103) before the real one. */
 const INTERIM_MAX = 16
 const PROXY_WANTS_CREDENTIALS = 407
+const BAD_CHUNKS = 'invalid chunked encoding in the response'
 const NOTHING = Buffer.alloc(0)
 
 /** The other end of a connection. */
@@ -248,6 +249,10 @@ export class UpstreamConnection implements TransportUser, BodySource, BodyWriter
     if (this.#chunked !== undefined) body.expectTrailers(head.trailerNames)
     // What is here goes in first: a small response is whole, and its connection free, before anybody sees it.
     if (next < end) this.#takeBody(buffer, next, end)
+    if (body.isFailed) {
+      call.failed('responseBroken', shown(BAD_CHUNKS))
+      return end
+    }
     call.responded(head, body)
     body.settle()
     return end
@@ -266,7 +271,7 @@ export class UpstreamConnection implements TransportUser, BodySource, BodyWriter
     const at = this.#chunked.decode(buffer, { start, end }, body)
     if (this.#chunked.isDone) this.#bodyDone(body, at < end)
     else if (this.#chunked.isBad) {
-      this.#failBody('invalid chunked encoding in the response')
+      this.#failBody(BAD_CHUNKS)
       this.destroy()
     }
     return end

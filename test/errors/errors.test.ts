@@ -236,6 +236,7 @@ const ELSEWHERE: Readonly<Partial<Record<FailureCode, readonly [file: string, ma
   unsupportedProtocol: ['proxy/http2/websocket.test.ts', "'connect-udp' }, 501"],
   requestTimeoutRead: ['proxy/http/server.test.ts', 'HTTP/1.1 408 '],
   destinationDenied: ['test/conformance/gwbackend-dynamic.ts', 'destination not allowed'],
+  responseBroken: ['proxy/upstream/client.test.ts', 'upstream response broken'],
   routeCycle: ['test/conformance/delegation.ts', 'route delegation cycle detected'],
   invalidBackendType: ['proxy/pipeline.test.ts', 'invalid backend type'],
   identityProviderFailed: ['proxy/policy/mcp-oauth/mcp-oauth.test.ts', 'identityProviderFailed'],
