@@ -7,6 +7,7 @@ import type { Exchange } from '../exchange.ts'
 import { BodyCopies } from '../log/body-copies.ts'
 import { variablesOf } from './variables.ts'
 import { emptyFacts } from '../llm/usage.ts'
+import { madeStream } from '../http/made-stream.ts'
 
 function full(): Exchange {
   const exchange = exchangeOf({
@@ -150,9 +151,12 @@ describe('variables', () => {
     const exchange = exchangeOf()
     exchange.response = upstreamResponse(
       [],
-      (async function* body() {
-        yield Buffer.from('x')
-      })(),
+      madeStream(
+        (async function* body() {
+          yield Buffer.from('x')
+        })(),
+        () => {},
+      ),
     )
     expect(evaluate(expression('response.body'), exchange)).toBe(FAILED)
     expect(evaluate(expression('response.code'), exchange)).toBe(200n)
@@ -166,7 +170,7 @@ describe('variables', () => {
     'string(response.body) == "answer" && string(response.bodyPrefix) == "answer"',
   ])('when all is over: %s', (source) => {
     const exchange = full()
-    const streamed = { async *[Symbol.asyncIterator]() {} }
+    const streamed = madeStream<Buffer>((async function* body() {})(), () => {})
     exchange.response = upstreamResponse([], streamed)
     exchange.request.body = undefined
     exchange.bodies = new BodyCopies()

@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest'
 import { BodyPump, type PumpTarget } from './body-pump.ts'
 import { until } from './test-support.ts'
+import { madeStream } from './made-stream.ts'
 
 class Target implements PumpTarget {
   readonly got: string[] = []
@@ -37,7 +38,10 @@ it.each([
   ['a source that breaks', ['ab', new Error('broken')], undefined, ['ab', '<error>']],
 ])('%s', async (_name, parts, length, expected) => {
   const target = new Target()
-  new BodyPump(target, texts(...parts)).start(length)
+  new BodyPump(
+    target,
+    madeStream(texts(...parts), () => {}),
+  ).start(length)
   await until(() => target.got.at(-1)?.startsWith('<') === true)
   expect(target.got).toEqual(expected)
 })
@@ -45,7 +49,10 @@ it.each([
 it('waits while the target is full', async () => {
   const target = new Target()
   target.isFull = true
-  const pump = new BodyPump(target, texts('a', 'b'))
+  const pump = new BodyPump(
+    target,
+    madeStream(texts('a', 'b'), () => {}),
+  )
   pump.start(undefined)
   await until(() => target.got.length === 1)
   await new Promise(setImmediate)
@@ -56,10 +63,11 @@ it('waits while the target is full', async () => {
   expect(target.got).toEqual(['a', 'b', '<end>'])
 })
 
-it('tells the source of a stop, and the target nothing', async () => {
+it('cancels the source of a body that is stopped, and reports nothing to the target', async () => {
   const target = new Target()
   target.isFull = true
   let isStopped = false
+  let isCancelled = false
   async function* source(): AsyncGenerator<Buffer> {
     try {
       yield Buffer.from('a')
@@ -68,10 +76,16 @@ it('tells the source of a stop, and the target nothing', async () => {
       isStopped = true
     }
   }
-  const pump = new BodyPump(target, source())
+  const pump = new BodyPump(
+    target,
+    madeStream(source(), () => {
+      isCancelled = true
+    }),
+  )
   pump.start(undefined)
   await until(() => target.got.length === 1)
   pump.stop()
+  expect(isCancelled).toBe(true)
   await until(() => isStopped)
   await new Promise(setImmediate)
   expect(target.got).toEqual(['a'])

@@ -1,4 +1,6 @@
 // Draws a body from an iterator, as filters make them, into a connection or stream that may be full for a while.
+import type { Cancellable } from './body.ts'
+
 /** Where a body goes. */
 export interface PumpTarget {
   /** The chunk is given away. False: full, until `resume`. */
@@ -10,12 +12,14 @@ export interface PumpTarget {
 
 export class BodyPump {
   readonly #target: PumpTarget
+  readonly #source: Cancellable<Buffer>
   readonly #iterator: AsyncIterator<Buffer>
   #isStopped = false
   #wake: (() => void) | undefined = undefined
 
-  constructor(target: PumpTarget, source: AsyncIterable<Buffer>) {
+  constructor(target: PumpTarget, source: Cancellable<Buffer>) {
     this.#target = target
+    this.#source = source
     this.#iterator = source[Symbol.asyncIterator]()
   }
 
@@ -32,10 +36,10 @@ export class BodyPump {
     this.#wake?.()
   }
 
-  /** Nobody wants the rest: the source is told, the target hears nothing more. */
+  /** Nobody wants the rest: the source is cancelled, the target hears nothing more. */
   stop(): void {
     this.#isStopped = true
-    stopIterator(this.#iterator)
+    this.#source.cancel()
     this.#wake?.()
   }
 
@@ -73,10 +77,4 @@ export class BodyPump {
       }
     })
   }
-}
-
-/** Tells a source that nobody will read the rest. */
-export function stopIterator(iterator: AsyncIterator<Buffer>): void {
-  // A generator that fails while it is being stopped has nobody left to tell.
-  iterator.return?.().then(undefined, () => {})
 }

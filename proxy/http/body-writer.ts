@@ -1,12 +1,11 @@
 // Sends one message at a time on a transport: head and body coalesced, chunked when needed, with backpressure. Both
 // sides use it.
-import type { OutgoingBody } from './body.ts'
-import { BodyPump, type PumpTarget, stopIterator } from './body-pump.ts'
+import type { Cancellable, OutgoingBody } from './body.ts'
+import { BodyPump, type PumpTarget } from './body-pump.ts'
 import type { OutgoingFraming } from './head-text.ts'
 import { type BodySink, IncomingBody } from './incoming-body.ts'
 import { hasFields, type TrailerSource, trailerText } from './trailer-fields.ts'
 import type { Transport } from './transport.ts'
-import { Tunnel } from './tunnel.ts'
 
 export interface BodyWriterOwner {
   /** All was handed to the socket (true), or the body broke and the connection has to go (false). */
@@ -30,7 +29,7 @@ export class BodyWriter implements BodySink, PumpTarget {
   #isChunked = false
   #ready: string | Buffer = ''
   #trailers: TrailerSource | undefined = undefined
-  #stream: IncomingBody | AsyncIterable<Buffer> | undefined = undefined
+  #stream: Cancellable<Buffer> | undefined = undefined
   #length: number | undefined = undefined
   /** The head, until it goes out with the first bytes of the body. */
   #prefix = ''
@@ -225,8 +224,7 @@ export class BodyWriter implements BodySink, PumpTarget {
 
 /** Tells the producer of a body that nobody will read it. */
 export function discardBody(body: OutgoingBody): void {
-  if (body instanceof IncomingBody || body instanceof Tunnel) body.cancel()
-  else if (typeof body === 'object' && !Buffer.isBuffer(body)) stopIterator(body[Symbol.asyncIterator]())
+  if (typeof body === 'object' && !Buffer.isBuffer(body)) body.cancel()
 }
 
 /** Text that is ASCII travels as it is; anything else becomes UTF-8. */

@@ -1,8 +1,18 @@
 // What a message body is to everything outside the HTTP engine.
 import type { HeaderList } from './headers.ts'
 
+/** Something that arrives or is made while it is read, and that holds resources until it is over. */
+export interface Cancellable<T> extends AsyncIterable<T> {
+  /**
+   * Nobody wants the rest: frees at once all that it is made from. An iterator's `return()` cannot do that for a
+   * generator: it waits for the `next()` under way, and never begins one that was not read. Allowed before the first
+   * `next()`, while one is pending (which then ends the iteration), and after the end. Never throws.
+   */
+  cancel(): void
+}
+
 /** A body that arrives over time. Reading it twice is a bug; the engine throws. */
-export interface StreamBody extends AsyncIterable<Buffer> {
+export interface StreamBody extends Cancellable<Buffer> {
   /** Bytes announced by content-length; undefined when chunked or close-delimited. */
   readonly length: number | undefined
   /** Fields behind the body (RFC 9110 section 6.5), known once it was read to its end. */
@@ -26,8 +36,8 @@ export interface StreamBody extends AsyncIterable<Buffer> {
   peek?(bytesMax: number): Buffer
 }
 
-/** A body to send. An iterable that is not finished when the peer leaves gets its `return()` called. */
-export type OutgoingBody = Buffer | string | StreamBody | AsyncIterable<Buffer> | undefined
+/** A body to send. One that is not finished when the peer leaves is cancelled. */
+export type OutgoingBody = Buffer | string | StreamBody | Cancellable<Buffer> | undefined
 
 export class BodyTooLarge extends Error {
   readonly bytesMax: number

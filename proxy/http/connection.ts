@@ -11,7 +11,7 @@ import { nextConnectionId } from './connection-id.ts'
 import type { ConnectionOrigin } from './connection-origin.ts'
 import type { ConnectionOwner } from './connection-owner.ts'
 import { responseHeadText } from './head-text.ts'
-import { type BodySource, IncomingBody } from './incoming-body.ts'
+import { type BodySource, IncomingBody, interruptBody } from './incoming-body.ts'
 import type { Sweepable } from './deadlines.ts'
 import { HTTP2_PREFACE, IS_HTTP2, RequestParser, type RequestHead } from './request-parser.ts'
 import { discardBody } from './body-writer.ts'
@@ -415,7 +415,11 @@ export class ServerConnection implements Connection, TransportUser, BodySource, 
     if (exchange === undefined) return
     this.#writer.abort()
     if (this.#isAnswered) this.#finish(exchange, false)
-    else exchange.upstreamCall?.abort('upstreamFailure')
+    else {
+      exchange.upstreamCall?.abort('upstreamFailure')
+      // A filter may wait for the rest of the answer.
+      interruptBody(exchange.response?.body, 'client closed the connection')
+    }
   }
 
   #refuseWith(code: FailureCode, detail: string): void {

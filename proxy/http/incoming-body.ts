@@ -17,6 +17,8 @@ export interface BodySink {
   bodyChunk(buffer: Buffer, start: number, end: number): boolean
   bodyEnd(): void
   bodyError(error: Error): void
+  /** Somebody else gave the body up: nothing more comes. */
+  bodyCancelled?(): void
 }
 
 /** Sees a body go by without a part in it. */
@@ -29,6 +31,7 @@ export interface BodyObserver {
 
 /** How much an iterator holds before the peer is paused. */
 const ITERATOR_BYTES_MAX = 65_536
+const CANCELLED = 'body was cancelled'
 
 type State = 'Open' | 'Ended' | 'Failed' | 'Cancelled'
 
@@ -160,7 +163,7 @@ export class IncomingBody implements StreamBody {
       if (hasRoom) this.#source.resumeBody()
       else this.#source.pauseBody()
     } else if (this.#state === 'Ended') sink.bodyEnd()
-    else sink.bodyError(this.#error ?? new BodyAborted('body was cancelled'))
+    else sink.bodyError(this.#error ?? new BodyAborted(CANCELLED))
   }
 
   /** The sink has room again. */
@@ -175,6 +178,7 @@ export class IncomingBody implements StreamBody {
 
   /** The consumer gives up; harmless after the end. */
   cancel(): void {
+    const sink = this.#sink
     this.#isTaken = true
     this.#drop()
     this.#sink = undefined
@@ -182,6 +186,7 @@ export class IncomingBody implements StreamBody {
     this.#state = 'Cancelled'
     this.#observer?.over()
     this.#source.cancelBody()
+    sink?.bodyCancelled?.()
   }
 
   /** Time is up: its source is told that nobody wants the rest, and whoever reads it that there is none. */
@@ -253,6 +258,11 @@ export class IncomingBody implements StreamBody {
   }
 }
 
+/** Ends a body that arrives for whoever waits for more of it. */
+export function interruptBody(body: unknown, reason: string): void {
+  if (body instanceof IncomingBody) body.interrupt(new BodyAborted(reason))
+}
+
 function bothOf(one: BodyObserver, other: BodyObserver): BodyObserver {
   return {
     seen(buffer, start, end) {
@@ -315,6 +325,10 @@ class Collector implements BodySink {
   bodyError(error: Error): void {
     if (!this.#isOver) this.#options.reject(error)
   }
+
+  bodyCancelled(): void {
+    this.bodyError(new BodyAborted(CANCELLED))
+  }
 }
 
 class BodyIterator implements AsyncIterator<Buffer, undefined>, BodySink {
@@ -354,6 +368,13 @@ class BodyIterator implements AsyncIterator<Buffer, undefined>, BodySink {
     this.#waiting = undefined
   }
 
+  /** Whoever waits for `next` gets the end, also where another called `return` or cancelled the body. */
+  bodyCancelled(): void {
+    this.#chunks.length = 0
+    this.#bytes = 0
+    this.bodyEnd()
+  }
+
   next(): Promise<IteratorResult<Buffer, undefined>> {
     const chunk = this.#chunks.shift()
     if (chunk !== undefined) {
@@ -369,8 +390,7 @@ class BodyIterator implements AsyncIterator<Buffer, undefined>, BodySink {
   }
 
   return(): Promise<IteratorResult<Buffer, undefined>> {
-    this.#isEnded = true
-    this.#chunks.length = 0
+    this.bodyCancelled()
     this.#body.cancel()
     return Promise.resolve({ done: true, value: undefined })
   }

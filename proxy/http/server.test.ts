@@ -16,6 +16,7 @@ import {
   until,
   type Upstream,
 } from './test-support.ts'
+import { madeStream } from './made-stream.ts'
 
 const open: { close(): unknown }[] = []
 afterEach(async () => {
@@ -310,7 +311,12 @@ describe('writing responses', () => {
       handle(exchange, respond) {
         const isStream = exchange.request.path === '/stream'
         exchange.response = isStream
-          ? new HttpResponse(200, new HeaderList(), body(), true)
+          ? new HttpResponse(
+              200,
+              new HeaderList(),
+              madeStream(body(), () => {}),
+              true,
+            )
           : HttpResponse.local(200, 'whole')
         respond(exchange)
       },
@@ -397,7 +403,16 @@ describe('writing responses', () => {
       await Promise.resolve()
       throw new Error('source broke')
     }
-    const { proxy } = await start({ handle: respondWith(new HttpResponse(200, new HeaderList(), failing(), true)) })
+    const { proxy } = await start({
+      handle: respondWith(
+        new HttpResponse(
+          200,
+          new HeaderList(),
+          madeStream(failing(), () => {}),
+          true,
+        ),
+      ),
+    })
     const client = await proxy.connect()
     client.send(get())
     const text = await client.ends()
@@ -420,7 +435,16 @@ describe('writing responses', () => {
         isStopped = true
       }
     }
-    const { proxy } = await start({ handle: respondWith(new HttpResponse(200, new HeaderList(), endless(), true)) })
+    const { proxy } = await start({
+      handle: respondWith(
+        new HttpResponse(
+          200,
+          new HeaderList(),
+          madeStream(endless(), () => {}),
+          true,
+        ),
+      ),
+    })
     const client = await proxy.connect()
     client.send(get())
     await client.sees('xxx')

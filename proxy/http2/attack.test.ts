@@ -19,6 +19,7 @@ import {
   type ProxyOptions,
   startProxy,
 } from './test-support.ts'
+import { madeStream } from '../http/made-stream.ts'
 
 const open: { close(): unknown }[] = []
 afterEach(async () => {
@@ -206,7 +207,7 @@ describe('a client that never opens its window', () => {
     const { proxy } = await scene({
       handle(exchange, respond) {
         exchange.fail('internal')
-        if (exchange.response !== undefined) exchange.response.body = endless()
+        if (exchange.response !== undefined) exchange.response.body = madeStream(endless(), () => {})
         respond(exchange)
       },
     })

@@ -20,6 +20,7 @@ import {
   startHttp2Backend,
   startProxy,
 } from './test-support.ts'
+import { madeStream } from '../http/made-stream.ts'
 
 const open: { close(): unknown }[] = []
 afterEach(async () => {
@@ -260,7 +261,19 @@ describe('responses', () => {
         isStopped = true
       }
     }
-    const proxy = keep(await startProxy(1, local(new HttpResponse(200, new HeaderList(), endless(), true))))
+    const proxy = keep(
+      await startProxy(
+        1,
+        local(
+          new HttpResponse(
+            200,
+            new HeaderList(),
+            madeStream(endless(), () => {}),
+            true,
+          ),
+        ),
+      ),
+    )
     const session = keep(connect(proxy.port))
     const stream = session.request(GET)
     stream.on('error', () => {})

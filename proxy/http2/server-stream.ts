@@ -7,7 +7,7 @@ import { BodyAborted, type OutgoingBody } from '../http/body.ts'
 import { discardBody } from '../http/body-writer.ts'
 import type { ConnectionFacts } from '../http/connection.ts'
 import type { RequestHandler } from '../http/handler.ts'
-import { type BodySource, IncomingBody } from '../http/incoming-body.ts'
+import { type BodySource, IncomingBody, interruptBody } from '../http/incoming-body.ts'
 import type { HttpResponse } from '../http/message.ts'
 import { Tunnel } from '../http/tunnel.ts'
 import { BodySender, type BodySenderOwner, isSendable, isStreamed, lengthOf, resetStream } from './body-sender.ts'
@@ -381,7 +381,11 @@ export class ServerStream implements Connection, BodySource, BodySenderOwner {
     this.#abort?.abort()
     const exchange = this.#exchange
     if (exchange !== undefined) {
-      if (!this.#isAnswered) exchange.upstreamCall?.abort('upstreamFailure')
+      if (!this.#isAnswered) {
+        exchange.upstreamCall?.abort('upstreamFailure')
+        // A filter may wait for the rest of the answer.
+        interruptBody(exchange.response?.body, 'client closed the stream')
+      }
       this.#sender?.abort()
       // Otherwise the handler's answer is waited for, so that `finished` comes last.
       if (this.#isAnswered) this.#finish(isComplete)

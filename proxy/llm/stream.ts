@@ -1,5 +1,6 @@
 // Event streams chunk by chunk, never gathered: as they are (usage observed), or translated.
-import type { StreamBody } from '../http/body.ts'
+import type { Cancellable, StreamBody } from '../http/body.ts'
+import { madeStream } from '../http/made-stream.ts'
 import { asArray, asObject, asString, parseObject, type JsonObject } from './json.ts'
 import type { WireFormat } from './provider.ts'
 import type { ReplyContext } from './reply-context.ts'
@@ -8,7 +9,15 @@ import { messagesStreamToCompletions } from './translate/completions-stream.ts'
 import { observe } from './usage.ts'
 
 /** Forwards the provider's bytes untouched and reads model, usage and first token beside it. */
-export async function* passThroughStream(context: ReplyContext, body: StreamBody): AsyncGenerator<Buffer> {
+export function passThroughStream(context: ReplyContext, body: StreamBody): Cancellable<Buffer> {
+  return madeStream(passedThrough(context, body), () => body.cancel())
+}
+
+export function translatedStream(context: ReplyContext, body: StreamBody): Cancellable<Buffer> {
+  return madeStream(translated(context, body), () => body.cancel())
+}
+
+async function* passedThrough(context: ReplyContext, body: StreamBody): AsyncGenerator<Buffer> {
   const parser = new SseParser(context.bodyBytesMax)
   try {
     for await (const chunk of body) {
@@ -20,7 +29,7 @@ export async function* passThroughStream(context: ReplyContext, body: StreamBody
   }
 }
 
-export async function* translatedStream(context: ReplyContext, body: StreamBody): AsyncGenerator<Buffer> {
+async function* translated(context: ReplyContext, body: StreamBody): AsyncGenerator<Buffer> {
   const parser = new SseParser(context.bodyBytesMax)
   const translator = messagesStreamToCompletions({
     createdSeconds: Math.trunc(Date.now() / 1000),

@@ -1,6 +1,7 @@
 // Beginnings of bodies: up to the limit, also of what ends early, and without a change to the body.
 import { describe, expect, it } from 'vitest'
 import { BodyCopies } from './body-copies.ts'
+import { madeStream } from '../http/made-stream.ts'
 
 async function* chunks(...texts: readonly string[]): AsyncGenerator<Buffer> {
   for (const text of texts) yield Buffer.from(text)
@@ -20,15 +21,27 @@ describe('BodyCopies', () => {
     [7, 'abcdef'],
   ])('keeps %i bytes', async (limit, kept) => {
     const copies = new BodyCopies()
-    expect(await read(copies.record('response', chunks('abc', 'def'), limit))).toBe('abcdef')
+    expect(
+      await read(
+        copies.record(
+          'response',
+          madeStream(chunks('abc', 'def'), () => {}),
+          limit,
+        ),
+      ),
+    ).toBe('abcdef')
     expect(copies.response?.toString()).toBe(kept)
   })
 
   it('keeps what there was when all is over before the body', async () => {
     const copies = new BodyCopies()
-    const iterator = (copies.record('response', chunks('abc', 'def'), 10) as AsyncIterable<Buffer>)[
-      Symbol.asyncIterator
-    ]()
+    const iterator = (
+      copies.record(
+        'response',
+        madeStream(chunks('abc', 'def'), () => {}),
+        10,
+      ) as AsyncIterable<Buffer>
+    )[Symbol.asyncIterator]()
     await iterator.next()
     expect(copies.response).toBeUndefined()
     copies.over()

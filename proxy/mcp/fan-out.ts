@@ -1,6 +1,7 @@
 // One message to several servers, and their answers as one (data-plane supplement section 4.4).
 import type { MCPBackend } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../exchange.ts'
+import { madeStream } from '../http/made-stream.ts'
 import {
   isRequest,
   isResponse,
@@ -11,7 +12,7 @@ import {
 } from './jsonrpc.ts'
 import { showServerId } from './names.ts'
 import type { TargetSession } from './session-id.ts'
-import { TargetError, type McpTarget } from './target.ts'
+import { type McpTarget, type MessageStream, TargetError } from './target.ts'
 
 export interface Member {
   readonly target: McpTarget
@@ -52,8 +53,27 @@ export async function notify(
   message: JsonRpcNotification | JsonRpcResponse,
 ): Promise<void> {
   const reply = await member.target.send(exchange, message, member.session)
-  const iterator = reply.messages[Symbol.asyncIterator]()
-  await iterator.return?.()
+  // An answer to a notification says nothing more, even where it is a stream.
+  reply.messages.cancel()
+}
+
+/** Opens the streams of all servers that have one; none stays open where that fails as a whole. */
+export async function listenToAll(
+  exchange: Exchange,
+  members: readonly Member[],
+  failureMode: MCPBackend['failureMode'],
+): Promise<{ readonly name: string; readonly stream: MessageStream }[]> {
+  const opened: { readonly name: string; readonly stream: MessageStream }[] = []
+  try {
+    await onEach(exchange, members, failureMode, async ({ target, session }) => {
+      const stream = session === undefined ? undefined : await target.listen(exchange, session)
+      if (stream !== undefined) opened.push({ name: target.name, stream })
+    })
+    return opened
+  } catch (error) {
+    for (const { stream } of opened) stream.cancel()
+    throw error
+  }
 }
 
 /**
@@ -117,8 +137,12 @@ export function shownToClient(target: string, message: JsonRpcMessage, isMultipl
   return isMultiplexing && isRequest(message) ? { ...message, id: showServerId(target, message.id) } : message
 }
 
-/** Messages of several streams in the order they come. Ends when all have ended; `return()` ends all. */
-export async function* interleave(streams: readonly AsyncIterable<JsonRpcMessage>[]): AsyncGenerator<JsonRpcMessage> {
+/** Messages of several streams in the order they come. Ends when all have ended; cancelling it cancels all. */
+export function interleave(streams: readonly MessageStream[]): MessageStream {
+  return madeStream(interleaved(streams), () => cancelAll(streams))
+}
+
+async function* interleaved(streams: readonly MessageStream[]): AsyncGenerator<JsonRpcMessage> {
   const iterators = streams.map((stream) => stream[Symbol.asyncIterator]())
   const pending = new Map<number, Promise<{ index: number; step: IteratorResult<JsonRpcMessage> }>>()
   const advance = (index: number): void => {
@@ -140,6 +164,10 @@ export async function* interleave(streams: readonly AsyncIterable<JsonRpcMessage
     }
   } finally {
     for (const step of pending.values()) step.catch(() => {})
-    await Promise.allSettled(iterators.map(async (iterator) => iterator.return?.()))
+    cancelAll(streams)
   }
+}
+
+function cancelAll(streams: readonly MessageStream[]): void {
+  for (const stream of streams) stream.cancel()
 }

@@ -1,8 +1,10 @@
 // HTTP answers of the MCP endpoint: event streams, JSON-RPC errors, and the refusals of the transport.
+import type { Cancellable } from '../http/body.ts'
+import { madeStream } from '../http/made-stream.ts'
 import { HttpResponse } from '../http/message.ts'
 import { HeaderList } from '../http/headers.ts'
 import { errorResponse, type JsonRpcError, type JsonRpcId, type JsonRpcMessage } from './jsonrpc.ts'
-import type { TargetHttpError } from './target.ts'
+import type { MessageStream, TargetHttpError } from './target.ts'
 
 export function plain(status: number, text: string): HttpResponse {
   return HttpResponse.local(status, text)
@@ -24,7 +26,7 @@ export function passedThrough(error: TargetHttpError): HttpResponse {
   return new HttpResponse(error.status, headers, error.body, false)
 }
 
-export function eventStream(messages: AsyncIterable<JsonRpcMessage>, sessionId?: string): HttpResponse {
+export function eventStream(messages: MessageStream, sessionId?: string): HttpResponse {
   const headers = HeaderList.of([
     ['content-type', 'text/event-stream'],
     ['cache-control', 'no-cache'],
@@ -33,10 +35,18 @@ export function eventStream(messages: AsyncIterable<JsonRpcMessage>, sessionId?:
   return new HttpResponse(200, headers, encoded(messages), false)
 }
 
-export async function* single(message: JsonRpcMessage): AsyncGenerator<JsonRpcMessage> {
+export function single(message: JsonRpcMessage): MessageStream {
+  return madeStream(once(message), () => {})
+}
+
+async function* once(message: JsonRpcMessage): AsyncGenerator<JsonRpcMessage> {
   yield message
 }
 
-async function* encoded(messages: AsyncIterable<JsonRpcMessage>): AsyncGenerator<Buffer> {
+function encoded(messages: MessageStream): Cancellable<Buffer> {
+  return madeStream(encode(messages), () => messages.cancel())
+}
+
+async function* encode(messages: MessageStream): AsyncGenerator<Buffer> {
   for await (const message of messages) yield Buffer.from(`event: message\ndata: ${JSON.stringify(message)}\n\n`)
 }

@@ -1,19 +1,26 @@
 // A server reached over Streamable HTTP (MCP 2025-06-18, "Transports").
+import { setTimeout as delay } from 'node:timers/promises'
 import type { EffectiveBackendPolicies, BackendEnvironment, Endpoint, EndpointPicker } from '../backend/handler.ts'
 import { chargeAnswer, chargeFailure, type CompiledHealth } from '../backend/health.ts'
 import { Exchange } from '../exchange.ts'
 import { HttpRequest, HttpResponse } from '../http/message.ts'
+import { madeStream } from '../http/made-stream.ts'
 import { SseParser } from '../llm/sse.ts'
 import { runChain } from '../policy/run-chain.ts'
 import type { NamedFilter } from '../plan.ts'
 import { UpstreamError, type UpstreamResponse } from '../upstream/target.ts'
 import { parseMessage, type JsonRpcMessage } from './jsonrpc.ts'
 import type { TargetSession } from './session-id.ts'
-import { TargetError, TargetHttpError, type McpTarget, type TargetReply } from './target.ts'
+import { type McpTarget, type MessageStream, TargetError, TargetHttpError, type TargetReply } from './target.ts'
 
 /** A tool may work for long before its server sends the head of the answer. */
 const HEAD_TIMEOUT_MS = 300_000
 const END_TIMEOUT_MS = 5000
+/**
+ * Servers let one client listen to a session (409 for others). A client that reconnects may be faster than the end of
+ * its previous stream, which may be on another worker.
+ */
+const LISTEN_AGAIN_MS = [20, 80, 200, 400]
 const ERROR_BODY_BYTES_MAX = 65_536
 const NOT_FORWARDED = [
   'content-encoding',
@@ -69,12 +76,16 @@ export function httpTarget(settings: HttpTargetOptions): McpTarget {
       }
     },
     async listen(exchange, session) {
-      const request: Call = { method: 'GET', session, body: undefined, timeoutMs: HEAD_TIMEOUT_MS }
-      const { response } = await call(exchange, options, request)
-      if (response.status < 300) return messagesOf(name, response, bufferBytesMax)
-      const error = await httpError(response)
-      if (error.status === 405) return undefined
-      throw error
+      for (let attempt = 0; ; attempt++) {
+        const request: Call = { method: 'GET', session, body: undefined, timeoutMs: HEAD_TIMEOUT_MS }
+        const { response } = await call(exchange, options, request)
+        if (response.status < 300) return messagesOf(name, response, bufferBytesMax)
+        const error = await httpError(response)
+        if (error.status === 405) return undefined
+        const waitMs = LISTEN_AGAIN_MS[attempt]
+        if (error.status !== 409 || waitMs === undefined) throw error
+        await delay(waitMs)
+      }
     },
     async end(exchange, session) {
       try {
@@ -116,7 +127,7 @@ async function call(
     const response = await environment.client.send(
       endpoint.target,
       { method, pathAndQuery: request.pathAndQuery, authority: endpoint.authority, headers: request.headers, body },
-      { deadlineMs: Math.min(now + timeoutMs, exchange.deadlineMs ?? Infinity), signal: exchange.connection.signal },
+      limitsOf(exchange, method, now + timeoutMs),
     )
     // The body streams; a condition cannot see it.
     const answer = new HttpResponse(response.status, response.headers, undefined, false)
@@ -130,6 +141,16 @@ async function call(
     if (error instanceof UpstreamError) throw new TargetError(`${name}: ${error.message}`)
     throw error
   }
+}
+
+/** A session is ended for the server's sake: also when the client has left, or its time is up. */
+function limitsOf(
+  { connection, deadlineMs = Infinity }: Exchange,
+  method: Call['method'],
+  latestMs: number,
+): { deadlineMs: number; signal: AbortSignal | undefined } {
+  if (method === 'DELETE') return { deadlineMs: latestMs, signal: undefined }
+  return { deadlineMs: Math.min(latestMs, deadlineMs), signal: connection.signal }
 }
 
 /** A client that leaves says nothing about the endpoint. */
@@ -187,7 +208,11 @@ async function httpError(response: UpstreamResponse): Promise<TargetHttpError> {
   return new TargetHttpError(response.status, response.headers.get('content-type'), body)
 }
 
-async function* messagesOf(name: string, response: UpstreamResponse, bytesMax: number): AsyncGenerator<JsonRpcMessage> {
+function messagesOf(name: string, response: UpstreamResponse, bytesMax: number): MessageStream {
+  return madeStream(messagesIn(name, response, bytesMax), () => response.body.cancel())
+}
+
+async function* messagesIn(name: string, response: UpstreamResponse, bytesMax: number): AsyncGenerator<JsonRpcMessage> {
   const type = response.headers.get('content-type') ?? ''
   if (!type.startsWith('text/event-stream')) {
     const bytes = await response.body.collect(bytesMax)

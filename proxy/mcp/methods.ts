@@ -1,4 +1,5 @@
 // Requests of a client by method: routed to one server, or spread over all (data-plane supplement section 4.4).
+import { madeStream } from '../http/made-stream.ts'
 import { HttpResponse } from '../http/message.ts'
 import { mayUse, type ItemKind, type McpCall } from './context.ts'
 import { ask, onEach, shownToClient, type Member } from './fan-out.ts'
@@ -124,7 +125,7 @@ async function locateByLists(
 async function relay(call: McpCall, member: Member, request: JsonRpcRequest): Promise<HttpResponse> {
   call.facts.target ??= member.target.name
   const reply = await member.target.send(call.exchange, request, member.session)
-  return eventStream(relayed(call, member, reply, request))
+  return eventStream(madeStream(relayed(call, member, reply, request), () => reply.messages.cancel()))
 }
 
 /** Always ends with a response: the client must not wait for a server that broke off. */

@@ -1,5 +1,6 @@
 // One MCP server behind the gateway, whatever carries its messages.
 import type { Exchange } from '../exchange.ts'
+import type { Cancellable } from '../http/body.ts'
 import type { JsonRpcMessage } from './jsonrpc.ts'
 import type { TargetSession } from './session-id.ts'
 
@@ -8,8 +9,11 @@ export interface TargetReply {
   readonly serverSession: string | undefined
   readonly endpoint: string | undefined
   /** What the server sends for this message: notifications, its own requests, and the response as the last. */
-  readonly messages: AsyncIterable<JsonRpcMessage>
+  readonly messages: MessageStream
 }
+
+/** Messages of a server, or made from them: read to its end, or cancelled, or its connection stays open. */
+export type MessageStream = Cancellable<JsonRpcMessage>
 
 /** The server answered with an HTTP error: passed to the client as it is. */
 export class TargetHttpError extends Error {
@@ -35,7 +39,7 @@ export interface McpTarget {
    */
   send(exchange: Exchange, message: JsonRpcMessage, session: TargetSession | undefined): Promise<TargetReply>
   /** Opens the server's own stream (GET); undefined when the server has none. */
-  listen(exchange: Exchange, session: TargetSession): Promise<AsyncIterable<JsonRpcMessage> | undefined>
+  listen(exchange: Exchange, session: TargetSession): Promise<MessageStream | undefined>
   /** Ends the session. Failures are of no interest: the server drops idle sessions itself. */
   end(exchange: Exchange, session: TargetSession): Promise<void>
 }

@@ -1,10 +1,11 @@
 // Streamable HTTP towards the client: the checks of the data-plane supplement section 4.1 in their order, then the
 // method.
-import { BodyTooLarge } from '../http/body.ts'
+import { BodyTooLarge, type Cancellable } from '../http/body.ts'
 import type { Exchange } from '../exchange.ts'
+import { madeStream } from '../http/made-stream.ts'
 import { HttpResponse } from '../http/message.ts'
 import { emptyMcpFacts, type McpCall, type McpEndpoint } from './context.ts'
-import { interleave, notify, onEach, shownToClient, type Member } from './fan-out.ts'
+import { interleave, listenToAll, notify, onEach, shownToClient, type Member } from './fan-out.ts'
 import { accepted, eventStream, passedThrough, plain, rpcError, single } from './http-reply.ts'
 import { mergeInitialize } from './initialize.ts'
 import {
@@ -21,7 +22,7 @@ import {
 import { answerRequest } from './methods.ts'
 import { locateServerId } from './names.ts'
 import { endSession, openSession, resumeSession, temporarySession } from './session.ts'
-import { TargetError, TargetHttpError } from './target.ts'
+import { type MessageStream, TargetError, TargetHttpError } from './target.ts'
 
 const PROTOCOL_VERSIONS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']
 const EVENT_STREAM = 'text/event-stream'
@@ -94,15 +95,21 @@ async function withoutSession(
   return response
 }
 
-async function* endingSession(
-  exchange: Exchange,
-  members: readonly Member[],
-  body: AsyncIterable<Buffer>,
-): AsyncGenerator<Buffer> {
+/** Ends the session of one request once, with the end of the answer or when the client gives it up. */
+function endingSession(exchange: Exchange, members: readonly Member[], body: Cancellable<Buffer>): Cancellable<Buffer> {
+  let ending: Promise<void> | undefined
+  const end = (): Promise<void> => (ending ??= endSession(exchange, members))
+  return madeStream(thenEnding(body, end), () => {
+    body.cancel()
+    void end()
+  })
+}
+
+async function* thenEnding(body: Cancellable<Buffer>, end: () => Promise<void>): AsyncGenerator<Buffer> {
   try {
-    yield* body
+    for await (const chunk of body) yield chunk
   } finally {
-    await endSession(exchange, members)
+    await end()
   }
 }
 
@@ -135,19 +142,19 @@ async function answerGet(exchange: Exchange, endpoint: McpEndpoint): Promise<Htt
   const members = sessionMembers(exchange, endpoint, 'session ID is required')
   if (members instanceof HttpResponse) return members
   const { naming, settings } = endpoint
-  const opened = await onEach(exchange, members, settings.failureMode, async ({ target, session }) =>
-    session === undefined ? undefined : target.listen(exchange, session),
-  )
-  const streams = opened.flatMap(({ member, value }) =>
-    value === undefined ? [] : [shown(member.target.name, value, naming.isMultiplexing)],
-  )
+  const opened = await listenToAll(exchange, members, settings.failureMode)
+  const streams = opened.map(({ name, stream }) => shown(name, stream, naming.isMultiplexing))
   if (streams.length === 0) return exchange.fail('methodNotAllowed', 'no server of the session has a stream')
   return eventStream(interleave(streams))
 }
 
-async function* shown(
+function shown(target: string, messages: MessageStream, isMultiplexing: boolean): MessageStream {
+  return madeStream(showing(target, messages, isMultiplexing), () => messages.cancel())
+}
+
+async function* showing(
   target: string,
-  messages: AsyncIterable<JsonRpcMessage>,
+  messages: MessageStream,
   isMultiplexing: boolean,
 ): AsyncGenerator<JsonRpcMessage> {
   for await (const message of messages) yield shownToClient(target, message, isMultiplexing)

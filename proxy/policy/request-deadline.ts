@@ -1,11 +1,11 @@
 // The end of `timeouts.request` for one exchange, whatever it is doing then. Calls of backends and services keep the
 // deadline themselves; this keeps it for bodies, which may come and go for any time. One for each request that has one.
 import type { Exchange } from '../exchange.ts'
-import { BodyAborted } from '../http/body.ts'
 import { DeadlineWheel, type Expiring } from '../http/deadlines.ts'
-import { IncomingBody } from '../http/incoming-body.ts'
+import { interruptBody } from '../http/incoming-body.ts'
 
 const wheel = new DeadlineWheel()
+const TIMEOUT = 'request timeout'
 
 export class RequestDeadline implements Expiring {
   /** Time was up before there was an answer: any that comes now is too late. */
@@ -34,15 +34,11 @@ export class RequestDeadline implements Expiring {
     }
     this.hasPassed = true
     tell(exchange, 'there is no answer yet')
-    // A call that sends the body has the same deadline, and its own way to end.
-    if (upstreamCall === undefined) interrupt(request.body)
-    interrupt(response?.body)
+    // Whoever waits for the rest of a body gets its end. A call that sends the body has the same deadline, and its
+    // own way to end.
+    if (upstreamCall === undefined) interruptBody(request.body, TIMEOUT)
+    interruptBody(response?.body, TIMEOUT)
   }
-}
-
-/** Somebody who holds up the answer for a body hears that it ends here. */
-function interrupt(body: unknown): void {
-  if (body instanceof IncomingBody) body.interrupt(new BodyAborted('request timeout'))
 }
 
 function tell({ trace }: Exchange, what: string): void {

@@ -3,6 +3,7 @@
 import type { CelExpression } from '#api/cel/expression.ts'
 import type { NamedExpression, Transform, Transformation, TransformationOrConditional } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../exchange.ts'
+import { discardBody } from '../http/body-writer.ts'
 import type { HeaderList } from '../http/headers.ts'
 import { compileConditional } from './conditional.ts'
 import type { ChainEnvironment } from './environment.ts'
@@ -95,7 +96,7 @@ function transformResponse(exchange: Exchange, transform: CompiledTransform): un
   // How long the answer to a GET would be is not known, and must not be told wrong (RFC 9110 section 8.6).
   const isUnknown = transform.bodyIsMadeOfResponse && exchange.request.method === 'HEAD' && !response.isLocal
   const body = isUnknown ? undefined : evaluateBody(transform.body, exchange)
-  discard(response.body)
+  discardBody(response.body)
   response.headers.remove('content-length')
   response.body = body === FAILED ? Buffer.alloc(0) : body
   return undefined
@@ -157,12 +158,4 @@ function setResponsePart({ response }: Exchange, name: string, value: string | u
     response.status = Number(value)
   }
   return name.startsWith(':')
-}
-
-/** A stream nobody will read must be told so, or its connection stays busy. */
-function discard(body: unknown): void {
-  if (typeof body !== 'object' || body === null || !(Symbol.asyncIterator in body)) return
-  // Every body that is an object with an async iterator is an AsyncIterable of buffers (OutgoingBody).
-  const iterator = (body as AsyncIterable<Buffer>)[Symbol.asyncIterator]()
-  iterator.return?.()?.then(undefined, () => undefined)
 }

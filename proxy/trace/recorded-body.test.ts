@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { IncomingBody, type BodySource } from '../http/incoming-body.ts'
 import { BodyRecorder, recordedStream, type BodyRecord } from './recorded-body.ts'
+import { madeStream } from '../http/made-stream.ts'
 
 function recorder(bytesMax = 100): { recorder: BodyRecorder; records: BodyRecord[] } {
   const records: BodyRecord[] = []
@@ -82,7 +83,10 @@ describe('recordedStream', () => {
         yield Buffer.from(text)
       }
     })()
-    const stream = recordedStream(source, own)[Symbol.asyncIterator]()
+    const stream = recordedStream(
+      madeStream(source, () => {}),
+      own,
+    )[Symbol.asyncIterator]()
     expect(asked).toBe(0)
     expect((await stream.next()).value?.toString()).toBe('ab')
     expect([asked, records]).toEqual([1, []])
@@ -103,10 +107,17 @@ describe('recordedStream', () => {
       }
     }
     const left = recorder()
-    for await (const chunk of recordedStream(source(false), left.recorder)) if (chunk.length > 0) break
+    for await (const chunk of recordedStream(
+      madeStream(source(false), () => {}),
+      left.recorder,
+    ))
+      if (chunk.length > 0) break
     expect([left.records[0]?.bytes.toString(), isStopped]).toEqual(['ab', true])
     const broken = recorder()
-    const stream = recordedStream(source(true), broken.recorder)[Symbol.asyncIterator]()
+    const stream = recordedStream(
+      madeStream(source(true), () => {}),
+      broken.recorder,
+    )[Symbol.asyncIterator]()
     await stream.next()
     await expect(stream.next()).rejects.toThrow('broken')
     expect(broken.records[0]?.bytes.toString()).toBe('ab')
@@ -118,16 +129,15 @@ describe('recordedStream', () => {
       length: 4,
       [Symbol.asyncIterator]: () => ({
         next: () => Promise.resolve({ done: true as const, value: undefined }),
-        return: () => {
-          isStopped = true
-          return Promise.resolve({ done: true as const, value: undefined })
-        },
       }),
+      cancel() {
+        isStopped = true
+      },
     }
     const { recorder: own, records } = recorder()
     const stream = recordedStream(source, own)
     expect(stream).toHaveProperty('length', 4)
-    await stream[Symbol.asyncIterator]().return?.()
+    stream.cancel()
     expect([isStopped, records.length]).toEqual([true, 1])
   })
 })

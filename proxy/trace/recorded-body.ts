@@ -1,6 +1,6 @@
 // A body that is copied, up to a limit, while it goes by. It is never gathered for the trace: whoever reads it sets
 // the pace.
-import type { OutgoingBody } from '../http/body.ts'
+import type { Cancellable, OutgoingBody } from '../http/body.ts'
 import { type BodyObserver, IncomingBody } from '../http/incoming-body.ts'
 import { Tunnel } from '../http/tunnel.ts'
 
@@ -57,11 +57,15 @@ export function recordBody(body: OutgoingBody, recorder: BodyRecorder): Outgoing
 }
 
 /** What a backend produces while it is read, such as a translated stream, with what its reader can ask of it. */
-export function recordedStream(source: AsyncIterable<Buffer>, recorder: BodyRecorder): AsyncIterable<Buffer> {
+export function recordedStream(source: Cancellable<Buffer>, recorder: BodyRecorder): Cancellable<Buffer> {
   return {
     ...('length' in source && { length: source.length }),
     [Symbol.asyncIterator]() {
       return recordedIterator(source[Symbol.asyncIterator](), recorder)
+    },
+    cancel() {
+      recorder.over()
+      source.cancel()
     },
   }
 }

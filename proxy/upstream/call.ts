@@ -298,5 +298,6 @@ const EMPTY_BODY: StreamBody = {
   length: 0,
   collect: () => Promise.resolve(Buffer.alloc(0)),
   tryCollect: () => Promise.resolve(Buffer.alloc(0)),
+  cancel: () => {},
   [Symbol.asyncIterator]: () => ({ next: () => Promise.resolve({ done: true, value: undefined }) }),
 }

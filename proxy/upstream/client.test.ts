@@ -23,6 +23,7 @@ import {
 import { createUpstreamClient } from './client.ts'
 import { DnsCache } from './dns-cache.ts'
 import { UpstreamError, type UpstreamRequest } from './target.ts'
+import { madeStream } from '../http/made-stream.ts'
 
 const open: { close(): unknown }[] = []
 afterEach(async () => {
@@ -479,7 +480,10 @@ describe('send', () => {
       if (text.endsWith('0\r\n\r\n')) setTimeout(() => socket.write('def'), 20)
     })
     const target = targetOf(upstream.port)
-    const response = await own.send(target, request({ body: chunks() }), { deadlineMs: later(), signal: undefined })
+    const response = await own.send(target, request({ body: madeStream(chunks(), () => {}) }), {
+      deadlineMs: later(),
+      signal: undefined,
+    })
     let text = ''
     for await (const chunk of response.body) text += chunk.toString()
     expect(text).toBe('abcdef')

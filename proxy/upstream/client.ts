@@ -1,7 +1,9 @@
 // The one way out to backends: pools by target key, deadlines, DNS. Implements the seam of target.ts.
 import type { Exchange } from '../exchange.ts'
 import { DeadlineWheel, type Sweepable, Sweeper } from '../http/deadlines.ts'
+import { BodyAborted, type StreamBody } from '../http/body.ts'
 import { discardBody } from '../http/body-writer.ts'
+import { IncomingBody } from '../http/incoming-body.ts'
 import { type CallFailure, ForwardCall, SendCall, type UpstreamCall } from './call.ts'
 import type { ConnectObserver } from './connect-observer.ts'
 import { DnsCache } from './dns-cache.ts'
@@ -105,18 +107,23 @@ class Client implements HttpUpstreamClient, Sweepable {
         reject(new UpstreamError('upstreamFailure', 'aborted'))
         return
       }
+      let answer: StreamBody | undefined
       const onAbort = (): void => {
         call.failed('upstreamFailure', 'aborted')
+        if (answer instanceof IncomingBody) answer.interrupt(new BodyAborted('aborted'))
       }
+      const forget = (): void => signal?.removeEventListener('abort', onAbort)
       const call = new SendCall({
         target,
         request,
         resolve: (response) => {
-          signal?.removeEventListener('abort', onAbort)
+          answer = response.body
+          if (signal !== undefined && answer instanceof IncomingBody) answer.observe({ seen: () => {}, over: forget })
+          else forget()
           resolve(response)
         },
         reject: (error) => {
-          signal?.removeEventListener('abort', onAbort)
+          forget()
           reject(error)
         },
       })

@@ -59,7 +59,7 @@ export interface UpstreamRequest {
 export interface UpstreamResponse {
   readonly status: number
   readonly headers: HeaderList
-  /** Must be read to the end or cancelled by `return()` of its iterator; the connection is reused only then. */
+  /** Must be read to the end or cancelled; an end is needed for the connection to be used again. */
   readonly body: StreamBody
 }
 
@@ -86,7 +86,8 @@ export interface UpstreamClient {
   /** CONNECT: opens a raw connection; success is a 200 whose body is a `Tunnel`. */
   tunnel(exchange: Exchange, target: UpstreamTarget, done: (exchange: Exchange) => void): void
   /**
-   * One call with its own message, for LLM, MCP and auxiliary services.
+   * One call with its own message, for LLM, MCP and auxiliary services. `signal` ends it for as long as its answer
+   * arrives; the deadline is that of the head.
    * @throws {UpstreamError}
    */
   send(

@@ -77,9 +77,7 @@ export class BodyInput {
     if (this.#isEnded) return
     this.#isEnded = true
     this.#giveUp?.()
-    // A generator that fails while it is being stopped has nobody left to tell.
-    if (this.#iterator !== undefined) this.#iterator.return?.().then(undefined, () => {})
-    else if (!isDrained(this.#body)) discardBody(this.#body)
+    if (this.#iterator !== undefined || !isDrained(this.#body)) discardBody(this.#body)
   }
 
   #start(): void {
