@@ -11,7 +11,7 @@ const NONE: StandaloneSettings = {
   logLevel: undefined,
   logFormat: undefined,
   dnsLookupFamily: undefined,
-  sessionKey: undefined,
+  sessionKeys: undefined,
 }
 
 describe('optionsOf', () => {
@@ -31,7 +31,7 @@ describe('optionsOf', () => {
       workers: 2,
       logLevel: 'warn',
       dnsLookupFamily: 'V6_ONLY' as const,
-      sessionKey: new Uint8Array(32),
+      sessionKeys: [new Uint8Array(32)],
     }
     expect(optionsOf(FLAGS, settings, {})).toMatchObject({
       admin: { host: 'file' },
@@ -47,7 +47,7 @@ describe('optionsOf', () => {
       GW_DNS_LOOKUP_FAMILY: 'ALL',
     }
     const fromEnvironment = optionsOf(FLAGS, settings, environment)
-    for (const name of ['admin', 'workers', 'logLevel', 'dnsLookupFamily', 'sessionKey'])
+    for (const name of ['admin', 'workers', 'logLevel', 'dnsLookupFamily', 'sessionKeys'])
       expect(fromEnvironment).toHaveProperty(name, undefined)
     const flags = { ...FLAGS, adminAddr: '[::1]:7', workers: 3, logLevel: 'error' }
     expect(optionsOf(flags, settings, environment)).toMatchObject({

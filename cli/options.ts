@@ -52,7 +52,7 @@ export function optionsOf(
     logLevel: flags.logLevel ?? file.logLevel,
     accessLog: flags.accessLog ? undefined : false,
     dnsLookupFamily: file.dnsLookupFamily,
-    sessionKey: file.sessionKey,
+    sessionKeys: file.sessionKeys,
     admin: addressOf(servers.admin, environment),
     stats: addressOf(servers.stats, environment),
     readiness: addressOf(servers.readiness, environment),
@@ -68,7 +68,7 @@ function fromFile(settings: StandaloneSettings | undefined, environment: Environ
     logFormat: unlessSet(settings?.logFormat, 'LOG_FORMAT'),
     logLevel: unlessSet(settings?.logLevel, 'LOG'),
     dnsLookupFamily: unlessSet(settings?.dnsLookupFamily, 'DNS_LOOKUP_FAMILY'),
-    sessionKey: unlessSet(settings?.sessionKey, 'SESSION_KEY'),
+    sessionKeys: unlessSet(settings?.sessionKeys, 'SESSION_KEY'),
   }
 }
 

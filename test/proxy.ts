@@ -50,7 +50,7 @@ export async function testProxy(options: TestProxyOptions): Promise<TestProxy> {
     workers: options.workers ?? 1,
     accessLog: false,
     logLevel: 'error',
-    sessionKey: options.sessionKey,
+    sessionKeys: options.sessionKey && [options.sessionKey],
     otlp: options.otlp,
   })
   const config = configFor(port, options)

@@ -74,6 +74,6 @@ export interface BackendEnvironment {
   /** Permissive: a text that does not compile gives an expression that always errors. */
   expression(source: string): CelExpression
   readonly bufferBytesMax: number
-  /** 32 bytes for sealing MCP sessions; undefined: ids are only encoded. */
-  readonly sessionKey: Uint8Array | undefined
+  /** Keys of 32 bytes for MCP sessions: the first seals, all open. */
+  readonly sessionKeys: readonly Uint8Array[]
 }

@@ -274,7 +274,7 @@ class ResponseView {
   }
 
   get headers(): HeaderView {
-    return new HeaderView(this.#response.headers)
+    return new HeaderView(this.#exchange.isOver ? this.#response.loggedHeaders : this.#response.headers)
   }
 
   get body(): Uint8Array | undefined {

@@ -288,7 +288,7 @@ function backendEnvironment(
     secret,
     expression,
     bufferBytesMax: limits.bufferBytesMax,
-    sessionKey: environment.sessionKey,
+    sessionKeys: environment.sessionKeys,
   }
 }
 

@@ -46,7 +46,7 @@ export interface CompileEnvironment {
   readonly observer: ExchangeObserver
   /** Takes the requests that somebody watches. */
   readonly tap?: TraceTap
-  readonly sessionKey: Uint8Array | undefined
+  readonly sessionKeys: readonly Uint8Array[]
   /** Absent: dynamic forward proxies are not served. */
   readonly dynamic?: DynamicForwarding
   /** Absent: tunnels have nowhere to lead, and CONNECT is answered with 404. */

@@ -56,10 +56,7 @@ export class HttpRequest {
 
   /** Fields for logs: as `headers`, without what is secret. */
   get loggedHeaders(): HeaderList {
-    if (this.secretFields === undefined) return this.headers
-    const shown = this.headers.clone()
-    for (const name of this.secretFields) if (shown.has(name)) shown.set(name, REDACTED)
-    return shown
+    return withoutSecrets(this.headers, this.secretFields)
   }
 
   /** Logs do not show these fields. */
@@ -82,12 +79,19 @@ export class HttpResponse {
   readonly isLocal: boolean
   /** As that of a request. */
   trailerSource: TrailerSource | undefined = undefined
+  /** As those of a request. */
+  secretFields: readonly string[] | undefined = undefined
 
   constructor(status: number, headers: HeaderList, body: OutgoingBody, isLocal: boolean) {
     this.status = status
     this.headers = headers
     this.body = body
     this.isLocal = isLocal
+  }
+
+  /** Fields for logs: as `headers`, without what is secret. */
+  get loggedHeaders(): HeaderList {
+    return withoutSecrets(this.headers, this.secretFields)
   }
 
   /** Known once the body has come to its end. */
@@ -106,4 +110,11 @@ export class HttpResponse {
     if (body !== '' && !list.has('content-type')) list.append('content-type', 'text/plain')
     return new HttpResponse(status, list, body, true)
   }
+}
+
+function withoutSecrets(headers: HeaderList, names: readonly string[] | undefined): HeaderList {
+  if (names === undefined) return headers
+  const shown = headers.clone()
+  for (const name of names) if (shown.has(name)) shown.set(name, REDACTED)
+  return shown
 }

@@ -33,7 +33,7 @@ export function compileMcpBackend(
     settings: backend,
     naming: namingOf(backend),
     targets: backend.targets.map((target) => compileTarget(target, environment)),
-    codec: sessionCodec(environment.sessionKey),
+    codec: sessionCodec(environment.sessionKeys),
     isAllowed,
     bodyBytesMax: environment.bufferBytesMax,
   }

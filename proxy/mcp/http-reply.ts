@@ -6,6 +6,9 @@ import { HeaderList } from '../http/headers.ts'
 import { errorResponse, type JsonRpcError, type JsonRpcId, type JsonRpcMessage } from './jsonrpc.ts'
 import type { MessageStream, TargetHttpError } from './target.ts'
 
+/** Who has the id has the session: logs do not show it. */
+export const SESSION_FIELDS: readonly string[] = ['mcp-session-id']
+
 export function plain(status: number, text: string): HttpResponse {
   return HttpResponse.local(status, text)
 }
@@ -32,7 +35,9 @@ export function eventStream(messages: MessageStream, sessionId?: string): HttpRe
     ['cache-control', 'no-cache'],
   ])
   if (sessionId !== undefined) headers.append('mcp-session-id', sessionId)
-  return new HttpResponse(200, headers, encoded(messages), false)
+  const response = new HttpResponse(200, headers, encoded(messages), false)
+  if (sessionId !== undefined) response.secretFields = SESSION_FIELDS
+  return response
 }
 
 export function single(message: JsonRpcMessage): MessageStream {

@@ -1,44 +1,76 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { sessionCodec, type McpSession } from './session-id.ts'
+import { SESSION_MS_MAX, sessionCodec, shownSessionId, type McpSession } from './session-id.ts'
 
 const SESSION: McpSession = {
   scope: 'ns/gw ns/route ns/tools',
+  principal: 'digest',
   targets: [
     { target: 'a', serverSession: 's-1', endpoint: '10.0.0.1:80', isSkipped: false },
     { target: 'b', serverSession: undefined, endpoint: undefined, isSkipped: true },
   ],
 }
 const key = randomBytes(32)
+const other = randomBytes(32)
 
 describe('sessionCodec', () => {
-  it('round-trips with and without a key', () => {
-    for (const codec of [sessionCodec(undefined), sessionCodec(key)]) {
-      expect(codec.decode(codec.encode(SESSION))).toEqual(SESSION)
-    }
+  it('round-trips', () => {
+    const codec = sessionCodec([key])
+    expect(codec.decode(codec.encode(SESSION))).toEqual(SESSION)
   })
 
-  it('gives different ids for equal sessions and hides their content under a key', () => {
-    const codec = sessionCodec(key)
+  it('gives different ids for equal sessions and hides their content', () => {
+    const codec = sessionCodec([key])
     expect(codec.encode(SESSION)).not.toBe(codec.encode(SESSION))
-    expect(Buffer.from(codec.encode(SESSION), 'base64url').toString('latin1')).not.toContain('s-1')
-    expect(sessionCodec(undefined).encode(SESSION)).not.toBe(sessionCodec(undefined).encode(SESSION))
+    const plain = Buffer.from(codec.encode(SESSION), 'base64url').toString('latin1')
+    for (const part of ['s-1', 'digest', '10.0.0.1']) expect(plain).not.toContain(part)
   })
 
-  it('refuses ids of another key, without seal, changed in any byte, or of another shape', () => {
-    const codec = sessionCodec(key)
+  it('opens ids of previous keys, and seals with the first', () => {
+    const before = sessionCodec([other]).encode(SESSION)
+    const rotated = sessionCodec([key, other])
+    expect(rotated.decode(before)).toEqual(SESSION)
+    expect(sessionCodec([key]).decode(rotated.encode(SESSION))).toEqual(SESSION)
+    expect(sessionCodec([other]).decode(rotated.encode(SESSION))).toBe('Over')
+  })
+
+  it('ends sessions after a day', () => {
+    let nowMs = 1_750_000_000_000
+    const codec = sessionCodec([key], () => nowMs)
     const id = codec.encode(SESSION)
-    expect(sessionCodec(randomBytes(32)).decode(id)).toBeUndefined()
-    expect(codec.decode(sessionCodec(undefined).encode(SESSION))).toBeUndefined()
-    const bytes = Buffer.from(id, 'base64url')
+    nowMs += SESSION_MS_MAX - 1
+    expect(codec.decode(id)).toEqual(SESSION)
+    nowMs += 1
+    expect(codec.decode(id)).toBe('Over')
+  })
+
+  it('refuses ids that are not sealed, changed in any byte, or of another shape', () => {
+    const codec = sessionCodec([key])
+    const bytes = Buffer.from(codec.encode(SESSION), 'base64url')
     for (let at = 0; at < bytes.length; at++) {
       const changed = Buffer.from(bytes)
       changed[at] = (changed[at] ?? 0) ^ 1
-      expect(codec.decode(changed.toString('base64url')), `byte ${at}`).toBeUndefined()
+      // Another id of a key is a key that is not here.
+      const expected = at >= 1 && at <= 4 ? 'Over' : undefined
+      expect(codec.decode(changed.toString('base64url')), `byte ${at}`).toBe(expected)
     }
-    for (const junk of ['', 'a', 'not valid!', 'x'.repeat(20_000), Buffer.from('{"t":"mcp"}').toString('base64url')]) {
+    const readable = Buffer.from(JSON.stringify({ t: 'mcp', k: SESSION.scope, p: '', expires: 9e9, s: [] }))
+    const marked = Buffer.concat([bytes.subarray(0, 5), readable])
+    for (const junk of [
+      '',
+      'a',
+      'not valid!',
+      'x'.repeat(20_000),
+      ...[readable, marked].map((one) => one.toString('base64url')),
+    ]) {
       expect(codec.decode(junk)).toBeUndefined()
-      expect(sessionCodec(undefined).decode(junk)).toBeUndefined()
     }
   })
+})
+
+it('shows an id only as its digest', () => {
+  const id = sessionCodec([key]).encode(SESSION)
+  expect(shownSessionId(id)).toMatch(/^[0-9a-f]{16}$/)
+  expect(shownSessionId(id)).toBe(shownSessionId(id))
+  expect(shownSessionId(id)).not.toBe(shownSessionId(`${id}A`))
 })

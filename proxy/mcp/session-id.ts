@@ -1,7 +1,6 @@
-// The session id carries the session: target, server session and pinned endpoint of each server, sealed with
-// AES-256-GCM, so that any replica with the key can serve it. Without a key it is only encoded (data-plane supplement
-// section 4.3).
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+// The session id carries the session: its owner, its time, and target, server session and pinned endpoint of each
+// server, sealed with AES-256-GCM, so that any replica with the key can serve it (data-plane supplement section 4.3).
+import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto'
 import { isRecord, parseJson } from '#api/json.ts'
 
 export interface TargetSession {
@@ -17,76 +16,124 @@ export interface TargetSession {
 export interface McpSession {
   /** Backend and route the session was made on: it is valid nowhere else. */
   readonly scope: string
+  /** Whose it is; see principal.ts. */
+  readonly principal: string
   readonly targets: readonly TargetSession[]
 }
 
 export interface SessionCodec {
   encode(session: McpSession): string
-  /** undefined: not an id of ours, or tampered with. */
-  decode(id: string): McpSession | undefined
+  /** `Over`: expired, or sealed with a key that is not here. undefined: not an id of ours, or tampered with. */
+  decode(id: string): McpSession | 'Over' | undefined
 }
 
+/** Clients begin again when a session is over. */
+export const SESSION_MS_MAX = 24 * 60 * 60 * 1000
+const FORMAT = 2
+const KEY_ID_BYTES = 4
+/** Format and id of the key, in the clear; the seal covers them. */
+const HEAD_BYTES = 1 + KEY_ID_BYTES
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 /** 32 targets with long server ids fit; anything longer is not ours. */
 const ID_CHARACTERS_MAX = 16_384
 
-export function sessionCodec(key: Uint8Array | undefined): SessionCodec {
+interface SealKey {
+  /** Format and id of the key. */
+  readonly head: Buffer
+  readonly bytes: Uint8Array
+}
+
+/** `keys`: the first seals, all open. `now`: milliseconds since the epoch. */
+export function sessionCodec(keys: readonly Uint8Array[], now: () => number = Date.now): SessionCodec {
+  const known = keys.map(sealKey)
+  const [first] = known
+  if (first === undefined) throw new Error('MCP sessions need a key')
   return {
     encode(session) {
-      const plain = Buffer.from(JSON.stringify(wireOf(session)))
-      return (key === undefined ? plain : seal(plain, key)).toString('base64url')
+      return seal(Buffer.from(JSON.stringify(wireOf(session, secondsOf(now())))), first).toString('base64url')
     },
     decode(id) {
       if (id.length > ID_CHARACTERS_MAX || !/^[A-Za-z0-9_-]+$/.test(id)) return undefined
       const bytes = Buffer.from(id, 'base64url')
-      const plain = key === undefined ? bytes : open(bytes, key)
-      return plain === undefined ? undefined : sessionOf(plain)
+      if (bytes.length < HEAD_BYTES + NONCE_BYTES + TAG_BYTES || bytes[0] !== FORMAT) return undefined
+      const head = bytes.subarray(0, HEAD_BYTES)
+      const key = known.find((one) => one.head.equals(head))
+      if (key === undefined) return 'Over'
+      const plain = open(bytes, key)
+      return plain === undefined ? undefined : sessionOf(plain, secondsOf(now()))
     },
   }
 }
 
-function seal(plain: Buffer, key: Uint8Array): Buffer {
-  const nonce = randomBytes(NONCE_BYTES)
-  const cipher = createCipheriv('aes-256-gcm', key, nonce)
-  return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()])
+/** For logs: who has the id has the session. */
+export function shownSessionId(id: string): string {
+  return hash('sha256', id).slice(0, 16)
 }
 
-function open(bytes: Buffer, key: Uint8Array): Buffer | undefined {
-  if (bytes.length < NONCE_BYTES + TAG_BYTES) return undefined
-  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES })
-  decipher.setAuthTag(bytes.subarray(-TAG_BYTES))
+function sealKey(bytes: Uint8Array): SealKey {
+  const digest = Buffer.from(hash('sha256', Buffer.concat([Buffer.from('gw mcp session key '), bytes])), 'hex')
+  return { head: Buffer.concat([Buffer.of(FORMAT), digest.subarray(0, KEY_ID_BYTES)]), bytes }
+}
+
+function seal(plain: Buffer, { head, bytes }: SealKey): Buffer {
+  const nonce = randomBytes(NONCE_BYTES)
+  const cipher = createCipheriv('aes-256-gcm', bytes, nonce).setAAD(head)
+  return Buffer.concat([head, nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()])
+}
+
+function open(sealed: Buffer, { head, bytes }: SealKey): Buffer | undefined {
+  const rest = sealed.subarray(HEAD_BYTES)
+  const nonce = rest.subarray(0, NONCE_BYTES)
+  const decipher = createDecipheriv('aes-256-gcm', bytes, nonce, { authTagLength: TAG_BYTES }).setAAD(head)
+  decipher.setAuthTag(rest.subarray(-TAG_BYTES))
   try {
-    return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()])
+    return Buffer.concat([decipher.update(rest.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()])
   } catch {
     return undefined
   }
+}
+
+function secondsOf(ms: number): number {
+  return Math.floor(ms / 1000)
 }
 
 /** Short names: the id travels with every request. `r` makes ids differ when no server gave one. */
 interface Wire {
   readonly t: 'mcp'
   readonly k: string
+  readonly p: string
+  /** Seconds since the epoch. */
+  readonly issued: number
+  readonly expires: number
   readonly s: readonly { t: string; s?: string; b?: string; x?: 1 }[]
   readonly r: string
 }
 
-function wireOf({ scope, targets }: McpSession): Wire {
+function wireOf({ scope, principal, targets }: McpSession, issued: number): Wire {
   const entries = targets.map(({ target, serverSession, endpoint, isSkipped }) => ({
     t: target,
     ...(serverSession === undefined ? {} : { s: serverSession }),
     ...(endpoint === undefined ? {} : { b: endpoint }),
     ...(isSkipped ? ({ x: 1 } as const) : {}),
   }))
-  return { t: 'mcp', k: scope, s: entries, r: randomBytes(8).toString('base64url') }
+  const expires = issued + secondsOf(SESSION_MS_MAX)
+  return { t: 'mcp', k: scope, p: principal, issued, expires, s: entries, r: randomBytes(8).toString('base64url') }
 }
 
-function sessionOf(plain: Buffer): McpSession | undefined {
+function sessionOf(plain: Buffer, nowSeconds: number): McpSession | 'Over' | undefined {
   const wire = parseJson(plain.toString('utf8'))
-  if (!isRecord(wire) || wire['t'] !== 'mcp' || typeof wire['k'] !== 'string' || !Array.isArray(wire['s']))
-    return undefined
+  if (!isRecord(wire) || wire['t'] !== 'mcp' || !Array.isArray(wire['s'])) return undefined
+  const { k: scope, p: principal, expires } = wire
+  if (typeof scope !== 'string' || typeof principal !== 'string' || typeof expires !== 'number') return undefined
+  if (nowSeconds >= expires) return 'Over'
+  const targets = targetsOf(wire['s'])
+  return targets && { scope, principal, targets }
+}
+
+function targetsOf(entries: readonly unknown[]): TargetSession[] | undefined {
   const targets: TargetSession[] = []
-  for (const entry of wire['s'] as unknown[]) {
+  for (const entry of entries) {
     if (!isRecord(entry) || typeof entry['t'] !== 'string') return undefined
     const { t, s, b, x } = entry
     targets.push({
@@ -96,5 +143,5 @@ function sessionOf(plain: Buffer): McpSession | undefined {
       isSkipped: x === 1,
     })
   }
-  return { scope: wire['k'], targets }
+  return targets
 }

@@ -3,6 +3,7 @@ import type { Exchange } from '../exchange.ts'
 import type { McpEndpoint } from './context.ts'
 import { ask, notify, onEach, type Answer, type Member } from './fan-out.ts'
 import type { JsonRpcRequest } from './jsonrpc.ts'
+import { principalOf } from './principal.ts'
 import { VERSION } from '#api/version.ts'
 import type { McpSession, TargetSession } from './session-id.ts'
 import { TargetError } from './target.ts'
@@ -37,17 +38,18 @@ export async function openSession(
       isSkipped: answer === undefined,
     }
   })
-  const session: McpSession = { scope: scopeOf(exchange), targets }
+  const session: McpSession = { scope: scopeOf(exchange), principal: principalOf(exchange), targets }
   return { members: membersOf(endpoint, session) ?? [], answers: done.map(({ value }) => value), session }
 }
 
-/** undefined: the session belongs elsewhere, or its servers are no longer those of the backend. */
+/** undefined: the session belongs elsewhere or to another client, or its servers are no longer those of the backend. */
 export function resumeSession(
   exchange: Exchange,
   endpoint: McpEndpoint,
   session: McpSession,
 ): readonly Member[] | undefined {
-  return session.scope === scopeOf(exchange) ? membersOf(endpoint, session) : undefined
+  const isOwn = session.scope === scopeOf(exchange) && session.principal === principalOf(exchange)
+  return isOwn ? membersOf(endpoint, session) : undefined
 }
 
 /** For one request of a client without sessions; end it with `endSession`. */

@@ -6,7 +6,7 @@ import { madeStream } from '../http/made-stream.ts'
 import { HttpResponse } from '../http/message.ts'
 import { emptyMcpFacts, type McpCall, type McpEndpoint } from './context.ts'
 import { interleave, listenToAll, notify, onEach, shownToClient, type Member } from './fan-out.ts'
-import { accepted, eventStream, passedThrough, plain, rpcError, single } from './http-reply.ts'
+import { accepted, eventStream, passedThrough, plain, rpcError, SESSION_FIELDS, single } from './http-reply.ts'
 import { mergeInitialize } from './initialize.ts'
 import {
   INTERNAL_ERROR,
@@ -21,6 +21,7 @@ import {
 } from './jsonrpc.ts'
 import { answerRequest } from './methods.ts'
 import { locateServerId } from './names.ts'
+import { shownSessionId } from './session-id.ts'
 import { endSession, openSession, resumeSession, temporarySession } from './session.ts'
 import { type MessageStream, TargetError, TargetHttpError } from './target.ts'
 
@@ -31,6 +32,7 @@ export async function answerMcp(exchange: Exchange, endpoint: McpEndpoint): Prom
   const isStateful = endpoint.settings.sessionRouting === 'Stateful'
   const { method } = exchange.request
   exchange.mcp = emptyMcpFacts()
+  exchange.request.hideFields(SESSION_FIELDS)
   if (method === 'POST') return guarded(exchange, null, () => answerPost(exchange, endpoint))
   if (method === 'GET' && isStateful) return guarded(exchange, null, () => answerGet(exchange, endpoint))
   if (method === 'DELETE' && isStateful) return guarded(exchange, null, () => answerDelete(exchange, endpoint))
@@ -176,8 +178,9 @@ function sessionMembers(
   if (id === undefined) return plain(400, whenMissing)
   const session = endpoint.codec.decode(id)
   if (session === undefined) return plain(400, 'session ID is not valid')
-  if (exchange.mcp !== undefined) exchange.mcp.sessionId = id
-  return resumeSession(exchange, endpoint, session) ?? plain(404, 'session not found')
+  if (exchange.mcp !== undefined) exchange.mcp.sessionId = shownSessionId(id)
+  const members = session === 'Over' ? undefined : resumeSession(exchange, endpoint, session)
+  return members ?? plain(404, 'session not found')
 }
 
 function checkHeaders({ request }: Exchange): HttpResponse | undefined {

@@ -26,7 +26,7 @@ export interface WorkerSettings {
   readonly logLevel: string
   readonly accessLog: boolean
   /** 32 bytes for sealing MCP sessions; undefined: ids are only encoded. */
-  readonly sessionKey: Uint8Array | undefined
+  readonly sessionKeys: readonly Uint8Array[]
   /** Addresses and networks that dynamic forward proxies may reach in spite of the guard. */
   readonly dynamicForwardAllow: readonly string[]
   /** Which addresses of host names are used. */

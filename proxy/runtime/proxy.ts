@@ -1,5 +1,6 @@
 // The proxy process: owns configuration, admin, metrics and readiness on the main thread and the pool of workers that
 // carry the traffic. What the workers run is given from outside (main.ts; tests), nothing of it is imported here.
+import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import type { Problem } from '#api/problem.ts'
@@ -17,6 +18,7 @@ import type { LineWriter } from '../log/line-writer.ts'
 import { createLineWriter } from '../log/line-writer.ts'
 import type { Logger, LoggerRoot } from '../log/logger.ts'
 import { createLogger } from '../log/logger.ts'
+import { SESSION_KEY_BYTES } from '../mcp/session-keys.ts'
 import { MetricsAggregate } from '../metrics/aggregate.ts'
 import { createExposition } from '../metrics/exposition.ts'
 import { processMetrics } from '../metrics/process-metrics.ts'
@@ -130,7 +132,8 @@ class ProxyProcess implements RunningProxy {
         reusePort: settings.workers > 1,
         logFormat: settings.logFormat,
         accessLog: settings.accessLog,
-        sessionKey: settings.sessionKey,
+        // One for all workers: ids of MCP sessions end with the process, but nobody can make or read them.
+        sessionKeys: settings.sessionKeys ?? [randomBytes(SESSION_KEY_BYTES)],
         tickets: this.#tickets,
         dynamicForwardAllow: settings.dynamicForwardAllow,
         dnsLookupFamily: settings.dnsLookupFamily,
@@ -337,7 +340,7 @@ class ProxyProcess implements RunningProxy {
   }
 
   #dump(): unknown {
-    const { sessionKey, ...settings } = this.#settings
+    const { sessionKeys, ...settings } = this.#settings
     return configDump({
       config: this.#applied?.config,
       certificates: this.#certificates.shown(),
@@ -347,7 +350,7 @@ class ProxyProcess implements RunningProxy {
       version: BUILD,
       settings: {
         ...settings,
-        sessionKey: sessionKey === undefined ? 'unset' : '<redacted>',
+        sessionKeys: sessionKeys === undefined ? 'random' : '<redacted>',
         otlp: shownOtlp(settings.otlp),
         configGeneration: this.#applied?.generation ?? 0,
       },

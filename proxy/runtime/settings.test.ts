@@ -16,7 +16,7 @@ describe('resolveSettings', () => {
       readiness: { port: 15_021 },
       logLevel: 'info',
       accessLog: true,
-      sessionKey: undefined,
+      sessionKeys: undefined,
       drain: { minMs: 0, maxMs: 5000 },
       workerHangMs: 15_000,
       overload: { lagMs: 1000, memoryShare: 0.95 },
@@ -65,11 +65,18 @@ describe('resolveSettings', () => {
   })
 
   it('reads the session key', () => {
-    expect(resolveSettings({}, { SESSION_KEY: KEY }).settings.sessionKey).toEqual(new Uint8Array(32).fill(0xab))
+    expect(resolveSettings({}, { SESSION_KEY: KEY }).settings.sessionKeys).toEqual([new Uint8Array(32).fill(0xab)])
+  })
+
+  it('reads a new session key and those before it', () => {
+    const { settings } = resolveSettings({}, { SESSION_KEY: `${'cd'.repeat(32)}, ${KEY}` })
+    expect(settings.sessionKeys?.map(([first]) => first)).toEqual([0xcd, 0xab])
   })
 
   it.each([
     ['GW_SESSION_KEY', `${KEY}0`],
+    ['GW_SESSION_KEY', `${KEY},`],
+    ['GW_SESSION_KEY', [KEY, KEY, KEY, KEY, KEY].join(',')],
     ['GW_SESSION_KEY', 'zz'.repeat(32)],
     ['WORKER_THREADS', '0'],
     ['WORKER_THREADS', '1.5'],
@@ -91,7 +98,7 @@ describe('resolveSettings', () => {
   })
 
   it('refuses options that cannot work', () => {
-    const { problems } = resolveSettings({ workers: 0, sessionKey: new Uint8Array(3), logLevel: 'x=' }, {})
-    expect(problems.map(({ path }) => path)).toEqual(['workers', 'sessionKey', 'logLevel'])
+    const { problems } = resolveSettings({ workers: 0, sessionKeys: [new Uint8Array(3)], logLevel: 'x=' }, {})
+    expect(problems.map(({ path }) => path)).toEqual(['workers', 'sessionKeys', 'logLevel'])
   })
 })

@@ -7,6 +7,7 @@ import { parseDuration } from '#api/units/duration.ts'
 import { LOOKUP_FAMILIES, type LookupFamily } from '#api/units/lookup-family.ts'
 import type { ListenAddress } from '../admin/http-listener.ts'
 import type { Place } from '../backend/locality.ts'
+import { parseSessionKeys, SESSION_KEY_BYTES, SESSION_KEYS_RULE } from '../mcp/session-keys.ts'
 import { isAddressRange } from '../upstream/address-guard.ts'
 import { LEVEL_NAMES, parseLevelFilter } from '../log/level-filter.ts'
 import { otlpEnvironment, type OtlpEnvironment } from '../otlp/environment.ts'
@@ -24,8 +25,8 @@ export interface ProxySettings {
   readonly accessLog: boolean
   /** File descriptor of all log lines. */
   readonly logFd: number
-  /** 32 bytes. */
-  readonly sessionKey: Uint8Array | undefined
+  /** Of 32 bytes each: the first seals, all open. undefined: a random one for each start. */
+  readonly sessionKeys: readonly Uint8Array[] | undefined
   /** Addresses and networks that dynamic forward proxies may reach in spite of upstream/address-guard.ts. */
   readonly dynamicForwardAllow: readonly string[]
   /** Which addresses of host names are used. */
@@ -61,7 +62,6 @@ export class SettingsError extends Error {
 const PREFIX = 'GW_'
 const WORKERS_MAX = 64
 const SHARED_PORT_PLATFORMS: ReadonlySet<string> = new Set(['linux', 'freebsd'])
-const SESSION_KEY_BYTES = 32
 const LOCALITY_PARTS_MAX = 3
 const DRAIN_MAX_MS = 5000
 /** Ten thousand routes compile in a second or two; nothing else may hold a thread that long. */
@@ -89,7 +89,7 @@ export function resolveSettings(
     logLevel: logLevelOf(source),
     accessLog: source.flag('ACCESS_LOG', true),
     logFd: 1,
-    sessionKey: sessionKeyOf(source),
+    sessionKeys: sessionKeysOf(source),
     dynamicForwardAllow: source.addressRanges('DYNAMIC_FORWARD_ALLOW'),
     dnsLookupFamily: source.one('DNS_LOOKUP_FAMILY', LOOKUP_FAMILIES, 'V4_PREFERRED'),
     place: placeOf(source),
@@ -121,7 +121,7 @@ function possibleWorkers(wanted: number): number {
   return SHARED_PORT_PLATFORMS.has(process.platform) ? Math.min(wanted, WORKERS_MAX) : 1
 }
 
-function problemsOf({ workers, sessionKey, logLevel }: ProxyOptions): Problem[] {
+function problemsOf({ workers, sessionKeys, logLevel }: ProxyOptions): Problem[] {
   const problems: Problem[] = []
   const refuse = (path: string, message: string): void => {
     problems.push({ path, reason: 'InvalidOption', message, severity: 'error' })
@@ -129,8 +129,8 @@ function problemsOf({ workers, sessionKey, logLevel }: ProxyOptions): Problem[] 
   if (workers !== undefined && (!Number.isInteger(workers) || workers < 1)) {
     refuse('workers', 'must be a positive whole number')
   }
-  if (sessionKey !== undefined && sessionKey.length !== SESSION_KEY_BYTES) {
-    refuse('sessionKey', `must have ${SESSION_KEY_BYTES} bytes`)
+  if (sessionKeys?.every(({ length }) => length === SESSION_KEY_BYTES) === false || sessionKeys?.length === 0) {
+    refuse('sessionKeys', `must have ${SESSION_KEY_BYTES} bytes each`)
   }
   const filter = logLevel === undefined ? undefined : parseLevelFilter(logLevel)
   if (filter !== undefined && 'problem' in filter) refuse('logLevel', filter.problem)
@@ -231,13 +231,11 @@ function logLevelOf(source: EnvironmentReader): string {
   return 'info'
 }
 
-function sessionKeyOf(source: EnvironmentReader): Uint8Array | undefined {
+function sessionKeysOf(source: EnvironmentReader): readonly Uint8Array[] | undefined {
   const value = source.get('SESSION_KEY')
   if (value === undefined) return undefined
-  if (/^[0-9a-f]+$/i.test(value) && value.length === SESSION_KEY_BYTES * 2)
-    return Uint8Array.from(Buffer.from(value, 'hex'))
   // The value itself must not show up anywhere.
-  return source.refuse('SESSION_KEY', `${SESSION_KEY_BYTES * 2} hexadecimal digits`)
+  return parseSessionKeys(value) ?? source.refuse('SESSION_KEY', SESSION_KEYS_RULE)
 }
 
 /** LOCALITY: `region/zone/subzone`; any part may be left empty, later ones out. */

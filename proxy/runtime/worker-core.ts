@@ -213,7 +213,7 @@ export class WorkerCore {
         place: this.#settings.place,
         observer: this.#observer,
         tap: this.#tap,
-        sessionKey: this.#settings.sessionKey,
+        sessionKeys: this.#settings.sessionKeys,
         ...(this.#dynamic && { dynamic: this.#dynamic }),
         enterBind: this.#binds.enter.bind(this.#binds),
         unknownKey: this.#tellOfUnknownKey,

@@ -60,7 +60,7 @@ export async function startTlsProxy(setup: TestSetup, workers = 1): Promise<TlsT
     accessLog: false,
     logLevel: 'error',
     dynamicForwardAllow: ['127.0.0.1'],
-    sessionKey: Buffer.alloc(32, 7),
+    sessionKeys: [Buffer.alloc(32, 7)],
   })
   const apply = async (next: TestSetup): Promise<readonly string[]> => {
     const applied = await proxy.apply(configOf(next), secretsOf(next))

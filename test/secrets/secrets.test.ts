@@ -111,7 +111,7 @@ beforeAll(async () => {
     logFormat: 'json',
     logLevel: 'trace',
     accessLog: true,
-    sessionKey: SESSION_KEY,
+    sessionKeys: [SESSION_KEY],
     otlp: {
       traces: {
         host: '127.0.0.1',

@@ -421,7 +421,7 @@ describe('loadStandalone, files and settings', () => {
       logLevel: 'info,mcp=debug',
       logFormat: 'json',
       dnsLookupFamily: 'V4_ONLY',
-      sessionKey: new Uint8Array(32).fill(15),
+      sessionKeys: [new Uint8Array(32).fill(15)],
     })
     expect(JSON.stringify(rendered)).not.toContain('0f0f')
   })

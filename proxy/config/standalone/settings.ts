@@ -11,8 +11,8 @@ export interface StandaloneSettings {
   readonly logLevel: string | undefined
   readonly logFormat: 'text' | 'json' | undefined
   readonly dnsLookupFamily: LookupFamily | undefined
-  /** 32 bytes. A secret. */
-  readonly sessionKey: Uint8Array | undefined
+  /** Of 32 bytes each: the first seals, all open. Secrets. */
+  readonly sessionKeys: readonly Uint8Array[] | undefined
 }
 
 export function settingsOf(config: ConfigFields = {}): StandaloneSettings {
@@ -24,6 +24,6 @@ export function settingsOf(config: ConfigFields = {}): StandaloneSettings {
     logLevel: config.logging?.level,
     logFormat: config.logging?.format,
     dnsLookupFamily: config.dns?.lookupFamily,
-    sessionKey: config.session?.key,
+    sessionKeys: config.session?.key,
   }
 }

@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import type { LookupFamily } from '#api/units/lookup-family.ts'
 import { parseLevelFilter } from '../../../log/level-filter.ts'
+import { parseSessionKeys, SESSION_KEYS_RULE } from '../../../mcp/session-keys.ts'
 import { mcpShape, namedBackend, routeBackend } from './backends.ts'
 import { service, serviceReference, workload } from './discovery.ts'
 import { fields, notServed, oneShape } from './object.ts'
@@ -111,10 +112,12 @@ const logLevel = z.string().superRefine((value, context) => {
   const parsed = parseLevelFilter(value)
   if ('problem' in parsed) context.addIssue({ code: 'custom', message: parsed.problem })
 })
-const sessionKey = z
-  .string()
-  .regex(/^[0-9a-fA-F]{64}$/, { error: 'must be 64 hexadecimal digits (32 bytes)' })
-  .transform((value) => Uint8Array.from(Buffer.from(value, 'hex')))
+const sessionKey = z.string().transform((value, context): readonly Uint8Array[] => {
+  const keys = parseSessionKeys(value)
+  if (keys !== undefined) return keys
+  context.addIssue({ code: 'custom', message: `must be ${SESSION_KEYS_RULE}` })
+  return z.NEVER
+})
 /** As in the environment, in other letters. */
 const FAMILIES = {
   V4Preferred: 'V4_PREFERRED',

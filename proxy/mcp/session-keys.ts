@@ -1,0 +1,16 @@
+// Keys that seal the ids of MCP sessions, as users write them.
+
+export const SESSION_KEY_BYTES = 32
+/** The present key and those of before it: ids live for a day, so that more are of no use. */
+const SESSION_KEYS_MAX = 4
+const DIGITS = SESSION_KEY_BYTES * 2
+
+export const SESSION_KEYS_RULE = `${DIGITS} hexadecimal digits, or up to ${SESSION_KEYS_MAX} times that with commas between, the new key first`
+
+/** undefined: not such keys. */
+export function parseSessionKeys(text: string): readonly Uint8Array[] | undefined {
+  const parts = text.split(',').map((part) => part.trim())
+  if (parts.length > SESSION_KEYS_MAX) return undefined
+  if (!parts.every((part) => part.length === DIGITS && /^[0-9a-f]+$/i.test(part))) return undefined
+  return parts.map((part) => Uint8Array.from(Buffer.from(part, 'hex')))
+}
