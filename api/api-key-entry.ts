@@ -1,6 +1,7 @@
 // One API key as a Secret holds it: the key itself, or JSON with it or with its hash. Proxy and operator judge entries
 // alike. A reason never tells what the entry holds.
 import { hash } from 'node:crypto'
+import { parseBoundedJson } from './bounded-json.ts'
 import { fromJson } from './cel/values/json.ts'
 import { isRecord } from './json.ts'
 
@@ -25,7 +26,7 @@ export function apiKeyEntry(value: string): ApiKeyEntry | string {
   const text = value.trim()
   if (!text.startsWith('{')) return rawKey(text, NO_METADATA)
   try {
-    return apiKeyObject(JSON.parse(text))
+    return apiKeyObject(parseBoundedJson(text))
   } catch {
     return 'it begins as JSON and is none'
   }

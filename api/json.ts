@@ -1,7 +1,19 @@
 // Reading JSON that somebody else wrote: nothing is trusted to have the shape its documentation gives.
 
-/** The value of a JSON text; undefined when it is not JSON, which no JSON text yields. */
+import { parseBoundedJson } from './bounded-json.ts'
+
+/** The value of a JSON text; undefined when it is not JSON, which no JSON text yields, or exceeds `bounded-json.ts`. */
 export function parseJson(text: string): unknown {
+  try {
+    return parseBoundedJson(text)
+  } catch {
+    // The caller knows what it expected and where, and says so.
+    return undefined
+  }
+}
+
+/** As `parseJson`, without limits: text of the API server, or of this program, whose size has no smaller bound. */
+export function parseOwnJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

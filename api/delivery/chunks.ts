@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { isIdentical } from '../identical.ts'
 import { keyOfItem, type ListName } from '../ir/lists.ts'
-import { parseJson } from '../json.ts'
+import { parseOwnJson } from '../json.ts'
 import { type Files, gunzipped } from './document.ts'
 
 export interface Chunk {
@@ -119,5 +119,5 @@ export function hasChunk(files: Files, list: ListName, id: string): boolean {
 export function unpackChunk(id: string, name: string, content: Uint8Array): unknown {
   const text = name.endsWith('.gz') ? gunzipped(content, UNPACKED_BYTES_MAX) : Buffer.from(content)
   if (text === undefined || idOf(text) !== id) return undefined
-  return parseJson(text.toString('utf8'))
+  return parseOwnJson(text.toString('utf8'))
 }

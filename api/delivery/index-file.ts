@@ -1,6 +1,6 @@
 // The index of a delivery: which documents a proxy has to have before it may apply any of them. Reading checks form,
 // so that a damaged index is refused and never half believed. Pure.
-import { isRecord, parseJson } from '../json.ts'
+import { isRecord, parseOwnJson } from '../json.ts'
 import { LIST_NAMES, type ListName } from '../ir/lists.ts'
 import type { DocumentRef } from './document.ts'
 
@@ -95,7 +95,7 @@ export function endpointIndexFile(services: string): string {
 export type IndexOutcome<T> = { readonly index: T } | { readonly fault: string }
 
 export function readDeliveryIndex(bytes: Uint8Array): IndexOutcome<DeliveryIndex> {
-  const value = parseJson(Buffer.from(bytes).toString('utf8'))
+  const value = parseOwnJson(Buffer.from(bytes).toString('utf8'))
   if (!isRecord(value)) return { fault: 'the index is no JSON object' }
   const { format, generation, gateway, secrets, services } = value
   if (!FORMATS_READ.has(format)) return unknownFormat(format)
@@ -112,7 +112,7 @@ export function readDeliveryIndex(bytes: Uint8Array): IndexOutcome<DeliveryIndex
 }
 
 export function readEndpointIndex(bytes: Uint8Array, services: string): IndexOutcome<EndpointIndex> {
-  const value = parseJson(Buffer.from(bytes).toString('utf8'))
+  const value = parseOwnJson(Buffer.from(bytes).toString('utf8'))
   if (!isRecord(value)) return { fault: 'the endpoint index is no JSON object' }
   const { format, endpoints, workloads } = value
   if (!FORMATS_READ.has(format)) return unknownFormat(format)

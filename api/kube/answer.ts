@@ -1,5 +1,5 @@
 // Reads what an API server answers: one JSON value, or a watch, which is one JSON value a line. Bounded.
-import { parseJson } from '../json.ts'
+import { parseOwnJson } from '../json.ts'
 
 type Bytes = AsyncIterable<Uint8Array>
 
@@ -16,7 +16,7 @@ export async function readJson(source: Bytes, bytesMax: number): Promise<unknown
     if (bytes > bytesMax) throw new Error(`the answer has more than ${bytesMax} bytes`)
     chunks.push(chunk)
   }
-  return parseJson(Buffer.concat(chunks).toString('utf8'))
+  return parseOwnJson(Buffer.concat(chunks).toString('utf8'))
 }
 
 /**
@@ -38,7 +38,7 @@ export async function readJsonLines(
       rest = []
       bytes = 0
       buffer = buffer.subarray(end + 1)
-      if (line.trim() !== '') onEvent(parseJson(line))
+      if (line.trim() !== '') onEvent(parseOwnJson(line))
     }
     bytes += buffer.length
     if (bytes > lineBytesMax) throw new Error(`an event has more than ${lineBytesMax} bytes`)

@@ -1,5 +1,6 @@
 // The subjectAltName text that node:tls and node:crypto give, as typed values, and whether it bears a wanted name.
 import { isIP } from 'node:net'
+import { parseJson } from '../json.ts'
 
 export type AltNameType = 'DNS' | 'URI' | 'IP Address' | 'email'
 
@@ -26,12 +27,8 @@ function isKnown(type: string): type is AltNameType {
 }
 
 function unquoted(text: string): string | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'string' ? value : undefined
-  } catch {
-    return undefined
-  }
+  const value = parseJson(text)
+  return typeof value === 'string' ? value : undefined
 }
 
 /** The subject's common name does not count. */

@@ -1,5 +1,6 @@
 // A2A: an agent's card must lead its readers back to the gateway, not past it (data-plane supplement section 4.8).
 // Addresses in a card that cannot be rewritten are not passed on.
+import { parseJson } from '#api/json.ts'
 import type { BackendHandler } from '../backend/handler.ts'
 import type { Exchange } from '../exchange.ts'
 import type { HttpResponse } from '../http/message.ts'
@@ -106,12 +107,8 @@ async function textOf({ body, headers }: HttpResponse, bytesMax: number): Promis
 type Card = Record<string, unknown>
 
 function parse(text: string): Card | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isCard(value) ? value : undefined
-  } catch {
-    return undefined
-  }
+  const value = parseJson(text)
+  return isCard(value) ? value : undefined
 }
 
 /** False: there is none. */

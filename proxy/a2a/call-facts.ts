@@ -1,5 +1,6 @@
 // What the log says about a call of an agent: its JSON-RPC method, and how the agent answered (data-plane supplement
 // section 4.8). Copies bodies while they go by, up to the buffer limit; changes and delays nothing.
+import { parseJson } from '#api/json.ts'
 import type { A2aFacts, Exchange } from '../exchange.ts'
 import { BodyRecorder, recordBody } from '../trace/recorded-body.ts'
 
@@ -69,11 +70,7 @@ function isJson(contentType: string | undefined): boolean {
 }
 
 function objectIn(bytes: Buffer): Members | undefined {
-  try {
-    return membersOf(JSON.parse(bytes.toString('utf8')))
-  } catch {
-    return undefined
-  }
+  return membersOf(parseJson(bytes.toString('utf8')))
 }
 
 function membersOf(value: unknown): Members | undefined {

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { inspect } from 'node:util'
 import type { JWTPayload } from 'jose'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { SecretString } from '#api/cel/values/secret-string.ts'
 import { JWT_BUSY, JwtVerifier, type JwtClaims } from './jwt-verifier.ts'
 import { testIssuer, type TestIssuer } from './jwt.testing.ts'
@@ -215,6 +215,24 @@ describe('keys', () => {
     expect(verifier.warnings).toEqual([warning, 'no usable key: no token is valid'])
     expect(verifier.verify(await issuer.token())).toBe('unknown key')
   })
+})
+
+it.each([
+  ['header', '['.repeat(40_000), '{}'],
+  ['header of distinct objects', `{"kid":"ES256-key","alg":"ES256","a":${'[{},'.repeat(129)}`, '{}'],
+  ['claims', JSON.stringify({ alg: 'ES256', kid: 'ES256-key' }), '['.repeat(40_000)],
+])('a token with too many levels in its %s is refused before it is parsed', (_, header, claims) => {
+  const segments = [header, claims].map((text) => Buffer.from(text).toString('base64url'))
+  const verifier = verifierOf()
+  const parse = vi.spyOn(JSON, 'parse')
+  const parsed: unknown[] = []
+  try {
+    expect(verifier.verify(`${segments.join('.')}.AAAA`)).toBe('malformed token')
+    parsed.push(...parse.mock.calls)
+  } finally {
+    parse.mockRestore()
+  }
+  expect(parsed).toEqual([])
 })
 
 it('claims nested too deeply are refused', async () => {

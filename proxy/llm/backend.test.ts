@@ -45,6 +45,9 @@ const stream = (chunks: readonly string[], end: 'end' | 'destroy' = 'end') => {
 const post = (path: string, body: string | Buffer, headers: Record<string, string> = {}): Promise<Response> =>
   fetch(gateway.url + path, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body })
 
+const DEEP = 'failed to process LLM request: the JSON is nested deeper than 128 levels'
+const MANY = 'failed to process LLM request: the JSON has more than 100000 objects, arrays and members'
+
 const chat = (extra: object = {}): string =>
   JSON.stringify({ model: 'fast', messages: [{ role: 'user', content: 'hi' }], ...extra })
 
@@ -167,8 +170,11 @@ describe('completions provider', () => {
   it.each([
     ['{', 400, 'failed to process LLM request: the body is not a JSON object'],
     ['[]', 400, 'failed to process LLM request: the body is not a JSON object'],
+    ['{"model":"m","x":'.padEnd(20_000, '['), 400, DEEP],
+    ['['.repeat(2_000_000), 400, DEEP],
+    [`{"model":"m","x":[${'{},'.repeat(100_000)}0]}`, 400, MANY],
     ['{"messages":[]}', 400, 'failed to process LLM request: missing field: model not specified'],
-  ])('refuses the body %s', async (body, status, text) => {
+  ])('refuses the body %.40s', async (body, status, text) => {
     const reply = await post('/v1/chat/completions', body)
     expect(reply.status).toBe(status)
     expect(await reply.text()).toBe(text)
@@ -188,6 +194,13 @@ describe('completions provider', () => {
     const reply = await post('/v1/chat/completions', chat())
     expect(reply.status).toBe(502)
     expect(await reply.text()).toContain('failed to process LLM response')
+  })
+
+  it('answers 502 to a provider whose answer is nested too deeply', async () => {
+    answer = (_, response) => response.end('{"choices":'.padEnd(20_000, '['))
+    const reply = await post('/v1/chat/completions', chat())
+    expect(reply.status).toBe(502)
+    expect(await reply.text()).toBe('failed to process LLM response: the JSON is nested deeper than 128 levels')
   })
 
   it('does not call the provider without the key', async () => {

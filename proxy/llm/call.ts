@@ -1,4 +1,5 @@
 // One LLM request on its way out: read, edited, translated, addressed.
+import { jsonExcess } from '#api/bounded-json.ts'
 import type { AIProvider, RouteType } from '#api/ir/types.gen.ts'
 import type { EffectiveBackendPolicies, EndpointPicker } from '../backend/handler.ts'
 import type { CompiledHealth } from '../backend/health.ts'
@@ -60,8 +61,11 @@ export async function prepareCall(
   }
   const raw = await readBody(exchange, bodyBytesMax)
   if (!Buffer.isBuffer(raw)) return raw
-  const body = parseObject(raw.toString('utf8'))
-  if (body === undefined) return exchange.failVisibly('llmRequestInvalid', 'the body is not a JSON object')
+  const text = raw.toString('utf8')
+  const body = parseObject(text)
+  if (body === undefined) {
+    return exchange.failVisibly('llmRequestInvalid', jsonExcess(text) ?? 'the body is not a JSON object')
+  }
   const model = editBody(exchange, body, provider, formats.client)
   if (model === undefined) return exchange.failVisibly('llmRequestInvalid', 'missing field: model not specified')
   try {

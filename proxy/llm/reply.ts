@@ -1,4 +1,5 @@
 // What comes back from a provider: whole answers, errors and streams, in the client's format.
+import { jsonExcess } from '#api/bounded-json.ts'
 import { BodyTooLarge } from '../http/body.ts'
 import type { HeaderList } from '../http/headers.ts'
 import { HttpResponse } from '../http/message.ts'
@@ -23,9 +24,12 @@ export async function makeReply(context: ReplyContext, upstream: UpstreamRespons
   }
   const bytes = await readWhole(context, upstream)
   if (!Buffer.isBuffer(bytes)) return bytes
-  const json = parseObject(bytes.toString('utf8'))
+  const text = bytes.toString('utf8')
+  const json = parseObject(text)
   if (upstream.status >= 400) return errorReply(context, upstream, bytes, json)
-  if (json === undefined) return invalid(context, 'the provider sent a body that is not a JSON object')
+  if (json === undefined) {
+    return invalid(context, jsonExcess(text) ?? 'the provider sent a body that is not a JSON object')
+  }
   observe(context.facts, call.sentFormat, json)
   if (call.clientFormat === call.sentFormat) {
     return new HttpResponse(upstream.status, ownHeaders(upstream.headers, undefined), bytes, false)

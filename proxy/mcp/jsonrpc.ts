@@ -1,4 +1,5 @@
 // JSON-RPC 2.0 messages as MCP uses them: one message a body, ids are strings or integers.
+import { parseJson } from '#api/json.ts'
 
 export type JsonRpcId = string | number
 
@@ -37,12 +38,7 @@ export const INTERNAL_ERROR = -32_603
 
 /** undefined: not one JSON-RPC message. Batches are not part of MCP since 2025-06-18 and refused. */
 export function parseMessage(text: string): JsonRpcMessage | undefined {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    return undefined
-  }
+  const value = parseJson(text)
   return isMessage(value) ? value : undefined
 }
 

@@ -151,6 +151,7 @@ describe('functions', () => {
 
   it.each([
     ['json("{")', 'not valid JSON'],
+    ['json("[[[[".replace("[", "%s"))'.replace('%s', '['.repeat(40)), 'nested deeper than 128 levels'],
     ['toJson(type(1))', 'no JSON form'],
     ['unvalidatedJwtPayload("a.b")', 'three segments'],
     ['unvalidatedJwtPayload("a.b.c.d")', 'three segments'],

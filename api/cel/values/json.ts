@@ -1,4 +1,5 @@
 // JSON and CEL values: how text becomes values, and which text a value becomes.
+import { JsonTooComplex, parseBoundedJson } from '../../bounded-json.ts'
 import { elementOrMissing, keysOf } from '../engine/access.ts'
 import { celError } from '../engine/errors.ts'
 import { checkLength, VALUE_LENGTH_MAX } from '../engine/frame.ts'
@@ -18,9 +19,9 @@ const JSON_DEPTH_MAX = 250
 export function parseJson(text: string): unknown {
   let parsed: unknown
   try {
-    parsed = JSON.parse(text)
-  } catch {
-    throw celError('not valid JSON')
+    parsed = parseBoundedJson(text)
+  } catch (error) {
+    throw celError(error instanceof JsonTooComplex ? error.message : 'not valid JSON')
   }
   return fromJson(parsed)
 }

@@ -1,5 +1,6 @@
 // Calls the identity provider for clients of the gateway. Its metadata is remembered for a while: anybody may ask for
 // it, and the provider must not pay for that.
+import { isRecord, parseJson } from '#api/json.ts'
 import type { ServiceCaller } from '../../backend/service-caller.ts'
 import { ServiceError } from '../../backend/service-caller.ts'
 import type { Exchange } from '../../exchange.ts'
@@ -63,11 +64,6 @@ export class IssuerClient {
 }
 
 function parsed(text: string): Metadata | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    // A JSON object has string keys.
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Metadata) : undefined
-  } catch {
-    return undefined
-  }
+  const value = parseJson(text)
+  return isRecord(value) ? value : undefined
 }

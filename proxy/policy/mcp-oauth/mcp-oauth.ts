@@ -1,5 +1,6 @@
 // OAuth for MCP servers, as the MCP specification describes it: metadata for clients without a token, and a challenge
 // that leads there. Decides about no token.
+import { parseJson } from '#api/json.ts'
 import type { JwtAuth, McpOauth } from '#api/ir/types.gen.ts'
 import { ServiceError } from '../../backend/service-caller.ts'
 import type { Exchange } from '../../exchange.ts'
@@ -126,7 +127,7 @@ class OauthServer {
     const body = await requestBody(exchange)
     if (body === undefined) return exchange.fail('bufferRequestTooLarge')
     if (settings.clientId !== undefined) {
-      return answer(exchange, 201, mockedRegistration(settings.clientId, parsedJson(body)))
+      return answer(exchange, 201, mockedRegistration(settings.clientId, parseJson(body.toString('utf8'))))
     }
     const url = registrationUrl(settings)
     if (url === undefined) return answer(exchange, 404)
@@ -212,12 +213,4 @@ async function requestBody({ request }: Exchange): Promise<Buffer | undefined> {
   if (whole === undefined || whole.length > REQUEST_BYTES_MAX) return undefined
   request.body = whole
   return whole
-}
-
-function parsedJson(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'))
-  } catch {
-    return undefined
-  }
 }

@@ -1,0 +1,59 @@
+// Only `api/bounded-json.ts` parses text of a peer. `JSON.parse` elsewhere reads what this program wrote, or what its
+// administrator gave it; each such place is listed with the reason.
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+
+const ROOT = join(import.meta.dirname, '..')
+
+/** Calls without limits, and why nobody else decides what they parse. */
+const UNBOUNDED: Readonly<Record<string, string>> = {
+  'api/bounded-json.ts': 'checks the text first',
+  'api/json.ts': 'parseOwnJson, whose callers are listed below',
+  'api/delivery/document.ts': 'a document of the operator, by its hash',
+  'api/v1alpha1/apiserver.ts': 'answers of a test API server',
+  'proxy/metrics/buffer.ts': 'lines that this program wrote into shared memory',
+  'proxy/otlp/attributes.ts': 'text of jsonText, which has its own limits',
+  'proxy/otlp/environment.ts': 'an environment variable of the process',
+  'proxy/policy/ext-authz/request-view.ts': 'text of jsonText, which has its own limits',
+  'proxy/policy/ext-proc/messages.ts': 'text of jsonText, which has its own limits',
+  'proxy/trace/snapshot.ts': 'text of jsonText, which has its own limits',
+  'api/delivery/chunks.ts': 'chunks of the operator, by their hash',
+  'api/delivery/index-file.ts': 'the index of the operator',
+  'api/kube/answer.ts': 'answers of the API server',
+}
+
+/** The library parses the token itself; its user measures the token first. */
+const TOKEN_LIBRARY_USERS = ['proxy/auth/jwt-verifier.ts']
+
+const sources = execFileSync(
+  'git',
+  ['ls-files', '--cached', '--others', '--exclude-standard', 'api', 'operator', 'proxy'],
+  {
+    cwd: ROOT,
+    encoding: 'utf8',
+  },
+)
+  .split('\n')
+  .filter((file) => file.endsWith('.ts') && !/(?:\.test|\.testing|\.gen|\.d|\/bench|\/testing)\.ts$/.test(file))
+  .filter((file) => !/\/(?:testdata|bench|testing)\//.test(file) && existsSync(join(ROOT, file)))
+
+function filesWith(pattern: RegExp): string[] {
+  return sources.filter((file) => {
+    const code = readFileSync(join(ROOT, file), 'utf8').replaceAll(/^\s*(?:\/\/|\*|\/\*).*$/gm, '')
+    return pattern.test(code)
+  })
+}
+
+describe('JSON', () => {
+  it('is parsed without limits only where the text is not that of a peer', () => {
+    const found = filesWith(/\bJSON\.parse\(|\bparseOwnJson\(|await [^\n]*\.json\(\)/)
+    expect(found.toSorted()).toEqual(Object.keys(UNBOUNDED).toSorted())
+  })
+
+  it('in tokens is parsed by the library only where it was measured', () => {
+    expect(filesWith(/from 'jose'/)).toEqual(TOKEN_LIBRARY_USERS)
+    for (const file of TOKEN_LIBRARY_USERS) expect(readFileSync(join(ROOT, file), 'utf8')).toContain('jsonExcess(')
+  })
+})
