@@ -48,6 +48,15 @@ describe('usage', () => {
     expect(facts).toMatchObject({ kinds: undefined, providerTotalTokens: 3, serviceTier: undefined })
   })
 
+  it('of the messages format keeps what a later event repeats as null', () => {
+    const facts = emptyFacts('anthropic')
+    observe(facts, 'Messages', { message: { usage: { input_tokens: 3, cache_read_input_tokens: 4 } } })
+    observe(facts, 'Messages', { usage: { input_tokens: null, cache_read_input_tokens: null, output_tokens: 2 } })
+    expect(facts).toMatchObject({ inputTokens: 7, cachedInputTokens: 4, outputTokens: 2, totalTokens: 9 })
+    observe(facts, 'Messages', { usage: { cache_read_input_tokens: 5, output_tokens: 2 } })
+    expect(facts).toMatchObject({ inputTokens: 8, providerInputTokens: 3, totalTokens: 10 })
+  })
+
   it('of the messages format: input as the provider counts it, and with the cache', () => {
     const facts = emptyFacts('anthropic')
     const usage = { input_tokens: 3, cache_read_input_tokens: 4, output_tokens: 2, service_tier: 'standard' }

@@ -74,8 +74,9 @@ function observeMessages(facts: LlmFacts, json: JsonObject): void {
   if (!isRecord(usage)) return
   facts.cachedInputTokens = asNumber(usage['cache_read_input_tokens']) ?? facts.cachedInputTokens
   facts.cacheCreationInputTokens = asNumber(usage['cache_creation_input_tokens']) ?? facts.cacheCreationInputTokens
-  const input = asNumber(usage['input_tokens'])
   facts.serviceTier = asString(usage['service_tier']) ?? facts.serviceTier
+  // The end of a stream may bring counts of the cache alone: the input is that of the beginning then.
+  const input = asNumber(usage['input_tokens']) ?? facts.providerInputTokens
   if (input !== undefined) {
     facts.providerInputTokens = input
     facts.inputTokens = input + (facts.cachedInputTokens ?? 0) + (facts.cacheCreationInputTokens ?? 0)

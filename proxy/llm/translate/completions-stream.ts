@@ -1,6 +1,5 @@
 // Messages event stream to chat-completions chunks. A state machine: a delta for a block that was never opened is
 // dropped, an error event ends the stream, and `[DONE]` comes only after a complete answer.
-import { isRecord } from '#api/json.ts'
 import { asNumber, asObject, asString, parseObject, type JsonObject } from '../json.ts'
 import { sseData, type SseEvent } from '../sse.ts'
 import { completionsUsage, finishReason, messagesErrorToCompletions } from './completions-response.ts'
@@ -26,6 +25,20 @@ export function messagesStreamToCompletions({
   return new MessagesStream(createdSeconds, includeUsage)
 }
 
+const COUNTS: ReadonlySet<string> = new Set([
+  'input_tokens',
+  'output_tokens',
+  'cache_read_input_tokens',
+  'cache_creation_input_tokens',
+])
+
+interface ToolBlock {
+  readonly call: number
+  /** As the block began. */
+  readonly input: JsonObject
+  hasArguments: boolean
+}
+
 class MessagesStream implements StreamTranslator {
   readonly #created: number
   readonly #includeUsage: boolean
@@ -33,8 +46,8 @@ class MessagesStream implements StreamTranslator {
   #model = ''
   #usage: JsonObject = {}
   #stopReason: unknown = undefined
-  /** Content block index to tool call index; -1 for text and thinking blocks. */
-  readonly #blocks = new Map<number, number>()
+  /** By content block index; undefined for text and thinking blocks. */
+  readonly #blocks = new Map<number, ToolBlock | undefined>()
   #toolCalls = 0
   #state: 'before' | 'open' | 'done' | 'failed' = 'before'
 
@@ -50,7 +63,10 @@ class MessagesStream implements StreamTranslator {
   event({ data }: SseEvent): string {
     if (this.#state === 'done' || this.#state === 'failed') return ''
     const json = parseObject(data)
-    if (json === undefined) return this.#fail('the provider sent an event that is not JSON')
+    return json === undefined ? this.#fail('the provider sent an event that is not JSON') : this.#translated(json)
+  }
+
+  #translated(json: JsonObject): string {
     switch (json['type']) {
       case 'message_start':
         return this.#start(asObject(json['message']))
@@ -58,9 +74,10 @@ class MessagesStream implements StreamTranslator {
         return this.#openBlock(json)
       case 'content_block_delta':
         return this.#delta(json)
+      case 'content_block_stop':
+        return this.#closeBlock(indexOf(json))
       case 'message_delta':
-        this.#stopReason = asObject(json['delta'])['stop_reason'] ?? this.#stopReason
-        Object.assign(this.#usage, asObject(json['usage']))
+        this.#learnEnd(json)
         return ''
       case 'message_stop':
         return this.#finish()
@@ -81,47 +98,71 @@ class MessagesStream implements StreamTranslator {
     this.#state = 'open'
     this.#id = asString(message['id']) ?? ''
     this.#model = asString(message['model']) ?? ''
-    if (isRecord(message['usage'])) this.#usage = { ...message['usage'] }
+    this.#learnUsage(asObject(message['usage']))
     return this.#chunk({ role: 'assistant', content: '', refusal: null })
   }
 
   #openBlock(json: JsonObject): string {
-    const index = asNumber(json['index']) ?? -1
+    const index = indexOf(json)
     const block = asObject(json['content_block'])
+    const closed = this.#closeBlock(index)
     if (block['type'] !== 'tool_use') {
-      this.#blocks.set(index, -1)
+      this.#blocks.set(index, undefined)
       const text = asString(block['text']) ?? ''
-      return text === '' ? '' : this.#chunk({ content: text })
+      return text === '' ? closed : closed + this.#chunk({ content: text })
     }
     const call = this.#toolCalls++
-    this.#blocks.set(index, call)
+    this.#blocks.set(index, { call, input: asObject(block['input']), hasArguments: false })
     const fn = { name: block['name'], arguments: '' }
-    return this.#chunk({ tool_calls: [{ index: call, id: block['id'], type: 'function', function: fn }] })
+    return closed + this.#chunk({ tool_calls: [{ index: call, id: block['id'], type: 'function', function: fn }] })
+  }
+
+  /** A call without a delta has the input it began with: `{}` where the tool takes none. */
+  #closeBlock(index: number): string {
+    const block = this.#blocks.get(index)
+    this.#blocks.delete(index)
+    return block === undefined || block.hasArguments ? '' : this.#arguments(block, JSON.stringify(block.input))
+  }
+
+  #arguments(block: ToolBlock, text: string): string {
+    if (text === '') return ''
+    block.hasArguments = true
+    return this.#chunk({ tool_calls: [{ index: block.call, function: { arguments: text } }] })
   }
 
   #delta(json: JsonObject): string {
-    const call = this.#blocks.get(asNumber(json['index']) ?? -1)
-    if (call === undefined) return ''
+    const index = indexOf(json)
+    if (!this.#blocks.has(index)) return ''
+    const block = this.#blocks.get(index)
     const delta = asObject(json['delta'])
     switch (delta['type']) {
       case 'text_delta':
         return this.#chunk({ content: asString(delta['text']) ?? '' })
       case 'thinking_delta':
         return this.#chunk({ reasoning_content: asString(delta['thinking']) ?? '' })
-      case 'input_json_delta': {
-        if (call < 0) return ''
-        return this.#chunk({
-          tool_calls: [{ index: call, function: { arguments: asString(delta['partial_json']) ?? '' } }],
-        })
-      }
+      case 'input_json_delta':
+        return block === undefined ? '' : this.#arguments(block, asString(delta['partial_json']) ?? '')
       default:
         return ''
     }
   }
 
+  #learnEnd(json: JsonObject): void {
+    this.#stopReason = asObject(json['delta'])['stop_reason'] ?? this.#stopReason
+    this.#learnUsage(asObject(json['usage']))
+  }
+
+  /** Null says that a count is not repeated, not that there is none. */
+  #learnUsage(usage: JsonObject): void {
+    for (const [name, value] of Object.entries(usage)) {
+      if (value !== null && COUNTS.has(name)) this.#usage[name] = value
+    }
+  }
+
   #finish(): string {
     this.#state = 'done'
-    const last = this.#chunk({}, finishReason(this.#stopReason))
+    const open = [...this.#blocks.keys()].map((index) => this.#closeBlock(index)).join('')
+    const last = open + this.#chunk({}, finishReason(this.#stopReason))
     const usage = this.#includeUsage
       ? sseData({ ...this.#head(), choices: [], usage: completionsUsage(this.#usage) })
       : ''
@@ -140,6 +181,11 @@ class MessagesStream implements StreamTranslator {
   #head(): JsonObject {
     return { id: this.#id, object: 'chat.completion.chunk', created: this.#created, model: this.#model }
   }
+}
+
+/** Of the content block that an event is about. */
+function indexOf(json: JsonObject): number {
+  return asNumber(json['index']) ?? -1
 }
 
 function errorChunk(message: string): JsonObject {

@@ -183,9 +183,9 @@ describe('messagesToCompletions', () => {
     ['max_tokens', 'length'],
     ['refusal', 'content_filter'],
   ])('stop_reason %s is finish_reason %s', (reason, expected) => {
-    expect(messagesToCompletions({ content: [], stop_reason: reason }, 0)['choices']).toMatchObject([
-      { finish_reason: expected },
-    ])
+    expect(messagesToCompletions({ content: [], stop_reason: reason }, 0)).toMatchObject({
+      choices: [{ finish_reason: expected }],
+    })
   })
 
   it('brings errors into the other shape and knows what is none', () => {
@@ -268,6 +268,40 @@ describe('messagesStreamToCompletions', () => {
     for (let at = 1; at < Buffer.byteLength(MESSAGE_STREAM); at++) {
       expect(translate(MESSAGE_STREAM, [at]) === whole, `split at ${at}`).toBe(true)
     }
+  })
+
+  it.each([
+    ['no input', [{}], '{}'],
+    ['empty deltas', [{}, ''], '{}'],
+    ['its whole input at the beginning', [{ city: 'Paris' }], '{"city":"Paris"}'],
+    ['its input in deltas', [{}, '{"a"', ':1}'], '{"a":1}'],
+  ])('gives a tool call with %s', (_, [input, ...deltas], expected) => {
+    const block = { type: 'tool_use', id: 't1', name: 'f', input }
+    const stream = (hasStop: boolean): string =>
+      [
+        event({ type: 'message_start', message: {} }),
+        event({ type: 'content_block_start', index: 0, content_block: block }),
+        ...deltas.map((text) =>
+          event({ type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: text } }),
+        ),
+        ...(hasStop ? [event({ type: 'content_block_stop', index: 0 })] : []),
+        event({ type: 'message_stop' }),
+      ].join('')
+    for (const hasStop of [true, false]) {
+      const parts = translate(stream(hasStop), []).matchAll(/"arguments":("(?:[^"\\]|\\.)*")/g)
+      expect([...parts].map(([, part = '']): unknown => JSON.parse(part)).join('')).toBe(expected)
+    }
+  })
+
+  it('keeps counts that the end of the stream repeats as null', () => {
+    const end = { output_tokens: 12, input_tokens: null, cache_read_input_tokens: null }
+    const stream = [
+      event({ type: 'message_start', message: { usage: { input_tokens: 7, cache_read_input_tokens: 4 } } }),
+      event({ type: 'message_delta', delta: {}, usage: end }),
+      event({ type: 'message_stop' }),
+    ]
+    const usage = { prompt_tokens: 11, completion_tokens: 12, total_tokens: 23 }
+    expect(chunksOf(translate(stream.join(''), [])).at(-1)).toMatchObject({ usage })
   })
 
   it('leaves the usage chunk out when the client did not ask for it', () => {
