@@ -23,6 +23,8 @@ import { emptyFacts } from './usage.ts'
 
 /** Upper bound when no timeout policy is set: models may think for long before the first byte. */
 const RESPONSE_HEAD_TIMEOUT_MS = 600_000
+/** An answer, or an event of a stream, that is translated; more where `frontend.http.maxBufferSize` is larger. */
+const TRANSLATION_BYTES_MAX = 16 * 1024 * 1024
 
 export function compileAiBackend(
   backend: AIBackend,
@@ -101,7 +103,9 @@ async function answerFrom(exchange: Exchange, facts: LlmFacts, context: AnswerCo
     const upstream = await send(exchange, call, context)
     exchange.upstreamHeadMs = performance.now()
     exchange.trace?.upstreamAnswered(exchange, upstream)
-    const reply = { exchange, call, facts, bodyBytesMax: environment.bufferBytesMax }
+    const { bufferBytesMax } = environment
+    const translationBytesMax = Math.max(bufferBytesMax, TRANSLATION_BYTES_MAX)
+    const reply = { exchange, call, facts, bodyBytesMax: bufferBytesMax, translationBytesMax }
     exchange.response = await makeReply(reply, upstream)
     await filtered(exchange, provider.response)
   } catch (error) {

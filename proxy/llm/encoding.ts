@@ -1,18 +1,32 @@
 // content-encoding of LLM bodies: decoded with a bound on the result (decompression bombs).
 import { promisify } from 'node:util'
-import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib'
+import { pipeline, Readable, type Transform } from 'node:stream'
+import {
+  brotliDecompress,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createZstdDecompress,
+  gunzip,
+  inflate,
+  zstdDecompress,
+} from 'node:zlib'
 
 export class UnknownEncoding extends Error {}
 export class DecodedTooLarge extends Error {}
 
-type Decoder = (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>
+interface Decoder {
+  readonly whole: (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>
+  readonly stream: () => Transform
+}
 
+const GZIP: Decoder = { whole: promisify(gunzip), stream: createGunzip }
 const DECODERS = new Map<string, Decoder>([
-  ['gzip', promisify(gunzip)],
-  ['x-gzip', promisify(gunzip)],
-  ['deflate', promisify(inflate)],
-  ['br', promisify(brotliDecompress)],
-  ['zstd', promisify(zstdDecompress)],
+  ['gzip', GZIP],
+  ['x-gzip', GZIP],
+  ['deflate', { whole: promisify(inflate), stream: createInflate }],
+  ['br', { whole: promisify(brotliDecompress), stream: createBrotliDecompress }],
+  ['zstd', { whole: promisify(zstdDecompress), stream: createZstdDecompress }],
 ])
 
 /**
@@ -20,14 +34,35 @@ const DECODERS = new Map<string, Decoder>([
  * @throws {DecodedTooLarge} when the result exceeds `bytesMax`.
  */
 export async function decode(body: Buffer, encoding: string | undefined, bytesMax: number): Promise<Buffer> {
-  const name = (encoding ?? 'identity').trim().toLowerCase()
-  if (name === '' || name === 'identity') return body
-  const decoder = DECODERS.get(name)
-  if (decoder === undefined) throw new UnknownEncoding(`content-encoding ${name} is not supported`)
+  const decoder = decoderOf(encoding)
+  if (decoder === undefined) return body
   try {
-    return await decoder(body, { maxOutputLength: bytesMax })
+    return await decoder.whole(body, { maxOutputLength: bytesMax })
   } catch (error) {
     if (error instanceof RangeError) throw new DecodedTooLarge(`body is larger than ${bytesMax} bytes when decoded`)
     throw error
   }
+}
+
+/**
+ * The same stream, decoded as it arrives. It breaks where its source breaks or is not in that encoding; who stops reading
+ * it stops the source.
+ * @throws {UnknownEncoding}
+ */
+export function decodeStream(body: AsyncIterable<Buffer>, encoding: string | undefined): AsyncIterable<Buffer> {
+  const decoder = decoderOf(encoding)
+  if (decoder === undefined) return body
+  const decoded = decoder.stream()
+  // An error destroys the decoder, and its reader learns of it there.
+  pipeline(Readable.from(body), decoded, () => {})
+  return decoded
+}
+
+/** undefined: there is nothing to decode. @throws {UnknownEncoding} */
+function decoderOf(encoding: string | undefined): Decoder | undefined {
+  const name = (encoding ?? 'identity').trim().toLowerCase()
+  if (name === '' || name === 'identity') return undefined
+  const decoder = DECODERS.get(name)
+  if (decoder === undefined) throw new UnknownEncoding(`content-encoding ${name} is not supported`)
+  return decoder
 }

@@ -6,5 +6,8 @@ export interface ReplyContext {
   readonly exchange: Exchange
   readonly call: LlmCall
   readonly facts: LlmFacts
+  /** Of what is only observed. */
   readonly bodyBytesMax: number
+  /** Of what is translated: a whole answer, or one event of a stream. */
+  readonly translationBytesMax: number
 }

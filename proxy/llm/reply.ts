@@ -1,53 +1,98 @@
 // What comes back from a provider: whole answers, errors and streams, in the client's format.
 import { jsonExcess } from '#api/bounded-json.ts'
-import { BodyTooLarge } from '../http/body.ts'
 import type { HeaderList } from '../http/headers.ts'
 import { HttpResponse } from '../http/message.ts'
 import type { UpstreamResponse } from '../upstream/target.ts'
-import { decode, DecodedTooLarge } from './encoding.ts'
+import { decode, DecodedTooLarge, decodeStream, UnknownEncoding } from './encoding.ts'
 import { parseObject, type JsonObject } from './json.ts'
 import type { ReplyContext } from './reply-context.ts'
-import { passThroughStream, translatedStream } from './stream.ts'
+import { passThroughStream, reportUnobserved, translatedStream } from './stream.ts'
 import { messagesErrorToCompletions, messagesToCompletions } from './translate/completions-response.ts'
 import { observe } from './usage.ts'
 
-export async function makeReply(context: ReplyContext, upstream: UpstreamResponse): Promise<HttpResponse> {
-  const { call } = context
-  const isStream = upstream.headers.get('content-type')?.startsWith('text/event-stream') === true
-  if (upstream.status < 400 && isStream) {
-    context.facts.isStreaming = true
-    const body =
-      call.clientFormat === call.sentFormat
-        ? passThroughStream(context, upstream.body)
-        : translatedStream(context, upstream.body)
+export function makeReply(context: ReplyContext, upstream: UpstreamResponse): HttpResponse | Promise<HttpResponse> {
+  const { clientFormat, sentFormat } = context.call
+  if (upstream.status < 400 && isEventStream(upstream.headers)) return streamReply(context, upstream)
+  return clientFormat === sentFormat ? observedReply(context, upstream) : translatedReply(context, upstream)
+}
+
+function isEventStream(headers: HeaderList): boolean {
+  return /^\s*text\/event-stream\s*(?:;|$)/i.test(headers.get('content-type') ?? '')
+}
+
+/** Streams are sent decoded (data-plane supplement section 3.9). */
+function streamReply(context: ReplyContext, upstream: UpstreamResponse): HttpResponse {
+  const { clientFormat, sentFormat } = context.call
+  context.facts.isStreaming = true
+  try {
+    const decoded = decodeStream(upstream.body, upstream.headers.get('content-encoding'))
+    const isSame = clientFormat === sentFormat
+    const body = isSame ? passThroughStream(context, decoded) : translatedStream(context, decoded)
     return new HttpResponse(upstream.status, ownHeaders(upstream.headers, 'text/event-stream'), body, false)
+  } catch (error) {
+    if (!(error instanceof UnknownEncoding)) throw error
+    abandon(upstream)
+    return invalid(context, error.message)
   }
-  const bytes = await readWhole(context, upstream)
-  if (!Buffer.isBuffer(bytes)) return bytes
-  const text = bytes.toString('utf8')
-  const json = parseObject(text)
-  if (upstream.status >= 400) return errorReply(context, upstream, bytes, json)
-  if (json === undefined) {
-    return invalid(context, jsonExcess(text) ?? 'the provider sent a body that is not a JSON object')
+}
+
+/** The answer as it is. One over the limit goes by unread. */
+async function observedReply(context: ReplyContext, upstream: UpstreamResponse): Promise<HttpResponse> {
+  const { bodyBytesMax } = context
+  const { body, headers, status } = upstream
+  const raw = await collected(context, body.tryCollect(bodyBytesMax))
+  if (raw instanceof HttpResponse) return raw
+  if (raw === undefined) {
+    reportUnobserved(context, `it is larger than ${bodyBytesMax} bytes`)
+    return new HttpResponse(status, headers, body, false)
   }
-  observe(context.facts, call.sentFormat, json)
-  if (call.clientFormat === call.sentFormat) {
-    return new HttpResponse(upstream.status, ownHeaders(upstream.headers, undefined), bytes, false)
+  const bytes = await collected(context, decodedOrNot(raw, headers, bodyBytesMax))
+  if (bytes instanceof HttpResponse) return bytes
+  if (bytes === undefined) {
+    reportUnobserved(context, `it is larger than ${bodyBytesMax} bytes when decoded`)
+    return new HttpResponse(status, headers, raw, false)
   }
-  return jsonReply(upstream, messagesToCompletions(json, Math.trunc(Date.now() / 1000)))
+  if (status < 400) {
+    const json = answerOf(context, bytes)
+    if (json instanceof HttpResponse) return json
+    observe(context.facts, context.call.sentFormat, json)
+  }
+  return new HttpResponse(status, ownHeaders(headers, undefined), bytes, false)
+}
+
+/** undefined: too large. */
+async function decodedOrNot(raw: Buffer, headers: HeaderList, bytesMax: number): Promise<Buffer | undefined> {
+  try {
+    return await decode(raw, headers.get('content-encoding'), bytesMax)
+  } catch (error) {
+    if (error instanceof DecodedTooLarge) return undefined
+    throw error
+  }
+}
+
+async function translatedReply(context: ReplyContext, upstream: UpstreamResponse): Promise<HttpResponse> {
+  const { translationBytesMax } = context
+  const { body, headers, status } = upstream
+  const raw = await collected(context, body.tryCollect(translationBytesMax))
+  if (raw instanceof HttpResponse) return raw
+  if (raw === undefined) {
+    abandon(upstream)
+    return invalid(context, `the answer is larger than ${translationBytesMax} bytes, which is too much to translate`)
+  }
+  const bytes = await collected(context, decode(raw, headers.get('content-encoding'), translationBytesMax))
+  if (bytes instanceof HttpResponse) return bytes
+  if (status >= 400) return translatedError(context, upstream, bytes)
+  const json = answerOf(context, bytes)
+  if (json instanceof HttpResponse) return json
+  const translated = messagesToCompletions(json, Math.trunc(Date.now() / 1000))
+  if (translated === undefined) return invalid(context, 'the provider sent JSON that is not an answer of its format')
+  observe(context.facts, context.call.sentFormat, json)
+  return jsonReply(upstream, translated)
 }
 
 /** Errors keep their status; a body that is not an error of the provider's format is a bad gateway. */
-function errorReply(
-  context: ReplyContext,
-  upstream: UpstreamResponse,
-  bytes: Buffer,
-  json: JsonObject | undefined,
-): HttpResponse {
-  const { call } = context
-  if (call.clientFormat === call.sentFormat) {
-    return new HttpResponse(upstream.status, ownHeaders(upstream.headers, undefined), bytes, false)
-  }
+function translatedError(context: ReplyContext, upstream: UpstreamResponse, bytes: Buffer): HttpResponse {
+  const json = parseObject(bytes.toString('utf8'))
   const error = json === undefined ? undefined : messagesErrorToCompletions(json)
   if (error === undefined) {
     return invalid(context, `the provider answered ${upstream.status} with a body that is not an error of its format`)
@@ -55,15 +100,25 @@ function errorReply(
   return jsonReply(upstream, error)
 }
 
-async function readWhole(context: ReplyContext, upstream: UpstreamResponse): Promise<Buffer | HttpResponse> {
-  const { bodyBytesMax } = context
+function answerOf(context: ReplyContext, bytes: Buffer): JsonObject | HttpResponse {
+  const text = bytes.toString('utf8')
+  return parseObject(text) ?? invalid(context, jsonExcess(text) ?? 'the provider sent a body that is not a JSON object')
+}
+
+/** What was read, or the failure that the client gets. */
+async function collected<T>(context: ReplyContext, reading: Promise<T>): Promise<T | HttpResponse> {
   try {
-    const raw = await upstream.body.collect(bodyBytesMax)
-    return await decode(raw, upstream.headers.get('content-encoding'), bodyBytesMax)
+    return await reading
   } catch (error) {
-    if (error instanceof BodyTooLarge || error instanceof DecodedTooLarge) return invalid(context, error.message)
     return invalid(context, `the answer could not be read: ${error instanceof Error ? error.message : String(error)}`)
   }
+}
+
+/** Its connection is not held for a body that nobody reads. */
+function abandon({ body }: UpstreamResponse): void {
+  const ended = body[Symbol.asyncIterator]().return?.()
+  // Nobody is left to hear of a failure.
+  ended?.then(undefined, () => {})
 }
 
 function invalid({ exchange }: ReplyContext, detail: string): HttpResponse {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { SseParser, SseTooLarge, type SseEvent } from './sse.ts'
 
 const STREAM =
@@ -23,9 +23,25 @@ describe('SseParser', () => {
     expect(single).toEqual(EVENTS)
   })
 
+  it('takes a byte order mark before the first line, and only there', () => {
+    const events = new SseParser(1000).push(Buffer.from('\u{FEFF}data: 1\n\n\u{FEFF}data: 2\n\n'))
+    expect(events).toEqual([{ event: '', data: '1' }])
+  })
+
+  it('copies a long event in small chunks a few times only', () => {
+    const copy = vi.spyOn(Buffer.prototype, 'copy')
+    const allocate = vi.spyOn(Buffer, 'allocUnsafe')
+    const parser = new SseParser(4_000_000)
+    for (let i = 0; i < 1000; i++) parser.push(Buffer.alloc(1000, 'data: '))
+    expect(allocate.mock.calls.reduce((total, [bytes]) => total + bytes, 0)).toBeLessThan(4_000_000)
+    expect(copy.mock.calls.length).toBeLessThan(1100)
+    vi.restoreAllMocks()
+  })
+
   it('bounds one event, finished lines included', () => {
     expect(() => new SseParser(10).push(Buffer.from('data: 123456789'))).toThrow(SseTooLarge)
     expect(() => new SseParser(10).push(Buffer.from('data: 123456\ndata: 123456\n'))).toThrow(SseTooLarge)
+    expect(() => new SseParser(10).push(Buffer.from('data\n'.repeat(11)))).toThrow(SseTooLarge)
     expect(new SseParser(10).push(Buffer.from('data: 1\n\ndata: 2\n\ndata: 3\n\n'))).toHaveLength(3)
   })
 })

@@ -10,11 +10,15 @@ export class SseTooLarge extends Error {}
 
 const LF = 10
 const CR = 13
+const BYTE_ORDER_MARK = '\u{FEFF}'
+const NOTHING = Buffer.alloc(0)
 
 export class SseParser {
   readonly #eventBytesMax: number
-  /** Bytes of an unfinished line. */
-  #rest: Buffer = Buffer.alloc(0)
+  /** Its first `#heldBytes` bytes are an unfinished line. Grows by doubling, so that a long line is copied a few times. */
+  #held: Buffer = NOTHING
+  #heldBytes = 0
+  #isFirstLine = true
   #event = ''
   #data: string[] = []
   #dataBytes = 0
@@ -27,10 +31,9 @@ export class SseParser {
   /** @throws {SseTooLarge} when one event exceeds the limit. */
   push(chunk: Buffer): SseEvent[] {
     const events: SseEvent[] = []
-    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
     let start = 0
-    for (let i = this.#rest.length; i < bytes.length; i++) {
-      const byte = bytes[i]
+    for (let i = 0; i < chunk.length; i++) {
+      const byte = chunk[i]
       if (byte !== LF && byte !== CR) {
         this.#skipLf = false
         continue
@@ -41,15 +44,40 @@ export class SseParser {
         continue
       }
       this.#skipLf = byte === CR
-      this.#line(bytes.toString('utf8', start, i), events)
+      this.#line(this.#finishedLine(chunk, start, i), events)
       start = i + 1
     }
-    this.#rest = bytes.subarray(start)
-    if (this.#rest.length + this.#dataBytes > this.#eventBytesMax) throw new SseTooLarge()
+    if (this.#heldBytes + chunk.length - start + this.#dataBytes > this.#eventBytesMax) {
+      throw new SseTooLarge(`an event is larger than ${this.#eventBytesMax} bytes`)
+    }
+    this.#hold(chunk, start, chunk.length)
     return events
   }
 
-  #line(line: string, events: SseEvent[]): void {
+  #finishedLine(chunk: Buffer, start: number, end: number): string {
+    if (this.#heldBytes === 0) return chunk.toString('utf8', start, end)
+    this.#hold(chunk, start, end)
+    const line = this.#held.toString('utf8', 0, this.#heldBytes)
+    this.#heldBytes = 0
+    this.#held = NOTHING
+    return line
+  }
+
+  /** Copied: the owner of a chunk may reuse it. */
+  #hold(chunk: Buffer, start: number, end: number): void {
+    const bytes = this.#heldBytes + end - start
+    if (bytes > this.#held.length) {
+      const larger = Buffer.allocUnsafe(Math.max(bytes, this.#held.length * 2))
+      this.#held.copy(larger, 0, 0, this.#heldBytes)
+      this.#held = larger
+    }
+    chunk.copy(this.#held, this.#heldBytes, start, end)
+    this.#heldBytes = bytes
+  }
+
+  #line(text: string, events: SseEvent[]): void {
+    const line = this.#isFirstLine && text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text
+    this.#isFirstLine = false
     if (line === '') {
       if (this.#data.length > 0) events.push({ event: this.#event, data: this.#data.join('\n') })
       this.#event = ''
@@ -63,7 +91,8 @@ export class SseParser {
     const value = raw.startsWith(' ') ? raw.slice(1) : raw
     if (field === 'data') {
       this.#data.push(value)
-      this.#dataBytes += value.length
+      // Lines without a value take room as well.
+      this.#dataBytes += value.length + 1
     } else if (field === 'event') this.#event = value
   }
 }

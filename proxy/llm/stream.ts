@@ -4,7 +4,7 @@ import { madeStream } from '../http/made-stream.ts'
 import { asArray, asObject, asString, parseObject, type JsonObject } from './json.ts'
 import type { WireFormat } from './provider.ts'
 import type { ReplyContext } from './reply-context.ts'
-import { sseData, SseParser, type SseEvent } from './sse.ts'
+import { sseData, SseParser, SseTooLarge, type SseEvent } from './sse.ts'
 import { messagesStreamToCompletions } from './translate/completions-stream.ts'
 import { observe } from './usage.ts'
 
@@ -18,19 +18,49 @@ export function translatedStream(context: ReplyContext, body: StreamBody): Cance
 }
 
 async function* passedThrough(context: ReplyContext, body: StreamBody): AsyncGenerator<Buffer> {
-  const parser = new SseParser(context.bodyBytesMax)
+  const observe = streamObserver(context)
+  let isBetweenEvents = true
   try {
     for await (const chunk of body) {
-      for (const event of parser.push(chunk)) observeEvent(context, event)
+      observe(chunk)
+      isBetweenEvents = endsEvent(chunk)
       yield chunk
     }
   } catch (error) {
-    yield Buffer.from(brokenStream(context, error))
+    // Half an event would swallow what follows it.
+    yield Buffer.from(`${isBetweenEvents ? '' : '\n\n'}${brokenStream(context, error)}`)
   }
 }
 
+/** Only looks on: an event over the limit ends what it learns, not the stream. */
+function streamObserver(context: ReplyContext): (chunk: Buffer) => void {
+  let parser: SseParser | undefined = new SseParser(context.bodyBytesMax)
+  return (chunk) => {
+    try {
+      for (const event of parser?.push(chunk) ?? []) observeEvent(context, event)
+    } catch (error) {
+      if (!(error instanceof SseTooLarge)) throw error
+      parser = undefined
+      reportUnobserved(context, error.message)
+    }
+  }
+}
+
+/** The answer goes on, but tokens of the rest are not counted. */
+export function reportUnobserved({ exchange }: ReplyContext, reason: string): void {
+  const text = `the answer of the provider was not read for usage: ${reason}`
+  exchange.errorDetail ??= text
+  exchange.trace?.note(text)
+}
+
+/** An end that came in two chunks counts as none, which is harmless: a reader skips empty lines. */
+function endsEvent(chunk: Buffer): boolean {
+  const end = chunk.toString('latin1', Math.max(0, chunk.length - 4))
+  return end.endsWith('\n\n') || end.endsWith('\r\n\r\n') || end.endsWith('\r\r')
+}
+
 async function* translated(context: ReplyContext, body: StreamBody): AsyncGenerator<Buffer> {
-  const parser = new SseParser(context.bodyBytesMax)
+  const parser = new SseParser(context.translationBytesMax)
   const translator = messagesStreamToCompletions({
     createdSeconds: Math.trunc(Date.now() / 1000),
     includeUsage: context.call.includeUsage,

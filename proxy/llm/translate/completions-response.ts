@@ -1,5 +1,5 @@
 // Messages response to chat-completions response: whole answers and errors. Streams are in completions-stream.ts.
-import { asArray, asNumber, asObject, asString, type JsonObject } from '../json.ts'
+import { asNumber, asObject, asString, type JsonObject } from '../json.ts'
 
 const FINISH_REASON: ReadonlyMap<string, string> = new Map([
   ['end_turn', 'stop'],
@@ -15,12 +15,34 @@ export function finishReason(stopReason: unknown): string {
   return FINISH_REASON.get(asString(stopReason) ?? '') ?? 'stop'
 }
 
-/** `createdSeconds`: the format demands a time that the other does not have. */
-export function messagesToCompletions(message: JsonObject, createdSeconds: number): JsonObject {
+/**
+ * undefined: not an answer of the messages format. `createdSeconds`: the format demands a time that the other does not
+ * have.
+ */
+export function messagesToCompletions(message: JsonObject, createdSeconds: number): JsonObject | undefined {
+  if ((message['type'] ?? 'message') !== 'message' || !Array.isArray(message['content'])) return undefined
+  return {
+    id: message['id'],
+    object: 'chat.completion',
+    created: createdSeconds,
+    model: message['model'],
+    choices: [
+      {
+        index: 0,
+        message: replyOf(message['content']),
+        logprobs: null,
+        finish_reason: finishReason(message['stop_reason']),
+      },
+    ],
+    usage: completionsUsage(asObject(message['usage'])),
+  }
+}
+
+function replyOf(content: readonly unknown[]): JsonObject {
   const texts: string[] = []
   const reasoning: string[] = []
   const toolCalls: JsonObject[] = []
-  for (const item of asArray(message['content'])) {
+  for (const item of content) {
     const block = asObject(item)
     if (block['type'] === 'text') texts.push(asString(block['text']) ?? '')
     else if (block['type'] === 'thinking') reasoning.push(asString(block['thinking']) ?? '')
@@ -29,14 +51,7 @@ export function messagesToCompletions(message: JsonObject, createdSeconds: numbe
   const reply: JsonObject = { role: 'assistant', content: texts.length === 0 ? null : texts.join(''), refusal: null }
   if (reasoning.length > 0) reply['reasoning_content'] = reasoning.join('')
   if (toolCalls.length > 0) reply['tool_calls'] = toolCalls
-  return {
-    id: message['id'],
-    object: 'chat.completion',
-    created: createdSeconds,
-    model: message['model'],
-    choices: [{ index: 0, message: reply, logprobs: null, finish_reason: finishReason(message['stop_reason']) }],
-    usage: completionsUsage(asObject(message['usage'])),
-  }
+  return reply
 }
 
 function toolCall(block: JsonObject): JsonObject {
