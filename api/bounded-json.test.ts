@@ -8,6 +8,7 @@ import {
   jsonExcess,
   JsonTooComplex,
   parseBoundedJson,
+  parseExactJson,
 } from './bounded-json.ts'
 
 const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels)
@@ -56,6 +57,13 @@ describe('parseBoundedJson', () => {
     expect(parseBoundedJson('{"a":[1]}')).toEqual({ a: [1] })
     expect(() => parseBoundedJson(nested(JSON_DEPTH_MAX + 1))).toThrow(JsonTooComplex)
     expect(() => parseBoundedJson('{')).toThrow(SyntaxError)
+  })
+
+  it('keeps long whole numbers for those who write them again', () => {
+    const text = '{"id":12345678901234567890,"list":[-9007199254740993,1.5],"s":"12345678901234567890"}'
+    expect(JSON.stringify(parseExactJson(text))).toBe(text)
+    expect(parseExactJson('{"a":1}')).toEqual({ a: 1 })
+    expect(() => parseExactJson(nested(JSON_DEPTH_MAX + 1))).toThrow(JsonTooComplex)
   })
 
   it('refuses 2 MB of openings in a few milliseconds', () => {

@@ -34,6 +34,29 @@ export function parseBoundedJson(text: string): unknown {
   return JSON.parse(text)
 }
 
+/**
+ * As `parseBoundedJson`, for values that are written again: whole numbers that a double does not hold are objects that
+ * `JSON.stringify` writes as they came.
+ */
+export function parseExactJson(text: string): unknown {
+  const value = parseBoundedJson(text)
+  return LONG_NUMBER.test(text) ? EXACT.parse(text, exactNumber) : value
+}
+
+/** Doubles hold fifteen digits. */
+const LONG_NUMBER = /\d{16}/
+
+function exactNumber(_: string, value: unknown, { source = '' }: { readonly source?: string }): unknown {
+  const isExact = typeof value !== 'number' || Number.isSafeInteger(value) || !/^-?\d+$/.test(source)
+  return isExact ? value : EXACT.rawJSON(source)
+}
+
+/** JSON.parse source text access: part of the language, which the types of the library lack. */
+const EXACT = JSON as unknown as {
+  parse(text: string, reviver: typeof exactNumber): unknown
+  rawJSON(text: string): object
+}
+
 /** Which limit the text exceeds; undefined for none. It need not be JSON: what is not JSON costs no more to refuse. */
 export function jsonExcess(text: string): string | undefined {
   return text.length <= HARMLESS_CHARS_MAX && hasFewContainers(text) ? undefined : measured(text)

@@ -1,4 +1,5 @@
 // One LLM request on its way out: read, edited, translated, addressed.
+import { isUtf8 } from 'node:buffer'
 import { jsonExcess } from '#api/bounded-json.ts'
 import type { AIProvider, RouteType } from '#api/ir/types.gen.ts'
 import type { EffectiveBackendPolicies, EndpointPicker } from '../backend/handler.ts'
@@ -10,7 +11,8 @@ import type { HttpResponse } from '../http/message.ts'
 import type { NamedFilter } from '../plan.ts'
 import type { RequestEdits } from './edits.ts'
 import { decode, DecodedTooLarge, UnknownEncoding } from './encoding.ts'
-import { asObject, asString, parseObject, type JsonObject } from './json.ts'
+import { asObject, asString, type JsonObject } from './json.ts'
+import { editedText, readJsonText, type JsonText } from './json-text.ts'
 import { paramsOf } from './params.ts'
 import { wireFormatOf, type ProviderProfile, type WireFormat } from './provider.ts'
 import { completionsToMessages, Untranslatable } from './translate/completions-request.ts'
@@ -61,11 +63,13 @@ export async function prepareCall(
   }
   const raw = await readBody(exchange, bodyBytesMax)
   if (!Buffer.isBuffer(raw)) return raw
+  if (!isUtf8(raw)) return exchange.failVisibly('llmRequestInvalid', 'the body is not UTF-8 text')
   const text = raw.toString('utf8')
-  const body = parseObject(text)
-  if (body === undefined) {
+  const json = readJsonText(text)
+  if (json === undefined) {
     return exchange.failVisibly('llmRequestInvalid', jsonExcess(text) ?? 'the body is not a JSON object')
   }
+  const body = json.members
   const model = editBody(exchange, body, provider, formats.client)
   if (model === undefined) return exchange.failVisibly('llmRequestInvalid', 'missing field: model not specified')
   try {
@@ -78,7 +82,7 @@ export async function prepareCall(
       includeUsage: asObject(body['stream_options'])['include_usage'] === true,
       pathAndQuery: pathFor(exchange, provider, formats),
       headers: headersFor(exchange, provider),
-      body: Buffer.from(JSON.stringify(bodyToSend(body, formats))),
+      body: bodyToSend(json, raw, formats),
     }
   } catch (error) {
     if (error instanceof Untranslatable) return exchange.failVisibly('llmRequestInvalid', error.message)
@@ -101,12 +105,14 @@ function chooseFormats(type: RouteType, profile: ProviderProfile): Formats | und
 }
 
 /** A completions stream is always asked for usage, so that tokens are counted whatever the client wanted to see. */
-function bodyToSend(body: JsonObject, { client, sent }: Formats): JsonObject {
-  if (client !== sent) return completionsToMessages(body)
-  if (sent === 'Completions' && body['stream'] === true) {
-    body['stream_options'] = { ...asObject(body['stream_options']), include_usage: true }
+function bodyToSend(json: JsonText, raw: Buffer, { client, sent }: Formats): Buffer {
+  const { members, received } = json
+  if (client !== sent) return Buffer.from(JSON.stringify(completionsToMessages(members)))
+  if (sent === 'Completions' && members['stream'] === true) {
+    members['stream_options'] = { ...asObject(members['stream_options']), include_usage: true }
   }
-  return body
+  const text = editedText(json)
+  return text === received ? raw : Buffer.from(text)
 }
 
 async function readBody(exchange: Exchange, bytesMax: number): Promise<Buffer | HttpResponse> {

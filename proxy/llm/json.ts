@@ -1,4 +1,5 @@
 // Typed reading of JSON that somebody else wrote: nothing is trusted to have the shape its documentation gives.
+import { parseExactJson } from '#api/bounded-json.ts'
 import { isRecord, parseJson } from '#api/json.ts'
 
 export type JsonObject = Record<string, unknown>
@@ -17,6 +18,16 @@ export function asString(value: unknown): string | undefined {
 
 export function asNumber(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined
+}
+
+/** As `parseObject`; numbers are written as they came. Only for members that nobody here counts with. */
+export function parseExactObject(text: string): JsonObject | undefined {
+  try {
+    const value = parseExactJson(text)
+    return isRecord(value) ? value : undefined
+  } catch {
+    return undefined
+  }
 }
 
 /** undefined when the text is not a JSON object. */

@@ -1,14 +1,16 @@
 // The model that a request asks for: in its JSON, or in a form as uploads of images have it.
+import { isUtf8 } from 'node:buffer'
 import { BodyTooLarge } from '../http/body.ts'
 import type { Exchange } from '../exchange.ts'
 import { decode, DecodedTooLarge } from './encoding.ts'
-import { asString, parseObject, type JsonObject } from './json.ts'
+import { asString } from './json.ts'
+import { editedText, readJsonText, type JsonText } from './json-text.ts'
 import type { ModelFailure } from './model-error.ts'
 
 export interface ModelRequest {
   readonly model: string
   /** undefined: a form, which is never changed. */
-  readonly json: JsonObject | undefined
+  readonly json: JsonText | undefined
 }
 
 /** Leaves the whole body in the request. */
@@ -21,17 +23,20 @@ export async function readModelRequest(exchange: Exchange, bytesMax: number): Pr
     const model = formField(body, boundary, 'model')
     return model === undefined || model === '' ? 'modelMissing' : { model, json: undefined }
   }
-  const json = parseObject(body.toString('utf8'))
+  const json = isUtf8(body) ? readJsonText(body.toString('utf8')) : undefined
   if (json === undefined) return 'modelRequestInvalid'
-  const model = asString(json['model'])
+  const model = asString(json.members['model'])
   return model === undefined || model === '' ? 'modelMissing' : { model, json }
 }
 
+/** Rewrites the body only where it asks for another model, or names one twice. */
 export function askFor(exchange: Exchange, { json }: ModelRequest, model: string): void {
-  if (json === undefined || json['model'] === model) return
-  json['model'] = model
+  if (json === undefined) return
+  json.members['model'] = model
+  const text = editedText(json)
+  if (text === json.received) return
   const { request } = exchange
-  request.body = Buffer.from(JSON.stringify(json))
+  request.body = Buffer.from(text)
   for (const name of ['content-length', 'content-encoding']) request.headers.remove(name)
 }
 

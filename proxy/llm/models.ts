@@ -91,7 +91,7 @@ async function findHandler(
   exchange.metadata ??= Object.create(null) as Record<string, unknown>
   exchange.metadata[USER_MODEL] = request.model
   exchange.backendName = target.backend
-  if (target.model !== undefined) askFor(exchange, request, target.model)
+  askFor(exchange, request, target.model ?? request.model)
   return handlerOf(target.backend)
 }
 
@@ -101,7 +101,7 @@ function choose(
   { model, json }: ModelRequest,
   offered: readonly CompiledModel[],
 ): Target | ModelFailure {
-  exchange.llmRequest = json
+  exchange.llmRequest = json?.members
   try {
     let failure: ModelFailure = 'modelNotFound'
     for (const one of offered) {

@@ -4,7 +4,7 @@ import type { HeaderList } from '../http/headers.ts'
 import { HttpResponse } from '../http/message.ts'
 import type { UpstreamResponse } from '../upstream/target.ts'
 import { decode, DecodedTooLarge, decodeStream, UnknownEncoding } from './encoding.ts'
-import { parseObject, type JsonObject } from './json.ts'
+import { parseExactObject, parseObject, type JsonObject } from './json.ts'
 import type { ReplyContext } from './reply-context.ts'
 import { passThroughStream, reportUnobserved, translatedStream } from './stream.ts'
 import { messagesErrorToCompletions, messagesToCompletions } from './translate/completions-response.ts'
@@ -53,7 +53,7 @@ async function observedReply(context: ReplyContext, upstream: UpstreamResponse):
     return new HttpResponse(status, headers, raw, false)
   }
   if (status < 400) {
-    const json = answerOf(context, bytes)
+    const json = answerOf(context, bytes, parseObject)
     if (json instanceof HttpResponse) return json
     observe(context.facts, context.call.sentFormat, json)
   }
@@ -82,7 +82,7 @@ async function translatedReply(context: ReplyContext, upstream: UpstreamResponse
   const bytes = await collected(context, decode(raw, headers.get('content-encoding'), translationBytesMax))
   if (bytes instanceof HttpResponse) return bytes
   if (status >= 400) return translatedError(context, upstream, bytes)
-  const json = answerOf(context, bytes)
+  const json = answerOf(context, bytes, parseExactObject)
   if (json instanceof HttpResponse) return json
   const translated = messagesToCompletions(json, Math.trunc(Date.now() / 1000))
   if (translated === undefined) return invalid(context, 'the provider sent JSON that is not an answer of its format')
@@ -100,9 +100,9 @@ function translatedError(context: ReplyContext, upstream: UpstreamResponse, byte
   return jsonReply(upstream, error)
 }
 
-function answerOf(context: ReplyContext, bytes: Buffer): JsonObject | HttpResponse {
+function answerOf(context: ReplyContext, bytes: Buffer, parse: typeof parseObject): JsonObject | HttpResponse {
   const text = bytes.toString('utf8')
-  return parseObject(text) ?? invalid(context, jsonExcess(text) ?? 'the provider sent a body that is not a JSON object')
+  return parse(text) ?? invalid(context, jsonExcess(text) ?? 'the provider sent a body that is not a JSON object')
 }
 
 /** What was read, or the failure that the client gets. */

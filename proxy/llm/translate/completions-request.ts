@@ -1,7 +1,7 @@
 // Chat-completions request to messages request (data-plane supplement section 3.9). Keeps what maps, refuses what would
 // change the meaning of the answer.
 import { isRecord } from '#api/json.ts'
-import { asArray, asNumber, asObject, asString, parseObject, type JsonObject } from '../json.ts'
+import { asArray, asNumber, asObject, asString, parseExactObject, type JsonObject } from '../json.ts'
 
 /** A request that cannot be said in the other format; the text is for the client. */
 export class Untranslatable extends Error {}
@@ -120,7 +120,7 @@ function textOf(content: unknown, index: number): string {
 function toolUse(call: unknown, index: number): JsonObject {
   const fn = asObject(asObject(call)['function'])
   const text = asString(fn['arguments']) ?? ''
-  const input = text.trim() === '' ? {} : parseObject(text)
+  const input = text.trim() === '' ? {} : parseExactObject(text)
   if (input === undefined) throw new Untranslatable(`messages[${index}].tool_calls: arguments are not a JSON object`)
   return { type: 'tool_use', id: asString(asObject(call)['id']) ?? '', name: asString(fn['name']) ?? '', input }
 }

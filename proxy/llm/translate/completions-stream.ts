@@ -1,6 +1,6 @@
 // Messages event stream to chat-completions chunks. A state machine: a delta for a block that was never opened is
 // dropped, an error event ends the stream, and `[DONE]` comes only after a complete answer.
-import { asNumber, asObject, asString, parseObject, type JsonObject } from '../json.ts'
+import { asNumber, asObject, asString, parseExactObject, type JsonObject } from '../json.ts'
 import { sseData, type SseEvent } from '../sse.ts'
 import { completionsUsage, finishReason, messagesErrorToCompletions } from './completions-response.ts'
 
@@ -62,7 +62,7 @@ class MessagesStream implements StreamTranslator {
 
   event({ data }: SseEvent): string {
     if (this.#state === 'done' || this.#state === 'failed') return ''
-    const json = parseObject(data)
+    const json = parseExactObject(data)
     return json === undefined ? this.#fail('the provider sent an event that is not JSON') : this.#translated(json)
   }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { JsonObject } from '../json.ts'
+import { parseExactObject, type JsonObject } from '../json.ts'
 import { SseParser } from '../sse.ts'
 import { completionsToMessages, Untranslatable } from './completions-request.ts'
 import { messagesErrorToCompletions, messagesToCompletions } from './completions-response.ts'
@@ -61,6 +61,15 @@ describe('completionsToMessages', () => {
         },
       ],
     })
+  })
+
+  it('keeps numbers of tool calls that a double does not hold, both ways', () => {
+    const text = '{"id":12345678901234567890}'
+    const call = { id: 'c', type: 'function', function: { name: 'f', arguments: text } }
+    const out = completionsToMessages({ model: 'm', messages: [user, { role: 'assistant', tool_calls: [call] }] })
+    expect(JSON.stringify(out)).toContain(`"input":${text}`)
+    const answer = parseExactObject(`{"content":[{"type":"tool_use","id":"c","name":"f","input":${text}}]}`)
+    expect(messagesToCompletions(answer ?? {}, 0)).toMatchObject({ choices: [{ message: { tool_calls: [call] } }] })
   })
 
   it('defaults max_tokens to 4096', () => {
