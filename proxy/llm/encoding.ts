@@ -11,6 +11,7 @@ import {
   inflate,
   zstdDecompress,
 } from 'node:zlib'
+import type { Cancellable } from '../http/body.ts'
 
 export class UnknownEncoding extends Error {}
 export class DecodedTooLarge extends Error {}
@@ -45,17 +46,23 @@ export async function decode(body: Buffer, encoding: string | undefined, bytesMa
 }
 
 /**
- * The same stream, decoded as it arrives. It breaks where its source breaks or is not in that encoding; who stops reading
- * it stops the source.
+ * The same stream, decoded as it arrives. It breaks where its source breaks or is not in that encoding; cancelling it
+ * cancels the source.
  * @throws {UnknownEncoding}
  */
-export function decodeStream(body: AsyncIterable<Buffer>, encoding: string | undefined): AsyncIterable<Buffer> {
+export function decodeStream(body: Cancellable<Buffer>, encoding: string | undefined): Cancellable<Buffer> {
   const decoder = decoderOf(encoding)
   if (decoder === undefined) return body
   const decoded = decoder.stream()
   // An error destroys the decoder, and its reader learns of it there.
   pipeline(Readable.from(body), decoded, () => {})
-  return decoded
+  return {
+    [Symbol.asyncIterator]: () => decoded[Symbol.asyncIterator](),
+    cancel: () => {
+      body.cancel()
+      decoded.destroy()
+    },
+  }
 }
 
 /** undefined: there is nothing to decode. @throws {UnknownEncoding} */

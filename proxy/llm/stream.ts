@@ -1,5 +1,5 @@
 // Event streams chunk by chunk, never gathered: as they are (usage observed), or translated.
-import type { Cancellable, StreamBody } from '../http/body.ts'
+import type { Cancellable } from '../http/body.ts'
 import { madeStream } from '../http/made-stream.ts'
 import { asArray, asObject, asString, parseObject, type JsonObject } from './json.ts'
 import type { WireFormat } from './provider.ts'
@@ -9,15 +9,15 @@ import { messagesStreamToCompletions } from './translate/completions-stream.ts'
 import { observe } from './usage.ts'
 
 /** Forwards the provider's bytes untouched and reads model, usage and first token beside it. */
-export function passThroughStream(context: ReplyContext, body: StreamBody): Cancellable<Buffer> {
+export function passThroughStream(context: ReplyContext, body: Cancellable<Buffer>): Cancellable<Buffer> {
   return madeStream(passedThrough(context, body), () => body.cancel())
 }
 
-export function translatedStream(context: ReplyContext, body: StreamBody): Cancellable<Buffer> {
+export function translatedStream(context: ReplyContext, body: Cancellable<Buffer>): Cancellable<Buffer> {
   return madeStream(translated(context, body), () => body.cancel())
 }
 
-async function* passedThrough(context: ReplyContext, body: StreamBody): AsyncGenerator<Buffer> {
+async function* passedThrough(context: ReplyContext, body: Cancellable<Buffer>): AsyncGenerator<Buffer> {
   const observe = streamObserver(context)
   let isBetweenEvents = true
   try {
@@ -59,7 +59,7 @@ function endsEvent(chunk: Buffer): boolean {
   return end.endsWith('\n\n') || end.endsWith('\r\n\r\n') || end.endsWith('\r\r')
 }
 
-async function* translated(context: ReplyContext, body: StreamBody): AsyncGenerator<Buffer> {
+async function* translated(context: ReplyContext, body: Cancellable<Buffer>): AsyncGenerator<Buffer> {
   const parser = new SseParser(context.translationBytesMax)
   const translator = messagesStreamToCompletions({
     createdSeconds: Math.trunc(Date.now() / 1000),
