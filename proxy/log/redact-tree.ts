@@ -1,11 +1,14 @@
 // A copy of configuration data without what may be a credential. Rendered configuration holds references to secrets
 // only; this catches what users wrote into plain fields: values of credential headers, environments of child processes.
+import { publicKeySet } from '#api/key-set.ts'
 import { REDACTED, isSensitiveHeader } from './redact.ts'
 
 /** Rendered configuration is far flatter; deeper data is cut. */
 const DEPTH_MAX = 64
 /** Fields that hold the value of a named header or entry. */
 const VALUE_FIELDS = new Set(['value', 'expression'])
+/** Key sets are delivered with public members only; an older control plane may have delivered others. */
+const KEY_SET_FIELD = 'jwks'
 
 export function redactTree<T>(value: T): T {
   // The copy has the same shape: only strings are replaced, by strings.
@@ -22,6 +25,7 @@ function redactNode(value: unknown, depth: number): unknown {
   return Object.fromEntries(
     fields.map(([key, item]) => {
       const isHidden = key === 'env' || (isCredential && VALUE_FIELDS.has(key))
+      if (key === KEY_SET_FIELD && typeof item === 'string') return [key, publicKeySet(item)?.jwks ?? REDACTED]
       return [key, isHidden ? hideStrings(item, depth + 1) : redactNode(item, depth + 1)]
     }),
   )

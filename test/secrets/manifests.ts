@@ -24,6 +24,7 @@ export const SECRET = {
   tunnelKey: 'planted-tunnel-key-18',
   queryToken: 'planted-query-token-19',
   wrongPassword: 'planted-wrong-password-20',
+  keySetMember: 'planted-key-set-member-21',
 } as const
 
 export interface Ports {
@@ -75,6 +76,8 @@ export function plantedManifests({ ports, tls, jwks }: Planted): string {
     { apiVersion: API, kind: 'GatewayClass', metadata: { name: 'gw' }, spec: { controllerName: 'gw.dev/controller' } },
     { apiVersion: API, kind: 'Gateway', metadata: named('edge'), spec: gatewaySpec(http, https) },
     secret('tls', { 'tls.crt': tls.certificate, 'tls.key': tls.privateKey }),
+    // A bundle of authorities with the private key beside the certificate, as some tools write it.
+    { apiVersion: 'v1', kind: 'ConfigMap', metadata: named('authority'), data: { 'ca.crt': withKey(tls) } },
     secret('api-keys', { one: SECRET.apiKey }),
     secret('query-keys', { one: JSON.stringify({ key: SECRET.queryKey, metadata: { team: 'a' } }) }),
     secret('cookie-keys', { one: SECRET.cookieKey }),
@@ -93,7 +96,13 @@ export function plantedManifests({ ports, tls, jwks }: Planted): string {
     // The server speaks no TLS: the certificate of the proxy is loaded, and the call fails.
     backend('secure', {
       static: { host: '127.0.0.1', port: upstream },
-      policies: { tls: { mtlsCertificateRef: [{ name: 'tls' }], insecureSkipVerify: 'All' } },
+      policies: {
+        tls: {
+          mtlsCertificateRef: [{ name: 'tls' }],
+          caCertificateRefs: [{ name: 'authority' }],
+          insecureSkipVerify: 'Hostname',
+        },
+      },
     }),
     backend('egress', {
       static: { host: '127.0.0.1', port: egress },
@@ -106,9 +115,20 @@ export function plantedManifests({ ports, tls, jwks }: Planted): string {
     }),
     { apiVersion: API, kind: 'HTTPRoute', metadata: named('all'), spec: routeSpec() },
     ...policies(),
-    ...locations(jwks),
+    ...locations(withPrivateMembers(jwks, SECRET.keySetMember)),
   ]
   return objects.map((object) => stringify(object)).join('---\n')
+}
+
+/** A key set whose owner published the private parts of its keys as well. */
+export function withPrivateMembers(jwks: string, value: string): string {
+  const { keys } = JSON.parse(jwks) as { keys: readonly object[] } // What testIssuer made.
+  const members = Object.fromEntries(['d', 'p', 'q', 'dp', 'dq', 'qi', 'k'].map((name) => [name, value]))
+  return JSON.stringify({ keys: keys.map((key) => ({ ...key, ...members, oth: [{ r: value }] })) })
+}
+
+export function withKey({ certificate, privateKey }: KeyPair): string {
+  return `${privateKey}\n${certificate}\n`
 }
 
 function gatewaySpec(http: number, https: number): object {

@@ -10,6 +10,7 @@ import { testIssuer } from '#proxy/auth/jwt.testing.ts'
 import { certificateFor, type KeyPair } from '#test/certificates.ts'
 import { GwProcess } from '#test/cli/gw.ts'
 import { closeServer, freePort, listening } from '#test/ports.ts'
+import { withKey, withPrivateMembers } from './manifests.ts'
 import { type Ask, askWatched, leaksIn, linesOfKey, printed, questions } from './outputs.ts'
 
 /** All begin alike; none is a word of the file otherwise. */
@@ -26,6 +27,7 @@ const SECRET = {
   clientSecret: 'planted-client-secret-10',
   stdioToken: 'planted-stdio-token-11',
   wrong: 'planted-wrong-12',
+  keySetMember: 'planted-key-set-member-13',
 } as const
 const SESSION_KEY = createHash('sha256').update('planted session key').digest('hex')
 /** Of the gateway, towards the backend. */
@@ -108,7 +110,7 @@ function standalone({ port, upstream: to, tlsPort, mcpPort, jwks }: Places): obj
       }),
       {
         ...path('tls'),
-        backends: [{ host, policies: { backendTLS: { ...pem, insecure: true } } }],
+        backends: [{ host, policies: { backendTLS: { ...pem, root: join(folder, 'authority.pem'), insecure: true } } }],
       },
       {
         ...path('model'),
@@ -132,10 +134,15 @@ beforeAll(async () => {
     response.end('{}')
   })
   tls = certificateFor({ commonName: 'shop.example', names: ['DNS:shop.example'] })
-  const files = { 'cert.pem': tls.certificate, 'key.pem': tls.privateKey, key: SECRET.fileKey }
+  const files = {
+    'cert.pem': tls.certificate,
+    'key.pem': tls.privateKey,
+    key: SECRET.fileKey,
+    'authority.pem': withKey(tls),
+  }
   const users = { users: `${hashOf('bob', SECRET.passwordOfFile)}\n` }
   for (const [name, text] of Object.entries({ ...files, ...users })) writeFileSync(join(folder, name), text)
-  const { jwks } = await testIssuer('https://idp.example')
+  const jwks = withPrivateMembers((await testIssuer('https://idp.example')).jwks, SECRET.keySetMember)
   const places = { port: await freePort(), tlsPort: await freePort(), mcpPort: await freePort() }
   const file = join(folder, 'gateway.json')
   writeFileSync(file, JSON.stringify(standalone({ ...places, jwks, upstream: await listening(upstream) })))

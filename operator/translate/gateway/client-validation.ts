@@ -1,6 +1,7 @@
 // Gateway spec.tls.frontend: whether clients of HTTPS listeners show a certificate, and who may have signed it.
 import type { Gateway, GatewayListener } from '#api/gateway/gateway.gen.ts'
 import type { ClientValidation } from '#api/ir/types.gen.ts'
+import { certificatesOnly } from '#api/tls/certificate-bundle.ts'
 import { CORE_GROUP, GATEWAY_GROUP } from '../groups.ts'
 import { nameKey, namespaceOf } from '../object-ref.ts'
 import { isMinted } from './certificate.ts'
@@ -89,5 +90,5 @@ function bundleOf(gateway: Gateway, ref: Validation['caCertificateRefs'][number]
       `ConfigMap ${place} not found, or without a PEM certificate under ${CA_KEY}`,
     )
   }
-  return { pem: pem.trimEnd() }
+  return { pem: certificatesOnly(pem).trimEnd() }
 }

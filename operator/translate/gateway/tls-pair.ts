@@ -1,5 +1,6 @@
 // Whether a Secret holds a certificate and the key that belongs to it. The values never enter a message.
 import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { certificateBlocks } from '#api/tls/certificate-bundle.ts'
 import type { Secret } from '../kube.ts'
 import { secretValue } from '../secret-value.ts'
 
@@ -62,11 +63,9 @@ export function authorityFault({ certificate }: TlsPair): string | undefined {
     : `holds an authority under ${CERTIFICATE_KEY} whose key is not RSA, EC or Ed25519`
 }
 
-const BLOCK = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
-
 /** Whether a bundle holds certificates, and nothing that only looks like one. */
 export function isCertificateBundle(pem: string): boolean {
-  const blocks = pem.match(BLOCK) ?? []
+  const blocks = certificateBlocks(pem)
   return blocks.length > 0 && blocks.every((block) => attempt(() => new X509Certificate(block)) !== undefined)
 }
 

@@ -4,6 +4,7 @@
 import type { BackendTLSPolicy } from '#api/gateway/backendtlspolicy.gen.ts'
 import type { BackendPayload, Policy } from '#api/ir/types.gen.ts'
 import type { ClientCertificate } from '../gateway/client-certificate.ts'
+import { certificatesOnly } from '#api/tls/certificate-bundle.ts'
 import { isCertificateBundle } from '../gateway/tls-pair.ts'
 import { CORE_GROUP } from '../groups.ts'
 import type { Service } from '../kube.ts'
@@ -209,7 +210,7 @@ function caBundle(policy: BackendTLSPolicy, snapshot: Snapshot): { bundle: strin
     } else if (pem === undefined || !isCertificateBundle(pem)) {
       const message = `ConfigMap ${place} not found, or without a PEM certificate under ${CA_KEY}`
       unresolved.push({ path, reason: 'InvalidCACertificateRef', message })
-    } else parts.push(pem.trimEnd())
+    } else parts.push(certificatesOnly(pem).trimEnd())
   }
   return { bundle: parts.length === 0 ? '' : `${parts.join('\n')}\n`, unresolved }
 }

@@ -1,6 +1,7 @@
 // backend.tls. What cannot be verified as written is refused: traffic never goes out less protected than asked for.
 import type { BackendPayload, BackendTLS as RenderedTLS } from '#api/ir/types.gen.ts'
 import type { BackendTLS } from '#api/v1alpha1/shared.gen.ts'
+import { certificatesOnly } from '#api/tls/certificate-bundle.ts'
 import { CERTIFICATE_KEY, isCertificateBundle, PRIVATE_KEY, type TlsPair, tlsPair } from '../gateway/tls-pair.ts'
 import { nameKey } from '../object-ref.ts'
 import { secretValue } from '../secret-value.ts'
@@ -64,7 +65,7 @@ function caBundle({ caCertificateRefs }: BackendTLS, context: FieldContext): { p
   if (pem === undefined || !isCertificateBundle(pem)) {
     return fault(`ConfigMap ${name} holds no PEM certificate under ${CA_KEY}`)
   }
-  return { pem }
+  return { pem: certificatesOnly(pem) }
 }
 
 interface ClientCertificate {
@@ -98,7 +99,7 @@ function clientCertificateOf(
   if (!isCertificateBundle(authority)) {
     return fault('InvalidCACertificateRef', `secret ${name} holds no PEM certificate under ${caKey}`)
   }
-  return { tls, caCertificates: `${authority}\n` }
+  return { tls, caCertificates: certificatesOnly(`${authority}\n`) }
 }
 
 function renderPair(name: string, pair: TlsPair, { report }: FieldContext): ClientCertificate['tls'] {

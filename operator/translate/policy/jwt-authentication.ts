@@ -1,12 +1,12 @@
 // traffic.jwtAuthentication. A provider without usable keys stays, but no token of it is valid: Strict then refuses.
 import type { JwtProvider as RenderedProvider, McpOauth, TrafficPayload } from '#api/ir/types.gen.ts'
+import { publicKeySet } from '#api/key-set.ts'
 import type { FieldPath } from '#api/problem.ts'
 import type { JWTAuthentication, JWTMCPAuthentication, JWTProvider } from '#api/v1alpha1/gwpolicy.gen.ts'
 import type { RemoteJWKS } from '#api/v1alpha1/shared.gen.ts'
 import { locationField } from './extraction-location.ts'
 import { type FieldContext, type FieldTranslator, reportError } from './field.ts'
 import { jwksRequest } from './jwks-request.ts'
-import { isKeySet } from './stored-key-sets.ts'
 
 const SUFFIX = 'jwt'
 
@@ -51,7 +51,14 @@ function inlineKeys(
   path: FieldPath,
   context: FieldContext,
 ): Pick<RenderedProvider, 'jwks' | 'unavailable'> {
-  if (isKeySet(text)) return { jwks: text }
+  const keySet = publicKeySet(text)
+  if (keySet !== undefined) {
+    for (const { isSymmetric, message } of keySet.removed) {
+      const severity = isSymmetric ? 'error' : 'warning'
+      context.report.problems.push({ path, reason: 'PrivateKeyMaterial', message: `${path}: ${message}`, severity })
+    }
+    return { jwks: keySet.jwks }
+  }
   const message = `${path} is not a JSON Web Key Set, {"keys": [...]}; no token of this provider is valid`
   reportError(context, { path, reason: 'InvalidKeySet', message })
   // The text stays out: it may be a key that is no public one.

@@ -5,6 +5,7 @@ import { namespaceOf } from '../object-ref.ts'
 import { compareText } from '../order.ts'
 import type { ObjectIndex } from '../snapshot.ts'
 import { isRecord, parseJson } from '#api/json.ts'
+import { publicKeySet } from '#api/key-set.ts'
 
 /** The key set, as text, that a request last gave; `requestKey` as in jwks-request.ts. */
 export type StoredKeySets = (requestKey: string) => string | undefined
@@ -36,12 +37,6 @@ export function storedKeySets(configMaps: ObjectIndex<ConfigMap>, namespace: str
   return (requestKey) => newest.get(requestKey)?.jwks
 }
 
-/** Whether the text is a JSON Web Key Set; its keys are looked at by the proxy. */
-export function isKeySet(text: string): boolean {
-  const value = parseJson(text)
-  return isRecord(value) && Array.isArray(value['keys'])
-}
-
 /** undefined: it is none; such an entry counts as not there. */
 export function parseStored(text: string): StoredKeySet | undefined {
   const value = parseJson(text)
@@ -49,5 +44,7 @@ export function parseStored(text: string): StoredKeySet | undefined {
   const { requestKey, url, fetchedAt, jwks } = value
   if (typeof requestKey !== 'string' || typeof url !== 'string') return undefined
   if (typeof fetchedAt !== 'string' || typeof jwks !== 'string') return undefined
-  return isKeySet(jwks) ? { requestKey, url, fetchedAt, jwks } : undefined
+  // An older version, or a person, may have stored private members.
+  const stored = publicKeySet(jwks)
+  return stored && { requestKey, url, fetchedAt, jwks: stored.jwks }
 }

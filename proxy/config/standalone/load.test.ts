@@ -98,6 +98,10 @@ describe('loadStandalone, fields', () => {
     [route('jwtAuth: { issuer: i, jwks: { url: "ftp://idp" } }'), /jwks\.url: must be a URL with http or https/],
     [route('jwtAuth: { issuer: i, jwks: { url: "https://a:b@idp" } }'), /jwks\.url: must be a URL .* without user/],
     [route('jwtAuth: { issuer: i, jwks: { url: "https://idp", file: f } }'), /jwks: must be a key set as text, or one/],
+    [
+      route(`jwtAuth: { issuer: i, jwks: '{"keys":[{"kty":"oct","k":"c2VjcmV0"}]}' }`),
+      /jwks: key 0 is a symmetric key/,
+    ],
     [route('jwtAuth: { mode: Strict, issuer: i, jwks: k }'), /mode: must be one of optional, strict, permissive/],
     [route('jwtAuth: { providers: [] }'), /providers: must be at least 1 items long/],
     [

@@ -8,6 +8,7 @@ import type {
   McpOauth,
   TrafficPayload,
 } from '#api/ir/types.gen.ts'
+import { publicKeySet } from '#api/key-set.ts'
 import { parseKeySet } from '../../../auth/jwks.ts'
 import { pathTo } from '../field-path.ts'
 import type {
@@ -103,10 +104,20 @@ function renderProvider(
   }
   const text = typeof jwks === 'string' ? jwks : context.readFile(pathTo(at, 'file'), jwks.file ?? '')
   if (text === undefined) return { ...known, unavailable: `${at} cannot be read` }
+  return { ...known, ...keysOf(text, at, context) }
+}
+
+/** Public members only. A text that is not a key set may be anything, such as a private key. */
+function keysOf(text: string, at: string, context: BuildContext): Pick<RenderedProvider, 'jwks' | 'unavailable'> {
+  const keySet = publicKeySet(text)
+  for (const { isSymmetric, message } of keySet?.removed ?? []) {
+    if (isSymmetric) context.error(at, message)
+    else context.warn(at, message)
+  }
   const { keys, warnings } = parseKeySet(text)
   for (const warning of warnings) context.warn(at, warning)
   if (keys.length === 0) context.warn(at, 'holds no usable key: no token of this provider is valid')
-  return { ...known, jwks: text }
+  return keySet === undefined ? { unavailable: `${at} is not a key set` } : { jwks: keySet.jwks }
 }
 
 function renderBasic(value: BasicAuth, path: string, context: BuildContext): RenderedBasic {

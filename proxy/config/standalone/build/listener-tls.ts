@@ -1,4 +1,5 @@
 // `tls` of a listener: certificate and key as secrets, authorities for clients, and the settings of the handshake.
+import { certificatesOnly } from '#api/tls/certificate-bundle.ts'
 import type { FrontendTLS, ListenerTLS } from '#api/ir/types.gen.ts'
 import { pathTo } from '../field-path.ts'
 import type { Protocol, TlsFields } from '../schema/listeners.ts'
@@ -53,7 +54,7 @@ function clientCertificates({ root }: TlsFields, at: string, context: BuildConte
   if (!pem.includes('-----BEGIN CERTIFICATE-----')) {
     context.error(pathTo(at, 'root'), 'the file holds no PEM certificate')
   }
-  return { clientCertificates: { mode: 'AllowValidOnly', caCertificates: pem } }
+  return { clientCertificates: { mode: 'AllowValidOnly', caCertificates: certificatesOnly(pem) } }
 }
 
 function renderHandshake(fields: TlsFields, at: string, context: BuildContext): FrontendTLS {

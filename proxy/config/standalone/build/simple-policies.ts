@@ -9,6 +9,7 @@ import type {
   CredentialLocation,
   Deny,
 } from '#api/ir/types.gen.ts'
+import { certificatesOnly } from '#api/tls/certificate-bundle.ts'
 import { pathTo } from '../field-path.ts'
 import type { BackendAuth, BackendTLS, Location } from '../schema/policies.ts'
 import { DENYING_AUTH, type ServiceFields, type SimplePolicies, type Tunnel } from '../schema/upstream.ts'
@@ -59,7 +60,7 @@ export function renderTls(value: BackendTLS, path: string, context: BuildContext
   }
   return defined({
     sni: hostname,
-    caCertificates,
+    caCertificates: ifSet(caCertificates, certificatesOnly),
     insecureSkipVerify: skipVerify(insecure, insecureHost),
     alpnProtocols: alpn,
     clientCertificate: ifSet(cert, (file) => context.secret(pathTo(path, 'cert'), { file })),
