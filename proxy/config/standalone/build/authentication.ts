@@ -35,7 +35,8 @@ const PRODUCTS: ReadonlyMap<string, NonNullable<McpOauth['provider']>> = new Map
   ['authentik', 'Authentik'],
   ['entra', 'Entra'],
 ])
-const DEFAULT_MODE = 'optional'
+/** Whoever asks for authentication does not want an open server (specification, Authentication). */
+const DEFAULT_MODE = 'strict'
 const REALM = 'Restricted'
 
 export interface AuthenticationFields {
@@ -75,9 +76,8 @@ function renderJwt(value: JwtAuth, path: string, context: BuildContext): Rendere
   }
 }
 
-/** Strict when unset: a server that asks for authentication must not be open. */
 function renderMcp(value: McpAuthentication, path: string, context: BuildContext): RenderedJwt {
-  const { mode = 'strict', authorizationLocation, provider, resourceMetadata, clientId, clientSecret } = value
+  const { mode = DEFAULT_MODE, authorizationLocation, provider, resourceMetadata, clientId, clientSecret } = value
   const [product] = Object.keys(provider ?? {})
   return {
     mode: MODES[mode],

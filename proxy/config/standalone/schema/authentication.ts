@@ -1,4 +1,4 @@
-// Policies that check who a client is (resources supplement 4.10). Their mode is optional unless a file says otherwise.
+// Policies that check who a client is (resources supplement 4.10). Their mode is strict unless a file says otherwise.
 import * as z from 'zod'
 import { evaluatedAt } from './moment.ts'
 import { fields, isMap, oneShape } from './object.ts'
