@@ -37,6 +37,15 @@ describe('LogLevels', () => {
     expect(levels.report()).toBe(before)
   })
 
+  it('shows text of users without what steers a terminal', () => {
+    const written: string[] = []
+    const logger = operatorLogger(new LogLevels('info'), (line) => written.push(line))
+    const text = 'a\u001b[2J\u202e\u0085\nb'
+    Effect.runSync(Effect.logInfo(text).pipe(Effect.provide(Logger.layer([logger]))))
+    expect(written[0]).toContain(String.raw`a\u001b[2J\u202e\u0085\nb`)
+    expect(JSON.parse(written[0] ?? '')).toMatchObject({ msg: text })
+  })
+
   it('reports every component', () => {
     expect(new LogLevels('info').report()).toMatch(/^current log levels:\n---\ndefault: info\n(.*: info\n){8}$/)
   })

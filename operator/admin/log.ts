@@ -1,6 +1,7 @@
 // Log lines of the operator: JSON on standard error, one level for each component, changed while it runs. Values that
 // could hold secrets never come here: errors name objects and paths, not bodies.
 import { Cause, Logger, References } from 'effect'
+import { printableJson } from '#api/printable.ts'
 import { LOG_LEVELS, type LogLevel } from '../controllers/settings.ts'
 
 export const COMPONENTS = [
@@ -75,7 +76,7 @@ export function operatorLogger(levels: LogLevels, write: (line: string) => void)
       ...(details.length > 0 && { detail: details.join(' ') }),
       ...(cause.reasons.length > 0 && { error: Cause.pretty(cause) }),
     }
-    write(`${JSON.stringify(line)}\n`)
+    write(`${printableJson(JSON.stringify(line))}\n`)
   })
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { Flattened } from '#api/cel/values/flattened.ts'
 import { Exchange } from '../exchange.ts'
 import { HeaderList } from '../http/headers.ts'
 import { HttpRequest, HttpResponse } from '../http/message.ts'
@@ -20,6 +21,8 @@ const connection = {
   cut: () => true,
 }
 const START_MS = 1000
+// oxlint-disable-next-line no-control-regex -- what must not be in a line
+const UNSAFE = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u200b\u2028-\u202e\u{e0041}]/u
 
 function exchangeOf(request: Partial<ConstructorParameters<typeof HttpRequest>[0]> = {}): Exchange {
   const init = {
@@ -195,15 +198,44 @@ describe('createAccessLog', () => {
     expect(lines).toEqual([])
   })
 
-  it.each(['a b', 'a\nb', 'a\tb', '"', 'x\u2028y', 'back\\slash', 'x\u0085'])(
-    'does not let the value %j forge fields or lines',
-    (value) => {
-      const exchange = exchangeOf({ path: `/${value}`, host: value, method: value })
-      const text = logged(exchange, 'text')
-      const quoted = / http\.host=("(?:[^"\\]|\\.)*") http\.path=/.exec(text)?.[1]
-      expect(JSON.parse(quoted ?? '')).toBe(value)
-      expect(text.slice(0, -1)).not.toMatch(/[\n\r\u0085\u2028]/)
-      expect(JSON.parse(logged(exchange, 'json'))).toMatchObject({ 'http.host': value, 'http.method': value })
+  it.each([
+    'a b',
+    'a\nb',
+    'a\tb',
+    '"',
+    'x\u2028y',
+    'back\\slash',
+    'x\u0085',
+    '\u001b[2J',
+    '\u202egpj',
+    '\u200b',
+    '\u{e0041}',
+  ])('does not let the value %j forge fields or lines', (value) => {
+    const exchange = exchangeOf({ path: `/${value}`, host: value, method: value })
+    const text = logged(exchange, 'text')
+    const quoted = / http\.host=("(?:[^"\\]|\\.)*") http\.path=/.exec(text)?.[1]
+    expect(JSON.parse(quoted ?? '')).toBe(value)
+    expect(text.slice(0, -1)).not.toMatch(UNSAFE)
+    expect(logged(exchange, 'json').slice(0, -1)).not.toMatch(UNSAFE)
+    expect(JSON.parse(logged(exchange, 'json'))).toMatchObject({ 'http.host': value, 'http.method': value })
+  })
+
+  it.each(['a b', 'a\nx', 'a=b', '"', '\u001b[2J', '\u202e', '\u0085'])(
+    'does not let the name %j of a flattened value forge fields or lines',
+    (name) => {
+      const claims = { [name]: 'value', deep: [{ [name]: '\u001b[2J\u202e' }] }
+      const rule = accessLogRule({
+        filter: undefined,
+        remove: [],
+        add: [{ name: 'jwt', value: () => new Flattened(claims, false) }],
+      })
+      const text = logged(exchangeOf(), 'text', rule)
+      expect(text.slice(0, -1)).not.toMatch(UNSAFE)
+      const quoted = / ("(?:[^"\\]|\\.)*")=value jwt\.deep=/.exec(text)?.[1]
+      expect(JSON.parse(quoted ?? '')).toBe(`jwt.${name}`)
+      const json = logged(exchangeOf(), 'json', rule)
+      expect(json.slice(0, -1)).not.toMatch(UNSAFE)
+      expect(JSON.parse(json)).toMatchObject({ [`jwt.${name}`]: 'value', 'jwt.deep': claims.deep })
     },
   )
 

@@ -1,8 +1,9 @@
 // Puts the fields of one access log line together, in text or JSON. Reused for every line of a thread: no allocation
 // besides the line itself.
+import { printableJson } from '#api/printable.ts'
 import type { FieldSink } from './fields.ts'
 import type { LogFormat } from './logger.ts'
-import { quotedValue, textValue } from './text-value.ts'
+import { quotedValue, textName, textValue } from './text-value.ts'
 import { formatMicros } from './timestamp.ts'
 
 export interface LineBuilder extends FieldSink {
@@ -51,7 +52,7 @@ class TextLineBuilder implements LineBuilder {
 
   added(name: string, value: unknown): void {
     if (value === undefined || value === null) return
-    this.#line += ` ${name}=${typeof value === 'string' ? textValue(value) : addedJson(value)}`
+    this.#line += ` ${textName(name)}=${typeof value === 'string' ? textValue(value) : addedJson(value)}`
   }
 
   get length(): number {
@@ -101,7 +102,7 @@ class JsonLineBuilder implements LineBuilder {
 
   added(name: string, value: unknown): void {
     if (value === undefined || value === null) return
-    this.#line += `,${JSON.stringify(name)}:${addedJson(value)}`
+    this.#line += `,${quotedValue(name)}:${addedJson(value)}`
   }
 
   get length(): number {
@@ -125,7 +126,7 @@ class JsonLineBuilder implements LineBuilder {
 function addedJson(value: unknown): string {
   if (typeof value === 'bigint') return String(value)
   try {
-    return JSON.stringify(value, jsonReplacer) ?? '""'
+    return printableJson(JSON.stringify(value, jsonReplacer) ?? '""')
   } catch {
     return '"<unprintable>"'
   }

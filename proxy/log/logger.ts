@@ -1,4 +1,5 @@
 // The application logger: levels per module, text or JSON lines. Must not be given secrets; see redact.ts.
+import { printable, printableJson } from '#api/printable.ts'
 import type { LevelFilter } from './level-filter.ts'
 import { type Level, addDirectives, formatLevelFilter, levelOfModule, rankOf } from './level-filter.ts'
 import { textValue } from './text-value.ts'
@@ -98,18 +99,10 @@ interface LineParts {
 
 function formatLine({ format, level, scope, message, fields }: LineParts): string {
   const time = formatMicros(nowMicros())
-  if (format === 'json') return `${JSON.stringify({ level, time, scope, message, ...fields })}\n`
-  let line = `${time}\t${level}\t${scope} ${oneLine(message)}`
+  if (format === 'json') return `${printableJson(JSON.stringify({ level, time, scope, message, ...fields }))}\n`
+  let line = `${time}\t${level}\t${scope} ${printable(message)}`
   for (const [name, value] of Object.entries(fields ?? {})) {
     if (value !== undefined) line += ` ${name}=${typeof value === 'string' ? textValue(value) : String(value)}`
   }
   return `${line}\n`
-}
-
-// oxlint-disable-next-line no-control-regex -- control characters are exactly what must not reach a line-based log
-const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g
-
-/** A message in one line: control characters become spaces, so that nobody can forge a second line. */
-function oneLine(text: string): string {
-  return text.replace(CONTROL, ' ')
 }
