@@ -63,6 +63,16 @@ function server(failures: KubeError[] = []): { readonly written: Written[]; read
 type Run = <A, E>(effect: Effect.Effect<A, E, KubeClient>) => Effect.Effect<A, E>
 
 describe('Events', () => {
+  it.effect('hold no characters that steer a terminal', () =>
+    Effect.gen(function* () {
+      const { written, run } = server()
+      const events = new Events('gw.dev/controller')
+      events.update([wrong({ message: 'spec["\u001b[2J\u202e"]: no\nsecond line' })], 0)
+      yield* run(events.tell(KEY))
+      expect(written[0]?.body).toMatchObject({ message: 'spec["\\x1b[2J\\u202e"]: no\nsecond line' })
+    }),
+  )
+
   it.effect('are told once while something stands, and again when it came back', () =>
     Effect.gen(function* () {
       const { written, run } = server()

@@ -2,6 +2,7 @@
 // is about. A flood of them is cut: the statuses say everything.
 import { createHash } from 'node:crypto'
 import { Clock, Effect } from 'effect'
+import { printableLines } from '#api/printable.ts'
 import { KubeClient } from '../kube/client.ts'
 import { elapsedMs } from '../kube/elapsed.ts'
 import { describeKubeError, type KubeError } from '../kube/errors.ts'
@@ -178,7 +179,7 @@ function eventOf({ object, component, reason, message, count, nowMs }: EventInpu
     },
     type: 'Warning',
     reason,
-    message: message.slice(0, MESSAGE_CHARS_MAX),
+    message: printableLines(message).slice(0, MESSAGE_CHARS_MAX),
     involvedObject: { apiVersion, kind, name, uid, ...(namespace !== '' && { namespace }) },
     source: { component },
     firstTimestamp: time,

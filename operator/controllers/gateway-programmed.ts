@@ -49,15 +49,21 @@ function accepted(one: Condition, { deployProblems, generation }: GatewayFacts):
   }
   const warnings = deployProblems.filter(({ severity }) => severity === 'warning')
   if (warnings.length === 0) return one
-  return condition({ type, isTrue: true, reason, message: `${one.message}\n${linesOf(warnings)}`, generation })
+  return condition({
+    type,
+    isTrue: true,
+    reason,
+    message: [...one.message.split('\n'), ...linesOf(warnings)],
+    generation,
+  })
 }
 
 function errorsOf(problems: readonly DeployProblem[]): DeployProblem[] {
   return problems.filter(({ severity }) => severity === 'error')
 }
 
-function linesOf(problems: readonly DeployProblem[]): string {
-  return problems.map(deployProblemLine).join('\n')
+function linesOf(problems: readonly DeployProblem[]): string[] {
+  return problems.map(deployProblemLine)
 }
 
 /** With its object, unless that is the Gateway, in whose status it stands. */
@@ -71,13 +77,13 @@ function programmed(one: Condition, facts: GatewayFacts, addresses: GatewayBody[
   const { failure, generation } = facts
   const deployProblems = errorsOf(facts.deployProblems)
   if (one.status !== 'True') return one
-  const no = (reason: string, message: string): Condition =>
+  const no = (reason: string, message: string | readonly string[]): Condition =>
     condition({ type: one.type, isTrue: false, reason, message, generation })
   if (deployProblems.length > 0) {
     const isAddress = deployProblems.some(({ reason }) => reason === 'UnsupportedAddress')
     return no(isAddress ? 'AddressNotUsable' : 'Invalid', linesOf(deployProblems))
   }
-  if (failure !== undefined) return no('DeploymentFailed', failure)
+  if (failure !== undefined) return no('DeploymentFailed', failure.split('\n'))
   const missing = missingAddress(facts, addresses)
   if (missing !== undefined) return no('AddressNotUsable', missing)
   const loaded = podsThatLoaded(facts)

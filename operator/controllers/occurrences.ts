@@ -1,5 +1,6 @@
 // What the Events are about: every problem of translation, and of each Gateway what went wrong after it.
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
+import { printable } from '#api/printable.ts'
 import type { DeployProblem } from '#deployer/input.ts'
 import { problemLine } from '../status/condition.ts'
 import type { KubeObject } from '../translate/kube.ts'
@@ -19,7 +20,7 @@ export function occurrencesOfProblems(world: World, problems: Translation['probl
     const { object, reason } = problem
     const known = world.cache.get(object.kind, object.namespace, object.name)
     const uid = known === undefined || isLeaving(world, known) ? undefined : known.metadata.uid
-    return uid === undefined ? [] : [occurrence({ ...object, uid }, reason, problemLine(problem))]
+    return uid === undefined ? [] : [occurrence({ ...object, uid }, reason, printable(problemLine(problem)))]
   })
 }
 
@@ -43,7 +44,7 @@ export function occurrencesOfGateway(
   return [
     // What a proxy said does not pass by itself.
     ...refusals.map((message) => ({ object, reason: 'GwNackError', message, afterMs: 0 })),
-    ...deployProblems.map((problem) => occurrence(object, problem.reason, deployProblemLine(problem))),
+    ...deployProblems.map((problem) => occurrence(object, problem.reason, printable(deployProblemLine(problem)))),
     ...(failure === undefined ? [] : [occurrence(object, 'DeploymentFailed', failure)]),
   ]
 }

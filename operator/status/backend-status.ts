@@ -12,13 +12,13 @@ export interface BackendStatusInput {
 export function backendStatus({ isUsable, problems, generation }: BackendStatusInput): BackendBody {
   const type = 'Accepted'
   const relevant = isUsable ? problems : problems.filter(({ severity }) => severity === 'error')
-  const text = [...new Set(relevant.map(problemLine))].join('\n')
+  const lines = [...new Set(relevant.map(problemLine))]
   if (!isUsable) {
-    const message = `failed to translate backend: ${text}`
+    const message = [`failed to translate backend: ${lines[0] ?? ''}`, ...lines.slice(1)]
     return { conditions: [condition({ type, isTrue: false, reason: 'TranslationError', message, generation })] }
   }
-  if (text !== '') {
-    return { conditions: [condition({ type, isTrue: true, reason: 'PartiallyValid', message: text, generation })] }
+  if (lines.length > 0) {
+    return { conditions: [condition({ type, isTrue: true, reason: 'PartiallyValid', message: lines, generation })] }
   }
   const message = 'Backend successfully accepted'
   return { conditions: [condition({ type, isTrue: true, reason: 'Accepted', message, generation })] }

@@ -36,7 +36,7 @@ function acceptedCondition(
   const { generation } = policy.metadata
   const type = 'Accepted'
   if (isAbsent && missing.length > 0) {
-    const message = missing.map(problemLine).join('\n')
+    const message = missing.map(problemLine)
     return condition({ type, isTrue: false, reason: 'TargetNotFound', message, generation })
   }
   if (invalid === undefined && clientFault !== undefined) {
@@ -60,6 +60,6 @@ function resolvedCondition({ policy, unresolved }: BackendTlsTranslation): Condi
   if (first === undefined) {
     return condition({ type, isTrue: true, reason: type, message: 'All references are resolved', generation })
   }
-  const message = unresolved.map(({ path, message: text }) => `${path}: ${text}`).join('\n')
+  const message = unresolved.map(({ path, message: text }) => `${path}: ${text}`)
   return condition({ type, isTrue: false, reason: first.reason, message, generation })
 }

@@ -11,6 +11,12 @@ describe('condition', () => {
     expect(message.endsWith('(cut)')).toBe(true)
   })
 
+  it('escapes what steers a terminal, and line ends within a line', () => {
+    const text = 'a\u001b[2J\u202e\nforged: all is well'
+    expect(condition({ ...base, message: text }).message).toBe('a\\x1b[2J\\u202e\\nforged: all is well')
+    expect(condition({ ...base, message: [text, 'b'] }).message).toBe('a\\x1b[2J\\u202e\\nforged: all is well\nb')
+  })
+
   it('leaves out an unknown generation', () => {
     expect(condition({ ...base, message: 'm' })).not.toHaveProperty('observedGeneration')
     expect(condition({ ...base, message: 'm', generation: 0 }).observedGeneration).toBe(0)

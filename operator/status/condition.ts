@@ -1,4 +1,6 @@
-// One status condition, and the limits of its message. Pure shaping: the transition time belongs to the writer.
+// One status condition, and the limits of its message, which may quote users and is read in terminals. Pure shaping:
+// the transition time belongs to the writer.
+import { printable } from '#api/printable.ts'
 
 export interface Condition {
   readonly type: string
@@ -18,7 +20,8 @@ export interface ConditionInput {
   readonly type: string
   readonly isTrue: boolean
   readonly reason: string
-  readonly message: string
+  /** A list is one line each. What else would make a line is escaped. */
+  readonly message: string | readonly string[]
   readonly generation: number | undefined
 }
 
@@ -27,7 +30,7 @@ export function condition({ type, isTrue, reason, message, generation }: Conditi
     type,
     status: isTrue ? 'True' : 'False',
     reason,
-    message: boundedMessage(message),
+    message: boundedMessage((typeof message === 'string' ? [message] : message).map(printable).join('\n')),
     ...(generation !== undefined && { observedGeneration: generation }),
   }
 }

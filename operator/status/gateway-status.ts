@@ -47,7 +47,7 @@ function gatewayAccepted({ gateway, listeners, internal }: OurGateway): Conditio
     return condition({ type, isTrue: false, reason: 'UnsupportedAddress', message, generation })
   }
   if (internal.faults.length > 0) {
-    const message = internal.faults.join('\n')
+    const message = internal.faults
     return condition({ type, isTrue: false, reason: 'Invalid', message, generation })
   }
   const bad = badListeners(listeners)

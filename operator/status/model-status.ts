@@ -27,7 +27,7 @@ function acceptedCondition({ acceptance }: ParentResult, { problems, generation 
   const type = 'Accepted'
   if ('denial' in acceptance) return condition({ type, isTrue: false, ...acceptance.denial, generation })
   const warnings = problems.filter(({ severity }) => severity === 'warning')
-  const message = ['Successfully accepted GwModel', ...warnings.map(lineOf)].join('\n')
+  const message = ['Successfully accepted GwModel', ...warnings.map(lineOf)]
   return condition({ type, isTrue: true, reason: type, message, generation })
 }
 
@@ -37,7 +37,7 @@ function resolvedCondition(problems: readonly Problem[], generation: number | un
   if (errors.length === 0) {
     return condition({ type, isTrue: true, reason: type, message: 'All references are resolved', generation })
   }
-  return condition({ type, isTrue: false, reason: 'Invalid', message: errors.map(lineOf).join('\n'), generation })
+  return condition({ type, isTrue: false, reason: 'Invalid', message: errors.map(lineOf), generation })
 }
 
 function lineOf({ path, message }: Problem): string {

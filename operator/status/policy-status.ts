@@ -67,7 +67,7 @@ function acceptedCondition({ problems, hasEmissions, generation }: PolicyStatusI
   if (problems.length === 0) {
     return condition({ type, isTrue: true, reason: 'Valid', message: 'Policy accepted', generation })
   }
-  const message = [...new Set(problems.map(problemLine))].join('\n')
+  const message = [...new Set(problems.map(problemLine))]
   return condition({
     type,
     isTrue: hasEmissions,
@@ -91,7 +91,7 @@ function attachedCondition(input: PolicyStatusInput, { policies, lost, beyond }:
   if (lost.length > 0) {
     const isSome = policies.length > 0
     const fields = lost.map(({ field, winner, target }) => `${field} of ${target} is set by the older policy ${winner}`)
-    const message = [...new Set(fields)].join('\n')
+    const message = [...new Set(fields)]
     return [condition({ type, isTrue: isSome, reason: isSome ? 'Merged' : 'Overridden', message, generation })]
   }
   if (problems.length > 0) return []
@@ -99,7 +99,7 @@ function attachedCondition(input: PolicyStatusInput, { policies, lost, beyond }:
 }
 
 function notAttached({ unattached, generation }: PolicyStatusInput): Condition {
-  const message = `Policy is not attached: ${unattached.map((one) => one.message).join('\n')}`
+  const message = unattached.map((one, index) => (index === 0 ? 'Policy is not attached: ' : '') + one.message)
   return condition({ type: 'Attached', isTrue: false, reason: 'Pending', message, generation })
 }
 

@@ -29,7 +29,7 @@ function acceptedCondition({ acceptance }: ParentResult, { faults, notProgrammed
   if (first !== undefined) {
     return condition({ type, isTrue: false, reason: first.reason, message: lines(faults), generation })
   }
-  const message = ['Route is accepted', ...(notProgrammed.length > 0 ? [lines(notProgrammed)] : [])].join('\n')
+  const message = ['Route is accepted', ...lines(notProgrammed)]
   return condition({ type, isTrue: true, reason: 'Accepted', message, generation })
 }
 
@@ -42,6 +42,6 @@ function resolvedCondition(unresolved: readonly RouteFault[], generation: number
   return condition({ type, isTrue: false, reason: first.reason, message: lines(unresolved), generation })
 }
 
-function lines(faults: readonly RouteFault[]): string {
-  return faults.map(problemLine).join('\n')
+function lines(faults: readonly RouteFault[]): string[] {
+  return faults.map(problemLine)
 }
