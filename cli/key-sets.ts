@@ -1,9 +1,12 @@
 // The key sets that `gw run` fetches for its configuration. Loads the fetcher only when a configuration needs one.
+import { printable } from '#api/printable.ts'
 import type { RunningFetcher } from '#operator/jwks/start-fetcher.ts'
 import type { OwnedRequest } from '#operator/jwks/requests.ts'
+import type { RunReport } from './run-report.ts'
 import type { StoredKeys } from './source.ts'
 
 export class KeySets {
+  readonly #report: RunReport
   readonly #changed: () => void
   /** Set while somebody waits for the first answers, and loads the configuration afterwards anyway. */
   #onAnswer: ((url: string) => void) | undefined = undefined
@@ -11,7 +14,8 @@ export class KeySets {
   #running: RunningFetcher | undefined = undefined
 
   /** @param changed new keys are there: the configuration must be made again */
-  constructor(changed: () => void) {
+  constructor(report: RunReport, changed: () => void) {
+    this.#report = report
     this.#changed = changed
   }
 
@@ -53,12 +57,12 @@ export class KeySets {
     const { startFetcher } = await import('#operator/jwks/start-fetcher.ts')
     return startFetcher({
       changed: (url) => {
-        console.error(`gw: fetched the keys of ${url}`)
+        this.#report.info(`fetched the keys of ${printable(url)}`)
         if (this.#onAnswer === undefined) this.#changed()
         else this.#onAnswer(url)
       },
       failed: (url, detail) => {
-        console.error(`gw: cannot fetch the keys of ${url}: ${detail}; trying again`)
+        this.#report.warn(`cannot fetch the keys of ${printable(url)}: ${printable(detail)}; trying again`)
         this.#onAnswer?.(url)
       },
     })

@@ -59,6 +59,19 @@ export function optionsOf(
   }
 }
 
+/** How `gw run` itself prints, as the log of its proxy. */
+export function logFormatOf(
+  { logFormat }: RunFlags,
+  settings: StandaloneSettings | undefined,
+  environment: Environment,
+): 'text' | 'json' {
+  const given = environment[`${PREFIX}LOG_FORMAT`] ?? environment['LOG_FORMAT']
+  if (logFormat !== undefined || given === undefined || given.trim() === '') {
+    return logFormat ?? settings?.logFormat ?? 'text'
+  }
+  return given.trim() === 'json' ? 'json' : 'text'
+}
+
 /** Without what the environment sets: that is left to the proxy, which reads it itself. */
 function fromFile(settings: StandaloneSettings | undefined, environment: Environment): Partial<StandaloneSettings> {
   const unlessSet = <T>(value: T, ...variables: string[]): T | undefined =>

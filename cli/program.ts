@@ -2,6 +2,7 @@
 // the proxy.
 import tab from '@bomb.sh/tab/commander'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import { printable } from '#api/printable.ts'
 import { VERSION } from '#api/version.ts'
 import { addController } from './commands/controller.ts'
 import { addProxyConfig } from './commands/proxy-config.ts'
@@ -61,6 +62,8 @@ function buildProgram(finish: (code: number) => void): Command {
     .helpCommand('help [command]', 'Help about any command')
     .helpOption('-h, --help', 'Print help')
     .exitOverride()
+    // It quotes what it was given.
+    .configureOutput({ outputError: (text, write) => write(callError(text)) })
     .showHelpAfterError('Run the command with --help for its flags.')
     .hook('preAction', (_program, command) => {
       outliveReader()
@@ -126,6 +129,12 @@ function addTranslate(program: Command, finish: (code: number) => void): void {
       const { translateCommand } = await import('./commands/translate.ts')
       finish(await translateCommand(options))
     })
+}
+
+/** The library puts a suggestion on a line of its own; other lines are the user's. */
+function callError(text: string): string {
+  const [, error = '', suggestion = ''] = /^(.*?)(\n\(Did you mean [^\n]*\))?$/s.exec(text.trimEnd()) ?? []
+  return `${printable(error)}${suggestion}\n`
 }
 
 function workerCount(text: string): number {

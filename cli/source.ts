@@ -4,7 +4,6 @@ import { emptyConfig } from '#api/ir/empty.ts'
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import type { FileProblem } from '#api/source/document.ts'
 import type { StandaloneSettings } from '#proxy/config/standalone/settings.ts'
-import { formatProblems } from './report.ts'
 import { readSources, type SourceFile } from './manifests/files.ts'
 import { loadManifests, type LoadedManifests } from './manifests/load.ts'
 import { lostParents } from './manifests/lost-parents.ts'
@@ -68,9 +67,8 @@ export async function loadRunnable(
   if (source.rendered === undefined || source.translation === undefined) return source
   if (source.rendered.config.binds.length === 0) {
     const message = `nothing to serve: no Gateway with a listener, whose GatewayClass has the controller ${CONTROLLER}`
-    return {
-      problem: [formatProblems(source.problems), `${path}: ${message}`].filter((line) => line !== '').join('\n'),
-    }
+    const nothing = { file: path, line: 0, column: 0, path: '', message, severity: 'error' } as const
+    return { ...source, rendered: undefined, problems: [...source.problems, nothing] }
   }
   const ports = portProblems(source.translation, loadManifests(sources.files))
   return ports.length === 0 ? source : { ...source, rendered: undefined, problems: [...source.problems, ...ports] }

@@ -4,7 +4,7 @@ import { nestingProblem } from './nesting.ts'
 
 export interface Position {
   readonly file: string
-  /** From 1. */
+  /** From 1; 0 when the problem is that of the whole file or folder. */
   readonly line: number
   readonly column: number
 }

@@ -3,8 +3,10 @@ import { statSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import type { ProxyOptions, RunningProxy } from '#proxy/main.ts'
 import type { StdioBridge } from '#proxy/mcp/stdio-bridge.ts'
-import { optionsOf, type RunFlags } from '../options.ts'
-import { formatProblems, hasErrors } from '../report.ts'
+import { logFormatOf, optionsOf, type RunFlags } from '../options.ts'
+import { reasonText } from '../output.ts'
+import { hasErrors } from '../report.ts'
+import { RunReport } from '../run-report.ts'
 import { loadRunnable, type LoadedSource, type SourceMemory } from '../source.ts'
 import { KeySets } from '../key-sets.ts'
 import { watchSource, type SourceWatch } from '../watch.ts'
@@ -13,22 +15,24 @@ import { watchSource, type SourceWatch } from '../watch.ts'
 const FIRST_KEYS_MS = 2000
 
 export async function runCommand(flags: RunFlags): Promise<number> {
+  const report = new RunReport()
+  report.format = logFormatOf(flags, undefined, process.env)
   // From the beginning: a change while the proxy starts must not be missed.
   const changes = new Changes()
-  const watch = watchOf(flags.file, () => changes.add())
-  const keySets = new KeySets(() => changes.add())
+  const watch = watchOf(flags.file, report, () => changes.add())
+  const keySets = new KeySets(report, () => changes.add())
   const memory: SourceMemory = {}
   try {
-    const source = await loadWithKeys(flags.file, keySets, memory)
-    if ('problem' in source) return failed(source.problem)
-    if (source.problems.length > 0) console.error(formatProblems(source.problems))
+    const source = await loadWithKeys(flags, { keySets, memory, report })
+    if ('problem' in source) return failed(report, source.problem)
+    report.problems(source.problems)
     if (source.rendered === undefined || (source.form === 'standalone' && hasErrors(source.problems))) return 1
     watch?.follow(source.watched)
     const options = optionsOf(flags, source.settings, process.env)
-    if ('problem' in options) return failed(options.problem)
+    if ('problem' in options) return failed(report, options.problem)
     const started = await start(options)
-    if ('problem' in started) return failed(started.problem)
-    return await serve({ path: flags.file, source, proxy: started.proxy, changes, watch, keySets, memory })
+    if ('problem' in started) return failed(report, started.problem)
+    return await serve({ path: flags.file, source, proxy: started.proxy, changes, watch, keySets, memory, report })
   } finally {
     watch?.close()
     await keySets.close()
@@ -37,27 +41,27 @@ export async function runCommand(flags: RunFlags): Promise<number> {
 
 /** With the keys of issuers that answer in time: nobody is turned away, or warned, for want of them. */
 async function loadWithKeys(
-  path: string,
-  keySets: KeySets,
-  memory: SourceMemory,
+  flags: RunFlags,
+  { keySets, memory, report }: Pick<Run, 'keySets' | 'memory' | 'report'>,
 ): Promise<LoadedSource | { problem: string }> {
+  const { file: path } = flags
   const source = await loadRunnable(path, keySets.stored, memory)
+  if (!('problem' in source)) report.format = logFormatOf(flags, source.settings, process.env)
   if ('problem' in source || source.rendered === undefined || source.keyRequests.length === 0) return source
   await keySets.firstAnswers(source.keyRequests, FIRST_KEYS_MS)
   return loadRunnable(path, keySets.stored, memory)
 }
 
-function failed(problem: string): number {
-  console.error(problem)
+function failed(report: RunReport, problem: string): number {
+  report.error(problem)
   return 1
 }
 
 /** undefined: nothing to watch. A path that is not there is reported by the load. */
-function watchOf(path: string, onChange: () => void): SourceWatch | undefined {
+function watchOf(path: string, report: RunReport, onChange: () => void): SourceWatch | undefined {
   const stat = path === '-' ? undefined : statSync(path, { throwIfNoEntry: false })
   if (stat === undefined) return undefined
-  const onProblem = (message: string): void => console.error(`warning: ${message}`)
-  return watchSource(path, { isFolder: stat.isDirectory(), onChange, onProblem })
+  return watchSource(path, { isFolder: stat.isDirectory(), onChange, onProblem: (message) => report.warn(message) })
 }
 
 /** Changes of the source; remembered until somebody cares. */
@@ -81,7 +85,7 @@ async function start(options: ProxyOptions): Promise<{ proxy: RunningProxy } | {
   try {
     return { proxy: await startProxy(options) }
   } catch (error) {
-    return { problem: error instanceof Error ? error.message : String(error) }
+    return { problem: reasonText(error) }
   }
 }
 
@@ -93,22 +97,24 @@ interface Run {
   readonly watch: SourceWatch | undefined
   readonly keySets: KeySets
   readonly memory: SourceMemory
+  readonly report: RunReport
 }
 
 /** Until a signal, or until the proxy ends by itself. */
-async function serve({ path, source, proxy, changes, watch, keySets, memory }: Run): Promise<number> {
+async function serve({ changes, ...run }: Run): Promise<number> {
+  const { path, source, proxy, keySets, report } = run
   const signalled = signal(readsOnHangup(path) ? ['SIGINT', 'SIGTERM'] : ['SIGINT', 'SIGTERM', 'SIGHUP'])
   const { createStdioBridge } = await import('#proxy/mcp/stdio-bridge.ts')
   const bridge = await createStdioBridge()
   try {
     const problem = await apply(source, proxy, bridge)
     if (problem !== undefined) {
-      console.error(problem)
+      report.error(problem)
       await proxy.stop({ isForced: true })
       return 1
     }
-    console.error(`gw: serving ${path}`)
-    const reloader = new Reloader({ path, source, proxy, watch, bridge, keySets, memory })
+    report.info(`serving ${path}`)
+    const reloader = new Reloader({ ...run, bridge })
     changes.listen(() => reloader.request())
     if (readsOnHangup(path)) process.on('SIGHUP', () => reloader.request())
     proxy.onUnknownKey((requestKey) => keySets.refresh(requestKey))
@@ -121,16 +127,16 @@ async function serve({ path, source, proxy, changes, watch, keySets, memory }: R
   }
 }
 
-/** undefined: in force. */
+/** undefined: in force. Warnings of the proxy are in its log. */
 async function apply(
-  { rendered }: LoadedSource,
+  { rendered, problems }: LoadedSource,
   proxy: RunningProxy,
   bridge: StdioBridge,
 ): Promise<string | undefined> {
   if (rendered === undefined) return undefined
-  const result = await proxy.apply(bridge.expose(rendered.config), rendered.secrets)
+  const reported = problems.map(({ message }) => message)
+  const result = await proxy.apply(bridge.expose(rendered.config), rendered.secrets, reported)
   if ('problem' in result) return result.problem.message
-  for (const warning of result.warnings) console.error(`warning: ${warning}`)
   return undefined
 }
 
@@ -156,38 +162,39 @@ class Reloader {
         this.#isQueued = false
         return this.#reload()
       })
-      .catch((error: unknown) => console.error(`gw: reload failed: ${String(error)}`))
+      .catch((error: unknown) => this.#run.report.error(`gw: reload failed: ${reasonText(error)}`))
   }
 
   async #reload(): Promise<void> {
-    const { path, proxy, bridge, watch, keySets, memory } = this.#run
+    const { path, proxy, bridge, watch, keySets, memory, report } = this.#run
     const wasBroken = this.#isBroken
     this.#isBroken = true
     const next = await loadRunnable(path, keySets.stored, memory)
     if ('problem' in next) {
-      console.error(`${next.problem}; the last good configuration stays`)
+      report.error(`${next.problem}; the last good configuration stays`)
       return
     }
     watch?.follow(next.watched)
     await keySets.follow(next.keyRequests)
     const isNew = !isDeepStrictEqual(next.problems, this.#applied.problems)
-    if (isNew && next.problems.length > 0) console.error(formatProblems(next.problems))
+    if (isNew) report.problems(next.problems)
     if (next.rendered === undefined) {
-      console.error(`gw: ${path} has errors; the last good configuration stays`)
+      report.error(`gw: ${path} has errors; the last good configuration stays`)
       return
     }
     if (isDeepStrictEqual(next.rendered, this.#applied.rendered)) {
       this.#applied = next
       this.#isBroken = false
-      if (wasBroken) console.error(`gw: ${path} is well again, and says what is in force`)
+      if (wasBroken) report.info(`${path} has no errors any more, and is the same as what is in force`)
       return
     }
     const problem = await apply(next, proxy, bridge)
     this.#isBroken = problem !== undefined
     if (problem === undefined) this.#applied = next
-    console.error(problem === undefined ? `gw: reloaded ${path}` : `${problem}; the last good configuration stays`)
+    if (problem === undefined) report.info(`reloaded ${path}`)
+    else report.error(`${problem}; the last good configuration stays`)
     if (!isDeepStrictEqual(next.settings, this.#run.source.settings)) {
-      console.error(`gw: changes of config in ${path} take effect at the next start`)
+      report.info(`changes of config in ${path} take effect at the next start`)
     }
   }
 }

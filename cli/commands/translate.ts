@@ -1,6 +1,7 @@
 // gw translate: what the operator would hand to proxies and write into statuses. Secret values are never printed.
-import { stringify } from 'yaml'
+import { printable } from '#api/printable.ts'
 import { redactTree } from '#proxy/log/redact-tree.ts'
+import { dataText, printError } from '../output.ts'
 import { formatProblems, hasErrors } from '../report.ts'
 import { loadSource, type LoadedSource } from '../source.ts'
 
@@ -15,19 +16,15 @@ export async function translateCommand(options: {
   }
   const source = await loadSource(options.file)
   if ('problem' in source) {
-    console.error(source.problem)
+    printError(printable(source.problem))
     return 1
   }
-  if (source.problems.length > 0) console.error(formatProblems(source.problems))
+  if (source.problems.length > 0) printError(formatProblems(source.problems))
   const output = outputOf(source)
   if (output === undefined) return 1
   // Credentials that users wrote into plain fields.
   const result = redactTree(output)
-  process.stdout.write(
-    options.output === 'json'
-      ? `${JSON.stringify(result, null, 2)}\n`
-      : stringify(result, { aliasDuplicateObjects: false }),
-  )
+  process.stdout.write(dataText(result, options.output))
   return hasErrors(source.problems) ? 1 : 0
 }
 

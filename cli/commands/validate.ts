@@ -1,4 +1,6 @@
 // gw validate
+import { printable } from '#api/printable.ts'
+import { printError, printLine } from '../output.ts'
 import { formatProblems, hasErrors } from '../report.ts'
 import { checkSource } from '../source.ts'
 
@@ -8,16 +10,16 @@ const STDIN = '<stdin>'
 export async function validateCommand({ file }: { readonly file: string }): Promise<number> {
   const problems = await checkSource(file)
   if ('problem' in problems) {
-    console.error(problems.problem)
+    printError(printable(problems.problem))
     return 1
   }
-  const name = file === '-' ? STDIN : file
-  if (problems.length > 0) console.error(formatProblems(problems))
+  const name = file === '-' ? STDIN : printable(file)
+  if (problems.length > 0) printError(formatProblems(problems))
   if (!hasErrors(problems)) {
-    console.log(`${name}: valid${problems.length > 0 ? `, ${problems.length} warning(s)` : ''}`)
+    printLine(`${name}: valid${problems.length > 0 ? `, ${problems.length} warning(s)` : ''}`)
     return 0
   }
   const count = problems.filter(({ severity }) => severity === 'error').length
-  console.error(`${name}: ${count} error(s)`)
+  printError(`${name}: ${count} error(s)`)
   return 1
 }

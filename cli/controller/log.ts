@@ -1,4 +1,6 @@
 // gw controller log: shows or sets the log levels of every replica of the operator, and goes on after one that fails.
+import { printable } from '#api/printable.ts'
+import { printError, printLine, reasonText } from '../output.ts'
 import { AdminClient, type AdminTransport } from '../portforward/admin-client.ts'
 
 export interface ControllerLogFlags {
@@ -23,7 +25,7 @@ export async function controllerLogCommand(flags: ControllerLogFlags): Promise<n
     return failed(`cannot list the pods of ${flags.namespace}: ${whyOf(error)}`)
   }
   if (transports.length === 0) return failed(`no running pod with ${SELECTOR} in namespace ${flags.namespace}`)
-  return askAll(transports, query.path, { print: console.log, warn: console.error })
+  return askAll(transports, query.path, { print: printLine, warn: printError })
 }
 
 /** Of a call that failed, the reason is in its cause. */
@@ -34,7 +36,7 @@ function whyOf(error: unknown): string {
 }
 
 function failed(problem: string): number {
-  console.error(problem)
+  printError(printable(problem))
   return 1
 }
 
@@ -81,7 +83,7 @@ export async function askAll(
       for (const line of text.trimEnd().split('\n')) write(`${client.label}: ${line}`)
     } catch (error) {
       code = 1
-      warn(`${client.label}: ${error instanceof Error ? error.message : String(error)}`)
+      warn(`${client.label}: ${reasonText(error)}`)
     }
   }
   return code

@@ -93,7 +93,7 @@ describe('endpoints of a dump', () => {
 
 describe('tables', () => {
   it('do not let names steer the terminal', () => {
-    expect(table(['A'], [['x\u001b[31m\n']])).toBe('A\nx?[31m?\n')
+    expect(table(['A'], [['x\u001b[31m\n']])).toBe('A\nx\\x1b[31m\\n\n')
   })
 
   it('summarise nothing as heads alone', () => {

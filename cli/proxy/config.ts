@@ -1,6 +1,6 @@
 // gw proxy config: reads the dump of a proxy, or of a file, and prints it.
+import { dataText, printError, reasonText } from '../output.ts'
 import { readFileSync } from 'node:fs'
-import { stringify } from 'yaml'
 import type { ConfigFlags, ConfigFormat } from '../commands/proxy-config.ts'
 import { AdminClient } from '../portforward/admin-client.ts'
 import { transportsOf } from '../portforward/targets.ts'
@@ -15,7 +15,7 @@ export async function configCommand(part: 'all' | 'backends', flags: ConfigFlags
     process.stdout.write(part === 'all' ? wholeText(dump, flags.output) : backendsText(dump, flags))
     return 0
   } catch (error) {
-    console.error(error instanceof Error ? error.message : String(error))
+    printError(reasonText(error))
     return 1
   }
 }
@@ -31,10 +31,6 @@ function backendsText(dump: Dump, { output, all = false }: ConfigFlags): string 
     BACKEND_HEAD,
     rows.map((row) => cellsOf(row, Date.now())),
   )
-}
-
-function dataText(value: unknown, output: 'json' | 'yaml'): string {
-  return output === 'json' ? `${JSON.stringify(value, null, 2)}\n` : stringify(value, { aliasDuplicateObjects: false })
 }
 
 /** @throws {Error} for the user to read. */

@@ -1,4 +1,6 @@
 // gw proxy log: reads or sets the levels of every proxy it is given; one that fails does not hinder the others.
+import { printable } from '#api/printable.ts'
+import { printError, printLine, reasonText } from '../output.ts'
 import type { LogFlags } from '../commands/proxy-log.ts'
 import { AdminClient } from '../portforward/admin-client.ts'
 import { transportsOf } from '../portforward/targets.ts'
@@ -11,7 +13,7 @@ export async function logCommand(flags: LogFlags): Promise<number> {
   const transports = transportsOf(flags)
   const problem = 'problem' in path ? path.problem : 'problem' in transports ? transports.problem : undefined
   if (problem !== undefined || 'problem' in path || 'problem' in transports) {
-    console.error(problem)
+    printError(printable(problem ?? ''))
     return 1
   }
   let code = 0
@@ -20,13 +22,13 @@ export async function logCommand(flags: LogFlags): Promise<number> {
     const prefix = transports.length > 1 ? `${client.label}: ` : ''
     try {
       const { status, text } = await client.ask('POST', path.path)
-      if (status === 200) console.log(`${prefix}${text.trimEnd()}`)
+      if (status === 200) printLine(`${prefix}${text.trimEnd()}`)
       else {
-        console.error(`${prefix}the admin server answers ${status}: ${text.trimEnd()}`)
+        printError(`${prefix}the admin server answers ${status}: ${text.trimEnd()}`)
         code = 1
       }
     } catch (error) {
-      console.error(error instanceof Error ? error.message : String(error))
+      printError(reasonText(error))
       code = 1
     }
   }

@@ -1,5 +1,6 @@
 // gw proxy serve: the proxy of a Gateway in a cluster. Settings come from the environment and the bootstrap file, the
 // configuration from the operator (proxy/config/cluster).
+import { printError, reasonText } from '../output.ts'
 import { readFileSync } from 'node:fs'
 import { DELIVERY_MOUNT_PATH, POD_ENVIRONMENT } from '#api/delivery/pod-contract.ts'
 import type { ClusterSource } from '#proxy/config/cluster/cluster-source.ts'
@@ -30,7 +31,7 @@ export async function proxyServeCommand(flags: ServeFlags): Promise<number> {
   try {
     proxy = await startProxy({ ...bootstrap.options, listenAddress: flags.listenAddress })
   } catch (error) {
-    return failed(error instanceof Error ? error.message : String(error))
+    return failed(reasonText(error))
   }
   const source = await follow(proxy, identity, bootstrap.rendered, flags.mount ?? DELIVERY_MOUNT_PATH)
   await serve(proxy, source)
@@ -38,7 +39,7 @@ export async function proxyServeCommand(flags: ServeFlags): Promise<number> {
 }
 
 function failed(problem: string): number {
-  console.error(problem)
+  printError(problem)
   return 1
 }
 

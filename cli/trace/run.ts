@@ -1,4 +1,6 @@
 // gw proxy trace: prints the events of one request as they come, as lines of JSON or as a table.
+import { printable, printableJson } from '#api/printable.ts'
+import { printError, printLine, reasonText } from '../output.ts'
 import { createReadStream } from 'node:fs'
 import type { TraceFlags } from '../commands/proxy-trace.ts'
 import { EventReader, type EventLine } from './event-reader.ts'
@@ -14,18 +16,18 @@ const TYPE_COLUMNS = 16
 export async function traceCommand(flags: TraceFlags, request: readonly string[]): Promise<number> {
   const plan = planTrace(flags, request)
   if ('problem' in plan) {
-    console.error(plan.problem)
+    printError(printable(plan.problem))
     return 1
   }
   const printer = new Printer(flags.raw === true)
   try {
     await follow(plan, printer)
   } catch (error) {
-    console.error(error instanceof Error ? error.message : String(error))
+    printError(reasonText(error))
     return 1
   }
   if (printer.isComplete) return 0
-  console.error(printer.count === 0 ? 'there are no events' : 'the trace ends before its request does')
+  printError(printer.count === 0 ? 'there are no events' : 'the trace ends before its request does')
   return 1
 }
 
@@ -41,7 +43,7 @@ async function follow(plan: TracePlan, printer: Printer): Promise<void> {
   }
   const { admin, expression, injection } = plan
   const waiting = injection === undefined ? 'waiting for a request; Ctrl-C ends' : 'sending the request'
-  await traceLive({ admin, expression, injection, onEvent, onReady: () => console.error(waiting) })
+  await traceLive({ admin, expression, injection, onEvent, onReady: () => printError(waiting) })
 }
 
 class Printer {
@@ -58,11 +60,11 @@ class Printer {
     this.count++
     if (event.message.type === 'requestFinished') this.isComplete = true
     if (this.#isRaw) {
-      console.log(json)
+      printLine(printableJson(json))
       return
     }
-    if (this.count === 1) console.log(row(['#', 'ms', 'Type', 'Summary']))
-    console.log(row([String(this.count), millisecondsOf(event), labelOf(event), summaryOf(event)]))
+    if (this.count === 1) printLine(row(['#', 'ms', 'Type', 'Summary']))
+    printLine(row([String(this.count), millisecondsOf(event), labelOf(event), summaryOf(event)]))
   }
 }
 

@@ -99,6 +99,6 @@ describe('summaryOf', () => {
 
   it('cannot steer the terminal', () => {
     const summary = summaryOf(event({ type: 'cel', expr: '\u001b[2J\r\n\u009b\u202e', result: { value: '\u007f' } }))
-    expect(summary).toBe('?[2J???? => ?')
+    expect(summary).toBe(String.raw`\x1b[2J\r\n\x9b\u202e => \x7f`)
   })
 })

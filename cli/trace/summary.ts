@@ -1,11 +1,10 @@
 // One line about each event. Texts of requests reach the terminal, so nothing in them may steer it.
+import { printable } from '#api/printable.ts'
 import type { TraceEvent } from './event-reader.ts'
 
 type Message = TraceEvent['message']
 
 const SUMMARY_CHARACTERS_MAX = 160
-// oxlint-disable-next-line no-control-regex -- control characters are what is looked for
-const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g
 
 const LABELS: ReadonlyMap<string, string> = new Map([
   ['requestStarted', 'Request Start'],
@@ -28,13 +27,13 @@ const LABELS: ReadonlyMap<string, string> = new Map([
 ])
 
 export function labelOf({ message }: TraceEvent): string {
-  return LABELS.get(message.type) ?? plain(message.type)
+  return LABELS.get(message.type) ?? printable(message.type)
 }
 
 export function summaryOf({ message, scope = [] }: TraceEvent): string {
   const summarise = SUMMARIES.get(message.type)
-  const text = plain(summarise === undefined ? textOf(message) : summarise(message))
-  const whole = scope.length === 0 ? text : `${plain(scope.join(' > '))}: ${text}`
+  const text = printable(summarise === undefined ? textOf(message) : summarise(message))
+  const whole = scope.length === 0 ? text : `${printable(scope.join(' > '))}: ${text}`
   return whole.length > SUMMARY_CHARACTERS_MAX ? `${whole.slice(0, SUMMARY_CHARACTERS_MAX - 1)}…` : whole
 }
 
@@ -128,8 +127,4 @@ function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
 
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
-}
-
-function plain(text: string): string {
-  return text.replaceAll(CONTROL, '?')
 }

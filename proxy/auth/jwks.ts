@@ -34,6 +34,9 @@ const PUBLIC_MEMBERS = ['kty', 'crv', 'x', 'y', 'n', 'e']
 
 type Jwk = Readonly<Record<string, unknown>>
 
+/** Of a provider all of whose keys cannot be used. */
+export const NO_USABLE_KEY = 'no usable key: no token is valid'
+
 export function parseKeySet(text: string): KeySet {
   const keySet = parseJson(text)
   const found = isRecord(keySet) ? keySet['keys'] : undefined

@@ -7,7 +7,7 @@ import { fromJson } from '#api/cel/values/json.ts'
 import { SecretString } from '#api/cel/values/secret-string.ts'
 import type { JwtProvider } from '#api/ir/types.gen.ts'
 import { BoundedCache } from './bounded-cache.ts'
-import { parseKeySet, type VerificationKey } from './jwks.ts'
+import { NO_USABLE_KEY, parseKeySet, type VerificationKey } from './jwks.ts'
 
 /** CEL `jwt`: the claims, and `rawToken` as a SecretString. Shared by all requests with the token; never changed. */
 export type JwtClaims = Readonly<Record<string, unknown>>
@@ -84,7 +84,7 @@ export class JwtVerifier {
       const sources = this.#sources.get(issuer) ?? []
       if (source !== undefined) this.#sources.set(issuer, [...sources, { source, toldAtMs: -Infinity }])
     }
-    if (this.#keys.size === 0) warnings.push('no usable key: no token is valid')
+    if (this.#keys.size === 0) warnings.push(NO_USABLE_KEY)
     this.warnings = warnings
   }
 

@@ -49,9 +49,10 @@ export type ApplyResult =
 export interface RunningProxy {
   /**
    * Puts a configuration in force on all workers, or on none: then the last good one stays and the problem says why.
-   * Calls are worked off one after the other.
+   * Calls are worked off one after the other. `reported`: warnings that the user has read with their places in a file;
+   * the log does not repeat them.
    */
-  apply(config: RenderedConfig, secrets: RenderedSecrets): Promise<ApplyResult>
+  apply(config: RenderedConfig, secrets: RenderedSecrets, reported?: readonly string[]): Promise<ApplyResult>
   readonly ports: ProxyPorts
   /** For parts of the main thread that are not the proxy itself, such as the source of configurations. */
   logger(module: string): Logger
@@ -185,8 +186,8 @@ class ProxyProcess implements RunningProxy {
     }
   }
 
-  apply(config: RenderedConfig, secrets: RenderedSecrets): Promise<ApplyResult> {
-    const result = this.#work.then(() => this.#apply(config, secrets))
+  apply(config: RenderedConfig, secrets: RenderedSecrets, reported: readonly string[] = []): Promise<ApplyResult> {
+    const result = this.#work.then(() => this.#apply(config, secrets, reported))
     this.#work = result.catch(() => undefined)
     return result
   }
@@ -227,7 +228,7 @@ class ProxyProcess implements RunningProxy {
     this.#setClosed()
   }
 
-  async #apply(config: RenderedConfig, secrets: RenderedSecrets): Promise<ApplyResult> {
+  async #apply(config: RenderedConfig, secrets: RenderedSecrets, reported: readonly string[]): Promise<ApplyResult> {
     const generation = ++this.#generation
     if (this.#isStopping) return this.#reject(generation, 'Stopping', 'the proxy is shutting down')
     const busy = await this.#probeNewPorts(config)
@@ -248,7 +249,9 @@ class ProxyProcess implements RunningProxy {
       routes: config.routes.length,
       warnings: result.warnings.length,
     })
-    for (const warning of result.warnings) this.#log.warn('configuration', { generation, warning })
+    const isReported = (warning: string): boolean => reported.some((message) => warning.endsWith(`: ${message}`))
+    for (const warning of result.warnings.filter((one) => !isReported(one)))
+      this.#log.warn('configuration', { generation, warning })
     this.#certificates.take(config, secrets)
     return { generation, warnings: result.warnings }
   }

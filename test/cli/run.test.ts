@@ -128,7 +128,7 @@ describe('gw run', () => {
     writeFileSync(path, 'routes: [')
     await gw.says('the last good configuration stays')
     writeFileSync(path, answering(port, '/a'))
-    await gw.says('is well again, and says what is in force')
+    await gw.says('has no errors any more, and is the same as what is in force')
     write('real/next.yaml', answering(port, '/a', '/b'))
     renameSync(join(folder, 'real/next.yaml'), path)
     await gw.says('gw: reloaded')
@@ -208,11 +208,36 @@ describe('gw run', () => {
     const path = write('gateway.yaml', config + answering(port, '/a'))
     const gw = new GwProcess(['run', '-f', path, '--admin-addr', '127.0.0.1:0', '--stats-addr', `127.0.0.1:${stats}`])
     processes.push(gw)
-    await gw.says('gw: serving')
+    await gw.says('"serving ')
     expect((await get(readiness, '/healthz/ready')).status).toBe(200)
     expect((await get(stats, '/metrics')).status).toBe(200)
     const [line = ''] = gw.stdout.split('\n')
     expect(JSON.parse(line)).toMatchObject({ workers: 1 })
+  })
+
+  it.each([
+    ['a flag', ['--log-format', 'json'], ''],
+    ['the file', [], 'config: { logging: { format: json } }\n'],
+  ])('writes every line as JSON when %s asks for it, and each warning once', async (_, flags, config) => {
+    const keyless = "routes:\n- policies: { jwtAuth: { issuer: a, jwks: '{}' } }\n  backends: [{ host: 'a:1' }]\n"
+    const path = write('gateway.yaml', `${config}gateways: { default: { port: ${await freePort()} } }\n${keyless}`)
+    const gw = new GwProcess(['run', '-f', path, ...flags, ...ANY_PORTS])
+    processes.push(gw)
+    await gw.says('"serving ')
+    const written = readFileSync(path, 'utf8')
+    write('gateway.yaml', `${written}rotes: []\n`)
+    await gw.says('the last good configuration stays')
+    write('gateway.yaml', `${written}- name: more\n  backends: [{ host: 'a:2' }]\n`)
+    await gw.says('"reloaded ')
+    gw.signal('SIGTERM')
+    const { stdout, stderr } = await gw.ended
+    const lines = [...stdout.trimEnd().split('\n'), ...stderr.trimEnd().split('\n')]
+    const entries = lines.map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>)
+    for (const entry of entries) {
+      expect(entry).toMatchObject({ level: expect.any(String), time: expect.any(String), scope: expect.any(String) })
+    }
+    expect(entries).toContainEqual(expect.objectContaining({ level: 'error', path: 'rotes', file: path, column: 1 }))
+    expect(lines.filter((line) => /no usable key/.test(line))).toHaveLength(1)
   })
 })
 

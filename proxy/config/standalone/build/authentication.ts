@@ -9,7 +9,7 @@ import type {
   TrafficPayload,
 } from '#api/ir/types.gen.ts'
 import { publicKeySet } from '#api/key-set.ts'
-import { parseKeySet } from '../../../auth/jwks.ts'
+import { NO_USABLE_KEY, parseKeySet } from '../../../auth/jwks.ts'
 import { pathTo } from '../field-path.ts'
 import type {
   ApiKey,
@@ -116,7 +116,7 @@ function keysOf(text: string, at: string, context: BuildContext): Pick<RenderedP
   }
   const { keys, warnings } = parseKeySet(text)
   for (const warning of warnings) context.warn(at, warning)
-  if (keys.length === 0) context.warn(at, 'holds no usable key: no token of this provider is valid')
+  if (keys.length === 0) context.warn(at, NO_USABLE_KEY)
   return keySet === undefined ? { unavailable: `${at} is not a key set` } : { jwks: keySet.jwks }
 }
 
