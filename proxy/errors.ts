@@ -118,6 +118,12 @@ export const FAILURES = {
     text: 'destination not allowed',
     doc: 'A dynamic forward proxy does not connect to loopback, link-local and metadata addresses; see `GW_DYNAMIC_FORWARD_ALLOW`.',
   },
+  addressDenied: {
+    status: 503,
+    reason: 'UpstreamFailure',
+    text: 'backend address not allowed',
+    doc: 'In a cluster no backend leads to loopback, link-local and metadata addresses, to the proxy itself or to a unix socket; the log has the address. See `GW_BACKEND_ALLOW_ADDRESSES` and `GW_BACKEND_ALLOW_UNIX_PATHS`.',
+  },
   routeCycle: {
     status: 500,
     reason: 'Internal',

@@ -4,20 +4,22 @@ import { createGrpcClient } from './grpc/client.ts'
 import { sharedRateLimitStore } from './policy/rate-limit-store.ts'
 import { serverFactory } from './runtime/create-server.ts'
 import { runWorker } from './runtime/worker-thread.ts'
+import { backendGuard } from './upstream/backend-guard.ts'
 import { createUpstreamClient } from './upstream/client.ts'
 import { DnsCache } from './upstream/dns-cache.ts'
 import { dynamicForwarding } from './upstream/dynamic.ts'
 import { resolverLookup } from './upstream/resolver-lookup.ts'
 import { systemLookup } from './upstream/system-lookup.ts'
 
-runWorker(({ dnsLookupFamily: family }) => {
-  const dns = new DnsCache(systemLookup({ family }))
+runWorker(({ dnsLookupFamily: family, backendAllow }) => {
+  const guard = backendAllow && backendGuard(backendAllow)
+  const dns = new DnsCache(systemLookup({ family }), undefined, guard)
   return {
     compileConfig,
     createServer: serverFactory(dns),
     createClient: (connected) => createUpstreamClient({ connected, dns }),
     createDynamic: (allowed, connected) =>
-      dynamicForwarding(allowed, { connected, dns: new DnsCache(resolverLookup(family)) }),
+      dynamicForwarding(allowed, { connected, names: new DnsCache(resolverLookup(family)), dns }),
     createGrpc: (connected) => createGrpcClient(dns, connected),
     createRateLimits: sharedRateLimitStore,
   }

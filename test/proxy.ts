@@ -1,6 +1,6 @@
 // A real proxy for tests: one listener on loopback, one route for everything, any backend.
 import type { Backend, BackendPayload, Policy, RenderedConfig, RenderedSecrets, Route } from '#api/ir/types.gen.ts'
-import { startProxy, type RunningProxy } from '#proxy/main.ts'
+import { type ProxyOptions, startProxy, type RunningProxy } from '#proxy/main.ts'
 import type { OtlpEnvironment } from '#proxy/otlp/environment.ts'
 import { freePort } from './ports.ts'
 
@@ -28,6 +28,8 @@ export interface TestProxyOptions {
   readonly workers?: number
   /** As the environment says it. */
   readonly otlp?: OtlpEnvironment
+  /** Of the process. */
+  readonly settings?: ProxyOptions
   /** Last changes to the configuration. */
   readonly change?: (config: RenderedConfig) => RenderedConfig
 }
@@ -52,6 +54,7 @@ export async function testProxy(options: TestProxyOptions): Promise<TestProxy> {
     logLevel: 'error',
     sessionKeys: options.sessionKey && [options.sessionKey],
     otlp: options.otlp,
+    ...options.settings,
   })
   const config = configFor(port, options)
   const secrets: RenderedSecrets = {

@@ -101,7 +101,8 @@ export interface GwBackendSpec {
  */
 export interface StaticBackend {
   /**
-   * Name or IP address of the host, 1 to 256 characters. Together with `port`.
+   * Name or IP address of the host, 1 to 256 characters. Together with `port`. In a cluster the proxy does not connect to
+   * loopback, link-local and metadata addresses and to its own addresses, unless `GW_BACKEND_ALLOW_ADDRESSES` allows them.
    */
   host?: ShortString
   /**
@@ -110,7 +111,7 @@ export interface StaticBackend {
   port?: PortNumber
   /**
    * Path of a Unix domain socket in the proxy, 1 to 107 characters (more than that a socket address cannot hold).
-   * Instead of `host` and `port`.
+   * Instead of `host` and `port`. In a cluster the proxy connects only to paths that `GW_BACKEND_ALLOW_UNIX_PATHS` allows.
    */
   unixPath?: string
 }

@@ -29,7 +29,11 @@ export async function proxyServeCommand(flags: ServeFlags): Promise<number> {
   const { startProxy } = await import('#proxy/main.ts')
   let proxy: RunningProxy
   try {
-    proxy = await startProxy({ ...bootstrap.options, listenAddress: flags.listenAddress })
+    proxy = await startProxy({
+      ...bootstrap.options,
+      servesTenants: true,
+      listenAddress: flags.listenAddress,
+    })
   } catch (error) {
     return failed(reasonText(error))
   }

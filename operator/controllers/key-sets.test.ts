@@ -1,47 +1,43 @@
 // The operator fetches key sets, and again when a proxy meets tokens whose keys it does not have. The issuer listens on
-// a socket of the file system, as loopback is nowhere that a control plane goes.
-import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+// loopback, which a control plane is allowed only by its administrator.
 import { createServer, type Server } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { keySetId, type UnknownKeys } from '#api/delivery/unknown-keys.ts'
 import { FakeKube } from '#test/fakekube/server.ts'
 import { configFor, type TestOperator, testOperator } from '#test/operator.ts'
-import { closeServer } from '#test/ports.ts'
+import { closeServer, listening } from '#test/ports.ts'
 import { until } from '#test/wait.ts'
 
 const GATEWAY_API = 'gateway.networking.k8s.io'
 const STORED = 'app.kubernetes.io/component'
 
-let folder: string
+let idpPort: number
 let issuer: Server
 let asked: number
 let kube: FakeKube
 let operator: TestOperator
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'gw-idp-'))
   asked = 0
   issuer = createServer((_request, response) => {
     asked++
     response.end(JSON.stringify({ keys: [{ kid: String(asked), kty: 'oct', k: 'AA' }] }))
   })
-  issuer.listen(join(folder, 'idp.sock'))
-  await once(issuer, 'listening')
+  idpPort = await listening(issuer)
   kube = await FakeKube.start()
   for (const name of ['gw-system', 'shop'])
     kube.store.create('namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
-  operator = await testOperator({ config: configFor(kube.url) })
+  operator = await start({ GW_KEY_SET_ALLOW_ADDRESSES: '127.0.0.1' })
 })
 
 afterEach(async () => {
   await operator.stop()
   await kube.stop()
   closeServer(issuer)
-  rmSync(folder, { recursive: true })
 })
+
+const start = (environment: Readonly<Record<string, string>>): Promise<TestOperator> =>
+  testOperator({ config: configFor(kube.url), environment })
 
 const RESOURCES = {
   Gateway: ['gateways', `${GATEWAY_API}/v1`],
@@ -60,7 +56,7 @@ function makeAll(): void {
     gatewayClassName: 'gw',
     listeners: [{ name: 'http', port: 80, protocol: 'HTTP' }],
   })
-  make('GwBackend', 'idp', { static: { unixPath: join(folder, 'idp.sock') } })
+  make('GwBackend', 'idp', { static: { host: '127.0.0.1', port: idpPort } })
   const backendRef = { group: 'gw.dev', kind: 'GwBackend', name: 'idp' }
   const provider = { issuer: 'https://idp.example', jwks: { remote: { jwksPath: '/keys', backendRef } } }
   make('GwPolicy', 'jwt', {
@@ -97,4 +93,13 @@ it('fetches out of turn what proxies lack keys of', async () => {
   await until('a second fetch', () => asked === 2)
   await until('newer keys', () => stored()[0]?.jwks.includes('"2"') === true)
   expect(stored()).toHaveLength(1)
+})
+
+it('asks no address of its own host unless its administrator allows it', async () => {
+  await operator.stop()
+  operator = await start({})
+  makeAll()
+  const refusal = 'address 127.0.0.1 is not allowed for key sets; allow it with GW_KEY_SET_ALLOW_ADDRESSES'
+  await until('the refusal in the log', () => operator.log.some((line) => line.includes(refusal)))
+  expect([asked, stored()]).toEqual([0, []])
 })

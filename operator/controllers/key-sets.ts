@@ -7,6 +7,7 @@ import type { OwnerReference } from '#api/kube/object-meta.ts'
 import { STORE_LABEL, STORE_LABEL_VALUE } from '../translate/policy/stored-key-sets.ts'
 import type { ConfigMap } from '../translate/kube.ts'
 import type { Snapshot } from '../translate/snapshot.ts'
+import { clusterRule } from '../jwks/address-rule.ts'
 import { configMapJwksStore, KeySetConfigMaps } from '../jwks/config-map-store.ts'
 import { JwksStoreError } from '../jwks/errors.ts'
 import { makeJwksFetcher } from '../jwks/fetcher.ts'
@@ -40,7 +41,7 @@ export const makeKeySets: (
       stored: ({ url }) => Effect.logInfo('keys fetched', url),
       failed: ({ detail }, { url }) => Effect.logWarning('keys not fetched, trying again', url, detail),
     }).pipe(
-      Effect.provide(Layer.merge(store, JwksHttp.layer({ isLoopbackAllowed: false }))),
+      Effect.provide(Layer.merge(store, JwksHttp.layer(clusterRule(settings.keySetAllowAddresses)))),
       Effect.tapError(({ detail }) => Effect.logWarning('key sets cannot be listed, trying again', detail)),
       Effect.retry({ schedule: Schedule.spaced('1 second') }),
       Effect.orDie,

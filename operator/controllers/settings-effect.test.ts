@@ -140,6 +140,25 @@ const EFFECTS: { readonly [K in SettingName]: Effect } = {
     unset: undefined,
     expected: 'V6_ONLY',
   },
+  BACKEND_ALLOW_ADDRESSES: {
+    set: { GW_BACKEND_ALLOW_ADDRESSES: '127.0.0.1, fd00::/8' },
+    shows: (kube) => /"name":"BACKEND_ALLOW_ADDRESSES","value":"([^"]+)"/.exec(container(kube))?.[1],
+    unset: undefined,
+    expected: '127.0.0.1,fd00::/8',
+  },
+  BACKEND_ALLOW_UNIX_PATHS: {
+    set: { GW_BACKEND_ALLOW_UNIX_PATHS: '/run/app' },
+    shows: (kube) => /"name":"BACKEND_ALLOW_UNIX_PATHS","value":"([^"]+)"/.exec(container(kube))?.[1],
+    unset: undefined,
+    expected: '/run/app',
+  },
+  KEY_SET_ALLOW_ADDRESSES: {
+    set: { GW_KEY_SET_ALLOW_ADDRESSES: '127.0.0.1' },
+    // What it does: key-sets.test.ts.
+    shows: (_, settings) => settings.keySetAllowAddresses.join() || undefined,
+    unset: undefined,
+    expected: '127.0.0.1',
+  },
   LISTENER_BIND_IPV6: {
     set: { GW_LISTENER_BIND_IPV6: 'false' },
     shows: (kube) => /"name":"IPV6_ENABLED","value":"(\w+)"/.exec(container(kube))?.[1],
@@ -195,6 +214,8 @@ type SettingName =
   | 'DISABLE_LEADER_ELECTION'
   | 'DNS_LOOKUP_FAMILY'
   | 'LISTENER_BIND_IPV6'
+  | `BACKEND_ALLOW_${'ADDRESSES' | 'UNIX_PATHS'}`
+  | 'KEY_SET_ALLOW_ADDRESSES'
   | `MESH_${'AUTO_ENABLED' | 'NAMESPACE' | 'REVISION' | 'CA_ADDRESS' | 'CLUSTER_ID' | 'NETWORK'}`
   | `${'HEALTH' | 'METRICS' | 'ADMIN'}_ADDR`
   | 'POD_NAMESPACE'

@@ -87,6 +87,9 @@ describe('resolveOperatorSettings', () => {
       GW_WATCH_NAMESPACES: 'shop,Not_A_Name',
       GW_ENABLE_MODELS: 'yes',
       GW_DNS_LOOKUP_FAMILY: 'IPV4',
+      GW_BACKEND_ALLOW_ADDRESSES: '127.0.0.1,localhost',
+      GW_BACKEND_ALLOW_UNIX_PATHS: '/run/../etc',
+      GW_KEY_SET_ALLOW_ADDRESSES: '10.0.0.0/33',
       GW_PROXY_IMAGE_REGISTRY: 'https://registry.example',
       GW_PROXY_IMAGE_REPOSITORY: 'gw proxy',
       GW_PROXY_IMAGE_TAG: 'a:b',
@@ -94,6 +97,8 @@ describe('resolveOperatorSettings', () => {
     })
     expect('problems' in outcome && outcome.problems.map(({ path }) => path).sort()).toEqual([
       'GW_ADMIN_ADDR',
+      'GW_BACKEND_ALLOW_ADDRESSES',
+      'GW_BACKEND_ALLOW_UNIX_PATHS',
       'GW_CONTROLLER_NAME',
       'GW_DISCOVERY_NAMESPACE_SELECTORS',
       'GW_DNS_LOOKUP_FAMILY',
@@ -101,6 +106,7 @@ describe('resolveOperatorSettings', () => {
       'GW_GATEWAY_CLASS_NAME',
       'GW_GATEWAY_CLASS_PARAMETERS_REFS',
       'GW_GATEWAY_LISTENERS_MAX',
+      'GW_KEY_SET_ALLOW_ADDRESSES',
       'GW_LOG_LEVEL',
       'GW_NO_LISTENERS_DUMMY_PORT',
       'GW_PROXY_IMAGE_REGISTRY',

@@ -2,6 +2,8 @@
 // values are checked at the start; every one that is wrong is named.
 import { GROUP } from '#api/group.ts'
 import { isRecord, parseJson } from '#api/json.ts'
+import { isAddressRange } from '#api/net/address-guard.ts'
+import { isUnixPath } from '#api/net/unix-path.ts'
 import type { Problem } from '#api/problem.ts'
 import { LOOKUP_FAMILIES } from '#api/units/lookup-family.ts'
 import { DEFAULT_DEPLOY_SETTINGS } from '#deployer/default-settings.ts'
@@ -22,6 +24,8 @@ export interface OperatorSettings {
   readonly areModelsEnabled: boolean
   readonly backendRefGrantMode: BackendRefGrantMode
   readonly caps: GatewayCaps
+  /** Addresses and networks that key sets are fetched from in spite of api/net/address-guard.ts. */
+  readonly keySetAllowAddresses: readonly string[]
   /** Figures of the runtime beside those of the operator. */
   readonly hasRuntimeMetrics: boolean
   readonly areExperimentalKindsEnabled: boolean
@@ -93,6 +97,7 @@ export function resolveOperatorSettings(
     areModelsEnabled: reader.flag('ENABLE_MODELS', false),
     backendRefGrantMode: reader.one('BACKEND_REF_GRANT_MODE', GRANT_MODES, 'route'),
     caps: capsOf(reader),
+    keySetAllowAddresses: reader.addressRanges('KEY_SET_ALLOW_ADDRESSES'),
     hasRuntimeMetrics: reader.flag('ENABLE_BUILTIN_DEFAULT_METRICS', false),
     areExperimentalKindsEnabled: isExperimental,
     areInferencePoolsEnabled: reader.flag('ENABLE_INFER_EXT', false),
@@ -134,6 +139,8 @@ function deploySettings(reader: Reader): DeploySettings {
     dummyPort: reader.port('NO_LISTENERS_DUMMY_PORT', dummyPort),
     environment: {
       ...(family !== undefined && { DNS_LOOKUP_FAMILY: family }),
+      ...listOf('BACKEND_ALLOW_ADDRESSES', reader.addressRanges('BACKEND_ALLOW_ADDRESSES')),
+      ...listOf('BACKEND_ALLOW_UNIX_PATHS', reader.unixPaths('BACKEND_ALLOW_UNIX_PATHS')),
       ...(!reader.flag('LISTENER_BIND_IPV6', true) && { IPV6_ENABLED: 'false' }),
     },
     mesh: {
@@ -143,6 +150,11 @@ function deploySettings(reader: Reader): DeploySettings {
       network: reader.text('MESH_NETWORK'),
     },
   }
+}
+
+/** As proxies read it; nothing where it is empty. */
+function listOf(name: string, values: readonly string[]): Readonly<Record<string, string>> {
+  return values.length === 0 ? {} : { [name]: values.join(',') }
 }
 
 class Reader {
@@ -201,6 +213,19 @@ class Reader {
     const names = (this.text(name) ?? '').split(',').map((one) => one.trim())
     const given = names.filter((one) => one !== '')
     return given.every((one) => NAMESPACE.test(one)) ? given : this.#refuse(name, 'namespaces, divided by commas', [])
+  }
+
+  /** As proxies take them. */
+  addressRanges(name: string): readonly string[] {
+    const ranges = this.text(name)?.split(/[\s,]+/) ?? []
+    if (ranges.every(isAddressRange)) return ranges
+    return this.#refuse(name, 'a list of addresses and networks, for example 10.0.0.0/8,::1', [])
+  }
+
+  unixPaths(name: string): readonly string[] {
+    const paths = this.text(name)?.split(/[\s,]+/) ?? []
+    if (paths.every(isUnixPath)) return paths
+    return this.#refuse(name, 'a list of absolute paths of sockets or folders, for example /run/app', [])
   }
 
   port(name: string, unset: number): number {

@@ -1,33 +1,29 @@
-// Addresses that keys are never fetched from, although users may name any host: those that mean something else inside
-// this process than outside, and those of cloud metadata services.
+// Addresses that keys are fetched from, although users may name any host.
 import { lookup, type LookupAddress, type LookupAllOptions } from 'node:dns'
-import { BlockList, isIP } from 'node:net'
+import { isIP } from 'node:net'
+import { type AddressGuard, addressGuard, LOOPBACK, ownAddresses } from '#api/net/address-guard.ts'
+import { admitsUnresolved } from '#api/net/unresolved-host.ts'
 
 export interface AddressRule {
-  /** Loopback addresses: for a process that runs beside the servers it asks (`gw run`), never in a cluster. */
-  readonly isLoopbackAllowed: boolean
+  readonly admits: AddressGuard
+  /** What lets an administrator allow an address; undefined: nothing. */
+  readonly setting: string | undefined
 }
 
-const LOOPBACK = new BlockList()
-LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4')
-LOOPBACK.addAddress('::1', 'ipv6')
+/** Of a controller: whoever writes policies is not who runs it. */
+export function clusterRule(allowed: readonly string[]): AddressRule {
+  return { admits: addressGuard({ allowed, own: ownAddresses() }), setting: 'GW_KEY_SET_ALLOW_ADDRESSES' }
+}
 
-const NEVER = new BlockList()
-NEVER.addSubnet('0.0.0.0', 8, 'ipv4')
-NEVER.addAddress('::', 'ipv6')
-// Link-local addresses hold the metadata services of the clouds; these two lie elsewhere.
-NEVER.addSubnet('169.254.0.0', 16, 'ipv4')
-NEVER.addSubnet('fe80::', 10, 'ipv6')
-NEVER.addAddress('fd00:ec2::254', 'ipv6')
-NEVER.addAddress('100.100.100.200', 'ipv4')
-// Multicast and broadcast.
-NEVER.addSubnet('224.0.0.0', 3, 'ipv4')
-NEVER.addSubnet('ff00::', 8, 'ipv6')
+/** Of a process that runs beside the servers it asks (`gw run`). */
+export const localRule: AddressRule = {
+  admits: addressGuard({ allowed: LOOPBACK, own: [] }),
+  setting: undefined,
+}
 
-/** `address` is one, not a name. IPv4 addresses written as IPv6 count as what they are. */
-export function isAllowed(address: string, { isLoopbackAllowed }: AddressRule): boolean {
-  const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
-  return !NEVER.check(address, family) && (isLoopbackAllowed || !LOOPBACK.check(address, family))
+/** Of a host that somebody else resolves. @throws {Error} with a text for people. */
+export function checkUnresolved(host: string, rule: AddressRule): void {
+  if (!admitsUnresolved(host, rule.admits)) throw refusal(host, [host], rule)
 }
 
 type Answer = (error: Error | null, addresses: LookupAddress[]) => void
@@ -37,12 +33,21 @@ export function guardedLookup(rule: AddressRule) {
   return (host: string, options: Omit<LookupAllOptions, 'all'>, answer: Answer): void => {
     lookup(host, { ...options, all: true }, (error, addresses) => {
       if (error !== null) return answer(error, [])
-      const allowed = addresses.filter(({ address }) => isAllowed(address, rule))
-      return allowed.length === 0 ? answer(new Error(refusal(host)), []) : answer(null, allowed)
+      const allowed = addresses.filter(({ address }) => rule.admits(address))
+      if (allowed.length > 0) return answer(null, allowed)
+      const denied = addresses.map(({ address }) => address)
+      return answer(refusal(host, denied, rule), [])
     })
   }
 }
 
-export function refusal(host: string): string {
-  return `${host} is an address that keys are not fetched from (loopback, link-local, metadata or multicast)`
+/** @throws {Error} with a text for people. Names are looked at when they are resolved. */
+export function checkLiteral(host: string, rule: AddressRule): void {
+  if (isIP(host) !== 0 && !rule.admits(host)) throw refusal(host, [host], rule)
+}
+
+function refusal(host: string, addresses: readonly string[], { setting }: AddressRule): Error {
+  const all = addresses.join(', ')
+  const what = `address ${all === host ? host : `${all} of ${host}`} is not allowed for key sets`
+  return new Error(setting === undefined ? what : `${what}; allow it with ${setting}`)
 }

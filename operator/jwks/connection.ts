@@ -1,12 +1,12 @@
-// The connection of one fetch: TCP or unix socket, to the proxy or by CONNECT through it when there is one, TLS when a
-// policy asks for it.
+// The connection of one fetch: TCP, to the proxy or by CONNECT through it when there is one, TLS when a policy asks for
+// it. Never a unix socket: those of the controller are nobody's business.
 import { request as httpRequest } from 'node:http'
 import { connect, isIP, type Socket } from 'node:net'
 import tls from 'node:tls'
 import { bearsOneOf, subjectAltNames } from '#api/tls/subject-alt-names.ts'
 import type { HostPlace, JwksRequest } from '../translate/policy/jwks-request.ts'
 import type { JwksTls } from '../translate/policy/jwks-tls.ts'
-import { type AddressRule, guardedLookup, isAllowed, refusal } from './address-rule.ts'
+import { type AddressRule, checkLiteral, checkUnresolved, guardedLookup } from './address-rule.ts'
 
 /** Until the network connection is there (resources supplement section 2.17). */
 const DIAL_MS_MAX = 5000
@@ -17,10 +17,11 @@ export async function openConnection(
   rule: AddressRule,
   signal: AbortSignal,
 ): Promise<Socket> {
+  if (proxy !== undefined) checkUnresolved(place.host, rule)
   const first = proxy?.place ?? place
   const socket = await dial(first, rule, signal)
   try {
-    if (proxy === undefined || 'unixPath' in place) return await secured(socket, settings, place, signal)
+    if (proxy === undefined) return await secured(socket, settings, place, signal)
     const toProxy = await secured(socket, proxy.tls, proxy.place, signal)
     // Plain HTTP is handed to the proxy as it is, with an absolute URI (docs/adr/0008).
     if (settings === undefined) return toProxy
@@ -32,15 +33,10 @@ export async function openConnection(
   }
 }
 
-async function dial(place: JwksRequest['place'], rule: AddressRule, signal: AbortSignal): Promise<Socket> {
-  if (!('unixPath' in place) && isIP(place.host) !== 0 && !isAllowed(place.host, rule)) {
-    throw new Error(refusal(place.host))
-  }
+async function dial({ host, port }: HostPlace, rule: AddressRule, signal: AbortSignal): Promise<Socket> {
+  checkLiteral(host, rule)
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(DIAL_MS_MAX)])
-  const socket =
-    'unixPath' in place
-      ? connect({ path: place.unixPath })
-      : connect({ host: place.host, port: place.port, lookup: guardedLookup(rule) })
+  const socket = connect({ host, port, lookup: guardedLookup(rule) })
   await opened(socket, 'connect', deadline)
   return socket
 }
@@ -48,12 +44,11 @@ async function dial(place: JwksRequest['place'], rule: AddressRule, signal: Abor
 async function secured(
   socket: Socket,
   settings: JwksTls | undefined,
-  place: JwksRequest['place'],
+  { host }: HostPlace,
   signal: AbortSignal,
 ): Promise<Socket> {
   if (settings === undefined) return socket
   const { serverName, insecureSkipVerify, caCertificates, clientCertificate, clientKey, keyExchangeGroups } = settings
-  const host = 'unixPath' in place ? 'localhost' : place.host
   const name = serverName ?? (isIP(host) === 0 ? host : undefined)
   const secure = tls.connect({
     socket,

@@ -31,7 +31,7 @@ function respond(
 ): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
   const host = hostOf(place, tls !== undefined)
-  const isForwarded = proxy !== undefined && tls === undefined && !('unixPath' in place)
+  const isForwarded = proxy !== undefined && tls === undefined
   const request = httpRequest({
     createConnection: () => socket,
     method: 'GET',
@@ -58,7 +58,6 @@ async function textOf(response: IncomingMessage): Promise<string> {
 }
 
 function hostOf(place: JwksRequest['place'], isTls: boolean): string {
-  if ('unixPath' in place) return 'localhost'
   const host = place.host.includes(':') ? `[${place.host}]` : place.host
   return place.port === (isTls ? 443 : 80) ? host : `${host}:${place.port}`
 }

@@ -1,17 +1,15 @@
 // One fetch over real sockets: bounds, TLS as policies ask for it, tunnels, and addresses that are never asked.
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { connect, createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { Effect } from 'effect'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { ADMITTED_ADDRESSES, DENIED_ADDRESSES } from '#api/net/address-table.testing.ts'
 import { authority, certificateFor, type KeyPair } from '#test/certificates.ts'
 import { type JwksRequest, requestTo } from '../translate/policy/jwks-request.ts'
 import { type JwksTls, tlsOf } from '../translate/policy/jwks-tls.ts'
-import { isAllowed } from './address-rule.ts'
+import { checkUnresolved, clusterRule, localRule } from './address-rule.ts'
 import type { JwksAnswer } from './exchange.ts'
 import { JwksHttp } from './http.ts'
 
@@ -55,10 +53,10 @@ function to(port: number, { tls, ...parts }: Parts = {}): JwksRequest {
 }
 
 /** The answer, or why there is none. */
-function get(request: JwksRequest, isLoopbackAllowed = true): Promise<JwksAnswer | string> {
+function get(request: JwksRequest, rule = localRule): Promise<JwksAnswer | string> {
   return Effect.flatMap(JwksHttp, (http) => http.get(request)).pipe(
     Effect.catch(({ detail }) => Effect.succeed(detail)),
-    Effect.provide(JwksHttp.layer({ isLoopbackAllowed })),
+    Effect.provide(JwksHttp.layer(rule)),
     Effect.runPromise,
   )
 }
@@ -107,19 +105,6 @@ describe('answers', () => {
     expect(await get(to(port))).toEqual(expect.stringMatching(/aborted|broke off|closed|hang up/))
   })
 
-  it('over a unix socket', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'gw-jwks-'))
-    const one = createServer(answering)
-    one.listen(join(folder, 's'))
-    await once(one, 'listening')
-    closing.push(
-      () => one.close(),
-      () => rmSync(folder, { recursive: true }),
-    )
-    const request = requestTo({ place: { unixPath: join(folder, 's') }, path: '/keys' })
-    expect(await get(request)).toMatchObject({ text: KEYS })
-  })
-
   it('interruption closes the connection', async () => {
     const waiting = Promise.withResolvers<Socket>()
     const one = createTcpServer((socket) => waiting.resolve(socket.on('error', () => {})))
@@ -128,7 +113,7 @@ describe('answers', () => {
     closing.push(() => one.close())
     const { port } = one.address() as AddressInfo // a listening TCP server has one
     const asking = Effect.flatMap(JwksHttp, (http) => http.get(to(port))).pipe(
-      Effect.provide(JwksHttp.layer({ isLoopbackAllowed: true })),
+      Effect.provide(JwksHttp.layer(localRule)),
     )
     const controller = new AbortController()
     const running = Effect.runPromise(asking, { signal: controller.signal }).catch(() => 'interrupted')
@@ -220,27 +205,19 @@ describe('tunnels', () => {
 })
 
 describe('addresses', () => {
-  it.each([
-    ['10.1.2.3', true],
-    ['fd00::1', true],
-    ['127.0.0.1', 'loopback'],
-    ['127.9.9.9', 'loopback'],
-    ['::1', 'loopback'],
-    ['::ffff:127.0.0.1', 'loopback'],
-    ['169.254.169.254', false],
-    ['::ffff:169.254.169.254', false],
-    ['::ffff:a9fe:a9fe', false],
-    ['fe80::1', false],
-    ['fd00:ec2::254', false],
-    ['100.100.100.200', false],
-    ['0.0.0.0', false],
-    ['::', false],
-    ['224.0.0.1', false],
-    ['255.255.255.255', false],
-    ['ff02::1', false],
-  ])('%s', (address, expected) => {
-    expect(isAllowed(address, { isLoopbackAllowed: false })).toBe(expected === true)
-    expect(isAllowed(address, { isLoopbackAllowed: true })).toBe(expected !== false)
+  it.each(DENIED_ADDRESSES)('%s is no place of keys', (address) => {
+    expect(clusterRule([]).admits(address)).toBe(false)
+    expect(() => checkUnresolved(address, clusterRule([]))).toThrow(`address ${address} is not allowed for key sets`)
+  })
+
+  it.each(ADMITTED_ADDRESSES)('%s is one', (address) => {
+    expect([clusterRule([]).admits(address), localRule.admits(address)]).toEqual([true, true])
+  })
+
+  it('a local process asks loopback as well, and nothing else that is denied', () => {
+    const loopback = ['127.0.0.1', '127.255.255.255', '::1', '0:0:0:0:0:0:0:1', '::1%lo']
+    const mapped = ['::ffff:127.0.0.1', '::ffff:7f00:1']
+    expect(DENIED_ADDRESSES.filter(localRule.admits)).toEqual([...loopback, ...mapped])
   })
 
   it('a literal and a name that means one are refused alike, and nobody is asked', async () => {
@@ -250,11 +227,21 @@ describe('addresses', () => {
       response.end(KEYS)
     })
     const named = requestTo({ place: { host: 'localhost', port }, path: '/keys' })
-    expect(await get(to(port), false)).toMatch(/^127\.0\.0\.1 is an address that keys are not fetched from/)
-    expect(await get(named, false)).toMatch(/^localhost is an address that keys are not fetched from/)
-    const tunnelled = to(port, { proxy: { place: { host: '127.0.0.1', port } } })
-    expect(await get(tunnelled, false)).toMatch(/keys are not fetched from/)
+    const cluster = clusterRule([])
+    const cure = 'is not allowed for key sets; allow it with GW_KEY_SET_ALLOW_ADDRESSES'
+    expect(await get(to(port), cluster)).toBe(`address 127.0.0.1 ${cure}`)
+    expect(await get(named, cluster)).toMatch(new RegExp(`^address [0-9.:, ]+ of localhost ${cure}$`))
+    const far = { place: { host: 'idp.example', port }, path: '/keys' }
+    const byProxy = { proxy: { place: { host: '127.0.0.1', port } } }
+    expect(await get(requestTo({ ...far, ...byProxy }), cluster)).toBe(`address 127.0.0.1 ${cure}`)
+    // The proxy would resolve the name.
+    const open = clusterRule(['127.0.0.1'])
+    for (const host of ['169.254.169.254', 'metadata.google.internal', '0x7f.2']) {
+      const through = requestTo({ ...far, place: { host, port }, ...byProxy })
+      expect(await get(through, open)).toBe(`address ${host} ${cure}`)
+    }
     expect(asked).toBe(0)
+    expect(await get(to(port), open)).toMatchObject({ text: KEYS })
     expect(await get(named)).toMatchObject({ text: KEYS })
   })
 })

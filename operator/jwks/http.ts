@@ -1,4 +1,4 @@
-// One GET of a key set: over TCP or a unix socket, through a proxy when there is one, with the TLS that its policies
+// One GET of a key set: over TCP, through a proxy when there is one, with the TLS that its policies
 // ask for. Follows no redirect, and connects to no address that only this process should reach.
 import { Context, Effect, Layer } from 'effect'
 import type { JwksRequest } from '../translate/policy/jwks-request.ts'

@@ -149,9 +149,8 @@ describe('a static GwBackend', () => {
     }
   })
 
-  it('on a unix socket; one that is missing; one that is not static', () => {
-    const unix = only(policy(toBackend), backend({ static: { unixPath: '/run/idp' } }))
-    expect([unix.url, unix.place]).toEqual(['http://unix:/run/idp:/keys', { unixPath: '/run/idp' }])
+  it('on a unix socket, which the controller never opens; one that is missing; one that is not static', () => {
+    expect(requests(policy(toBackend), backend({ static: { unixPath: '/run/idp' } }))).toEqual([])
     expect(requests(policy(toBackend))).toEqual([])
     expect(requests(policy(toBackend), backend({ mcp: { targets: [] } }))).toEqual([])
   })

@@ -1,6 +1,7 @@
 // The fetcher for a process without a cluster, as `gw run`: keys stay in memory. Nothing of Effect is seen outside.
 import { Effect, Exit, Layer, Scope } from 'effect'
 import type { StoredKeySet } from '../translate/policy/stored-key-sets.ts'
+import { localRule } from './address-rule.ts'
 import { makeJwksFetcher } from './fetcher.ts'
 import { JwksHttp } from './http.ts'
 import type { OwnedRequest } from './requests.ts'
@@ -27,7 +28,7 @@ export async function startFetcher({ changed, failed }: FetcherEvents): Promise<
     stored: ({ url }) => Effect.sync(() => changed(url)),
     failed: ({ detail }, { url }) => Effect.sync(() => failed(url, detail)),
   }).pipe(
-    Effect.provide(Layer.merge(memoryJwksStore(entries), JwksHttp.layer({ isLoopbackAllowed: true }))),
+    Effect.provide(Layer.merge(memoryJwksStore(entries), JwksHttp.layer(localRule))),
     Scope.provide(scope),
     Effect.runPromise,
   )

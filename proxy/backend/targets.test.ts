@@ -11,7 +11,7 @@ it.each([
   ['192.0.2.1', 443, '192.0.2.1', undefined],
 ])('%s port %s: Host %s, server name %s', (host, port, authority, servername) => {
   const resolver = new TargetResolver(TargetDirectory.of(emptyConfig()), new EndpointTable(undefined))
-  const endpoint = resolver.address('ns/b', host, port, { tls: {} }).pick()
+  const endpoint = resolver.address('ns/b', { host, port }, { tls: {} }).pick()
   expect([endpoint?.authority, endpoint?.target.host, endpoint?.target.tls?.servername]).toEqual([
     authority,
     host,

@@ -94,11 +94,11 @@ export class TargetResolver {
       return powerOfTwoPicker([endpoint], false)
     }
     if (host === undefined || port === undefined) return undefined
-    return this.address(backend.key, host, port, policies)
+    return this.address(backend.key, { host, port }, policies)
   }
 
-  address(owner: string, host: string, port: number, policies: ConnectionPolicies): EndpointPicker {
-    const target = this.#target({ host, port }, policies)
+  address(owner: string, { host, port, namedBy }: NamedAddress, policies: ConnectionPolicies): EndpointPicker {
+    const target = this.#target({ host, port, namedBy }, policies)
     const authority = authorityOf(host, port, target.tls !== undefined)
     return powerOfTwoPicker([this.#table.endpoint(owner, target, authority)], isIP(host) === 0)
   }
@@ -152,7 +152,9 @@ export class TargetResolver {
     const locality = this.#directory.service(namespace, hostname)?.locality
     const own = locality === undefined ? NOWHERE : this.#ownPlace()
     const candidates = addresses.map(({ host, port: targetPort, workload, membership }) => {
-      const target = this.#target({ host, port: targetPort, name: hostname }, policies, declared)
+      // A host name in place of an address comes from whoever wrote it, not from the cluster.
+      const namedBy = isIP(host) === 0 ? undefined : 'Service'
+      const target = this.#target({ host, port: targetPort, name: hostname, namedBy }, policies, declared)
       const rank = localityRank({ locality, own, workload, membership })
       return { endpoint: this.#table.endpoint(owner, target, hostname), rank, capacity: workload.capacity ?? 1 }
     })
@@ -175,7 +177,14 @@ export function authorityOf(host: string, port: number, isTls: boolean): string 
   return port === (isTls ? 443 : 80) ? name : `${name}:${port}`
 }
 
-type Address = { host: string; port: number; name?: string } | { unixPath: string }
+interface NamedAddress {
+  readonly host: string
+  readonly port: number
+  /** See UpstreamTarget. */
+  readonly namedBy?: UpstreamTarget['namedBy']
+}
+
+type Address = (NamedAddress & { readonly name?: string }) | { readonly unixPath: string }
 
 interface TargetFacts {
   readonly policies: ConnectionPolicies
@@ -187,11 +196,12 @@ function targetOf(address: Address, { policies, secret, version }: TargetFacts):
   const isUnix = 'unixPath' in address
   const host = isUnix ? '' : address.host
   const port = isUnix ? 0 : address.port
+  const namedBy = isUnix ? undefined : address.namedBy
   const connectTimeoutMs = policies.tcp?.connectTimeoutMs ?? CONNECT_TIMEOUT_MS
   const keepalive = policies.tcp?.keepalive
   const tls = tlsOf(policies, isUnix ? undefined : (address.name ?? address.host), secret)
   return {
-    key: `${isUnix ? `unix:${address.unixPath}` : `${host}:${port}`}|${connectTimeoutMs}|${tlsKey(tls)}${versionKey(version.httpVersion)}${keepaliveKey(keepalive)}`,
+    key: `${isUnix ? `unix:${address.unixPath}` : `${host}:${port}`}|${connectTimeoutMs}|${tlsKey(tls)}${versionKey(version.httpVersion)}${keepaliveKey(keepalive)}${namedBy === undefined ? '' : `|${namedBy}`}`,
     host,
     port,
     unixPath: isUnix ? address.unixPath : undefined,
@@ -199,6 +209,7 @@ function targetOf(address: Address, { policies, secret, version }: TargetFacts):
     ...version,
     connectTimeoutMs,
     keepalive,
+    namedBy,
   }
 }
 

@@ -276,7 +276,7 @@ function backendEnvironment(
     client: environment.client,
     resolve: (ref, own) => resolver.resolve(ref, own),
     resolveAddress: ({ section, host, port }, own) =>
-      resolver.address(sectionOwner(name ?? NO_NAME, section), host, port, own),
+      resolver.address(sectionOwner(name ?? NO_NAME, section), { host, port }, own),
     health: (own) => healthOf(own, context),
     sectionPolicies: (section, inline) =>
       name === undefined

@@ -115,7 +115,11 @@ function collectorCaller(
   context: CompileContext,
 ): ServiceCaller {
   const { client, grpc } = context.environment
-  const picker = context.resolver.address('environment/otlp', host, port, isTls ? { tls: {} } : {})
+  const picker = context.resolver.address(
+    'environment/otlp',
+    { host, port, namedBy: 'Process' },
+    isTls ? { tls: {} } : {},
+  )
   const authenticate: NamedFilter = {
     name: 'otlpHeaders',
     filter: ({ request }) => {

@@ -75,7 +75,6 @@ class Connecting implements Expiring {
   begin(): void {
     const { target, dns } = this.#options
     if (target.tunnel !== undefined) this.#through(target, target.tunnel)
-    else if (target.unixPath !== undefined) this.#try([''])
     else {
       resolveTarget(target, dns, (resolved) => {
         if ('code' in resolved) this.#fail(resolved.detail, resolved.code)

@@ -11,6 +11,7 @@ import type { OtlpEnvironment } from '../otlp/environment.ts'
 import type { OverloadLimits } from './overload.ts'
 import type { RateLimitBuffer } from '../policy/rate-limit-store.ts'
 import type { SharedTicketSecrets } from '../tls/ticket-secrets.ts'
+import type { BackendExceptions } from '../upstream/backend-guard.ts'
 import type { InspectRequest } from '../trace/messages.ts'
 
 export interface WorkerSettings {
@@ -25,8 +26,10 @@ export interface WorkerSettings {
   /** Env-filter directive in force. */
   readonly logLevel: string
   readonly accessLog: boolean
-  /** 32 bytes for sealing MCP sessions; undefined: ids are only encoded. */
+  /** Of 32 bytes each: the first seals MCP session ids, all open them. */
   readonly sessionKeys: readonly Uint8Array[]
+  /** What backends may reach in spite of their guard; undefined: everything, there is no guard. */
+  readonly backendAllow: BackendExceptions | undefined
   /** Addresses and networks that dynamic forward proxies may reach in spite of the guard. */
   readonly dynamicForwardAllow: readonly string[]
   /** Which addresses of host names are used. */

@@ -136,6 +136,7 @@ class ProxyProcess implements RunningProxy {
         // One for all workers: ids of MCP sessions end with the process, but nobody can make or read them.
         sessionKeys: settings.sessionKeys ?? [randomBytes(SESSION_KEY_BYTES)],
         tickets: this.#tickets,
+        backendAllow: settings.servesTenants ? settings.backendAllow : undefined,
         dynamicForwardAllow: settings.dynamicForwardAllow,
         dnsLookupFamily: settings.dnsLookupFamily,
         place: settings.place,

@@ -41,6 +41,29 @@ describe('resolveSettings', () => {
     expect(resolveSettings({}, environment).settings.drain).toEqual({ minMs, maxMs })
   })
 
+  it('reads what backends may reach in spite of the guard, and no variable switches it off', () => {
+    const given = {
+      BACKEND_ALLOW_ADDRESSES: '127.0.0.1, fd00::/8',
+      GW_BACKEND_ALLOW_UNIX_PATHS: '/run/app,/run/b.sock',
+    }
+    const { settings, problems } = resolveSettings({ servesTenants: true }, { ...given, GW_SERVES_TENANTS: 'false' })
+    expect(problems).toEqual([])
+    expect(settings.servesTenants).toBe(true)
+    const unixPaths = ['/run/app', '/run/b.sock']
+    expect(settings.backendAllow).toEqual({ addresses: ['127.0.0.1', 'fd00::/8'], unixPaths })
+    expect(resolveSettings({}, {}).settings.backendAllow).toEqual({ addresses: [], unixPaths: [] })
+  })
+
+  it.each([
+    ['BACKEND_ALLOW_ADDRESSES', 'localhost'],
+    ['BACKEND_ALLOW_ADDRESSES', 'fe80::1%eth0'],
+    ['BACKEND_ALLOW_UNIX_PATHS', '/'],
+    ['BACKEND_ALLOW_UNIX_PATHS', 'run/app'],
+    ['BACKEND_ALLOW_UNIX_PATHS', '/run/../etc'],
+  ])('refuses %s=%s', (name, value) => {
+    expect(resolveSettings({}, { [name]: value }).problems.map(({ path }) => path)).toEqual([name])
+  })
+
   it.each([
     [{}, 'V4_PREFERRED'],
     [{ DNS_LOOKUP_FAMILY: 'V6_ONLY' }, 'V6_ONLY'],

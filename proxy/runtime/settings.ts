@@ -2,15 +2,17 @@
 // (resources supplement, section 4.15; names with or without our prefix), else the default. Asks the machine for its
 // processors and address families, nothing else.
 import { availableParallelism, networkInterfaces } from 'node:os'
+import { isAddressRange } from '#api/net/address-guard.ts'
+import { isUnixPath } from '#api/net/unix-path.ts'
 import type { Problem } from '#api/problem.ts'
 import { parseDuration } from '#api/units/duration.ts'
 import { LOOKUP_FAMILIES, type LookupFamily } from '#api/units/lookup-family.ts'
 import type { ListenAddress } from '../admin/http-listener.ts'
 import type { Place } from '../backend/locality.ts'
 import { parseSessionKeys, SESSION_KEY_BYTES, SESSION_KEYS_RULE } from '../mcp/session-keys.ts'
-import { isAddressRange } from '../upstream/address-guard.ts'
 import { LEVEL_NAMES, parseLevelFilter } from '../log/level-filter.ts'
 import { otlpEnvironment, type OtlpEnvironment } from '../otlp/environment.ts'
+import type { BackendExceptions } from '../upstream/backend-guard.ts'
 import type { OverloadLimits } from './overload.ts'
 
 export interface ProxySettings {
@@ -27,7 +29,14 @@ export interface ProxySettings {
   readonly logFd: number
   /** Of 32 bytes each: the first seals, all open. undefined: a random one for each start. */
   readonly sessionKeys: readonly Uint8Array[] | undefined
-  /** Addresses and networks that dynamic forward proxies may reach in spite of upstream/address-guard.ts. */
+  /**
+   * Routes and backends are written by others than those who run the process (`gw proxy serve`): backends may not lead
+   * to this host (upstream/backend-guard.ts). No variable: whoever may set one could switch it off.
+   */
+  readonly servesTenants: boolean
+  /** What backends may reach in spite of it. */
+  readonly backendAllow: BackendExceptions
+  /** Addresses and networks that dynamic forward proxies may reach in spite of api/net/address-guard.ts. */
   readonly dynamicForwardAllow: readonly string[]
   /** Which addresses of host names are used. */
   readonly dnsLookupFamily: LookupFamily
@@ -90,6 +99,11 @@ export function resolveSettings(
     accessLog: source.flag('ACCESS_LOG', true),
     logFd: 1,
     sessionKeys: sessionKeysOf(source),
+    servesTenants: false,
+    backendAllow: {
+      addresses: source.addressRanges('BACKEND_ALLOW_ADDRESSES'),
+      unixPaths: source.unixPaths('BACKEND_ALLOW_UNIX_PATHS'),
+    },
     dynamicForwardAllow: source.addressRanges('DYNAMIC_FORWARD_ALLOW'),
     dnsLookupFamily: source.one('DNS_LOOKUP_FAMILY', LOOKUP_FAMILIES, 'V4_PREFERRED'),
     place: placeOf(source),
@@ -201,6 +215,14 @@ class EnvironmentReader {
     const ranges = this.get(name)?.split(/[\s,]+/) ?? []
     if (ranges.every(isAddressRange)) return ranges
     this.refuse(name, 'a list of addresses and networks, for example 10.0.0.0/8,::1')
+    return []
+  }
+
+  /** `/run/app,/run/other/app.sock` */
+  unixPaths(name: string): readonly string[] {
+    const paths = this.get(name)?.split(/[\s,]+/) ?? []
+    if (paths.every(isUnixPath)) return paths
+    this.refuse(name, 'a list of absolute paths of sockets or folders, for example /run/app,/run/other/app.sock')
     return []
   }
 

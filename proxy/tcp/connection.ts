@@ -3,7 +3,7 @@ import type net from 'node:net'
 import { connectionVariables } from '../cel/variables.ts'
 import { chargeFailure } from '../backend/health.ts'
 import { useEndpoint } from '../backend/http.ts'
-import type { Detail } from '../diagnosis.ts'
+import { at, type Detail } from '../diagnosis.ts'
 import { type Connection, Exchange } from '../exchange.ts'
 import type { FailureCode } from '../errors.ts'
 import { nextConnectionId } from '../http/connection-id.ts'
@@ -119,7 +119,8 @@ export class TcpConnection implements Sweepable {
         this.#join(outcome.socket)
       } else {
         this.#hasDialFailed = true
-        this.#fail(outcome.code, outcome.detail)
+        const { code, detail } = outcome
+        this.#fail(code, code === 'addressDenied' ? at(`backend ${backend.name}`, detail) : detail)
       }
     })
   }

@@ -2,13 +2,14 @@
 // deadline for all of it.
 import { isIP } from 'node:net'
 import type net from 'node:net'
+import { admitsUnresolved } from '#api/net/unresolved-host.ts'
 import { at, type Detail, logOf, peerProblem, setupProblem, shown } from '../diagnosis.ts'
 import type { DnsCache } from '../upstream/dns-cache.ts'
 import { offered } from '../upstream/protocols.ts'
 import type { UpstreamTarget } from '../upstream/target.ts'
-import { admitsUnresolved } from '../upstream/unresolved-host.ts'
+import { deniedAddress } from '../upstream/resolve-target.ts'
 import { askForTunnel, connectHead, type TunnelProxy, type UpstreamTunnel } from '../upstream/tunnel.ts'
-import { type Dial, dialDirect, type DialOutcome, labelOf, secure } from './dial.ts'
+import { type Dial, dialDirect, type DialFault, type DialOutcome, labelOf, secure } from './dial.ts'
 
 /** The socket of the outcome is paused and ready to write to; with TLS the handshake is over. */
 export function dial(target: UpstreamTarget, dns: DnsCache, done: (outcome: DialOutcome) => void): Dial {
@@ -43,13 +44,12 @@ class TunnelDialing implements Dial {
   }
 
   begin(dns: DnsCache): void {
-    const { tunnel, host, unixPath, guard, connectTimeoutMs } = this.#target
+    const { tunnel, unixPath, connectTimeoutMs } = this.#target
     const { way } = tunnel
+    const denial = this.#denial(dns)
     if ('problem' in way) this.#fail({ log: way.problem, client: 'the proxy on the way cannot be used' })
     else if (unixPath !== undefined) this.#fail(shown('a unix socket cannot be reached through a proxy'))
-    else if (guard !== undefined && !admitsUnresolved(host, guard.admits))
-      // Other names are the proxy's to resolve, and to judge.
-      this.#finish({ code: 'destinationDenied', detail: `${host} through a proxy` })
+    else if (denial !== undefined) this.#finish(denial)
     else {
       this.#timer = setTimeout(() => {
         this.#finish({ code: 'upstreamTimeout', detail: `${labelOf(this.#target)}: connect timeout` })
@@ -58,6 +58,18 @@ class TunnelDialing implements Dial {
       if (proxy === undefined) this.#fail(shown('no proxy is ready'))
       else this.#toProxy(proxy, way.headers, dns)
     }
+  }
+
+  /** Of a host that nobody resolves here: other names are the proxy's to resolve, and to judge. */
+  #denial({ guard: ofProcess }: DnsCache): DialFault | undefined {
+    const { host, guard, namedBy } = this.#target
+    if (guard !== undefined) {
+      if (admitsUnresolved(host, guard.admits)) return undefined
+      return { code: 'destinationDenied', detail: `${host} through a proxy` }
+    }
+    if (ofProcess === undefined || admitsUnresolved(host, (address) => ofProcess.admits(address, namedBy)))
+      return undefined
+    return { code: 'addressDenied', detail: deniedAddress(host, [host]) }
   }
 
   abort(): void {

@@ -12,9 +12,13 @@ import type { UpstreamTarget, UpstreamTls } from '../upstream/target.ts'
 
 export type DialFailure = Extract<
   FailureCode,
-  'dnsFailure' | 'destinationDenied' | 'upstreamFailure' | 'upstreamTimeout'
+  'dnsFailure' | 'destinationDenied' | 'addressDenied' | 'upstreamFailure' | 'upstreamTimeout'
 >
-export type DialOutcome = { readonly socket: net.Socket } | { readonly code: DialFailure; readonly detail: Detail }
+export interface DialFault {
+  readonly code: DialFailure
+  readonly detail: Detail
+}
+export type DialOutcome = { readonly socket: net.Socket } | DialFault
 
 export interface Dial {
   /** No outcome follows. */
@@ -24,13 +28,10 @@ export interface Dial {
 /** The socket of the outcome is paused and ready to write to; with TLS the handshake is over. */
 export function dialDirect(target: UpstreamTarget, dns: DnsCache, done: (outcome: DialOutcome) => void): Dial {
   const dialing = new Dialing(target, dns, done)
-  if (target.unixPath !== undefined) dialing.attempt([''])
-  else {
-    resolveTarget(target, dns, (resolved) => {
-      if ('addresses' in resolved) dialing.attempt(resolved.addresses)
-      else dialing.finish(resolved)
-    })
-  }
+  resolveTarget(target, dns, (resolved) => {
+    if ('addresses' in resolved) dialing.attempt(resolved.addresses)
+    else dialing.finish(resolved)
+  })
   return dialing
 }
 

@@ -1,5 +1,5 @@
 // One request on its way to a backend: what to send, its deadline, and exactly one outcome. Knows no sockets.
-import type { Detail } from '../diagnosis.ts'
+import { at, type Detail } from '../diagnosis.ts'
 import { FAILURES, type FailureCode } from '../errors.ts'
 import type { Exchange, UpstreamCallHandle } from '../exchange.ts'
 import type { OutgoingBody, StreamBody } from '../http/body.ts'
@@ -15,7 +15,13 @@ import { Tunnel } from '../http/tunnel.ts'
 import { KEY_FIELD } from '../http/websocket.ts'
 import { requestFields } from '../http2/outgoing-fields.ts'
 import { withoutDefaultPort } from '../http/authority.ts'
-import { UpstreamError, type UpstreamRequest, type UpstreamResponse, type UpstreamTarget } from './target.ts'
+import {
+  UpstreamError,
+  type UpstreamFailureCode,
+  type UpstreamRequest,
+  type UpstreamResponse,
+  type UpstreamTarget,
+} from './target.ts'
 import { forwardedFields } from './tunnel.ts'
 
 /** The connection a call runs on. */
@@ -28,6 +34,7 @@ export type CallFailure = Extract<
   FailureCode,
   | 'dnsFailure'
   | 'destinationDenied'
+  | 'addressDenied'
   | 'upstreamFailure'
   | 'responseBroken'
   | 'upstreamTimeout'
@@ -38,6 +45,13 @@ export type CallFailure = Extract<
   | 'invalidRequest'
 >
 
+/** What callers are told apart; all others are `upstreamFailure`. */
+const TOLD: ReadonlySet<CallFailure> = new Set<UpstreamFailureCode>([
+  'dnsFailure',
+  'addressDenied',
+  'overloaded',
+  'upstreamTimeout',
+])
 /** RFC 9110 section 9.2.2: may be sent again when the connection died before any answer. */
 const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE'])
 /** Methods whose missing body is announced (RFC 9110 section 8.6). */
@@ -215,7 +229,8 @@ export class ForwardCall extends UpstreamCall implements UpstreamCallHandle {
   protected override onFailure(code: CallFailure, detail: Detail): void {
     const exchange = this.#exchange
     exchange.upstreamCall = undefined
-    exchange.fail(code, detail)
+    // Users of one address share its pool, which cannot name the backend.
+    exchange.fail(code, code === 'addressDenied' ? at(`backend ${exchange.backendName}`, detail) : detail)
     this.#done(exchange)
   }
 }
@@ -289,9 +304,12 @@ export class SendCall extends UpstreamCall {
   }
 
   protected override onFailure(code: CallFailure, detail: Detail): void {
-    const isKnown = code === 'dnsFailure' || code === 'overloaded' || code === 'upstreamTimeout'
-    this.#reject(new UpstreamError(isKnown ? code : 'upstreamFailure', detail))
+    this.#reject(new UpstreamError(isKnown(code) ? code : 'upstreamFailure', detail))
   }
+}
+
+function isKnown(code: CallFailure): code is UpstreamFailureCode {
+  return TOLD.has(code)
 }
 
 const EMPTY_BODY: StreamBody = {

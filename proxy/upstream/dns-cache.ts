@@ -1,6 +1,7 @@
 // Names of upstreams, remembered for as long as the name servers say (data-plane supplement section 5.3). A failing
 // resolver never takes a known name away.
 import { isIP } from 'node:net'
+import type { BackendGuard } from './backend-guard.ts'
 import { systemLookup } from './system-lookup.ts'
 import type { Lookup } from './lookup.ts'
 
@@ -43,13 +44,16 @@ interface Entry {
 }
 
 export class DnsCache {
+  /** For those who connect to the addresses, or to a unix socket; undefined: everything may be connected to. */
+  readonly guard: BackendGuard | undefined
   readonly #lookup: Lookup
   readonly #now: () => number
   readonly #entries = new Map<string, Entry>()
 
-  constructor(lookup: Lookup = systemLookup(), now: () => number = () => performance.now()) {
+  constructor(lookup: Lookup = systemLookup(), now: () => number = () => performance.now(), guard?: BackendGuard) {
     this.#lookup = lookup
     this.#now = now
+    this.guard = guard
   }
 
   /**

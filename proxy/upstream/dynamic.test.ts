@@ -3,10 +3,11 @@ import { once } from 'node:events'
 import http from 'node:http'
 import net from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
+import { addressGuard } from '#api/net/address-guard.ts'
+import { DENIED_ADDRESSES } from '#api/net/address-table.testing.ts'
 import type { DialOutcome } from '../tcp/dial.ts'
 import { dial } from '../tcp/dial-tunnel.ts'
 import { HeaderList } from '../http/headers.ts'
-import { addressGuard } from './address-guard.ts'
 import { createUpstreamClient } from './client.ts'
 import { DnsCache } from './dns-cache.ts'
 import { dynamicForwarding } from './dynamic.ts'
@@ -35,7 +36,7 @@ async function server(host: string, port = 0): Promise<{ port: number; hits: () 
 }
 
 function targetOf(host: string, port: number, dns: DnsCache, extra: Partial<UpstreamTarget> = {}): UpstreamTarget {
-  const guard = { dns, admits: addressGuard(['127.0.0.1'], []) }
+  const guard = { dns, admits: addressGuard({ allowed: ['127.0.0.1'], own: [] }) }
   const key = `${host}:${port}|${extra.httpVersion ?? ''}`
   return { key, host, port, unixPath: undefined, tls: undefined, connectTimeoutMs: 2000, guard, ...extra }
 }
@@ -92,14 +93,25 @@ describe('a name that leads to', () => {
     expect([lookups, denied.hits()]).toEqual([1, 0])
   })
 
-  it.each(['127.1', '2130706433', '0x7f.1', '127.0.0.2'])(
-    'loopback in disguise (%s) is no destination',
+  it.each(['127.2', '2130706434', '0x7f.2', 'localhost', 'a.localhost', 'ip6-loopback', 'metadata.google.internal'])(
+    'this host in disguise (%s) is no destination, and nobody resolves it',
     async (host) => {
-      // As the system's resolver would read it.
-      const dns = new DnsCache((_host, done) => done(undefined, ['127.0.0.2']))
-      await expect(ask(clientOf(), targetOf(host, 80, dns))).rejects.toThrow(/leads to 127.0.0.2/)
+      const asked: string[] = []
+      const dns = new DnsCache((name, done) => {
+        asked.push(name)
+        done(undefined, ['192.0.2.1'])
+      })
+      const guard = { dns, admits: addressGuard({ allowed: [], own: [] }) }
+      await expect(ask(clientOf(), targetOf(host, 80, dns, { guard }))).rejects.toThrow(/names this host/)
+      expect(asked).toEqual([])
     },
   )
+
+  it.each(DENIED_ADDRESSES)('%s is no destination', async (address) => {
+    const dns = new DnsCache((_host, done) => done(undefined, [address]))
+    const { guard } = dynamicForwarding([], { names: dns })
+    await expect(ask(clientOf(), targetOf('evil.test', 80, dns, { guard }))).rejects.toThrow(/evil.test leads to/)
+  })
 })
 
 it('a time to live is kept within bounds', () => {
@@ -144,7 +156,7 @@ it('destinations at a time are bounded', async () => {
   const sockets: net.Socket[] = []
   silent.on('connection', (socket) => sockets.push(socket))
   const dns = new DnsCache((_host, done) => done(undefined, ['127.0.0.1']))
-  const { client } = dynamicForwarding([], { dns })
+  const { client } = dynamicForwarding([], { names: dns })
   cleanup.push(() => {
     client.close()
     for (const socket of sockets) socket.destroy()

@@ -1,6 +1,6 @@
 // What dynamic forward proxies of one worker share: connections and names of their own, so that destinations that
 // clients choose never take the room of configured backends.
-import { type AddressGuard, addressGuard } from './address-guard.ts'
+import { type AddressGuard, addressGuard, ownAddresses } from '#api/net/address-guard.ts'
 import { createUpstreamClient, type HttpUpstreamClient } from './client.ts'
 import type { ConnectObserver } from './connect-observer.ts'
 import { DnsCache } from './dns-cache.ts'
@@ -20,14 +20,24 @@ const LIMITS = {
   targetsMax: 1024,
 } as const
 
-/** `allowed`: see address-guard.ts. */
+interface DynamicParts {
+  /** Of the destinations: name servers alone, never the hosts file. */
+  readonly names?: DnsCache
+  /** Of proxies that a policy names on the way to them. */
+  readonly dns?: DnsCache
+  readonly admits?: AddressGuard
+  readonly connected?: ConnectObserver
+}
+
+/** `allowed`: see api/net/address-guard.ts. */
 export function dynamicForwarding(
   allowed: readonly string[],
   {
-    dns = new DnsCache(resolverLookup()),
-    admits = addressGuard(allowed),
+    names = new DnsCache(resolverLookup()),
+    dns = new DnsCache(),
+    admits = addressGuard({ allowed, own: ownAddresses() }),
     connected,
-  }: { readonly dns?: DnsCache; readonly admits?: AddressGuard; readonly connected?: ConnectObserver } = {},
+  }: DynamicParts = {},
 ): DynamicForwarding {
-  return { client: createUpstreamClient({ limits: LIMITS, connected }), guard: { dns, admits } }
+  return { client: createUpstreamClient({ limits: LIMITS, dns, connected }), guard: { dns: names, admits } }
 }

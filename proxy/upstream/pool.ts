@@ -109,10 +109,6 @@ export class TargetPool implements ConnectionPool {
       return
     }
     const deadlineMs = performance.now() + target.connectTimeoutMs
-    if (target.unixPath !== undefined) {
-      this.#attempt(call, [''], deadlineMs)
-      return
-    }
     this.#pending++
     resolveInTime(target, { ...shared, deadlineMs }, (resolved) => {
       this.#pending--

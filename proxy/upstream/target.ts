@@ -36,6 +36,11 @@ export interface UpstreamTarget {
   readonly keepalive?: Keepalive | undefined
   /** undefined: the destination is the configuration's, not a client's. */
   readonly guard?: TargetGuard | undefined
+  /**
+   * Who says that it leads there. undefined: somebody who writes routes, backends or policies. `Service`: the cluster,
+   * of an endpoint. `Process`: the environment of this process. Part of `key`, for connections are kept by that.
+   */
+  readonly namedBy?: 'Service' | 'Process' | undefined
   /** A proxy on the way. */
   readonly tunnel?: UpstreamTunnel | undefined
 }
@@ -63,7 +68,7 @@ export interface UpstreamResponse {
   readonly body: StreamBody
 }
 
-export type UpstreamFailureCode = 'dnsFailure' | 'upstreamFailure' | 'upstreamTimeout' | 'overloaded'
+export type UpstreamFailureCode = 'dnsFailure' | 'addressDenied' | 'upstreamFailure' | 'upstreamTimeout' | 'overloaded'
 
 export class UpstreamError extends Error {
   readonly code: UpstreamFailureCode

@@ -237,6 +237,7 @@ const ELSEWHERE: Readonly<Partial<Record<FailureCode, readonly [file: string, ma
   requestTimeoutRead: ['proxy/http/server.test.ts', 'HTTP/1.1 408 '],
   destinationDenied: ['test/conformance/gwbackend-dynamic.ts', 'destination not allowed'],
   responseBroken: ['proxy/upstream/client.test.ts', 'upstream response broken'],
+  addressDenied: ['test/security/backend-addresses.test.ts', 'backend address not allowed'],
   routeCycle: ['test/conformance/delegation.ts', 'route delegation cycle detected'],
   invalidBackendType: ['proxy/pipeline.test.ts', 'invalid backend type'],
   identityProviderFailed: ['proxy/policy/mcp-oauth/mcp-oauth.test.ts', 'identityProviderFailed'],

@@ -16,7 +16,7 @@ export interface JwksRequest {
   readonly key: string
   /** For messages and the store; never parsed. */
   readonly url: string
-  readonly place: HostPlace | { readonly unixPath: string }
+  readonly place: HostPlace
   /** Begins with a slash; not yet escaped. */
   readonly path: string
   readonly tls?: JwksTls
@@ -31,7 +31,7 @@ export interface JwksFault {
 }
 
 interface Target {
-  readonly place: JwksRequest['place']
+  readonly place: HostPlace
   readonly tls?: JwksTls
   readonly tunnel?: BackendTunnel
   /** Whose references a tunnel's are. */
@@ -45,7 +45,6 @@ export function jwksRequest({ backendRef, jwksPath }: RemoteJWKS, scope: FieldSc
   const proxy = target.tunnel === undefined ? undefined : proxyOf(target.tunnel, target.namespace, scope)
   if (proxy !== undefined && 'message' in proxy) return proxy
   const { place, tls } = target
-  if (proxy !== undefined && 'unixPath' in place) return fault('a unix path cannot be reached through a tunnel')
   return requestTo({
     place,
     path: `/${jwksPath.replace(/^\/+/, '')}`,
@@ -70,7 +69,6 @@ function proxyOf(
   const target = targetOf(backendRef, { kind: 'GwBackend', namespace }, scope)
   if ('message' in target) return fault(`the tunnel to the keys: ${target.message}`)
   const { place, tls, tunnel } = target
-  if ('unixPath' in place) return fault('the tunnel to the keys leads to a unix path; it needs a host and a port')
   if (tunnel !== undefined) return fault('the tunnel to the keys leads to a backend with a tunnel of its own')
   return { place, ...(tls !== undefined && { tls }) }
 }
@@ -102,9 +100,13 @@ function backendTarget(namespace: string, name: string, references: FieldScope['
     return fault(`only static backends are supported; ${namespace}/${name} is none`)
   }
   const { host = '', port = 0, unixPath } = at
+  // The socket would be one of the process that fetches, not of the proxy.
+  if (unixPath !== undefined) {
+    return fault(`keys are not fetched from unix paths; set host and port of GwBackend ${namespace}/${name}`)
+  }
   const { tunnel } = object.spec.policies ?? {}
   const target = {
-    place: unixPath === undefined ? { host, port } : { unixPath },
+    place: { host, port },
     namespace,
     ...(tunnel !== undefined && { tunnel }),
   }
@@ -121,9 +123,8 @@ function withTls(
   return 'message' in outcome ? outcome : { ...target, tls: outcome }
 }
 
-function authorityOf(place: JwksRequest['place']): string {
-  if ('unixPath' in place) return `unix:${place.unixPath}:`
-  return `${place.host.includes(':') ? `[${place.host}]` : place.host}:${place.port}`
+function authorityOf({ host, port }: HostPlace): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
 function fault(message: string): JwksFault {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { addressGuard } from './address-guard.ts'
 import { admitsUnresolved } from './unresolved-host.ts'
 
-const GUARD = addressGuard([], [])
+const GUARD = addressGuard({ allowed: [], own: [] })
 
 describe('admitsUnresolved', () => {
   it.each([
@@ -69,7 +69,7 @@ describe('admitsUnresolved', () => {
   })
 
   it('what is admitted in spite of the rule is so under its names as well', () => {
-    const lenient = addressGuard(['127.0.0.1'], [])
+    const lenient = addressGuard({ allowed: ['127.0.0.1'], own: [] })
     expect(['localhost', '127.1', 'metadata.google.internal'].map((host) => admitsUnresolved(host, lenient))).toEqual([
       true,
       true,
