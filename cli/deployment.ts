@@ -53,7 +53,12 @@ async function deployments({ snapshot, perGateway, parameters }: DeploymentsInpu
     const rendered = perGateway.get(`${gateway.metadata.namespace ?? ''}/${gateway.metadata.name}`)
     const gatewayClass = snapshot.GatewayClass.get('', gateway.spec.gatewayClassName)
     if (rendered === undefined || gatewayClass === undefined) return []
-    const references = parametersOf({ gateway, gatewayClass, find })
+    const references = parametersOf({
+      gateway,
+      gatewayClass,
+      find,
+      restrictions: DEFAULT_DEPLOY_SETTINGS.restrictions,
+    })
     if (references.problems.length > 0) return [{ objects: [], problems: references.problems }]
     return renderDeployment({
       gateway: withoutOwner(gateway),

@@ -1,6 +1,7 @@
 // Settings of the deployer where nobody says otherwise.
 import { VERSION } from '#api/version.ts'
 import type { DeploySettings } from './input.ts'
+import { DEFAULT_RESTRICTIONS } from './restrictions/defaults.ts'
 
 export const DEFAULT_DEPLOY_SETTINGS: DeploySettings = {
   version: `v${VERSION}`,
@@ -8,4 +9,5 @@ export const DEFAULT_DEPLOY_SETTINGS: DeploySettings = {
   dummyPort: 443,
   environment: {},
   mesh: { autoEnabled: false },
+  restrictions: DEFAULT_RESTRICTIONS,
 }

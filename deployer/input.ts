@@ -1,4 +1,4 @@
-// What the deployer takes and gives. Types only.
+// What the deployer takes and gives. Types, and the words of one of them.
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import type { GatewayClass } from '#api/gateway/gatewayclass.gen.ts'
 import type { Problem } from '#api/problem.ts'
@@ -27,7 +27,22 @@ export interface DeploySettings {
   /** Further variables of every proxy, such as DNS_LOOKUP_FAMILY or IPV6_ENABLED. */
   readonly environment: Readonly<Record<string, string>>
   readonly mesh: MeshSettings
+  readonly restrictions: GatewayRestrictions
 }
+
+/** What the administrator lets the author of a Gateway ask of its deployment. The GatewayClass may ask anything. */
+export interface GatewayRestrictions {
+  /** `Refuse`: a Gateway cannot have parameters of its own. */
+  readonly parameters: (typeof PARAMETERS_MODES)[number]
+  /** Fields that parameters of a Gateway may set, with everything below them; see restrictions/field-path.ts. */
+  readonly allowedFields: readonly string[]
+  /** Fields of which a Gateway cannot change what the parameters of its class set. */
+  readonly enforcedFields: readonly string[]
+  /** Of keys of labels and annotations that a Gateway cannot set, in `spec.infrastructure` and in its parameters. */
+  readonly deniedKeyPrefixes: readonly string[]
+}
+
+export const PARAMETERS_MODES = ['Allow', 'Refuse'] as const
 
 /** They fill in what parameters leave open; only `autoEnabled` turns the mesh on. */
 export interface MeshSettings {

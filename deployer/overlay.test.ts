@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { GwParameters, GwParametersSpec } from '#api/v1alpha1/gwparameters.gen.ts'
 import type { JsonObject } from './kube-object.ts'
-import { overlayLayers, withOverlays } from './overlay.ts'
+import { type OverlayField, type OverlayLayer, overlayLayers, withOverlays } from './overlay.ts'
 
 const labels = {
   'gateway.networking.k8s.io/gateway-name': 'web',
@@ -36,18 +36,23 @@ describe('overlayLayers', () => {
   it('takes those that are there, the class first', () => {
     const ofClass = parameters('class', { deployment: {}, service: {} })
     const ofGateway = parameters('gateway', { deployment: {} })
+    const layers = (field: OverlayField, levels: (GwParameters | undefined)[]): OverlayLayer[] =>
+      overlayLayers(
+        field,
+        levels.map((one) => ({ parameters: one, limits: undefined })),
+      )
     const names = (levels: (GwParameters | undefined)[]): string[] =>
-      overlayLayers('deployment', levels).map((layer) => layer.parameters.metadata.name)
+      layers('deployment', levels).map((layer) => layer.parameters.metadata.name)
     expect(names([ofClass, ofGateway])).toEqual(['class', 'gateway'])
     expect(names([undefined, ofGateway])).toEqual(['gateway'])
     expect(names([undefined, undefined])).toEqual([])
-    expect(overlayLayers('daemonSet', [ofClass, ofGateway])).toEqual([])
+    expect(layers('daemonSet', [ofClass, ofGateway])).toEqual([])
   })
 })
 
 describe('withOverlays', () => {
   const apply = (rendered: JsonObject, ...specs: GwParametersSpec[]): ReturnType<typeof withOverlays> => {
-    const levels = specs.map((spec, index) => parameters(`level-${index}`, spec))
+    const levels = specs.map((spec, index) => ({ parameters: parameters(`level-${index}`, spec), limits: undefined }))
     const field = rendered['kind'] === 'ServiceAccount' ? 'serviceAccount' : 'deployment'
     return withOverlays(rendered, overlayLayers(field, levels))
   }

@@ -1,11 +1,12 @@
 // Overlays: changes of one rendered object, first those of the class, then those of the Gateway. What makes the object
-// belong to its Gateway cannot be changed.
+// belong to its Gateway cannot be changed, and what the administrator keeps from Gateways not by those of a Gateway.
 import { isDeepStrictEqual } from 'node:util'
 import { GATEWAY_NAME_LABEL } from '#api/delivery/names.ts'
 import type { GwParameters, KubernetesResourceOverlay } from '#api/v1alpha1/gwparameters.gen.ts'
 import type { DeployProblem } from './input.ts'
 import { isJsonObject, type Json, type JsonObject, type KubeObject, refOf } from './kube-object.ts'
 import { MANAGED_BY_LABEL } from './labels.ts'
+import type { GatewayLimits } from './restrictions/gateway-limits.ts'
 import { strategicMerge } from './strategicmerge/merge.ts'
 
 export type OverlayField =
@@ -25,17 +26,25 @@ const KINDS: { readonly [K in OverlayField]: string } = {
   horizontalPodAutoscaler: 'HorizontalPodAutoscaler',
 }
 
+/** Parameters of the class or of the Gateway. */
+export interface ParametersLevel {
+  readonly parameters: GwParameters | undefined
+  /** undefined: they may change anything. */
+  readonly limits: GatewayLimits | undefined
+}
+
 export interface OverlayLayer {
   readonly field: OverlayField
   readonly parameters: GwParameters
   readonly overlay: KubernetesResourceOverlay
+  readonly limits: GatewayLimits | undefined
 }
 
 /** In the order they are applied. */
-export function overlayLayers(field: OverlayField, levels: readonly (GwParameters | undefined)[]): OverlayLayer[] {
-  return levels.flatMap((parameters) => {
+export function overlayLayers(field: OverlayField, levels: readonly ParametersLevel[]): OverlayLayer[] {
+  return levels.flatMap(({ parameters, limits }) => {
     const overlay = parameters?.spec[field]
-    return parameters === undefined || overlay === undefined ? [] : [{ field, parameters, overlay }]
+    return parameters === undefined || overlay === undefined ? [] : [{ field, parameters, overlay, limits }]
   })
 }
 
@@ -55,7 +64,8 @@ export function withOverlays(rendered: JsonObject, layers: readonly OverlayLayer
       directives: 'whole',
     })
     if ('value' in result) {
-      problems.push(...identityProblems(rendered, result.value, layer))
+      const refused = layer.limits?.overlayProblems(layer.field, { before: value, after: result.value }) ?? []
+      problems.push(...identityProblems(rendered, result.value, layer), ...refused)
       value = result.value
     } else {
       problems.push(

@@ -10,12 +10,13 @@ import { bootstrapConfig, logLevelOf } from './bootstrap-config.ts'
 import type { DeployInput, DeployProblem, DeployResult } from './input.ts'
 import { type JsonObject, type KubeObject, refOf } from './kube-object.ts'
 import { CLASS_NAME_LABEL, infrastructureProblems, type Labels, labelsOf, type Strings } from './labels.ts'
-import { overlayLayers, type Overlaid, withOverlays } from './overlay.ts'
+import { overlayLayers, type Overlaid, type ParametersLevel, withOverlays } from './overlay.ts'
 import { compatibilityProblems } from './parameters/compatibility.ts'
 import { type EffectiveParameters, effectiveParameters } from './parameters/effective.ts'
 import { meshProblems } from './parameters/mesh.ts'
 import { environment, hasOwnSessionKey } from './pod/environment.ts'
 import { volumesOf } from './pod/volumes.ts'
+import { GatewayLimits } from './restrictions/gateway-limits.ts'
 import { type ScalingInput, scalingObjects } from './scaling.ts'
 import { servicePorts } from './service-ports.ts'
 import { SESSION_KEY_FIELD, type SessionKey, sessionKeyName, sessionKeyOf } from './session-key.ts'
@@ -29,6 +30,8 @@ export function renderDeployment(input: DeployInput): DeployResult {
   const parts = [identity(frame), settings(frame), service(frame), workloadObjects(frame)]
   const problems = [
     ...infrastructureProblems(input.gateway),
+    ...frame.limits.infrastructureProblems(),
+    ...frame.limits.typedProblems(),
     ...compatibilityProblems(input, frame.parameters.workloadKind),
     ...meshProblems(input, frame.parameters.mesh),
     ...parts.flatMap((part) => part.problems),
@@ -41,6 +44,9 @@ export function renderDeployment(input: DeployInput): DeployResult {
 interface Frame {
   readonly input: DeployInput
   readonly parameters: EffectiveParameters
+  readonly limits: GatewayLimits
+  /** Of the class and of the Gateway, in the order their overlays are applied. */
+  readonly levels: readonly ParametersLevel[]
   readonly labels: Labels
   /** Of every object but the session key. */
   readonly metadata: ObjectMeta
@@ -57,10 +63,16 @@ interface Part {
 function frameOf(input: DeployInput): Frame {
   const { gateway, classParameters, gatewayParameters } = input
   const parameters = effectiveParameters({ ofClass: classParameters, ofGateway: gatewayParameters }, input.settings)
+  const limits = new GatewayLimits(input)
   const labels = labelsOf(gateway, { version: input.settings.version, isInMesh: parameters.mesh !== undefined })
   return {
     input,
     parameters,
+    limits,
+    levels: [
+      { parameters: classParameters, limits: undefined },
+      { parameters: gatewayParameters, limits },
+    ],
     labels,
     metadata: metadataOf(gateway, { labels: labels.objects, annotations: labels.annotations }),
     config: bootstrapConfig(parameters),
@@ -84,8 +96,8 @@ function metadataOf(gateway: Gateway, given: { readonly labels: Strings; readonl
   }
 }
 
-function identity({ input, metadata }: Frame): Part {
-  const account = withOverlays(serviceAccountManifest({ metadata }), overlayLayers('serviceAccount', levelsOf(input)))
+function identity({ input, levels, metadata }: Frame): Part {
+  const account = withOverlays(serviceAccountManifest({ metadata }), overlayLayers('serviceAccount', levels))
   const rules = deliveryRules(input.gateway.metadata.name)
   const namespace = refOf(input.gateway).namespace
   return {
@@ -116,12 +128,12 @@ function settings({ input, metadata, config, labels, sessionKey }: Frame): Part 
 /** The Secret is never written again, so that nothing may stand on it that changes. */
 const KEY_LABELS: ReadonlySet<string> = new Set(['gateway.networking.k8s.io/gateway-name', CLASS_NAME_LABEL])
 
-function service({ input, metadata, labels }: Frame): Part {
+function service({ input, levels, metadata, labels }: Frame): Part {
   const { gateway } = input
   const ports = servicePorts(input.ports, input.settings.dummyPort)
   const address = wantedAddress(gateway)
   const base = serviceManifest({ metadata, selector: labels.selector, loadBalancerIp: address.ip, ports })
-  const overlaid = withOverlays(base, overlayLayers('service', levelsOf(input)))
+  const overlaid = withOverlays(base, overlayLayers('service', levels))
   return {
     objects: [overlaid.object],
     problems: [...portProblems(gateway, ports), ...address.problems, ...overlaid.problems],
@@ -135,11 +147,11 @@ function portProblems(gateway: Gateway, ports: readonly unknown[]): DeployProble
 }
 
 function workloadObjects(frame: Frame): Part {
-  const { input, parameters, metadata, labels } = frame
+  const { levels, parameters, metadata, labels } = frame
   const field = parameters.workloadKind === 'Deployment' ? 'deployment' : 'daemonSet'
-  const overlaid = withOverlays(plainWorkload(frame), overlayLayers(field, levelsOf(input)))
+  const overlaid = withOverlays(plainWorkload(frame), overlayLayers(field, levels))
   const scaling: ScalingInput = {
-    levels: levelsOf(input),
+    levels,
     workload: overlaid.object,
     metadata: { ...metadata, labels: { ...(overlaid.object.metadata.labels ?? labels.objects) } },
   }
@@ -177,13 +189,6 @@ function plainWorkload({ input, parameters, metadata, labels, config, sessionKey
     }),
     volumes,
   })
-}
-
-function levelsOf({
-  classParameters,
-  gatewayParameters,
-}: DeployInput): readonly [DeployInput['classParameters'], DeployInput['gatewayParameters']] {
-  return [classParameters, gatewayParameters]
 }
 
 function plain(manifest: JsonObject): KubeObject {

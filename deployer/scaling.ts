@@ -1,14 +1,20 @@
 // PodDisruptionBudget and HorizontalPodAutoscaler: each exists only when an overlay of parameters asks for it.
 import type { ObjectMeta } from '#api/kube/object-meta.ts'
-import type { GwParameters } from '#api/v1alpha1/gwparameters.gen.ts'
 import type { DeployProblem } from './input.ts'
 import { isJsonObject, type JsonObject, type KubeObject } from './kube-object.ts'
-import { type Overlaid, type OverlayLayer, overlayLayers, overlayProblem, withOverlays } from './overlay.ts'
+import {
+  type Overlaid,
+  type OverlayLayer,
+  overlayLayers,
+  overlayProblem,
+  type ParametersLevel,
+  withOverlays,
+} from './overlay.ts'
 import { autoscalerManifest, disruptionBudgetManifest } from './templates/scaling.ts'
 
 export interface ScalingInput {
   /** Class, then Gateway. */
-  readonly levels: readonly (GwParameters | undefined)[]
+  readonly levels: readonly ParametersLevel[]
   /** With its overlays. */
   readonly workload: KubeObject
   /** Of the objects: labels are those of the workload. */

@@ -7,13 +7,18 @@ import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import type { GatewayClass } from '#api/gateway/gatewayclass.gen.ts'
 import type { GwParameters } from '#api/v1alpha1/gwparameters.gen.ts'
 import { applyDefaults, isKnownKind, validateObject } from '#api/validate/validate.ts'
-import type { DeployResult, DeploySettings } from './input.ts'
+import type { DeployResult, DeploySettings, GatewayRestrictions } from './input.ts'
 import type { KubeObject } from './kube-object.ts'
 import { meshConfigMapName, meshTrustDomain } from './parameters/mesh-config.ts'
 import { parametersOf } from './parameters/references.ts'
 import { renderDeployment } from './render.ts'
+import { DEFAULT_RESTRICTIONS } from './restrictions/defaults.ts'
 
-/** Of the head of a golden input. `sessionKey`: what the Secret in the cluster holds; `-` an empty one. */
+/**
+ * Of the head of a golden input. `sessionKey`: what the Secret in the cluster holds; `-` an empty one. `restrictions`:
+ * `default`, those that the controller has by itself; `enforced`, Gateways may set what their class does not
+ * enforce; `refuse`, no parameters of Gateways; else Gateways may set anything.
+ */
 export const TEST_OPTIONS = [
   'dummyPort',
   'sessionKey',
@@ -23,6 +28,7 @@ export const TEST_OPTIONS = [
   'meshNetwork',
   'meshCaAddress',
   'environment',
+  'restrictions',
 ]
 
 export const NEW_KEY = '0123456789abcdef'.repeat(4)
@@ -33,7 +39,14 @@ export const TEST_SETTINGS: DeploySettings = {
   dummyPort: 443,
   environment: {},
   mesh: { autoEnabled: false },
+  restrictions: { parameters: 'Allow', allowedFields: ['*'], enforcedFields: [], deniedKeyPrefixes: [] },
 }
+
+const RESTRICTIONS: ReadonlyMap<string | undefined, GatewayRestrictions> = new Map([
+  ['default', DEFAULT_RESTRICTIONS],
+  ['enforced', { ...DEFAULT_RESTRICTIONS, allowedFields: ['*'] }],
+  ['refuse', { ...DEFAULT_RESTRICTIONS, parameters: 'Refuse' }],
+])
 
 const DEFAULTS = join(import.meta.dirname, 'testdata/_defaults.yaml')
 
@@ -54,11 +67,13 @@ export function testDeployment(documents: readonly unknown[], options: Options):
   const gateway = only(all<Gateway>(objects, 'Gateway'))
   const gatewayClass = only(all<GatewayClass>(objects, 'GatewayClass'))
   const parameters = all<GwParameters>(objects, 'GwParameters')
+  const settings = settingsOf(objects, options)
   const references = parametersOf({
     gateway,
     gatewayClass,
     find: (namespace, name) =>
       parameters.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name),
+    restrictions: settings.restrictions,
   })
   if (references.problems.length > 0) return { objects: [], problems: references.problems }
   const key = options.get('sessionKey')
@@ -69,7 +84,7 @@ export function testDeployment(documents: readonly unknown[], options: Options):
     ports: [gateway, ...all<Gateway>(objects, 'ListenerSet')].flatMap(({ spec }) =>
       spec.listeners.map(({ port }) => port),
     ),
-    settings: settingsOf(objects, options),
+    settings,
     sessionKey:
       key === undefined
         ? { state: 'absent', newKey: NEW_KEY }
@@ -84,6 +99,7 @@ function settingsOf(objects: readonly KubeObject[], options: Options): DeploySet
   return {
     ...TEST_SETTINGS,
     dummyPort: Number(options.get('dummyPort') ?? TEST_SETTINGS.dummyPort),
+    restrictions: RESTRICTIONS.get(options.get('restrictions')) ?? TEST_SETTINGS.restrictions,
     environment: Object.fromEntries(environment.map((pair) => pair.split('='))),
     mesh: {
       autoEnabled: options.get('meshAutoEnabled') === 'true',

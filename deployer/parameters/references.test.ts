@@ -1,9 +1,10 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import type { GatewayClass } from '#api/gateway/gatewayclass.gen.ts'
 import type { GwParameters } from '#api/v1alpha1/gwparameters.gen.ts'
 import { parametersOf } from './references.ts'
 
+const ALLOW = { parameters: 'Allow' } as const
 const REF = { group: 'gw.dev', kind: 'GwParameters', name: 'p' }
 
 function gateway(parametersRef?: typeof REF): Gateway {
@@ -31,7 +32,7 @@ function found(namespace: string, name: string): GwParameters | undefined {
 }
 
 it('finds none where none is asked for', () => {
-  const result = parametersOf({ gateway: gateway(), gatewayClass: gatewayClass(), find: found })
+  const result = parametersOf({ gateway: gateway(), gatewayClass: gatewayClass(), find: found, restrictions: ALLOW })
   expect(result).toEqual({ classParameters: undefined, gatewayParameters: undefined, problems: [] })
 })
 
@@ -40,6 +41,7 @@ it('finds those of the class where it says, those of the Gateway beside it', () 
     gateway: gateway(REF),
     gatewayClass: gatewayClass({ ...REF, namespace: 'system' }),
     find: found,
+    restrictions: ALLOW,
   })
   expect(result.classParameters?.metadata.namespace).toBe('system')
   expect(result.gatewayParameters?.metadata.namespace).toBe('apps')
@@ -83,6 +85,26 @@ it.each<[string, Gateway, GatewayClass, string, string]>([
     'GwParameters system/x not found',
   ],
 ])('refuses a reference that is %s', (_, ofGateway, ofClass, path, message) => {
-  const { problems } = parametersOf({ gateway: ofGateway, gatewayClass: ofClass, find: found })
+  const { problems } = parametersOf({ gateway: ofGateway, gatewayClass: ofClass, find: found, restrictions: ALLOW })
   expect(problems).toMatchObject([{ path, message, reason: 'InvalidParameters', severity: 'error' }])
+})
+
+describe('where the administrator refuses parameters of Gateways', () => {
+  const restrictions = { parameters: 'Refuse' } as const
+
+  it('those of a class are used', () => {
+    const ofClass = gatewayClass({ ...REF, namespace: 'system' })
+    const result = parametersOf({ gateway: gateway(), gatewayClass: ofClass, find: found, restrictions })
+    expect(result.classParameters?.metadata.namespace).toBe('system')
+    expect(result.problems).toEqual([])
+  })
+
+  it('a reference of a Gateway is an error that names the setting', () => {
+    const result = parametersOf({ gateway: gateway(REF), gatewayClass: gatewayClass(), find: found, restrictions })
+    expect(result.gatewayParameters).toBeUndefined()
+    expect(result.problems).toMatchObject([
+      { path: 'spec.infrastructure.parametersRef', reason: 'InvalidParameters', severity: 'error' },
+    ])
+    expect(result.problems[0]?.message).toContain('GW_GATEWAY_PARAMETERS=Allow')
+  })
 })

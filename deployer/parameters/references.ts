@@ -4,13 +4,15 @@ import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import type { GatewayClass } from '#api/gateway/gatewayclass.gen.ts'
 import { GROUP } from '#api/group.ts'
 import type { GwParameters } from '#api/v1alpha1/gwparameters.gen.ts'
-import type { DeployProblem } from '../input.ts'
+import type { DeployProblem, GatewayRestrictions } from '../input.ts'
 import { type ObjectRef, refOf } from '../kube-object.ts'
+import { RESTRICTION_SETTINGS } from '../restrictions/gateway-limits.ts'
 
 export interface ReferencesInput {
   readonly gateway: Gateway
   readonly gatewayClass: GatewayClass
   readonly find: (namespace: string, name: string) => GwParameters | undefined
+  readonly restrictions: Pick<GatewayRestrictions, 'parameters'>
 }
 
 export interface References {
@@ -21,7 +23,7 @@ export interface References {
 
 const KIND = 'GwParameters'
 
-export function parametersOf({ gateway, gatewayClass, find }: ReferencesInput): References {
+export function parametersOf({ gateway, gatewayClass, find, restrictions }: ReferencesInput): References {
   const classRef = gatewayClass.spec.parametersRef
   const gatewayRef = gateway.spec.infrastructure?.parametersRef
   const ofClass = resolve(classRef, {
@@ -30,12 +32,11 @@ export function parametersOf({ gateway, gatewayClass, find }: ReferencesInput): 
     namespace: classRef?.namespace,
     find,
   })
-  const ofGateway = resolve(gatewayRef, {
-    object: refOf(gateway),
-    path: 'spec.infrastructure.parametersRef',
-    namespace: refOf(gateway).namespace,
-    find,
-  })
+  const place = { object: refOf(gateway), path: 'spec.infrastructure.parametersRef' }
+  const isRefused = restrictions.parameters === 'Refuse' && gatewayRef !== undefined
+  const ofGateway = isRefused
+    ? refusal(place, REFUSED)
+    : resolve(gatewayRef, { ...place, namespace: refOf(gateway).namespace, find })
   return {
     classParameters: ofClass.found,
     gatewayParameters: ofGateway.found,
@@ -49,9 +50,16 @@ interface Reference {
   readonly name: string
 }
 
+const REFUSED =
+  'this controller takes no parameters of Gateways; remove the reference, set the fields in the GwParameters of the ' +
+  `GatewayClass, or let an administrator set ${RESTRICTION_SETTINGS.parameters}=Allow`
+
 interface Place {
   readonly object: ObjectRef
   readonly path: string
+}
+
+interface ResolveInput extends Place {
   readonly namespace: string | undefined
   readonly find: ReferencesInput['find']
 }
@@ -61,17 +69,18 @@ interface Resolved {
   readonly problems: readonly DeployProblem[]
 }
 
-function resolve(reference: Reference | undefined, { object, path, namespace, find }: Place): Resolved {
+function resolve(reference: Reference | undefined, { object, path, namespace, find }: ResolveInput): Resolved {
   if (reference === undefined) return { found: undefined, problems: [] }
   const { group, kind, name } = reference
-  const refused = (field: string, message: string): Resolved => ({
-    found: undefined,
-    problems: [{ object, path: `${path}${field}`, reason: 'InvalidParameters', message, severity: 'error' }],
-  })
+  const refused = (field: string, message: string): Resolved => refusal({ object, path: `${path}${field}` }, message)
   if (group !== GROUP || kind !== KIND) {
     return refused('', `${kind} of group "${group}" is not supported; refer to a ${KIND} of ${GROUP}`)
   }
   if (namespace === undefined) return refused('.namespace', `is required: the namespace of the ${KIND}`)
   const found = find(namespace, name)
   return found === undefined ? refused('', `${KIND} ${namespace}/${name} not found`) : { found, problems: [] }
+}
+
+function refusal({ object, path }: Place, message: string): Resolved {
+  return { found: undefined, problems: [{ object, path, reason: 'InvalidParameters', message, severity: 'error' }] }
 }

@@ -183,7 +183,12 @@ export class GatewayDeployer {
     // Of its kind in the cache.
     const find = (namespace: string, name: string): GwParameters | undefined =>
       cache.get('GwParameters', namespace, name) as GwParameters | undefined
-    const { problems, ...parameters } = parametersOf({ gateway, gatewayClass, find })
+    const { problems, ...parameters } = parametersOf({
+      gateway,
+      gatewayClass,
+      find,
+      restrictions: deploy.restrictions,
+    })
     if (problems.some(({ severity }) => severity === 'error')) return { objects: [], problems }
     const { classParameters, gatewayParameters } = parameters
     deployment.parameters = [classParameters, gatewayParameters].filter((one) => one !== undefined)

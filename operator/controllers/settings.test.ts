@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { DEFAULT_RESTRICTIONS } from '#deployer/restrictions/defaults.ts'
 import { type Environment, resolveOperatorSettings } from './settings.ts'
 
 function read(environment: Environment): ReturnType<typeof resolveOperatorSettings> {
@@ -57,6 +58,40 @@ describe('resolveOperatorSettings', () => {
     expect(watched({ GW_WATCH_NAMESPACES: ' ,' })).toEqual([])
     expect(watched({ GW_WATCH_NAMESPACES: 'shop, blog', POD_NAMESPACE: 'own' })).toEqual(['own', 'shop', 'blog'])
     expect(watched({ GW_WATCH_NAMESPACES: 'own', POD_NAMESPACE: 'own' })).toEqual(['own'])
+  })
+
+  it('reads what Gateways may ask of their deployment', () => {
+    const restrictions = (environment: Record<string, string>): unknown => {
+      const outcome = read(environment)
+      return 'settings' in outcome ? outcome.settings.deploy.restrictions : outcome.problems
+    }
+    expect(restrictions({})).toEqual(DEFAULT_RESTRICTIONS)
+    expect(
+      restrictions({
+        GW_GATEWAY_PARAMETERS: 'Refuse',
+        GW_GATEWAY_PARAMETERS_ALLOWED_FIELDS: 'default, env[HTTPS_PROXY].value,image.tag',
+        GW_CLASS_PARAMETERS_ENFORCED_FIELDS: '*',
+        GW_GATEWAY_DENIED_KEY_PREFIXES: 'none',
+      }),
+    ).toEqual({
+      parameters: 'Refuse',
+      allowedFields: [...DEFAULT_RESTRICTIONS.allowedFields, 'env[HTTPS_PROXY].value', 'image.tag'],
+      enforcedFields: ['*'],
+      deniedKeyPrefixes: [],
+    })
+    expect(
+      restrictions({
+        GW_GATEWAY_PARAMETERS: 'Deny',
+        GW_GATEWAY_PARAMETERS_ALLOWED_FIELDS: 'image,.tag',
+        GW_CLASS_PARAMETERS_ENFORCED_FIELDS: 'env[',
+        GW_GATEWAY_DENIED_KEY_PREFIXES: 'a b',
+      }),
+    ).toMatchObject([
+      { path: 'GW_GATEWAY_PARAMETERS' },
+      { path: 'GW_GATEWAY_PARAMETERS_ALLOWED_FIELDS' },
+      { path: 'GW_CLASS_PARAMETERS_ENFORCED_FIELDS' },
+      { path: 'GW_GATEWAY_DENIED_KEY_PREFIXES' },
+    ])
   })
 
   it('names what nobody reads', () => {

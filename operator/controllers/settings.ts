@@ -7,7 +7,8 @@ import { isUnixPath } from '#api/net/unix-path.ts'
 import type { Problem } from '#api/problem.ts'
 import { LOOKUP_FAMILIES } from '#api/units/lookup-family.ts'
 import { DEFAULT_DEPLOY_SETTINGS } from '#deployer/default-settings.ts'
-import type { DeploySettings } from '#deployer/input.ts'
+import { type DeploySettings, type GatewayRestrictions, PARAMETERS_MODES } from '#deployer/input.ts'
+import { parseFieldPath } from '#deployer/restrictions/field-path.ts'
 import type { LabelSelector } from '../translate/labels.ts'
 import { DEFAULT_CAPS, type GatewayCaps } from '../translate/caps.ts'
 import type { BackendRefGrantMode } from '../translate/translation.ts'
@@ -71,6 +72,9 @@ const IMAGE_PLACE = /^(?:\[[\da-fA-F:]+\]|[A-Za-z\d][\w.-]*)(?::\d{1,5})?(?:\/[A
 const IMAGE_TAG = /^\w[\w.-]{0,127}$/
 const OPERATORS: ReadonlySet<unknown> = new Set(['In', 'NotIn', 'Exists', 'DoesNotExist'])
 const PORT_MAX = 65_535
+const KEY_PREFIX = /^[A-Za-z0-9][-A-Za-z0-9_./]{0,316}$/
+/** In a list: everything that it holds when it is unset; alone: nothing. */
+const [DEFAULT_WORD, NONE_WORD] = ['default', 'none']
 /** Not settings: api/version.ts. */
 const OF_IMAGES: ReadonlySet<string> = new Set(['GW_BUILD_COMMIT', 'GW_BUILD_DATE'])
 /** Where Kubernetes tells a pod of Services, one of them may be called `gw`. */
@@ -149,12 +153,32 @@ function deploySettings(reader: Reader): DeploySettings {
       clusterId: reader.text('MESH_CLUSTER_ID'),
       network: reader.text('MESH_NETWORK'),
     },
+    restrictions: restrictions(reader, DEFAULT_DEPLOY_SETTINGS.restrictions),
   }
 }
 
 /** As proxies read it; nothing where it is empty. */
 function listOf(name: string, values: readonly string[]): Readonly<Record<string, string>> {
   return values.length === 0 ? {} : { [name]: values.join(',') }
+}
+
+function restrictions(reader: Reader, unset: GatewayRestrictions): GatewayRestrictions {
+  const isField = (text: string): boolean => parseFieldPath(text) !== undefined
+  const isPrefix = (text: string): boolean => KEY_PREFIX.test(text)
+  const fields = { isValid: isField, example: 'fields such as image or deployment.spec.replicas' }
+  const prefixes = { isValid: isPrefix, example: 'beginnings of keys such as example.com/' }
+  return {
+    parameters: reader.one('GATEWAY_PARAMETERS', PARAMETERS_MODES, unset.parameters),
+    allowedFields: reader.list('GATEWAY_PARAMETERS_ALLOWED_FIELDS', { ...fields, unset: unset.allowedFields }),
+    enforcedFields: reader.list('CLASS_PARAMETERS_ENFORCED_FIELDS', { ...fields, unset: unset.enforcedFields }),
+    deniedKeyPrefixes: reader.list('GATEWAY_DENIED_KEY_PREFIXES', { ...prefixes, unset: unset.deniedKeyPrefixes }),
+  }
+}
+
+interface ListRule {
+  readonly isValid: (text: string) => boolean
+  readonly example: string
+  readonly unset: readonly string[]
 }
 
 class Reader {
@@ -226,6 +250,17 @@ class Reader {
     const paths = this.text(name)?.split(/[\s,]+/) ?? []
     if (paths.every(isUnixPath)) return paths
     return this.#refuse(name, 'a list of absolute paths of sockets or folders, for example /run/app', [])
+  }
+
+  /** Divided by commas. */
+  list(name: string, { isValid, example, unset }: ListRule): readonly string[] {
+    const value = this.text(name)
+    if (value === undefined) return unset
+    if (value === NONE_WORD) return []
+    const items = value.split(',').map((one) => one.trim())
+    const expected = `${NONE_WORD}, or ${example}, divided by commas; ${DEFAULT_WORD} stands for the default list`
+    if (!items.every((one) => one === DEFAULT_WORD || isValid(one))) return this.#refuse(name, expected, unset)
+    return [...new Set(items.flatMap((one) => (one === DEFAULT_WORD ? unset : [one])))]
   }
 
   port(name: string, unset: number): number {

@@ -89,6 +89,13 @@ describe.skipIf(helm === '')('charts', () => {
       /additional properties 'matchLabel'/,
     ],
     ['a reference without place', 'gw', 'gatewayClassParametersRefs.gw.name=x', /missing property 'namespace'/],
+    [
+      'a mode of parameters',
+      'gw',
+      'gatewayRestrictions.parameters=Deny',
+      /parameters': value must be one of '', 'Allow'/,
+    ],
+    ['a list in a text', 'gw', 'gatewayRestrictions.allowedFields[0]=a\\,b', /'a,b' does not match pattern/],
     ['a flag that is none', 'gw', 'gwModels.enabled=maybe', /gwModels\/enabled': got string, want boolean/],
     [
       'two ways for one variable',

@@ -42,7 +42,7 @@ describe('gw translate --deployment', () => {
               {
                 name: 'gw',
                 resources: { requests: { cpu: '500m' }, limits: { memory: '1Gi' } },
-                env: expect.arrayContaining([{ name: 'HTTPS_PROXY', value: 'http://proxy.example:3128' }]),
+                env: expect.arrayContaining([{ name: 'WORKER_THREADS', value: '2' }]),
               },
             ],
           },

@@ -23,6 +23,13 @@ async function parameters(spec: unknown): Promise<void> {
   })
 }
 
+/** Those that parameters of Gateways may set; empty for the default. Images are not among them. */
+async function allowedFields(list: string): Promise<void> {
+  const variable = `GW_GATEWAY_PARAMETERS_ALLOWED_FIELDS${list === '' ? '-' : `=${list}`}`
+  await kubectl(['set', 'env', '-n', 'gw-system', 'deployment/gw-controller', variable])
+  await rolledOut('deployment', 'gw-system', 'gw-controller')
+}
+
 /** The account of the load that ran meanwhile. */
 async function underLoad(change: () => Promise<void>, plan: LoadPlan = LOAD): Promise<LoadSummary> {
   await startLoad(plan)
@@ -49,6 +56,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await remove(themeFile('http'))
   await kubectl(['delete', 'gwparameters', '-n', NAMESPACE, 'change', '--ignore-not-found'])
+  await allowedFields('')
 })
 
 describe('changes under load', () => {
@@ -67,6 +75,7 @@ describe('changes under load', () => {
   it('rolls to another image', async ({ skip }) => {
     const tag = secondProxyTag()
     skip(tag === undefined, 'only in a cluster of kind: another image has to be loaded')
+    await allowedFields('default,image.tag')
     const { sent, failures } = await underLoad(async () => {
       await parameters({ image: { tag }, deployment: { spec: { replicas: 2 } } })
       await waitFor(

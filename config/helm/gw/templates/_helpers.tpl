@@ -86,6 +86,22 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 - name: GW_WATCH_NAMESPACES
   value: {{ join "," . | quote }}
 {{- end }}
+{{- with .Values.gatewayRestrictions.parameters }}
+- name: GW_GATEWAY_PARAMETERS
+  value: {{ . | quote }}
+{{- end }}
+{{- with .Values.gatewayRestrictions.allowedFields }}
+- name: GW_GATEWAY_PARAMETERS_ALLOWED_FIELDS
+  value: {{ join "," . | quote }}
+{{- end }}
+{{- with .Values.gatewayRestrictions.enforcedFields }}
+- name: GW_CLASS_PARAMETERS_ENFORCED_FIELDS
+  value: {{ join "," . | quote }}
+{{- end }}
+{{- with .Values.gatewayRestrictions.deniedKeyPrefixes }}
+- name: GW_GATEWAY_DENIED_KEY_PREFIXES
+  value: {{ join "," . | quote }}
+{{- end }}
 {{- range $name := keys .Values.controller.settings | sortAlpha }}
 - name: GW_{{ $name | snakecase | upper }}
   value: {{ get $.Values.controller.settings $name | toString | quote }}

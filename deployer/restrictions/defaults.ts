@@ -1,0 +1,187 @@
+// What Gateways may ask of their own deployment where the administrator sets nothing else. Whoever may write a Gateway
+// and its GwParameters in a namespace is not trusted with what pods may do to nodes, to the namespace and to others.
+import type { GatewayRestrictions } from '../input.ts'
+
+const WORKLOADS = ['deployment', 'daemonSet'] as const
+const POD = 'spec.template.spec'
+
+/** Number and place of the pods, their resources, labels, annotations, and how the Service is reached. */
+const ALLOWED_OF_WORKLOADS: readonly string[] = [
+  'metadata',
+  'spec.replicas',
+  'spec.strategy',
+  'spec.updateStrategy',
+  'spec.minReadySeconds',
+  'spec.progressDeadlineSeconds',
+  'spec.revisionHistoryLimit',
+  'spec.template.metadata',
+  `${POD}.nodeSelector`,
+  `${POD}.tolerations`,
+  `${POD}.affinity`,
+  `${POD}.topologySpreadConstraints`,
+  `${POD}.terminationGracePeriodSeconds`,
+  `${POD}.containers[gw].resources`,
+]
+
+/** Not among them: `externalIPs`, `externalName` and `selector`, which take traffic of others; fixed cluster IPs. */
+const ALLOWED_OF_SERVICES: readonly string[] = [
+  'metadata',
+  'spec.type',
+  'spec.ports',
+  'spec.loadBalancerIP',
+  'spec.loadBalancerClass',
+  'spec.loadBalancerSourceRanges',
+  'spec.allocateLoadBalancerNodePorts',
+  'spec.externalTrafficPolicy',
+  'spec.internalTrafficPolicy',
+  'spec.healthCheckNodePort',
+  'spec.trafficDistribution',
+  'spec.sessionAffinity',
+  'spec.sessionAffinityConfig',
+  'spec.ipFamilies',
+  'spec.ipFamilyPolicy',
+]
+
+const ALLOWED_FIELDS: readonly string[] = [
+  'workload',
+  'logging',
+  'shutdown',
+  'modelCatalog',
+  'meshIntegration.enabled',
+  'meshIntegration.trustDomain',
+  'meshIntegration.additionalTrustDomains',
+  'meshIntegration.clusterId',
+  'meshIntegration.network',
+  'resources.limits',
+  'resources.requests',
+  'env[LOG].value',
+  'env[LOG_FORMAT].value',
+  'env[ACCESS_LOG].value',
+  'env[WORKER_THREADS].value',
+  ...WORKLOADS.flatMap((workload) => ALLOWED_OF_WORKLOADS.map((field) => `${workload}.${field}`)),
+  ...ALLOWED_OF_SERVICES.map((field) => `service.${field}`),
+  'podDisruptionBudget.metadata',
+  'podDisruptionBudget.spec.minAvailable',
+  'podDisruptionBudget.spec.maxUnavailable',
+  'podDisruptionBudget.spec.unhealthyPodEvictionPolicy',
+  'horizontalPodAutoscaler.metadata',
+  'horizontalPodAutoscaler.spec.minReplicas',
+  'horizontalPodAutoscaler.spec.maxReplicas',
+  'horizontalPodAutoscaler.spec.metrics',
+  'horizontalPodAutoscaler.spec.behavior',
+]
+
+/** What a pod may do, what it runs, what it reads, where it runs; how far the Service reaches. */
+const ENFORCED_OF_PODS: readonly string[] = [
+  'serviceAccountName',
+  'serviceAccount',
+  'automountServiceAccountToken',
+  'securityContext',
+  'hostNetwork',
+  'hostPID',
+  'hostIPC',
+  'hostUsers',
+  'hostAliases',
+  'shareProcessNamespace',
+  'volumes',
+  'initContainers',
+  'ephemeralContainers',
+  'imagePullSecrets',
+  'runtimeClassName',
+  'priorityClassName',
+  'schedulerName',
+  'nodeName',
+  'nodeSelector',
+  'dnsPolicy',
+  'dnsConfig',
+  'resourceClaims',
+  ...[
+    'image',
+    'imagePullPolicy',
+    'command',
+    'args',
+    'env',
+    'envFrom',
+    'ports',
+    'securityContext',
+    'volumeMounts',
+    'volumeDevices',
+    'lifecycle',
+    'livenessProbe',
+    'readinessProbe',
+    'startupProbe',
+  ].map((field) => `containers[*].${field}`),
+]
+
+const ENFORCED_FIELDS: readonly string[] = [
+  'image',
+  'env',
+  'rawConfig',
+  'meshIntegration',
+  'serviceAccount',
+  ...WORKLOADS.flatMap((workload) => [
+    `${workload}.spec.template.metadata.annotations`,
+    ...ENFORCED_OF_PODS.map((field) => `${workload}.${POD}.${field}`),
+  ]),
+  'service.metadata.annotations',
+  'service.spec.type',
+  'service.spec.selector',
+  'service.spec.externalIPs',
+  'service.spec.loadBalancerIP',
+  'service.spec.loadBalancerClass',
+  'service.spec.loadBalancerSourceRanges',
+]
+
+/**
+ * Keys of labels and annotations by which admission webhooks put containers, volumes or secrets into a pod, node agents
+ * change how it runs, or clouds give it an identity. A key is refused when it begins with one of them.
+ */
+const DENIED_KEY_PREFIXES: readonly string[] = [
+  'sidecar.',
+  'inject.',
+  'injector.',
+  'istio.io/',
+  'ambient.istio.io/',
+  'proxy.istio.io/',
+  'traffic.sidecar.istio.io/',
+  'topology.istio.io/',
+  'linkerd.io/',
+  'config.linkerd.io/',
+  'config.alpha.linkerd.io/',
+  'kuma.io/',
+  'consul.hashicorp.com/',
+  'openservicemesh.io/',
+  'appmesh.k8s.aws/',
+  'dapr.io/',
+  'vault.hashicorp.com/',
+  'vault.security.banzaicloud.io/',
+  'secrets-webhook.security.bank-vaults.io/',
+  'operator.1password.io/',
+  'instrumentation.opentelemetry.io/',
+  'admission.datadoghq.com/',
+  'container.apparmor.security.beta.kubernetes.io/',
+  'apparmor.security.beta.kubernetes.io/',
+  'container.seccomp.security.alpha.kubernetes.io/',
+  'seccomp.security.alpha.kubernetes.io/',
+  'security.alpha.kubernetes.io/',
+  'scheduler.alpha.kubernetes.io/',
+  'io.kubernetes.cri-o.',
+  'io.containerd.',
+  'io.katacontainers.',
+  'k8s.v1.cni.cncf.io/',
+  'v1.multus-cni.io/',
+  'k8s.ovn.org/',
+  'cni.projectcalico.org/',
+  'iam.amazonaws.com/',
+  'eks.amazonaws.com/',
+  'iam.gke.io/',
+  'azure.workload.identity/',
+  'aadpodidbinding',
+]
+
+export const DEFAULT_RESTRICTIONS: GatewayRestrictions = {
+  parameters: 'Allow',
+  allowedFields: ALLOWED_FIELDS,
+  enforcedFields: ENFORCED_FIELDS,
+  deniedKeyPrefixes: DENIED_KEY_PREFIXES,
+}
