@@ -81,6 +81,7 @@ export type DeployReason =
   | 'InvalidSessionKey'
   | 'InvalidInfrastructure'
   | 'MeshNotServed'
+  | 'ModelCatalogNotServed'
 
 export interface DeployResult {
   /** In the order they are to be applied. Empty as soon as one problem is an error: nothing is deployed by half. */

@@ -88,8 +88,9 @@ export interface GwParametersSpec {
    */
   meshIntegration?: MeshIntegration
   /**
-   * Catalogues of models, with prices and limits, that the proxies read. Only in parameters that a Gateway refers to; in
-   * those of a class it has no effect.
+   * Catalogues of models, with prices and limits. They are mounted into the pods, but the proxy of this version does not
+   * read them, which the Gateway says in the message of its condition `Accepted`. Only in parameters that a Gateway refers
+   * to; in those of a class it has no effect.
    *
    * Example: `{ sources: [{ configMap: { name: prices } }] }`.
    */
@@ -395,8 +396,9 @@ export interface MeshIntegration {
   network?: string
 }
 /**
- * Catalogues of models, with prices and limits, that the proxies read. Only in parameters that a Gateway refers to; in
- * those of a class it has no effect.
+ * Catalogues of models, with prices and limits. They are mounted into the pods, but the proxy of this version does not
+ * read them, which the Gateway says in the message of its condition `Accepted`. Only in parameters that a Gateway refers
+ * to; in those of a class it has no effect.
  *
  * Example: `{ sources: [{ configMap: { name: prices } }] }`.
  */

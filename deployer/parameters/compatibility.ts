@@ -19,7 +19,8 @@ export function compatibilityProblems(
   return [
     ...overlayProblems(classParameters, kind),
     ...overlayProblems(gatewayParameters, kind),
-    ...catalogProblems(classParameters),
+    ...classCatalogProblems(classParameters),
+    ...catalogProblems(gatewayParameters),
     ...[classParameters, gatewayParameters].flatMap(imageProblems),
     ...rawConfigProblems(gatewayParameters?.spec.rawConfig === undefined ? classParameters : gatewayParameters),
   ]
@@ -40,14 +41,33 @@ function overlayProblems(parameters: GwParameters | undefined, kind: Kind): Depl
 }
 
 /** No effect there: their ConfigMaps would have to be in the namespace of every Gateway. */
-function catalogProblems(parameters: GwParameters | undefined): DeployProblem[] {
-  if ((parameters?.spec.modelCatalog?.sources ?? []).length === 0 || parameters === undefined) return []
+function classCatalogProblems(parameters: GwParameters | undefined): DeployProblem[] {
+  if (parameters === undefined || !hasCatalog(parameters)) return []
   return [
     {
       object: refOf(parameters),
       path: 'spec.modelCatalog',
       reason: 'InvalidParameters',
       message: 'has no effect in parameters of a GatewayClass; set it in those of the Gateway',
+      severity: 'warning',
+    },
+  ]
+}
+
+function hasCatalog({ spec }: GwParameters): boolean {
+  return (spec.modelCatalog?.sources ?? []).length > 0
+}
+
+/** The pods get them, and start without them, too. */
+function catalogProblems(parameters: GwParameters | undefined): DeployProblem[] {
+  if (parameters === undefined || !hasCatalog(parameters)) return []
+  const message = 'the pods get the catalogues, but this version of the proxy does not read them; remove the field'
+  return [
+    {
+      object: refOf(parameters),
+      path: 'spec.modelCatalog',
+      reason: 'ModelCatalogNotServed',
+      message,
       severity: 'warning',
     },
   ]

@@ -74,7 +74,8 @@ function meshVolumes(): Part {
   const serviceAccountToken = { audience: 'istio-ca', expirationSeconds: MESH_TOKEN_SECONDS, path: 'istio-token' }
   return {
     volumes: [
-      { name: 'istiod-ca-cert', configMap: { name: 'istio-ca-root-cert' } },
+      // Without a mesh in the cluster the pods start as well.
+      { name: 'istiod-ca-cert', configMap: { name: 'istio-ca-root-cert', optional: true } },
       { name: 'istio-token', projected: { sources: [{ serviceAccountToken }] } },
     ],
     mounts: [
@@ -99,13 +100,13 @@ function catalogsByConfigMap(catalogs: readonly ModelCatalogSource[]): CatalogCo
   return [...keys].map(([name, used]) => ({ name, keys: [...used] }))
 }
 
-/** A directory, never single files (subPath): those would not see changes. */
+/** A directory, never single files (subPath): those would not see changes. Pods start without it, too. */
 function catalogVolume({ name, keys }: CatalogConfigMap): Part {
   const volume = volumeName('model-catalog-', name)
   const folder = `${CATALOG_PATH}/${name}`
   const items = keys.map((key, index) => ({ key, path: index === 0 ? `${name}.json` : `${name}.${index}.json` }))
   return {
-    volumes: [{ name: volume, configMap: { name, items } }],
+    volumes: [{ name: volume, configMap: { name, items, optional: true } }],
     mounts: [{ name: volume, mountPath: folder, readOnly: true }],
     paths: new Map(items.map(({ key, path }) => [catalogKey(name, key), `${folder}/${path}`])),
   }

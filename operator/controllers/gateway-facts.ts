@@ -27,6 +27,7 @@ export function gatewayStatusFacts(
     readyPods: workload?.status?.observedGeneration === undefined ? undefined : readyPods(world, gateway),
     isAvailable: isAvailable(workload),
     trouble: troubleOf(world, gateway, workload),
+    isRollingOut: isRollingOut(workload),
     current: conditionsOf(world.cache.get('Gateway', namespace, name)),
   }
 }
@@ -39,6 +40,9 @@ interface Workload {
   readonly status?: {
     readonly observedGeneration?: number
     readonly desiredNumberScheduled?: number
+    readonly updatedNumberScheduled?: number
+    readonly replicas?: number
+    readonly updatedReplicas?: number
     readonly availableReplicas?: number
     readonly numberAvailable?: number
     readonly conditions?: readonly ConditionOfPart[]
@@ -55,6 +59,12 @@ function isReplicaExpected({ kind, metadata, spec, status }: Workload): boolean 
   if (kind === 'Deployment') return spec?.replicas !== 0
   const isCounted = (status?.observedGeneration ?? 0) >= (metadata.generation ?? 1)
   return !isCounted || status?.desiredNumberScheduled !== 0
+}
+
+/** Some pods are of a version before. */
+function isRollingOut(workload: Workload | undefined): boolean {
+  const { replicas, updatedReplicas, desiredNumberScheduled, updatedNumberScheduled } = workload?.status ?? {}
+  return (updatedReplicas ?? updatedNumberScheduled ?? 0) < (replicas ?? desiredNumberScheduled ?? 0)
 }
 
 /** A pod has been ready for the `minReadySeconds` of the workload; true where nothing runs workloads. */

@@ -46,6 +46,7 @@ function adjusted(change: Partial<GatewayFacts>, addresses: readonly string[] = 
     isReplicaExpected: true,
     isAvailable: true,
     trouble: undefined,
+    isRollingOut: false,
     current: [],
     ...change,
   }
@@ -139,7 +140,23 @@ describe('withProgrammed', () => {
     const message = (change: Partial<GatewayFacts>): string | undefined => adjusted({ trouble, ...change })[1]?.message
     expect(message({ acknowledgements: none })).toBe(`no proxy has loaded the configuration yet: ${trouble}`)
     expect(message({ readyPods: new Set() })).toBe(`no proxy is ready for traffic yet: ${trouble}`)
-    expect(message({})).toBe('ok')
+    expect(message({})).toBe(`ok\nSome proxies do not run: ${trouble}`)
+  })
+
+  it('names a roll-out that is stuck while the former version serves, and forgets it afterwards', () => {
+    const trouble = 'pod web-2 cannot pull the image gw:x of its container gw'
+    const stuck = `ok\nThe roll-out is stuck, the former version serves: ${trouble}`
+    const serving = { readyPods: new Set(['pod']), isRollingOut: true }
+    const [, one] = adjusted({ ...serving, trouble })
+    expect(one).toMatchObject({ type: 'Programmed', status: 'True', message: stuck })
+    // Of a newer generation that no proxy has, with what was said before.
+    const older = { acknowledgements: loaded({ gatewayGeneration: 2 }), current: one === undefined ? [] : [one] }
+    expect(adjusted({ ...serving, ...older, trouble })[1]).toMatchObject({ status: 'True', message: stuck })
+    expect(adjusted({ ...serving, ...older })[1]).toMatchObject({ status: 'True', message: 'ok' })
+    expect(adjusted({ ...older, trouble, readyPods: new Set() })[1]?.message).toBe(
+      `ok\nNo proxy is ready for traffic: ${trouble}`,
+    )
+    expect(adjusted({ ...serving, trouble, isReplicaExpected: false })[1]?.message).toBe('ok')
   })
 
   it.each<[string, DeployProblem[], string, string]>([

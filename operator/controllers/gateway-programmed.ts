@@ -3,7 +3,7 @@
 import { isIPv6 } from 'node:net'
 import type { Acknowledgement } from '#api/delivery/acknowledgement.ts'
 import type { DeployProblem } from '#deployer/input.ts'
-import { type Condition, condition, problemLine } from '../status/condition.ts'
+import { boundedMessage, type Condition, condition, problemLine } from '../status/condition.ts'
 import type { GatewayBody } from '../status/object-status.ts'
 import { nameKey } from '../translate/object-ref.ts'
 
@@ -20,8 +20,10 @@ export interface GatewayFacts {
   readonly readyPods: ReadonlySet<string> | undefined
   /** False while no pod has been ready for long enough that every node knows the way to it. */
   readonly isAvailable: boolean
-  /** Why no proxy runs, where that is known. */
+  /** Why a proxy does not run, where that is known. */
   readonly trouble: string | undefined
+  /** Some proxies are of a version before. */
+  readonly isRollingOut: boolean
   /** False when the workload is scaled to zero on purpose. */
   readonly isReplicaExpected: boolean
   /** As it stands in the cluster. */
@@ -91,7 +93,30 @@ function programmed(one: Condition, facts: GatewayFacts, addresses: GatewayBody[
   const isServed = loaded.length > 0 && (readyPods === undefined || loaded.some((pod) => readyPods.has(pod)))
   const wasProgrammed = facts.current.some(({ type, status }) => type === one.type && status === 'True')
   const isReached = facts.isAvailable || wasProgrammed
-  return (isServed && isReached) || !facts.isReplicaExpected ? one : notYet(facts, loaded, no)
+  if (!facts.isReplicaExpected) return one
+  return withTrouble(isServed && isReached ? one : notYet(facts, loaded, no), facts)
+}
+
+export type TroubleFacts = Pick<GatewayFacts, 'trouble' | 'isRollingOut' | 'readyPods'>
+
+const STUCK = 'The roll-out is stuck, the former version serves:'
+const PARTLY = 'Some proxies do not run:'
+const NONE = 'No proxy is ready for traffic:'
+
+/** Proxies that do not run; the others may serve. */
+export function troubleText({ trouble, isRollingOut, readyPods }: TroubleFacts): string | undefined {
+  if (trouble === undefined) return undefined
+  if (readyPods?.size === 0) return `${NONE} ${trouble}`
+  return `${isRollingOut ? STUCK : PARTLY} ${trouble}`
+}
+
+/** In place of the trouble that the condition named before. */
+function withTrouble(one: Condition, facts: GatewayFacts): Condition {
+  if (one.status !== 'True') return one
+  const trouble = troubleText(facts)
+  const isKept = (line: string): boolean => ![STUCK, PARTLY, NONE].some((start) => line.startsWith(start))
+  const kept = one.message.split('\n').filter(isKept)
+  return { ...one, message: boundedMessage([...kept, ...(trouble === undefined ? [] : [trouble])].join('\n')) }
 }
 
 /** The cluster gives a Service another address than it asks for, or none, when that address cannot be had. */

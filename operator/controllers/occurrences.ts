@@ -8,11 +8,14 @@ import { type ObjectRef, refOf } from '../translate/object-ref.ts'
 import type { Translation } from '../translate/translation.ts'
 import { whyUnattended } from './abandoned.ts'
 import type { Occurrence } from './events.ts'
-import { deployProblemLine } from './gateway-programmed.ts'
+import { gatewayStatusFacts } from './gateway-facts.ts'
+import { deployProblemLine, troubleText } from './gateway-programmed.ts'
 import { acknowledgementsOf, isLeaving, type World } from './world.ts'
 
 /** Objects that belong together come one after the other. */
 const PASSING_MS = 2000
+/** Nodes come, images are pulled. */
+const PASSING_OF_PODS_MS = 30_000
 
 /** Statuses say the same; an object that is gone, or goes, has none. */
 export function occurrencesOfProblems(world: World, problems: Translation['problems']): Occurrence[] {
@@ -41,11 +44,15 @@ export function occurrencesOfGateway(
   const refusals = [...acknowledgementsOf(world, gateway)].flatMap(([pod, { rejected }]) =>
     rejected === undefined ? [] : [`${pod}: ${rejected.message}`],
   )
+  const trouble = troubleText(gatewayStatusFacts(world, gateway, { deployProblems, failure }))
   return [
     // What a proxy said does not pass by itself.
     ...refusals.map((message) => ({ object, reason: 'GwNackError', message, afterMs: 0 })),
     ...deployProblems.map((problem) => occurrence(object, problem.reason, printable(deployProblemLine(problem)))),
     ...(failure === undefined ? [] : [occurrence(object, 'DeploymentFailed', failure)]),
+    ...(trouble === undefined
+      ? []
+      : [{ object, reason: 'ProxyNotRunning', message: trouble, afterMs: PASSING_OF_PODS_MS }]),
   ]
 }
 

@@ -180,6 +180,15 @@ describe('the operator', () => {
     expect(condition(web(), 'Programmed')).toBe('False Pending')
     status('deployments.apps', 'web', { observedGeneration: 1, readyReplicas: 1, availableReplicas: 1 })
     await until('programmed', () => condition(web(), 'Programmed') === 'True Programmed')
+    make('pods', { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web-2', namespace: 'shop', labels } })
+    const waiting = { reason: 'ImagePullBackOff', message: 'Back-off' }
+    status('pods', 'web-2', { containerStatuses: [{ name: 'gw', image: 'gw:x', ready: false, state: { waiting } }] })
+    status('deployments.apps', 'web', { observedGeneration: 2, replicas: 2, updatedReplicas: 1, availableReplicas: 1 })
+    const stuck = 'The roll-out is stuck, the former version serves: pod web-2 cannot pull the image gw:x'
+    await until('the stuck roll-out', () => JSON.stringify(web()).includes(stuck))
+    expect(condition(web(), 'Programmed')).toBe('True Programmed')
+    kube.store.delete('pods', 'shop/web-2')
+    await until('its end', () => !JSON.stringify(web()).includes('stuck'))
     kube.store.delete('pods', 'shop/web-1')
     const said = (): unknown => kube.store.get('configmaps', 'shop/web-acknowledgements')?.['data']
     await until('its word is gone', () => said() === undefined || Object.keys(said() ?? {}).length === 0)

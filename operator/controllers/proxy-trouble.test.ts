@@ -36,6 +36,14 @@ describe('proxyTrouble', () => {
     expect([proxyTrouble(workload(), pods), proxyTrouble(workload(), pods.toReversed())]).toEqual([expected, expected])
   })
 
+  it('falls back to a roll-out that takes too long', () => {
+    const late = { type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded', message: 'timed out' }
+    expect(proxyTrouble(workload(late), [pod('a')])).toBe('Deployment web: timed out')
+    expect(proxyTrouble(workload({ ...late, status: 'True' }), [pod('a')])).toBeUndefined()
+    const waits = pod('a', { conditions: [UNSCHEDULED] })
+    expect(proxyTrouble(workload(late), [waits])).toBe('pod a cannot be scheduled: 0/3 nodes')
+  })
+
   it.each<[Partial<PodFacts>, string]>([
     [{ conditions: [UNSCHEDULED] }, 'cannot be scheduled: 0/3 nodes'],
     [

@@ -1,4 +1,4 @@
-// Why no proxy of a Gateway runs, as far as its workload and its pods say: for the status, where a user looks first.
+// Why proxies of a Gateway do not run, as far as its workload and its pods say: for the status, where a user looks first.
 // Pure. The words stay the same while a container is tried again and again: not every attempt is another status.
 import type { ContainerTrouble } from '../kube/container-troubles.ts'
 
@@ -23,14 +23,19 @@ export interface PodFacts {
 
 /** undefined: nothing is wrong that is known of; it may take its time. */
 export function proxyTrouble(workload: WorkloadFacts | undefined, pods: readonly PodFacts[]): string | undefined {
-  const failure = workload?.conditions.find(({ type, status }) => type === 'ReplicaFailure' && status === 'True')
-  if (failure !== undefined) return `${workload?.kind} ${workload?.name}: ${failure.message ?? failure.reason ?? ''}`
+  const failure = conditionText(workload, 'ReplicaFailure', 'True')
+  if (failure !== undefined) return failure
   const named = [...pods].sort((a, b) => (a.name < b.name ? -1 : 1))
   for (const pod of named) {
     const trouble = troubleOf(pod)
     if (trouble !== undefined) return `pod ${pod.name} ${trouble}`
   }
-  return undefined
+  return conditionText(workload, 'Progressing', 'False')
+}
+
+function conditionText(workload: WorkloadFacts | undefined, type: string, status: string): string | undefined {
+  const found = workload?.conditions.find((one) => one.type === type && one.status === status)
+  return found && `${workload?.kind} ${workload?.name}: ${found.message ?? found.reason ?? ''}`
 }
 
 function troubleOf({ conditions, containers }: PodFacts): string | undefined {

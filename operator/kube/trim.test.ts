@@ -89,7 +89,7 @@ describe('trim', () => {
     ])
   })
 
-  it('keeps of the conditions of a Deployment that pods cannot be made', () => {
+  it('keeps of the conditions of a Deployment that pods cannot be made or are late', () => {
     const failure = { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message: 'exceeded quota' }
     const progressing = { type: 'Progressing', status: 'True', lastUpdateTime: 'now' }
     const deployment = (...conditions: object[]): unknown =>
@@ -99,6 +99,8 @@ describe('trim', () => {
       conditions: [failure],
     })
     expect(deployment(progressing)).toHaveProperty('status', { readyReplicas: 1 })
+    const late = { type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded', message: 'timed out' }
+    expect(deployment(late)).toHaveProperty('status.conditions', [late])
   })
 
   it('keeps what a Service says of endpoints nearby', () => {

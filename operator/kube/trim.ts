@@ -117,8 +117,10 @@ const POD_STATUS = ['phase', 'podIP', 'podIPs', 'conditions']
 const WORKLOAD_STATUS = [
   'replicas',
   'readyReplicas',
+  'updatedReplicas',
   'availableReplicas',
   'desiredNumberScheduled',
+  'updatedNumberScheduled',
   'numberAvailable',
   'observedGeneration',
 ]
@@ -128,12 +130,12 @@ function podStatusOf(status: unknown): Json {
   return { ...pick(status, POD_STATUS), ...(troubles.length > 0 && { troubles }) }
 }
 
-/** Of the conditions only that pods cannot be made: the others change all the time. */
+/** Of the conditions only that pods cannot be made or do not become ready in time: the others change all the time. */
 function workloadStatusOf(status: unknown): Json {
   const conditions = isRecord(status) && Array.isArray(status['conditions']) ? status['conditions'] : []
   const failures = conditions
     .filter(isRecord)
-    .filter(({ type }) => type === 'ReplicaFailure')
+    .filter(({ type, status: value }) => type === 'ReplicaFailure' || (type === 'Progressing' && value === 'False'))
     .map((one) => pick(one, ['type', 'status', 'reason', 'message']))
   return { ...pick(status, WORKLOAD_STATUS), ...(failures.length > 0 && { conditions: failures }) }
 }

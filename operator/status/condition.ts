@@ -35,7 +35,7 @@ export function condition({ type, isTrue, reason, message, generation }: Conditi
   }
 }
 
-function boundedMessage(message: string): string {
+export function boundedMessage(message: string): string {
   if (message.length <= MESSAGE_LENGTH_MAX) return message
   return message.slice(0, MESSAGE_LENGTH_MAX - CUT_MARK.length) + CUT_MARK
 }

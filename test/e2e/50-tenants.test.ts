@@ -35,7 +35,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await kubectl(['delete', '-k', 'config/admission', '--ignore-not-found'])
-  await kubectl(['delete', 'namespace', TENANT, '--ignore-not-found'])
+  await kubectl(['delete', 'namespace', TENANT, '--ignore-not-found', '--wait=false'])
 }, SETUP_MS)
 
 describe('a tenant', () => {

@@ -1,0 +1,105 @@
+// Roll-outs that get stuck, and a Service that is deleted: what the status of the Gateway says meanwhile.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { until } from './suite/client.ts'
+import {
+  applyObject,
+  type Condition,
+  conditionOf,
+  get,
+  kubectl,
+  list,
+  remove,
+  rolledOut,
+  waitFor,
+} from './suite/kubectl.ts'
+import { NAMESPACE, programmed, serviceOf, themeFile, useSample } from './suite/samples.ts'
+
+const SYSTEM = 'gw-system'
+const PARAMETERS = 'stuck'
+const QUESTION = { url: `http://${serviceOf('http')}/`, host: 'www.example.com' }
+const CONTROLLER = 'deployment/gw-controller'
+const ALLOWED = 'GW_GATEWAY_PARAMETERS_ALLOWED_FIELDS'
+const STUCK_MS = 120_000
+
+async function parameters(spec: object): Promise<void> {
+  const metadata = { name: PARAMETERS, namespace: NAMESPACE }
+  await applyObject({ apiVersion: 'gw.dev/v1alpha1', kind: 'GwParameters', metadata, spec })
+}
+
+async function controllerVariable(variable: string): Promise<void> {
+  await kubectl(['set', 'env', '-n', SYSTEM, CONTROLLER, variable])
+  await rolledOut('deployment', SYSTEM, 'gw-controller')
+}
+
+async function says(part: string, type = 'Programmed'): Promise<Condition> {
+  const ask = async (): Promise<Condition | undefined> => {
+    const condition = conditionOf(await get('gateway', NAMESPACE, 'http'), type)
+    return condition?.message.includes(part) === true ? condition : undefined
+  }
+  return waitFor(`"${part}" in ${type}`, ask, STUCK_MS)
+}
+
+beforeAll(async () => {
+  await controllerVariable(`${ALLOWED}=default,image.tag`)
+  await parameters({ deployment: { spec: { replicas: 1 } } })
+  await useSample('http')
+  const infrastructure = { parametersRef: { group: 'gw.dev', kind: 'GwParameters', name: PARAMETERS } }
+  const patch = JSON.stringify({ spec: { infrastructure } })
+  await kubectl(['patch', 'gateway', '-n', NAMESPACE, 'http', '--type', 'merge', '-p', patch])
+  await programmed('http')
+  await until(QUESTION, { status: 200 })
+})
+
+afterAll(async () => {
+  await remove(themeFile('http'))
+  await kubectl(['delete', 'gwparameters', '-n', NAMESPACE, PARAMETERS, '--ignore-not-found'])
+  await controllerVariable(`${ALLOWED}-`)
+})
+
+describe('a roll-out that is stuck', () => {
+  it('on an image is named while the former version serves', async () => {
+    await parameters({ image: { tag: 'missing' }, deployment: { spec: { replicas: 1 } } })
+    const { status, message } = await says('The roll-out is stuck, the former version serves: pod http-')
+    expect(status).toBe('True')
+    expect(message).toContain('cannot pull the image')
+    await until(QUESTION, { status: 200 }, { times: 5 })
+    await waitFor(
+      'the Event',
+      async () => {
+        const events = await list('events', '-n', NAMESPACE, '--field-selector', 'reason=ProxyNotRunning')
+        return events.length > 0 ? true : undefined
+      },
+      STUCK_MS,
+    )
+  })
+
+  it('on a node that is not there is named, too', async () => {
+    const nodeSelector = { 'gw.example/none': 'x' }
+    await parameters({ deployment: { spec: { replicas: 1, template: { spec: { nodeSelector } } } } })
+    const { status, message } = await says('cannot be scheduled')
+    expect([status, message.includes('The roll-out is stuck')]).toEqual(['True', true])
+  })
+
+  it('is forgotten when it goes on', async () => {
+    await parameters({ deployment: { spec: { replicas: 1 } } })
+    await rolledOut('deployment', NAMESPACE, 'http')
+    const message = await waitFor('the message to be as before', async () => {
+      const programmedNow = conditionOf(await get('gateway', NAMESPACE, 'http'), 'Programmed')
+      return programmedNow?.message.includes('stuck') === false ? programmedNow.message : undefined
+    })
+    expect(message).not.toContain('do not run')
+  })
+
+  it('cannot come from a catalogue or a mesh that is not there', async () => {
+    const modelCatalog = { sources: [{ configMap: { name: 'no-such-catalogue' } }] }
+    await parameters({ modelCatalog, meshIntegration: {}, deployment: { spec: { replicas: 1 } } })
+    expect(await says('does not read them', 'Accepted')).toMatchObject({ status: 'True' })
+    await waitFor('the new template', async () => {
+      const deployment = await get('deployment', NAMESPACE, 'http')
+      return JSON.stringify(deployment?.spec).includes('no-such-catalogue') ? true : undefined
+    })
+    await rolledOut('deployment', NAMESPACE, 'http')
+    await until(QUESTION, { status: 200 }, { times: 5 })
+    await parameters({ deployment: { spec: { replicas: 1 } } })
+  })
+})
