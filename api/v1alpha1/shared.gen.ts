@@ -420,8 +420,8 @@ export interface Webhook {
   failureMode?: FailureMode
 }
 /**
- * A Service or GwBackend that a policy talks to. A reference into another namespace may need a ReferenceGrant there,
- * depending on how the controller is configured.
+ * A Service or GwBackend that a policy talks to. A reference into another namespace needs a ReferenceGrant there,
+ * unless the controller is configured otherwise and the target brings no credentials.
  *
  * Examples: `{ name: authz, port: 9000 }`, `{ group: gw.dev, kind: GwBackend, name: authz }`.
  */

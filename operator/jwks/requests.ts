@@ -3,7 +3,8 @@
 import type { GwPolicy } from '#api/v1alpha1/gwpolicy.gen.ts'
 import type { BackendMCP, RemoteJWKS } from '#api/v1alpha1/shared.gen.ts'
 import { durationMs } from '../translate/duration.ts'
-import { grantChecker, type IsPermitted } from '../translate/grants.ts'
+import { credentialFinder } from '../translate/brought-credentials.ts'
+import { grantChecker, referenceRules, type RefusalOf } from '../translate/grants.ts'
 import type { KubeObject } from '../translate/kube.ts'
 import { sortedBy } from '../translate/order.ts'
 import { jwksRequest, type JwksRequest } from '../translate/policy/jwks-request.ts'
@@ -31,7 +32,7 @@ export function jwksRequests(
 ): readonly OwnedRequest[] {
   const services = serviceLookup(snapshot, settings.clusterDomain)
   const scope: PolicyScope = {
-    references: { snapshot, services, pools: undefined, isPermitted: permissionsOf(snapshot, settings) },
+    references: { snapshot, services, pools: undefined, refusalOf: refusals(snapshot, settings) },
     keySets: () => undefined,
   }
   const byKey = new Map<string, { readonly request: JwksRequest; ttlMs: number }>()
@@ -48,11 +49,14 @@ export function jwksRequests(
 }
 
 /** As translation asks for policies and backends: what it may not refer to is not fetched either. */
-function permissionsOf(
-  { ReferenceGrant }: Snapshot,
+function refusals(
+  snapshot: Snapshot,
   { backendRefGrantMode }: Pick<TranslateSettings, 'backendRefGrantMode'>,
-): IsPermitted {
-  return backendRefGrantMode === 'route-and-policy' ? grantChecker(ReferenceGrant.all) : () => true
+): RefusalOf {
+  return referenceRules(backendRefGrantMode, {
+    isGranted: grantChecker(snapshot.ReferenceGrant.all),
+    bringsCredentials: credentialFinder(() => snapshot),
+  }).ofPolicies
 }
 
 interface OwnedSet {

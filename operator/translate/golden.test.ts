@@ -49,8 +49,8 @@ describe('goldens', () => {
 })
 
 function grantMode(text: string | undefined): BackendRefGrantMode {
-  if (text === undefined || text === 'route') return 'route'
-  if (text === 'none' || text === 'route-and-policy') return text
+  if (text === undefined || text === 'route-and-policy') return 'route-and-policy'
+  if (text === 'none' || text === 'route') return text
   throw new Error(`unknown backendRefGrantMode ${text}`)
 }
 

@@ -1,7 +1,7 @@
 // Resolves backend references of every kind of object. A reference that cannot be resolved becomes an `invalid` entry,
 // never a missing one.
 import type { BackendReference, InvalidReference } from '#api/ir/types.gen.ts'
-import type { IsPermitted } from './grants.ts'
+import { refusalMessage, type RefusalOf } from './grants.ts'
 import { CORE_GROUP, GW_GROUP, INFERENCE_GROUP } from './groups.ts'
 import { type PoolLookup, POOLS_ARE_OFF } from './inference/pool-lookup.ts'
 import { firstPort } from './inference/rendered-pools.ts'
@@ -15,7 +15,7 @@ export interface ReferenceScope {
   readonly services: Services
   /** undefined: InferencePools are not read. */
   readonly pools: PoolLookup | undefined
-  readonly isPermitted: IsPermitted
+  readonly refusalOf: RefusalOf
 }
 
 export interface ReferenceSource {
@@ -52,13 +52,9 @@ export function resolveReference(
       `referencing unsupported backendRef: group ${JSON.stringify(group)} kind ${kind}; ${BACKEND_KINDS}`,
     )
   }
-  if (!scope.isPermitted({ from, to: { group, kind, namespace, name } })) {
-    const target = nameKey(namespace, name)
-    return invalid(
-      'RefNotPermitted',
-      `backendRef ${target} not accessible to a ${from.kind} in namespace ${from.namespace}; add a ReferenceGrant in namespace ${namespace}`,
-    )
-  }
+  const reference = { from, to: { group, kind, namespace, name } }
+  const refusal = scope.refusalOf(reference)
+  if (refusal !== undefined) return invalid('RefNotPermitted', refusalMessage(reference, refusal))
   return resolve({ name, namespace, port: ref.port }, scope)
 }
 

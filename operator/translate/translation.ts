@@ -24,7 +24,10 @@ export interface TranslateSettings {
   readonly caps?: GatewayCaps
 }
 
-/** `route` (also when unset): those of routes, but not those of policies and backends. */
+/**
+ * `route-and-policy` (also when unset): all of them; `route`: those of routes, but not those of policies and backends;
+ * `none`: none. What brings credentials needs a grant in every mode.
+ */
 export type BackendRefGrantMode = 'route-and-policy' | 'route' | 'none'
 
 export interface RenderedGateway {

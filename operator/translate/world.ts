@@ -3,7 +3,8 @@
 import { DEFAULT_CAPS } from './caps.ts'
 import { changesBetween } from './changes.ts'
 import type { ListenerScope } from './gateway/listener.ts'
-import { grantChecker, type IsPermitted } from './grants.ts'
+import { CREDENTIAL_SOURCES, credentialFinder } from './brought-credentials.ts'
+import { type BringsCredentials, grantChecker, type IsPermitted, referenceRules } from './grants.ts'
 import type { KubeObject } from './kube.ts'
 import { derived, type Memory } from './memory.ts'
 import { poolLookup } from './inference/pool-lookup.ts'
@@ -39,8 +40,15 @@ export function worldOf(memory: Memory, settings: TranslateSettings): World {
   const isGranted: IsPermitted = (reference) =>
     reference.from.namespace === reference.to.namespace ||
     memory.read(sources.ReferenceGrant, () => checker(now.ReferenceGrant.all)(reference))
-  const always: IsPermitted = () => true
-  const { backendRefGrantMode: mode = 'route', clusterDomain } = settings
+  const finder = credentialFinder(() => now)
+  const bringsCredentials: BringsCredentials = (reference) => {
+    const look = (): boolean => finder(reference)
+    // Whatever has a say may change the answer.
+    for (const kind of CREDENTIAL_SOURCES) memory.read(sources[kind], look)
+    return look()
+  }
+  const { backendRefGrantMode, clusterDomain } = settings
+  const rules = referenceRules(backendRefGrantMode, { isGranted, bringsCredentials })
   const services = serviceLookup(snapshot, clusterDomain)
   const pools = settings.areInferencePoolsEnabled === false ? undefined : poolLookup(snapshot, clusterDomain)
   return {
@@ -50,9 +58,9 @@ export function worldOf(memory: Memory, settings: TranslateSettings): World {
       areModelsEnabled: settings.areModelsEnabled !== false,
       caps: settings.caps ?? DEFAULT_CAPS,
     },
-    references: { snapshot, services, pools, isPermitted: mode === 'none' ? always : isGranted },
+    references: { snapshot, services, pools, refusalOf: rules.ofRoutes },
     scope: {
-      references: { snapshot, services, pools, isPermitted: mode === 'route-and-policy' ? isGranted : always },
+      references: { snapshot, services, pools, refusalOf: rules.ofPolicies },
       keySets: (url) => memory.read(sources.ConfigMap, () => keySets(now.ConfigMap)(url)),
     },
     enter: (next) => {

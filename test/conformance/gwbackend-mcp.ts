@@ -17,6 +17,16 @@ const namespace = (name: string, labels: object): object => ({
   kind: 'Namespace',
   metadata: { name, labels },
 })
+/** Backends of the sample may name the Services of the namespace. */
+const grant = (of: string): object => ({
+  apiVersion: 'gateway.networking.k8s.io/v1',
+  kind: 'ReferenceGrant',
+  metadata: { name: 'mcp', namespace: of },
+  spec: {
+    from: [{ group: 'gw.dev', kind: 'GwBackend', namespace: 'default' }],
+    to: [{ group: '', kind: 'Service' }],
+  },
+})
 const mcpService = (service: LocalService): readonly object[] => localService({ appProtocol: 'gw.dev/mcp', ...service })
 const targets = (backend: string, ...list: readonly object[]): ((manifests: string) => string) =>
   changing(`GwBackend/${backend}`, { mcp: { targets: list } })
@@ -128,6 +138,8 @@ export const cases: readonly ConformanceCase[] = [
       adding(
         namespace('words', { team: 'words' }),
         namespace('old-words', { team: 'words', retired: 'yes' }),
+        grant('words'),
+        grant('old-words'),
         ...mcpService({ name: 'demo', targetPort: 18_083, labels: { mcp: 'demo' } }),
         ...mcpService({ name: 'other', targetPort: 18_083, labels: { mcp: 'other' } }),
         ...localService({ name: 'plain', targetPort: 18_083, labels: { mcp: 'demo' } }),

@@ -53,7 +53,7 @@ interface MatchingServices {
 
 function matchingServices({ namespaces, services }: McpSelector, context: BackendContext): MatchingServices {
   const { source, references } = context
-  const { snapshot, isPermitted } = references
+  const { snapshot, refusalOf } = references
   const granted: Service[] = []
   const refused: Service[] = []
   for (const service of snapshot.Service.all) {
@@ -64,8 +64,8 @@ function matchingServices({ namespaces, services }: McpSelector, context: Backen
         : matchesSelector(namespaces, namespaceLabels(snapshot, namespace))
     if (!isNamespace || !matchesSelector(services ?? {}, service.metadata.labels) || !isServer(service)) continue
     const { name } = service.metadata
-    const isGranted = isPermitted({ from: source, to: { group: CORE_GROUP, kind: 'Service', namespace, name } })
-    if (isGranted) granted.push(service)
+    const refusal = refusalOf({ from: source, to: { group: CORE_GROUP, kind: 'Service', namespace, name } })
+    if (refusal === undefined) granted.push(service)
     else refused.push(service)
   }
   return { granted, refused }

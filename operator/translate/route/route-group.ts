@@ -96,5 +96,5 @@ function takesFrom(route: HTTPRoute, parent: string): boolean {
 function isPermitted(route: HTTPRoute, { parent }: RouteGroup, scope: ReferenceScope): boolean {
   const from = { group: GATEWAY_GROUP, kind: 'HTTPRoute', namespace: parent.slice(0, parent.indexOf('/')) }
   const to = { group: GATEWAY_GROUP, kind: 'HTTPRoute', namespace: namespaceOf(route), name: route.metadata.name }
-  return scope.isPermitted({ from, to }) || namesParent(route, parent)
+  return scope.refusalOf({ from, to }) === undefined || namesParent(route, parent)
 }
