@@ -1,4 +1,4 @@
-// Why proxies of a Gateway do not run, as far as its workload and its pods say: for the status, where a user looks first.
+// Why proxies of a Gateway do not run, as far as workload and pods report: for the status, where users look first.
 // Pure. The words stay the same while a container is tried again and again: not every attempt is another status.
 import type { ContainerTrouble } from '../kube/container-troubles.ts'
 

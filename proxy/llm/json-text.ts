@@ -4,7 +4,7 @@ import { endOfString } from '#api/bounded-json.ts'
 import { isRecord, parseJson } from '#api/json.ts'
 import { parseObject, type JsonObject } from './json.ts'
 
-/** A JSON object as text and as a value. `members` are changed by their owner, on the first level and by replacement. */
+/** A JSON object as text and as a value. Its owner changes `members` on the first level, by replacement. */
 export interface JsonText {
   /** As it came. */
   readonly received: string
@@ -33,7 +33,7 @@ export function readJsonText(text: string): JsonText | undefined {
 }
 
 /**
- * The text with the changes that `members` got. One that names a member twice is written as a whole: the last one counts
+ * The text with the changes of `members`. One that names a member twice is written as a whole: the last one counts
  * here, and a reader behind the gateway may take the first.
  */
 export function editedText({ received, members, original, places }: JsonText): string {
