@@ -32,7 +32,12 @@ describe('parseByteSize', () => {
     ['8Ei', BYTE_SIZE_MAX],
     ['1e999999999', BYTE_SIZE_MAX],
   ])('reads %s', (value, bytes) => {
-    expect(parseByteSize(value)).toEqual({ bytes })
+    expect(parseByteSize(value)).toMatchObject({ bytes })
+  })
+
+  it('marks what is over the limit', () => {
+    expect(parseByteSize('4Gi')).toMatchObject({ isClamped: true })
+    expect(parseByteSize(BYTE_SIZE_MAX)).toMatchObject({ isClamped: false })
   })
 
   it.each(['', '.', 'Ki', '1K', '1ki', '2mb', '16kb', '1 Ki', '0x10', '1e', '1e1.5', '--1', '1Kii', '1'.repeat(33)])(

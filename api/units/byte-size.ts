@@ -25,7 +25,8 @@ const DECIMAL_EXPONENTS: ReadonlyMap<string, number> = new Map([
   ['E', 18],
 ])
 
-export type ByteSizeOutcome = { readonly bytes: number } | { readonly problem: string }
+/** `isClamped`: the text asks for more than BYTE_SIZE_MAX. */
+export type ByteSizeOutcome = { readonly bytes: number; readonly isClamped: boolean } | { readonly problem: string }
 
 /** Fractions of a byte round up, as quantities do; more than BYTE_SIZE_MAX means BYTE_SIZE_MAX. */
 export function parseByteSize(value: string | number): ByteSizeOutcome {
@@ -33,7 +34,8 @@ export function parseByteSize(value: string | number): ByteSizeOutcome {
   if (bytes === undefined)
     return { problem: 'is not a size: write a number of bytes, or a quantity such as 16Ki or 2M' }
   if (bytes < BigInt(BYTE_SIZE_MIN)) return { problem: `is too small: at least ${BYTE_SIZE_MIN} byte` }
-  return { bytes: bytes > BigInt(BYTE_SIZE_MAX) ? BYTE_SIZE_MAX : Number(bytes) }
+  const isClamped = bytes > BigInt(BYTE_SIZE_MAX)
+  return { bytes: isClamped ? BYTE_SIZE_MAX : Number(bytes), isClamped }
 }
 
 /** The number of bytes with the largest binary suffix that divides it. */

@@ -28,7 +28,7 @@ describe('byte sizes', () => {
   it('come back from their text', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: BYTE_SIZE_MAX }), (bytes) => {
-        expect(parseByteSize(formatByteSize(bytes))).toEqual({ bytes })
+        expect(parseByteSize(formatByteSize(bytes))).toEqual({ bytes, isClamped: false })
       }),
     )
   })

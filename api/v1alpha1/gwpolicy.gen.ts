@@ -599,8 +599,9 @@ export interface FrontendHTTP {
    */
   http2KeepaliveTimeout?: Duration
   /**
-   * How long a connection may live, at least 1s. After that no new request is accepted on it; requests in flight
-   * complete. Unset: without limit.
+   * How long a connection may live, at least 1s. After that the next response of an HTTP/1 connection carries
+   * `connection: close` and ends it, and an HTTP/2 connection gets GOAWAY; requests in flight complete. Unset: without
+   * limit.
    */
   maxConnectionDuration?: Duration
 }

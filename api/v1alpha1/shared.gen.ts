@@ -167,7 +167,7 @@ export type BackendCredentials = BackendCredential[]
 /**
  * A number of bytes: an integer, or a text of 1 to 32 characters with a positive decimal number and an optional
  * suffix. Binary suffixes are `Ki`, `Mi`, `Gi`, `Ti`, `Pi`, `Ei`; decimal ones `k`, `M`, `G`, `T`, `P`, `E`, or an
- * exponent such as `e6`. Parts of a byte are rounded up; more than 4294967295 bytes count as 4294967295.
+ * exponent such as `e6`. Parts of a byte are rounded up. At most 4294967295 bytes (4Gi less one byte).
  *
  * Examples: `65536`, `64Ki`, `2Mi`, `1.5G`.
  */

@@ -69,6 +69,7 @@ describe('loadStandalone, fields', () => {
     [`${GATEWAY}frontendPolicies: { tracing: { host: "a:1", randomSampling: 2 } }`, /randomSampling: /],
     [`${GATEWAY}frontendPolicies: { accessLog: { otlp: { host: "a:1", path: x } } }`, /otlp\.path: must begin with/],
     [`${GATEWAY}frontendPolicies: { http: { maxBufferSize: 0 } }`, /maxBufferSize: is too small/],
+    [`${GATEWAY}frontendPolicies: { http: { maxBufferSize: 4Gi } }`, /maxBufferSize: is too large: at most 4294967295/],
     [`${GATEWAY}frontendPolicies: { accessLog: {}, logging: {} }`, /logging: is the same field as accessLog/],
     [
       `${GATEWAY}frontendPolicies: { tls: { minVersion: TLS_V1_3, maxVersion: TLS_V1_2 } }`,

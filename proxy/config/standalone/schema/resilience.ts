@@ -1,6 +1,6 @@
 // Policies about attempts, bodies and time: retry, delay, buffer, mirrors, health (resources supplement 4.10).
 import * as z from 'zod'
-import { parseByteSize } from '#api/units/byte-size.ts'
+import { BYTE_SIZE_MAX, parseByteSize } from '#api/units/byte-size.ts'
 import { parseDuration } from '#api/units/duration.ts'
 import { evaluatedAt } from './moment.ts'
 import { fields, notServed, oneShape } from './object.ts'
@@ -28,8 +28,9 @@ export const delay = fields({ duration: durationOrCel })
 /** To bytes: a number, or a size such as `64Ki`. */
 export const byteSize = z.union([z.int(), z.string()]).transform((value, context) => {
   const parsed = parseByteSize(value)
-  if ('bytes' in parsed) return parsed.bytes
-  context.addIssue({ code: 'custom', message: parsed.problem })
+  if ('bytes' in parsed && !parsed.isClamped) return parsed.bytes
+  const message = 'problem' in parsed ? parsed.problem : `is too large: at most ${BYTE_SIZE_MAX} bytes`
+  context.addIssue({ code: 'custom', message })
   return z.NEVER
 })
 const bufferBody = fields({ maxBytes: byteSize.optional(), failureMode: z.enum(['failClosed', 'failOpen']).optional() })
