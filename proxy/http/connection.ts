@@ -17,6 +17,7 @@ import { HTTP2_PREFACE, IS_HTTP2, RequestParser, type RequestHead } from './requ
 import { discardBody } from './body-writer.ts'
 import { type ResponseMode, type ResponseOwner, ResponseWriter } from './response-writer.ts'
 import type { PeerCertificate } from '../tls/peer.ts'
+import { type Awaited, Patience } from './patience.ts'
 import { NOBODY, type Transport, type TransportUser } from './transport.ts'
 import { splice, type Tunnel } from './tunnel.ts'
 import { TunnelWatch } from './tunnel-watch.ts'
@@ -38,10 +39,7 @@ export interface ConnectionFacts {
 const State = { Head: 0, Busy: 1, Flushing: 2, Tunnel: 3, Linger: 4, Closed: 5 } as const
 type State = (typeof State)[keyof typeof State]
 
-/** A head that has begun must be complete by then, however long connections may idle (slow header attack). */
-const HEAD_TIMEOUT_MS = 30_000
-/** After the last response what the client still sends is read and dropped, or a reset could eat that response. */
-const LINGER_MS = 2000
+/** What a client may still send after its last response. */
 const LINGER_BYTES_MAX = 1024 * 1024
 
 const BAD_CHUNKS = 'invalid chunked encoding'
@@ -80,8 +78,9 @@ export class ServerConnection implements Connection, TransportUser, BodySource, 
   /** Bytes behind the running request (at most one read), kept until it is answered. */
   #held: Buffer | undefined = undefined
   #isClosing = false
-  /** When the present wait was first seen by the sweep; 0: there was progress since. */
-  #waitingSinceMs = 0
+  /** Older than allowed: the next response is the last one. An idle one is not cut, for a request may be on its way. */
+  #isOld = false
+  readonly #patience = new Patience()
   readonly #stall = new WriteStall()
   #tunnel: TunnelWatch | undefined = undefined
   #lingerBytes = 0
@@ -124,7 +123,7 @@ export class ServerConnection implements Connection, TransportUser, BodySource, 
 
   /** Since when it waits for a request, or for its end, as the sweep saw it. */
   get idleSinceMs(): number | undefined {
-    return this.#isWaitingForClient() && this.#incoming === undefined ? this.#waitingSinceMs || undefined : undefined
+    return this.#incoming === undefined && this.#awaited !== undefined ? this.#patience.sinceMs || undefined : undefined
   }
 
   /** Bytes waiting for the client to take them. */
@@ -212,7 +211,7 @@ export class ServerConnection implements Connection, TransportUser, BodySource, 
 
   #takeHead(buffer: Buffer, start: number, end: number): number {
     if (this.#parser.isIdle) {
-      this.#waitingSinceMs = 0
+      this.#patience.renew()
       this.#handler = this.#slot.current
     }
     const head = this.#parser.feed(buffer, { start, end }, this.#handler.limits)
@@ -241,7 +240,7 @@ export class ServerConnection implements Connection, TransportUser, BodySource, 
     this.#state = State.Busy
     this.#exchange = exchange
     this.#isAnswered = false
-    this.#waitingSinceMs = 0
+    this.#patience.renew()
     this.#mode.isKeepAlive = head.isKeepAlive
     this.#mode.is10 = request.version === 'HTTP/1.0'
     this.#mode.isHead = request.method === 'HEAD'
@@ -281,7 +280,7 @@ export class ServerConnection implements Connection, TransportUser, BodySource, 
     const body = this.#incoming
     if (body === undefined) return start
     this.#owesContinue = false
-    this.#waitingSinceMs = 0
+    this.#patience.renew()
     if (this.#chunked === undefined) {
       const stop = Math.min(end, start + this.#bodyLeft)
       this.#bodyLeft -= stop - start
@@ -346,7 +345,9 @@ export class ServerConnection implements Connection, TransportUser, BodySource, 
       return
     }
     // The rest of an unread body would be taken for the next request.
-    if (this.#isClosing || this.#incoming !== undefined || this.#owner.isDraining) this.#mode.isKeepAlive = false
+    if (this.#isClosing || this.#isOld || this.#incoming !== undefined || this.#owner.isDraining) {
+      this.#mode.isKeepAlive = false
+    }
     this.#state = State.Flushing
     this.#writer.send(exchange, this.#mode)
   }
@@ -359,7 +360,7 @@ export class ServerConnection implements Connection, TransportUser, BodySource, 
       return
     }
     this.#finish(exchange, true)
-    this.#waitingSinceMs = 0
+    this.#patience.renew()
     if (!this.#mode.isKeepAlive || this.#isClosing || this.#incoming !== undefined) {
       this.#linger()
       return
@@ -437,7 +438,7 @@ export class ServerConnection implements Connection, TransportUser, BodySource, 
     this.#state = State.Linger
     this.#held = undefined
     this.#incoming = undefined
-    this.#waitingSinceMs = 0
+    this.#patience.renew()
     this.#transport.end()
     this.#transport.resume()
   }
@@ -451,13 +452,12 @@ export class ServerConnection implements Connection, TransportUser, BodySource, 
 
   sweep(nowMs: number): void {
     const { limits } = this.#slot.current
-    const { maxConnectionDurationMs } = limits
+    const { maxConnectionDurationMs = Infinity } = limits
     this.#meter.report(this.#handler, this.#exchange)
-    if (maxConnectionDurationMs !== undefined && nowMs - this.#openedMs >= maxConnectionDurationMs) this.drain()
+    if (nowMs - this.#openedMs >= maxConnectionDurationMs) this.#isOld = true
     this.#sweepWrites(nowMs)
-    if (!this.#isWaitingForClient()) return
-    if (this.#waitingSinceMs === 0) this.#waitingSinceMs = nowMs
-    else if (nowMs - this.#waitingSinceMs >= this.#patienceMs(limits.idleTimeoutMs)) this.#outOfPatience()
+    const awaited = this.#awaited
+    if (awaited !== undefined && this.#patience.isOver(awaited, nowMs, limits)) this.#outOfPatience(awaited)
   }
 
   #sweepWrites(nowMs: number): void {
@@ -465,21 +465,20 @@ export class ServerConnection implements Connection, TransportUser, BodySource, 
     if (this.#tunnel?.isOverdue(nowMs) === true) this.#transport.destroy()
   }
 
-  #isWaitingForClient(): boolean {
-    if (this.#state === State.Head || this.#state === State.Linger) return true
-    return this.#incoming !== undefined && !this.#transport.isPaused && this.#state !== State.Tunnel
+  /** undefined: nothing of the client's. */
+  get #awaited(): Awaited | undefined {
+    if (this.#state === State.Linger) return 'End'
+    if (this.#state === State.Head) {
+      if (!this.#parser.isIdle) return 'Head'
+      return this.#isClosing ? 'LastRequest' : 'Request'
+    }
+    const isBody = this.#incoming !== undefined && !this.#transport.isPaused && this.#state !== State.Tunnel
+    return isBody ? 'Body' : undefined
   }
 
-  #patienceMs(idleTimeoutMs: number): number {
-    if (this.#state === State.Linger) return LINGER_MS
-    if (this.#isClosing && this.#state === State.Head && this.#parser.isIdle) return Math.min(idleTimeoutMs, QUIET_MS)
-    return this.#state === State.Head && !this.#parser.isIdle ? Math.min(idleTimeoutMs, HEAD_TIMEOUT_MS) : idleTimeoutMs
-  }
-
-  #outOfPatience(): void {
-    if (this.#state === State.Head && !this.#parser.isIdle) {
-      this.#refuseWith('requestTimeoutRead', 'request head not complete in time')
-    } else if (this.#state === State.Head) this.#linger()
+  #outOfPatience(awaited: Awaited): void {
+    if (awaited === 'Head') this.#refuseWith('requestTimeoutRead', 'request head not complete in time')
+    else if (this.#state === State.Head) this.#linger()
     else this.#transport.destroy()
   }
 }
