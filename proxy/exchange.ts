@@ -1,7 +1,9 @@
 // One request and its response on the way through the proxy: the only thing that filters, backends, logs and metrics
 // share.
 import type { CardRequest } from './a2a/agent-card.ts'
+import { EVALUATION_STEPS_MAX } from '#api/cel/engine/frame.ts'
 import type { CelVariables } from '#api/cel/expression.ts'
+import type { DenyGuard } from './cel/deny-guard.ts'
 import { type Detail, logOf, shown } from './diagnosis.ts'
 import type { Reason } from './errors.ts'
 import { FAILURES, failureResponse, type FailureCode } from './errors.ts'
@@ -202,6 +204,10 @@ export class Exchange {
   attributes: Record<string, unknown> | undefined = undefined
   /** Made by proxy/cel/variables.ts when the first expression runs. */
   variables: CelVariables | undefined = undefined
+  /** What expressions of this request may still cost; see cel/budget.ts. */
+  celStepsLeft = EVALUATION_STEPS_MAX
+  /** Set while a Deny rule is evaluated, which must not pass a body that it cannot read; see cel/deny-guard.ts. */
+  denyGuard: DenyGuard | undefined = undefined
   /** The limit closest to its end, for the x-ratelimit headers. */
   rateLimit: RateLimitState | undefined = undefined
   /** What a policy chose on the request and needs on the response, by compiled policy. */

@@ -2,11 +2,11 @@
 import { code, type Code } from './engine/code.ts'
 import { compileNode } from './engine/compile-node.ts'
 import { asCelError, celError } from './engine/errors.ts'
-import { Frame } from './engine/frame.ts'
+import { EVALUATION_STEPS_MAX, Frame } from './engine/frame.ts'
 import { parseSource, problemAt } from './engine/parse.ts'
 import { CompileError, type CompileEnvironment, READS_EVERYTHING, Scope } from './engine/scope.ts'
 import { plainResult } from './engine/types.ts'
-import type { CelCompilation, CelExpression, CelProblem, CelReads, CelVariables } from './expression.ts'
+import type { CelBudget, CelCompilation, CelExpression, CelProblem, CelReads, CelVariables } from './expression.ts'
 import { BUILT_IN_FUNCTIONS } from './functions/table.ts'
 
 export { EVALUATION_STEPS_MAX } from './engine/frame.ts'
@@ -77,11 +77,14 @@ class CompiledExpression implements CelExpression {
     this.#code = compiled
   }
 
-  evaluate(variables: CelVariables): unknown {
+  evaluate(variables: CelVariables, budget?: CelBudget): unknown {
+    const frame = new Frame(variables, budget === undefined ? EVALUATION_STEPS_MAX : budget.celStepsLeft)
     try {
-      return plainResult(this.#code.run(new Frame(variables)))
+      return plainResult(this.#code.run(frame))
     } catch (error) {
       throw asCelError(error)
+    } finally {
+      if (budget !== undefined) budget.celStepsLeft = Math.max(0, frame.stepsLeft)
     }
   }
 }

@@ -13,6 +13,11 @@ export interface CelProblem {
  */
 export type CelVariables = Readonly<Record<string, unknown>>
 
+/** Steps that evaluations may still take together, such as those of one request. Counted down by `evaluate`. */
+export interface CelBudget {
+  celStepsLeft: number
+}
+
 export interface CelExpression {
   readonly source: string
   /**
@@ -20,8 +25,11 @@ export interface CelExpression {
    * `request.body`, `jwt.sub`. `variables()` reads everything: then the set is `{'*'}`.
    */
   readonly references: ReadonlySet<string>
-  /** @throws {CelError} with a message for the log; never anything else. */
-  evaluate(variables: CelVariables): unknown
+  /**
+   * `budget`: unset, the expression has one of its own.
+   * @throws {CelError} with a message for the log; never anything else.
+   */
+  evaluate(variables: CelVariables, budget?: CelBudget): unknown
 }
 
 /** One place of an expression that reads a variable, or members of one by their literal names. */
@@ -44,5 +52,11 @@ export interface CelReads {
 }
 
 export class CelError extends Error {}
+
+/** The evaluation used up its budget. No operator or function may absorb it. */
+export class BudgetExceeded extends CelError {}
+
+/** A variable or key that is not there: what `default()` replaces. */
+export class MissingKey extends CelError {}
 
 export type CelCompilation = { readonly expression: CelExpression } | { readonly problem: CelProblem }

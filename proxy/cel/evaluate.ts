@@ -5,7 +5,7 @@ import { CelDuration } from '#api/cel/values/duration.ts'
 import { jsonText } from '#api/cel/values/json.ts'
 import { CelTimestamp } from '#api/cel/values/timestamp.ts'
 import { CelUint } from '#api/cel/values/uint.ts'
-import { variablesOf } from './variables.ts'
+import { routeShares } from './budget.ts'
 import type { Exchange } from '../exchange.ts'
 import { textValue } from '../http/header-field.ts'
 
@@ -18,14 +18,16 @@ export function evaluateCredential(expression: CelExpression, exchange: Exchange
 }
 
 export function evaluate(expression: CelExpression, exchange: Exchange, isCredential = false): unknown {
-  if (exchange.trace !== undefined) {
-    return exchange.trace.evaluate({ expression, exchange, failed: FAILED, isCredential })
-  }
+  if (exchange.trace !== undefined) return exchange.trace.evaluate({ expression, exchange, failed, isCredential })
   try {
-    return expression.evaluate(variablesOf(exchange))
+    return routeShares.evaluate(expression, exchange)
   } catch {
     return FAILED
   }
+}
+
+function failed(): typeof FAILED {
+  return FAILED
 }
 
 /** Only the literal `true` counts. */

@@ -10,6 +10,7 @@ import type { Exchange, ExchangePlace } from '../exchange.ts'
 import type { HttpRequest, HttpResponse } from '../http/message.ts'
 import { microsAt } from '../log/timestamp.ts'
 import { DestinationView, SourceView } from './connection-views.ts'
+import { readBody, readBodyPrefix } from './deny-guard.ts'
 import { LlmView, McpView } from './fact-views.ts'
 
 /** Built at most once for each exchange. */
@@ -222,12 +223,20 @@ class RequestView {
 
   /** Only when it was buffered; a body over the limit is not there. Logs see the beginning of what went by. */
   get body(): Uint8Array | undefined {
+    const { denyGuard } = this.#exchange
+    if (denyGuard !== undefined) readBody(denyGuard, this.#request)
+    return this.#body
+  }
+
+  get #body(): Uint8Array | undefined {
     if (Buffer.isBuffer(this.#request.body)) return this.#request.body
     return this.#exchange.isOver ? this.#exchange.bodies?.request : undefined
   }
 
   get bodyPrefix(): Uint8Array | undefined {
-    return this.body ?? this.#exchange.bodies?.request
+    const { denyGuard } = this.#exchange
+    if (denyGuard !== undefined) readBodyPrefix(denyGuard, this.#request)
+    return this.#body ?? this.#exchange.bodies?.request
   }
 
   get startTime(): CelTimestamp {

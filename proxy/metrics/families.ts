@@ -243,6 +243,7 @@ export const GAUGES = [
   'activeRequests',
   'overloadActive',
   'overloadShed',
+  'celExceeded',
   'descriptorRefused',
   'descriptorClosed',
   'upstreamOpen',

@@ -60,6 +60,11 @@ function proxyMetrics(facts: ProcessFacts, aggregate: MetricsAggregate): PlainMe
 const COUNTS_OF_WORKERS: readonly (readonly [name: string, help: string, worker: GaugeName])[] = [
   ['gw_overload_shed_requests_total', 'Requests refused because the thread was overloaded', 'overloadShed'],
   [
+    'gw_expression_budget_exceeded_total',
+    'Expressions that failed because a request or a route used up its evaluation steps',
+    'celExceeded',
+  ],
+  [
     'gw_descriptor_refused_connections_total',
     'Client connections closed unserved because file descriptors were short',
     'descriptorRefused',

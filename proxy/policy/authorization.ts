@@ -4,6 +4,7 @@ import type { Authorization } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../exchange.ts'
 import type { ExchangeTrace, TracedRule } from '../trace/exchange-trace.ts'
 import type { ChainEnvironment } from './environment.ts'
+import { isTrueOrUnknown } from '../cel/deny.ts'
 import { isTrue, readsBody } from '../cel/evaluate.ts'
 import type { CompiledPolicy } from './filter.ts'
 
@@ -38,7 +39,7 @@ export function compileRules(
   const allow = compiled('Allow')
   return (exchange) => {
     if (exchange.trace !== undefined) return isAllowedTraced({ deny, require, allow }, exchange, exchange.trace)
-    for (const rule of deny) if (matches(rule, exchange)) return false
+    for (const rule of deny) if (denies(rule, exchange)) return false
     for (const rule of require) if (!matches(rule, exchange)) return false
     if (allow.length === 0) return true
     for (const rule of allow) if (matches(rule, exchange)) return true
@@ -58,13 +59,13 @@ function isAllowedTraced(
   exchange: Exchange,
   trace: ExchangeTrace,
 ): boolean {
-  const tested = (rules: readonly Rule[], mode: TracedRule['mode']): TracedRule[] =>
+  const tested = (rules: readonly Rule[], mode: TracedRule['mode'], test = matches): TracedRule[] =>
     rules.map((rule) => ({
       name: nameOf(rule),
-      matched: matches(rule, exchange),
+      matched: test(rule, exchange),
       mode,
     }))
-  const denied = tested(deny, 'deny')
+  const denied = tested(deny, 'deny', denies)
   const required = tested(require, 'require')
   const allowed = tested(allow, 'allow')
   const isAllowed =
@@ -73,6 +74,12 @@ function isAllowedTraced(
     (allowed.length === 0 || allowed.some(({ matched }) => matched))
   trace.authorization([...denied, ...required, ...allowed], isAllowed)
   return isAllowed
+}
+
+/** What cannot be known counts as true. */
+function denies(rule: Rule, exchange: Exchange): boolean {
+  for (const expression of rule) if (!isTrueOrUnknown(expression, exchange)) return false
+  return true
 }
 
 function matches(rule: Rule, exchange: Exchange): boolean {

@@ -1,6 +1,7 @@
 // Conditional policies: the first entry whose condition is true runs; an error counts as false, no condition as true.
 // The choice is made once, on the request, and holds for the response (data-plane supplement section 1.4).
 import type { CelExpression } from '#api/cel/expression.ts'
+import { isOutOfSteps, OUT_OF_STEPS } from '../cel/budget.ts'
 import type { Exchange } from '../exchange.ts'
 import type { ChainEnvironment } from './environment.ts'
 import { isTrue, readsBody } from '../cel/evaluate.ts'
@@ -27,6 +28,8 @@ export function compileConditional<P>(
   return {
     request: (exchange) => {
       const chosen = choose(compiled, exchange)
+      // Which policy applies is not known, and it may be one that refuses.
+      if (isOutOfSteps(exchange)) return exchange.fail('policyDenied', OUT_OF_STEPS)
       if (chosen !== undefined && (hasResponse || hasFinished)) (exchange.policyState ??= new Map()).set(key, chosen)
       return chosen?.request?.(exchange)
     },

@@ -1,6 +1,7 @@
 // frontend.networkAuthorization: CEL over `source` alone, once for each connection. The rules of all levels are kept,
 // and mean what they mean in authorization.ts; here there is no exchange to evaluate them on.
-import type { CelExpression } from '#api/cel/expression.ts'
+import { EVALUATION_STEPS_MAX } from '#api/cel/compile.ts'
+import { BudgetExceeded, type CelExpression } from '#api/cel/expression.ts'
 import type { Authorization } from '#api/ir/types.gen.ts'
 import { type ConnectionSource, sourceVariables } from '../cel/connection-views.ts'
 
@@ -17,15 +18,21 @@ export function compileNetworkAuthorization(
   const allow = compiled('Allow')
   return (source) => {
     const variables = sourceVariables(source)
-    /** Only the literal `true` counts; a failure is no match. */
-    const matches = (rule: readonly CelExpression[]): boolean =>
+    const budget = { celStepsLeft: EVALUATION_STEPS_MAX }
+    /** Only the literal `true` counts; a failure is no match, but that of a Deny rule that costs too much. */
+    const matchesAs = (rule: readonly CelExpression[], isDeny: boolean): boolean =>
       rule.every((one) => {
         try {
-          return one.evaluate(variables) === true
-        } catch {
-          return false
+          return one.evaluate(variables, budget) === true
+        } catch (error) {
+          return isDeny && error instanceof BudgetExceeded
         }
       })
-    return !deny.some(matches) && require.every(matches) && (allow.length === 0 || allow.some(matches))
+    const matches = (rule: readonly CelExpression[]): boolean => matchesAs(rule, false)
+    return (
+      !deny.some((rule) => matchesAs(rule, true)) &&
+      require.every(matches) &&
+      (allow.length === 0 || allow.some(matches))
+    )
   }
 }

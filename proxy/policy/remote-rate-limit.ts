@@ -24,6 +24,7 @@ import { HeaderList } from '../http/headers.ts'
 import { isToken } from '../http/field-name.ts'
 import { compileConditional } from './conditional.ts'
 import type { ChainEnvironment } from './environment.ts'
+import { isOutOfSteps, OUT_OF_STEPS } from '../cel/budget.ts'
 import { evaluate, FAILED, readsBody, textOf } from '../cel/evaluate.ts'
 import type { CompiledPolicy, Verdict } from './filter.ts'
 import { fieldValue, isFramingField } from '../http/header-field.ts'
@@ -115,6 +116,8 @@ function limit(exchange: Exchange, compiled: Compiled): Verdict | Promise<Verdic
     if (entries !== undefined) messages.push(messageOf(descriptor, entries, hits))
   }
   ;(exchange.policyState ??= new Map()).set(compiled, evaluated)
+  // A descriptor that was dropped for its cost must not let the request through uncounted.
+  if (isOutOfSteps(exchange)) return failed(exchange, compiled, OUT_OF_STEPS)
   if (messages.length > 0) return ask(exchange, compiled, messages)
   exchange.trace?.skip('no descriptor has all its values: the service is not asked')
   return undefined

@@ -1,4 +1,5 @@
 // Everything observable about an exchange comes from here: one reading of the clock feeds metrics and access log.
+import { REQUEST_STEPS_MAX } from '../cel/budget.ts'
 import type { ExchangeObserver } from '../config/compiled.ts'
 import type { Exchange } from '../exchange.ts'
 import type { AccessLog, AccessLogRule } from '../log/access-log.ts'
@@ -24,6 +25,13 @@ export interface ObserverParts {
   readonly exportLogger: Logger
 }
 
+/** Logs, metrics and spans have steps of their own: what the request used up must not hide it. */
+function end(exchange: Exchange, endMs: number): void {
+  exchange.isOver = true
+  exchange.endMs = endMs
+  exchange.celStepsLeft = REQUEST_STEPS_MAX
+}
+
 export function createObserver({ recorder, accessLog, requestLogger, exportLogger }: ObserverParts): RuntimeObserver {
   /** Metrics count them all; the log only says that it happens. */
   const isLossDue = atIntervals()
@@ -32,8 +40,7 @@ export function createObserver({ recorder, accessLog, requestLogger, exportLogge
     finished(exchange, isComplete, rule) {
       const endMs = performance.now()
       if (!isComplete) exchange.errorDetail ??= 'the connection broke before the response was complete'
-      exchange.isOver = true
-      exchange.endMs = endMs
+      end(exchange, endMs)
       recorder.finished(exchange, endMs)
       if (accessLog !== undefined && requestLogger.isEnabled('info')) accessLog.log(exchange, rule, endMs)
       rule?.exporter?.log(exchange, endMs)
@@ -60,8 +67,7 @@ export function createObserver({ recorder, accessLog, requestLogger, exportLogge
     },
     connectionFinished(exchange, { rule, metricLabels, receivedBytes }) {
       const endMs = performance.now()
-      exchange.isOver = true
-      exchange.endMs = endMs
+      end(exchange, endMs)
       recorder.connectionFinished(exchange, { endMs, metricLabels, receivedBytes })
       if (accessLog !== undefined && requestLogger.isEnabled('info')) accessLog.connection(exchange, rule, endMs)
       rule?.exporter?.connection(exchange, endMs)

@@ -7,6 +7,7 @@ import { applyDelta } from '#api/ir/config-delta.ts'
 import { emptyConfig } from '#api/ir/empty.ts'
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import { EndpointStore, type EndpointBuffer } from '../backend/endpoint-store.ts'
+import { routeShares } from '../cel/budget.ts'
 import type { CompiledConfig } from '../config/compiled.ts'
 import { LayeredMap } from '#api/layered-map.ts'
 import { connectionsMade } from '../http/connection-id.ts'
@@ -312,6 +313,7 @@ export class WorkerCore {
       const { isActive, shed } = this.#pulse.shedder
       table.setGauge('overloadActive', Number(isActive))
       table.setGauge('overloadShed', shed)
+      table.setGauge('celExceeded', routeShares.exceeded)
       table.setGauge('descriptorRefused', this.#descriptors.refused)
       table.setGauge('descriptorClosed', this.#descriptors.closed)
     }, GAUGE_INTERVAL_MS).unref()

@@ -6,7 +6,7 @@ import type { CelExpression } from '#api/cel/expression.ts'
 import { Flattened } from '#api/cel/values/flattened.ts'
 import { redactTree } from '../log/redact-tree.ts'
 import type { BackendHandler } from '../backend/handler.ts'
-import { variablesOf } from '../cel/variables.ts'
+import { routeShares } from '../cel/budget.ts'
 import type { Exchange } from '../exchange.ts'
 import type { HeaderList } from '../http/headers.ts'
 import type { OutgoingBody } from '../http/body.ts'
@@ -46,8 +46,8 @@ interface PolicyHolder {
 export interface TracedEvaluation {
   readonly expression: CelExpression
   readonly exchange: Exchange
-  /** What the caller gets when the expression fails. */
-  readonly failed: symbol
+  /** What the caller gets when the expression fails, from the error. */
+  readonly failed: (error: unknown) => unknown
   readonly isCredential: boolean
 }
 
@@ -283,7 +283,7 @@ export class ExchangeTrace {
     const state = requestState(exchange, this.#writer.redactor)
     const message = { type: 'cel' as const, expr: expression.source, requestState: state }
     try {
-      const value = expression.evaluate(variablesOf(exchange))
+      const value = routeShares.evaluate(expression, exchange)
       if (isCredential && typeof value === 'string') this.#writer.redactor.learn(value)
       const plain = value instanceof Flattened ? value.value : value
       const result = { value: isCredential ? REDACTED : (shown(plain) ?? null) }
@@ -292,7 +292,7 @@ export class ExchangeTrace {
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error)
       this.write({ ...message, result: { error: redactText(text) } }, { severity: 'warn', startMs })
-      return failed
+      return failed(error)
     }
   }
 

@@ -1,11 +1,5 @@
 // The errors of an evaluation. Built without a stack trace: a missing key is an ordinary outcome on the request path.
-import { CelError } from '../expression.ts'
-
-/** A variable or key that is not there: what `default()` replaces. */
-export class MissingKey extends CelError {}
-
-/** The evaluation used up its budget. No operator or function may absorb it. */
-export class BudgetExceeded extends CelError {}
+import { BudgetExceeded, CelError, MissingKey } from '../expression.ts'
 
 /** Builds an error without the cost of a stack trace. */
 export function quietly<E extends Error>(build: () => E): E {

@@ -1,7 +1,7 @@
 // The state of one evaluation: variables, local slots, and the budget that bounds its work. Never reused between
 // evaluations.
-import type { CelVariables } from '../expression.ts'
-import { BudgetExceeded, quietly } from './errors.ts'
+import { BudgetExceeded, type CelVariables } from '../expression.ts'
+import { quietly } from './errors.ts'
 
 /**
  * Node evaluations (and their equivalent in copied data) one evaluation may spend: some tens of milliseconds at worst.
@@ -20,10 +20,16 @@ export type Thunk = (frame: Frame) => unknown
 export class Frame {
   readonly variables: CelVariables
   readonly locals: unknown[] = []
-  #stepsLeft = EVALUATION_STEPS_MAX
+  #stepsLeft: number
 
-  constructor(variables: CelVariables) {
+  constructor(variables: CelVariables, stepsMax: number = EVALUATION_STEPS_MAX) {
     this.variables = variables
+    this.#stepsLeft = stepsMax
+  }
+
+  /** Negative: the budget is exceeded. */
+  get stepsLeft(): number {
+    return this.#stepsLeft
   }
 
   /** @throws {BudgetExceeded} which no operator absorbs. */
