@@ -774,7 +774,8 @@ export interface Traffic {
   /**
    * Who may do what. Rules of all levels are kept and taken together; a policy with `strategy.inheritance: Override` stops
    * those of more specific targets. Any matching `Deny` rule denies; every `Require` rule must match; if there is an
-   * `Allow` rule, one must match. A denied request is answered with 403. Unset: everything is allowed.
+   * `Allow` rule, one must match. `Allow` rules of different levels are alternatives: one of a route admits what one of
+   * the Gateway would not. Use `Require` on the Gateway to demand both. A denied request is answered with 403. Unset: everything is allowed.
    *
    * Example: `{action: Require, policy: {matchExpressions: ["'admin' in jwt.roles"]}}`.
    */

@@ -1,5 +1,8 @@
 // traffic.authorization, and the rule that backend.mcp.authorization shares with it. Rules of all policies are kept.
 import type { Authorization as RenderedAuthorization, Deny, TrafficPayload } from '#api/ir/types.gen.ts'
+import { readsOf } from '#api/cel/compile.ts'
+import { optionalReads } from '#api/cel/optional-reads.ts'
+import type { FieldPath } from '#api/problem.ts'
 import type { Authorization } from '#api/v1alpha1/shared.gen.ts'
 import { checkExpression } from './expression.ts'
 import { denyBroken, type Emission, type FieldContext, type FieldTranslator } from './field.ts'
@@ -25,7 +28,26 @@ export function authorizationDenials(
 ): ReadonlyArray<Emission<{ deny: Deny }>> {
   const path = `${context.path}.policy.matchExpressions`
   const results = policy.matchExpressions.map((text, index) => checkExpression(text, `${path}[${index}]`, context))
-  if (action !== 'Deny' || results.every(Boolean)) return []
+  if (action !== 'Deny') return []
+  warnOfOptionalReads(policy.matchExpressions, path, context)
+  if (results.every(Boolean)) return []
   const message = `${context.field}: a Deny rule with a broken expression could never match; the traffic it covers is refused`
   return [{ ...denyBroken(context, suffix, { path, reason: 'InvalidExpression', message }), accumulates: true }]
+}
+
+/** One that fails does not deny, which clients can bring about by leaving a header out. */
+function warnOfOptionalReads(expressions: readonly string[], path: FieldPath, context: FieldContext): void {
+  const all = expressions.map((text) => ({ text, found: readsOf(text) }))
+  const reads = all.flatMap(({ found }) => ('problem' in found ? [] : [found]))
+  for (const [index, { text, found }] of all.entries()) {
+    if ('problem' in found) continue
+    for (const { message } of optionalReads(text, found, reads)) {
+      context.report.problems.push({
+        path: `${path}[${index}]`,
+        reason: 'DenyRuleMayFail',
+        message: `${context.field}: Deny rule at ${path}[${index}]: ${message}`,
+        severity: 'warning',
+      })
+    }
+  }
 }

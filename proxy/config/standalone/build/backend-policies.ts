@@ -63,7 +63,8 @@ export function backendSide(policies: BackendPolicies, path: string, context: Bu
 export function routeBackendSide(policies: RoutePolicies, path: string, context: BuildContext): BackendSide {
   const { payload, mcpRules } = sharedSide(policies, path, context)
   const { authorization } = policies.mcpAuthentication ?? {}
-  return { payload, mcpRules: [...mcpRules, ...(ifSet(authorization, renderRules) ?? [])] }
+  const at = pathTo(path, 'mcpAuthentication', 'authorization')
+  return { payload, mcpRules: [...mcpRules, ...renderRules(authorization, at, context)] }
 }
 
 type Shared = Pick<BackendPolicies, 'ai' | 'backendTLS' | 'backendAuth' | 'backendTunnel' | 'mcpAuthorization'>
@@ -83,7 +84,7 @@ function sharedSide(
     auth: auth?.auth,
     tunnel: ifSet(backendTunnel, (value) => renderTunnel(value, pathTo(path, 'backendTunnel'), context)),
   })
-  return { payload, mcpRules: ifSet(mcpAuthorization, renderRules) ?? [] }
+  return { payload, mcpRules: renderRules(mcpAuthorization, pathTo(path, 'mcpAuthorization'), context) }
 }
 
 function renderAi({ defaults, overrides, transformations, prompts, modelAliases, routes }: AI): AIPolicy {

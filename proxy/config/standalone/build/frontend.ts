@@ -48,7 +48,8 @@ function renderConnections(fields: FrontendFields, context: BuildContext): [stri
   if (http !== undefined) payloads.push(['http', { http: renderHttp(http) }])
   if (tls !== undefined) payloads.push(['tls', { tls: renderTls(tls, context) }])
   if (tcp?.keepalives !== undefined) payloads.push(['tcp', { tcp: { keepalive: renderKeepalive(tcp.keepalives) } }])
-  for (const [index, rule] of (ifSet(networkAuthorization, renderRules) ?? []).entries()) {
+  const rules = renderRules(networkAuthorization, pathTo(PATH, 'networkAuthorization'), context)
+  for (const [index, rule] of rules.entries()) {
     payloads.push([`networkAuthorization/${index}`, { networkAuthorization: rule }])
   }
   const header = fields.proxy ?? fields.proxyProtocol

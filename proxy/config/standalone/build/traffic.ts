@@ -49,7 +49,7 @@ export function gatewayTraffic(policies: GatewayPolicies, path: string, context:
       extAuthz: ifSet(extAuthz, (value) => renderExtAuthzOrConditional(value, pathTo(path, 'extAuthz'), context)),
       extProc: ifSet(extProc, (value) => renderExtProc(value, pathTo(path, 'extProc'), context)),
     }),
-    rules: authorization === undefined ? [] : renderRules(authorization),
+    rules: renderRules(authorization, pathTo(path, 'authorization'), context),
   }
 }
 
@@ -88,7 +88,7 @@ export function routeTraffic(policies: RoutePolicies, path: string, context: Bui
       ),
       directResponse: ifSet(policies.directResponse, renderDirectResponse),
     }),
-    rules: ifSet(policies.authorization, renderRules) ?? [],
+    rules: renderRules(policies.authorization, pathTo(path, 'authorization'), context),
   }
 }
 
