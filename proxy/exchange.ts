@@ -116,6 +116,8 @@ export interface McpFacts {
   name: string | undefined
   errorCode: number | undefined
   errorMessage: string | undefined
+  /** Messages that servers sent and the client did not get, by target; undefined: none. */
+  dropped: Map<string, number> | undefined
 }
 
 /** Facts of a call of an agent (access log, spans). */

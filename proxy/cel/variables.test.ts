@@ -66,6 +66,7 @@ function full(): Exchange {
     name: 'n',
     errorCode: undefined,
     errorMessage: 'no',
+    dropped: undefined,
   }
   exchange.metadata = { k: 'v' }
   exchange.attributes = {

@@ -120,6 +120,7 @@ describe('createAccessLog', () => {
       name: 'now',
       errorCode: -32_603,
       errorMessage: 'no "clock"',
+      dropped: undefined,
     }
     exchange.llm = {
       ...emptyFacts('openai'),

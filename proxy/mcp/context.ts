@@ -35,6 +35,7 @@ export function emptyMcpFacts(): McpFacts {
     name: undefined,
     errorCode: undefined,
     errorMessage: undefined,
+    dropped: undefined,
   }
 }
 

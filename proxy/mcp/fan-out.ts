@@ -3,14 +3,13 @@ import type { MCPBackend } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../exchange.ts'
 import { madeStream } from '../http/made-stream.ts'
 import {
-  isRequest,
   isResponse,
   type JsonRpcMessage,
   type JsonRpcNotification,
   type JsonRpcRequest,
   type JsonRpcResponse,
 } from './jsonrpc.ts'
-import { showServerId } from './names.ts'
+import { noteDropped } from './server-messages.ts'
 import type { TargetSession } from './session-id.ts'
 import { type McpTarget, type MessageStream, TargetError } from './target.ts'
 
@@ -29,20 +28,16 @@ export interface Answer {
 /** Pages of a list that are followed; a server with more is cut off and the client told so in the log. */
 const LIST_PAGES_MAX = 64
 
-/** Sends one request and reads until its response; other messages on the way go to `aside`. */
-export async function ask(
-  exchange: Exchange,
-  member: Member,
-  request: JsonRpcRequest,
-  aside: (message: JsonRpcMessage) => void = () => {},
-): Promise<Answer> {
+/** Sends one request and reads until its response; other messages on the way are for nobody. */
+export async function ask(exchange: Exchange, member: Member, request: JsonRpcRequest): Promise<Answer> {
   const { target, session } = member
   const reply = await target.send(exchange, request, session)
   for await (const message of reply.messages) {
-    if (isResponse(message) && message.id === request.id) {
+    if (!isResponse(message)) continue
+    if (message.id === request.id) {
       return { member, response: message, serverSession: reply.serverSession, endpoint: reply.endpoint }
     }
-    aside(message)
+    noteDropped(exchange, target.name)
   }
   throw new TargetError(`${target.name}: the server closed its stream without an answer to ${request.method}`)
 }
@@ -130,11 +125,6 @@ export async function listAll(
     if (typeof cursor !== 'string' || cursor === '') return items
   }
   throw new TargetError(`${member.target.name}: ${request.method} has more than ${LIST_PAGES_MAX} pages`)
-}
-
-/** Requests of a server get ids that lead its answer back; everything else goes out as it is. */
-export function shownToClient(target: string, message: JsonRpcMessage, isMultiplexing: boolean): JsonRpcMessage {
-  return isMultiplexing && isRequest(message) ? { ...message, id: showServerId(target, message.id) } : message
 }
 
 /** Messages of several streams in the order they come. Ends when all have ended; cancelling it cancels all. */

@@ -2,7 +2,7 @@
 import { madeStream } from '../http/made-stream.ts'
 import { HttpResponse } from '../http/message.ts'
 import { mayUse, type ItemKind, type McpCall } from './context.ts'
-import { ask, onEach, shownToClient, type Member } from './fan-out.ts'
+import { ask, onEach, type Member } from './fan-out.ts'
 import { eventStream, rpcError, single } from './http-reply.ts'
 import {
   errorResponse,
@@ -17,6 +17,7 @@ import {
 } from './jsonrpc.ts'
 import { answerList, LIST_METHODS, listItems } from './lists.ts'
 import type { Located } from './names.ts'
+import { type ServerStream, shownToClient } from './server-messages.ts'
 import type { TargetReply } from './target.ts'
 
 const TO_ALL = new Set(['ping', 'logging/setLevel'])
@@ -136,10 +137,13 @@ async function* relayed(
   request: JsonRpcRequest,
 ): AsyncGenerator<JsonRpcMessage> {
   const { naming } = call.endpoint
+  const stream: ServerStream = { exchange: call.exchange, naming, target: target.name, request }
   try {
-    for await (const message of reply.messages) {
-      if (!isResponse(message) || message.id !== request.id) {
-        yield shownToClient(target.name, message, naming.isMultiplexing)
+    for await (const sent of reply.messages) {
+      const message = shownToClient(stream, sent)
+      if (message === undefined) continue
+      if (!isResponse(message)) {
+        yield message
         continue
       }
       noteError(call, message.error)

@@ -5,7 +5,7 @@ import type { Exchange } from '../exchange.ts'
 import { madeStream } from '../http/made-stream.ts'
 import { HttpResponse } from '../http/message.ts'
 import { emptyMcpFacts, type McpCall, type McpEndpoint } from './context.ts'
-import { interleave, listenToAll, notify, onEach, shownToClient, type Member } from './fan-out.ts'
+import { interleave, listenToAll, notify, onEach, type Member } from './fan-out.ts'
 import { accepted, eventStream, passedThrough, plain, rpcError, SESSION_FIELDS, single } from './http-reply.ts'
 import { mergeInitialize } from './initialize.ts'
 import {
@@ -21,6 +21,7 @@ import {
 } from './jsonrpc.ts'
 import { answerRequest } from './methods.ts'
 import { locateServerId } from './names.ts'
+import { type ServerStream, shownToClient } from './server-messages.ts'
 import { shownSessionId } from './session-id.ts'
 import { endSession, openSession, resumeSession, temporarySession } from './session.ts'
 import { type MessageStream, TargetError, TargetHttpError } from './target.ts'
@@ -145,21 +146,22 @@ async function answerGet(exchange: Exchange, endpoint: McpEndpoint): Promise<Htt
   if (members instanceof HttpResponse) return members
   const { naming, settings } = endpoint
   const opened = await listenToAll(exchange, members, settings.failureMode)
-  const streams = opened.map(({ name, stream }) => shown(name, stream, naming.isMultiplexing))
+  const streams = opened.map(({ name, stream }) =>
+    shown({ exchange, naming, target: name, request: undefined }, stream),
+  )
   if (streams.length === 0) return exchange.fail('methodNotAllowed', 'no server of the session has a stream')
   return eventStream(interleave(streams))
 }
 
-function shown(target: string, messages: MessageStream, isMultiplexing: boolean): MessageStream {
-  return madeStream(showing(target, messages, isMultiplexing), () => messages.cancel())
+function shown(stream: ServerStream, messages: MessageStream): MessageStream {
+  return madeStream(showing(stream, messages), () => messages.cancel())
 }
 
-async function* showing(
-  target: string,
-  messages: MessageStream,
-  isMultiplexing: boolean,
-): AsyncGenerator<JsonRpcMessage> {
-  for await (const message of messages) yield shownToClient(target, message, isMultiplexing)
+async function* showing(stream: ServerStream, messages: MessageStream): AsyncGenerator<JsonRpcMessage> {
+  for await (const sent of messages) {
+    const message = shownToClient(stream, sent)
+    if (message !== undefined) yield message
+  }
 }
 
 async function answerDelete(exchange: Exchange, endpoint: McpEndpoint): Promise<HttpResponse> {

@@ -212,6 +212,15 @@ export const UPSTREAM_CONNECT = family({
   ],
 })
 
+export const MCP_DROPPED = family({
+  id: 15,
+  labels: ['server', ...ROUTE_LABELS],
+  seriesMax: SMALL_SERIES_MAX,
+  metrics: [
+    counter('gw_mcp_dropped_messages_total', 'Messages of MCP servers about requests that the server was not asked'),
+  ],
+})
+
 /** In the order of their ids. */
 export const FAMILIES: readonly Family[] = [
   EXCHANGE,
@@ -229,6 +238,7 @@ export const FAMILIES: readonly Family[] = [
   DOWNSTREAM_BYTES,
   OTLP,
   UPSTREAM_CONNECT,
+  MCP_DROPPED,
 ]
 
 /** Values a worker sets about itself once a second. */

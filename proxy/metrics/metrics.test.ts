@@ -155,6 +155,7 @@ describe('metrics', () => {
       name: 'now',
       errorCode: undefined,
       errorMessage: undefined,
+      dropped: undefined,
     }
     worker().recorder.finished(exchange, 330)
     const lines = await scrape()

@@ -1,7 +1,7 @@
 // Counts one finished exchange. On the path of every request: finds the series of a place by object identity and a
 // short scan, then adds to plain numbers. Builds strings only for a combination it has not met.
 import type { Reason } from '../errors.ts'
-import type { Exchange, ExchangePlace, LlmFacts } from '../exchange.ts'
+import type { Exchange, ExchangePlace, LlmFacts, McpFacts } from '../exchange.ts'
 import type { TransferredBytes } from '../http/byte-meter.ts'
 import { millisPerOutputToken } from '../log/fields.ts'
 import type { HandshakeResult } from '../tcp/observer.ts'
@@ -107,7 +107,7 @@ export class Recorder {
     }
     if (this.#isFirstOf(exchange.connection.id)) this.#connection(exchange)
     if (exchange.llm !== undefined) this.#llm(exchange.llm, series, durationMs)
-    if (exchange.mcp?.methodName !== undefined) this.#mcp(exchange, series)
+    if (exchange.mcp !== undefined) this.#mcp(exchange.mcp, exchange, series)
   }
 
   #retries(exchange: Exchange, series: PlaceSeries): void {
@@ -269,10 +269,12 @@ export class Recorder {
     observe(this.#values, this.#table.series(families.GEN_AI_TOKENS, [type, ...labels]), TOKEN_BOUNDS, count)
   }
 
-  #mcp(exchange: Exchange, series: PlaceSeries): void {
-    const { mcp } = exchange
-    if (mcp === undefined || exchange.request.method !== 'POST') return
-    const labels = [mcp.methodName ?? UNKNOWN, mcp.kind ?? UNKNOWN, mcp.target ?? UNKNOWN, mcp.name ?? UNKNOWN]
+  #mcp(mcp: McpFacts, { request }: Exchange, series: PlaceSeries): void {
+    for (const [server, count] of mcp.dropped ?? []) {
+      add(this.#values, this.#table.series(families.MCP_DROPPED, [server, ...series.routeLabels]), count)
+    }
+    if (mcp.methodName === undefined || request.method !== 'POST') return
+    const labels = [mcp.methodName, mcp.kind ?? UNKNOWN, mcp.target ?? UNKNOWN, mcp.name ?? UNKNOWN]
     add(this.#values, this.#table.series(families.MCP, [...labels, ...series.routeLabels]), 1)
   }
 }

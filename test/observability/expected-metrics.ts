@@ -62,6 +62,7 @@ export const WAITING: Readonly<Record<string, string>> = {
 export const OWN: Readonly<Record<string, ExpectedMetric>> = {
   gw_refused_requests_total: counter(['status']),
   gw_tls_handshake_failures_total: counter(),
+  gw_mcp_dropped_messages_total: counter(['server', ...ROUTE]),
   gw_otlp_records_total: counter(['signal', 'result']),
   gw_config_applied_total: counter(),
   gw_config_rejected_total: counter(),

@@ -16,6 +16,7 @@ const PROTOBUF = 'application/vnd.google.protobuf;proto=io.prometheus.client.Met
 
 /** Metrics whose series exist only after something went wrong. */
 const MAY_BE_NONE: Readonly<Record<string, true>> = {
+  gw_mcp_dropped_messages_total: true,
   gw_refused_requests_total: true,
   gw_tls_handshake_failures_total: true,
 }

@@ -1,0 +1,74 @@
+// What a server may send to the client: one of several servers cannot answer for another one, or report on requests of
+// another one. Keeps no state: an answer belongs on the stream of its request, and nowhere else.
+import type { Exchange } from '../exchange.ts'
+import {
+  isRequest,
+  isResponse,
+  type JsonRpcId,
+  type JsonRpcMessage,
+  type JsonRpcNotification,
+  type JsonRpcRequest,
+} from './jsonrpc.ts'
+import { type Naming, showServerId } from './names.ts'
+
+export interface ServerStream {
+  readonly exchange: Exchange
+  readonly naming: Naming
+  readonly target: string
+  /** The request that the stream answers; undefined: the server's own stream (GET). */
+  readonly request: JsonRpcRequest | undefined
+}
+
+/** The message as the client gets it; undefined: it is dropped. */
+export function shownToClient(stream: ServerStream, message: JsonRpcMessage): JsonRpcMessage | undefined {
+  const { naming, target, request } = stream
+  if (isResponse(message)) return message.id === request?.id ? message : dropped(stream)
+  if (!naming.isMultiplexing) return message
+  if (isRequest(message)) return { ...message, id: showServerId(target, message.id) }
+  return shownNotification(stream, message)
+}
+
+/** Of one of several servers. */
+function shownNotification(stream: ServerStream, message: JsonRpcNotification): JsonRpcNotification | undefined {
+  const { naming, target, request } = stream
+  const { params } = message
+  switch (message.method) {
+    case 'notifications/progress':
+      return params?.['progressToken'] === progressTokenOf(request) ? message : dropped(stream)
+    case 'notifications/cancelled': {
+      const id = params?.['requestId']
+      return isId(id) ? { ...message, params: { ...params, requestId: showServerId(target, id) } } : dropped(stream)
+    }
+    case 'notifications/resources/updated': {
+      const uri = params?.['uri']
+      return typeof uri === 'string' ? { ...message, params: { ...params, uri: naming.showUri(target, uri) } } : message
+    }
+    default:
+      return message
+  }
+}
+
+/** Counted for metrics, and named in the log of the request. */
+export function noteDropped({ mcp }: Exchange, target: string): void {
+  if (mcp === undefined) return
+  mcp.dropped ??= new Map()
+  mcp.dropped.set(target, (mcp.dropped.get(target) ?? 0) + 1)
+}
+
+function dropped({ exchange, target }: ServerStream): undefined {
+  noteDropped(exchange, target)
+  exchange.errorDetail ??= `${target}: dropped messages about requests that this server was not asked`
+}
+
+/** Equals no token: a request without one has no progress. */
+const NO_TOKEN = Symbol('no token')
+
+function progressTokenOf(request: JsonRpcRequest | undefined): unknown {
+  const meta = request?.params?.['_meta']
+  const hasToken = typeof meta === 'object' && meta !== null && 'progressToken' in meta
+  return hasToken ? meta.progressToken : NO_TOKEN
+}
+
+function isId(value: unknown): value is JsonRpcId {
+  return typeof value === 'string' || Number.isInteger(value)
+}
