@@ -39,30 +39,38 @@ export function compileEdits(policy: AIPolicy, expression: (source: string) => C
     alias: compileAliases(policy.modelAliases),
     enrich(body, format) {
       if (prepend.length === 0 && append.length === 0) return
-      if (format === 'Completions') enrichCompletions(body, prepend, append)
-      else if (format === 'Messages') enrichMessages(body, prepend, append)
+      ENRICH[format]?.(body, prepend, append)
     },
   }
 }
 
-/** Exact name first, then patterns with `*`, longest first. */
+/** Exact name first, then patterns with `*`, longest first: as many characters beside the stars as possible. */
 function compileAliases(aliases: Readonly<Record<string, string>> | undefined): (model: string) => string {
   if (aliases === undefined) return (model) => model
   const exact = new Map<string, string>()
-  const patterns: { prefix: string; suffix: string; target: string }[] = []
+  const patterns: { literals: readonly string[]; length: number; target: string }[] = []
   for (const [name, target] of Object.entries(aliases)) {
-    const star = name.indexOf('*')
-    if (star < 0) exact.set(name, target)
-    else patterns.push({ prefix: name.slice(0, star), suffix: name.slice(star + 1), target })
+    const literals = name.split('*')
+    if (literals.length === 1) exact.set(name, target)
+    else patterns.push({ literals, length: name.length - literals.length + 1, target })
   }
-  patterns.sort((a, b) => b.prefix.length + b.suffix.length - a.prefix.length - a.suffix.length)
-  return (model) =>
-    exact.get(model) ??
-    patterns.find(
-      ({ prefix, suffix }) =>
-        model.length >= prefix.length + suffix.length && model.startsWith(prefix) && model.endsWith(suffix),
-    )?.target ??
-    model
+  patterns.sort((a, b) => b.length - a.length)
+  return (model) => exact.get(model) ?? patterns.find(({ literals }) => matches(literals, model))?.target ?? model
+}
+
+/** `literals`: what stands before, between and behind the stars. */
+function matches(literals: readonly string[], name: string): boolean {
+  const first = literals[0] ?? ''
+  const last = literals.at(-1) ?? ''
+  if (!name.startsWith(first) || !name.endsWith(last)) return false
+  let from = first.length
+  for (const literal of literals.slice(1, -1)) {
+    // The first place leaves the most for the rest.
+    const found = name.indexOf(literal, from)
+    if (found === -1) return false
+    from = found + literal.length
+  }
+  return from <= name.length - last.length
 }
 
 /** A failing expression removes its field (section 3.4). */
@@ -112,6 +120,26 @@ function enrichMessages(body: JsonObject, prepend: readonly PromptMessage[], app
     ...asArray(body['messages']),
     ...append.filter((message) => !isSystem(message)).map(copy),
   ]
+}
+
+/** Instructions stay apart; a text stands for one message of the user. */
+function enrichResponses(body: JsonObject, prepend: readonly PromptMessage[], append: readonly PromptMessage[]): void {
+  const { input } = body
+  const own = typeof input === 'string' ? [{ role: 'user', content: input }] : asArray(input)
+  body['input'] = [...prepend.map(copy), ...own, ...append.map(copy)]
+}
+
+type Enrich = (body: JsonObject, prepend: readonly PromptMessage[], append: readonly PromptMessage[]) => void
+
+/** The other formats have no messages, or count tokens, which no policy changes (data-plane supplement section 3.9). */
+const ENRICH: Readonly<Record<WireFormat, Enrich | undefined>> = {
+  Completions: enrichCompletions,
+  Messages: enrichMessages,
+  Responses: enrichResponses,
+  Embeddings: undefined,
+  AnthropicTokenCount: undefined,
+  Realtime: undefined,
+  Rerank: undefined,
 }
 
 function copy({ role, content }: PromptMessage): JsonObject {

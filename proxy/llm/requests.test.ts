@@ -75,6 +75,12 @@ describe('a request in the format of its provider', () => {
       `{"model": "real", "messages":[{"role":"system","content":"be brief"}, {"role":"user","n":1.0} ,{"role":"user","content":"thanks"}], "temperature" : 0.5, ${ODD},"seed":1}`,
     ],
     [
+      'with its prompts, in the responses format',
+      '/edited/responses',
+      `{"model":"m","input":"hi",${ODD}}`,
+      `{"model":"m","input":[{"role":"system","content":"be brief"},{"role":"user","content":"hi"},{"role":"user","content":"thanks"}],${ODD},"temperature":0.5,"seed":1}`,
+    ],
+    [
       'with each member once, where it names one twice',
       '/v1/chat/completions',
       '{"model":"dear","model":"cheap","t":1.0}',
