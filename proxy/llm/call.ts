@@ -15,7 +15,8 @@ import { asObject, asString, type JsonObject } from './json.ts'
 import { editedText, readJsonText, type JsonText } from './json-text.ts'
 import { paramsOf } from './params.ts'
 import { wireFormatOf, type ProviderProfile, type WireFormat } from './provider.ts'
-import { completionsToMessages, Untranslatable } from './translate/completions-request.ts'
+import { completionsToMessages } from './translate/completions-request.ts'
+import { Untranslatable } from './translate/untranslatable.ts'
 
 export interface CompiledProvider {
   readonly settings: AIProvider

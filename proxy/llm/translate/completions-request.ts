@@ -1,10 +1,11 @@
 // Chat-completions request to messages request (data-plane supplement section 3.9). Keeps what maps, refuses what would
-// change the meaning of the answer.
+// change the meaning of the answer; completions-fields.ts has the list.
 import { isRecord } from '#api/json.ts'
-import { asArray, asNumber, asObject, asString, parseExactObject, type JsonObject } from '../json.ts'
-
-/** A request that cannot be said in the other format; the text is for the client. */
-export class Untranslatable extends Error {}
+import { asArray, asNumber, asObject, asString, type JsonObject } from '../json.ts'
+import { checkRequestFields } from './completions-fields.ts'
+import { convertMessages, type ConvertedMessages } from './completions-messages.ts'
+import { convertTools, isForced, type ConvertedTools } from './completions-tools.ts'
+import { Untranslatable } from './untranslatable.ts'
 
 const MAX_TOKENS_DEFAULT = 4096
 const THINKING_BUDGET_MIN = 1024
@@ -19,130 +20,86 @@ const THINKING_BUDGET: ReadonlyMap<string, number> = new Map([
 
 /** @throws {Untranslatable} */
 export function completionsToMessages(body: JsonObject): JsonObject {
-  if ((asNumber(body['n']) ?? 1) !== 1) throw new Untranslatable('n other than 1 is not supported by this provider')
+  checkRequestFields(body)
   const maxTokens = asNumber(body['max_completion_tokens']) ?? asNumber(body['max_tokens']) ?? MAX_TOKENS_DEFAULT
-  const { system, messages } = convertMessages(asArray(body['messages']))
-  const out: JsonObject = { model: body['model'], max_tokens: maxTokens, messages }
-  if (system !== '') out['system'] = system
-  const thinking = thinkingOf(body, maxTokens)
-  if (thinking !== undefined) out['thinking'] = thinking
-  // Sampling parameters are refused beside thinking.
-  else copyNumbers(body, out, ['temperature', 'top_p'])
-  if (body['stream'] === true) out['stream'] = true
+  const converted = convertMessages(asArray(body['messages']))
+  const { tools, choice } = convertTools(body)
+  const thinking = thinkingOf(body, { maxTokens, converted, choice })
   const stop = typeof body['stop'] === 'string' ? [body['stop']] : asArray(body['stop'])
-  if (stop.length > 0) out['stop_sequences'] = stop
-  convertTools(body, out)
-  const user = asString(body['user'])
-  if (user !== undefined) out['metadata'] = { user_id: user }
-  return out
+  const user = asString(body['user']) ?? asString(body['safety_identifier'])
+  return defined({
+    model: body['model'],
+    max_tokens: maxTokens,
+    messages: converted.messages,
+    system: converted.system,
+    thinking,
+    // Sampling parameters are refused beside thinking.
+    ...((thinking === undefined || thinking['type'] === 'disabled') && {
+      temperature: asNumber(body['temperature']),
+      top_p: asNumber(body['top_p']),
+      top_k: asNumber(body['top_k']),
+    }),
+    stream: body['stream'] === true ? true : undefined,
+    stop_sequences: stop.length > 0 ? stop : undefined,
+    tools: tools.length > 0 ? tools : undefined,
+    tool_choice: choice,
+    output_config: outputConfigOf(body['response_format']),
+    service_tier: serviceTierOf(body['service_tier']),
+    cache_control: body['cache_control'] ?? undefined,
+    metadata: user === undefined ? undefined : { user_id: user },
+  })
 }
 
-function copyNumbers(from: JsonObject, to: JsonObject, names: readonly string[]): void {
-  for (const name of names) {
-    const value = asNumber(from[name])
-    if (value !== undefined) to[name] = value
-  }
+function defined(fields: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }
 
-function thinkingOf(body: JsonObject, maxTokens: number): JsonObject | undefined {
+interface ThinkingContext {
+  readonly maxTokens: number
+  readonly converted: ConvertedMessages
+  readonly choice: ConvertedTools['choice']
+}
+
+/** What the messages format itself has wins; effort and budget are hints, left out where the vendor would refuse them. */
+function thinkingOf(body: JsonObject, { maxTokens, converted, choice }: ThinkingContext): JsonObject | undefined {
+  if (isRecord(body['thinking'])) return body['thinking']
   const explicit = asNumber(body['thinking_budget_tokens'])
   const budget = explicit ?? THINKING_BUDGET.get(asString(body['reasoning_effort']) ?? '')
   if (budget === undefined || budget < THINKING_BUDGET_MIN || budget >= maxTokens) return undefined
+  // Thinking allows no forced call, and wants the thoughts before a call back with its result; this format has none.
+  if (isForced(choice) || answersCall(converted)) return undefined
   return { type: 'enabled', budget_tokens: budget }
 }
 
-function convertMessages(list: readonly unknown[]): { system: string; messages: JsonObject[] } {
-  const system: string[] = []
-  const messages: { role: string; content: unknown[] }[] = []
-  for (const [index, item] of list.entries()) {
-    const message = asObject(item)
-    const role = asString(message['role'])
-    if (role === 'system' || role === 'developer') {
-      system.push(textOf(message['content'], index))
-      continue
-    }
-    const converted = convertMessage(message, role, index)
-    const last = messages.at(-1)
-    // Results of parallel tool calls must come in one user message.
-    if (last !== undefined && last.role === converted.role) last.content.push(...converted.content)
-    else messages.push(converted)
+function answersCall({ messages }: ConvertedMessages): boolean {
+  return messages.at(-1)?.content.some((block) => block['type'] === 'tool_result') === true
+}
+
+/** Name, description and strictness of the schema are left out: the format holds answers to every schema. */
+function outputConfigOf(format: unknown): JsonObject | undefined {
+  const { type, json_schema: named } = asObject(format)
+  if (format === null || format === undefined || type === 'text') return undefined
+  const { schema } = asObject(named)
+  if (type === 'json_schema' && isRecord(schema)) return { format: { type: 'json_schema', schema } }
+  throw new Untranslatable(
+    type === 'json_schema'
+      ? 'response_format.json_schema.schema is missing'
+      : 'response_format other than text and json_schema is not supported by this provider',
+  )
+}
+
+const SERVICE_TIERS: ReadonlyMap<unknown, string> = new Map([
+  ['auto', 'auto'],
+  ['default', 'standard_only'],
+  // Capacity that was bought ahead is used under `auto`.
+  ['priority', 'auto'],
+])
+
+function serviceTierOf(tier: unknown): string | undefined {
+  if (tier === null || tier === undefined) return undefined
+  const known = SERVICE_TIERS.get(tier)
+  if (known === undefined) {
+    throw new Untranslatable('service_tier other than auto, default and priority is not supported by this provider')
   }
-  return { system: system.filter((text) => text !== '').join('\n'), messages }
-}
-
-function convertMessage(
-  message: JsonObject,
-  role: string | undefined,
-  index: number,
-): { role: string; content: unknown[] } {
-  if (role === 'user') return { role, content: convertContent(message['content'], index) }
-  if (role === 'assistant') {
-    const content =
-      message['content'] === null || message['content'] === undefined ? [] : convertContent(message['content'], index)
-    return { role, content: [...content, ...asArray(message['tool_calls']).map((call) => toolUse(call, index))] }
-  }
-  if (role === 'tool') {
-    const id = asString(message['tool_call_id'])
-    if (id === undefined) throw new Untranslatable(`messages[${index}].tool_call_id is missing`)
-    const text = textOf(message['content'], index)
-    return { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: text }] }
-  }
-  throw new Untranslatable(`messages[${index}].role must be system, developer, user, assistant or tool`)
-}
-
-function convertContent(content: unknown, index: number): unknown[] {
-  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }]
-  if (!Array.isArray(content))
-    throw new Untranslatable(`messages[${index}].content must be a string or a list of parts`)
-  return content.map((item: unknown, at) => convertPart(asObject(item), `messages[${index}].content[${at}]`))
-}
-
-function convertPart(part: JsonObject, path: string): JsonObject {
-  if (part['type'] === 'text') return { type: 'text', text: asString(part['text']) ?? '' }
-  if (part['type'] === 'refusal') return { type: 'text', text: asString(part['refusal']) ?? '' }
-  if (part['type'] === 'image_url') {
-    const url = asString(asObject(part['image_url'])['url'])
-    if (url === undefined) throw new Untranslatable(`${path}.image_url.url is missing`)
-    const inline = /^data:([^;,]+);base64,(.*)$/s.exec(url)
-    if (inline === null) return { type: 'image', source: { type: 'url', url } }
-    return { type: 'image', source: { type: 'base64', media_type: inline[1], data: inline[2] } }
-  }
-  throw new Untranslatable(`${path}.type ${JSON.stringify(part['type'])} is not supported by this provider`)
-}
-
-function textOf(content: unknown, index: number): string {
-  if (typeof content === 'string') return content
-  return convertContent(content, index)
-    .map((part) => asString(asObject(part)['text']) ?? '')
-    .join('')
-}
-
-function toolUse(call: unknown, index: number): JsonObject {
-  const fn = asObject(asObject(call)['function'])
-  const text = asString(fn['arguments']) ?? ''
-  const input = text.trim() === '' ? {} : parseExactObject(text)
-  if (input === undefined) throw new Untranslatable(`messages[${index}].tool_calls: arguments are not a JSON object`)
-  return { type: 'tool_use', id: asString(asObject(call)['id']) ?? '', name: asString(fn['name']) ?? '', input }
-}
-
-function convertTools(body: JsonObject, out: JsonObject): void {
-  const tools = asArray(body['tools']).map((tool) => asObject(asObject(tool)['function']))
-  if (tools.length === 0) return
-  out['tools'] = tools.map((fn) => ({
-    name: fn['name'],
-    ...(fn['description'] === undefined ? {} : { description: fn['description'] }),
-    input_schema: isRecord(fn['parameters']) ? fn['parameters'] : { type: 'object', properties: {} },
-  }))
-  const choice = toolChoice(body['tool_choice'])
-  const isSerial = body['parallel_tool_calls'] === false
-  if (choice === undefined && !isSerial) return
-  const base = choice ?? { type: 'auto' }
-  out['tool_choice'] = isSerial && base['type'] !== 'none' ? { ...base, disable_parallel_tool_use: true } : base
-}
-
-function toolChoice(choice: unknown): JsonObject | undefined {
-  if (choice === 'auto' || choice === 'none') return { type: choice }
-  if (choice === 'required') return { type: 'any' }
-  const name = asString(asObject(asObject(choice)['function'])['name'])
-  return name === undefined ? undefined : { type: 'tool', name }
+  return known
 }

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { parseExactObject, type JsonObject } from '../json.ts'
 import { SseParser } from '../sse.ts'
-import { completionsToMessages, Untranslatable } from './completions-request.ts'
+import { completionsToMessages } from './completions-request.ts'
 import { messagesErrorToCompletions, messagesToCompletions } from './completions-response.ts'
 import { messagesStreamToCompletions } from './completions-stream.ts'
+import { Untranslatable } from './untranslatable.ts'
 
 const user = { role: 'user', content: 'hi' }
 
@@ -131,13 +132,13 @@ describe('completionsToMessages', () => {
   })
 
   it.each<[string, JsonObject]>([
-    ['n other than 1', { messages: [user], n: 2 }],
+    ['n 2 is not supported', { messages: [user], n: 2 }],
     ['messages[0].role', { messages: [{ role: 'robot', content: 'x' }] }],
     ['messages[0].content must be', { messages: [{ role: 'user', content: 5 }] }],
     ['messages[0].content[0].type "audio"', { messages: [{ role: 'user', content: [{ type: 'audio' }] }] }],
     ['messages[0].tool_call_id', { messages: [{ role: 'tool', content: 'x' }] }],
     [
-      'arguments are not a JSON object',
+      'messages[0].tool_calls[0].function.arguments is not a JSON object',
       { messages: [{ role: 'assistant', tool_calls: [{ id: 'c', function: { name: 'f', arguments: '{' } }] }] },
     ],
   ])('refuses: %s', (message, body) => {

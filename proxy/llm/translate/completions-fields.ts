@@ -1,0 +1,141 @@
+// What becomes of each field of a chat-completions request that is translated to the messages format: it is mapped, or
+// left out for the reason given here, or refused with its name. Nothing is left out in silence; a test compares the
+// tables with the declarations of the OpenAI SDK.
+import type { JsonObject } from '../json.ts'
+import { Untranslatable } from './untranslatable.ts'
+
+/**
+ * `mapped`: another file does. A text: why it is left out. A function: whether the value asks for nothing, so that it may
+ * be left out; any other value is refused. Null asks for nothing anywhere.
+ */
+export type FieldRule = 'mapped' | { readonly dropped: string } | ((value: unknown) => boolean)
+
+type Rules = Readonly<Record<string, FieldRule>>
+
+const REFUSED: FieldRule = () => false
+const CACHE_HINT: FieldRule = { dropped: 'a hint for the cache of prompts; the answer is the same without it' }
+
+export const REQUEST_FIELDS: Rules = {
+  audio: REFUSED,
+  // Of the messages format; clients send it to providers of that format by way of this one.
+  cache_control: 'mapped',
+  frequency_penalty: isZero,
+  function_call: (value) => value === 'none' || value === 'auto',
+  functions: isEmptyList,
+  logit_bias: (value) => typeof value === 'object' && value !== null && Object.keys(value).length === 0,
+  logprobs: isFalse,
+  max_completion_tokens: 'mapped',
+  max_tokens: 'mapped',
+  messages: 'mapped',
+  metadata: { dropped: 'labels of a completion that is stored; none is stored' },
+  modalities: (value) => Array.isArray(value) && value.every((one) => one === 'text'),
+  model: 'mapped',
+  moderation: REFUSED,
+  n: (value) => value === 1,
+  parallel_tool_calls: 'mapped',
+  prediction: { dropped: 'makes an answer faster, not another' },
+  presence_penalty: isZero,
+  prompt_cache_key: CACHE_HINT,
+  prompt_cache_options: CACHE_HINT,
+  prompt_cache_retention: CACHE_HINT,
+  reasoning_effort: 'mapped',
+  response_format: 'mapped',
+  safety_identifier: 'mapped',
+  seed: { dropped: 'best effort at its own vendor as well: answers may differ with the same seed' },
+  service_tier: 'mapped',
+  stop: 'mapped',
+  store: isFalse,
+  stream: 'mapped',
+  stream_options: 'mapped',
+  temperature: 'mapped',
+  // Of the messages format.
+  thinking: 'mapped',
+  thinking_budget_tokens: 'mapped',
+  tool_choice: 'mapped',
+  tools: 'mapped',
+  // Of the messages format.
+  top_k: 'mapped',
+  top_logprobs: isZero,
+  top_p: 'mapped',
+  user: 'mapped',
+  verbosity: (value) => value === 'medium',
+  web_search_options: REFUSED,
+}
+
+export const MESSAGE_FIELDS: Rules = {
+  audio: REFUSED,
+  cache_control: 'mapped',
+  content: 'mapped',
+  function_call: REFUSED,
+  name: { dropped: 'the format has no names of participants' },
+  refusal: 'mapped',
+  role: 'mapped',
+  tool_call_id: 'mapped',
+  tool_calls: 'mapped',
+}
+
+export const PART_FIELDS: Rules = {
+  cache_control: 'mapped',
+  // `detail` of an image is left out: the size alone decides how it is read.
+  image_url: 'mapped',
+  prompt_cache_breakpoint: CACHE_HINT,
+  refusal: 'mapped',
+  text: 'mapped',
+  type: 'mapped',
+}
+
+export const FUNCTION_FIELDS: Rules = {
+  cache_control: 'mapped',
+  description: 'mapped',
+  name: 'mapped',
+  parameters: 'mapped',
+  strict: 'mapped',
+}
+
+/** @throws {Untranslatable} with the name of the first field that cannot be left out, or that nobody knows. */
+export function checkRequestFields(body: JsonObject): void {
+  checkFields(body, REQUEST_FIELDS, '')
+  const unknown = Object.keys(body).find((name) => !Object.hasOwn(REQUEST_FIELDS, name) && isSet(body[name]))
+  if (unknown !== undefined) throw new Untranslatable(`${shown(unknown)} is not supported by this provider`)
+}
+
+/**
+ * Of objects inside a request. Members that their format does not have are passed over: clients send answers back with
+ * whatever their library added. @throws {Untranslatable}
+ */
+export function checkFields(object: JsonObject, rules: Rules, path: string): void {
+  for (const name of Object.keys(object)) {
+    const rule = Object.hasOwn(rules, name) ? rules[name] : undefined
+    const value = object[name]
+    if (typeof rule !== 'function' || !isSet(value) || rule(value)) continue
+    throw new Untranslatable(`${path}${name} ${excerpt(value)}is not supported by this provider`)
+  }
+}
+
+function isSet(value: unknown): boolean {
+  return value !== null && value !== undefined
+}
+
+function isZero(value: unknown): boolean {
+  return value === 0
+}
+
+function isFalse(value: unknown): boolean {
+  return value === false
+}
+
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0
+}
+
+/** Of short values, which say more than the name alone. */
+function excerpt(value: unknown): string {
+  return typeof value === 'number' || typeof value === 'boolean' ? `${value} ` : ''
+}
+
+const NAME_CHARS_MAX = 64
+
+/** Names come from the client. */
+function shown(name: string): string {
+  return JSON.stringify(name.slice(0, NAME_CHARS_MAX))
+}
