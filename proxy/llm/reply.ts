@@ -31,7 +31,7 @@ function streamReply(context: ReplyContext, upstream: UpstreamResponse): HttpRes
     return new HttpResponse(upstream.status, ownHeaders(upstream.headers, 'text/event-stream'), body, false)
   } catch (error) {
     if (!(error instanceof UnknownEncoding)) throw error
-    abandon(upstream)
+    upstream.body.cancel()
     return invalid(context, error.message)
   }
 }
@@ -76,7 +76,7 @@ async function translatedReply(context: ReplyContext, upstream: UpstreamResponse
   const raw = await collected(context, body.tryCollect(translationBytesMax))
   if (raw instanceof HttpResponse) return raw
   if (raw === undefined) {
-    abandon(upstream)
+    upstream.body.cancel()
     return invalid(context, `the answer is larger than ${translationBytesMax} bytes, which is too much to translate`)
   }
   const bytes = await collected(context, decode(raw, headers.get('content-encoding'), translationBytesMax))
@@ -112,13 +112,6 @@ async function collected<T>(context: ReplyContext, reading: Promise<T>): Promise
   } catch (error) {
     return invalid(context, `the answer could not be read: ${error instanceof Error ? error.message : String(error)}`)
   }
-}
-
-/** Its connection is not held for a body that nobody reads. */
-function abandon({ body }: UpstreamResponse): void {
-  const ended = body[Symbol.asyncIterator]().return?.()
-  // Nobody is left to hear of a failure.
-  ended?.then(undefined, () => {})
 }
 
 function invalid({ exchange }: ReplyContext, detail: string): HttpResponse {

@@ -4,6 +4,7 @@ import { readdirSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { connect as connectHttp2, createServer as createHttp2Server, type ServerHttp2Stream } from 'node:http2'
 import net from 'node:net'
+import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Backend, MCPBackend } from '#api/ir/types.gen.ts'
 import { closeServer, freePort, listening } from '#test/ports.ts'
@@ -36,6 +37,12 @@ function silence(response: ServerResponse): void {
   hold(response)
   response.writeHead(200, STREAM)
   response.write(': hello\n\n')
+}
+
+function compressedSilence(response: ServerResponse): void {
+  hold(response)
+  response.writeHead(200, { ...STREAM, 'content-encoding': 'gzip' })
+  response.write(gzipSync(': hello\n\n').subarray(0, -8))
 }
 
 function listen(request: IncomingMessage, response: ServerResponse): void {
@@ -72,6 +79,7 @@ function serve(request: IncomingMessage, response: ServerResponse): void {
   request.on('end', () => {
     if (request.url === '/half') response.writeHead(200, { ...JSON_TYPE, 'content-length': '100' }).flushHeaders()
     if (request.url === '/half') hold(response)
+    else if (request.url?.endsWith('?gzip') === true) compressedSilence(response)
     else if (request.url !== '/mcp') silence(response)
     else if (request.method === 'GET') listen(request, response)
     else if (request.method === 'DELETE') {
@@ -220,6 +228,7 @@ const KINDS: [string, (path: string) => Promise<Asked>, number][] = [
   ],
   ['an LLM stream', llmCall('/same/chat/completions'), 1],
   ['an LLM stream that is translated', llmCall('/other/chat/completions'), 1],
+  ['an LLM stream that is decoded', llmCall('/same/chat/completions?gzip'), 1],
   [
     'an A2A stream',
     () => Promise.resolve({ method: 'POST', path: '/agent', headers: JSON_TYPE, body: rpc('message/stream') }),
