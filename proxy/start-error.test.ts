@@ -25,7 +25,7 @@ describe('probePort', () => {
       if (process.platform === 'linux') {
         expect(String(failure)).toMatch(
           new RegExp(
-            `listener cannot listen on 127.0.0.1 port ${port}: the port is in use by process ${child.pid} \\(.+\\); stop it`,
+            `listener cannot listen on 127.0.0.1 port ${port}: the port is in use by node \\(pid ${child.pid}\\); stop it`,
           ),
         )
       }

@@ -31,7 +31,7 @@ function sentence(init: {
 }): string {
   const where = `${init.what} cannot listen on ${init.host} port ${init.port}`
   if (init.code === 'EADDRINUSE') {
-    return `${where}: the port is in use${init.holder === undefined ? '' : ` by ${init.holder}`}; stop it or choose another port`
+    return `${where}: the port is in use by ${init.holder ?? 'another process'}; stop it or choose another port`
   }
   if (init.code === 'EACCES') {
     return `${where}: not permitted; ports below 1024 need a privilege or net.ipv4.ip_unprivileged_port_start=0`
