@@ -1,3 +1,4 @@
+import { givenName } from './given-names.ts'
 import { describe, expect, it } from 'vitest'
 import { configDump } from '#proxy/admin/config-dump.ts'
 import { emptyConfig } from '#api/ir/empty.ts'
@@ -88,6 +89,19 @@ describe('endpoints of a dump', () => {
       ['web-b', '1.00', '12.35ms'],
       ['web-c', '1.00', ''],
     ])
+  })
+})
+
+describe('names', () => {
+  it.each([
+    ['echo', undefined, 'echo'],
+    ['gateway/default/default/inline/backend0', undefined, 'inline/backend0'],
+    ['gateway/default/default/inline/backend1', 'tools', 'inline/backend1/tools'],
+    ['default/default/bind/9001/listener0/tcp/0003/default/tcpRoute3/backend0', undefined, 'tcpRoute3/backend0'],
+    ['mcp:default', 'x', 'mcp/x'],
+    ['mcp:default', undefined, 'mcp'],
+  ])('%s %s is %s, as in the file', (name, section, expected) => {
+    expect(givenName(name, section)).toBe(expected)
   })
 })
 

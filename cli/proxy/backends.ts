@@ -1,4 +1,5 @@
 // Endpoints of a configuration dump as rows: Services, addresses, and providers of LLM backends. Pure.
+import { givenName } from './given-names.ts'
 import type { components } from '#api/admin/types.gen.ts'
 
 type Schemas = components['schemas']
@@ -48,7 +49,8 @@ function serviceRows({ name, namespace, endpoints }: Dump['services'][number]): 
 function backendRows({ backend }: Dump['backends'][number]): EndpointRow[] {
   return Object.values(fieldsOf(backend)).flatMap((variant) => {
     const fields = fieldsOf(variant)
-    const place = { type: 'Backend' as const, name: textOf(fields['name']), namespace: textOf(fields['namespace']) }
+    const name = givenName(textOf(fields['name']), textOf(fields['section']))
+    const place = { type: 'Backend' as const, name, namespace: textOf(fields['namespace']) }
     const { target } = fields
     if (typeof target === 'string') {
       return fields['info'] === undefined ? [] : [row({ ...place, endpoint: target }, infoOf(fields['info']))]

@@ -26,11 +26,18 @@ function wholeText(dump: Dump, output: ConfigFormat): string {
 
 function backendsText(dump: Dump, { output, all = false }: ConfigFlags): string {
   const rows = endpointRows(dump, all)
+  if (rows.length === 0) printError(emptyHint(endpointRows(dump, true).length))
   if (output !== 'short') return dataText(rows, output)
   return table(
     BACKEND_HEAD,
     rows.map((row) => cellsOf(row, Date.now())),
   )
+}
+
+function emptyHint(endpoints: number): string {
+  if (endpoints === 0) return 'this proxy has no backends'
+  const subject = endpoints === 1 ? '1 endpoint has' : `${endpoints} endpoints have`
+  return `${subject} had no request yet; --all shows ${endpoints === 1 ? 'it' : 'them'}`
 }
 
 /** @throws {Error} for the user to read. */

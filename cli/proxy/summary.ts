@@ -1,4 +1,5 @@
 // A configuration dump as a few tables: what listens, what is routed where, and which policies are in force. Pure.
+import { givenName, givenReference } from './given-names.ts'
 import { fieldsOf, type Dump } from './backends.ts'
 import { table } from './table.ts'
 
@@ -22,7 +23,7 @@ export function summaryOf(dump: Dump): string {
       ['ROUTE', 'NAMESPACE', 'RULE', 'LISTENER', 'HOSTNAMES', 'BACKENDS'],
       listeners.flatMap(({ listener }) =>
         [...Object.values(listener.routes), ...Object.values(listener.tcpRoutes)].map((route) => [
-          route.name,
+          givenName(route.name),
           route.namespace,
           'ruleName' in route ? (route.ruleName ?? '') : '',
           listener.listenerName,
@@ -35,8 +36,9 @@ export function summaryOf(dump: Dump): string {
       ['BACKEND', 'KIND'],
       dump.backends.flatMap(({ backend }) =>
         Object.entries(fieldsOf(backend)).map(([kind, variant]) => {
-          const { name, namespace } = fieldsOf(variant)
-          return [`${String(namespace)}/${String(name)}`, kind]
+          const { name, namespace, section } = fieldsOf(variant)
+          const given = givenName(String(name), typeof section === 'string' ? section : undefined)
+          return [`${String(namespace)}/${given}`, kind]
         }),
       ),
     ),
@@ -63,7 +65,7 @@ function backendText(backend: object): string {
 }
 
 function targetOf({ backend, service, invalid }: Readonly<Record<string, unknown>>): string {
-  if (typeof backend === 'string') return backend
+  if (typeof backend === 'string') return givenReference(backend)
   const { name, port } = fieldsOf(service)
   if (typeof name === 'string') return `${name}:${String(port)}`
   return invalid === undefined ? 'none' : 'invalid'

@@ -70,6 +70,17 @@ describe('gw proxy config', () => {
     expect(rows).toEqual([expect.objectContaining({ type: 'Backend', name: 'all', requests: 1 })])
   })
 
+  it('names --all when no endpoint had a request, and says when there is none', async () => {
+    const { stdout: json } = await gw('proxy', 'config', 'all', ...local, '-o', 'json')
+    const file = join(folder, 'unused.json')
+    writeFileSync(file, json.replaceAll(/"totalRequests": \d+/g, '"totalRequests": 0'))
+    const unused = await gw('proxy', 'config', 'backends', '--file', file)
+    expect([unused.code, unused.stderr]).toEqual([0, '1 endpoint has had no request yet; --all shows it\n'])
+    writeFileSync(file, JSON.stringify({ ...JSON.parse(json), backends: [], services: [] }))
+    const none = await gw('proxy', 'config', 'backends', '--file', file)
+    expect([none.code, none.stderr]).toEqual([0, 'this proxy has no backends\n'])
+  })
+
   it('says what is wrong', async () => {
     const nobody = await freePort()
     const unreachable = await gw('proxy', 'config', 'all', '--local', `--admin-addr=127.0.0.1:${nobody}`)
