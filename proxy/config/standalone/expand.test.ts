@@ -50,6 +50,30 @@ describe('expandVariables', () => {
     expect(problems[0]?.message).toContain(message)
   })
 
+  it.each([
+    '# yaml-language-server: $schema=gw-standalone.schema.json\n',
+    'a: 1 # ${MISSING}\n',
+    'a: # $MISSING ${\n  - 1\n',
+    'a: [1, # $MISSING\n 2]\n',
+    '{ a: 1 } # ~/ $$\n',
+    '---\n# $MISSING\na: 1\n...\n# ${MISSING}',
+  ])('leaves the comment of %j alone', (text) => {
+    expect(expand(text)).toBe(text)
+  })
+
+  it.each([
+    ['a: x#$NAME', 'a: x#value'],
+    ['a: "# $NAME"', 'a: "# value"'],
+    ["a: '# $NAME' # $NAME", "a: '# value' # $NAME"],
+    ['a: |\n  # $NAME\n# $NAME\n', 'a: |\n  # value\n# $NAME\n'],
+    ['a: >-\n  x\n  # $NAME\nb: 1', 'a: >-\n  x\n  # value\nb: 1'],
+    ['a: { port: ${MISSING:-80} } # $NAME\nb: $NAME', 'a: { port: 80 } # $NAME\nb: value'],
+    ['a: ${MISSING:-x #y} # $NAME', 'a: x #y # $NAME'],
+    ['{"a": "# $NAME"}', '{"a": "# value"}'],
+  ])('makes %j %j: not all that looks like a comment is one', (text, expected) => {
+    expect(expand(text)).toBe(expected)
+  })
+
   it('reports every variable that is not set', () => {
     const { problems } = expandVariables({ path: 'f', text: '$A\n$B', environment: {} })
     expect(problems.map(({ line }) => line)).toEqual([1, 2])

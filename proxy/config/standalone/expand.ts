@@ -1,5 +1,7 @@
 // Variables in the text of a standalone file: `$NAME`, `${NAME}`, `${NAME:-default}`, `$$` for a dollar sign, and `~/`
-// at the start of a word. Only hand-written files go through this, never rendered configuration.
+// at the start of a word. Comments stay as they are. Only hand-written files go through this, never rendered
+// configuration.
+import { Lexer } from 'yaml'
 import { placeOfOffset, type FileProblem, type OriginalText } from '#api/source/document.ts'
 
 export interface ExpandedText {
@@ -24,9 +26,11 @@ const BRACED = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s
 export function expandVariables({ path, text, environment }: ExpansionInput): ExpandedText {
   const problems: FileProblem[] = []
   const map = new OffsetMap()
+  const isComment = commentsOf(text)
   let expanded = ''
   let rest = 0
   for (const match of text.matchAll(REFERENCE)) {
+    if (isComment(match.index)) continue
     const value = valueOf(match, environment)
     if ('problem' in value) {
       problems.push({
@@ -48,6 +52,28 @@ export function expandVariables({ path, text, environment }: ExpansionInput): Ex
   }
   expanded += text.slice(rest)
   return { text: expanded, original: { text, offsetOf: (offset) => map.originalOffset(offset) }, problems }
+}
+
+/** What the lexer puts between the pieces of the text: it is not part of it. */
+const MARKS: ReadonlySet<string> = new Set(['\u0002', '\u0018', '\u001f'])
+const SCALAR_MARK = '\u001f'
+
+/** Whether an offset is in a comment. Asked in rising order. Variables may stand where YAML allows none. */
+function commentsOf(text: string): (offset: number) => boolean {
+  const comments: { readonly start: number; readonly end: number }[] = []
+  let start = 0
+  let former = ''
+  for (const piece of new Lexer().lex(text)) {
+    // A block of text may begin with the same character.
+    if (piece.startsWith('#') && former !== SCALAR_MARK) comments.push({ start, end: start + piece.length })
+    if (!MARKS.has(piece)) start += piece.length
+    former = piece
+  }
+  let next = 0
+  return (offset) => {
+    while ((comments[next]?.end ?? Infinity) <= offset) next++
+    return (comments[next]?.start ?? Infinity) <= offset
+  }
 }
 
 /** Text without variables. */
