@@ -1,33 +1,47 @@
 // The status of a GwModel: one entry for each parentRef of ours. What is wrong with the model itself is said in
 // ResolvedRefs.
+import type { GwModel } from '#api/v1alpha1/gwmodel.gen.ts'
 import type { Problem } from '#api/problem.ts'
+import type { Listener } from '../translate/gateway/listener.ts'
 import type { AttachedModel } from '../translate/model/models.ts'
+import { overriddenLine } from '../translate/model/precedence.ts'
 import type { ParentResult } from '../translate/route/routes.ts'
 import { type Condition, condition } from './condition.ts'
 import type { RouteBody } from './object-status.ts'
 
-export function modelStatus({ model, parents, problems }: AttachedModel, controllerName: string): RouteBody {
+export function modelStatus(attached: AttachedModel, controllerName: string): RouteBody {
+  const { model, parents, problems, overridden = NONE } = attached
   const { generation } = model.metadata
   const resolved = resolvedCondition(problems, generation)
   return {
     parents: parents.map((parent) => ({
       parentRef: parent.parentRef,
       controllerName,
-      conditions: [acceptedCondition(parent, { problems, generation }), resolved],
+      conditions: [acceptedCondition(parent, { problems, overridden, generation }), resolved],
     })),
   }
 }
 
+const NONE: ReadonlyMap<Listener, GwModel> = new Map()
+
 interface Facts {
   readonly problems: readonly Problem[]
+  readonly overridden: ReadonlyMap<Listener, GwModel>
   readonly generation: number | undefined
 }
 
-function acceptedCondition({ acceptance }: ParentResult, { problems, generation }: Facts): Condition {
+function acceptedCondition({ acceptance }: ParentResult, { problems, overridden, generation }: Facts): Condition {
   const type = 'Accepted'
   if ('denial' in acceptance) return condition({ type, isTrue: false, ...acceptance.denial, generation })
+  const losses = acceptance.listeners.flatMap((listener) => {
+    const winner = overridden.get(listener)
+    return winner === undefined ? [] : [overriddenLine(listener, winner)]
+  })
+  if (losses.length > 0 && losses.length === acceptance.listeners.length) {
+    return condition({ type, isTrue: false, reason: 'Overridden', message: losses, generation })
+  }
   const warnings = problems.filter(({ severity }) => severity === 'warning')
-  const message = ['Successfully accepted GwModel', ...warnings.map(lineOf)]
+  const message = ['Successfully accepted GwModel', ...losses, ...warnings.map(lineOf)]
   return condition({ type, isTrue: true, reason: type, message, generation })
 }
 

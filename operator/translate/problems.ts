@@ -2,6 +2,7 @@
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import type { Listener, ListenerFault } from './gateway/listener.ts'
 import { flatMapped, mapped } from './lists.ts'
+import { overriddenLine } from './model/precedence.ts'
 import { nameKey, refOf } from './object-ref.ts'
 import { sortedBy } from './order.ts'
 import { NOT_YET_PROGRAMMED } from './policy/field.ts'
@@ -99,13 +100,19 @@ function routeProblems({ route, translation, parents }: AttachedRoute): readonly
 }
 
 function modelProblems({ models }: StageResults): ObjectProblem[] {
-  return models.flatMap(({ model, parents, problems }) => {
+  return models.flatMap(({ model, parents, problems, overridden = [] }) => {
     if (parents.length === 0) return []
     const object = refOf(model)
     const denials = parents.flatMap(({ acceptance }) =>
       'denial' in acceptance ? [{ path: 'spec.parentRefs', ...acceptance.denial, severity: 'error' as const }] : [],
     )
-    return [...denials, ...problems].map((problem) => ({ ...problem, object }))
+    const losses = [...overridden].map(([listener, winner]) => ({
+      path: 'spec.match.model',
+      reason: 'Overridden',
+      message: overriddenLine(listener, winner),
+      severity: 'warning' as const,
+    }))
+    return [...denials, ...losses, ...problems].map((problem) => ({ ...problem, object }))
   })
 }
 

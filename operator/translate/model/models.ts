@@ -11,6 +11,7 @@ import { guarded, WRONG_FORM } from '../guarded.ts'
 import type { Memory } from '../memory.ts'
 import { keyOf, namespaceOf } from '../object-ref.ts'
 import { createdAt, sortedBy } from '../order.ts'
+import { type Offer, type Precedence, precedenceOf } from './precedence.ts'
 import type { ReferenceScope } from '../reference.ts'
 import { referencesOf } from '../references.ts'
 import { attachmentCap } from '../route/attachment-cap.ts'
@@ -28,6 +29,8 @@ export interface AttachedModel {
   readonly parents: readonly ParentResult[]
   /** Listeners that took the model, each once. */
   readonly listeners: readonly Listener[]
+  /** Those where an older model of another namespace has its name. */
+  readonly overridden?: ReadonlyMap<Listener, GwModel>
 }
 
 export interface ModelTable {
@@ -76,7 +79,8 @@ export function modelTables(
     )
     const models = capped(attached)
     const routeOf = (listener: Listener): Route => listenerRoutes(listener, [], () => listenerRoute(listener))
-    return { models, ...rendered(models, translated, routeOf) }
+    const byListener = offersOf(models, translated)
+    return { models: withLosses(models, byListener), ...rendered({ models, translated, byListener }, routeOf) }
   }
 }
 
@@ -147,26 +151,62 @@ function attach(model: GwModel, problems: readonly Problem[], ours: ParentLookup
   return { model, problems, parents, listeners: [...listeners] }
 }
 
+interface ListenerOffer extends Offer {
+  readonly translation: ModelTranslation
+}
+
+type OffersByListener = ReadonlyMap<Listener, Precedence<ListenerOffer>>
+
+function offersOf(models: readonly AttachedModel[], translated: readonly ModelTranslation[]): OffersByListener {
+  const byListener = new Map<Listener, ListenerOffer[]>()
+  for (const [index, { model, listeners }] of models.entries()) {
+    const translation = translated[index]
+    if (translation === undefined) continue
+    const { offered, isVirtual } = translation
+    const offer = { model, name: offered.name, isVirtual, translation }
+    for (const listener of listeners) {
+      const known = byListener.get(listener)
+      if (known === undefined) byListener.set(listener, [offer])
+      else known.push(offer)
+    }
+  }
+  return new Map([...byListener].map(([listener, offers]) => [listener, precedenceOf(offers)]))
+}
+
+function withLosses(models: readonly AttachedModel[], byListener: OffersByListener): readonly AttachedModel[] {
+  const losses = new Map<GwModel, Map<Listener, GwModel>>()
+  for (const [listener, { overridden }] of byListener) {
+    for (const [{ model }, winner] of overridden) {
+      const known = losses.get(model) ?? new Map<Listener, GwModel>()
+      losses.set(model, known.set(listener, winner.model))
+    }
+  }
+  if (losses.size === 0) return models
+  return models.map((one) => {
+    const overridden = losses.get(one.model)
+    if (overridden === undefined) return one
+    return { ...one, overridden, listeners: one.listeners.filter((listener) => !overridden.has(listener)) }
+  })
+}
+
+interface ModelParts {
+  readonly models: readonly AttachedModel[]
+  readonly translated: readonly ModelTranslation[]
+  readonly byListener: OffersByListener
+}
+
 function rendered(
-  models: readonly AttachedModel[],
-  translated: readonly ModelTranslation[],
+  { models, translated, byListener }: ModelParts,
   routeOf: (listener: Listener) => Route,
 ): Pick<ModelTable, 'routes' | 'backends'> {
   const routes = new Map<string, Route[]>()
   const backends = new Map<string, DeliveredBackend>()
-  const offers = new Map<Listener, ModelTranslation[]>()
-  for (const [index, { model, listeners }] of models.entries()) {
-    const translation = translated[index]
-    if (translation === undefined) continue
-    if (translation.backend !== undefined) backends.set(modelIdentity(model).key, translation.backend)
-    for (const listener of listeners) {
-      if (listener.notProgrammed !== undefined) continue
-      const offered = offers.get(listener)
-      if (offered === undefined) offers.set(listener, [translation])
-      else offered.push(translation)
-    }
+  for (const [index, { model }] of models.entries()) {
+    const backend = translated[index]?.backend
+    if (backend !== undefined) backends.set(modelIdentity(model).key, backend)
   }
-  for (const [listener, offered] of offers) {
+  for (const [listener, { offered }] of byListener) {
+    if (listener.notProgrammed !== undefined) continue
     const key = listenerBackendKey(listener)
     backends.set(key, listenerBackend(key, listener, offered))
     const gateway = keyOf(listener.gateway)
@@ -178,16 +218,8 @@ function rendered(
   return { routes, backends }
 }
 
-/** Virtual models are tried first; otherwise by namespace and name. */
-function listenerBackend(
-  key: string,
-  { gateway }: Listener,
-  translated: readonly ModelTranslation[],
-): DeliveredBackend {
-  const ordered = [
-    ...translated.filter(({ isVirtual }) => isVirtual),
-    ...translated.filter(({ isVirtual }) => !isVirtual),
-  ].map(({ offered }) => offered)
+function listenerBackend(key: string, { gateway }: Listener, offers: readonly ListenerOffer[]): DeliveredBackend {
+  const ordered = offers.map(({ translation }) => translation.offered)
   const targets = ordered.flatMap(({ backend, weighted = [], conditional = [] }) => [
     ...(backend === undefined ? [] : [backend]),
     ...[...weighted, ...conditional].flatMap((target) => target.backend ?? []),
