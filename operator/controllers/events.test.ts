@@ -29,7 +29,7 @@ interface Written {
 /** Creates fail with what `failures` holds, one after the other; an Event that is there is a conflict. */
 function server(failures: KubeError[] = []): { readonly written: Written[]; readonly run: Run } {
   const written: Written[] = []
-  const names = new Set<string>()
+  const stored = new Map<string, KubeObject>()
   const unused = (): never => {
     throw new Error('not asked for')
   }
@@ -46,15 +46,17 @@ function server(failures: KubeError[] = []): { readonly written: Written[]; read
       const failure = failures.shift()
       if (failure !== undefined) return Effect.fail(failure)
       const { name } = event.metadata
-      if (names.has(name)) return Effect.fail(new KubeConflict({ path: name, reason: 'AlreadyExists', message: '' }))
-      names.add(name)
+      if (stored.has(name)) return Effect.fail(new KubeConflict({ path: name, reason: 'AlreadyExists', message: '' }))
+      stored.set(name, event)
       written.push({ kind: 'create', name, body: event })
       return Effect.succeed(event)
     },
     patch: ({ name }, body) => {
       written.push({ kind: 'patch', name, body })
-      // The answer is not read.
-      return Effect.succeed({} as KubeObject)
+      // Of an Event that was created.
+      const patched = { ...stored.get(name), ...(body as object) } as KubeObject
+      stored.set(name, patched)
+      return Effect.succeed(patched)
     },
   }
   return { written, run: (effect) => Effect.provideService(effect, KubeClient, client) }
@@ -112,15 +114,29 @@ describe('Events', () => {
     }),
   )
 
-  it.effect('are found again by the leader that follows', () =>
+  it.effect('are found again by the leader that follows, and not counted for what still stands', () =>
     Effect.gen(function* () {
       const { written, run } = server()
-      for (const events of [new Events('c'), new Events('c')]) {
-        events.update([wrong()], 0)
+      const [first, next] = [new Events('c'), new Events('c')]
+      for (const [events, standing] of [
+        [first, [wrong()]],
+        [first, []],
+        [first, [wrong()]],
+        [next, [wrong()]],
+        [next, []],
+        [next, [wrong()]],
+      ] as const) {
+        events.update(standing, 0)
         yield* run(events.tell(KEY))
       }
-      expect(written.map(({ kind }) => kind)).toEqual(['create', 'patch'])
-      expect(written[1]?.body).not.toHaveProperty('count')
+      const counts = written.map(({ kind, body }) => [kind, (body as { count?: number }).count])
+      expect(counts).toEqual([
+        ['create', 1],
+        ['patch', 2],
+        ['patch', undefined],
+        ['patch', 3],
+      ])
+      expect(written[2]?.body).toEqual({})
     }),
   )
 

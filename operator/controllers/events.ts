@@ -102,9 +102,9 @@ export class Events {
       }
       const waitMs = this.#writes.take(passedMs)
       if (waitMs > 0) yield* Effect.sleep(waitMs)
-      const count = (this.#counts.get(identityOf(one.occurrence)) ?? 0) + 1
+      const known = this.#counts.get(identityOf(one.occurrence))
       const nowMs = yield* Clock.currentTimeMillis
-      yield* writeEvent({ ...one.occurrence, component: this.#component, count, nowMs })
+      const count = yield* writeEvent({ ...one.occurrence, component: this.#component, known, nowMs })
       one.state = 'told'
       remember(this.#counts, identityOf(one.occurrence), count)
     })
@@ -129,26 +129,32 @@ function remember<T>(known: Map<string, T>, key: string, value: T): void {
 
 interface EventInput extends Occurrence {
   readonly component: string
-  readonly count: number
+  /** How often this process or, as read from the Event, those before it have written it; undefined: not known yet. */
+  readonly known: number | undefined
   readonly nowMs: number
 }
 
-/** The name follows from what is said, so that a leader after this one finds the Event instead of a second one. */
+/**
+ * How often it has been written now. The name follows from what is said, so that a leader after this one finds the
+ * Event instead of a second one: then the problem has stood all the time, and the Event stays as it is.
+ */
 const writeEvent = Effect.fnUntraced(
   function* (input: EventInput) {
     const client = yield* KubeClient
     const event = eventOf(input)
     const { name, namespace = '' } = event.metadata
-    yield* client.create(event, EVENTS, input.component).pipe(
+    const { count, lastTimestamp } = event
+    const written: KubeObject & { readonly count?: number } = yield* client.create(event, EVENTS, input.component).pipe(
       Effect.catchTag('KubeConflict', () => {
-        const { count, lastTimestamp } = event
-        const again = { lastTimestamp, ...(count > 1 && { count }) }
-        return client.patch({ resource: EVENTS, namespace, name, isStatus: false }, again)
+        // The right to read Events is not needed: a patch without changes answers with the object.
+        const change = input.known === undefined ? {} : { lastTimestamp, count }
+        return client.patch({ resource: EVENTS, namespace, name, isStatus: false }, change)
       }),
     )
+    return written.count ?? count
   },
   // Not allowed, or the namespace goes: it will not be another time either.
-  Effect.catchIf(isFinal, (error) => Effect.logWarning('event not written', describeKubeError(error))),
+  Effect.catchIf(isFinal, (error) => Effect.as(Effect.logWarning('event not written', describeKubeError(error)), 1)),
 )
 
 const TOO_MANY_REQUESTS = 429
@@ -163,7 +169,7 @@ interface EventObject extends KubeObject {
   readonly lastTimestamp: string
 }
 
-function eventOf({ object, component, reason, message, count, nowMs }: EventInput): EventObject {
+function eventOf({ object, component, reason, message, known = 0, nowMs }: EventInput): EventObject {
   const { apiVersion, kind, namespace, name, uid } = object
   const time = new Date(nowMs).toISOString().replace(/\.\d+Z$/, 'Z')
   const hash = createHash('sha256')
@@ -184,7 +190,7 @@ function eventOf({ object, component, reason, message, count, nowMs }: EventInpu
     source: { component },
     firstTimestamp: time,
     lastTimestamp: time,
-    count,
+    count: known + 1,
   }
   return event
 }
