@@ -4,7 +4,8 @@ import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import { wantedAddress } from '#deployer/address.ts'
 import { statusOf } from '../kube/status-of.ts'
 import type { Condition } from '../status/condition.ts'
-import type { KubeObject } from '../translate/kube.ts'
+import { gatewayAddresses } from '../translate/gateway/addresses.ts'
+import type { KubeObject, Service } from '../translate/kube.ts'
 import type { GatewayFacts } from './gateway-programmed.ts'
 import { type ConditionOfPart, type PodFacts, proxyTrouble } from './proxy-trouble.ts'
 import { PROXY_POD } from './sources.ts'
@@ -22,6 +23,7 @@ export function gatewayStatusFacts(
     uid,
     generation,
     wantedAddress: wantedAddress(gateway).ip,
+    ...addressFacts(world, gateway),
     acknowledgements: acknowledgementsOf(world, gateway),
     isReplicaExpected: workload === undefined || isReplicaExpected(workload),
     readyPods: workload?.status?.observedGeneration === undefined ? undefined : readyPods(world, gateway),
@@ -29,6 +31,24 @@ export function gatewayStatusFacts(
     trouble: troubleOf(world, gateway, workload),
     isRollingOut: isRollingOut(workload),
     current: conditionsOf(world.cache.get('Gateway', namespace, name)),
+  }
+}
+
+/** From the Service as it is now: the translation may have seen the one before. */
+function addressFacts(
+  { cache }: World,
+  gateway: Gateway,
+): Pick<GatewayFacts, 'addresses' | 'hasService' | 'hadAddress'> {
+  const { name, namespace = '' } = gateway.metadata
+  // Of its kind in the cache.
+  const service = cache.get('Service', namespace, safeName(name)) as Service | undefined
+  const live = cache.get('Gateway', namespace, name)
+  // The status of a Gateway.
+  const status = live && (statusOf(live) as { readonly addresses?: readonly unknown[] } | undefined)
+  return {
+    addresses: gatewayAddresses(service === undefined ? [] : [service])(gateway),
+    hasService: service !== undefined,
+    hadAddress: (status?.addresses?.length ?? 0) > 0,
   }
 }
 

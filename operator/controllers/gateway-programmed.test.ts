@@ -34,11 +34,18 @@ function conditions(change: Partial<GatewayFacts>, addresses: readonly string[] 
   )
 }
 
-function adjusted(change: Partial<GatewayFacts>, addresses: readonly string[] = []): readonly Condition[] {
-  const facts: GatewayFacts = {
+const lost = [
+  condition({ type: 'Programmed', isTrue: false, reason: 'AddressNotAssigned', message: '', generation: 3 }),
+]
+
+function factsOf(change: Partial<GatewayFacts>, addresses: readonly string[] = []): GatewayFacts {
+  return {
     uid: 'u',
     generation: 3,
     wantedAddress: undefined,
+    addresses: addresses.map((value) => ({ type: 'IPAddress' as const, value })),
+    hasService: true,
+    hadAddress: false,
     deployProblems: [],
     failure: undefined,
     acknowledgements: loaded(),
@@ -50,8 +57,10 @@ function adjusted(change: Partial<GatewayFacts>, addresses: readonly string[] = 
     current: [],
     ...change,
   }
-  const given = addresses.map((value) => ({ type: 'IPAddress' as const, value }))
-  return withProgrammed({ ...body, addresses: given }, facts).conditions
+}
+
+function adjusted(change: Partial<GatewayFacts>, addresses: readonly string[] = []): readonly Condition[] {
+  return withProgrammed(body, factsOf(change, addresses)).conditions
 }
 
 describe('withProgrammed', () => {
@@ -182,6 +191,23 @@ describe('withProgrammed', () => {
     const [accepted] = adjusted({ deployProblems })
     expect(accepted?.message.startsWith(message)).toBe(true)
     expect(accepted?.message.split('\n')).toHaveLength(Number(lines))
+  })
+
+  it.each<[string, Partial<GatewayFacts>, string[], string]>([
+    ['never had an address', {}, [], 'True Programmed'],
+    ['does not exist yet', { hasService: false }, [], 'False Pending'],
+    ['was deleted', { hasService: false, hadAddress: true }, [], 'False AddressNotAssigned'],
+    ['waits for another address', { hadAddress: true }, [], 'False AddressNotAssigned'],
+    ['still waits for it', { current: lost }, [], 'False AddressNotAssigned'],
+    ['has it', { current: lost }, ['192.0.2.9'], 'True Programmed'],
+    ['is scaled to zero and deleted', { hadAddress: true, isReplicaExpected: false }, [], 'False AddressNotAssigned'],
+  ])('the Service %s', (_what, change, given, programmed) => {
+    expect(conditions(change, given)[1]).toBe(`Programmed=${programmed} 3`)
+  })
+
+  it('addresses are those that Programmed was judged by', () => {
+    const stale = { ...body, addresses: [{ type: 'IPAddress' as const, value: '192.0.2.1' }] }
+    expect(withProgrammed(stale, factsOf({ hasService: false, hadAddress: true })).addresses).toEqual([])
   })
 
   it.each<[string, string, string[], string]>([

@@ -13,6 +13,11 @@ export interface GatewayFacts {
   readonly deployProblems: readonly DeployProblem[]
   /** The IP address that the Gateway asks for. */
   readonly wantedAddress: string | undefined
+  /** As the Service says now. */
+  readonly addresses: GatewayBody['addresses']
+  readonly hasService: boolean
+  /** The status in the cluster has one. */
+  readonly hadAddress: boolean
   /** Why objects could not be written. */
   readonly failure: string | undefined
   readonly acknowledgements: ReadonlyMap<string, Acknowledgement>
@@ -31,13 +36,13 @@ export interface GatewayFacts {
 }
 
 export function withProgrammed(body: GatewayBody, facts: GatewayFacts): GatewayBody {
-  const { addresses } = body
-  return { ...body, conditions: body.conditions.map((one) => adjusted(one, facts, addresses)) }
+  const { addresses } = facts
+  return { ...body, addresses, conditions: body.conditions.map((one) => adjusted(one, facts)) }
 }
 
-function adjusted(one: Condition, facts: GatewayFacts, addresses: GatewayBody['addresses']): Condition {
+function adjusted(one: Condition, facts: GatewayFacts): Condition {
   if (one.type === 'Accepted') return accepted(one, facts)
-  return one.type === 'Programmed' ? programmed(one, facts, addresses) : one
+  return one.type === 'Programmed' ? programmed(one, facts) : one
 }
 
 /** What is deployed in another way than it was asked for is said as well, without being an error. */
@@ -75,27 +80,51 @@ export function deployProblemLine({ object, path, message }: DeployProblem): str
   return object.kind === 'Gateway' ? line : `${object.kind} ${name}: ${line}`
 }
 
-function programmed(one: Condition, facts: GatewayFacts, addresses: GatewayBody['addresses']): Condition {
+function programmed(one: Condition, facts: GatewayFacts): Condition {
   const { failure, generation } = facts
   const deployProblems = errorsOf(facts.deployProblems)
   if (one.status !== 'True') return one
-  const no = (reason: string, message: string | readonly string[]): Condition =>
-    condition({ type: one.type, isTrue: false, reason, message, generation })
+  const no: Negation = (reason, message) => condition({ type: one.type, isTrue: false, reason, message, generation })
   if (deployProblems.length > 0) {
     const isAddress = deployProblems.some(({ reason }) => reason === 'UnsupportedAddress')
     return no(isAddress ? 'AddressNotUsable' : 'Invalid', linesOf(deployProblems))
   }
   if (failure !== undefined) return no('DeploymentFailed', failure.split('\n'))
-  const missing = missingAddress(facts, addresses)
+  const missing = missingAddress(facts)
   if (missing !== undefined) return no('AddressNotUsable', missing)
+  const outcome = served(one, facts, no)
+  if (outcome.status !== 'True') return outcome
+  return lostAddress(facts, no) ?? (facts.isReplicaExpected ? withTrouble(outcome, facts) : outcome)
+}
+
+/** The condition as False. */
+type Negation = (reason: string, message: string | readonly string[]) => Condition
+
+/** Whether a proxy runs it, or none has to. */
+function served(one: Condition, facts: GatewayFacts, no: Negation): Condition {
   const loaded = podsThatLoaded(facts)
   const { readyPods } = facts
   const isServed = loaded.length > 0 && (readyPods === undefined || loaded.some((pod) => readyPods.has(pod)))
   const wasProgrammed = facts.current.some(({ type, status }) => type === one.type && status === 'True')
   const isReached = facts.isAvailable || wasProgrammed
-  if (!facts.isReplicaExpected) return one
-  return withTrouble(isServed && isReached ? one : notYet(facts, loaded, no), facts)
+  return (isServed && isReached) || !facts.isReplicaExpected ? one : notYet(facts, loaded, no)
 }
+
+/**
+ * A Service that was deleted is made again, and gets another address. A load balancer that never gave one may not be
+ * there at all: then the Gateway is reached in other ways.
+ */
+function lostAddress(
+  { addresses, hasService, hadAddress, current }: GatewayFacts,
+  no: Negation,
+): Condition | undefined {
+  if (addresses.length > 0) return undefined
+  const isLost = hadAddress || current.some(({ type, reason }) => type === 'Programmed' && reason === NO_ADDRESS)
+  if (isLost) return no(NO_ADDRESS, 'the Service of the Gateway lost its address and has no new one yet')
+  return hasService ? undefined : no('Pending', 'the Service of the Gateway does not exist yet')
+}
+
+const NO_ADDRESS = 'AddressNotAssigned'
 
 export type TroubleFacts = Pick<GatewayFacts, 'trouble' | 'isRollingOut' | 'readyPods'>
 
@@ -112,7 +141,6 @@ export function troubleText({ trouble, isRollingOut, readyPods }: TroubleFacts):
 
 /** In place of the trouble that the condition named before. */
 function withTrouble(one: Condition, facts: GatewayFacts): Condition {
-  if (one.status !== 'True') return one
   const trouble = troubleText(facts)
   const isKept = (line: string): boolean => ![STUCK, PARTLY, NONE].some((start) => line.startsWith(start))
   const kept = one.message.split('\n').filter(isKept)
@@ -120,7 +148,7 @@ function withTrouble(one: Condition, facts: GatewayFacts): Condition {
 }
 
 /** The cluster gives a Service another address than it asks for, or none, when that address cannot be had. */
-function missingAddress({ wantedAddress }: GatewayFacts, addresses: GatewayBody['addresses']): string | undefined {
+function missingAddress({ wantedAddress, addresses }: GatewayFacts): string | undefined {
   if (wantedAddress === undefined) return undefined
   const given = addresses.map(({ value }) => value)
   if (given.map(spelling).includes(spelling(wantedAddress))) return undefined
@@ -144,7 +172,7 @@ function podsThatLoaded({ acknowledgements, uid, generation }: GatewayFacts): st
 function notYet(
   { current, acknowledgements, trouble }: GatewayFacts,
   loaded: readonly string[],
-  no: (reason: string, message: string) => Condition,
+  no: Negation,
 ): Condition {
   const refusal = [...acknowledgements.values()].find(({ rejected }) => rejected !== undefined)?.rejected
   if (refusal !== undefined) return no('Invalid', `a proxy refused the configuration: ${refusal.message}`)

@@ -388,7 +388,7 @@ class Leader {
   }
 
   #deployedChanged({ deploy }: Queues, owner: string, object: KubeObject, change: ObjectChange): void {
-    if (change.kind === 'Deployment' || change.kind === 'DaemonSet') this.#queueGatewayStatus(owner)
+    if (STATUS_KINDS.has(change.kind)) this.#queueGatewayStatus(owner)
     if (this.#deployer.isWaiting(owner)) deploy.add(owner)
     if (change.isStatusOnly) return
     if (this.#deployer.touched(owner, object, versionOf(change))) deploy.add(owner)
@@ -413,6 +413,9 @@ class Leader {
     return gateway === undefined || isLeaving(this.world, gateway) ? undefined : (gateway as Gateway)
   }
 }
+
+/** Deployed objects that the status of the Gateway is about. */
+const STATUS_KINDS: ReadonlySet<string> = new Set(['Deployment', 'DaemonSet', 'Service'])
 
 function problemOf(outcome: PublishOutcome): string | undefined {
   return 'problem' in outcome ? outcome.problem : undefined

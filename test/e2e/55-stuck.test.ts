@@ -56,6 +56,33 @@ afterAll(async () => {
   await controllerVariable(`${ALLOWED}-`)
 })
 
+describe('a Service that is deleted', () => {
+  it('is made again, and Programmed and addresses agree all the time', async () => {
+    const agreed = async (): Promise<string> => {
+      const gateway = await get('gateway', NAMESPACE, 'http')
+      const { status, reason } = conditionOf(gateway, 'Programmed') ?? {}
+      // Of a Gateway.
+      const addresses = (gateway?.status?.['addresses'] ?? []) as { value: string }[]
+      return addresses.length > 0 ? `${status} with an address` : `${status} ${reason} without`
+    }
+    const before = await get('service', NAMESPACE, 'http')
+    await kubectl(['delete', 'service', '-n', NAMESPACE, 'http', '--wait=false'])
+    const seen = new Set<string>()
+    await waitFor('the new Service with its address', async () => {
+      seen.add(await agreed())
+      const service = await get('service', NAMESPACE, 'http')
+      const isNew = service !== undefined && service.metadata.uid !== before?.metadata.uid
+      return isNew && JSON.stringify(service.status).includes('"ip"') ? true : undefined
+    })
+    await programmed('http')
+    seen.add(await agreed())
+    seen.delete('True with an address')
+    seen.delete('False AddressNotAssigned without')
+    expect([...seen]).toEqual([])
+    await until(QUESTION, { status: 200 })
+  })
+})
+
 describe('a roll-out that is stuck', () => {
   it('on an image is named while the former version serves', async () => {
     await parameters({ image: { tag: 'missing' }, deployment: { spec: { replicas: 1 } } })
