@@ -7,6 +7,7 @@ import { VERSION } from '#api/version.ts'
 import { addController } from './commands/controller.ts'
 import { addProxyConfig } from './commands/proxy-config.ts'
 import { addProxyLog } from './commands/proxy-log.ts'
+import { addProxyToken } from './commands/proxy-token.ts'
 import { addProxyServe } from './commands/proxy-serve.ts'
 import { addProxyTrace } from './commands/proxy-trace.ts'
 import type { RunFlags } from './options.ts'
@@ -75,6 +76,7 @@ function buildProgram(finish: (code: number) => void): Command {
   addProxyTrace(program, finish)
   addProxyConfig(program, finish)
   addProxyLog(program, finish)
+  addProxyToken(program, finish)
   addProxyServe(program, finish)
   addController(program, finish)
   program

@@ -587,6 +587,15 @@ export interface components {
                 "text/plain": string;
             };
         };
+        /** @description The proxy needs a token, and the request has none or another one. The text says where the token is. */
+        NoToken: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "text/plain": string;
+            };
+        };
         /** @description A browser sent the request from another origin. */
         CrossOrigin: {
             headers: {
@@ -696,6 +705,7 @@ export interface operations {
                     "application/json": components["schemas"]["ConfigDump"];
                 };
             };
+            401: components["responses"]["NoToken"];
         };
     };
     getLogLevel: {
@@ -708,6 +718,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["LogLevel"];
+            401: components["responses"]["NoToken"];
         };
     };
     setLogLevel: {
@@ -734,6 +745,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
+            401: components["responses"]["NoToken"];
             403: components["responses"]["CrossOrigin"];
         };
     };
@@ -755,6 +767,7 @@ export interface operations {
                     "application/json": components["schemas"]["Memory"];
                 };
             };
+            401: components["responses"]["NoToken"];
         };
     };
     quit: {
@@ -767,6 +780,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["Quit"];
+            401: components["responses"]["NoToken"];
             403: components["responses"]["CrossOrigin"];
         };
     };
@@ -784,6 +798,7 @@ export interface operations {
         responses: {
             200: components["responses"]["Trace"];
             400: components["responses"]["BadExpression"];
+            401: components["responses"]["NoToken"];
             403: components["responses"]["CrossOrigin"];
             503: components["responses"]["Busy"];
         };
@@ -802,6 +817,7 @@ export interface operations {
         responses: {
             200: components["responses"]["Trace"];
             400: components["responses"]["BadExpression"];
+            401: components["responses"]["NoToken"];
             403: components["responses"]["CrossOrigin"];
             503: components["responses"]["Busy"];
         };
@@ -824,6 +840,7 @@ export interface operations {
         responses: {
             200: components["responses"]["Profile"];
             400: components["responses"]["BadProfile"];
+            401: components["responses"]["NoToken"];
             403: components["responses"]["CrossOrigin"];
             503: components["responses"]["Busy"];
         };
@@ -844,6 +861,7 @@ export interface operations {
         responses: {
             200: components["responses"]["Profile"];
             400: components["responses"]["BadProfile"];
+            401: components["responses"]["NoToken"];
             403: components["responses"]["CrossOrigin"];
             503: components["responses"]["Busy"];
         };
@@ -866,6 +884,7 @@ export interface operations {
                     "application/json": components["schemas"]["Tasks"];
                 };
             };
+            401: components["responses"]["NoToken"];
             403: components["responses"]["CrossOrigin"];
         };
     };

@@ -7,6 +7,8 @@ import type { Duplex } from 'node:stream'
 export interface AdminTransport {
   /** As users call the proxy: an address, or `pod.namespace`. */
   readonly label: string
+  /** For the server; undefined: it wants none, as far as anybody knows. Rejects like `open`. */
+  token?(): Promise<string | undefined>
   /** One stream for one request. Rejects with an error whose message says why there is none. */
   open(): Promise<Duplex>
 }
@@ -36,6 +38,7 @@ export class AdminClient {
    */
   async open(method: 'GET' | 'POST', path: string, signal: AbortSignal): Promise<AdminStream> {
     try {
+      const headers = await this.#headers()
       const stream = await this.#transport.open()
       const ended = new AbortController()
       const end = (): void => ended.abort()
@@ -43,7 +46,6 @@ export class AdminClient {
       if (signal.aborted) end()
       const timer = setTimeout(end, ANSWER_MS_MAX)
       const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
-      const headers = { host: 'localhost' }
       const call = request({ method, path, headers, createConnection: () => stream, signal: ended.signal }, resolve)
       call.on('error', reject)
       call.on('close', () => stream.destroy())
@@ -61,12 +63,11 @@ export class AdminClient {
   /** @throws {Error} that names the proxy, when there is no answer. */
   async ask(method: 'GET' | 'POST', path: string): Promise<AdminAnswer> {
     try {
+      const headers = await this.#headers()
       const stream = await this.#transport.open()
       try {
         const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
         const signal = AbortSignal.timeout(ANSWER_MS_MAX)
-        // The admin server answers to the names of this machine only: a forwarded port is one.
-        const headers = { host: 'localhost' }
         const call = request({ method, path, headers, createConnection: () => stream, signal }, resolve)
         call.on('error', reject)
         call.end()
@@ -79,6 +80,12 @@ export class AdminClient {
       const reason = error instanceof Error ? error.message : String(error)
       throw new Error(`cannot ask the admin server ${this.label}: ${reason}`, { cause: error })
     }
+  }
+
+  /** The admin server answers to the names of this machine only: a forwarded port is one. */
+  async #headers(): Promise<Record<string, string>> {
+    const token = await this.#transport.token?.()
+    return { host: 'localhost', ...(token !== undefined && { authorization: `Bearer ${token}` }) }
   }
 }
 

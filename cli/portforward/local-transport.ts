@@ -1,6 +1,7 @@
 // The way to an admin server of this machine.
 import { connect, type Socket } from 'node:net'
 import type { AdminTransport } from './admin-client.ts'
+import { localToken } from './admin-token.ts'
 
 export interface Address {
   readonly host: string
@@ -22,6 +23,7 @@ export function localTransport(address: Address): AdminTransport {
   const { host, port } = address
   return {
     label: host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`,
+    token: () => localToken(address),
     open: () => opened(connect({ host, port })),
   }
 }

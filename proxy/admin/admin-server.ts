@@ -3,6 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { LEVEL_USAGE } from '../log/level-filter.ts'
 import type { LoggerRoot } from '../log/logger.ts'
+import { AdminToken } from './admin-token.ts'
 import { corsHeaders, isSameOrigin, isTrustedHost, PREFLIGHT_HEADERS } from './browser-guard.ts'
 import type { HttpListener, ListenAddress } from './http-listener.ts'
 import { INDEX_PAGE } from './index-page.ts'
@@ -13,6 +14,8 @@ import { answerTrace } from './trace.ts'
 
 export interface AdminParts {
   readonly loggers: LoggerRoot
+  /** All but the list of paths is for those who have the token of this start (admin-token.ts). */
+  readonly needsToken: boolean
   /** The whole answer of `/config_dump`. */
   readonly configDump: () => unknown
   readonly memory: () => unknown
@@ -33,15 +36,18 @@ type Handler = (query: URLSearchParams, response: ServerResponse) => void | Prom
 type Route = Readonly<Partial<Record<'GET' | 'POST', Handler>>>
 
 const CROSS_ORIGIN = 'pages of other origins may not use the proxy\n'
+/** Show nothing of this process. */
+const PUBLIC: ReadonlySet<string> = new Set(['/', '/ui'])
 const ANY_ADDRESS = new Set(['0.0.0.0', '::', 'localhost'])
 
 /** @throws {StartError} */
-export function startAdminServer(address: ListenAddress, parts: AdminParts): Promise<HttpListener> {
+export async function startAdminServer(address: ListenAddress, parts: AdminParts): Promise<HttpListener> {
   const routes = adminRoutes(parts)
   const allowedHost = ANY_ADDRESS.has(address.host) ? undefined : address.host
   const log = parts.loggers.module('admin')
+  const token = parts.needsToken ? new AdminToken() : undefined
 
-  return listenHttp('admin server', address, (request, response) => {
+  const listener = await listenHttp('admin server', address, (request, response) => {
     const refusal = refusalOf(request, allowedHost)
     if (refusal !== undefined) {
       sendText(response, 403, refusal)
@@ -56,6 +62,11 @@ export function startAdminServer(address: ListenAddress, parts: AdminParts): Pro
       }
     }
     const { path, query } = splitTarget(request)
+    if (token !== undefined && !PUBLIC.has(path) && !token.accepts(request.headers.authorization)) {
+      response.setHeader('www-authenticate', 'Bearer')
+      sendText(response, 401, token.refusal(request.socket.localPort ?? address.port))
+      return
+    }
     const route = routes.get(path)
     if (route === undefined) {
       sendText(response, 404, `not found; paths: ${[...routes.keys()].join(', ')}\n`)
@@ -73,6 +84,17 @@ export function startAdminServer(address: ListenAddress, parts: AdminParts): Pro
       else sendText(response, 500, 'internal error\n')
     })
   })
+  if (token === undefined) return listener
+  try {
+    token.write(listener.port)
+  } catch (error) {
+    log.error('the admin token cannot be written, so that the admin server serves nobody', { error: String(error) })
+  }
+  const close = async (): Promise<void> => {
+    token.remove()
+    await listener.close()
+  }
+  return { port: listener.port, close }
 }
 
 async function run(handler: Handler, query: URLSearchParams, response: ServerResponse): Promise<void> {

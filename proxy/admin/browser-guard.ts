@@ -27,7 +27,7 @@ export function corsHeaders({ origin }: IncomingHttpHeaders): Readonly<Record<st
 /** For the question that a browser asks before some requests. */
 export const PREFLIGHT_HEADERS = {
   'access-control-allow-methods': 'GET, HEAD, POST',
-  'access-control-allow-headers': 'accept, cache-control, content-type',
+  'access-control-allow-headers': 'accept, authorization, cache-control, content-type',
   'access-control-max-age': '600',
 } as const
 

@@ -1,6 +1,10 @@
 // Admin, metrics and readiness servers over real sockets.
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
-import { afterEach, describe, expect, it } from 'vitest'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { adminTokenFile } from '#api/admin/token-file.ts'
 import type { LoggerRoot } from '../log/logger.ts'
 import { createLogger } from '../log/logger.ts'
 import { startAdminServer } from './admin-server.ts'
@@ -38,7 +42,7 @@ function ask(
   })
 }
 
-async function admin(): Promise<{ port: number; loggers: LoggerRoot; shutdowns: () => number }> {
+async function admin(needsToken = false): Promise<{ port: number; loggers: LoggerRoot; shutdowns: () => number }> {
   const loggers = createLogger({
     format: 'text',
     filter: { defaultLevel: 'info', modules: new Map() },
@@ -47,6 +51,7 @@ async function admin(): Promise<{ port: number; loggers: LoggerRoot; shutdowns: 
   let shutdowns = 0
   const server = await startAdminServer(LOOPBACK, {
     loggers,
+    needsToken,
     configDump: () => ({ binds: [] }),
     memory: () => {
       throw new Error('no memory report')
@@ -156,12 +161,100 @@ describe('admin server', () => {
     })
     const server = await startAdminServer(
       { host: 'localhost', port: 0 },
-      { loggers, configDump: () => ({}), memory: () => ({}), shutdown: () => undefined },
+      { loggers, needsToken: false, configDump: () => ({}), memory: () => ({}), shutdown: () => undefined },
     )
     open.push(server)
     expect((await ask(server.port, '/config_dump')).status).toBe(200)
   })
 })
+
+describe('admin server that needs a token', () => {
+  const PATHS = ['/config_dump', '/logging', '/memory', '/nowhere', '/debug/trace', '//config_dump', '/config_dump?a']
+  const CHANGES = ['/quitquitquit', '/logging?level=debug']
+
+  it('is in a file that only the user of the process can read, and gone after the end', async () => {
+    const { port } = await admin(true)
+    const file = adminTokenFile(port)
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect(readFileSync(file, 'utf8')).toMatch(/^[\w-]{43}\n$/)
+    await Promise.all(open.splice(0).map((server) => server.close()))
+    expect(existsSync(file)).toBe(false)
+  })
+
+  it('shows and changes nothing without it, and says where it is', async () => {
+    const { port, loggers, shutdowns } = await admin(true)
+    const token = readFileSync(adminTokenFile(port), 'utf8').trim()
+    const wrong = [
+      '',
+      'Bearer',
+      'Bearer ',
+      'Bearer x',
+      `Bearer ${token}x`,
+      `Bearer ${token.slice(1)}`,
+      `Basic ${token}`,
+    ]
+    for (const authorization of [undefined, token, ...wrong]) {
+      const headers: Record<string, string> = authorization === undefined ? {} : { authorization }
+      for (const path of PATHS) {
+        const answer = await ask(port, path, { headers })
+        expect([path, authorization, answer.status]).toEqual([path, authorization, 401])
+        expect(answer.headers['www-authenticate']).toBe('Bearer')
+        expect(answer.body).toContain(adminTokenFile(port))
+        expect(answer.body).not.toContain(token)
+      }
+      for (const path of CHANGES) expect((await ask(port, path, { method: 'POST', headers })).status).toBe(401)
+    }
+    expect([shutdowns(), loggers.directive]).toEqual([0, 'info'])
+  })
+
+  it('serves those who have it', async () => {
+    const { port, shutdowns } = await admin(true)
+    const headers = { authorization: `Bearer ${readFileSync(adminTokenFile(port), 'utf8').trim()}` }
+    expect((await ask(port, '/config_dump', { headers })).status).toBe(200)
+    expect((await ask(port, '/nowhere', { headers })).status).toBe(404)
+    expect((await ask(port, '/logging?level=debug', { method: 'POST', headers })).body).toContain('debug')
+    expect((await ask(port, '/quitquitquit', { method: 'POST', headers })).status).toBe(200)
+    expect(shutdowns()).toBe(1)
+  })
+
+  it('lists its paths for everybody, and still keeps other origins out', async () => {
+    const { port } = await admin(true)
+    expect((await ask(port, '/')).status).toBe(200)
+    expect((await ask(port, '/ui')).status).toBe(200)
+    expect((await ask(port, '/', { headers: { host: 'evil.example' } })).status).toBe(403)
+  })
+
+  it('has another one at each start, and replaces what lies there', async () => {
+    const first = await admin(true)
+    const token = readFileSync(adminTokenFile(first.port), 'utf8')
+    const [server] = open.splice(0)
+    await server?.close()
+    writeFileSync(adminTokenFile(first.port), 'old', { mode: 0o644 })
+    open.push(await startOn(first.port))
+    expect(readFileSync(adminTokenFile(first.port), 'utf8')).not.toBe(token)
+    expect(statSync(adminTokenFile(first.port)).mode & 0o777).toBe(0o600)
+  })
+
+  it('serves nobody where the file cannot be written, and the log has the reason', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'gw-admin-token-'))
+    vi.stubEnv('TMPDIR', join(folder, 'absent'))
+    const lines: string[] = []
+    try {
+      open.push(await startOn(0, (line) => lines.push(line)))
+    } finally {
+      vi.unstubAllEnvs()
+      rmSync(folder, { recursive: true })
+    }
+    expect(lines.join('')).toContain('the admin token cannot be written')
+    expect((await ask(open[0]?.port ?? 0, '/config_dump')).status).toBe(401)
+  })
+})
+
+function startOn(port: number, write: (line: string) => unknown = () => undefined): Promise<HttpListener> {
+  const loggers = createLogger({ format: 'text', filter: { defaultLevel: 'info', modules: new Map() }, write })
+  const parts = { configDump: () => ({}), memory: () => ({}), shutdown: () => undefined }
+  return startAdminServer({ ...LOOPBACK, port }, { loggers, needsToken: true, ...parts })
+}
 
 describe('metrics server', () => {
   it('serves the scrape on both paths and any method', async () => {

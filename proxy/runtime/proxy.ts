@@ -293,6 +293,7 @@ class ProxyProcess implements RunningProxy {
       admin: await add(
         startAdminServer(admin, {
           loggers: this.#loggers,
+          needsToken: this.#settings.servesTenants,
           configDump: () => this.#dump(),
           memory: () => memoryReport(this.#workerBuffers(), this.#aggregate),
           debug: {

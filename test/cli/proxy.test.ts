@@ -1,13 +1,14 @@
 // gw proxy config and gw proxy log as users run them: against a real proxy, and from a file.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
+import { connect, createServer as createTcpServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { closeServer, freePort, listening } from '#test/ports.ts'
 import { testProxy, type TestProxy } from '#test/proxy.ts'
-import { gw } from './gw.ts'
+import { gw, GwProcess } from './gw.ts'
 
 let upstream: Server
 let gateway: TestProxy
@@ -113,5 +114,52 @@ describe('gw proxy log', () => {
   ])('refuses %j', async (flags, problem) => {
     const { code, stderr } = await gw('proxy', 'log', ...local, ...flags)
     expect([code, stderr]).toEqual([1, problem])
+  })
+})
+
+describe('a proxy that wants a token at its admin server', () => {
+  let guarded: TestProxy
+  let at: string[]
+
+  beforeAll(async () => {
+    const backend = { static: { host: '127.0.0.1', port: 1 } }
+    guarded = await testProxy({ routes: [{ name: 'all', prefix: '/', backend }], settings: { servesTenants: true } })
+    at = [`--admin-addr=127.0.0.1:${guarded.proxy.ports.admin}`]
+  })
+  afterAll(() => guarded.stop())
+
+  it('is read with the token that it left on this machine', async () => {
+    const config = await gw('proxy', 'config', 'all', '--local', ...at)
+    expect([config.code, config.stderr]).toEqual([0, ''])
+    expect(config.stdout).toContain('ns/all')
+    const log = await gw('proxy', 'log', '--local', ...at, '--level', 'warn')
+    expect([log.code, log.stdout]).toEqual([0, 'current log level is warn\n'])
+  })
+
+  it('is read through a forwarded port with the token that gw proxy token prints', async () => {
+    const { code, stdout } = await gw('proxy', 'token', ...at)
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^[\w-]{43}\n$/)])
+    const forward = createTcpServer((socket) => {
+      const onward = connect(guarded.proxy.ports.admin, '127.0.0.1')
+      for (const one of [socket, onward]) one.on('error', () => undefined)
+      socket.pipe(onward).pipe(socket)
+    })
+    const port = await listening(forward)
+    try {
+      const args = ['proxy', 'config', 'all', '--local', `--admin-addr=127.0.0.1:${port}`]
+      const without = await gw(...args)
+      expect([without.code, without.stdout]).toEqual([1, ''])
+      expect(without.stderr).toContain(`answers 401: the admin server needs its token`)
+      expect(without.stderr).toContain('`gw proxy token` prints it')
+      const withToken = await new GwProcess(args, { GW_ADMIN_TOKEN: stdout.trim() }).ended
+      expect([withToken.code, withToken.stderr]).toEqual([0, ''])
+    } finally {
+      forward.close()
+    }
+  })
+
+  it('has none for proxies that want none', async () => {
+    const { code, stderr } = await gw('proxy', 'token', `--admin-addr=127.0.0.1:${gateway.proxy.ports.admin}`)
+    expect([code, stderr]).toEqual([1, expect.stringContaining('no proxy here wants a token')])
   })
 })

@@ -22,6 +22,13 @@ async function forwarded<T>(deployment: string, use: (address: string) => Promis
   }
 }
 
+/** Of its only pod. */
+async function tokenOf(deployment: string): Promise<string> {
+  const command = ['/usr/local/bin/node', '/app/gw.js', 'proxy', 'token']
+  const args = ['exec', '-n', NAMESPACE, `deployment/${deployment}`, '--', ...command]
+  return (await promisify(execFile)('kubectl', args, { timeout: COMMAND_MS })).stdout.trim()
+}
+
 beforeAll(async () => {
   await useSample('http')
 })
@@ -34,7 +41,8 @@ describe('looking into the cluster', () => {
   it('shows what a proxy has in force', async () => {
     const shown = await forwarded('http', async (address) => {
       const args = ['proxy', 'config', 'all', '--local', '--admin-addr', address]
-      return (await promisify(execFile)('bin/gw', args, { timeout: COMMAND_MS })).stdout
+      const env = { ...process.env, GW_ADMIN_TOKEN: await tokenOf('http') }
+      return (await promisify(execFile)('bin/gw', args, { timeout: COMMAND_MS, env })).stdout
     })
     expect(shown).toContain('www.example.com')
     expect(shown).toContain(`${NAMESPACE}/echo.${NAMESPACE}.svc.cluster.local:80`)

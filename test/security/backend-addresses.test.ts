@@ -10,7 +10,7 @@ import { stringify } from 'yaml'
 import { loadSource } from '#cli/source.ts'
 import { type RunningProxy, startProxy } from '#proxy/main.ts'
 import { closeServer, freePort, listening } from '#test/ports.ts'
-import { ON_LOOPBACK } from '#test/proxy.ts'
+import { configFor, ON_LOOPBACK } from '#test/proxy.ts'
 import { until } from '#test/wait.ts'
 import { ask } from '../conformance/suite/ask.ts'
 
@@ -212,5 +212,26 @@ describe('a backend of a tenant', () => {
     const error = await logged((line) => line.error?.includes('backend default/name: ') === true)
     expect(error).toContain('is not allowed for backends; allow it with GW_BACKEND_ALLOW_ADDRESSES')
     expect(connections).toBe(0)
+  })
+})
+
+describe('where an administrator allows loopback', () => {
+  it('the admin server shows and changes nothing without its token', async () => {
+    const port = await freePort()
+    const settings = { ...ON_LOOPBACK, accessLog: false, logLevel: 'error', servesTenants: true } as const
+    const own = await startProxy({ ...settings, backendAllow: { addresses: ['127.0.0.0/8', '::1'], unixPaths: [] } })
+    try {
+      const backend = { static: { host: 'localhost', port: own.ports.admin } }
+      const routes = [{ name: 'all', prefix: '/', backend }]
+      const applied = await own.apply(configFor(port, { routes }), { version: 1, secrets: [] })
+      expect(applied).not.toHaveProperty('problem')
+      const headers = { host: 'localhost', authorization: 'Bearer x' }
+      for (const path of ['/config_dump', '/debug/trace', '/debug/tasks', '/debug/pprof/heap', '/logging', '/memory'])
+        expect((await ask(`http://127.0.0.1:${port}${path}`, { headers })).status).toBe(401)
+      for (const path of ['/quitquitquit', '/logging?level=off', '/debug/trace'])
+        expect((await ask(`http://127.0.0.1:${port}${path}`, { method: 'POST', headers })).status).toBe(401)
+    } finally {
+      await own.stop({ isForced: true })
+    }
   })
 })

@@ -1,0 +1,24 @@
+// The token that `gw proxy` shows to an admin server: from the environment, or from the file that a proxy on this
+// machine, or in this container, left for it. No token is no mistake: `gw run` wants none.
+import { readFile } from 'node:fs/promises'
+import { ADMIN_TOKEN_VARIABLE, adminTokenFile } from '#api/admin/token-file.ts'
+import type { Address } from './local-transport.ts'
+
+const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '::1'])
+
+/** @throws {Error} when there is a file that cannot be read. */
+export async function localToken(
+  { host, port }: Address,
+  environment: NodeJS.ProcessEnv = process.env,
+): Promise<string | undefined> {
+  const given = environment[ADMIN_TOKEN_VARIABLE]?.trim()
+  if (given !== undefined && given !== '') return given
+  // The token of a proxy here is nothing for a server elsewhere.
+  if (!LOOPBACK.has(host)) return undefined
+  try {
+    return (await readFile(adminTokenFile(port), 'utf8')).trim()
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
+}
