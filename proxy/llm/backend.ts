@@ -13,6 +13,7 @@ import { HttpResponse } from '../http/message.ts'
 import { runChain } from '../policy/run-chain.ts'
 import type { NamedFilter } from '../plan.ts'
 import type { ExchangeTrace } from '../trace/exchange-trace.ts'
+import { forBackend } from '../upstream/resolve-target.ts'
 import { UpstreamError } from '../upstream/target.ts'
 import { prepareCall, type CompiledProvider, type LlmCall } from './call.ts'
 import { compileEdits } from './edits.ts'
@@ -110,7 +111,8 @@ async function answerFrom(exchange: Exchange, facts: LlmFacts, context: AnswerCo
     await filtered(exchange, provider.response)
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error
-    exchange.fail(isRouteDeadline(exchange, error) ? 'requestTimeout' : error.code, error.detail)
+    const code = isRouteDeadline(exchange, error) ? 'requestTimeout' : error.code
+    exchange.fail(code, forBackend(exchange.backendName, code, error.detail))
   }
 }
 

@@ -3,7 +3,7 @@ import type net from 'node:net'
 import { connectionVariables } from '../cel/variables.ts'
 import { chargeFailure } from '../backend/health.ts'
 import { useEndpoint } from '../backend/http.ts'
-import { at, type Detail } from '../diagnosis.ts'
+import type { Detail } from '../diagnosis.ts'
 import { type Connection, Exchange } from '../exchange.ts'
 import type { FailureCode } from '../errors.ts'
 import { nextConnectionId } from '../http/connection-id.ts'
@@ -13,6 +13,7 @@ import { HeaderList } from '../http/headers.ts'
 import { HttpRequest } from '../http/message.ts'
 import { transportOf } from '../upstream/connect-observer.ts'
 import type { DnsCache } from '../upstream/dns-cache.ts'
+import { forBackend } from '../upstream/resolve-target.ts'
 import type { Dial } from './dial.ts'
 import { dial } from './dial-tunnel.ts'
 import type { ConnectionObserver } from './observer.ts'
@@ -120,7 +121,7 @@ export class TcpConnection implements Sweepable {
       } else {
         this.#hasDialFailed = true
         const { code, detail } = outcome
-        this.#fail(code, code === 'addressDenied' ? at(`backend ${backend.name}`, detail) : detail)
+        this.#fail(code, forBackend(backend.name, code, detail))
       }
     })
   }

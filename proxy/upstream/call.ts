@@ -1,5 +1,5 @@
 // One request on its way to a backend: what to send, its deadline, and exactly one outcome. Knows no sockets.
-import { at, type Detail } from '../diagnosis.ts'
+import type { Detail } from '../diagnosis.ts'
 import { FAILURES, type FailureCode } from '../errors.ts'
 import type { Exchange, UpstreamCallHandle } from '../exchange.ts'
 import type { OutgoingBody, StreamBody } from '../http/body.ts'
@@ -15,6 +15,7 @@ import { Tunnel } from '../http/tunnel.ts'
 import { KEY_FIELD } from '../http/websocket.ts'
 import { requestFields } from '../http2/outgoing-fields.ts'
 import { withoutDefaultPort } from '../http/authority.ts'
+import { forBackend } from './resolve-target.ts'
 import {
   UpstreamError,
   type UpstreamFailureCode,
@@ -229,8 +230,7 @@ export class ForwardCall extends UpstreamCall implements UpstreamCallHandle {
   protected override onFailure(code: CallFailure, detail: Detail): void {
     const exchange = this.#exchange
     exchange.upstreamCall = undefined
-    // Users of one address share its pool, which cannot name the backend.
-    exchange.fail(code, code === 'addressDenied' ? at(`backend ${exchange.backendName}`, detail) : detail)
+    exchange.fail(code, forBackend(exchange.backendName, code, detail))
     this.#done(exchange)
   }
 }

@@ -1,5 +1,6 @@
 // From a target to the addresses that are connected to. What a guard does not admit is never tried.
 import { admitsUnresolved } from '#api/net/unresolved-host.ts'
+import { at, type Detail } from '../diagnosis.ts'
 import type { FailureCode } from '../errors.ts'
 import type { DeadlineWheel, Expiring } from '../http/deadlines.ts'
 import { ALLOW_ADDRESSES, ALLOW_UNIX_PATHS } from './backend-guard.ts'
@@ -48,6 +49,11 @@ function admittedOf(
   if (guard !== undefined) return addresses.filter((address) => guard.admits(address))
   if (ofProcess === undefined) return addresses
   return addresses.filter((address) => ofProcess.admits(address, namedBy))
+}
+
+/** Users of one address share its connections, so that what opens them cannot name the backend. */
+export function forBackend(name: string | undefined, code: FailureCode, detail: Detail): Detail {
+  return code === 'addressDenied' && name !== undefined ? at(`backend ${name}`, detail) : detail
 }
 
 /** For the log: which address it is, and what an administrator can do. */

@@ -6,8 +6,9 @@ import { ofFamily } from './lookup-family.ts'
 import type { Lookup } from './lookup.ts'
 import { nameServers, queryName } from './query-names.ts'
 
-export function resolverLookup(family: LookupFamily = 'V4_PREFERRED'): Lookup {
-  const resolver = nameServers()
+/** `servers`: those of the system unless a test has its own. */
+export function resolverLookup(family: LookupFamily = 'V4_PREFERRED', servers?: readonly string[]): Lookup {
+  const resolver = nameServers(servers)
   return (host, done) => {
     void queryName(resolver, host, family).then((outcome) => {
       if ('answer' in outcome) done(undefined, ofFamily(outcome.answer.addresses, family), outcome.answer.ttlMs)

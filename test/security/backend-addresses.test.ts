@@ -2,11 +2,12 @@
 // nothing connects to it, above all not to the proxy's own admin server.
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
-import { connect } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { stringify } from 'yaml'
+import type { JwtAuth, Policy } from '#api/ir/types.gen.ts'
 import { loadSource } from '#cli/source.ts'
 import { type RunningProxy, startProxy } from '#proxy/main.ts'
 import { closeServer, freePort, listening } from '#test/ports.ts'
@@ -143,6 +144,10 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
+function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port // a listening TCP server has one
+}
+
 interface Line {
   readonly message?: string
   readonly error?: string
@@ -179,7 +184,8 @@ describe('a backend of a tenant', () => {
     const url = `http://127.0.0.1:${ports.http}/model/v1/chat/completions`
     const { status, text } = await ask(url, { method: 'POST', body, headers: { 'content-type': 'application/json' } })
     expect([status, text]).toEqual([503, expect.stringContaining(CLIENT_TEXT)])
-    expect(await logged((line) => line['http.path'] === '/model/v1/chat/completions')).toContain('127.0.0.1')
+    const error = await logged((line) => line['http.path'] === '/model/v1/chat/completions')
+    expect(error).toMatch(/^backend default\/model: address .* of localhost is not allowed for backends; allow it with/)
     expect(connections).toBe(0)
   })
 
@@ -212,6 +218,42 @@ describe('a backend of a tenant', () => {
     const error = await logged((line) => line.error?.includes('backend default/name: ') === true)
     expect(error).toContain('is not allowed for backends; allow it with GW_BACKEND_ALLOW_ADDRESSES')
     expect(connections).toBe(0)
+  })
+})
+
+describe('an identity provider that a policy names', () => {
+  it.each([
+    ['GET', '/.well-known/oauth-authorization-server/mcp'],
+    ['POST', '/.well-known/oauth-authorization-server/mcp/client-registration'],
+  ])('%s %s asks nothing of this host', async (method, path) => {
+    const port = await freePort()
+    const own = await startProxy({ ...ON_LOOPBACK, accessLog: false, logLevel: 'off', servesTenants: true })
+    const before = connections
+    try {
+      const issuer = `http://localhost:${portOf(inside)}`
+      const jwtAuth: JwtAuth = {
+        mode: 'Strict',
+        providers: [{ issuer, jwks: '{"keys":[]}' }],
+        mcp: { provider: 'Keycloak' },
+      }
+      const policy: Policy = {
+        key: 'traffic/ns/p',
+        name: { kind: 'GwPolicy', namespace: 'ns', name: 'p' },
+        target: { gateway: { namespace: 'ns', name: 'gw' } },
+        policy: { traffic: { jwtAuth } },
+      }
+      const routes = [{ name: 'all', prefix: '/', backend: { static: { host: '192.0.2.1', port: 80 } } }]
+      const applied = await own.apply(configFor(port, { routes, policies: [policy] }), { version: 1, secrets: [] })
+      expect(applied).not.toHaveProperty('problem')
+      const body = method === 'POST' ? JSON.stringify({ redirect_uris: ['http://127.0.0.1/callback'] }) : ''
+      const headers = { 'content-type': 'application/json' }
+      const answer = await ask(`http://127.0.0.1:${port}${path}`, { method, headers, body })
+      expect(answer.status).toBeGreaterThanOrEqual(500)
+      expect(answer.text).not.toContain('127.0.0.1')
+      expect(connections).toBe(before)
+    } finally {
+      await own.stop({ isForced: true })
+    }
   })
 })
 

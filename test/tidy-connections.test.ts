@@ -1,0 +1,40 @@
+// All places of proxy and operator that open connections or make requests are known, and check addresses or need no
+// check: a new one has to say which.
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+
+const ROOT = join(import.meta.dirname, '..')
+
+const OPENS = new RegExp(
+  [
+    String.raw`(?<![.#\w])(?:net|tls|http2?|https)\.(?:connect|createConnection|request)\(`,
+    String.raw`new (?:net\.)?Socket\(`,
+    String.raw`(?<![.#\w])fetch\(`,
+    String.raw`import (?:\w+, )?\{[^}]*\b(?:connect|createConnection|request|get)\b[^}]*\} from 'node:(?:net|tls|https?|http2)'`,
+    String.raw`from '(?:undici|ws|axios)'`,
+  ].join('|'),
+)
+
+/** Why an address that users name does not get past it. */
+const KNOWN: Readonly<Record<string, string>> = {
+  'proxy/grpc/connect.ts': 'after resolveTarget, or over the socket of dialTunnel',
+  'proxy/tcp/dial.ts': 'after resolveTarget',
+  'proxy/http/transport.ts': 'called by proxy/upstream/pool.ts, after resolveInTime',
+  'proxy/config/cluster/kube-client.ts': 'the API server, which the pod names',
+  'operator/jwks/connection.ts': 'with guardedLookup, after checkLiteral and checkUnresolved',
+  'operator/jwks/exchange.ts': 'over the socket of operator/jwks/connection.ts',
+  'operator/kube/transport.ts': 'the API server, which the pod or KUBECONFIG names',
+}
+
+it('connections are opened where addresses are checked, or where nobody but the administrator names them', () => {
+  const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', 'proxy', 'operator'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  })
+  const sources = files.split('\n').filter((file) => /(?<!\.test|\.testing|\.gen|\.d)\.ts$/.test(file))
+  const own = sources.filter((file) => !/\/(?:bench|testdata)\/|(?:test-support|\/bench)\.ts$/.test(file))
+  const opening = own.filter((file) => OPENS.test(readFileSync(join(ROOT, file), 'utf8')))
+  expect(opening.sort()).toEqual(Object.keys(KNOWN).sort())
+})
