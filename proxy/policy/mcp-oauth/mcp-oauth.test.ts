@@ -80,7 +80,9 @@ describe('places', () => {
     ['/.well-known/oauth-authorization-server/mcp/authorize', ['authorize', '/mcp']],
     ['/.well-known/oauth-authorization-server/mcp/token', ['token', '/mcp']],
     ['/.well-known/oauth-authorization-server/mcp/client-registration', ['registration', '/mcp']],
-    ['/mcp/client-registration', ['registration', '/mcp']],
+    ['/mcp/client-registration', undefined],
+    ['/client-registration', undefined],
+    ['/.well-known/oauth-authorization-serverx/client-registration', undefined],
     ['/mcp/authorize', undefined],
     ['/mcp/token', undefined],
   ])('%s', (path, expected) => {
@@ -99,9 +101,11 @@ describe('a request without a valid token', () => {
     )
     expect(jsonOf(none)).toEqual({
       error: 'unauthorized',
-      error_description: 'authentication failure: no token found',
+      error_description: 'JWT token required',
     })
     const bad = await ask(policy, { path: '/', headers: [['authorization', 'Bearer x.y.z']] })
+    expect([bad.response?.status, bad.response?.headers.get('content-type')]).toEqual([401, 'application/json'])
+    expect(jsonOf(bad)).toEqual(jsonOf(none))
     expect(bad.response?.headers.get('www-authenticate')).toBe(
       'Bearer error="invalid_token", resource_metadata="https://gw.example/.well-known/oauth-protected-resource"',
     )
@@ -262,13 +266,14 @@ describe('registration', () => {
       headers: [
         ['content-type', 'application/json'],
         ['cookie', 'session'],
+        ['authorization', 'Bearer of-the-gateway'],
       ],
     })
     expect([exchange.response?.status, jsonOf(exchange)]).toEqual([201, { client_id: 'new' }])
     expect(idp.urls()).toEqual([`POST https://idp.example:443/realms/a/clients-registrations/openid-connect`])
     const [sent] = idp.asked
     expect(String(sent?.request.body)).toBe(post.body)
-    expect(sent?.request.headers.has('cookie')).toBe(false)
+    for (const name of ['cookie', 'authorization']) expect(sent?.request.headers.has(name)).toBe(false)
   })
 
   it('is answered by the gateway when there is a client already', async () => {

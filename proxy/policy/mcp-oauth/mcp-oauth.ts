@@ -27,6 +27,8 @@ const CORS: readonly (readonly [string, string])[] = [
   ['access-control-allow-methods', 'GET, POST, OPTIONS'],
   ['access-control-allow-headers', 'authorization, content-type, mcp-protocol-version'],
 ]
+/** Of every refusal (data-plane supplement section 1.9); why a token is not valid is in the log. */
+const UNAUTHORIZED = JSON.stringify({ error: 'unauthorized', error_description: 'JWT token required' })
 /** Grants of a client that has a secret at Entra. */
 const SECRET_GRANTS: ReadonlySet<string> = new Set(['authorization_code', 'refresh_token'])
 
@@ -62,8 +64,7 @@ export function compileMcpOauth(
       if (response === undefined || exchange.isGrpc) return
       response.headers.set('www-authenticate', challenge(origin ?? baseOf(request), request.path, error))
       response.headers.set('content-type', 'application/json')
-      const description = typeof response.body === 'string' ? response.body : ''
-      response.body = JSON.stringify({ error: error ?? 'unauthorized', error_description: description })
+      response.body = UNAUTHORIZED
     },
   }
 }
@@ -131,7 +132,8 @@ class OauthServer {
     }
     const url = registrationUrl(settings)
     if (url === undefined) return answer(exchange, 404)
-    const headers = forwarded(exchange, ['content-type', 'accept', 'authorization'])
+    // Nothing that says who the client is: whatever credentials it has are for the gateway.
+    const headers = forwarded(exchange, ['content-type', 'accept'])
     return passedOn(exchange, await issuer.send(exchange, url, { method: 'POST', headers, body }))
   }
 

@@ -19,9 +19,7 @@ export function placeOf(path: string): Place | undefined {
   const resource = below(path, RESOURCE_METADATA)
   if (resource !== undefined) return { kind: 'resource', path: resource }
   const server = below(path, SERVER_METADATA)
-  if (server === undefined) {
-    return path.endsWith(ENDS.registration) ? { kind: 'registration', path: cut(path, ENDS.registration) } : undefined
-  }
+  if (server === undefined) return undefined
   for (const kind of ['registration', 'authorize', 'token'] as const) {
     if (server.endsWith(ENDS[kind])) return { kind, path: cut(server, ENDS[kind]) }
   }
