@@ -218,6 +218,8 @@ export class Exchange {
   /** CEL `llmRequest`: the request JSON while an LLM policy evaluates its expressions. */
   llmRequest: unknown = undefined
   mcp: McpFacts | undefined = undefined
+  /** Sent by a page that may not use this MCP endpoint; see mcp/access.ts. */
+  hasForeignOrigin = false
   a2a: A2aFacts | undefined = undefined
   /** Set where an agent's card is asked for. */
   cardRequest: CardRequest | undefined = undefined

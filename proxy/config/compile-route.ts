@@ -24,10 +24,12 @@ import type { FailureCode } from '../errors.ts'
 import type { ConnectionLimits } from '../http/handler.ts'
 import { compileAiBackend } from '../llm/backend.ts'
 import { compileModels } from '../llm/models.ts'
+import { mcpGuard, NO_ACCESS } from '../mcp/access.ts'
 import { compileMcpBackend } from '../mcp/backend.ts'
 import type { BackendPlan, BackendType, NamedFilter, ResponsePlan, RoutePlan } from '../plan.ts'
 import type { ChainEnvironment } from '../policy/environment.ts'
 import { compileJwtAuthentication } from '../policy/jwt-authentication.ts'
+import { isAnyHost } from '../route/host-map.ts'
 import type { CallSubtype } from '../trace/outbound.ts'
 import type { ListenerPlace } from '../policy/index.ts'
 import { effectiveBackend, effectiveService, overlaySection } from '../policy/merge-backend.ts'
@@ -48,6 +50,7 @@ export interface RouteInput {
   /** Place of the listener. */
   readonly place: ExchangePlace
   readonly listenerPlace: ListenerPlace
+  readonly listenerHostname: string | undefined
   readonly listenerChain: CompiledChain
   readonly port: number
   readonly limits: ConnectionLimits
@@ -63,7 +66,8 @@ export function compileRoute(input: RouteInput): RoutePlan {
   const { postRouting } = effectiveTraffic(context.policies, { ...listenerPlace, routes, service })
   const merged = compileChain(postRouting, 'PostRouting', { ...chainEnvironment(context), listenerPort: port })
   const hasAgent = route.backends.some(({ ref }) => context.resolver.isAgent(ref))
-  const chain = hasAgent ? { ...merged, request: [rememberCardRequest, ...merged.request] } : merged
+  const agentChain = hasAgent ? { ...merged, request: [rememberCardRequest, ...merged.request] } : merged
+  const chain = leadsToMcp(input) ? withMcpGuard(agentChain, input) : agentChain
   const backends = own.map((backend) => ({
     weight: backend.weight,
     value: compileBackend(input, backend, { chain, service, mirrors: postRouting.requestMirror?.value ?? [] }),
@@ -81,6 +85,23 @@ export function compileRoute(input: RouteInput): RoutePlan {
     pickBackend: weightedPicker(backends),
     backends,
   }
+}
+
+function leadsToMcp({ route, context }: RouteInput): boolean {
+  return route.backends.some(
+    ({ ref }) => ref.backend !== undefined && context.resolver.backend(ref.backend)?.mcp !== undefined,
+  )
+}
+
+/** Right behind CORS, or first. */
+function withMcpGuard(chain: CompiledChain, { route, parents, listenerHostname, context }: RouteInput): CompiledChain {
+  const hostnames = [[listenerHostname], ...[...parents, route].map((one) => one.hostnames)]
+  const guard = mcpGuard({
+    access: context.environment.mcpAccess ?? NO_ACCESS,
+    isHostPinned: hostnames.some((names) => names.length > 0 && !names.some(isAnyHost)),
+  })
+  const at = chain.request.findIndex(({ name }) => name === 'cors') + 1
+  return { ...chain, request: [...chain.request.slice(0, at), guard, ...chain.request.slice(at)] }
 }
 
 interface RouteParts {

@@ -22,6 +22,7 @@ import type { UpstreamClient } from '../upstream/target.ts'
 import type { ConfigIndex } from './config-index.ts'
 import type { CompileContext } from './context.ts'
 import type { ListenerPlans } from './listener-plans.ts'
+import type { McpAccess } from '../mcp/access.ts'
 
 /** Access log, metrics and traces hang here. */
 export interface ExchangeObserver {
@@ -47,6 +48,8 @@ export interface CompileEnvironment {
   /** Takes the requests that somebody watches. */
   readonly tap?: TraceTap
   readonly sessionKeys: readonly Uint8Array[]
+  /** Hosts and origins that MCP endpoints take besides their own. */
+  readonly mcpAccess?: McpAccess
   /** Absent: dynamic forward proxies are not served. */
   readonly dynamic?: DynamicForwarding
   /** Absent: tunnels have nowhere to lead, and CONNECT is answered with 404. */

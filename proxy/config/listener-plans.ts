@@ -80,10 +80,10 @@ export class ListenerPlans {
   }
 
   #compile(route: Route, parents: readonly Route[], context: CompileContext): RoutePlan {
-    const { bind, limits } = this.#input
+    const { bind, limits, listener } = this.#input
     const { place, chain: listenerChain } = this
-    const listenerPlace = this.#listenerPlace
-    return compileRoute({ route, parents, place, listenerPlace, listenerChain, port: bind.port, limits, context })
+    const own = { place, listenerPlace: this.#listenerPlace, listenerHostname: listener.hostname, listenerChain }
+    return compileRoute({ ...own, route, parents, port: bind.port, limits, context })
   }
 
   #isFor({ listener, bind, limits }: ListenerInput, context: CompileContext): boolean {

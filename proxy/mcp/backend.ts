@@ -6,6 +6,7 @@ import type { HttpResponse } from '../http/message.ts'
 import { compileRules } from '../policy/authorization.ts'
 import { compileDeny } from '../policy/deny.ts'
 import type { Filter } from '../policy/filter.ts'
+import { refuseForeignOrigin } from './access.ts'
 import type { McpEndpoint } from './context.ts'
 import { httpTarget } from './http-target.ts'
 import { namingOf } from './names.ts'
@@ -57,7 +58,7 @@ async function authenticated(
   endpoint: McpEndpoint,
   authentication: Filter | undefined,
 ): Promise<HttpResponse> {
-  return (await authentication?.(exchange)) ?? answerMcp(exchange, endpoint)
+  return (await authentication?.(exchange)) ?? refuseForeignOrigin(exchange) ?? answerMcp(exchange, endpoint)
 }
 
 function compileTarget(target: MCPTarget, environment: BackendEnvironment): McpTarget {

@@ -13,6 +13,7 @@ import type { RateLimitBuffer } from '../policy/rate-limit-store.ts'
 import type { SharedTicketSecrets } from '../tls/ticket-secrets.ts'
 import type { BackendExceptions } from '../upstream/backend-guard.ts'
 import type { InspectRequest } from '../trace/messages.ts'
+import type { McpAccess } from '../mcp/access.ts'
 
 export interface WorkerSettings {
   readonly workerId: number
@@ -30,6 +31,7 @@ export interface WorkerSettings {
   readonly sessionKeys: readonly Uint8Array[]
   /** What backends may reach in spite of their guard; undefined: everything, there is no guard. */
   readonly backendAllow: BackendExceptions | undefined
+  readonly mcpAccess: McpAccess
   /** Addresses and networks that dynamic forward proxies may reach in spite of the guard. */
   readonly dynamicForwardAllow: readonly string[]
   /** Which addresses of host names are used. */

@@ -135,6 +135,7 @@ class ProxyProcess implements RunningProxy {
         accessLog: settings.accessLog,
         // One for all workers: ids of MCP sessions end with the process, but nobody can make or read them.
         sessionKeys: settings.sessionKeys ?? [randomBytes(SESSION_KEY_BYTES)],
+        mcpAccess: settings.mcpAccess,
         tickets: this.#tickets,
         backendAllow: settings.servesTenants ? settings.backendAllow : undefined,
         dynamicForwardAllow: settings.dynamicForwardAllow,

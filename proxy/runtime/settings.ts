@@ -9,7 +9,9 @@ import { parseDuration } from '#api/units/duration.ts'
 import { LOOKUP_FAMILIES, type LookupFamily } from '#api/units/lookup-family.ts'
 import type { ListenAddress } from '../admin/http-listener.ts'
 import type { Place } from '../backend/locality.ts'
+import type { McpAccess } from '../mcp/access.ts'
 import { parseSessionKeys, SESSION_KEY_BYTES, SESSION_KEYS_RULE } from '../mcp/session-keys.ts'
+import { parseOrigin } from '../policy/origin.ts'
 import { LEVEL_NAMES, parseLevelFilter } from '../log/level-filter.ts'
 import { otlpEnvironment, type OtlpEnvironment } from '../otlp/environment.ts'
 import type { BackendExceptions } from '../upstream/backend-guard.ts'
@@ -37,6 +39,8 @@ export interface ProxySettings {
   readonly servesTenants: boolean
   /** What backends may reach in spite of it. */
   readonly backendAllow: BackendExceptions
+  /** Hosts and origins that MCP endpoints take besides their own. */
+  readonly mcpAccess: McpAccess
   /** Addresses and networks that dynamic forward proxies may reach in spite of api/net/address-guard.ts. */
   readonly dynamicForwardAllow: readonly string[]
   /** Which addresses of host names are used. */
@@ -73,6 +77,7 @@ const PREFIX = 'GW_'
 const WORKERS_MAX = 64
 const SHARED_PORT_PLATFORMS: ReadonlySet<string> = new Set(['linux', 'freebsd'])
 const LOCALITY_PARTS_MAX = 3
+const HOST_NAME = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])$/
 const DRAIN_MAX_MS = 5000
 /** Ten thousand routes compile in a second or two; nothing else may hold a thread that long. */
 const WORKER_HANG_MS = 15_000
@@ -105,6 +110,7 @@ export function resolveSettings(
       addresses: source.addressRanges('BACKEND_ALLOW_ADDRESSES'),
       unixPaths: source.unixPaths('BACKEND_ALLOW_UNIX_PATHS'),
     },
+    mcpAccess: mcpAccessOf(source),
     dynamicForwardAllow: source.addressRanges('DYNAMIC_FORWARD_ALLOW'),
     dnsLookupFamily: source.one('DNS_LOOKUP_FAMILY', LOOKUP_FAMILIES, 'V4_PREFERRED'),
     place: placeOf(source),
@@ -259,6 +265,25 @@ function sessionKeysOf(source: EnvironmentReader): readonly Uint8Array[] | undef
   if (value === undefined) return undefined
   // The value itself must not show up anywhere.
   return parseSessionKeys(value) ?? source.refuse('SESSION_KEY', SESSION_KEYS_RULE)
+}
+
+/** Pods are reached from loopback addresses by proxies beside them, and by no browser. */
+function mcpAccessOf(source: EnvironmentReader): McpAccess {
+  const list = (name: string): string[] | undefined =>
+    source
+      .get(name)
+      ?.toLowerCase()
+      .split(/[\s,]+/)
+  const anyHostIn = source.get('POD_NAME') === undefined ? [] : ['*']
+  const hosts = list('MCP_ALLOWED_HOSTS') ?? anyHostIn
+  const origins = list('MCP_ALLOWED_ORIGINS') ?? []
+  if (!hosts.every((host) => host === '*' || HOST_NAME.test(host))) {
+    source.refuse('MCP_ALLOWED_HOSTS', 'a list of host names without ports, for example mcp.example.com, or *')
+  }
+  if (!origins.every((origin) => origin === '*' || parseOrigin(origin) !== undefined)) {
+    source.refuse('MCP_ALLOWED_ORIGINS', 'a list of origins, for example https://app.example.com, or *')
+  }
+  return { hosts, origins }
 }
 
 /** LOCALITY: `region/zone/subzone`; any part may be left empty, later ones out. */

@@ -215,6 +215,7 @@ export class WorkerCore {
         observer: this.#observer,
         tap: this.#tap,
         sessionKeys: this.#settings.sessionKeys,
+        mcpAccess: this.#settings.mcpAccess,
         ...(this.#dynamic && { dynamic: this.#dynamic }),
         enterBind: this.#binds.enter.bind(this.#binds),
         unknownKey: this.#tellOfUnknownKey,

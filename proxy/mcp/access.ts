@@ -1,0 +1,91 @@
+// Keeps pages of other sites away from MCP servers (MCP 2025-11-25, "Transports", security warning): checks Host,
+// against foreign names that lead to a developer's machine (DNS rebinding), and Origin.
+import { isIPv4 } from 'node:net'
+import type { Exchange } from '../exchange.ts'
+import { hostOf, portOf } from '../http/authority.ts'
+import type { HttpRequest, HttpResponse } from '../http/message.ts'
+import type { NamedFilter } from '../plan.ts'
+import { compileOrigins, type OriginTest, parseOrigin } from '../policy/origin.ts'
+import { rpcError } from './http-reply.ts'
+
+/** Allowed besides the defaults. */
+export interface McpAccess {
+  /** Names without ports, lower case; `*`: any. */
+  readonly hosts: readonly string[]
+  /** As in CORS policies; `*`: any. */
+  readonly origins: readonly string[]
+}
+
+export const NO_ACCESS: McpAccess = { hosts: [], origins: [] }
+
+/** JSON-RPC, of the range that is left to implementations; as the official servers answer. */
+const FORBIDDEN = -32_000
+const DEFAULT_PORTS: Readonly<Record<string, number>> = { http: 80, https: 443 }
+
+export interface GuardOptions {
+  readonly access: McpAccess
+  /** The listener or the route serves some hosts only: others do not come here. */
+  readonly isHostPinned: boolean
+}
+
+/** Runs behind CORS, which answers preflights and grants origins, and before filters that rewrite the host. */
+export function mcpGuard({ access, isHostPinned }: GuardOptions): NamedFilter {
+  const hosts = new Set(access.hosts)
+  const takesAnyHost = isHostPinned || hosts.has('*')
+  const isListed = compileOrigins(access.origins)
+  return {
+    name: 'mcp',
+    filter: (exchange) => {
+      const { connection, request } = exchange
+      // A browser that reaches this name over TLS has seen a certificate for it.
+      if (!takesAnyHost && !connection.isTls && isLoopback(connection.localAddress)) {
+        const host = hostOf(request.host)
+        if (!isLoopbackName(host) && !hosts.has(host)) return refuse(exchange, 'Host')
+      }
+      exchange.hasForeignOrigin = !isOriginAllowed(exchange, isListed)
+      return undefined
+    },
+  }
+}
+
+/** For the endpoint itself: metadata for clients without a token is for pages of all sites. */
+export function refuseForeignOrigin(exchange: Exchange): HttpResponse | undefined {
+  return exchange.hasForeignOrigin ? refuse(exchange, 'Origin') : undefined
+}
+
+/** Clients that are no browsers send none. */
+function isOriginAllowed(exchange: Exchange, isListed: OriginTest): boolean {
+  const origins = exchange.request.headers.getAll('origin')
+  const [origin] = origins
+  if (origin === undefined) return true
+  if (origins.length > 1) return false
+  return isOwn(origin, exchange.request) || isListed(origin) || isGranted(exchange)
+}
+
+/** The scheme is not compared: TLS may end before the gateway. */
+function isOwn(text: string, { host }: HttpRequest): boolean {
+  const origin = parseOrigin(text)
+  if (origin === undefined) return false
+  return origin.host === hostOf(host) && origin.port === (portOf(host) ?? DEFAULT_PORTS[origin.scheme])
+}
+
+/** A CORS policy of the listener or the route has granted the origin of this request. */
+function isGranted({ queuedResponseHeaders: queued = [] }: Exchange): boolean {
+  for (let i = 0; i < queued.length; i += 2) if (queued[i] === 'access-control-allow-origin') return true
+  return false
+}
+
+function isLoopback(address: string): boolean {
+  return address.startsWith('127.') || address === '::1' || address.startsWith('::ffff:127.')
+}
+
+function isLoopbackName(host: string): boolean {
+  if (host === 'localhost' || host.endsWith('.localhost') || host === '[::1]') return true
+  return host.startsWith('127.') && isIPv4(host)
+}
+
+function refuse(exchange: Exchange, field: 'Host' | 'Origin'): HttpResponse {
+  exchange.reason = 'MCP'
+  exchange.errorDetail = `the ${field} of the request is not allowed for MCP`
+  return rpcError(403, null, { code: FORBIDDEN, message: `${field} is not allowed` })
+}
