@@ -47,11 +47,16 @@ function withKeys(manifests: string): string {
   return [manifests, ...objects.map((object) => stringify(object))].join('---\n')
 }
 
+const SERVER_METADATA = '/.well-known/oauth-authorization-server/mcp'
 const withMetadata = changing('HTTPRoute/backend-mcp', {
   rules: [
     {
       name: 'mcp',
-      matches: [{ path: { value: '/mcp' } }, { path: { value: '/.well-known/oauth-protected-resource/mcp' } }],
+      matches: [
+        { path: { value: '/mcp' } },
+        { path: { value: '/.well-known/oauth-protected-resource/mcp' } },
+        { path: { value: SERVER_METADATA } },
+      ],
       backendRefs: [{ group: 'gw.dev', kind: 'GwBackend', name: 'tools' }],
     },
   ],
@@ -170,9 +175,11 @@ export const cases: readonly ConformanceCase[] = [
       const metadata = await gateway.ask('/.well-known/oauth-protected-resource/mcp')
       expect(JSON.parse(metadata.text)).toMatchObject({ resource: `${gateway.url}/mcp`, scopes_supported: ['read'] })
       const registration = { method: 'POST', body: JSON.stringify({ redirect_uris: ['https://app.example/done'] }) }
-      const registered = await gateway.ask('/mcp/client-registration', registration)
+      const registered = await gateway.ask(`${SERVER_METADATA}/client-registration`, registration)
       expect(registered.status).toBe(201)
       expect(JSON.parse(registered.text)).toMatchObject({ client_id: 'robot' })
+      const elsewhere = await gateway.ask('/mcp/client-registration', registration)
+      expect(elsewhere.status).toBe(401)
       expect(JSON.stringify(await gateway.dump())).not.toContain('client-s3cret')
     },
   },

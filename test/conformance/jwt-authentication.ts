@@ -22,6 +22,9 @@ const METADATA_MATCH = `        - path:
             value: /.well-known/oauth-protected-resource/strict
 `
 
+const SERVER_METADATA = '/.well-known/oauth-authorization-server/strict'
+const SERVER_MATCH = METADATA_MATCH.replace('/.well-known/oauth-protected-resource/strict', SERVER_METADATA)
+
 const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } })
 
 export const cases: readonly ConformanceCase[] = [
@@ -230,14 +233,17 @@ export const cases: readonly ConformanceCase[] = [
     shortName: 'JwtMcpClient',
     description: 'a product as identity provider and a client known before: registrations are answered by the gateway',
     sample: SAMPLE,
-    change: changing('GwPolicy/jwt-authentication-strict', {
-      traffic: { jwtAuthentication: { mcp: { provider: 'Keycloak', clientId: 'robot' } } },
-    }),
+    change: (manifests) =>
+      changing('GwPolicy/jwt-authentication-strict', {
+        traffic: { jwtAuthentication: { mcp: { provider: 'Keycloak', clientId: 'robot' } } },
+      })(replacing('            value: /strict\n', `            value: /strict\n${SERVER_MATCH}`)(manifests)),
     async run(gateway) {
       const registration = { method: 'POST', body: JSON.stringify({ redirect_uris: ['https://app.example/done'] }) }
-      const { status, text } = await gateway.ask('/strict/client-registration', registration)
+      const { status, text } = await gateway.ask(`${SERVER_METADATA}/client-registration`, registration)
       expect(status).toBe(201)
       expect(JSON.parse(text)).toMatchObject({ client_id: 'robot', redirect_uris: ['https://app.example/done'] })
+      const elsewhere = await gateway.ask('/strict/client-registration', registration)
+      expect(elsewhere.status).toBe(401)
     },
   },
 ]
