@@ -124,6 +124,8 @@ export interface McpFacts {
 export interface A2aFacts {
   /** JSON-RPC method; `unknown` when there is none. */
   method: string
+  /** `Unknown`: the request is not one JSON object, or larger than the buffer. */
+  asks: 'Card' | 'Other' | 'Unknown'
   /** undefined: the answer is no JSON, or larger than the buffer. */
   outcome: 'success' | 'error' | 'unknown' | undefined
   errorCode: number | undefined

@@ -1,20 +1,27 @@
 // A2A: an agent's card must lead its readers back to the gateway, not past it (data-plane supplement section 4.8).
 // Addresses in a card that cannot be rewritten are not passed on.
-import { parseJson } from '#api/json.ts'
+import { isRecord, parseJson } from '#api/json.ts'
 import type { BackendHandler } from '../backend/handler.ts'
-import type { Exchange } from '../exchange.ts'
+import type { A2aFacts, Exchange } from '../exchange.ts'
 import type { HttpResponse } from '../http/message.ts'
 import type { NamedFilter } from '../plan.ts'
-import { observeAnswer, observeCall } from './call-facts.ts'
+import { discardBody } from '../http/body-writer.ts'
+import { isJson, observeAnswer, observeCall } from './call-facts.ts'
+import { type CardPlace, isAgentCard, shownCard } from './card-addresses.ts'
 
-const CARD_PATHS = ['/.well-known/agent-card.json', '/.well-known/agent.json'] as const
+/** Where an agent has its card; these paths mean nothing else. */
+const WELL_KNOWN = ['/.well-known/agent-card.json', '/.well-known/agent.json'] as const
+/** Cards for clients that are signed in: A2A 1.0, 0.3 and 0.2. An agent may have something else there. */
+const EXTENDED = ['/extendedAgentCard', '/v1/card', '/agent/authenticatedExtendedCard'] as const
+/** Of the card as it was. */
+const DIGEST_FIELDS = ['content-length', 'content-digest', 'repr-digest', 'digest', 'content-md5']
 
-/** Where the client asked for a card, and how much of the path belongs to the card itself. */
+/** How the client addressed a request whose answer may be a card. */
 export interface CardRequest {
   /** `scheme://host` of the gateway. */
   readonly origin: string
-  /** Of the gateway's path, before the card's own. */
-  readonly base: string
+  /** Of the gateway. */
+  readonly path: string
 }
 
 /** First of a route's filters: later ones may rewrite what the client asked for. */
@@ -22,119 +29,174 @@ export const rememberCardRequest: NamedFilter = {
   name: 'a2a',
   filter: (exchange) => {
     const { method, path, host, scheme, headers } = exchange.request
-    const base = method === 'GET' ? baseOf(path) : undefined
-    if (base !== undefined) {
+    if (method === 'POST' || method === 'GET') {
       const proto = headers.get('x-forwarded-proto')
-      exchange.cardRequest = { origin: `${proto === 'http' || proto === 'https' ? proto : scheme}://${host}`, base }
+      exchange.cardRequest = { origin: `${proto === 'http' || proto === 'https' ? proto : scheme}://${host}`, path }
     }
     return undefined
   },
 }
 
-/** `inner`: the agent. */
-export function a2aBackend(inner: BackendHandler, bufferBytesMax: number): BackendHandler {
-  return (exchange, done) => {
-    const { cardRequest, request } = exchange
-    const agentBase = cardRequest === undefined ? undefined : baseOf(request.path)
-    if (cardRequest === undefined || agentBase === undefined) {
-      callAgent(exchange, { inner, bufferBytesMax, done })
-      return
-    }
-    // What comes back is read here.
-    request.headers.remove('accept-encoding')
-    inner(exchange, (answered) => {
-      const { response } = answered
-      if (response === undefined || response.isLocal || response.status !== 200) {
-        done(answered)
-        return
-      }
-      const rewritten = rewriteCard(answered, response, { ...cardRequest, agentBase, bufferBytesMax })
-      rewritten.then(
-        () => done(answered),
-        (error: unknown) => {
-          answered.fail('upstreamFailure', {
-            log: `agent card: ${String(error)}`,
-            client: 'the agent card was cut short',
-          })
-          done(answered)
-        },
-      )
-    })
-  }
-}
-
-/** Anything but a card: goes by unchanged, and the log learns what it was. */
-function callAgent(
-  exchange: Exchange,
-  to: { readonly inner: BackendHandler; readonly bufferBytesMax: number; readonly done: (exchange: Exchange) => void },
-): void {
-  const facts = observeCall(exchange, to.bufferBytesMax)
-  if (facts === undefined) {
-    to.inner(exchange, to.done)
-    return
-  }
-  to.inner(exchange, (answered) => {
-    observeAnswer(answered, facts, to.bufferBytesMax)
-    to.done(answered)
-  })
-}
-
-interface CardPlace extends CardRequest {
-  /** What precedes the card in the path of the agent. */
-  readonly agentBase: string
+interface Agent {
+  readonly inner: BackendHandler
   readonly bufferBytesMax: number
 }
 
-async function rewriteCard(exchange: Exchange, response: HttpResponse, place: CardPlace): Promise<void> {
-  const text = await textOf(response, place.bufferBytesMax)
-  const card = text === undefined ? undefined : parse(text)
-  if (card === undefined || !rewriteAddresses(card, place)) {
-    exchange.failVisibly('upstreamFailure', 'agent card: not a JSON object with the address of the agent')
+/** `inner`: the agent. */
+export function a2aBackend(inner: BackendHandler, bufferBytesMax: number): BackendHandler {
+  const agent = { inner, bufferBytesMax }
+  return (exchange, done) => {
+    const { request, cardRequest } = exchange
+    const suffix = request.method === 'GET' ? suffixOf(request.path) : undefined
+    if (cardRequest !== undefined && suffix !== undefined) askForCard(exchange, { ...agent, cardRequest, suffix, done })
+    else if (cardRequest !== undefined && request.method === 'POST')
+      callAgent(exchange, { ...agent, cardRequest, done })
+    else inner(exchange, done)
+  }
+}
+
+interface Asked extends Agent {
+  readonly cardRequest: CardRequest
+  readonly done: (exchange: Exchange) => void
+}
+
+function askForCard(exchange: Exchange, asked: Asked & { readonly suffix: string }): void {
+  const { request } = exchange
+  const { cardRequest, suffix } = asked
+  // What comes back is read here, as a whole.
+  for (const name of ['accept-encoding', 'range', 'if-range']) request.headers.remove(name)
+  const isWellKnown = WELL_KNOWN.some((one) => one === suffix)
+  // A route that changes the end of the path has no base of its own.
+  const base = cardRequest.path.endsWith(suffix) ? cardRequest.path.slice(0, -suffix.length) : ''
+  const agentBase = request.path.slice(0, -suffix.length)
+  asked.inner(exchange, (answered) => {
+    const { response } = answered
+    if (response === undefined || response.isLocal || !hasContent(response)) {
+      asked.done(answered)
+      return
+    }
+    const place = { origin: cardRequest.origin, base, agentBase, isWellKnown, endpoint: answered.endpoint }
+    const rewriting = { ...asked, mustBeCard: isWellKnown, mustBeRead: true, show: shownWhole(place) }
+    finish(answered, asked, rewriteAnswer(answered, response, rewriting))
+  })
+}
+
+/** A call: what it was is for the log; an answer that may be a card is read. */
+function callAgent(exchange: Exchange, asked: Asked): void {
+  const { request } = exchange
+  const facts = observeCall(exchange, asked.bufferBytesMax)
+  request.headers.remove('accept-encoding')
+  const { path } = request
+  asked.inner(exchange, (answered) => {
+    const { response } = answered
+    const observe = (): void => {
+      if (facts !== undefined) observeAnswer(answered, facts, asked.bufferBytesMax)
+    }
+    if (response === undefined || response.isLocal || !hasContent(response) || !mayBeCard(facts, response)) {
+      observe()
+      asked.done(answered)
+      return
+    }
+    const bases = basesOf(asked.cardRequest.path, path)
+    const place = { origin: asked.cardRequest.origin, ...bases, isWellKnown: false, endpoint: answered.endpoint }
+    const rewriting = { ...asked, mustBeCard: false, mustBeRead: facts?.asks === 'Card', show: shownResults(place) }
+    finish(answered, asked, rewriteAnswer(answered, response, rewriting), observe)
+  })
+}
+
+/** A request that nobody could read, because of its size or its type, may have been one for a card. */
+function mayBeCard(facts: A2aFacts | undefined, { headers }: HttpResponse): boolean {
+  const type = headers.get('content-type')
+  if (facts?.asks === 'Card') return type?.startsWith('text/event-stream') !== true
+  return facts?.asks !== 'Other' && isJson(type)
+}
+
+function hasContent({ status }: HttpResponse): boolean {
+  return status >= 200 && status < 300 && status !== 204 && status !== 205
+}
+
+function finish(exchange: Exchange, { done }: Asked, rewritten: Promise<void>, then: () => void = () => {}): void {
+  rewritten.then(
+    () => {
+      then()
+      done(exchange)
+    },
+    (error: unknown) => {
+      exchange.fail('upstreamFailure', { log: `agent card: ${String(error)}`, client: 'the agent card was cut short' })
+      done(exchange)
+    },
+  )
+}
+
+/** undefined: there is no card in it. */
+type Show = (json: unknown) => unknown
+
+function shownWhole(place: CardPlace): Show {
+  return (json) => (isAgentCard(json) ? shownCard(json, place) : undefined)
+}
+
+/** Results of JSON-RPC, one or a batch. */
+function shownResults(place: CardPlace): Show {
+  const one = (answer: unknown): unknown => {
+    if (!isRecord(answer) || !isAgentCard(answer['result'])) return undefined
+    return { ...answer, result: shownCard(answer['result'], place) }
+  }
+  return (json) => {
+    if (!Array.isArray(json)) return one(json)
+    const shown = json.map((answer: unknown) => one(answer))
+    return shown.some((each) => each !== undefined) ? shown.map((each, at) => each ?? (json[at] as unknown)) : undefined
+  }
+}
+
+interface Rewriting {
+  readonly bufferBytesMax: number
+  /** Anything else is not passed on. */
+  readonly mustBeCard: boolean
+  /** What cannot be read is not passed on. */
+  readonly mustBeRead: boolean
+  readonly show: Show
+}
+
+async function rewriteAnswer(exchange: Exchange, response: HttpResponse, rewriting: Rewriting): Promise<void> {
+  const bytes = await bytesOf(response, rewriting.bufferBytesMax)
+  if (bytes === undefined) {
+    if (!rewriting.mustBeRead) return
+    discardBody(response.body)
+    exchange.failVisibly('upstreamFailure', 'agent card: compressed, or larger than the buffer')
     return
   }
-  response.body = Buffer.from(JSON.stringify(card))
-  response.headers.remove('content-length')
+  const shown = rewriting.show(parseJson(bytes.toString('utf8')))
+  if (shown !== undefined) {
+    response.body = Buffer.from(JSON.stringify(shown))
+    for (const name of DIGEST_FIELDS) response.headers.remove(name)
+  } else if (rewriting.mustBeCard) {
+    exchange.failVisibly('upstreamFailure', 'agent card: not a JSON object with the address of the agent')
+  } else response.body = bytes
 }
 
-async function textOf({ body, headers }: HttpResponse, bytesMax: number): Promise<string | undefined> {
-  if (headers.has('content-encoding') || body === undefined) return undefined
-  if (typeof body === 'string') return body
-  if (Buffer.isBuffer(body)) return body.toString('utf8')
-  if (!('tryCollect' in body)) return undefined
-  return (await body.tryCollect(bytesMax))?.toString('utf8')
+/** undefined: the body is as it was. */
+async function bytesOf({ body, headers }: HttpResponse, bytesMax: number): Promise<Buffer | undefined> {
+  if (headers.has('content-encoding')) return undefined
+  if (body === undefined || typeof body === 'string') return Buffer.from(body ?? '')
+  if (Buffer.isBuffer(body)) return body
+  return 'tryCollect' in body ? body.tryCollect(bytesMax) : undefined
 }
 
-type Card = Record<string, unknown>
-
-function parse(text: string): Card | undefined {
-  const value = parseJson(text)
-  return isCard(value) ? value : undefined
-}
-
-/** False: there is none. */
-function rewriteAddresses(card: Card, place: CardPlace): boolean {
-  const { url, supportedInterfaces } = card
-  const interfaces = Array.isArray(supportedInterfaces) ? supportedInterfaces.filter(isCard) : []
-  if (typeof url === 'string') card['url'] = `${place.origin}${place.base}`
-  for (const one of interfaces) {
-    if (typeof one['url'] === 'string') one['url'] = anchored(one['url'], place)
+/** Where the path of the client and that of the agent differ: without the segments at their end that are the same. */
+function basesOf(path: string, agentPath: string): { readonly base: string; readonly agentBase: string } {
+  const own = segmentsOf(path)
+  const agent = segmentsOf(agentPath)
+  while (own.length > 0 && own.at(-1) === agent.at(-1)) {
+    own.pop()
+    agent.pop()
   }
-  return typeof url === 'string' || interfaces.length > 0
+  return { base: own.map((one) => `/${one}`).join(''), agentBase: agent.map((one) => `/${one}`).join('') }
 }
 
-/** At the gateway, below what the client has to put before the paths of the agent. */
-function anchored(url: string, { origin, base, agentBase }: CardPlace): string {
-  const path = URL.parse(url)?.pathname ?? ''
-  const isBelow = path === agentBase || path.startsWith(`${agentBase}/`)
-  const below = isBelow ? path.slice(agentBase.length) : path
-  return `${origin}${base}${below === '/' ? '' : below}`
+function segmentsOf(path: string): string[] {
+  return path.split('/').filter((one) => one !== '')
 }
 
-function baseOf(path: string): string | undefined {
-  const suffix = CARD_PATHS.find((one) => path.endsWith(one))
-  return suffix === undefined ? undefined : path.slice(0, -suffix.length)
-}
-
-function isCard(value: unknown): value is Card {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+function suffixOf(path: string): string | undefined {
+  return [...WELL_KNOWN, ...EXTENDED].find((one) => path.endsWith(one))
 }

@@ -5,6 +5,8 @@ import type { A2aFacts, Exchange } from '../exchange.ts'
 import { BodyRecorder, recordBody } from '../trace/recorded-body.ts'
 
 const UNKNOWN = 'unknown'
+/** They return the card for clients that are signed in: A2A 1.0, 0.3. */
+const CARD_METHODS: ReadonlySet<string> = new Set(['GetExtendedAgentCard', 'agent/getAuthenticatedExtendedCard'])
 
 /** Before the call: learns the method from the request. Agents are called with POST and JSON, anything else is none. */
 export function observeCall(exchange: Exchange, bytesMax: number): A2aFacts | undefined {
@@ -12,6 +14,7 @@ export function observeCall(exchange: Exchange, bytesMax: number): A2aFacts | un
   if (request.method !== 'POST' || !isJson(request.headers.get('content-type'))) return undefined
   const facts: A2aFacts = {
     method: UNKNOWN,
+    asks: 'Unknown',
     outcome: undefined,
     errorCode: undefined,
     resultKind: undefined,
@@ -20,8 +23,10 @@ export function observeCall(exchange: Exchange, bytesMax: number): A2aFacts | un
   }
   exchange.a2a = facts
   const recorder = new BodyRecorder(bytesMax, ({ bytes, isTruncated }) => {
-    const method = isTruncated ? undefined : objectIn(bytes)?.['method']
+    const call = isTruncated ? undefined : objectIn(bytes)
+    const method = call?.['method']
     if (typeof method === 'string' && method !== '') facts.method = method
+    if (call !== undefined) facts.asks = CARD_METHODS.has(facts.method) ? 'Card' : 'Other'
   })
   // A request's body is bytes, or arrives on a connection; neither is replaced.
   recordBody(request.body, recorder)
@@ -65,7 +70,7 @@ function resultIn(result: Members): { readonly kind: string | undefined; readonl
   return { kind: undefined, object: result }
 }
 
-function isJson(contentType: string | undefined): boolean {
+export function isJson(contentType: string | undefined): boolean {
   return contentType !== undefined && /^application\/json\s*(?:;|$)/i.test(contentType)
 }
 
