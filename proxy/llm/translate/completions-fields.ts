@@ -5,7 +5,7 @@ import type { JsonObject } from '../json.ts'
 import { Untranslatable } from './untranslatable.ts'
 
 /**
- * `mapped`: another file does. A text: why it is left out. A function: whether the value asks for nothing, so that it may
+ * `mapped`: by another file. A text: why it is left out. A function: whether the value asks for nothing, so that it may
  * be left out; any other value is refused. Null asks for nothing anywhere.
  */
 export type FieldRule = 'mapped' | { readonly dropped: string } | ((value: unknown) => boolean)

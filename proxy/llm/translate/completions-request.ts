@@ -60,7 +60,7 @@ interface ThinkingContext {
   readonly choice: ConvertedTools['choice']
 }
 
-/** What the messages format itself has wins; effort and budget are hints, left out where the vendor would refuse them. */
+/** `thinking` of the messages format wins; effort and budget are hints, left out where the vendor refuses them. */
 function thinkingOf(body: JsonObject, { maxTokens, converted, choice }: ThinkingContext): JsonObject | undefined {
   if (isRecord(body['thinking'])) return body['thinking']
   const explicit = asNumber(body['thinking_budget_tokens'])
