@@ -142,6 +142,12 @@ export const FAILURES = {
     text: 'backend does not exist',
     doc: 'The backendRef of the rule could not be resolved; see ResolvedRefs of the route.',
   },
+  backendUnsupported: {
+    status: 501,
+    reason: 'NotFound',
+    text: 'backend not supported',
+    doc: 'This version does not run the kind of backend, or the provider; the text names it.',
+  },
   serviceNotFound: {
     status: 500,
     reason: 'NotFound',

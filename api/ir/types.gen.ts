@@ -945,7 +945,7 @@ export interface TCPRoute {
   backends: RouteBackend[]
 }
 /**
- * A GwBackend or one generated part of it. Exactly one of static, dynamic, ai, mcp, models, agentCore, invalid.
+ * A GwBackend or one generated part of it. Exactly one of static, dynamic, ai, mcp, models, agentCore, invalid, unsupported.
  */
 export interface Backend {
   /**
@@ -974,6 +974,10 @@ export interface Backend {
    * Why the backend cannot be used; requests fail with 500.
    */
   invalid?: string
+  /**
+   * The provider or kind of backend that this version does not run; requests fail with 501 and this text.
+   */
+  unsupported?: string
   inlinePolicies?: BackendPayload
 }
 /**

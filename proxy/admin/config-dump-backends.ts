@@ -59,7 +59,7 @@ function variantOf(backend: Backend, figures: Figures): Dump {
   }
   if (backend.models !== undefined) return { llmRouter: { ...name, target: backend.models } }
   if (backend.agentCore !== undefined) return { aws: { ...name, target: backend.agentCore } }
-  return { invalid: { ...name, target: backend.invalid ?? 'no target' } }
+  return { invalid: { ...name, target: backend.invalid ?? backend.unsupported ?? 'no target' } }
 }
 
 function sectionOf(backend: Backend): Dump {

@@ -19,12 +19,14 @@ import { compileHealth, type CompiledHealth } from '../backend/health.ts'
 import { httpBackend } from '../backend/http.ts'
 import { tunnelBackend } from '../backend/tunnel.ts'
 import { serviceCaller, type ServiceCaller } from '../backend/service-caller.ts'
+import { shown, type Detail } from '../diagnosis.ts'
 import type { ExchangePlace } from '../exchange.ts'
 import type { FailureCode } from '../errors.ts'
 import type { ConnectionLimits } from '../http/handler.ts'
 import { compileAiBackend } from '../llm/backend.ts'
 import { compileModels } from '../llm/models.ts'
 import { mcpGuard, NO_ACCESS } from '../mcp/access.ts'
+import { isServed } from '../llm/provider.ts'
 import { compileMcpBackend } from '../mcp/backend.ts'
 import type { BackendPlan, BackendType, NamedFilter, ResponsePlan, RoutePlan } from '../plan.ts'
 import type { ChainEnvironment } from '../policy/environment.ts'
@@ -132,7 +134,10 @@ function compileBackend(input: RouteInput, backend: RouteBackend, routeParts: Ro
     tunnel = NO_TUNNEL,
   } = target?.models === undefined
     ? handlerOf(ref, policies, environment, context)
-    : modelsHandling(target.models, environment, (own) => compileBackend(input, own, routeParts).handler)
+    : modelsHandling(target.models, environment, {
+        compile: (own) => compileBackend(input, own, routeParts).handler,
+        isServed: (key) => isServed(context.resolver.backend(key)),
+      })
   const chain = environment.filters(policies)
   // LLM and MCP backends run the filters themselves, once for the provider or server they picked.
   const response = responsePlan(hasOwnFilters ? [routeChain, listenerChain] : [routeChain, chain, listenerChain])
@@ -244,7 +249,7 @@ function dynamicHandling(
 function modelsHandling(
   models: ModelsBackend,
   environment: BackendEnvironment,
-  compile: (backend: RouteBackend) => BackendHandler,
+  { compile, isServed }: { compile: (backend: RouteBackend) => BackendHandler; isServed: (key: string) => boolean },
 ): Handling {
   const handlers = new Map<string, BackendHandler>()
   const handlerOf = (key: string): BackendHandler => {
@@ -254,7 +259,11 @@ function modelsHandling(
     handlers.set(key, handler)
     return handler
   }
-  return { handler: compileModels(models, { ...environment, handlerOf }), protocol: 'llm', hasOwnFilters: true }
+  return {
+    handler: compileModels(models, { ...environment, handlerOf, isServed }),
+    protocol: 'llm',
+    hasOwnFilters: true,
+  }
 }
 
 /** undefined: a plain address. */
@@ -264,6 +273,7 @@ function specialHandler(
   environment: BackendEnvironment,
 ): Handling | undefined {
   if (backend.invalid !== undefined) return broken('backendNotFound', backend.invalid)
+  if (backend.unsupported !== undefined) return broken('backendUnsupported', shown(backend.unsupported))
   if (backend.ai !== undefined) {
     return { handler: compileAiBackend(backend.ai, policies, environment), protocol: 'llm', hasOwnFilters: true }
   }
@@ -273,7 +283,7 @@ function specialHandler(
   return backend.static === undefined ? broken('invalidBackendType', `backend ${backend.key}`) : undefined
 }
 
-function broken(code: FailureCode, detail: string): Handling {
+function broken(code: FailureCode, detail: Detail): Handling {
   const handler: BackendHandler = (exchange, done) => {
     exchange.fail(code, detail)
     done(exchange)

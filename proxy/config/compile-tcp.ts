@@ -99,7 +99,8 @@ function compileBackend(
   if (merged.deny !== undefined) return broken('policyDenied', merged.deny.message)
   if (ref.backend !== undefined) {
     if (backend === undefined) return broken('backendNotFound', ref.backend)
-    if (backend.invalid !== undefined) return broken('backendNotFound', backend.invalid)
+    const refusal = backend.invalid ?? backend.unsupported
+    if (refusal !== undefined) return broken('backendNotFound', refusal)
     const { dynamic } = context.environment
     if (backend.dynamic !== undefined && dynamic !== undefined) {
       const destinations = new Destinations((host, port) => resolver.dynamic(host, port, merged, dynamic.guard))

@@ -16,13 +16,22 @@ interface Outcome {
   readonly body: unknown
 }
 
-async function ask(models: OfferedModel[], fields: object, team = 'none'): Promise<Outcome> {
+/** Backends that answer nothing. */
+const REFUSED = new Set(['gone', 'gemini'])
+
+async function ask(
+  models: OfferedModel[],
+  fields: object,
+  team = 'none',
+  path = '/v1/chat/completions',
+): Promise<Outcome> {
   let backend: string | undefined
   const handler = compileModels(
     { models },
     {
       expression,
       bufferBytesMax: 1000,
+      isServed: (key) => !REFUSED.has(key),
       handlerOf: (key) => (exchange, done) => {
         backend = key
         done(exchange)
@@ -31,7 +40,7 @@ async function ask(models: OfferedModel[], fields: object, team = 'none'): Promi
   )
   const exchange = exchangeOf({
     method: 'POST',
-    path: '/v1/chat/completions',
+    path,
     headers: [['x-team', team]],
     body: JSON.stringify(fields),
   })
@@ -150,5 +159,25 @@ describe('virtual models', () => {
     expect(codeOf(await ask([{ name: 'v', conditional }], { model: 'v' }))).toMatchObject(
       error(404, 'virtual_model_target_not_found'),
     )
+  })
+})
+
+describe('the list of models', () => {
+  it('has those that the client may use and that can be served', async () => {
+    const models: OfferedModel[] = [
+      { name: 'plain', backend: 'a' },
+      { name: 'pattern-*', backend: 'a' },
+      { name: 'hidden', backend: 'a', internal: true },
+      { name: 'closed', backend: 'a', authorization: [only('staff')] },
+      { name: 'broken', backend: 'gone' },
+      { name: 'not-run', backend: 'gemini' },
+      { name: 'weighted', weighted: [{ backend: 'gone' }, { backend: 'a' }] },
+      { name: 'weighted-broken', weighted: [{ backend: 'gone' }, {}, { backend: 'a', weight: 0 }] },
+      { name: 'conditional', conditional: [{ backend: 'gone' }, { backend: 'a', when: 'true' }] },
+      { name: 'conditional-broken', conditional: [{}] },
+      { name: 'nothing' },
+    ]
+    const { response } = (await ask(models, {}, 'none', '/v1/models')).exchange
+    expect(jsonOf(response?.body)).toMatchObject({ data: [{ id: 'plain' }, { id: 'weighted' }, { id: 'conditional' }] })
   })
 })

@@ -14,6 +14,8 @@ import { askFor, readModelRequest, type ModelRequest } from './model-request.ts'
 export interface ModelsEnvironment extends Pick<BackendEnvironment, 'expression' | 'bufferBytesMax'> {
   /** Compiled when it is first asked for. */
   readonly handlerOf: (key: string) => BackendHandler
+  /** Whether the backend can answer at all. */
+  readonly isServed: (key: string) => boolean
 }
 
 /** What a model leads to. */
@@ -31,6 +33,8 @@ interface CompiledModel {
   readonly createdAt: number
   readonly matches: (name: string) => boolean
   readonly isAllowed: Check
+  /** That it may lead to. */
+  readonly backends: readonly string[]
   readonly choose: (exchange: Exchange) => Target | ModelFailure
 }
 
@@ -42,7 +46,9 @@ export function compileModels({ models }: ModelsBackend, environment: ModelsEnvi
   const offered = models.filter(({ internal }) => internal !== true).map((model) => compileModel(model, environment))
   return (exchange, done) => {
     if (isDiscovery(exchange.request.path)) {
-      exchange.response = listOf(offered.filter(({ name, isAllowed }) => !name.includes('*') && isAllowed(exchange)))
+      const isListed = ({ name, isAllowed, backends }: CompiledModel): boolean =>
+        !name.includes('*') && isAllowed(exchange) && backends.some((key) => environment.isServed(key))
+      exchange.response = listOf(offered.filter(isListed))
       done(exchange)
       return
     }
@@ -125,8 +131,14 @@ function compileModel(model: OfferedModel, environment: ModelsEnvironment): Comp
     createdAt: model.createdAt ?? 0,
     matches: nameMatcher(model.name),
     isAllowed: compileCheck(model.authorization, environment),
+    backends: backendsOf(model),
     choose: compileChoice(model, environment),
   }
+}
+
+function backendsOf({ backend, weighted = [], conditional = [] }: OfferedModel): string[] {
+  const targets = [...weighted.filter(({ weight }) => weight !== 0), ...conditional]
+  return [backend, ...targets.map((target) => target.backend)].filter((key) => key !== undefined)
 }
 
 export function nameMatcher(pattern: string): (name: string) => boolean {

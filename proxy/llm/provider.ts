@@ -1,5 +1,5 @@
 // What each provider slot is: host, formats, paths, headers (data-plane supplement section 3.3).
-import type { AIProvider, ProviderFormat, RouteType } from '#api/ir/types.gen.ts'
+import type { AIProvider, Backend, ProviderFormat, RouteType } from '#api/ir/types.gen.ts'
 import type { HeaderList } from '../http/headers.ts'
 
 export type WireFormat = ProviderFormat['type']
@@ -66,6 +66,15 @@ export function providerProfile(provider: AIProvider): ProviderProfile | undefin
     path: (format) => paths.get(format) ?? fallback(format),
     prepareHeaders() {},
   }
+}
+
+/** Whether a model at this backend can be called: not where it is refused, or no provider of it is known here. */
+export function isServed(backend: Backend | undefined): boolean {
+  if (backend === undefined || backend.invalid !== undefined || backend.unsupported !== undefined) return false
+  const { ai } = backend
+  return (
+    ai === undefined || ai.groups.some(({ providers }) => providers.some((one) => providerProfile(one) !== undefined))
+  )
 }
 
 /** The format a route type is on the wire; undefined for types that are not one format. */

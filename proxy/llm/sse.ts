@@ -15,7 +15,7 @@ const NOTHING = Buffer.alloc(0)
 
 export class SseParser {
   readonly #eventBytesMax: number
-  /** Its first `#heldBytes` bytes are an unfinished line. It doubles as it grows, so long lines are copied few times. */
+  /** Its first `#heldBytes` bytes are an unfinished line. It doubles as it grows: long lines are copied few times. */
   #held: Buffer = NOTHING
   #heldBytes = 0
   #isFirstLine = true

@@ -70,6 +70,13 @@ const ROWS: readonly Row[] = [
   },
   { code: 'noValidBackends', path: '/no-backends', status: 500, text: 'no valid backends', grpc: UNAVAILABLE },
   { code: 'backendNotFound', path: '/no-backend', status: 500, text: 'backend does not exist', grpc: UNKNOWN },
+  {
+    code: 'backendUnsupported',
+    path: '/not-run',
+    status: 501,
+    text: 'backend not supported: provider p6 is not spoken by this version of the proxy',
+    grpc: UNKNOWN,
+  },
   { code: 'serviceNotFound', path: '/no-service', status: 500, text: 'service not found', grpc: UNKNOWN },
   { code: 'noHealthyBackends', path: '/no-endpoint', status: 503, text: 'no healthy backends', grpc: UNAVAILABLE },
   {

@@ -1,5 +1,5 @@
-// One GwBackend in rendered form. A backend that cannot be used becomes an `invalid` one that answers 500: what refers
-// to it never falls through to something else.
+// One GwBackend in rendered form. A backend that cannot be used becomes one that answers 500 or 501: what refers to it
+// never falls through to something else.
 import type { Backend, RenderedSecret } from '#api/ir/types.gen.ts'
 import type { Problem } from '#api/problem.ts'
 import type { GwBackend } from '#api/v1alpha1/gwbackend.gen.ts'
@@ -14,6 +14,7 @@ import { backendFaults, isOfProvider } from './body-faults.ts'
 import { type BackendBody, type BackendContext, isBroken, withPolicies } from './context.ts'
 import { hostFault } from './host-fault.ts'
 import { renderMcp } from './mcp.ts'
+import { refusalOf } from './refusal.ts'
 
 export interface BackendTranslation {
   readonly backend: GwBackend
@@ -55,10 +56,9 @@ export function translateBackend(backend: GwBackend, scope: PolicyScope): Backen
 
 /** The translation of a backend that does not even fit the schema. */
 export function unusable(backend: GwBackend, problems: readonly Problem[]): BackendTranslation {
-  const errors = problems.filter(({ severity }) => severity === 'error')
   return {
     backend,
-    rendered: [{ ...identity(backend), invalid: errors.map(({ message }) => message).join('\n') }],
+    rendered: [{ ...identity(backend), ...refusalOf(problems) }],
     secrets: [],
     references: { services: [], backends: [] },
     problems,

@@ -1,4 +1,4 @@
-// One GwModel that a provider serves, as a backend of its own. What cannot be used becomes an `invalid` backend.
+// One GwModel that a provider serves, as a backend of its own. What cannot be used becomes a backend that refuses.
 import type {
   AIProvider,
   Authorization,
@@ -13,6 +13,7 @@ import type { BackendFull } from '#api/v1alpha1/shared.gen.ts'
 import { renderProvider } from '../backend/ai.ts'
 import type { BackendContext } from '../backend/context.ts'
 import type { DeliveredBackend } from '../backend/delivered-backend.ts'
+import { refusalOf } from '../backend/refusal.ts'
 import { GW_GROUP } from '../groups.ts'
 import { namespaceOf } from '../object-ref.ts'
 import { authorization } from '../policy/authorization.ts'
@@ -110,7 +111,7 @@ function malformed(slot: string, problems: readonly Problem[]): ServedModel {
 export function modelBackend(model: GwModel, served: ServedModel): DeliveredBackend {
   const { provider, secrets, references, isBroken, problems } = served
   const identity = modelIdentity(model)
-  if (isBroken) return { rendered: [invalidBackend(identity, problems)], secrets: [], references: referencesOf([]) }
+  if (isBroken) return { rendered: [unusableBackend(identity, problems)], secrets: [], references: referencesOf([]) }
   return { rendered: [providersBackend(identity, [[provider]])], secrets, references }
 }
 
@@ -122,9 +123,8 @@ export function providersBackend(identity: BackendIdentity, groups: readonly (re
   }
 }
 
-export function invalidBackend(identity: BackendIdentity, problems: readonly Problem[]): Backend {
-  const errors = problems.filter(({ severity }) => severity === 'error')
-  return { ...identity, invalid: errors.map(({ message }) => message).join('\n') }
+export function unusableBackend(identity: BackendIdentity, problems: readonly Problem[]): Backend {
+  return { ...identity, ...refusalOf(problems) }
 }
 
 type ProviderContext = Omit<BackendContext, 'backend'>

@@ -18,7 +18,7 @@ import { attachmentCap } from '../route/attachment-cap.ts'
 import { type ParentLookup, parentLookup } from '../route/parent-lookup.ts'
 import { attachedParents, listenerSuffix, type ParentResult } from '../route/routes.ts'
 import { areFatal, modelFaults } from './faults.ts'
-import { invalidBackend, MODEL_ROUTES, modelBackend, type ModelScopes, type ServedModel, serveModel } from './model.ts'
+import { MODEL_ROUTES, modelBackend, type ModelScopes, type ServedModel, serveModel, unusableBackend } from './model.ts'
 import { modelIdentity, offeredName } from './names.ts'
 import { translateVirtual } from './virtual-model.ts'
 
@@ -131,7 +131,7 @@ function brokenModel(
   offered: ReturnType<typeof offeredIdentity>,
 ): ModelTranslation {
   const identity = modelIdentity(model)
-  const rendered = [invalidBackend(identity, problems)]
+  const rendered = [unusableBackend(identity, problems)]
   return {
     offered: { ...offered, backend: identity.key },
     isVirtual: false,

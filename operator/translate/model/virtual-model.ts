@@ -9,7 +9,7 @@ import { sortedBy } from '../order.ts'
 import { checkExpression } from '../policy/expression.ts'
 import { emptyReport } from '../policy/field.ts'
 import { fieldScope } from '../policy/scope.ts'
-import { type ModelScopes, providersBackend, type ServedModel, serveModel } from './model.ts'
+import { type ModelScopes, providersBackend, type ServedModel, serveModel, unusableBackend } from './model.ts'
 import { isPattern, modelIdentity, offeredName } from './names.ts'
 
 export interface VirtualTranslation {
@@ -136,7 +136,15 @@ function failoverOf(
   return {
     choice,
     backend: {
-      rendered: [providersBackend(identity, ordered)],
+      // Nothing can be called: the reason is that of the targets.
+      rendered: served.every(({ isBroken }) => isBroken)
+        ? [
+            unusableBackend(
+              identity,
+              served.flatMap(({ problems }) => problems),
+            ),
+          ]
+        : [providersBackend(identity, ordered)],
       secrets: served.flatMap(({ secrets }) => secrets),
       references: {
         services: served.flatMap(({ references }) => references.services),

@@ -102,6 +102,7 @@ const FORMS: Said<Exclude<keyof Backend, 'key' | 'name'>> = {
   models: { reason: 'waits for the section llm' },
   agentCore: { reason: 'waits for the backend in the proxy' },
   invalid: { reason: 'made by the operator; in a file `invalid` is a reference, see below' },
+  unsupported: { reason: 'a file with a provider that is not run is refused' },
   inlinePolicies: `{ ${SERVICE}, policies: { backendTLS: {} } }`,
 }
 
