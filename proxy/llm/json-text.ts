@@ -41,15 +41,19 @@ export function editedText({ received, members, original, places }: JsonText): s
 }
 
 function countMembers(value: object): number {
-  if (Array.isArray(value)) return sumOf(value)
-  const items = Object.values(value)
-  return items.length + sumOf(items)
+  let count = 0
+  if (Array.isArray(value)) {
+    for (const item of value as readonly unknown[]) count += countIn(item)
+    return count
+  }
+  // Not a list, so a JSON object: its enumerable members are its own. `Object.values` takes five times as long.
+  const members = value as Readonly<JsonObject>
+  for (const name in members) count += 1 + countIn(members[name])
+  return count
 }
 
-function sumOf(items: readonly unknown[]): number {
-  let count = 0
-  for (const item of items) if (typeof item === 'object' && item !== null) count += countMembers(item)
-  return count
+function countIn(value: unknown): number {
+  return typeof value === 'object' && value !== null ? countMembers(value) : 0
 }
 
 function changedValue(text: string, before: unknown, after: unknown): string {
@@ -112,31 +116,37 @@ interface Survey {
 
 /** Of a text that was parsed: every colon outside of strings stands between a name and its value. */
 function surveyOf(text: string): Survey {
-  const surveyor = new Surveyor(text)
+  const members = new MemberPlaces(text)
+  let count = 0
+  let depth = 0
   for (let i = 0; i < text.length; i++) {
     switch (text.charCodeAt(i)) {
-      case QUOTE:
-        i = surveyor.string(i)
+      case QUOTE: {
+        const end = endOfString(text, i)
+        if (depth === 1) members.string(i, end)
+        i = end
         break
+      }
       case COLON:
-        surveyor.colon(i)
+        count++
+        members.colon(i, depth)
         break
       case COMMA:
-        surveyor.end(i)
+        if (depth === 1) members.end(i)
         break
       case OPEN_BRACE:
       case OPEN_BRACKET:
-        surveyor.depth++
+        depth++
         break
       case CLOSE_BRACE:
       case CLOSE_BRACKET:
-        surveyor.end(i)
-        surveyor.depth--
+        depth--
+        if (depth === 0) members.end(i)
         break
       default:
     }
   }
-  return surveyor
+  return { count, places: members.places }
 }
 
 const QUOTE = 0x22
@@ -147,12 +157,11 @@ const CLOSE_BRACKET = 0x5d
 const OPEN_BRACE = 0x7b
 const CLOSE_BRACE = 0x7d
 
-class Surveyor implements Survey {
+/** Fed with what stands on the level of the outermost object, and with all colons. */
+class MemberPlaces {
   readonly #text: string
   readonly places: Place[] = []
-  count = 0
-  depth = 0
-  /** Of the member that the survey is in; -1: in none. */
+  /** Of the member that was begun; -1: none was. */
   #start = -1
   #nameEnd = -1
   #colon = -1
@@ -161,23 +170,18 @@ class Surveyor implements Survey {
     this.#text = text
   }
 
-  /** @returns its end. */
-  string(start: number): number {
-    const end = endOfString(this.#text, start)
-    if (this.depth === 1 && this.#start === -1) {
-      this.#start = start
-      this.#nameEnd = end + 1
-    }
-    return end
+  string(start: number, end: number): void {
+    if (this.#start !== -1) return
+    this.#start = start
+    this.#nameEnd = end + 1
   }
 
-  colon(at: number): void {
-    this.count++
-    if (this.depth === 1) this.#colon = at
+  colon(at: number, depth: number): void {
+    if (depth === 1) this.#colon = at
   }
 
   end(at: number): void {
-    if (this.depth !== 1 || this.#start === -1) return
+    if (this.#start === -1) return
     const text = this.#text
     const afterColon = text.slice(this.#colon + 1, at)
     this.places.push({
