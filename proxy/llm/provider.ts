@@ -90,7 +90,10 @@ function pathOf(provider: AIProvider): (format: WireFormat) => string {
   return (format) => base + SUFFIX[format]
 }
 
-/** A bearer key moves to `x-api-key`, unless it is an OAuth token or the user chose where it goes. */
+/**
+ * A bearer key moves to `x-api-key`, unless it is an OAuth token or the user chose where it goes. Users also store keys
+ * with the scheme in front.
+ */
 function prepareAnthropicHeaders(headers: HeaderList, hasExplicitLocation: boolean): void {
   if (!headers.has('anthropic-version')) headers.set('anthropic-version', ANTHROPIC_VERSION)
   for (const name of BROWSER_HEADERS) headers.remove(name)
@@ -98,7 +101,7 @@ function prepareAnthropicHeaders(headers: HeaderList, hasExplicitLocation: boole
   for (const name of fetchMetadata) headers.remove(name)
   const authorization = headers.get('authorization')
   if (hasExplicitLocation || authorization === undefined) return
-  const token = /^bearer +(.+)$/i.exec(authorization)?.[1]
+  const token = /^(?:bearer +)+(.+)$/i.exec(authorization)?.[1]
   if (token === undefined || token.startsWith('sk-ant-oat')) return
   headers.remove('authorization')
   headers.set('x-api-key', token)

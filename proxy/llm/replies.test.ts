@@ -181,6 +181,28 @@ describe('what is translated', () => {
     expect((await said('/claude/v1')).length).toBe(3 * MIB)
   })
 
+  it('is a stream where one was asked for, though the provider sent a whole answer', async () => {
+    const content = [
+      { type: 'thinking', thinking: 'hm' },
+      { type: 'text', text: 'hello' },
+      { type: 'tool_use', id: 't', name: 'f', input: { a: 1 } },
+    ]
+    const usage = { input_tokens: 3, output_tokens: 2 }
+    answer = (response) => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.end(JSON.stringify({ type: 'message', id: 'm', model: 'c', content, stop_reason: 'tool_use', usage }))
+    }
+    expect(await said('/claude/v1')).toBe('hello')
+    const fields = { stream: true, stream_options: { include_usage: true } }
+    const reply = await post('/claude/v1/chat/completions', fields)
+    expect(reply.headers.get('content-type')).toBe('text/event-stream')
+    const text = await reply.text()
+    for (const part of ['"reasoning_content":"hm"', '"arguments":"{\\"a\\":1}"', '"tool_calls"}', '"total_tokens":5']) {
+      expect(text).toContain(part)
+    }
+    expect(text.endsWith('data: [DONE]\n\n')).toBe(true)
+  })
+
   it.each([
     ['another object', '{"hello":"world"}'],
     ['an answer of another format', '{"id":"c","object":"chat.completion","choices":[]}'],

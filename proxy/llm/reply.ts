@@ -7,6 +7,7 @@ import { decode, DecodedTooLarge, decodeStream, UnknownEncoding } from './encodi
 import { parseExactObject, parseObject, type JsonObject } from './json.ts'
 import type { ReplyContext } from './reply-context.ts'
 import { passThroughStream, reportUnobserved, translatedStream } from './stream.ts'
+import { messageToChunks } from './translate/completions-stream.ts'
 import { messagesErrorToCompletions, messagesToCompletions } from './translate/completions-response.ts'
 import { observe } from './usage.ts'
 
@@ -84,10 +85,14 @@ async function translatedReply(context: ReplyContext, upstream: UpstreamResponse
   if (status >= 400) return translatedError(context, upstream, bytes)
   const json = answerOf(context, bytes, parseExactObject)
   if (json instanceof HttpResponse) return json
-  const translated = messagesToCompletions(json, Math.trunc(Date.now() / 1000))
+  const createdSeconds = Math.trunc(Date.now() / 1000)
+  const translated = messagesToCompletions(json, createdSeconds)
   if (translated === undefined) return invalid(context, 'the provider sent JSON that is not an answer of its format')
-  observe(context.facts, context.call.sentFormat, json)
-  return jsonReply(upstream, translated)
+  const { call, facts } = context
+  observe(facts, call.sentFormat, json)
+  if (!call.isStreaming) return jsonReply(upstream, translated)
+  const chunks = messageToChunks(json, { createdSeconds, includeUsage: call.includeUsage })
+  return new HttpResponse(status, ownHeaders(headers, 'text/event-stream'), Buffer.from(chunks), false)
 }
 
 /** Errors keep their status; a body that is not an error of the provider's format is a bad gateway. */

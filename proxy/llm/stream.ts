@@ -18,31 +18,57 @@ export function translatedStream(context: ReplyContext, body: Cancellable<Buffer
 }
 
 async function* passedThrough(context: ReplyContext, body: Cancellable<Buffer>): AsyncGenerator<Buffer> {
-  const observe = streamObserver(context)
+  const observer = new StreamObserver(context)
   let isBetweenEvents = true
   try {
     for await (const chunk of body) {
-      observe(chunk)
+      observer.push(chunk)
       isBetweenEvents = endsEvent(chunk)
       yield chunk
     }
+    observer.end()
   } catch (error) {
     // Half an event would swallow what follows it.
     yield Buffer.from(`${isBetweenEvents ? '' : '\n\n'}${brokenStream(context, error)}`)
   }
 }
 
+/** What the last event of a whole answer holds. */
+const LAST_EVENT: Readonly<Partial<Record<WireFormat, RegExp>>> = {
+  Completions: /^\[DONE\]$/,
+  Messages: /"message_stop"/,
+  Responses: /"response\.(?:completed|incomplete|failed)"/,
+}
+
 /** Only looks on: an event over the limit ends what it learns, not the stream. */
-function streamObserver(context: ReplyContext): (chunk: Buffer) => void {
-  let parser: SseParser | undefined = new SseParser(context.bodyBytesMax)
-  return (chunk) => {
+class StreamObserver {
+  readonly #context: ReplyContext
+  #parser: SseParser | undefined
+  #last = ''
+
+  constructor(context: ReplyContext) {
+    this.#context = context
+    this.#parser = new SseParser(context.bodyBytesMax)
+  }
+
+  push(chunk: Buffer): void {
     try {
-      for (const event of parser?.push(chunk) ?? []) observeEvent(context, event)
+      for (const event of this.#parser?.push(chunk) ?? []) {
+        observeEvent(this.#context, event)
+        this.#last = event.data
+      }
     } catch (error) {
       if (!(error instanceof SseTooLarge)) throw error
-      parser = undefined
-      reportUnobserved(context, error.message)
+      this.#parser = undefined
+      reportUnobserved(this.#context, error.message)
     }
+  }
+
+  /** The client got what there was; that it is not all is for the log. */
+  end(): void {
+    const { call, exchange } = this.#context
+    if (this.#parser === undefined || LAST_EVENT[call.sentFormat]?.test(this.#last) !== false) return
+    exchange.errorDetail ??= 'the stream of the provider ended without its last event'
   }
 }
 

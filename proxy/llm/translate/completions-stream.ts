@@ -1,6 +1,6 @@
 // Messages event stream to chat-completions chunks. A state machine: a delta for a block that was never opened is
 // dropped, an error event ends the stream, and `[DONE]` comes only after a complete answer.
-import { asNumber, asObject, asString, parseExactObject, type JsonObject } from '../json.ts'
+import { asArray, asNumber, asObject, asString, parseExactObject, type JsonObject } from '../json.ts'
 import { sseData, type SseEvent } from '../sse.ts'
 import { completionsUsage, finishReason, messagesErrorToCompletions } from './completions-response.ts'
 
@@ -39,6 +39,23 @@ interface ToolBlock {
   hasArguments: boolean
 }
 
+/** A whole answer as the chunks of a stream: for a client that asked for one and a provider that made none. */
+export function messageToChunks(message: JsonObject, options: CompletionsStreamOptions): string {
+  const stream = new MessagesStream(options.createdSeconds, options.includeUsage)
+  const blocks = asArray(message['content']).flatMap((block, index): JsonObject[] => [
+    { type: 'content_block_start', index, content_block: block },
+    { type: 'content_block_stop', index },
+  ])
+  return [
+    { type: 'message_start', message },
+    ...blocks,
+    { type: 'message_delta', delta: { stop_reason: message['stop_reason'] } },
+    { type: 'message_stop' },
+  ]
+    .map((event) => stream.translated(event))
+    .join('')
+}
+
 class MessagesStream implements StreamTranslator {
   readonly #created: number
   readonly #includeUsage: boolean
@@ -63,10 +80,10 @@ class MessagesStream implements StreamTranslator {
   event({ data }: SseEvent): string {
     if (this.#state === 'done' || this.#state === 'failed') return ''
     const json = parseExactObject(data)
-    return json === undefined ? this.#fail('the provider sent an event that is not JSON') : this.#translated(json)
+    return json === undefined ? this.#fail('the provider sent an event that is not JSON') : this.translated(json)
   }
 
-  #translated(json: JsonObject): string {
+  translated(json: JsonObject): string {
     switch (json['type']) {
       case 'message_start':
         return this.#start(asObject(json['message']))
@@ -108,13 +125,17 @@ class MessagesStream implements StreamTranslator {
     const closed = this.#closeBlock(index)
     if (block['type'] !== 'tool_use') {
       this.#blocks.set(index, undefined)
-      const text = asString(block['text']) ?? ''
-      return text === '' ? closed : closed + this.#chunk({ content: text })
+      return closed + this.#content('content', block['text']) + this.#content('reasoning_content', block['thinking'])
     }
     const call = this.#toolCalls++
     this.#blocks.set(index, { call, input: asObject(block['input']), hasArguments: false })
     const fn = { name: block['name'], arguments: '' }
     return closed + this.#chunk({ tool_calls: [{ index: call, id: block['id'], type: 'function', function: fn }] })
+  }
+
+  #content(name: 'content' | 'reasoning_content', value: unknown): string {
+    const text = asString(value) ?? ''
+    return text === '' ? '' : this.#chunk({ [name]: text })
   }
 
   /** A call without a delta has the input it began with: `{}` where the tool takes none. */

@@ -1,0 +1,64 @@
+// What the log says of streams that are passed on: they are not changed, so nobody else would.
+import { describe, expect, it } from 'vitest'
+import type { Exchange } from '../exchange.ts'
+import type { Cancellable } from '../http/body.ts'
+import { HeaderList } from '../http/headers.ts'
+import { exchangeOf } from '../policy/exchange.testing.ts'
+import type { WireFormat } from './provider.ts'
+import { passThroughStream } from './stream.ts'
+import { emptyFacts } from './usage.ts'
+
+async function passed(format: WireFormat, text: string): Promise<Exchange> {
+  const exchange = exchangeOf({ method: 'POST' })
+  const context = {
+    exchange,
+    facts: emptyFacts('p'),
+    bodyBytesMax: 200,
+    translationBytesMax: 200,
+    call: {
+      clientFormat: format,
+      sentFormat: format,
+      model: 'm',
+      isStreaming: true,
+      params: undefined,
+      includeUsage: false,
+      pathAndQuery: '/',
+      headers: new HeaderList(),
+      body: Buffer.alloc(0),
+    },
+  }
+  const body: Cancellable<Buffer> = {
+    async *[Symbol.asyncIterator]() {
+      yield Buffer.from(text)
+    },
+    cancel() {},
+  }
+  let received = ''
+  for await (const chunk of passThroughStream(context, body)) received += String(chunk)
+  expect(received).toBe(text)
+  return exchange
+}
+
+const TRUNCATED = 'the stream of the provider ended without its last event'
+
+describe('the log', () => {
+  it('says where an event was too large to be read', async () => {
+    const { errorDetail } = await passed(
+      'Completions',
+      `data: ${'x'.repeat(300)}\n\ndata: [DONE]\n\n${'x'.repeat(300)}`,
+    )
+    expect(errorDetail).toBe('the answer of the provider was not read for usage: an event is larger than 200 bytes')
+  })
+
+  it.each<[WireFormat, string, string | undefined]>([
+    ['Completions', 'data: {}\n\ndata: [DONE]\n\n', undefined],
+    ['Completions', 'data: {}\n\n', TRUNCATED],
+    ['Messages', 'data: {"type":"message_stop"}\n\n', undefined],
+    ['Messages', 'data: {"type":"message_delta"}\n\n', TRUNCATED],
+    ['Responses', 'data: {"type":"response.completed","response":{}}\n\n', undefined],
+    ['Responses', 'data: {"type":"response.created"}\n\n', TRUNCATED],
+    ['Embeddings', '', undefined],
+  ])('of %s %j says %s', async (format, text, expected) => {
+    expect((await passed(format, text)).errorDetail).toBe(expected)
+  })
+})
