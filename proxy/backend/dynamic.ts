@@ -1,7 +1,7 @@
 // Dynamic forward proxy: the destination is the host of the request, or the server name of the TLS connection. It is
 // guarded after resolution (upstream/resolve-target.ts).
 import type { Exchange } from '../exchange.ts'
-import type { ConnectionFacts } from '../http/connection.ts'
+import type { ConnectionFacts } from '../http/connection-facts.ts'
 import { withoutDefaultPort } from '../http/authority.ts'
 import type { DynamicForwarding } from '../upstream/dynamic.ts'
 import type { UpstreamTarget } from '../upstream/target.ts'

@@ -93,7 +93,7 @@ function compileBind(input: {
   const [first] = input.listeners
   const frontend =
     first === undefined ? {} : effectiveFrontend(context.policies, placeOf({ ...first, port: bind.port }))
-  const limits = limitsOf(frontend)
+  const limits = limitsOf(frontend, context.environment.bodyIdleTimeoutMs)
   const listeners = input.listeners.map((listener) => {
     const place = placeOf({ ...listener, port: bind.port })
     const plan = compileListener({
@@ -187,11 +187,15 @@ function ruleIndexOf(key: string): number {
   return index === undefined ? 0 : Number(index)
 }
 
-function limitsOf({ http, tcp }: EffectiveFrontend): ConnectionLimits {
+function limitsOf(
+  { http, tcp }: EffectiveFrontend,
+  bodyIdleTimeoutMs = DEFAULT_LIMITS.bodyIdleTimeoutMs,
+): ConnectionLimits {
   return {
     headersMax: http?.http1HeadersMax ?? DEFAULT_LIMITS.headersMax,
     headerBytesMax: DEFAULT_LIMITS.headerBytesMax,
     bufferBytesMax: http?.bufferBytesMax ?? DEFAULT_LIMITS.bufferBytesMax,
+    bodyIdleTimeoutMs,
     idleTimeoutMs: http?.http1IdleTimeoutMs ?? DEFAULT_LIMITS.idleTimeoutMs,
     preserveHeaderCase: http?.http1HeaderCase === 'Preserve',
     maxConnectionDurationMs: http?.maxConnectionDurationMs,

@@ -54,6 +54,8 @@ export interface CompileEnvironment {
   readonly dynamic?: DynamicForwarding
   /** Absent: tunnels have nowhere to lead, and CONNECT is answered with 404. */
   readonly enterBind?: EnterBind
+  /** Absent: that of DEFAULT_LIMITS. */
+  readonly bodyIdleTimeoutMs?: number
   /** Absent: no request is refused for load. */
   readonly shedder?: LoadShedder
   /** Absent: the environment says nothing of collectors. */

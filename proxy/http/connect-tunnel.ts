@@ -3,7 +3,7 @@
 import type { Exchange } from '../exchange.ts'
 import { pipe } from '../tcp/pipe.ts'
 import type { EnterBind } from '../runtime/enter-bind.ts'
-import type { ConnectionFacts } from './connection.ts'
+import type { ConnectionFacts } from './connection-facts.ts'
 import type { RequestHandler } from './handler.ts'
 import { HeaderList } from './headers.ts'
 import { HttpResponse } from './message.ts'

@@ -8,33 +8,20 @@ import { ChunkedDecoder } from './chunked.ts'
 import { QUIET_MS } from './closing.ts'
 import type { HandlerSlot, Http2Takeover, RequestHandler } from './handler.ts'
 import { nextConnectionId } from './connection-id.ts'
-import type { ConnectionOrigin } from './connection-origin.ts'
+import { type ConnectionFacts, KnownPeer } from './connection-facts.ts'
 import type { ConnectionOwner } from './connection-owner.ts'
 import { responseHeadText } from './head-text.ts'
 import { type BodySource, IncomingBody, interruptBody } from './incoming-body.ts'
 import type { Sweepable } from './deadlines.ts'
 import { HTTP2_PREFACE, IS_HTTP2, RequestParser, type RequestHead } from './request-parser.ts'
 import { discardBody } from './body-writer.ts'
+import { failStalled, STALLED } from './stalled-body.ts'
 import { type ResponseMode, type ResponseOwner, ResponseWriter } from './response-writer.ts'
-import type { PeerCertificate } from '../tls/peer.ts'
 import { type Awaited, Patience } from './patience.ts'
 import { NOBODY, type Transport, type TransportUser } from './transport.ts'
 import { splice, type Tunnel } from './tunnel.ts'
 import { TunnelWatch } from './tunnel-watch.ts'
 import { WriteStall } from './write-stall.ts'
-
-export interface ConnectionFacts {
-  readonly sourceAddress: string
-  readonly sourcePort: number
-  readonly localAddress: string
-  readonly localPort: number
-  readonly isTls: boolean
-  readonly sni: string | undefined
-  /** Verified client certificate. */
-  readonly peer?: PeerCertificate | undefined
-  /** Where the source above is not the socket's: it came with a PROXY header, or through a tunnel. */
-  readonly origin?: ConnectionOrigin | undefined
-}
 
 const State = { Head: 0, Busy: 1, Flushing: 2, Tunnel: 3, Linger: 4, Closed: 5 } as const
 type State = (typeof State)[keyof typeof State]
@@ -45,16 +32,11 @@ const LINGER_BYTES_MAX = 1024 * 1024
 const BAD_CHUNKS = 'invalid chunked encoding'
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
 
-export class ServerConnection implements Connection, TransportUser, BodySource, Sweepable, ResponseOwner {
+export class ServerConnection
+  extends KnownPeer
+  implements Connection, TransportUser, BodySource, Sweepable, ResponseOwner
+{
   readonly id = nextConnectionId()
-  readonly sourceAddress: string
-  readonly sourcePort: number
-  readonly localAddress: string
-  readonly localPort: number
-  readonly isTls: boolean
-  readonly sni: string | undefined
-  readonly peer: PeerCertificate | undefined
-  readonly origin: ConnectionOrigin | undefined
   readonly #owner: ConnectionOwner<ServerConnection>
   readonly #slot: HandlerSlot
   readonly #transport: Transport
@@ -75,6 +57,8 @@ export class ServerConnection implements Connection, TransportUser, BodySource, 
   #bodyLeft = 0
   #chunked: ChunkedDecoder | undefined = undefined
   #owesContinue = false
+  /** The client stopped in the middle of the body. */
+  #hasStalled = false
   /** Bytes behind the running request (at most one read), kept until it is answered. */
   #held: Buffer | undefined = undefined
   #isClosing = false
@@ -93,17 +77,10 @@ export class ServerConnection implements Connection, TransportUser, BodySource, 
     open: (user: TransportUser) => Transport
   }) {
     const { owner, slot, facts } = options
+    super(facts)
     this.#owner = owner
     this.#slot = slot
     this.#handler = slot.current
-    this.sourceAddress = facts.sourceAddress
-    this.sourcePort = facts.sourcePort
-    this.localAddress = facts.localAddress
-    this.localPort = facts.localPort
-    this.isTls = facts.isTls
-    this.sni = facts.sni
-    this.peer = facts.peer
-    this.origin = facts.origin
     this.#parser = new RequestParser(facts.isTls ? 'https' : 'http')
     this.#transport = options.open(this)
     this.#writer = new ResponseWriter(this.#transport, this)
@@ -344,6 +321,7 @@ export class ServerConnection implements Connection, TransportUser, BodySource, 
       this.#finish(exchange, false)
       return
     }
+    if (this.#hasStalled) failStalled(exchange)
     // The rest of an unread body would be taken for the next request.
     if (this.#isClosing || this.#isOld || this.#incoming !== undefined || this.#owner.isDraining) {
       this.#mode.isKeepAlive = false
@@ -473,12 +451,24 @@ export class ServerConnection implements Connection, TransportUser, BodySource, 
       return this.#isClosing ? 'LastRequest' : 'Request'
     }
     const isBody = this.#incoming !== undefined && !this.#transport.isPaused && this.#state !== State.Tunnel
-    return isBody ? 'Body' : undefined
+    if (!isBody) return undefined
+    return this.#isAnswered ? 'Rest' : 'Body'
   }
 
   #outOfPatience(awaited: Awaited): void {
     if (awaited === 'Head') this.#refuseWith('requestTimeoutRead', 'request head not complete in time')
+    else if (awaited === 'Body') this.#bodyStalls()
     else if (this.#state === State.Head) this.#linger()
     else this.#transport.destroy()
+  }
+
+  /** Who waits for the body is told, and whatever comes of it, the answer is 408. */
+  #bodyStalls(): void {
+    const body = this.#incoming
+    this.#incoming = undefined
+    this.#hasStalled = true
+    this.cancelBody()
+    this.#exchange?.upstreamCall?.abort('requestTimeoutRead')
+    body?.fail(new BodyAborted(STALLED))
   }
 }

@@ -4,7 +4,7 @@ import type { Keepalive } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../exchange.ts'
 import type { ProxyRule } from '../tcp/proxy-header.ts'
 import type { TransferredBytes } from './byte-meter.ts'
-import type { ConnectionFacts } from './connection.ts'
+import type { ConnectionFacts } from './connection-facts.ts'
 
 /** Limits of one bind, from the merged `frontend.http`; a change applies to the next request of a connection. */
 export interface ConnectionLimits {
@@ -13,6 +13,8 @@ export interface ConnectionLimits {
   readonly headerBytesMax: number
   readonly bufferBytesMax: number
   readonly idleTimeoutMs: number
+  /** Without a byte of a body that is waited for before the response begins; Infinity: as `idleTimeoutMs`. */
+  readonly bodyIdleTimeoutMs: number
   readonly preserveHeaderCase: boolean
   /** undefined: no limit. */
   readonly maxConnectionDurationMs: number | undefined
@@ -37,6 +39,7 @@ export const DEFAULT_LIMITS: ConnectionLimits = {
   headerBytesMax: 65_536,
   bufferBytesMax: 2 * 1024 * 1024,
   idleTimeoutMs: 600_000,
+  bodyIdleTimeoutMs: 30_000,
   preserveHeaderCase: false,
   maxConnectionDurationMs: undefined,
 }

@@ -7,8 +7,11 @@ const HEAD_TIMEOUT_MS = 30_000
 /** After the last response what the client still sends is read and dropped, or a reset could eat that response. */
 const LINGER_MS = 2000
 
-/** What a connection waits for: `LastRequest` when the client has been told to leave, `End` after its last response. */
-export type Awaited = 'Request' | 'LastRequest' | 'Head' | 'Body' | 'End'
+/**
+ * What a connection waits for: `LastRequest` when the client has been told to leave, `Rest` for a body whose request is
+ * being answered already, `End` after its last response.
+ */
+export type Awaited = 'Request' | 'LastRequest' | 'Head' | 'Body' | 'Rest' | 'End'
 
 export class Patience {
   /** When the present wait was first seen by the sweep; 0: there was progress since. */
@@ -30,8 +33,9 @@ export class Patience {
   }
 }
 
-function patienceMs(awaited: Awaited, { idleTimeoutMs }: ConnectionLimits): number {
+function patienceMs(awaited: Awaited, { idleTimeoutMs, bodyIdleTimeoutMs }: ConnectionLimits): number {
   if (awaited === 'End') return LINGER_MS
+  if (awaited === 'Body') return Math.min(idleTimeoutMs, bodyIdleTimeoutMs)
   if (awaited === 'LastRequest') return Math.min(idleTimeoutMs, QUIET_MS)
   return awaited === 'Head' ? Math.min(idleTimeoutMs, HEAD_TIMEOUT_MS) : idleTimeoutMs
 }

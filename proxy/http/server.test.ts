@@ -488,15 +488,57 @@ describe('time and shutdown', () => {
     expect(await idle.ends()).toBe('')
   })
 
-  it('drops a client that stops in the middle of its body', async () => {
+  it.each([
+    ['of a length', 'content-length: 100000\r\n\r\nabc'],
+    ['in chunks', 'transfer-encoding: chunked\r\n\r\n3\r\nabc\r\n'],
+    ['that never began', 'content-length: 100000\r\n\r\n'],
+  ])('answers 408 to a body %s of which nothing more comes, and leaves the backend', async (_name, text) => {
     const upstream = await startUpstream(() => {})
-    const proxy = await startProxy(upstream.port, { limits: { idleTimeoutMs: 100 } })
+    const proxy = await startProxy(upstream.port, { limits: { bodyIdleTimeoutMs: 100 } })
     open.push(proxy, upstream)
     const client = await proxy.connect()
-    client.send('POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 10\r\n\r\nabc')
-    await client.ends()
-    await until(() => upstream.sockets[0]?.readableEnded === true || upstream.sockets[0]?.destroyed === true)
-    expect(proxy.finished.map((each) => each.isComplete)).toEqual([false])
+    const answer = await client.send(`POST / HTTP/1.1\r\nhost: a\r\n${text}`).ends()
+    expect(answer).toMatch(
+      /^HTTP\/1.1 408 [\s\S]*connection: close\r\n[\s\S]*no more of the request body came in time$/,
+    )
+    await until(() => proxy.client.openConnections === 0)
+    expect(proxy.finished.map(({ exchange, isComplete }) => [exchange.failure, isComplete])).toEqual([
+      ['requestTimeoutRead', true],
+    ])
+  })
+
+  it('answers 408 to a body that a policy waits for, whatever the policy makes of its loss', async () => {
+    const { proxy } = await start({
+      limits: { bodyIdleTimeoutMs: 100 },
+      handle(exchange, respond) {
+        const { body } = exchange.request
+        if (!(body instanceof IncomingBody)) throw new Error('no body')
+        body.collect(1000).catch(() => {
+          exchange.fail('invalidRequest')
+          respond(exchange)
+        })
+      },
+    })
+    const client = await proxy.connect()
+    expect(await client.send(`POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 9\r\n\r\nabc`).ends()).toContain(
+      'HTTP/1.1 408 ',
+    )
+  })
+
+  it('has more patience with a body whose response has begun', async () => {
+    const upstream = await startUpstream((socket, text) => {
+      if (text.endsWith('abc\r\n')) socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\n')
+      if (text.endsWith('0\r\n\r\n')) socket.write('0\r\n\r\n')
+    })
+    const proxy = await startProxy(upstream.port, { limits: { bodyIdleTimeoutMs: 100 } })
+    open.push(proxy, upstream)
+    const impatient = await proxy.connect()
+    const client = await proxy.connect()
+    client.send('POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n')
+    await client.sees('a\r\n')
+    // Began later, and is over.
+    expect(await impatient.send('POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 9\r\n\r\n').ends()).toContain(' 408 ')
+    await client.send('0\r\n\r\n').sees('0\r\n\r\n')
   })
 
   it('drains: idle connections go, running ones are answered with close', async () => {

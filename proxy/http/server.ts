@@ -2,7 +2,8 @@
 // the seam.
 import net from 'node:net'
 import type { Exchange } from '../exchange.ts'
-import { type ConnectionFacts, ServerConnection } from './connection.ts'
+import type { ConnectionFacts } from './connection-facts.ts'
+import { ServerConnection } from './connection.ts'
 import { plainAddress } from './address.ts'
 import { Arrival } from './arrival.ts'
 import { Sweeper } from './deadlines.ts'

@@ -2,7 +2,7 @@
 // ALPN.
 import { once } from 'node:events'
 import http2, { constants } from 'node:http2'
-import { afterEach, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { answering, OK, startUpstream, until } from '../http/test-support.ts'
 import type { Exchange } from '../exchange.ts'
 import { HttpResponse } from '../http/message.ts'
@@ -23,8 +23,8 @@ afterEach(async () => {
   for (const each of open.splice(0).toReversed()) await each.close()
 })
 
-async function start(options: ProxyOptions = {}): Promise<Proxy> {
-  const upstream = await startUpstream(answering(OK))
+async function start(options: ProxyOptions = {}, response = OK): Promise<Proxy> {
+  const upstream = await startUpstream(answering(response))
   const proxy = await startProxy(upstream.port, { target: { httpVersion: 'HTTP1' }, ...options })
   open.push(upstream, proxy)
   return proxy
@@ -131,6 +131,42 @@ it('idle connections and old connections get GOAWAY; busy ones stay until they a
   await until(() => busy.destroyed)
 })
 
+describe('a body of which nothing more comes', () => {
+  const POST = { ':method': 'POST', ':path': '/', 'content-length': '100000' }
+
+  it('gets 408 and the end of its stream; the connection goes on', async () => {
+    const proxy = await start({ limits: { bodyIdleTimeoutMs: 10_000 } }, '')
+    const client = session(proxy)
+    const stalled = client.request(POST)
+    stalled.write('abc')
+    await until(() => proxy.handled.length === 1)
+    const answer = answerOf(stalled)
+    const now = performance.now()
+    await until(() => {
+      proxy.server.sweep(now)
+      proxy.server.sweep(now + 11_000)
+      return proxy.finished.length === 1
+    })
+    expect(await answer).toMatchObject({ headers: { ':status': 408 }, rstCode: 0 })
+    expect(proxy.finished[0]?.exchange.failure).toBe('requestTimeoutRead')
+    expect(client.closed).toBe(false)
+  })
+
+  it('is waited for in a call of gRPC, whose messages may be far apart', async () => {
+    const proxy = await start({ limits: { bodyIdleTimeoutMs: 10_000 } }, '')
+    const client = session(proxy)
+    const stream = client.request({ ':method': 'POST', ':path': '/', 'content-type': 'application/grpc' })
+    stream.on('error', () => {})
+    stream.write('abc')
+    await until(() => proxy.handled.length === 1)
+    const now = performance.now()
+    proxy.server.sweep(now)
+    proxy.server.sweep(now + 11_000)
+    expect([stream.closed, proxy.finished.length]).toEqual([false, 0])
+    stream.close()
+  })
+})
+
 it('keepalive: a ping when nothing came, and the end without an answer', async () => {
   const http2Options = { keepaliveIntervalMs: 5000, keepaliveTimeoutMs: 2000 }
   const proxy = await start({ limits: { http2: http2Options } })
@@ -203,7 +239,7 @@ it('a body that does not come is waited for no longer than the idle time', async
   const closed = answerOf(stream)
   const now = performance.now()
   for (let seconds = 0; seconds <= 12; seconds++) proxy.server.sweep(now + seconds * 1000)
-  expect((await closed).headers[':status']).toBeUndefined()
+  expect((await closed).headers[':status']).toBe(408)
   await until(() => proxy.finished.length === 1 && proxy.server.activeRequests === 0)
 })
 

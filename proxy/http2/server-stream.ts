@@ -5,10 +5,11 @@ import { FAILURES, failureResponse, type FailureCode } from '../errors.ts'
 import { type Connection, Exchange } from '../exchange.ts'
 import { BodyAborted, type OutgoingBody } from '../http/body.ts'
 import { discardBody } from '../http/body-writer.ts'
-import type { ConnectionFacts } from '../http/connection.ts'
+import type { ConnectionFacts } from '../http/connection-facts.ts'
 import type { RequestHandler } from '../http/handler.ts'
 import { type BodySource, IncomingBody, interruptBody } from '../http/incoming-body.ts'
 import type { HttpResponse } from '../http/message.ts'
+import { failStalled, STALLED } from '../http/stalled-body.ts'
 import { Tunnel } from '../http/tunnel.ts'
 import { BodySender, type BodySenderOwner, isSendable, isStreamed, lengthOf, resetStream } from './body-sender.ts'
 import { type EndOfStream, watchEnd } from './end-of-stream.ts'
@@ -46,6 +47,8 @@ export class ServerStream implements Connection, BodySource, BodySenderOwner {
   #incoming: IncomingBody | undefined = undefined
   #received = 0
   #owesContinue = false
+  /** The client stopped in the middle of the body. */
+  #hasStalled = false
   #isAnswered = false
   #isSent = false
   #sender: BodySender | undefined = undefined
@@ -250,6 +253,7 @@ export class ServerStream implements Connection, BodySource, BodySenderOwner {
       if (this.#isClosed) this.#finish(false)
       return
     }
+    if (this.#hasStalled) failStalled(exchange)
     this.#send(exchange)
   }
 
@@ -411,8 +415,30 @@ export class ServerStream implements Connection, BodySource, BodySenderOwner {
     const progress = this.#sentBytes - this.#stream.writableLength + this.#received
     if (!waits || progress !== this.#writtenBytes) this.#stalledSinceMs = nowMs
     this.#writtenBytes = progress
-    const patienceMs = this.#isWaitingForBody ? this.#handler.limits.idleTimeoutMs : WRITE_STALL_MS
-    if (nowMs - this.#stalledSinceMs >= patienceMs) resetStream(this.#stream)
+    const isStalling = this.#stallsBeforeAnswer
+    if (nowMs - this.#stalledSinceMs < this.#patienceMs(isStalling)) return
+    if (isStalling) this.#bodyStalls()
+    else resetStream(this.#stream)
+  }
+
+  #patienceMs(isStalling: boolean): number {
+    const { idleTimeoutMs, bodyIdleTimeoutMs } = this.#handler.limits
+    if (isStalling) return Math.min(idleTimeoutMs, bodyIdleTimeoutMs)
+    return this.#isWaitingForBody ? idleTimeoutMs : WRITE_STALL_MS
+  }
+
+  /** Messages of gRPC may be far apart: a call lives for as long as its client says. */
+  get #stallsBeforeAnswer(): boolean {
+    return this.#isWaitingForBody && !this.#isAnswered && this.#exchange?.isGrpc === false
+  }
+
+  /** Who waits for the body is told, and whatever comes of it, the answer is 408. */
+  #bodyStalls(): void {
+    const body = this.#incoming
+    this.#incoming = undefined
+    this.#hasStalled = true
+    this.#exchange?.upstreamCall?.abort('requestTimeoutRead')
+    body?.fail(new BodyAborted(STALLED))
   }
 
   get #sentBytes(): number {

@@ -1,7 +1,7 @@
 // The HTTP/2 side of a bind: owns the connections of clients that speak it, drains them.
 import type net from 'node:net'
 import type { Exchange } from '../exchange.ts'
-import type { ConnectionFacts } from '../http/connection.ts'
+import type { ConnectionFacts } from '../http/connection-facts.ts'
 import type { HandlerSlot } from '../http/handler.ts'
 import { Sweeper } from '../http/deadlines.ts'
 import type { IdleConnection } from '../http/server.ts'

@@ -49,6 +49,7 @@ export interface WorkerSettings {
   /** Turns of this worker's event loop, see pulse.ts. */
   readonly beats: SharedArrayBuffer
   readonly overload: OverloadLimits
+  readonly bodyIdleTimeoutMs: number
   readonly otlp: OtlpEnvironment
 }
 

@@ -143,6 +143,7 @@ class ProxyProcess implements RunningProxy {
         place: settings.place,
         otlp: settings.otlp,
         overload: settings.overload,
+        bodyIdleTimeoutMs: settings.bodyIdleTimeoutMs,
         podName: settings.podName,
         podNamespace: settings.podNamespace,
       },

@@ -19,8 +19,14 @@ describe('resolveSettings', () => {
       sessionKeys: undefined,
       drain: { minMs: 0, maxMs: 5000 },
       workerHangMs: 15_000,
+      bodyIdleTimeoutMs: 30_000,
       overload: { lagMs: 1000, memoryShare: 0.95 },
     })
+  })
+
+  it('takes 0 as no limit for bodies', () => {
+    expect(resolveSettings({}, { GW_BODY_IDLE_TIMEOUT: '0' }).settings.bodyIdleTimeoutMs).toBe(Infinity)
+    expect(resolveSettings({}, { BODY_IDLE_TIMEOUT: '5s' }).settings.bodyIdleTimeoutMs).toBe(5000)
   })
 
   it.each([
@@ -110,6 +116,7 @@ describe('resolveSettings', () => {
     ['CONNECTION_TERMINATION_DEADLINE', 'soon'],
     ['WORKER_HANG_TIMEOUT', '-1s'],
     ['OVERLOAD_LAG', 'much'],
+    ['BODY_IDLE_TIMEOUT', 'soon'],
     ['OVERLOAD_MEMORY_PERCENT', '101'],
     ['DNS_LOOKUP_FAMILY', 'v4'],
     ['LOCALITY', 'a/b/c/d'],

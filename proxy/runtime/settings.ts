@@ -12,6 +12,7 @@ import type { Place } from '../backend/locality.ts'
 import type { McpAccess } from '../mcp/access.ts'
 import { parseSessionKeys, SESSION_KEY_BYTES, SESSION_KEYS_RULE } from '../mcp/session-keys.ts'
 import { parseOrigin } from '../policy/origin.ts'
+import { DEFAULT_LIMITS } from '../http/handler.ts'
 import { LEVEL_NAMES, parseLevelFilter } from '../log/level-filter.ts'
 import { otlpEnvironment, type OtlpEnvironment } from '../otlp/environment.ts'
 import type { BackendExceptions } from '../upstream/backend-guard.ts'
@@ -55,6 +56,8 @@ export interface ProxySettings {
   readonly workerHangMs: number
   /** When a worker refuses new requests. */
   readonly overload: OverloadLimits
+  /** How long a client may send nothing of a body that is waited for; Infinity: no such limit. */
+  readonly bodyIdleTimeoutMs: number
   /** Spans of listeners without a policy, and what every exported record says of this process. */
   readonly otlp: OtlpEnvironment
 }
@@ -122,6 +125,7 @@ export function resolveSettings(
       lagMs: source.durationMs('OVERLOAD_LAG') ?? OVERLOAD_LAG_MS,
       memoryShare: (source.percentage('OVERLOAD_MEMORY_PERCENT') ?? OVERLOAD_MEMORY_PERCENT) / 100,
     },
+    bodyIdleTimeoutMs: bodyIdleTimeout(source),
     otlp: otlpEnvironment(source),
   }
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
@@ -244,6 +248,11 @@ class EnvironmentReader {
     this.refuse(name, 'host:port, for example localhost:15000 or [::]:15020')
     return unset
   }
+}
+
+function bodyIdleTimeout(source: EnvironmentReader): number {
+  const ms = source.durationMs('BODY_IDLE_TIMEOUT') ?? DEFAULT_LIMITS.bodyIdleTimeoutMs
+  return ms === 0 ? Infinity : ms
 }
 
 function workerCount(source: EnvironmentReader): number {

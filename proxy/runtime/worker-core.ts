@@ -219,6 +219,7 @@ export class WorkerCore {
         ...(this.#dynamic && { dynamic: this.#dynamic }),
         enterBind: this.#binds.enter.bind(this.#binds),
         unknownKey: this.#tellOfUnknownKey,
+        bodyIdleTimeoutMs: this.#settings.bodyIdleTimeoutMs,
         shedder: this.#pulse.shedder,
         otlp: this.#settings.otlp,
       }

@@ -2,7 +2,7 @@
 import type { CompileConfig, CompiledBind } from '../config/compiled.ts'
 import type net from 'node:net'
 import type { Exchange } from '../exchange.ts'
-import type { ConnectionFacts } from '../http/connection.ts'
+import type { ConnectionFacts } from '../http/connection-facts.ts'
 import type { IdleConnection, ListenOptions } from '../http/server.ts'
 import type { RateLimitBuffer, RateLimitStore } from '../policy/rate-limit-store.ts'
 import type { GrpcClient } from '../grpc/client.ts'

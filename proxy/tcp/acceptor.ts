@@ -1,7 +1,7 @@
 // The listening socket of a bind that is not plain HTTP. Bounds open connections; gives every socket an error listener
 // before anything can happen to it.
 import net from 'node:net'
-import type { ConnectionFacts } from '../http/connection.ts'
+import type { ConnectionFacts } from '../http/connection-facts.ts'
 import { DEFAULT_KEEPALIVE } from '#api/ir/keepalive.ts'
 import type { RequestHandler } from '../http/handler.ts'
 import { factsOf, type ListenOptions } from '../http/server.ts'

@@ -1,6 +1,6 @@
 // The open connections of one bind whose bytes are passed on: bound, idle times, end.
 import type net from 'node:net'
-import type { ConnectionFacts } from '../http/connection.ts'
+import type { ConnectionFacts } from '../http/connection-facts.ts'
 import { Sweeper } from '../http/deadlines.ts'
 import { notAdmitted } from '../http/handler.ts'
 import { TUNNEL_IDLE_MS } from '../http/tunnel-watch.ts'

@@ -3,7 +3,7 @@ import type { Endpoint, EndpointPicker } from '../backend/handler.ts'
 import type { CompiledHealth } from '../backend/health.ts'
 import type { FailureCode } from '../errors.ts'
 import type { ExchangePlace } from '../exchange.ts'
-import type { ConnectionFacts } from '../http/connection.ts'
+import type { ConnectionFacts } from '../http/connection-facts.ts'
 import type { AccessLogRule } from '../log/access-log.ts'
 import type { MetricLabels } from '../metrics/metric-labels.ts'
 

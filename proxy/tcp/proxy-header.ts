@@ -2,7 +2,7 @@
 // balancer in front transports. Bounded in every length; never throws for what a peer sent.
 import { isIPv4, isIPv6, SocketAddress } from 'node:net'
 import { plainAddress } from '../http/address.ts'
-import type { ConnectionFacts } from '../http/connection.ts'
+import type { ConnectionFacts } from '../http/connection-facts.ts'
 
 /** `frontend.proxyProtocol` as a connection needs it. */
 export interface ProxyRule {

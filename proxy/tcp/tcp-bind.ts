@@ -1,7 +1,7 @@
 // The port of a TCP bind: every connection is passed on to the route of its only listener.
 import type net from 'node:net'
 import type { CompiledBind } from '../config/compiled.ts'
-import type { ConnectionFacts } from '../http/connection.ts'
+import type { ConnectionFacts } from '../http/connection-facts.ts'
 import type { ListenOptions } from '../http/server.ts'
 import type { BindServer } from '../runtime/worker-parts.ts'
 import { Acceptor } from './acceptor.ts'

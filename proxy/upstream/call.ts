@@ -44,6 +44,7 @@ export type CallFailure = Extract<
   | 'upgradeFailed'
   | 'internal'
   | 'invalidRequest'
+  | 'requestTimeoutRead'
 >
 
 /** What callers are told apart; all others are `upstreamFailure`. */
@@ -210,7 +211,8 @@ export class ForwardCall extends UpstreamCall implements UpstreamCallHandle {
   }
 
   abort(code: FailureCode): void {
-    this.failed(code === 'invalidRequest' ? code : 'upstreamFailure', 'the client left before the backend answered')
+    const isKnown = code === 'invalidRequest' || code === 'requestTimeoutRead'
+    this.failed(isKnown ? code : 'upstreamFailure', 'the client left before the backend answered')
   }
 
   /** A raw connection is open (CONNECT): it becomes the body of a 200. */

@@ -1,0 +1,11 @@
+// The answer to a client that stopped sending in the middle of a body, in both HTTP versions.
+import type { Exchange } from '../exchange.ts'
+import { discardBody } from './body-writer.ts'
+
+export const STALLED = 'no more of the request body came in time'
+
+/** Replaces what was made of the lost body by 408. */
+export function failStalled(exchange: Exchange): void {
+  discardBody(exchange.response?.body)
+  exchange.failVisibly('requestTimeoutRead', STALLED)
+}
