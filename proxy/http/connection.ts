@@ -415,6 +415,7 @@ export class ServerConnection
   #linger(): void {
     this.#state = State.Linger
     this.#held = undefined
+    this.#incoming?.fail(new BodyAborted('the response is complete'))
     this.#incoming = undefined
     this.#patience.renew()
     this.#transport.end()

@@ -1,5 +1,6 @@
 // A body on its way in: handed straight to a sink (socket to socket), iterated or collected; memory stays constant.
 import { BodyAborted, BodyTooLarge, type StreamBody } from './body.ts'
+import { HeldBytes } from './held-bytes.ts'
 import type { HeaderList } from './headers.ts'
 
 /** The connection a body arrives on. */
@@ -29,6 +30,11 @@ export interface BodyObserver {
   over(): void
 }
 
+interface Awaited {
+  readonly bytes: number
+  readonly done: () => void
+}
+
 /** How much an iterator holds before the peer is paused. */
 const ITERATOR_BYTES_MAX = 65_536
 const CANCELLED = 'body was cancelled'
@@ -47,12 +53,17 @@ export class IncomingBody implements StreamBody {
   #isTaken = false
   #sink: BodySink | undefined = undefined
   #observer: BodyObserver | undefined = undefined
-  /** Owned copies; before a sink exists at most what one read brought, since the source is paused then. */
-  #queue: Buffer[] | undefined = undefined
+  /**
+   * Owned copies; before a sink exists at most what one read brought, since the source is paused then, or what
+   * `awaitBytes` asked for.
+   */
+  #queue: HeldBytes | undefined = undefined
   /** The read buffer, borrowed until `settle`: most small bodies are passed on within the call and never copied. */
   #loan: Buffer | undefined = undefined
   #loanStart = 0
   #loanEnd = 0
+  /** Somebody waits for bytes without reading them. */
+  #awaited: Awaited | undefined = undefined
 
   constructor(source: BodySource, length: number | undefined) {
     this.#source = source
@@ -62,6 +73,11 @@ export class IncomingBody implements StreamBody {
   /** Nobody has begun to read it. */
   get isUntouched(): boolean {
     return !this.#isTaken
+  }
+
+  /** More of it may come. */
+  get isOpen(): boolean {
+    return this.#state === 'Open'
   }
 
   get isEnded(): boolean {
@@ -86,8 +102,9 @@ export class IncomingBody implements StreamBody {
       this.#loanEnd = end
     } else {
       this.#keepLoan()
-      this.#queue?.push(Buffer.from(buffer.subarray(start, end)))
+      this.#queue?.append(buffer, start, end)
     }
+    if (this.#awaited !== undefined && this.heldBytes >= this.#awaited.bytes) this.#tellAwaited()
   }
 
   /** They may follow the last chunk, announced or not. */
@@ -107,7 +124,7 @@ export class IncomingBody implements StreamBody {
   /** The read buffer is about to be reused: keeps what nobody took, and slows the peer down. */
   settle(): void {
     if (this.#loan !== undefined) this.#keepLoan()
-    if (this.#queue !== undefined && this.#state === 'Open') this.#source.pauseBody()
+    if (this.#queue !== undefined && this.#state === 'Open' && this.#awaited === undefined) this.#source.pauseBody()
   }
 
   end(): void {
@@ -115,6 +132,7 @@ export class IncomingBody implements StreamBody {
     this.#state = 'Ended'
     this.#observer?.over()
     this.#sink?.bodyEnd()
+    this.#tellAwaited()
   }
 
   fail(error: Error): void {
@@ -124,11 +142,12 @@ export class IncomingBody implements StreamBody {
     this.#drop()
     this.#observer?.over()
     this.#sink?.bodyError(error)
+    this.#tellAwaited()
   }
 
   /** From now on, and with what is here but not yet read. */
   observe(observer: BodyObserver): void {
-    for (const chunk of this.#queue ?? []) observer.seen(chunk, 0, chunk.length)
+    for (const chunk of this.#queue?.chunks() ?? []) observer.seen(chunk, 0, chunk.length)
     if (this.#loan !== undefined) observer.seen(this.#loan, this.#loanStart, this.#loanEnd)
     if (this.#state !== 'Open') observer.over()
     else this.#observer = this.#observer === undefined ? observer : bothOf(this.#observer, observer)
@@ -150,13 +169,34 @@ export class IncomingBody implements StreamBody {
     return text
   }
 
+  /** Bytes that are here and unread. */
+  get heldBytes(): number {
+    return (this.#queue?.bytes ?? 0) + (this.#loan === undefined ? 0 : this.#loanEnd - this.#loanStart)
+  }
+
+  /**
+   * Calls back once so many bytes are here, unread, or the body ended, broke or was given up. One at a time. For
+   * bounded numbers only: what waits is held in memory.
+   */
+  awaitBytes(bytes: number, done: () => void): void {
+    this.#awaited = { bytes, done }
+    if (this.#state === 'Open' && this.heldBytes < bytes) this.#source.resumeBody()
+    else this.#tellAwaited()
+  }
+
+  #tellAwaited(): void {
+    const awaited = this.#awaited
+    this.#awaited = undefined
+    awaited?.done()
+  }
+
   /** @throws {Error} when the body was read before. */
   pipeTo(sink: BodySink): void {
     if (this.#isTaken) throw new Error('a body can be read only once')
     this.#isTaken = true
     this.#sink = sink
     let hasRoom = true
-    for (const chunk of this.#queue ?? []) hasRoom = sink.bodyChunk(chunk, 0, chunk.length)
+    for (const chunk of this.#queue?.chunks() ?? []) hasRoom = sink.bodyChunk(chunk, 0, chunk.length)
     if (this.#loan !== undefined) hasRoom = sink.bodyChunk(this.#loan, this.#loanStart, this.#loanEnd)
     this.#drop()
     if (this.#state === 'Open') {
@@ -186,6 +226,7 @@ export class IncomingBody implements StreamBody {
     this.#state = 'Cancelled'
     this.#observer?.over()
     this.#source.cancelBody()
+    this.#tellAwaited()
     sink?.bodyCancelled?.()
   }
 
@@ -210,9 +251,9 @@ export class IncomingBody implements StreamBody {
     const isTooLong = this.length !== undefined && this.length > bytesMax
     if (isTooLong && options?.keepsPrefix !== true && !this.#isTaken) return Promise.resolve(undefined)
     return new Promise((resolve, reject) => {
-      const onOverflow = (chunks: Buffer[]): void => {
+      const onOverflow = (held: HeldBytes): void => {
         this.#sink = undefined
-        this.#queue = chunks
+        this.#queue = held
         this.#isTaken = false
         resolve(undefined)
       }
@@ -221,7 +262,7 @@ export class IncomingBody implements StreamBody {
   }
 
   peek(bytesMax: number): Buffer {
-    const chunks = [...(this.#queue ?? [])]
+    const chunks = [...(this.#queue?.chunks() ?? [])]
     if (this.#loan !== undefined) chunks.push(this.#loan.subarray(this.#loanStart, this.#loanEnd))
     const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
     return Buffer.concat(chunks, Math.min(bytesMax, length))
@@ -235,19 +276,17 @@ export class IncomingBody implements StreamBody {
 
   #takeQueue(bytesMax: number): string | undefined {
     if (this.#isTaken || this.#state !== 'Ended' || this.#queue === undefined) return undefined
-    let bytes = 0
-    for (const chunk of this.#queue) bytes += chunk.length
-    if (bytes > bytesMax) return undefined
+    if (this.#queue.bytes > bytesMax) return undefined
     this.#isTaken = true
     let text = ''
-    for (const chunk of this.#queue) text += chunk.toString('latin1')
+    for (const chunk of this.#queue.chunks()) text += chunk.toString('latin1')
     this.#queue = undefined
     return text
   }
 
   #keepLoan(): void {
     if (this.#loan !== undefined) {
-      ;(this.#queue ??= []).push(Buffer.from(this.#loan.subarray(this.#loanStart, this.#loanEnd)))
+      ;(this.#queue ??= new HeldBytes()).append(this.#loan, this.#loanStart, this.#loanEnd)
     }
     this.#loan = undefined
   }
@@ -281,12 +320,12 @@ interface CollectorOptions {
   readonly resolve: (bytes: Buffer) => void
   readonly reject: (error: Error) => void
   /** Gets all that came instead of a rejection, once the call that brought too much is over. */
-  readonly onOverflow?: (chunks: Buffer[]) => void
+  readonly onOverflow?: (held: HeldBytes) => void
 }
 
 class Collector implements BodySink {
   readonly #options: CollectorOptions
-  readonly #chunks: Buffer[] = []
+  #held = new HeldBytes()
   #bytes = 0
   #isOver = false
 
@@ -298,7 +337,7 @@ class Collector implements BodySink {
     const { bytesMax, onOverflow } = this.#options
     this.#bytes += end - start
     const fits = this.#bytes <= bytesMax
-    if (fits || onOverflow !== undefined) this.#chunks.push(Buffer.from(buffer.subarray(start, end)))
+    if (fits || onOverflow !== undefined) this.#held.append(buffer, start, end)
     if (!fits && !this.#isOver) this.#overflow()
     return fits
   }
@@ -308,18 +347,19 @@ class Collector implements BodySink {
     this.#isOver = true
     if (onOverflow !== undefined) {
       // The source is paused from now on; what it still had in hand belongs to the body as well.
-      queueMicrotask(() => onOverflow(this.#chunks))
+      queueMicrotask(() => onOverflow(this.#held))
       return
     }
-    this.#chunks.length = 0
+    this.#held = new HeldBytes()
     reject(new BodyTooLarge(bytesMax))
   }
 
   bodyEnd(): void {
     if (this.#isOver) return
-    const [first] = this.#chunks
+    const chunks = this.#held.chunks()
+    const [first] = chunks
     const { resolve } = this.#options
-    resolve(first !== undefined && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks, this.#bytes))
+    resolve(first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks, this.#bytes))
   }
 
   bodyError(error: Error): void {

@@ -54,6 +54,10 @@ const TOLD: ReadonlySet<CallFailure> = new Set<UpstreamFailureCode>([
   'overloaded',
   'upstreamTimeout',
 ])
+
+/** `Chosen`: by the backend, in the handshake. */
+export type CallVersion = 'HTTP1' | 'HTTP2' | 'Chosen'
+
 /** RFC 9110 section 9.2.2: may be sent again when the connection died before any answer. */
 const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE'])
 /** Methods whose missing body is announced (RFC 9110 section 8.6). */
@@ -61,6 +65,8 @@ const ANNOUNCES_EMPTY = new Set(['POST', 'PUT', 'PATCH'])
 
 export abstract class UpstreamCall implements Expiring {
   readonly target: UpstreamTarget
+  /** undefined: HTTP/1.1. */
+  version: CallVersion | undefined = undefined
   /** Set while a connection carries it. */
   carrier: CallCarrier | undefined = undefined
   /** A second try after a dead kept-alive connection was made. */
@@ -90,6 +96,8 @@ export abstract class UpstreamCall implements Expiring {
   abstract readonly preservesCase: boolean
   /** CONNECT: a 2xx becomes a tunnel. */
   abstract readonly isTunnel: boolean
+  /** A body without a length may belong to a conversation, whose client waits for the response before it sends. */
+  abstract readonly isStreaming: boolean
   /** `proxyFields`: goes to a proxy, with these of its own. undefined: some part is not fit for the wire. */
   abstract headText(framing: OutgoingFraming, proxyFields?: readonly string[]): string | undefined
   /** The head for HTTP/2; `length` is that of the body, if known. undefined: some part is not fit for the wire. */
@@ -183,6 +191,10 @@ export class ForwardCall extends UpstreamCall implements UpstreamCallHandle {
     return this.#exchange.request.trailerSource
   }
 
+  get isStreaming(): boolean {
+    return this.#exchange.request.version === 'HTTP/2'
+  }
+
   get preservesCase(): boolean {
     return this.#exchange.request.headers.wireNames !== undefined
   }
@@ -245,6 +257,7 @@ export class SendCall extends UpstreamCall {
   readonly webSocketKey = undefined
   readonly trailerSource = undefined
   readonly isTunnel = false
+  readonly isStreaming = true
   readonly #request: UpstreamRequest
   readonly #resolve: (response: UpstreamResponse) => void
   readonly #reject: (error: UpstreamError) => void

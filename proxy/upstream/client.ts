@@ -4,7 +4,8 @@ import { DeadlineWheel, type Sweepable, Sweeper } from '../http/deadlines.ts'
 import { BodyAborted, type StreamBody } from '../http/body.ts'
 import { discardBody } from '../http/body-writer.ts'
 import { IncomingBody } from '../http/incoming-body.ts'
-import { type CallFailure, ForwardCall, SendCall, type UpstreamCall } from './call.ts'
+import { BodyQueue } from './await-body.ts'
+import { type CallFailure, type CallVersion, ForwardCall, SendCall, type UpstreamCall } from './call.ts'
 import type { ConnectObserver } from './connect-observer.ts'
 import { DnsCache } from './dns-cache.ts'
 import { Http2Upstream } from '../http2/upstream.ts'
@@ -59,6 +60,7 @@ class Client implements HttpUpstreamClient, Sweepable {
   readonly #sweeper = new Sweeper()
   readonly #shared: PoolShared
   readonly #http2: Http2Upstream
+  readonly #bodies = new BodyQueue()
   #isClosed = false
 
   constructor(options: UpstreamClientOptions) {
@@ -128,8 +130,8 @@ class Client implements HttpUpstreamClient, Sweepable {
         },
       })
       signal?.addEventListener('abort', onAbort, { once: true })
-      const pool = this.#poolOf(target, target.negotiates === true ? 'Chosen' : target.httpVersion)
-      this.#start(call, pool, deadlineMs, 'upstreamTimeout')
+      call.version = target.negotiates === true ? 'Chosen' : target.httpVersion
+      this.#start(call, this.#poolOf(call), deadlineMs, 'upstreamTimeout')
     })
   }
 
@@ -150,7 +152,8 @@ class Client implements HttpUpstreamClient, Sweepable {
   }
 
   #run(exchange: Exchange, call: ForwardCall): void {
-    const pool = this.#poolOf(call.target, call.isTunnel ? 'HTTP1' : versionFor(exchange, call))
+    call.version = call.isTunnel ? 'HTTP1' : versionFor(exchange, call)
+    const pool = this.#poolOf(call)
     exchange.endpoint = pool.label
     exchange.upstreamStartMs = performance.now()
     exchange.upstreamCall = call
@@ -174,10 +177,13 @@ class Client implements HttpUpstreamClient, Sweepable {
       }
       call.watch(this.#shared.wheel, deadlineMs, code)
     }
-    pool.dispatch(call)
+    const awaited = this.#bodies.awaited(call)
+    if (awaited === 0) pool.dispatch(call)
+    // The pool may be gone by then.
+    else this.#bodies.hold(call, awaited, () => this.#poolOf(call).dispatch(call))
   }
 
-  #poolOf(target: UpstreamTarget, version: 'HTTP1' | 'HTTP2' | 'Chosen' | undefined): CallPool {
+  #poolOf({ target, version }: UpstreamCall): CallPool {
     const { targetsMax } = this.#shared.limits
     const isFull = this.#pools.size + this.#http2.size >= targetsMax
     if (isFull && !this.#pools.has(target.key) && !this.#http2.has(target.key)) return FULL
@@ -201,7 +207,7 @@ class Client implements HttpUpstreamClient, Sweepable {
   }
 }
 
-function versionFor(exchange: Exchange, call: ForwardCall): 'HTTP1' | 'HTTP2' | 'Chosen' {
+function versionFor(exchange: Exchange, call: ForwardCall): CallVersion {
   const { target } = call
   if (target.negotiates === true && exchange.request.upgrade === undefined) {
     call.needsHttp2 = exchange.isGrpc
