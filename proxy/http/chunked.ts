@@ -5,7 +5,7 @@ import { hasBadControl, trimmed } from './head-fields.ts'
 import { HeaderList } from './headers.ts'
 import { mayTrail } from './trailer-fields.ts'
 
-/** Where decoded bytes go; the range is valid only during the call. */
+/** Where decoded bytes go; the range is valid only during the call, and what lies in front of it is overwritten. */
 export interface ChunkTarget {
   push(buffer: Buffer, start: number, end: number): void
 }
@@ -35,6 +35,16 @@ const EXTENSION_BYTES_MAX = 4096
 const TRAILER_BYTES_MAX = 8192
 const TRAILERS_MAX = 32
 
+/**
+ * A connection that brought more in one read waits for its next turn. A turn may bring 2 MiB of reads, which is 350,000
+ * chunks of one byte, or 70 ms.
+ */
+export const CHUNKS_PER_TURN = 1024
+/** Larger chunks are passed on from where they lie. */
+const JOINED_BYTES_MAX = 1024
+/** Below it a loop is faster than a call (20 ns against 60 for one byte). */
+const LOOPED_BYTES_MAX = 16
+
 const CR = 13
 const LF = 10
 const SEMICOLON = 59
@@ -47,6 +57,7 @@ export class ChunkedDecoder {
   #trailerBytes = 0
   #trailers = 0
   #line = ''
+  #count = 0
   /** Of a message that is done. */
   trailers: HeaderList | undefined = undefined
 
@@ -58,13 +69,31 @@ export class ChunkedDecoder {
     return this.#state === State.Bad
   }
 
-  /** Consumes until the end of the range, the end of the message or an error; returns the offset reached. */
+  /** Chunks that have begun since this was asked last: what a peer that makes them small costs. */
+  takeCount(): number {
+    const count = this.#count
+    this.#count = 0
+    return count
+  }
+
+  /**
+   * Consumes until the end of the range, the end of the message or an error; returns the offset reached. Small chunks
+   * of one range are joined, within the range: a target is called for bytes, not for chunks.
+   */
   decode(buffer: Buffer, range: { readonly start: number; readonly end: number }, target: ChunkTarget): number {
     let at = range.start
+    let from = at
+    let to = at
     while (at < range.end && this.#state < State.Done) {
       if (this.#state === State.Data) {
         const stop = Math.min(range.end, at + this.#size)
-        target.push(buffer, at, stop)
+        if (to > from && stop - at <= JOINED_BYTES_MAX) moveDown(buffer, { to, start: at, stop })
+        else {
+          if (to > from) target.push(buffer, from, to)
+          from = at
+          to = at
+        }
+        to += stop - at
         this.#size -= stop - at
         at = stop
         if (this.#size === 0) this.#state = State.DataCr
@@ -75,6 +104,7 @@ export class ChunkedDecoder {
         at++
       }
     }
+    if (to > from) target.push(buffer, from, to)
     return at
   }
 
@@ -87,6 +117,7 @@ export class ChunkedDecoder {
     if (state === State.DataLf) return State.SizeFirst
     if (state === State.TrailerLf) return this.#trailerLine()
     this.#digits = 0
+    this.#count++
     return this.#size === 0 ? State.Trailer : State.Data
   }
 
@@ -137,6 +168,12 @@ export class ChunkedDecoder {
     if (mayTrail(name)) (this.trailers ??= new HeaderList()).append(name.lower, trimmed(line, colon + 1, line.length))
     return State.Trailer
   }
+}
+
+/** `to` is before `start`. */
+function moveDown(buffer: Buffer, { to, start, stop }: { to: number; start: number; stop: number }): void {
+  if (stop - start > LOOPED_BYTES_MAX) buffer.copyWithin(to, start, stop)
+  else for (let i = start; i < stop; i++) buffer[to + i - start] = buffer[i] ?? 0
 }
 
 function hexDigit(byte: number): number {

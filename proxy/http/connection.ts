@@ -4,7 +4,7 @@ import { Exchange, type Connection } from '../exchange.ts'
 import { FAILURES, failureResponse, type FailureCode } from '../errors.ts'
 import { BodyAborted } from './body.ts'
 import { ByteMeter } from './byte-meter.ts'
-import { ChunkedDecoder } from './chunked.ts'
+import { ChunkedDecoder, CHUNKS_PER_TURN } from './chunked.ts'
 import { QUIET_MS } from './closing.ts'
 import type { HandlerSlot, Http2Takeover, RequestHandler } from './handler.ts'
 import { nextConnectionId } from './connection-id.ts'
@@ -266,6 +266,7 @@ export class ServerConnection
       return stop
     }
     const at = this.#chunked.decode(buffer, { start, end }, body)
+    if (this.#chunked.takeCount() > CHUNKS_PER_TURN) this.#transport.yieldTurn()
     if (this.#chunked.isDone) this.#bodyDone(body)
     else if (this.#chunked.isBad) {
       this.#incoming = undefined

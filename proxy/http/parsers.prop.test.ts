@@ -63,7 +63,8 @@ function chunkedFeed(): Feed {
     },
   }
   return (bytes, start, end) => {
-    const next = decoder.decode(bytes, { start, end }, target)
+    // A copy: chunks are joined in place.
+    const next = decoder.decode(Buffer.from(bytes), { start, end }, target)
     if (decoder.isDone) return { result: `done ${text}`, next }
     return decoder.isBad ? { result: `problem ${text}`, next } : undefined
   }

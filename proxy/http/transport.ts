@@ -36,6 +36,7 @@ export class Transport {
   readonly socket: net.Socket
   user: TransportUser
   #isPaused = false
+  #isYielding = false
   #error: Error | undefined = undefined
 
   private constructor(make: (read: (bytes: number) => void) => net.Socket, user: TransportUser) {
@@ -113,7 +114,18 @@ export class Transport {
   resume(): void {
     if (!this.#isPaused) return
     this.#isPaused = false
-    this.socket.resume()
+    if (!this.#isYielding) this.socket.resume()
+  }
+
+  /** Reads no more in this turn of the event loop, so that others are served: what came cost much for its size. */
+  yieldTurn(): void {
+    if (this.#isYielding || this.#isPaused) return
+    this.#isYielding = true
+    this.socket.pause()
+    setImmediate(() => {
+      this.#isYielding = false
+      if (!this.#isPaused) this.socket.resume()
+    })
   }
 
   /** False: more than 64 KiB wait; `drained` will follow. */

@@ -2,7 +2,7 @@
 import { type Diagnosis, peerProblem, shown } from '../diagnosis.ts'
 import { BodyAborted } from '../http/body.ts'
 import { BodyWriter, type BodyWriterOwner, discardBody } from '../http/body-writer.ts'
-import { ChunkedDecoder } from '../http/chunked.ts'
+import { ChunkedDecoder, CHUNKS_PER_TURN } from '../http/chunked.ts'
 import { type BodySource, IncomingBody } from '../http/incoming-body.ts'
 import { type ResponseHead, ResponseParser } from '../http/response-parser.ts'
 import type { Transport, TransportUser } from '../http/transport.ts'
@@ -269,6 +269,7 @@ export class UpstreamConnection implements TransportUser, BodySource, BodyWriter
       return end
     }
     const at = this.#chunked.decode(buffer, { start, end }, body)
+    if (this.#chunked.takeCount() > CHUNKS_PER_TURN) this.#transport.yieldTurn()
     if (this.#chunked.isDone) this.#bodyDone(body, at < end)
     else if (this.#chunked.isBad) {
       this.#failBody(BAD_CHUNKS)
