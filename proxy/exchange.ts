@@ -170,6 +170,12 @@ export class Exchange {
   errorDetail: string | undefined = undefined
   /** `host:port` of the endpoint that was used. */
   endpoint: string | undefined = undefined
+  /** The call failed in a way that lets another endpoint take it; see backend/failover.ts. */
+  isMovable = false
+  /** Endpoints that failed in that way, in this try. */
+  failedEndpoints: EndpointState[] | undefined = undefined
+  /** Who waits for the backend's answer; nobody but the handler touches it. */
+  backendDone: ((exchange: Exchange) => void) | undefined = undefined
   /** Settled by the pipeline when the response is over, or the try. */
   usedEndpoint: UsedEndpoint | undefined = undefined
   /** What an endpoint picker wants; undefined: none was asked. */

@@ -49,7 +49,7 @@ describe('trim', () => {
       hints: { forZones: [{ name: 'z' }] },
     }
     const kept = trim(object('EndpointSlice', { addressType: 'IPv4', endpoints: [seen], ports: [{ port: 80 }] }))
-    const conditions = { ready: true }
+    const conditions = { ready: true, serving: true, terminating: false }
     const targetRef = { kind: 'Pod', name: 'p' }
     expect(kept).toMatchObject({ addressType: 'IPv4', ports: [{ port: 80 }] })
     expect(kept).toHaveProperty('endpoints', [

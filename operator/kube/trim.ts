@@ -152,7 +152,9 @@ function endpointsOf(endpoints: unknown): unknown {
   if (!Array.isArray(endpoints)) return endpoints
   return endpoints.filter(isRecord).map((endpoint) => ({
     ...pick(endpoint, ENDPOINT),
-    ...(isRecord(endpoint['conditions']) && { conditions: pick(endpoint['conditions'], ['ready']) }),
+    ...(isRecord(endpoint['conditions']) && {
+      conditions: pick(endpoint['conditions'], ['ready', 'serving', 'terminating']),
+    }),
     ...(isRecord(endpoint['hints']) && { hints: pick(endpoint['hints'], HINTS) }),
     ...(isRecord(endpoint['targetRef']) && { targetRef: pick(endpoint['targetRef'], ['kind', 'name']) }),
   }))

@@ -46,7 +46,7 @@ export interface EndpointSlice extends KubeObject {
 
 export interface Endpoint {
   readonly addresses: readonly string[]
-  readonly conditions?: { readonly ready?: boolean }
+  readonly conditions?: { readonly ready?: boolean; readonly serving?: boolean; readonly terminating?: boolean }
   readonly nodeName?: string
   readonly zone?: string
   readonly targetRef?: { readonly kind?: string; readonly name?: string }

@@ -1,5 +1,6 @@
 // The choice among endpoints: the nearest bucket with one that is not evicted, and there power of two choices on the
 // score (data-plane supplement section 5.1).
+import type { EndpointState } from './endpoint-store.ts'
 import type { LiveEndpoint } from './endpoints.ts'
 import type { EndpointPicker } from './handler.ts'
 
@@ -38,12 +39,19 @@ export function endpointPicker(candidates: readonly Candidate[], options: Picker
       only.state.tryRestore()
       return only
     }
-    return { isHostname, pick, find, hasActive }
+    return { isHostname, pick, find, hasActive, other: () => undefined }
   }
   return {
     isHostname,
     find,
     hasActive,
+    other(tried) {
+      for (const bucket of buckets) {
+        const found = bucket.drawOther(tried)
+        if (found !== undefined) return found
+      }
+      return undefined
+    },
     pick() {
       for (const bucket of buckets) {
         const first = bucket.drawActive()
@@ -117,8 +125,15 @@ class Bucket {
       const drawn = this.draw()
       if (drawn === undefined || drawn.state.tryRestore()) return drawn
     }
+    return this.drawOther([])
+  }
+
+  /** As `drawActive`, without those. */
+  drawOther(tried: readonly EndpointState[]): LiveEndpoint | undefined {
     const active = this.#endpoints.flatMap((endpoint, index) =>
-      endpoint.state.tryRestore() ? [{ endpoint, capacity: this.#capacityAt(index) }] : [],
+      !tried.includes(endpoint.state) && endpoint.state.tryRestore()
+        ? [{ endpoint, capacity: this.#capacityAt(index) }]
+        : [],
     )
     const upTo = sums(active)
     const at = upTo === undefined ? Math.trunc(this.#random() * active.length) : placeOf(upTo, this.#random())

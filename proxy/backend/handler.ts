@@ -36,6 +36,8 @@ export interface EndpointPicker {
   readonly isHostname: boolean
   /** undefined: there is no endpoint. */
   pick(): Endpoint | undefined
+  /** One that is not evicted and not among these; undefined: there is none. */
+  other(tried: readonly EndpointState[]): Endpoint | undefined
   /** Whether any endpoint is not evicted. */
   hasActive(): boolean
   /** The endpoint of that label, for sessions that are pinned to one; undefined when it is gone. */

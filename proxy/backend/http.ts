@@ -3,6 +3,7 @@ import type { Exchange } from '../exchange.ts'
 import { wantsHttp2 } from '../http2/version.ts'
 import { withoutDefaultPort } from '../http/authority.ts'
 import type { UpstreamClient, UpstreamTarget } from '../upstream/target.ts'
+import { otherEndpoint } from './failover.ts'
 import type { BackendHandler, Endpoint, EndpointPicker } from './handler.ts'
 import type { CompiledHealth } from './health.ts'
 
@@ -11,13 +12,7 @@ export function httpBackend(
   client: UpstreamClient,
   health: CompiledHealth | undefined,
 ): BackendHandler {
-  return (exchange, done) => {
-    const endpoint = pickEndpoint(exchange, picker)
-    if (endpoint === undefined) {
-      exchange.fail('noHealthyBackends')
-      done(exchange)
-      return
-    }
+  const call = (exchange: Exchange, endpoint: Endpoint): void => {
     useEndpoint(exchange, endpoint, health)
     const authority = authorityFor(exchange, endpoint, picker.isHostname)
     if (exchange.trace !== undefined) {
@@ -28,7 +23,23 @@ export function httpBackend(
         sent: { host: withoutDefaultPort(authority, endpoint.target.tls !== undefined) },
       })
     }
-    client.forward(exchange, endpoint.target, authority, done)
+    client.forward(exchange, endpoint.target, authority, answered)
+  }
+  /** One for all requests: nothing is allocated for a failure that does not come. */
+  const answered = (exchange: Exchange): void => {
+    const next = exchange.isMovable ? otherEndpoint(exchange, picker) : undefined
+    if (next === undefined) exchange.backendDone?.(exchange)
+    else call(exchange, next)
+  }
+  return (exchange, done) => {
+    const endpoint = pickEndpoint(exchange, picker)
+    if (endpoint === undefined) {
+      exchange.fail('noHealthyBackends')
+      done(exchange)
+      return
+    }
+    exchange.backendDone = done
+    call(exchange, endpoint)
   }
 }
 

@@ -209,6 +209,6 @@ export class Http2Pool implements SessionOwner {
   }
 
   #failWaiting(code: ConnectFailure, detail: Detail): void {
-    for (const { call } of this.#waiting.splice(0)) call.failed(code, at(this.label, detail))
+    for (const { call } of this.#waiting.splice(0)) call.unreached(code, at(this.label, detail))
   }
 }

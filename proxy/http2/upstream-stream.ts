@@ -245,7 +245,19 @@ export class UpstreamStream implements BodySource, BodySenderOwner, CallCarrier 
     const isUnseen = stream.rstCode === constants.NGHTTP2_REFUSED_STREAM || carrier.isUntouched(stream.id)
     // The pool may send the call again; only a call that it does not take is settled here.
     if (carrier.released(this, stream.rstCode, isUnseen && !this.#hasResponse)) return
+    // A connection that broke before any answer; one that the backend reset is its answer.
+    if (!this.#hasResponse && this.#interims === 0)
+      this.call.isMovable = isUnseen ? this.#isWhole : this.#isRepeatable(stream)
     this.failed(`the backend closed the stream (${nameOf(stream.rstCode)})`)
+  }
+
+  /** Nothing of the body is lost: the call can go out again. */
+  get #isWhole(): boolean {
+    return this.#sender === undefined || this.#sender.canRepeat
+  }
+
+  #isRepeatable({ rstCode }: ClientHttp2Stream): boolean {
+    return rstCode === constants.NGHTTP2_CANCEL && this.call.isRepeatable && this.#isWhole
   }
 
   /** Nothing more will come of it. */

@@ -137,6 +137,7 @@ export class Replay {
     if (exchange.queuedResponseHeaders !== undefined) exchange.queuedResponseHeaders.length = this.#queuedCount
     exchange.picked?.close()
     exchange.picked = undefined
+    exchange.failedEndpoints = undefined
     exchange.response = undefined
     exchange.reason = 'Upstream'
     exchange.failure = undefined

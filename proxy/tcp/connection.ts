@@ -1,6 +1,9 @@
 // One connection whose bytes are passed on: picks route, backend and endpoint, dials, joins, reports when it is over.
 import type net from 'node:net'
 import { connectionVariables } from '../cel/variables.ts'
+import type { EndpointState } from '../backend/endpoint-store.ts'
+import { FAILOVERS_MAX } from '../backend/failover.ts'
+import type { Endpoint, EndpointPicker } from '../backend/handler.ts'
 import { chargeFailure } from '../backend/health.ts'
 import { useEndpoint } from '../backend/http.ts'
 import type { Detail } from '../diagnosis.ts'
@@ -17,7 +20,7 @@ import { forBackend } from '../upstream/resolve-target.ts'
 import type { Dial } from './dial.ts'
 import { dial } from './dial-tunnel.ts'
 import type { ConnectionObserver } from './observer.ts'
-import type { TcpPlan } from './plan.ts'
+import type { TcpBackendPlan, TcpPlan } from './plan.ts'
 import { type Splice, splice } from './splice.ts'
 
 /** CEL `backend.type` of what is no Service. */
@@ -42,6 +45,8 @@ export class TcpConnection implements Sweepable {
   #seenBytes = -1
   #idleSinceMs = performance.now()
   #hasDialFailed = false
+  /** Endpoints that could not be connected. */
+  readonly #failed: EndpointState[] = []
   #isOver = false
 
   constructor(options: TcpConnectionOptions) {
@@ -105,10 +110,12 @@ export class TcpConnection implements Sweepable {
     const { target } = backend
     exchange.backendType = backend.name.startsWith('service/') ? 'service' : TYPES[target.kind]
     const endpoint = target.kind === 'Dynamic' ? target.pick(facts) : target.picker.pick()
-    if (endpoint === undefined) {
-      this.#fail('noHealthyBackends')
-      return
-    }
+    if (endpoint === undefined) this.#fail('noHealthyBackends')
+    else this.#dialTo(endpoint, target)
+  }
+
+  #dialTo(endpoint: Endpoint, target: Exclude<TcpBackendPlan['target'], { kind: 'Broken' }>): void {
+    const exchange = this.#exchange
     useEndpoint(exchange, endpoint, target.kind === 'Endpoints' ? target.health : undefined)
     const startMs = performance.now()
     exchange.upstreamStartMs = startMs
@@ -121,9 +128,21 @@ export class TcpConnection implements Sweepable {
       } else {
         this.#hasDialFailed = true
         const { code, detail } = outcome
-        this.#fail(code, forBackend(backend.name, code, detail))
+        const next = target.kind === 'Endpoints' ? this.#otherThan(endpoint, target.picker) : undefined
+        if (next === undefined) this.#fail(code, forBackend(exchange.backendName, code, detail))
+        else this.#dialTo(next, target)
       }
     })
+  }
+
+  /** Nothing was sent: another endpoint may take the connection. */
+  #otherThan(failed: Endpoint, picker: EndpointPicker): Endpoint | undefined {
+    this.#failed.push(failed.state)
+    const next = this.#failed.length > FAILOVERS_MAX ? undefined : picker.other(this.#failed)
+    if (next === undefined) return undefined
+    this.#settleEndpoint()
+    this.#hasDialFailed = false
+    return next
   }
 
   #join(upstream: net.Socket): void {

@@ -73,6 +73,8 @@ export abstract class UpstreamCall implements Expiring {
   isRetried = false
   /** The backend chose another version than it did before; nobody is asked for ever. */
   isMoved = false
+  /** It failed, and another endpoint may take it: nothing was sent, or all of it may be sent again. */
+  isMovable = false
   /** HTTP/1.1 will not do, whatever the backend chooses. */
   needsHttp2 = false
   #isSettled = false
@@ -136,6 +138,12 @@ export abstract class UpstreamCall implements Expiring {
     this.carrier = undefined
     carrier?.abandon()
     this.onFailure(code, detail)
+  }
+
+  /** As `failed`, where the backend got nothing of the request, or got it and may get it again elsewhere. */
+  unreached(code: CallFailure, detail: Detail): void {
+    this.isMovable = true
+    this.failed(code, detail)
   }
 
   protected framingOf(framing: OutgoingFraming): OutgoingFraming {
@@ -244,6 +252,7 @@ export class ForwardCall extends UpstreamCall implements UpstreamCallHandle {
   protected override onFailure(code: CallFailure, detail: Detail): void {
     const exchange = this.#exchange
     exchange.upstreamCall = undefined
+    exchange.isMovable = this.isMovable
     exchange.fail(code, forBackend(exchange.backendName, code, detail))
     this.#done(exchange)
   }

@@ -310,6 +310,7 @@ export class UpstreamConnection implements TransportUser, BodySource, BodyWriter
     if (canRetry) {
       call.isRetried = true
       this.#pool.retry(call)
-    } else call.failed('upstreamFailure', detail)
+    } else if (!this.#hasAnswered && call.isRepeatable) call.unreached('upstreamFailure', detail)
+    else call.failed('upstreamFailure', detail)
   }
 }

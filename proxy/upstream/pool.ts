@@ -112,7 +112,7 @@ export class TargetPool implements ConnectionPool {
     this.#pending++
     resolveInTime(target, { ...shared, deadlineMs }, (resolved) => {
       this.#pending--
-      if ('code' in resolved) call.failed(resolved.code, resolved.detail)
+      if ('code' in resolved) call.unreached(resolved.code, resolved.detail)
       else this.#attempt(call, resolved.addresses, deadlineMs)
     })
   }
@@ -133,7 +133,7 @@ export class TargetPool implements ConnectionPool {
       } else {
         this.#pending--
         this.#shared.openConnections--
-        call.failed(outcome.code, outcome.detail)
+        call.unreached(outcome.code, outcome.detail)
       }
     })
   }
@@ -216,14 +216,14 @@ export class TargetPool implements ConnectionPool {
         this.#shared.openConnections--
         this.#addresses.failed(address)
         if (others.length > 0) this.#attempt(call, others, deadlineMs)
-        else call.failed('upstreamFailure', at(this.label, detail))
+        else call.unreached('upstreamFailure', at(this.label, detail))
       },
       timedOut: () => {
         this.#pending--
         this.#shared.openConnections--
         this.#addresses.failed(address)
         if (others.length > 0) this.#attempt(call, others, deadlineMs)
-        else call.failed('upstreamTimeout', `${this.label}: connect timeout`)
+        else call.unreached('upstreamTimeout', `${this.label}: connect timeout`)
       },
     })
     this.#pending++

@@ -11,6 +11,8 @@ import { withWholeHints } from './locality-preference.ts'
 import type { NodePlace, NodePlaces } from './node-places.ts'
 import type { ServiceEndpoint } from './service-parts.ts'
 
+type ServiceName = NonNullable<ServiceEndpoint['service']>
+
 interface EndpointDraft extends ServiceEndpoint {
   readonly addresses: Set<string>
   readonly ports: Map<number, number>
@@ -25,11 +27,13 @@ export interface ServiceSlices {
 /** Each workload once. */
 export function endpointsOf({ service, slices, hostname }: ServiceSlices): ServiceEndpoint[] {
   const drafts = new Map<string, EndpointDraft>()
+  const isUsable = slices.some(hasReady) ? isReady : isServing
   for (const slice of slices) {
     const ports = slice.addressType === 'FQDN' ? [] : portMap(slice, service)
     if (ports.length === 0) continue
     for (const endpoint of slice.endpoints ?? []) {
-      const fresh = draftOf(endpoint, namespaceOf(slice), { hostname, namespace: namespaceOf(service) })
+      const owner = { hostname, namespace: namespaceOf(service) }
+      const fresh = draftOf(endpoint, { namespace: namespaceOf(slice), service: owner, healthy: isUsable(endpoint) })
       if (fresh === undefined) continue
       const draft = drafts.get(fresh.uid) ?? fresh
       drafts.set(fresh.uid, draft)
@@ -38,6 +42,23 @@ export function endpointsOf({ service, slices, hostname }: ServiceSlices): Servi
     }
   }
   return withWholeHints([...drafts.values()])
+}
+
+function hasReady({ endpoints }: EndpointSlice): boolean {
+  return (endpoints ?? []).some(isReady)
+}
+
+function isReady({ conditions }: Endpoint): boolean {
+  return conditions?.ready !== false
+}
+
+/**
+ * When no endpoint is ready, those that still serve while they terminate take the requests, as kube-proxy does: the
+ * last Pod of a node that is drained answers until it is gone.
+ */
+function isServing(endpoint: Endpoint): boolean {
+  const { serving, terminating } = endpoint.conditions ?? {}
+  return isReady(endpoint) || (serving === true && terminating === true)
 }
 
 /** All endpoints by their uids. */
@@ -175,14 +196,12 @@ function portMap(slice: EndpointSlice, service: Service): WorkloadPort[] {
  */
 function draftOf(
   endpoint: Endpoint,
-  namespace: string,
-  service: NonNullable<ServiceEndpoint['service']>,
+  { namespace, service, healthy }: Pick<EndpointDraft, 'namespace' | 'healthy'> & { service: ServiceName },
 ): EndpointDraft | undefined {
   const [address] = endpoint.addresses
   if (address === undefined) return undefined
   const { targetRef, nodeName, zone, hints } = endpoint
   const name = targetRef?.kind === 'Pod' ? targetRef.name : undefined
-  const healthy = endpoint.conditions?.ready !== false
   return {
     uid: `${namespace}/${name ?? address}${healthy ? '' : ':unready'}`,
     namespace,
