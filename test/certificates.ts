@@ -18,6 +18,8 @@ export interface CertificateOptions {
   readonly issuer?: KeyPair
   readonly isAuthority?: boolean
   readonly days?: number
+  /** Without key identifiers an issuer is found by its name alone. */
+  readonly hasKeyIdentifiers?: boolean
   /** Default: EC P-256. */
   readonly key?: 'EC' | 'RSA'
 }
@@ -33,6 +35,9 @@ export function certificateFor(options: CertificateOptions): KeyPair {
     args.push('-subj', `/O=Test/CN=${commonName}`)
     args.push('-addext', `basicConstraints=critical,CA:${isAuthority ? 'TRUE' : 'FALSE'}`)
     if (names.length > 0) args.push('-addext', `subjectAltName=${names.join(',')}`)
+    if (options.hasKeyIdentifiers === false) {
+      args.push('-addext', 'subjectKeyIdentifier=none', '-addext', 'authorityKeyIdentifier=none')
+    }
     if (issuer !== undefined) {
       writeFileSync(file('ca.crt'), issuer.certificate)
       writeFileSync(file('ca.key'), issuer.privateKey, { mode: 0o600 })

@@ -11,9 +11,10 @@ import type { TcpConnections } from '../tcp/connections.ts'
 import type { ConnectionObserver } from '../tcp/observer.ts'
 import { PeerCertificate } from './peer.ts'
 import type { TlsListenerPlan } from './plan.ts'
-import type { TlsSettings } from './settings.ts'
+import { letsInEverybody, type TlsSettings } from './settings.ts'
 import type { TicketSecrets } from './ticket-secrets.ts'
 import { TicketedServer } from './ticketed-server.ts'
+import { ignoreVerificationErrors } from './verification-errors.ts'
 
 export interface ListenerServerParts {
   readonly observer: ConnectionObserver
@@ -128,6 +129,8 @@ export class TlsListenerServer {
     socket.on('error', () => {})
     socket.allowHalfOpen = true
     const { action, place } = this.plan
+    // A client that named no server: nothing was heard of its socket before.
+    if ('settings' in action && letsInEverybody(action.settings)) ignoreVerificationErrors(socket)
     if (arrival === undefined || (action.kind !== 'Http' && action.kind !== 'Tcp')) {
       socket.destroy()
       return

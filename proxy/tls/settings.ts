@@ -78,6 +78,11 @@ export function serverOptions(settings: TlsSettings): tls.TlsOptions {
   }
 }
 
+/** Clients are asked for a certificate, and served whatever it is. */
+export function letsInEverybody({ clientCertificates }: TlsSettings): boolean {
+  return clientCertificates?.mode === 'AllowInsecureFallback'
+}
+
 /** A resumed session would not show its client certificate again, though authorities may have changed since. */
 export function issuesTickets({ clientCertificates }: TlsSettings): boolean {
   return clientCertificates === undefined

@@ -6,7 +6,7 @@ import net from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ListenerTLS } from '#api/ir/types.gen.ts'
 import { authority, certificateFor, type KeyPair } from '#test/certificates.ts'
-import { freePort } from '#test/ports.ts'
+import { freePort, listeningUntil } from '#test/ports.ts'
 import { until } from '../runtime/testdata/config.ts'
 import { ask, captureHello, get, shakeHands } from './client.testing.ts'
 import { startTlsProxy, type TestListener, type TestSetup, type TlsTestProxy } from './proxy.testing.ts'
@@ -14,6 +14,11 @@ import { startTlsProxy, type TestListener, type TestSetup, type TlsTestProxy } f
 const ca = authority()
 const pairOf = (commonName: string, names: readonly string[]): KeyPair =>
   certificateFor({ commonName, names: names.map((name) => `DNS:${name}`), issuer: ca })
+
+const cleanup: (() => unknown)[] = []
+afterAll(async () => {
+  for (const each of cleanup) await each()
+})
 
 let port: number
 let gateway: TlsTestProxy
@@ -194,6 +199,53 @@ describe('client certificates', () => {
     }
   })
 
+  // OpenSSL finds the trusted authority by its name, and fails at the signature.
+  const forger = authority()
+  const forged = (key: 'EC' | 'RSA'): KeyPair =>
+    certificateFor({ commonName: 'client', issuer: forger, hasKeyIdentifiers: false, key })
+
+  it.each([
+    ['EC', 'TLSv1.3'],
+    ['EC', 'TLSv1.2'],
+    ['RSA', 'TLSv1.3'],
+    ['RSA', 'TLSv1.2'],
+  ] as const)(
+    'AllowInsecureFallback serves a client whose certificate names the authority but is signed by another key: %s, %s',
+    async (key, maxVersion) => {
+      const own = await freePort()
+      const answers = '=has(source.subjectCn) ? source.subjectCn : "nobody"'
+      const proxy = await startTlsProxy({ listeners: [{ ...listener('AllowInsecureFallback', own), answers }] })
+      try {
+        const options = { maxVersion, ...credentials(forged(key)) }
+        for (let i = 0; i < 3; i++) {
+          const { socket } = await shakeHands(own, { servername: 'm.test', ...options })
+          expect((await ask(socket, 'm.test')).body).toBe('nobody')
+          expect((await ask(socket, 'm.test')).body).toBe('nobody')
+          socket.destroy()
+        }
+        const piecemeal = await throughPieces(own)
+        const { socket } = await shakeHands(piecemeal, { servername: 'm.test', ...options })
+        expect((await ask(socket, 'm.test')).body).toBe('nobody')
+        socket.destroy()
+      } finally {
+        await proxy.stop()
+      }
+    },
+  )
+
+  it('AllowValidOnly refuses a client whose certificate names the authority but is signed by another key', async () => {
+    const own = await freePort()
+    const proxy = await startTlsProxy({ listeners: [listener('AllowValidOnly', own)] })
+    try {
+      const answer = shakeHands(own, { servername: 'm.test', ...credentials(forged('EC')) }).then(({ socket }) =>
+        ask(socket, 'm.test'),
+      )
+      await expect(answer).rejects.toThrow(/alert|ECONNRESET|connection closed|disconnected/)
+    } finally {
+      await proxy.stop()
+    }
+  })
+
   it('asks for the certificate again when a session is offered to be resumed', async () => {
     const own = await freePort()
     const proxy = await startTlsProxy({ listeners: [listener('AllowValidOnly', own)] })
@@ -334,3 +386,23 @@ describe('HTTP/2', () => {
     expect(statuses).toEqual(['200 https other.test', '421 misdirected request'])
   })
 })
+
+/** Passes bytes of the client on in pieces that arrive one by one, as over a network. */
+async function throughPieces(port: number): Promise<number> {
+  const server = net.createServer((client) => {
+    const backend = net.connect(port, '127.0.0.1')
+    backend.setNoDelay(true)
+    backend.pipe(client)
+    client.on('error', () => backend.destroy())
+    backend.on('error', () => client.destroy())
+    client.on('close', () => backend.destroy())
+    let last = Promise.resolve()
+    client.on('data', (chunk) => {
+      for (let at = 0; at < chunk.length; at += 200) {
+        const piece = chunk.subarray(at, at + 200)
+        last = last.then(() => new Promise((resolve) => backend.write(piece, () => setImmediate(resolve))))
+      }
+    })
+  })
+  return listeningUntil(cleanup, server)
+}
