@@ -115,6 +115,11 @@ export class BindSet {
     for (const { server } of this.#binds.values()) server.letGo()
   }
 
+  /** Open connections go on. */
+  stopAccepting(): void {
+    for (const { server } of this.#binds.values()) server.stopAccepting()
+  }
+
   close(): void {
     for (const { server } of this.#all()) end(server)
   }

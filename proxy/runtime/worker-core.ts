@@ -1,7 +1,7 @@
 // The life of one worker, apart from its thread: prepares and commits configurations, counts, logs, drains. Answers
 // every message of main; never decides about other workers.
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { setTimeout as delay } from 'node:timers/promises'
+import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises'
 import { getHeapStatistics } from 'node:v8'
 import { applyDelta } from '#api/ir/config-delta.ts'
 import { emptyConfig } from '#api/ir/empty.ts'
@@ -34,8 +34,8 @@ const GAUGE_INTERVAL_MS = 1000
 /** How often a draining worker looks whether its connections are gone. */
 const DRAIN_POLL_MS = 20
 /**
- * Where there is a minimum, somebody has to be told that this proxy goes, and may be late: it ends when nobody came for
- * so long, not in a moment without a connection.
+ * Where there is a minimum, somebody has to be told that this proxy goes, and may be late: it stops accepting when
+ * nobody came for so long. Whoever is accepted has as much time before the rest is cut.
  */
 const DRAIN_QUIET_MS = 1000
 /**
@@ -258,16 +258,20 @@ export class WorkerCore {
   }
 
   /**
-   * Serves as usual for the minimum; then every response ends its connection. Listeners stay open until the last
-   * connection is gone, so that a client that comes back in between is served and not refused. At the maximum, counted
-   * from the start, the rest is cut.
+   * Serves as usual for the minimum; then every response ends its connection. Without a minimum nobody is sent here by
+   * mistake: no connection is accepted any more. With one, listeners stay open until nobody came for a second, however
+   * long open connections last, and at the latest a second before the maximum, counted from the start, when the rest is
+   * cut.
    */
   async #drain(minMs: number, maxMs: number): Promise<void> {
     const start = performance.now()
     void this.#current?.otlp.flush()
-    await delay(minMs)
+    if (minMs === 0) await this.#stopAccepting()
+    await delay(Math.min(minMs, Math.max(0, maxMs - DRAIN_QUIET_MS)))
     this.#binds.drain()
-    await this.#quiet(minMs > 0 ? DRAIN_QUIET_LOOKS : 0, start + maxMs)
+    if (minMs > 0) await this.#quiet(start + maxMs - DRAIN_QUIET_MS)
+    await this.#stopAccepting()
+    await this.#empty(start + maxMs)
     const cut = this.#binds.openConnections
     if (cut > 0) this.#log.warn('connections cut at the end of the drain time', { connections: cut })
     // What the last requests left; a collector that is away must not hold up the end.
@@ -276,15 +280,27 @@ export class WorkerCore {
     this.#send({ type: 'drained' })
   }
 
-  /** Resolves when so many looks in a row saw no connection, and nobody came between them; or at the end. */
-  async #quiet(looks: number, end: number): Promise<void> {
+  /** A close resets what waits to be accepted, so it comes right after the event loop has taken all of it. */
+  async #stopAccepting(): Promise<void> {
+    await turn()
+    await turn()
+    this.#binds.stopAccepting()
+  }
+
+  /** Resolves when so many looks in a row saw nobody come; or at the end. */
+  async #quiet(end: number): Promise<void> {
     let made = connectionsMade()
-    for (let quiet = 0; performance.now() < end; quiet++) {
-      if (this.#binds.openConnections > 0 || connectionsMade() !== made) quiet = 0
-      else if (quiet >= looks) return
-      made = connectionsMade()
+    for (let quiet = 0; quiet < DRAIN_QUIET_LOOKS && performance.now() < end; quiet++) {
       await delay(DRAIN_POLL_MS)
+      if (connectionsMade() !== made) quiet = 0
+      made = connectionsMade()
     }
+  }
+
+  /** Resolves when there is no connection; or at the end. What was accepted last is seen in the turn after. */
+  async #empty(end: number): Promise<void> {
+    do await delay(DRAIN_POLL_MS)
+    while (this.#binds.openConnections > 0 && performance.now() < end)
   }
 
   #startGauges(): NodeJS.Timeout {
