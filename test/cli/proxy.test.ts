@@ -1,14 +1,15 @@
 // gw proxy config and gw proxy log as users run them: against a real proxy, and from a file.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { connect, createServer as createTcpServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { adminTokenFile } from '#api/admin/token-file.ts'
 import { closeServer, freePort, listening } from '#test/ports.ts'
 import { testProxy, type TestProxy } from '#test/proxy.ts'
-import { gw, GwProcess } from './gw.ts'
+import { gw, GwProcess, until } from './gw.ts'
 
 let upstream: Server
 let gateway: TestProxy
@@ -162,4 +163,30 @@ describe('a proxy that wants a token at its admin server', () => {
     const { code, stderr } = await gw('proxy', 'token', `--admin-addr=127.0.0.1:${gateway.proxy.ports.admin}`)
     expect([code, stderr]).toEqual([1, expect.stringContaining('no proxy here wants a token')])
   })
+})
+
+it('gw proxy serve guards its backends, and wants a token at its admin server', async () => {
+  const port = await freePort()
+  const serve = new GwProcess(['proxy', 'serve', '--listen-address=127.0.0.1', `--mount=${folder}`], {
+    NAMESPACE: 'shop',
+    GATEWAY: 'web',
+    POD_NAME: 'web-1',
+    WORKER_THREADS: '1',
+    KUBERNETES_SERVICE_HOST: '',
+    ADMIN_ADDR: `127.0.0.1:${port}`,
+    STATS_ADDR: '127.0.0.1:0',
+    READINESS_ADDR: '127.0.0.1:0',
+  })
+  try {
+    const file = adminTokenFile(port)
+    await until('the token', () => existsSync(file))
+    const dump = (init?: RequestInit): Promise<Response> => fetch(`http://127.0.0.1:${port}/config_dump`, init)
+    expect((await dump()).status).toBe(401)
+    const headers = { authorization: `Bearer ${readFileSync(file, 'utf8').trim()}` }
+    const { config } = JSON.parse(await (await dump({ headers })).text())
+    expect(config.servesTenants).toBe(true)
+  } finally {
+    await serve.stop()
+    rmSync(adminTokenFile(port), { force: true })
+  }
 })

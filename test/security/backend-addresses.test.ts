@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { stringify } from 'yaml'
+import { adminTokenFile } from '#api/admin/token-file.ts'
 import type { JwtAuth, Policy } from '#api/ir/types.gen.ts'
 import { loadSource } from '#cli/source.ts'
 import { type RunningProxy, startProxy } from '#proxy/main.ts'
@@ -178,6 +179,20 @@ describe('a backend of a tenant', () => {
       expect(connections).toBe(0)
     },
   )
+
+  it('is named with its address in the trace of the request', async () => {
+    const token = readFileSync(adminTokenFile(proxy.ports.admin), 'utf8').trim()
+    const headers = { authorization: `Bearer ${token}` }
+    const trace = await fetch(`http://127.0.0.1:${proxy.ports.admin}/debug/trace`, { headers })
+    expect(trace.status).toBe(200)
+    let text = ''
+    // Bytes of a response of fetch.
+    for await (const chunk of trace.body as AsyncIterable<Uint8Array>) {
+      if (text === '') await ask(`http://127.0.0.1:${ports.http}/address`)
+      text += Buffer.from(chunk).toString()
+    }
+    expect(text).toContain('backend default/address: address 127.0.0.1 is not allowed for backends; allow it with GW_')
+  })
 
   it('that is a model answers 503 without a connection', async () => {
     const body = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'hi' }] })
