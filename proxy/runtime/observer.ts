@@ -36,6 +36,7 @@ export function createObserver({ recorder, accessLog, requestLogger, exportLogge
   /** Metrics count them all; the log only says that it happens. */
   const isLossDue = atIntervals()
   const isFaultDue = atIntervals()
+  const handshakes = new Sparing()
   return {
     finished(exchange, isComplete, rule) {
       const endMs = performance.now()
@@ -58,11 +59,15 @@ export function createObserver({ recorder, accessLog, requestLogger, exportLogge
     handshakeFinished: (result) => recorder.handshake(result),
     handshakeFailed(failure) {
       recorder.handshakeFailed()
-      const level = failure.isOwnFault === true && isFaultDue() ? 'error' : 'debug'
+      const isFault = failure.isOwnFault === true && isFaultDue()
+      const level = isFault ? 'error' : handshakes.isDue() ? 'info' : 'debug'
+      if (!requestLogger.isEnabled(level)) return
+      const notLogged = level === 'info' ? handshakes.leftOut() : 0
       requestLogger[level]('TLS handshake failed', {
         'src.addr': `${failure.sourceAddress}:${failure.sourcePort}`,
         ...(failure.serverName !== undefined && { 'tls.sni': failure.serverName }),
         error: failure.detail,
+        ...(notLogged > 0 && { 'not.logged': notLogged }),
       })
     },
     connectionFinished(exchange, { rule, metricLabels, receivedBytes }) {
@@ -76,6 +81,37 @@ export function createObserver({ recorder, accessLog, requestLogger, exportLogge
       recorder.refused(info.status)
       if (accessLog !== undefined && requestLogger.isEnabled('info')) accessLog.refused(info)
     },
+  }
+}
+
+/** Lines in an interval, of what clients can cause as often as they like. */
+const SPARING_LINES = 10
+
+/** True for the first calls of an interval; counts the others. */
+class Sparing {
+  #startMs = -Infinity
+  #lines = 0
+  #leftOut = 0
+
+  isDue(): boolean {
+    const nowMs = performance.now()
+    if (nowMs - this.#startMs >= TOLD_INTERVAL_MS) {
+      this.#startMs = nowMs
+      this.#lines = 0
+    }
+    if (this.#lines === SPARING_LINES) {
+      this.#leftOut++
+      return false
+    }
+    this.#lines++
+    return true
+  }
+
+  /** Since it was last asked for. */
+  leftOut(): number {
+    const count = this.#leftOut
+    this.#leftOut = 0
+    return count
   }
 }
 

@@ -9,6 +9,7 @@ import type { HandlerSlot, RequestHandler } from '../http/handler.ts'
 import type { HttpServer, IdleConnection } from '../http/server.ts'
 import type { TcpConnections } from '../tcp/connections.ts'
 import type { ConnectionObserver } from '../tcp/observer.ts'
+import { handshakeCause } from './handshake-cause.ts'
 import { PeerCertificate } from './peer.ts'
 import type { TlsListenerPlan } from './plan.ts'
 import { letsInEverybody, type TlsSettings } from './settings.ts'
@@ -163,7 +164,7 @@ export class TlsListenerServer {
       sourceAddress,
       sourcePort,
       serverName: arrival.serverName,
-      detail: error.message,
+      detail: handshakeCause(error),
     })
   }
 

@@ -6,11 +6,11 @@ import { connect, createServer as createTcpServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { createServer as createTlsServer } from 'node:tls'
+import { connect as connectTls, type ConnectionOptions, createServer as createTlsServer } from 'node:tls'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freePort, listening } from '#test/ports.ts'
-import { ANY_PORTS, GwProcess } from './gw.ts'
+import { ANY_PORTS, GwProcess, until } from './gw.ts'
 
 const run = promisify(execFile)
 
@@ -85,6 +85,14 @@ afterAll(async () => {
 
 const to = (name: string): string[] => ['--resolve', `${name}:${ports.https}:127.0.0.1`]
 
+function fails(options: ConnectionOptions): Promise<void> {
+  return new Promise((resolve) => {
+    const socket = connectTls(options)
+    socket.on('error', () => undefined)
+    socket.on('close', () => resolve())
+  })
+}
+
 describe('the standalone TLS sample', () => {
   it('terminates TLS for its name and tries a failed request again', async () => {
     const authority = ['--cacert', join(folder, 'shop.localhost.pem'), ...to('shop.localhost')]
@@ -95,6 +103,27 @@ describe('the standalone TLS sample', () => {
   it('refuses a version below the lowest', async () => {
     const args = [...to('shop.localhost'), '-k', '--tls-max', '1.2', `https://shop.localhost:${ports.https}/`]
     await expect(curl(...args)).rejects.toThrow(/alert protocol version|SSL/)
+  })
+
+  it('logs failed handshakes at info, with the cause, sparingly', async () => {
+    const logged = (cause: string): Promise<void> =>
+      until(
+        cause,
+        () => gateway?.stdout.includes(cause) === true,
+        () => gateway?.stdout ?? '',
+      )
+    const options = { host: '127.0.0.1', port: ports.https, servername: 'shop.localhost' }
+    await fails({ ...options, maxVersion: 'TLSv1.2', rejectUnauthorized: false })
+    await logged('client and listener have no TLS version in common')
+    const distrustful = curl(...to('shop.localhost'), `https://shop.localhost:${ports.https}/`)
+    await expect(distrustful).rejects.toThrow(/certificate/)
+    await logged('the client does not accept the certificate (alert ')
+    for (let count = 0; count < 20; count++) await fails({ ...options, maxVersion: 'TLSv1.2' })
+    const lines = gateway?.stdout.match(/.*TLS handshake failed.*/g) ?? []
+    expect(lines[0]).toMatch(
+      /\tinfo\trequest TLS handshake failed src\.addr=127\.0\.0\.1:\d+ tls\.sni=shop\.localhost error=/,
+    )
+    expect(lines.length).toBeLessThanOrEqual(10)
   })
 
   it('passes another name on to the server that has its key', async () => {

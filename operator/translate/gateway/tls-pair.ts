@@ -1,6 +1,7 @@
 // Whether a Secret holds a certificate and the key that belongs to it. The values never enter a message.
-import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { X509Certificate } from 'node:crypto'
 import { certificateBlocks } from '#api/tls/certificate-bundle.ts'
+import { type KeyPairFault, keyPairFault } from '#api/tls/key-pair.ts'
 import type { Secret } from '../kube.ts'
 import { secretValue } from '../secret-value.ts'
 
@@ -17,6 +18,16 @@ export const PRIVATE_KEY = 'tls.key'
 
 const OF_TYPE = 'it must be of type kubernetes.io/tls'
 
+const FAULTS: Readonly<Record<KeyPairFault, string>> = {
+  noCertificate: `holds no PEM certificate under ${CERTIFICATE_KEY}; ${OF_TYPE}`,
+  noPrivateKey: `holds no PEM private key under ${PRIVATE_KEY}; ${OF_TYPE}`,
+  badCertificate: `holds no valid certificate under ${CERTIFICATE_KEY}; put its PEM there, leaf first`,
+  badPrivateKey: `holds no usable private key under ${PRIVATE_KEY}; keys must not have a password`,
+  otherPrivateKey:
+    `holds a private key under ${PRIVATE_KEY} that does not belong to the certificate under ${CERTIFICATE_KEY}; ` +
+    'put the two that belong together there',
+}
+
 /** Objects do not change: each Secret is judged once, however often it is named. */
 const judged = new WeakMap<Secret, PairOutcome>()
 
@@ -32,23 +43,9 @@ export function tlsPair(secret: Secret): PairOutcome {
 function judge(secret: Secret): PairOutcome {
   const certificate = secretValue(secret, CERTIFICATE_KEY)
   const privateKey = secretValue(secret, PRIVATE_KEY)
-  if (certificate === undefined || !/-----BEGIN CERTIFICATE-----/.test(certificate)) {
-    return { fault: `holds no PEM certificate under ${CERTIFICATE_KEY}; ${OF_TYPE}` }
-  }
-  if (privateKey === undefined || !/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(privateKey)) {
-    return { fault: `holds no PEM private key under ${PRIVATE_KEY}; ${OF_TYPE}` }
-  }
-  const leaf = attempt(() => new X509Certificate(certificate))
-  if (leaf === undefined)
-    return { fault: `holds no valid certificate under ${CERTIFICATE_KEY}; put its PEM there, leaf first` }
-  const key = attempt(() => createPrivateKey(privateKey))
-  if (key === undefined)
-    return { fault: `holds no usable private key under ${PRIVATE_KEY}; keys must not have a password` }
-  if (attempt(() => leaf.checkPrivateKey(key)) !== true) {
-    const fault = `holds a private key under ${PRIVATE_KEY} that does not belong to the certificate under ${CERTIFICATE_KEY}`
-    return { fault: `${fault}; put the two that belong together there` }
-  }
-  return { pair: { certificate: `${certificate}\n`, privateKey: `${privateKey}\n` } }
+  const fault = keyPairFault(certificate, privateKey)
+  if (fault !== undefined) return { fault: FAULTS[fault] }
+  return { pair: { certificate: `${certificate ?? ''}\n`, privateKey: `${privateKey ?? ''}\n` } }
 }
 
 /** Keys that the proxy signs with. */

@@ -271,7 +271,7 @@ describe('loadStandalone, names and ports', () => {
     ],
     [
       'gateways: { a: { port: 1, protocol: HTTPS, tls: { cert: /nowhere/c, key: /nowhere/k } } }',
-      /tls\.cert\.file: \/nowhere\/c cannot be read: it does not exist/,
+      /tls\.cert: \/nowhere\/c cannot be read: it does not exist/,
     ],
     [
       'gateways: { a: { port: 1, listeners: [{ protocol: TLS, hostname: a }, { hostname: b }] } }',

@@ -5,6 +5,7 @@ import { pathTo } from '../field-path.ts'
 import type { Protocol, TlsFields } from '../schema/listeners.ts'
 import type { BuildContext } from './context.ts'
 import { defined } from './defined.ts'
+import { renderKeyPair } from './key-pair.ts'
 
 export interface RenderedListenerTls {
   readonly tls?: ListenerTLS
@@ -39,8 +40,7 @@ export function renderListenerTls(
   return {
     tls: {
       mode: 'Terminate',
-      certificate: context.secret(pathTo(at, 'cert'), { file: fields.cert }),
-      privateKey: context.secret(pathTo(at, 'key'), { file: fields.key }),
+      ...renderKeyPair(fields, at, context),
       ...clientCertificates(fields, at, context),
     },
     ...(Object.keys(handshake).length > 0 && { handshake }),

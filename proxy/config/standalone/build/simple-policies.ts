@@ -18,6 +18,7 @@ import { DEFAULT_NAMESPACE, type BuildContext } from './context.ts'
 import { defined, ifSet } from './defined.ts'
 import { denialOf } from './denial.ts'
 import { renderModifier, renderTransformation } from './headers.ts'
+import { renderKeyPair } from './key-pair.ts'
 import { renderKeepalive } from './keepalive.ts'
 import { backendNamed } from './references.ts'
 
@@ -58,13 +59,15 @@ export function renderTls(value: BackendTLS, path: string, context: BuildContext
   if (caCertificates?.includes('-----BEGIN CERTIFICATE-----') === false) {
     context.error(pathTo(path, 'root'), 'the file holds no PEM certificate')
   }
+  // The schema asks for both or none.
+  const pair = cert === undefined || key === undefined ? undefined : renderKeyPair({ cert, key }, path, context)
   return defined({
     sni: hostname,
     caCertificates: ifSet(caCertificates, certificatesOnly),
     insecureSkipVerify: skipVerify(insecure, insecureHost),
     alpnProtocols: alpn,
-    clientCertificate: ifSet(cert, (file) => context.secret(pathTo(path, 'cert'), { file })),
-    clientKey: ifSet(key, (file) => context.secret(pathTo(path, 'key'), { file })),
+    clientCertificate: pair?.certificate,
+    clientKey: pair?.privateKey,
     verifySubjectAltNames: subjectAltNames,
     keyExchangeGroups,
   })
