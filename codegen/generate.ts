@@ -1,6 +1,7 @@
 // Runs every generator over one repository. Writes nothing itself: the files are collected in the output.
 import { join } from 'node:path'
 import { adminTypes } from './admin/admin.ts'
+import { chartFiles } from './charts/charts.ts'
 import { crdFile, printCrd } from './crd/crd.ts'
 import { errorsPage } from './docs/errors-page.ts'
 import { kindPages } from './docs/kind-page.ts'
@@ -19,6 +20,7 @@ import { gatewayValidators, kindValidators, validatorRegister } from './validato
 export async function generate(root: string, output: Output): Promise<string[]> {
   const { kinds, failures } = readKinds(root)
   await generateKinds(kinds, output)
+  await chartFiles(root, output)
   const gatewayKinds = await loadGatewayKinds(root)
   await gatewayTypes(gatewayKinds, output)
   gatewayFields(gatewayKinds, output)

@@ -1,6 +1,7 @@
 // The charts by goldens: with their defaults, and what each set of values changes; and what the schema of their values
 // refuses. That they say what the kustomizations say is held by test/e2e/00-chart.test.ts.
-import { readFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, it } from 'vitest'
@@ -51,6 +52,15 @@ describe.skipIf(helm === '')('charts', () => {
     const documents = changed.map(([, one]) => one)
     const { expected, actual } = compareGolden(golden, without.length === 0 ? { documents } : { documents, without })
     expect(actual).toBe(expected)
+  })
+
+  it.each(['gw', 'gw-standalone', 'gw-crds'])('%s needs no options and gives no warnings', (chart) => {
+    // Where helm is not built by hack/helm.sh, it is as new as the release that somebody installed.
+    const { status, stderr } = spawnSync(helm, ['template', 'gw', join(ROOT, 'config/helm', chart)], {
+      encoding: 'utf8',
+      maxBuffer: 64 * 1024 * 1024,
+    })
+    expect([status, stderr]).toEqual([0, ''])
   })
 
   it('bring the kinds where that is asked for, kept when the release goes', { timeout: RENDER_MS }, () => {
@@ -109,6 +119,13 @@ describe.skipIf(helm === '')('charts', () => {
   ])('refuse %s', { timeout: RENDER_MS }, (_, chart, value, message) => {
     expect(refusal(helm, chart, '--set', value)).toMatch(message)
   })
+})
+
+it('charts hold no links', () => {
+  const links = globSync('**', { cwd: join(ROOT, 'config/helm'), withFileTypes: true }).filter((entry) =>
+    entry.isSymbolicLink(),
+  )
+  expect(links.map(({ name }) => name)).toEqual([])
 })
 
 describe('values of the chart', () => {
