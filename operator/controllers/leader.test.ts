@@ -7,7 +7,7 @@ import { settingsFor } from '#test/operator.ts'
 import { KubeClient } from '../kube/client.ts'
 import { KubeConflict, type KubeError, KubeNotFound, KubeUnreachable } from '../kube/errors.ts'
 import type { KubeObject } from '../translate/kube.ts'
-import { LEASE_TIMES, withLeadership } from './leader.ts'
+import { LEASE_TIMES, type LeaseTimes, withLeadership } from './leader.ts'
 
 const SETTINGS = settingsFor({}, 'me')
 const OWNERS = [{ apiVersion: 'v1', kind: 'ServiceAccount', name: 'gw-controller', uid: 'u' }]
@@ -82,8 +82,11 @@ class Server {
 const run = (body: Effect.Effect<void>): Promise<void> =>
   Effect.runPromise(body.pipe(Effect.provide(Layer.merge(TestClock.layer(), Logger.layer([])))))
 
+/** So that the tests need few steps. */
+const QUICK: LeaseTimes = { durationSeconds: 4, renewDeadlineMs: 3000, intervalMs: 1000, lookMs: 500 }
+
 /** Leads in the background and writes every 100 ms; the outcome when it ends by itself. */
-function leading(server: Server) {
+function leading(server: Server, times: LeaseTimes = QUICK) {
   const write = Effect.gen(function* () {
     server.log.push('begins')
     const client = yield* KubeClient
@@ -94,7 +97,7 @@ function leading(server: Server) {
       yield* Effect.sleep(100)
     }
   })
-  return withLeadership({ settings: SETTINGS, times: LEASE_TIMES, owners: () => OWNERS }, write).pipe(
+  return withLeadership({ settings: SETTINGS, times, owners: () => OWNERS }, write).pipe(
     Effect.exit,
     Effect.provide(Layer.succeed(KubeClient, server.client)),
     Effect.forkChild,
@@ -117,6 +120,23 @@ it('leads on with one request a second, and gives the lease back at the end', ()
       expect([server.holder(), server.calls]).toEqual(['me', 2 + 10])
       yield* Fiber.interrupt(fiber)
       expect(server.holder()).toBe('')
+    }),
+  ))
+
+it('renews every 2 s a lease of 15 s, as other controllers do', () =>
+  run(
+    Effect.gen(function* () {
+      const server = new Server()
+      const fiber = yield* leading(server, LEASE_TIMES)
+      yield* TestClock.adjust('10 seconds')
+      expect([server.holder(), server.calls]).toEqual(['me', 2 + 5])
+      expect(server.lease).toMatchObject({ spec: { leaseDurationSeconds: 15 } })
+      server.isAway = true
+      yield* TestClock.adjust('9 seconds')
+      expect(yield* recent(server)).toBe(10)
+      yield* TestClock.adjust('3 seconds')
+      expect(yield* recent(server)).toBe(0)
+      yield* Fiber.interrupt(fiber)
     }),
   ))
 

@@ -23,12 +23,12 @@ export interface LeaseTimes {
   readonly lookMs: number
 }
 
-/** Shorter than those of most controllers, so that a dead leader is followed within 5 s. */
+/** Those of most controllers (resources supplement, section 2.16). */
 export const LEASE_TIMES: LeaseTimes = {
-  durationSeconds: 4,
-  renewDeadlineMs: 3000,
-  intervalMs: 1000,
-  lookMs: 500,
+  durationSeconds: 15,
+  renewDeadlineMs: 10_000,
+  intervalMs: 2000,
+  lookMs: 2000,
 }
 
 export interface Candidacy {
