@@ -1,6 +1,6 @@
 // Profiles of the engine as pprof: stacks of all threads in one profile, each sample labelled with its thread.
 import { Function, Label, Line, Location, Profile, Sample, StringTable, ValueType } from 'pprof-format'
-import { HEAP_SAMPLE_BYTES, type CpuProfile, type HeapNode, type HeapProfile } from '../trace/profiler.ts'
+import { HEAP_SAMPLE_BYTES, type CpuProfile, type HeapNode, type HeapProfile } from './profiler.ts'
 
 export interface OfThread<P> {
   readonly thread: string

@@ -1,5 +1,5 @@
 // Samples the thread it runs in, by the inspector of the engine. The result is the engine's own form;
-// admin/pprof-encoder.ts turns it into the common one.
+// pprof-encoder.ts turns it into the common one.
 import type { Profiler } from 'node:inspector'
 import type { Session } from 'node:inspector/promises'
 import { setTimeout as delay } from 'node:timers/promises'

@@ -1,5 +1,6 @@
 import { request } from 'node:http'
 import { Effect, Exit, Scope } from 'effect'
+import { Profile } from 'pprof-format'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { LogLevels } from './log.ts'
 import { createMetrics } from './metrics.ts'
@@ -56,6 +57,27 @@ describe('the servers of the operator', () => {
     expect(await ask(ports.admin, '/logging?translator=', { method: 'POST' })).toMatch(/^400/)
     expect(await ask(ports.admin, '/version')).toMatch(/^200 .*"version"/)
     expect(await ask(ports.admin, '/snapshots')).toBe('200 {"Gateway":["shop/web"]}\n')
+  })
+
+  it('profile the controller, one reader at a time', async () => {
+    const cpu = fetch(`http://127.0.0.1:${ports.admin}/debug/pprof/profile?seconds=1&frequency=1000`)
+    const heap = (): Promise<Response> => fetch(`http://127.0.0.1:${ports.admin}/debug/pprof/heap`)
+    const early = await heap()
+    const profile = await cpu
+    expect([early.status, profile.status, profile.headers.get('content-type')]).toEqual([
+      503,
+      200,
+      'application/octet-stream',
+    ])
+    const { stringTable, sample } = Profile.decode(new Uint8Array(await profile.arrayBuffer()))
+    expect(stringTable.strings).toContain('nanoseconds')
+    expect(sample.length).toBeGreaterThan(0)
+    const inUse = Profile.decode(new Uint8Array(await (await heap()).arrayBuffer()))
+    expect(inUse.stringTable.strings).toContain('inuse_space')
+    expect(await ask(ports.admin, '/debug/pprof/heap', { method: 'POST' })).toMatch(/^405/)
+    expect(await ask(ports.admin, '/debug/pprof/trace')).toMatch(/^404/)
+    const origin = { headers: { origin: 'http://evil.example' } }
+    expect(await ask(ports.admin, '/debug/pprof/heap', origin)).toMatch(/^403/)
   })
 
   it('refuse browsers of other origins and other host names', async () => {

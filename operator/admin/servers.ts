@@ -7,6 +7,7 @@ import { VERSION } from '#api/version.ts'
 import type { Address, OperatorSettings } from '../controllers/settings.ts'
 import type { LogLevels } from './log.ts'
 import type { OperatorMetrics } from './metrics.ts'
+import { Profiles } from './pprof.ts'
 
 export class ListenError extends Data.TaggedError('ListenError')<{
   readonly server: string
@@ -46,10 +47,13 @@ type Handler = (request: IncomingMessage, response: ServerResponse, url: URL) =>
 /** Open until the scope of the caller is closed. */
 export const startServers = Effect.fn('operator.servers')(function* (parts: ServerParts) {
   const { settings } = parts
+  const profiles = new Profiles()
   const ports: ServerPorts = {
     health: yield* listen('health', settings.health, (_request, response, url) => health(parts, response, url)),
     metrics: yield* listen('metrics', settings.metrics, (_request, response, url) => metrics(parts, response, url)),
-    admin: yield* listen('admin', settings.admin, (request, response, url) => admin(parts, { request, response, url })),
+    admin: yield* listen('admin', settings.admin, (request, response, url) =>
+      admin(parts, profiles, { request, response, url }),
+    ),
   }
   return ports
 })
@@ -106,11 +110,12 @@ interface AdminCall {
 
 const INDEX = `<!doctype html><title>Gw operator</title><ul>
 <li><a href="/snapshots">/snapshots</a> what is known of the cluster (?pretty)
+<li>/debug/pprof/profile, /debug/pprof/heap CPU and heap profiles (?seconds=)
 <li>/logging levels of log lines (POST; ?level= or ?component=)
 <li><a href="/version">/version</a></ul>
 `
 
-function admin(parts: ServerParts, { request, response, url }: AdminCall): void {
+async function admin(parts: ServerParts, profiles: Profiles, { request, response, url }: AdminCall): Promise<void> {
   if (!isLocal(request)) answer(response, 403, 'only local requests are answered\n')
   else if (url.pathname === '/') answer(response, 200, INDEX, 'text/html; charset=utf-8')
   else if (url.pathname === '/logging') logging(parts.levels, { request, response, url })
@@ -119,7 +124,9 @@ function admin(parts: ServerParts, { request, response, url }: AdminCall): void 
   } else if (url.pathname === '/snapshots') {
     const indent = url.searchParams.has('pretty') ? 2 : undefined
     answer(response, 200, `${JSON.stringify(parts.snapshot(), undefined, indent)}\n`, 'application/json')
-  } else answer(response, 404, 'not found; paths: /snapshots /logging /version\n')
+  } else if (!(await profiles.answer({ request, response, url }))) {
+    answer(response, 404, 'not found; paths: /snapshots /logging /version /debug/pprof/profile /debug/pprof/heap\n')
+  }
 }
 
 function logging(levels: LogLevels, { request, response, url }: AdminCall): void {

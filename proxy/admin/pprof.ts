@@ -1,20 +1,13 @@
 // `/debug/pprof/profile` and `/debug/pprof/heap`: samples the main thread and all workers, or one of them, and
 // answers one profile in the pprof format.
 import type { ServerResponse } from 'node:http'
+import { encodeCpu, encodeHeap, type OfThread } from '#api/profile/pprof-encoder.ts'
+import { CPU_SECONDS, FREQUENCY, HEAP_SECONDS, numberIn, profileHeaders } from '#api/profile/pprof-request.ts'
+import { profileCpu, profileHeap, watchHeap, type CpuProfile, type HeapProfile } from '#api/profile/profiler.ts'
 import { ask, type Question } from '../trace/ask.ts'
 import type { Inspectable } from '../trace/hub.ts'
-import { profileCpu, profileHeap, watchHeap, type CpuProfile, type HeapProfile } from '../trace/profiler.ts'
 import { sendText } from './http-listener.ts'
-import { encodeCpu, encodeHeap, type OfThread } from './pprof-encoder.ts'
 
-interface Range {
-  readonly min: number
-  readonly max: number
-}
-
-export const CPU_SECONDS = { min: 1, max: 300, default: 10 } as const
-const HEAP_SECONDS: Range = { min: 1, max: 300 }
-const FREQUENCY = { min: 1, max: 1000, default: 100 } as const
 /** Beyond the time of sampling, for a thread that is busy. */
 const SLACK_MS = 10_000
 const MAIN = 'main'
@@ -59,7 +52,7 @@ export class Profiles {
       return
     }
     if (response.req.method === 'HEAD') {
-      response.writeHead(200, headersOf(job.file)).end()
+      response.writeHead(200, profileHeaders(job.file)).end()
       return
     }
     if (this.#isRunning) {
@@ -70,7 +63,7 @@ export class Profiles {
     try {
       const threads = await sample(job, workers, { hasMain: wanted === null || wanted === MAIN, response })
       if (threads.length === 0) sendText(response, 503, 'no thread could be sampled\n')
-      else response.writeHead(200, headersOf(job.file)).end(job.encode(threads))
+      else response.writeHead(200, profileHeaders(job.file)).end(job.encode(threads))
     } finally {
       this.#isRunning = false
     }
@@ -104,20 +97,4 @@ async function sample<P>(
 
 function nameOf(slot: number): string {
   return `worker-${slot}`
-}
-
-/** undefined: not there, or out of range, which is answered as if it were not there (data plane supplement, 6.6). */
-function numberIn(query: URLSearchParams, name: string, { min, max }: Range): number | undefined {
-  const text = query.get(name) ?? ''
-  const value = /^\d{1,6}$/.test(text) ? Number(text) : NaN
-  return value >= min && value <= max ? value : undefined
-}
-
-function headersOf(file: string): Record<string, string> {
-  return {
-    'content-type': 'application/octet-stream',
-    'content-disposition': `attachment; filename="${file}"`,
-    'x-content-type-options': 'nosniff',
-    'cache-control': 'no-store',
-  }
 }

@@ -2,7 +2,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { Exchange } from '../exchange.ts'
 import type { InspectAnswer, InspectRequest } from './messages.ts'
-import { profileCpu, profileHeap, watchHeap } from './profiler.ts'
+import { profileCpu, profileHeap, watchHeap } from '#api/profile/profiler.ts'
 import type { TraceTap } from './tap.ts'
 import { taskList } from './task-list.ts'
 
