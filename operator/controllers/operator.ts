@@ -97,7 +97,14 @@ export function translateSettings(settings: OperatorSettings): Required<Translat
   const { controllerName, className, clusterDomain, namespace, areModelsEnabled } = settings
   const { areInferencePoolsEnabled, backendRefGrantMode, caps } = settings
   const names = { controllerName, className, controllerNamespace: namespace, clusterDomain }
-  return { ...names, areModelsEnabled, areInferencePoolsEnabled, backendRefGrantMode, caps }
+  return {
+    ...names,
+    areModelsEnabled,
+    areInferencePoolsEnabled,
+    backendRefGrantMode,
+    caps,
+    areEndpointsComplete: true,
+  }
 }
 
 function describe({ cache, translation, listener }: World): unknown {

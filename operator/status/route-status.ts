@@ -1,17 +1,23 @@
 // The status of a route: one entry for each parentRef of ours. Accepted and ResolvedRefs are told apart in every case.
+import { GROUP } from '#api/group.ts'
 import type { RouteFault } from '../translate/route/fault.ts'
 import type { AttachedRoute, ParentResult } from '../translate/route/routes.ts'
 import { type Condition, condition, problemLine } from './condition.ts'
 import type { RouteBody } from './object-status.ts'
 
-export function routeStatus({ route, translation, parents }: AttachedRoute, controllerName: string): RouteBody {
+/** Present only when it is False: nothing to write for the many routes whose backends can answer. */
+const BACKENDS_AVAILABLE = `${GROUP}/BackendsAvailable`
+
+export function routeStatus(attached: AttachedRoute, controllerName: string): RouteBody {
+  const { route, translation, parents, unavailable = [] } = attached
   const { generation } = route.metadata
   const resolved = resolvedCondition(translation.unresolved, generation)
+  const available = availableCondition(unavailable, generation)
   return {
     parents: parents.map((parent) => ({
       parentRef: parent.parentRef,
       controllerName,
-      conditions: [acceptedCondition(parent, { ...translation, generation }), resolved],
+      conditions: [acceptedCondition(parent, { ...translation, generation }), resolved, ...available],
     })),
   }
 }
@@ -40,6 +46,14 @@ function resolvedCondition(unresolved: readonly RouteFault[], generation: number
     return condition({ type, isTrue: true, reason: type, message: 'All references are resolved', generation })
   }
   return condition({ type, isTrue: false, reason: first.reason, message: lines(unresolved), generation })
+}
+
+/** Gateway API has no reason for these: the references are resolved, a Service without endpoints is a valid backend. */
+function availableCondition(unavailable: readonly RouteFault[], generation: number | undefined): Condition[] {
+  const [first] = unavailable
+  if (first === undefined) return []
+  const message = lines(unavailable)
+  return [condition({ type: BACKENDS_AVAILABLE, isTrue: false, reason: first.reason, message, generation })]
 }
 
 function lines(faults: readonly RouteFault[]): string[] {

@@ -16,6 +16,8 @@ export interface TranslateSettings {
   readonly controllerNamespace?: string
   /** Which references to backends of other namespaces need a ReferenceGrant. Certificates always do. */
   readonly backendRefGrantMode?: BackendRefGrantMode
+  /** True: a Service without EndpointSlices has no endpoints, as in a cluster. Unset: nothing is known about it. */
+  readonly areEndpointsComplete?: boolean
   /** False: listeners do not take GwModels, whatever they list. Unset: those that list the kind do. */
   readonly areModelsEnabled?: boolean
   /** False: InferencePools are not read, and references to them are invalid. Unset: they are. */

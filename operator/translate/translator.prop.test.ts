@@ -14,6 +14,7 @@ const SETTINGS: TranslateSettings = {
   className: 'gw',
   clusterDomain: 'cluster.local',
   controllerNamespace: 'a',
+  areEndpointsComplete: true,
 }
 
 function plain({ perGateway, statuses, problems }: Translation): unknown {

@@ -6,6 +6,7 @@ import type { Route } from '#api/ir/types.gen.ts'
 import type { GwBackend } from '#api/v1alpha1/gwbackend.gen.ts'
 import type { GwPolicy } from '#api/v1alpha1/gwpolicy.gen.ts'
 import { DEFAULT_CAPS } from './caps.ts'
+import { availabilityOf } from './availability.ts'
 import { type BackendTranslation, translateBackend, unusable } from './backend/backend.ts'
 import type { DeliveredBackend } from './backend/delivered-backend.ts'
 import { gatewayAddresses } from './gateway/addresses.ts'
@@ -44,8 +45,9 @@ export function createTranslator(settings: TranslateSettings): Translator {
     translate(snapshot) {
       world.enter(snapshot)
       const gateways = ourGateways(world.gateways, settings.controllerName, stages.families)
-      const { routes, perGateway: attached, gatewaysOf } = stages.routes(gateways)
       const backends = stages.backends()
+      const { routes, perGateway: attached, gatewaysOf } = stages.routes(gateways)
+      stages.availability.enter(snapshot, backends)
       const models = stages.models(gateways)
       const deliverable = new Map<string, DeliveredBackend>([...backends, ...models.backends])
       const lists = new Map([...attached].map(([key, list]) => [key, withModels(list, models.routes.get(key))]))
@@ -84,7 +86,7 @@ export function createTranslator(settings: TranslateSettings): Translator {
         snapshot,
         settings,
         gateways,
-        routes,
+        routes: stages.availability.withFaults(routes),
         models: models.models,
         backends,
         policies,
@@ -106,6 +108,10 @@ function stagesOf(memory: Memory, world: World, settings: TranslateSettings) {
     routes: routeTables(memory, world.references, caps),
     backends: backendTranslator(memory, world),
     models: modelTables(memory, { references: world.references, policies: world.scope }, caps),
+    availability: availabilityOf(memory, {
+      areEndpointsComplete: settings.areEndpointsComplete === true,
+      hostname: world.references.services.hostname,
+    }),
     pools: poolTranslator(memory, world.references),
     renderedPools: poolRenderer(memory, world.references.pools),
     services: serviceRenderer(memory, world.references.services),

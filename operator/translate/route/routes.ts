@@ -5,6 +5,7 @@ import type { Listener } from '../gateway/listener.ts'
 import { GATEWAY_GROUP } from '../groups.ts'
 import { nameKey, namespaceOf } from '../object-ref.ts'
 import { type Acceptance, acceptRoute, type AnyRoute, type Attachable } from './accept.ts'
+import type { RouteFault } from './fault.ts'
 import type { ParentLookup } from './parent-lookup.ts'
 import { parentRoutesOf } from './route-group.ts'
 import type { RouteTranslation, RuleDraft } from './translation.ts'
@@ -23,6 +24,8 @@ export interface AttachedRoute {
   readonly listeners: readonly Listener[]
   /** Some of its parents are routes: what they are told is not in `parents`. */
   readonly namesRoutes: boolean
+  /** Backends that can answer nobody at the moment (availability.ts). Unset: none. */
+  readonly unavailable?: readonly RouteFault[]
 }
 
 export function attachRoute(route: AnyRoute, translation: RouteTranslation, ours: ParentLookup): AttachedRoute {

@@ -7,7 +7,7 @@ import { keyOf, nameKey, namespaceOf } from '../object-ref.ts'
 import type { Snapshot } from '../snapshot.ts'
 import type { Services } from './services.ts'
 
-const SERVICE_NAME_LABEL = 'kubernetes.io/service-name'
+export const SERVICE_NAME_LABEL = 'kubernetes.io/service-name'
 const NONE: ReadonlySet<string> = new Set()
 
 export class ServiceCatalog {

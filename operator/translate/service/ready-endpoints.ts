@@ -1,0 +1,57 @@
+// Whether a Service has a ready endpoint, carried on from one list of EndpointSlices to the next. Says which Services
+// gained their first or lost their last one; everything between is no change.
+import { changesBetween } from '../changes.ts'
+import type { EndpointSlice } from '../kube.ts'
+import { nameKey } from '../object-ref.ts'
+import { SERVICE_NAME_LABEL } from './service-catalog.ts'
+
+export type EndpointState = 'no slices' | 'none ready' | 'ready'
+
+interface Counts {
+  slices: number
+  /** Slices with a ready endpoint. */
+  ready: number
+}
+
+export class ReadyEndpoints {
+  #slices: readonly EndpointSlice[] = []
+  #counts = new Map<string, Counts>()
+
+  stateOf(service: string): EndpointState {
+    const counts = this.#counts.get(service)
+    if (counts === undefined) return 'no slices'
+    return counts.ready > 0 ? 'ready' : 'none ready'
+  }
+
+  /** Services, by `namespace/name`, whose state is another one. */
+  enter(slices: readonly EndpointSlice[]): string[] {
+    const edits = changesBetween(this.#slices, slices) ?? [{ removed: this.#slices, added: slices }]
+    this.#slices = slices
+    const before = new Map<string, EndpointState>()
+    const count = (slice: EndpointSlice, by: 1 | -1): void => {
+      const service = serviceOf(slice)
+      if (service === undefined) return
+      if (!before.has(service)) before.set(service, this.stateOf(service))
+      const counts = this.#counts.get(service) ?? { slices: 0, ready: 0 }
+      counts.slices += by
+      if (hasReady(slice)) counts.ready += by
+      if (counts.slices === 0) this.#counts.delete(service)
+      else this.#counts.set(service, counts)
+    }
+    for (const { removed, added } of edits) {
+      for (const slice of removed) count(slice, -1)
+      for (const slice of added) count(slice, 1)
+    }
+    return [...before].flatMap(([service, state]) => (this.stateOf(service) === state ? [] : [service]))
+  }
+}
+
+function serviceOf({ metadata }: EndpointSlice): string | undefined {
+  const name = metadata.labels?.[SERVICE_NAME_LABEL]
+  return name === undefined ? undefined : nameKey(metadata.namespace ?? '', name)
+}
+
+/** Unset: ready (discovery.k8s.io/v1). */
+function hasReady({ endpoints }: EndpointSlice): boolean {
+  return (endpoints ?? []).some(({ conditions, addresses }) => conditions?.ready !== false && addresses.length > 0)
+}
