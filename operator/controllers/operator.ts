@@ -95,7 +95,7 @@ const leadForEver = Effect.fnUntraced(function* (world: World, times: LeaseTimes
 
 export function translateSettings(settings: OperatorSettings): Required<TranslateSettings> {
   const { controllerName, className, clusterDomain, namespace, areModelsEnabled } = settings
-  const { areInferencePoolsEnabled, backendRefGrantMode, caps } = settings
+  const { areInferencePoolsEnabled, backendRefGrantMode, caps, hostBindings } = settings
   const names = { controllerName, className, controllerNamespace: namespace, clusterDomain }
   return {
     ...names,
@@ -103,6 +103,7 @@ export function translateSettings(settings: OperatorSettings): Required<Translat
     areInferencePoolsEnabled,
     backendRefGrantMode,
     caps,
+    hostBindings,
     areEndpointsComplete: true,
   }
 }

@@ -95,6 +95,12 @@ const EFFECTS: { readonly [K in SettingName]: Effect } = {
     unset: 'RefNotPermitted',
     expected: 'ResolvedRefs',
   },
+  HOST_BINDINGS: {
+    set: { GW_HOST_BINDINGS: '*.example.com=other' },
+    shows: (kube) => conditionOf(kube.store.get('httproutes.gateway.networking.k8s.io', 'shop/own'), 'Accepted'),
+    unset: 'Accepted',
+    expected: 'HostnameNotPermitted',
+  },
   ENABLE_INFER_EXT: {
     set: { GW_ENABLE_INFER_EXT: 'true' },
     shows: watched('inferencepools.inference.networking.k8s.io'),
@@ -206,6 +212,7 @@ type SettingName =
   | 'CLUSTER_DOMAIN'
   | `PROXY_IMAGE_${'REGISTRY' | 'REPOSITORY' | 'TAG'}`
   | 'BACKEND_REF_GRANT_MODE'
+  | 'HOST_BINDINGS'
   | 'NO_LISTENERS_DUMMY_PORT'
   | 'ENABLE_MODELS'
   | 'ENABLE_INFER_EXT'
@@ -286,7 +293,7 @@ function fill({ store }: FakeKube, className: string): void {
     const service = { apiVersion: 'v1', kind: 'Service', spec: { ports: [{ port: 80 }] } }
     store.create('services', { ...service, metadata: { name, namespace } })
     const rules = [{ backendRefs: [{ name, namespace, port: 80 }] }]
-    const spec = { parentRefs: [{ name: 'web' }], rules }
+    const spec = { parentRefs: [{ name: 'web' }], hostnames: [`${name}.example.com`], rules }
     store.create('httproutes.gateway.networking.k8s.io', object(api, 'HTTPRoute', name, { spec }))
   }
 }

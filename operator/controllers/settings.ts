@@ -11,7 +11,7 @@ import { type DeploySettings, type GatewayRestrictions, PARAMETERS_MODES } from 
 import { parseFieldPath } from '#deployer/restrictions/field-path.ts'
 import type { LabelSelector } from '../translate/labels.ts'
 import { DEFAULT_CAPS, type GatewayCaps } from '../translate/caps.ts'
-import type { BackendRefGrantMode } from '../translate/translation.ts'
+import type { BackendRefGrantMode, HostBinding } from '../translate/translation.ts'
 
 export interface OperatorSettings {
   readonly logLevel: LogLevel
@@ -27,6 +27,7 @@ export interface OperatorSettings {
   readonly caps: GatewayCaps
   /** Addresses and networks that key sets are fetched from in spite of api/net/address-guard.ts. */
   readonly keySetAllowAddresses: readonly string[]
+  readonly hostBindings: readonly HostBinding[]
   /** Figures of the runtime beside those of the operator. */
   readonly hasRuntimeMetrics: boolean
   readonly areExperimentalKindsEnabled: boolean
@@ -63,6 +64,8 @@ export interface ParametersRef {
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
+/** A host name, or a wildcard of one, and a namespace. */
+const HOST_BINDING = /^((?:\*\.)?[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?)=([a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?)$/
 const PREFIX = 'GW_'
 const NAME = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/
 const NAMESPACE = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
@@ -102,6 +105,7 @@ export function resolveOperatorSettings(
     caps: capsOf(reader),
     keySetAllowAddresses: reader.addressRanges('KEY_SET_ALLOW_ADDRESSES'),
     backendRefGrantMode: reader.one('BACKEND_REF_GRANT_MODE', GRANT_MODES, 'route-and-policy'),
+    hostBindings: reader.hostBindings('HOST_BINDINGS'),
     hasRuntimeMetrics: reader.flag('ENABLE_BUILTIN_DEFAULT_METRICS', false),
     areExperimentalKindsEnabled: isExperimental,
     areInferencePoolsEnabled: reader.flag('ENABLE_INFER_EXT', false),
@@ -261,6 +265,17 @@ class Reader {
     const expected = `${NONE_WORD}, or ${example}, divided by commas; ${DEFAULT_WORD} stands for the default list`
     if (!items.every((one) => one === DEFAULT_WORD || isValid(one))) return this.#refuse(name, expected, unset)
     return [...new Set(items.flatMap((one) => (one === DEFAULT_WORD ? unset : [one])))]
+  }
+
+  /** `host=namespace`, divided by commas. */
+  hostBindings(name: string): readonly HostBinding[] {
+    const entries = (this.text(name) ?? '').split(',').map((one) => one.trim())
+    const given = entries.filter((one) => one !== '').map((one) => HOST_BINDING.exec(one))
+    const bindings = given.flatMap((parts) =>
+      parts === null ? [] : [{ host: parts[1] ?? '', namespaces: [parts[2] ?? ''] }],
+    )
+    const isSound = bindings.length === given.length
+    return isSound ? bindings : this.#refuse(name, 'like *.team-a.example.com=team-a, divided by commas', [])
   }
 
   port(name: string, unset: number): number {

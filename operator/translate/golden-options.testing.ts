@@ -7,6 +7,7 @@ export const GOLDEN_OPTIONS: readonly string[] = [
   'className',
   'controllerNamespace',
   'backendRefGrantMode',
+  'hostBindings',
   'models',
   'pools',
   'schema',

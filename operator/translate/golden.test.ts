@@ -13,7 +13,7 @@ import { describe as describeObject, refOf } from './object-ref.ts'
 import { snapshotOf } from './snapshot.ts'
 import { translate } from './translate.ts'
 import { GOLDEN_OPTIONS } from './golden-options.testing.ts'
-import type { BackendRefGrantMode, RenderedGateway, Translation } from './translation.ts'
+import type { BackendRefGrantMode, HostBinding, RenderedGateway, Translation } from './translation.ts'
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), 'testdata')
 const DEFAULTS = join(ROOT, '_defaults.yaml')
@@ -38,6 +38,7 @@ describe('goldens', () => {
       clusterDomain: options.get('clusterDomain') ?? 'cluster.local',
       controllerNamespace: options.get('controllerNamespace') ?? 'gw-system',
       backendRefGrantMode: grantMode(options.get('backendRefGrantMode')),
+      hostBindings: hostBindings(options.get('hostBindings')),
       areModelsEnabled: options.get('models') !== 'off',
       areInferencePoolsEnabled: options.get('pools') !== 'off',
     })
@@ -47,6 +48,12 @@ describe('goldens', () => {
     expect(actual).toBe(expected)
   })
 })
+
+/** `host=namespace`, divided by commas. */
+function hostBindings(text = ''): HostBinding[] {
+  const entries = text.split(',').filter((one) => one !== '')
+  return entries.map((one) => ({ host: one.split('=')[0] ?? '', namespaces: [one.split('=')[1] ?? ''] }))
+}
 
 function grantMode(text: string | undefined): BackendRefGrantMode {
   if (text === undefined || text === 'route-and-policy') return 'route-and-policy'

@@ -13,6 +13,19 @@ export function hostnamesIntersect(a: string | undefined, b: string | undefined)
   return left === right
 }
 
+/** What a route with these names serves at a listener, in lower case; nothing where both take every host. */
+export function commonHostnames(ofListener: string | undefined, ofRoute: readonly string[]): string[] {
+  if (isAny(ofListener)) return ofRoute.map((name) => name.toLowerCase())
+  const own = ofListener.toLowerCase()
+  if (ofRoute.length === 0) return [own]
+  return ofRoute.flatMap((name) => {
+    const other = name.toLowerCase()
+    if (!hostnamesIntersect(own, other)) return []
+    // One includes the other, so the longer one is the narrower one; a name is as long as a wildcard at least.
+    return own.startsWith('*.') && (!other.startsWith('*.') || other.length > own.length) ? [other] : [own]
+  })
+}
+
 function isAny(hostname: string | undefined): hostname is undefined | '' {
   return hostname === undefined || hostname === ''
 }

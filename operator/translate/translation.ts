@@ -16,6 +16,8 @@ export interface TranslateSettings {
   readonly controllerNamespace?: string
   /** Which references to backends of other namespaces need a ReferenceGrant. Certificates always do. */
   readonly backendRefGrantMode?: BackendRefGrantMode
+  /** Host names that only some namespaces may serve. Unset: none. */
+  readonly hostBindings?: readonly HostBinding[]
   /** True: a Service without EndpointSlices has no endpoints, as in a cluster. Unset: nothing is known about it. */
   readonly areEndpointsComplete?: boolean
   /** False: listeners do not take GwModels, whatever they list. Unset: those that list the kind do. */
@@ -24,6 +26,12 @@ export interface TranslateSettings {
   readonly areInferencePoolsEnabled?: boolean
   /** Unset: DEFAULT_CAPS. */
   readonly caps?: GatewayCaps
+}
+
+/** A host name, or `*.suffix`, and the namespaces whose routes and ListenerSets may serve it. */
+export interface HostBinding {
+  readonly host: string
+  readonly namespaces: readonly string[]
 }
 
 /**

@@ -5,6 +5,7 @@ import { changesBetween } from './changes.ts'
 import type { ListenerScope } from './gateway/listener.ts'
 import { CREDENTIAL_SOURCES, credentialFinder } from './brought-credentials.ts'
 import { type BringsCredentials, grantChecker, type IsPermitted, referenceRules } from './grants.ts'
+import { forbiddenHosts } from './host-bindings.ts'
 import type { KubeObject } from './kube.ts'
 import { derived, type Memory } from './memory.ts'
 import { poolLookup } from './inference/pool-lookup.ts'
@@ -57,6 +58,7 @@ export function worldOf(memory: Memory, settings: TranslateSettings): World {
       isPermitted: isGranted,
       areModelsEnabled: settings.areModelsEnabled !== false,
       caps: settings.caps ?? DEFAULT_CAPS,
+      forbiddenHost: forbiddenHosts(settings.hostBindings ?? []),
     },
     references: { snapshot, services, pools, refusalOf: rules.ofRoutes },
     scope: {

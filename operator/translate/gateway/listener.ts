@@ -6,6 +6,7 @@ import type { RouteGroupKind } from '../../status/object-status.ts'
 import type { ListenerProtocol } from '../capabilities.ts'
 import type { GatewayCaps } from '../caps.ts'
 import type { IsPermitted } from '../grants.ts'
+import type { ForbiddenHost } from '../host-bindings.ts'
 import { namespaceOf } from '../object-ref.ts'
 import type { Snapshot } from '../snapshot.ts'
 
@@ -15,6 +16,7 @@ export interface ListenerScope {
   readonly isPermitted: IsPermitted
   readonly areModelsEnabled: boolean
   readonly caps: GatewayCaps
+  readonly forbiddenHost: ForbiddenHost
 }
 
 /** Why a listener is not what its owner asked for. `reason` is a Gateway API condition reason. */
@@ -56,6 +58,8 @@ export interface Listener extends ListenerIdentity {
   readonly secrets: readonly RenderedSecret[]
   /** Whether routes of this namespace may attach. */
   readonly allowsNamespace: (namespace: string) => boolean
+  /** Whether a binding keeps the host from routes of the namespace. */
+  readonly forbiddenHost: ForbiddenHost
 }
 
 export function identityOf(gateway: Gateway, set: ListenerSet | undefined, spec: GatewayListener): ListenerIdentity {

@@ -6,6 +6,7 @@ import { isListenerProtocol, LISTED_KINDS, RESERVED_PORTS, ROUTE_KINDS } from '.
 import { capMessage } from '../caps.ts'
 import { fairlyAdmitted } from '../fair-share.ts'
 import { GATEWAY_GROUP } from '../groups.ts'
+import { forbiddenHostMessage } from '../host-bindings.ts'
 import { matchesSelector } from '../labels.ts'
 import { namespaceLabels } from '../namespace-labels.ts'
 import { keyOf, namespaceOf } from '../object-ref.ts'
@@ -26,12 +27,12 @@ export function listenersOf(gateway: Gateway, sets: readonly ListenerSet[], scop
     ...sets.flatMap((set) => set.spec.listeners.map((spec) => identityOf(gateway, set, spec))),
   ]
   const tooMany = listenersBeyond(gateway, identities, scope)
+  const refusalOf = (one: ListenerIdentity): ListenerFault | undefined => boundHost(one, scope) ?? tooMany.get(one)
+  // What is refused anyhow takes no host name from others.
   const conflicts = listenerConflicts(
-    identities.filter((identity) => !RESERVED_PORTS.has(identity.spec.port) && !tooMany.has(identity)),
+    identities.filter((one) => !RESERVED_PORTS.has(one.spec.port) && refusalOf(one) === undefined),
   )
-  return identities.map((identity) =>
-    judge(identity, { conflict: conflicts.get(identity), excess: tooMany.get(identity) }, scope),
-  )
+  return identities.map((one) => judge(one, { conflict: conflicts.get(one), refusal: refusalOf(one) }, scope))
 }
 
 /** Those of ListenerSets that the Gateway has no room for beside its own. */
@@ -51,8 +52,8 @@ function listenersBeyond(
 
 interface Rivalry {
   readonly conflict: ListenerFault | undefined
-  /** There is no room for it. */
-  readonly excess: ListenerFault | undefined
+  /** There is no room for it, or its host name is kept for others. */
+  readonly refusal: ListenerFault | undefined
 }
 
 function judge(identity: ListenerIdentity, rivalry: Rivalry, scope: ListenerScope): Listener {
@@ -71,7 +72,7 @@ function judge(identity: ListenerIdentity, rivalry: Rivalry, scope: ListenerScop
   const hasKinds = kinds.length > 0
   const notProgrammed = programmingFault({ notAccepted, certificate: certificate.fault, kindFault, hasKinds })
   const unresolvedRef = certificate.fault ?? clients.unresolvedRef ?? kindFault
-  const tls = listenerTls(certificate.tls, clients)
+  const tls = rivalry.refusal === undefined ? listenerTls(certificate.tls, clients) : undefined
   return {
     ...identity,
     protocol,
@@ -83,7 +84,16 @@ function judge(identity: ListenerIdentity, rivalry: Rivalry, scope: ListenerScop
     ...(tls !== undefined && { tls }),
     secrets: certificate.secrets,
     allowsNamespace: namespaceFilter(spec, namespaceOf(owner), scope.snapshot),
+    forbiddenHost: scope.forbiddenHost,
   }
+}
+
+/** A Gateway is the administrator's own; a ListenerSet may be anybody's. */
+function boundHost({ set, spec }: ListenerIdentity, { forbiddenHost }: ListenerScope): ListenerFault | undefined {
+  const host = spec.hostname ?? ''
+  const binding = set === undefined || host === '' ? undefined : forbiddenHost(host, namespaceOf(set))
+  if (binding === undefined) return undefined
+  return { reason: 'HostnameNotPermitted', message: forbiddenHostMessage(host, binding), field: 'hostname' }
 }
 
 /** Without an authority to verify clients the listener is not fit to shake hands. */
@@ -99,7 +109,7 @@ function listenerTls(
 function acceptanceFault(
   spec: GatewayListener,
   isUnknown: boolean,
-  { excess, conflict }: Rivalry,
+  { refusal, conflict }: Rivalry,
 ): ListenerFault | undefined {
   if (isUnknown) {
     const known = Object.keys(ROUTE_KINDS).join(', ')
@@ -108,7 +118,7 @@ function acceptanceFault(
   if (RESERVED_PORTS.has(spec.port)) {
     return { reason: 'PortUnavailable', message: `port ${spec.port} is reserved by the proxy; use another port` }
   }
-  return excess ?? conflict
+  return refusal ?? conflict
 }
 
 interface ProgrammingFacts {

@@ -5,7 +5,8 @@ import type { TCPRoute } from '#api/gateway/tcproute.gen.ts'
 import type { TLSRoute } from '#api/gateway/tlsroute.gen.ts'
 import type { GwModel } from '#api/v1alpha1/gwmodel.gen.ts'
 import type { Listener } from '../gateway/listener.ts'
-import { hostnamesIntersect } from '../hostnames.ts'
+import { forbiddenHostMessage } from '../host-bindings.ts'
+import { commonHostnames, hostnamesIntersect } from '../hostnames.ts'
 import { groupOf, namespaceOf } from '../object-ref.ts'
 
 export type AnyRoute = HTTPRoute | GRPCRoute | TCPRoute | TLSRoute
@@ -14,7 +15,12 @@ export type AnyRoute = HTTPRoute | GRPCRoute | TCPRoute | TLSRoute
 export type Attachable = AnyRoute | GwModel
 
 export interface Denial {
-  readonly reason: 'NoMatchingParent' | 'NotAllowedByListeners' | 'NoMatchingListenerHostname' | 'TooManyRoutes'
+  readonly reason:
+    | 'NoMatchingParent'
+    | 'NotAllowedByListeners'
+    | 'NoMatchingListenerHostname'
+    | 'HostnameNotPermitted'
+    | 'TooManyRoutes'
   readonly message: string
 }
 
@@ -45,7 +51,8 @@ function isAddressed({ port, sectionName }: HTTPRouteParentRef, { spec }: Listen
   return (port === undefined || port === spec.port) && (sectionName === undefined || sectionName === spec.name)
 }
 
-function denialOf(route: Attachable, { spec, kinds, allowsNamespace }: Listener): Denial | undefined {
+function denialOf(route: Attachable, listener: Listener): Denial | undefined {
+  const { spec, kinds, allowsNamespace } = listener
   // TCPRoutes have none: nothing in plain bytes names a host.
   const hostnames = 'hostnames' in route.spec ? (route.spec.hostnames ?? []) : []
   if (hostnames.length > 0 && !hostnames.some((hostname) => hostnamesIntersect(spec.hostname, hostname))) {
@@ -66,6 +73,21 @@ function denialOf(route: Attachable, { spec, kinds, allowsNamespace }: Listener)
   const takes = `listener ${spec.name} takes ${kinds.map(({ kind }) => kind).join(', ') || 'no routes'}`
   if (!kinds.some((one) => one.group === group && one.kind === route.kind)) {
     return { reason: 'NotAllowedByListeners', message: `kind ${group}/${route.kind} is not allowed; ${takes}` }
+  }
+  return HOSTLESS.has(route.kind) ? undefined : boundHost(namespace, hostnames, listener)
+}
+
+/** Nothing about them names a host; a listener takes GwModels only where it lists the kind. */
+const HOSTLESS: ReadonlySet<string> = new Set(['TCPRoute', 'GwModel'])
+
+function boundHost(
+  namespace: string,
+  hostnames: readonly string[],
+  { spec, forbiddenHost }: Listener,
+): Denial | undefined {
+  for (const host of commonHostnames(spec.hostname, hostnames)) {
+    const binding = forbiddenHost(host, namespace)
+    if (binding !== undefined) return { reason: 'HostnameNotPermitted', message: forbiddenHostMessage(host, binding) }
   }
   return undefined
 }
