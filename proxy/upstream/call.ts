@@ -15,6 +15,7 @@ import { Tunnel } from '../http/tunnel.ts'
 import { KEY_FIELD } from '../http/websocket.ts'
 import { requestFields } from '../http2/outgoing-fields.ts'
 import { withoutDefaultPort } from '../http/authority.ts'
+import type { Share } from './client-shares.ts'
 import { forBackend } from './resolve-target.ts'
 import {
   UpstreamError,
@@ -65,6 +66,8 @@ const ANNOUNCES_EMPTY = new Set(['POST', 'PUT', 'PATCH'])
 
 export abstract class UpstreamCall implements Expiring {
   readonly target: UpstreamTarget
+  /** What its client uses of the target; the pool's. */
+  share: Share | undefined = undefined
   /** undefined: HTTP/1.1. */
   version: CallVersion | undefined = undefined
   /** Set while a connection carries it. */
@@ -96,6 +99,8 @@ export abstract class UpstreamCall implements Expiring {
   /** Of the body. */
   abstract readonly trailerSource: TrailerSource | undefined
   abstract readonly preservesCase: boolean
+  /** Address of the client it is made for; undefined: the gateway's own. */
+  abstract readonly client: string | undefined
   /** CONNECT: a 2xx becomes a tunnel. */
   abstract readonly isTunnel: boolean
   /** A body without a length may belong to a conversation, whose client waits for the response before it sends. */
@@ -199,6 +204,10 @@ export class ForwardCall extends UpstreamCall implements UpstreamCallHandle {
     return this.#exchange.request.trailerSource
   }
 
+  get client(): string {
+    return this.#exchange.connection.sourceAddress
+  }
+
   get isStreaming(): boolean {
     return this.#exchange.request.version === 'HTTP/2'
   }
@@ -265,6 +274,7 @@ export class SendCall extends UpstreamCall {
   readonly upgrade = undefined
   readonly webSocketKey = undefined
   readonly trailerSource = undefined
+  readonly client = undefined
   readonly isTunnel = false
   readonly isStreaming = true
   readonly #request: UpstreamRequest

@@ -9,6 +9,7 @@ import type { Transport, TransportUser } from '../http/transport.ts'
 import { Tunnel } from '../http/tunnel.ts'
 import { WriteStall } from '../http/write-stall.ts'
 import type { CallCarrier, UpstreamCall } from './call.ts'
+import type { Share } from './client-shares.ts'
 
 export interface ConnectionPool {
   /** The connection can take another request; false: it is to be closed. */
@@ -38,6 +39,8 @@ export interface Place {
 export class UpstreamConnection implements TransportUser, BodySource, BodyWriterOwner, CallCarrier {
   /** Pool time when it became idle. */
   idleSince = 0
+  /** Of the client whose call it carries; the pool's. */
+  share: Share | undefined = undefined
   /** The name of the target leads elsewhere by now: it takes no more calls. */
   isLeft = false
   readonly address: string | undefined

@@ -9,6 +9,7 @@ import { Tunnel } from '../http/tunnel.ts'
 import { dialTunnel } from '../tcp/dial-tunnel.ts'
 import { identityOptions, upstreamContext } from '../tls/upstream-tls.ts'
 import { ForwardCall, type UpstreamCall } from './call.ts'
+import { ClientShares, mayTakeMore, type Share } from './client-shares.ts'
 import { Connecting } from './connecting.ts'
 import { type ConnectObserver, transportOf } from './connect-observer.ts'
 import { type ConnectionPool, type Place, UpstreamConnection } from './connection.ts'
@@ -56,6 +57,7 @@ export class TargetPool implements ConnectionPool {
   readonly #open = new Set<UpstreamConnection>()
   #secureContext: tls.SecureContext | undefined = undefined
   #session: Buffer | undefined = undefined
+  readonly #shares = new ClientShares()
   #pending = 0
   #isClosed = false
 
@@ -76,11 +78,16 @@ export class TargetPool implements ConnectionPool {
   }
 
   dispatch(call: UpstreamCall): void {
+    if (!this.#admits(call)) {
+      call.failed('overloaded', `this client has too many connections to ${this.label}`)
+      return
+    }
     // A tunnel carries bytes of the client from the first one on: a connection that has carried HTTP is none.
     while (!call.isTunnel) {
       const connection = this.#target.tunnel === undefined ? this.#idle.pop() : this.#takeIdle(isForwarded(call))
       if (connection === undefined) break
       if (connection.isUsable) {
+        this.#occupy(connection, call)
         connection.start(call, true)
         return
       }
@@ -92,6 +99,37 @@ export class TargetPool implements ConnectionPool {
   #takeIdle(wantsProxy: boolean): UpstreamConnection | undefined {
     const at = this.#idle.findLastIndex(({ proxyFields }) => (proxyFields !== undefined) === wantsProxy)
     return at < 0 ? undefined : this.#idle.splice(at, 1)[0]
+  }
+
+  #admits(call: UpstreamCall): boolean {
+    const inUse = this.#open.size - this.#idle.length + this.#pending
+    const free = this.#shared.limits.openPerTargetMax - inUse
+    // Whoever is alone is told that there are too many connections, not whose they are.
+    return free <= 0 || mayTakeMore(this.#shareOf(call), free)
+  }
+
+  #shareOf(call: UpstreamCall): Share {
+    return (call.share ??= call.client === undefined ? { count: 0 } : this.#shares.of(call.client))
+  }
+
+  #begins(call: UpstreamCall): void {
+    this.#pending++
+    this.#shareOf(call).count++
+  }
+
+  #ends(call: UpstreamCall): void {
+    this.#pending--
+    this.#shareOf(call).count--
+  }
+
+  #occupy(connection: UpstreamConnection, call: UpstreamCall): void {
+    connection.share = this.#shareOf(call)
+    connection.share.count++
+  }
+
+  #vacate(connection: UpstreamConnection): void {
+    if (connection.share !== undefined) connection.share.count--
+    connection.share = undefined
   }
 
   /** A fresh connection. */
@@ -109,9 +147,9 @@ export class TargetPool implements ConnectionPool {
       return
     }
     const deadlineMs = performance.now() + target.connectTimeoutMs
-    this.#pending++
+    this.#begins(call)
     resolveInTime(target, { ...shared, deadlineMs }, (resolved) => {
-      this.#pending--
+      this.#ends(call)
       if ('code' in resolved) call.unreached(resolved.code, resolved.detail)
       else this.#attempt(call, resolved.addresses, deadlineMs)
     })
@@ -121,7 +159,7 @@ export class TargetPool implements ConnectionPool {
   #connectThrough(call: UpstreamCall, tunnel: UpstreamTunnel): void {
     const { tls: upstreamTls } = this.#target
     const alpn = upstreamTls && { ...upstreamTls, alpnProtocols: this.#offer(upstreamTls, call) }
-    this.#pending++
+    this.#begins(call)
     this.#shared.openConnections++
     const startMs = performance.now()
     const toProxy = isForwarded(call)
@@ -131,7 +169,7 @@ export class TargetPool implements ConnectionPool {
         this.#tellConnected(startMs)
         this.#take(call, outcome.socket, { proxyFields })
       } else {
-        this.#pending--
+        this.#ends(call)
         this.#shared.openConnections--
         call.unreached(outcome.code, outcome.detail)
       }
@@ -140,7 +178,7 @@ export class TargetPool implements ConnectionPool {
 
   /** A connection that was opened for HTTP/2, and whose backend chose HTTP/1.1. */
   adopt(call: UpstreamCall, socket: net.Socket, address: string | undefined): void {
-    this.#pending++
+    this.#begins(call)
     this.#shared.openConnections++
     this.isChosen = true
     this.#take(call, socket, { address })
@@ -156,6 +194,7 @@ export class TargetPool implements ConnectionPool {
   release(connection: UpstreamConnection): boolean {
     if (this.#isClosed || this.#idle.length >= this.#shared.limits.idlePerTargetMax || !connection.isUsable)
       return false
+    this.#vacate(connection)
     connection.idleSince = coarseNowMs()
     this.#idle.push(connection)
     return true
@@ -163,6 +202,7 @@ export class TargetPool implements ConnectionPool {
 
   removed(connection: UpstreamConnection): void {
     if (!this.#open.delete(connection)) return
+    this.#vacate(connection)
     this.#shared.openConnections--
     const at = this.#idle.indexOf(connection)
     if (at >= 0) this.#idle.splice(at, 1)
@@ -174,6 +214,7 @@ export class TargetPool implements ConnectionPool {
 
   /** Closes what has been idle too long (the oldest are at the front) and what is stuck. */
   sweep(nowMs: number): void {
+    this.#shares.sweep()
     for (const connection of this.#open) connection.sweep(nowMs)
     if (this.#addresses.isNew) this.#leaveOthers()
     const { idleTimeoutMs } = this.#shared.limits
@@ -212,21 +253,21 @@ export class TargetPool implements ConnectionPool {
         this.#connected(call, transport, { address })
       },
       failed: (detail) => {
-        this.#pending--
+        this.#ends(call)
         this.#shared.openConnections--
         this.#addresses.failed(address)
         if (others.length > 0) this.#attempt(call, others, deadlineMs)
         else call.unreached('upstreamFailure', at(this.label, detail))
       },
       timedOut: () => {
-        this.#pending--
+        this.#ends(call)
         this.#shared.openConnections--
         this.#addresses.failed(address)
         if (others.length > 0) this.#attempt(call, others, deadlineMs)
         else call.unreached('upstreamTimeout', `${this.label}: connect timeout`)
       },
     })
-    this.#pending++
+    this.#begins(call)
     this.#shared.openConnections++
     connecting.begin()
   }
@@ -236,7 +277,7 @@ export class TargetPool implements ConnectionPool {
   }
 
   #connected(call: UpstreamCall, transport: Transport, place: Place): void {
-    this.#pending--
+    this.#ends(call)
     if (!call.isTunnel && this.#target.tls !== undefined && chosenBy(transport.socket) === 'h2') {
       this.#shared.openConnections--
       transport.destroy()
@@ -258,8 +299,10 @@ export class TargetPool implements ConnectionPool {
     connection.isLeft = !this.#addresses.has(place.address)
     this.#open.add(connection)
     // A call that gave up meanwhile leaves a good connection behind.
-    if (!call.isSettled) connection.start(call, false)
-    else if (!this.release(connection)) connection.destroy()
+    if (!call.isSettled) {
+      this.#occupy(connection, call)
+      connection.start(call, false)
+    } else if (!this.release(connection)) connection.destroy()
   }
 
   /** The backend chose HTTP/2. */
