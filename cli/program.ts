@@ -10,6 +10,7 @@ import { addProxyLog } from './commands/proxy-log.ts'
 import { addProxyToken } from './commands/proxy-token.ts'
 import { addProxyServe } from './commands/proxy-serve.ts'
 import { addProxyTrace } from './commands/proxy-trace.ts'
+import type { ValidateFlags } from './commands/validate.ts'
 import type { RunFlags } from './options.ts'
 import { completePaths } from './completion.ts'
 import { endWithReader, outliveReader } from './lost-readers.ts'
@@ -29,7 +30,9 @@ Examples:
   validate: `
 Examples:
   # Check every manifest of a folder; the exit code is 1 when something is wrong
-  gw validate -f config/samples
+  gw validate config/samples
+  # Part of the objects are elsewhere; problems as annotations of a pull request
+  gw validate manifests --ignore-missing -o github
   # Check what another program writes
   kubectl get httproute -A -o yaml | gw validate -f -`,
   translate: `
@@ -111,11 +114,16 @@ function addValidate(program: Command, finish: (code: number) => void): void {
   program
     .command('validate')
     .description('Check manifests or a standalone file: structure, rules, and whether they work together')
-    .requiredOption('-f, --file <path>', 'File or folder; - is standard input')
+    .argument('[paths...]', 'Files or folders; - is standard input')
+    .option('-f, --file <path>', 'The same; may be given several times', several)
+    .option('--ignore-missing', 'References to objects that are not among the files are warnings')
+    .addOption(
+      new Option('-o, --output <format>', 'Form of the problems').choices(['text', 'json', 'github']).default('text'),
+    )
     .addHelpText('after', EXAMPLES.validate)
-    .action(async (options: { file: string }) => {
+    .action(async (paths: string[], options: ValidateFlags) => {
       const { validateCommand } = await import('./commands/validate.ts')
-      finish(await validateCommand(options))
+      finish(await validateCommand(paths, options))
     })
 }
 
@@ -137,6 +145,10 @@ function addTranslate(program: Command, finish: (code: number) => void): void {
 function callError(text: string): string {
   const [, error = '', suggestion = ''] = /^(.*?)(\n\(Did you mean [^\n]*\))?$/s.exec(text.trimEnd()) ?? []
   return `${printable(error)}${suggestion}\n`
+}
+
+function several(value: string, former: readonly string[] = []): readonly string[] {
+  return [...former, value]
 }
 
 function workerCount(text: string): number {

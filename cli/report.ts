@@ -5,7 +5,7 @@ import type { FileProblem } from '#api/source/document.ts'
 function formatProblem({ file, line, column, path, message, severity }: FileProblem): string {
   const place = line === 0 ? file : `${file}:${line}:${column}`
   const field = path === '' ? '' : `${path}: `
-  return printable(`${place}: ${severity === 'warning' ? 'warning: ' : ''}${field}${message}`)
+  return printable(`${place}: ${severity}: ${field}${message}`)
 }
 
 export function formatProblems(problems: readonly FileProblem[]): string {

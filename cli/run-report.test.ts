@@ -30,7 +30,7 @@ describe('RunReport', () => {
   it('writes text, with names of users escaped', () => {
     expect(linesOf('text')).toEqual([
       String.raw`a\x1b[2J.yaml:3:5: warning: routes["\n"]: is odd\nforged: x`,
-      'b.yaml: nothing to serve',
+      'b.yaml: error: nothing to serve',
       'the port is in use',
       'gw: cannot watch',
       'gw: serving a.yaml',

@@ -6,6 +6,7 @@ import type { FileProblem } from '#api/source/document.ts'
 import type { StandaloneSettings } from '#proxy/config/standalone/settings.ts'
 import { readSources, type SourceFile } from './manifests/files.ts'
 import { loadManifests, type LoadedManifests } from './manifests/load.ts'
+import { withoutMissing } from './manifests/missing.ts'
 import { lostParents } from './manifests/lost-parents.ts'
 import { overriddenPolicies } from './manifests/overridden.ts'
 import type { ManifestTranslator } from './manifests/translator.ts'
@@ -74,17 +75,44 @@ export async function loadRunnable(
   return ports.length === 0 ? source : { ...source, rendered: undefined, problems: [...source.problems, ...ports] }
 }
 
-/** Everything a path holds, standalone files in a folder each on its own. */
-export async function checkSource(path: string): Promise<readonly FileProblem[] | { problem: string }> {
-  const sources = readSources(path)
-  if ('problem' in sources) return sources
-  const isAlone = sources.files.length === 1
-  const standalone = sources.files.filter((file) => STANDALONE_FIELD.test(file.text) && !MANIFEST_FIELD.test(file.text))
-  if (isAlone || standalone.length === 0) return (await loadFiles(sources.files)).problems
-  const manifests = sources.files.filter((file) => !standalone.includes(file))
-  const problems = manifests.length === 0 ? [] : [...(await loadManifestFiles(manifests)).problems]
-  for (const file of standalone) problems.push(...(await loadStandaloneFile([file])).problems)
+/** The reason of a path that is not there, or no text. */
+export const UNREADABLE = 'Unreadable'
+
+export interface CheckOptions {
+  /** References to objects that are not among the files are warnings. */
+  readonly isMissingIgnored?: boolean
+}
+
+/** Everything the paths hold: manifests together, standalone files each on its own. */
+export async function checkSources(
+  paths: readonly string[],
+  { isMissingIgnored = false }: CheckOptions = {},
+): Promise<readonly FileProblem[]> {
+  const files = new Map<string, SourceFile>()
+  const problems: FileProblem[] = []
+  for (const path of paths) {
+    const sources = readSources(path)
+    if ('problem' in sources) problems.push(unreadable(path, sources.problem))
+    else for (const file of sources.files) files.set(file.path, file)
+  }
+  const all = [...files.values()]
+  const isStandalone = (file: SourceFile): boolean =>
+    all.length === 1
+      ? formOf(all) === 'standalone'
+      : STANDALONE_FIELD.test(file.text) && !MANIFEST_FIELD.test(file.text)
+  const manifests = all.filter((file) => !isStandalone(file))
+  if (manifests.length > 0) {
+    const found = (await loadManifestFiles(manifests)).problems
+    problems.push(...(isMissingIgnored ? withoutMissing(found, loadManifests(manifests)) : found))
+  }
+  for (const file of all.filter(isStandalone)) problems.push(...(await loadStandaloneFile([file])).problems)
   return problems
+}
+
+/** The text begins with the path. */
+function unreadable(path: string, text: string): FileProblem {
+  const message = text.startsWith(`${path}: `) ? text.slice(path.length + 2) : text
+  return { file: path, line: 0, column: 0, path: '', message, severity: 'error', reason: UNREADABLE }
 }
 
 function loadFiles(
@@ -164,8 +192,8 @@ function translationProblems(loaded: LoadedManifests, { problems }: Translation,
     if (isKeySet && !isRunning) return []
     const severity = isKeySet ? 'warning' : told
     const place = loaded.locate({ kind: object.kind, namespace: object.namespace, name: object.name }, path)
-    const where = place ?? { file: `${object.kind}/${object.name}`, line: 1, column: 1 }
-    return { ...where, path, message, severity }
+    const where = place ?? { file: `${object.kind}/${object.name}`, line: 0, column: 0 }
+    return { ...where, path, message, severity, reason }
   })
 }
 

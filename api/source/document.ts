@@ -22,6 +22,8 @@ export interface FileProblem extends Position {
   readonly path: string
   readonly message: string
   readonly severity: 'error' | 'warning'
+  /** For programs: as in the status of the object, where it has one. */
+  readonly reason?: string
 }
 
 /** The text a parsed text was made from, when they differ: positions are those of the original. */

@@ -16,7 +16,8 @@ export type DurationOutcome = { readonly ms: number } | { readonly problem: stri
 export function parseDuration(text: string): DurationOutcome {
   if (!PATTERN.test(text)) {
     return {
-      problem: 'is not a duration: write up to four groups of 1 to 5 digits and a unit (h, m, s, ms), such as 1h30m',
+      problem:
+        'is not a duration: write up to four groups of 1 to 5 digits and a unit (h, m, s, ms), such as 500ms, 10s or 1h30m',
     }
   }
   let ms = 0

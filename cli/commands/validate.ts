@@ -1,25 +1,38 @@
 // gw validate
 import { printable } from '#api/printable.ts'
 import { printError, printLine } from '../output.ts'
+import { type ProblemFormat, problemsAsJson, problemsForGithub } from '../problem-output.ts'
 import { formatProblems, hasErrors } from '../report.ts'
-import { checkSource } from '../source.ts'
+import { checkSources, UNREADABLE } from '../source.ts'
 
 /** As problems call it. */
 const STDIN = '<stdin>'
 
-export async function validateCommand({ file }: { readonly file: string }): Promise<number> {
-  const problems = await checkSource(file)
-  if ('problem' in problems) {
-    printError(printable(problems.problem))
+export interface ValidateFlags {
+  readonly file?: readonly string[]
+  readonly ignoreMissing?: boolean
+  readonly output: ProblemFormat
+}
+
+export async function validateCommand(paths: readonly string[], flags: ValidateFlags): Promise<number> {
+  const all = [...(flags.file ?? []), ...paths]
+  if (all.length === 0) {
+    printError('name a file or folder, or - for standard input')
     return 1
   }
-  const name = file === '-' ? STDIN : printable(file)
+  const problems = await checkSources(all, { isMissingIgnored: flags.ignoreMissing === true })
+  if (flags.output === 'text')
+    printText(all.map((path) => (path === '-' ? STDIN : printable(path))).join(', '), problems)
+  else process.stdout.write(flags.output === 'json' ? problemsAsJson(problems) : problemsForGithub(problems))
+  return hasErrors(problems) ? 1 : 0
+}
+
+function printText(name: string, problems: Parameters<typeof formatProblems>[0]): void {
   if (problems.length > 0) printError(formatProblems(problems))
-  if (!hasErrors(problems)) {
-    printLine(`${name}: valid${problems.length > 0 ? `, ${problems.length} warning(s)` : ''}`)
-    return 0
-  }
-  const count = problems.filter(({ severity }) => severity === 'error').length
-  printError(`${name}: ${count} error(s)`)
-  return 1
+  const errors = problems.filter(({ severity }) => severity === 'error').length
+  const warnings = problems.length - errors
+  const ending = warnings === 0 ? '' : `, ${warnings} warning(s)`
+  if (errors === 0) printLine(`${name}: valid${ending}`)
+  // That a path cannot be read is one line.
+  else if (problems.some(({ reason }) => reason !== UNREADABLE)) printError(`${name}: ${errors} error(s)${ending}`)
 }

@@ -5,6 +5,8 @@ import type { KubeObject } from '#operator/translate/kube.ts'
 import { applyDefaults, isKnownKind, validateObject } from '#api/validate/validate.ts'
 import { isRecord } from '#api/json.ts'
 import { parseDocuments, type FileProblem, type LocatedDocument } from '#api/source/document.ts'
+import { withHints } from './hints.ts'
+import { unreadKind } from './unread.ts'
 import type { SourceFile } from './files.ts'
 
 export interface LoadedManifests {
@@ -112,6 +114,7 @@ function readObject(document: LocatedDocument, seen: Map<string, Seen>): Found {
 interface PathProblem {
   readonly path: string
   readonly message: string
+  readonly reason?: string
   readonly severity?: 'error' | 'warning'
 }
 
@@ -130,12 +133,15 @@ function shapeProblem(value: unknown): PathProblem | undefined {
   return { path: 'metadata.name', message: 'metadata.name is missing or not a string' }
 }
 
-/** Kinds that Gw does not read are left alone, unless they claim to be of a group that it knows. */
+/** Kinds that Gw does not read have no effect; those of a group that it knows do not exist. */
 function schemaProblems(value: Json): readonly PathProblem[] {
-  if (isKnownKind(value)) return validateObject(value).problems
-  const apiVersion = String(value['apiVersion'])
-  if (!KNOWN_GROUPS.has(apiVersion.split('/', 1)[0] ?? '')) return []
-  return [{ path: 'kind', message: `unknown kind ${String(value['kind'])} of ${apiVersion}` }]
+  if (isKnownKind(value)) return withHints(validateObject(value).problems)
+  const [apiVersion, kind] = [String(value['apiVersion']), String(value['kind'])]
+  if (KNOWN_GROUPS.has(apiVersion.split('/', 1)[0] ?? '')) {
+    return [{ path: 'kind', message: `unknown kind ${kind} of ${apiVersion}`, reason: 'UnknownKind' }]
+  }
+  const message = unreadKind(apiVersion, kind)
+  return message === undefined ? [] : [{ path: 'kind', message, severity: 'warning', reason: 'NotRead' }]
 }
 
 /** What the API server does when a namespaced manifest names no namespace; Secrets get their stringData encoded. */
@@ -153,8 +159,8 @@ function withNamespace(value: Json, kind: string): KubeObject {
   return { ...(kind === 'Secret' ? rest : value), ...data, metadata: namespaced } as unknown as KubeObject
 }
 
-function located(document: LocatedDocument, { path, message, severity = 'error' }: PathProblem): FileProblem {
-  return { ...document.locate(path), path, message, severity }
+function located(document: LocatedDocument, { path, message, severity = 'error', reason }: PathProblem): FileProblem {
+  return { ...document.locate(path), path, message, severity, ...(reason !== undefined && { reason }) }
 }
 
 function fullName({ namespace, name }: ObjectName): string {

@@ -33,8 +33,11 @@ describe('lostParents', () => {
     ])
   })
 
-  it('says nothing of routes that stand alone, and of parents of other kinds', () => {
-    expect(lost(route('- {name: edge}'))).toEqual([])
+  it('names it where there is no Gateway at all as well', () => {
+    expect(lost(route('- {name: edge}'))).toEqual([expect.stringContaining('Gateway shop/edge is not among these')])
+  })
+
+  it('says nothing of parents of other kinds', () => {
     expect(lost(GATEWAY, route('- {group: "", kind: Service, name: web}'))).toEqual([])
   })
 })

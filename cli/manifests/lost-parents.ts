@@ -1,5 +1,5 @@
 // Routes that name a Gateway which the manifests do not have. In a cluster such a route has no status at all, as nobody
-// is responsible for it; here a warning. Files without any Gateway are taken as a part of something larger.
+// is responsible for it; here a warning.
 import { isRecord } from '#api/json.ts'
 import type { FileProblem } from '#api/source/document.ts'
 import type { KubeObject } from '#operator/translate/kube.ts'
@@ -13,7 +13,6 @@ export function lostParents(loaded: LoadedManifests): FileProblem[] {
   const parents = new Set(
     loaded.objects.filter(({ kind }) => PARENTS.has(kind)).map((one) => keyOf(one.kind, nameOf(one))),
   )
-  if (!loaded.objects.some(({ kind }) => kind === 'Gateway')) return []
   return loaded.objects.filter(({ kind }) => ROUTES.has(kind)).flatMap((route) => lostOf(route, parents, loaded))
 }
 
@@ -28,7 +27,7 @@ function lostOf(route: KubeObject, parents: ReadonlySet<string>, loaded: LoadedM
     const place = loaded.locate({ kind: routeKind, ...own }, path)
     const where = place ?? { file: `${routeKind}/${own.namespace}/${own.name}`, line: 1, column: 1 }
     const message = `${kind} ${String(namespace)}/${String(name)} is not among these manifests: the route serves nothing there`
-    return [{ ...where, path, message, severity: 'warning' as const }]
+    return [{ ...where, path, message, severity: 'warning' as const, reason: 'NoMatchingParent' }]
   })
 }
 

@@ -14,6 +14,8 @@ export function overriddenPolicies(loaded: LoadedManifests, { statuses }: Transl
     const messages = conditions.flatMap(({ reason, message }) => (LOSING.has(reason) ? message.split('\n') : []))
     const place = loaded.locate({ kind, namespace, name }, 'spec')
     const where = place ?? { file: `${kind}/${name}`, line: 1, column: 1 }
-    return [...new Set(messages)].map((message) => ({ ...where, path: 'spec', message, severity: 'warning' }) as const)
+    return [...new Set(messages)].map(
+      (message) => ({ ...where, path: 'spec', message, severity: 'warning', reason: 'Overridden' }) as const,
+    )
   })
 }

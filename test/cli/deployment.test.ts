@@ -72,8 +72,8 @@ describe('gw translate --deployment', () => {
     const { code, stdout, stderr } = await gw('translate', '--deployment', '-f', 'test/cli/testdata/deployment')
     expect(code).toBe(1)
     expect(stderr.replaceAll('test/cli/testdata/deployment/', '').trimEnd().split('\n')).toEqual([
-      'gateway.yaml:28:5: spec.infrastructure.parametersRef: GwParameters apps/absent not found',
-      'gateway.yaml:39:11: spec.deployment.spec.template.spec.containers: each item needs name, by which the items are told apart',
+      'gateway.yaml:28:5: error: spec.infrastructure.parametersRef: GwParameters apps/absent not found',
+      'gateway.yaml:39:11: error: spec.deployment.spec.template.spec.containers: each item needs name, by which the items are told apart',
     ])
     expect(new Set(shown(stdout).map(({ metadata }) => metadata.name))).toEqual(new Set(['fine']))
   })

@@ -108,7 +108,7 @@ describe('gw run', () => {
     writeFileSync(path, answering(port, '/a').replace('exact', 'exakt'))
     await gw.says('the last good configuration stays')
     expect(gw.stderr).toContain(
-      `${path}:3:25: routes[0].matches[0].path.exakt: unknown field "exakt"; did you mean exact?`,
+      `${path}:3:25: error: routes[0].matches[0].path.exakt: unknown field "exakt"; did you mean exact?`,
     )
     expect((await get(port, '/a')).status).toBe(200)
     writeFileSync(path, answering(port, '/a', '/b'))

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { checkSource } from '#cli/source.ts'
+import { checkSources } from '#cli/source.ts'
 import { gw, ROOT } from './gw.ts'
 
 const MISTAKES = 'test/cli/testdata/ten-mistakes'
@@ -14,7 +14,7 @@ describe('gw validate', () => {
     const { code, stdout, stderr } = await gw('validate', '-f', MISTAKES)
     expect([code, stdout]).toEqual([1, ''])
     const lines = stderr.trimEnd().split('\n')
-    const places = lines.map((line) => line.replace(`${MISTAKES}/`, '').split(': ', 3))
+    const places = lines.map((line) => line.replace(`${MISTAKES}/`, '').replace(': error: ', ': ').split(': ', 3))
     expect(places.map(([place, path]) => `${place} ${path}`)).toEqual([
       '01-not-yaml.yaml:9:1 not valid YAML',
       '02-unknown-field.yaml:9:7 spec.rules[0].backendRef',
@@ -48,7 +48,7 @@ describe('gw validate', () => {
         .map((name) => join(samples, 'standalone', name)),
     ]
     expect(paths.length).toBeGreaterThan(5)
-    for (const path of paths) expect([path, await checkSource(path)]).toEqual([path, []])
+    for (const path of paths) expect([path, await checkSources([path])]).toEqual([path, []])
   })
 
   it('warns of policies that lose to older ones', async () => {
@@ -69,9 +69,9 @@ describe('gw validate', () => {
     const { code, stderr } = await gw('validate', '-f', 'test/cli/testdata/misspelt.yaml')
     expect(code).toBe(1)
     expect(stderr.split('\n')).toEqual([
-      'test/cli/testdata/misspelt.yaml:2:3: gateways.default.port: is required',
-      'test/cli/testdata/misspelt.yaml:3:5: gateways.default.prot: unknown field "prot"; did you mean port?',
-      'test/cli/testdata/misspelt.yaml:6:7: routes[0].backends[0].hots: unknown field "hots"; did you mean host?',
+      'test/cli/testdata/misspelt.yaml:2:3: error: gateways.default.port: is required',
+      'test/cli/testdata/misspelt.yaml:3:5: error: gateways.default.prot: unknown field "prot"; did you mean port?',
+      'test/cli/testdata/misspelt.yaml:6:7: error: routes[0].backends[0].hots: unknown field "hots"; did you mean host?',
       'test/cli/testdata/misspelt.yaml: 3 error(s)',
       '',
     ])
@@ -81,7 +81,7 @@ describe('gw validate', () => {
     expect(await gw('validate', '-f', 'no/such/file')).toEqual({
       code: 1,
       stdout: '',
-      stderr: 'no/such/file: no such file or folder\n',
+      stderr: 'no/such/file: error: no such file or folder\n',
     })
   })
 })
@@ -114,11 +114,11 @@ describe('gw translate', () => {
     const { code, stderr } = await gw('translate', '-f', 'test/cli/testdata/broken-links')
     expect(code).toBe(1)
     expect(stderr.replaceAll('test/cli/testdata/broken-links/', '').trimEnd().split('\n')).toEqual([
-      'gateway.yaml:24:13: spec.listeners[1].tls.certificateRefs[0]: secret default/missing not found',
-      'routes.yaml:10:11: spec.rules[0].backendRefs[0]: backend(default/nowhere) not found: there is no GwBackend default/nowhere',
-      'routes.yaml:19:3: spec.parentRefs: no hostnames matched parent hostname "a.example"; change spec.hostnames, or the listener',
-      'routes.yaml:31:3: spec.parentRefs: sectionName "absent" not found; the parent has http, secure',
-      'routes.yaml:36:11: spec.rules[0].backendRefs[0]: backend(web.default.svc.cluster.local) not found: there is no Service default/web',
+      'gateway.yaml:24:13: error: spec.listeners[1].tls.certificateRefs[0]: secret default/missing not found',
+      'routes.yaml:10:11: error: spec.rules[0].backendRefs[0]: backend(default/nowhere) not found: there is no GwBackend default/nowhere',
+      'routes.yaml:19:3: error: spec.parentRefs: no hostnames matched parent hostname "a.example"; change spec.hostnames, or the listener',
+      'routes.yaml:31:3: error: spec.parentRefs: sectionName "absent" not found; the parent has http, secure',
+      'routes.yaml:36:11: error: spec.rules[0].backendRefs[0]: backend(web.default.svc.cluster.local) not found: there is no Service default/web',
     ])
   })
 })
@@ -147,7 +147,10 @@ describe('gw help and completion', () => {
     const unknown = await gw('rum')
     expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining("unknown command 'rum'")])
     const missing = await gw('validate')
-    expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining("'-f, --file <path>' not specified")])
+    expect([missing.code, missing.stderr]).toEqual([
+      1,
+      expect.stringContaining('name a file or folder, or - for standard input'),
+    ])
   })
 
   it('prints its version', async () => {

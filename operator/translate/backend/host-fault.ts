@@ -9,6 +9,8 @@ const FOREIGN = /[\s:/?#@[\]*]/
 
 export function hostFault(host: string | undefined, path: FieldPath): Problem[] {
   if (host === undefined || isIP(host) !== 0 || !FOREIGN.test(host)) return []
-  const message = 'no host name and no address: the port belongs into port, a path into routes, https into policies.tls'
+  const message =
+    'is not a host name or an address; leave out the scheme (http://), write the port in port and the path in routes, ' +
+    'and set policies.tls for https'
   return [{ path, reason: MALFORMED, message, severity: 'error' }]
 }

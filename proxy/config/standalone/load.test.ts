@@ -75,7 +75,7 @@ describe('loadStandalone, fields', () => {
       `${GATEWAY}frontendPolicies: { tls: { minVersion: TLS_V1_3, maxVersion: TLS_V1_2 } }`,
       /frontendPolicies\.tls: the lowest version is above the highest/,
     ],
-    [route('timeout: { requestTimeout: 5 }'), /requestTimeout: must be a string, not a number/],
+    [route('timeout: { requestTimeout: 5 }'), /requestTimeout: must be a duration with a unit, such as 500ms/],
     [route('timeout: { requestTimeout: soon }'), /requestTimeout: is not a duration/],
     [
       route('authorization: { rules: ["request.method ="] }'),

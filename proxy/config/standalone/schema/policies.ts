@@ -25,8 +25,13 @@ export const DENYING_TRAFFIC = ['oidc', 'mcpGuardrails'] as const
 export const DENYING_GATEWAY = ['oidc'] as const
 export const DENYING_BACKEND = ['authorization', 'mcpGuardrails'] as const
 export const DENYING_AI = ['promptGuard'] as const
+/** As in a GwPolicy. */
+const ORIGIN = /^(\*|https?:\/\/(\*|(\*\.)?[a-zA-Z0-9]([-a-zA-Z0-9.]*[a-zA-Z0-9])?|\[[0-9a-fA-F:.]+\])(:[0-9]{1,5})?)$/
+const origin = z.string().regex(ORIGIN, {
+  error: 'must be *, or an origin such as https://shop.example or https://*.shop.example, without a path',
+})
 const cors = fields({
-  allowOrigins: z.array(text).optional(),
+  allowOrigins: z.array(origin).optional(),
   allowMethods: z.array(text).optional(),
   allowHeaders: z.array(text).optional(),
   exposeHeaders: z.array(text).optional(),
@@ -53,7 +58,7 @@ const limit = fields(limitShape)
 /** The plain form is a list; here each entry is one limit. */
 const conditionalLimit = conditionalList(limitShape)
 const localRateLimit = oneShape<z.output<typeof limit>[] | z.output<typeof conditionalLimit>>((value) =>
-  isMap(value) ? conditionalLimit : z.array(limit).min(1),
+  isMap(value) && 'conditional' in value ? conditionalLimit : z.array(limit).min(1),
 )
 
 /** `full` is `host:port` or a host. */

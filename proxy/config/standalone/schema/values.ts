@@ -13,6 +13,7 @@ const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/
 const CONTROL = /[\u0000-\u0008\u000a-\u001f\u007f]/
 const HOST_PORT = /^(?:\[([0-9A-Fa-f:.]+)\]|([^:[\]\s/]+)):(\d{1,5})$/
 const PORT_MAX = 65_535
+const URL_LIKE = /^[a-z][a-z0-9+.-]*:\/\//i
 const NAME = /^[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?$/
 
 /** Of gateways, listeners, routes, backends. */
@@ -41,12 +42,16 @@ function isMistake({ isNotYet }: CelNameProblem): boolean {
 }
 
 /** To milliseconds. */
-export const duration = z.string().transform((value, context) => {
+export const duration = z.string({ error: durationError }).transform((value, context) => {
   const parsed = parseDuration(value)
   if ('ms' in parsed) return parsed.ms
   context.addIssue({ code: 'custom', message: parsed.problem })
   return z.NEVER
 })
+
+function durationError({ input }: { readonly input?: unknown }): string | undefined {
+  return typeof input === 'number' ? 'must be a duration with a unit, such as 500ms, 10s or 1h30m' : undefined
+}
 
 export const headerName = z
   .string()
@@ -60,8 +65,9 @@ export const headerValue = z.string().refine((value) => !CONTROL.test(value), {
 export const regex = z.string().superRefine((source, context) => {
   try {
     RE2JS.compile(source)
-  } catch {
-    context.addIssue({ code: 'custom', message: 'is not a valid regular expression (RE2 syntax)' })
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.replace(/^error parsing regexp: /, '') : String(error)
+    context.addIssue({ code: 'custom', message: `is not a valid regular expression (RE2 syntax): ${reason}` })
   }
 })
 
@@ -82,7 +88,8 @@ export function parseAddress(value: string, portMin = 1): Address | undefined {
 export const address = z.string().transform((value, context) => {
   const parsed = parseAddress(value)
   if (parsed !== undefined) return parsed
-  context.addIssue({ code: 'custom', message: 'must be host:port, for example 127.0.0.1:8080 or [::1]:8080' })
+  const hint = URL_LIKE.test(value) ? '; leave out the scheme and the path, and set backendTLS for https' : ''
+  context.addIssue({ code: 'custom', message: `must be host:port, for example 127.0.0.1:8080 or [::1]:8080${hint}` })
   return z.NEVER
 })
 

@@ -1,0 +1,39 @@
+// What the API server says of a value, with an example of what it wants: a pattern alone helps nobody. Pure.
+
+interface Hinted {
+  readonly path: string
+  readonly message: string
+}
+
+/** By what the pattern holds; the first one counts. */
+const EXAMPLES: readonly (readonly [part: string, example: string])[] = [
+  ['(h|m|s|ms)', 'write a duration such as 500ms, 10s or 1h30m'],
+  ['https?://', 'write an origin such as https://shop.example or https://*.shop.example, without a path'],
+  ['(http(s)?):', 'write an origin such as https://shop.example or https://*.shop.example, without a path'],
+  ["A-Za-z0-9!#$%&'", 'write a header name such as x-tenant'],
+  [
+    '(\\*\\.)?[a-z0-9]',
+    'write a host name in lower case such as shop.example or *.shop.example, without scheme, port and path',
+  ],
+  ['[a-z0-9]([-a-z0-9]*[a-z0-9])?', 'write lower-case letters, digits and -, such as my-name'],
+]
+const PATTERN = /should match '(.*)'$/s
+const NOT_TEXT = /must be of type string: "(?:integer|number|boolean)"$/
+/** The rule could not even be evaluated: the value is malformed, which another message names. */
+const NOT_EVALUATED = / evaluating rule: /
+
+export function withHints<T extends Hinted>(problems: readonly T[]): T[] {
+  const malformed = new Set(problems.filter(({ message }) => PATTERN.test(message)).map(({ path }) => path))
+  return problems
+    .filter(({ path, message }) => !(NOT_EVALUATED.test(message) && malformed.has(path)))
+    .map((problem) => {
+      const hint = hintOf(problem.message)
+      return hint === undefined ? problem : { ...problem, message: `${problem.message}; ${hint}` }
+    })
+}
+
+function hintOf(message: string): string | undefined {
+  if (NOT_TEXT.test(message)) return 'write it as text, in quotes'
+  const pattern = PATTERN.exec(message)?.[1]
+  return pattern === undefined ? undefined : EXAMPLES.find(([part]) => pattern.includes(part))?.[1]
+}

@@ -1,0 +1,33 @@
+// Kinds that Gw does not read. Those that run and describe programs stand beside routes in many folders, and nobody
+// expects Gw to read them; what looks like routing, or belongs to another program, is named.
+const SILENT_GROUPS: ReadonlySet<string> = new Set([
+  '',
+  'admissionregistration.k8s.io',
+  'apiextensions.k8s.io',
+  'apps',
+  'autoscaling',
+  'batch',
+  'coordination.k8s.io',
+  'discovery.k8s.io',
+  'events.k8s.io',
+  // Read, without a schema here.
+  'inference.networking.k8s.io',
+  'node.k8s.io',
+  'policy',
+  'rbac.authorization.k8s.io',
+  'scheduling.k8s.io',
+  'storage.k8s.io',
+])
+const SILENT_KINDS: ReadonlySet<string> = new Set(['NetworkPolicy', 'Kustomization'])
+const CURES: ReadonlyMap<string, string> = new Map([
+  ['Ingress', 'write a Gateway and an HTTPRoute in its place'],
+  ['IngressClass', 'write a GatewayClass in its place'],
+])
+
+/** undefined: nobody would expect it to be read. */
+export function unreadKind(apiVersion: string, kind: string): string | undefined {
+  const group = apiVersion.includes('/') ? (apiVersion.split('/', 1)[0] ?? '') : ''
+  if (SILENT_GROUPS.has(group) || SILENT_KINDS.has(kind)) return undefined
+  const cure = CURES.get(kind)
+  return `${kind} of ${apiVersion} is not read by Gw and has no effect${cure === undefined ? '' : `; ${cure}`}`
+}
