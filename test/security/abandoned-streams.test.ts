@@ -189,7 +189,7 @@ async function overHttp1(asked: Asked, how: 'FIN' | 'RST', begins = true): Promi
   const { method, path, headers = {}, body = '' } = asked
   const socket = net.connect(port, '127.0.0.1')
   socket.on('error', () => {})
-  const fields = Object.entries({ host: 'a', 'content-length': String(body.length), ...headers })
+  const fields = Object.entries({ host: 'localhost', 'content-length': String(body.length), ...headers })
   const head = fields.map(([name, value]) => `${name}: ${value}\r\n`).join('')
   let text = ''
   socket.on('data', (chunk: Buffer) => (text += chunk.toString()))
