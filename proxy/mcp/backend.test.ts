@@ -337,6 +337,13 @@ describe('transport checks', () => {
     expect((await fetch(`${gateway.url}/stateless`, { method: 'DELETE' })).status).toBe(405)
   })
 
+  it('refuses JSON that is nested too deeply', async () => {
+    const id = await newSession('/one')
+    const deep = rpc('tools/call', { x: 0 }).replace('0}', `${'['.repeat(20_000)}${']'.repeat(20_000)}}`)
+    expect((await post('/one', deep, { ...ACCEPT, 'mcp-session-id': id })).status).toBe(400)
+    expect((await post('/one', '['.repeat(2_000_000), { ...ACCEPT, 'mcp-session-id': id })).status).toBe(400)
+  })
+
   it('answers unknown methods and missing parameters in JSON-RPC', async () => {
     const id = await newSession('/two')
     const headers = { ...ACCEPT, 'mcp-session-id': id }
