@@ -1,11 +1,21 @@
 // Reading JSON that somebody else wrote: nothing is trusted to have the shape its documentation gives.
 
-import { parseBoundedJson } from './bounded-json.ts'
+import { parseBoundedJson, parseExactJson } from './bounded-json.ts'
 
 /** The value of a JSON text; undefined when it is not JSON, which no JSON text yields, or exceeds `bounded-json.ts`. */
 export function parseJson(text: string): unknown {
   try {
     return parseBoundedJson(text)
+  } catch {
+    // The caller knows what it expected and where, and says so.
+    return undefined
+  }
+}
+
+/** As `parseJson`, for what is written again: see `parseExactJson`. */
+export function parseJsonExactly(text: string): unknown {
+  try {
+    return parseExactJson(text)
   } catch {
     // The caller knows what it expected and where, and says so.
     return undefined

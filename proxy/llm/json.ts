@@ -1,6 +1,5 @@
 // Typed reading of JSON that somebody else wrote: nothing is trusted to have the shape its documentation gives.
-import { parseExactJson } from '#api/bounded-json.ts'
-import { isRecord, parseJson } from '#api/json.ts'
+import { isRecord, parseJson, parseJsonExactly } from '#api/json.ts'
 
 export type JsonObject = Record<string, unknown>
 
@@ -22,12 +21,8 @@ export function asNumber(value: unknown): number | undefined {
 
 /** As `parseObject`; numbers are written as they came. Only for members that nobody here counts with. */
 export function parseExactObject(text: string): JsonObject | undefined {
-  try {
-    const value = parseExactJson(text)
-    return isRecord(value) ? value : undefined
-  } catch {
-    return undefined
-  }
+  const value = parseJsonExactly(text)
+  return isRecord(value) ? value : undefined
 }
 
 /** undefined when the text is not a JSON object. */

@@ -1,5 +1,5 @@
 // JSON-RPC 2.0 messages as MCP uses them: one message a body, ids are strings or integers.
-import { parseJson } from '#api/json.ts'
+import { parseJsonExactly } from '#api/json.ts'
 
 export type JsonRpcId = string | number
 
@@ -36,9 +36,12 @@ export const INVALID_PARAMS = -32_602
 export const INVALID_REQUEST = -32_600
 export const INTERNAL_ERROR = -32_603
 
-/** undefined: not one JSON-RPC message. Batches are not part of MCP since 2025-06-18 and refused. */
+/**
+ * undefined: not one JSON-RPC message. Batches are not part of MCP since 2025-06-18 and refused, and so is an id that a
+ * double does not hold. Other numbers are written as they came.
+ */
 export function parseMessage(text: string): JsonRpcMessage | undefined {
-  const value = parseJson(text)
+  const value = parseJsonExactly(text)
   return isMessage(value) ? value : undefined
 }
 

@@ -8,7 +8,7 @@ import { testProxy, type TestProxy } from '#test/proxy.ts'
 import { until } from '#test/wait.ts'
 import { exchangeOf } from '../policy/exchange.testing.ts'
 import { emptyMcpFacts } from './context.ts'
-import type { JsonRpcMessage, JsonRpcRequest } from './jsonrpc.ts'
+import { parseMessage, type JsonRpcMessage, type JsonRpcRequest } from './jsonrpc.ts'
 import { namingOf } from './names.ts'
 import { shownToClient } from './server-messages.ts'
 
@@ -46,6 +46,15 @@ const updated = (uri: string): JsonRpcMessage => ({
 const sampling = (id: string | number): JsonRpcMessage => ({ jsonrpc: '2.0', id, method: 'sampling/createMessage' })
 const log: JsonRpcMessage = { jsonrpc: '2.0', method: 'notifications/message', params: { data: 1 } }
 
+const LONG = '1763853600000000001'
+const LONG_CALL = `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"_meta":{"progressToken":${LONG}}}}`
+const LONG_PROGRESS = `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":${LONG}}}`
+
+function parsed(text: string): JsonRpcRequest {
+  // A request or, where no request is needed, any message.
+  return parseMessage(text) as JsonRpcRequest
+}
+
 function shown(count: number, request: JsonRpcRequest | undefined, message: JsonRpcMessage) {
   const exchange = exchangeOf()
   exchange.mcp = emptyMcpFacts()
@@ -58,6 +67,7 @@ describe('shownToClient', () => {
     ['the answer to the request', 2, call, response(7), response(7)],
     ['the answer of the only server', 1, call, response(7), response(7)],
     ['progress of the request', 2, call, progress(7), progress(7)],
+    ['progress under a long number', 2, parsed(LONG_CALL), parsed(LONG_PROGRESS), parsed(LONG_PROGRESS)],
     ['any progress of the only server', 1, undefined, progress(8), progress(8)],
     ['a request, with an id that leads back', 2, call, sampling(7), sampling('gw_a_n_7')],
     ['a request of the only server', 1, undefined, sampling('x'), sampling('x')],

@@ -34,7 +34,7 @@ function shownNotification(stream: ServerStream, message: JsonRpcNotification): 
   const { params } = message
   switch (message.method) {
     case 'notifications/progress':
-      return params?.['progressToken'] === progressTokenOf(request) ? message : dropped(stream)
+      return isSameToken(params?.['progressToken'], progressTokenOf(request)) ? message : dropped(stream)
     case 'notifications/cancelled': {
       const id = params?.['requestId']
       return isId(id) ? { ...message, params: { ...params, requestId: showServerId(target, id) } } : dropped(stream)
@@ -67,6 +67,11 @@ function progressTokenOf(request: JsonRpcRequest | undefined): unknown {
   const meta = request?.params?.['_meta']
   const hasToken = typeof meta === 'object' && meta !== null && 'progressToken' in meta
   return hasToken ? meta.progressToken : NO_TOKEN
+}
+
+/** By text: a long number is an object that `JSON.stringify` writes as it came. */
+function isSameToken(given: unknown, asked: unknown): boolean {
+  return asked !== NO_TOKEN && given !== undefined && JSON.stringify(given) === JSON.stringify(asked)
 }
 
 function isId(value: unknown): value is JsonRpcId {
