@@ -1447,7 +1447,7 @@ validate40.errors = vErrors;
 return errors === 0;
 }
 
-const schema16 = {"$id":"ir:///backend-payload.yaml","title":"BackendPayload","type":"object","additionalProperties":false,"minProperties":1,"properties":{"deny":{"$ref":"policy/deny.yaml"},"ai":{"$ref":"policy/ai.yaml"},"inferenceRouting":{"$ref":"policy/inference-routing.yaml"},"extAuthz":{"$ref":"policy/ext-authz.yaml"},"auth":{"$ref":"policy/backend-auth.yaml"},"tls":{"$ref":"policy/backend-tls.yaml"},"tcp":{"$ref":"policy/backend-tcp.yaml"},"http":{"$ref":"policy/backend-http.yaml"},"tunnel":{"$ref":"policy/backend-tunnel.yaml"},"mcpAuthentication":{"$ref":"policy/jwt-auth.yaml"},"mcpAuthorization":{"$ref":"policy/authorization.yaml"},"health":{"$ref":"policy/health.yaml"},"transformation":{"$ref":"policy/transformation.yaml"},"requestHeaderModifier":{"$ref":"policy/header-modifier.yaml"},"responseHeaderModifier":{"$ref":"policy/header-modifier.yaml"},"requestRedirect":{"$ref":"policy/request-redirect.yaml"},"urlRewrite":{"$ref":"policy/url-rewrite.yaml"},"requestMirror":{"type":"array","items":{"$ref":"policy/request-mirror.yaml"}}}};
+const schema16 = {"$id":"ir:///backend-payload.yaml","title":"BackendPayload","type":"object","additionalProperties":false,"minProperties":1,"properties":{"deny":{"$ref":"policy/deny.yaml"},"ai":{"$ref":"policy/ai.yaml"},"inferenceRouting":{"$ref":"policy/inference-routing.yaml"},"cors":{"$ref":"policy/cors.yaml"},"extAuthz":{"$ref":"policy/ext-authz.yaml"},"auth":{"$ref":"policy/backend-auth.yaml"},"tls":{"$ref":"policy/backend-tls.yaml"},"tcp":{"$ref":"policy/backend-tcp.yaml"},"http":{"$ref":"policy/backend-http.yaml"},"tunnel":{"$ref":"policy/backend-tunnel.yaml"},"mcpAuthentication":{"$ref":"policy/jwt-auth.yaml"},"mcpAuthorization":{"$ref":"policy/authorization.yaml"},"health":{"$ref":"policy/health.yaml"},"transformation":{"$ref":"policy/transformation.yaml"},"requestHeaderModifier":{"$ref":"policy/header-modifier.yaml"},"responseHeaderModifier":{"$ref":"policy/header-modifier.yaml"},"requestRedirect":{"$ref":"policy/request-redirect.yaml"},"urlRewrite":{"$ref":"policy/url-rewrite.yaml"},"requestMirror":{"type":"array","items":{"$ref":"policy/request-mirror.yaml"}}}};
 const schema17 = {"$id":"ir:///policy/deny.yaml","title":"Deny","description":"A security policy that cannot be enforced (broken, or not run by this version). Every request it covers is refused, so that a policy never vanishes silently.","type":"object","additionalProperties":false,"required":["field","message"],"properties":{"field":{"type":"string","description":"The field of the policy object, e.g. `traffic.jwtAuthentication`."},"message":{"type":"string","description":"For status and log; never sent to clients."},"isBackendTls":{"type":"boolean","description":"It asks for TLS towards the backend. The client is told of a failure (500), as Gateway API wants, and not of a refusal (403)."}}};
 
 function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -2092,9 +2092,192 @@ validate55.errors = vErrors;
 return errors === 0;
 }
 
-const schema23 = {"$id":"ir:///policy/ext-authz.yaml","title":"ExtAuthz","description":"Asks an authorization service about each request. Exactly one of `grpc` and `http`. A service that cannot be reached, also because the reference names nothing, leaves the decision to `failureMode`.","type":"object","additionalProperties":false,"required":["service","failureMode"],"properties":{"service":{"$ref":"../backend-reference.yaml"},"failureMode":{"type":"string","enum":["FailClosed","FailOpen"]},"denyStatus":{"type":"integer","minimum":200,"maximum":599,"description":"Status of refusals under FailClosed; 403 when unset."},"grpc":{"title":"ExtAuthzGrpc","description":"Speaks `envoy.service.auth.v3.Authorization`.","type":"object","additionalProperties":false,"properties":{"contextExtensions":{"type":"object","additionalProperties":{"type":"string"}},"requestMetadata":{"description":"Namespace to CEL that gives a map; unset: claims of a verified JWT under `envoy.filters.http.jwt_authn`.","type":"array","items":{"$ref":"named-expression.yaml"}}}},"http":{"title":"ExtAuthzHttp","description":"Sends a request with the method of the original one; only answer 200 allows.","type":"object","additionalProperties":false,"properties":{"path":{"type":"string","description":"CEL; unset: the original path and query."},"redirect":{"type":"string","description":"CEL; location for answers 401 and 403."},"body":{"type":"string","description":"CEL; excludes `forwardBody`."},"addRequestHeaders":{"type":"array","items":{"$ref":"named-expression.yaml"}},"allowedResponseHeaders":{"description":"Names (lower case) that an allowing answer puts on the request to the backend.","type":"array","items":{"type":"string"}},"allowsAllResponseHeaders":{"description":"All headers of an allowing answer in place of those; not `host`, nor what is about the hop or the body of the answer.","type":"boolean"},"responseMetadata":{"description":"Name to CEL over `request` and the answer as `response`; becomes CEL `extauthz`.","type":"array","items":{"$ref":"named-expression.yaml"}}}},"allowedRequestHeaders":{"description":"Names (lower case, pseudo-headers included) the service sees; unset: all with gRPC, `authorization` with HTTP.","type":"array","items":{"type":"string"}},"forwardBody":{"title":"ForwardBody","description":"Larger bodies are refused with 413.","type":"object","additionalProperties":false,"required":["bytesMax"],"properties":{"bytesMax":{"type":"integer","minimum":1},"packAsBytes":{"type":"boolean","description":"gRPC: always in `raw_body`; else text goes in `body`."}}},"cache":{"title":"ExtAuthzCache","description":"Exactly one of `ttl` and `ttlMs`. A failing key or time to live means the answer is not kept.","type":"object","additionalProperties":false,"required":["key"],"properties":{"key":{"type":"array","minItems":1,"items":{"type":"string"},"description":"CEL; scalars only."},"ttl":{"type":"string","description":"CEL: a duration (or its text), the timestamp or the Unix second of the end."},"ttlMs":{"type":"integer","minimum":1},"entriesMax":{"type":"integer","minimum":1,"description":"10000 when unset."}}}}};
+const schema23 = {"$id":"ir:///policy/cors.yaml","title":"Cors","type":"object","additionalProperties":false,"properties":{"allowOrigins":{"type":"array","items":{"type":"string"}},"allowMethods":{"type":"array","items":{"type":"string"}},"allowHeaders":{"type":"array","items":{"type":"string"}},"exposeHeaders":{"type":"array","items":{"type":"string"}},"allowCredentials":{"type":"boolean"},"maxAgeSeconds":{"type":"integer","minimum":1}}};
 
 function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+/*# sourceURL="ir:///policy/cors.yaml" */;
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!((((((key0 === "allowOrigins") || (key0 === "allowMethods")) || (key0 === "allowHeaders")) || (key0 === "exposeHeaders")) || (key0 === "allowCredentials")) || (key0 === "maxAgeSeconds"))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+if(data.allowOrigins !== undefined){
+let data0 = data.allowOrigins;
+if(Array.isArray(data0)){
+const len0 = data0.length;
+for(let i0=0; i0<len0; i0++){
+if(typeof data0[i0] !== "string"){
+const err1 = {instancePath:instancePath+"/allowOrigins/" + i0,schemaPath:"#/properties/allowOrigins/items/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+}
+else {
+const err2 = {instancePath:instancePath+"/allowOrigins",schemaPath:"#/properties/allowOrigins/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.allowMethods !== undefined){
+let data2 = data.allowMethods;
+if(Array.isArray(data2)){
+const len1 = data2.length;
+for(let i1=0; i1<len1; i1++){
+if(typeof data2[i1] !== "string"){
+const err3 = {instancePath:instancePath+"/allowMethods/" + i1,schemaPath:"#/properties/allowMethods/items/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+}
+else {
+const err4 = {instancePath:instancePath+"/allowMethods",schemaPath:"#/properties/allowMethods/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.allowHeaders !== undefined){
+let data4 = data.allowHeaders;
+if(Array.isArray(data4)){
+const len2 = data4.length;
+for(let i2=0; i2<len2; i2++){
+if(typeof data4[i2] !== "string"){
+const err5 = {instancePath:instancePath+"/allowHeaders/" + i2,schemaPath:"#/properties/allowHeaders/items/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/allowHeaders",schemaPath:"#/properties/allowHeaders/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.exposeHeaders !== undefined){
+let data6 = data.exposeHeaders;
+if(Array.isArray(data6)){
+const len3 = data6.length;
+for(let i3=0; i3<len3; i3++){
+if(typeof data6[i3] !== "string"){
+const err7 = {instancePath:instancePath+"/exposeHeaders/" + i3,schemaPath:"#/properties/exposeHeaders/items/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/exposeHeaders",schemaPath:"#/properties/exposeHeaders/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data.allowCredentials !== undefined){
+if(typeof data.allowCredentials !== "boolean"){
+const err9 = {instancePath:instancePath+"/allowCredentials",schemaPath:"#/properties/allowCredentials/type",keyword:"type",params:{type: "boolean"}};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+if(data.maxAgeSeconds !== undefined){
+let data9 = data.maxAgeSeconds;
+if(!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))){
+const err10 = {instancePath:instancePath+"/maxAgeSeconds",schemaPath:"#/properties/maxAgeSeconds/type",keyword:"type",params:{type: "integer"}};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if((typeof data9 == "number") && (isFinite(data9))){
+if(data9 < 1 || isNaN(data9)){
+const err11 = {instancePath:instancePath+"/maxAgeSeconds",schemaPath:"#/properties/maxAgeSeconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err12 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+validate58.errors = vErrors;
+return errors === 0;
+}
+
+const schema24 = {"$id":"ir:///policy/ext-authz.yaml","title":"ExtAuthz","description":"Asks an authorization service about each request. Exactly one of `grpc` and `http`. A service that cannot be reached, also because the reference names nothing, leaves the decision to `failureMode`.","type":"object","additionalProperties":false,"required":["service","failureMode"],"properties":{"service":{"$ref":"../backend-reference.yaml"},"failureMode":{"type":"string","enum":["FailClosed","FailOpen"]},"denyStatus":{"type":"integer","minimum":200,"maximum":599,"description":"Status of refusals under FailClosed; 403 when unset."},"grpc":{"title":"ExtAuthzGrpc","description":"Speaks `envoy.service.auth.v3.Authorization`.","type":"object","additionalProperties":false,"properties":{"contextExtensions":{"type":"object","additionalProperties":{"type":"string"}},"requestMetadata":{"description":"Namespace to CEL that gives a map; unset: claims of a verified JWT under `envoy.filters.http.jwt_authn`.","type":"array","items":{"$ref":"named-expression.yaml"}}}},"http":{"title":"ExtAuthzHttp","description":"Sends a request with the method of the original one; only answer 200 allows.","type":"object","additionalProperties":false,"properties":{"path":{"type":"string","description":"CEL; unset: the original path and query."},"redirect":{"type":"string","description":"CEL; location for answers 401 and 403."},"body":{"type":"string","description":"CEL; excludes `forwardBody`."},"addRequestHeaders":{"type":"array","items":{"$ref":"named-expression.yaml"}},"allowedResponseHeaders":{"description":"Names (lower case) that an allowing answer puts on the request to the backend.","type":"array","items":{"type":"string"}},"allowsAllResponseHeaders":{"description":"All headers of an allowing answer in place of those; not `host`, nor what is about the hop or the body of the answer.","type":"boolean"},"responseMetadata":{"description":"Name to CEL over `request` and the answer as `response`; becomes CEL `extauthz`.","type":"array","items":{"$ref":"named-expression.yaml"}}}},"allowedRequestHeaders":{"description":"Names (lower case, pseudo-headers included) the service sees; unset: all with gRPC, `authorization` with HTTP.","type":"array","items":{"type":"string"}},"forwardBody":{"title":"ForwardBody","description":"Larger bodies are refused with 413.","type":"object","additionalProperties":false,"required":["bytesMax"],"properties":{"bytesMax":{"type":"integer","minimum":1},"packAsBytes":{"type":"boolean","description":"gRPC: always in `raw_body`; else text goes in `body`."}}},"cache":{"title":"ExtAuthzCache","description":"Exactly one of `ttl` and `ttlMs`. A failing key or time to live means the answer is not kept.","type":"object","additionalProperties":false,"required":["key"],"properties":{"key":{"type":"array","minItems":1,"items":{"type":"string"},"description":"CEL; scalars only."},"ttl":{"type":"string","description":"CEL: a duration (or its text), the timestamp or the Unix second of the end."},"ttlMs":{"type":"integer","minimum":1},"entriesMax":{"type":"integer","minimum":1,"description":"10000 when unset."}}}}};
+
+function validate60(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/ext-authz.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -2150,7 +2333,7 @@ vErrors.push(err3);
 errors++;
 }
 if(!((data1 === "FailClosed") || (data1 === "FailOpen"))){
-const err4 = {instancePath:instancePath+"/failureMode",schemaPath:"#/properties/failureMode/enum",keyword:"enum",params:{allowedValues: schema23.properties.failureMode.enum}};
+const err4 = {instancePath:instancePath+"/failureMode",schemaPath:"#/properties/failureMode/enum",keyword:"enum",params:{allowedValues: schema24.properties.failureMode.enum}};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -2668,14 +2851,14 @@ vErrors.push(err42);
 }
 errors++;
 }
-validate58.errors = vErrors;
+validate60.errors = vErrors;
 return errors === 0;
 }
 
-const schema24 = {"$id":"ir:///policy/backend-auth.yaml","title":"BackendAuth","type":"object","additionalProperties":false,"properties":{"key":{"$ref":"../secret-ref.yaml"},"passthrough":{"type":"boolean"},"location":{"$ref":"credential-location.yaml"},"credentials":{"type":"array","items":{"title":"ExtraCredential","type":"object","additionalProperties":false,"required":["key","location"],"properties":{"key":{"$ref":"../secret-ref.yaml"},"location":{"$ref":"credential-location.yaml"}}}}}};
-const schema25 = {"$id":"ir:///policy/credential-location.yaml","title":"CredentialLocation","description":"Exactly one field.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"header":{"title":"HeaderLocation","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string"},"prefix":{"type":"string"}}},"queryParameter":{"title":"NamedLocation","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string"}}},"cookie":{"title":"CookieLocation","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string"}}}}};
+const schema25 = {"$id":"ir:///policy/backend-auth.yaml","title":"BackendAuth","type":"object","additionalProperties":false,"properties":{"key":{"$ref":"../secret-ref.yaml"},"passthrough":{"type":"boolean"},"location":{"$ref":"credential-location.yaml"},"credentials":{"type":"array","items":{"title":"ExtraCredential","type":"object","additionalProperties":false,"required":["key","location"],"properties":{"key":{"$ref":"../secret-ref.yaml"},"location":{"$ref":"credential-location.yaml"}}}}}};
+const schema26 = {"$id":"ir:///policy/credential-location.yaml","title":"CredentialLocation","description":"Exactly one field.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"header":{"title":"HeaderLocation","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string"},"prefix":{"type":"string"}}},"queryParameter":{"title":"NamedLocation","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string"}}},"cookie":{"title":"CookieLocation","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string"}}}}};
 
-function validate66(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate68(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/credential-location.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -2882,12 +3065,12 @@ vErrors.push(err16);
 }
 errors++;
 }
-validate66.errors = vErrors;
+validate68.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate64(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate66(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/backend-auth.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -2923,8 +3106,8 @@ errors++;
 }
 }
 if(data.location !== undefined){
-if(!(validate66(data.location, {instancePath:instancePath+"/location",parentData:data,parentDataProperty:"location",rootData}))){
-vErrors = vErrors === null ? validate66.errors : vErrors.concat(validate66.errors);
+if(!(validate68(data.location, {instancePath:instancePath+"/location",parentData:data,parentDataProperty:"location",rootData}))){
+vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
 errors = vErrors.length;
 }
 }
@@ -2974,8 +3157,8 @@ errors = vErrors.length;
 }
 }
 if(data4.location !== undefined){
-if(!(validate66(data4.location, {instancePath:instancePath+"/credentials/" + i0+"/location",parentData:data4,parentDataProperty:"location",rootData}))){
-vErrors = vErrors === null ? validate66.errors : vErrors.concat(validate66.errors);
+if(!(validate68(data4.location, {instancePath:instancePath+"/credentials/" + i0+"/location",parentData:data4,parentDataProperty:"location",rootData}))){
+vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
 errors = vErrors.length;
 }
 }
@@ -3014,14 +3197,14 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate64.errors = vErrors;
+validate66.errors = vErrors;
 return errors === 0;
 }
 
-const schema26 = {"$id":"ir:///policy/backend-tls.yaml","title":"BackendTLS","description":"TLS towards the backend; an empty object means system trust and SNI from the destination host.","type":"object","additionalProperties":false,"properties":{"sni":{"type":"string"},"caCertificates":{"type":"string","description":"PEM bundle; absent means system trust."},"insecureSkipVerify":{"type":"string","enum":["All","Hostname"]},"alpnProtocols":{"type":"array","items":{"type":"string"}},"clientCertificate":{"$ref":"../secret-ref.yaml"},"clientKey":{"$ref":"../secret-ref.yaml"},"verifySubjectAltNames":{"description":"DNS names, URIs or IP addresses; the certificate must hold one of them. Replaces the check of the host name.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"keyExchangeGroups":{"type":"array","items":{"$ref":"key-exchange-group.yaml"}}}};
-const schema27 = {"$id":"ir:///policy/key-exchange-group.yaml","title":"KeyExchangeGroup","type":"string","enum":["X25519","P-256","P-384","X25519_MLKEM768"]};
+const schema27 = {"$id":"ir:///policy/backend-tls.yaml","title":"BackendTLS","description":"TLS towards the backend; an empty object means system trust and SNI from the destination host.","type":"object","additionalProperties":false,"properties":{"sni":{"type":"string"},"caCertificates":{"type":"string","description":"PEM bundle; absent means system trust."},"insecureSkipVerify":{"type":"string","enum":["All","Hostname"]},"alpnProtocols":{"type":"array","items":{"type":"string"}},"clientCertificate":{"$ref":"../secret-ref.yaml"},"clientKey":{"$ref":"../secret-ref.yaml"},"verifySubjectAltNames":{"description":"DNS names, URIs or IP addresses; the certificate must hold one of them. Replaces the check of the host name.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"keyExchangeGroups":{"type":"array","items":{"$ref":"key-exchange-group.yaml"}}}};
+const schema28 = {"$id":"ir:///policy/key-exchange-group.yaml","title":"KeyExchangeGroup","type":"string","enum":["X25519","P-256","P-384","X25519_MLKEM768"]};
 
-function validate74(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate76(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/key-exchange-group.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -3036,7 +3219,7 @@ vErrors.push(err0);
 errors++;
 }
 if(!((((data === "X25519") || (data === "P-256")) || (data === "P-384")) || (data === "X25519_MLKEM768"))){
-const err1 = {instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema27.enum}};
+const err1 = {instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema28.enum}};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -3045,12 +3228,12 @@ vErrors.push(err1);
 }
 errors++;
 }
-validate74.errors = vErrors;
+validate76.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate71(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate73(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/backend-tls.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -3104,7 +3287,7 @@ vErrors.push(err3);
 errors++;
 }
 if(!((data2 === "All") || (data2 === "Hostname"))){
-const err4 = {instancePath:instancePath+"/insecureSkipVerify",schemaPath:"#/properties/insecureSkipVerify/enum",keyword:"enum",params:{allowedValues: schema26.properties.insecureSkipVerify.enum}};
+const err4 = {instancePath:instancePath+"/insecureSkipVerify",schemaPath:"#/properties/insecureSkipVerify/enum",keyword:"enum",params:{allowedValues: schema27.properties.insecureSkipVerify.enum}};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -3210,8 +3393,8 @@ let data9 = data.keyExchangeGroups;
 if(Array.isArray(data9)){
 const len2 = data9.length;
 for(let i2=0; i2<len2; i2++){
-if(!(validate74(data9[i2], {instancePath:instancePath+"/keyExchangeGroups/" + i2,parentData:data9,parentDataProperty:i2,rootData}))){
-vErrors = vErrors === null ? validate74.errors : vErrors.concat(validate74.errors);
+if(!(validate76(data9[i2], {instancePath:instancePath+"/keyExchangeGroups/" + i2,parentData:data9,parentDataProperty:i2,rootData}))){
+vErrors = vErrors === null ? validate76.errors : vErrors.concat(validate76.errors);
 errors = vErrors.length;
 }
 }
@@ -3238,14 +3421,14 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate71.errors = vErrors;
+validate73.errors = vErrors;
 return errors === 0;
 }
 
-const schema28 = {"$id":"ir:///policy/backend-tcp.yaml","title":"BackendTCP","type":"object","additionalProperties":false,"properties":{"connectTimeoutMs":{"type":"integer","minimum":1},"keepalive":{"$ref":"keepalive.yaml"}}};
-const schema29 = {"$id":"ir:///policy/keepalive.yaml","title":"Keepalive","type":"object","additionalProperties":false,"required":["retries","timeMs","intervalMs"],"properties":{"retries":{"type":"integer","minimum":1,"maximum":64},"timeMs":{"type":"integer","minimum":1},"intervalMs":{"type":"integer","minimum":1}}};
+const schema29 = {"$id":"ir:///policy/backend-tcp.yaml","title":"BackendTCP","type":"object","additionalProperties":false,"properties":{"connectTimeoutMs":{"type":"integer","minimum":1},"keepalive":{"$ref":"keepalive.yaml"}}};
+const schema30 = {"$id":"ir:///policy/keepalive.yaml","title":"Keepalive","type":"object","additionalProperties":false,"required":["retries","timeMs","intervalMs"],"properties":{"retries":{"type":"integer","minimum":1,"maximum":64},"timeMs":{"type":"integer","minimum":1},"intervalMs":{"type":"integer","minimum":1}}};
 
-function validate78(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate80(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/keepalive.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -3388,12 +3571,12 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate78.errors = vErrors;
+validate80.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate77(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate79(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/backend-tcp.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -3436,8 +3619,8 @@ errors++;
 }
 }
 if(data.keepalive !== undefined){
-if(!(validate78(data.keepalive, {instancePath:instancePath+"/keepalive",parentData:data,parentDataProperty:"keepalive",rootData}))){
-vErrors = vErrors === null ? validate78.errors : vErrors.concat(validate78.errors);
+if(!(validate80(data.keepalive, {instancePath:instancePath+"/keepalive",parentData:data,parentDataProperty:"keepalive",rootData}))){
+vErrors = vErrors === null ? validate80.errors : vErrors.concat(validate80.errors);
 errors = vErrors.length;
 }
 }
@@ -3452,13 +3635,13 @@ vErrors.push(err3);
 }
 errors++;
 }
-validate77.errors = vErrors;
+validate79.errors = vErrors;
 return errors === 0;
 }
 
-const schema30 = {"$id":"ir:///policy/backend-http.yaml","title":"BackendHTTP","type":"object","additionalProperties":false,"properties":{"requestTimeoutMs":{"type":"integer","minimum":1,"description":"One attempt to response headers."},"version":{"type":"string","enum":["HTTP1","HTTP2"],"description":"Absent: by appProtocol of the Service, then by the request."}}};
+const schema31 = {"$id":"ir:///policy/backend-http.yaml","title":"BackendHTTP","type":"object","additionalProperties":false,"properties":{"requestTimeoutMs":{"type":"integer","minimum":1,"description":"One attempt to response headers."},"version":{"type":"string","enum":["HTTP1","HTTP2"],"description":"Absent: by appProtocol of the Service, then by the request."}}};
 
-function validate81(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate83(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/backend-http.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -3513,7 +3696,7 @@ vErrors.push(err3);
 errors++;
 }
 if(!((data1 === "HTTP1") || (data1 === "HTTP2"))){
-const err4 = {instancePath:instancePath+"/version",schemaPath:"#/properties/version/enum",keyword:"enum",params:{allowedValues: schema30.properties.version.enum}};
+const err4 = {instancePath:instancePath+"/version",schemaPath:"#/properties/version/enum",keyword:"enum",params:{allowedValues: schema31.properties.version.enum}};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -3534,13 +3717,13 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate81.errors = vErrors;
+validate83.errors = vErrors;
 return errors === 0;
 }
 
-const schema31 = {"$id":"ir:///policy/backend-tunnel.yaml","title":"BackendTunnel","description":"Connections to the backend go through a proxy. The proxy's own policies (tls, tcp, auth) say how it is reached. Calls fail when it cannot be used.","type":"object","additionalProperties":false,"required":["proxy"],"properties":{"proxy":{"$ref":"../backend-reference.yaml"}}};
+const schema32 = {"$id":"ir:///policy/backend-tunnel.yaml","title":"BackendTunnel","description":"Connections to the backend go through a proxy. The proxy's own policies (tls, tcp, auth) say how it is reached. Calls fail when it cannot be used.","type":"object","additionalProperties":false,"required":["proxy"],"properties":{"proxy":{"$ref":"../backend-reference.yaml"}}};
 
-function validate83(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate85(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/backend-tunnel.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -3584,15 +3767,15 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate83.errors = vErrors;
+validate85.errors = vErrors;
 return errors === 0;
 }
 
-const schema32 = {"$id":"ir:///policy/jwt-auth.yaml","title":"JwtAuth","description":"Checks JSON Web Tokens. Without a usable key no token is valid, so Strict refuses every request. Location, when unset: header `authorization` with prefix `Bearer` and a blank.","type":"object","additionalProperties":false,"required":["mode","providers"],"properties":{"mode":{"type":"string","enum":["Strict","Optional","Permissive"]},"providers":{"type":"array","items":{"title":"JwtProvider","description":"`jwks` or `unavailable`; with neither the provider has no keys.","type":"object","additionalProperties":false,"properties":{"issuer":{"type":"string","minLength":1,"description":"Equal to claim `iss`; unset: any."},"audiences":{"type":"array","items":{"type":"string"},"description":"Claim `aud` holds one of them; unset: any."},"requiredClaims":{"type":"array","items":{"type":"string","minLength":1},"description":"Claims that a token must have; unset: `exp`."},"jwks":{"type":"string","description":"Public keys, a JSON Web Key Set as text; the operator fetches remote ones."},"source":{"type":"string","description":"Names the remote set the keys are from; the process that fetches it is told of keys it lacks."},"unavailable":{"type":"string","description":"Why there are no keys, for the log."}}}},"mcp":{"title":"McpOauth","description":"Serves the OAuth metadata of an MCP server and leads clients there; goes with the first provider.","type":"object","additionalProperties":false,"properties":{"resourceMetadata":{"type":"object","additionalProperties":true,"description":"Names are served in snake_case."},"provider":{"type":"string","enum":["Auth0","Keycloak","Okta","Descope","Authentik","Entra"]},"clientId":{"type":"string","minLength":1},"clientSecret":{"$ref":"../secret-ref.yaml"}}},"location":{"$ref":"extraction-location.yaml"}}};
-const schema33 = {"$id":"ir:///policy/extraction-location.yaml","title":"ExtractionLocation","description":"Where a credential of the client is read. Exactly one field.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"header":{"$ref":"credential-location.yaml#/properties/header"},"queryParameter":{"$ref":"credential-location.yaml#/properties/queryParameter"},"cookie":{"$ref":"credential-location.yaml#/properties/cookie"},"expression":{"type":"string","description":"CEL giving text; nothing is removed from the request."}}};
-const schema34 = {"title":"HeaderLocation","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string"},"prefix":{"type":"string"}}};
+const schema33 = {"$id":"ir:///policy/jwt-auth.yaml","title":"JwtAuth","description":"Checks JSON Web Tokens. Without a usable key no token is valid, so Strict refuses every request. Location, when unset: header `authorization` with prefix `Bearer` and a blank.","type":"object","additionalProperties":false,"required":["mode","providers"],"properties":{"mode":{"type":"string","enum":["Strict","Optional","Permissive"]},"providers":{"type":"array","items":{"title":"JwtProvider","description":"`jwks` or `unavailable`; with neither the provider has no keys.","type":"object","additionalProperties":false,"properties":{"issuer":{"type":"string","minLength":1,"description":"Equal to claim `iss`; unset: any."},"audiences":{"type":"array","items":{"type":"string"},"description":"Claim `aud` holds one of them; unset: any."},"requiredClaims":{"type":"array","items":{"type":"string","minLength":1},"description":"Claims that a token must have; unset: `exp`."},"jwks":{"type":"string","description":"Public keys, a JSON Web Key Set as text; the operator fetches remote ones."},"source":{"type":"string","description":"Names the remote set the keys are from; the process that fetches it is told of keys it lacks."},"unavailable":{"type":"string","description":"Why there are no keys, for the log."}}}},"mcp":{"title":"McpOauth","description":"Serves the OAuth metadata of an MCP server and leads clients there; goes with the first provider.","type":"object","additionalProperties":false,"properties":{"resourceMetadata":{"type":"object","additionalProperties":true,"description":"Names are served in snake_case."},"provider":{"type":"string","enum":["Auth0","Keycloak","Okta","Descope","Authentik","Entra"]},"clientId":{"type":"string","minLength":1},"clientSecret":{"$ref":"../secret-ref.yaml"}}},"location":{"$ref":"extraction-location.yaml"}}};
+const schema34 = {"$id":"ir:///policy/extraction-location.yaml","title":"ExtractionLocation","description":"Where a credential of the client is read. Exactly one field.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"header":{"$ref":"credential-location.yaml#/properties/header"},"queryParameter":{"$ref":"credential-location.yaml#/properties/queryParameter"},"cookie":{"$ref":"credential-location.yaml#/properties/cookie"},"expression":{"type":"string","description":"CEL giving text; nothing is removed from the request."}}};
+const schema35 = {"title":"HeaderLocation","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string"},"prefix":{"type":"string"}}};
 
-function validate89(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate91(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -3653,66 +3836,11 @@ vErrors.push(err4);
 }
 errors++;
 }
-validate89.errors = vErrors;
-return errors === 0;
-}
-
-const schema35 = {"title":"NamedLocation","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string"}}};
-
-function validate91(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.name === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "name"}};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-for(const key0 in data){
-if(!(key0 === "name")){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-if(data.name !== undefined){
-if(typeof data.name !== "string"){
-const err2 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"}};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-}
-else {
-const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
 validate91.errors = vErrors;
 return errors === 0;
 }
 
-const schema36 = {"title":"CookieLocation","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string"}}};
+const schema36 = {"title":"NamedLocation","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string"}}};
 
 function validate93(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -3767,8 +3895,63 @@ validate93.errors = vErrors;
 return errors === 0;
 }
 
+const schema37 = {"title":"CookieLocation","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string"}}};
 
-function validate88(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate95(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.name === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "name"}};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(key0 === "name")){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.name !== undefined){
+if(typeof data.name !== "string"){
+const err2 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+}
+else {
+const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+validate95.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate90(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/extraction-location.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -3806,20 +3989,20 @@ errors++;
 }
 }
 if(data.header !== undefined){
-if(!(validate89(data.header, {instancePath:instancePath+"/header",parentData:data,parentDataProperty:"header",rootData}))){
-vErrors = vErrors === null ? validate89.errors : vErrors.concat(validate89.errors);
-errors = vErrors.length;
-}
-}
-if(data.queryParameter !== undefined){
-if(!(validate91(data.queryParameter, {instancePath:instancePath+"/queryParameter",parentData:data,parentDataProperty:"queryParameter",rootData}))){
+if(!(validate91(data.header, {instancePath:instancePath+"/header",parentData:data,parentDataProperty:"header",rootData}))){
 vErrors = vErrors === null ? validate91.errors : vErrors.concat(validate91.errors);
 errors = vErrors.length;
 }
 }
-if(data.cookie !== undefined){
-if(!(validate93(data.cookie, {instancePath:instancePath+"/cookie",parentData:data,parentDataProperty:"cookie",rootData}))){
+if(data.queryParameter !== undefined){
+if(!(validate93(data.queryParameter, {instancePath:instancePath+"/queryParameter",parentData:data,parentDataProperty:"queryParameter",rootData}))){
 vErrors = vErrors === null ? validate93.errors : vErrors.concat(validate93.errors);
+errors = vErrors.length;
+}
+}
+if(data.cookie !== undefined){
+if(!(validate95(data.cookie, {instancePath:instancePath+"/cookie",parentData:data,parentDataProperty:"cookie",rootData}))){
+vErrors = vErrors === null ? validate95.errors : vErrors.concat(validate95.errors);
 errors = vErrors.length;
 }
 }
@@ -3846,12 +4029,12 @@ vErrors.push(err4);
 }
 errors++;
 }
-validate88.errors = vErrors;
+validate90.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate86(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate88(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/jwt-auth.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -3901,7 +4084,7 @@ vErrors.push(err3);
 errors++;
 }
 if(!(((data0 === "Strict") || (data0 === "Optional")) || (data0 === "Permissive"))){
-const err4 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/enum",keyword:"enum",params:{allowedValues: schema32.properties.mode.enum}};
+const err4 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/enum",keyword:"enum",params:{allowedValues: schema33.properties.mode.enum}};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -4127,7 +4310,7 @@ vErrors.push(err20);
 errors++;
 }
 if(!((((((data13 === "Auth0") || (data13 === "Keycloak")) || (data13 === "Okta")) || (data13 === "Descope")) || (data13 === "Authentik")) || (data13 === "Entra"))){
-const err21 = {instancePath:instancePath+"/mcp/provider",schemaPath:"#/properties/mcp/properties/provider/enum",keyword:"enum",params:{allowedValues: schema32.properties.mcp.properties.provider.enum}};
+const err21 = {instancePath:instancePath+"/mcp/provider",schemaPath:"#/properties/mcp/properties/provider/enum",keyword:"enum",params:{allowedValues: schema33.properties.mcp.properties.provider.enum}};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -4181,8 +4364,8 @@ errors++;
 }
 }
 if(data.location !== undefined){
-if(!(validate88(data.location, {instancePath:instancePath+"/location",parentData:data,parentDataProperty:"location",rootData}))){
-vErrors = vErrors === null ? validate88.errors : vErrors.concat(validate88.errors);
+if(!(validate90(data.location, {instancePath:instancePath+"/location",parentData:data,parentDataProperty:"location",rootData}))){
+vErrors = vErrors === null ? validate90.errors : vErrors.concat(validate90.errors);
 errors = vErrors.length;
 }
 }
@@ -4197,13 +4380,13 @@ vErrors.push(err25);
 }
 errors++;
 }
-validate86.errors = vErrors;
+validate88.errors = vErrors;
 return errors === 0;
 }
 
-const schema37 = {"$id":"ir:///policy/authorization.yaml","title":"Authorization","description":"One rule. Rules of all levels are kept and evaluated together.","type":"object","additionalProperties":false,"required":["action","matchExpressions"],"properties":{"action":{"type":"string","enum":["Allow","Deny","Require"]},"matchExpressions":{"description":"CEL; all must be true for the rule to match. One that does not compile is kept and always errors.","type":"array","minItems":1,"items":{"type":"string"}}}};
+const schema38 = {"$id":"ir:///policy/authorization.yaml","title":"Authorization","description":"One rule. Rules of all levels are kept and evaluated together.","type":"object","additionalProperties":false,"required":["action","matchExpressions"],"properties":{"action":{"type":"string","enum":["Allow","Deny","Require"]},"matchExpressions":{"description":"CEL; all must be true for the rule to match. One that does not compile is kept and always errors.","type":"array","minItems":1,"items":{"type":"string"}}}};
 
-function validate97(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate99(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/authorization.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -4253,7 +4436,7 @@ vErrors.push(err3);
 errors++;
 }
 if(!(((data0 === "Allow") || (data0 === "Deny")) || (data0 === "Require"))){
-const err4 = {instancePath:instancePath+"/action",schemaPath:"#/properties/action/enum",keyword:"enum",params:{allowedValues: schema37.properties.action.enum}};
+const err4 = {instancePath:instancePath+"/action",schemaPath:"#/properties/action/enum",keyword:"enum",params:{allowedValues: schema38.properties.action.enum}};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -4312,13 +4495,13 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate97.errors = vErrors;
+validate99.errors = vErrors;
 return errors === 0;
 }
 
-const schema38 = {"$id":"ir:///policy/health.yaml","title":"Health","description":"Judges endpoints by their answers and takes bad ones out for a while.","type":"object","additionalProperties":false,"properties":{"unhealthyCondition":{"type":"string","description":"CEL on request and response. Unset: 5xx and gRPC errors are bad."},"eviction":{"title":"HealthEviction","type":"object","additionalProperties":false,"properties":{"durationMs":{"type":"integer","minimum":1,"description":"Unset: what the endpoint asked for, else 3 seconds."},"restoreHealth":{"type":"integer","minimum":0,"maximum":100},"consecutiveFailures":{"type":"integer","minimum":0},"healthThreshold":{"type":"integer","minimum":0,"maximum":100}}}}};
+const schema39 = {"$id":"ir:///policy/health.yaml","title":"Health","description":"Judges endpoints by their answers and takes bad ones out for a while.","type":"object","additionalProperties":false,"properties":{"unhealthyCondition":{"type":"string","description":"CEL on request and response. Unset: 5xx and gRPC errors are bad."},"eviction":{"title":"HealthEviction","type":"object","additionalProperties":false,"properties":{"durationMs":{"type":"integer","minimum":1,"description":"Unset: what the endpoint asked for, else 3 seconds."},"restoreHealth":{"type":"integer","minimum":0,"maximum":100},"consecutiveFailures":{"type":"integer","minimum":0},"healthThreshold":{"type":"integer","minimum":0,"maximum":100}}}}};
 
-function validate99(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate101(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/health.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -4505,14 +4688,14 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate99.errors = vErrors;
+validate101.errors = vErrors;
 return errors === 0;
 }
 
-const schema39 = {"$id":"ir:///policy/transformation.yaml","title":"Transformation","type":"object","additionalProperties":false,"minProperties":1,"properties":{"request":{"$ref":"transform.yaml"},"response":{"$ref":"transform.yaml"}}};
-const schema40 = {"$id":"ir:///policy/transform.yaml","title":"Transform","description":"Order metadata, add, set, remove, body. Values are CEL.","type":"object","additionalProperties":false,"properties":{"metadata":{"type":"array","items":{"$ref":"named-expression.yaml"}},"add":{"type":"array","items":{"$ref":"named-expression.yaml"}},"set":{"type":"array","items":{"$ref":"named-expression.yaml"}},"remove":{"type":"array","items":{"type":"string"}},"body":{"type":"string"}}};
+const schema40 = {"$id":"ir:///policy/transformation.yaml","title":"Transformation","type":"object","additionalProperties":false,"minProperties":1,"properties":{"request":{"$ref":"transform.yaml"},"response":{"$ref":"transform.yaml"}}};
+const schema41 = {"$id":"ir:///policy/transform.yaml","title":"Transform","description":"Order metadata, add, set, remove, body. Values are CEL.","type":"object","additionalProperties":false,"properties":{"metadata":{"type":"array","items":{"$ref":"named-expression.yaml"}},"add":{"type":"array","items":{"$ref":"named-expression.yaml"}},"set":{"type":"array","items":{"$ref":"named-expression.yaml"}},"remove":{"type":"array","items":{"type":"string"}},"body":{"type":"string"}}};
 
-function validate102(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate104(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/transform.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -4646,12 +4829,12 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate102.errors = vErrors;
+validate104.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate101(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate103(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/transformation.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -4679,14 +4862,14 @@ errors++;
 }
 }
 if(data.request !== undefined){
-if(!(validate102(data.request, {instancePath:instancePath+"/request",parentData:data,parentDataProperty:"request",rootData}))){
-vErrors = vErrors === null ? validate102.errors : vErrors.concat(validate102.errors);
+if(!(validate104(data.request, {instancePath:instancePath+"/request",parentData:data,parentDataProperty:"request",rootData}))){
+vErrors = vErrors === null ? validate104.errors : vErrors.concat(validate104.errors);
 errors = vErrors.length;
 }
 }
 if(data.response !== undefined){
-if(!(validate102(data.response, {instancePath:instancePath+"/response",parentData:data,parentDataProperty:"response",rootData}))){
-vErrors = vErrors === null ? validate102.errors : vErrors.concat(validate102.errors);
+if(!(validate104(data.response, {instancePath:instancePath+"/response",parentData:data,parentDataProperty:"response",rootData}))){
+vErrors = vErrors === null ? validate104.errors : vErrors.concat(validate104.errors);
 errors = vErrors.length;
 }
 }
@@ -4701,14 +4884,14 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate101.errors = vErrors;
+validate103.errors = vErrors;
 return errors === 0;
 }
 
-const schema41 = {"$id":"ir:///policy/header-modifier.yaml","title":"HeaderModifier","type":"object","additionalProperties":false,"properties":{"add":{"type":"array","items":{"$ref":"header-value.yaml"}},"set":{"type":"array","items":{"$ref":"header-value.yaml"}},"remove":{"type":"array","items":{"type":"string"}}}};
-const schema42 = {"$id":"ir:///policy/header-value.yaml","title":"HeaderValue","type":"object","additionalProperties":false,"required":["name","value"],"properties":{"name":{"type":"string"},"value":{"type":"string"}}};
+const schema42 = {"$id":"ir:///policy/header-modifier.yaml","title":"HeaderModifier","type":"object","additionalProperties":false,"properties":{"add":{"type":"array","items":{"$ref":"header-value.yaml"}},"set":{"type":"array","items":{"$ref":"header-value.yaml"}},"remove":{"type":"array","items":{"type":"string"}}}};
+const schema43 = {"$id":"ir:///policy/header-value.yaml","title":"HeaderValue","type":"object","additionalProperties":false,"required":["name","value"],"properties":{"name":{"type":"string"},"value":{"type":"string"}}};
 
-function validate110(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate112(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/header-value.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -4780,12 +4963,12 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate110.errors = vErrors;
+validate112.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate109(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate111(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/header-modifier.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -4807,8 +4990,8 @@ let data0 = data.add;
 if(Array.isArray(data0)){
 const len0 = data0.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate110(data0[i0], {instancePath:instancePath+"/add/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate110.errors : vErrors.concat(validate110.errors);
+if(!(validate112(data0[i0], {instancePath:instancePath+"/add/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate112.errors : vErrors.concat(validate112.errors);
 errors = vErrors.length;
 }
 }
@@ -4829,8 +5012,8 @@ let data2 = data.set;
 if(Array.isArray(data2)){
 const len1 = data2.length;
 for(let i1=0; i1<len1; i1++){
-if(!(validate110(data2[i1], {instancePath:instancePath+"/set/" + i1,parentData:data2,parentDataProperty:i1,rootData}))){
-vErrors = vErrors === null ? validate110.errors : vErrors.concat(validate110.errors);
+if(!(validate112(data2[i1], {instancePath:instancePath+"/set/" + i1,parentData:data2,parentDataProperty:i1,rootData}))){
+vErrors = vErrors === null ? validate112.errors : vErrors.concat(validate112.errors);
 errors = vErrors.length;
 }
 }
@@ -4885,14 +5068,14 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate109.errors = vErrors;
+validate111.errors = vErrors;
 return errors === 0;
 }
 
-const schema43 = {"$id":"ir:///policy/request-redirect.yaml","title":"RequestRedirect","type":"object","additionalProperties":false,"required":["status"],"properties":{"scheme":{"type":"string","enum":["http","https"]},"host":{"type":"string"},"port":{"type":"integer","minimum":1,"maximum":65535},"path":{"$ref":"path-modifier.yaml"},"status":{"type":"integer","enum":[301,302,303,307,308]}}};
-const schema44 = {"$id":"ir:///policy/path-modifier.yaml","title":"PathModifier","description":"Exactly one field.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"full":{"type":"string"},"prefix":{"type":"string","description":"Replaces the matched prefix."}}};
+const schema44 = {"$id":"ir:///policy/request-redirect.yaml","title":"RequestRedirect","type":"object","additionalProperties":false,"required":["status"],"properties":{"scheme":{"type":"string","enum":["http","https"]},"host":{"type":"string"},"port":{"type":"integer","minimum":1,"maximum":65535},"path":{"$ref":"path-modifier.yaml"},"status":{"type":"integer","enum":[301,302,303,307,308]}}};
+const schema45 = {"$id":"ir:///policy/path-modifier.yaml","title":"PathModifier","description":"Exactly one field.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"full":{"type":"string"},"prefix":{"type":"string","description":"Replaces the matched prefix."}}};
 
-function validate116(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate118(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/path-modifier.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -4964,12 +5147,12 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate116.errors = vErrors;
+validate118.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate115(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate117(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/request-redirect.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -5009,7 +5192,7 @@ vErrors.push(err2);
 errors++;
 }
 if(!((data0 === "http") || (data0 === "https"))){
-const err3 = {instancePath:instancePath+"/scheme",schemaPath:"#/properties/scheme/enum",keyword:"enum",params:{allowedValues: schema43.properties.scheme.enum}};
+const err3 = {instancePath:instancePath+"/scheme",schemaPath:"#/properties/scheme/enum",keyword:"enum",params:{allowedValues: schema44.properties.scheme.enum}};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -5067,8 +5250,8 @@ errors++;
 }
 }
 if(data.path !== undefined){
-if(!(validate116(data.path, {instancePath:instancePath+"/path",parentData:data,parentDataProperty:"path",rootData}))){
-vErrors = vErrors === null ? validate116.errors : vErrors.concat(validate116.errors);
+if(!(validate118(data.path, {instancePath:instancePath+"/path",parentData:data,parentDataProperty:"path",rootData}))){
+vErrors = vErrors === null ? validate118.errors : vErrors.concat(validate118.errors);
 errors = vErrors.length;
 }
 }
@@ -5085,7 +5268,7 @@ vErrors.push(err8);
 errors++;
 }
 if(!(((((data4 === 301) || (data4 === 302)) || (data4 === 303)) || (data4 === 307)) || (data4 === 308))){
-const err9 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema43.properties.status.enum}};
+const err9 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema44.properties.status.enum}};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -5106,13 +5289,13 @@ vErrors.push(err10);
 }
 errors++;
 }
-validate115.errors = vErrors;
+validate117.errors = vErrors;
 return errors === 0;
 }
 
-const schema45 = {"$id":"ir:///policy/url-rewrite.yaml","title":"UrlRewrite","type":"object","additionalProperties":false,"properties":{"host":{"type":"string"},"path":{"$ref":"path-modifier.yaml"}}};
+const schema46 = {"$id":"ir:///policy/url-rewrite.yaml","title":"UrlRewrite","type":"object","additionalProperties":false,"properties":{"host":{"type":"string"},"path":{"$ref":"path-modifier.yaml"}}};
 
-function validate119(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate121(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/url-rewrite.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -5142,8 +5325,8 @@ errors++;
 }
 }
 if(data.path !== undefined){
-if(!(validate116(data.path, {instancePath:instancePath+"/path",parentData:data,parentDataProperty:"path",rootData}))){
-vErrors = vErrors === null ? validate116.errors : vErrors.concat(validate116.errors);
+if(!(validate118(data.path, {instancePath:instancePath+"/path",parentData:data,parentDataProperty:"path",rootData}))){
+vErrors = vErrors === null ? validate118.errors : vErrors.concat(validate118.errors);
 errors = vErrors.length;
 }
 }
@@ -5158,13 +5341,13 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate119.errors = vErrors;
+validate121.errors = vErrors;
 return errors === 0;
 }
 
-const schema46 = {"$id":"ir:///policy/request-mirror.yaml","title":"RequestMirror","description":"Sends a copy of a part of the requests to another backend and forgets the answer. The copy has no body.","type":"object","additionalProperties":false,"required":["ref","numerator","denominator"],"properties":{"ref":{"$ref":"../backend-reference.yaml"},"numerator":{"type":"integer","minimum":0,"description":"Of the share of requests that are copied."},"denominator":{"type":"integer","minimum":1}}};
+const schema47 = {"$id":"ir:///policy/request-mirror.yaml","title":"RequestMirror","description":"Sends a copy of a part of the requests to another backend and forgets the answer. The copy has no body.","type":"object","additionalProperties":false,"required":["ref","numerator","denominator"],"properties":{"ref":{"$ref":"../backend-reference.yaml"},"numerator":{"type":"integer","minimum":0,"description":"Of the share of requests that are copied."},"denominator":{"type":"integer","minimum":1}}};
 
-function validate122(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate124(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/request-mirror.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -5278,7 +5461,7 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate122.errors = vErrors;
+validate124.errors = vErrors;
 return errors === 0;
 }
 
@@ -5328,97 +5511,103 @@ vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.error
 errors = vErrors.length;
 }
 }
-if(data.extAuthz !== undefined){
-if(!(validate58(data.extAuthz, {instancePath:instancePath+"/extAuthz",parentData:data,parentDataProperty:"extAuthz",rootData}))){
+if(data.cors !== undefined){
+if(!(validate58(data.cors, {instancePath:instancePath+"/cors",parentData:data,parentDataProperty:"cors",rootData}))){
 vErrors = vErrors === null ? validate58.errors : vErrors.concat(validate58.errors);
 errors = vErrors.length;
 }
 }
+if(data.extAuthz !== undefined){
+if(!(validate60(data.extAuthz, {instancePath:instancePath+"/extAuthz",parentData:data,parentDataProperty:"extAuthz",rootData}))){
+vErrors = vErrors === null ? validate60.errors : vErrors.concat(validate60.errors);
+errors = vErrors.length;
+}
+}
 if(data.auth !== undefined){
-if(!(validate64(data.auth, {instancePath:instancePath+"/auth",parentData:data,parentDataProperty:"auth",rootData}))){
-vErrors = vErrors === null ? validate64.errors : vErrors.concat(validate64.errors);
+if(!(validate66(data.auth, {instancePath:instancePath+"/auth",parentData:data,parentDataProperty:"auth",rootData}))){
+vErrors = vErrors === null ? validate66.errors : vErrors.concat(validate66.errors);
 errors = vErrors.length;
 }
 }
 if(data.tls !== undefined){
-if(!(validate71(data.tls, {instancePath:instancePath+"/tls",parentData:data,parentDataProperty:"tls",rootData}))){
-vErrors = vErrors === null ? validate71.errors : vErrors.concat(validate71.errors);
+if(!(validate73(data.tls, {instancePath:instancePath+"/tls",parentData:data,parentDataProperty:"tls",rootData}))){
+vErrors = vErrors === null ? validate73.errors : vErrors.concat(validate73.errors);
 errors = vErrors.length;
 }
 }
 if(data.tcp !== undefined){
-if(!(validate77(data.tcp, {instancePath:instancePath+"/tcp",parentData:data,parentDataProperty:"tcp",rootData}))){
-vErrors = vErrors === null ? validate77.errors : vErrors.concat(validate77.errors);
+if(!(validate79(data.tcp, {instancePath:instancePath+"/tcp",parentData:data,parentDataProperty:"tcp",rootData}))){
+vErrors = vErrors === null ? validate79.errors : vErrors.concat(validate79.errors);
 errors = vErrors.length;
 }
 }
 if(data.http !== undefined){
-if(!(validate81(data.http, {instancePath:instancePath+"/http",parentData:data,parentDataProperty:"http",rootData}))){
-vErrors = vErrors === null ? validate81.errors : vErrors.concat(validate81.errors);
-errors = vErrors.length;
-}
-}
-if(data.tunnel !== undefined){
-if(!(validate83(data.tunnel, {instancePath:instancePath+"/tunnel",parentData:data,parentDataProperty:"tunnel",rootData}))){
+if(!(validate83(data.http, {instancePath:instancePath+"/http",parentData:data,parentDataProperty:"http",rootData}))){
 vErrors = vErrors === null ? validate83.errors : vErrors.concat(validate83.errors);
 errors = vErrors.length;
 }
 }
+if(data.tunnel !== undefined){
+if(!(validate85(data.tunnel, {instancePath:instancePath+"/tunnel",parentData:data,parentDataProperty:"tunnel",rootData}))){
+vErrors = vErrors === null ? validate85.errors : vErrors.concat(validate85.errors);
+errors = vErrors.length;
+}
+}
 if(data.mcpAuthentication !== undefined){
-if(!(validate86(data.mcpAuthentication, {instancePath:instancePath+"/mcpAuthentication",parentData:data,parentDataProperty:"mcpAuthentication",rootData}))){
-vErrors = vErrors === null ? validate86.errors : vErrors.concat(validate86.errors);
+if(!(validate88(data.mcpAuthentication, {instancePath:instancePath+"/mcpAuthentication",parentData:data,parentDataProperty:"mcpAuthentication",rootData}))){
+vErrors = vErrors === null ? validate88.errors : vErrors.concat(validate88.errors);
 errors = vErrors.length;
 }
 }
 if(data.mcpAuthorization !== undefined){
-if(!(validate97(data.mcpAuthorization, {instancePath:instancePath+"/mcpAuthorization",parentData:data,parentDataProperty:"mcpAuthorization",rootData}))){
-vErrors = vErrors === null ? validate97.errors : vErrors.concat(validate97.errors);
-errors = vErrors.length;
-}
-}
-if(data.health !== undefined){
-if(!(validate99(data.health, {instancePath:instancePath+"/health",parentData:data,parentDataProperty:"health",rootData}))){
+if(!(validate99(data.mcpAuthorization, {instancePath:instancePath+"/mcpAuthorization",parentData:data,parentDataProperty:"mcpAuthorization",rootData}))){
 vErrors = vErrors === null ? validate99.errors : vErrors.concat(validate99.errors);
 errors = vErrors.length;
 }
 }
-if(data.transformation !== undefined){
-if(!(validate101(data.transformation, {instancePath:instancePath+"/transformation",parentData:data,parentDataProperty:"transformation",rootData}))){
+if(data.health !== undefined){
+if(!(validate101(data.health, {instancePath:instancePath+"/health",parentData:data,parentDataProperty:"health",rootData}))){
 vErrors = vErrors === null ? validate101.errors : vErrors.concat(validate101.errors);
 errors = vErrors.length;
 }
 }
+if(data.transformation !== undefined){
+if(!(validate103(data.transformation, {instancePath:instancePath+"/transformation",parentData:data,parentDataProperty:"transformation",rootData}))){
+vErrors = vErrors === null ? validate103.errors : vErrors.concat(validate103.errors);
+errors = vErrors.length;
+}
+}
 if(data.requestHeaderModifier !== undefined){
-if(!(validate109(data.requestHeaderModifier, {instancePath:instancePath+"/requestHeaderModifier",parentData:data,parentDataProperty:"requestHeaderModifier",rootData}))){
-vErrors = vErrors === null ? validate109.errors : vErrors.concat(validate109.errors);
+if(!(validate111(data.requestHeaderModifier, {instancePath:instancePath+"/requestHeaderModifier",parentData:data,parentDataProperty:"requestHeaderModifier",rootData}))){
+vErrors = vErrors === null ? validate111.errors : vErrors.concat(validate111.errors);
 errors = vErrors.length;
 }
 }
 if(data.responseHeaderModifier !== undefined){
-if(!(validate109(data.responseHeaderModifier, {instancePath:instancePath+"/responseHeaderModifier",parentData:data,parentDataProperty:"responseHeaderModifier",rootData}))){
-vErrors = vErrors === null ? validate109.errors : vErrors.concat(validate109.errors);
+if(!(validate111(data.responseHeaderModifier, {instancePath:instancePath+"/responseHeaderModifier",parentData:data,parentDataProperty:"responseHeaderModifier",rootData}))){
+vErrors = vErrors === null ? validate111.errors : vErrors.concat(validate111.errors);
 errors = vErrors.length;
 }
 }
 if(data.requestRedirect !== undefined){
-if(!(validate115(data.requestRedirect, {instancePath:instancePath+"/requestRedirect",parentData:data,parentDataProperty:"requestRedirect",rootData}))){
-vErrors = vErrors === null ? validate115.errors : vErrors.concat(validate115.errors);
+if(!(validate117(data.requestRedirect, {instancePath:instancePath+"/requestRedirect",parentData:data,parentDataProperty:"requestRedirect",rootData}))){
+vErrors = vErrors === null ? validate117.errors : vErrors.concat(validate117.errors);
 errors = vErrors.length;
 }
 }
 if(data.urlRewrite !== undefined){
-if(!(validate119(data.urlRewrite, {instancePath:instancePath+"/urlRewrite",parentData:data,parentDataProperty:"urlRewrite",rootData}))){
-vErrors = vErrors === null ? validate119.errors : vErrors.concat(validate119.errors);
+if(!(validate121(data.urlRewrite, {instancePath:instancePath+"/urlRewrite",parentData:data,parentDataProperty:"urlRewrite",rootData}))){
+vErrors = vErrors === null ? validate121.errors : vErrors.concat(validate121.errors);
 errors = vErrors.length;
 }
 }
 if(data.requestMirror !== undefined){
-let data17 = data.requestMirror;
-if(Array.isArray(data17)){
-const len0 = data17.length;
+let data18 = data.requestMirror;
+if(Array.isArray(data18)){
+const len0 = data18.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate122(data17[i0], {instancePath:instancePath+"/requestMirror/" + i0,parentData:data17,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate122.errors : vErrors.concat(validate122.errors);
+if(!(validate124(data18[i0], {instancePath:instancePath+"/requestMirror/" + i0,parentData:data18,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate124.errors : vErrors.concat(validate124.errors);
 errors = vErrors.length;
 }
 }
@@ -5549,10 +5738,10 @@ validate39.errors = vErrors;
 return errors === 0;
 }
 
-const schema47 = {"$id":"ir:///traffic-payload.yaml","title":"TrafficPayload","description":"Route-side policies by field. `requestRedirect`, `urlRewrite` and `requestMirror` come from route filters only.","type":"object","additionalProperties":false,"minProperties":1,"properties":{"deny":{"$ref":"policy/deny.yaml"},"timeout":{"$ref":"policy/timeout.yaml"},"cors":{"$ref":"policy/cors.yaml"},"jwtAuth":{"$ref":"policy/jwt-auth.yaml"},"basicAuth":{"$ref":"policy/basic-auth.yaml"},"apiKey":{"$ref":"policy/api-key.yaml"},"extAuthz":{"$ref":"policy/ext-authz-or-conditional.yaml"},"authorization":{"$ref":"policy/authorization.yaml"},"retry":{"$ref":"policy/retry.yaml"},"localRateLimit":{"$ref":"policy/local-rate-limit-or-conditional.yaml"},"remoteRateLimit":{"$ref":"policy/remote-rate-limit-or-conditional.yaml"},"buffer":{"$ref":"policy/buffer.yaml"},"extProc":{"$ref":"policy/ext-proc-or-conditional.yaml"},"transformation":{"$ref":"policy/transformation-or-conditional.yaml"},"csrf":{"$ref":"policy/csrf.yaml"},"requestHeaderModifier":{"$ref":"policy/header-modifier.yaml"},"responseHeaderModifier":{"$ref":"policy/header-modifier.yaml"},"hostRewrite":{"$ref":"policy/host-rewrite.yaml"},"urlRewrite":{"$ref":"policy/url-rewrite.yaml"},"requestRedirect":{"$ref":"policy/request-redirect.yaml"},"delay":{"$ref":"policy/delay.yaml"},"directResponse":{"$ref":"policy/direct-response-or-conditional.yaml"},"requestMirror":{"type":"array","items":{"$ref":"policy/request-mirror.yaml"}}}};
-const schema48 = {"$id":"ir:///policy/timeout.yaml","title":"Timeout","type":"object","additionalProperties":false,"properties":{"requestMs":{"type":"integer","minimum":1,"description":"Arrival to the end of the response, retries included."},"backendRequestMs":{"type":"integer","minimum":1,"description":"One attempt to response headers."}}};
+const schema48 = {"$id":"ir:///traffic-payload.yaml","title":"TrafficPayload","description":"Route-side policies by field. `requestRedirect`, `urlRewrite` and `requestMirror` come from route filters only.","type":"object","additionalProperties":false,"minProperties":1,"properties":{"deny":{"$ref":"policy/deny.yaml"},"timeout":{"$ref":"policy/timeout.yaml"},"cors":{"$ref":"policy/cors.yaml"},"jwtAuth":{"$ref":"policy/jwt-auth.yaml"},"basicAuth":{"$ref":"policy/basic-auth.yaml"},"apiKey":{"$ref":"policy/api-key.yaml"},"extAuthz":{"$ref":"policy/ext-authz-or-conditional.yaml"},"authorization":{"$ref":"policy/authorization.yaml"},"retry":{"$ref":"policy/retry.yaml"},"localRateLimit":{"$ref":"policy/local-rate-limit-or-conditional.yaml"},"remoteRateLimit":{"$ref":"policy/remote-rate-limit-or-conditional.yaml"},"buffer":{"$ref":"policy/buffer.yaml"},"extProc":{"$ref":"policy/ext-proc-or-conditional.yaml"},"transformation":{"$ref":"policy/transformation-or-conditional.yaml"},"csrf":{"$ref":"policy/csrf.yaml"},"requestHeaderModifier":{"$ref":"policy/header-modifier.yaml"},"responseHeaderModifier":{"$ref":"policy/header-modifier.yaml"},"hostRewrite":{"$ref":"policy/host-rewrite.yaml"},"urlRewrite":{"$ref":"policy/url-rewrite.yaml"},"requestRedirect":{"$ref":"policy/request-redirect.yaml"},"delay":{"$ref":"policy/delay.yaml"},"directResponse":{"$ref":"policy/direct-response-or-conditional.yaml"},"requestMirror":{"type":"array","items":{"$ref":"policy/request-mirror.yaml"}}}};
+const schema49 = {"$id":"ir:///policy/timeout.yaml","title":"Timeout","type":"object","additionalProperties":false,"properties":{"requestMs":{"type":"integer","minimum":1,"description":"Arrival to the end of the response, retries included."},"backendRequestMs":{"type":"integer","minimum":1,"description":"One attempt to response headers."}}};
 
-function validate129(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate131(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/timeout.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -5630,196 +5819,13 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate129.errors = vErrors;
-return errors === 0;
-}
-
-const schema49 = {"$id":"ir:///policy/cors.yaml","title":"Cors","type":"object","additionalProperties":false,"properties":{"allowOrigins":{"type":"array","items":{"type":"string"}},"allowMethods":{"type":"array","items":{"type":"string"}},"allowHeaders":{"type":"array","items":{"type":"string"}},"exposeHeaders":{"type":"array","items":{"type":"string"}},"allowCredentials":{"type":"boolean"},"maxAgeSeconds":{"type":"integer","minimum":1}}};
-
-function validate131(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-/*# sourceURL="ir:///policy/cors.yaml" */;
-let vErrors = null;
-let errors = 0;
-if(data && typeof data == "object" && !Array.isArray(data)){
-for(const key0 in data){
-if(!((((((key0 === "allowOrigins") || (key0 === "allowMethods")) || (key0 === "allowHeaders")) || (key0 === "exposeHeaders")) || (key0 === "allowCredentials")) || (key0 === "maxAgeSeconds"))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-}
-if(data.allowOrigins !== undefined){
-let data0 = data.allowOrigins;
-if(Array.isArray(data0)){
-const len0 = data0.length;
-for(let i0=0; i0<len0; i0++){
-if(typeof data0[i0] !== "string"){
-const err1 = {instancePath:instancePath+"/allowOrigins/" + i0,schemaPath:"#/properties/allowOrigins/items/type",keyword:"type",params:{type: "string"}};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-}
-else {
-const err2 = {instancePath:instancePath+"/allowOrigins",schemaPath:"#/properties/allowOrigins/type",keyword:"type",params:{type: "array"}};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-if(data.allowMethods !== undefined){
-let data2 = data.allowMethods;
-if(Array.isArray(data2)){
-const len1 = data2.length;
-for(let i1=0; i1<len1; i1++){
-if(typeof data2[i1] !== "string"){
-const err3 = {instancePath:instancePath+"/allowMethods/" + i1,schemaPath:"#/properties/allowMethods/items/type",keyword:"type",params:{type: "string"}};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-}
-else {
-const err4 = {instancePath:instancePath+"/allowMethods",schemaPath:"#/properties/allowMethods/type",keyword:"type",params:{type: "array"}};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-if(data.allowHeaders !== undefined){
-let data4 = data.allowHeaders;
-if(Array.isArray(data4)){
-const len2 = data4.length;
-for(let i2=0; i2<len2; i2++){
-if(typeof data4[i2] !== "string"){
-const err5 = {instancePath:instancePath+"/allowHeaders/" + i2,schemaPath:"#/properties/allowHeaders/items/type",keyword:"type",params:{type: "string"}};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-}
-else {
-const err6 = {instancePath:instancePath+"/allowHeaders",schemaPath:"#/properties/allowHeaders/type",keyword:"type",params:{type: "array"}};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-}
-if(data.exposeHeaders !== undefined){
-let data6 = data.exposeHeaders;
-if(Array.isArray(data6)){
-const len3 = data6.length;
-for(let i3=0; i3<len3; i3++){
-if(typeof data6[i3] !== "string"){
-const err7 = {instancePath:instancePath+"/exposeHeaders/" + i3,schemaPath:"#/properties/exposeHeaders/items/type",keyword:"type",params:{type: "string"}};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-}
-}
-else {
-const err8 = {instancePath:instancePath+"/exposeHeaders",schemaPath:"#/properties/exposeHeaders/type",keyword:"type",params:{type: "array"}};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-if(data.allowCredentials !== undefined){
-if(typeof data.allowCredentials !== "boolean"){
-const err9 = {instancePath:instancePath+"/allowCredentials",schemaPath:"#/properties/allowCredentials/type",keyword:"type",params:{type: "boolean"}};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-}
-if(data.maxAgeSeconds !== undefined){
-let data9 = data.maxAgeSeconds;
-if(!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))){
-const err10 = {instancePath:instancePath+"/maxAgeSeconds",schemaPath:"#/properties/maxAgeSeconds/type",keyword:"type",params:{type: "integer"}};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-if((typeof data9 == "number") && (isFinite(data9))){
-if(data9 < 1 || isNaN(data9)){
-const err11 = {instancePath:instancePath+"/maxAgeSeconds",schemaPath:"#/properties/maxAgeSeconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-}
-}
-}
-else {
-const err12 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
 validate131.errors = vErrors;
 return errors === 0;
 }
 
 const schema50 = {"$id":"ir:///policy/basic-auth.yaml","title":"BasicAuth","description":"Checks user names and passwords. `users` is the whole htpasswd text, one `name:hash` a line. Without users Strict refuses every request. Location, when unset: header `authorization` with prefix `Basic` and a blank.","type":"object","additionalProperties":false,"required":["mode","realm","users"],"properties":{"mode":{"type":"string","enum":["Strict","Optional"]},"realm":{"type":"string","description":"Named in the challenge of a refusal."},"users":{"$ref":"../secret-ref.yaml"},"location":{"$ref":"extraction-location.yaml"}}};
 
-function validate134(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate135(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/basic-auth.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -5908,8 +5914,8 @@ errors = vErrors.length;
 }
 }
 if(data.location !== undefined){
-if(!(validate88(data.location, {instancePath:instancePath+"/location",parentData:data,parentDataProperty:"location",rootData}))){
-vErrors = vErrors === null ? validate88.errors : vErrors.concat(validate88.errors);
+if(!(validate90(data.location, {instancePath:instancePath+"/location",parentData:data,parentDataProperty:"location",rootData}))){
+vErrors = vErrors === null ? validate90.errors : vErrors.concat(validate90.errors);
 errors = vErrors.length;
 }
 }
@@ -5924,13 +5930,13 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate134.errors = vErrors;
+validate135.errors = vErrors;
 return errors === 0;
 }
 
 const schema51 = {"$id":"ir:///policy/api-key.yaml","title":"ApiKey","description":"Checks API keys. Without known keys Strict refuses every request. Location, when unset: header `authorization` with prefix `Bearer` and a blank.","type":"object","additionalProperties":false,"required":["mode"],"properties":{"mode":{"type":"string","enum":["Strict","Optional","Permissive"]},"keys":{"description":"One key each: the key itself, or JSON `{\"key\": \"...\"}` or `{\"keyHash\": \"sha256:<hex>\"}` with optional `metadata`.","type":"array","items":{"$ref":"../secret-ref.yaml"}},"hashes":{"description":"Keys of ConfigMaps. Hashes are no secrets.","type":"array","items":{"title":"ApiKeyHash","type":"object","additionalProperties":false,"required":["keyHash"],"properties":{"keyHash":{"type":"string","description":"`sha256:` and 64 hex digits."},"metadata":{"description":"Fields of CEL `apiKey`.","type":"object","additionalProperties":true}}}},"location":{"$ref":"extraction-location.yaml"}}};
 
-function validate138(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate139(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/api-key.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -6083,8 +6089,8 @@ errors++;
 }
 }
 if(data.location !== undefined){
-if(!(validate88(data.location, {instancePath:instancePath+"/location",parentData:data,parentDataProperty:"location",rootData}))){
-vErrors = vErrors === null ? validate88.errors : vErrors.concat(validate88.errors);
+if(!(validate90(data.location, {instancePath:instancePath+"/location",parentData:data,parentDataProperty:"location",rootData}))){
+vErrors = vErrors === null ? validate90.errors : vErrors.concat(validate90.errors);
 errors = vErrors.length;
 }
 }
@@ -6099,21 +6105,21 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate138.errors = vErrors;
+validate139.errors = vErrors;
 return errors === 0;
 }
 
 const schema52 = {"$id":"ir:///policy/ext-authz-or-conditional.yaml","title":"ExtAuthzOrConditional","anyOf":[{"$ref":"ext-authz.yaml"},{"title":"ConditionalExtAuthz","type":"object","additionalProperties":false,"required":["conditional"],"properties":{"conditional":{"type":"array","minItems":1,"items":{"title":"ConditionalExtAuthzEntry","type":"object","additionalProperties":false,"required":["policy"],"properties":{"condition":{"type":"string","description":"CEL; absent means always."},"policy":{"$ref":"ext-authz.yaml"}}}}}}]};
 
-function validate142(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate143(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/ext-authz-or-conditional.yaml" */;
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate58(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate58.errors : vErrors.concat(validate58.errors);
+if(!(validate60(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate60.errors : vErrors.concat(validate60.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -6195,8 +6201,8 @@ errors++;
 }
 }
 if(data1.policy !== undefined){
-if(!(validate58(data1.policy, {instancePath:instancePath+"/conditional/" + i0+"/policy",parentData:data1,parentDataProperty:"policy",rootData}))){
-vErrors = vErrors === null ? validate58.errors : vErrors.concat(validate58.errors);
+if(!(validate60(data1.policy, {instancePath:instancePath+"/conditional/" + i0+"/policy",parentData:data1,parentDataProperty:"policy",rootData}))){
+vErrors = vErrors === null ? validate60.errors : vErrors.concat(validate60.errors);
 errors = vErrors.length;
 }
 }
@@ -6259,13 +6265,13 @@ vErrors = null;
 }
 }
 }
-validate142.errors = vErrors;
+validate143.errors = vErrors;
 return errors === 0;
 }
 
 const schema53 = {"$id":"ir:///policy/retry.yaml","title":"Retry","description":"Sends a request again after connection and name failures, upstream timeouts, responses with one of `codes`, and responses for which `condition` is true.","type":"object","additionalProperties":false,"required":["attempts"],"properties":{"attempts":{"type":"integer","minimum":1,"maximum":255,"description":"How many times more; the first one is not counted."},"codes":{"type":"array","items":{"type":"integer","minimum":400,"maximum":599}},"backoffMs":{"type":"integer","minimum":1},"precondition":{"type":"string","description":"CEL; anything but true on the request means no retries."},"condition":{"type":"string","description":"CEL on request and response."}}};
 
-function validate147(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate148(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/retry.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -6438,14 +6444,14 @@ vErrors.push(err13);
 }
 errors++;
 }
-validate147.errors = vErrors;
+validate148.errors = vErrors;
 return errors === 0;
 }
 
 const schema54 = {"$id":"ir:///policy/local-rate-limit-or-conditional.yaml","title":"LocalRateLimitOrConditional","anyOf":[{"$ref":"local-rate-limit.yaml"},{"title":"ConditionalLocalRateLimit","type":"object","additionalProperties":false,"required":["conditional"],"properties":{"conditional":{"type":"array","minItems":1,"items":{"title":"ConditionalLocalRateLimitEntry","type":"object","additionalProperties":false,"required":["policy"],"properties":{"condition":{"type":"string","description":"CEL; absent means always."},"policy":{"$ref":"local-rate-limit.yaml"}}}}}}]};
 const schema55 = {"$id":"ir:///policy/local-rate-limit.yaml","title":"LocalRateLimit","description":"Token buckets of one proxy process. All entries are charged.","type":"object","additionalProperties":false,"required":["limits"],"properties":{"limits":{"type":"array","minItems":1,"items":{"title":"LocalLimit","type":"object","additionalProperties":false,"required":["unit","tokensPerFill","fillIntervalMs","tokensMax"],"properties":{"unit":{"type":"string","enum":["Requests","Tokens"]},"tokensPerFill":{"type":"integer","minimum":1},"fillIntervalMs":{"type":"integer","minimum":1},"tokensMax":{"type":"integer","minimum":1,"description":"Limit plus burst."}}}}}};
 
-function validate150(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate151(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/local-rate-limit.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -6674,20 +6680,20 @@ vErrors.push(err18);
 }
 errors++;
 }
-validate150.errors = vErrors;
+validate151.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate149(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate150(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/local-rate-limit-or-conditional.yaml" */;
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate150(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate150.errors : vErrors.concat(validate150.errors);
+if(!(validate151(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate151.errors : vErrors.concat(validate151.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -6769,8 +6775,8 @@ errors++;
 }
 }
 if(data1.policy !== undefined){
-if(!(validate150(data1.policy, {instancePath:instancePath+"/conditional/" + i0+"/policy",parentData:data1,parentDataProperty:"policy",rootData}))){
-vErrors = vErrors === null ? validate150.errors : vErrors.concat(validate150.errors);
+if(!(validate151(data1.policy, {instancePath:instancePath+"/conditional/" + i0+"/policy",parentData:data1,parentDataProperty:"policy",rootData}))){
+vErrors = vErrors === null ? validate151.errors : vErrors.concat(validate151.errors);
 errors = vErrors.length;
 }
 }
@@ -6833,14 +6839,14 @@ vErrors = null;
 }
 }
 }
-validate149.errors = vErrors;
+validate150.errors = vErrors;
 return errors === 0;
 }
 
 const schema56 = {"$id":"ir:///policy/remote-rate-limit-or-conditional.yaml","title":"RemoteRateLimitOrConditional","anyOf":[{"$ref":"remote-rate-limit.yaml"},{"title":"ConditionalRemoteRateLimit","type":"object","additionalProperties":false,"required":["conditional"],"properties":{"conditional":{"type":"array","minItems":1,"items":{"title":"ConditionalRemoteRateLimitEntry","type":"object","additionalProperties":false,"required":["policy"],"properties":{"condition":{"type":"string","description":"CEL; absent means always."},"policy":{"$ref":"remote-rate-limit.yaml"}}}}}}]};
 const schema57 = {"$id":"ir:///policy/remote-rate-limit.yaml","title":"RemoteRateLimit","description":"Asks a rate limit service (`envoy.service.ratelimit.v3.RateLimitService`) about each request. A service that cannot be reached leaves the decision to `failureMode`.","type":"object","additionalProperties":false,"required":["service","failureMode","domain","descriptors"],"properties":{"service":{"$ref":"../backend-reference.yaml"},"failureMode":{"type":"string","enum":["FailClosed","FailOpen"]},"domain":{"type":"string","minLength":1},"descriptors":{"type":"array","minItems":1,"items":{"title":"RateLimitDescriptor","type":"object","additionalProperties":false,"required":["unit","entries"],"properties":{"unit":{"type":"string","enum":["Requests","Tokens"]},"entries":{"description":"Name to CEL. One that fails drops the whole descriptor.","type":"array","minItems":1,"items":{"$ref":"named-expression.yaml"}},"cost":{"type":"string","description":"CEL; unset: 1 for Requests, total tokens for Tokens. Tokens are charged when the response is over."},"limitOverride":{"title":"RateLimitOverride","type":"object","additionalProperties":false,"required":["requestsPerUnit","unit"],"properties":{"requestsPerUnit":{"type":"integer","minimum":0,"maximum":4294967295},"unit":{"type":"string","enum":["Second","Minute","Hour","Day","Month","Year"]}}}}}}}};
 
-function validate155(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate156(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/remote-rate-limit.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -7207,20 +7213,20 @@ vErrors.push(err29);
 }
 errors++;
 }
-validate155.errors = vErrors;
+validate156.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate154(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate155(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/remote-rate-limit-or-conditional.yaml" */;
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate155(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+if(!(validate156(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate156.errors : vErrors.concat(validate156.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -7302,8 +7308,8 @@ errors++;
 }
 }
 if(data1.policy !== undefined){
-if(!(validate155(data1.policy, {instancePath:instancePath+"/conditional/" + i0+"/policy",parentData:data1,parentDataProperty:"policy",rootData}))){
-vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+if(!(validate156(data1.policy, {instancePath:instancePath+"/conditional/" + i0+"/policy",parentData:data1,parentDataProperty:"policy",rootData}))){
+vErrors = vErrors === null ? validate156.errors : vErrors.concat(validate156.errors);
 errors = vErrors.length;
 }
 }
@@ -7366,14 +7372,14 @@ vErrors = null;
 }
 }
 }
-validate154.errors = vErrors;
+validate155.errors = vErrors;
 return errors === 0;
 }
 
 const schema58 = {"$id":"ir:///policy/buffer.yaml","title":"TrafficBuffer","description":"Holds bodies back until they are complete.","type":"object","additionalProperties":false,"minProperties":1,"properties":{"request":{"$ref":"buffer-body.yaml"},"response":{"$ref":"buffer-body.yaml"}}};
 const schema59 = {"$id":"ir:///policy/buffer-body.yaml","title":"BufferBody","type":"object","additionalProperties":false,"required":["failureMode"],"properties":{"bytesMax":{"type":"integer","minimum":0,"description":"Unset: the buffer limit of the listener."},"failureMode":{"type":"string","enum":["FailClosed","FailOpen"],"description":"A larger body: FailClosed refuses it, FailOpen streams it on."}}};
 
-function validate162(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate163(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/buffer-body.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -7459,12 +7465,12 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate162.errors = vErrors;
+validate163.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate161(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate162(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/buffer.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -7492,14 +7498,14 @@ errors++;
 }
 }
 if(data.request !== undefined){
-if(!(validate162(data.request, {instancePath:instancePath+"/request",parentData:data,parentDataProperty:"request",rootData}))){
-vErrors = vErrors === null ? validate162.errors : vErrors.concat(validate162.errors);
+if(!(validate163(data.request, {instancePath:instancePath+"/request",parentData:data,parentDataProperty:"request",rootData}))){
+vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
 errors = vErrors.length;
 }
 }
 if(data.response !== undefined){
-if(!(validate162(data.response, {instancePath:instancePath+"/response",parentData:data,parentDataProperty:"response",rootData}))){
-vErrors = vErrors === null ? validate162.errors : vErrors.concat(validate162.errors);
+if(!(validate163(data.response, {instancePath:instancePath+"/response",parentData:data,parentDataProperty:"response",rootData}))){
+vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
 errors = vErrors.length;
 }
 }
@@ -7514,7 +7520,7 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate161.errors = vErrors;
+validate162.errors = vErrors;
 return errors === 0;
 }
 
@@ -7522,7 +7528,7 @@ const schema60 = {"$id":"ir:///policy/ext-proc-or-conditional.yaml","title":"Ext
 const schema61 = {"$id":"ir:///policy/ext-proc.yaml","title":"ExtProc","description":"Lets a service that speaks `envoy.service.ext_proc.v3.ExternalProcessor` see and change requests and responses. A service that cannot be reached, also because the reference names nothing, leaves the decision to `failureMode`.","type":"object","additionalProperties":false,"required":["service","failureMode"],"properties":{"service":{"$ref":"../backend-reference.yaml"},"failureMode":{"type":"string","enum":["FailClosed","FailOpen"],"description":"FailOpen only as long as no part of a body was sent."},"processingOptions":{"title":"ExtProcOptions","description":"Unset: headers and trailers are sent, bodies streamed both ways, modes not overridden.","type":"object","additionalProperties":false,"properties":{"requestHeaderMode":{"$ref":"ext-proc-part-mode.yaml"},"responseHeaderMode":{"$ref":"ext-proc-part-mode.yaml"},"requestBodyMode":{"$ref":"ext-proc-body-mode.yaml"},"responseBodyMode":{"$ref":"ext-proc-body-mode.yaml"},"requestTrailerMode":{"$ref":"ext-proc-part-mode.yaml"},"responseTrailerMode":{"$ref":"ext-proc-part-mode.yaml"},"allowModeOverride":{"type":"boolean"}}},"metadataContext":{"description":"Sent with each message; namespace `gw.dev.grpc_initial_metadata` becomes metadata of the call itself.","type":"array","items":{"title":"ExtProcMetadata","type":"object","additionalProperties":false,"required":["namespace","values"],"properties":{"namespace":{"type":"string"},"values":{"type":"array","items":{"$ref":"named-expression.yaml"}}}}},"requestAttributes":{"type":"array","items":{"$ref":"named-expression.yaml"},"description":"Sent with the first message about the request."},"responseAttributes":{"type":"array","items":{"$ref":"named-expression.yaml"},"description":"Sent with the first message about the response."}}};
 const schema62 = {"$id":"ir:///policy/ext-proc-part-mode.yaml","title":"ExtProcPartMode","type":"string","enum":["Send","Skip"]};
 
-function validate169(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate170(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/ext-proc-part-mode.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -7546,13 +7552,13 @@ vErrors.push(err1);
 }
 errors++;
 }
-validate169.errors = vErrors;
+validate170.errors = vErrors;
 return errors === 0;
 }
 
 const schema63 = {"$id":"ir:///policy/ext-proc-body-mode.yaml","title":"ExtProcBodyMode","description":"Buffered bodies over 8192 bytes are failures; BufferedPartial shows the first 8192 bytes.","type":"string","enum":["None","Buffered","BufferedPartial","FullDuplexStreamed"]};
 
-function validate172(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate173(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/ext-proc-body-mode.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -7576,12 +7582,12 @@ vErrors.push(err1);
 }
 errors++;
 }
-validate172.errors = vErrors;
+validate173.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate167(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate168(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/ext-proc.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -7663,38 +7669,38 @@ errors++;
 }
 }
 if(data2.requestHeaderMode !== undefined){
-if(!(validate169(data2.requestHeaderMode, {instancePath:instancePath+"/processingOptions/requestHeaderMode",parentData:data2,parentDataProperty:"requestHeaderMode",rootData}))){
-vErrors = vErrors === null ? validate169.errors : vErrors.concat(validate169.errors);
+if(!(validate170(data2.requestHeaderMode, {instancePath:instancePath+"/processingOptions/requestHeaderMode",parentData:data2,parentDataProperty:"requestHeaderMode",rootData}))){
+vErrors = vErrors === null ? validate170.errors : vErrors.concat(validate170.errors);
 errors = vErrors.length;
 }
 }
 if(data2.responseHeaderMode !== undefined){
-if(!(validate169(data2.responseHeaderMode, {instancePath:instancePath+"/processingOptions/responseHeaderMode",parentData:data2,parentDataProperty:"responseHeaderMode",rootData}))){
-vErrors = vErrors === null ? validate169.errors : vErrors.concat(validate169.errors);
+if(!(validate170(data2.responseHeaderMode, {instancePath:instancePath+"/processingOptions/responseHeaderMode",parentData:data2,parentDataProperty:"responseHeaderMode",rootData}))){
+vErrors = vErrors === null ? validate170.errors : vErrors.concat(validate170.errors);
 errors = vErrors.length;
 }
 }
 if(data2.requestBodyMode !== undefined){
-if(!(validate172(data2.requestBodyMode, {instancePath:instancePath+"/processingOptions/requestBodyMode",parentData:data2,parentDataProperty:"requestBodyMode",rootData}))){
-vErrors = vErrors === null ? validate172.errors : vErrors.concat(validate172.errors);
+if(!(validate173(data2.requestBodyMode, {instancePath:instancePath+"/processingOptions/requestBodyMode",parentData:data2,parentDataProperty:"requestBodyMode",rootData}))){
+vErrors = vErrors === null ? validate173.errors : vErrors.concat(validate173.errors);
 errors = vErrors.length;
 }
 }
 if(data2.responseBodyMode !== undefined){
-if(!(validate172(data2.responseBodyMode, {instancePath:instancePath+"/processingOptions/responseBodyMode",parentData:data2,parentDataProperty:"responseBodyMode",rootData}))){
-vErrors = vErrors === null ? validate172.errors : vErrors.concat(validate172.errors);
+if(!(validate173(data2.responseBodyMode, {instancePath:instancePath+"/processingOptions/responseBodyMode",parentData:data2,parentDataProperty:"responseBodyMode",rootData}))){
+vErrors = vErrors === null ? validate173.errors : vErrors.concat(validate173.errors);
 errors = vErrors.length;
 }
 }
 if(data2.requestTrailerMode !== undefined){
-if(!(validate169(data2.requestTrailerMode, {instancePath:instancePath+"/processingOptions/requestTrailerMode",parentData:data2,parentDataProperty:"requestTrailerMode",rootData}))){
-vErrors = vErrors === null ? validate169.errors : vErrors.concat(validate169.errors);
+if(!(validate170(data2.requestTrailerMode, {instancePath:instancePath+"/processingOptions/requestTrailerMode",parentData:data2,parentDataProperty:"requestTrailerMode",rootData}))){
+vErrors = vErrors === null ? validate170.errors : vErrors.concat(validate170.errors);
 errors = vErrors.length;
 }
 }
 if(data2.responseTrailerMode !== undefined){
-if(!(validate169(data2.responseTrailerMode, {instancePath:instancePath+"/processingOptions/responseTrailerMode",parentData:data2,parentDataProperty:"responseTrailerMode",rootData}))){
-vErrors = vErrors === null ? validate169.errors : vErrors.concat(validate169.errors);
+if(!(validate170(data2.responseTrailerMode, {instancePath:instancePath+"/processingOptions/responseTrailerMode",parentData:data2,parentDataProperty:"responseTrailerMode",rootData}))){
+vErrors = vErrors === null ? validate170.errors : vErrors.concat(validate170.errors);
 errors = vErrors.length;
 }
 }
@@ -7874,20 +7880,20 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate167.errors = vErrors;
+validate168.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate166(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate167(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/ext-proc-or-conditional.yaml" */;
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate167(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
+if(!(validate168(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate168.errors : vErrors.concat(validate168.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -7969,8 +7975,8 @@ errors++;
 }
 }
 if(data1.policy !== undefined){
-if(!(validate167(data1.policy, {instancePath:instancePath+"/conditional/" + i0+"/policy",parentData:data1,parentDataProperty:"policy",rootData}))){
-vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
+if(!(validate168(data1.policy, {instancePath:instancePath+"/conditional/" + i0+"/policy",parentData:data1,parentDataProperty:"policy",rootData}))){
+vErrors = vErrors === null ? validate168.errors : vErrors.concat(validate168.errors);
 errors = vErrors.length;
 }
 }
@@ -8033,21 +8039,21 @@ vErrors = null;
 }
 }
 }
-validate166.errors = vErrors;
+validate167.errors = vErrors;
 return errors === 0;
 }
 
 const schema64 = {"$id":"ir:///policy/transformation-or-conditional.yaml","title":"TransformationOrConditional","anyOf":[{"$ref":"transformation.yaml"},{"title":"ConditionalTransformation","type":"object","additionalProperties":false,"required":["conditional"],"properties":{"conditional":{"type":"array","minItems":1,"items":{"title":"ConditionalTransformationEntry","type":"object","additionalProperties":false,"required":["policy"],"properties":{"condition":{"type":"string","description":"CEL; absent means always."},"policy":{"$ref":"transformation.yaml"}}}}}}]};
 
-function validate183(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate184(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/transformation-or-conditional.yaml" */;
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate101(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate101.errors : vErrors.concat(validate101.errors);
+if(!(validate103(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate103.errors : vErrors.concat(validate103.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -8129,8 +8135,8 @@ errors++;
 }
 }
 if(data1.policy !== undefined){
-if(!(validate101(data1.policy, {instancePath:instancePath+"/conditional/" + i0+"/policy",parentData:data1,parentDataProperty:"policy",rootData}))){
-vErrors = vErrors === null ? validate101.errors : vErrors.concat(validate101.errors);
+if(!(validate103(data1.policy, {instancePath:instancePath+"/conditional/" + i0+"/policy",parentData:data1,parentDataProperty:"policy",rootData}))){
+vErrors = vErrors === null ? validate103.errors : vErrors.concat(validate103.errors);
 errors = vErrors.length;
 }
 }
@@ -8193,13 +8199,13 @@ vErrors = null;
 }
 }
 }
-validate183.errors = vErrors;
+validate184.errors = vErrors;
 return errors === 0;
 }
 
 const schema65 = {"$id":"ir:///policy/csrf.yaml","title":"Csrf","type":"object","additionalProperties":false,"properties":{"additionalOrigins":{"type":"array","items":{"type":"string"}}}};
 
-function validate187(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate188(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/csrf.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -8255,13 +8261,13 @@ vErrors.push(err3);
 }
 errors++;
 }
-validate187.errors = vErrors;
+validate188.errors = vErrors;
 return errors === 0;
 }
 
 const schema66 = {"$id":"ir:///policy/host-rewrite.yaml","title":"HostRewrite","type":"object","additionalProperties":false,"required":["mode"],"properties":{"mode":{"type":"string","enum":["Auto","None"]}}};
 
-function validate191(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate192(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/host-rewrite.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -8322,13 +8328,13 @@ vErrors.push(err4);
 }
 errors++;
 }
-validate191.errors = vErrors;
+validate192.errors = vErrors;
 return errors === 0;
 }
 
 const schema67 = {"$id":"ir:///policy/delay.yaml","title":"Delay","description":"Waits before a request is forwarded. Exactly one field.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"ms":{"type":"number","minimum":0},"expression":{"type":"string","description":"CEL that gives a duration or a number of milliseconds."}}};
 
-function validate195(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate196(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/delay.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -8413,14 +8419,14 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate195.errors = vErrors;
+validate196.errors = vErrors;
 return errors === 0;
 }
 
 const schema68 = {"$id":"ir:///policy/direct-response-or-conditional.yaml","title":"DirectResponseOrConditional","anyOf":[{"$ref":"direct-response.yaml"},{"title":"ConditionalDirectResponse","type":"object","additionalProperties":false,"required":["conditional"],"properties":{"conditional":{"type":"array","minItems":1,"items":{"title":"ConditionalDirectResponseEntry","type":"object","additionalProperties":false,"required":["policy"],"properties":{"condition":{"type":"string","description":"CEL; absent means always."},"policy":{"$ref":"direct-response.yaml"}}}}}}]};
 const schema69 = {"$id":"ir:///policy/direct-response.yaml","title":"DirectResponse","type":"object","additionalProperties":false,"required":["status"],"properties":{"status":{"type":"integer","minimum":200,"maximum":599},"body":{"type":"string"},"bodyExpression":{"type":"string","description":"CEL."},"headers":{"type":"array","items":{"$ref":"named-expression.yaml"}}}};
 
-function validate198(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate199(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/direct-response.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -8539,20 +8545,20 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate198.errors = vErrors;
+validate199.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate197(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate198(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/direct-response-or-conditional.yaml" */;
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate198(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate198.errors : vErrors.concat(validate198.errors);
+if(!(validate199(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate199.errors : vErrors.concat(validate199.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -8634,8 +8640,8 @@ errors++;
 }
 }
 if(data1.policy !== undefined){
-if(!(validate198(data1.policy, {instancePath:instancePath+"/conditional/" + i0+"/policy",parentData:data1,parentDataProperty:"policy",rootData}))){
-vErrors = vErrors === null ? validate198.errors : vErrors.concat(validate198.errors);
+if(!(validate199(data1.policy, {instancePath:instancePath+"/conditional/" + i0+"/policy",parentData:data1,parentDataProperty:"policy",rootData}))){
+vErrors = vErrors === null ? validate199.errors : vErrors.concat(validate199.errors);
 errors = vErrors.length;
 }
 }
@@ -8698,12 +8704,12 @@ vErrors = null;
 }
 }
 }
-validate197.errors = vErrors;
+validate198.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate127(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate129(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///traffic-payload.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -8719,7 +8725,7 @@ vErrors.push(err0);
 errors++;
 }
 for(const key0 in data){
-if(!(func2.call(schema47.properties, key0))){
+if(!(func2.call(schema48.properties, key0))){
 const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
 if(vErrors === null){
 vErrors = [err1];
@@ -8737,128 +8743,128 @@ errors = vErrors.length;
 }
 }
 if(data.timeout !== undefined){
-if(!(validate129(data.timeout, {instancePath:instancePath+"/timeout",parentData:data,parentDataProperty:"timeout",rootData}))){
-vErrors = vErrors === null ? validate129.errors : vErrors.concat(validate129.errors);
-errors = vErrors.length;
-}
-}
-if(data.cors !== undefined){
-if(!(validate131(data.cors, {instancePath:instancePath+"/cors",parentData:data,parentDataProperty:"cors",rootData}))){
+if(!(validate131(data.timeout, {instancePath:instancePath+"/timeout",parentData:data,parentDataProperty:"timeout",rootData}))){
 vErrors = vErrors === null ? validate131.errors : vErrors.concat(validate131.errors);
 errors = vErrors.length;
 }
 }
+if(data.cors !== undefined){
+if(!(validate58(data.cors, {instancePath:instancePath+"/cors",parentData:data,parentDataProperty:"cors",rootData}))){
+vErrors = vErrors === null ? validate58.errors : vErrors.concat(validate58.errors);
+errors = vErrors.length;
+}
+}
 if(data.jwtAuth !== undefined){
-if(!(validate86(data.jwtAuth, {instancePath:instancePath+"/jwtAuth",parentData:data,parentDataProperty:"jwtAuth",rootData}))){
-vErrors = vErrors === null ? validate86.errors : vErrors.concat(validate86.errors);
+if(!(validate88(data.jwtAuth, {instancePath:instancePath+"/jwtAuth",parentData:data,parentDataProperty:"jwtAuth",rootData}))){
+vErrors = vErrors === null ? validate88.errors : vErrors.concat(validate88.errors);
 errors = vErrors.length;
 }
 }
 if(data.basicAuth !== undefined){
-if(!(validate134(data.basicAuth, {instancePath:instancePath+"/basicAuth",parentData:data,parentDataProperty:"basicAuth",rootData}))){
-vErrors = vErrors === null ? validate134.errors : vErrors.concat(validate134.errors);
+if(!(validate135(data.basicAuth, {instancePath:instancePath+"/basicAuth",parentData:data,parentDataProperty:"basicAuth",rootData}))){
+vErrors = vErrors === null ? validate135.errors : vErrors.concat(validate135.errors);
 errors = vErrors.length;
 }
 }
 if(data.apiKey !== undefined){
-if(!(validate138(data.apiKey, {instancePath:instancePath+"/apiKey",parentData:data,parentDataProperty:"apiKey",rootData}))){
-vErrors = vErrors === null ? validate138.errors : vErrors.concat(validate138.errors);
+if(!(validate139(data.apiKey, {instancePath:instancePath+"/apiKey",parentData:data,parentDataProperty:"apiKey",rootData}))){
+vErrors = vErrors === null ? validate139.errors : vErrors.concat(validate139.errors);
 errors = vErrors.length;
 }
 }
 if(data.extAuthz !== undefined){
-if(!(validate142(data.extAuthz, {instancePath:instancePath+"/extAuthz",parentData:data,parentDataProperty:"extAuthz",rootData}))){
-vErrors = vErrors === null ? validate142.errors : vErrors.concat(validate142.errors);
+if(!(validate143(data.extAuthz, {instancePath:instancePath+"/extAuthz",parentData:data,parentDataProperty:"extAuthz",rootData}))){
+vErrors = vErrors === null ? validate143.errors : vErrors.concat(validate143.errors);
 errors = vErrors.length;
 }
 }
 if(data.authorization !== undefined){
-if(!(validate97(data.authorization, {instancePath:instancePath+"/authorization",parentData:data,parentDataProperty:"authorization",rootData}))){
-vErrors = vErrors === null ? validate97.errors : vErrors.concat(validate97.errors);
+if(!(validate99(data.authorization, {instancePath:instancePath+"/authorization",parentData:data,parentDataProperty:"authorization",rootData}))){
+vErrors = vErrors === null ? validate99.errors : vErrors.concat(validate99.errors);
 errors = vErrors.length;
 }
 }
 if(data.retry !== undefined){
-if(!(validate147(data.retry, {instancePath:instancePath+"/retry",parentData:data,parentDataProperty:"retry",rootData}))){
-vErrors = vErrors === null ? validate147.errors : vErrors.concat(validate147.errors);
+if(!(validate148(data.retry, {instancePath:instancePath+"/retry",parentData:data,parentDataProperty:"retry",rootData}))){
+vErrors = vErrors === null ? validate148.errors : vErrors.concat(validate148.errors);
 errors = vErrors.length;
 }
 }
 if(data.localRateLimit !== undefined){
-if(!(validate149(data.localRateLimit, {instancePath:instancePath+"/localRateLimit",parentData:data,parentDataProperty:"localRateLimit",rootData}))){
-vErrors = vErrors === null ? validate149.errors : vErrors.concat(validate149.errors);
+if(!(validate150(data.localRateLimit, {instancePath:instancePath+"/localRateLimit",parentData:data,parentDataProperty:"localRateLimit",rootData}))){
+vErrors = vErrors === null ? validate150.errors : vErrors.concat(validate150.errors);
 errors = vErrors.length;
 }
 }
 if(data.remoteRateLimit !== undefined){
-if(!(validate154(data.remoteRateLimit, {instancePath:instancePath+"/remoteRateLimit",parentData:data,parentDataProperty:"remoteRateLimit",rootData}))){
-vErrors = vErrors === null ? validate154.errors : vErrors.concat(validate154.errors);
+if(!(validate155(data.remoteRateLimit, {instancePath:instancePath+"/remoteRateLimit",parentData:data,parentDataProperty:"remoteRateLimit",rootData}))){
+vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
 errors = vErrors.length;
 }
 }
 if(data.buffer !== undefined){
-if(!(validate161(data.buffer, {instancePath:instancePath+"/buffer",parentData:data,parentDataProperty:"buffer",rootData}))){
-vErrors = vErrors === null ? validate161.errors : vErrors.concat(validate161.errors);
+if(!(validate162(data.buffer, {instancePath:instancePath+"/buffer",parentData:data,parentDataProperty:"buffer",rootData}))){
+vErrors = vErrors === null ? validate162.errors : vErrors.concat(validate162.errors);
 errors = vErrors.length;
 }
 }
 if(data.extProc !== undefined){
-if(!(validate166(data.extProc, {instancePath:instancePath+"/extProc",parentData:data,parentDataProperty:"extProc",rootData}))){
-vErrors = vErrors === null ? validate166.errors : vErrors.concat(validate166.errors);
+if(!(validate167(data.extProc, {instancePath:instancePath+"/extProc",parentData:data,parentDataProperty:"extProc",rootData}))){
+vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
 errors = vErrors.length;
 }
 }
 if(data.transformation !== undefined){
-if(!(validate183(data.transformation, {instancePath:instancePath+"/transformation",parentData:data,parentDataProperty:"transformation",rootData}))){
-vErrors = vErrors === null ? validate183.errors : vErrors.concat(validate183.errors);
+if(!(validate184(data.transformation, {instancePath:instancePath+"/transformation",parentData:data,parentDataProperty:"transformation",rootData}))){
+vErrors = vErrors === null ? validate184.errors : vErrors.concat(validate184.errors);
 errors = vErrors.length;
 }
 }
 if(data.csrf !== undefined){
-if(!(validate187(data.csrf, {instancePath:instancePath+"/csrf",parentData:data,parentDataProperty:"csrf",rootData}))){
-vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
+if(!(validate188(data.csrf, {instancePath:instancePath+"/csrf",parentData:data,parentDataProperty:"csrf",rootData}))){
+vErrors = vErrors === null ? validate188.errors : vErrors.concat(validate188.errors);
 errors = vErrors.length;
 }
 }
 if(data.requestHeaderModifier !== undefined){
-if(!(validate109(data.requestHeaderModifier, {instancePath:instancePath+"/requestHeaderModifier",parentData:data,parentDataProperty:"requestHeaderModifier",rootData}))){
-vErrors = vErrors === null ? validate109.errors : vErrors.concat(validate109.errors);
+if(!(validate111(data.requestHeaderModifier, {instancePath:instancePath+"/requestHeaderModifier",parentData:data,parentDataProperty:"requestHeaderModifier",rootData}))){
+vErrors = vErrors === null ? validate111.errors : vErrors.concat(validate111.errors);
 errors = vErrors.length;
 }
 }
 if(data.responseHeaderModifier !== undefined){
-if(!(validate109(data.responseHeaderModifier, {instancePath:instancePath+"/responseHeaderModifier",parentData:data,parentDataProperty:"responseHeaderModifier",rootData}))){
-vErrors = vErrors === null ? validate109.errors : vErrors.concat(validate109.errors);
+if(!(validate111(data.responseHeaderModifier, {instancePath:instancePath+"/responseHeaderModifier",parentData:data,parentDataProperty:"responseHeaderModifier",rootData}))){
+vErrors = vErrors === null ? validate111.errors : vErrors.concat(validate111.errors);
 errors = vErrors.length;
 }
 }
 if(data.hostRewrite !== undefined){
-if(!(validate191(data.hostRewrite, {instancePath:instancePath+"/hostRewrite",parentData:data,parentDataProperty:"hostRewrite",rootData}))){
-vErrors = vErrors === null ? validate191.errors : vErrors.concat(validate191.errors);
+if(!(validate192(data.hostRewrite, {instancePath:instancePath+"/hostRewrite",parentData:data,parentDataProperty:"hostRewrite",rootData}))){
+vErrors = vErrors === null ? validate192.errors : vErrors.concat(validate192.errors);
 errors = vErrors.length;
 }
 }
 if(data.urlRewrite !== undefined){
-if(!(validate119(data.urlRewrite, {instancePath:instancePath+"/urlRewrite",parentData:data,parentDataProperty:"urlRewrite",rootData}))){
-vErrors = vErrors === null ? validate119.errors : vErrors.concat(validate119.errors);
+if(!(validate121(data.urlRewrite, {instancePath:instancePath+"/urlRewrite",parentData:data,parentDataProperty:"urlRewrite",rootData}))){
+vErrors = vErrors === null ? validate121.errors : vErrors.concat(validate121.errors);
 errors = vErrors.length;
 }
 }
 if(data.requestRedirect !== undefined){
-if(!(validate115(data.requestRedirect, {instancePath:instancePath+"/requestRedirect",parentData:data,parentDataProperty:"requestRedirect",rootData}))){
-vErrors = vErrors === null ? validate115.errors : vErrors.concat(validate115.errors);
+if(!(validate117(data.requestRedirect, {instancePath:instancePath+"/requestRedirect",parentData:data,parentDataProperty:"requestRedirect",rootData}))){
+vErrors = vErrors === null ? validate117.errors : vErrors.concat(validate117.errors);
 errors = vErrors.length;
 }
 }
 if(data.delay !== undefined){
-if(!(validate195(data.delay, {instancePath:instancePath+"/delay",parentData:data,parentDataProperty:"delay",rootData}))){
-vErrors = vErrors === null ? validate195.errors : vErrors.concat(validate195.errors);
+if(!(validate196(data.delay, {instancePath:instancePath+"/delay",parentData:data,parentDataProperty:"delay",rootData}))){
+vErrors = vErrors === null ? validate196.errors : vErrors.concat(validate196.errors);
 errors = vErrors.length;
 }
 }
 if(data.directResponse !== undefined){
-if(!(validate197(data.directResponse, {instancePath:instancePath+"/directResponse",parentData:data,parentDataProperty:"directResponse",rootData}))){
-vErrors = vErrors === null ? validate197.errors : vErrors.concat(validate197.errors);
+if(!(validate198(data.directResponse, {instancePath:instancePath+"/directResponse",parentData:data,parentDataProperty:"directResponse",rootData}))){
+vErrors = vErrors === null ? validate198.errors : vErrors.concat(validate198.errors);
 errors = vErrors.length;
 }
 }
@@ -8867,8 +8873,8 @@ let data22 = data.requestMirror;
 if(Array.isArray(data22)){
 const len0 = data22.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate122(data22[i0], {instancePath:instancePath+"/requestMirror/" + i0,parentData:data22,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate122.errors : vErrors.concat(validate122.errors);
+if(!(validate124(data22[i0], {instancePath:instancePath+"/requestMirror/" + i0,parentData:data22,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate124.errors : vErrors.concat(validate124.errors);
 errors = vErrors.length;
 }
 }
@@ -8895,7 +8901,7 @@ vErrors.push(err3);
 }
 errors++;
 }
-validate127.errors = vErrors;
+validate129.errors = vErrors;
 return errors === 0;
 }
 
@@ -9218,8 +9224,8 @@ errors++;
 }
 }
 if(data.inlinePolicies !== undefined){
-if(!(validate127(data.inlinePolicies, {instancePath:instancePath+"/inlinePolicies",parentData:data,parentDataProperty:"inlinePolicies",rootData}))){
-vErrors = vErrors === null ? validate127.errors : vErrors.concat(validate127.errors);
+if(!(validate129(data.inlinePolicies, {instancePath:instancePath+"/inlinePolicies",parentData:data,parentDataProperty:"inlinePolicies",rootData}))){
+vErrors = vErrors === null ? validate129.errors : vErrors.concat(validate129.errors);
 errors = vErrors.length;
 }
 }
@@ -9240,7 +9246,7 @@ return errors === 0;
 
 const schema70 = {"$id":"ir:///tcp-route.yaml","title":"TCPRoute","description":"One rule of a TCPRoute or TLSRoute on one listener. In the order of their keys, the first that fits wins.","type":"object","additionalProperties":false,"required":["key","listenerKey","name","hostnames","backends"],"properties":{"key":{"type":"string","minLength":1},"listenerKey":{"type":"string"},"kind":{"type":"string","enum":["TCPRoute","TLSRoute"]},"name":{"$ref":"object-name.yaml"},"ruleName":{"type":"string"},"hostnames":{"type":"array","items":{"type":"string"}},"backends":{"type":"array","items":{"$ref":"route-backend.yaml"}}}};
 
-function validate206(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate207(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///tcp-route.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -9446,7 +9452,7 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate206.errors = vErrors;
+validate207.errors = vErrors;
 return errors === 0;
 }
 
@@ -9455,7 +9461,7 @@ const schema72 = {"$id":"ir:///ai-backend.yaml","title":"AIBackend","type":"obje
 const schema73 = {"$id":"ir:///ai-provider.yaml","title":"AIProvider","type":"object","additionalProperties":false,"required":["name","provider"],"properties":{"name":{"type":"string","minLength":1},"provider":{"title":"ProviderSettings","description":"Exactly one field; what the slots stand for is in the GwBackend reference.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"p1":{"$ref":"model-choice.yaml"},"p4":{"$ref":"model-choice.yaml"},"custom":{"title":"CustomProvider","type":"object","additionalProperties":false,"required":["formats"],"properties":{"model":{"type":"string"},"formats":{"type":"array","minItems":1,"items":{"title":"ProviderFormat","type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","enum":["Completions","Messages","Responses","Embeddings","AnthropicTokenCount","Realtime","Rerank"]},"path":{"type":"string"}}}}}},"unsupported":{"title":"UnsupportedProvider","description":"A provider this version cannot speak to; requests fail with 500 and say so.","type":"object","additionalProperties":false,"required":["slot","message"],"properties":{"slot":{"type":"string"},"message":{"type":"string"}}}}},"hostOverride":{"title":"HostOverride","type":"object","additionalProperties":false,"required":["host","port"],"properties":{"host":{"type":"string"},"port":{"type":"integer","minimum":1,"maximum":65535}}},"backendRef":{"$ref":"backend-reference.yaml"},"pathOverride":{"type":"string"},"pathPrefix":{"type":"string"},"inlinePolicies":{"$ref":"backend-payload.yaml"}}};
 const schema74 = {"$id":"ir:///model-choice.yaml","title":"ModelChoice","type":"object","additionalProperties":false,"properties":{"model":{"type":"string","description":"Overrides the model of the request."}}};
 
-function validate214(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate215(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///model-choice.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -9495,12 +9501,12 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate214.errors = vErrors;
+validate215.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate213(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate214(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///ai-provider.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -9598,14 +9604,14 @@ errors++;
 }
 }
 if(data1.p1 !== undefined){
-if(!(validate214(data1.p1, {instancePath:instancePath+"/provider/p1",parentData:data1,parentDataProperty:"p1",rootData}))){
-vErrors = vErrors === null ? validate214.errors : vErrors.concat(validate214.errors);
+if(!(validate215(data1.p1, {instancePath:instancePath+"/provider/p1",parentData:data1,parentDataProperty:"p1",rootData}))){
+vErrors = vErrors === null ? validate215.errors : vErrors.concat(validate215.errors);
 errors = vErrors.length;
 }
 }
 if(data1.p4 !== undefined){
-if(!(validate214(data1.p4, {instancePath:instancePath+"/provider/p4",parentData:data1,parentDataProperty:"p4",rootData}))){
-vErrors = vErrors === null ? validate214.errors : vErrors.concat(validate214.errors);
+if(!(validate215(data1.p4, {instancePath:instancePath+"/provider/p4",parentData:data1,parentDataProperty:"p4",rootData}))){
+vErrors = vErrors === null ? validate215.errors : vErrors.concat(validate215.errors);
 errors = vErrors.length;
 }
 }
@@ -9980,12 +9986,12 @@ vErrors.push(err37);
 }
 errors++;
 }
-validate213.errors = vErrors;
+validate214.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate212(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate213(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///ai-backend.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -10066,8 +10072,8 @@ errors++;
 }
 const len1 = data2.length;
 for(let i1=0; i1<len1; i1++){
-if(!(validate213(data2[i1], {instancePath:instancePath+"/groups/" + i0+"/providers/" + i1,parentData:data2,parentDataProperty:i1,rootData}))){
-vErrors = vErrors === null ? validate213.errors : vErrors.concat(validate213.errors);
+if(!(validate214(data2[i1], {instancePath:instancePath+"/groups/" + i0+"/providers/" + i1,parentData:data2,parentDataProperty:i1,rootData}))){
+vErrors = vErrors === null ? validate214.errors : vErrors.concat(validate214.errors);
 errors = vErrors.length;
 }
 }
@@ -10118,14 +10124,14 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate212.errors = vErrors;
+validate213.errors = vErrors;
 return errors === 0;
 }
 
 const schema75 = {"$id":"ir:///mcp-backend.yaml","title":"MCPBackend","type":"object","additionalProperties":false,"required":["targets","sessionRouting","prefixMode","failureMode"],"properties":{"targets":{"type":"array","items":{"$ref":"mcp-target.yaml"}},"sessionRouting":{"type":"string","enum":["Stateful","Stateless"]},"prefixMode":{"type":"string","enum":["Conditional","Always","Never"]},"failureMode":{"type":"string","enum":["FailOpen","FailClosed"]}}};
 const schema76 = {"$id":"ir:///mcp-target.yaml","title":"MCPTarget","description":"Exactly one of ref, stdio.","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1},"ref":{"$ref":"backend-reference.yaml"},"protocol":{"type":"string","enum":["StreamableHTTP","SSE"]},"path":{"type":"string"},"stdio":{"title":"StdioTarget","description":"Standalone files only. A child process for each session.","type":"object","additionalProperties":false,"required":["cmd"],"properties":{"cmd":{"type":"string","minLength":1},"args":{"type":"array","items":{"type":"string"}},"env":{"type":"object","additionalProperties":{"type":"string"}}}}}};
 
-function validate222(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate223(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///mcp-target.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -10346,12 +10352,12 @@ vErrors.push(err16);
 }
 errors++;
 }
-validate222.errors = vErrors;
+validate223.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate221(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate222(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///mcp-backend.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -10413,8 +10419,8 @@ let data0 = data.targets;
 if(Array.isArray(data0)){
 const len0 = data0.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate222(data0[i0], {instancePath:instancePath+"/targets/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate222.errors : vErrors.concat(validate222.errors);
+if(!(validate223(data0[i0], {instancePath:instancePath+"/targets/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate223.errors : vErrors.concat(validate223.errors);
 errors = vErrors.length;
 }
 }
@@ -10510,7 +10516,7 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate221.errors = vErrors;
+validate222.errors = vErrors;
 return errors === 0;
 }
 
@@ -10518,7 +10524,7 @@ const schema77 = {"$id":"ir:///models-backend.yaml","title":"ModelsBackend","des
 const schema78 = {"$id":"ir:///offered-model.yaml","title":"OfferedModel","description":"A model as clients name it. Exactly one of backend, weighted, conditional.","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1,"description":"A model name, `x*`, `*x` or `*`."},"createdAt":{"type":"integer","description":"Creation time, seconds since the epoch."},"internal":{"type":"boolean","description":"Clients neither see it nor may ask for it."},"authorization":{"description":"Each rule must allow the request by itself.","type":"array","items":{"$ref":"policy/authorization.yaml"}},"backend":{"type":"string","description":"Key of the backend that serves it."},"weighted":{"type":"array","items":{"$ref":"model-target.yaml"}},"conditional":{"description":"The first whose condition holds.","type":"array","items":{"$ref":"model-target.yaml"}}}};
 const schema79 = {"$id":"ir:///model-target.yaml","title":"ModelTarget","description":"What a virtual model may choose.","type":"object","additionalProperties":false,"properties":{"backend":{"type":"string","description":"Key of the backend that serves it; absent: the model is not there."},"model":{"type":"string","description":"Model to ask the backend for."},"authorization":{"description":"Each rule must allow the request by itself.","type":"array","items":{"$ref":"policy/authorization.yaml"}},"weight":{"type":"integer","minimum":0,"maximum":1000000},"when":{"type":"string","description":"CEL; absent: always."}}};
 
-function validate229(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate230(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///model-target.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -10564,8 +10570,8 @@ let data2 = data.authorization;
 if(Array.isArray(data2)){
 const len0 = data2.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate97(data2[i0], {instancePath:instancePath+"/authorization/" + i0,parentData:data2,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate97.errors : vErrors.concat(validate97.errors);
+if(!(validate99(data2[i0], {instancePath:instancePath+"/authorization/" + i0,parentData:data2,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate99.errors : vErrors.concat(validate99.errors);
 errors = vErrors.length;
 }
 }
@@ -10639,12 +10645,12 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate229.errors = vErrors;
+validate230.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate227(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate228(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///offered-model.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -10726,8 +10732,8 @@ let data3 = data.authorization;
 if(Array.isArray(data3)){
 const len0 = data3.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate97(data3[i0], {instancePath:instancePath+"/authorization/" + i0,parentData:data3,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate97.errors : vErrors.concat(validate97.errors);
+if(!(validate99(data3[i0], {instancePath:instancePath+"/authorization/" + i0,parentData:data3,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate99.errors : vErrors.concat(validate99.errors);
 errors = vErrors.length;
 }
 }
@@ -10760,8 +10766,8 @@ let data6 = data.weighted;
 if(Array.isArray(data6)){
 const len1 = data6.length;
 for(let i1=0; i1<len1; i1++){
-if(!(validate229(data6[i1], {instancePath:instancePath+"/weighted/" + i1,parentData:data6,parentDataProperty:i1,rootData}))){
-vErrors = vErrors === null ? validate229.errors : vErrors.concat(validate229.errors);
+if(!(validate230(data6[i1], {instancePath:instancePath+"/weighted/" + i1,parentData:data6,parentDataProperty:i1,rootData}))){
+vErrors = vErrors === null ? validate230.errors : vErrors.concat(validate230.errors);
 errors = vErrors.length;
 }
 }
@@ -10782,8 +10788,8 @@ let data8 = data.conditional;
 if(Array.isArray(data8)){
 const len2 = data8.length;
 for(let i2=0; i2<len2; i2++){
-if(!(validate229(data8[i2], {instancePath:instancePath+"/conditional/" + i2,parentData:data8,parentDataProperty:i2,rootData}))){
-vErrors = vErrors === null ? validate229.errors : vErrors.concat(validate229.errors);
+if(!(validate230(data8[i2], {instancePath:instancePath+"/conditional/" + i2,parentData:data8,parentDataProperty:i2,rootData}))){
+vErrors = vErrors === null ? validate230.errors : vErrors.concat(validate230.errors);
 errors = vErrors.length;
 }
 }
@@ -10810,12 +10816,12 @@ vErrors.push(err10);
 }
 errors++;
 }
-validate227.errors = vErrors;
+validate228.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate226(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate227(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///models-backend.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -10847,8 +10853,8 @@ let data0 = data.models;
 if(Array.isArray(data0)){
 const len0 = data0.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate227(data0[i0], {instancePath:instancePath+"/models/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate227.errors : vErrors.concat(validate227.errors);
+if(!(validate228(data0[i0], {instancePath:instancePath+"/models/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate228.errors : vErrors.concat(validate228.errors);
 errors = vErrors.length;
 }
 }
@@ -10875,12 +10881,12 @@ vErrors.push(err3);
 }
 errors++;
 }
-validate226.errors = vErrors;
+validate227.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate210(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate211(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///backend.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -11084,20 +11090,20 @@ errors++;
 }
 }
 if(data.ai !== undefined){
-if(!(validate212(data.ai, {instancePath:instancePath+"/ai",parentData:data,parentDataProperty:"ai",rootData}))){
-vErrors = vErrors === null ? validate212.errors : vErrors.concat(validate212.errors);
+if(!(validate213(data.ai, {instancePath:instancePath+"/ai",parentData:data,parentDataProperty:"ai",rootData}))){
+vErrors = vErrors === null ? validate213.errors : vErrors.concat(validate213.errors);
 errors = vErrors.length;
 }
 }
 if(data.mcp !== undefined){
-if(!(validate221(data.mcp, {instancePath:instancePath+"/mcp",parentData:data,parentDataProperty:"mcp",rootData}))){
-vErrors = vErrors === null ? validate221.errors : vErrors.concat(validate221.errors);
+if(!(validate222(data.mcp, {instancePath:instancePath+"/mcp",parentData:data,parentDataProperty:"mcp",rootData}))){
+vErrors = vErrors === null ? validate222.errors : vErrors.concat(validate222.errors);
 errors = vErrors.length;
 }
 }
 if(data.models !== undefined){
-if(!(validate226(data.models, {instancePath:instancePath+"/models",parentData:data,parentDataProperty:"models",rootData}))){
-vErrors = vErrors === null ? validate226.errors : vErrors.concat(validate226.errors);
+if(!(validate227(data.models, {instancePath:instancePath+"/models",parentData:data,parentDataProperty:"models",rootData}))){
+vErrors = vErrors === null ? validate227.errors : vErrors.concat(validate227.errors);
 errors = vErrors.length;
 }
 }
@@ -11203,15 +11209,15 @@ vErrors.push(err23);
 }
 errors++;
 }
-validate210.errors = vErrors;
+validate211.errors = vErrors;
 return errors === 0;
 }
 
 const schema80 = {"$id":"ir:///policy.yaml","title":"Policy","description":"One field of one policy object on its target. The proxy merges policies by target; the operator does not flatten.","type":"object","additionalProperties":false,"required":["key","name","target","policy"],"properties":{"key":{"type":"string","minLength":1},"name":{"title":"PolicyName","type":"object","additionalProperties":false,"required":["kind","namespace","name"],"properties":{"kind":{"type":"string"},"namespace":{"type":"string"},"name":{"type":"string"}}},"target":{"$ref":"policy-target.yaml"},"phase":{"type":"string","enum":["PreRouting","PostRouting"],"description":"Traffic policies only; absent means PostRouting."},"inheritance":{"type":"string","enum":["Override"],"description":"Locks the fields it sets against more specific levels."},"policy":{"title":"PolicyPayload","description":"Exactly one section holding exactly one field.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"frontend":{"$ref":"frontend-payload.yaml"},"traffic":{"$ref":"traffic-payload.yaml"},"backend":{"$ref":"backend-payload.yaml"}}}}};
 const schema81 = {"$id":"ir:///policy-target.yaml","title":"PolicyTarget","description":"Exactly one field.","type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"gateway":{"title":"GatewayTarget","type":"object","additionalProperties":false,"required":["namespace","name"],"properties":{"namespace":{"type":"string"},"name":{"type":"string"},"listener":{"type":"string"},"port":{"type":"integer"}}},"listenerSet":{"title":"ListenerSetTarget","type":"object","additionalProperties":false,"required":["namespace","name"],"properties":{"namespace":{"type":"string"},"name":{"type":"string"},"section":{"type":"string"}}},"route":{"title":"RouteTarget","type":"object","additionalProperties":false,"required":["kind","namespace","name"],"properties":{"kind":{"type":"string","enum":["HTTPRoute","GRPCRoute"]},"namespace":{"type":"string"},"name":{"type":"string"},"ruleName":{"type":"string"}}},"service":{"title":"ServiceTarget","type":"object","additionalProperties":false,"required":["hostname","namespace"],"properties":{"hostname":{"type":"string"},"namespace":{"type":"string"},"port":{"type":"integer"}}},"backend":{"title":"BackendTarget","type":"object","additionalProperties":false,"required":["namespace","name"],"properties":{"namespace":{"type":"string"},"name":{"type":"string"},"section":{"type":"string"}}},"several":{"description":"Many targets of one policy, which share its payload. None of them has several itself. A proxy that does not know the field refuses the configuration, and keeps the one it has.","type":"array","minItems":1,"items":{"$ref":"policy-target.yaml"}}}};
-const wrapper0 = {validate: validate238};
+const wrapper0 = {validate: validate239};
 
-function validate238(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate239(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy-target.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -11753,14 +11759,14 @@ vErrors.push(err44);
 }
 errors++;
 }
-validate238.errors = vErrors;
+validate239.errors = vErrors;
 return errors === 0;
 }
 
 const schema82 = {"$id":"ir:///frontend-payload.yaml","title":"FrontendPayload","type":"object","additionalProperties":false,"minProperties":1,"properties":{"deny":{"$ref":"policy/deny.yaml"},"http":{"$ref":"policy/frontend-http.yaml"},"accessLog":{"$ref":"policy/access-log.yaml"},"tracing":{"$ref":"policy/tracing.yaml"},"metrics":{"$ref":"policy/metrics.yaml"},"networkAuthorization":{"$ref":"policy/authorization.yaml"},"tls":{"$ref":"policy/frontend-tls.yaml"},"tcp":{"$ref":"policy/frontend-tcp.yaml"},"connect":{"$ref":"policy/frontend-connect.yaml"},"proxyProtocol":{"$ref":"policy/frontend-proxy-protocol.yaml"}}};
 const schema83 = {"$id":"ir:///policy/frontend-http.yaml","title":"FrontendHTTP","type":"object","additionalProperties":false,"properties":{"bufferBytesMax":{"type":"integer","minimum":1,"description":"Default 2 MiB."},"http1HeadersMax":{"type":"integer","minimum":1,"maximum":4096,"description":"Default 100."},"http1IdleTimeoutMs":{"type":"integer","minimum":1,"description":"Default 10 minutes."},"http1HeaderCase":{"type":"string","enum":["Lowercase","Preserve"]},"maxConnectionDurationMs":{"type":"integer","minimum":1},"http2WindowBytes":{"type":"integer","minimum":1,"maximum":2147483647,"description":"Of one stream. Default 65535."},"http2ConnectionWindowBytes":{"type":"integer","minimum":65535,"maximum":2147483647,"description":"Default 1 MiB."},"http2FrameBytes":{"type":"integer","minimum":16384,"maximum":16777215,"description":"Default 16 KiB."},"http2HeaderBytesMax":{"type":"integer","minimum":1,"maximum":1048576,"description":"Default 16 KiB."},"http2KeepaliveIntervalMs":{"type":"integer","minimum":1,"description":"Absent means no pings."},"http2KeepaliveTimeoutMs":{"type":"integer","minimum":1,"description":"Default 20 seconds."}}};
 
-function validate242(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate243(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/frontend-http.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -12111,14 +12117,14 @@ vErrors.push(err28);
 }
 errors++;
 }
-validate242.errors = vErrors;
+validate243.errors = vErrors;
 return errors === 0;
 }
 
 const schema84 = {"$id":"ir:///policy/access-log.yaml","title":"AccessLog","type":"object","additionalProperties":false,"properties":{"filter":{"type":"string","description":"CEL; logs only when true."},"add":{"type":"array","items":{"$ref":"named-expression.yaml"}},"remove":{"type":"array","items":{"type":"string"}},"otlp":{"title":"OtlpAccessLog","description":"Sent besides the line; has nothing of the fields above.","type":"object","additionalProperties":false,"required":["target"],"properties":{"target":{"$ref":"otlp-target.yaml"},"filter":{"type":"string","description":"CEL; sends only when true."},"add":{"type":"array","items":{"$ref":"named-expression.yaml"}},"remove":{"type":"array","items":{"type":"string"}}}}}};
 const schema85 = {"$id":"ir:///policy/otlp-target.yaml","title":"OtlpTarget","description":"A collector of the OpenTelemetry protocol and how it is called.","type":"object","additionalProperties":false,"required":["service","protocol"],"properties":{"service":{"$ref":"../backend-reference.yaml"},"protocol":{"type":"string","enum":["GRPC","HTTP"]},"path":{"type":"string","description":"HTTP only; the default path of the signal when unset."}}};
 
-function validate246(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate247(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/otlp-target.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -12207,12 +12213,12 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate246.errors = vErrors;
+validate247.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate244(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate245(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/access-log.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -12317,8 +12323,8 @@ errors++;
 }
 }
 if(data5.target !== undefined){
-if(!(validate246(data5.target, {instancePath:instancePath+"/otlp/target",parentData:data5,parentDataProperty:"target",rootData}))){
-vErrors = vErrors === null ? validate246.errors : vErrors.concat(validate246.errors);
+if(!(validate247(data5.target, {instancePath:instancePath+"/otlp/target",parentData:data5,parentDataProperty:"target",rootData}))){
+vErrors = vErrors === null ? validate247.errors : vErrors.concat(validate247.errors);
 errors = vErrors.length;
 }
 }
@@ -12407,13 +12413,13 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate244.errors = vErrors;
+validate245.errors = vErrors;
 return errors === 0;
 }
 
 const schema86 = {"$id":"ir:///policy/tracing.yaml","title":"Tracing","description":"Spans of requests, sent to a collector.","type":"object","additionalProperties":false,"required":["target"],"properties":{"target":{"$ref":"otlp-target.yaml"},"randomSampling":{"type":"string","description":"CEL, share or boolean, for requests without a trace; unset: none."},"clientSampling":{"type":"string","description":"CEL, share or boolean, for requests with a trace; unset: all."},"filter":{"type":"string","description":"CEL at the end of the request; sends only when true."},"add":{"type":"array","items":{"$ref":"named-expression.yaml"}},"remove":{"type":"array","items":{"type":"string"}},"resources":{"description":"Attributes of the resource; CEL, evaluated once.","type":"array","items":{"$ref":"named-expression.yaml"}}}};
 
-function validate251(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate252(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/tracing.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -12441,8 +12447,8 @@ errors++;
 }
 }
 if(data.target !== undefined){
-if(!(validate246(data.target, {instancePath:instancePath+"/target",parentData:data,parentDataProperty:"target",rootData}))){
-vErrors = vErrors === null ? validate246.errors : vErrors.concat(validate246.errors);
+if(!(validate247(data.target, {instancePath:instancePath+"/target",parentData:data,parentDataProperty:"target",rootData}))){
+vErrors = vErrors === null ? validate247.errors : vErrors.concat(validate247.errors);
 errors = vErrors.length;
 }
 }
@@ -12565,13 +12571,13 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate251.errors = vErrors;
+validate252.errors = vErrors;
 return errors === 0;
 }
 
 const schema87 = {"$id":"ir:///policy/metrics.yaml","title":"Metrics","type":"object","additionalProperties":false,"required":["add"],"properties":{"add":{"description":"Labels of every metric of a request; CEL.","type":"array","minItems":1,"items":{"$ref":"named-expression.yaml"}}}};
 
-function validate256(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate257(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/metrics.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -12641,13 +12647,13 @@ vErrors.push(err4);
 }
 errors++;
 }
-validate256.errors = vErrors;
+validate257.errors = vErrors;
 return errors === 0;
 }
 
 const schema88 = {"$id":"ir:///policy/frontend-tls.yaml","title":"FrontendTLS","description":"Handshakes of TLS listeners.","type":"object","additionalProperties":false,"properties":{"handshakeTimeoutMs":{"type":"integer","minimum":1,"description":"Default 15 seconds."},"alpnProtocols":{"description":"In order of preference; protocols the proxy does not speak are never offered.","type":"array","items":{"type":"string","minLength":1,"maxLength":64}},"minProtocolVersion":{"type":"string","enum":["1.2","1.3"]},"maxProtocolVersion":{"type":"string","enum":["1.2","1.3"]},"cipherSuites":{"type":"array","items":{"type":"string","minLength":1}},"keyExchangeGroups":{"type":"array","items":{"$ref":"key-exchange-group.yaml"}}}};
 
-function validate260(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate261(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/frontend-tls.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -12832,8 +12838,8 @@ let data7 = data.keyExchangeGroups;
 if(Array.isArray(data7)){
 const len2 = data7.length;
 for(let i2=0; i2<len2; i2++){
-if(!(validate74(data7[i2], {instancePath:instancePath+"/keyExchangeGroups/" + i2,parentData:data7,parentDataProperty:i2,rootData}))){
-vErrors = vErrors === null ? validate74.errors : vErrors.concat(validate74.errors);
+if(!(validate76(data7[i2], {instancePath:instancePath+"/keyExchangeGroups/" + i2,parentData:data7,parentDataProperty:i2,rootData}))){
+vErrors = vErrors === null ? validate76.errors : vErrors.concat(validate76.errors);
 errors = vErrors.length;
 }
 }
@@ -12860,13 +12866,13 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate260.errors = vErrors;
+validate261.errors = vErrors;
 return errors === 0;
 }
 
 const schema89 = {"$id":"ir:///policy/frontend-tcp.yaml","title":"FrontendTCP","type":"object","additionalProperties":false,"properties":{"keepalive":{"$ref":"keepalive.yaml"}}};
 
-function validate263(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate264(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/frontend-tcp.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -12884,8 +12890,8 @@ errors++;
 }
 }
 if(data.keepalive !== undefined){
-if(!(validate78(data.keepalive, {instancePath:instancePath+"/keepalive",parentData:data,parentDataProperty:"keepalive",rootData}))){
-vErrors = vErrors === null ? validate78.errors : vErrors.concat(validate78.errors);
+if(!(validate80(data.keepalive, {instancePath:instancePath+"/keepalive",parentData:data,parentDataProperty:"keepalive",rootData}))){
+vErrors = vErrors === null ? validate80.errors : vErrors.concat(validate80.errors);
 errors = vErrors.length;
 }
 }
@@ -12900,13 +12906,13 @@ vErrors.push(err1);
 }
 errors++;
 }
-validate263.errors = vErrors;
+validate264.errors = vErrors;
 return errors === 0;
 }
 
 const schema90 = {"$id":"ir:///policy/frontend-connect.yaml","title":"FrontendConnect","description":"What becomes of requests with method CONNECT; absent means Deny.","type":"object","additionalProperties":false,"required":["mode"],"properties":{"mode":{"type":"string","enum":["Deny","Route","Tunnel"]}}};
 
-function validate266(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate267(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/frontend-connect.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -12967,13 +12973,13 @@ vErrors.push(err4);
 }
 errors++;
 }
-validate266.errors = vErrors;
+validate267.errors = vErrors;
 return errors === 0;
 }
 
 const schema91 = {"$id":"ir:///policy/frontend-proxy-protocol.yaml","title":"FrontendProxyProtocol","description":"The header of the PROXY protocol at the beginning of connections.","type":"object","additionalProperties":false,"required":["version","mode"],"properties":{"version":{"type":"string","enum":["V1","V2","All"]},"mode":{"type":"string","enum":["Strict","Optional"]}}};
 
-function validate268(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate269(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy/frontend-proxy-protocol.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -13067,12 +13073,12 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate268.errors = vErrors;
+validate269.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate240(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate241(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///frontend-payload.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -13106,56 +13112,56 @@ errors = vErrors.length;
 }
 }
 if(data.http !== undefined){
-if(!(validate242(data.http, {instancePath:instancePath+"/http",parentData:data,parentDataProperty:"http",rootData}))){
-vErrors = vErrors === null ? validate242.errors : vErrors.concat(validate242.errors);
+if(!(validate243(data.http, {instancePath:instancePath+"/http",parentData:data,parentDataProperty:"http",rootData}))){
+vErrors = vErrors === null ? validate243.errors : vErrors.concat(validate243.errors);
 errors = vErrors.length;
 }
 }
 if(data.accessLog !== undefined){
-if(!(validate244(data.accessLog, {instancePath:instancePath+"/accessLog",parentData:data,parentDataProperty:"accessLog",rootData}))){
-vErrors = vErrors === null ? validate244.errors : vErrors.concat(validate244.errors);
+if(!(validate245(data.accessLog, {instancePath:instancePath+"/accessLog",parentData:data,parentDataProperty:"accessLog",rootData}))){
+vErrors = vErrors === null ? validate245.errors : vErrors.concat(validate245.errors);
 errors = vErrors.length;
 }
 }
 if(data.tracing !== undefined){
-if(!(validate251(data.tracing, {instancePath:instancePath+"/tracing",parentData:data,parentDataProperty:"tracing",rootData}))){
-vErrors = vErrors === null ? validate251.errors : vErrors.concat(validate251.errors);
+if(!(validate252(data.tracing, {instancePath:instancePath+"/tracing",parentData:data,parentDataProperty:"tracing",rootData}))){
+vErrors = vErrors === null ? validate252.errors : vErrors.concat(validate252.errors);
 errors = vErrors.length;
 }
 }
 if(data.metrics !== undefined){
-if(!(validate256(data.metrics, {instancePath:instancePath+"/metrics",parentData:data,parentDataProperty:"metrics",rootData}))){
-vErrors = vErrors === null ? validate256.errors : vErrors.concat(validate256.errors);
+if(!(validate257(data.metrics, {instancePath:instancePath+"/metrics",parentData:data,parentDataProperty:"metrics",rootData}))){
+vErrors = vErrors === null ? validate257.errors : vErrors.concat(validate257.errors);
 errors = vErrors.length;
 }
 }
 if(data.networkAuthorization !== undefined){
-if(!(validate97(data.networkAuthorization, {instancePath:instancePath+"/networkAuthorization",parentData:data,parentDataProperty:"networkAuthorization",rootData}))){
-vErrors = vErrors === null ? validate97.errors : vErrors.concat(validate97.errors);
+if(!(validate99(data.networkAuthorization, {instancePath:instancePath+"/networkAuthorization",parentData:data,parentDataProperty:"networkAuthorization",rootData}))){
+vErrors = vErrors === null ? validate99.errors : vErrors.concat(validate99.errors);
 errors = vErrors.length;
 }
 }
 if(data.tls !== undefined){
-if(!(validate260(data.tls, {instancePath:instancePath+"/tls",parentData:data,parentDataProperty:"tls",rootData}))){
-vErrors = vErrors === null ? validate260.errors : vErrors.concat(validate260.errors);
+if(!(validate261(data.tls, {instancePath:instancePath+"/tls",parentData:data,parentDataProperty:"tls",rootData}))){
+vErrors = vErrors === null ? validate261.errors : vErrors.concat(validate261.errors);
 errors = vErrors.length;
 }
 }
 if(data.tcp !== undefined){
-if(!(validate263(data.tcp, {instancePath:instancePath+"/tcp",parentData:data,parentDataProperty:"tcp",rootData}))){
-vErrors = vErrors === null ? validate263.errors : vErrors.concat(validate263.errors);
+if(!(validate264(data.tcp, {instancePath:instancePath+"/tcp",parentData:data,parentDataProperty:"tcp",rootData}))){
+vErrors = vErrors === null ? validate264.errors : vErrors.concat(validate264.errors);
 errors = vErrors.length;
 }
 }
 if(data.connect !== undefined){
-if(!(validate266(data.connect, {instancePath:instancePath+"/connect",parentData:data,parentDataProperty:"connect",rootData}))){
-vErrors = vErrors === null ? validate266.errors : vErrors.concat(validate266.errors);
+if(!(validate267(data.connect, {instancePath:instancePath+"/connect",parentData:data,parentDataProperty:"connect",rootData}))){
+vErrors = vErrors === null ? validate267.errors : vErrors.concat(validate267.errors);
 errors = vErrors.length;
 }
 }
 if(data.proxyProtocol !== undefined){
-if(!(validate268(data.proxyProtocol, {instancePath:instancePath+"/proxyProtocol",parentData:data,parentDataProperty:"proxyProtocol",rootData}))){
-vErrors = vErrors === null ? validate268.errors : vErrors.concat(validate268.errors);
+if(!(validate269(data.proxyProtocol, {instancePath:instancePath+"/proxyProtocol",parentData:data,parentDataProperty:"proxyProtocol",rootData}))){
+vErrors = vErrors === null ? validate269.errors : vErrors.concat(validate269.errors);
 errors = vErrors.length;
 }
 }
@@ -13170,12 +13176,12 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate240.errors = vErrors;
+validate241.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate237(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate238(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///policy.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -13351,8 +13357,8 @@ errors++;
 }
 }
 if(data.target !== undefined){
-if(!(validate238(data.target, {instancePath:instancePath+"/target",parentData:data,parentDataProperty:"target",rootData}))){
-vErrors = vErrors === null ? validate238.errors : vErrors.concat(validate238.errors);
+if(!(validate239(data.target, {instancePath:instancePath+"/target",parentData:data,parentDataProperty:"target",rootData}))){
+vErrors = vErrors === null ? validate239.errors : vErrors.concat(validate239.errors);
 errors = vErrors.length;
 }
 }
@@ -13438,14 +13444,14 @@ errors++;
 }
 }
 if(data8.frontend !== undefined){
-if(!(validate240(data8.frontend, {instancePath:instancePath+"/policy/frontend",parentData:data8,parentDataProperty:"frontend",rootData}))){
-vErrors = vErrors === null ? validate240.errors : vErrors.concat(validate240.errors);
+if(!(validate241(data8.frontend, {instancePath:instancePath+"/policy/frontend",parentData:data8,parentDataProperty:"frontend",rootData}))){
+vErrors = vErrors === null ? validate241.errors : vErrors.concat(validate241.errors);
 errors = vErrors.length;
 }
 }
 if(data8.traffic !== undefined){
-if(!(validate127(data8.traffic, {instancePath:instancePath+"/policy/traffic",parentData:data8,parentDataProperty:"traffic",rootData}))){
-vErrors = vErrors === null ? validate127.errors : vErrors.concat(validate127.errors);
+if(!(validate129(data8.traffic, {instancePath:instancePath+"/policy/traffic",parentData:data8,parentDataProperty:"traffic",rootData}))){
+vErrors = vErrors === null ? validate129.errors : vErrors.concat(validate129.errors);
 errors = vErrors.length;
 }
 }
@@ -13478,13 +13484,13 @@ vErrors.push(err23);
 }
 errors++;
 }
-validate237.errors = vErrors;
+validate238.errors = vErrors;
 return errors === 0;
 }
 
 const schema92 = {"$id":"ir:///service.yaml","title":"Service","type":"object","additionalProperties":false,"required":["name","namespace","hostname","ports"],"properties":{"name":{"type":"string"},"namespace":{"type":"string"},"hostname":{"type":"string","description":"`{name}.{namespace}.svc.{cluster domain}`"},"ports":{"type":"array","items":{"title":"ServicePort","type":"object","additionalProperties":false,"required":["port"],"properties":{"port":{"type":"integer","minimum":1,"maximum":65535},"name":{"type":"string"},"appProtocol":{"type":"string"}}}},"locality":{"title":"LocalityPreference","description":"Which endpoints are near a proxy; absent means that all are alike.","type":"object","additionalProperties":false,"required":["preferences","mode"],"properties":{"preferences":{"description":"What an endpoint should have in common with the proxy; the more of the leading ones, the nearer it is.","type":"array","minItems":1,"maxItems":6,"items":{"type":"string","enum":["Network","Cluster","Region","Zone","Subzone","Node"]}},"mode":{"description":"Failover takes the nearest endpoints that are not evicted; Strict only those that have everything in common.","type":"string","enum":["Failover","Strict"]}}}}};
 
-function validate274(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate275(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///service.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -13829,13 +13835,13 @@ vErrors.push(err28);
 }
 errors++;
 }
-validate274.errors = vErrors;
+validate275.errors = vErrors;
 return errors === 0;
 }
 
 const schema93 = {"$id":"ir:///workload.yaml","title":"Workload","description":"One endpoint address and the Service ports it serves.","type":"object","additionalProperties":false,"required":["uid","addresses","healthy","services"],"properties":{"uid":{"type":"string","minLength":1},"name":{"type":"string"},"namespace":{"type":"string"},"addresses":{"type":"array","minItems":1,"items":{"type":"string"}},"node":{"type":"string"},"region":{"type":"string"},"zone":{"type":"string"},"subzone":{"type":"string"},"cluster":{"type":"string"},"network":{"type":"string"},"serviceAccount":{"type":"string"},"capacity":{"description":"Weight among the endpoints of a Service; 0 gets no new requests, absent means 1.","type":"integer","minimum":0,"maximum":1000000},"healthy":{"type":"boolean"},"services":{"type":"array","items":{"title":"WorkloadService","type":"object","additionalProperties":false,"required":["hostname","namespace","ports"],"properties":{"hostname":{"type":"string"},"namespace":{"type":"string"},"forZones":{"type":"array","items":{"type":"string"},"description":"Zones it is meant for, wherever it is itself."},"forNodes":{"type":"array","items":{"type":"string"},"description":"The same of nodes."},"ports":{"type":"array","items":{"title":"WorkloadPort","type":"object","additionalProperties":false,"required":["port","targetPort"],"properties":{"port":{"type":"integer","description":"Service port."},"targetPort":{"type":"integer","minimum":1,"maximum":65535}}}}}}}}};
 
-function validate276(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate277(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ir:///workload.yaml" */;
 let vErrors = null;
 let errors = 0;
@@ -14385,7 +14391,7 @@ vErrors.push(err44);
 }
 errors++;
 }
-validate276.errors = vErrors;
+validate277.errors = vErrors;
 return errors === 0;
 }
 
@@ -14591,8 +14597,8 @@ let data7 = data.tcpRoutes;
 if(Array.isArray(data7)){
 const len3 = data7.length;
 for(let i3=0; i3<len3; i3++){
-if(!(validate206(data7[i3], {instancePath:instancePath+"/tcpRoutes/" + i3,parentData:data7,parentDataProperty:i3,rootData}))){
-vErrors = vErrors === null ? validate206.errors : vErrors.concat(validate206.errors);
+if(!(validate207(data7[i3], {instancePath:instancePath+"/tcpRoutes/" + i3,parentData:data7,parentDataProperty:i3,rootData}))){
+vErrors = vErrors === null ? validate207.errors : vErrors.concat(validate207.errors);
 errors = vErrors.length;
 }
 }
@@ -14613,8 +14619,8 @@ let data9 = data.backends;
 if(Array.isArray(data9)){
 const len4 = data9.length;
 for(let i4=0; i4<len4; i4++){
-if(!(validate210(data9[i4], {instancePath:instancePath+"/backends/" + i4,parentData:data9,parentDataProperty:i4,rootData}))){
-vErrors = vErrors === null ? validate210.errors : vErrors.concat(validate210.errors);
+if(!(validate211(data9[i4], {instancePath:instancePath+"/backends/" + i4,parentData:data9,parentDataProperty:i4,rootData}))){
+vErrors = vErrors === null ? validate211.errors : vErrors.concat(validate211.errors);
 errors = vErrors.length;
 }
 }
@@ -14635,8 +14641,8 @@ let data11 = data.policies;
 if(Array.isArray(data11)){
 const len5 = data11.length;
 for(let i5=0; i5<len5; i5++){
-if(!(validate237(data11[i5], {instancePath:instancePath+"/policies/" + i5,parentData:data11,parentDataProperty:i5,rootData}))){
-vErrors = vErrors === null ? validate237.errors : vErrors.concat(validate237.errors);
+if(!(validate238(data11[i5], {instancePath:instancePath+"/policies/" + i5,parentData:data11,parentDataProperty:i5,rootData}))){
+vErrors = vErrors === null ? validate238.errors : vErrors.concat(validate238.errors);
 errors = vErrors.length;
 }
 }
@@ -14657,8 +14663,8 @@ let data13 = data.services;
 if(Array.isArray(data13)){
 const len6 = data13.length;
 for(let i6=0; i6<len6; i6++){
-if(!(validate274(data13[i6], {instancePath:instancePath+"/services/" + i6,parentData:data13,parentDataProperty:i6,rootData}))){
-vErrors = vErrors === null ? validate274.errors : vErrors.concat(validate274.errors);
+if(!(validate275(data13[i6], {instancePath:instancePath+"/services/" + i6,parentData:data13,parentDataProperty:i6,rootData}))){
+vErrors = vErrors === null ? validate275.errors : vErrors.concat(validate275.errors);
 errors = vErrors.length;
 }
 }
@@ -14679,8 +14685,8 @@ let data15 = data.workloads;
 if(Array.isArray(data15)){
 const len7 = data15.length;
 for(let i7=0; i7<len7; i7++){
-if(!(validate276(data15[i7], {instancePath:instancePath+"/workloads/" + i7,parentData:data15,parentDataProperty:i7,rootData}))){
-vErrors = vErrors === null ? validate276.errors : vErrors.concat(validate276.errors);
+if(!(validate277(data15[i7], {instancePath:instancePath+"/workloads/" + i7,parentData:data15,parentDataProperty:i7,rootData}))){
+vErrors = vErrors === null ? validate277.errors : vErrors.concat(validate277.errors);
 errors = vErrors.length;
 }
 }

@@ -226,6 +226,7 @@ export interface BackendPayload {
   deny?: Deny
   ai?: AIPolicy
   inferenceRouting?: InferenceRouting
+  cors?: Cors
   extAuthz?: ExtAuthz
   auth?: BackendAuth
   tls?: BackendTLS
@@ -305,6 +306,14 @@ export interface InferenceRouting {
    * A picker that fails or names no endpoint of the service: FailOpen balances as without one.
    */
   failureMode: 'FailClosed' | 'FailOpen'
+}
+export interface Cors {
+  allowOrigins?: string[]
+  allowMethods?: string[]
+  allowHeaders?: string[]
+  exposeHeaders?: string[]
+  allowCredentials?: boolean
+  maxAgeSeconds?: number
 }
 /**
  * Asks an authorization service about each request. Exactly one of `grpc` and `http`. A service that cannot be reached, also because the reference names nothing, leaves the decision to `failureMode`.
@@ -658,14 +667,6 @@ export interface Timeout {
    * One attempt to response headers.
    */
   backendRequestMs?: number
-}
-export interface Cors {
-  allowOrigins?: string[]
-  allowMethods?: string[]
-  allowHeaders?: string[]
-  exposeHeaders?: string[]
-  allowCredentials?: boolean
-  maxAgeSeconds?: number
 }
 /**
  * Checks user names and passwords. `users` is the whole htpasswd text, one `name:hash` a line. Without users Strict refuses every request. Location, when unset: header `authorization` with prefix `Basic` and a blank.

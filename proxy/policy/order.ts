@@ -175,9 +175,12 @@ export function compileBackendChain(
   environment: ChainEnvironment,
   auth: Filter | undefined,
 ): CompiledChain {
-  const { deny, transformation, requestHeaderModifier, responseHeaderModifier, requestRedirect, urlRewrite } = effective
+  const { deny, cors, transformation, requestHeaderModifier, responseHeaderModifier, requestRedirect, urlRewrite } =
+    effective
   const builder = chainBuilder(effective)
   if (deny !== undefined) builder.add('deny', compileDeny(deny))
+  // Preflights carry no credentials, and no endpoint is chosen for them.
+  if (cors !== undefined) builder.add('cors', compileCors(cors))
   if (effective.inferenceRouting !== undefined) {
     const policy = compileInferenceRouting(effective.inferenceRouting, environment)
     builder.add('inferenceRouting', policy, RESPONSE_RANK.inferenceRouting)

@@ -96,21 +96,29 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'BackendRefCors',
-    description: 'a filter that cannot stand there is refused by name, and the route is not served',
+    description: 'preflights of the backend of the rule are answered, and its answers have the headers',
     sample: SAMPLE,
     change: replacing(
       '            - type: URLRewrite\n              urlRewrite:\n                hostname: v2.example.com\n' +
         '                path:\n                  type: ReplacePrefixMatch\n                  replacePrefixMatch: /v2\n',
-      '            - type: CORS\n              cors:\n                allowOrigins:\n                  - https://shop.example.com\n',
+      '            - type: CORS\n              cors:\n                allowOrigins:\n                  - https://shop.example.com\n' +
+        '                allowMethods:\n                  - PUT\n',
     ),
     async run(gateway) {
-      expect((await gateway.ask('/headers')).status).toBe(404)
-      const conditions = gateway.conditions('HTTPRoute', 'backend-ref-filters')
-      expect(conditions.find(({ type }) => type === 'Accepted')).toMatchObject({
-        status: 'False',
-        reason: 'UnsupportedValue',
-        message: expect.stringContaining('filter CORS cannot stand on a backendRef'),
+      const preflight = (origin: string, path = '/rewritten/a') =>
+        gateway.ask(path, { method: 'OPTIONS', headers: { origin, 'access-control-request-method': 'PUT' } })
+      const allowed = await preflight('https://shop.example.com')
+      expect(allowed).toMatchObject({ status: 200, text: '' })
+      expect(allowed.headers).toMatchObject({
+        'access-control-allow-origin': 'https://shop.example.com',
+        'access-control-allow-methods': 'PUT',
       })
+      const refused = await preflight('https://evil.example.com')
+      expect(refused).toMatchObject({ status: 200, text: '' })
+      expect(refused.headers).not.toHaveProperty('access-control-allow-origin')
+      const answer = await gateway.ask('/rewritten/a', { headers: { origin: 'https://shop.example.com' } })
+      expect(answer.headers).toMatchObject({ 'access-control-allow-origin': 'https://shop.example.com' })
+      expect((await preflight('https://shop.example.com', '/headers')).text).not.toBe('')
     },
   },
   {

@@ -20,7 +20,7 @@ import type { RouteFault } from './fault.ts'
 import { judgedFilter } from './judged-filter.ts'
 import { renderMirror } from './mirror.ts'
 
-/** Rules may carry all of them, backendRefs all but cors. */
+/** Of a rule or a backendRef. */
 export interface RenderedFilters {
   cors?: Cors
   extAuthz?: ExtAuthz
@@ -44,11 +44,8 @@ export interface FilterTranslation {
 
 const REDIRECT_STATUS_DEFAULT = 302
 
-export type FilterLevel = 'rule' | 'backendRef'
-
 export interface FilterList {
   readonly filters: readonly HTTPRouteFilter[] | undefined
-  readonly level: FilterLevel
   readonly path: FieldPath
   /** Of all filters of the route. */
   readonly filterFaults: Faults
@@ -77,7 +74,7 @@ interface Rendering {
   readonly told: RouteFault[]
 }
 
-function renderFilter(filter: HTTPRouteFilter, { level, path, from, scope }: FilterList, into: Rendering): void {
+function renderFilter(filter: HTTPRouteFilter, { path, from, scope }: FilterList, into: Rendering): void {
   const { filters: rendered } = into
   if (filter.type === 'RequestMirror' && filter.requestMirror !== undefined) {
     const translated = renderMirror(filter.requestMirror, from, scope)
@@ -91,18 +88,18 @@ function renderFilter(filter: HTTPRouteFilter, { level, path, from, scope }: Fil
     if (translated.unresolved !== undefined) into.unresolved.push({ ...translated.unresolved, path })
     return
   }
-  const fault = addFilter(rendered, filter, level)
+  const fault = addFilter(rendered, filter)
   if (fault !== undefined) into.faults.push({ ...fault, path })
 }
 
 type Fault = Omit<RouteFault, 'path'>
 
 /** Types that only a newer Gateway API knows are not in the table: a filter is never skipped. */
-function addFilter(rendered: RenderedFilters, filter: HTTPRouteFilter, level: FilterLevel): Fault | undefined {
-  return Object.hasOwn(ADDERS, filter.type) ? ADDERS[filter.type](rendered, filter, level) : notRun(filter.type)
+function addFilter(rendered: RenderedFilters, filter: HTTPRouteFilter): Fault | undefined {
+  return Object.hasOwn(ADDERS, filter.type) ? ADDERS[filter.type](rendered, filter) : notRun(filter.type)
 }
 
-type Adder = (rendered: RenderedFilters, filter: HTTPRouteFilter, level: FilterLevel) => Fault | undefined
+type Adder = (rendered: RenderedFilters, filter: HTTPRouteFilter) => Fault | undefined
 
 const ADDERS: { readonly [T in HTTPRouteFilter['type']]: Adder } = {
   RequestHeaderModifier: (rendered, filter) => {
@@ -123,8 +120,7 @@ const ADDERS: { readonly [T in HTTPRouteFilter['type']]: Adder } = {
     rendered.urlRewrite = renderRewrite(filter.urlRewrite ?? {})
     return undefined
   },
-  CORS: (rendered, filter, level) => {
-    if (level === 'backendRef') return corsOnBackend()
+  CORS: (rendered, filter) => {
     rendered.cors = renderCors(filter.cors ?? {})
     return undefined
   },
@@ -139,13 +135,6 @@ const ADDERS: { readonly [T in HTTPRouteFilter['type']]: Adder } = {
     extAuthz === undefined
       ? notRun(filter.type)
       : { reason: 'IncompatibleFilters', message: 'a second filter ExternalAuth in one list; name one service' },
-}
-
-function corsOnBackend(): Fault {
-  const message =
-    'filter CORS cannot stand on a backendRef: a preflight is answered before a backend is chosen; put it into the ' +
-    'filters of the rule'
-  return { reason: 'UnsupportedValue', message }
 }
 
 function notRun(type: string): Fault {

@@ -33,7 +33,6 @@ function translateRule(route: GRPCRoute, { rule, path, filterFaults }: PlacedRul
   const from = { group: GATEWAY_GROUP, kind: 'GRPCRoute', namespace: namespaceOf(route) }
   const { filters, faults, unresolved, told } = renderFilters({
     filters: rule.filters,
-    level: 'rule',
     path: `${path}.filters`,
     filterFaults,
     from,

@@ -63,7 +63,6 @@ function translateRule(route: HTTPRoute, { rule, path, filterFaults }: PlacedRul
   const from = { group: GATEWAY_GROUP, kind: 'HTTPRoute', namespace: namespaceOf(route) }
   const filters = renderFilters({
     filters: rule.filters,
-    level: 'rule',
     path: `${path}.filters`,
     filterFaults,
     from,
@@ -128,7 +127,6 @@ export function translateBackendRef(
   const resolved = resolveReference(ref, from, scope)
   const { filters, faults, unresolved, told } = renderFilters({
     filters: ref.filters,
-    level: 'backendRef',
     path: `${path}.filters`,
     filterFaults,
     from,

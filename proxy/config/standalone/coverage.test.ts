@@ -60,6 +60,7 @@ const TRAFFIC: Said<keyof TrafficPayload> = {
 const BACKEND: Said<keyof BackendPayload> = {
   deny: 'authorization: {}',
   ai: 'ai: { modelAliases: { a: b } }',
+  cors: { reason: 'a filter of references in an HTTPRoute; in a file it stands on the route' },
   extAuthz: `extAuthz: { ${SERVICE} }`,
   auth: 'backendAuth: key',
   tls: 'backendTLS: {}',
