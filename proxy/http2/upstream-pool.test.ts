@@ -50,6 +50,39 @@ describe('sessions', () => {
   })
 })
 
+describe('shares of clients', () => {
+  it('a client that holds many streams waits, and others pass it', async () => {
+    const held: ServerHttp2Stream[] = []
+    const server = await backend((stream, headers) => {
+      if (headers[':path'] === '/slow') held.push(stream)
+      else ok(stream)
+    }, 1)
+    const proxy = keep(
+      await startProxy(server.port, {
+        ...H2,
+        handle(exchange, respond, { client, target }) {
+          const address = exchange.request.headers.get('x-from')
+          Object.defineProperty(exchange.connection, 'sourceAddress', { value: address })
+          client.forward(exchange, target, 'a', respond)
+        },
+      }),
+    )
+    const session = keep(connect(proxy.port))
+    const from = (address: string, path: string) => ask(session, { ':path': path, 'x-from': address })
+    // 64 connections of one stream each.
+    const answers = Array.from({ length: 60 }, () => from('10.0.0.1', '/slow'))
+    await until(() => proxy.handled.length === 60 && held.length === 48)
+    for (let i = 0; i < 3; i++) expect((await from('10.0.0.2', '/')).body).toBe('ok')
+    expect(held.length).toBe(48)
+    // Those that wait are served when the others have ended.
+    await until(() => {
+      for (const stream of held.splice(0)) ok(stream)
+      return proxy.finished.length === 63
+    })
+    expect((await Promise.all(answers)).every(({ body }) => body === 'ok')).toBe(true)
+  })
+})
+
 describe('data beyond content-length', () => {
   it('ends the stream of the response, and no other one of the session', async () => {
     const held: ServerHttp2Stream[] = []

@@ -5,6 +5,7 @@ import { at, type Detail } from '../diagnosis.ts'
 import { connectHttp2, type ConnectFailure } from '../grpc/connect.ts'
 import type { DeadlineWheel } from '../http/deadlines.ts'
 import type { UpstreamCall } from '../upstream/call.ts'
+import { ClientShares, mayTakeMore, type Share } from '../upstream/client-shares.ts'
 import type { ConnectObserver } from '../upstream/connect-observer.ts'
 import type { DnsCache } from '../upstream/dns-cache.ts'
 import { NamedAddresses } from '../upstream/named-addresses.ts'
@@ -45,6 +46,9 @@ export class Http2Pool implements SessionOwner {
   readonly #sessions = new Map<UpstreamSession, string | undefined>()
   readonly #addresses: NamedAddresses
   readonly #waiting: UpstreamStream[] = []
+  readonly #shares = new ClientShares()
+  /** Streams that are open. */
+  readonly #all: Share = { count: 0 }
   #connecting = 0
   #isClosed = false
 
@@ -71,10 +75,12 @@ export class Http2Pool implements SessionOwner {
   }
 
   dispatch(call: UpstreamCall): void {
-    this.#dispatch(new UpstreamStream(call))
+    const share = call.client === undefined ? { count: 0 } : this.#shares.of(call.client)
+    this.#dispatch(new UpstreamStream(call, { share, all: this.#all }))
   }
 
   sweep(nowMs: number): void {
+    if (this.#waiting.length === 0) this.#shares.sweep()
     for (const session of this.#sessions.keys()) {
       session.sweep(nowMs)
       const { idleSinceMs } = session
@@ -94,13 +100,13 @@ export class Http2Pool implements SessionOwner {
   // --- SessionOwner ---
 
   roomChanged(): void {
-    while (this.#waiting.length > 0) {
-      const [stream] = this.#waiting
+    for (let at = this.#nextWaiting(); at >= 0; at = this.#nextWaiting()) {
+      const stream = this.#waiting[at]
       if (stream !== undefined && !stream.call.isSettled && !this.#startNow(stream)) {
         this.#connect()
         return
       }
-      this.#waiting.shift()
+      this.#waiting.splice(at, 1)
     }
   }
 
@@ -121,14 +127,33 @@ export class Http2Pool implements SessionOwner {
   // --- dispatch ---
 
   #dispatch(stream: UpstreamStream): void {
-    if (this.#waiting.length === 0 && this.#startNow(stream)) return
+    if (this.#isAdmitted(stream) && this.#nextWaiting() < 0 && this.#startNow(stream)) return
     if (this.#waiting.length >= WAITING_MAX) this.#forgetSettled()
-    if (this.#waiting.length >= WAITING_MAX) {
+    if (this.#waiting.length >= WAITING_MAX || !this.#mayWait(stream)) {
       stream.call.failed('overloaded', `too many calls wait for ${this.label}`)
       return
     }
     this.#waiting.push(stream)
     this.#connect()
+  }
+
+  /** Streams that are left for its client; others of the line go first, so that one client cannot have all. */
+  #isAdmitted({ share }: UpstreamStream): boolean {
+    const [first] = this.#sessions.keys()
+    const places = SESSIONS_MAX * (first?.streamsMax ?? STREAMS_EXPECTED)
+    return mayTakeMore(share, places - this.#all.count)
+  }
+
+  /** Of those that wait the first whose turn it is; -1: none. */
+  #nextWaiting(): number {
+    return this.#waiting.findIndex((stream) => stream.call.isSettled || this.#isAdmitted(stream))
+  }
+
+  /** The line has room for others, too. Counted only when it is long. */
+  #mayWait({ share }: UpstreamStream): boolean {
+    if (this.#waiting.length < WAITING_MAX / 2) return true
+    const own = this.#waiting.filter((other) => other.share === share).length
+    return mayTakeMore({ count: own }, WAITING_MAX - this.#waiting.length)
   }
 
   #startNow(stream: UpstreamStream): boolean {

@@ -77,6 +77,11 @@ export class UpstreamSession implements StreamCarrier {
     return !this.#isDraining && !isInDoubt && this.#streams < this.#streamsMax && !closed && !destroyed
   }
 
+  /** Streams that it may carry at a time. */
+  get streamsMax(): number {
+    return this.#streamsMax
+  }
+
   /** RFC 8441: extended CONNECT. */
   get takesSwitches(): boolean {
     return this.#http2.remoteSettings.enableConnectProtocol === true

@@ -10,6 +10,7 @@ import { NOBODY, Transport } from '../http/transport.ts'
 import { Tunnel } from '../http/tunnel.ts'
 import { ACCEPT_FIELD, webSocketAccept } from '../http/websocket.ts'
 import type { CallCarrier, UpstreamCall } from '../upstream/call.ts'
+import type { Share } from '../upstream/client-shares.ts'
 import { BodySender, type BodySenderOwner, isSendable, isStreamed, lengthOf, resetStream } from './body-sender.ts'
 import { type EndOfStream, watchEnd } from './end-of-stream.ts'
 import { trailerFields } from './outgoing-fields.ts'
@@ -37,6 +38,9 @@ const NOTHING = Buffer.alloc(0)
 
 export class UpstreamStream implements BodySource, BodySenderOwner, CallCarrier {
   readonly call: UpstreamCall
+  /** Of its client, and of all: streams that are open. */
+  readonly share: Share
+  readonly #all: Share
   #carrier: StreamCarrier | undefined = undefined
   #stream: ClientHttp2Stream | undefined = undefined
   #end: EndOfStream | undefined = undefined
@@ -47,8 +51,10 @@ export class UpstreamStream implements BodySource, BodySenderOwner, CallCarrier 
   #hasResponse = false
   #startedMs = 0
 
-  constructor(call: UpstreamCall) {
+  constructor(call: UpstreamCall, { share, all }: { readonly share: Share; readonly all: Share }) {
     this.call = call
+    this.share = share
+    this.#all = all
   }
 
   /** Where the call stands does not allow to send it once more. */
@@ -83,6 +89,8 @@ export class UpstreamStream implements BodySource, BodySenderOwner, CallCarrier 
     } catch {
       return false
     }
+    this.share.count++
+    this.#all.count++
     this.#carrier = carrier
     this.#stream = stream
     this.#startedMs = performance.now()
@@ -240,6 +248,8 @@ export class UpstreamStream implements BodySource, BodySenderOwner, CallCarrier 
   #onClose(stream: ClientHttp2Stream): void {
     const carrier = this.#carrier
     if (stream !== this.#stream || carrier === undefined) return
+    this.share.count--
+    this.#all.count--
     this.#carrier = undefined
     this.call.carrier = undefined
     const isUnseen = stream.rstCode === constants.NGHTTP2_REFUSED_STREAM || carrier.isUntouched(stream.id)
