@@ -23,7 +23,7 @@ export const MANAGED_BY_LABEL = 'app.kubernetes.io/managed-by'
 const VERSION_LABEL = 'app.kubernetes.io/version'
 const MANAGED_BY = 'gw'
 /** Keys below it belong to Gateway API. */
-const RESERVED_PREFIX = 'gateway.networking.k8s.io/'
+export const RESERVED_PREFIX = 'gateway.networking.k8s.io/'
 
 const SELECTING: ReadonlySet<string> = new Set(['app.kubernetes.io/name', 'app.kubernetes.io/instance'])
 

@@ -146,6 +146,11 @@ describe('parameters of a Gateway cannot set', () => {
       'spec.deployment.spec.template.metadata.annotations[vault.hashicorp.com/agent-inject]',
     ],
     [
+      'a finalizer of pods',
+      { deployment: { spec: { template: { metadata: { finalizers: ['example.com/never'] } } } } },
+      'spec.deployment.spec.template.metadata.finalizers',
+    ],
+    [
       'a label of an injector',
       { deployment: { metadata: { labels: { 'sidecar.istio.io/inject': 'true' } } } },
       'spec.deployment.metadata.labels[sidecar.istio.io/inject]',
@@ -214,6 +219,13 @@ describe('parameters of a Gateway can set', () => {
     expect(problems.filter(({ severity }) => severity === 'error')).toEqual([])
     expect(objects.length).toBeGreaterThan(7)
   })
+})
+
+it('pods keep the class by which NetworkPolicies and monitors select them', () => {
+  const labels = { 'gateway.networking.k8s.io/gateway-class-name': 'other' }
+  const { objects, problems } = deploy({ ofGateway: { deployment: { spec: { template: { metadata: { labels } } } } } })
+  expect(objects).toEqual([])
+  expect(problems).toMatchObject([{ severity: 'error', message: expect.stringContaining('belong to the Gateway API') }])
 })
 
 describe('parameters of a Gateway that set nothing', () => {

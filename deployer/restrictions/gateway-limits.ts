@@ -4,6 +4,7 @@ import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import type { GwParameters, GwParametersSpec } from '#api/v1alpha1/gwparameters.gen.ts'
 import type { DeployInput, DeployProblem, GatewayRestrictions } from '../input.ts'
 import { jsonCopy, type JsonObject, type ObjectRef, refOf } from '../kube-object.ts'
+import { RESERVED_PREFIX } from '../labels.ts'
 import { type ChangedField, changedFields } from './changed-fields.ts'
 import { fieldsOfClass } from './class-fields.ts'
 import { covers, type FieldPath, overlaps, parseFieldPath } from './field-path.ts'
@@ -98,6 +99,7 @@ export class GatewayLimits {
     const isOfClass = this.#ofClass.some((field) => overlaps(field, enforced))
     if (isOfClass && this.#enforced.some((pattern) => overlaps(pattern, enforced))) return this.#ofClassMessage()
     const key = keyOf(path)
+    if (key?.startsWith(RESERVED_PREFIX) === true) return RESERVED
     return key === undefined ? undefined : this.#deniedKey(key)
   }
 
@@ -128,6 +130,9 @@ function typedFields(spec: GwParametersSpec, name: (typeof TYPED_FIELDS)[number]
   // One without fields sets nothing.
   return Object.keys(given).length === 0 ? [] : changedFields({}, { [name]: jsonCopy(given) })
 }
+
+/** By the class NetworkPolicies and monitors select pods. */
+const RESERVED = `keys that begin with ${RESERVED_PREFIX} belong to the Gateway API; use another key`
 
 const NOT_ALLOWED =
   'the GwParameters of a Gateway cannot set this field; remove it, set it in the GwParameters of the GatewayClass, or ' +
