@@ -174,4 +174,22 @@ describe('rights of the controller', () => {
       'RoleBinding gw-gw-system',
     ])
   })
+
+  it('are all listed in docs/install.md, each resource with its verbs', () => {
+    const page = readFileSync(join(ROOT, 'docs/install.md'), 'utf8')
+    const table = page.split('\n').map((line) => line.split('|').map((cell) => cell.trim().toLowerCase()))
+    const files = ['rbac/cluster-role.yaml', 'rbac/cluster-scope-role.yaml', 'rbac/role.yaml'].flatMap(rulesOf)
+    const all = [...files, ...addedRules('components/inference/rules.yaml')]
+    const wrong = all.flatMap(({ resources, verbs }) =>
+      resources.flatMap((resource) => {
+        const [plural = '', part] = resource.split('/')
+        const named = part === 'status' ? plural : resource
+        const row = table.find(([, kinds = '']) => kinds.split(/[^a-z/]+/).includes(named))
+        const [first = '', second = ''] = row?.[2]?.split(';') ?? []
+        const told = part === 'status' ? second.includes('patch of `status`') : first === verbs.join(', ')
+        return told ? [] : [`${resource}: ${verbs.join(', ')}`]
+      }),
+    )
+    expect(wrong).toEqual([])
+  })
 })

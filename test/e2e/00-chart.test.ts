@@ -67,6 +67,7 @@ describe('charts', () => {
 
   it.each([
     ['inference', 'inferenceExtension.enabled=true'],
+    ['network-policy', 'networkPolicy.enabled=true'],
     ['namespaced', 'watchNamespaces=["default"]'],
     ['namespaced-inference', 'watchNamespaces=["default"]', 'inferenceExtension.enabled=true'],
   ])('%s is the overlay of that name', (overlay, ...values) => {
