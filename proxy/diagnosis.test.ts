@@ -1,7 +1,7 @@
 // What clients learn of failures: fixed words, never an address.
 import { describe, expect, it } from 'vitest'
 import { at, logOf, peerProblem, setupProblem, shown } from './diagnosis.ts'
-import { failureResponse } from './errors.ts'
+import { failureResponse } from './failure-response.ts'
 
 const coded = (code: string): Error => Object.assign(new Error(`secret.internal 10.0.0.7:443 ${code}`), { code })
 

@@ -1,8 +1,5 @@
 // The one registry of failures a client can see: code, HTTP status, text, log reason. No other file invents an error
 // body.
-import { grpcStatusOf } from './grpc/http-status.ts'
-import { HttpResponse } from './http/message.ts'
-
 /** Log field `reason` and metric label `reason` (data-plane supplement section 1.9). */
 export type Reason =
   | 'Upstream'
@@ -23,7 +20,7 @@ export type Reason =
   | 'MCP'
   | 'UpstreamFailure'
 
-interface FailureKind {
+export interface FailureKind {
   readonly status: number
   readonly reason: Reason
   /** Body sent to the client; where there is more to tell, a separator (unset: a colon) and the detail follow. */
@@ -398,22 +395,3 @@ export const FAILURES = {
 } as const satisfies Record<string, FailureKind>
 
 export type FailureCode = keyof typeof FAILURES
-
-const GRPC_UNAVAILABLE = 14
-
-/** The response for a failure: text, or gRPC trailers-only. See `Diagnosis` for what `clientDetail` may hold. */
-export function failureResponse(code: FailureCode, isGrpc: boolean, clientDetail?: string): HttpResponse {
-  const kind: FailureKind = FAILURES[code]
-  const text = clientDetail === undefined ? kind.text : `${kind.text}${kind.separator ?? ': '}${clientDetail}`
-  if (!isGrpc) return HttpResponse.local(kind.status, text)
-  return grpcResponse(code === 'noValidBackends' ? GRPC_UNAVAILABLE : grpcStatusOf(kind.status), text)
-}
-
-/** Trailers-only, as gRPC clients expect refusals. */
-export function grpcResponse(status: number, text: string): HttpResponse {
-  return HttpResponse.local(200, '', [
-    ['content-type', 'application/grpc'],
-    ['grpc-status', String(status)],
-    ['grpc-message', encodeURIComponent(text)],
-  ])
-}

@@ -1,7 +1,8 @@
 // One client connection: reads requests strictly in order, hands them to the handler, keeps time. Writing is response-
 // writer.ts.
 import { Exchange, type Connection } from '../exchange.ts'
-import { FAILURES, failureResponse, type FailureCode } from '../errors.ts'
+import { FAILURES, type FailureCode } from '../errors.ts'
+import { failureResponse } from '../failure-response.ts'
 import { BodyAborted } from './body.ts'
 import { ByteMeter } from './byte-meter.ts'
 import { ChunkedDecoder, CHUNKS_PER_TURN } from './chunked.ts'

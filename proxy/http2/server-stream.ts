@@ -1,7 +1,8 @@
 // One request of an HTTP/2 client: its stream becomes an exchange, the exchange's response becomes the stream's.
 // Exactly one `finished` for each exchange. Knows no other streams.
 import { constants, type ServerHttp2Stream } from 'node:http2'
-import { FAILURES, failureResponse, type FailureCode } from '../errors.ts'
+import { FAILURES, type FailureCode } from '../errors.ts'
+import { failureResponse } from '../failure-response.ts'
 import { type Connection, Exchange } from '../exchange.ts'
 import { BodyAborted, type OutgoingBody } from '../http/body.ts'
 import { discardBody } from '../http/body-writer.ts'

@@ -1,6 +1,6 @@
 // What an authorization service decided, apart from the protocol it said it in, and how that changes an exchange.
 import { withoutQueryParameter } from '../../auth/request-fields.ts'
-import { grpcResponse } from '../../errors.ts'
+import { grpcResponse } from '../../failure-response.ts'
 import { grpcStatusOf } from '../../grpc/http-status.ts'
 import type { Exchange } from '../../exchange.ts'
 import type { HeaderList } from '../../http/headers.ts'

@@ -1,6 +1,6 @@
 // The response a processor gives in the place of everything else.
 import type { ImmediateResponse } from '../../envoy/gen/envoy/service/ext_proc/v3/external_processor.gen.ts'
-import { grpcResponse } from '../../errors.ts'
+import { grpcResponse } from '../../failure-response.ts'
 import { grpcStatusOf } from '../../grpc/http-status.ts'
 import type { Exchange } from '../../exchange.ts'
 import { HeaderList } from '../../http/headers.ts'
