@@ -1,8 +1,8 @@
 // What dies: a proxy, the controller, the API server. Traffic goes on; changes made meanwhile arrive.
 import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startLoad, stopLoad, until } from './suite/client.ts'
-import { get, kubectl, list, remove, rolledOut, waitFor } from './suite/kubectl.ts'
+import { CLIENT_NAMESPACE, startLoad, stopLoad, until } from './suite/client.ts'
+import { get, type KubeObject, kubectl, list, remove, rolledOut, waitFor } from './suite/kubectl.ts'
 import { NAMESPACE, proxyCount, serviceOf, themeFile, useSample } from './suite/samples.ts'
 
 const SYSTEM = 'gw-system'
@@ -28,6 +28,11 @@ async function rewriteTo(prefix: string): Promise<void> {
 
 const shows = (prefix: string): Promise<unknown> =>
   until({ url: `${URL_}api/x`, host: HOST }, { status: 200, includes: [`"path":"${prefix}/x"`] }, { withinMs: 60_000 })
+
+function nodeOf(pod: KubeObject | undefined): string {
+  const name = pod?.spec?.['nodeName']
+  return typeof name === 'string' ? name : ''
+}
 
 /** Name of the pod that holds the Lease and is not `former`; waits until there is one. */
 async function leader(former = ''): Promise<string> {
@@ -63,6 +68,26 @@ describe('failures', () => {
     const [next] = await proxyCount('http', 1)
     expect(next?.metadata.name).not.toBe(name)
     await until({ url: URL_, host: HOST }, { status: 200 }, { times: 20 })
+  })
+
+  it('a drained node of a backend costs no request', async ({ skip }) => {
+    await rolledOut('deployment', NAMESPACE, 'demo')
+    const backends = await list('pods', '-n', NAMESPACE, '-l', 'app=demo')
+    const [proxy] = await proxyCount('http', 1)
+    const nodes = new Set((await list('nodes')).map(({ metadata }) => metadata.name))
+    // The proxy and the client stay: this is about backends.
+    const client = await get('pod', CLIENT_NAMESPACE, 'client')
+    const kept = new Set([nodeOf(proxy), nodeOf(client)])
+    const node = backends.map(nodeOf).find((name) => !kept.has(name))
+    skip(nodes.size < 3 || node === undefined, 'no node that holds a backend and neither the proxy nor the client')
+    await startLoad(LOAD)
+    try {
+      await kubectl(['drain', node ?? '', '--ignore-daemonsets', '--delete-emptydir-data', '--force', '--timeout=120s'])
+      await rolledOut('deployment', NAMESPACE, 'demo')
+    } finally {
+      await kubectl(['uncordon', node ?? ''])
+    }
+    expect(await failures()).toEqual([])
   })
 
   it('a killed controller is not missed, and its successor catches up', async () => {

@@ -3,6 +3,7 @@
 import { changesBetween } from '../changes.ts'
 import type { EndpointSlice } from '../kube.ts'
 import { nameKey } from '../object-ref.ts'
+import { isServing } from './endpoint-conditions.ts'
 import { SERVICE_NAME_LABEL } from './service-catalog.ts'
 
 export type EndpointState = 'no slices' | 'none ready' | 'ready'
@@ -51,7 +52,7 @@ function serviceOf({ metadata }: EndpointSlice): string | undefined {
   return name === undefined ? undefined : nameKey(metadata.namespace ?? '', name)
 }
 
-/** Unset: ready (discovery.k8s.io/v1). */
+/** Endpoints that serve while they terminate take the requests where no other is ready. */
 function hasReady({ endpoints }: EndpointSlice): boolean {
-  return (endpoints ?? []).some(({ conditions, addresses }) => conditions?.ready !== false && addresses.length > 0)
+  return (endpoints ?? []).some((endpoint) => isServing(endpoint) && endpoint.addresses.length > 0)
 }

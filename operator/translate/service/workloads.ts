@@ -8,6 +8,7 @@ import { namespaceOf } from '../object-ref.ts'
 import { compareText, sortedBy } from '../order.ts'
 import { placeOf } from '../sorted.ts'
 import { withWholeHints } from './locality-preference.ts'
+import { isReady, isServing } from './endpoint-conditions.ts'
 import type { NodePlace, NodePlaces } from './node-places.ts'
 import type { ServiceEndpoint } from './service-parts.ts'
 
@@ -46,19 +47,6 @@ export function endpointsOf({ service, slices, hostname }: ServiceSlices): Servi
 
 function hasReady({ endpoints }: EndpointSlice): boolean {
   return (endpoints ?? []).some(isReady)
-}
-
-function isReady({ conditions }: Endpoint): boolean {
-  return conditions?.ready !== false
-}
-
-/**
- * When no endpoint is ready, those that still serve while they terminate take the requests, as kube-proxy does: the
- * last Pod of a node that is drained answers until it is gone.
- */
-function isServing(endpoint: Endpoint): boolean {
-  const { serving, terminating } = endpoint.conditions ?? {}
-  return isReady(endpoint) || (serving === true && terminating === true)
 }
 
 /** All endpoints by their uids. */
