@@ -1,5 +1,6 @@
 // One status condition, and the limits of its message, which may quote users and is read in terminals. Pure shaping:
 // the transition time belongs to the writer.
+import { GROUP } from '#api/group.ts'
 import { printable } from '#api/printable.ts'
 
 export interface Condition {
@@ -33,6 +34,15 @@ export function condition({ type, isTrue, reason, message, generation }: Conditi
     message: boundedMessage((typeof message === 'string' ? [message] : message).map(printable).join('\n')),
     ...(generation !== undefined && { observedGeneration: generation }),
   }
+}
+
+/** Present only where it is True: somebody of another namespace serves a part of the same host. */
+export function sharedHostCondition(message: string | undefined, generation: number | undefined): Condition[] {
+  if (message === undefined || message === '') return []
+  const lines = message.split('\n')
+  return [
+    condition({ type: `${GROUP}/HostShared`, isTrue: true, reason: 'OtherNamespace', message: lines, generation }),
+  ]
 }
 
 export function boundedMessage(message: string): string {

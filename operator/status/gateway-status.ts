@@ -4,7 +4,7 @@ import type { ListenerSet } from '#api/gateway/listenerset.gen.ts'
 import { hasInsecureFallback } from '../translate/gateway/client-validation.ts'
 import type { OurGateway, OurListenerSet } from '../translate/gateway/gateways.ts'
 import { faultText, type Listener } from '../translate/gateway/listener.ts'
-import { type Condition, condition } from './condition.ts'
+import { type Condition, condition, sharedHostCondition } from './condition.ts'
 import { badListeners, isGoodListener, listenerStatus } from './listener-status.ts'
 import type { GatewayAddress, GatewayBody, ListenerSetBody } from './object-status.ts'
 
@@ -111,11 +111,13 @@ function addressWhere({ spec }: Gateway, isIt: (type: string) => boolean): Typed
 }
 
 export interface ListenerSetStatusInput {
+  /** Empty: nothing. */
+  readonly sharedHosts: string
   readonly ours: OurListenerSet
   readonly attachedRoutes: (listener: Listener) => number
 }
 
-export function listenerSetStatus({ ours, attachedRoutes }: ListenerSetStatusInput): ListenerSetBody {
+export function listenerSetStatus({ ours, attachedRoutes, sharedHosts }: ListenerSetStatusInput): ListenerSetBody {
   const { set, parent, refusal } = ours
   const { generation } = set.metadata
   if (refusal !== undefined) {
@@ -126,7 +128,11 @@ export function listenerSetStatus({ ours, attachedRoutes }: ListenerSetStatusInp
   }
   const own = parent.listeners.filter((listener) => listener.set === set)
   return {
-    conditions: [setAccepted(own, generation), setProgrammed(own, generation)],
+    conditions: [
+      setAccepted(own, generation),
+      setProgrammed(own, generation),
+      ...sharedHostCondition(sharedHosts, generation),
+    ],
     listeners: own.map((listener) =>
       listenerStatus({ listener, attachedRoutes: attachedRoutes(listener), generation }),
     ),

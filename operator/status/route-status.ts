@@ -2,7 +2,7 @@
 import { GROUP } from '#api/group.ts'
 import type { RouteFault } from '../translate/route/fault.ts'
 import type { AttachedRoute, ParentResult } from '../translate/route/routes.ts'
-import { type Condition, condition, problemLine } from './condition.ts'
+import { type Condition, condition, problemLine, sharedHostCondition } from './condition.ts'
 import type { RouteBody } from './object-status.ts'
 
 /** Present only when it is False: nothing to write for the many routes whose backends can answer. */
@@ -12,12 +12,13 @@ export function routeStatus(attached: AttachedRoute, controllerName: string): Ro
   const { route, translation, parents, unavailable = [] } = attached
   const { generation } = route.metadata
   const resolved = resolvedCondition(translation.unresolved, generation)
+  const shared = sharedHostCondition(attached.sharedHosts, generation)
   const available = availableCondition(unavailable, generation)
   return {
     parents: parents.map((parent) => ({
       parentRef: parent.parentRef,
       controllerName,
-      conditions: [acceptedCondition(parent, { ...translation, generation }), resolved, ...available],
+      conditions: [acceptedCondition(parent, { ...translation, generation }), resolved, ...available, ...shared],
     })),
   }
 }

@@ -3,7 +3,7 @@ import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import type { Listener, ListenerFault } from './gateway/listener.ts'
 import { flatMapped, mapped } from './lists.ts'
 import { overriddenLine } from './model/precedence.ts'
-import { nameKey, refOf } from './object-ref.ts'
+import { nameKey, type ObjectRef, refOf } from './object-ref.ts'
 import { sortedBy } from './order.ts'
 import { NOT_YET_PROGRAMMED } from './policy/field.ts'
 import type { StageResults } from './results.ts'
@@ -42,7 +42,7 @@ function malformedProblems({ snapshot }: StageResults): ObjectProblem[] {
   }))
 }
 
-function listenerProblems({ gateways }: StageResults): ObjectProblem[] {
+function listenerProblems({ gateways, sharedHostsOf }: StageResults): ObjectProblem[] {
   const ofSets = [...gateways.listenerSets.values()].flatMap(({ set, refusal }) =>
     refusal === undefined
       ? []
@@ -58,6 +58,9 @@ function listenerProblems({ gateways }: StageResults): ObjectProblem[] {
       })
     }),
   )
+  const ofHosts = [...gateways.listenerSets.values()].flatMap(({ set }) =>
+    sharedHostProblems(sharedHostsOf(set), 'spec.listeners', refOf(set)),
+  )
   const ofAnnotations = [...gateways.gateways.values()].flatMap(({ gateway, internal }) =>
     internal.faults.map((message) => ({
       path: 'metadata.annotations',
@@ -70,7 +73,7 @@ function listenerProblems({ gateways }: StageResults): ObjectProblem[] {
   const ofCertificates = [...gateways.gateways.values()].flatMap(({ gateway, clientCertificate }) =>
     clientCertificate?.fault === undefined ? [] : [problemOfGateway(gateway, clientCertificate.fault)],
   )
-  return [...ofSets, ...ofListeners, ...ofAnnotations, ...ofCertificates]
+  return [...ofSets, ...ofListeners, ...ofHosts, ...ofAnnotations, ...ofCertificates]
 }
 
 /** The field is one of the Gateway here. */
@@ -86,17 +89,21 @@ function faultsOf({ notAccepted, unresolvedRef, notProgrammed }: Listener): List
 
 const NONE: readonly ObjectProblem[] = []
 
-function routeProblems({ route, translation, parents }: AttachedRoute): readonly ObjectProblem[] {
-  if (parents.length === 0 || isFine(translation, parents)) return NONE
+function routeProblems({ route, translation, parents, sharedHosts }: AttachedRoute): readonly ObjectProblem[] {
+  if (parents.length === 0 || (sharedHosts === undefined && isFine(translation, parents))) return NONE
   const object = refOf(route)
   const denials = parents.flatMap(({ acceptance }) =>
     'denial' in acceptance ? [{ path: 'spec.parentRefs', ...acceptance.denial }] : [],
   )
-  return [...denials, ...translation.faults, ...translation.unresolved, ...translation.notProgrammed].map((fault) => ({
-    ...fault,
-    severity: fault.reason === NOT_YET_PROGRAMMED ? ('warning' as const) : ('error' as const),
-    object,
-  }))
+  const faults = [...denials, ...translation.faults, ...translation.unresolved, ...translation.notProgrammed]
+  return [
+    ...faults.map((fault) => ({
+      ...fault,
+      severity: fault.reason === NOT_YET_PROGRAMMED ? ('warning' as const) : ('error' as const),
+      object,
+    })),
+    ...sharedHostProblems(sharedHosts ?? '', 'spec.hostnames', object),
+  ]
 }
 
 function modelProblems({ models }: StageResults): ObjectProblem[] {
@@ -114,6 +121,10 @@ function modelProblems({ models }: StageResults): ObjectProblem[] {
     }))
     return [...denials, ...losses, ...problems].map((problem) => ({ ...problem, object }))
   })
+}
+
+function sharedHostProblems(message: string, path: string, object: ObjectRef): ObjectProblem[] {
+  return message === '' ? [] : [{ path, reason: 'HostShared', message, severity: 'warning', object }]
 }
 
 /** Nearly all are. */

@@ -1,4 +1,5 @@
 // The results of all stages, as statuses and problems are drawn from them. Types only.
+import type { ListenerSet } from '#api/gateway/listenerset.gen.ts'
 import type { BackendTranslation } from './backend/backend.ts'
 import type { AddressesOf } from './gateway/addresses.ts'
 import type { OurGateways } from './gateway/gateways.ts'
@@ -21,4 +22,6 @@ export interface StageResults {
   readonly backendTls: readonly BackendTlsTranslation[]
   readonly pools: readonly PoolAtGateways[]
   readonly addressesOf: AddressesOf
+  /** What a ListenerSet takes from others, and others from it; empty: nothing. */
+  readonly sharedHostsOf: (set: ListenerSet) => string
 }

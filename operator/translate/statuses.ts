@@ -63,7 +63,7 @@ function classStatuses({ snapshot, settings }: StageResults): ObjectStatus[] {
 }
 
 function gatewayStatuses(
-  { gateways, models, addressesOf }: StageResults,
+  { gateways, models, addressesOf, sharedHostsOf }: StageResults,
   ofRoutes: ReadonlyMap<Listener, number>,
 ): ObjectStatus[] {
   const ofModels = tally(({ listeners }: AttachedModel) => listeners)(models)
@@ -75,7 +75,7 @@ function gatewayStatuses(
     })),
     ...[...gateways.listenerSets.values()].map((ours) => ({
       ...refOf(ours.set),
-      status: listenerSetStatus({ ours, attachedRoutes }),
+      status: listenerSetStatus({ ours, attachedRoutes, sharedHosts: sharedHostsOf(ours.set) }),
     })),
   ]
 }

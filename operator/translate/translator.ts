@@ -26,6 +26,7 @@ import { NOTHING_REACHED, reachTracker } from './reach.ts'
 import { gatewayRenderer } from './render-gateway.ts'
 import type { RoutesOfGateway } from './route/placed-routes.ts'
 import { routeTables } from './route/route-table.ts'
+import { sharedHostNotes } from './route/shared-host-notes.ts'
 import { serviceRenderer } from './service/rendered-services.ts'
 import type { Snapshot } from './snapshot.ts'
 import { statusCollector } from './statuses.ts'
@@ -48,6 +49,7 @@ export function createTranslator(settings: TranslateSettings): Translator {
       const backends = stages.backends()
       const { routes, perGateway: attached, gatewaysOf } = stages.routes(gateways)
       stages.availability.enter(snapshot, backends)
+      stages.sharedHosts.enter(routes, gateways)
       const models = stages.models(gateways)
       const deliverable = new Map<string, DeliveredBackend>([...backends, ...models.backends])
       const lists = new Map([...attached].map(([key, list]) => [key, withModels(list, models.routes.get(key))]))
@@ -86,12 +88,13 @@ export function createTranslator(settings: TranslateSettings): Translator {
         snapshot,
         settings,
         gateways,
-        routes: stages.availability.withFaults(routes),
+        routes: stages.sharedHosts.withLines(stages.availability.withFaults(routes)),
         models: models.models,
         backends,
         policies,
         backendTls,
         pools,
+        sharedHostsOf: stages.sharedHosts.ofSet,
         addressesOf: stages.addresses(snapshot.Service.all),
       }
       return { perGateway, statuses: stages.statuses(results), problems: stages.problems(results) }
@@ -112,6 +115,7 @@ function stagesOf(memory: Memory, world: World, settings: TranslateSettings) {
       areEndpointsComplete: settings.areEndpointsComplete === true,
       hostname: world.references.services.hostname,
     }),
+    sharedHosts: sharedHostNotes(memory),
     pools: poolTranslator(memory, world.references),
     renderedPools: poolRenderer(memory, world.references.pools),
     services: serviceRenderer(memory, world.references.services),

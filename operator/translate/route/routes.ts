@@ -26,6 +26,8 @@ export interface AttachedRoute {
   readonly namesRoutes: boolean
   /** Backends that can answer nobody at the moment (availability.ts). Unset: none. */
   readonly unavailable?: readonly RouteFault[]
+  /** What it takes from others, and others from it (shared-hosts.ts). Unset: nothing. */
+  readonly sharedHosts?: string
 }
 
 export function attachRoute(route: AnyRoute, translation: RouteTranslation, ours: ParentLookup): AttachedRoute {

@@ -1,0 +1,33 @@
+// What shared-hosts.ts found out, put to the routes and ListenerSets it is about. Others stay the same objects.
+import type { ListenerSet } from '#api/gateway/listenerset.gen.ts'
+import type { OurGateways } from '../gateway/gateways.ts'
+import type { Memory } from '../memory.ts'
+import { describe, refOf } from '../object-ref.ts'
+import type { AttachedRoute } from './routes.ts'
+import { SharedHosts } from './shared-hosts.ts'
+
+export interface SharedHostNotes {
+  enter(routes: readonly AttachedRoute[], gateways: OurGateways): void
+  withLines(routes: readonly AttachedRoute[]): readonly AttachedRoute[]
+  ofSet(this: void, set: ListenerSet): string
+}
+
+export function sharedHostNotes(memory: Memory): SharedHostNotes {
+  const source = memory.source()
+  const hosts = new SharedHosts()
+  return {
+    enter(routes, { gateways }) {
+      const changed = hosts.enter(
+        routes,
+        [...gateways.values()].flatMap(({ listeners }) => listeners),
+      )
+      if (changed.size > 0) memory.changed(source, [...changed])
+    },
+    withLines: memory.list((attached: AttachedRoute): AttachedRoute => {
+      const owner = describe(refOf(attached.route))
+      const sharedHosts = memory.read(source, () => hosts.textOf(owner), owner)
+      return sharedHosts === '' ? attached : { ...attached, sharedHosts }
+    }),
+    ofSet: (set) => hosts.textOf(describe(refOf(set))),
+  }
+}
