@@ -24,6 +24,7 @@ install: node_modules/.package-lock.json ## Install dependencies (only when the 
 generate: install ## Write everything that is generated: types, validators, CRDs, reference pages
 	hack/update-gateway-api.sh
 	node codegen/main.ts
+	node hack/update-standalone-schema.ts
 
 .PHONY: verify
 verify: install ## Fail when a generated file is not what its source gives

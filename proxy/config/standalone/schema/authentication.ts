@@ -1,10 +1,10 @@
 // Policies that check who a client is (resources supplement 4.10). Their mode is strict unless a file says otherwise.
 import * as z from 'zod'
 import { evaluatedAt } from './moment.ts'
-import { fields, isMap, oneShape } from './object.ts'
+import { fields, isMap, oneShape, ONE_FIELD } from './object.ts'
 import { cel, fileOrInline, headerName, headerValue, mapOf, text } from './values.ts'
 
-const KEY_HASH = /^sha256:[0-9a-f]{64}$/i
+const KEY_HASH = /^sha256:[0-9a-fA-F]{64}$/
 // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
 const CONTROL = /[\u0000-\u001f\u007f]/
 
@@ -15,9 +15,11 @@ const extraction = fields({
   queryParameter: fields({ name: text }).optional(),
   cookie: fields({ name: text }).optional(),
   expression: cel.optional(),
-}).refine((value) => Object.keys(value).length === 1, {
-  error: 'must have exactly one of header, queryParameter, cookie, expression',
 })
+  .refine((value) => Object.keys(value).length === 1, {
+    error: 'must have exactly one of header, queryParameter, cookie, expression',
+  })
+  .meta(ONE_FIELD)
 
 const keySetUrl = text.refine(isKeySetUrl, {
   error: 'must be a URL with http or https, without user, password and fragment',
@@ -26,7 +28,10 @@ const keySetPlace = fields({ file: text.optional(), url: keySetUrl.optional() })
   (value) => (value.file === undefined) !== (value.url === undefined),
   { error: 'must be a key set as text, or one of {file} and {url}' },
 )
-const jwks = oneShape<string | z.output<typeof keySetPlace>>((value) => (isMap(value) ? keySetPlace : text))
+const jwks = oneShape<string | z.output<typeof keySetPlace>>(
+  (value) => (isMap(value) ? keySetPlace : text),
+  [keySetPlace, text],
+)
 /** `exp` unless the list says otherwise: a token that never ends must be wanted. */
 const jwtValidationOptions = fields({ requiredClaims: z.array(text).optional() })
 const providerShape = {
@@ -38,8 +43,9 @@ const providerShape = {
 const modeAndLocation = { mode: mode.optional(), location: extraction.optional() }
 const severalProviders = fields({ ...modeAndLocation, providers: z.array(fields(providerShape)).min(1).max(64) })
 const oneProvider = fields({ ...modeAndLocation, ...providerShape })
-export const jwtAuth = oneShape<z.output<typeof severalProviders> | z.output<typeof oneProvider>>((value) =>
-  isMap(value) && 'providers' in value ? severalProviders : oneProvider,
+export const jwtAuth = oneShape<z.output<typeof severalProviders> | z.output<typeof oneProvider>>(
+  (value) => (isMap(value) && 'providers' in value ? severalProviders : oneProvider),
+  [severalProviders, oneProvider],
 )
 
 export const basicAuth = fields({
@@ -73,9 +79,11 @@ const provider = fields({
   descope: noFields,
   authentik: noFields,
   entra: noFields,
-} satisfies Record<(typeof PROVIDERS)[number], typeof noFields>).refine((value) => Object.keys(value).length === 1, {
-  error: `must have exactly one of ${PROVIDERS.join(', ')}`,
-})
+} satisfies Record<(typeof PROVIDERS)[number], typeof noFields>)
+  .refine((value) => Object.keys(value).length === 1, {
+    error: `must have exactly one of ${PROVIDERS.join(', ')}`,
+  })
+  .meta(ONE_FIELD)
 export const mcpAuthentication = fields({
   issuer: text,
   audiences: z.array(text).min(1),

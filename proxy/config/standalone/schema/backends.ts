@@ -1,7 +1,7 @@
 // Backends of a standalone file (resources supplement 4.6 and 4.12).
 import * as z from 'zod'
 import { serviceReference } from './discovery.ts'
-import { fields, isMap, notServed, oneShape } from './object.ts'
+import { fields, isMap, notServed, oneShape, ONE_FIELD } from './object.ts'
 import { backendPolicies } from './policies.ts'
 import { address, mapOf, name, port, text } from './values.ts'
 
@@ -28,9 +28,11 @@ const provider = fields({
   anthropic: modelChoice.optional(),
   custom: custom.optional(),
   ...notServed(['gemini', 'vertex', 'bedrock', 'azure', 'copilot']),
-}).refine((value) => Object.keys(value).length === 1, {
-  error: 'must have exactly one of openAI, anthropic, custom',
 })
+  .refine((value) => Object.keys(value).length === 1, {
+    error: 'must have exactly one of openAI, anthropic, custom',
+  })
+  .meta(ONE_FIELD)
 
 const absolutePath = z.string().regex(/^\//, { error: 'must begin with /' })
 
@@ -44,8 +46,9 @@ const namedProvider = fields({
   policies: backendPolicies.optional(),
 })
 const providerGroups = fields({ groups: z.array(fields({ providers: z.array(namedProvider).min(1) })).min(1) })
-export const aiBackend = oneShape<z.output<typeof namedProvider> | z.output<typeof providerGroups>>((value) =>
-  isMap(value) && 'groups' in value ? providerGroups : namedProvider,
+export const aiBackend = oneShape<z.output<typeof namedProvider> | z.output<typeof providerGroups>>(
+  (value) => (isMap(value) && 'groups' in value ? providerGroups : namedProvider),
+  [providerGroups, namedProvider],
 )
 
 const streamable = fields({

@@ -12,7 +12,8 @@ export function conditionalList<T extends z.core.$ZodLooseShape>(shape: T) {
 export function orConditional<T extends z.core.$ZodLooseShape>(shape: T) {
   const plain = fields(shape)
   const conditional = conditionalList(shape)
-  return oneShape<z.output<typeof plain> | z.output<typeof conditional>>((value) =>
-    isMap(value) && 'conditional' in value ? conditional : plain,
+  return oneShape<z.output<typeof plain> | z.output<typeof conditional>>(
+    (value) => (isMap(value) && 'conditional' in value ? conditional : plain),
+    [conditional, plain],
   )
 }

@@ -11,7 +11,9 @@ const NOT_A_PORT = `must have ports from 1 to ${PORT_MAX} as names, for example 
 const isPort = (key: string): boolean => /^[1-9]\d{0,4}$/.test(key) && Number(key) <= PORT_MAX
 
 function byPort<T extends z.ZodType>(value: T) {
-  return mapOf(value).refine((map) => Object.keys(map).every(isPort), { error: NOT_A_PORT })
+  return mapOf(value)
+    .refine((map) => Object.keys(map).every(isPort), { error: NOT_A_PORT })
+    .meta({ propertyNames: { pattern: '^[1-9][0-9]{0,4}$' } })
 }
 
 const ip = z.string().refine((value) => isIP(value) !== 0, { error: 'must be an IP address' })

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { parseDuration } from '#api/units/duration.ts'
 import { orConditional } from './conditional.ts'
 import { currentMoment, evaluatedAt, evaluatedBy } from './moment.ts'
-import { fields, isMap, oneShape } from './object.ts'
+import { fields, isMap, oneShape, ONE_FIELD } from './object.ts'
 import { placeShape, simplePolicies } from './upstream.ts'
 import { cel, count, headerName, mapOf, text } from './values.ts'
 
@@ -24,24 +24,28 @@ const http = fields({
   addRequestHeaders: z.record(headerName, cel).optional(),
   metadata: evaluatedAt('response', mapOf(cel)).optional(),
 })
-const protocol = fields({ grpc: grpc.optional(), http: http.optional() }).refine(
-  (value) => Object.keys(value).length === 1,
-  { error: 'must have exactly one of grpc, http' },
-)
+const protocol = fields({ grpc: grpc.optional(), http: http.optional() })
+  .refine((value) => Object.keys(value).length === 1, { error: 'must have exactly one of grpc, http' })
+  .meta(ONE_FIELD)
 
 const failureWord = z.enum(['deny', 'allow'])
 const failureStatus = fields({ denyWithStatus: z.int().min(200).max(599) })
-const failureMode = oneShape<z.output<typeof failureWord> | z.output<typeof failureStatus>>((value) =>
-  isMap(value) ? failureStatus : failureWord,
+const failureMode = oneShape<z.output<typeof failureWord> | z.output<typeof failureStatus>>(
+  (value) => (isMap(value) ? failureStatus : failureWord),
+  [failureStatus, failureWord],
 )
 
 /** Pseudo-headers may be sent on as well. */
 const pseudoHeader = z.enum([':method', ':path', ':scheme', ':authority'])
-const sentHeader = oneShape<string>((value) =>
-  typeof value === 'string' && value.startsWith(':') ? pseudoHeader : headerName,
+const sentHeader = oneShape<string>(
+  (value) => (typeof value === 'string' && value.startsWith(':') ? pseudoHeader : headerName),
+  [pseudoHeader, headerName],
 )
 
-const timeToLive = oneShape<string>((value) => (typeof value === 'string' && 'ms' in parseDuration(value) ? text : cel))
+const timeToLive = oneShape<string>(
+  (value) => (typeof value === 'string' && 'ms' in parseDuration(value) ? text : cel),
+  [text, cel],
+)
 
 const extAuthzShape = {
   ...serviceShape,

@@ -5,7 +5,7 @@ import { parseLevelFilter } from '../../../log/level-filter.ts'
 import { parseSessionKeys, SESSION_KEYS_RULE } from '../../../mcp/session-keys.ts'
 import { mcpShape, namedBackend, routeBackend } from './backends.ts'
 import { service, serviceReference, workload } from './discovery.ts'
-import { fields, notServed, oneShape } from './object.ts'
+import { fields, notServed, oneShape, ONE_FIELD } from './object.ts'
 import { frontendPolicies, gateway, hostname, protocol, tls } from './listeners.ts'
 import { gatewayPolicies, routePolicies } from './policies.ts'
 import { targetedPolicy } from './targets.ts'
@@ -15,21 +15,23 @@ import { address, headerName, name, parseAddress, port, regex, text } from './va
 const WORKERS_MAX = 64
 const WEIGHT_MAX = 1_000_000
 
-const stringMatch = fields({ exact: z.string().optional(), regex: regex.optional() }).refine(
-  (value) => Object.keys(value).length === 1,
-  { error: 'must have exactly one of exact, regex' },
-)
+const stringMatch = fields({ exact: z.string().optional(), regex: regex.optional() })
+  .refine((value) => Object.keys(value).length === 1, { error: 'must have exactly one of exact, regex' })
+  .meta(ONE_FIELD)
 const pathValue = z.string().regex(/^\//, { error: 'must begin with /' })
 const pathMatch = fields({
   exact: pathValue.optional(),
   pathPrefix: pathValue.optional(),
   regex: regex.optional(),
-}).refine((value) => Object.keys(value).length === 1, {
-  error: 'must have exactly one of exact, pathPrefix, regex',
 })
+  .refine((value) => Object.keys(value).length === 1, {
+    error: 'must have exactly one of exact, pathPrefix, regex',
+  })
+  .meta(ONE_FIELD)
 const pseudoHeader = z.enum([':method', ':path', ':scheme', ':authority'])
-const matchedHeader = oneShape<string>((value) =>
-  typeof value === 'string' && value.startsWith(':') ? pseudoHeader : headerName,
+const matchedHeader = oneShape<string>(
+  (value) => (typeof value === 'string' && value.startsWith(':') ? pseudoHeader : headerName),
+  [pseudoHeader, headerName],
 )
 const match = fields({
   path: pathMatch.optional(),
@@ -50,7 +52,8 @@ const routeShape = {
   policies: routePolicies.optional(),
   backends: z.array(routeBackend).optional(),
 }
-const gatewayNames = oneShape<string | string[]>((value) => (Array.isArray(value) ? z.array(text).min(1) : text))
+const nameList = z.array(text).min(1)
+const gatewayNames = oneShape<string | string[]>((value) => (Array.isArray(value) ? nameList : text), [nameList, text])
 const gatewayRoute = fields({ gateways: gatewayNames.optional(), ...routeShape })
 const bindRoute = fields(routeShape)
 

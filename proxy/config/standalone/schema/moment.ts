@@ -2,7 +2,7 @@
 // Shapes are shared by places of several moments: the place says it, and an inner place knows better than an outer one.
 import * as z from 'zod'
 import type { CelMoment } from '#api/cel/variables.ts'
-import { parsedAs } from './object.ts'
+import { parsedAs, shapedLike } from './object.ts'
 
 /** Of the place that is being parsed, which nothing interrupts. undefined: not known. */
 let current: CelMoment | undefined = undefined
@@ -21,7 +21,7 @@ export function evaluatedBy<T>(
   momentOf: (value: unknown) => CelMoment | undefined,
   schema: z.ZodType<T>,
 ): z.ZodType<T> {
-  return z.unknown().transform((value, context) => {
+  const timed = z.unknown().transform((value, context) => {
     const outer = current
     current = momentOf(value)
     try {
@@ -30,4 +30,5 @@ export function evaluatedBy<T>(
       current = outer
     }
   })
+  return shapedLike(timed, [schema])
 }

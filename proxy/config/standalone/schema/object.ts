@@ -28,9 +28,12 @@ type Opaque = z.ZodOptional<z.ZodUnknown>
 /** Fields that are known but mean an error, because leaving them out would do something else than what is written. */
 export function notServed<K extends string>(names: readonly K[], hint = ''): { [P in K]: Opaque } {
   const field = z.optional(
-    z.unknown().superRefine((_value, context) => {
-      context.addIssue({ code: 'custom', message: `is not served by this version of the proxy${hint}` })
-    }),
+    z
+      .unknown()
+      .superRefine((_value, context) => {
+        context.addIssue({ code: 'custom', message: `is not served by this version of the proxy${hint}` })
+      })
+      .meta(NOTHING),
   )
   return record(names, field)
 }
@@ -45,10 +48,33 @@ function record<K extends string, V>(names: readonly K[], value: V): { [P in K]:
   return Object.fromEntries(names.map((name) => [name, value])) as { [P in K]: V }
 }
 
-/** A value of one of several shapes: `pick` looks at it and says which, so that messages are about that shape alone. */
-export function oneShape<T>(pick: (value: unknown) => z.ZodType<T>): z.ZodType<T> {
-  return z.unknown().transform((value, context) => parsedAs(pick(value), value, context))
+/**
+ * A value of one of several shapes: `pick` looks at it and says which, so that messages are about that shape alone.
+ * `shapes`: all of them, for the JSON Schema.
+ */
+export function oneShape<T>(pick: (value: unknown) => z.ZodType<T>, shapes: readonly z.ZodType[]): z.ZodType<T> {
+  return shapedLike(
+    z.unknown().transform((value, context) => parsedAs(pick(value), value, context)),
+    shapes,
+  )
 }
+
+/** What a schema that is code accepts; the JSON Schema of the file is made of these. */
+const SHAPES = new WeakMap<z.core.$ZodType, readonly z.ZodType[]>()
+
+export function shapedLike<T extends z.ZodType>(schema: T, shapes: readonly z.ZodType[]): T {
+  SHAPES.set(schema, shapes)
+  return schema
+}
+
+export function shapesOf(schema: z.core.$ZodType): readonly z.ZodType[] | undefined {
+  return SHAPES.get(schema)
+}
+
+/** In the JSON Schema: no value is valid. */
+const NOTHING = { not: {} }
+/** In the JSON Schema: a mapping with one of its fields. */
+export const ONE_FIELD = { minProperties: 1, maxProperties: 1 }
 
 /** Inside of a transformation: the value by another schema, whose issues become those of this one. */
 export function parsedAs<T>(schema: z.ZodType<T>, value: unknown, context: z.RefinementCtx): T {

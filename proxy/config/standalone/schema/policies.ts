@@ -4,7 +4,7 @@ import { apiKey, basicAuth, jwtAuth, mcpAuthentication } from './authentication.
 import { extAuthz, extAuthzOrConditional, extProc, remoteRateLimit } from './external.ts'
 import { conditionalList, orConditional } from './conditional.ts'
 import { evaluatedAt } from './moment.ts'
-import { denying, fields, isMap, notServed, oneShape } from './object.ts'
+import { denying, fields, isMap, notServed, oneShape, ONE_FIELD } from './object.ts'
 import { buffer, delay, health, requestMirror, retry } from './resilience.ts'
 import {
   backendAuth,
@@ -41,11 +41,13 @@ const cors = fields({
 
 const csrf = fields({ additionalOrigins: z.array(text).optional() })
 
-const ruleByAction = fields({ allow: cel.optional(), deny: cel.optional(), require: cel.optional() }).refine(
-  (rule) => Object.keys(rule).length === 1,
-  { error: 'must have exactly one of allow, deny, require' },
+const ruleByAction = fields({ allow: cel.optional(), deny: cel.optional(), require: cel.optional() })
+  .refine((rule) => Object.keys(rule).length === 1, { error: 'must have exactly one of allow, deny, require' })
+  .meta(ONE_FIELD)
+const rule = oneShape<z.output<typeof ruleByAction> | string>(
+  (value) => (isMap(value) ? ruleByAction : cel),
+  [ruleByAction, cel],
 )
-const rule = oneShape<z.output<typeof ruleByAction> | string>((value) => (isMap(value) ? ruleByAction : cel))
 export const rules = fields({ rules: z.array(rule).min(1) })
 
 const limitShape = {
@@ -57,23 +59,24 @@ const limitShape = {
 const limit = fields(limitShape)
 /** The plain form is a list; here each entry is one limit. */
 const conditionalLimit = conditionalList(limitShape)
-const localRateLimit = oneShape<z.output<typeof limit>[] | z.output<typeof conditionalLimit>>((value) =>
-  isMap(value) && 'conditional' in value ? conditionalLimit : z.array(limit).min(1),
+const limits = z.array(limit).min(1)
+const localRateLimit = oneShape<z.output<typeof limit>[] | z.output<typeof conditionalLimit>>(
+  (value) => (isMap(value) && 'conditional' in value ? conditionalLimit : limits),
+  [conditionalLimit, limits],
 )
 
 /** `full` is `host:port` or a host. */
-const authorityParts = fields({ full: text.optional(), host: text.optional(), port: port.optional() }).refine(
-  (value) => Object.keys(value).length === 1,
-  { error: 'must have exactly one of full, host, port' },
-)
+const authorityParts = fields({ full: text.optional(), host: text.optional(), port: port.optional() })
+  .refine((value) => Object.keys(value).length === 1, { error: 'must have exactly one of full, host, port' })
+  .meta(ONE_FIELD)
 const authorityWord = z.enum(['auto', 'none'])
-const authority = oneShape<z.output<typeof authorityParts> | 'auto' | 'none'>((value) =>
-  isMap(value) ? authorityParts : authorityWord,
+const authority = oneShape<z.output<typeof authorityParts> | 'auto' | 'none'>(
+  (value) => (isMap(value) ? authorityParts : authorityWord),
+  [authorityParts, authorityWord],
 )
-const pathParts = fields({ full: text.optional(), prefix: text.optional() }).refine(
-  (value) => Object.keys(value).length === 1,
-  { error: 'must have exactly one of full, prefix' },
-)
+const pathParts = fields({ full: text.optional(), prefix: text.optional() })
+  .refine((value) => Object.keys(value).length === 1, { error: 'must have exactly one of full, prefix' })
+  .meta(ONE_FIELD)
 
 const requestRedirect = fields({
   scheme: z.enum(['http', 'https']).optional(),

@@ -20,8 +20,9 @@ export const retry = fields({
 })
 
 /** A duration, or CEL that gives one. */
-const durationOrCel = oneShape<string>((value) =>
-  typeof value === 'string' && 'ms' in parseDuration(value) ? text : cel,
+const durationOrCel = oneShape<string>(
+  (value) => (typeof value === 'string' && 'ms' in parseDuration(value) ? text : cel),
+  [text, cel],
 )
 export const delay = fields({ duration: durationOrCel })
 

@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import type { CelMoment } from '#api/cel/variables.ts'
 import { evaluatedBy } from './moment.ts'
-import { fields, isMap, notServed } from './object.ts'
+import { fields, isMap, notServed, ONE_FIELD } from './object.ts'
 import { policies } from './policies.ts'
 import { name, port, text } from './values.ts'
 
@@ -24,11 +24,14 @@ const target = fields({
     service: fields({ hostname: text, namespace: text.optional(), port: port.optional() }).optional(),
   })
     .refine((value) => Object.keys(value).length === 1, { error: 'must have exactly one of backend, service' })
+    .meta(ONE_FIELD)
     .optional(),
   ...notServed(['listenerSet']),
-}).refine((value) => Object.keys(value).length === 1, {
-  error: 'must have exactly one of gateway, route, backend',
 })
+  .refine((value) => Object.keys(value).length === 1, {
+    error: 'must have exactly one of gateway, route, backend',
+  })
+  .meta(ONE_FIELD)
 
 export const targetedPolicy = evaluatedBy(
   momentOf,

@@ -3,7 +3,7 @@
 import * as z from 'zod'
 import { keepalive, keyExchangeGroups } from './connections.ts'
 import { evaluatedAt } from './moment.ts'
-import { denying, fields, isMap, notServed, oneShape } from './object.ts'
+import { denying, fields, isMap, notServed, oneShape, ONE_FIELD } from './object.ts'
 import { address, cel, duration, fileOrInline, headerName, headerValue, mapOf, text } from './values.ts'
 
 export const DENYING_AUTH = ['gcp', 'aws', 'azure', 'copilot', 'oauthTokenExchange', 'crossAppAccess'] as const
@@ -32,15 +32,20 @@ export const location = fields({
   queryParameter: fields({ name: text }).optional(),
   cookie: fields({ name: text }).optional(),
   ...notServed(['expression']),
-}).refine((value) => Object.keys(value).length === 1, {
-  error: 'must have exactly one of header, queryParameter, cookie',
 })
+  .refine((value) => Object.keys(value).length === 1, {
+    error: 'must have exactly one of header, queryParameter, cookie',
+  })
+  .meta(ONE_FIELD)
 const keyObject = fields({ value: fileOrInline, location: location.optional() })
 const keyFile = fields({ file: text })
-const authKey = oneShape<string | z.output<typeof keyObject> | z.output<typeof keyFile>>((value) => {
-  if (!isMap(value)) return text
-  return 'file' in value ? keyFile : keyObject
-})
+const authKey = oneShape<string | z.output<typeof keyObject> | z.output<typeof keyFile>>(
+  (value) => {
+    if (!isMap(value)) return text
+    return 'file' in value ? keyFile : keyObject
+  },
+  [text, keyFile, keyObject],
+)
 const authObject = fields({
   key: authKey.optional(),
   passthrough: fields({ location: location.optional() }).optional(),
@@ -51,7 +56,10 @@ const authObject = fields({
     .optional(),
   ...denying(DENYING_AUTH),
 })
-export const backendAuth = oneShape<string | z.output<typeof authObject>>((value) => (isMap(value) ? authObject : text))
+export const backendAuth = oneShape<string | z.output<typeof authObject>>(
+  (value) => (isMap(value) ? authObject : text),
+  [authObject, text],
+)
 
 export const backendTLS = fields({
   root: text.optional(),

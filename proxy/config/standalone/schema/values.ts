@@ -42,12 +42,15 @@ function isMistake({ isNotYet }: CelNameProblem): boolean {
 }
 
 /** To milliseconds. */
-export const duration = z.string({ error: durationError }).transform((value, context) => {
-  const parsed = parseDuration(value)
-  if ('ms' in parsed) return parsed.ms
-  context.addIssue({ code: 'custom', message: parsed.problem })
-  return z.NEVER
-})
+export const duration = z
+  .string({ error: durationError })
+  .transform((value, context) => {
+    const parsed = parseDuration(value)
+    if ('ms' in parsed) return parsed.ms
+    context.addIssue({ code: 'custom', message: parsed.problem })
+    return z.NEVER
+  })
+  .meta({ pattern: '^([0-9]{1,5}(h|m|s|ms)){1,4}$', examples: ['500ms', '10s', '1h30m'] })
 
 function durationError({ input }: { readonly input?: unknown }): string | undefined {
   return typeof input === 'number' ? 'must be a duration with a unit, such as 500ms, 10s or 1h30m' : undefined
@@ -85,13 +88,16 @@ export function parseAddress(value: string, portMin = 1): Address | undefined {
   return parts?.[1] !== undefined && isIP(host) !== 6 ? undefined : { host, port: number }
 }
 
-export const address = z.string().transform((value, context) => {
-  const parsed = parseAddress(value)
-  if (parsed !== undefined) return parsed
-  const hint = URL_LIKE.test(value) ? '; leave out the scheme and the path, and set backendTLS for https' : ''
-  context.addIssue({ code: 'custom', message: `must be host:port, for example 127.0.0.1:8080 or [::1]:8080${hint}` })
-  return z.NEVER
-})
+export const address = z
+  .string()
+  .transform((value, context) => {
+    const parsed = parseAddress(value)
+    if (parsed !== undefined) return parsed
+    const hint = URL_LIKE.test(value) ? '; leave out the scheme and the path, and set backendTLS for https' : ''
+    context.addIssue({ code: 'custom', message: `must be host:port, for example 127.0.0.1:8080 or [::1]:8080${hint}` })
+    return z.NEVER
+  })
+  .meta({ pattern: HOST_PORT.source, examples: ['127.0.0.1:8080', '[::1]:8080'] })
 
 /** Name to something, in the order of the file. */
 export function mapOf<T extends z.ZodType>(value: T): z.ZodRecord<z.ZodString, T> {
@@ -102,6 +108,7 @@ const fromFile = fields({ file: text })
 export type FileOrInline = string | { readonly file: string }
 
 /** A text, or the file that holds it. */
-export const fileOrInline: z.ZodType<FileOrInline> = oneShape<FileOrInline>((value) =>
-  typeof value === 'string' ? text : fromFile,
+export const fileOrInline: z.ZodType<FileOrInline> = oneShape<FileOrInline>(
+  (value) => (typeof value === 'string' ? text : fromFile),
+  [text, fromFile],
 )
