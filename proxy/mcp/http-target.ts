@@ -8,7 +8,7 @@ import { madeStream } from '../http/made-stream.ts'
 import { SseParser } from '../llm/sse.ts'
 import { runChain } from '../policy/run-chain.ts'
 import type { NamedFilter } from '../plan.ts'
-import { UpstreamError, type UpstreamResponse } from '../upstream/target.ts'
+import { type SendOptions, UpstreamError, type UpstreamResponse } from '../upstream/target.ts'
 import { parseMessage, type JsonRpcMessage } from './jsonrpc.ts'
 import type { TargetSession } from './session-id.ts'
 import { type McpTarget, type MessageStream, TargetError, TargetHttpError, type TargetReply } from './target.ts'
@@ -21,6 +21,8 @@ const END_TIMEOUT_MS = 5000
  * its previous stream, which may be on another worker.
  */
 const LISTEN_AGAIN_MS = [20, 80, 200, 400]
+/** Answers to the client that have begun are cut at the deadline; what is read before they begin ends after that. */
+const CUT_MS = 30
 const ERROR_BODY_BYTES_MAX = 65_536
 const NOT_FORWARDED = [
   'content-encoding',
@@ -144,13 +146,13 @@ async function call(
 }
 
 /** A session is ended for the server's sake: also when the client has left, or its time is up. */
-function limitsOf(
-  { connection, deadlineMs = Infinity }: Exchange,
-  method: Call['method'],
-  latestMs: number,
-): { deadlineMs: number; signal: AbortSignal | undefined } {
+function limitsOf({ connection, deadlineMs }: Exchange, method: Call['method'], latestMs: number): SendOptions {
   if (method === 'DELETE') return { deadlineMs: latestMs, signal: undefined }
-  return { deadlineMs: Math.min(latestMs, deadlineMs), signal: connection.signal }
+  return {
+    deadlineMs: Math.min(latestMs, deadlineMs ?? Infinity),
+    bodyDeadlineMs: deadlineMs === undefined ? undefined : deadlineMs + CUT_MS,
+    signal: connection.signal,
+  }
 }
 
 /** A client that leaves says nothing about the endpoint. */

@@ -12,7 +12,7 @@ import { Http2Upstream } from '../http2/upstream.ts'
 import { wantsHttp2 } from '../http2/version.ts'
 import { type PoolLimits, type PoolShared, TargetPool } from './pool.ts'
 import { UpstreamError } from './target.ts'
-import type { UpstreamClient, UpstreamRequest, UpstreamResponse, UpstreamTarget } from './target.ts'
+import type { SendOptions, UpstreamClient, UpstreamRequest, UpstreamResponse, UpstreamTarget } from './target.ts'
 
 export interface UpstreamClientOptions {
   readonly limits?: Partial<PoolLimits>
@@ -97,12 +97,8 @@ class Client implements HttpUpstreamClient, Sweepable {
     this.#run(exchange, new ForwardCall({ exchange, target, authority: '', isTunnel: true, done }))
   }
 
-  send(
-    target: UpstreamTarget,
-    request: UpstreamRequest,
-    options: { deadlineMs: number; signal: AbortSignal | undefined },
-  ): Promise<UpstreamResponse> {
-    const { deadlineMs, signal } = options
+  send(target: UpstreamTarget, request: UpstreamRequest, options: SendOptions): Promise<UpstreamResponse> {
+    const { deadlineMs, bodyDeadlineMs, signal } = options
     return new Promise((resolve, reject) => {
       if (signal?.aborted === true) {
         discardBody(request.body)
@@ -122,6 +118,7 @@ class Client implements HttpUpstreamClient, Sweepable {
           answer = response.body
           if (signal !== undefined && answer instanceof IncomingBody) answer.observe({ seen: () => {}, over: forget })
           else forget()
+          if (bodyDeadlineMs !== undefined) endAt(answer, bodyDeadlineMs, this.#shared.wheel)
           resolve(response)
         },
         reject: (error) => {
@@ -214,4 +211,12 @@ function versionFor(exchange: Exchange, call: ForwardCall): CallVersion {
     return exchange.isGrpc ? 'HTTP2' : 'Chosen'
   }
   return wantsHttp2(exchange, target) ? 'HTTP2' : 'HTTP1'
+}
+
+/** Whoever waits for more of the body gets its end then. */
+function endAt(body: StreamBody, deadlineMs: number, wheel: DeadlineWheel): void {
+  if (!(body instanceof IncomingBody)) return
+  const item = { expired: () => body.interrupt(new BodyAborted('the deadline has passed')) }
+  const slot = wheel.add(item, deadlineMs)
+  body.observe({ seen: () => {}, over: () => wheel.remove(item, slot) })
 }

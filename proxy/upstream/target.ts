@@ -68,6 +68,13 @@ export interface UpstreamResponse {
   readonly body: StreamBody
 }
 
+export interface SendOptions {
+  readonly deadlineMs: number
+  /** Absent: the body may come for any time. */
+  readonly bodyDeadlineMs?: number | undefined
+  readonly signal: AbortSignal | undefined
+}
+
 export type UpstreamFailureCode = 'dnsFailure' | 'addressDenied' | 'upstreamFailure' | 'upstreamTimeout' | 'overloaded'
 
 export class UpstreamError extends Error {
@@ -92,13 +99,9 @@ export interface UpstreamClient {
   tunnel(exchange: Exchange, target: UpstreamTarget, done: (exchange: Exchange) => void): void
   /**
    * One call with its own message, for LLM, MCP and auxiliary services. `signal` ends it for as long as its answer
-   * arrives; the deadline is that of the head.
+   * arrives, `deadlineMs` until its head has, `bodyDeadlineMs` the body behind it.
    * @throws {UpstreamError}
    */
-  send(
-    target: UpstreamTarget,
-    request: UpstreamRequest,
-    options: { deadlineMs: number; signal: AbortSignal | undefined },
-  ): Promise<UpstreamResponse>
+  send(target: UpstreamTarget, request: UpstreamRequest, options: SendOptions): Promise<UpstreamResponse>
   close(): void
 }

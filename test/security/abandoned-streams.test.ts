@@ -137,6 +137,7 @@ beforeAll(async () => {
         inlinePolicies: { http: { version: 'HTTP2' } },
       },
     },
+    { name: 'late', prefix: '/late', backend: mcp(2), inline: { timeout: { requestMs: 300 } } },
     {
       name: 'replaced',
       prefix: '/replaced',
@@ -273,6 +274,17 @@ describe('before the answer of the gateway begins', () => {
     const leave = await overHttp1(asked, 'FIN', false)
     await until('the server streams', () => open.size === 1)
     leave()
+    await until('the server is left', () => open.size === 0, 3000)
+    expect(open.size).toBe(0)
+  })
+})
+
+describe('a route with a timeout', () => {
+  it('gives up MCP servers that fall silent in the answer to a list, and leaves them', async () => {
+    const headers = { ...TO_MCP, 'mcp-session-id': await newSession('/late') }
+    const response = await fetch(`${gateway.url}/late`, { method: 'POST', headers, body: rpc('tools/list') })
+    await response.text()
+    expect(response.status).toBe(504)
     await until('the server is left', () => open.size === 0, 3000)
     expect(open.size).toBe(0)
   })
