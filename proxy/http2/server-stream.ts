@@ -15,7 +15,9 @@ import { Tunnel } from '../http/tunnel.ts'
 import { BodySender, type BodySenderOwner, isSendable, isStreamed, lengthOf, resetStream } from './body-sender.ts'
 import { type EndOfStream, watchEnd } from './end-of-stream.ts'
 import { responseFields, trailerFields } from './outgoing-fields.ts'
+import { SmallFrames } from './small-frames.ts'
 import { StreamTunnel } from './stream-tunnel.ts'
+import { bodilessFraming, wholeOrStream } from './response-body.ts'
 import { readRequestFields } from './request-fields.ts'
 import { trailersOf } from './response-fields.ts'
 import { ACCEPT_FIELD, KEY_FIELD, webSocketAccept } from '../http/websocket.ts'
@@ -37,8 +39,6 @@ export interface StreamOwner {
 
 /** RFC 9110: responses that have no content whatever they announce. */
 const BODILESS = new Set([204, 205, 304])
-/** One DATA frame. */
-const WHOLE_BYTES_MAX = 16_384
 
 export class ServerStream implements Connection, BodySource, BodySenderOwner {
   readonly #owner: StreamOwner
@@ -184,15 +184,19 @@ export class ServerStream implements Connection, BodySource, BodySenderOwner {
     body.expectTrailers(trailerNames)
     this.#incoming = body
     stream.pause()
-    stream.on('data', (chunk: Buffer) => this.#takeData(body, chunk))
+    const frames = new SmallFrames((chunk) => this.#passOn(body, chunk))
+    stream.on('data', (chunk: Buffer) => this.#takeData(body, frames, chunk))
     stream.on('trailers', (_trailers, _flags, raw?: string[]) => {
       body.trailers = trailersOf(raw ?? [])
     })
-    stream.once('end', () => this.#takeEnd(body, end))
+    stream.once('end', () => {
+      frames.flush()
+      this.#takeEnd(body, end)
+    })
     return body
   }
 
-  #takeData(body: IncomingBody, chunk: Buffer): void {
+  #takeData(body: IncomingBody, frames: SmallFrames, chunk: Buffer): void {
     this.#owesContinue = false
     this.#owner.active()
     this.#received += chunk.length
@@ -201,6 +205,10 @@ export class ServerStream implements Connection, BodySource, BodySenderOwner {
       this.#breakBody(body, 'more data than content-length')
       return
     }
+    frames.take(chunk)
+  }
+
+  #passOn(body: IncomingBody, chunk: Buffer): void {
     body.push(chunk, 0, chunk.length)
     body.settle()
   }
@@ -449,22 +457,6 @@ export class ServerStream implements Connection, BodySource, BodySenderOwner {
   get #isWaitingForBody(): boolean {
     return this.#incoming !== undefined && !this.#stream.isPaused() && this.#stream.writableLength === 0
   }
-}
-
-/** For HEAD, 204, 205 and 304: what they may say about the body that is not sent. */
-function bodilessFraming({ status, body }: HttpResponse): { length: number | undefined; keepsLength: boolean } {
-  if (status === 204 || status === 205) return { length: undefined, keepsLength: false }
-  const length = isStreamed(body) ? undefined : lengthOf(body)
-  return { length, keepsLength: length === undefined }
-}
-
-/** A small body that is all here goes out in one piece. */
-function wholeOrStream(body: OutgoingBody): OutgoingBody {
-  if (body === '') return undefined
-  if (!(body instanceof IncomingBody) || body.mayHaveTrailers) return body
-  const text = body.takeWhole(WHOLE_BYTES_MAX)
-  if (text === undefined) return body
-  return text === '' ? undefined : Buffer.from(text, 'latin1')
 }
 
 /**

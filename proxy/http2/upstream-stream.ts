@@ -15,6 +15,7 @@ import { BodySender, type BodySenderOwner, isSendable, isStreamed, lengthOf, res
 import { type EndOfStream, watchEnd } from './end-of-stream.ts'
 import { trailerFields } from './outgoing-fields.ts'
 import { readResponseFields, trailersOf } from './response-fields.ts'
+import { SmallFrames } from './small-frames.ts'
 import { streamSocket } from './stream-socket.ts'
 
 /** The session a stream runs on. */
@@ -192,11 +193,18 @@ export class UpstreamStream implements BodySource, BodySenderOwner, CallCarrier 
     const body = new IncomingBody(this, contentLength)
     body.expectTrailers(head.trailerNames)
     this.#body = body
-    stream.on('data', (chunk: Buffer) => this.#onData(body, chunk))
+    const frames = new SmallFrames((chunk) => {
+      body.push(chunk, 0, chunk.length)
+      body.settle()
+    })
+    stream.on('data', (chunk: Buffer) => this.#onData(body, frames, chunk))
     stream.on('trailers', (_trailers, _flags, trailers?: string[]) => {
       body.trailers = trailersOf(trailers ?? [])
     })
-    stream.once('end', () => this.#onEnd(body))
+    stream.once('end', () => {
+      frames.flush()
+      this.#onEnd(body)
+    })
     call.responded(shape, body)
   }
 
@@ -219,12 +227,10 @@ export class UpstreamStream implements BodySource, BodySenderOwner, CallCarrier 
     call.responded({ ...shape, headers, upgrade }, new Tunnel(transport, NOTHING, upgrade))
   }
 
-  #onData(body: IncomingBody, chunk: Buffer): void {
+  #onData(body: IncomingBody, frames: SmallFrames, chunk: Buffer): void {
     this.#carrier?.received()
     this.#received += chunk.length
-    if (this.#body !== body) return
-    body.push(chunk, 0, chunk.length)
-    body.settle()
+    if (this.#body === body) frames.take(chunk)
   }
 
   #onEnd(body: IncomingBody): void {
