@@ -1,5 +1,6 @@
 // Reads of a Deny rule that fail when a value is absent: headers, claims and other maps of any names. Only what is
-// certain from the text; a Deny rule that fails lets the request pass.
+// certain from the text; a Deny rule that fails lets the request pass. A rule that only asks for values, such as
+// `jwt.sub == "ann"`, is no concern: an absent value is not the one it asks for, and is not denied either way.
 import { problemAt } from './engine/parse.ts'
 import type { CelProblem, CelRead, CelReads } from './expression.ts'
 
@@ -32,6 +33,7 @@ const OF_SOME_CLIENTS: ReadonlySet<string> = new Set([
 
 /** `all`: the expressions of one rule, which are all asked: a test in one of them counts for the others. */
 export function optionalReads(source: string, found: CelReads, all: readonly CelReads[]): OptionalRead[] {
+  if (!deniesOthers(source)) return []
   const reads = new Map<string, OptionalRead>()
   for (const read of found.reads) {
     const name = read.path.join('.')
@@ -41,6 +43,13 @@ export function optionalReads(source: string, found: CelReads, all: readonly Cel
     reads.set(name, { ...problemAt(source, read.offset, message), name })
   }
   return [...reads.values()]
+}
+
+const TEXT = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g
+
+/** Whether the rule may mean to deny where a value is absent: by `!`, `!=`, a choice, or a comparison with the empty text. */
+function deniesOthers(source: string): boolean {
+  return /[!?]|<empty>/.test(source.replaceAll(TEXT, (text) => (text.length === 2 ? '<empty>' : '<text>')))
 }
 
 function isOptional({ path, isLenient }: CelRead): boolean {
