@@ -105,7 +105,7 @@ async function serve({ changes, ...run }: Run): Promise<number> {
   const { path, source, proxy, keySets, report } = run
   const signalled = signal(readsOnHangup(path) ? ['SIGINT', 'SIGTERM'] : ['SIGINT', 'SIGTERM', 'SIGHUP'])
   const { createStdioBridge } = await import('#proxy/mcp/stdio-bridge.ts')
-  const bridge = await createStdioBridge()
+  const bridge = await createStdioBridge((line, command) => report.info(`MCP server ${command}: ${line}`))
   try {
     const problem = await apply(source, proxy, bridge)
     if (problem !== undefined) {

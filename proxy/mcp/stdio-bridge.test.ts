@@ -12,6 +12,7 @@ const SERVER = `
 import { createInterface } from 'node:readline'
 const say = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n')
 process.stdout.write('starting up\\n')
+process.stderr.write('listening on stdin\\n')
 for await (const line of createInterface({ input: process.stdin })) {
   const { id, method, params } = JSON.parse(line)
   if (method === 'initialize') {
@@ -28,13 +29,14 @@ for await (const line of createInterface({ input: process.stdin })) {
 
 let folder: string
 let bridge: StdioBridge
+const logged: { readonly line: string; readonly command: string }[] = []
 let gateway: TestProxy
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'gw-test-'))
   const script = join(folder, 'server.mjs')
   writeFileSync(script, SERVER)
-  bridge = await createStdioBridge()
+  bridge = await createStdioBridge((line, command) => logged.push({ line, command }))
   gateway = await testProxy({
     workers: 2,
     routes: [
@@ -103,6 +105,7 @@ describe('stdio bridge', () => {
     await expect.poll(() => isAlive(pids[0] ?? 0), { timeout: 5000 }).toBe(false)
     expect(isAlive(pids[1] ?? 0)).toBe(true)
     await second.transport.terminateSession()
+    expect(logged[0]).toEqual({ line: 'listening on stdin', command: process.execPath })
     await first.client.close()
     await second.client.close()
   })

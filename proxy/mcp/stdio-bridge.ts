@@ -22,10 +22,11 @@ export interface StdioBridge {
   close(): void
 }
 
-export async function createStdioBridge(): Promise<StdioBridge> {
+/** `logged`: a line that a server wrote to its standard error, and its command. */
+export async function createStdioBridge(logged: (line: string, command: string) => void): Promise<StdioBridge> {
   const folder = mkdtempSync(join(tmpdir(), 'gw-stdio-'))
   const socketPath = join(folder, 'mcp.sock')
-  const bridge = new Bridge()
+  const bridge = new Bridge(logged)
   const server = createServer((request, response) => bridge.handle(request, response))
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   server.once('error', reject)
@@ -65,8 +66,13 @@ function exposed(config: RenderedConfig, unixPath: string, bridge: Bridge): Rend
 }
 
 class Bridge {
+  readonly #logged: (line: string, command: string) => void
   readonly #commands = new Map<string, StdioTarget>()
   readonly #sessions = new Map<string, StdioProcess>()
+
+  constructor(logged: (line: string, command: string) => void) {
+    this.#logged = logged
+  }
 
   /** The same command has the same path in every configuration. */
   path(target: StdioTarget): string {
@@ -122,7 +128,10 @@ class Bridge {
       return
     }
     const id = randomUUID()
-    const session = new StdioProcess(command, Date.now(), () => this.#sessions.delete(id))
+    const session = new StdioProcess(command, Date.now(), {
+      exited: () => this.#sessions.delete(id),
+      logged: (line) => this.#logged(line, command.cmd),
+    })
     this.#sessions.set(id, session)
     session.call(
       message,

@@ -10,6 +10,7 @@ import {
   type JsonRpcMessage,
   type JsonRpcRequest,
 } from './jsonrpc.ts'
+import { onLogLines } from './log-lines.ts'
 
 const LINE_BYTES_MAX = 8 * 1024 * 1024
 /** Between SIGTERM and SIGKILL. */
@@ -19,31 +20,38 @@ const INHERITED = ['PATH', 'HOME', 'LANG', 'TMPDIR', 'USER']
 
 type Sink = (message: JsonRpcMessage) => void
 
+export interface StdioEvents {
+  readonly exited: () => void
+  /** A line that the process wrote to its standard error. */
+  readonly logged: (line: string) => void
+}
+
 export class StdioProcess {
   /** What the server says outside of any answer; the oldest open call gets it while nobody listens. */
   onMessage: Sink | undefined = undefined
   lastUsedMs: number
-  readonly #child: ChildProcessByStdio<Writable, Readable, null>
+  readonly #child: ChildProcessByStdio<Writable, Readable, Readable>
   readonly #calls = new Map<JsonRpcId, { sink: Sink; fail: (error: Error) => void }>()
   readonly #onExit: () => void
   #rest: Buffer[] = []
   #restBytes = 0
   #isOver = false
 
-  constructor({ cmd, args = [], env = {} }: StdioTarget, nowMs: number, onExit: () => void) {
+  constructor({ cmd, args = [], env = {} }: StdioTarget, nowMs: number, { exited, logged }: StdioEvents) {
     this.lastUsedMs = nowMs
-    this.#onExit = onExit
+    this.#onExit = exited
     const inherited = INHERITED.flatMap((name) => {
       const value = process.env[name]
       return value === undefined ? [] : [[name, value] as const]
     })
     this.#child = spawn(cmd, args, {
       env: { ...Object.fromEntries(inherited), ...env },
-      stdio: ['pipe', 'pipe', 'inherit'],
+      stdio: ['pipe', 'pipe', 'pipe'],
     })
     this.#child.on('error', (error) => this.#over(new Error(`${cmd} cannot be started: ${error.message}`)))
     this.#child.on('exit', (code, signal) => this.#over(new Error(`${cmd} ended (${signal ?? `exit code ${code}`})`)))
     this.#child.stdin.on('error', () => {})
+    onLogLines(this.#child.stderr, logged)
     this.#child.stdout.on('data', (chunk: Buffer) => this.#read(chunk))
   }
 
