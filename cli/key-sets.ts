@@ -56,8 +56,9 @@ export class KeySets {
   async #start(): Promise<RunningFetcher> {
     const { startFetcher } = await import('#operator/jwks/start-fetcher.ts')
     return startFetcher({
-      changed: (url) => {
+      changed: (url, warnings) => {
         this.#report.info(`fetched the keys of ${printable(url)}`)
+        for (const warning of warnings) this.#report.warn(`keys of ${printable(url)}: ${warning}`)
         if (this.#onAnswer === undefined) this.#changed()
         else this.#onAnswer(url)
       },

@@ -38,7 +38,13 @@ export const makeKeySets: (
       Layer.provide(Layer.succeed(KeySetConfigMaps, configMapsOf(client, world))),
     )
     const making = makeJwksFetcher({
-      stored: ({ url }) => Effect.logInfo('keys fetched', url),
+      stored: ({ url }, warnings) =>
+        Effect.andThen(
+          Effect.logInfo('keys fetched', url),
+          Effect.forEach(warnings, (warning) => Effect.logWarning('keys of an issuer', url, warning), {
+            discard: true,
+          }),
+        ),
       failed: ({ detail }, { url }) => Effect.logWarning('keys not fetched, trying again', url, detail),
     }).pipe(
       Effect.provide(Layer.merge(store, JwksHttp.layer(clusterRule(settings.keySetAllowAddresses)))),

@@ -42,7 +42,7 @@ class World {
 
   start() {
     return makeJwksFetcher({
-      stored: ({ url }) => Effect.sync(() => void this.told.push(`stored ${url}`)),
+      stored: ({ url }, warnings) => Effect.sync(() => void this.told.push(`stored ${url}`, ...warnings)),
       failed: ({ detail }) => Effect.sync(() => void this.told.push(`failed ${detail}`)),
     }).pipe(Effect.provide(this.layer), Effect.orDie)
   }
@@ -76,6 +76,24 @@ it.effect('fetches at once, then each time the set is due', () =>
     yield* settle
     expect(world.asked).toHaveLength(2)
     expect(world.told).toEqual(['stored http://a:80/keys', 'stored http://a:80/keys'])
+  }),
+)
+
+it.effect('stores no private members of a fetched key, and reports them once', () =>
+  Effect.gen(function* () {
+    const world = new World()
+    const text = '{"keys":[{"kty":"EC","kid":"a","d":"planted"},{"kty":"oct","k":"planted"}]}'
+    world.answer = () => ({ text, cacheControl: undefined, expires: undefined })
+    const fetcher = yield* world.start()
+    yield* fetcher.setRequests([owned('a')])
+    yield* TestClock.adjust(900_000)
+    expect(world.kids()).toEqual(['a'])
+    expect(JSON.stringify([...world.entries.values()])).not.toContain('planted')
+    expect(world.told).toEqual([
+      'stored http://a:80/keys',
+      expect.stringContaining('key 0 holds private members (`d`)'),
+      expect.stringContaining('key 1 is a symmetric key'),
+    ])
   }),
 )
 

@@ -26,8 +26,8 @@ export interface JwksFetcher {
 }
 
 export interface FetchEvents {
-  /** New or changed keys are in the store. */
-  readonly stored: (entry: StoredKeySet) => Effect.Effect<void>
+  /** New or changed keys are in the store. `warnings`: what was left out of them, without key material. */
+  readonly stored: (entry: StoredKeySet, warnings: readonly string[]) => Effect.Effect<void>
   /** Of each series of failures, when its reason changes. */
   readonly failed: (error: JwksFetchError | JwksStoreError, request: JwksRequest) => Effect.Effect<void>
 }
@@ -143,11 +143,11 @@ class Fetcher implements JwksFetcher {
         new JwksFetchError({ url: request.url, detail: `no answer within ${FETCH_MS_MAX / 1000} s` })
       const asking = Effect.timeoutOrElse(http.get(request), { duration: FETCH_MS_MAX, orElse })
       const answer = yield* permits.withPermit(asking)
-      const entry = yield* entryOf(request, answer)
+      const { entry, warnings } = yield* entryOf(request, answer)
       yield* store.put(entry)
       const isNew = known.get(request.key)?.jwks !== entry.jwks
       known.set(request.key, entry)
-      if (isNew) yield* events.stored(entry)
+      if (isNew) yield* events.stored(entry, warnings)
       yield* this.#removeOrphans()
       return goodForMs(request.refresh, answer, Date.parse(entry.fetchedAt))
     })
@@ -170,7 +170,8 @@ const entryOf = Effect.fnUntraced(function* ({ key, url }: JwksRequest, answer: 
   const outcome = keySetOf(answer.text)
   if ('problem' in outcome) return yield* new JwksFetchError({ url, detail: outcome.problem })
   const fetchedAt = new Date(yield* Clock.currentTimeMillis).toISOString()
-  return { requestKey: key, url, fetchedAt, jwks: outcome.jwks }
+  const warnings = outcome.removed.map(({ message }) => message)
+  return { entry: { requestKey: key, url, fetchedAt, jwks: outcome.jwks }, warnings }
 })
 
 /** Counted from the stored time, so that a restart does not fetch early. A time of the future counts as now. */

@@ -16,8 +16,8 @@ export interface RunningFetcher {
 }
 
 export interface FetcherEvents {
-  /** There are new keys. */
-  readonly changed: (url: string) => void
+  /** There are new keys. `warnings`: see FetchEvents. */
+  readonly changed: (url: string, warnings: readonly string[]) => void
   readonly failed: (url: string, detail: string) => void
 }
 
@@ -25,7 +25,7 @@ export async function startFetcher({ changed, failed }: FetcherEvents): Promise<
   const entries = new Map<string, StoredKeySet>()
   const scope = Effect.runSync(Scope.make())
   const fetcher = await makeJwksFetcher({
-    stored: ({ url }) => Effect.sync(() => changed(url)),
+    stored: ({ url }, warnings) => Effect.sync(() => changed(url, warnings)),
     failed: ({ detail }, { url }) => Effect.sync(() => failed(url, detail)),
   }).pipe(
     Effect.provide(Layer.merge(memoryJwksStore(entries), JwksHttp.layer(localRule))),
