@@ -59,9 +59,14 @@ export function portOf(authority: string): number | undefined {
  * of the host (RFC 1034 section 3.1), or `a.test.` would get around what holds for `a.test`.
  */
 export function canonicalAuthority(authority: string, isTls: boolean): string {
+  return withoutDefaultPort(withoutRootDot(authority), isTls)
+}
+
+/** For CONNECT, whose port belongs to the destination: the same spelling, with every port. */
+export function withoutRootDot(authority: string): string {
   const end = hostEnd(authority)
   const hasRootDot = end > 1 && authority.charCodeAt(end - 1) === DOT
-  return withoutDefaultPort(hasRootDot ? authority.slice(0, end - 1) + authority.slice(end) : authority, isTls)
+  return hasRootDot ? authority.slice(0, end - 1) + authority.slice(end) : authority
 }
 
 /** Without the port that the scheme stands for anyway (RFC 9110 section 4.2.3). Of a valid authority. */

@@ -73,6 +73,15 @@ describe('the authority', () => {
     expect(http2('a.test:443', { scheme: 'https', method: 'CONNECT' })).toBe('a.test:443')
   })
 
+  it('of CONNECT has no dot of the root, which would get around rules and routes of the name', () => {
+    expect(http1('CONNECT A.Test.:443', 'a.test.:443')).toBe('a.test:443')
+    expect(http1('CONNECT a.test.:443', 'a.test')).toBe('a.test:443')
+    expect(http1('CONNECT a.test:443', 'a.test.')).toBe('a.test:443')
+    expect(http2('A.Test.:443', { method: 'CONNECT' })).toBe('a.test:443')
+    expect(http2('a.test.:443', { method: 'CONNECT', host: 'a.test:443' })).toBe('a.test:443')
+    expect(http1('CONNECT a.test:443', 'b.test.')).toBe('invalidRequest')
+  })
+
   it.each([
     'a.test:80:80',
     'user@a.test',

@@ -6,7 +6,7 @@ import { BAD_CONTROL, hasTwoTypes, HeadFields, invalid, type HeadProblem, SEVERA
 import type { ConnectionLimits } from './handler.ts'
 import { type FieldsOrigin, HeaderList } from './headers.ts'
 import { HttpRequest, type HttpVersion } from './message.ts'
-import { canonicalAuthority, isAuthority } from './authority.ts'
+import { canonicalAuthority, isAuthority, withoutRootDot } from './authority.ts'
 import { normalisedPath } from './request-path.ts'
 
 /** A request head and what its framing and connection fields ask of the engine. */
@@ -175,8 +175,7 @@ export interface Place {
 function placeOf(method: string, target: string, rawHost: string | undefined, isTls: boolean): Place | HeadProblem {
   if (rawHost !== undefined && !isAuthority(rawHost)) return BAD_HOST
   const named = rawHost?.toLowerCase()
-  // The port belongs to the destination.
-  if (method === 'CONNECT') return connectPlace(target, named)
+  if (method === 'CONNECT') return connectPlace(target, named && withoutRootDot(named))
   const host = named && canonicalAuthority(named, isTls)
   if (target.charCodeAt(0) === SLASH) return splitPath(target, host)
   if (target !== '*') return absolutePlace(target, host, isTls)
@@ -192,8 +191,8 @@ function absolutePlace(target: string, host: string | undefined, isTls: boolean)
 }
 
 function connectPlace(target: string, host: string | undefined): Place | HeadProblem {
-  const authority = target.toLowerCase()
-  if (!isAuthority(authority) || !/:[0-9]+$/.test(authority)) return BAD_TARGET
+  if (!isAuthority(target) || !/:[0-9]+$/.test(target)) return BAD_TARGET
+  const authority = withoutRootDot(target.toLowerCase())
   // Clients disagree on whether Host repeats the port; anything else would let two authorities travel together.
   if (host !== undefined && host !== authority && host !== authority.slice(0, authority.lastIndexOf(':'))) {
     return HOST_DIFFERS

@@ -5,7 +5,7 @@ import { BAD_VALUE } from '../http/head-text.ts'
 import { hasTwoTypes, type HeadProblem, invalid, joined, SEVERAL_TYPES } from '../http/head-fields.ts'
 import { HeaderList } from '../http/headers.ts'
 import { HttpRequest } from '../http/message.ts'
-import { canonicalAuthority, isAuthority } from '../http/authority.ts'
+import { canonicalAuthority, isAuthority, withoutRootDot } from '../http/authority.ts'
 import { KEY_FIELD, WEBSOCKET, webSocketKey } from '../http/websocket.ts'
 import { isMethod, type Place, splitPath, TARGET } from '../http/request-parser.ts'
 
@@ -145,8 +145,7 @@ class Reader {
     const { method, protocol, authority = this.#host } = this.#pseudo
     if (method === undefined || !isMethod(method)) return BAD_PSEUDO
     if (authority === undefined || !isAuthority(authority)) return BAD_PLACE
-    // The port of CONNECT belongs to the destination.
-    const spelled = method === 'CONNECT' && protocol === undefined ? asGiven : canonicalAuthority
+    const spelled = method === 'CONNECT' && protocol === undefined ? withoutRootDot : canonicalAuthority
     const host = spelled(authority.toLowerCase(), isTls)
     if (this.#host !== undefined && spelled(this.#host.toLowerCase(), isTls) !== host) return HOST_DIFFERS
     if (protocol !== undefined) return this.#switchPlace(method, protocol, host)
@@ -173,8 +172,6 @@ class Reader {
     return path.startsWith('/') && TARGET.test(path) ? splitPath(path, host) : BAD_PLACE
   }
 }
-
-const asGiven = (authority: string): string => authority
 
 type Pseudo = 'method' | 'scheme' | 'authority' | 'path' | 'protocol'
 
