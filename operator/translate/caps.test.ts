@@ -221,4 +221,44 @@ describe('policies on many targets', () => {
       'GW_GATEWAY_POLICY_TARGETS_MAX',
     )
   })
+
+  it('beyond the cap of two Gateways for two policies: refused at each for the policy that is missing there', () => {
+    const other = { name: 'other', namespace: 'infra' }
+    const gateway = {
+      apiVersion: GATEWAY_API,
+      kind: 'Gateway',
+      metadata: metadata('other', 'infra', 0),
+      spec: {
+        gatewayClassName: 'gw',
+        listeners: [{ name: 'http', port: 80, protocol: 'HTTP', allowedRoutes: FROM_ALL }],
+      },
+    }
+    const guarding = (name: string, age: number, targets: readonly string[]) => ({
+      apiVersion: 'gw.dev/v1alpha1',
+      kind: 'GwPolicy',
+      metadata: metadata(name, 'shop', age),
+      spec: {
+        targetRefs: targets.map((target) => ({ ...HTTP_ROUTE, name: target })),
+        traffic: { authorization: { action: 'Deny', policy: { matchExpressions: [`request.path == "/${name}"`] } } },
+      },
+    })
+    const { perGateway } = translated(
+      [
+        gateway,
+        routeOf('both', 'shop', 0, { parentRefs: [EDGE, other] }),
+        routeOf('left', 'shop', 1),
+        routeOf('right', 'shop', 2, { parentRefs: [other] }),
+        guarding('first', 3, ['both', 'left']),
+        guarding('second', 4, ['both', 'right']),
+      ],
+      { policyTargetsMax: 1 },
+    )
+    const guardsAt = (key: string): string[] =>
+      (perGateway.get(key)?.config.policies ?? []).map(
+        ({ name, target, policy }) =>
+          `${name?.name} ${target.route?.name}: ${Object.keys(policy.traffic ?? {}).join()}`,
+      )
+    expect(guardsAt('infra/edge')).toEqual(['first both: deny', 'first left: deny', 'second both: authorization'])
+    expect(guardsAt('infra/other')).toEqual(['first both: authorization', 'second both: deny', 'second right: deny'])
+  })
 })

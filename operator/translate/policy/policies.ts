@@ -158,7 +158,9 @@ function beyondCap(
   )
   const here = resolution.targets.filter(({ gateways }) => gateways.includes(gateway))
   const policies = denials.flatMap((emission) => {
-    const won = here.filter((target) => settle(policy, target, { emission, claims }).won !== undefined)
+    // Another Gateway of the same targets may have another policy too many.
+    const claimed = { ...emission, suffix: `${emission.suffix} ${gateway}` }
+    const won = here.filter((target) => settle(policy, target, { emission: claimed, claims }).won !== undefined)
     return renderPolicies(policy, won, emission)
   })
   return { policies, lost: [], beyond: capMessage('policyTargetsMax', caps, gateway) }
