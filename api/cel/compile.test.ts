@@ -2,7 +2,9 @@
 import { describe, expect, it, vi } from 'vitest'
 import { compileCel, compilePermissive, SOURCE_LENGTH_MAX } from './compile.ts'
 import { CelError, type CelVariables } from './expression.ts'
+import { HeaderView } from './values/header-view.ts'
 import { CEL_FIELDS } from './values/host.ts'
+import { QueryString } from './values/query-string.ts'
 import { evaluate, evaluationError, expressionOf } from './testing.ts'
 
 describe('compileCel', () => {
@@ -226,6 +228,52 @@ describe('bounds', () => {
       text: JSON.stringify('a'.repeat(50_000)),
     }
     expect(evaluationError(source, variables)).toMatch(new RegExp(message))
+  })
+
+  it.each([
+    'request.headers.split().x.size() > 0',
+    'request.headers.x == ""',
+    'has(request.headers.x)',
+    'default(request.headers.cookie("none"), "") == ""',
+    'default(request.uri.query("none"), "") == ""',
+    'request.uri.setQuery("none", "1") == ""',
+    'request.uri.addQuery("none", "1") == ""',
+    'unvalidatedJwtPayload(token).size() > 0',
+    'json(members).size() > 0',
+    'form.decode(form).size() > 0',
+    'form.encode(record) == ""',
+    'faces.size() > 0',
+    'faces.reverse() == ""',
+    'commas.split(",").size() > 0',
+  ])('end %s in a loop, after work of less than a second', (step) => {
+    const names = Array.from({ length: 5000 }, (_, i) => `k${i.toString(36)}`)
+    const members = JSON.stringify(Object.fromEntries(names.map((name) => [name, 1])))
+    const query = names.map((name) => `%41${name}=%42`).join('&')
+    const cookies = names.map((name) => `${name}=1`).join('; ')
+    const variables = {
+      items: Array.from({ length: 100_000 }, (_, i) => BigInt(i)),
+      request: {
+        headers: new HeaderView({ fields: ['x', ','.repeat(60_000), 'cookie', cookies] }),
+        uri: new QueryString(`http://a.test/?${query}`),
+      },
+      token: `a.${Buffer.from(members).toString('base64url')}.c`,
+      members,
+      form: query,
+      record: Object.fromEntries(names.map((name) => [name, 1n])),
+      faces: '😀'.repeat(25_000),
+      commas: ','.repeat(50_000),
+    }
+    const before = process.cpuUsage()
+    expect(evaluationError(`items.all(i, ${step} || true)`, variables)).toContain('too many steps')
+    const { user, system } = process.cpuUsage(before)
+    expect((user + system) / 1000).toBeLessThan(1000)
+  })
+
+  it('hold for queries that are added to themselves', () => {
+    const uri = new QueryString('http://a.test/')
+    expect(evaluationError(doublings('x.addQuery("a", string(x))', 40, 'uri'), { uri })).toMatch(
+      /too many steps|grows beyond the limit/,
+    )
   })
 
   it('leave room for loops over large lists', () => {

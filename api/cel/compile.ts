@@ -3,6 +3,7 @@ import { code, type Code } from './engine/code.ts'
 import { compileNode } from './engine/compile-node.ts'
 import { asCelError, celError } from './engine/errors.ts'
 import { EVALUATION_STEPS_MAX, Frame } from './engine/frame.ts'
+import { metered } from './engine/meter.ts'
 import { parseSource, problemAt } from './engine/parse.ts'
 import { CompileError, type CompileEnvironment, READS_EVERYTHING, Scope } from './engine/scope.ts'
 import { plainResult } from './engine/types.ts'
@@ -79,11 +80,13 @@ class CompiledExpression implements CelExpression {
 
   evaluate(variables: CelVariables, budget?: CelBudget): unknown {
     const frame = new Frame(variables, budget === undefined ? EVALUATION_STEPS_MAX : budget.celStepsLeft)
+    const before = metered(frame)
     try {
       return plainResult(this.#code.run(frame))
     } catch (error) {
       throw asCelError(error)
     } finally {
+      metered(before)
       if (budget !== undefined) budget.celStepsLeft = Math.max(0, frame.stepsLeft)
     }
   }

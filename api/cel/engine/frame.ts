@@ -1,6 +1,7 @@
 // The state of one evaluation: variables, local slots, and the budget that bounds its work. Never reused between
 // evaluations.
 import { BudgetExceeded, type CelVariables } from '../expression.ts'
+import { QueryString } from '../values/query-string.ts'
 import { quietly } from './errors.ts'
 
 /**
@@ -46,6 +47,7 @@ export class Frame {
       if (Array.isArray(value)) this.charge(value.length >>> 3)
       else if (value instanceof Uint8Array) this.charge(value.length >>> 6)
       else if (value instanceof Map) this.charge(value.size >>> 3)
+      else if (value instanceof QueryString) this.chargeFor(value.text)
     }
   }
 }

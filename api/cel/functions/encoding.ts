@@ -14,6 +14,9 @@ const FORM_PAIRS_MAX = 10_000
 /** What one digest of a short text costs beside its argument. */
 const DIGEST_STEPS = 20
 
+/** What a pair of a form costs: names are sorted, and both parts decoded or encoded. */
+const PAIR_STEPS = 8
+
 function textOrBytes(value: unknown, name: string): string | Uint8Array {
   if (value instanceof Uint8Array) return value
   return textArg(value, name)
@@ -31,8 +34,10 @@ function toJson(value: unknown, frame: Frame): string {
   return text
 }
 
-function unvalidatedJwtPayload(token: unknown): unknown {
-  const segments = textArg(token, 'unvalidatedJwtPayload').split('.', 4)
+function unvalidatedJwtPayload(token: unknown, frame: Frame): unknown {
+  const text = textArg(token, 'unvalidatedJwtPayload')
+  if (text.length > 256) frame.charge(text.length >>> 3)
+  const segments = text.split('.', 4)
   const payload = segments[1]
   if (segments.length !== 3 || payload === undefined) throw celError('a token has three segments')
   if (!/^[\w-]*={0,2}$/.test(payload)) throw celError('the payload is not base64url')
@@ -64,13 +69,17 @@ function urlDecode(text: string): string {
   }
 }
 
-function formEncode(value: unknown): string {
+function formEncode(value: unknown, frame: Frame): string {
   if (textOf(value) !== undefined) throw noOverload('form.encode', value)
-  const names = keysOf(value).map(String).sort()
+  const keys = keysOf(value)
+  frame.charge(keys.length * PAIR_STEPS)
+  const names = keys.map(String).sort()
   const pairs: string[] = []
   for (const name of names) {
     const member = elementOrMissing(value, name)
-    for (const item of Array.isArray(member) ? member : [member]) {
+    const items: readonly unknown[] = Array.isArray(member) ? member : [member]
+    frame.charge((items.length - 1) * PAIR_STEPS)
+    for (const item of items) {
       if (item === null || item === undefined) continue
       const text = stringForm(item)
       if (text === undefined) throw noOverload('form.encode', item)
@@ -84,11 +93,12 @@ function formComponent(text: string): string {
   return urlEncode(text).replaceAll('%20', '+')
 }
 
-function formDecode(value: unknown): Map<unknown, unknown> {
+function formDecode(value: unknown, frame: Frame): Map<unknown, unknown> {
   const given = textOrBytes(value, 'form.decode')
   const text = typeof given === 'string' ? given : decodeUtf8(given)
   const pairs = text === '' ? [] : text.split('&', FORM_PAIRS_MAX + 1)
   if (pairs.length > FORM_PAIRS_MAX) checkElements(Number.POSITIVE_INFINITY)
+  frame.charge(pairs.length * PAIR_STEPS + (text.length >>> 3))
   const form = new Map<unknown, unknown>()
   for (const pair of pairs) {
     if (pair === '') continue
@@ -125,15 +135,15 @@ export const ENCODING_FUNCTIONS: readonly CelFunction[] = [
   global('json', 1, (value, _b, _c, _d, frame) => json(value, frame)),
   global('toJson', 1, toJsonCall),
   global('to_json', 1, toJsonCall),
-  global('unvalidatedJwtPayload', 1, unvalidatedJwtPayload),
+  global('unvalidatedJwtPayload', 1, (value, _b, _c, _d, frame) => unvalidatedJwtPayload(value, frame)),
   global('base64.encode', 1, base64Encode),
   global('base64Encode', 1, base64Encode),
   global('base64.decode', 1, base64Decode),
   global('base64Decode', 1, base64Decode),
   global('url.encode', 1, (value) => urlEncode(textArg(value, 'url.encode'))),
   global('url.decode', 1, (value) => urlDecode(textArg(value, 'url.decode'))),
-  global('form.encode', 1, formEncode),
-  global('form.decode', 1, formDecode),
+  global('form.encode', 1, (value, _b, _c, _d, frame) => formEncode(value, frame)),
+  global('form.decode', 1, (value, _b, _c, _d, frame) => formDecode(value, frame)),
   digest('sha1', 'sha1'),
   digest('sha256', 'sha256'),
   digest('md5', 'md5'),

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { elementOrMissing, keysOf } from '../engine/access.ts'
 import { celError, missingKey } from '../engine/errors.ts'
-import { checkElements, type Frame } from '../engine/frame.ts'
+import { checkElements, checkLength, type Frame } from '../engine/frame.ts'
 import { type CelFunction, global, method, noOverload, textArg } from '../engine/function-table.ts'
 import { textOf } from '../engine/types.ts'
 import { Flattened } from '../values/flattened.ts'
@@ -26,9 +26,21 @@ function queryString(value: unknown, name: string): QueryString {
   return value instanceof QueryString ? value : new QueryString(textArg(value, name))
 }
 
-function query(value: unknown, name: unknown): unknown {
+/** Its pairs are taken apart and decoded by each method. */
+function chargedQuery(value: unknown, name: string, frame: Frame): QueryString {
+  const text = queryString(value, name)
+  if (text.text.length > 256) frame.charge(text.text.length >>> 3)
+  return text
+}
+
+function changedQuery(changed: QueryString): QueryString {
+  checkLength(changed.text.length)
+  return changed
+}
+
+function query(value: unknown, name: unknown, frame: Frame): unknown {
   const wanted = textArg(name, 'query')
-  const values = queryString(value, 'query').query(wanted)
+  const values = chargedQuery(value, 'query', frame).query(wanted)
   if (values.length === 0) throw missingKey(wanted)
   return values
 }
@@ -88,12 +100,12 @@ export const HOST_FUNCTIONS: readonly CelFunction[] = [
     if (separator === undefined) return headers(value, 'split').withMode('split')
     return splitText(value, separator, limit, frame)
   }),
-  method('query', 2, query),
-  method('addQuery', 3, (value, name, text) =>
-    queryString(value, 'addQuery').addQuery(textArg(name, 'addQuery'), textArg(text, 'addQuery')),
+  method('query', 2, (value, name, _c, _d, frame) => query(value, name, frame)),
+  method('addQuery', 3, (value, name, text, _d, frame) =>
+    changedQuery(chargedQuery(value, 'addQuery', frame).addQuery(textArg(name, 'addQuery'), textArg(text, 'addQuery'))),
   ),
-  method('setQuery', 3, (value, name, text) =>
-    queryString(value, 'setQuery').setQuery(textArg(name, 'setQuery'), textArg(text, 'setQuery')),
+  method('setQuery', 3, (value, name, text, _d, frame) =>
+    changedQuery(chargedQuery(value, 'setQuery', frame).setQuery(textArg(name, 'setQuery'), textArg(text, 'setQuery'))),
   ),
   method('unredacted', 1, unredacted),
   method('merge', 2, (a, b, _c, _d, frame) => merge(a, b, frame)),

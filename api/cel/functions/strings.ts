@@ -3,6 +3,7 @@ import { isEqual } from '../engine/equality.ts'
 import { celError } from '../engine/errors.ts'
 import { checkElements, checkLength, type Frame } from '../engine/frame.ts'
 import { type CelFunction, intArg, listArg, method, textArg } from '../engine/function-table.ts'
+import { chargeCurrent } from '../engine/meter.ts'
 
 /** Unicode White_Space; `\s` also has the byte order mark, which is none. */
 const EDGE_SPACE =
@@ -12,7 +13,9 @@ const SURROGATE = /[\ud800-\udfff]/
 
 /** The text as a sequence of code points; the string itself when each is one unit. */
 function codePoints(text: string): string | readonly string[] {
-  return SURROGATE.test(text) ? Array.from(text) : text
+  if (!SURROGATE.test(text)) return text
+  chargeCurrent(text.length >>> 2)
+  return Array.from(text)
 }
 
 export function codePointCount(text: string): number {
@@ -100,6 +103,7 @@ function split(text: unknown, separator: unknown, limit: unknown, frame: Frame):
  */
 function splitAt(text: string, separator: string, limit: bigint, isSplit = false): string[] {
   if (limit === 0n) return []
+  chargeCurrent(separator === '' ? text.length >>> 1 : text.length >>> 3)
   const all = separator === '' ? pointPieces(text, isSplit) : text.split(separator)
   if (limit < 0n || BigInt(all.length) <= limit) return all
   const kept = Number(limit) - 1
@@ -117,6 +121,11 @@ function lowerAscii(text: string): string {
 
 function upperAscii(text: string): string {
   return text.replaceAll(/[a-z]+/g, (letters) => letters.toUpperCase())
+}
+
+function reverse(text: string): string {
+  chargeCurrent(text.length >>> 1)
+  return Array.from(text).reverse().join('')
 }
 
 function stripPrefix(text: unknown, prefix: unknown): string {
@@ -149,7 +158,7 @@ export const STRING_FUNCTIONS: readonly CelFunction[] = [
   method('lowerAscii', 1, (a) => lowerAscii(textArg(a, 'lowerAscii'))),
   method('upperAscii', 1, (a) => upperAscii(textArg(a, 'upperAscii'))),
   method('trim', 1, (a) => textArg(a, 'trim').replaceAll(EDGE_SPACE, '')),
-  method('reverse', 1, (a) => Array.from(textArg(a, 'reverse')).reverse().join('')),
+  method('reverse', 1, (a) => reverse(textArg(a, 'reverse'))),
   method('replace', [3, 4], (a, b, c, d, frame) => replace([a, b, c, d], frame)),
   method('stripPrefix', 2, stripPrefix),
   method('stripSuffix', 2, stripSuffix),

@@ -1,5 +1,6 @@
 // The header fields of one message as expressions see them. A view: it copies nothing until it is read.
 import { isUtf8 } from 'node:buffer'
+import { chargeCurrent } from '../engine/meter.ts'
 import { REDACTED } from './secret-string.ts'
 
 /** What holds the fields: names (lower case) and values in turn, in wire order. The proxy's header list is one. */
@@ -52,7 +53,7 @@ export class HeaderView {
     const values = this.#values(name.toLowerCase())
     if (values.length === 0) return undefined
     if (this.mode === 'joined') return values.join(', ')
-    if (this.mode === 'split') return values.flatMap(splitMembers)
+    if (this.mode === 'split') return split(values)
     return this.mode === 'merged' && values.length === 1 ? values[0] : values
   }
 
@@ -73,7 +74,9 @@ export class HeaderView {
     const { fields } = this.#source
     for (let i = 0; i < fields.length; i += 2) {
       if (fields[i] !== 'cookie') continue
-      for (const pair of (fields[i + 1] ?? '').split(';')) {
+      const field = fields[i + 1] ?? ''
+      chargeCurrent(field.length >>> 2)
+      for (const pair of field.split(';')) {
         const at = pair.indexOf('=')
         if (at > 0 && pair.slice(0, at).trim() === name)
           return this.#isRedacted ? REDACTED : textOf(unquote(pair.slice(at + 1)))
@@ -85,7 +88,14 @@ export class HeaderView {
   #values(name: string): string[] {
     const { fields } = this.#source
     const values: string[] = []
-    for (let i = 0; i < fields.length; i += 2) if (fields[i] === name) values.push(textOf(fields[i + 1] ?? ''))
+    let length = 0
+    for (let i = 0; i < fields.length; i += 2) {
+      if (fields[i] !== name) continue
+      const field = fields[i + 1] ?? ''
+      length += field.length
+      values.push(textOf(field))
+    }
+    chargeCurrent(length >>> 4)
     return this.#isRedacted && SENSITIVE.has(name) ? values.map(() => REDACTED) : values
   }
 }
@@ -95,6 +105,12 @@ function textOf(value: string): string {
   if (!BEYOND_ASCII.test(value)) return value
   const bytes = Buffer.from(value, 'latin1')
   return isUtf8(bytes) ? bytes.toString('utf8') : value
+}
+
+function split(values: readonly string[]): string[] {
+  const members = values.flatMap(splitMembers)
+  chargeCurrent(members.length)
+  return members
 }
 
 function splitMembers(value: string): string[] {

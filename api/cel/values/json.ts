@@ -3,6 +3,7 @@ import { JsonTooComplex, parseBoundedJson } from '../../bounded-json.ts'
 import { elementOrMissing, keysOf } from '../engine/access.ts'
 import { celError } from '../engine/errors.ts'
 import { checkLength, VALUE_LENGTH_MAX } from '../engine/frame.ts'
+import { chargeCurrent } from '../engine/meter.ts'
 import { isMap, normalised, textOf, typeName } from '../engine/types.ts'
 import { CelDuration } from './duration.ts'
 import { CelCidr, CelIp } from './ip.ts'
@@ -11,6 +12,12 @@ import { CelUint } from './uint.ts'
 
 /** Nesting of values that are read or written. */
 const JSON_DEPTH_MAX = 250
+
+/** What a value that is read costs: for each object and array, each member and each element. */
+const CONTAINER_STEPS = 3
+const MEMBER_STEPS = 4
+/** Of `fromJson` since it was set to 0. */
+let stepsOfValues = 0
 
 /**
  * The value of JSON text: whole numbers that a double holds exactly become int, other numbers double.
@@ -23,7 +30,10 @@ export function parseJson(text: string): unknown {
   } catch (error) {
     throw celError(error instanceof JsonTooComplex ? error.message : 'not valid JSON')
   }
-  return fromJson(parsed)
+  stepsOfValues = 0
+  const value = fromJson(parsed)
+  chargeCurrent(stepsOfValues)
+  return value
 }
 
 /** Turns what JSON.parse gave into CEL values. Containers are changed in place: the caller gives them away. */
@@ -32,6 +42,7 @@ export function fromJson(value: unknown, depth = 0): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (depth > JSON_DEPTH_MAX) throw celError('JSON is nested too deeply')
   if (!Array.isArray(value)) return membersFromJson(value, depth)
+  stepsOfValues += CONTAINER_STEPS + value.length
   for (let i = 0; i < value.length; i++) value[i] = fromJson(value[i], depth + 1)
   return value
 }
@@ -39,7 +50,9 @@ export function fromJson(value: unknown, depth = 0): unknown {
 function membersFromJson(value: object, depth: number): object {
   // JSON.parse gives own data properties only: assigning to one that is there never reaches a setter (`__proto__`).
   const record = value as Record<string, unknown>
-  for (const key of Object.keys(record)) {
+  const keys = Object.keys(record)
+  stepsOfValues += CONTAINER_STEPS + keys.length * MEMBER_STEPS
+  for (const key of keys) {
     const member = record[key]
     if (typeof member === 'number' || typeof member === 'object') record[key] = fromJson(member, depth + 1)
   }
