@@ -12,8 +12,10 @@ import { isFramingField } from '../http/header-field.ts'
 import { runChain } from '../policy/run-chain.ts'
 import { beginOutbound, type CallSubtype, type Outbound, type OutboundEnd } from '../trace/outbound.ts'
 import { UpstreamError, type UpstreamClient } from '../upstream/target.ts'
+import type { EndpointState } from './endpoint-store.ts'
 import type { Endpoint } from './handler.ts'
-import { chargeAnswer, chargeFailure, type CompiledHealth } from './health.ts'
+import { chargeFailure, type CompiledHealth } from './health.ts'
+import { Charged } from './service-charge.ts'
 
 /** The call could not be made or brought no answer in time. The text is for the log; `cause`: the gRPC status. */
 export class ServiceError extends Error {}
@@ -70,8 +72,11 @@ export interface ServiceStream<I> extends GrpcStream<I> {
 export type ServiceEndpoint = Pick<Endpoint, 'target' | 'authority' | 'state'>
 
 export interface ServiceParts {
-  /** undefined: no endpoint is ready. */
-  readonly picker: { pick(): ServiceEndpoint | undefined }
+  /** undefined: no endpoint is ready, or no other. */
+  readonly picker: {
+    pick(): ServiceEndpoint | undefined
+    other(tried: readonly EndpointState[]): ServiceEndpoint | undefined
+  }
   /** Request filters of the service's own backend policies. */
   readonly filters: readonly NamedFilter[]
   /** undefined: only scores change. */
@@ -91,8 +96,6 @@ export const SERVICE_TIMEOUT_MS = 2000
 
 /** Owned by gRPC itself; what policies write there is left out. */
 const GRPC_FIELDS: ReadonlySet<string> = new Set(['te', 'content-type', 'grpc-timeout', 'grpc-accept-encoding', 'host'])
-/** Answers of an endpoint that does what it is there for. */
-const BLAMELESS: ReadonlySet<number> = new Set([GrpcStatus.PERMISSION_DENIED])
 
 export function serviceCaller(parts: ServiceParts): ServiceCaller {
   return {
@@ -103,18 +106,16 @@ export function serviceCaller(parts: ServiceParts): ServiceCaller {
       const { signal } = exchange.connection
       const deadlineMs = deadlineOf(exchange, parts)
       const observed = observe(exchange, parts, { endpoint, request })
-      return charged({ exchange, request, endpoint, parts, observed }, async () => {
-        const response = await parts.client.send(
-          endpoint.target,
-          {
-            method: request.method,
-            pathAndQuery: request.pathAndQuery,
-            authority: request.host,
-            headers: request.headers,
-            body,
-          },
-          { deadlineMs, signal },
-        )
+      const call = new Charged({ exchange, request, endpoint, parts, observed, deadlineMs })
+      return charged(call, async () => {
+        const sent = {
+          method: request.method,
+          pathAndQuery: request.pathAndQuery,
+          authority: request.host,
+          headers: request.headers,
+          body,
+        }
+        const response = await call.reach((target) => parts.client.send(target, sent, { deadlineMs, signal }))
         const bytes = await collectWithin(response.body, { bytesMax: answerBytesMax, deadlineMs, signal })
         observed?.end({ status: response.status })
         const answer = new HttpResponse(response.status, response.headers, bytes, false)
@@ -125,15 +126,18 @@ export function serviceCaller(parts: ServiceParts): ServiceCaller {
       const endpoint = pick(parts)
       const request = await prepared(exchange, parts, { endpoint, ...grpcMessage(method, headers) })
       const observed = observe(exchange, parts, { endpoint, request })
+      const deadlineMs = isDetached
+        ? performance.now() + (parts.timeoutMs ?? SERVICE_TIMEOUT_MS)
+        : deadlineOf(exchange, parts)
+      const call = new Charged({ exchange, request, endpoint, parts, observed, deadlineMs, isDetached })
       const options = {
         authority: request.host,
         metadata: metadataOf(request.headers),
-        deadlineMs: isDetached
-          ? performance.now() + (parts.timeoutMs ?? SERVICE_TIMEOUT_MS)
-          : deadlineOf(exchange, parts),
+        deadlineMs,
         signal: isDetached ? undefined : exchange.connection.signal,
+        elsewhere: (error: GrpcError) => call.move(error),
       }
-      return charged({ exchange, request, endpoint, parts, observed, isDetached }, async () => {
+      return charged(call, async () => {
         const answer = await parts.grpc.unary(endpoint.target, method, message, options)
         observed?.end({ grpcStatus: GrpcStatus.OK })
         return { answer, response: grpcResponse(GrpcStatus.OK) }
@@ -143,12 +147,15 @@ export function serviceCaller(parts: ServiceParts): ServiceCaller {
       const endpoint = pick(parts)
       const request = await prepared(exchange, parts, { endpoint, ...grpcMessage(method, headers) })
       const observed = observe(exchange, parts, { endpoint, request })
-      const charge = new StreamCharge({ exchange, request, endpoint, parts, observed }, user)
+      const deadlineMs = exchange.deadlineMs ?? Infinity
+      const call = new Charged({ exchange, request, endpoint, parts, observed, deadlineMs })
+      const charge = new StreamCharge(call, user)
       const stream = parts.grpc.stream(endpoint.target, method, charge, {
         authority: request.host,
         metadata: metadataOf(request.headers),
         deadlineMs: Infinity,
         signal: exchange.connection.signal,
+        elsewhere: (error) => call.move(error),
       })
       return Object.assign(stream, {
         abandon() {
@@ -170,17 +177,16 @@ class StreamCharge<O> implements GrpcStreamUser<O> {
   isBlamed = false
   readonly #call: Charged
   readonly #user: GrpcStreamUser<O>
-  readonly #startMs = performance.now()
   #answerMs: number | undefined = undefined
 
   constructor(call: Charged, user: GrpcStreamUser<O>) {
     this.#call = call
     this.#user = user
-    call.endpoint.state.begin()
+    call.begin()
   }
 
   message(message: O): void {
-    this.#answerMs ??= performance.now() - this.#startMs
+    this.#answerMs ??= performance.now() - this.#call.begunMs
     this.#user.message(message)
   }
 
@@ -190,9 +196,9 @@ class StreamCharge<O> implements GrpcStreamUser<O> {
 
   closed(error: GrpcError | undefined): void {
     const { parts, observed } = this.#call
-    const durationMs = performance.now() - this.#startMs
+    const durationMs = performance.now() - this.#call.startMs
     if (this.isBlamed) chargeFailure(this.#call.endpoint.state, parts.health)
-    else settle(this.#call, error ?? grpcResponse(GrpcStatus.OK), this.#answerMs ?? durationMs)
+    else this.#call.settle(error ?? grpcResponse(GrpcStatus.OK), this.#answerMs)
     observed?.end(error === undefined ? { grpcStatus: GrpcStatus.OK } : failureOf(error))
     if (parts.subtype !== undefined) parts.called?.(parts.subtype, durationMs)
     this.#user.closed(error)
@@ -226,51 +232,24 @@ function observe(
   return outbound
 }
 
-interface Charged {
-  readonly exchange: Exchange
-  readonly request: HttpRequest
-  readonly endpoint: ServiceEndpoint
-  readonly parts: ServiceParts
-  readonly observed: Outbound | undefined
-  /** Goes on when the client has left. */
-  readonly isDetached?: boolean
-}
-
 /** Health and load of the endpoint; every failure becomes a ServiceError. */
 async function charged<T>(call: Charged, run: () => Promise<{ answer: T; response: HttpResponse }>): Promise<T> {
-  const { endpoint, parts, observed } = call
-  const startMs = performance.now()
-  endpoint.state.begin()
+  const { parts, observed } = call
+  call.begin()
   try {
     const { answer, response } = await run()
-    settle(call, response, performance.now() - startMs)
+    call.settle(response)
     return answer
   } catch (error) {
     observed?.end(failureOf(error))
-    settle(call, error, performance.now() - startMs)
+    call.settle(error)
     if (error instanceof GrpcError)
       throw new ServiceError(`gRPC status ${error.status}: ${error.message}`, { cause: error })
     if (error instanceof UpstreamError) throw new ServiceError(error.message)
     throw error
   } finally {
-    if (parts.subtype !== undefined) parts.called?.(parts.subtype, performance.now() - startMs)
+    if (parts.subtype !== undefined) parts.called?.(parts.subtype, performance.now() - call.startMs)
   }
-}
-
-/** `outcome`: the answer, or why there is none. */
-function settle({ exchange, request, endpoint, parts, isDetached }: Charged, outcome: unknown, latencyMs: number) {
-  const { state } = endpoint
-  const isBlameless = outcome instanceof GrpcError && BLAMELESS.has(outcome.status)
-  if (outcome instanceof HttpResponse) {
-    chargeAnswer(state, parts.health, { exchange, request, response: outcome, latencyMs })
-  } else if (isBlameless) state.succeeded(latencyMs)
-  else if (isOurs(outcome) || (isDetached !== true && exchange.connection.signal.aborted)) state.release()
-  else chargeFailure(state, parts.health)
-}
-
-/** Ended by the caller, so that it says nothing about the endpoint. */
-function isOurs(outcome: unknown): boolean {
-  return outcome instanceof GrpcError && outcome.status === GrpcStatus.CANCELLED
 }
 
 /** What expressions see of an answer by gRPC. */

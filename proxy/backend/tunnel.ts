@@ -2,12 +2,13 @@
 import type { Exchange } from '../exchange.ts'
 import { Tunnel } from '../http/tunnel.ts'
 import type { UpstreamClient } from '../upstream/target.ts'
+import { otherEndpoint } from './failover.ts'
 import type { BackendHandler, Endpoint, EndpointPicker } from './handler.ts'
 import type { CompiledHealth } from './health.ts'
 import { useEndpoint } from './http.ts'
 
 export function tunnelBackend(
-  picker: Pick<EndpointPicker, 'pick'>,
+  picker: EndpointPicker,
   client: UpstreamClient,
   health: CompiledHealth | undefined,
 ): BackendHandler {
@@ -16,18 +17,21 @@ export function tunnelBackend(
     if (endpoint === undefined) {
       exchange.fail('noHealthyBackends')
       done(exchange)
-    } else openTunnel(exchange, { endpoint, client, health, done })
+    } else openTunnel(exchange, { endpoint, picker, client, health, done })
   }
 }
 
 export interface TunnelParts {
   readonly endpoint: Endpoint
+  /** undefined: there are no others. */
+  readonly picker?: EndpointPicker
   readonly client: UpstreamClient
   readonly health: CompiledHealth | undefined
   readonly done: (exchange: Exchange) => void
 }
 
-export function openTunnel(exchange: Exchange, { endpoint, client, health, done }: TunnelParts): void {
+export function openTunnel(exchange: Exchange, parts: TunnelParts): void {
+  const { endpoint, picker, client, health, done } = parts
   useEndpoint(exchange, endpoint, health)
   exchange.trace?.backendStart(exchange, { target: endpoint.label, sent: { host: endpoint.authority } })
   client.tunnel(exchange, endpoint.target, (answered) => {
@@ -37,6 +41,8 @@ export function openTunnel(exchange: Exchange, { endpoint, client, health, done 
       answered.usedEndpoint = undefined
       endpoint.end(upstreamHeadMs - upstreamStartMs, true)
     }
-    done(answered)
+    const next = answered.isMovable && picker !== undefined ? otherEndpoint(answered, picker) : undefined
+    if (next === undefined) done(answered)
+    else openTunnel(answered, { ...parts, endpoint: next })
   })
 }

@@ -25,6 +25,6 @@ export function originCaller(
     connectTimeoutMs: CONNECT_MS_MAX,
   } as const
   const endpoint = { target, authority: host, state: localState() }
-  const picker = { pick: () => endpoint }
+  const picker = { pick: () => endpoint, other: () => undefined }
   return serviceCaller({ picker, filters: [], client, grpc, timeoutMs: CALL_MS_MAX, subtype: 'Mcp' })
 }

@@ -8,8 +8,9 @@ import {
   type OutgoingHttpHeaders,
 } from 'node:http2'
 import type { DeadlineWheel, Expiring } from '../http/deadlines.ts'
+import type { UpstreamTarget } from '../upstream/target.ts'
 import { MessageReader } from './framing.ts'
-import { GrpcError, GrpcStatus, messageOfField, statusOfField, statusOfHttp } from './status.ts'
+import { GrpcError, GrpcStatus, type GrpcUnreached, messageOfField, statusOfField, statusOfHttp } from './status.ts'
 
 /** Who a call is for. */
 export interface CallUser {
@@ -39,6 +40,8 @@ export interface CallOptions {
   /** `performance.now()`. */
   readonly deadlineMs: number
   readonly signal: AbortSignal | undefined
+  /** See GrpcCallOptions. */
+  readonly elsewhere: ((error: GrpcUnreached) => UpstreamTarget | undefined) | undefined
   readonly messageBytesMax: number
   readonly user: CallUser
 }
@@ -88,6 +91,13 @@ export class GrpcCall implements Expiring {
     this.#stream = undefined
     this.#failure = undefined
     return true
+  }
+
+  /** The peer got nothing of it: the target that it goes to next. undefined: it has failed. */
+  unreached(error: GrpcUnreached): UpstreamTarget | undefined {
+    const next = this.#isSettled ? undefined : this.#options.elsewhere?.(error)
+    if (next === undefined) this.fail(error)
+    return next
   }
 
   // --- for the user ---

@@ -7,7 +7,7 @@ import { DnsCache } from '../upstream/dns-cache.ts'
 import type { UpstreamTarget } from '../upstream/target.ts'
 import { GrpcCall, type CallUser } from './call.ts'
 import { frameOf } from './framing.ts'
-import { GrpcError, GrpcStatus } from './status.ts'
+import { GrpcError, GrpcStatus, type GrpcUnreached } from './status.ts'
 import { type SharedParts, TargetSessions } from './target-sessions.ts'
 
 /** A method of a generated service. */
@@ -25,6 +25,8 @@ export interface GrpcCallOptions {
   /** `performance.now()` at which the call fails as DEADLINE_EXCEEDED. */
   readonly deadlineMs: number
   readonly signal: AbortSignal | undefined
+  /** Asked when the peer got nothing of the call: where else it may go. undefined: the failure stands. */
+  readonly elsewhere?: (error: GrpcUnreached) => UpstreamTarget | undefined
   /** Of one message of the peer; 4 MiB when unset. */
   readonly messageBytesMax?: number
 }
@@ -79,7 +81,8 @@ class Client implements GrpcClient, Sweepable {
   #isClosed = false
 
   constructor(dns: DnsCache, connected: ConnectObserver | undefined) {
-    this.#shared = { dns, connected, wheel: new DeadlineWheel() }
+    const dispatch = (target: UpstreamTarget, call: GrpcCall): void => this.#dispatch(target, call, undefined)
+    this.#shared = { dns, connected, wheel: new DeadlineWheel(), dispatch }
   }
 
   get openSessions(): number {
@@ -154,6 +157,7 @@ class Client implements GrpcClient, Sweepable {
       metadata: options.metadata ?? [],
       deadlineMs: options.deadlineMs,
       signal: options.signal,
+      elsewhere: options.elsewhere,
       messageBytesMax: options.messageBytesMax ?? MESSAGE_BYTES_MAX,
       user,
     })

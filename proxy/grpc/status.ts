@@ -29,6 +29,9 @@ export class GrpcError extends Error {
   }
 }
 
+/** The peer got nothing of the call. */
+export class GrpcUnreached extends GrpcError {}
+
 const BY_HTTP_STATUS = new Map<number, number>([
   [400, GrpcStatus.INTERNAL],
   [401, GrpcStatus.UNAUTHENTICATED],

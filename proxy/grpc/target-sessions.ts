@@ -9,7 +9,7 @@ import type { UpstreamTarget } from '../upstream/target.ts'
 import type { GrpcCall } from './call.ts'
 import { connectHttp2 } from './connect.ts'
 import { GrpcSession, type SessionOwner } from './session.ts'
-import { GrpcError, GrpcStatus } from './status.ts'
+import { GrpcError, GrpcStatus, GrpcUnreached } from './status.ts'
 
 const SESSIONS_MAX = 16
 /** Calls that wait for a connection; one more fails at once instead of growing the line. */
@@ -20,6 +20,8 @@ export interface SharedParts {
   readonly dns: DnsCache
   readonly wheel: DeadlineWheel
   readonly connected?: ConnectObserver | undefined
+  /** Takes a call to another target. */
+  readonly dispatch: (target: UpstreamTarget, call: GrpcCall) => void
 }
 
 export class TargetSessions implements SessionOwner {
@@ -68,7 +70,8 @@ export class TargetSessions implements SessionOwner {
 
   destroy(): void {
     this.#isClosed = true
-    this.#failWaiting('the client is closed')
+    const error = new GrpcError(GrpcStatus.UNAVAILABLE, `${this.#label}: the client is closed`)
+    for (const call of this.#waiting.splice(0)) call.fail(error)
     // Each takes itself out of the list, but not before it is closed.
     for (const session of this.#sessions.keys()) session.destroy()
   }
@@ -130,6 +133,9 @@ export class TargetSessions implements SessionOwner {
   #failWaiting(detail: string): void {
     const waiting = this.#waiting
     this.#waiting = []
-    for (const call of waiting) call.fail(new GrpcError(GrpcStatus.UNAVAILABLE, `${this.#label}: ${detail}`))
+    for (const call of waiting) {
+      const next = call.unreached(new GrpcUnreached(GrpcStatus.UNAVAILABLE, `${this.#label}: ${detail}`))
+      if (next !== undefined) this.#shared.dispatch(next, call)
+    }
   }
 }

@@ -1,5 +1,6 @@
 // LLM backends: picks a provider, prepares the call, sends it, brings the answer into the client's format.
 import type { AIBackend, AIProvider, RouteType } from '#api/ir/types.gen.ts'
+import { otherEndpoint } from '../backend/failover.ts'
 import type {
   BackendEnvironment,
   BackendHandler,
@@ -14,7 +15,7 @@ import { runChain } from '../policy/run-chain.ts'
 import type { NamedFilter } from '../plan.ts'
 import type { ExchangeTrace } from '../trace/exchange-trace.ts'
 import { forBackend } from '../upstream/resolve-target.ts'
-import { UpstreamError } from '../upstream/target.ts'
+import { UpstreamError, type UpstreamResponse } from '../upstream/target.ts'
 import { prepareCall, type CompiledProvider, type LlmCall } from './call.ts'
 import { compileEdits } from './edits.ts'
 import { PROVIDER_PORT, providerProfile } from './provider.ts'
@@ -98,10 +99,9 @@ async function answerFrom(exchange: Exchange, facts: LlmFacts, context: AnswerCo
   facts.isStreaming = call.isStreaming
   facts.params = call.params
   if (call.clientFormat === 'Embeddings') facts.operation = 'embeddings'
-  useEndpoint(exchange, context.endpoint, provider.health)
-  if (exchange.trace !== undefined) traceCall(exchange, exchange.trace, call, context)
+  const upstream = await sendToAny(exchange, call, context)
+  if (upstream === undefined) return
   try {
-    const upstream = await send(exchange, call, context)
     exchange.upstreamHeadMs = performance.now()
     exchange.trace?.upstreamAnswered(exchange, upstream)
     const { bufferBytesMax } = environment
@@ -110,10 +110,36 @@ async function answerFrom(exchange: Exchange, facts: LlmFacts, context: AnswerCo
     exchange.response = await makeReply(reply, upstream)
     await filtered(exchange, provider.response)
   } catch (error) {
-    if (!(error instanceof UpstreamError)) throw error
-    const code = isRouteDeadline(exchange, error) ? 'requestTimeout' : error.code
-    exchange.fail(code, forBackend(exchange.backendName, code, error.detail))
+    failBy(exchange, error)
   }
+}
+
+/** The answer of an endpoint of the provider; undefined: `exchange.response` is the failure. */
+async function sendToAny(
+  exchange: Exchange,
+  call: LlmCall,
+  context: AnswerContext,
+): Promise<UpstreamResponse | undefined> {
+  const { provider } = context
+  for (let endpoint: Endpoint | undefined = context.endpoint; endpoint !== undefined;) {
+    const here: AnswerContext = { ...context, endpoint }
+    useEndpoint(exchange, endpoint, provider.health)
+    if (exchange.trace !== undefined) traceCall(exchange, exchange.trace, call, here)
+    try {
+      return await send(exchange, call, here)
+    } catch (error) {
+      failBy(exchange, error)
+      endpoint = exchange.isMovable ? otherEndpoint(exchange, provider.picker) : undefined
+    }
+  }
+  return undefined
+}
+
+function failBy(exchange: Exchange, error: unknown): void {
+  if (!(error instanceof UpstreamError)) throw error
+  const code = isRouteDeadline(exchange, error) ? 'requestTimeout' : error.code
+  exchange.isMovable = error.isMovable
+  exchange.fail(code, forBackend(exchange.backendName, code, error.detail))
 }
 
 function send(exchange: Exchange, call: LlmCall, { endpoint, environment }: AnswerContext) {
@@ -166,10 +192,18 @@ function isRouteDeadline(exchange: Exchange, error: UpstreamError): boolean {
 /** Forwarded as it is: only address, credential and provider headers are the gateway's. */
 function passThrough(exchange: Exchange, { provider, endpoint, environment }: AnswerContext): Promise<void> {
   provider.profile.prepareHeaders(exchange.request.headers, provider.policies.auth?.location !== undefined)
-  useEndpoint(exchange, endpoint, provider.health)
-  exchange.trace?.backendStart(exchange, { target: endpoint.label, sent: { host: endpoint.authority } })
   const { promise, resolve } = Promise.withResolvers<void>()
-  environment.client.forward(exchange, endpoint.target, endpoint.authority, () => resolve())
+  const forward = (to: Endpoint): void => {
+    useEndpoint(exchange, to, provider.health)
+    exchange.trace?.backendStart(exchange, { target: to.label, sent: { host: to.authority } })
+    environment.client.forward(exchange, to.target, to.authority, answered)
+  }
+  const answered = (): void => {
+    const next = exchange.isMovable ? otherEndpoint(exchange, provider.picker) : undefined
+    if (next === undefined) resolve()
+    else forward(next)
+  }
+  forward(endpoint)
   return promise
 }
 

@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { EffectiveBackendPolicies, BackendEnvironment, Endpoint, EndpointPicker } from '../backend/handler.ts'
 import { chargeAnswer, chargeFailure, type CompiledHealth } from '../backend/health.ts'
+import { OwnCallEndpoints } from '../backend/failover.ts'
 import { Exchange } from '../exchange.ts'
 import { HttpRequest, HttpResponse } from '../http/message.ts'
 import { madeStream } from '../http/made-stream.ts'
@@ -103,11 +104,13 @@ export function httpTarget(settings: HttpTargetOptions): McpTarget {
 
 async function call(
   exchange: Exchange,
-  { name, path, picker, filters, health, environment }: CompiledTarget,
-  { method, session, body, timeoutMs }: Call,
+  target: CompiledTarget,
+  message: Call,
 ): Promise<{ response: UpstreamResponse; endpoint: Endpoint }> {
-  const endpoint = pickEndpoint(picker, session)
-  if (endpoint === undefined) throw new TargetError(`${name}: no endpoint is ready`)
+  const { name, path, picker, filters } = target
+  const { method, session, timeoutMs } = message
+  const first = pickEndpoint(picker, session)
+  if (first === undefined) throw new TargetError(`${name}: no endpoint is ready`)
   const request = await targetRequest(exchange, {
     method,
     path,
@@ -115,6 +118,40 @@ async function call(
     name,
     filters,
   })
+  const latestMs = performance.now() + timeoutMs
+  const limits = limitsOf(exchange, method, latestMs)
+  const endpoints = new OwnCallEndpoints(first, {
+    exchange,
+    // The others know nothing of a session that its server keeps.
+    other: isKept(session) ? undefined : (failed) => picker.other(failed),
+    deadlineMs: limits.deadlineMs,
+  })
+  for (;;) {
+    const endpoint = endpoints.current
+    try {
+      return { response: await callEndpoint(exchange, target, { ...message, request, endpoint, limits }), endpoint }
+    } catch (error) {
+      if (endpoints.next(error) !== undefined) {
+        if (exchange.endpoint === endpoint.label) exchange.endpoint = undefined
+        continue
+      }
+      if (error instanceof UpstreamError) throw new TargetError(`${name}: ${error.message}`)
+      throw error
+    }
+  }
+}
+
+interface EndpointCall extends Call {
+  readonly request: HttpRequest
+  readonly endpoint: Endpoint
+  readonly limits: SendOptions
+}
+
+async function callEndpoint(
+  exchange: Exchange,
+  { name, health, environment }: CompiledTarget,
+  { method, body, request, endpoint, limits }: EndpointCall,
+): Promise<UpstreamResponse> {
   const now = performance.now()
   exchange.upstreamStartMs ??= now
   exchange.endpoint ??= endpoint.label
@@ -129,20 +166,23 @@ async function call(
     const response = await environment.client.send(
       endpoint.target,
       { method, pathAndQuery: request.pathAndQuery, authority: endpoint.authority, headers: request.headers, body },
-      limitsOf(exchange, method, now + timeoutMs),
+      limits,
     )
     // The body streams; a condition cannot see it.
     const answer = new HttpResponse(response.status, response.headers, undefined, false)
     chargeAnswer(state, health, { exchange, request, response: answer, latencyMs: performance.now() - now })
     exchange.upstreamHeadMs ??= performance.now()
     trace?.upstreamAnswered(exchange, response)
-    return { response, endpoint }
+    return response
   } catch (error) {
     chargeUnanswered(state, health, exchange)
     trace?.backendResult({ status: undefined, error: String(error) })
-    if (error instanceof UpstreamError) throw new TargetError(`${name}: ${error.message}`)
     throw error
   }
+}
+
+function isKept(session: TargetSession | undefined): boolean {
+  return session?.endpoint !== undefined && session.serverSession !== undefined
 }
 
 /** A session is ended for the server's sake: also when the client has left, or its time is up. */

@@ -33,7 +33,13 @@ export function testService(
   const endpoint = { target: plainTarget(port), authority: 'service.test', state }
   const { filters = [], timeoutMs } = options
   return {
-    caller: serviceCaller({ picker: { pick: () => endpoint }, filters, client, grpc, timeoutMs }),
+    caller: serviceCaller({
+      picker: { pick: () => endpoint, other: () => undefined },
+      filters,
+      client,
+      grpc,
+      timeoutMs,
+    }),
     outcomes,
     close() {
       client.close()

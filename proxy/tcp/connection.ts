@@ -2,7 +2,7 @@
 import type net from 'node:net'
 import { connectionVariables } from '../cel/variables.ts'
 import type { EndpointState } from '../backend/endpoint-store.ts'
-import { FAILOVERS_MAX } from '../backend/failover.ts'
+import { nextEndpoint } from '../backend/failover.ts'
 import type { Endpoint, EndpointPicker } from '../backend/handler.ts'
 import { chargeFailure } from '../backend/health.ts'
 import { useEndpoint } from '../backend/http.ts'
@@ -137,8 +137,7 @@ export class TcpConnection implements Sweepable {
 
   /** Nothing was sent: another endpoint may take the connection. */
   #otherThan(failed: Endpoint, picker: EndpointPicker): Endpoint | undefined {
-    this.#failed.push(failed.state)
-    const next = this.#failed.length > FAILOVERS_MAX ? undefined : picker.other(this.#failed)
+    const next = nextEndpoint(this.#failed, failed, (all) => picker.other(all))
     if (next === undefined) return undefined
     this.#settleEndpoint()
     this.#hasDialFailed = false

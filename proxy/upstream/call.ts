@@ -338,7 +338,7 @@ export class SendCall extends UpstreamCall {
   }
 
   protected override onFailure(code: CallFailure, detail: Detail): void {
-    this.#reject(new UpstreamError(isKnown(code) ? code : 'upstreamFailure', detail))
+    this.#reject(new UpstreamError(isKnown(code) ? code : 'upstreamFailure', detail, this.isMovable))
   }
 }
 

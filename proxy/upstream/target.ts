@@ -80,10 +80,13 @@ export type UpstreamFailureCode = 'dnsFailure' | 'addressDenied' | 'upstreamFail
 export class UpstreamError extends Error {
   readonly code: UpstreamFailureCode
   readonly detail: Detail
-  constructor(code: UpstreamFailureCode, detail: Detail) {
+  /** Another endpoint may take the call: nothing was sent, or all of it may be sent again. */
+  readonly isMovable: boolean
+  constructor(code: UpstreamFailureCode, detail: Detail, isMovable = false) {
     super(logOf(detail))
     this.code = code
     this.detail = detail
+    this.isMovable = isMovable
   }
 }
 

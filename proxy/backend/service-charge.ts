@@ -1,0 +1,91 @@
+// One call of a service that policies use: load and health of the endpoints that it goes to.
+import type { Exchange } from '../exchange.ts'
+import { GrpcError, GrpcStatus } from '../grpc/status.ts'
+import { type HttpRequest, HttpResponse } from '../http/message.ts'
+import type { Outbound } from '../trace/outbound.ts'
+import type { UpstreamTarget } from '../upstream/target.ts'
+import type { EndpointState } from './endpoint-store.ts'
+import { OwnCallEndpoints } from './failover.ts'
+import { chargeAnswer, chargeFailure } from './health.ts'
+import type { ServiceEndpoint, ServiceParts } from './service-caller.ts'
+
+/** Answers of an endpoint that does what it is there for. */
+const BLAMELESS: ReadonlySet<number> = new Set([GrpcStatus.PERMISSION_DENIED])
+
+export interface ChargedParts {
+  readonly exchange: Exchange
+  readonly request: HttpRequest
+  readonly endpoint: ServiceEndpoint
+  readonly parts: ServiceParts
+  readonly observed: Outbound | undefined
+  readonly deadlineMs: number
+  /** Goes on when the client has left. */
+  readonly isDetached?: boolean
+}
+
+/** Charges the endpoint that the call is at; moves it to another while nobody got it. */
+export class Charged {
+  readonly parts: ServiceParts
+  readonly observed: Outbound | undefined
+  readonly startMs = performance.now()
+  /** At this endpoint. */
+  begunMs = this.startMs
+  readonly #call: ChargedParts
+  readonly #endpoints: OwnCallEndpoints<ServiceEndpoint>
+
+  constructor(call: ChargedParts) {
+    const { exchange, endpoint, parts, deadlineMs } = call
+    this.parts = parts
+    this.observed = call.observed
+    this.#call = call
+    const other = (failed: readonly EndpointState[]): ServiceEndpoint | undefined => parts.picker.other(failed)
+    this.#endpoints = new OwnCallEndpoints(endpoint, { exchange, other, deadlineMs })
+  }
+
+  get endpoint(): ServiceEndpoint {
+    return this.#endpoints.current
+  }
+
+  begin(): void {
+    this.begunMs = performance.now()
+    this.endpoint.state.begin()
+  }
+
+  /** After a failure: the next target; undefined: the failure stands. */
+  move(error: unknown): UpstreamTarget | undefined {
+    const { state } = this.endpoint
+    const next = this.#endpoints.next(error)
+    if (next === undefined) return undefined
+    chargeFailure(state, this.parts.health)
+    this.begin()
+    return next.target
+  }
+
+  async reach<T>(send: (target: UpstreamTarget) => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await send(this.endpoint.target)
+      } catch (error) {
+        if (this.move(error) === undefined) throw error
+      }
+    }
+  }
+
+  /** `outcome`: the answer, or why there is none. */
+  settle(outcome: unknown, latencyMs = performance.now() - this.begunMs): void {
+    const { exchange, request, isDetached } = this.#call
+    const { state } = this.endpoint
+    const { health } = this.parts
+    const isBlameless = outcome instanceof GrpcError && BLAMELESS.has(outcome.status)
+    if (outcome instanceof HttpResponse) {
+      chargeAnswer(state, health, { exchange, request, response: outcome, latencyMs })
+    } else if (isBlameless) state.succeeded(latencyMs)
+    else if (isOurs(outcome) || (isDetached !== true && exchange.connection.signal.aborted)) state.release()
+    else chargeFailure(state, health)
+  }
+}
+
+/** Ended by the caller, so that it says nothing about the endpoint. */
+function isOurs(outcome: unknown): boolean {
+  return outcome instanceof GrpcError && outcome.status === GrpcStatus.CANCELLED
+}
