@@ -35,6 +35,15 @@ describe('admitsUnresolved', () => {
     'metadata.goog',
     'instance-data',
     'instance-data.ec2.internal',
+    'localhost4',
+    'localhost6.localdomain6',
+    'ip6-allnodes',
+    'localhost..',
+    // Letters that names have in another form: full width, an ideographic stop, a soft hyphen.
+    '\uff2c\uff2f\uff23\uff21\uff2c\uff28\uff2f\uff33\uff34',
+    '127\u30020\u30020\u30021',
+    'lo\u00adcalhost',
+    'metadata\u3002google\u3002internal',
   ])('refuses %s', (host) => {
     expect(admitsUnresolved(host, GUARD)).toBe(false)
   })

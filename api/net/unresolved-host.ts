@@ -1,6 +1,7 @@
 // Which hosts that a client chose may be handed to a proxy on the way, which resolves them out of sight: what is an
 // address in any spelling, and names that every cloud or host gives to what is no destination, are judged here.
 import { isIP } from 'node:net'
+import { domainToASCII } from 'node:url'
 import type { AddressGuard } from './address-guard.ts'
 
 const LOOPBACK = '127.0.0.1'
@@ -9,8 +10,14 @@ const METADATA = '169.254.169.254'
 const WELL_KNOWN: ReadonlyMap<string, string> = new Map([
   ['localhost', LOOPBACK],
   ['localhost.localdomain', LOOPBACK],
+  ['localhost4', LOOPBACK],
+  ['localhost4.localdomain4', LOOPBACK],
+  ['localhost6', LOOPBACK],
+  ['localhost6.localdomain6', LOOPBACK],
   ['ip6-localhost', LOOPBACK],
   ['ip6-loopback', LOOPBACK],
+  ['ip6-allnodes', 'ff02::1'],
+  ['ip6-allrouters', 'ff02::2'],
   ['metadata', METADATA],
   ['metadata.google.internal', METADATA],
   ['metadata.goog', METADATA],
@@ -23,10 +30,16 @@ const WELL_KNOWN: ReadonlyMap<string, string> = new Map([
 /** No name ends so: there is no such top-level domain. Resolvers of C libraries take it for an IPv4 address. */
 const ENDS_IN_NUMBER = /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/
 const PARTS_MAX = 4
+const ASCII = /^[\0-\x7f]*$/
+/** One is the root; some resolvers do not mind more. */
+const ROOT_DOTS = /\.{1,4}$/
 const PART = /^(?:0|[1-9]\d{0,9}|0x[0-9a-f]{1,8})$/
 
 export function admitsUnresolved(host: string, admits: AddressGuard): boolean {
-  const name = (host.endsWith('.') ? host.slice(0, -1) : host).toLowerCase()
+  const ascii = ASCII.test(host) ? host : domainToASCII(host)
+  // Letters that no name has.
+  if (ascii === '') return false
+  const name = ascii.replace(ROOT_DOTS, '').toLowerCase()
   if (isIP(name) !== 0) return admits(name)
   const known = WELL_KNOWN.get(name) ?? (name.endsWith('.localhost') ? LOOPBACK : undefined)
   if (known !== undefined) return admits(known)

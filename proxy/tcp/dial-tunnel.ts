@@ -5,6 +5,7 @@ import type net from 'node:net'
 import { admitsUnresolved } from '#api/net/unresolved-host.ts'
 import { at, type Detail, logOf, peerProblem, setupProblem, shown } from '../diagnosis.ts'
 import type { DnsCache } from '../upstream/dns-cache.ts'
+import { asciiOf } from '../upstream/host-names.ts'
 import { offered } from '../upstream/protocols.ts'
 import type { UpstreamTarget } from '../upstream/target.ts'
 import { deniedAddress } from '../upstream/resolve-target.ts'
@@ -99,7 +100,7 @@ class TunnelDialing implements Dial {
   #ask(socket: net.Socket, headers: readonly string[]): void {
     socket.on('error', () => {})
     const { host, port } = this.#target
-    const authority = `${isIP(host) === 6 ? `[${host}]` : host}:${port}`
+    const authority = `${isIP(host) === 6 ? `[${host}]` : asciiOf(host)}:${port}`
     let head: string
     try {
       head = connectHead(authority, headers)

@@ -4,6 +4,7 @@ import http from 'node:http'
 import http2 from 'node:http2'
 import https from 'node:https'
 import net from 'node:net'
+import { domainToASCII } from 'node:url'
 import { afterEach, describe, expect, it } from 'vitest'
 import { authority, certificateFor } from '#test/certificates.ts'
 import { listeningUntil } from '#test/ports.ts'
@@ -263,6 +264,23 @@ describe('a proxy that', () => {
   it('is no way for a unix socket', async () => {
     const target = behind(through(1), { unixPath: '/tmp/none' })
     await expect(ask(clientOf(), target)).rejects.toThrow(/unix socket/)
+  })
+
+  it('is asked for names in ASCII: other letters cannot become line breaks, or names that were not judged', async () => {
+    const proxy = await connectProxy(await listen(net.createServer((socket) => socket.destroy())))
+    const asked = (host: string): Promise<DialOutcome> =>
+      new Promise((resolve) => dial(behind(through(proxy.port), { host }), new DnsCache(), resolve))
+    // Cut to eight bits, the letters are CR, LF and `:`.
+    for (const host of ['b\u00fccher.test', 'a\u010d\u010ax-evil\u013a1']) {
+      const outcome = await asked(host)
+      if ('socket' in outcome) outcome.socket.destroy()
+    }
+    expect(proxy.asked).toEqual(['xn--bcher-kva.test:443', `${domainToASCII('a\u010d\u010ax-evil\u013a1')}:443`])
+    expect(Object.keys(proxy.headers[1] ?? {})).toEqual(['host'])
+    for (const host of ['a,b', 'a..b', '\u2028']) {
+      expect(await asked(host)).toMatchObject({ code: 'upstreamFailure' })
+    }
+    expect(proxy.asked).toHaveLength(2)
   })
 
   it('resolves names, and is never asked for an address that the guard refuses', async () => {

@@ -3,6 +3,7 @@
 import type net from 'node:net'
 import { isIP } from 'node:net'
 import type { HeaderList } from '../http/headers.ts'
+import { isAuthority } from '../http/authority.ts'
 import { ResponseParser } from '../http/response-parser.ts'
 import { BAD_VALUE } from '../http/head-text.ts'
 import type { UpstreamCall } from './call.ts'
@@ -57,8 +58,9 @@ const ANSWER_LIMITS = { headersMax: 64, headerBytesMax: 16_384 } as const
 const INTERIM_MAX = 4
 const ASKED = { isHead: false, preservesCase: false } as const
 
-/** `host:port`, as CONNECT names it. */
+/** `authority`: `host:port`, in ASCII. @throws {Error} for what would break the message. */
 export function connectHead(authority: string, headers: readonly string[]): string {
+  if (!isAuthority(authority)) throw new Error(`${authority} is not a host and port`)
   let text = `CONNECT ${authority} HTTP/1.1\r\nhost: ${authority}\r\n`
   for (let i = 0; i < headers.length; i += 2) {
     const value = headers[i + 1] ?? ''
