@@ -30,10 +30,10 @@ export function readBodyPrefix(guard: DenyGuard, request: HttpRequest): void {
 /** Expressions see the body as it was sent: nothing is decoded for them. */
 function isEncoded({ headers, body }: HttpRequest): boolean {
   if (Buffer.isBuffer(body) && body.length === 0) return false
-  return ['content-encoding', 'grpc-encoding'].some((name) => {
-    const coding = headers.get(name)
-    return coding !== undefined && coding !== '' && coding.toLowerCase() !== 'identity'
-  })
+  // Of several fields a backend may take any one for the one that counts.
+  return ['content-encoding', 'grpc-encoding'].some((name) =>
+    headers.getAll(name).some((coding) => coding !== '' && coding.toLowerCase() !== 'identity'),
+  )
 }
 
 function unreadable(message: string): UnreadableBody {

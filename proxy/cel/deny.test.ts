@@ -33,6 +33,14 @@ describe('a Deny rule that reads the body', () => {
     ['is over the limit, with a default', tooLarge(), 'string(default(request.body, b"")).contains("attack")'],
     ['is compressed', withBody('attack', [['content-encoding', 'gzip']]), TEXT],
     ['is compressed in several steps', withBody('x', [['content-encoding', 'identity, br']]), TEXT],
+    [
+      'is compressed, which the second of two fields names',
+      withBody('attack', [
+        ['content-encoding', 'identity'],
+        ['content-encoding', 'deflate'],
+      ]),
+      TEXT.replace('attack', 'other'),
+    ],
     ['is compressed gRPC', withBody('x', [['grpc-encoding', 'gzip']]), TEXT],
     ['is compressed, read by its prefix', withBody('x', [['content-encoding', 'zstd']]), PREFIX],
     ['is compressed, read by its size', withBody('x', [['content-encoding', 'gzip']]), 'size(request.body) > 1000'],
