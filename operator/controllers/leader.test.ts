@@ -123,18 +123,24 @@ it('leads on with one request a second, and gives the lease back at the end', ()
     }),
   ))
 
-it('renews every 2 s a lease of 15 s, as other controllers do', () =>
+it('renews every 2 s a lease of 4 s, and tries again soon what failed', () =>
   run(
     Effect.gen(function* () {
       const server = new Server()
       const fiber = yield* leading(server, LEASE_TIMES)
       yield* TestClock.adjust('10 seconds')
       expect([server.holder(), server.calls]).toEqual(['me', 2 + 5])
-      expect(server.lease).toMatchObject({ spec: { leaseDurationSeconds: 15 } })
+      expect(server.lease).toMatchObject({ spec: { leaseDurationSeconds: 4 } })
       server.isAway = true
-      yield* TestClock.adjust('9 seconds')
+      yield* TestClock.adjust('2500 millis')
       expect(yield* recent(server)).toBe(10)
-      yield* TestClock.adjust('3 seconds')
+      server.isAway = false
+      yield* TestClock.adjust('500 millis')
+      expect(server.holder()).toBe('me')
+      yield* TestClock.adjust('2 seconds')
+      expect(yield* recent(server)).toBe(10)
+      server.isAway = true
+      yield* TestClock.adjust('4 seconds')
       expect(yield* recent(server)).toBe(0)
       yield* Fiber.interrupt(fiber)
     }),
