@@ -20,6 +20,9 @@ export type HelloOutcome =
  */
 export const HELLO_BYTES_MAX = 32_768
 
+/** The detail of a ClientHello whose fault is the name that it asks for. */
+export const BAD_SERVER_NAME = 'the server name is not valid'
+
 const HANDSHAKE_RECORD = 22
 const CLIENT_HELLO = 1
 const RECORD_HEAD = 5
@@ -105,7 +108,7 @@ function helloOf(reader: Reader): HelloOutcome {
     if (extensions.isBroken) return invalid('an extension has a wrong length')
     if (type === SERVER_NAME) {
       const found = hasName ? undefined : serverNameOf(body)
-      if (found === undefined) return invalid('the server name is not valid')
+      if (found === undefined) return invalid(BAD_SERVER_NAME)
       name = found
       hasName = true
     } else if (type === SESSION_TICKET) ticketNames = ticketNameOf(body, ticketNames)

@@ -10,6 +10,7 @@ import { closingAfterResponse, QUIET_MS } from '../http/closing.ts'
 import type { BindServer } from '../runtime/worker-parts.ts'
 import { Acceptor } from '../tcp/acceptor.ts'
 import { TcpConnections, type TcpEnvironment } from '../tcp/connections.ts'
+import { BAD_SERVER_NAME } from './client-hello.ts'
 import { type Arrival, TlsListenerServer } from './listener-server.ts'
 import { peekClientHello } from './peek.ts'
 import { isSigningLoaded, loadSigning } from './signing.ts'
@@ -146,7 +147,8 @@ export class TlsBind implements BindServer {
         return
       }
       settled()
-      this.#refuse(socket, { facts, detail: outcome.problem })
+      const isUnknown = outcome.problem === BAD_SERVER_NAME && !this.#hasRoutes
+      this.#refuse(socket, { facts, detail: outcome.problem, ...(isUnknown && { alert: UNRECOGNIZED_NAME }) })
     })
   }
 
