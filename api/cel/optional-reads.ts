@@ -47,7 +47,7 @@ export function optionalReads(source: string, found: CelReads, all: readonly Cel
 
 const TEXT = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g
 
-/** Whether the rule may mean to deny where a value is absent: by `!`, `!=`, a choice, or a comparison with the empty text. */
+/** Whether it may mean to deny where a value is absent: by `!`, `!=`, a choice, or a comparison with the empty text. */
 function deniesOthers(source: string): boolean {
   return /[!?]|<empty>/.test(source.replaceAll(TEXT, (text) => (text.length === 2 ? '<empty>' : '<text>')))
 }

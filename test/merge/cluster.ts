@@ -256,6 +256,10 @@ function skeleton({ parentRule, childRule, backendRef, backend, provider }: Inli
       data: { one: Buffer.from('word').toString('base64') },
     })),
     made('v1', 'Service', 'svc', { ports: [80, 81].map((port) => ({ name: `p${port}`, port })) }),
+    made('gateway.networking.k8s.io/v1beta1', 'ReferenceGrant', 'asked', {
+      from: [{ group: 'gw.dev', kind: 'GwPolicy', namespace: OTHER_NAMESPACE }],
+      to: [{ group: '', kind: 'Service' }],
+    }),
     made('gw.dev/v1alpha1', 'GwBackend', 'be', {
       ai: { groups: [{ providers: [{ name: 'sec', p1: {}, ...policies(provider, PROVIDER_MARK) }] }] },
       ...policies(backend, BACKEND_MARK),
