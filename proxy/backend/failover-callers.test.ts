@@ -9,6 +9,7 @@ import { freePort, listeningUntil } from '#test/ports.ts'
 import { testProxy, type TestProxy, type TestProxyOptions } from '#test/proxy.ts'
 import { Authorization, CheckResponseSchema } from '../envoy/gen/envoy/service/auth/v3/external_auth.gen.ts'
 import { RateLimitResponseSchema, RateLimitService } from '../envoy/gen/envoy/service/ratelimit/v3/rls.gen.ts'
+import { createGrpcClient } from '../grpc/client.ts'
 import { grpcServer, plainTarget, unaryMethod } from '../grpc/server.testing.ts'
 import { GrpcError, GrpcStatus, GrpcUnreached } from '../grpc/status.ts'
 import { exchangeOf } from '../policy/exchange.testing.ts'
@@ -179,6 +180,30 @@ it('an MCP server loses no call', async () => {
     counts[outcome] = (counts[outcome] ?? 0) + 1
   }
   expect(counts).toEqual({ ok: CALLS })
+})
+
+it('a gRPC backend loses no call', async () => {
+  const live = await grpcServer([
+    unaryMethod(Authorization.method.check, (_call, reply) =>
+      reply(null, create(CheckResponseSchema, { status: { code: 0 } })),
+    ),
+  ])
+  stops.push(() => live.kill())
+  const gateway = await gatewayOf(live.port, {
+    routes: [{ name: 'r', prefix: '/', backend: ANYWHERE }],
+    change: (config) => ({
+      ...toService(config),
+      services: config.services.map((one) => ({ ...one, ports: [{ port: 80, appProtocol: 'kubernetes.io/h2c' }] })),
+    }),
+  })
+  const client = createGrpcClient()
+  stops.push(() => client.close())
+  for (let i = 0; i < CALLS; i++) {
+    const options = { authority: 'a.test', deadlineMs: performance.now() + 10_000, signal: undefined }
+    const message = create(Authorization.method.check.input)
+    const answer = await client.unary(plainTarget(gateway.port), Authorization.method.check, message, options)
+    expect(answer.status?.code).toBe(0)
+  }
 })
 
 describe('a call of the proxy itself', () => {
