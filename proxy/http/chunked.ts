@@ -34,6 +34,8 @@ const SIZE_DIGITS_MAX = 8
 const EXTENSION_BYTES_MAX = 4096
 const TRAILER_BYTES_MAX = 8192
 const TRAILERS_MAX = 32
+/** For logs. */
+export const BAD_CHUNKS = 'invalid chunked encoding'
 
 /**
  * A connection that brought more in one read waits for its next turn. A turn may bring 2 MiB of reads, which is 350,000

@@ -5,20 +5,20 @@ import { FAILURES, type FailureCode } from '../errors.ts'
 import { failureResponse } from '../failure-response.ts'
 import { BodyAborted } from './body.ts'
 import { ByteMeter } from './byte-meter.ts'
-import { ChunkedDecoder, CHUNKS_PER_TURN } from './chunked.ts'
+import { BAD_CHUNKS, ChunkedDecoder, CHUNKS_PER_TURN } from './chunked.ts'
 import { QUIET_MS } from './closing.ts'
 import type { HandlerSlot, Http2Takeover, RequestHandler } from './handler.ts'
 import { nextConnectionId } from './connection-id.ts'
 import { type ConnectionFacts, KnownPeer } from './connection-facts.ts'
 import type { ConnectionOwner } from './connection-owner.ts'
-import { responseHeadText } from './head-text.ts'
+import { CONTINUE, responseHeadText } from './head-text.ts'
 import { type BodySource, IncomingBody, interruptBody } from './incoming-body.ts'
 import type { Sweepable } from './deadlines.ts'
 import { HTTP2_PREFACE, IS_HTTP2, RequestParser, type RequestHead } from './request-parser.ts'
 import { discardBody } from './body-writer.ts'
 import { failStalled, STALLED } from './stalled-body.ts'
 import { type ResponseMode, type ResponseOwner, ResponseWriter } from './response-writer.ts'
-import { type Awaited, Patience } from './patience.ts'
+import { type Awaited, LINGER_BYTES_MAX, Patience } from './patience.ts'
 import { NOBODY, type Transport, type TransportUser } from './transport.ts'
 import { splice, type Tunnel } from './tunnel.ts'
 import { TunnelWatch } from './tunnel-watch.ts'
@@ -27,11 +27,11 @@ import { WriteStall } from './write-stall.ts'
 const State = { Head: 0, Busy: 1, Flushing: 2, Tunnel: 3, Linger: 4, Closed: 5 } as const
 type State = (typeof State)[keyof typeof State]
 
-/** What a client may still send after its last response. */
-const LINGER_BYTES_MAX = 1024 * 1024
-
-const BAD_CHUNKS = 'invalid chunked encoding'
-const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
+/**
+ * Requests of one read that are begun before others have their turn, if each is answered at once. A turn may bring
+ * 2 MiB of reads, which is 70,000 requests, or 2 s.
+ */
+const REQUESTS_PER_TURN = 64
 
 export class ServerConnection
   extends KnownPeer
@@ -126,7 +126,7 @@ export class ServerConnection
   drain(): void {
     this.#isClosing = true
     const isYoung = performance.now() - this.#openedMs < QUIET_MS
-    if (this.#state === State.Head && this.#parser.isIdle && !isYoung) this.#linger()
+    if (this.#state === State.Head && this.#parser.isIdle && this.#held === undefined && !isYoung) this.#linger()
   }
 
   destroy(): void {
@@ -169,12 +169,14 @@ export class ServerConnection
 
   #consume(buffer: Buffer, start: number, end: number): void {
     let at = start
+    let heads = 0
     while (at < end) {
       if (this.#incoming !== undefined) at = this.#takeBody(buffer, at, end)
-      else if (this.#state === State.Head) at = this.#takeHead(buffer, at, end)
+      else if (this.#state === State.Head && heads++ < REQUESTS_PER_TURN) at = this.#takeHead(buffer, at, end)
       else if (this.#state >= State.Linger) return
       else {
         this.#hold(buffer, at, end)
+        if (this.#state === State.Head) setImmediate(() => this.#takeHeld())
         break
       }
     }
@@ -346,14 +348,17 @@ export class ServerConnection
       return
     }
     this.#state = State.Head
+    if (this.#held === undefined) this.#transport.resume()
+    else this.#takeHeld()
+  }
+
+  #takeHeld(): void {
     const held = this.#held
-    if (held === undefined) this.#transport.resume()
-    else {
-      this.#held = undefined
-      this.#consume(held, 0, held.length)
-      // Read on only when nothing was put back.
-      if (this.#held === undefined && this.#incoming === undefined) this.#transport.resume()
-    }
+    if (held === undefined || this.#state !== State.Head) return
+    this.#held = undefined
+    this.#consume(held, 0, held.length)
+    // Read on only when nothing was put back.
+    if (this.#held === undefined && this.#incoming === undefined) this.#transport.resume()
   }
 
   /** A response cut short must not look whole. */

@@ -12,6 +12,7 @@ export const BAD_VALUE = /[^\t\x20-\x7e\x80-\xff]/
 const BAD_TARGET = /[^!"$-~]/
 const AUTHORITY = /^[^\s/?#@\\]+$/
 const DIGITS = /^[0-9]+$/
+export const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
 
 const statusLines: (string | undefined)[] = []
 

@@ -6,6 +6,8 @@ import type { ConnectionLimits } from './handler.ts'
 const HEAD_TIMEOUT_MS = 30_000
 /** After the last response what the client still sends is read and dropped, or a reset could eat that response. */
 const LINGER_MS = 2000
+/** What a client may still send after its last response. */
+export const LINGER_BYTES_MAX = 1024 * 1024
 
 /**
  * What a connection waits for: `LastRequest` when the client has been told to leave, `Rest` for a body whose request is
