@@ -53,7 +53,7 @@ describe('jsonExcess', () => {
 })
 
 describe('parseBoundedJson', () => {
-  it('parses what is within the limits, and tells the other from what is not JSON', () => {
+  it('parses JSON within the limits, and distinguishes JSON beyond them from invalid JSON', () => {
     expect(parseBoundedJson('{"a":[1]}')).toEqual({ a: [1] })
     expect(() => parseBoundedJson(nested(JSON_DEPTH_MAX + 1))).toThrow(JsonTooComplex)
     expect(() => parseBoundedJson('{')).toThrow(SyntaxError)

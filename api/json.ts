@@ -7,7 +7,7 @@ export function parseJson(text: string): unknown {
   try {
     return parseBoundedJson(text)
   } catch {
-    // The caller knows what it expected and where, and says so.
+    // The caller reports what it expected, and where.
     return undefined
   }
 }
@@ -17,7 +17,7 @@ export function parseJsonExactly(text: string): unknown {
   try {
     return parseExactJson(text)
   } catch {
-    // The caller knows what it expected and where, and says so.
+    // The caller reports what it expected, and where.
     return undefined
   }
 }
@@ -27,7 +27,7 @@ export function parseOwnJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // The caller knows what it expected and where, and says so.
+    // The caller reports what it expected, and where.
     return undefined
   }
 }

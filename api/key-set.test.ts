@@ -22,7 +22,7 @@ it.each(['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'])('removes the private memb
   expect(JSON.stringify(outcome)).not.toContain('planted')
 })
 
-it('tells a symmetric key from an asymmetric one', () => {
+it('distinguishes a symmetric key from an asymmetric one', () => {
   const outcome = publicKeySet('{"keys":[{"kty":"oct","kid":"s","k":"planted-secret"}]}')
   expect(outcome?.removed).toEqual([{ index: 0, isSymmetric: true, message: expect.stringContaining('symmetric') }])
 })

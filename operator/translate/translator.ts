@@ -5,7 +5,6 @@ import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import type { Route } from '#api/ir/types.gen.ts'
 import type { GwBackend } from '#api/v1alpha1/gwbackend.gen.ts'
 import type { GwPolicy } from '#api/v1alpha1/gwpolicy.gen.ts'
-import { DEFAULT_CAPS } from './caps.ts'
 import { availabilityOf } from './availability.ts'
 import { type BackendTranslation, translateBackend, unusable } from './backend/backend.ts'
 import type { DeliveredBackend } from './backend/delivered-backend.ts'
@@ -67,7 +66,7 @@ export function createTranslator(settings: TranslateSettings): Translator {
       const reach = followPolicies({ policies: fields, pools: translatedPools }, led, deliverable)
       const lookup = { ...led, reach }
       const claims: Claims = new Map()
-      const policies = attachPolicies(fields, { lookup, claims, caps: settings.caps ?? DEFAULT_CAPS })
+      const policies = attachPolicies(fields, { lookup, claims, caps: world.gateways.caps })
       // After GwPolicy: where both set TLS of one target, our own API wins.
       const backendTls = translateBackendTlsPolicies({ lookup, claims, remember: stages.backendTls })
       // Last: what users say about the TLS of a picker goes before what pools say.
@@ -103,7 +102,7 @@ export function createTranslator(settings: TranslateSettings): Translator {
 }
 
 function stagesOf(memory: Memory, world: World, settings: TranslateSettings) {
-  const { caps = DEFAULT_CAPS } = settings
+  const { caps } = world.gateways
   return {
     families: memory.table<Gateway, GatewayFamily>(),
     fields: memory.table<GwPolicy, PolicyFields>(),
