@@ -48,8 +48,12 @@ format: install ## Format all sources
 	oxfmt .
 
 .PHONY: test
-test: install ## Run every test
-	vitest run
+test: install ## Run units, properties and sockets, and one case of each feature
+	vitest run --tags-filter='!full'
+
+.PHONY: test-full
+test-full: install ## Run every test, random ones at full length
+	GW_TESTS=full vitest run
 
 .PHONY: build
 build: install ## Bundle the command into dist/ (dist/gw.js)
@@ -59,6 +63,10 @@ build: install ## Bundle the command into dist/ (dist/gw.js)
 .PHONY: images
 images: build ## Build the images of controller and proxy from scratch; IMAGE_REGISTRY, IMAGE_TAG name them
 	node hack/image/main.ts $(if $(IMAGE_REGISTRY),--registry $(IMAGE_REGISTRY)) $(if $(IMAGE_TAG),--tag $(IMAGE_TAG)) $(ARGS)
+
+.PHONY: charts
+charts: ## Complete the charts of config/helm, which share files with config; needed before helm, and after a change
+	hack/charts.sh
 
 .PHONY: kind-up
 kind-up: ## Start a cluster on this machine; prints the line for the shell
@@ -86,8 +94,8 @@ undeploy: ## Remove everything of Gw from the cluster of kubectl; FORCE=1 also w
 	FORCE='$(FORCE)' hack/deploy.sh down
 
 .PHONY: e2e
-e2e: install ## Test in a real cluster: that of KUBECONFIG, or one it starts; ARGS are those of vitest
-	test/e2e/run.sh $(ARGS)
+e2e: install ## Test in a real cluster: that of KUBECONFIG, or one that lives as long; ARGS are those of vitest
+	vitest run --config test/e2e/vitest.config.ts $(ARGS)
 
 .PHONY: conformance
 conformance: install ## Run the conformance suite of the Gateway API in that cluster; ARGS are flags of the suite
@@ -96,6 +104,10 @@ conformance: install ## Run the conformance suite of the Gateway API in that clu
 .PHONY: bench
 bench: build ## Compare with nginx and haproxy (needs wrk, nginx, haproxy); ARGS='--rounds 5' and others
 	node bench/main.ts $(ARGS)
+
+.PHONY: bench-footprint
+bench-footprint: build ## Measure start and memory of one worker (needs wrk); ARGS='--starts 5 --seconds 8 --routes 5000'
+	node bench/footprint.ts $(ARGS)
 
 .PHONY: bench-control
 bench-control: build ## Measure the control plane with a real API server (GW_APISERVER); ARGS='--routes 1000 --changes 50'

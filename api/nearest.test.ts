@@ -30,6 +30,10 @@ describe('editDistance', () => {
     ['abc', 'acb', 1],
     ['kitten', 'sitting', 3],
     ['ca', 'abc', 3],
+    ['ab', 'abcd', 2],
+    ['abcd', 'badc', 3],
+    ['abcd', 'abdc', 1],
+    ['abcd', 'dbca', 2],
   ])('%j to %j is %i', (a, b, distance) => {
     expect(editDistance(a, b)).toBe(distance)
     expect(editDistance(b, a)).toBe(distance)

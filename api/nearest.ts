@@ -1,4 +1,5 @@
 // The valid name that a misspelt one most probably means.
+import { distance } from 'fastest-levenshtein'
 
 /** Longer names are nobody's typing error, and cost quadratic time. */
 const NAME_LENGTH_MAX = 64
@@ -7,10 +8,10 @@ const NAME_LENGTH_MAX = 64
 export function nearestName(name: string, valid: readonly string[]): string | undefined {
   if (name.length > NAME_LENGTH_MAX) return undefined
   const distanceMax = Math.max(1, Math.floor(name.length / 3))
-  let best: { candidate: string; distance: number } | undefined
+  let best: { candidate: string; edits: number } | undefined
   for (const candidate of valid) {
-    const distance = editDistance(name.toLowerCase(), candidate.toLowerCase())
-    if (distance <= distanceMax && (best === undefined || distance < best.distance)) best = { candidate, distance }
+    const edits = editDistance(name.toLowerCase(), candidate.toLowerCase())
+    if (edits <= distanceMax && (best === undefined || edits < best.edits)) best = { candidate, edits }
   }
   return best?.candidate
 }
@@ -21,25 +22,14 @@ export function hintFor(name: string, valid: readonly string[], otherwise: strin
   return nearest === undefined ? otherwise : `did you mean ${nearest}?`
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours (optimal string alignment). */
+/** Insertions, deletions and replacements; two neighbours that have changed places count as one. */
 export function editDistance(a: string, b: string): number {
-  let beforeLast: number[] = []
-  let last = Array.from({ length: b.length + 1 }, (_, column) => column)
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i]
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = at(last, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1)
-      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
-      const swapped = isSwap ? at(beforeLast, j - 2) + 1 : Number.MAX_SAFE_INTEGER
-      const distance = Math.min(at(last, j) + 1, at(row, j - 1) + 1, replaced, swapped)
-      row.push(distance)
-    }
-    beforeLast = last
-    last = row
-  }
-  return at(last, b.length)
+  const edits = distance(a, b)
+  return edits === 2 && isSwap(a, b) ? 1 : edits
 }
 
-function at(row: readonly number[], column: number): number {
-  return row[column] ?? 0
+function isSwap(a: string, b: string): boolean {
+  let at = 0
+  while (at < a.length && a[at] === b[at]) at++
+  return a === b.slice(0, at) + b.charAt(at + 1) + b.charAt(at) + b.slice(at + 2)
 }

@@ -3,6 +3,9 @@
 /** RFC 6901-like path with dots and indexes, as the API server prints it: `spec.traffic.cors.allowOrigins[0]`. */
 export type FieldPath = string
 
+/** The reason of a problem that is ours: a defect of the controller, not of the object that it came with. */
+export const INTERNAL_ERROR = 'InternalError'
+
 export interface Problem {
   readonly path: FieldPath
   /** Machine-readable, e.g. a status reason. */
@@ -10,4 +13,6 @@ export interface Problem {
   /** What is wrong and what to do. */
   readonly message: string
   readonly severity: 'error' | 'warning'
+  /** Of an unknown field: the name that was probably meant. */
+  readonly meant?: string
 }

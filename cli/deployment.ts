@@ -23,12 +23,12 @@ export async function loadDeployment(path: string): Promise<LoadedDeployment | {
   const loaded = loadManifests(sources.files)
   if (loaded.problems.some(({ severity }) => severity === 'error')) return { objects: [], problems: loaded.problems }
   const { snapshotOf } = await import('#operator/translate/snapshot.ts')
-  const { translate } = await import('#operator/translate/translate.ts')
+  const { translate } = await import('#operator/translate/cluster/translate.ts')
   const snapshot = snapshotOf(loaded.objects)
   const { perGateway } = translate(snapshot, TRANSLATE_SETTINGS)
   if (perGateway.size === 0) {
     const controller = TRANSLATE_SETTINGS.controllerName
-    return { problem: `${path}: nothing to deploy: no Gateway whose GatewayClass has the controller ${controller}` }
+    return { problem: `${path}: nothing to deploy: no Gateway has a GatewayClass with controllerName ${controller}` }
   }
   const results = await deployments({ snapshot, perGateway, parameters: parametersIn(loaded) })
   return {

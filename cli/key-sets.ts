@@ -63,7 +63,7 @@ export class KeySets {
         else this.#onAnswer(url)
       },
       failed: (url, detail) => {
-        this.#report.warn(`cannot fetch the keys of ${printable(url)}: ${printable(detail)}; trying again`)
+        this.#report.warn(`cannot fetch the keys of ${printable(url)}: ${printable(detail)}; will retry`)
         this.#onAnswer?.(url)
       },
     })

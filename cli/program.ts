@@ -29,18 +29,18 @@ Examples:
   gw run -f gateway.yaml --workers 2`,
   validate: `
 Examples:
-  # Check every manifest of a folder; the exit code is 1 when something is wrong
+  # Check every manifest of a folder; the exit code is 1 if there is an error
   gw validate config/samples
-  # Part of the objects are elsewhere; problems as annotations of a pull request
+  # Accept missing objects; report problems as annotations of a pull request
   gw validate manifests --ignore-missing -o github
-  # Check what another program writes
+  # Check the output of another program
   kubectl get httproute -A -o yaml | gw validate -f -`,
   translate: `
 Examples:
-  # What the operator would give to the proxy, with the status of every object
+  # Print the configuration for the proxy and the status of every object
   gw translate -f config/samples/quickstart
   gw translate -f config/samples/quickstart -o json
-  # The Deployment, Service and so on that would run each Gateway, overlays applied
+  # Print the Deployment, Service and other objects for each Gateway, with overlays
   gw translate --deployment -f config/samples/deployment`,
 }
 
@@ -96,12 +96,12 @@ function addRun(program: Command, finish: (code: number) => void): void {
     .description('Run a proxy for a standalone file or a folder of Kubernetes manifests')
     .requiredOption('-f, --file <path>', 'Standalone file, manifest file or folder of manifests; - is standard input')
     .option('--listen-address <address>', 'Address that listeners bind to', '127.0.0.1')
-    .option('--admin-addr <host:port>', 'Address of the admin server; when unset localhost:15000')
-    .option('--stats-addr <host:port>', 'Address of the metrics server; when unset localhost:15020')
-    .option('--readiness-addr <host:port>', 'Address of the readiness server; when unset localhost:15021')
-    .option('--workers <number>', 'Traffic threads; when unset one for each processor', workerCount)
-    .addOption(new Option('--log-format <format>', 'Form of log lines; when unset text').choices(['text', 'json']))
-    .option('--log-level <directive>', 'Level, or list of module=level; when unset info')
+    .option('--admin-addr <host:port>', 'Address of the admin server; default localhost:15000')
+    .option('--stats-addr <host:port>', 'Address of the metrics server; default localhost:15020')
+    .option('--readiness-addr <host:port>', 'Address of the readiness server; default localhost:15021')
+    .option('--workers <number>', 'Number of traffic threads; default one for each processor', workerCount)
+    .addOption(new Option('--log-format <format>', 'Format of log lines; default text').choices(['text', 'json']))
+    .option('--log-level <directive>', 'Level, or list of module=level; default info')
     .option('--no-access-log', 'Do not log requests')
     .addHelpText('after', EXAMPLES.run)
     .action(async (options: RunFlags) => {
@@ -113,13 +113,11 @@ function addRun(program: Command, finish: (code: number) => void): void {
 function addValidate(program: Command, finish: (code: number) => void): void {
   program
     .command('validate')
-    .description('Check manifests or a standalone file: structure, rules, and whether they work together')
+    .description('Check manifests or a standalone file: structure, validation rules and references')
     .argument('[paths...]', 'Files or folders; - is standard input')
-    .option('-f, --file <path>', 'The same; may be given several times', several)
-    .option('--ignore-missing', 'References to objects that are not among the files are warnings')
-    .addOption(
-      new Option('-o, --output <format>', 'Form of the problems').choices(['text', 'json', 'github']).default('text'),
-    )
+    .option('-f, --file <path>', 'Same as [paths...]; may be repeated', several)
+    .option('--ignore-missing', 'Report references to missing objects as warnings')
+    .addOption(new Option('-o, --output <format>', 'Output format').choices(['text', 'json', 'github']).default('text'))
     .addHelpText('after', EXAMPLES.validate)
     .action(async (paths: string[], options: ValidateFlags) => {
       const { validateCommand } = await import('./commands/validate.ts')
@@ -130,10 +128,10 @@ function addValidate(program: Command, finish: (code: number) => void): void {
 function addTranslate(program: Command, finish: (code: number) => void): void {
   program
     .command('translate')
-    .description('Print the rendered configuration and the statuses that manifests lead to')
+    .description('Translate manifests and print the rendered configuration and the statuses')
     .requiredOption('-f, --file <path>', 'File or folder; - is standard input')
-    .option('--deployment', 'Print the objects that would run each Gateway instead: Deployment, Service and so on')
-    .addOption(new Option('-o, --output <format>', 'Form of the output').choices(['yaml', 'json']).default('yaml'))
+    .option('--deployment', 'Print the objects that run each Gateway instead: Deployment, Service and others')
+    .addOption(new Option('-o, --output <format>', 'Output format').choices(['yaml', 'json']).default('yaml'))
     .addHelpText('after', EXAMPLES.translate)
     .action(async (options: { file: string; output: 'yaml' | 'json'; deployment?: boolean }) => {
       const { translateCommand } = await import('./commands/translate.ts')
@@ -154,5 +152,5 @@ function several(value: string, former: readonly string[] = []): readonly string
 function workerCount(text: string): number {
   const value = Number(text)
   if (Number.isInteger(value) && value >= 1 && value <= WORKERS_MAX) return value
-  throw new InvalidArgumentError(`It must be a whole number from 1 to ${WORKERS_MAX}.`)
+  throw new InvalidArgumentError(`It must be an integer from 1 to ${WORKERS_MAX}.`)
 }

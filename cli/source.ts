@@ -4,7 +4,7 @@ import { emptyConfig } from '#api/ir/empty.ts'
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import type { FileProblem } from '#api/source/document.ts'
 import type { StandaloneSettings } from '#proxy/config/standalone/settings.ts'
-import { readSources, type SourceFile } from './manifests/files.ts'
+import { readSources, type SourceFile, type Unread } from './manifests/files.ts'
 import { loadManifests, type LoadedManifests } from './manifests/load.ts'
 import { withoutMissing } from './manifests/missing.ts'
 import { lostParents } from './manifests/lost-parents.ts'
@@ -49,29 +49,43 @@ export const TRANSLATE_SETTINGS = {
   controllerNamespace: 'gw-system',
 } as const
 
+/** Files as they are now. Manifests are parsed and validated here, and nowhere after it. */
+export type ReadSource = { readonly path: string } & (
+  | { readonly form: 'standalone'; readonly file: SourceFile | undefined }
+  | { readonly form: 'manifests'; readonly manifests: LoadedManifests }
+)
+
+/** `problem`: the path cannot be read at all. */
+export function readSource(path: string, memory: SourceMemory = {}): ReadSource | { readonly problem: string } {
+  const sources = path === '-' && memory.stdin !== undefined ? { files: memory.stdin } : readSources(path)
+  if ('problem' in sources) return sources
+  const { files } = sources
+  if (path === '-') memory.stdin = files
+  return formOf(files) === 'standalone'
+    ? { path, form: 'standalone', file: files[0] }
+    : { path, form: 'manifests', manifests: loadManifests(files) }
+}
+
 /** `problem`: the path cannot be read at all. */
 export async function loadSource(path: string): Promise<LoadedSource | { problem: string }> {
-  const sources = readSources(path)
-  return 'problem' in sources ? sources : loadFiles(sources.files)
+  const read = readSource(path)
+  return 'problem' in read ? read : loadRead(read)
 }
 
 /** As loadSource, with what one proxy process asks for beyond a cluster. */
 export async function loadRunnable(
-  path: string,
+  read: ReadSource,
   storedKeys: StoredKeys = [],
   memory: SourceMemory = {},
-): Promise<LoadedSource | { problem: string }> {
-  const sources = path === '-' && memory.stdin !== undefined ? { files: memory.stdin } : readSources(path)
-  if ('problem' in sources) return sources
-  if (path === '-') memory.stdin = sources.files
-  const source = await loadFiles(sources.files, storedKeys, memory)
-  if (source.rendered === undefined || source.translation === undefined) return source
+): Promise<LoadedSource> {
+  const source = await loadRead(read, storedKeys, memory)
+  if (read.form === 'standalone' || source.rendered === undefined || source.translation === undefined) return source
   if (source.rendered.config.binds.length === 0) {
-    const message = `nothing to serve: no Gateway with a listener, whose GatewayClass has the controller ${CONTROLLER}`
-    const nothing = { file: path, line: 0, column: 0, path: '', message, severity: 'error' } as const
+    const message = `nothing to serve: no Gateway with a listener has a GatewayClass with controllerName ${CONTROLLER}`
+    const nothing = { file: read.path, line: 0, column: 0, path: '', message, severity: 'error' } as const
     return { ...source, rendered: undefined, problems: [...source.problems, nothing] }
   }
-  const ports = portProblems(source.translation, loadManifests(sources.files))
+  const ports = portProblems(source.translation, read.manifests)
   return ports.length === 0 ? source : { ...source, rendered: undefined, problems: [...source.problems, ...ports] }
 }
 
@@ -92,7 +106,7 @@ export async function checkSources(
   const problems: FileProblem[] = []
   for (const path of paths) {
     const sources = readSources(path)
-    if ('problem' in sources) problems.push(unreadable(path, sources.problem))
+    if ('problem' in sources) problems.push(unreadable(sources))
     else for (const file of sources.files) files.set(file.path, file)
   }
   const all = [...files.values()]
@@ -102,27 +116,22 @@ export async function checkSources(
       : STANDALONE_FIELD.test(file.text) && !MANIFEST_FIELD.test(file.text)
   const manifests = all.filter((file) => !isStandalone(file))
   if (manifests.length > 0) {
-    const found = (await loadManifestFiles(manifests)).problems
-    problems.push(...(isMissingIgnored ? withoutMissing(found, loadManifests(manifests)) : found))
+    const loaded = loadManifests(manifests)
+    const found = (await translateManifests(loaded)).problems
+    problems.push(...(isMissingIgnored ? withoutMissing(found, loaded) : found))
   }
-  for (const file of all.filter(isStandalone)) problems.push(...(await loadStandaloneFile([file])).problems)
+  for (const file of all.filter(isStandalone)) problems.push(...(await loadStandaloneFile(file)).problems)
   return problems
 }
 
-/** The text begins with the path. */
-function unreadable(path: string, text: string): FileProblem {
-  const message = text.startsWith(`${path}: `) ? text.slice(path.length + 2) : text
-  return { file: path, line: 0, column: 0, path: '', message, severity: 'error', reason: UNREADABLE }
+function unreadable({ file, line, message }: Unread): FileProblem {
+  return { file, line, column: Math.min(line, 1), path: '', message, severity: 'error', reason: UNREADABLE }
 }
 
-function loadFiles(
-  files: readonly SourceFile[],
-  storedKeys?: StoredKeys,
-  memory?: SourceMemory,
-): Promise<LoadedSource> {
-  return formOf(files) === 'standalone'
-    ? loadStandaloneFile(files, storedKeys)
-    : loadManifestFiles(files, storedKeys, memory)
+function loadRead(read: ReadSource, storedKeys?: StoredKeys, memory?: SourceMemory): Promise<LoadedSource> {
+  return read.form === 'standalone'
+    ? loadStandaloneFile(read.file, storedKeys)
+    : translateManifests(read.manifests, storedKeys, memory)
 }
 
 const STANDALONE_FIELD = /^(?:config|gateways|routes|mcp|backends|binds)\s*:/m
@@ -138,7 +147,7 @@ function formOf(files: readonly SourceFile[]): SourceForm {
   return files.length === 1 && only !== undefined && !MANIFEST_FIELD.test(only.text) ? 'standalone' : 'manifests'
 }
 
-async function loadStandaloneFile([file]: readonly SourceFile[], storedKeys?: StoredKeys): Promise<LoadedSource> {
+async function loadStandaloneFile(file: SourceFile | undefined, storedKeys?: StoredKeys): Promise<LoadedSource> {
   const { loadStandalone } = await import('#proxy/config/standalone/load.ts')
   const { rendered, settings, problems, files, keySetUrls } = loadStandalone({
     path: file?.path ?? '',
@@ -151,12 +160,11 @@ async function loadStandaloneFile([file]: readonly SourceFile[], storedKeys?: St
   return { form: 'standalone', rendered, translation: undefined, settings, problems, watched: files, keyRequests }
 }
 
-async function loadManifestFiles(
-  files: readonly SourceFile[],
+async function translateManifests(
+  loaded: LoadedManifests,
   storedKeys?: StoredKeys,
   memory: SourceMemory = {},
 ): Promise<LoadedSource> {
-  const loaded = loadManifests(files)
   const { manifestTranslator } = await import('./manifests/translator.ts')
   const { jwksRequests } = await import('#operator/jwks/requests.ts')
   const { storeConfigMap } = await import('#operator/jwks/stored-config-map.ts')
@@ -210,7 +218,7 @@ function portProblems({ perGateway }: Translation, loaded: LoadedManifests): Fil
       else if (owner !== gateway) {
         const place = loaded.locate({ kind: 'Gateway', namespace, name }, path)
         const where = place ?? { file: `Gateway/${gateway}`, line: 1, column: 1 }
-        const message = `port ${port} is already used by Gateway ${owner}; run them apart or change a port`
+        const message = `port ${port} is already used by Gateway ${owner}; run them separately or change a port`
         problems.push({ ...where, path, message, severity: 'error' })
       }
     }

@@ -130,7 +130,7 @@ it('says how many folders it watches of more than it may', () => {
   start('conf', true)
   watch?.follow([])
   expect(problems).toEqual([
-    `only ${FOLDERS_MAX} folders below ${join(folder, 'conf')} are watched, of ${FOLDERS_MAX + 2}; ` +
-      'SIGHUP reads everything again',
+    `only ${FOLDERS_MAX} folders below ${join(folder, 'conf')} of ${FOLDERS_MAX + 2} are watched; ` +
+      'send SIGHUP to reload all files',
   ])
 })

@@ -98,7 +98,7 @@ class Watches implements SourceWatch {
     const { isFolder } = this.#options
     const tree = isFolder ? treeOf(this.#root) : { folders: [], links: [] }
     if (tree.folders.length > FOLDERS_MAX) {
-      this.#tell(`only ${FOLDERS_MAX} folders below ${this.#root} are watched, of ${tree.folders.length}`)
+      this.#tell(`only ${FOLDERS_MAX} folders below ${this.#root} of ${tree.folders.length} are watched`)
     }
     // The root as well: a folder, or a link to one, may be replaced as a whole.
     const files = [this.#root, ...tree.links, ...this.#followed].flatMap(withTarget)
@@ -126,7 +126,7 @@ class Watches implements SourceWatch {
       return true
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
-      this.#tell(`changes in ${folder} are not noticed: ${reason}`)
+      this.#tell(`cannot watch ${folder}: ${reason}`)
       return false
     }
   }
@@ -134,7 +134,7 @@ class Watches implements SourceWatch {
   #tell(message: string): void {
     if (this.#told.has(message) || this.#told.size >= FOLDERS_MAX) return
     this.#told.add(message)
-    this.#options.onProblem(`${message}; SIGHUP reads everything again`)
+    this.#options.onProblem(`${message}; send SIGHUP to reload all files`)
   }
 }
 

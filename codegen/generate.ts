@@ -1,7 +1,6 @@
 // Runs every generator over one repository. Writes nothing itself: the files are collected in the output.
 import { join } from 'node:path'
 import { adminTypes } from './admin/admin.ts'
-import { chartFiles } from './charts/charts.ts'
 import { crdFile, printCrd } from './crd/crd.ts'
 import { errorsPage } from './docs/errors-page.ts'
 import { kindPages } from './docs/kind-page.ts'
@@ -18,10 +17,9 @@ import { gatewayValidators, kindValidators, validatorRegister } from './validato
 
 /** @returns what is wrong with schema files; a broken file stops its kind only */
 export async function generate(root: string, output: Output): Promise<string[]> {
+  const gatewayKinds = await loadGatewayKinds(root)
   const { kinds, failures } = readKinds(root)
   await generateKinds(kinds, output)
-  await chartFiles(root, output)
-  const gatewayKinds = await loadGatewayKinds(root)
   await gatewayTypes(gatewayKinds, output)
   gatewayFields(gatewayKinds, output)
   gatewayValidators(gatewayKinds, output)

@@ -11,13 +11,6 @@ const OWNED: readonly (readonly [folder: string, file: RegExp])[] = [
   ['api/v1alpha1', /\.gen\./],
   ['api/validate/kinds', /\.gen\./],
   ['config/crd', /\.yaml$/],
-  ...[
-    'gw-crds/files/crd',
-    'gw/charts/gw-crds/files/crd',
-    'gw/files/rbac',
-    'gw/files/grafana',
-    'gw/files/inference',
-  ].map((folder): readonly [string, RegExp] => [`config/helm/${folder}`, /\.(?:yaml|json)$/]),
   ['docs/reference', /\.md$/],
 ]
 

@@ -17,10 +17,10 @@ export function wantedAddress(gateway: Gateway): WantedAddress {
     const path = `spec.addresses[${index}]`
     if (type !== 'IPAddress')
       return [problem(gateway, `${path}.type`, `addresses of type ${type} cannot be used; use IPAddress`)]
-    return isIP(value) === 0 ? [problem(gateway, `${path}.value`, `"${value}" is no IP address`)] : []
+    return isIP(value) === 0 ? [problem(gateway, `${path}.value`, `"${value}" is not an IP address`)] : []
   })
   if (problems.length === 0 && given.length > 1) {
-    const message = 'a Service takes one address; name one, or use several Gateways'
+    const message = 'a Service has one address; set one, or use several Gateways'
     problems.push(problem(gateway, 'spec.addresses', message))
   }
   return { ip: problems.length === 0 ? given[0]?.value : undefined, problems }

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { type ApiServer, apiServerScript, startApiServer, testPort } from '#api/v1alpha1/apiserver.ts'
+import { type ApiServer, apiServerScript, startApiServer, testPort } from '#api/v1alpha1/apiserver.testing.ts'
 import { goldenFolder } from '#test/golden.ts'
 import type { KubeObject } from './kube-object.ts'
 import { OWNED_KINDS } from './owned-kinds.ts'
@@ -20,7 +20,7 @@ const REFUSED: Readonly<Record<string, readonly string[]>> = { 'yaml-injection':
 const script = apiServerScript()
 if (script === undefined) console.log('skipped: no API server to apply rendered objects to (GW_APISERVER)')
 
-describe.skipIf(script === undefined)('the API server', () => {
+describe.skipIf(script === undefined)('the API server', { tags: ['full'] }, () => {
   let server: ApiServer
 
   beforeAll(async () => {

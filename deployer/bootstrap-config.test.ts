@@ -7,7 +7,7 @@ import { goldenFolder } from '#test/golden.ts'
 import { bootstrapConfig, logLevelOf } from './bootstrap-config.ts'
 import type { KubeObject } from './kube-object.ts'
 import { type EffectiveParameters, effectiveParameters } from './parameters/effective.ts'
-import { TEST_SETTINGS } from './testing.ts'
+import { TEST_SETTINGS } from './input.testing.ts'
 
 type Given = Partial<Pick<EffectiveParameters, 'rawConfig' | 'logging'>>
 

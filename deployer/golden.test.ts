@@ -3,8 +3,8 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { compareGolden, goldenFolder, readGolden, removeOrphans } from '#test/golden.ts'
-import { schemaProblems, testDeployment, TEST_OPTIONS } from './testing.ts'
-import { modelProblems } from './models.ts'
+import { schemaProblems, testDeployment, TEST_OPTIONS } from './input.testing.ts'
+import { modelProblems } from './models.testing.ts'
 
 const ROOT = join(import.meta.dirname, 'testdata')
 

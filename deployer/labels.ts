@@ -72,7 +72,7 @@ export function infrastructureProblems(gateway: Gateway): DeployProblem[] {
       return [infrastructureProblem(gateway, key, message)]
     }
     if (!OF_CONTROLLER.has(key)) return []
-    const message = `objects keep the controller's value of the label ${key}, only pods have this one; use another key`
+    const message = `the label ${key} of the objects keeps the controller's value, only pods get this value; use another key`
     return [infrastructureProblem(gateway, key, message)]
   })
 }

@@ -107,12 +107,12 @@ const IDENTITY: readonly Identity[] = [
   ...[GATEWAY_NAME_LABEL, MANAGED_BY_LABEL].map((label) => ({
     path: ['metadata', 'labels', label],
     shown: `.metadata.labels[${label}]`,
-    cure: 'the controller finds its objects by it; leave it as it is',
+    cure: 'the controller finds its objects by this value; do not change it',
   })),
   {
     path: ['spec', 'selector', 'matchLabels'],
     shown: '.spec.selector.matchLabels',
-    cure: 'it selects the pods of the Gateway; leave it as it is',
+    cure: 'this value selects the pods of the Gateway; do not change it',
   },
 ]
 

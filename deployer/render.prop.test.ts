@@ -4,10 +4,11 @@ import { expect, it } from 'vitest'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import type { GatewayClass } from '#api/gateway/gatewayclass.gen.ts'
 import type { GwParameters, GwParametersSpec } from '#api/v1alpha1/gwparameters.gen.ts'
+import { runs } from '#test/run/runs.ts'
 import type { DeployInput } from './input.ts'
 import { renderDeployment } from './render.ts'
-import { directedCase } from './strategicmerge/patch-cases.ts'
-import { NEW_KEY, TEST_SETTINGS } from './testing.ts'
+import { directedCase } from './strategicmerge/patch-cases.testing.ts'
+import { NEW_KEY, TEST_SETTINGS } from './input.testing.ts'
 
 const gateway: Gateway = {
   apiVersion: 'gateway.networking.k8s.io/v1',
@@ -60,7 +61,7 @@ it('never throws, changes nothing it was given, and gives the same each time', (
     expect(input).toEqual(before)
     expect(renderDeployment(input)).toEqual(result)
   })
-  fc.assert(property, { numRuns: 60 })
+  fc.assert(property, { numRuns: runs(60) })
 })
 
 it('does not depend on the order of ports', () => {
@@ -69,5 +70,5 @@ it('does not depend on the order of ports', () => {
     const rendered = renderDeployment(inputOf({}, {}, list))
     expect(renderDeployment(inputOf({}, {}, [...list, ...list].reverse()))).toEqual(rendered)
   })
-  fc.assert(property, { numRuns: 30 })
+  fc.assert(property, { numRuns: runs(30) })
 })

@@ -4,7 +4,7 @@ import { DELIVERY_MOUNT_PATH, deliveryRules, POD_ENVIRONMENT } from '#api/delive
 import type { DeployResult } from './input.ts'
 import type { KubeObject } from './kube-object.ts'
 import { OWNED_KINDS } from './owned-kinds.ts'
-import { testDeployment } from './testing.ts'
+import { testDeployment } from './input.testing.ts'
 
 function deployed(parameters = '{}', options: Record<string, string> = {}): DeployResult {
   const text = `

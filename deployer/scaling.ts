@@ -41,7 +41,7 @@ export function scalingObjects({ levels, workload, metadata }: ScalingInput): Ov
 
 function maximumProblems(scaler: KubeObject, layer: OverlayLayer): DeployProblem[] {
   if (typeof fieldsOf(scaler['spec'])['maxReplicas'] === 'number') return []
-  return [overlayProblem(layer, '.spec.maxReplicas', 'is required: the most pods there may be')]
+  return [overlayProblem(layer, '.spec.maxReplicas', 'is required; set the maximum number of pods')]
 }
 
 /** Whatever the autoscaler writes there would be taken back at once. */
@@ -51,7 +51,8 @@ function fixedNumberProblems(workload: KubeObject, levels: ScalingInput['levels'
     ({ overlay }) => typeof overlay.spec?.[REPLICAS] === 'number',
   )
   if (layer === undefined) return []
-  const message = 'keeps the number of pods fixed against horizontalPodAutoscaler; leave it out, or set it to null'
+  const message =
+    'conflicts with horizontalPodAutoscaler, because it fixes the number of pods; omit it or set it to null'
   return [{ ...overlayProblem(layer, `.spec.${REPLICAS}`, message), severity: 'warning' }]
 }
 

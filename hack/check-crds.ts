@@ -2,10 +2,10 @@
 // kind (or of all) must get the expected verdict at the expected path, and local validation must agree.
 //   hack/check-crds.sh [KIND] [--every]     KIND in lower case, e.g. gwpolicy
 // With --every, limits are tried at each place of a type that is used in many.
-import { type ApiServer, apiServerScript, startApiServer, type Verdict } from '#api/v1alpha1/apiserver.ts'
-import { type CrdKind, crdFiles, loadCrdKinds } from '#api/v1alpha1/crd-schema.ts'
-import { compareKind } from '#api/v1alpha1/parity.ts'
-import { type Fixture, fixtureKinds, loadFixtures } from '#api/v1alpha1/testdata.ts'
+import { type ApiServer, apiServerScript, startApiServer, type Verdict } from '#api/v1alpha1/apiserver.testing.ts'
+import { type CrdKind, crdFiles, loadCrdKinds } from '#api/v1alpha1/crd-schema.testing.ts'
+import { compareKind } from '#api/v1alpha1/parity.testing.ts'
+import { type Fixture, fixtureKinds, loadFixtures } from '#api/v1alpha1/testdata.testing.ts'
 
 const PORT = 16443
 

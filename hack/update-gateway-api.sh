@@ -15,13 +15,22 @@ if [[ -f $target/STAMP && $(<"$target/STAMP") == "$stamp" ]]; then
   exit 0
 fi
 
+if ! command -v go >/dev/null; then
+  echo "hack/update-gateway-api.sh: go is missing. It downloads $module@$version from the Go module proxy: install Go" >&2
+  exit 1
+fi
+
 mkdir -p "$root/.cache"
 work=$(mktemp -d "$root/.cache/gateway-api.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 
 # Outside any module of ours: only the named module is read.
-answer=$(cd "$work" && GOFLAGS=-mod=mod go mod download -json "$module@$version")
 field() { sed -n "s/^[[:space:]]*\"$1\": \"\(.*\)\",\{0,1\}\$/\1/p" <<<"$answer"; }
+if ! answer=$(cd "$work" && GOFLAGS=-mod=mod go mod download -json "$module@$version"); then
+  echo "hack/update-gateway-api.sh: cannot download $module@$version: $(field Error)" >&2
+  echo "Check the network and GOPROXY ($(go env GOPROXY))" >&2
+  exit 1
+fi
 
 found=$(field Sum)
 if [[ $found != "$sum" ]]; then

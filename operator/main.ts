@@ -56,10 +56,10 @@ export async function runOperator(environment: Readonly<Record<string, string | 
 function warnOf(unknown: readonly string[], { className, classParametersRefs }: OperatorSettings): Effect.Effect<void> {
   const others = [...classParametersRefs.keys()].filter((name) => name !== className)
   const warnings = [
-    ...(unknown.length === 0 ? [] : [Effect.logWarning('settings that nobody reads, misspelt?', unknown)]),
+    ...(unknown.length === 0 ? [] : [Effect.logWarning('unknown settings ignored', unknown)]),
     ...(others.length === 0
       ? []
-      : [Effect.logWarning(`GW_GATEWAY_CLASS_PARAMETERS_REFS counts for the class ${className} only`, others)]),
+      : [Effect.logWarning(`GW_GATEWAY_CLASS_PARAMETERS_REFS applies to the class ${className} only`, others)]),
   ]
   return Effect.all(warnings, { discard: true })
 }

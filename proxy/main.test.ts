@@ -3,8 +3,8 @@ import { createServer } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { RunningProxy } from './main.ts'
 import { startProxy } from './main.ts'
-import { NO_SECRETS, freePort, relaying, until } from './runtime/testdata/config.ts'
-import { once, startLoad } from './runtime/testdata/load.ts'
+import { NO_SECRETS, freePort, relaying, until } from './runtime/config.testing.ts'
+import { once, startLoad } from './runtime/load.testing.ts'
 
 const LOOPBACK = { host: '127.0.0.1', port: 0 }
 const OPTIONS = {

@@ -1,12 +1,12 @@
 // Starts the proxy inside the calling process. Handles no signals and reads no files: the command line and the cluster
 // entry do that and call `apply` and `stop`.
-import type { RunningProxy } from './runtime/proxy.ts'
-import { runProxy } from './runtime/proxy.ts'
+import { HeapRelease, ownHeap } from './runtime/heap-release.ts'
+import { type RunningProxy, runProxy } from './runtime/proxy.ts'
 import { createRestartHistory } from './runtime/restart-policy.ts'
-import type { Environment, ProxyOptions } from './runtime/settings.ts'
-import { SettingsError, resolveSettings } from './runtime/settings.ts'
+import { type Environment, type ProxyOptions, SettingsError, resolveSettings } from './runtime/settings.ts'
 
-export type { ApplyResult, ProxyPorts, RunningProxy } from './runtime/proxy.ts'
+export type { ApplyResult } from './config/apply-result.ts'
+export type { ProxyPorts, RunningProxy } from './runtime/proxy.ts'
 export type { ProxyOptions } from './runtime/settings.ts'
 
 /** The bundle has JavaScript beside it, the source tree TypeScript. */
@@ -25,5 +25,6 @@ export async function startProxy(
   return runProxy(settings, {
     workerEntry: WORKER_ENTRY,
     restartHistory: createRestartHistory,
+    heapRelease: new HeapRelease(ownHeap()),
   })
 }

@@ -1,7 +1,7 @@
 // Entry of a worker thread: names the real parts of a worker. Started by the pool only.
 import { compileConfig } from './config/compile.ts'
 import { createGrpcClient } from './grpc/client.ts'
-import { sharedRateLimitStore } from './policy/rate-limit-store.ts'
+import { sharedRateLimitStore } from './policy/limits/rate-limit-store.ts'
 import { serverFactory } from './runtime/create-server.ts'
 import { runWorker } from './runtime/worker-thread.ts'
 import { backendGuard } from './upstream/backend-guard.ts'

@@ -67,11 +67,16 @@ describe('maps of the repository', () => {
     expect(decisions.filter((file) => !list.includes(`(${file})`))).toEqual([])
   })
 
-  it('notes of changes are one sentence each', () => {
-    const folder = join(ROOT, 'docs', 'changes')
-    const notes = readdirSync(folder).map((file) => [file, readFileSync(join(folder, file), 'utf8')] as const)
-    const isSentence = (text: string): boolean => /^[A-Z`][^]*[^.]\.$/.test(text.trim()) && !/\.\s[A-Z]/.test(text)
-    expect(notes.filter(([, text]) => !isSentence(text)).map(([file]) => file)).toEqual([])
+  it('the changelog has one line of at most three sentences for each feature, in an area', () => {
+    const lines = readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8').split('\n').slice(3)
+    const isHeading = (line: string): boolean => /^#{2,3} [A-Z0-9][A-Za-z0-9, .]*$/.test(line)
+    const isEntry = (line: string): boolean =>
+      /^- [A-Z`][^]*\.$/.test(line) && line.length <= 300 && line.split(/\.\s+(?=[A-Z`])/).length <= 3
+    const isIntroduction = (line: string): boolean => line.startsWith('The first version.')
+    expect(lines.filter((line) => line !== '' && !isHeading(line) && !isEntry(line) && !isIntroduction(line))).toEqual(
+      [],
+    )
+    expect(lines.filter(isEntry).length).toBeGreaterThan(50)
   })
 })
 
@@ -89,9 +94,9 @@ describe('links of the documentation', () => {
   })
 
   it('paths that pages name are there', () => {
-    const named = pages
-      .filter((page) => !page.startsWith('docs/changes'))
-      .flatMap((page) => [...readFileSync(join(ROOT, page), 'utf8').matchAll(PATH)].map(([, path = '']) => path))
+    const named = pages.flatMap((page) =>
+      [...readFileSync(join(ROOT, page), 'utf8').matchAll(PATH)].map(([, path = '']) => path),
+    )
     expect(named.length).toBeGreaterThan(50)
     expect([...new Set(named)].filter((path) => !existsSync(join(ROOT, path)))).toEqual([])
   })

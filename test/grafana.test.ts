@@ -62,6 +62,7 @@ async function controllerMetrics(): Promise<string> {
   observer.run({ queue: 'gateway', key: 'a/b', isSuccess: true, seconds: 1 })
   observer.running({ queue: 'gateway', key: 'a/b', isRunning: true })
   observer.wrote('delivery', 1)
+  observer.objectFailed('GwPolicy')
   observer.followed({ kind: 'Gateway', namespace: '' }, undefined)
   onWrite({ verb: 'create', target: '/api/v1/namespaces/a/configmaps', bytes: 1 })
   return text()

@@ -52,7 +52,7 @@ const WRITERS: Readonly<Record<string, Partial<Record<Call, readonly Resource[]>
 /** In the namespace of the controller. */
 const WRITERS_AT_HOME: typeof WRITERS = {
   'operator/controllers/key-sets.ts': { apply: [ConfigMap], remove: [ConfigMap] },
-  'operator/controllers/leader.ts': { create: [LEASES], replace: [LEASES] },
+  'operator/controllers/lease.ts': { create: [LEASES], replace: [LEASES] },
 }
 
 function owned(select: (kind: OwnedKind) => boolean): Resource[] {

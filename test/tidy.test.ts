@@ -5,6 +5,8 @@ import { basename, dirname, join, normalize } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
+import * as REGISTERED from '#operator/translate/policy/registry.ts'
+import { BACKEND, FRONTEND, TRAFFIC } from '#proxy/policy/fields.ts'
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..')
 const COLUMNS_MAX = 120
@@ -25,25 +27,16 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   hack: ['*'],
 }
 
-const OBSERVERS = ['cel', 'log', 'metrics', 'otlp', 'trace'].map((name) => `proxy/${name}`)
-const ENGINE = ['http', 'http2', 'upstream', 'grpc', 'tls', 'tcp'].map((name) => `proxy/${name}`)
-const COMPILER = 'proxy/config'
-
-/** Inside a program: what has no business with what comes after it (docs/architecture.md). Types count as well. */
+/**
+ * Inside the operator: what must not import what comes after it (docs/architecture.md). Types count as well. For the
+ * proxy see tidy-layers.test.ts.
+ */
 const MUST_NOT_IMPORT: readonly (readonly [folders: readonly string[], others: readonly string[]])[] = [
+  [['operator/http'], ['translate', 'status', 'kube', 'jwks', 'publish', 'admin', 'controllers'].map(ofOperator)],
   [
-    ['proxy/http', 'proxy/http2', 'proxy/upstream', 'proxy/grpc'],
-    ['proxy/policy', 'proxy/backend', COMPILER],
+    ['operator/translate', 'operator/status'],
+    ['http', 'kube', 'jwks', 'publish', 'admin', 'controllers'].map(ofOperator),
   ],
-  [['proxy/route'], ['proxy/policy', 'proxy/backend', COMPILER, 'proxy/runtime']],
-  [
-    ['proxy/policy', 'proxy/auth', 'proxy/backend', 'proxy/llm', 'proxy/mcp', 'proxy/a2a'],
-    [COMPILER, 'proxy/runtime'],
-  ],
-  [OBSERVERS, ['proxy/policy/order.ts', COMPILER, 'proxy/runtime']],
-  [[...ENGINE, ...OBSERVERS, 'proxy/route', 'proxy/policy', 'proxy/auth', 'proxy/backend', COMPILER], ['proxy/admin']],
-  [['proxy/admin'], [COMPILER, 'proxy/runtime']],
-  [['operator/translate', 'operator/status'], ['kube', 'jwks', 'publish', 'admin', 'controllers'].map(ofOperator)],
   [['operator/kube'], ['status', 'jwks', 'publish', 'admin', 'controllers'].map(ofOperator)],
   [['operator/jwks', 'operator/publish'], ['status', 'admin', 'controllers'].map(ofOperator)],
 ]
@@ -51,9 +44,6 @@ const MUST_NOT_IMPORT: readonly (readonly [folders: readonly string[], others: r
 function ofOperator(name: string): string {
   return `operator/${name}`
 }
-
-/** Used by tests only, though they lie beside what they test. */
-const TEST_SUPPORT = new Set(['api/v1alpha1/parity.ts', 'api/v1alpha1/apiserver.ts', 'api/v1alpha1/testdata.ts'])
 
 const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
   cwd: ROOT,
@@ -65,10 +55,10 @@ const sources = files.filter((file) => file.endsWith('.ts') && !file.endsWith('.
 const sourceSet = new Set(sources)
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8')
 const isTest = (file: string): boolean =>
-  file.endsWith('.test.ts') ||
-  file.startsWith('test/') ||
-  /\/(testdata|bench|conformance)\//.test(file) ||
-  TEST_SUPPORT.has(file)
+  /\.test(ing)?\.ts$/.test(file) || file.startsWith('test/') || /\/(testdata|bench|conformance)\//.test(file)
+
+/** What measures a part beside it. */
+const isBench = (file: string): boolean => /(^|\/)bench(\/|\.ts$)/.test(file)
 
 /** Paths below the root that a file imports; packages are left out. */
 function importsOf(file: string): string[] {
@@ -144,9 +134,23 @@ describe('tidy', () => {
   })
 
   it('no file leads back to itself, by types neither', () => {
-    // In the proxy all types meet in the exchange; commands load what they do when it is asked for, and give it types.
-    const own = sources.filter((file) => !isTest(file) && !/^(proxy|cli)\//.test(file))
+    const own = sources.filter((file) => !isTest(file))
     expect(own.filter((file) => reachableFrom(file).has(file))).toEqual([])
+  })
+
+  it.each(['operator'])('in %s no two folders import each other', (program) => {
+    const pairs = new Map<string, string>()
+    const own = sources.filter(
+      (file) => file.startsWith(`${program}/`) && !isTest(file) && !file.endsWith('.testing.ts'),
+    )
+    for (const file of own) {
+      for (const target of knownImportsOf(file)) {
+        const isOther = target.startsWith(`${program}/`) && dirname(target) !== dirname(file)
+        if (isOther) pairs.set(`${dirname(file)} ${dirname(target)}`, `${file} imports ${target}`)
+      }
+    }
+    const isMutual = (pair: string): boolean => pairs.has(pair.split(' ').reverse().join(' '))
+    expect([...pairs].filter(([pair]) => isMutual(pair)).map(([, example]) => example)).toEqual([])
   })
 
   it('the data plane does not know Effect, nor do pure parts of the control plane', () => {
@@ -164,6 +168,13 @@ describe('tidy', () => {
       return lines.length > 0 && lines.every((line) => /^export .* from '/.test(line))
     })
     expect(barrels).toEqual([])
+  })
+
+  it('code for tests is named *.testing.ts, and no program imports it', () => {
+    const elsewhere = sources.filter((file) => /(^|\/)(testing|test-support)(\/|\.ts$)/.test(file))
+    expect(elsewhere).toEqual([])
+    const programs = sources.filter((file) => !isTest(file) && !isBench(file) && !file.startsWith('hack/'))
+    expect(programs.filter((file) => importsOf(file).some((target) => target.endsWith('.testing.ts')))).toEqual([])
   })
 
   it('every source says in its first line what it is', () => {
@@ -204,16 +215,22 @@ describe('tidy', () => {
   })
 })
 
-/** Fields of the backend section that look at messages; the others are settings of connections. */
-const BACKEND_FILTERS: Readonly<Record<string, string>> = {
-  ai: 'proxy/llm/backend.ts',
-  auth: 'proxy/backend/auth.ts',
-  mcp: 'proxy/mcp/backend.ts',
-  transformation: 'proxy/policy/transformation.ts',
-}
 /** Of filters in routes: test/policy-coverage/filters.test.ts says which kinds they are for. */
 const FILTER_PAGES = ['backend-ref-filters', 'mirror', 'route-headers', 'route-redirect', 'route-rewrite']
 const REGISTRY = 'operator/translate/policy/registry.ts'
+
+/** Fields of the API that are others in the configuration of the proxy; the rest has one of the same name. */
+const RENDERED: Readonly<Record<string, readonly string[]>> = {
+  'traffic.rateLimit': ['rateLimit', 'rateLimitGlobal'],
+  'traffic.headerModifiers': ['requestHeaderModifier', 'responseHeaderModifier'],
+  'backend.mcp': ['mcpAuthentication', 'mcpAuthorization'],
+}
+const PROXY_TABLES = { traffic: TRAFFIC, frontend: FRONTEND, backend: BACKEND } as const
+const OPERATOR_TABLES = {
+  traffic: REGISTERED.TRAFFIC,
+  frontend: REGISTERED.FRONTEND,
+  backend: REGISTERED.BACKEND,
+} as const
 
 interface RunField {
   readonly section: 'traffic' | 'frontend' | 'backend'
@@ -270,7 +287,7 @@ function missingStages(feature: RunField): string[] {
     ...(hasGolden(section, field)
       ? []
       : [`a golden in operator/translate/testdata that sets spec.${section}.${field}`]),
-    ...(section === 'frontend' ? [] : missingFilter(feature)),
+    ...missingReaders(feature),
     ...(runsSample(name) ? [] : [`a case in test/conformance/${name}.ts that runs ${name}.yaml`]),
   ]
 }
@@ -284,16 +301,39 @@ function hasGolden(section: string, field: string): boolean {
   )
 }
 
-/** The file of the proxy that does it, and a test beside it or one that imports it. */
-function missingFilter({ section, field, translator }: RunField): string[] {
-  const filter = section === 'traffic' ? `proxy/policy/${translator}.ts` : BACKEND_FILTERS[field]
-  if (filter === undefined) return []
-  if (!files.includes(filter)) return [filter]
-  const tests = files.filter((file) => file.startsWith('proxy/') && file.endsWith('.test.ts'))
-  const isTested = tests.some(
-    (file) => file === filter.replace(/\.ts$/, '.test.ts') || importsOf(file).includes(filter),
-  )
-  return isTested ? [] : [`a test of ${filter}`]
+interface ProxyField {
+  readonly file: string
+  readonly denyIfMissing: boolean
+}
+
+/** What the field is in the tables of the proxy. */
+function proxyFields({
+  section,
+  field,
+}: Pick<RunField, 'section' | 'field'>): (readonly [string, ProxyField | undefined])[] {
+  const table: Readonly<Record<string, ProxyField>> = PROXY_TABLES[section]
+  return (RENDERED[`${section}.${field}`] ?? [field]).map((name) => [name, table[name]])
+}
+
+/** The files of the proxy that run it or read it, and a test beside each or one that imports it. */
+function missingReaders(feature: RunField): string[] {
+  const entries = proxyFields(feature)
+  const hasBaseName = entries.some(([, entry]) => entry?.file.endsWith(`/${feature.translator}.ts`))
+  const misnamed = feature.section === 'traffic' && !hasBaseName ? [`proxy/policy/*/${feature.translator}.ts`] : []
+  const missing = entries.flatMap(([name, entry]) => {
+    if (entry === undefined) return [`${feature.section}.${name} in proxy/policy/fields.ts`]
+    const { file } = entry
+    if (!files.includes(file)) return [file]
+    return feature.section === 'frontend' || isTested(file) ? [] : [`a test of ${file}`]
+  })
+  return [...misnamed, ...missing]
+}
+
+/** Readers in the compiler are tested through it. */
+function isTested(file: string): boolean {
+  if (file.startsWith('proxy/config/')) return true
+  const tests = files.filter((one) => one.startsWith('proxy/') && one.endsWith('.test.ts'))
+  return tests.some((one) => one === file.replace(/\.ts$/, '.test.ts') || importsOf(one).includes(file))
 }
 
 function runsSample(name: string): boolean {
@@ -313,6 +353,24 @@ describe('feature completeness', () => {
 
   it.each(fields.map((field) => [featureName(field), field] as const))('%s has every stage', (name, field) => {
     expect(missingStages(field), `${name} lacks`).toEqual([])
+  })
+
+  it.each(Object.entries(PROXY_TABLES))('settings of the section %s are read where the table says', (_, table) => {
+    const wrong = Object.entries<ProxyField & { readonly run: string }>(table).filter(
+      ([name, { run, file }]) => run === 'setting' && !new RegExp(`\\b${name}\\b`).test(read(file)),
+    )
+    expect(wrong).toEqual([])
+  })
+
+  it('operator and proxy agree on what lets nothing pass when it is missing', () => {
+    const differing = fields.flatMap(({ section, field }) => {
+      const table: Readonly<Record<string, { readonly failureMode: string }>> = OPERATOR_TABLES[section]
+      const denies = table[field]?.failureMode === 'deny'
+      return proxyFields({ section, field })
+        .filter(([, entry]) => entry?.denyIfMissing !== denies)
+        .map(([name]) => `${section}.${field}: ${name}`)
+    })
+    expect(differing).toEqual([])
   })
 
   it('every policy page has its field, and every case its sample', () => {

@@ -2,7 +2,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { FAILURES } from '#proxy/errors.ts'
+import { FAILURES } from '#proxy/exchange/errors.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const page = readFileSync(join(ROOT, 'docs/troubleshooting.md'), 'utf8')

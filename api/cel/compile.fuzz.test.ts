@@ -1,12 +1,13 @@
 // Random texts: the compiler gives an expression or a problem, an expression gives a value or a CelError, and both end.
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '#test/run/runs.ts'
 import { compileCel } from './compile.ts'
 import { CelError } from './expression.ts'
 import { HeaderView } from './values/header-view.ts'
 import { QueryString } from './values/query-string.ts'
 
-const TIME_LIMIT_MS = 4000
+const TIME_LIMIT_MS = runs(4000, 1000)
 
 const VARIABLES = {
   request: { headers: new HeaderView({ fields: ['a', 'b'] }), uri: new QueryString('/a?b=c'), path: '/a' },

@@ -5,7 +5,7 @@ import { CelError, type CelVariables } from './expression.ts'
 import { HeaderView } from './values/header-view.ts'
 import { CEL_FIELDS } from './values/host.ts'
 import { QueryString } from './values/query-string.ts'
-import { evaluate, evaluationError, expressionOf } from './testing.ts'
+import { evaluate, evaluationError, expressionOf } from './evaluate.testing.ts'
 
 describe('compileCel', () => {
   it.each([

@@ -22,7 +22,7 @@ describe('names that do not exist', () => {
       'source.identity.account',
       '1:17 source.identity has no member account; it has trustDomain, namespace, serviceAccount',
     ],
-    ['request.path.length', '1:14 request.path has no members, and so no length'],
+    ['request.path.length', '1:14 request.path has no members; it has no length'],
     ['basicAuth.user', '1:11 basicAuth has no member user; it has username'],
     ['env.HOME', '1:5 env has no member HOME; it has podName, namespace, gateway'],
     ['request.constructor', expect.stringContaining('request has no member constructor')],
@@ -61,26 +61,30 @@ it('tells the first eight names of an expression, each once', () => {
   expect(messages.map((message) => /variable (\w+);/.exec(message)?.[1])).toEqual(names.slice(0, 8))
 })
 
-describe('names that are not there yet', () => {
-  const request = 'not there yet when this is evaluated, which is before a backend is asked'
+describe('names that are not available yet', () => {
+  const request = 'not available: the expression is evaluated before the request is sent to a backend'
   it.each([
     ['response.code == 200', 'request', [`1:1 response: ${request}`]],
     ['response.code == 200', 'response', []],
-    ['response.code == 200', 'backend', [expect.stringContaining('1:1 response: not there yet')]],
-    ['request.endTime > request.startTime', 'response', [expect.stringContaining('1:9 request.endTime: not there')]],
+    ['response.code == 200', 'backend', [expect.stringContaining('1:1 response: not available')]],
+    [
+      'request.endTime > request.startTime',
+      'response',
+      [expect.stringContaining('1:9 request.endTime: not available')],
+    ],
     ['request.endTime > request.startTime', 'log', []],
     ['proxy.upstreamDuration > duration("1s")', 'request', [`1:7 proxy.upstreamDuration: ${request}`]],
     ['proxy.upstreamDuration > duration("1s")', 'response', []],
-    ['proxy.route.name == "r"', 'routing', [expect.stringContaining('which is before a route is chosen')]],
+    ['proxy.route.name == "r"', 'routing', [expect.stringContaining('before a route is selected')]],
     ['proxy.route.name == "r"', 'request', []],
     ['llm.requestModel == "m"', 'request', [`1:1 llm: ${request}`]],
     ['llm.requestModel == "m" && mcp.tool.name == backend.name', 'backend', []],
     ['llmRequest.temperature > 1.0', 'model', []],
-    ['llmRequest.temperature > 1.0', 'log', [expect.stringContaining('1:1 llmRequest: not there')]],
-    ['request.path == "/"', 'connection', [expect.stringContaining('only source can be read')]],
+    ['llmRequest.temperature > 1.0', 'log', [expect.stringContaining('1:1 llmRequest: not available')]],
+    ['request.path == "/"', 'connection', [expect.stringContaining('can only read source')]],
     ['source.address == "::1"', 'connection', []],
     ['env.podName', 'start', []],
-    ['source.port', 'start', [expect.stringContaining('only env can be read')]],
+    ['source.port', 'start', [expect.stringContaining('can only read env')]],
     ['default(response.code, 0) == 0', 'request', []],
     ['has(response.code) ? response.code : 0', 'request', []],
     ['"response" in variables() && response.code == 200', 'request', []],
@@ -94,7 +98,7 @@ describe('names that are not there yet', () => {
     const found = readsOf(name)
     const problems = 'problem' in found ? [] : nameProblems(name, found, undefined)
     expect(problems).toMatchObject([
-      { isNotYet: true, message: `${name} is not known to this version of the proxy; reading it fails` },
+      { isNotYet: true, message: `${name} is not supported by this version of the proxy; reading it fails` },
     ])
   })
 })

@@ -14,14 +14,15 @@ export interface CelNameProblem extends CelProblem {
 }
 
 const WHEN: { readonly [M in CelMoment]: string } = {
-  start: 'when this is evaluated there is no request: only env can be read',
-  connection: 'this is evaluated for a connection, before any request: only source can be read',
-  routing: 'not there yet when this is evaluated, which is before a route is chosen',
-  request: 'not there yet when this is evaluated, which is before a backend is asked',
-  backend: 'not there yet when this is evaluated, which is before the backend answers',
-  model: 'not there yet when this is evaluated, which is before the model answers',
-  response: 'not there when this is evaluated, which is while the response passes',
-  log: 'not there when this is evaluated, which is after the response',
+  start: 'not available: the expression is evaluated without a request and can only read env',
+  connection:
+    'not available: the expression is evaluated for a connection, before any request, and can only read source',
+  routing: 'not available: the expression is evaluated before a route is selected',
+  request: 'not available: the expression is evaluated before the request is sent to a backend',
+  backend: 'not available: the expression is evaluated before the backend responds',
+  model: 'not available: the expression is evaluated before the model responds',
+  response: 'not available: the expression is evaluated while the response is forwarded',
+  log: 'not available: the expression is evaluated after the response',
 }
 
 /** `moment` undefined: not known. Each name once, at its first place. */
@@ -49,7 +50,7 @@ function faultOf(
   if (!Object.hasOwn(shape, path.at(-1) ?? '')) return { message: unknownName(path, shape), isNotYet: false }
   if (isLenient) return undefined
   if (CEL_NOT_YET.has(name)) {
-    return { message: `${name} is not known to this version of the proxy; reading it fails`, isNotYet: true }
+    return { message: `${name} is not supported by this version of the proxy; reading it fails`, isNotYet: true }
   }
   if (moment === undefined || !CEL_ABSENT[moment].has(name) || isAskedFor(path[0], found)) return undefined
   return { message: `${name}: ${WHEN[moment]}`, isNotYet: false }
@@ -72,7 +73,7 @@ function unknownName(path: readonly string[], shape: Exclude<CelShape, 'open'>):
   const known = Object.keys(shape)
   if (path.length === 1) return `there is no variable ${last}; ${hintFor(last, known, `there are ${known.join(', ')}`)}`
   const owner = path.slice(0, -1).join('.')
-  if (known.length === 0) return `${owner} has no members, and so no ${last}`
+  if (known.length === 0) return `${owner} has no members; it has no ${last}`
   return `${owner} has no member ${last}; ${hintFor(last, known, `it has ${known.join(', ')}`)}`
 }
 

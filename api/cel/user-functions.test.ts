@@ -67,7 +67,7 @@ describe('user functions', () => {
   it.each([
     ['a() { a() }', 1, 1, 'calls itself'],
     ['a() { b() }\nb() { a() }', 1, 1, 'calls itself'],
-    ['a() { 1 }\na(x) { 2 }', 2, 1, 'declared twice'],
+    ['a() { 1 }\na(x) { 2 }', 2, 1, 'declared more than once'],
     ['size(x) { 1 }', 1, 1, 'built-in'],
     ['default(x, y) { 1 }', 1, 1, 'built-in'],
     ['this.map(x) { 1 }', 1, 1, 'built-in'],

@@ -63,7 +63,8 @@ function readDeclarations(text: string): Map<string, Declared> {
     const body = readBody(code, HEADER.lastIndex, end)
     const declaration = toFunction(header, body, (message) => new DeclarationError(text, offset, message))
     const key = tableKey(declaration.name, declaration.isMethod)
-    if (declared.has(key)) throw new DeclarationError(text, offset, `function ${declaration.name} is declared twice`)
+    if (declared.has(key))
+      throw new DeclarationError(text, offset, `function ${declaration.name} is declared more than once`)
     declared.set(key, { declaration, offset })
     at = end + 1
   }
@@ -81,7 +82,8 @@ function toFunction(header: RegExpExecArray, body: Node, mistake: (message: stri
   const all = isMethod ? ['this', ...names] : names
   if (names.includes('')) throw mistake(`function ${name} has a parameter that is not a name`)
   if (new Set(all).size !== all.length) throw mistake(`function ${name} has two parameters of the same name`)
-  if (restAt >= 0 && restAt !== found.length - 1) throw mistake(`only the last parameter of ${name} may take the rest`)
+  if (restAt >= 0 && restAt !== found.length - 1)
+    throw mistake(`only the last parameter of ${name} may be a rest parameter`)
   return { name, isMethod, parameters: all, hasRest: restAt >= 0, body }
 }
 

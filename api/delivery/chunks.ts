@@ -2,7 +2,7 @@
 // and the others are found again by identity, without being written, hashed or packed. Pure.
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
-import { isIdentical } from '../identical.ts'
+import { isIdentical } from '../incremental/identical.ts'
 import { keyOfItem, type ListName } from '../ir/lists.ts'
 import { parseOwnJson } from '../json.ts'
 import { type Files, gunzipped } from './document.ts'

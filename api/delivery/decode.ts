@@ -46,7 +46,7 @@ export class DeliveryDecoder {
     const bytes = file(INDEX_FILE)
     if (bytes === undefined) {
       const missing = [{ names: [INDEX_FILE], part: 'config' as const, shard: 0 }]
-      return fault({ reason: 'Incomplete', message: 'no index', missing })
+      return fault({ reason: 'Incomplete', message: 'the index is missing', missing })
     }
     const read = readDeliveryIndex(bytes)
     if ('fault' in read) return fault({ reason: 'Unsupported', message: read.fault, missing: [] })
@@ -74,7 +74,7 @@ export class DeliveryDecoder {
     const endpoints = endpointIndex.index
     if (index.format === 2 && endpoints.format === 2) return this.#fromChunks({ index, endpoints }, file)
     if (index.format === 1 && endpoints.format === 1) return this.#fromDocuments({ index, endpoints }, file)
-    return fault({ reason: 'Unsupported', message: 'the indexes are of two formats', missing: [] })
+    return fault({ reason: 'Unsupported', message: 'the indexes have different formats', missing: [] })
   }
 
   #fromDocuments({ index, endpoints }: Indexes<1>, file: ReadFile): Read | Fault {
@@ -136,7 +136,7 @@ function fault(value: DeliveryFault): Fault {
 }
 
 function incomplete(missing: readonly MissingFile[]): DeliveryFault {
-  return { reason: 'Incomplete', message: `not there: ${missing.map(({ names }) => names[0]).join(', ')}`, missing }
+  return { reason: 'Incomplete', message: `missing: ${missing.map(({ names }) => names[0]).join(', ')}`, missing }
 }
 
 function documentOf<T>(

@@ -1,6 +1,7 @@
 // What goes in comes out, and of two generations in any mixture comes out the old one, the new one, or a reason.
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '#test/run/runs.ts'
 import { emptyConfig } from '../ir/empty.ts'
 import type { RenderedConfig, RenderedSecrets, Workload } from '../ir/types.gen.ts'
 import { DeliveryDecoder } from './decode.ts'
@@ -86,7 +87,7 @@ describe('a delivery', () => {
         }
         expect(decode(filesOf(objects))).toMatchObject({ delivered: { config: one.config, secrets: one.secrets } })
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     )
   }, 60_000)
 
@@ -107,7 +108,7 @@ describe('a delivery', () => {
         const allowed = same ? [a.config.workloads, b.config.workloads] : [whole.config.workloads]
         expect(allowed.map((list) => JSON.stringify(list))).toContain(JSON.stringify(config.workloads))
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     )
   }, 60_000)
 
@@ -122,7 +123,7 @@ describe('a delivery', () => {
         }
         expect(decode(filesOf(live.values()))).toMatchObject({ delivered: { config: b.config, secrets: b.secrets } })
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     )
   }, 60_000)
 

@@ -68,15 +68,15 @@ export function decodeDocument(ref: DocumentRef, file: (name: string) => Uint8Ar
     if (content === undefined) missing.push(name)
     else pieces.push(content)
   }
-  if (missing.length > 0) return { reason: 'Incomplete', message: `not there: ${missing.join(', ')}`, missing }
+  if (missing.length > 0) return { reason: 'Incomplete', message: `missing: ${missing.join(', ')}`, missing }
   const plain = unpack(ref, Buffer.concat(pieces))
   if (plain?.length !== ref.bytes || hashOf(plain) !== ref.sha256) {
-    return corrupt(`${ref.files.join(', ')}: the content is not what the index says`)
+    return corrupt(`${ref.files.join(', ')}: the content does not match the index`)
   }
   try {
     return { value: JSON.parse(plain.toString('utf8')) }
   } catch {
-    return corrupt(`${ref.files.join(', ')}: no JSON`)
+    return corrupt(`${ref.files.join(', ')}: invalid JSON`)
   }
 }
 

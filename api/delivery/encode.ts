@@ -1,7 +1,7 @@
 // A rendered configuration as whole documents (format 1), for proxies that read no chunks; encode-chunks.ts makes what
 // the others get. Pure: number of the delivery and salt come from the caller. The order of the objects is the order in
 // which they have to be written.
-import { isIdentical } from '../identical.ts'
+import { isIdentical } from '../incremental/identical.ts'
 import type { Problem } from '../problem.ts'
 import type { RenderedConfig, RenderedSecrets } from '../ir/types.gen.ts'
 import { type EncodedDocument, encodeDocument, type Files, hashOf } from './document.ts'
@@ -130,7 +130,7 @@ export function largeProblem(part: DeliveryPart): Problem {
   return {
     path: part,
     reason: 'TooLarge',
-    message: `the ${part} of this Gateway do not fit into the objects of a delivery; split it over several Gateways`,
+    message: `the ${part} of this Gateway exceed the size limit of a delivery; move some to another Gateway`,
     severity: 'error',
   }
 }

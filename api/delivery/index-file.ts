@@ -96,7 +96,7 @@ export type IndexOutcome<T> = { readonly index: T } | { readonly fault: string }
 
 export function readDeliveryIndex(bytes: Uint8Array): IndexOutcome<DeliveryIndex> {
   const value = parseOwnJson(Buffer.from(bytes).toString('utf8'))
-  if (!isRecord(value)) return { fault: 'the index is no JSON object' }
+  if (!isRecord(value)) return { fault: 'the index is not a JSON object' }
   const { format, generation, gateway, secrets, services } = value
   if (!FORMATS_READ.has(format)) return unknownFormat(format)
   const isWhole =
@@ -108,23 +108,23 @@ export function readDeliveryIndex(bytes: Uint8Array): IndexOutcome<DeliveryIndex
     isHash(services) &&
     (format === 1 ? isDocumentRef(value['config']) : isCount(value['version']) && areListRefs(value['lists']))
   // Every field has been checked above.
-  return isWhole ? { index: value as unknown as DeliveryIndex } : { fault: 'the index lacks fields' }
+  return isWhole ? { index: value as unknown as DeliveryIndex } : { fault: 'the index has missing fields' }
 }
 
 export function readEndpointIndex(bytes: Uint8Array, services: string): IndexOutcome<EndpointIndex> {
   const value = parseOwnJson(Buffer.from(bytes).toString('utf8'))
-  if (!isRecord(value)) return { fault: 'the endpoint index is no JSON object' }
+  if (!isRecord(value)) return { fault: 'the endpoint index is not a JSON object' }
   const { format, endpoints, workloads } = value
   if (!FORMATS_READ.has(format)) return unknownFormat(format)
-  if (value['services'] !== services) return { fault: 'the endpoint index is that of other Services' }
+  if (value['services'] !== services) return { fault: 'the endpoint index belongs to other Services' }
   const isWhole = format === 1 ? isDocumentRef(endpoints) : areChunkRefs(workloads)
   // Every field has been checked above.
-  return isWhole ? { index: value as unknown as EndpointIndex } : { fault: 'the endpoint index lacks fields' }
+  return isWhole ? { index: value as unknown as EndpointIndex } : { fault: 'the endpoint index has missing fields' }
 }
 
 function unknownFormat(format: unknown): { fault: string } {
   const known = [...FORMATS_READ].join(' and ')
-  return { fault: `format ${JSON.stringify(format)} is not known to this version, which reads ${known}` }
+  return { fault: `format ${JSON.stringify(format)} is not supported; this version reads ${known}` }
 }
 
 function areListRefs(value: unknown): boolean {

@@ -3,7 +3,7 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { Workload } from '../ir/types.gen.ts'
-import { listChanges, withChanges } from '../list-change.ts'
+import { listChanges, withChanges } from '../incremental/list-change.ts'
 import { cutList, packChunk } from './chunks.ts'
 import { chunkRef } from './index-file.ts'
 import { ListReader } from './list-reader.ts'

@@ -1,12 +1,12 @@
 // One list of a configuration out of its chunks: only those that are new are unpacked and checked, and their items are
 // the objects of before wherever they say the same.
 import { isRecord } from '../json.ts'
-import { type ListChange, listChanges, noteChanges } from '../list-change.ts'
+import { type ListChange, listChanges, noteChanges } from '../incremental/list-change.ts'
 import { emptyConfig } from '../ir/empty.ts'
 import { keyOfItem, type ListName } from '../ir/lists.ts'
 import { validateConfig } from '../ir/validate.ts'
 import type { Problem } from '../problem.ts'
-import { isSame } from '../same.ts'
+import { isSame } from '../incremental/same.ts'
 import { chunkFile, chunkFiles, findChunk, unpackChunk } from './chunks.ts'
 import type { DeliveryFault, MissingFile, ReadFile } from './fault.ts'
 import { type ChunkRef, readChunkRef } from './index-file.ts'
@@ -105,10 +105,10 @@ export class ListReader {
     const found = findChunk(list, id, file)
     if (found === undefined) {
       // missing() asks before.
-      return refused('Incomplete', `not there: ${chunkFile(list, id, 'gz')}`)
+      return refused('Incomplete', `missing: ${chunkFile(list, id, 'gz')}`)
     }
     const content = unpackChunk(id, found.name, found.content)
-    if (content === undefined) return refused('Corrupt', `${found.name}: the content is not what the index says`)
+    if (content === undefined) return refused('Corrupt', `${found.name}: the content does not match the index`)
     const problemOf = (items: unknown): Problem | undefined => validateConfig({ ...emptyConfig(), [list]: items })[0]
     if (!Array.isArray(content) || !content.every(isRecord)) {
       const problem = problemOf(content)

@@ -2,10 +2,10 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ApiServer, apiServerScript, startApiServer, testPort } from '../v1alpha1/apiserver.ts'
-import { loadCrdKind } from '../v1alpha1/crd-schema.ts'
-import { compareKind } from '../v1alpha1/parity.ts'
-import { loadFixtureFile } from '../v1alpha1/testdata.ts'
+import { type ApiServer, apiServerScript, startApiServer, testPort } from '../v1alpha1/apiserver.testing.ts'
+import { loadCrdKind } from '../v1alpha1/crd-schema.testing.ts'
+import { compareKind } from '../v1alpha1/parity.testing.ts'
+import { loadFixtureFile } from '../v1alpha1/testdata.testing.ts'
 import { applyDefaults, validateObject } from '../validate/validate.ts'
 
 const START_MS = 120_000
@@ -62,7 +62,7 @@ const isComplete = script !== undefined && existsSync(crds)
 if (!isComplete)
   console.log('skipped: no API server (GW_APISERVER) or no Gateway API CRDs (hack/update-gateway-api.sh)')
 
-describe.skipIf(!isComplete)('the API server', () => {
+describe.skipIf(!isComplete)('the API server', { tags: ['full'] }, () => {
   let server: ApiServer
 
   beforeAll(async () => {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { listChanges, withChanges } from '../list-change.ts'
+import { listChanges, withChanges } from '../incremental/list-change.ts'
 import { applyDelta, configDelta } from './config-delta.ts'
 import { emptyConfig } from './empty.ts'
 import { keepItems } from './keep-items.ts'

@@ -1,6 +1,6 @@
 // A rendered configuration told as its difference from an earlier one: lists by steps, items by identity. Between
 // threads, copying what stayed costs far more than finding what changed. Pure.
-import { type ListChange, listChanges, noteChanges } from '../list-change.ts'
+import { type ListChange, listChanges, noteChanges } from '../incremental/list-change.ts'
 import { LIST_NAMES, type ListName } from './lists.ts'
 import type { RenderedConfig } from './types.gen.ts'
 

@@ -4,7 +4,7 @@ import type { RenderedConfig } from './types.gen.ts'
 /** A new one for each caller: builders fill its lists. */
 export function emptyConfig(): RenderedConfig {
   return {
-    version: 1,
+    version: 2,
     binds: [],
     listeners: [],
     routes: [],

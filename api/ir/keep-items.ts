@@ -1,7 +1,7 @@
 // Keeps the items of an earlier configuration where a later one, read anew, says the same: then what is made of an
 // item, or told about it, need not be made or told again. Pure.
-import { isIdentical } from '../identical.ts'
-import { isSame } from '../same.ts'
+import { isIdentical } from '../incremental/identical.ts'
+import { isSame } from '../incremental/same.ts'
 import { keyOfItem, LIST_NAMES } from './lists.ts'
 import type { RenderedConfig } from './types.gen.ts'
 

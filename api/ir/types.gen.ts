@@ -12,9 +12,9 @@ export type RouteType =
   | 'Realtime'
   | 'Rerank'
 export type KeyExchangeGroup = 'X25519' | 'P-256' | 'P-384' | 'X25519_MLKEM768'
-export type ExtAuthzOrConditional = ExtAuthz | ConditionalExtAuthz
-export type LocalRateLimitOrConditional = LocalRateLimit | ConditionalLocalRateLimit
-export type RemoteRateLimitOrConditional = RemoteRateLimit | ConditionalRemoteRateLimit
+export type ExtAuthOrConditional = ExtAuth | ConditionalExtAuth
+export type RateLimitOrConditional = RateLimit | ConditionalRateLimit
+export type RateLimitGlobalOrConditional = RateLimitGlobal | ConditionalRateLimitGlobal
 export type ExtProcOrConditional = ExtProc | ConditionalExtProc
 export type ExtProcPartMode = 'Send' | 'Skip'
 /**
@@ -29,9 +29,9 @@ export type DirectResponseOrConditional = DirectResponse | ConditionalDirectResp
  */
 export interface RenderedConfig {
   /**
-   * Contract version. A proxy accepts its own version and the one before.
+   * Contract version. A proxy accepts its own version; from the first release on, the one before as well.
    */
-  version: 1
+  version: 2
   binds: Bind[]
   listeners: Listener[]
   routes: Route[]
@@ -88,7 +88,7 @@ export interface ListenerTLS {
   certificate?: SecretRef
   privateKey?: SecretRef
   /**
-   * Shown in place of `certificate` to clients that ask for a name which they bear.
+   * Sent instead of `certificate` to clients that request a name in them.
    *
    * @minItems 1
    * @maxItems 63
@@ -227,13 +227,13 @@ export interface BackendPayload {
   ai?: AIPolicy
   inferenceRouting?: InferenceRouting
   cors?: Cors
-  extAuthz?: ExtAuthz
+  extAuth?: ExtAuth
   auth?: BackendAuth
   tls?: BackendTLS
   tcp?: BackendTCP
   http?: BackendHTTP
   tunnel?: BackendTunnel
-  mcpAuthentication?: JwtAuth
+  mcpAuthentication?: JwtAuthentication
   mcpAuthorization?: Authorization
   health?: Health
   transformation?: Transformation
@@ -256,7 +256,7 @@ export interface Deny {
    */
   message: string
   /**
-   * It asks for TLS towards the backend. The client is told of a failure (500), as Gateway API wants, and not of a refusal (403).
+   * The policy configures TLS to the backend. The proxy answers with 500, as the Gateway API requires, instead of 403.
    */
   isBackendTls?: boolean
 }
@@ -318,26 +318,26 @@ export interface Cors {
 /**
  * Asks an authorization service about each request. Exactly one of `grpc` and `http`. A service that cannot be reached, also because the reference names nothing, leaves the decision to `failureMode`.
  */
-export interface ExtAuthz {
+export interface ExtAuth {
   service: BackendReference
   failureMode: 'FailClosed' | 'FailOpen'
   /**
    * Status of refusals under FailClosed; 403 when unset.
    */
   denyStatus?: number
-  grpc?: ExtAuthzGrpc
-  http?: ExtAuthzHttp
+  grpc?: ExtAuthGrpc
+  http?: ExtAuthHttp
   /**
    * Names (lower case, pseudo-headers included) the service sees; unset: all with gRPC, `authorization` with HTTP.
    */
   allowedRequestHeaders?: string[]
   forwardBody?: ForwardBody
-  cache?: ExtAuthzCache
+  cache?: ExtAuthCache
 }
 /**
  * Speaks `envoy.service.auth.v3.Authorization`.
  */
-export interface ExtAuthzGrpc {
+export interface ExtAuthGrpc {
   contextExtensions?: {
     [k: string]: string
   }
@@ -349,7 +349,7 @@ export interface ExtAuthzGrpc {
 /**
  * Sends a request with the method of the original one; only answer 200 allows.
  */
-export interface ExtAuthzHttp {
+export interface ExtAuthHttp {
   /**
    * CEL; unset: the original path and query.
    */
@@ -389,7 +389,7 @@ export interface ForwardBody {
 /**
  * Exactly one of `ttl` and `ttlMs`. A failing key or time to live means the answer is not kept.
  */
-export interface ExtAuthzCache {
+export interface ExtAuthCache {
   /**
    * CEL; scalars only.
    *
@@ -483,7 +483,7 @@ export interface BackendTunnel {
 /**
  * Checks JSON Web Tokens. Without a usable key no token is valid, so Strict refuses every request. Location, when unset: header `authorization` with prefix `Bearer` and a blank.
  */
-export interface JwtAuth {
+export interface JwtAuthentication {
   mode: 'Strict' | 'Optional' | 'Permissive'
   providers: JwtProvider[]
   mcp?: McpOauth
@@ -510,7 +510,7 @@ export interface JwtProvider {
    */
   jwks?: string
   /**
-   * Names the remote set the keys are from; the process that fetches it is told of keys it lacks.
+   * Names the remote set the keys are from; the proxy requests missing keys from the process that fetches the set.
    */
   source?: string
   /**
@@ -635,16 +635,16 @@ export interface RequestMirror {
  */
 export interface TrafficPayload {
   deny?: Deny
-  timeout?: Timeout
+  timeouts?: Timeouts
   cors?: Cors
-  jwtAuth?: JwtAuth
-  basicAuth?: BasicAuth
-  apiKey?: ApiKey
-  extAuthz?: ExtAuthzOrConditional
+  jwtAuthentication?: JwtAuthentication
+  basicAuthentication?: BasicAuthentication
+  apiKeyAuthentication?: ApiKeyAuthentication
+  extAuth?: ExtAuthOrConditional
   authorization?: Authorization
   retry?: Retry
-  localRateLimit?: LocalRateLimitOrConditional
-  remoteRateLimit?: RemoteRateLimitOrConditional
+  rateLimit?: RateLimitOrConditional
+  rateLimitGlobal?: RateLimitGlobalOrConditional
   buffer?: TrafficBuffer
   extProc?: ExtProcOrConditional
   transformation?: TransformationOrConditional
@@ -658,7 +658,7 @@ export interface TrafficPayload {
   directResponse?: DirectResponseOrConditional
   requestMirror?: RequestMirror[]
 }
-export interface Timeout {
+export interface Timeouts {
   /**
    * Arrival to the end of the response, retries included.
    */
@@ -671,7 +671,7 @@ export interface Timeout {
 /**
  * Checks user names and passwords. `users` is the whole htpasswd text, one `name:hash` a line. Without users Strict refuses every request. Location, when unset: header `authorization` with prefix `Basic` and a blank.
  */
-export interface BasicAuth {
+export interface BasicAuthentication {
   mode: 'Strict' | 'Optional'
   /**
    * Named in the challenge of a refusal.
@@ -683,14 +683,14 @@ export interface BasicAuth {
 /**
  * Checks API keys. Without known keys Strict refuses every request. Location, when unset: header `authorization` with prefix `Bearer` and a blank.
  */
-export interface ApiKey {
+export interface ApiKeyAuthentication {
   mode: 'Strict' | 'Optional' | 'Permissive'
   /**
    * One key each: the key itself, or JSON `{"key": "..."}` or `{"keyHash": "sha256:<hex>"}` with optional `metadata`.
    */
   keys?: SecretRef[]
   /**
-   * Keys of ConfigMaps. Hashes are no secrets.
+   * Keys of ConfigMaps. A hash is not a secret.
    */
   hashes?: ApiKeyHash[]
   location?: ExtractionLocation
@@ -707,18 +707,18 @@ export interface ApiKeyHash {
     [k: string]: unknown
   }
 }
-export interface ConditionalExtAuthz {
+export interface ConditionalExtAuth {
   /**
    * @minItems 1
    */
-  conditional: ConditionalExtAuthzEntry[]
+  conditional: ConditionalExtAuthEntry[]
 }
-export interface ConditionalExtAuthzEntry {
+export interface ConditionalExtAuthEntry {
   /**
    * CEL; absent means always.
    */
   condition?: string
-  policy: ExtAuthz
+  policy: ExtAuth
 }
 /**
  * Sends a request again after connection and name failures, upstream timeouts, responses with one of `codes`, and responses for which `condition` is true.
@@ -742,7 +742,7 @@ export interface Retry {
 /**
  * Token buckets of one proxy process. All entries are charged.
  */
-export interface LocalRateLimit {
+export interface RateLimit {
   /**
    * @minItems 1
    */
@@ -757,23 +757,23 @@ export interface LocalLimit {
    */
   tokensMax: number
 }
-export interface ConditionalLocalRateLimit {
+export interface ConditionalRateLimit {
   /**
    * @minItems 1
    */
-  conditional: ConditionalLocalRateLimitEntry[]
+  conditional: ConditionalRateLimitEntry[]
 }
-export interface ConditionalLocalRateLimitEntry {
+export interface ConditionalRateLimitEntry {
   /**
    * CEL; absent means always.
    */
   condition?: string
-  policy: LocalRateLimit
+  policy: RateLimit
 }
 /**
  * Asks a rate limit service (`envoy.service.ratelimit.v3.RateLimitService`) about each request. A service that cannot be reached leaves the decision to `failureMode`.
  */
-export interface RemoteRateLimit {
+export interface RateLimitGlobal {
   service: BackendReference
   failureMode: 'FailClosed' | 'FailOpen'
   domain: string
@@ -800,18 +800,18 @@ export interface RateLimitOverride {
   requestsPerUnit: number
   unit: 'Second' | 'Minute' | 'Hour' | 'Day' | 'Month' | 'Year'
 }
-export interface ConditionalRemoteRateLimit {
+export interface ConditionalRateLimitGlobal {
   /**
    * @minItems 1
    */
-  conditional: ConditionalRemoteRateLimitEntry[]
+  conditional: ConditionalRateLimitGlobalEntry[]
 }
-export interface ConditionalRemoteRateLimitEntry {
+export interface ConditionalRateLimitGlobalEntry {
   /**
    * CEL; absent means always.
    */
   condition?: string
-  policy: RemoteRateLimit
+  policy: RateLimitGlobal
 }
 /**
  * Holds bodies back until they are complete.
@@ -1013,11 +1013,11 @@ export interface AIProvider {
   inlinePolicies?: BackendPayload
 }
 /**
- * Exactly one field; what the slots stand for is in the GwBackend reference.
+ * Exactly one field; the names of providers are those of api/llm/providers.ts.
  */
 export interface ProviderSettings {
-  p1?: ModelChoice
-  p4?: ModelChoice
+  openai?: ModelChoice
+  anthropic?: ModelChoice
   custom?: CustomProvider
   unsupported?: UnsupportedProvider
 }
@@ -1039,10 +1039,13 @@ export interface ProviderFormat {
   path?: string
 }
 /**
- * A provider this version cannot speak to; requests fail with 500 and say so.
+ * A provider that cannot be called; it is skipped, and a backend without another one refuses its requests.
  */
 export interface UnsupportedProvider {
-  slot: string
+  /**
+   * Name of the provider, or `none` if no usable one is set.
+   */
+  provider: string
   message: string
 }
 export interface HostOverride {

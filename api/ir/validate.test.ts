@@ -3,7 +3,7 @@ import type { RenderedConfig } from './types.gen.ts'
 import { validateConfig, validateSecrets } from './validate.ts'
 
 const empty: RenderedConfig = {
-  version: 1,
+  version: 2,
   binds: [],
   listeners: [],
   routes: [],

@@ -2,15 +2,14 @@
 // proxy's business. Messages never hold a secret.
 import type { Problem } from '../problem.ts'
 import { structureProblems } from '../validate/structure.ts'
-import { validate as validateConfigStructure } from './config.gen.js'
-import { validate as validateSecretsStructure } from './secrets.gen.js'
+import { config, secrets } from './structure.gen.ts'
 
 /** No problem: the value is a RenderedConfig. */
 export function validateConfig(value: unknown): Problem[] {
-  return structureProblems(validateConfigStructure, value)
+  return structureProblems(config, value)
 }
 
 /** No problem: the value is a RenderedSecrets. */
 export function validateSecrets(value: unknown): Problem[] {
-  return structureProblems(validateSecretsStructure, value)
+  return structureProblems(secrets, value)
 }

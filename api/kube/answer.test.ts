@@ -25,7 +25,7 @@ describe('readJson', () => {
 
   it('takes exactly the limit and not a byte more', async () => {
     expect(await readJson(chunks('[1', ',2]'), 5)).toEqual([1, 2])
-    await expect(readJson(chunks('[1', ',22]'), 5)).rejects.toThrow('more than 5 bytes')
+    await expect(readJson(chunks('[1', ',22]'), 5)).rejects.toThrow('larger than 5 bytes')
   })
 })
 
@@ -40,6 +40,6 @@ describe('readJsonLines', () => {
 
   it('bounds a line, not the stream', async () => {
     expect(await eventsOf(4, '123\n', '123\n', '123\n')).toEqual([123, 123, 123])
-    await expect(eventsOf(4, '12', '345')).rejects.toThrow('more than 4 bytes')
+    await expect(eventsOf(4, '12', '345')).rejects.toThrow('larger than 4 bytes')
   })
 })

@@ -13,7 +13,7 @@ export async function readJson(source: Bytes, bytesMax: number): Promise<unknown
   let bytes = 0
   for await (const chunk of source) {
     bytes += chunk.length
-    if (bytes > bytesMax) throw new Error(`the answer has more than ${bytesMax} bytes`)
+    if (bytes > bytesMax) throw new Error(`the response is larger than ${bytesMax} bytes`)
     chunks.push(chunk)
   }
   return parseOwnJson(Buffer.concat(chunks).toString('utf8'))
@@ -41,7 +41,7 @@ export async function readJsonLines(
       if (line.trim() !== '') onEvent(parseOwnJson(line))
     }
     bytes += buffer.length
-    if (bytes > lineBytesMax) throw new Error(`an event has more than ${lineBytesMax} bytes`)
+    if (bytes > lineBytesMax) throw new Error(`a watch event is larger than ${lineBytesMax} bytes`)
     if (buffer.length > 0) rest.push(buffer)
   }
 }

@@ -15,14 +15,18 @@ export function loadKubeConfig(): KubeConfigOutcome {
     return { problem: `KUBECONFIG: ${firstLine(error)}` }
   }
   const cluster = config.getCurrentCluster()
-  if (cluster === null) return { problem: 'KUBECONFIG: no context is the current one: kubectl config use-context …' }
+  if (cluster === null) return { problem: 'KUBECONFIG: no current context; set one with kubectl config use-context …' }
   const { name, server, skipTLSVerify } = cluster
   if (name === NOWHERE.name && server === NOWHERE.server) {
-    return { problem: 'no cluster is known: set KUBECONFIG, make ~/.kube/config, or run in a pod with its token' }
+    return {
+      problem:
+        'no cluster configured; set KUBECONFIG, create ~/.kube/config, or run in a pod with a service account token',
+    }
   }
   if (!server.startsWith('https:') && !skipTLSVerify) {
-    return { problem: `KUBECONFIG: the server of cluster ${name} must be an https address` }
+    return { problem: `KUBECONFIG: the server of cluster ${name} must be an https URL` }
   }
+  if (!URL.canParse(server)) return { problem: `KUBECONFIG: the server of cluster ${name} must be an https URL` }
   return { config }
 }
 

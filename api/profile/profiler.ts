@@ -55,7 +55,7 @@ export async function profileCpu(seconds: number, frequency: number, signal: Abo
 export async function profileHeap(seconds: number | undefined, signal: AbortSignal): Promise<HeapProfile> {
   watchHeap()
   const session = await heapSession
-  if (session === undefined) throw new Error('the heap of this thread is not watched')
+  if (session === undefined) throw new Error('heap sampling is not running on this thread')
   if (seconds === undefined) return heapOf(session)
   const before = lastOf(await heapOf(session))
   await pause(seconds, signal)

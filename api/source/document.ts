@@ -1,5 +1,5 @@
 // One YAML document with the way back from a field path to the line it stands on.
-import { isAlias, isMap, isScalar, isSeq, LineCounter, parseAllDocuments, type Document, type Node } from 'yaml'
+import { isAlias, isMap, isScalar, isSeq, LineCounter, parseAllDocuments, visit, type Document, type Node } from 'yaml'
 import { nestingProblem } from './nesting.ts'
 
 export interface Position {
@@ -36,12 +36,26 @@ export interface OriginalText {
 /** Aliases could make a small file expand without end. */
 const ALIASES_MAX = 100
 
+/** What most probably mends a mistake, by the code of the library. */
+const CURES: Readonly<Record<string, string>> = {
+  TAB_AS_INDENT: 'use spaces',
+  DUPLICATE_KEY: 'this key is there already: remove one of the two',
+  UNEXPECTED_TOKEN: 'look for a missing quote, comma or bracket before it',
+  BAD_INDENT: 'indent it as its neighbours',
+  MULTILINE_IMPLICIT_KEY: 'a colon or a quote is missing',
+  BLOCK_AS_IMPLICIT_KEY: 'put a value that holds a colon and a space in quotes',
+  BAD_SCALAR_START: 'put the value in quotes',
+}
+
+const NO_ANCHOR =
+  'not valid YAML: * begins an alias of an anchor that is not there; put text such as "*.example" in quotes'
+
 /** What the library says of these helps nobody who wrote a file. */
 const OWN_WORDS = [
   ['Maximum call stack size exceeded', 'it is nested too deeply'],
   [
     'Excessive alias count',
-    `its aliases expand to too much: at most ${ALIASES_MAX} uses of an anchor, those inside others multiplied`,
+    `its aliases expand to too many values; use at most ${ALIASES_MAX} aliases, where nested aliases multiply`,
   ],
 ] as const
 
@@ -59,8 +73,10 @@ export function parseDocuments(
     if (document.errors.length > 0 || document.contents === null) continue
     const value = valueOf(document)
     const start = document.contents.range?.[0] ?? 0
-    if ('problem' in value) problems.push({ ...at(start), path: '', message: value.problem, severity: 'error' })
-    else {
+    if ('problem' in value) {
+      const { offset = start, problem } = value
+      problems.push({ ...at(offset), path: '', message: problem, severity: 'error' })
+    } else {
       const nesting = nestingProblem(value.value)
       if (nesting !== undefined) {
         const offset = offsetOf(document, document.contents, nesting.parts)
@@ -90,12 +106,18 @@ function placeOf(lines: LineCounter, offset: number): { line: number; column: nu
 /** After one mistake the parser often lists what is left of the line or of the document: that is the same mistake. */
 function syntaxProblems({ errors }: Pick<Document, 'errors'>, at: (offset: number) => Position): FileProblem[] {
   const problems: FileProblem[] = []
+  let tabs = false
   for (const error of errors) {
     const place = at(error.pos[0])
     const text = withoutSource(error.message)
     const former = problems.at(-1)
     if (former !== undefined && (former.line === place.line || text.endsWith('token in YAML stream'))) continue
-    problems.push({ ...place, path: '', message: `not valid YAML: ${text}`, severity: 'error' })
+    // A file that is indented by tabs has one mistake, not one in each line.
+    if (error.code === 'TAB_AS_INDENT' && tabs) continue
+    tabs ||= error.code === 'TAB_AS_INDENT'
+    const cure = text.startsWith('Flow ') ? 'close the bracket' : CURES[error.code]
+    const message = `not valid YAML: ${text}${cure === undefined ? '' : `; ${cure}`}`
+    problems.push({ ...place, path: '', message, severity: 'error' })
   }
   return problems
 }
@@ -106,12 +128,33 @@ function withoutSource(message: string): string {
   return known === undefined ? message.replace(/: (?:".*"|[^\s"]+)$/s, '') : known[1]
 }
 
-function valueOf(document: Document): { value: unknown } | { problem: string } {
+type Value = { readonly value: unknown } | { readonly problem: string; readonly offset?: number }
+
+function valueOf(document: Document): Value {
   try {
     return { value: document.toJS({ maxAliasCount: ALIASES_MAX }) as unknown }
   } catch (error) {
+    const offset = unresolvedAlias(document)
+    if (offset !== undefined) return { problem: NO_ANCHOR, offset }
     return { problem: withoutSource(error instanceof Error ? error.message : String(error)) }
   }
+}
+
+/** Offset of the first one, or nothing. */
+function unresolvedAlias(document: Document): number | undefined {
+  const anchors = new Set<string>()
+  let found: number | undefined
+  visit(document, {
+    Node(_, node) {
+      if ('anchor' in node && typeof node.anchor === 'string') anchors.add(node.anchor)
+    },
+    Alias(_, alias) {
+      if (anchors.has(alias.source)) return undefined
+      found = alias.range?.[0]
+      return visit.BREAK
+    },
+  })
+  return found
 }
 
 function locatedDocument(document: Document, value: unknown, at: (offset: number) => Position): LocatedDocument {

@@ -32,7 +32,7 @@ describe('nestingProblem', () => {
     inner['self'] = [1, inner]
     expect(nestingProblem({ spec: { inner } })).toEqual({
       parts: ['spec', 'inner', 'self', '1'],
-      message: 'is an alias of something that it is itself a part of; write it out',
+      message: 'is an alias of a value that contains it; write out the value',
     })
   })
 

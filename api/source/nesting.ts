@@ -27,7 +27,7 @@ function heightOf(value: unknown, walk: Walk): number | NestingProblem {
   if (typeof value !== 'object' || value === null) return 0
   const { parents, heights, parts } = walk
   if (parents.has(value)) {
-    return { parts: [...parts], message: 'is an alias of something that it is itself a part of; write it out' }
+    return { parts: [...parts], message: 'is an alias of a value that contains it; write out the value' }
   }
   const known = heights.get(value)
   if (parents.size + (known ?? 1) > NESTING_MAX) {

@@ -84,7 +84,7 @@ const CONFIG: RenderedConfig = {
         groups: [
           {
             providers: [
-              { name: 'p', provider: { p1: {} }, inlinePolicies: { tls: { caCertificates: near.certificate } } },
+              { name: 'p', provider: { openai: {} }, inlinePolicies: { tls: { caCertificates: near.certificate } } },
             ],
           },
         ],

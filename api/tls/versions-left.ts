@@ -33,11 +33,12 @@ export function versionsLeft(limits: HandshakeLimits): VersionsLeft | NothingLef
   } = limits
   if (lowest > highest) return nothing('minProtocolVersion', 'minProtocolVersion is above maxProtocolVersion')
   const { min, max } = within({ min: lowest, max: highest }, versionsOf(cipherSuites))
-  if (min > max) return nothing('cipherSuites', `no suite is for TLS ${lowest}, which the versions ask for; add one`)
+  if (min > max)
+    return nothing('cipherSuites', `no cipher suite supports TLS ${lowest}, which the version fields require; add one`)
   const needs13 = keyExchangeGroups !== undefined && keyExchangeGroups.every((group) => ONLY_13.has(group))
   if (needs13 && max === '1.2') {
     const named = keyExchangeGroups.join(', ')
-    return nothing('keyExchangeGroups', `${named} is for TLS 1.3, which the other fields exclude; add another group`)
+    return nothing('keyExchangeGroups', `${named} requires TLS 1.3, which the other fields exclude; add another group`)
   }
   return { min: needs13 ? '1.3' : min, max }
 }

@@ -1,7 +1,7 @@
 // Nothing of a schema is untested: every rule is broken by one fixture and met by another, every field is set by one.
 import { describe, expect, it } from 'vitest'
-import { type CrdKind, type CrdRule, loadCrdKinds, schemaNodes, schemaValues } from './crd-schema.ts'
-import { fixtureKinds, loadFixtures } from './testdata.ts'
+import { type CrdKind, type CrdRule, loadCrdKinds, schemaNodes, schemaValues } from './crd-schema.testing.ts'
+import { fixtureKinds, loadFixtures } from './testdata.testing.ts'
 
 const crds = loadCrdKinds()
 

@@ -1,9 +1,9 @@
 // Every fixture gets the verdict it states from local validation, and every limit of a schema holds at its edge.
 import { describe, expect, it } from 'vitest'
 import { validateObject } from '../validate/validate.ts'
-import { loadCrdKinds } from './crd-schema.ts'
-import { limitCases } from './limit-cases.ts'
-import { fixtureKinds, loadFixtures } from './testdata.ts'
+import { loadCrdKinds } from './crd-schema.testing.ts'
+import { limitCases } from './limit-cases.testing.ts'
+import { fixtureKinds, loadFixtures } from './testdata.testing.ts'
 
 const kinds = new Map(loadCrdKinds().map((kind) => [kind.name, kind]))
 

@@ -149,7 +149,8 @@ export interface AIBackend {
   groups?: PriorityGroup[]
 }
 /**
- * A provider of LLMs and how it is addressed. Exactly one of `p1` to `p7` and `custom` is set.
+ * A provider of LLMs and how it is addressed. Exactly one of `p1` (OpenAI), `p2` (Azure OpenAI), `p3` (Azure AI
+ * Foundry), `p4` (Anthropic), `p5` (Google Gemini), `p6` (Google Vertex AI), `p7` (AWS Bedrock) and `custom` is set.
  *
  * Example: `{ p1: { model: gpt-5-mini } }`.
  */
@@ -210,7 +211,7 @@ export interface LLMProvider {
   p7?: P7Provider
   /**
    * Beginning of the path of requests to the provider, instead of its own such as `/v1`, 1 to 1024 characters; the end
-   * that belongs to the format follows. Only for p1 and p4, and only with `host`.
+   * that belongs to the format follows. Only for OpenAI (`p1`) and Anthropic (`p4`), and only with `host`.
    */
   pathPrefix?: LongString
   /**
@@ -376,14 +377,16 @@ export interface PriorityGroup {
   /**
    * Providers, 1 to 16.
    *
-   * Items: A provider with a name. Exactly one of `p1` to `p7` and `custom` is set.
+   * Items: A provider with a name. Exactly one of `p1` to `p7` and `custom` is set, as in
+   * `provider`.
    *
    * Example: `{ name: main, p1: { model: gpt-5-mini }, policies: { auth: { secretRef: { name: openai-key } } } }`.
    */
   providers: NamedLLMProvider[]
 }
 /**
- * A provider with a name. Exactly one of `p1` to `p7` and `custom` is set.
+ * A provider with a name. Exactly one of `p1` to `p7` and `custom` is set, as in
+ * `provider`.
  *
  * Example: `{ name: main, p1: { model: gpt-5-mini }, policies: { auth: { secretRef: { name: openai-key } } } }`.
  */
@@ -444,7 +447,7 @@ export interface NamedLLMProvider {
   p7?: P7Provider
   /**
    * Beginning of the path of requests to the provider, instead of its own such as `/v1`, 1 to 1024 characters; the end
-   * that belongs to the format follows. Only for p1 and p4, and only with `host`.
+   * that belongs to the format follows. Only for OpenAI (`p1`) and Anthropic (`p4`), and only with `host`.
    */
   pathPrefix?: LongString
   /**
@@ -503,9 +506,9 @@ export interface BackendWithAI {
    */
   tunnel?: BackendTunnel
   /**
-   * How requests authenticate at the backend: at most one main credential (`key`, `secretRef`, `passthrough`, `cloudA`,
-   * `cloudB`, `cloudC`, `oauthTokenExchange` or `crossAppAccess`) and further fixed ones in `credentials`; at least one
-   * of these is set.
+   * How requests authenticate at the backend: at most one main credential (`key`, `secretRef`, `passthrough`, `cloudA`
+   * for AWS, `cloudB` for Azure, `cloudC` for Google Cloud, `oauthTokenExchange` or `crossAppAccess`) and further fixed
+   * ones in `credentials`; at least one of these is set.
    *
    * When unset, LLM providers and agent runtimes of a cloud use the credentials that the environment of the proxy
    * offers; other backends get what the client sent.
@@ -556,8 +559,8 @@ export interface MCPBackend {
    */
   sessionRouting?: 'Stateful' | 'Stateless'
   /**
-   * What happens when a server cannot be reached: `FailClosed` (default) fails the session, `FailOpen` goes on
-   * without it.
+   * What happens when a server is unreachable: `FailClosed` (default) fails the session, `FailOpen` continues
+   * without the server.
    */
   failureMode?: FailureMode
   /**
@@ -670,8 +673,8 @@ export interface McpTarget {
    */
   path?: LongString
   /**
-   * Transport of MCP: `StreamableHTTP` (default) or `SSE`, the one before it. The proxy of this version does not speak
-   * `SSE`: the server counts as one that cannot be reached, and the status says so.
+   * Transport of MCP: `StreamableHTTP` (default) or `SSE`, its predecessor. This version of the proxy does not
+   * support `SSE`: it treats the server as unreachable, and the status reports it.
    */
   protocol?: 'StreamableHTTP' | 'SSE'
   /**
@@ -738,9 +741,9 @@ export interface BackendSimple {
    */
   tunnel?: BackendTunnel
   /**
-   * How requests authenticate at the backend: at most one main credential (`key`, `secretRef`, `passthrough`, `cloudA`,
-   * `cloudB`, `cloudC`, `oauthTokenExchange` or `crossAppAccess`) and further fixed ones in `credentials`; at least one
-   * of these is set.
+   * How requests authenticate at the backend: at most one main credential (`key`, `secretRef`, `passthrough`, `cloudA`
+   * for AWS, `cloudB` for Azure, `cloudC` for Google Cloud, `oauthTokenExchange` or `crossAppAccess`) and further fixed
+   * ones in `credentials`; at least one of these is set.
    *
    * When unset, LLM providers and agent runtimes of a cloud use the credentials that the environment of the proxy
    * offers; other backends get what the client sent.

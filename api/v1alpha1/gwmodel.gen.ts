@@ -278,8 +278,9 @@ export interface ModelPolicies {
    */
   authorization?: Authorization
   /**
-   * How requests authenticate at the provider: at most one main credential (`key`, `secretRef`, `passthrough`, `cloudA`,
-   * `cloudB`, `cloudC` or `oauthTokenExchange`) and further fixed ones in `credentials`; at least one of these is set.
+   * How requests authenticate at the provider: at most one main credential (`key`, `secretRef`, `passthrough`, `cloudA`
+   * for AWS, `cloudB` for Azure, `cloudC` for Google Cloud or `oauthTokenExchange`) and further fixed ones in
+   * `credentials`; at least one of these is set.
    *
    * Example: `{ secretRef: { name: provider-key } }`.
    */
@@ -320,8 +321,9 @@ export interface ModelPolicies {
   promptGuard?: AIPromptGuard
 }
 /**
- * How requests authenticate at the provider: at most one main credential (`key`, `secretRef`, `passthrough`, `cloudA`,
- * `cloudB`, `cloudC` or `oauthTokenExchange`) and further fixed ones in `credentials`; at least one of these is set.
+ * How requests authenticate at the provider: at most one main credential (`key`, `secretRef`, `passthrough`, `cloudA`
+ * for AWS, `cloudB` for Azure, `cloudC` for Google Cloud or `oauthTokenExchange`) and further fixed ones in
+ * `credentials`; at least one of these is set.
  *
  * Example: `{ secretRef: { name: provider-key } }`.
  */

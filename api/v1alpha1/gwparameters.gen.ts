@@ -81,8 +81,8 @@ export interface GwParametersSpec {
   shutdown?: Shutdown
   /**
    * Gives the pods of the proxies the settings, labels, token and authority of an Istio mesh. The proxy of this version does
-   * not use them: it gets no certificate from the mesh, opens no tunnels and takes none, and the Gateway says so in the
-   * message of its condition `Accepted`. The parameters of class and Gateway are merged field by field.
+   * not use them: it requests no certificate from the mesh and neither opens nor accepts tunnels. The condition `Accepted` of
+   * the Gateway reports this. The parameters of class and Gateway are merged field by field.
    *
    * Example: `{ enabled: true, trustDomain: mesh.example }`.
    */
@@ -361,8 +361,8 @@ export interface Shutdown {
 }
 /**
  * Gives the pods of the proxies the settings, labels, token and authority of an Istio mesh. The proxy of this version does
- * not use them: it gets no certificate from the mesh, opens no tunnels and takes none, and the Gateway says so in the
- * message of its condition `Accepted`. The parameters of class and Gateway are merged field by field.
+ * not use them: it requests no certificate from the mesh and neither opens nor accepts tunnels. The condition `Accepted` of
+ * the Gateway reports this. The parameters of class and Gateway are merged field by field.
  *
  * Example: `{ enabled: true, trustDomain: mesh.example }`.
  */

@@ -336,7 +336,7 @@ export interface PolicyTargetSelector {
    */
   kind: ObjectKind
   /**
-   * Labels an object must have, all of them, 1 to 64. When no object has them, the status of the policy says so.
+   * 1 to 64 labels. An object matches if it has all of them. The status of the policy reports if no object matches.
    *
    * Example: `{team: shop, tier: public}`.
    */
@@ -576,8 +576,8 @@ export interface FrontendHTTP {
    */
   http2WindowSize?: ByteSize
   /**
-   * Flow-control window of a whole HTTP/2 connection, 65535 to 2147483647 bytes: the protocol knows no smaller and no
-   * larger one. Unset, it is 1Mi.
+   * Flow-control window of a whole HTTP/2 connection, 65535 to 2147483647 bytes, the limits of the protocol.
+   * Default 1Mi.
    */
   http2ConnectionWindowSize?: ByteSize
   /**

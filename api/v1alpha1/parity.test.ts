@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { RULES_THAT_HOLD, SELF } from '../validate/cel/rule-cases.ts'
-import { type ApiServer, apiServerScript, startApiServer, testPort } from './apiserver.ts'
-import { crdFiles, loadCrdKinds } from './crd-schema.ts'
-import { compareKind } from './parity.ts'
-import { fixtureKinds, loadFixtures } from './testdata.ts'
+import { RULES_THAT_HOLD, SELF } from '../validate/cel/rule-cases.testing.ts'
+import { type ApiServer, apiServerScript, startApiServer, testPort } from './apiserver.testing.ts'
+import { crdFiles, loadCrdKinds } from './crd-schema.testing.ts'
+import { compareKind } from './parity.testing.ts'
+import { fixtureKinds, loadFixtures } from './testdata.testing.ts'
 
 const START_MS = 120_000
 const KIND_MS = 300_000
@@ -15,7 +15,7 @@ const KIND_MS = 300_000
 const script = apiServerScript()
 if (script === undefined) console.log('skipped: no API server to compare with (GW_APISERVER)')
 
-describe.skipIf(script === undefined)('the API server', () => {
+describe.skipIf(script === undefined)('the API server', { tags: ['full'] }, () => {
   let server: ApiServer
   const kinds = new Map(loadCrdKinds().map((kind) => [kind.name, kind]))
 

@@ -246,7 +246,7 @@ export type ResourceType = 'Type1' | 'Type2'
 
 /**
  * Fixed messages that are added to every conversation. Only for the formats with messages: Completions, Messages and
- * Responses. For a provider that knows no messages of the role `system`, set its `system` field with `defaults`.
+ * Responses. For a provider that does not support messages of the role `system`, set its `system` field with `defaults`.
  *
  * Example: `{ prepend: [{ role: system, content: Answer in English. }] }`.
  */
@@ -868,7 +868,7 @@ export interface CloudAAuth {
    */
   assumeRole?: CloudAAssumeRole
   /**
-   * Service that the signature is for. When unset, the service of the backend, such as `bedrock` for p7.
+   * Service that the signature is for. When unset, the service of the backend, such as `bedrock` for AWS Bedrock (`p7`).
    */
   serviceName?: ShortString
   /**
@@ -1135,7 +1135,7 @@ export interface AuthorizationExtractionLocation {
 export interface BackendAI {
   /**
    * Fixed messages that are added to every conversation. Only for the formats with messages: Completions, Messages and
-   * Responses. For a provider that knows no messages of the role `system`, set its `system` field with `defaults`.
+   * Responses. For a provider that does not support messages of the role `system`, set its `system` field with `defaults`.
    *
    * Example: `{ prepend: [{ role: system, content: Answer in English. }] }`.
    */
@@ -1186,8 +1186,8 @@ export interface BackendAI {
     [k: string]: ShortString
   }
   /**
-   * Marks parts of the request that the provider may keep for later requests. Only for p7 (Bedrock) with Claude from
-   * version 3 and Nova models; elsewhere it has no effect.
+   * Marks parts of the request that the provider may keep for later requests. Only for AWS Bedrock (`p7`) with Claude
+   * from version 3 and Nova models; elsewhere it has no effect.
    *
    * Example: `{ cacheTools: true, minTokens: 2048 }`.
    */
@@ -1238,8 +1238,8 @@ export interface FieldTransformation {
   expression: CELExpression
 }
 /**
- * Marks parts of the request that the provider may keep for later requests. Only for p7 (Bedrock) with Claude from
- * version 3 and Nova models; elsewhere it has no effect.
+ * Marks parts of the request that the provider may keep for later requests. Only for AWS Bedrock (`p7`) with Claude
+ * from version 3 and Nova models; elsewhere it has no effect.
  *
  * Example: `{ cacheTools: true, minTokens: 2048 }`.
  */
@@ -1266,9 +1266,9 @@ export interface PromptCachingConfig {
   cacheMessageOffset?: number
 }
 /**
- * How requests authenticate at the backend: at most one main credential (`key`, `secretRef`, `passthrough`, `cloudA`,
- * `cloudB`, `cloudC`, `oauthTokenExchange` or `crossAppAccess`) and further fixed ones in `credentials`; at least one
- * of these is set.
+ * How requests authenticate at the backend: at most one main credential (`key`, `secretRef`, `passthrough`, `cloudA`
+ * for AWS, `cloudB` for Azure, `cloudC` for Google Cloud, `oauthTokenExchange` or `crossAppAccess`) and further fixed
+ * ones in `credentials`; at least one of these is set.
  *
  * When unset, LLM providers and agent runtimes of a cloud use the credentials that the environment of the proxy
  * offers; other backends get what the client sent.
@@ -1500,7 +1500,7 @@ export interface OAuthTokenSpec {
  */
 export interface OAuthActorToken {
   /**
-   * Where the token is read. There is no default.
+   * Where the proxy reads the token. The field has no default.
    */
   source: AuthorizationExtractionLocation
   /**
@@ -1697,9 +1697,9 @@ export interface BackendFull {
    */
   ai?: BackendAI
   /**
-   * How requests authenticate at the backend: at most one main credential (`key`, `secretRef`, `passthrough`, `cloudA`,
-   * `cloudB`, `cloudC`, `oauthTokenExchange` or `crossAppAccess`) and further fixed ones in `credentials`; at least one
-   * of these is set.
+   * How requests authenticate at the backend: at most one main credential (`key`, `secretRef`, `passthrough`, `cloudA`
+   * for AWS, `cloudB` for Azure, `cloudC` for Google Cloud, `oauthTokenExchange` or `crossAppAccess`) and further fixed
+   * ones in `credentials`; at least one of these is set.
    *
    * When unset, LLM providers and agent runtimes of a cloud use the credentials that the environment of the proxy
    * offers; other backends get what the client sent.
@@ -2237,7 +2237,7 @@ export interface Condition {
    */
   lastTransitionTime: string
   /**
-   * The generation of the object that this condition speaks of.
+   * The generation of the object that the condition describes.
    */
   observedGeneration?: number
 }

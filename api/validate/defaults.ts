@@ -1,30 +1,25 @@
 // What the API server makes of an object before it judges it: nulls dropped, the schema's defaults written. In a copy.
 import { isRecord } from '../json.ts'
-import { childOf, type Semantics, type SemanticTable } from './semantics.ts'
+import type { Semantics } from './semantics.ts'
 
 /** @param node absent where the schema has nothing special to say */
-export function withDefaults(table: SemanticTable, node: Semantics | undefined, value: unknown): unknown {
+export function withDefaults(node: Semantics | undefined, value: unknown): unknown {
   if (Array.isArray(value)) {
-    const item = childOf(table, node?.items)
-    return value.map((entry: unknown) => withDefaults(table, item, entry))
+    const item = node?.items
+    return value.map((entry: unknown) => withDefaults(item, entry))
   }
-  return isRecord(value) ? recordWithDefaults(table, node ?? {}, value) : value
+  return isRecord(value) ? recordWithDefaults(node ?? {}, value) : value
 }
 
-function recordWithDefaults(
-  table: SemanticTable,
-  node: Semantics,
-  value: Record<string, unknown>,
-): Record<string, unknown> {
-  const { defaults = {}, fields = {}, nullable = [] } = node
-  const values = childOf(table, node.values)
+function recordWithDefaults(node: Semantics, value: Record<string, unknown>): Record<string, unknown> {
+  const { defaults = {}, fields = {}, nullable = [], values } = node
   const present = Object.entries(value).filter(([name, child]) => {
     return child !== null || nullable.includes(name) || node.nullableValues === true || isFree(node, name)
   })
   const absent = Object.entries(defaults).filter(([name]) => !present.some(([other]) => other === name))
   const entries = [...present, ...structuredClone(absent)].map(([name, child]) => {
-    const own = Object.hasOwn(fields, name) ? childOf(table, fields[name]) : values
-    return [name, isFree(node, name) ? child : withDefaults(table, own, child)] as const
+    const own = Object.hasOwn(fields, name) ? fields[name] : values
+    return [name, isFree(node, name) ? child : withDefaults(own, child)] as const
   })
   // Own properties even for odd names such as `__proto__`.
   return Object.fromEntries(entries)

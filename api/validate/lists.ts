@@ -2,22 +2,20 @@
 import type { Problem } from '../problem.ts'
 import { fieldPath, indexPath } from './path.ts'
 import { isRecord } from '../json.ts'
-import { childOf, type Semantics, type SemanticTable } from './semantics.ts'
+import type { Semantics } from './semantics.ts'
 
-export function listProblems(table: SemanticTable, node: Semantics | undefined, value: unknown, path = ''): Problem[] {
+export function listProblems(node: Semantics | undefined, value: unknown, path = ''): Problem[] {
   if (node === undefined) return []
   if (Array.isArray(value)) {
     const own = duplicates(node.list, value, path)
-    const item = childOf(table, node.items)
+    const item = node.items
     if (item === undefined) return own
-    return [...own, ...value.flatMap((entry, index) => listProblems(table, item, entry, indexPath(path, index)))]
+    return [...own, ...value.flatMap((entry, index) => listProblems(item, entry, indexPath(path, index)))]
   }
   if (!isRecord(value)) return []
   return Object.entries(value).flatMap(([name, child]) => {
-    const known = Object.hasOwn(node.fields ?? {}, name)
-      ? childOf(table, node.fields?.[name])
-      : childOf(table, node.values)
-    return listProblems(table, known, child, fieldPath(path, name))
+    const known = Object.hasOwn(node.fields ?? {}, name) ? node.fields?.[name] : node.values
+    return listProblems(known, child, fieldPath(path, name))
   })
 }
 

@@ -39,7 +39,7 @@ function namespaceProblems(namespace: unknown): Problem[] {
 function labelProblems(labels: unknown): Problem[] {
   const path = 'metadata.labels'
   if (labels === undefined || labels === null) return []
-  if (!isRecord(labels)) return [problem(path, 'FieldValueTypeInvalid', 'Invalid value: must be a map of texts')]
+  if (!isRecord(labels)) return [problem(path, 'FieldValueTypeInvalid', 'Invalid value: must be a map of strings')]
   return Object.entries(labels).flatMap(([key, value]) => {
     const isGood = value === '' || (typeof value === 'string' && value.length <= LABEL_MAX && QUALIFIED.test(value))
     if (isQualified(key) && isGood) return []
@@ -50,7 +50,7 @@ function labelProblems(labels: unknown): Problem[] {
 function annotationProblems(annotations: unknown): Problem[] {
   const path = 'metadata.annotations'
   if (annotations === undefined || annotations === null) return []
-  if (!isRecord(annotations)) return [problem(path, 'FieldValueTypeInvalid', 'Invalid value: must be a map of texts')]
+  if (!isRecord(annotations)) return [problem(path, 'FieldValueTypeInvalid', 'Invalid value: must be a map of strings')]
   return Object.entries(annotations).flatMap(([key, value]) => {
     if (isQualified(key.toLowerCase()) && typeof value === 'string') return []
     return [problem(path, 'FieldValueInvalid', `Invalid value: annotation ${JSON.stringify(key)} is not valid`)]

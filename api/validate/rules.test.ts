@@ -1,14 +1,11 @@
-// Rules of a small table: paths, transitions, messages, names. What the engine evaluates is in cel/environment.test.ts.
+// Rules of a small schema: paths, transitions, messages, names. What the engine computes is in cel/environment.test.ts.
 import { describe, expect, it } from 'vitest'
 import { ruleProblems } from './rules.ts'
-import type { Rule, SemanticTable } from './semantics.ts'
+import type { Rule, Semantics } from './semantics.ts'
 
-const table = (rule: Rule, rest: SemanticTable[number] = {}): SemanticTable => [
-  { rules: [rule], ...rest },
-  { fields: { spec: 0 } },
-]
+const table = (rule: Rule, rest: Semantics = {}): Semantics => ({ fields: { spec: { rules: [rule], ...rest } } })
 
-const paths = (semantics: SemanticTable, object: unknown, old?: unknown) =>
+const paths = (semantics: Semantics, object: unknown, old?: unknown) =>
   ruleProblems(semantics, object, old).map(({ path, message }) => `${path}: ${message}`)
 
 describe('ruleProblems', () => {
@@ -39,12 +36,8 @@ describe('ruleProblems', () => {
   })
 
   it('visits entries of lists and values of maps', () => {
-    const semantics: SemanticTable = [
-      { rules: [{ rule: "self != 'bad'", message: 'bad' }] },
-      { items: 0 },
-      { values: 0 },
-      { fields: { list: 1, map: 2 } },
-    ]
+    const good: Semantics = { rules: [{ rule: "self != 'bad'", message: 'bad' }] }
+    const semantics: Semantics = { fields: { list: { items: good }, map: { values: good } } }
     expect(paths(semantics, { list: ['good', 'bad'], map: { 'a.b/c': 'bad' } })).toEqual([
       'list[1]: bad',
       'map[a.b/c]: bad',
@@ -61,11 +54,12 @@ describe('ruleProblems', () => {
   })
 
   it('tells integers from other numbers by the schema', () => {
-    const semantics: SemanticTable = [
-      { double: true, rules: [{ rule: 'type(self) == double', message: 'double' }] },
-      { rules: [{ rule: 'type(self) == int', message: 'int' }] },
-      { fields: { d: 0, i: 1 } },
-    ]
+    const semantics: Semantics = {
+      fields: {
+        d: { double: true, rules: [{ rule: 'type(self) == double', message: 'double' }] },
+        i: { rules: [{ rule: 'type(self) == int', message: 'int' }] },
+      },
+    }
     expect(paths(semantics, { d: 1, i: 1 })).toEqual([])
   })
 })
@@ -89,7 +83,7 @@ describe('transition rules', () => {
 
   it('compare entries of a list-map by key, and of other lists not at all', () => {
     const entry = { rules: [{ rule: 'self.v >= oldSelf.v', message: 'shrunk' }] }
-    const byKey: SemanticTable = [entry, { items: 0, list: ['k'] }, { fields: { l: 1 } }]
+    const byKey: Semantics = { fields: { l: { items: entry, list: ['k'] } } }
     const old = {
       l: [
         { k: 'a', v: 1 },
@@ -104,7 +98,7 @@ describe('transition rules', () => {
       ],
     }
     expect(paths(byKey, next, old)).toEqual(['l[0]: shrunk'])
-    expect(paths([entry, { items: 0 }, { fields: { l: 1 } }], next, old)).toEqual([])
+    expect(paths({ fields: { l: { items: entry } } }, next, old)).toEqual([])
   })
 
   it('see the word oldSelf only outside of texts', () => {

@@ -4,10 +4,10 @@ import type { Problem } from '../problem.ts'
 import { compileRule, readsOldSelf } from './cel/environment.ts'
 import { fieldPath, indexPath, keyPath } from './path.ts'
 import { isRecord } from '../json.ts'
-import { childOf, rootOf, type Rule, type Semantics, type SemanticTable } from './semantics.ts'
+import type { Rule, Semantics } from './semantics.ts'
 
 /** One value, its CEL form, and the value at the same place before an update. */
-interface Place {
+interface RuleSubject {
   readonly value: unknown
   readonly self: unknown
   /** Absent: created, or not comparable. */
@@ -16,52 +16,51 @@ interface Place {
 }
 
 /** @param oldObject the object before an update; absent when it is created */
-export function ruleProblems(table: SemanticTable, object: unknown, oldObject?: unknown): Problem[] {
-  const root = rootOf(table)
-  const old = oldObject === undefined ? undefined : { value: oldObject, self: toCel(table, root, oldObject) }
+export function ruleProblems(root: Semantics, object: unknown, oldObject?: unknown): Problem[] {
+  const old = oldObject === undefined ? undefined : { value: oldObject, self: toCel(root, oldObject) }
   const problems: Problem[] = []
-  visit(table, root, { value: object, self: toCel(table, root, object), old, path: '' }, problems)
+  visit(root, { value: object, self: toCel(root, object), old, path: '' }, problems)
   return problems
 }
 
-function visit(table: SemanticTable, node: Semantics, place: Place, problems: Problem[]): void {
+function visit(node: Semantics, place: RuleSubject, problems: Problem[]): void {
   for (const rule of node.rules ?? []) {
     const problem = evaluate(rule, place)
     if (problem !== undefined) problems.push(problem)
   }
-  if (Array.isArray(place.value)) visitItems(table, node, place, problems)
-  else if (isRecord(place.value)) visitFields(table, node, place, problems)
+  if (Array.isArray(place.value)) visitItems(node, place, problems)
+  else if (isRecord(place.value)) visitFields(node, place, problems)
 }
 
-function visitFields(table: SemanticTable, node: Semantics, place: Place, problems: Problem[]): void {
-  const values = childOf(table, node.values)
+function visitFields(node: Semantics, place: RuleSubject, problems: Problem[]): void {
+  const { values } = node
   for (const [name, value] of Object.entries(isRecord(place.value) ? place.value : {})) {
     const isField = Object.hasOwn(node.fields ?? {}, name)
-    const child = isField ? childOf(table, node.fields?.[name]) : values
+    const child = isField ? node.fields?.[name] : values
     if (child === undefined || value === null) continue
     const key = node.escaped?.[name] ?? name
     const path = isField ? fieldPath(place.path, name) : keyPath(place.path, name)
-    visit(table, child, { value, self: read(place.self, key), old: oldField(place.old, name, key), path }, problems)
+    visit(child, { value, self: read(place.self, key), old: oldField(place.old, name, key), path }, problems)
   }
 }
 
-function oldField(old: Place['old'], name: string, key: string): Place['old'] {
+function oldField(old: RuleSubject['old'], name: string, key: string): RuleSubject['old'] {
   if (old === undefined || !hasOwn(old.value, name)) return undefined
   return { value: read(old.value, name), self: read(old.self, key) }
 }
 
-function visitItems(table: SemanticTable, node: Semantics, place: Place, problems: Problem[]): void {
-  const item = childOf(table, node.items)
+function visitItems(node: Semantics, place: RuleSubject, problems: Problem[]): void {
+  const { items: item } = node
   if (item === undefined || !Array.isArray(place.value)) return
   for (const [index, value] of place.value.entries()) {
     const old = oldItem(node, place.old, value)
     const self = read(place.self, String(index))
-    visit(table, item, { value, self, old, path: indexPath(place.path, index) }, problems)
+    visit(item, { value, self, old, path: indexPath(place.path, index) }, problems)
   }
 }
 
 /** Only entries of list-maps can be told apart across an update. */
-function oldItem(node: Semantics, old: Place['old'], value: unknown): Place['old'] {
+function oldItem(node: Semantics, old: RuleSubject['old'], value: unknown): RuleSubject['old'] {
   const { list } = node
   if (old === undefined || list === undefined || list === 'set' || !Array.isArray(old.value)) return undefined
   const index = old.value.findIndex((other: unknown) => list.every((key) => read(other, key) === read(value, key)))
@@ -69,7 +68,7 @@ function oldItem(node: Semantics, old: Place['old'], value: unknown): Place['old
   return { value: old.value[index] as unknown, self: read(old.self, String(index)) }
 }
 
-function evaluate(rule: Rule, place: Place): Problem | undefined {
+function evaluate(rule: Rule, place: RuleSubject): Problem | undefined {
   const isTransition = readsOldSelf(rule.rule)
   if (isTransition && place.old === undefined && rule.optionalOldSelf !== true) return undefined
   const oldSelf = rule.optionalOldSelf === true ? optional(place.old) : place.old?.self
@@ -85,7 +84,7 @@ function evaluate(rule: Rule, place: Place): Problem | undefined {
   return { path, reason: rule.reason ?? 'FieldValueInvalid', message, severity: 'error' }
 }
 
-function optional(old: Place['old']): Optional {
+function optional(old: RuleSubject['old']): Optional {
   return old === undefined ? Optional.none() : Optional.of(old.self)
 }
 
@@ -107,17 +106,17 @@ function attempt(run: () => unknown): { value: unknown } | { error: string } {
 }
 
 /** Integers become CEL ints; field names are escaped as rules write them. */
-function toCel(table: SemanticTable, node: Semantics | undefined, value: unknown): unknown {
+function toCel(node: Semantics | undefined, value: unknown): unknown {
   if (typeof value === 'number') return node?.double !== true && Number.isInteger(value) ? BigInt(value) : value
   if (Array.isArray(value)) {
-    const item = childOf(table, node?.items)
-    return value.map((entry: unknown) => toCel(table, item, entry))
+    const item = node?.items
+    return value.map((entry: unknown) => toCel(item, entry))
   }
   if (!isRecord(value)) return value
-  const values = childOf(table, node?.values)
+  const values = node?.values
   const entries = Object.entries(value).map(([name, child]) => {
-    const known = Object.hasOwn(node?.fields ?? {}, name) ? childOf(table, node?.fields?.[name]) : values
-    return [node?.escaped?.[name] ?? name, toCel(table, known, child)] as const
+    const known = Object.hasOwn(node?.fields ?? {}, name) ? node?.fields?.[name] : values
+    return [node?.escaped?.[name] ?? name, toCel(known, child)] as const
   })
   return Object.fromEntries(entries)
 }

@@ -1,4 +1,4 @@
-// What compiled validators call at run time. Imported by generated code only; knows nothing of kinds.
+// What checks and rules ask about values: length, patterns, formats, equality. Knows nothing of kinds.
 import ipaddr from 'ipaddr.js'
 import { RE2JS } from 're2js'
 
@@ -34,7 +34,7 @@ export function re2(source: string): Pattern {
       return compiled.matcher(text).find()
     },
   }
-  // Bounded: only patterns of generated schemas get here.
+  // Bounded: only patterns of generated tables get here.
   patterns.set(source, pattern)
   return pattern
 }

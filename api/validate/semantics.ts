@@ -1,4 +1,4 @@
-// What JSON Schema cannot say about a kind: defaults, list kinds, rules. One generated table a kind; equal nodes are
+// What JSON Schema cannot say about a kind: defaults, list kinds, rules. One generated tree a kind; equal nodes are
 // shared.
 
 export interface Rule {
@@ -10,14 +10,14 @@ export interface Rule {
   readonly optionalOldSelf?: boolean
 }
 
-/** Children are indexes into the table. A child that needs nothing is left out. */
+/** A child that needs nothing is left out. */
 export interface Semantics {
   /** Values of the fields that are written when absent. */
   readonly defaults?: Readonly<Record<string, unknown>>
-  readonly fields?: Readonly<Record<string, number>>
-  readonly items?: number
+  readonly fields?: Readonly<Record<string, Semantics>>
+  readonly items?: Semantics
   /** Values of a map. */
-  readonly values?: number
+  readonly values?: Semantics
   /** Fields whose null is a value; of all others it is dropped. */
   readonly nullable?: readonly string[]
   readonly nullableValues?: true
@@ -32,15 +32,4 @@ export interface Semantics {
   /** Fields whose name is written otherwise in CEL. */
   readonly escaped?: Readonly<Record<string, string>>
   readonly rules?: readonly Rule[]
-}
-
-/** The last entry is the root. */
-export type SemanticTable = readonly Semantics[]
-
-export function rootOf(table: SemanticTable): Semantics {
-  return table.at(-1) ?? {}
-}
-
-export function childOf(table: SemanticTable, index: number | undefined): Semantics | undefined {
-  return index === undefined ? undefined : table[index]
 }

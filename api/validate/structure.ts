@@ -1,36 +1,36 @@
-// From the errors of a compiled validator to problems: the API server's paths and its wording, without the refused
+// From the errors of the structural check to problems: the API server's paths and its wording, without the refused
 // value (it may be a secret).
+import { nearestName } from '../nearest.ts'
 import type { Problem } from '../problem.ts'
 import { fieldPath, pointerPath, valueAt } from './path.ts'
+import { type Structure, type StructureError, structureErrors } from './structure-check.ts'
 
-/** What ajv reports. */
-export interface StructureError {
-  readonly instancePath: string
-  readonly schemaPath: string
-  readonly keyword: string
-  readonly params: Readonly<Record<string, unknown>>
-  readonly message?: string
+export function structureProblems(structure: Structure, object: unknown): Problem[] {
+  return structureErrors(structure, object).map((error) => {
+    const problem = toProblem(error, object)
+    if (error.keyword !== 'additionalProperties') return problem
+    const meant = nearestName(String(error.params['additionalProperty']), fieldsAt(structure, error.instancePath))
+    return meant === undefined ? problem : { ...problem, meant }
+  })
 }
 
-export interface StructureValidator {
-  (object: unknown): boolean
-  errors?: readonly StructureError[] | null
+/** Names of the fields at a JSON pointer. Names of fields have no characters that a pointer escapes. */
+function fieldsAt(structure: Structure, pointer: string): readonly string[] {
+  let at: Structure | undefined = structure
+  for (const token of pointer.split('/').slice(1)) at = at === undefined ? at : below(at, token)
+  return Object.keys(at?.properties ?? {})
 }
 
-export function structureProblems(validate: StructureValidator, object: unknown): Problem[] {
-  if (validate(object)) return []
-  return (validate.errors ?? []).filter((error) => !isInsideAlternative(error)).map((error) => toProblem(error, object))
-}
-
-/** Only the verdict of oneOf, anyOf and not is told, not why each alternative failed. */
-export function isInsideAlternative({ schemaPath }: StructureError): boolean {
-  return /\/(?:anyOf|oneOf)\/\d+\/|\/not\//.test(schemaPath)
+function below({ properties, items, rest }: Structure, token: string): Structure | undefined {
+  if (items !== undefined) return typeof items === 'function' ? items() : items
+  if (properties !== undefined && Object.hasOwn(properties, token)) return properties[token]
+  return typeof rest === 'object' ? rest : undefined
 }
 
 interface Finding {
   readonly reason: string
   readonly message: string
-  /** A field below the place ajv names. */
+  /** A field below the place of the error. */
   readonly field?: string
 }
 
@@ -38,7 +38,8 @@ function toProblem(error: StructureError, object: unknown): Problem {
   const place = pointerPath(error.instancePath, object)
   const describe = FINDINGS[error.keyword] ?? otherFinding
   const { reason, message, field } = describe(error, { place, value: valueAt(error.instancePath, object) })
-  return { path: field === undefined ? place : fieldPath(place, field), reason, message, severity: 'error' }
+  const path = field === undefined ? place : fieldPath(place, field)
+  return { path, reason, message, severity: 'error' }
 }
 
 interface Context {
@@ -101,8 +102,8 @@ const FINDINGS: Readonly<Record<string, Describe>> = {
   }),
 }
 
-function otherFinding({ keyword, message = 'is not valid' }: StructureError): Finding {
-  return invalid(`${message} (${keyword})`)
+function otherFinding({ keyword }: StructureError): Finding {
+  return invalid(`is not valid (${keyword})`)
 }
 
 /** A value that should have been a fixed word: no secret, but perhaps long. */

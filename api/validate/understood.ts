@@ -6,8 +6,8 @@ import { withDefaults } from './defaults.ts'
 import type { KindSchema } from './kinds/register.gen.ts'
 import { listProblems } from './lists.ts'
 import { ruleProblems } from './rules.ts'
-import { rootOf } from './semantics.ts'
-import { isInsideAlternative, structureProblems, type StructureError } from './structure.ts'
+import { structureProblems } from './structure.ts'
+import { type StructureError, structureErrors } from './structure-check.ts'
 import { kindOf } from './validate.ts'
 
 export interface Understood {
@@ -30,12 +30,24 @@ interface Extent {
 
 const OF_SECTIONS: Extent = { segments: SECTION_DEPTH }
 
+/** Objects that `validateObject` has no problem with. By identity: nobody may change them. */
+const VALID = new WeakSet<object>()
+
+/** `object` was validated as a whole, or made of one that was by adding defaults: it is not validated again. */
+export function rememberValid(object: object): void {
+  VALID.add(object)
+}
+
+function isKnownValid(object: unknown): boolean {
+  return typeof object === 'object' && object !== null && VALID.has(object)
+}
+
 /** Objects of unknown kinds come back as they are. */
 export function understood(object: unknown, extent: Extent = OF_SECTIONS): Understood {
-  const kind = kindOf(object)
+  const kind = isKnownValid(object) ? undefined : kindOf(object)
   if (kind === undefined) return { object, leftOut: [], kept: [] }
   const complete = completed(kind, object)
-  const structure = structureProblems(kind.validate, complete).filter(isOfSpec)
+  const structure = structureProblems(kind.structure, complete).filter(isOfSpec)
   const sound = structure.length === 0 ? object : withoutWrong(kind, object)
   const others = otherProblems(kind, structure.length === 0 ? complete : completed(kind, sound))
   const told = others.filter(({ path }) => !isConsequence(path, structure, extent))
@@ -68,18 +80,15 @@ export function understoodPart(part: unknown, { around, at }: Frame, path: Field
 
 /** Whether nothing is wrong with its structure and lists; rules are not asked. Much cheaper than `understood`. */
 export function isSound(object: unknown): boolean {
-  const kind = kindOf(object)
+  const kind = isKnownValid(object) ? undefined : kindOf(object)
   if (kind === undefined) return true
   const complete = completed(kind, object)
-  const problems = [
-    ...structureProblems(kind.validate, complete),
-    ...listProblems(kind.semantics, rootOf(kind.semantics), complete),
-  ]
+  const problems = [...structureProblems(kind.structure, complete), ...listProblems(kind.semantics, complete)]
   return !problems.some(isOfSpec)
 }
 
 function otherProblems(kind: KindSchema, complete: unknown): Problem[] {
-  const lists = listProblems(kind.semantics, rootOf(kind.semantics), complete)
+  const lists = listProblems(kind.semantics, complete)
   return [...lists, ...ruleProblems(kind.semantics, complete)].filter(isOfSpec)
 }
 
@@ -107,7 +116,7 @@ function memberOf(holder: unknown, key: string): unknown {
 }
 
 function completed(kind: KindSchema, object: unknown): unknown {
-  return withDefaults(kind.semantics, rootOf(kind.semantics), object)
+  return withDefaults(kind.semantics, object)
 }
 
 function isOfSpec({ path }: Problem): boolean {
@@ -128,8 +137,9 @@ export function isWithin(path: FieldPath, parent: FieldPath): boolean {
 function withoutWrong(kind: KindSchema, object: unknown): unknown {
   let value: unknown = structuredClone(object)
   for (let round = 0; round < ROUNDS_MAX; round++) {
-    if (kind.validate(completed(kind, value))) return value
-    const pointers = (kind.validate.errors ?? []).filter((error) => !isInsideAlternative(error)).map(pointerOf)
+    const errors = structureErrors(kind.structure, completed(kind, value))
+    if (errors.length === 0) return value
+    const pointers = errors.map(pointerOf)
     const tokens = pointers.map(tokensOf).filter(([first, section]) => first === 'spec' && section !== undefined)
     if (tokens.length === 0) return value
     value = sweptSpec(tokens.reduce(marked, value))

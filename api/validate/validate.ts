@@ -7,7 +7,6 @@ import { listProblems } from './lists.ts'
 import { metadataProblems } from './metadata.ts'
 import { ruleProblems } from './rules.ts'
 import { isRecord } from '../json.ts'
-import { rootOf } from './semantics.ts'
 import { structureProblems } from './structure.ts'
 
 export interface Validation {
@@ -31,8 +30,8 @@ export function validateObject(object: unknown, options: { readonly oldObject?: 
   const complete = applyDefaults(object)
   const problems = [
     ...metadataProblems(isRecord(object) ? object['metadata'] : undefined),
-    ...structureProblems(kind.validate, complete),
-    ...listProblems(kind.semantics, rootOf(kind.semantics), complete),
+    ...structureProblems(kind.structure, complete),
+    ...listProblems(kind.semantics, complete),
   ]
   if (problems.some(({ reason }) => BLOCKING.has(reason))) return { problems }
   const oldObject = options.oldObject === undefined ? undefined : applyDefaults(options.oldObject)
@@ -44,7 +43,7 @@ export function applyDefaults<T>(object: T): T {
   const kind = kindOf(object)
   if (kind === undefined) return object
   // Defaults only add fields that the type of the object declares.
-  return withDefaults(kind.semantics, rootOf(kind.semantics), object) as T
+  return withDefaults(kind.semantics, object) as T
 }
 
 /** Tells whether `object` names a kind that can be validated. */
@@ -63,6 +62,6 @@ function unknownKind(object: unknown): Problem {
   }
   const { apiVersion = 'none', kind = 'none' } = object
   const known = [...KINDS.keys()].join(', ')
-  const message = `apiVersion ${JSON.stringify(apiVersion)} with kind ${JSON.stringify(kind)} is not known here: ${known}`
+  const message = `apiVersion ${JSON.stringify(apiVersion)} with kind ${JSON.stringify(kind)} is not supported; supported are ${known}`
   return { path: 'kind', reason: 'KindUnknown', message, severity: 'error' }
 }

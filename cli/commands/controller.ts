@@ -3,17 +3,18 @@ import { type Command, Option } from 'commander'
 import type { ControllerLogFlags } from '../controller/log.ts'
 
 const HELP = `
-Settings come from the environment; docs/cluster.md lists them. The API server is that of the pod, else that of
-KUBECONFIG.
+Environment variables set the options of the operator; docs/cluster.md lists them. In a pod, the operator connects to the
+API server of its cluster. Elsewhere it uses KUBECONFIG.
 
 Examples:
-  # As the operator's container does
+  # The command of the operator's container
   gw controller
   # On a developer's machine, against the cluster of KUBECONFIG
   GW_DISABLE_LEADER_ELECTION=true gw controller`
 
 const LOG_HELP = `
-Without a flag it prints the levels in force. Changes last until the operator ends. It talks to every replica.
+Without a flag, the command prints the current levels. Changes last until the operator stops. They apply to
+every replica.
 
 Examples:
   gw controller log
@@ -36,7 +37,7 @@ export function addController(program: Command, finish: (code: number) => void):
     .addOption(new Option('--level <level>', 'Level of all components').conflicts('set'))
     .option(
       '--set <component=level,...>',
-      'Levels of components; may be repeated',
+      'Levels of single components; may be repeated',
       (text, all: string[]) => [...all, text],
       [],
     )

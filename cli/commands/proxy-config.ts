@@ -1,25 +1,17 @@
 // gw proxy config: flags and help. What it does is in cli/proxy, loaded when it runs.
 import { Option, type Command } from 'commander'
-import type { TargetFlags } from '../portforward/targets.ts'
 import { addTargetFlags, proxyGroup } from './proxy-group.ts'
-
-export type ConfigFormat = 'short' | 'json' | 'yaml'
-
-export interface ConfigFlags extends TargetFlags {
-  readonly file?: string
-  readonly output: ConfigFormat
-  readonly all?: boolean
-}
+import type { ConfigFlags } from '../proxy/config.ts'
 
 const HELP = `
 Examples:
-  # Listeners, routes, backends and policies that are in force
+  # Active listeners, routes, backends and policies
   gw proxy config all --local
-  # Everything, as the proxy has it
+  # The complete configuration as YAML
   gw proxy config all --local -o yaml
   # Health, requests and latency of every endpoint
   gw proxy config backends --local --all
-  # Of a dump that was kept
+  # Read a saved dump
   gw proxy config all --local -o json > dump.json
   gw proxy config backends --file dump.json`
 
@@ -27,16 +19,16 @@ export function addProxyConfig(program: Command, finish: (code: number) => void)
   const config = proxyGroup(program)
     .command('config')
     .aliases(['c', 'cfg'])
-    .description('Print the configuration that a proxy has in force')
+    .description('Print the active configuration of a proxy')
     .addHelpText('after', HELP)
-  addSource(config.command('all').description('The whole configuration; short is a summary')).action(
+  addSource(config.command('all').description('Print the whole configuration; short is a summary')).action(
     async (flags: ConfigFlags) => {
       const { configCommand } = await import('../proxy/config.ts')
       finish(await configCommand('all', flags))
     },
   )
-  addSource(config.command('backends').aliases(['b', 'be']).description('Endpoints with their health and use'))
-    .option('--all', 'Also those that had no request')
+  addSource(config.command('backends').aliases(['b', 'be']).description('Print endpoints with their health and usage'))
+    .option('--all', 'Include endpoints that have received no request')
     .action(async (flags: ConfigFlags) => {
       const { configCommand } = await import('../proxy/config.ts')
       finish(await configCommand('backends', flags))
@@ -45,6 +37,6 @@ export function addProxyConfig(program: Command, finish: (code: number) => void)
 
 function addSource(command: Command): Command {
   return addTargetFlags(command)
-    .option('-f, --file <path>', 'A dump that was kept, - for standard input, instead of a running proxy')
+    .option('-f, --file <path>', 'Read a saved dump instead of a running proxy; - is standard input')
     .addOption(new Option('-o, --output <format>', 'Form').choices(['short', 'json', 'yaml']).default('short'))
 }

@@ -3,11 +3,11 @@ import type { Command } from 'commander'
 
 export function proxyGroup(program: Command): Command {
   const known = program.commands.find((command) => command.name() === 'proxy')
-  return known ?? program.command('proxy').description('Look into a running proxy')
+  return known ?? program.command('proxy').description('Inspect a running proxy')
 }
 
 export function addTargetFlags(command: Command): Command {
   return command
-    .option('--local', 'Talk to a proxy on this machine')
-    .option('--admin-addr <host:port>', 'Its admin server', 'localhost:15000')
+    .option('--local', 'Connect to a proxy on this machine')
+    .option('--admin-addr <host:port>', 'Address of its admin server', 'localhost:15000')
 }

@@ -3,11 +3,11 @@ import type { Command } from 'commander'
 import type { ServeFlags } from '../serve/proxy.ts'
 
 const HELP = `
-Runs in the pods that the operator makes for a Gateway. The environment names the Gateway (NAMESPACE, GATEWAY) and this
-pod (POD_NAME). It starts from the mounted configuration and follows the API server from there.
+Runs in the pods that the operator creates for a Gateway. Environment variables name the Gateway (NAMESPACE, GATEWAY)
+and the pod (POD_NAME). The proxy starts with the mounted configuration, then watches the API server for changes.
 
 Example:
-  # As the container of a pod does
+  # The command of the container of a pod
   gw proxy serve -f /config/config.yaml`
 
 export function addProxyServe(program: Command, finish: (code: number) => void): void {
@@ -15,9 +15,9 @@ export function addProxyServe(program: Command, finish: (code: number) => void):
   group
     .command('serve')
     .description('Run the proxy of a Gateway inside a cluster')
-    .option('-f, --file <path>', 'Bootstrap file: settings of the process, and rawConfig')
-    .option('--mount <folder>', 'Where the delivery of the operator is mounted; when unset /etc/gw/delivery')
-    .option('--listen-address <address>', 'Address that listeners bind to; when unset all addresses')
+    .option('-f, --file <path>', 'Bootstrap file: settings of the process and rawConfig')
+    .option('--mount <folder>', 'Folder where the delivery of the operator is mounted; default /etc/gw/delivery')
+    .option('--listen-address <address>', 'Address that listeners bind to; default all addresses')
     .addHelpText('after', HELP)
     .action(async (flags: ServeFlags) => {
       const { proxyServeCommand } = await import('../serve/proxy.ts')

@@ -3,18 +3,18 @@ import type { Command } from 'commander'
 import { proxyGroup } from './proxy-group.ts'
 
 const HELP = `
-A proxy in a cluster wants a token at its admin server, another one at each start. gw proxy --local finds the token of a
-proxy on this machine by itself; for a forwarded port it takes GW_ADMIN_TOKEN.
+The admin server of a proxy in a cluster requires a token. The token changes at each start.
+gw proxy --local reads the token of a proxy on this machine from its file. For a forwarded port, set GW_ADMIN_TOKEN.
 
 Example:
-  # Of a proxy in a cluster
+  # Use the token of a proxy in a cluster
   export GW_ADMIN_TOKEN=$(kubectl exec -n shop pod/web-1 -- /usr/local/bin/node /app/gw.js proxy token)`
 
 export function addProxyToken(program: Command, finish: (code: number) => void): void {
   proxyGroup(program)
     .command('token')
     .description('Print the token of the admin server of a proxy on this machine')
-    .option('--admin-addr <host:port>', 'Its admin server', 'localhost:15000')
+    .option('--admin-addr <host:port>', 'Address of its admin server', 'localhost:15000')
     .addHelpText('after', HELP)
     .action(async (flags: { adminAddr: string }) => {
       const { tokenCommand } = await import('../proxy/token.ts')

@@ -7,7 +7,7 @@ import { logFormatOf, optionsOf, type RunFlags } from '../options.ts'
 import { reasonText } from '../output.ts'
 import { hasErrors } from '../report.ts'
 import { RunReport } from '../run-report.ts'
-import { loadRunnable, type LoadedSource, type SourceMemory } from '../source.ts'
+import { loadRunnable, readSource, type LoadedSource, type SourceMemory } from '../source.ts'
 import { KeySets } from '../key-sets.ts'
 import { watchSource, type SourceWatch } from '../watch.ts'
 
@@ -44,12 +44,13 @@ async function loadWithKeys(
   flags: RunFlags,
   { keySets, memory, report }: Pick<Run, 'keySets' | 'memory' | 'report'>,
 ): Promise<LoadedSource | { problem: string }> {
-  const { file: path } = flags
-  const source = await loadRunnable(path, keySets.stored, memory)
-  if (!('problem' in source)) report.format = logFormatOf(flags, source.settings, process.env)
-  if ('problem' in source || source.rendered === undefined || source.keyRequests.length === 0) return source
+  const read = readSource(flags.file, memory)
+  if ('problem' in read) return read
+  const source = await loadRunnable(read, keySets.stored, memory)
+  report.format = logFormatOf(flags, source.settings, process.env)
+  if (source.rendered === undefined || source.keyRequests.length === 0) return source
   await keySets.firstAnswers(source.keyRequests, FIRST_KEYS_MS)
-  return loadRunnable(path, keySets.stored, memory)
+  return loadRunnable(read, keySets.stored, memory)
 }
 
 function failed(report: RunReport, problem: string): number {
@@ -57,11 +58,19 @@ function failed(report: RunReport, problem: string): number {
   return 1
 }
 
-/** undefined: nothing to watch. A path that is not there is reported by the load. */
+/** undefined: nothing to watch. The load reports a path that is not there or cannot be reached. */
 function watchOf(path: string, report: RunReport, onChange: () => void): SourceWatch | undefined {
-  const stat = path === '-' ? undefined : statSync(path, { throwIfNoEntry: false })
-  if (stat === undefined) return undefined
-  return watchSource(path, { isFolder: stat.isDirectory(), onChange, onProblem: (message) => report.warn(message) })
+  const isFolder = path === '-' ? undefined : folderOrFile(path)
+  if (isFolder === undefined) return undefined
+  return watchSource(path, { isFolder, onChange, onProblem: (message) => report.warn(message) })
+}
+
+function folderOrFile(path: string): boolean | undefined {
+  try {
+    return statSync(path).isDirectory()
+  } catch {
+    return undefined
+  }
 }
 
 /** Changes of the source; remembered until somebody cares. */
@@ -169,32 +178,33 @@ class Reloader {
     const { path, proxy, bridge, watch, keySets, memory, report } = this.#run
     const wasBroken = this.#isBroken
     this.#isBroken = true
-    const next = await loadRunnable(path, keySets.stored, memory)
-    if ('problem' in next) {
-      report.error(`${next.problem}; the last good configuration stays`)
+    const read = readSource(path, memory)
+    if ('problem' in read) {
+      report.error(`${read.problem}; the last valid configuration stays active`)
       return
     }
+    const next = await loadRunnable(read, keySets.stored, memory)
     watch?.follow(next.watched)
     await keySets.follow(next.keyRequests)
     const isNew = !isDeepStrictEqual(next.problems, this.#applied.problems)
     if (isNew) report.problems(next.problems)
     if (next.rendered === undefined) {
-      report.error(`gw: ${path} has errors; the last good configuration stays`)
+      report.error(`gw: ${path} has errors; the last valid configuration stays active`)
       return
     }
     if (isDeepStrictEqual(next.rendered, this.#applied.rendered)) {
       this.#applied = next
       this.#isBroken = false
-      if (wasBroken) report.info(`${path} has no errors any more, and is the same as what is in force`)
+      if (wasBroken) report.info(`${path} has no more errors and equals the active configuration`)
       return
     }
     const problem = await apply(next, proxy, bridge)
     this.#isBroken = problem !== undefined
     if (problem === undefined) this.#applied = next
     if (problem === undefined) report.info(`reloaded ${path}`)
-    else report.error(`${problem}; the last good configuration stays`)
+    else report.error(`${problem}; the last valid configuration stays active`)
     if (!isDeepStrictEqual(next.settings, this.#run.source.settings)) {
-      report.info(`changes of config in ${path} take effect at the next start`)
+      report.info(`changes to config in ${path} take effect at the next start`)
     }
   }
 }

@@ -17,7 +17,7 @@ export interface ValidateFlags {
 export async function validateCommand(paths: readonly string[], flags: ValidateFlags): Promise<number> {
   const all = [...(flags.file ?? []), ...paths]
   if (all.length === 0) {
-    printError('name a file or folder, or - for standard input')
+    printError('pass a file or folder, or - for standard input')
     return 1
   }
   const problems = await checkSources(all, { isMissingIgnored: flags.ignoreMissing === true })

@@ -20,7 +20,7 @@ describe('queryOf', () => {
       { path: '/logging?translator=debug&status=warn&leader=info' },
     ],
     [{ level: 'loud', set: [] }, { problem: 'loud: the level must be one of error, warn, info, debug, trace' }],
-    [{ level: 'info', set: ['a=info'] }, { problem: '--level and --set exclude each other' }],
+    [{ level: 'info', set: ['a=info'] }, { problem: '--level and --set cannot be used together' }],
     [{ set: ['translator'] }, { problem: '--set translator: must be component=level' }],
     [{ set: ['level=info'] }, { problem: '--set level=info: must be component=level' }],
   ])('%o', (flags, expected) => {
@@ -51,7 +51,7 @@ describe('askAll', () => {
     })
     expect(code).toBe(1)
     expect(printed).toEqual(['a: POST /logging'])
-    expect(warned).toEqual(['b: cannot ask the admin server b: gone', 'c: POST /logging'])
+    expect(warned).toEqual(['b: cannot reach the admin server b: gone', 'c: POST /logging'])
     expect(await askAll([await replica('a', 200)], '/logging', { print: () => undefined, warn: () => undefined })).toBe(
       0,
     )

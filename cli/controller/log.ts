@@ -45,7 +45,7 @@ export function queryOf({
   level,
   set,
 }: Pick<ControllerLogFlags, 'level' | 'set'>): { path: string } | { problem: string } {
-  if (level !== undefined && set.length > 0) return { problem: '--level and --set exclude each other' }
+  if (level !== undefined && set.length > 0) return { problem: '--level and --set cannot be used together' }
   if (level !== undefined) return LEVELS.has(level) ? { path: `/logging?level=${level}` } : unknownLevel(level)
   const query = new URLSearchParams()
   for (const pair of set.flatMap((text) => text.split(','))) {

@@ -52,7 +52,8 @@ describe('readSources', () => {
     ['UTF-16', Buffer.from('\ufeffa: 1\n', 'utf16le'), 1],
   ])('names the line of %s', (name, content, line) => {
     const path = written(`${name}.yaml`, content)
-    expect(problemOf(path)).toBe(`/${name}.yaml:${line}: is not text in UTF-8; save the file in that encoding`)
+    expect(problemOf(path)).toBe(`/${name}.yaml:${line}: is not valid UTF-8; save the file as UTF-8`)
+    expect(readSources(path)).toMatchObject({ file: path, line })
     const text = written('fine.yaml', 'a: café 漢\n')
     expect(readSources(text)).toEqual({ files: [{ path: text, text: 'a: café 漢\n' }] })
   })
@@ -60,8 +61,14 @@ describe('readSources', () => {
   it('says why there is nothing to read', () => {
     expect(problemOf(join(folder, 'nothing'))).toBe('/nothing: no such file or folder')
     symlinkSync('/nowhere/gw.yaml', join(folder, 'link.yaml'))
-    expect(problemOf(join(folder, 'link.yaml'))).toBe('/link.yaml: a link to /nowhere/gw.yaml, which does not exist')
+    expect(problemOf(join(folder, 'link.yaml'))).toBe(
+      '/link.yaml: the target /nowhere/gw.yaml of the link does not exist',
+    )
+    symlinkSync('loop.yaml', join(folder, 'loop.yaml'))
+    expect(problemOf(join(folder, 'loop.yaml'))).toBe(
+      '/loop.yaml: this link leads back to itself; let it point to a file',
+    )
     const large = written('large.yaml', Buffer.alloc(16 * 1024 * 1024 + 1, 'a'))
-    expect(problemOf(large)).toBe('/large.yaml: larger than 16777216 bytes')
+    expect(problemOf(large)).toBe('/large.yaml: larger than 16777216 bytes; split it')
   })
 })

@@ -12,8 +12,18 @@ export interface SourceFile {
   readonly text: string
 }
 
+/** Why nothing was read. */
+export interface Unread {
+  /** All of it in one line. */
+  readonly problem: string
+  readonly file: string
+  /** From 1; 0 when it is about the whole file. */
+  readonly line: number
+  readonly message: string
+}
+
 /** `-` is standard input. */
-export function readSources(path: string): { files: SourceFile[] } | { problem: string } {
+export function readSources(path: string): { files: SourceFile[] } | Unread {
   try {
     if (path === '-') return readAll([{ path: '<stdin>', source: 0 }])
     if (!statSync(path).isDirectory()) return readAll([{ path, source: path }])
@@ -22,12 +32,16 @@ export function readSources(path: string): { files: SourceFile[] } | { problem: 
       .filter(({ parentPath }) => !isMountStore(relative(path, parentPath)))
       .map((entry) => join(entry.parentPath, entry.name))
       .sort()
-    if (paths.length === 0) return { problem: `${path}: no .yaml, .yml or .json file in this folder` }
-    if (paths.length > FILES_MAX) return { problem: `${path}: more than ${FILES_MAX} files` }
+    if (paths.length === 0) return unread(path, 'no .yaml, .yml or .json file in this folder')
+    if (paths.length > FILES_MAX) return unread(path, `more than ${FILES_MAX} files`)
     return readAll(paths.map((file) => ({ path: file, source: file })))
   } catch (error) {
-    return { problem: reasonOf(path, error) }
+    return unread(path, reasonOf(path, error))
   }
+}
+
+function unread(file: string, message: string, line = 0): Unread {
+  return { problem: `${file}${line === 0 ? '' : `:${line}`}: ${message}`, file, line, message }
 }
 
 export function isSourceName(name: string): boolean {
@@ -42,7 +56,7 @@ function isMountStore(folder: string): boolean {
 /** `source`: a path, or a file descriptor. */
 function readAll(
   inputs: readonly { readonly path: string; readonly source: string | number }[],
-): { files: SourceFile[] } | { problem: string } {
+): { files: SourceFile[] } | Unread {
   const files: SourceFile[] = []
   for (const { path, source } of inputs) {
     const read = readFile(path, source)
@@ -52,20 +66,20 @@ function readAll(
   return { files }
 }
 
-function readFile(path: string, source: string | number): { text: string } | { problem: string } {
+function readFile(path: string, source: string | number): { text: string } | Unread {
   try {
-    if (typeof source === 'string' && statSync(source).size > FILE_BYTES_MAX) return { problem: tooLarge(path) }
+    if (typeof source === 'string' && statSync(source).size > FILE_BYTES_MAX) return tooLarge(path)
     const bytes = readFileSync(source)
-    if (bytes.length > FILE_BYTES_MAX) return { problem: tooLarge(path) }
+    if (bytes.length > FILE_BYTES_MAX) return tooLarge(path)
     if (isUtf8(bytes)) return { text: bytes.toString('utf8') }
-    return { problem: `${path}:${lineOfBadText(bytes)}: is not text in UTF-8; save the file in that encoding` }
+    return unread(path, 'is not valid UTF-8; save the file as UTF-8', lineOfBadText(bytes))
   } catch (error) {
-    return { problem: reasonOf(path, error) }
+    return unread(path, reasonOf(path, error))
   }
 }
 
-function tooLarge(path: string): string {
-  return `${path}: larger than ${FILE_BYTES_MAX} bytes`
+function tooLarge(path: string): Unread {
+  return unread(path, `larger than ${FILE_BYTES_MAX} bytes; split it`)
 }
 
 /** From 1. Line ends are never part of another character in UTF-8. */
@@ -87,10 +101,12 @@ function reasonOf(path: string, error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   if (code === 'ENOENT') {
     const target = linkTarget(path)
-    return `${path}: ${target === undefined ? 'no such file or folder' : `a link to ${target}, which does not exist`}`
+    return target === undefined ? 'no such file or folder' : `the target ${target} of the link does not exist`
   }
-  if (code === 'EACCES') return `${path}: permission denied`
-  return `${path}: ${error instanceof Error ? error.message : String(error)}`
+  if (code === 'EACCES') return 'permission denied'
+  if (code === 'ELOOP') return 'this link leads back to itself; let it point to a file'
+  if (code === 'ENOTDIR') return 'no such file or folder: a part of the path is a file'
+  return error instanceof Error ? error.message : String(error)
 }
 
 function linkTarget(path: string): string | undefined {

@@ -3,6 +3,7 @@
 interface Hinted {
   readonly path: string
   readonly message: string
+  readonly meant?: string
 }
 
 /** By what the pattern holds; the first one counts. */
@@ -27,13 +28,13 @@ export function withHints<T extends Hinted>(problems: readonly T[]): T[] {
   return problems
     .filter(({ path, message }) => !(NOT_EVALUATED.test(message) && malformed.has(path)))
     .map((problem) => {
-      const hint = hintOf(problem.message)
+      const hint = problem.meant === undefined ? hintOf(problem.message) : `did you mean ${problem.meant}?`
       return hint === undefined ? problem : { ...problem, message: `${problem.message}; ${hint}` }
     })
 }
 
 function hintOf(message: string): string | undefined {
-  if (NOT_TEXT.test(message)) return 'write it as text, in quotes'
+  if (NOT_TEXT.test(message)) return 'put the value in quotes to make it a string'
   const pattern = PATTERN.exec(message)?.[1]
   return pattern === undefined ? undefined : EXAMPLES.find(([part]) => pattern.includes(part))?.[1]
 }

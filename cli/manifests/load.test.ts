@@ -69,6 +69,9 @@ spec: { controllerName: example.com/other }
     expect(problems('kind: A\nmetadata: { name: x }')).toEqual([
       '0.yaml:1 apiVersion: apiVersion is missing or not a string',
     ])
+    expect(problems('kind: GwPolicy\nmetadata: { name: x }')).toEqual([
+      '0.yaml:1 apiVersion: apiVersion is missing or not a string; write apiVersion: gw.dev/v1alpha1',
+    ])
     expect(problems('apiVersion: v1\nmetadata: { name: x }')).toEqual([
       '0.yaml:1 kind: kind is missing or not a string',
     ])
@@ -107,10 +110,13 @@ spec: { controllerName: example.com/other }
 
   it('reports unknown kinds of known groups and leaves other kinds alone', () => {
     expect(problems('apiVersion: gw.dev/v1alpha1\nkind: GwFoo\nmetadata: { name: x }')).toEqual([
-      '0.yaml:2 kind: unknown kind GwFoo of gw.dev/v1alpha1',
+      '0.yaml:2 kind: unknown kind GwFoo of gw.dev/v1alpha1; known here: GwBackend, GwModel, GwParameters, GwPolicy',
     ])
     expect(problems('apiVersion: gateway.networking.k8s.io/v9\nkind: Gateway\nmetadata: { name: x }')).toEqual([
-      '0.yaml:2 kind: unknown kind Gateway of gateway.networking.k8s.io/v9',
+      '0.yaml:2 kind: unknown kind Gateway of gateway.networking.k8s.io/v9; write apiVersion: gateway.networking.k8s.io/v1',
+    ])
+    expect(problems('apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoutes\nmetadata: { name: x }')).toEqual([
+      '0.yaml:2 kind: unknown kind HTTPRoutes of gateway.networking.k8s.io/v1; did you mean HTTPRoute?',
     ])
     expect(load('apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: x }').objects).toHaveLength(1)
   })

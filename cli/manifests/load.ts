@@ -3,15 +3,19 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { KubeObject } from '#operator/translate/kube.ts'
 import { applyDefaults, isKnownKind, validateObject } from '#api/validate/validate.ts'
+import { rememberValid } from '#api/validate/understood.ts'
 import { isRecord } from '#api/json.ts'
 import { parseDocuments, type FileProblem, type LocatedDocument } from '#api/source/document.ts'
 import { withHints } from './hints.ts'
+import { apiVersionOf, unknownKind } from './unknown-kinds.ts'
 import { unreadKind } from './unread.ts'
 import type { SourceFile } from './files.ts'
 
 export interface LoadedManifests {
   readonly objects: readonly KubeObject[]
   readonly problems: readonly FileProblem[]
+  /** Objects that are there and have errors; they are not among `objects`. */
+  readonly refused: readonly ObjectName[]
   /** Where a field of an object stands; undefined for objects that are not of these files. */
   locate(object: ObjectName, path: string): FileProblem | undefined
 }
@@ -38,6 +42,7 @@ type Json = { readonly [key: string]: unknown }
 export function loadManifests(files: readonly SourceFile[]): LoadedManifests {
   const objects: KubeObject[] = []
   const problems: FileProblem[] = []
+  const refused: ObjectName[] = []
   const documents = new Map<string, Seen>()
   for (const { path, text } of files) {
     const parsed = parseDocuments(path, text)
@@ -45,12 +50,14 @@ export function loadManifests(files: readonly SourceFile[]): LoadedManifests {
     for (const document of parsed.documents.flatMap((one) => expandList(one))) {
       const found = readObject(document, documents)
       if ('object' in found) objects.push(found.object)
+      else if (found.refused !== undefined) refused.push(found.refused)
       problems.push(...found.problems)
     }
   }
   return {
     objects: withOwnClass(objects),
     problems,
+    refused,
     locate(name, path) {
       const document = documents.get(keyOf(name))?.document
       return document === undefined ? undefined : { ...document.locate(path), path, message: '', severity: 'error' }
@@ -88,17 +95,19 @@ interface Seen {
   readonly object: KubeObject
 }
 
-type Found = { object: KubeObject; problems: FileProblem[] } | { problems: FileProblem[] }
+type Found = { object: KubeObject; problems: FileProblem[] } | { refused?: ObjectName; problems: FileProblem[] }
 
 function readObject(document: LocatedDocument, seen: Map<string, Seen>): Found {
   const { value } = document
   const shape = shapeProblem(value)
   if (shape !== undefined || !isRecord(value)) return { problems: [located(document, shape ?? NOT_A_MANIFEST)] }
   const problems = schemaProblems(value).map((problem) => located(document, problem))
-  if (problems.some(({ severity }) => severity === 'error')) return { problems }
+  const hasErrors = problems.some(({ severity }) => severity === 'error')
   const kind = String(value['kind'])
-  const object = withNamespace(applyDefaults(value), kind)
+  const object = withNamespace(hasErrors ? value : applyDefaults(value), kind)
+  if (problems.length === 0) rememberValid(object)
   const name = { kind, namespace: object.metadata.namespace ?? '', name: object.metadata.name ?? '' }
+  if (hasErrors) return { refused: name, problems }
   const former = seen.get(keyOf(name))
   if (former !== undefined) {
     // Samples and charts repeat what they share; the same thing twice is no mistake.
@@ -126,7 +135,10 @@ const NOT_A_MANIFEST: PathProblem = {
 function shapeProblem(value: unknown): PathProblem | undefined {
   if (!isRecord(value)) return NOT_A_MANIFEST
   for (const field of ['apiVersion', 'kind']) {
-    if (typeof value[field] !== 'string') return { path: field, message: `${field} is missing or not a string` }
+    if (typeof value[field] === 'string') continue
+    const wanted = field === 'apiVersion' ? apiVersionOf(value['kind']) : undefined
+    const cure = wanted === undefined ? '' : `; write apiVersion: ${wanted}`
+    return { path: field, message: `${field} is missing or not a string${cure}` }
   }
   const { metadata } = value
   if (isRecord(metadata) && typeof metadata['name'] === 'string') return undefined
@@ -138,7 +150,7 @@ function schemaProblems(value: Json): readonly PathProblem[] {
   if (isKnownKind(value)) return withHints(validateObject(value).problems)
   const [apiVersion, kind] = [String(value['apiVersion']), String(value['kind'])]
   if (KNOWN_GROUPS.has(apiVersion.split('/', 1)[0] ?? '')) {
-    return [{ path: 'kind', message: `unknown kind ${kind} of ${apiVersion}`, reason: 'UnknownKind' }]
+    return [{ path: 'kind', message: unknownKind(apiVersion, kind), reason: 'UnknownKind' }]
   }
   const message = unreadKind(apiVersion, kind)
   return message === undefined ? [] : [{ path: 'kind', message, severity: 'warning', reason: 'NotRead' }]

@@ -26,15 +26,20 @@ const lost = (...texts: readonly string[]): string[] =>
 describe('lostParents', () => {
   it('names the parent that is not there, at its line', () => {
     expect(lost(GATEWAY, route('- {name: edge, namespace: infra}\n    - {name: edge}'))).toEqual([
-      '13 warning spec.parentRefs[1]: Gateway shop/edge is not among these manifests: the route serves nothing there',
+      '13 warning spec.parentRefs[1]: Gateway shop/edge is not among these manifests: the route is not served there',
     ])
     expect(lost(GATEWAY, route('- {kind: ListenerSet, name: more}'))).toEqual([
-      '12 warning spec.parentRefs[0]: ListenerSet shop/more is not among these manifests: the route serves nothing there',
+      '12 warning spec.parentRefs[0]: ListenerSet shop/more is not among these manifests: the route is not served there',
     ])
   })
 
   it('names it where there is no Gateway at all as well', () => {
     expect(lost(route('- {name: edge}'))).toEqual([expect.stringContaining('Gateway shop/edge is not among these')])
+  })
+
+  it('says nothing of a parent that has errors of its own', () => {
+    const broken = GATEWAY.replace('port: 80', 'port: 70000')
+    expect(lost(broken, route('- {name: edge, namespace: infra}'))).toEqual([])
   })
 
   it('says nothing of parents of other kinds', () => {

@@ -10,9 +10,11 @@ const PARENTS: ReadonlySet<string> = new Set(['Gateway', 'ListenerSet'])
 const ROUTES: ReadonlySet<string> = new Set(['HTTPRoute', 'GRPCRoute', 'TCPRoute', 'TLSRoute'])
 
 export function lostParents(loaded: LoadedManifests): FileProblem[] {
-  const parents = new Set(
-    loaded.objects.filter(({ kind }) => PARENTS.has(kind)).map((one) => keyOf(one.kind, nameOf(one))),
-  )
+  // One with errors is there as well: its errors say why it serves nothing.
+  const parents = new Set([
+    ...loaded.objects.filter(({ kind }) => PARENTS.has(kind)).map((one) => keyOf(one.kind, nameOf(one))),
+    ...loaded.refused.map((one) => keyOf(one.kind, one)),
+  ])
   return loaded.objects.filter(({ kind }) => ROUTES.has(kind)).flatMap((route) => lostOf(route, parents, loaded))
 }
 
@@ -26,7 +28,7 @@ function lostOf(route: KubeObject, parents: ReadonlySet<string>, loaded: LoadedM
     const path = `spec.parentRefs[${index}]`
     const place = loaded.locate({ kind: routeKind, ...own }, path)
     const where = place ?? { file: `${routeKind}/${own.namespace}/${own.name}`, line: 1, column: 1 }
-    const message = `${kind} ${String(namespace)}/${String(name)} is not among these manifests: the route serves nothing there`
+    const message = `${kind} ${String(namespace)}/${String(name)} is not among these manifests: the route is not served there`
     return [{ ...where, path, message, severity: 'warning' as const, reason: 'NoMatchingParent' }]
   })
 }

@@ -12,7 +12,7 @@ const MISSING = new RegExp(
 /** What follows from an object that is not here, and does not name it. */
 const CONSEQUENCES: readonly RegExp[] = [
   /is not attached to any Gateway/,
-  /^none of caCertificateRefs holds a certificate/,
+  /^no entry of caCertificateRefs contains a certificate/,
   /^nothing to (?:serve|deploy)/,
 ]
 /** A ReferenceGrant is in the namespace of the other object. */

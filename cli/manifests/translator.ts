@@ -5,7 +5,7 @@ import type { KubeObject } from '#operator/translate/kube.ts'
 import { groupOf, keyOf } from '#operator/translate/object-ref.ts'
 import { createSnapshotter, type Snapshot } from '#operator/translate/snapshot.ts'
 import type { Translation, TranslateSettings } from '#operator/translate/translation.ts'
-import { createTranslator } from '#operator/translate/translator.ts'
+import { createTranslator } from '#operator/translate/cluster/translator.ts'
 
 export interface TranslatedManifests {
   readonly snapshot: Snapshot

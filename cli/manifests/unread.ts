@@ -20,8 +20,8 @@ const SILENT_GROUPS: ReadonlySet<string> = new Set([
 ])
 const SILENT_KINDS: ReadonlySet<string> = new Set(['NetworkPolicy', 'Kustomization'])
 const CURES: ReadonlyMap<string, string> = new Map([
-  ['Ingress', 'write a Gateway and an HTTPRoute in its place'],
-  ['IngressClass', 'write a GatewayClass in its place'],
+  ['Ingress', 'replace it with a Gateway and an HTTPRoute'],
+  ['IngressClass', 'replace it with a GatewayClass'],
 ])
 
 /** undefined: nobody would expect it to be read. */
@@ -29,5 +29,5 @@ export function unreadKind(apiVersion: string, kind: string): string | undefined
   const group = apiVersion.includes('/') ? (apiVersion.split('/', 1)[0] ?? '') : ''
   if (SILENT_GROUPS.has(group) || SILENT_KINDS.has(kind)) return undefined
   const cure = CURES.get(kind)
-  return `${kind} of ${apiVersion} is not read by Gw and has no effect${cure === undefined ? '' : `; ${cure}`}`
+  return `${kind} of ${apiVersion} is not supported by Gw and has no effect${cure === undefined ? '' : `; ${cure}`}`
 }

@@ -56,7 +56,7 @@ export class AdminClient {
       return { status: response.statusCode ?? 0, chunks: response as AsyncIterable<string> }
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
-      throw new Error(`cannot ask the admin server ${this.label}: ${reason}`, { cause: error })
+      throw new Error(`cannot reach the admin server ${this.label}: ${reason}`, { cause: error })
     }
   }
 
@@ -78,7 +78,7 @@ export class AdminClient {
       }
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
-      throw new Error(`cannot ask the admin server ${this.label}: ${reason}`, { cause: error })
+      throw new Error(`cannot reach the admin server ${this.label}: ${reason}`, { cause: error })
     }
   }
 
@@ -101,7 +101,7 @@ async function textOf(response: IncomingMessage): Promise<string> {
   let text = ''
   for await (const chunk of response) {
     text += String(chunk)
-    if (text.length > ANSWER_CHARACTERS_MAX) throw new Error('the answer is too long')
+    if (text.length > ANSWER_CHARACTERS_MAX) throw new Error('the response is too long')
   }
   return text
 }

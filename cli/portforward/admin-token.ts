@@ -2,7 +2,11 @@
 // machine, or in this container, left for it. No token is no mistake: `gw run` wants none.
 import { readFile } from 'node:fs/promises'
 import { ADMIN_TOKEN_VARIABLE, adminTokenFile } from '#api/admin/token-file.ts'
-import type { Address } from './local-transport.ts'
+
+export interface Address {
+  readonly host: string
+  readonly port: number
+}
 
 const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '::1'])
 

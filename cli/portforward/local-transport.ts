@@ -1,12 +1,7 @@
 // The way to an admin server of this machine.
 import { connect, type Socket } from 'node:net'
 import type { AdminTransport } from './admin-client.ts'
-import { localToken } from './admin-token.ts'
-
-export interface Address {
-  readonly host: string
-  readonly port: number
-}
+import { localToken, type Address } from './admin-token.ts'
 
 const PORT_MAX = 65_535
 const CONNECT_MS_MAX = 10_000
@@ -30,7 +25,7 @@ export function localTransport(address: Address): AdminTransport {
 
 function opened(socket: Socket): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => socket.destroy(new Error('no connection in time')), CONNECT_MS_MAX)
+    const timer = setTimeout(() => socket.destroy(new Error('connection timed out')), CONNECT_MS_MAX)
     socket.once('connect', () => {
       clearTimeout(timer)
       socket.off('error', reject)
@@ -40,7 +35,9 @@ function opened(socket: Socket): Promise<Socket> {
     })
     socket.once('error', (error) => {
       clearTimeout(timer)
-      reject(isRefused(error) ? new Error(`${error.message}; is a proxy running? --admin-addr says where`) : error)
+      reject(
+        isRefused(error) ? new Error(`${error.message}; check that a proxy runs there, or set --admin-addr`) : error,
+      )
     })
   })
 }

@@ -8,7 +8,7 @@ export interface TargetFlags {
 }
 
 export function transportsOf(flags: TargetFlags): readonly AdminTransport[] | { readonly problem: string } {
-  if (flags.local !== true) return { problem: 'give --local for a proxy on this machine' }
+  if (flags.local !== true) return { problem: 'pass --local for a proxy on this machine' }
   const address = addressOf(flags.adminAddr)
   if (address === undefined) return { problem: `--admin-addr ${flags.adminAddr}: must be host:port` }
   return [localTransport(address)]

@@ -1,12 +1,19 @@
 // gw proxy config: reads the dump of a proxy, or of a file, and prints it.
 import { dataText, printError, reasonText } from '../output.ts'
 import { readFileSync } from 'node:fs'
-import type { ConfigFlags, ConfigFormat } from '../commands/proxy-config.ts'
 import { AdminClient } from '../portforward/admin-client.ts'
-import { transportsOf } from '../portforward/targets.ts'
+import { transportsOf, type TargetFlags } from '../portforward/targets.ts'
 import { BACKEND_HEAD, cellsOf, endpointRows, type Dump } from './backends.ts'
 import { summaryOf } from './summary.ts'
 import { table } from './table.ts'
+
+export type ConfigFormat = 'short' | 'json' | 'yaml'
+
+export interface ConfigFlags extends TargetFlags {
+  readonly file?: string
+  readonly output: ConfigFormat
+  readonly all?: boolean
+}
 
 /** Resolves to the exit code. */
 export async function configCommand(part: 'all' | 'backends', flags: ConfigFlags): Promise<number> {
@@ -36,23 +43,23 @@ function backendsText(dump: Dump, { output, all = false }: ConfigFlags): string 
 
 function emptyHint(endpoints: number): string {
   if (endpoints === 0) return 'this proxy has no backends'
-  const subject = endpoints === 1 ? '1 endpoint has' : `${endpoints} endpoints have`
-  return `${subject} had no request yet; --all shows ${endpoints === 1 ? 'it' : 'them'}`
+  const subject = endpoints === 1 ? '1 endpoint' : `${endpoints} endpoints`
+  return `${subject} received no request yet; --all shows ${endpoints === 1 ? 'it' : 'them'}`
 }
 
 /** @throws {Error} for the user to read. */
 async function dumpOf(flags: ConfigFlags): Promise<Dump> {
   if (flags.file !== undefined) {
-    if (flags.local === true) throw new Error('--file shows a kept dump: leave out --local')
+    if (flags.local === true) throw new Error('--file shows a saved dump: omit --local')
     return parse(readFileSync(flags.file === '-' ? 0 : flags.file, 'utf8'), flags.file)
   }
   const transports = transportsOf(flags)
   if ('problem' in transports) throw new Error(transports.problem)
   const [transport] = transports
-  if (transport === undefined) throw new Error('there is no proxy')
+  if (transport === undefined) throw new Error('no proxy found')
   const client = new AdminClient(transport)
   const { status, text } = await client.ask('GET', '/config_dump')
-  if (status !== 200) throw new Error(`the admin server ${client.label} answers ${status}: ${text.trimEnd()}`)
+  if (status !== 200) throw new Error(`the admin server ${client.label} returned ${status}: ${text.trimEnd()}`)
   return parse(text, client.label)
 }
 

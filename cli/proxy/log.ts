@@ -1,9 +1,13 @@
 // gw proxy log: reads or sets the levels of every proxy it is given; one that fails does not hinder the others.
 import { printable } from '#api/printable.ts'
 import { printError, printLine, reasonText } from '../output.ts'
-import type { LogFlags } from '../commands/proxy-log.ts'
 import { AdminClient } from '../portforward/admin-client.ts'
-import { transportsOf } from '../portforward/targets.ts'
+import { transportsOf, type TargetFlags } from '../portforward/targets.ts'
+
+export interface LogFlags extends TargetFlags {
+  readonly level?: string
+  readonly set?: string
+}
 
 const LEVELS: ReadonlySet<string> = new Set(['off', 'error', 'warn', 'info', 'debug', 'trace'])
 
@@ -24,7 +28,7 @@ export async function logCommand(flags: LogFlags): Promise<number> {
       const { status, text } = await client.ask('POST', path.path)
       if (status === 200) printLine(`${prefix}${text.trimEnd()}`)
       else {
-        printError(`${prefix}the admin server answers ${status}: ${text.trimEnd()}`)
+        printError(`${prefix}the admin server returned ${status}: ${text.trimEnd()}`)
         code = 1
       }
     } catch (error) {
@@ -42,7 +46,7 @@ function pathOf({ level, set }: LogFlags): { readonly path: string } | { readonl
     const equals = part.indexOf('=')
     if (set !== undefined && equals < 1) return { problem: `--set ${part}: must be module=level` }
     const name = part.slice(equals + 1).trim()
-    if (!LEVELS.has(name)) return { problem: `"${name}" is not a level; levels are ${[...LEVELS].join(', ')}` }
+    if (!LEVELS.has(name)) return { problem: `"${name}" is not a level; use one of ${[...LEVELS].join(', ')}` }
   }
   return { path: `/logging?level=${encodeURIComponent(directive)}` }
 }

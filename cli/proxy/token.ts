@@ -11,7 +11,7 @@ export async function tokenCommand({ adminAddr }: { readonly adminAddr: string }
   try {
     const token = await localToken(address)
     if (token === undefined)
-      return failed(`${file} does not exist: no proxy here wants a token on port ${address.port}`)
+      return failed(`${file} does not exist: no proxy on this machine requires a token on port ${address.port}`)
     console.log(token)
     return 0
   } catch (error) {

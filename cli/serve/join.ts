@@ -18,7 +18,7 @@ export function joinTo(first: Rendered): (second: Rendered) => Rendered {
     if (secrets?.secrets !== list) secrets = { version: 1, secrets: list }
     const joined = Object.fromEntries(lists.map(([name, join]) => [name, join(second.config[name])]))
     // Each list has items of its own kind.
-    return { config: { ...second.config, ...joined, version: 1 }, secrets }
+    return { config: { ...second.config, ...joined, version: 2 }, secrets }
   }
 }
 

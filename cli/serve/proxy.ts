@@ -51,7 +51,7 @@ function identityOf(environment: NodeJS.ProcessEnv): Identity | { readonly probl
   const { namespace, gateway, podName } = POD_ENVIRONMENT
   const values = [namespace, gateway, podName].map((name) => environment[name]?.trim() ?? '')
   const missing = [namespace, gateway, podName].filter((_, index) => values[index] === '')
-  if (missing.length > 0) return { problem: `environment variables are missing: ${missing.join(', ')}` }
+  if (missing.length > 0) return { problem: `missing environment variables: ${missing.join(', ')}` }
   const [inNamespace = '', name = '', pod = ''] = values
   return { namespace: inNamespace, gateway: name, pod }
 }
@@ -97,7 +97,7 @@ async function follow(
   const { createKubeClient, kubeAccessOf } = await import('#proxy/config/cluster/kube-client.ts')
   const logger = proxy.logger('cluster')
   const access = kubeAccessOf(process.env)
-  if (access === undefined) logger.warn('no API server: only the mounted files are followed')
+  if (access === undefined) logger.warn('no API server: the proxy follows only the mounted files')
   const join = bootstrap === undefined ? (all: Rendered): Rendered => all : joinTo(bootstrap)
   const source = new Source({
     ...identity,

@@ -85,8 +85,8 @@ class Sender {
     if (this.#failure !== undefined) return this.#failure
     if (!this.#hasGivenUp) return error
     return new Error(
-      'the request was sent, but its trace did not come: it was refused before its head was complete (the log of ' +
-        'the proxy says why), or --expression is not true for it',
+      'the request was sent, but no trace arrived: the proxy rejected the request before its head was complete (see the log of ' +
+        'the proxy), or --expression does not match it',
     )
   }
 
@@ -111,7 +111,7 @@ async function refusal(status: number, chunks: AsyncIterable<string>): Promise<s
     text += chunk
     if (text.length > ERROR_CHARACTERS_MAX) break
   }
-  return `the admin server answers ${status}: ${text.slice(0, ERROR_CHARACTERS_MAX).trim()}`
+  return `the admin server returned ${status}: ${text.slice(0, ERROR_CHARACTERS_MAX).trim()}`
 }
 
 /** @throws {Error} when curl cannot be run or fails. */

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { TraceFlags } from '../commands/proxy-trace.ts'
-import { planTrace } from './plan.ts'
+import { type TraceFlags, planTrace } from './plan.ts'
 
 const plan = (flags: Partial<TraceFlags>, ...request: string[]) =>
   planTrace({ adminAddr: 'localhost:15000', ...flags }, request)
@@ -33,18 +32,18 @@ describe('planTrace', () => {
   })
 
   it.each<[Partial<TraceFlags>, string[], string]>([
-    [{}, [], 'give --local'],
+    [{}, [], 'pass --local'],
     [{ local: true, adminAddr: '15000' }, [], '--admin-addr 15000: must be host:port'],
     [{ local: true, adminAddr: 'a:65536' }, [], 'must be host:port'],
-    [{ local: true, port: 8080 }, [], '--port is for a request to send'],
+    [{ local: true, port: 8080 }, [], '--port requires a request to send'],
     [{ local: true }, ['http://a'], 'needs --port'],
     [{ local: true, port: 1 }, ['-X', 'http://a'], '-X: the first argument after -- must be'],
     [{ local: true, port: 1 }, ['http://'], 'http://: is not a URL'],
     [{ local: true, port: 1 }, ['http://a', 'http://b'], 'the same host and port: a:80, b:80'],
-    [{ file: 'x', local: true }, [], 'leave out --local'],
-    [{ file: 'x', expression: 'true' }, [], 'leave out --expression'],
-    [{ file: 'x', port: 1 }, [], 'leave out --port'],
-    [{ file: 'x' }, ['http://a'], 'leave out --port and the URL'],
+    [{ file: 'x', local: true }, [], 'omit --local'],
+    [{ file: 'x', expression: 'true' }, [], 'omit --expression'],
+    [{ file: 'x', port: 1 }, [], 'omit --port'],
+    [{ file: 'x' }, ['http://a'], 'omit --port and the URL'],
   ])('%j %j is a mistake', (flags, request, problem) => {
     expect(plan(flags, ...request)).toEqual({ problem: expect.stringContaining(problem) })
   })

@@ -1,7 +1,15 @@
 // What gw proxy trace is asked to do, from its flags. Pure: mistakes are values.
-import type { TraceFlags } from '../commands/proxy-trace.ts'
 import type { AdminTransport } from '../portforward/admin-client.ts'
 import { transportsOf } from '../portforward/targets.ts'
+
+export interface TraceFlags {
+  readonly local?: boolean
+  readonly adminAddr: string
+  readonly raw?: boolean
+  readonly expression?: string
+  readonly port?: number
+  readonly file?: string
+}
 
 /** A request that curl sends. */
 export interface Injection {
@@ -26,28 +34,28 @@ const WEB_URL = /^https?:\/\//i
 
 export function planTrace(flags: TraceFlags, request: readonly string[]): Planned<TracePlan> {
   if (flags.file !== undefined) return planFile(flags, flags.file, request)
-  if (flags.local !== true) return { problem: 'give --local for a proxy on this machine, or --file for a kept trace' }
+  if (flags.local !== true) return { problem: 'pass --local for a proxy on this machine, or --file for a saved trace' }
   const transports = transportsOf(flags)
   if ('problem' in transports) return transports
   const [admin] = transports
-  if (admin === undefined) return { problem: 'there is no proxy' }
+  if (admin === undefined) return { problem: 'no proxy found' }
   const injection = planRequest(flags.port, request)
   if (injection !== undefined && 'problem' in injection) return injection
   return { kind: 'live', admin, expression: flags.expression, injection }
 }
 
 function planFile(flags: TraceFlags, file: string, request: readonly string[]): Planned<TracePlan> {
-  if (flags.local === true) return { problem: '--file shows a kept trace: leave out --local' }
-  if (flags.expression !== undefined) return { problem: '--file shows a kept trace: leave out --expression' }
+  if (flags.local === true) return { problem: '--file shows a saved trace: omit --local' }
+  if (flags.expression !== undefined) return { problem: '--file shows a saved trace: omit --expression' }
   if (request.length > 0 || flags.port !== undefined) {
-    return { problem: '--file shows a kept trace: leave out --port and the URL' }
+    return { problem: '--file shows a saved trace: omit --port and the URL' }
   }
   return { kind: 'file', file }
 }
 
 function planRequest(port: number | undefined, request: readonly string[]): Planned<Injection> | undefined {
   if (request.length === 0) {
-    return port === undefined ? undefined : { problem: '--port is for a request to send: add -- and its URL' }
+    return port === undefined ? undefined : { problem: '--port requires a request to send: add -- and its URL' }
   }
   if (port === undefined) return { problem: 'sending a request needs --port, the port of the listener' }
   const [first = ''] = request

@@ -2,10 +2,9 @@
 import { printable, printableJson } from '#api/printable.ts'
 import { printError, printLine, reasonText } from '../output.ts'
 import { createReadStream } from 'node:fs'
-import type { TraceFlags } from '../commands/proxy-trace.ts'
+import { type TraceFlags, planTrace, type TracePlan } from './plan.ts'
 import { EventReader, type EventLine } from './event-reader.ts'
 import { traceLive } from './live.ts'
-import { planTrace, type TracePlan } from './plan.ts'
 import { labelOf, summaryOf } from './summary.ts'
 
 const NUMBER_COLUMNS = 4
@@ -27,7 +26,7 @@ export async function traceCommand(flags: TraceFlags, request: readonly string[]
     return 1
   }
   if (printer.isComplete) return 0
-  printError(printer.count === 0 ? 'there are no events' : 'the trace ends before its request does')
+  printError(printer.count === 0 ? 'there are no events' : 'the trace ends before its request ends')
   return 1
 }
 
@@ -42,7 +41,7 @@ async function follow(plan: TracePlan, printer: Printer): Promise<void> {
     return
   }
   const { admin, expression, injection } = plan
-  const waiting = injection === undefined ? 'waiting for a request; Ctrl-C ends' : 'sending the request'
+  const waiting = injection === undefined ? 'waiting for a request; press Ctrl-C to stop' : 'sending the request'
   await traceLive({ admin, expression, injection, onEvent, onReady: () => printError(waiting) })
 }
 

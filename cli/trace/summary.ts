@@ -75,7 +75,7 @@ function policySelection({ phase, effectivePolicy, sources = {}, gateway, listen
   return backend === undefined ? policies : `${policies}; backend ${backend}`
 }
 
-/** `traffic/shop/limits:local-rate-limit:shop/api` is of shop/limits; what stands on the rule needs no name. */
+/** `traffic/shop/limits:rl-local:shop/api` is of shop/limits; what stands on the rule needs no name. */
 function withOrigin(field: string, keys: readonly string[]): string {
   const policies = keys.flatMap((key) => {
     const name = POLICY_KEY.exec(key)?.[1]

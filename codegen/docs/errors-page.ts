@@ -14,7 +14,7 @@ interface Failure {
 
 export async function errorsPage(root: string, output: Output): Promise<void> {
   // Data of another folder: read at run time, so that the generators do not depend on the proxy's types.
-  const module = (await import(pathToFileURL(join(root, 'proxy/errors.ts')).href)) as {
+  const module = (await import(pathToFileURL(join(root, 'proxy/exchange/errors.ts')).href)) as {
     FAILURES: Record<string, Failure>
   }
   const failures = Object.entries(module.FAILURES).sort(([codeA, a], [codeB, b]) => {

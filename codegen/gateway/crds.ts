@@ -1,11 +1,16 @@
 // Reads the Gateway API CRD files that hack/update-gateway-api.sh fetched. The experimental channel is a superset of
 // the standard one, so it alone gives the types.
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parse } from 'yaml'
+import { MissingInput } from '../missing-input.ts'
 import type { SchemaNode } from '../schema/node.ts'
 
 const GROUP = 'gateway.networking.k8s.io'
+
+const FOLDER = '.cache/gateway-api/experimental'
+const FETCH = 'hack/update-gateway-api.sh'
 
 const PLURALS = [
   'backendtlspolicies',
@@ -38,7 +43,8 @@ interface Crd {
 }
 
 export async function loadGatewayKinds(root: string): Promise<GatewayKind[]> {
-  const folder = join(root, '.cache/gateway-api/experimental')
+  const folder = join(root, FOLDER)
+  if (!existsSync(folder)) throw new MissingInput(`${FOLDER} with the CRDs of the Gateway API`, FETCH)
   return Promise.all(PLURALS.map((plural) => loadKind(join(folder, `${GROUP}_${plural}.yaml`))))
 }
 

@@ -6,7 +6,7 @@ import { type SchemaFiles } from './load.ts'
 import type { SchemaNode } from './node.ts'
 import { SchemaError } from './schema-error.ts'
 
-interface Place {
+interface SchemaPlace {
   readonly file: string
   readonly path: readonly string[]
   /** Files on the way here: a second visit is a cycle, which a CRD cannot express. */
@@ -22,7 +22,7 @@ export function resolveInline(files: SchemaFiles, value: unknown, file: string, 
   return resolveNode(files, files.checked(value, file, path), { file, path, trail: [file] })
 }
 
-function resolveNode(files: SchemaFiles, node: SchemaNode, place: Place): SchemaNode {
+function resolveNode(files: SchemaFiles, node: SchemaNode, place: SchemaPlace): SchemaNode {
   const { $ref, 'x-gw-fields': folder, 'x-gw-field': _field, ...own } = node
   const result: SchemaNode = { ...own, ...resolveBelow(files, own, place) }
   if (folder !== undefined) {
@@ -36,7 +36,7 @@ function resolveNode(files: SchemaFiles, node: SchemaNode, place: Place): Schema
 }
 
 /** The keywords of a node that hold schemas, resolved. */
-function resolveBelow(files: SchemaFiles, node: SchemaNode, place: Place): SchemaNode {
+function resolveBelow(files: SchemaFiles, node: SchemaNode, place: SchemaPlace): SchemaNode {
   const result: SchemaNode = {}
   const below = (child: SchemaNode, ...step: string[]): SchemaNode =>
     resolveNode(files, child, { ...place, path: [...place.path, ...step] })
@@ -56,7 +56,7 @@ function resolveBelow(files: SchemaFiles, node: SchemaNode, place: Place): Schem
 function resolveProperties(
   files: SchemaFiles,
   properties: Record<string, SchemaNode>,
-  place: Place,
+  place: SchemaPlace,
 ): Record<string, SchemaNode> {
   const resolved = Object.entries(properties).map(([name, child]) => {
     return [name, resolveNode(files, child, { ...place, path: [...place.path, 'properties', name] })] as const
@@ -64,7 +64,7 @@ function resolveProperties(
   return Object.fromEntries(resolved)
 }
 
-function follow(files: SchemaFiles, ref: string, place: Place): SchemaNode {
+function follow(files: SchemaFiles, ref: string, place: SchemaPlace): SchemaNode {
   if (/^\/|:|#/.test(ref) || !ref.endsWith('.yaml')) fail(files, place, `$ref ${ref} must be a relative .yaml path`)
   const target = resolvePath(dirname(place.file), ref)
   if (!existsSync(target)) fail(files, place, `$ref ${ref}: ${files.name(target)} does not exist`)
@@ -75,7 +75,7 @@ function follow(files: SchemaFiles, ref: string, place: Place): SchemaNode {
   return resolveNode(files, files.schema(target), { file: target, path: [], trail: [...place.trail, target] })
 }
 
-function folderFields(files: SchemaFiles, folder: string, place: Place): Record<string, SchemaNode> {
+function folderFields(files: SchemaFiles, folder: string, place: SchemaPlace): Record<string, SchemaNode> {
   const target = resolvePath(dirname(place.file), folder)
   if (!existsSync(target)) fail(files, place, `x-gw-fields ${folder}: ${files.name(target)} does not exist`)
   const names = readdirSync(target).filter((name) => name.endsWith('.yaml'))
@@ -106,6 +106,6 @@ function merge(target: SchemaNode, siblings: SchemaNode): SchemaNode {
   return result
 }
 
-function fail(files: SchemaFiles, place: Place, message: string): never {
+function fail(files: SchemaFiles, place: SchemaPlace, message: string): never {
   throw new SchemaError(files.name(place.file), place.path, message)
 }

@@ -1,13 +1,13 @@
-// From a structural schema to the table of what JSON Schema cannot say: defaults, list kinds, rules, names in CEL.
-import { byCodePoint } from '../names.ts'
-import { BANNER } from '../types/print.ts'
+// From a structural schema to the tree of what JSON Schema cannot say: defaults, list kinds, rules, names in CEL.
+import { byCodePoint, singular, upperFirst } from '../names.ts'
 import type { Rule, SchemaNode } from '../schema/node.ts'
+import { Constants, Reference } from './constants.ts'
 
 interface Entry {
   defaults?: Record<string, unknown>
-  fields?: Record<string, number>
-  items?: number
-  values?: number
+  fields?: Record<string, Entry | Reference>
+  items?: Entry | Reference
+  values?: Entry | Reference
   nullable?: string[]
   nullableValues?: true
   free?: true
@@ -18,63 +18,55 @@ interface Entry {
   rules?: Rule[]
 }
 
-/** @param types import path of the module with the type of the table */
-export function printSemantics(root: SchemaNode, types: string): string {
-  const table = new Table()
-  const entry = table.entry(root)
-  const lines = [...table.lines, JSON.stringify(entry ?? {})].map((line) => `  ${line},`)
-  return [
-    BANNER,
-    `import type { SemanticTable } from '${types}'`,
-    '',
-    'export const semantics: SemanticTable = [',
-    ...lines,
-    ']',
-  ].join('\n')
+/** The lines of a module that exports `semantics`. */
+export function semanticsLines(root: SchemaNode, path: string): readonly string[] {
+  const constants = new Constants('Semantics')
+  constants.export('semantics', new Entries(constants).entry(root, path) ?? {})
+  return constants.lines()
 }
 
-class Table {
-  readonly lines: string[] = []
-  readonly #indexes = new Map<string, number>()
+class Entries {
+  readonly #constants: Constants
 
-  /** Absent: nothing to say about this node and all below. */
-  #index(node: SchemaNode): number | undefined {
-    const entry = this.entry(node)
-    if (entry === undefined) return undefined
-    const text = JSON.stringify(entry)
-    const known = this.#indexes.get(text)
-    if (known !== undefined) return known
-    this.lines.push(text)
-    this.#indexes.set(text, this.lines.length - 1)
-    return this.lines.length - 1
+  constructor(constants: Constants) {
+    this.#constants = constants
   }
 
-  entry(node: SchemaNode): Entry | undefined {
+  /** Absent: nothing to say about this node and all below. */
+  #part(node: SchemaNode, path: string): Entry | Reference | undefined {
+    const entry = this.entry(node, path)
+    if (entry === undefined || node.properties === undefined) return entry
+    return this.#constants.add(node.title === undefined ? [path] : [node.title, path], entry)
+  }
+
+  entry(node: SchemaNode, path: string): Entry | undefined {
     const entry: Entry = {}
-    this.#object(node, entry)
-    this.#list(node, entry)
+    this.#object(node, entry, path)
+    this.#list(node, entry, path)
     if (node.type === 'number') entry.double = true
     const rules = node['x-kubernetes-validations'] ?? []
     if (rules.length > 0) entry.rules = rules
     return Object.keys(entry).length === 0 ? undefined : entry
   }
 
-  #object(node: SchemaNode, entry: Entry): void {
+  #object(node: SchemaNode, entry: Entry, path: string): void {
     const defaults: Record<string, unknown> = {}
-    const fields: Record<string, number> = {}
+    const fields: Record<string, Entry | Reference> = {}
     const escaped: Record<string, string> = {}
     for (const [name, child] of Object.entries(node.properties ?? {})) {
       if (child.default !== undefined) defaults[name] = child.default
-      const index = this.#index(child)
-      if (index !== undefined) fields[name] = index
+      const part = this.#part(child, path + upperFirst(name))
+      if (part !== undefined) fields[name] = part
       const written = celName(name)
       if (written !== name) escaped[name] = written
     }
     if (Object.keys(defaults).length > 0) entry.defaults = defaults
     if (Object.keys(fields).length > 0) entry.fields = fields
     if (Object.keys(escaped).length > 0) entry.escaped = escaped
-    const values = typeof node.additionalProperties === 'object' ? this.#index(node.additionalProperties) : undefined
-    if (values !== undefined) entry.values = values
+    if (typeof node.additionalProperties === 'object') {
+      const values = this.#part(node.additionalProperties, `${path}Value`)
+      if (values !== undefined) entry.values = values
+    }
     this.#nulls(node, entry)
   }
 
@@ -89,8 +81,8 @@ class Table {
     if (node.properties !== undefined) entry.known = Object.keys(node.properties)
   }
 
-  #list(node: SchemaNode, entry: Entry): void {
-    const items = node.items === undefined ? undefined : this.#index(node.items)
+  #list(node: SchemaNode, entry: Entry, path: string): void {
+    const items = node.items === undefined ? undefined : this.#part(node.items, singular(path))
     if (items !== undefined) entry.items = items
     const kind = node['x-kubernetes-list-type']
     if (kind === 'set') entry.list = 'set'

@@ -1,4 +1,4 @@
-// Writes api/validate/kinds: a compiled validator and a table for each distinct schema, and the register of them all.
+// Writes api/validate/kinds: the tables of each kind for structure and semantics, and the register of them all.
 import { API_VERSION } from '../../api/group.ts'
 import type { GatewayKind } from '../gateway/crds.ts'
 import { type Kind, objectSchema } from '../kinds/kind.ts'
@@ -6,18 +6,17 @@ import { byCodePoint } from '../names.ts'
 import type { Output } from '../output.ts'
 import type { SchemaNode } from '../schema/node.ts'
 import { BANNER } from '../types/print.ts'
-import { compileModule } from './compile.ts'
-import { printSemantics } from './semantics.ts'
-import { structureSchema } from './structure.ts'
+import { semanticsLines } from './semantics.ts'
+import { Structures } from './structure.ts'
 
 const FOLDER = 'api/validate/kinds'
 
 export function kindValidators(kinds: readonly Kind[], output: Output): void {
-  for (const kind of kinds) addFiles(kind.names.kind.toLowerCase(), objectSchema(kind), output)
+  for (const kind of kinds) addFiles(kind.names.kind, objectSchema(kind), output)
 }
 
 export function gatewayValidators(kinds: readonly GatewayKind[], output: Output): void {
-  for (const { kind, schema } of kinds) addFiles(kind.toLowerCase(), schema, output)
+  for (const { kind, schema } of kinds) addFiles(kind, schema, output)
 }
 
 export function validatorRegister(own: readonly Kind[], gateway: readonly GatewayKind[], output: Output): void {
@@ -28,21 +27,21 @@ export function validatorRegister(own: readonly Kind[], gateway: readonly Gatewa
     }),
   ].sort((left, right) => byCodePoint(left.module, right.module))
   const imports = modules.flatMap(({ module }) => [
-    `import { validate as ${module} } from './${module}.gen.js'`,
+    `import { structure as ${module}Structure } from './${module}.structure.gen.ts'`,
     `import { semantics as ${module}Semantics } from './${module}.semantics.gen.ts'`,
   ])
   const entries = modules.flatMap(({ module, keys }) => {
-    return keys.map((key) => `  ['${key}', { validate: ${module}, semantics: ${module}Semantics }],`)
+    return keys.map((key) => `  ['${key}', { structure: ${module}Structure, semantics: ${module}Semantics }],`)
   })
   const lines = [
     BANNER,
-    "import type { SemanticTable } from '../semantics.ts'",
-    "import type { StructureValidator } from '../structure.ts'",
+    "import type { Semantics } from '../semantics.ts'",
+    "import type { Structure } from '../structure-check.ts'",
     ...imports,
     '',
     'export interface KindSchema {',
-    '  readonly validate: StructureValidator',
-    '  readonly semantics: SemanticTable',
+    '  readonly structure: Structure',
+    '  readonly semantics: Semantics',
     '}',
     '',
     '/** By `apiVersion/kind`. */',
@@ -53,16 +52,15 @@ export function validatorRegister(own: readonly Kind[], gateway: readonly Gatewa
   output.add(`${FOLDER}/register.gen.ts`, lines.join('\n'))
 }
 
-function addFiles(name: string, schema: SchemaNode, output: Output): void {
-  const entry = 'object'
-  const schemas = [{ $id: entry, ...structureSchema(schema) }]
-  output.add(`${FOLDER}/${name}.gen.js`, compileModule({ schemas, entry, runtime: '../runtime.ts' }))
-  output.add(`${FOLDER}/${name}.semantics.gen.ts`, printSemantics(schema, '../semantics.ts'))
-  const types = [
-    BANNER,
-    "import type { StructureValidator } from '../structure.ts'",
-    '',
-    'export const validate: StructureValidator',
-  ]
-  output.add(`${FOLDER}/${name}.gen.d.ts`, types.join('\n'))
+function addFiles(kind: string, schema: SchemaNode, output: Output): void {
+  const name = kind.toLowerCase()
+  const structures = new Structures()
+  structures.export('structure', schema, kind)
+  const files = {
+    structure: ["import type { Structure } from '../structure-check.ts'", '', ...structures.lines()],
+    semantics: ["import type { Semantics } from '../semantics.ts'", '', ...semanticsLines(schema, kind)],
+  }
+  for (const [part, lines] of Object.entries(files)) {
+    output.add(`${FOLDER}/${name}.${part}.gen.ts`, [BANNER, ...lines].join('\n'))
+  }
 }

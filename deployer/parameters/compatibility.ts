@@ -80,7 +80,7 @@ function imageProblems(parameters: GwParameters | undefined): DeployProblem[] {
       object: refOf(parameters),
       path: 'spec.image.repository',
       reason: 'InvalidParameters',
-      message: 'must not be empty; leave it out for the default',
+      message: 'must not be empty; omit it to use the default',
       severity: 'error',
     },
   ]

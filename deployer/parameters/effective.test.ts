@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { GwParameters, GwParametersSpec } from '#api/v1alpha1/gwparameters.gen.ts'
-import { TEST_SETTINGS } from '../testing.ts'
+import { TEST_SETTINGS } from '../input.testing.ts'
 import { type EffectiveParameters, effectiveParameters } from './effective.ts'
 
 function parameters(spec: GwParametersSpec): GwParameters {

@@ -45,8 +45,8 @@ function furtherDomains(level: MeshIntegration | undefined): readonly string[] |
 }
 
 const NOT_SERVED =
-  'pods get the settings, the token and the authority of the mesh, but this version of the proxy neither asks for a ' +
-  'certificate nor opens or takes tunnels, so they stay outside of it'
+  'pods get the settings, the token and the authority of the mesh, but this version of the proxy neither requests a ' +
+  'certificate nor opens or accepts tunnels, so the pods are not part of the mesh'
 
 /** Nobody may take the proxies for members of the mesh. Told where the mesh was asked for. */
 export function meshProblems(

@@ -51,15 +51,15 @@ interface Reference {
 }
 
 const REFUSED =
-  'this controller takes no parameters of Gateways; remove the reference, set the fields in the GwParameters of the ' +
+  'this controller does not accept parameters of Gateways; remove the reference, set the fields in the GwParameters of the ' +
   `GatewayClass, or let an administrator set ${RESTRICTION_SETTINGS.parameters}=Allow`
 
-interface Place {
+interface ReferencePlace {
   readonly object: ObjectRef
   readonly path: string
 }
 
-interface ResolveInput extends Place {
+interface ResolveInput extends ReferencePlace {
   readonly namespace: string | undefined
   readonly find: ReferencesInput['find']
 }
@@ -81,6 +81,6 @@ function resolve(reference: Reference | undefined, { object, path, namespace, fi
   return found === undefined ? refused('', `${KIND} ${namespace}/${name} not found`) : { found, problems: [] }
 }
 
-function refusal({ object, path }: Place, message: string): Resolved {
+function refusal({ object, path }: ReferencePlace, message: string): Resolved {
   return { found: undefined, problems: [{ object, path, reason: 'InvalidParameters', message, severity: 'error' }] }
 }

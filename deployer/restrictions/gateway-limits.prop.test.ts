@@ -18,7 +18,7 @@ import type { GwParameters } from '#api/v1alpha1/gwparameters.gen.ts'
 import type { DeployInput } from '../input.ts'
 import { isJsonObject, type Json, jsonCopy, type JsonObject } from '../kube-object.ts'
 import { renderDeployment } from '../render.ts'
-import { NEW_KEY, TEST_SETTINGS } from '../testing.ts'
+import { NEW_KEY, TEST_SETTINGS } from '../input.testing.ts'
 import { DEFAULT_RESTRICTIONS } from './defaults.ts'
 
 const NAMES = ['gw', 'evil', 'tmp', 'config-volume', 'LOG', 'SESSION_KEY', 'NODE_OPTIONS']

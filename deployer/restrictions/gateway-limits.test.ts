@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { GatewaySpec } from '#api/gateway/gateway.gen.ts'
 import type { GwParametersSpec } from '#api/v1alpha1/gwparameters.gen.ts'
 import type { DeployResult } from '../input.ts'
-import { testDeployment } from '../testing.ts'
+import { testDeployment } from '../input.testing.ts'
 
 const REF = { group: 'gw.dev', kind: 'GwParameters' } as const
 
@@ -179,7 +179,7 @@ describe('parameters of a Gateway cannot set', () => {
     const volumes = Array.from({ length: 100 }, (_, i) => ({ name: `v${i}`, hostPath: { path: '/' } }))
     const { problems } = deploy({ ofGateway: pod({ volumes }) })
     expect(problems).toHaveLength(21)
-    expect(problems.at(-1)?.message).toBe('80 more fields or keys are refused')
+    expect(problems.at(-1)?.message).toBe('80 more fields or keys are rejected')
   })
 })
 

@@ -107,7 +107,7 @@ export class GatewayLimits {
     const { namespace = '', name = '' } = this.#classRef ?? {}
     return (
       `is set by GwParameters ${namespace}/${name} of the GatewayClass and cannot be changed by a Gateway; ` +
-      `remove it, or let an administrator take it out of ${RESTRICTION_SETTINGS.enforcedFields}`
+      `remove it, or ask an administrator to remove it from ${RESTRICTION_SETTINGS.enforcedFields}`
     )
   }
 
@@ -116,7 +116,7 @@ export class GatewayLimits {
     if (prefix === undefined) return undefined
     return (
       `a Gateway cannot set labels and annotations that begin with "${prefix}"; remove it, set it in the GwParameters ` +
-      `of the GatewayClass, or let an administrator take the prefix out of ${RESTRICTION_SETTINGS.deniedKeyPrefixes}`
+      `of the GatewayClass, or ask an administrator to remove the prefix from ${RESTRICTION_SETTINGS.deniedKeyPrefixes}`
     )
   }
 }
@@ -171,6 +171,6 @@ function bounded(
 ): DeployProblem[] {
   const shown = problems.slice(0, PROBLEMS_MAX)
   const more = problems.length - shown.length
-  const rest = more > 0 ? [{ path: place, message: `${more} more fields or keys are refused` }] : []
+  const rest = more > 0 ? [{ path: place, message: `${more} more fields or keys are rejected` }] : []
   return [...shown, ...rest].map((one) => ({ ...one, object, reason: 'InvalidParameters', severity: 'error' }))
 }

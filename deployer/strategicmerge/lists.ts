@@ -11,7 +11,7 @@ export function elementFault(items: readonly Json[], key: string | undefined): s
   if (!isMaps) return undefined
   if (key === undefined) return 'maps cannot be merged without a key'
   const stray = items.some((item) => isJsonObject(item) && !Object.hasOwn(item, key) && !Object.hasOwn(item, PATCH))
-  return stray ? `each item needs ${key}, by which the items are told apart` : undefined
+  return stray ? `each item needs ${key}, which identifies it` : undefined
 }
 
 /** Without repetition. */
@@ -67,11 +67,11 @@ function directiveFault(item: JsonObject, key: string, isStrict: boolean): strin
   const directive = item[PATCH]
   if (directive === undefined || (directive === 'merge' && isStrict)) return undefined
   if (directive === 'delete') {
-    return item[key] === undefined ? `$patch: delete needs ${key}, which says what to delete` : undefined
+    return item[key] === undefined ? `$patch: delete needs ${key}, which identifies the item to delete` : undefined
   }
   if (directive !== 'replace') return 'unknown $patch; use delete or replace'
   const isAlone = !isStrict || Object.keys(item).length === 1
-  return isAlone ? undefined : '$patch: replace is for the whole list and stands alone in its item'
+  return isAlone ? undefined : '$patch: replace applies to the whole list and must be the only field of its item'
 }
 
 function kindOf(item: Json): string {

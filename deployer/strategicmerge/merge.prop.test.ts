@@ -1,9 +1,10 @@
 // Laws that strategic merge keeps for every object and patch.
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { runs } from '#test/run/runs.ts'
 import { isJsonObject, type Json, type JsonObject } from '../kube-object.ts'
 import { type MergeInput, strategicMerge } from './merge.ts'
-import { directedCase, type PatchCase, plainCase } from './patch-cases.ts'
+import { directedCase, type PatchCase, plainCase } from './patch-cases.testing.ts'
 
 function merged(each: PatchCase, directives: MergeInput['directives'] = 'whole'): JsonObject {
   const result = strategicMerge({ ...each, directives })
@@ -15,7 +16,7 @@ function holds(arbitrary: fc.Arbitrary<PatchCase>, law: (each: PatchCase) => voi
   const property = fc.property(arbitrary, (each) => {
     law(each)
   })
-  fc.assert(property, { numRuns: 500 })
+  fc.assert(property, { numRuns: runs(500) })
 }
 
 it('an empty patch changes nothing', () => {

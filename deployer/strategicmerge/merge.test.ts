@@ -40,7 +40,7 @@ describe('strategicMerge', () => {
       problems: [
         {
           path: 'spec.template.spec.containers',
-          message: 'each item needs name, by which the items are told apart',
+          message: 'each item needs name, which identifies it',
         },
         {
           path: 'spec.template.spec.nodeSelector.$patch',
@@ -57,7 +57,7 @@ describe('strategicMerge', () => {
       problems: [
         {
           path: 'spec.template.spec.containers[0]',
-          message: '$patch: replace is for the whole list and stands alone in its item',
+          message: '$patch: replace applies to the whole list and must be the only field of its item',
         },
       ],
     })

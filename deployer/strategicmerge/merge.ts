@@ -48,7 +48,7 @@ export function strategicMerge({ original, patch, kind, directives }: MergeInput
   return merge.problems.length > 0 ? { problems: merge.problems } : { value: isJsonObject(value) ? value : {} }
 }
 
-interface Place {
+interface MergePlace {
   readonly path: string
   /** Name in MERGE_FIELDS of the map, or of the items of the list. */
   readonly type: string | undefined
@@ -64,7 +64,7 @@ class Merge {
   }
 
   /** undefined: the map is deleted. */
-  map(original: JsonObject, patch: JsonObject, place: Place): JsonObject | undefined {
+  map(original: JsonObject, patch: JsonObject, place: MergePlace): JsonObject | undefined {
     if (place.depth > DEPTH_MAX) return this.#refused(place.path, `deeper than ${DEPTH_MAX} levels`, original)
     const directive = patch[PATCH]
     if (directive === 'delete') return this.#isWhole ? undefined : {}
@@ -82,7 +82,7 @@ class Merge {
     return Object.fromEntries(result)
   }
 
-  #field(result: Map<string, Json>, name: string, value: Json, place: Place): void {
+  #field(result: Map<string, Json>, name: string, value: Json, place: MergePlace): void {
     const isDeletion = name.startsWith(DELETE_ITEMS)
     const field = isDeletion ? name.slice(DELETE_ITEMS.length) : name
     const below = result.get(field)
@@ -105,7 +105,7 @@ class Merge {
   }
 
   /** Lists whose order the patch gives. @returns the fields that are done with. */
-  #orderedLists(result: Map<string, Json>, patch: JsonObject, place: Place): Set<string> {
+  #orderedLists(result: Map<string, Json>, patch: JsonObject, place: MergePlace): Set<string> {
     const done = new Set<string>()
     for (const [name, wanted] of Object.entries(patch)) {
       if (!name.startsWith(SET_ORDER)) continue
@@ -133,7 +133,7 @@ class Merge {
   #change(
     before: Json[] | undefined,
     change: Json[] | undefined,
-    at: { place: Place; field: string },
+    at: { place: MergePlace; field: string },
   ): Json[] | undefined {
     if (change === undefined) return before
     if (before !== undefined) return this.#list({ below: before, value: change, ...at, isDeletion: false })
@@ -144,7 +144,7 @@ class Merge {
   #list(input: {
     readonly below: Json[]
     readonly value: Json[]
-    readonly place: Place
+    readonly place: MergePlace
     readonly field: string
     readonly isDeletion: boolean
   }): Json[] {
@@ -167,7 +167,7 @@ class Merge {
   }
 
   /** Each item of the patch into the first one with its key, else to the end. */
-  #items(below: readonly Json[], patch: readonly JsonObject[], { at, key }: { at: Place; key: string }): Json[] {
+  #items(below: readonly Json[], patch: readonly JsonObject[], { at, key }: { at: MergePlace; key: string }): Json[] {
     const merged = [...below]
     for (const [index, item] of patch.entries()) {
       const found = merged.findIndex((each) => isJsonObject(each) && each[key] === item[key])
@@ -183,7 +183,7 @@ class Merge {
     return merged
   }
 
-  #retainKeys(result: Map<string, Json>, patch: JsonObject, place: Place): void {
+  #retainKeys(result: Map<string, Json>, patch: JsonObject, place: MergePlace): void {
     const kept = patch[RETAIN_KEYS]
     if (kept === undefined) return
     const path = `${place.path}.${RETAIN_KEYS}`
@@ -195,7 +195,7 @@ class Merge {
       ([field, value]) =>
         value !== null && !isControl(field) && !field.startsWith(DELETE_ITEMS) && !kept.includes(field),
     )
-    if (stray !== undefined) this.#refused(path, `${stray[0]} is set and must be in the list, too`, undefined)
+    if (stray !== undefined) this.#refused(path, `${stray[0]} is set and must also be in the list`, undefined)
     for (const field of result.keys()) if (!kept.includes(field)) result.delete(field)
   }
 
@@ -226,7 +226,7 @@ class Merge {
   }
 }
 
-function inside({ path, type, depth }: Place, field: string): Place {
+function inside({ path, type, depth }: MergePlace, field: string): MergePlace {
   return { path: `${path}.${field}`, type: fieldOf(type, field)?.type, depth: depth + 1 }
 }
 

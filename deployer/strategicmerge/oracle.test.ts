@@ -10,7 +10,7 @@ import { findKubectl } from '../../test/find-kubectl.ts'
 import { isJsonObject, type JsonObject } from '../kube-object.ts'
 import { withoutDirectives, withoutNulls } from './directives.ts'
 import { strategicMerge } from './merge.ts'
-import { directedCase, type PatchCase, plainCase } from './patch-cases.ts'
+import { directedCase, type PatchCase, plainCase } from './patch-cases.testing.ts'
 
 const API_VERSIONS: Readonly<Record<string, string>> = {
   ServiceAccount: 'v1',

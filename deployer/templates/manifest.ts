@@ -36,7 +36,7 @@ export function manifest<T>(template: string): Manifest<T> {
     if (parsed.size >= PARSED_MAX) parsed.clear()
     parsed.set(text, skeleton)
     const object = filled(skeleton, values)
-    if (!isJsonObject(object)) throw new Error('a base manifest is no map')
+    if (!isJsonObject(object)) throw new Error('a base manifest is not a map')
     return object
   }
 }

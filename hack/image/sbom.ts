@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFileSync, readdirSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
+import { Enums, Models, Serialize, Spec } from '@cyclonedx/cyclonedx-library'
 
 export interface SbomOptions {
   readonly repository: string
@@ -13,15 +14,6 @@ export interface SbomOptions {
   readonly runtime: string
   /** Files of the machine that are in the image. */
   readonly systemFiles: readonly string[]
-}
-
-interface Component {
-  readonly type: string
-  readonly name: string
-  readonly version: string
-  readonly purl: string
-  readonly licenses?: readonly unknown[]
-  readonly hashes?: readonly unknown[]
 }
 
 interface LockEntry {
@@ -38,18 +30,29 @@ export function sbom({ repository, bundle, version, runtime, systemFiles }: Sbom
   const components = [
     ...places.map((place) => npmComponent(place, lock.packages[place])),
     ...systemComponents(systemFiles),
-  ].sort((a, b) => (a.purl < b.purl ? -1 : 1))
-  const content = JSON.stringify(components)
-  const hash = createHash('sha256').update(content).digest('hex')
-  const document = {
-    bomFormat: 'CycloneDX',
-    specVersion: '1.5',
-    serialNumber: `urn:uuid:${uuidOf(hash)}`,
+  ].sort((a, b) => (purlOf(a) < purlOf(b) ? -1 : 1))
+  const hash = createHash('sha256')
+  for (const one of components) hash.update(JSON.stringify(normalized.makeForComponent().normalize(one, AS_GIVEN)))
+  const bill = new Models.Bom({
     version: 1,
-    metadata: { component: { type: 'application', name: 'gw', version, purl: `pkg:generic/gw@${version}` } },
-    components,
-  }
-  return `${JSON.stringify(document, null, 2)}\n`
+    serialNumber: `urn:uuid:${uuidOf(hash.digest('hex'))}`,
+    metadata: new Models.Metadata({
+      component: new Models.Component(Enums.ComponentType.Application, 'gw', {
+        version,
+        purl: `pkg:generic/gw@${version}`,
+      }),
+    }),
+    components: new Models.ComponentRepository(components),
+  })
+  return `${JSON.stringify(normalized.makeForBom().normalize(bill, AS_GIVEN), null, 2)}\n`
+}
+
+/** Not through the serializer of the library, which gives components random names: equal inputs give equal bills. */
+const normalized = new Serialize.JSON.Normalize.Factory(Spec.Spec1dot5)
+const AS_GIVEN = { sortLists: false }
+
+function purlOf({ purl = '' }: Models.Component): string {
+  return purl
 }
 
 /** The licence texts of the packages in the bundle, one after the other. */
@@ -78,51 +81,50 @@ function bundledPlaces(bundle: string): Set<string> {
   return places
 }
 
-function npmComponent(place: string, entry: LockEntry | undefined): Component {
+function npmComponent(place: string, entry: LockEntry | undefined): Models.Component {
   if (entry?.version === undefined) throw new Error(`${place} is in the bundle but not in the lock file`)
   const name = place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length)
   const [algorithm, digest] = (entry.integrity ?? '').split('-')
-  return {
-    type: 'library',
-    name,
+  const hasDigest = algorithm === 'sha512' && digest !== undefined
+  const hash = hasDigest ? Buffer.from(digest, 'base64').toString('hex') : undefined
+  return new Models.Component(Enums.ComponentType.Library, name, {
     version: entry.version,
     purl: `pkg:npm/${name.replace('@', '%40')}@${entry.version}`,
-    ...(entry.license === undefined ? {} : { licenses: [{ expression: entry.license }] }),
-    ...(algorithm === 'sha512' && digest !== undefined
-      ? { hashes: [{ alg: 'SHA-512', content: Buffer.from(digest, 'base64').toString('hex') }] }
-      : {}),
-  }
+    licenses: new Models.LicenseRepository(
+      entry.license === undefined ? [] : [new Models.LicenseExpression(entry.license)],
+    ),
+    hashes: new Models.HashDictionary(hash === undefined ? [] : [[Enums.HashAlgorithm['SHA-512'], hash]]),
+  })
 }
 
 /** Debian packages of the files; on another distribution the files themselves. */
-function systemComponents(files: readonly string[]): Component[] {
-  const found = new Map<string, Component>()
+function systemComponents(files: readonly string[]): Models.Component[] {
+  const found = new Map<string, Models.Component>()
   for (const file of files) {
     const component = debianPackage(file) ?? plainFile(file)
-    found.set(component.purl, component)
+    found.set(purlOf(component), component)
   }
   return [...found.values()]
 }
 
-function debianPackage(file: string): Component | undefined {
+function debianPackage(file: string): Models.Component | undefined {
   const owner = ask('dpkg', ['-S', realpathSync(file)]) ?? ask('dpkg', ['-S', file])
   const name = file.endsWith('ca-certificates.crt') ? 'ca-certificates' : owner?.split(':')[0]
   const version = name === undefined ? undefined : ask('dpkg-query', ['-W', '-f', '${Version}', name])
   if (name === undefined || version === undefined) return undefined
-  return { type: 'library', name, version, purl: `pkg:deb/debian/${name}@${encodeURIComponent(version)}` }
+  const purl = `pkg:deb/debian/${name}@${encodeURIComponent(version)}`
+  return new Models.Component(Enums.ComponentType.Library, name, { version, purl })
 }
 
-function plainFile(file: string): Component {
+function plainFile(file: string): Models.Component {
   const content = createHash('sha256').update(readFileSync(file)).digest('hex')
   const name = file.slice(file.lastIndexOf('/') + 1)
-  const hashes = [{ alg: 'SHA-256', content }]
-  return {
-    type: 'file',
-    name,
-    version: content.slice(0, 12),
-    purl: `pkg:generic/${name}@${content.slice(0, 12)}`,
-    hashes,
-  }
+  const version = content.slice(0, 12)
+  return new Models.Component(Enums.ComponentType.File, name, {
+    version,
+    purl: `pkg:generic/${name}@${version}`,
+    hashes: new Models.HashDictionary([[Enums.HashAlgorithm['SHA-256'], content]]),
+  })
 }
 
 /** undefined: the program is missing, or does not know. */

@@ -1,8 +1,8 @@
 // Full collections of garbage at moments when nothing waits. What thousands of changes leave behind has to go once; V8
 // by itself begins when the heap is full, in the middle of whatever change comes then, and takes half a second for it.
-import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
+import { getHeapSpaceStatistics } from 'node:v8'
 import { Clock, Effect, Queue } from 'effect'
+import { fullCollection } from '#api/full-collection.ts'
 
 export interface Heap {
   /** What is in use or was, apart from the youngest. */
@@ -50,16 +50,13 @@ export const collectWhenIdle = Effect.fn('operator.collectWhenIdle')(function* (
     heap.collect()
     collected = heap.bytes()
     const ms = (yield* Clock.currentTimeMillis) - start
-    yield* Effect.logDebug('garbage collected while nothing was to be done', { before, after: collected, ms })
+    yield* Effect.logDebug('garbage collected while idle', { before, after: collected, ms })
   })
   return yield* Effect.forever(once)
 })
 
 /** Of this process. */
 export function ownHeap(): Heap {
-  setFlagsFromString('--expose-gc')
-  // A new context has what the flag exposes.
-  const collect = runInNewContext('gc') as () => void
   const isYoung = (name: string): boolean => name.startsWith('new_')
   let told = (): void => {}
   // Collections of young garbage leave registered objects alone. It must be held: one that is garbage tells nothing.
@@ -70,7 +67,7 @@ export function ownHeap(): Heap {
   return {
     bytes: () =>
       getHeapSpaceStatistics().reduce((sum, space) => sum + (isYoung(space.space_name) ? 0 : space.space_used_size), 0),
-    collect: () => collect(),
+    collect: fullCollection('regular'),
     onCollected: (listener) => {
       told = listener
       registry.register({}, undefined)

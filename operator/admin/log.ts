@@ -38,7 +38,7 @@ export class LogLevels {
       if (level === undefined) return { problem: `unknown level "${text}"; use one of ${LOG_LEVELS.join(', ')}` }
       if (name === 'level') for (const component of COMPONENTS) wanted.set(component, level)
       else if (this.#levels.has(name)) wanted.set(name, level)
-      else return { problem: `unknown component "${name}"; there are ${COMPONENTS.join(', ')}` }
+      else return { problem: `unknown component "${name}"; use one of ${COMPONENTS.join(', ')}` }
     }
     for (const [component, level] of wanted) this.#levels.set(component, level)
     return undefined

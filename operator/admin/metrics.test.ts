@@ -21,6 +21,7 @@ const METRICS = [
   ['gw_controller_build_info', 'gauge', 'build_date,git_commit,platform,runtime_version,version'],
   ['gw_controller_translation_duration_seconds', 'histogram', ''],
   ['gw_controller_translation_failures_total', 'counter', ''],
+  ['gw_controller_internal_errors_total', 'counter', 'kind'],
   ['gw_controller_leading', 'gauge', ''],
   ['gw_controller_watch_failures_total', 'counter', 'kind,namespace'],
   ['gw_controller_watch_lost_seconds', 'gauge', 'kind,namespace'],
@@ -38,6 +39,7 @@ function used(hasRuntimeMetrics = false): OperatorMetrics {
   observer.run({ queue: 'gateway', key, isSuccess: true, seconds: 0.01 })
   observer.translated(0.01, 1)
   observer.translationFailed()
+  observer.objectFailed('GwPolicy')
   observer.leading(true)
   observer.followed({ kind: 'HTTPRoute', namespace: '' }, 1500)
   observer.rejected(1)

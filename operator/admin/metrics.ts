@@ -36,21 +36,21 @@ export function createMetrics({ hasRuntimeMetrics, build }: MetricsOptions): Ope
   })
   const durations = new Histogram({
     name: 'gw_controller_reconcile_duration_seconds',
-    help: 'How long a run took.',
+    help: 'Duration of a run.',
     labelNames,
     buckets: BUCKETS,
     registers,
   })
   const translations = new Histogram({
     name: 'gw_controller_translation_duration_seconds',
-    help: 'How long the translation of all objects took.',
+    help: 'Duration of the translation of all objects.',
     buckets: BUCKETS,
     registers,
   })
   const gateways = new Gauge({ name: 'gw_controller_gateways', help: 'Gateways that are served.', registers })
   const rejects = new Counter({
     name: 'gw_delivery_rejects_total',
-    help: 'Configurations that a proxy refused.',
+    help: 'Configurations that a proxy rejected.',
     registers,
   })
   const writes = new Counter({
@@ -61,7 +61,7 @@ export function createMetrics({ hasRuntimeMetrics, build }: MetricsOptions): Ope
   })
   const running = new Gauge({
     name: 'gw_controller_reconciliations_running',
-    help: 'Runs that are under way.',
+    help: 'Runs in progress.',
     labelNames,
     registers,
   })
@@ -93,18 +93,28 @@ export function createMetrics({ hasRuntimeMetrics, build }: MetricsOptions): Ope
 }
 
 /** What stands still without any object being at fault. */
-function healthOf(registers: Registry[]): Pick<OperatorObserver, 'translationFailed' | 'leading'> {
+function healthOf(registers: Registry[]): Pick<OperatorObserver, 'translationFailed' | 'objectFailed' | 'leading'> {
   const failures = new Counter({
     name: 'gw_controller_translation_failures_total',
-    help: 'Translations that failed by a defect; the last result stays in force.',
+    help: 'Translations that failed because of a defect; the last result stays active.',
+    registers,
+  })
+  const defects = new Counter({
+    name: 'gw_controller_internal_errors_total',
+    help: 'Objects whose translation failed because of a defect of the controller, by kind; they are rejected.',
+    labelNames: ['kind'],
     registers,
   })
   const leading = new Gauge({
     name: 'gw_controller_leading',
-    help: '1 on the replica that writes, 0 on the others.',
+    help: '1 on the replica that is the leader, 0 on the others.',
     registers,
   })
-  return { translationFailed: () => failures.inc(), leading: (isLeading) => leading.set(isLeading ? 1 : 0) }
+  return {
+    translationFailed: () => failures.inc(),
+    objectFailed: (kind) => defects.inc({ kind }),
+    leading: (isLeading) => leading.set(isLeading ? 1 : 0),
+  }
 }
 
 /** Of kinds, not of objects. */
@@ -118,7 +128,7 @@ function watchesOf(registers: Registry[]): Pick<OperatorObserver, 'followed'> {
   })
   const lost = new Gauge({
     name: 'gw_controller_watch_lost_seconds',
-    help: 'For how long a kind had not been followed at the last attempt; 0 while it is.',
+    help: 'Seconds without a watch of a kind at the last attempt; 0 while the watch runs.',
     labelNames,
     registers,
   })
@@ -151,13 +161,13 @@ function apiWrites(registers: Registry[]): OperatorMetrics['onWrite'] {
   const labelNames = ['kind', 'verb']
   const calls = new Counter({
     name: 'gw_controller_api_writes_total',
-    help: 'Calls to the API server that write, by kind and verb, whether they succeed or not.',
+    help: 'Write requests to the API server, successful or not, by kind and verb.',
     labelNames,
     registers,
   })
   const bodies = new Counter({
     name: 'gw_controller_api_write_bytes_total',
-    help: 'Bytes of their bodies.',
+    help: 'Bytes in the bodies of write requests to the API server.',
     labelNames,
     registers,
   })

@@ -26,8 +26,8 @@ export class Profiles {
     const kind = pathname.startsWith(PREFIX) ? pathname.slice(PREFIX.length) : ''
     if (kind !== 'profile' && kind !== 'heap') return false
     if (request.method !== 'GET') refuse(response, 405, 'use GET')
-    else if (!LOOPBACK.test(request.socket.remoteAddress ?? '')) refuse(response, 403, 'only over loopback')
-    else if (this.#isRunning) refuse(response, 503, 'a profile is being made already; wait for its end')
+    else if (!LOOPBACK.test(request.socket.remoteAddress ?? '')) refuse(response, 403, 'only available over loopback')
+    else if (this.#isRunning) refuse(response, 503, 'another profile is in progress; wait until it ends')
     else await this.#send(kind, searchParams, response)
     return true
   }

@@ -109,14 +109,14 @@ interface AdminCall {
 }
 
 const INDEX = `<!doctype html><title>Gw operator</title><ul>
-<li><a href="/snapshots">/snapshots</a> what is known of the cluster (?pretty)
+<li><a href="/snapshots">/snapshots</a> objects of the cluster (?pretty)
 <li>/debug/pprof/profile, /debug/pprof/heap CPU and heap profiles (?seconds=)
-<li>/logging levels of log lines (POST; ?level= or ?component=)
+<li>/logging log levels (POST; ?level= or ?component=)
 <li><a href="/version">/version</a></ul>
 `
 
 async function admin(parts: ServerParts, profiles: Profiles, { request, response, url }: AdminCall): Promise<void> {
-  if (!isLocal(request)) answer(response, 403, 'only local requests are answered\n')
+  if (!isLocal(request)) answer(response, 403, 'only local requests are allowed\n')
   else if (url.pathname === '/') answer(response, 200, INDEX, 'text/html; charset=utf-8')
   else if (url.pathname === '/logging') logging(parts.levels, { request, response, url })
   else if (url.pathname === '/version') {

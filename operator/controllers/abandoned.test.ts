@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { FakeKube } from '#test/fakekube/server.ts'
 import type { FakeObject } from '#test/fakekube/store.ts'
-import { configFor, type TestOperator, testOperator } from '#test/operator.ts'
+import { configFor, type TestOperator, testOperator } from '#operator/controllers/operator.testing.ts'
 import { until } from '#test/wait.ts'
 
 const GATEWAYS = 'gateways.gateway.networking.k8s.io'
@@ -96,7 +96,7 @@ describe('a Gateway whose class is deleted', () => {
     await until('that of the set', isUnattended(SETS, 'more'))
     expect(statusOf(GATEWAYS, 'web')).toMatchObject({ addresses, attachedListenerSets: 0, listeners: [] })
     const { message } = statusOf(GATEWAYS, 'web').conditions?.[0] ?? {}
-    expect(message).toMatch(/^spec.gatewayClassName: there is no GatewayClass blue, .*Make the class again/)
+    expect(message).toMatch(/^spec.gatewayClassName: GatewayClass blue does not exist, .*Create the class again/)
     expect(kube.store.get('deployments.apps', 'shop/web')).toBeDefined()
     await until('the Event', () => kube.store.list('events').length === 1)
     expect(kube.store.list('events')).toMatchObject([{ reason: 'Pending', message, involvedObject: { name: 'web' } }])
@@ -168,7 +168,7 @@ describe('a ListenerSet whose Gateway is deleted', () => {
     kube.store.delete(GATEWAYS, 'shop/web')
     await until('the word', isUnattended(SETS, 'more'))
     expect(statusOf(SETS, 'more').conditions?.[0]?.message).toBe(
-      'spec.parentRef: there is no Gateway shop/web; make it again, or delete the ListenerSet',
+      'spec.parentRef: Gateway shop/web does not exist; create it, or delete the ListenerSet',
     )
     makeGateway('web', 'gw')
     await until('attached again', () => says(SETS, 'more').includes('Accepted True Accepted'))

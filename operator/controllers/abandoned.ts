@@ -7,7 +7,7 @@ import { isOwnedBy } from '../kube/ownership.ts'
 import { statusOf } from '../kube/status-of.ts'
 import { unattendedStatus } from '../status/unattended-status.ts'
 import { forgottenStatus } from '../status/forgotten-status.ts'
-import type { ObjectStatus } from '../status/object-status.ts'
+import type { ObjectStatus } from '../translate/object-status.ts'
 import type { KubeObject } from '../translate/kube.ts'
 import { nameKey, refOf } from '../translate/object-ref.ts'
 import { workloadOf } from './gateway-facts.ts'
@@ -48,8 +48,8 @@ function whyGateway(world: World, gateway: Gateway): string | undefined {
   if (metadata.deletionTimestamp !== undefined || name === settings.className) return undefined
   if (cache.get('GatewayClass', '', name) !== undefined || !hasObjects(world, gateway)) return undefined
   return (
-    `spec.gatewayClassName: there is no GatewayClass ${name}, so nothing follows this Gateway any more; ` +
-    'its proxies go on with what they loaded last. Make the class again, name another one, or delete the Gateway'
+    `spec.gatewayClassName: GatewayClass ${name} does not exist, so the controller ignores this Gateway; ` +
+    'its proxies continue with the last configuration. Create the class again, select another one, or delete the Gateway'
   )
 }
 
@@ -75,7 +75,7 @@ function whyListenerSet(world: World, set: ListenerSet): string | undefined {
   // Gateways of namespaces that are not watched are not known.
   const { namespaceSelectors, watchNamespaces } = world.settings
   if (namespace !== own && namespaceSelectors.length + watchNamespaces.length > 0) return undefined
-  return `spec.parentRef: there is no Gateway ${nameKey(namespace, name)}; make it again, or delete the ListenerSet`
+  return `spec.parentRef: Gateway ${nameKey(namespace, name)} does not exist; create it, or delete the ListenerSet`
 }
 
 /** Its Gateway does not exist, and nobody else tells whose it was. */

@@ -1,5 +1,5 @@
 // What translation cannot know about a GatewayClass: which fields and versions of its kinds the cluster has. Pure.
-import type { ObjectStatus } from '../status/object-status.ts'
+import type { ObjectStatus } from '../translate/object-status.ts'
 import { type ServedVersions, supportedVersion } from './served-versions.ts'
 
 export interface ClassFacts {

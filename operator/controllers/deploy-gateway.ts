@@ -281,7 +281,7 @@ const settled = Effect.fnUntraced(function* ({ deployment: { succession }, resul
   const going = succession.settle({ unwanted, wanted, find, nowMs: yield* elapsedMs })
   if (succession.isWaiting && !wasWaiting) {
     const staying = unwanted.filter((object) => !going.includes(object)).map(idOf)
-    yield* Effect.logInfo('former proxies stay until the new ones are available', staying.join(', '))
+    yield* Effect.logInfo('the former proxies stay until the new ones are available', staying.join(', '))
   }
   return going
 })

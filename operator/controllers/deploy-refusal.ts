@@ -27,7 +27,7 @@ const INVALID = 422
 /** Words of the API server for a field that keeps its first value, such as the class of a load balancer. */
 const FIXED = /field is immutable|may not change once set/
 const NAME = /(?:^|[\s[])metadata\.name: /
-const RENAME = 'it has the name of the Gateway: give that one without dots that begins with a letter'
+const RENAME = 'it has the name of the Gateway: choose a Gateway name that starts with a letter and has no dots'
 const UNAVAILABLE: ReadonlySet<number> = new Set([429, 502, 503, 504])
 
 export function refusalText(
@@ -39,7 +39,7 @@ export function refusalText(
   if (error._tag !== 'KubeRefused' || UNAVAILABLE.has(error.status)) return describeKubeError(error)
   const { status, message } = error
   const said = `${kind} ${name} was refused: ${message}`
-  if (FIXED.test(message)) return `${said}; delete ${kind} ${name}, and it is made anew`
+  if (FIXED.test(message)) return `${said}; delete ${kind} ${name}; the controller creates it again`
   if (status === INVALID && NAME.test(message)) return `${said}; ${RENAME}`
   if (status === FORBIDDEN) return forbidden(said)
   const places = parameters.flatMap((one) => placesIn(one, kind))
@@ -48,7 +48,7 @@ export function refusalText(
 
 function forbidden(said: string): string {
   if (/because it is being terminated/.test(said)) return said
-  if (/exceeded quota/.test(said)) return `${said}; raise the quota, or ask for less in GwParameters`
+  if (/exceeded quota/.test(said)) return `${said}; raise the quota, or request less in GwParameters`
   return `${said}; if the controller lacks a right, grant it as config/rbac does`
 }
 

@@ -7,7 +7,7 @@ import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import type { Listener, RenderedConfig } from '#api/ir/types.gen.ts'
 import { certificateFor, type KeyPair } from '#test/certificates.ts'
 import { FakeKube } from '#test/fakekube/server.ts'
-import { configFor, testOperator } from '#test/operator.ts'
+import { configFor, testOperator } from '#operator/controllers/operator.testing.ts'
 import { until } from '#test/wait.ts'
 import type { RenderedGateway } from '../translate/translation.ts'
 import { followCertificates } from './ending-certificates.ts'
@@ -34,7 +34,7 @@ const gateway: Gateway = {
 
 function rendered(listeners: readonly Partial<Listener>[], policies: RenderedConfig['policies'] = []): RenderedGateway {
   const config: RenderedConfig = {
-    version: 1,
+    version: 2,
     binds: [],
     listeners: listeners.map((listener, index) => ({
       key: `shop/web.l${index}`,
@@ -114,7 +114,7 @@ describe('certificates that end', () => {
         'backend/shop/p:tls:shop/up: the certificate shown to backends of Secret shop/a ends; put a new one into the Secret',
         'listener api of ListenerSet team/more: the certificate of Secret shop/b ends; put a new one into the Secret',
         'listener l0, listener l1, listener l2, 1 more: the certificate of Secret shop/a ends; put a new one into the Secret',
-        'listener l0: an authority for certificates of clients ends; put another one beside it',
+        'listener l0: an authority for certificates of clients ends; add another one',
       ])
       const many = Array.from({ length: 12 }, (_, index) => `shop/s${index}/tls.crt`)
       const { config, secrets } = rendered(many.map((secret) => ({ tls: { certificate: { secret } } })))

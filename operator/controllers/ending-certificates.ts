@@ -144,8 +144,8 @@ function whatOf(state: CertificateState): string {
 }
 
 function cureOf({ secret, state }: Ending): string {
-  if (secret === undefined) return 'put another one beside it'
-  return state === 'notYetValid' ? 'put one that is valid already into the Secret' : 'put a new one into the Secret'
+  if (secret === undefined) return 'add another one'
+  return state === 'notYetValid' ? 'put one that is already valid into the Secret' : 'put a new one into the Secret'
 }
 
 /** Without the key of its value. */

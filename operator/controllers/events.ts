@@ -97,7 +97,7 @@ export class Events {
       const { object, reason, message } = one.occurrence
       if (!this.#ofObjects.of(object.uid).tryTake(passedMs)) {
         one.state = 'told'
-        yield* Effect.logDebug('event left out, too many of one object', describe(object), reason, message)
+        yield* Effect.logDebug('event dropped: too many events for one object', describe(object), reason, message)
         return
       }
       const waitMs = this.#writes.take(passedMs)

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { Acknowledgement } from '#api/delivery/acknowledgement.ts'
 import type { DeployProblem } from '#deployer/input.ts'
-import { type Condition, condition } from '../status/condition.ts'
-import type { GatewayBody } from '../status/object-status.ts'
+import { condition } from '../status/condition.ts'
+import type { Condition, GatewayBody } from '../translate/object-status.ts'
 import { type GatewayFacts, withProgrammed } from './gateway-programmed.ts'
 
 const body: GatewayBody = {
@@ -149,12 +149,12 @@ describe('withProgrammed', () => {
     const message = (change: Partial<GatewayFacts>): string | undefined => adjusted({ trouble, ...change })[1]?.message
     expect(message({ acknowledgements: none })).toBe(`no proxy has loaded the configuration yet: ${trouble}`)
     expect(message({ readyPods: new Set() })).toBe(`no proxy is ready for traffic yet: ${trouble}`)
-    expect(message({})).toBe(`ok\nSome proxies do not run: ${trouble}`)
+    expect(message({})).toBe(`ok\nSome proxies are not running: ${trouble}`)
   })
 
   it('names a roll-out that is stuck while the former version serves, and forgets it afterwards', () => {
     const trouble = 'pod web-2 cannot pull the image gw:x of its container gw'
-    const stuck = `ok\nThe roll-out is stuck, the former version serves: ${trouble}`
+    const stuck = `ok\nThe roll-out is stuck, the former version serves traffic: ${trouble}`
     const serving = { readyPods: new Set(['pod']), isRollingOut: true }
     const [, one] = adjusted({ ...serving, trouble })
     expect(one).toMatchObject({ type: 'Programmed', status: 'True', message: stuck })

@@ -3,8 +3,8 @@
 import { isIPv6 } from 'node:net'
 import type { Acknowledgement } from '#api/delivery/acknowledgement.ts'
 import type { DeployProblem } from '#deployer/input.ts'
-import { boundedMessage, type Condition, condition, problemLine } from '../status/condition.ts'
-import type { GatewayBody } from '../status/object-status.ts'
+import { boundedMessage, condition, problemLine } from '../status/condition.ts'
+import type { Condition, GatewayBody } from '../translate/object-status.ts'
 import { nameKey } from '../translate/object-ref.ts'
 
 export interface GatewayFacts {
@@ -120,7 +120,7 @@ function lostAddress(
 ): Condition | undefined {
   if (addresses.length > 0) return undefined
   const isLost = hadAddress || current.some(({ type, reason }) => type === 'Programmed' && reason === NO_ADDRESS)
-  if (isLost) return no(NO_ADDRESS, 'the Service of the Gateway lost its address and has no new one yet')
+  if (isLost) return no(NO_ADDRESS, 'the Service of the Gateway lost its address and has no new address yet')
   return hasService ? undefined : no('Pending', 'the Service of the Gateway does not exist yet')
 }
 
@@ -128,8 +128,8 @@ const NO_ADDRESS = 'AddressNotAssigned'
 
 export type TroubleFacts = Pick<GatewayFacts, 'trouble' | 'isRollingOut' | 'readyPods'>
 
-const STUCK = 'The roll-out is stuck, the former version serves:'
-const PARTLY = 'Some proxies do not run:'
+const STUCK = 'The roll-out is stuck, the former version serves traffic:'
+const PARTLY = 'Some proxies are not running:'
 const NONE = 'No proxy is ready for traffic:'
 
 /** Proxies that do not run; the others may serve. */
@@ -152,8 +152,8 @@ function missingAddress({ wantedAddress, addresses }: GatewayFacts): string | un
   if (wantedAddress === undefined) return undefined
   const given = addresses.map(({ value }) => value)
   if (given.map(spelling).includes(spelling(wantedAddress))) return undefined
-  const now = given.length === 0 ? 'none was given yet' : `the Service has ${given.join(', ')}`
-  return `spec.addresses: ${wantedAddress} cannot be had from the load balancer (${now}); name another, or none`
+  const now = given.length === 0 ? 'no address is assigned yet' : `the Service has ${given.join(', ')}`
+  return `spec.addresses: ${wantedAddress} is not assigned by the load balancer (${now}); use another address, or remove it`
 }
 
 /** IPv6 addresses are written in several ways. */
@@ -175,7 +175,7 @@ function notYet(
   no: Negation,
 ): Condition {
   const refusal = [...acknowledgements.values()].find(({ rejected }) => rejected !== undefined)?.rejected
-  if (refusal !== undefined) return no('Invalid', `a proxy refused the configuration: ${refusal.message}`)
+  if (refusal !== undefined) return no('Invalid', `a proxy rejected the configuration: ${refusal.message}`)
   const before = current.find(({ type }) => type === 'Programmed')
   const state = loaded.length === 0 ? 'no proxy has loaded the configuration yet' : 'no proxy is ready for traffic yet'
   const none = no('Pending', trouble === undefined ? state : `${state}: ${trouble}`)

@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { keySetId, type UnknownKeys } from '#api/delivery/unknown-keys.ts'
 import { FakeKube } from '#test/fakekube/server.ts'
-import { configFor, type TestOperator, testOperator } from '#test/operator.ts'
+import { configFor, type TestOperator, testOperator } from '#operator/controllers/operator.testing.ts'
 import { closeServer, listening } from '#test/ports.ts'
 import { until } from '#test/wait.ts'
 

@@ -45,10 +45,10 @@ export const makeKeySets: (
             discard: true,
           }),
         ),
-      failed: ({ detail }, { url }) => Effect.logWarning('keys not fetched, trying again', url, detail),
+      failed: ({ detail }, { url }) => Effect.logWarning('cannot fetch keys, will retry', url, detail),
     }).pipe(
       Effect.provide(Layer.merge(store, JwksHttp.layer(clusterRule(settings.keySetAllowAddresses)))),
-      Effect.tapError(({ detail }) => Effect.logWarning('key sets cannot be listed, trying again', detail)),
+      Effect.tapError(({ detail }) => Effect.logWarning('cannot list key sets, will retry', detail)),
       Effect.retry({ schedule: Schedule.spaced('1 second') }),
       Effect.orDie,
     )

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ObjectStatus } from '../status/object-status.ts'
+import type { ObjectStatus } from '../translate/object-status.ts'
 import { KnownStatuses } from './known-statuses.ts'
 
 function status(name: string): ObjectStatus {

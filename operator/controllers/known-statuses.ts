@@ -1,6 +1,6 @@
 // What translation wants said of each object, and which of it has to be compared with the cluster after a change: of
 // thousands of statuses most are the same objects as before, and were compared then.
-import type { ObjectStatus } from '../status/object-status.ts'
+import type { ObjectStatus } from '../translate/object-status.ts'
 import { changesBetween } from '../translate/changes.ts'
 import { describe } from '../translate/object-ref.ts'
 

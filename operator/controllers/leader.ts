@@ -1,272 +1,137 @@
-// One of several replicas writes: the one that holds the Lease. A replica that stops gives it back at once; one that
-// dies is followed when its time is over. Watching would save little: a look takes one small request.
-import { Clock, Data, Duration, Effect } from 'effect'
-import type { OwnerReference } from '#api/kube/object-meta.ts'
-import { KubeClient } from '../kube/client.ts'
-import { describeKubeError, type KubeError } from '../kube/errors.ts'
+// The work of the leader: publish, deploy, write statuses and Events, create the GatewayClass. Each leadership starts
+// without state, because another leader may have changed everything in between.
+import { Effect, type Scope } from 'effect'
+import type { KubeClient } from '../kube/client.ts'
 import { elapsedMs } from '../kube/elapsed.ts'
-import { type Fence, fenced, isClosed } from '../kube/fence.ts'
-import { LEASES } from '../kube/resources.ts'
-import type { KubeObject } from '../translate/kube.ts'
-import type { OperatorSettings } from './settings.ts'
+import { DeployQueue } from './deploy-queue.ts'
+import { followCertificates } from './ending-certificates.ts'
+import { EventQueue } from './event-queue.ts'
+import { GatewayClassQueue } from './gateway-class-queue.ts'
+import { type KeySets, makeKeySets } from './key-sets.ts'
+import { KnownGateways } from './known-gateways.ts'
+import { PublishQueue } from './publish-queue.ts'
+import { queued, QUEUES } from './queues.ts'
+import { RejectionQueue } from './rejection-queue.ts'
+import { factsChanged, routeChange, type Workers } from './route-change.ts'
+import { followUnservedFeatures } from './served-features.ts'
+import { followServedVersions } from './served-versions.ts'
+import { StatusQueue, type Troubles } from './status-queue.ts'
+import type { Translation } from '../translate/translation.ts'
+import type { World } from './world.ts'
 
-export const LEASE_NAME = 'gw-gw'
+const SETTLE_CHECK = '15 seconds'
+const EVENT_CHECK = '500 millis'
 
-export interface LeaseTimes {
-  /** A holder that has not renewed for this long is dead. */
-  readonly durationSeconds: number
-  /** A holder that could not renew for this long writes nothing; shorter than the duration. */
-  readonly renewDeadlineMs: number
-  /** From one renewal to the next. */
-  readonly intervalMs: number
-  /** From one look of a replica that waits to the next. */
-  readonly lookMs: number
-}
-
-/**
- * Renewed as often as by most controllers (resources supplement, section 2.16); shorter than theirs, so that a dead
- * leader is followed within 5 s.
- */
-export const LEASE_TIMES: LeaseTimes = {
-  durationSeconds: 4,
-  renewDeadlineMs: 3000,
-  intervalMs: 2000,
-  lookMs: 500,
-}
-
-export interface Candidacy {
-  readonly settings: OperatorSettings
-  readonly times: LeaseTimes
-  /** Whom a new Lease belongs to, as far as that is known by now. */
-  readonly owners: () => readonly OwnerReference[]
-}
-
-/** Another replica has the lease. */
-export class LeadershipLost extends Data.TaggedError('LeadershipLost')<{ readonly identity: string }> {}
-
-interface Seen {
-  readonly record: string
-  /**
-   * When its time is over if it stays as it is. By our own time, as clocks of machines differ, and counted from when
-   * it had been read: it may have been written while the question was under way.
-   */
-  readonly endMs: number
-}
-
-/**
- * Waits for the lease, runs `lead` while it is held, gives it back at the end. While renewals fail, as with an API
- * server that is slow, what `lead` writes waits: to begin anew would make it slower. It ends when another replica has
- * the lease.
- */
-export const withLeadership = Effect.fn('operator.leadership')(function* (
-  candidacy: Candidacy,
-  lead: Effect.Effect<never, never, KubeClient>,
-) {
-  const { settings, times } = candidacy
-  const { lease, sentAt } = yield* acquire(candidacy)
-  yield* Effect.logInfo('leading', settings.identity)
-  // Others count from when they see the lease, which is not before it was sent.
-  const fence = fenceFrom(sentAt, times)
-  const client = yield* KubeClient
-  const leading = Effect.provideService(lead, KubeClient, fenced(client, fence))
-  const renewing = renewUntilLost({ candidacy, fence, lease })
-  return yield* Effect.raceFirst(leading, renewing).pipe(Effect.ensuring(release(settings)))
-})
-
-interface Moment {
-  /** Of the time that only runs forward. */
-  readonly ms: number
-  readonly wallMs: number
-}
-
-const moment: Effect.Effect<Moment> = Effect.zipWith(elapsedMs, Clock.currentTimeMillis, (ms, wallMs) => ({
-  ms,
-  wallMs,
-}))
-
-function fenceFrom({ ms, wallMs }: Moment, { renewDeadlineMs }: LeaseTimes): Fence {
-  return { untilMs: ms + renewDeadlineMs, untilWallMs: wallMs + renewDeadlineMs }
-}
-
-const acquire = Effect.fnUntraced(function* (candidacy: Candidacy) {
-  const { times } = candidacy
-  let seen: Seen | undefined = undefined
-  for (;;) {
-    const outcome: Outcome = yield* tryAcquire(candidacy, seen)
-    if (outcome.held !== undefined) return outcome.held
-    seen = outcome.seen
-    const leftMs = seen === undefined ? times.lookMs : seen.endMs - (yield* elapsedMs)
-    // At the end of its time at once; as often as that when the API server does not answer then.
-    yield* Effect.sleep(Duration.millis(leftMs > 0 ? Math.min(leftMs, times.lookMs) : times.lookMs))
-  }
-})
-
-interface Held {
-  /** As written. */
-  readonly lease: KubeObject
-  readonly sentAt: Moment
-}
-
-interface Outcome {
-  readonly held?: Held
-  readonly seen: Seen | undefined
-}
-
-const tryAcquire = Effect.fnUntraced(
-  function* (candidacy: Candidacy, seen: Seen | undefined) {
-    const { settings, times } = candidacy
-    const client = yield* KubeClient
-    const lease = yield* client
-      .get(LEASES, settings.namespace, LEASE_NAME)
-      .pipe(Effect.catchTag('KubeNotFound', () => Effect.succeed(undefined)))
-    const now = yield* moment
-    if (lease === undefined) {
-      const state = { now: now.wallMs, transitions: 0, lease: undefined }
-      const made = yield* client.create(leaseOf(candidacy, state), LEASES, settings.controllerName)
-      return { held: { lease: made, sentAt: now }, seen }
-    }
-    const spec = specOf(lease)
-    const record = JSON.stringify(spec)
-    const seconds = spec.leaseDurationSeconds ?? times.durationSeconds
-    const endMs = seen?.record === record ? seen.endMs : now.ms + seconds * 1000
-    const holder = spec.holderIdentity ?? ''
-    const isFree = holder === '' || holder === settings.identity || now.ms >= endMs
-    if (!isFree) return { seen: { record, endMs } }
-    const transitions = (spec.leaseTransitions ?? 0) + (holder === settings.identity ? 0 : 1)
-    const taken = leaseOf(candidacy, { now: now.wallMs, transitions, lease })
-    return {
-      held: { lease: yield* client.replace(taken, LEASES, settings.controllerName), sentAt: now },
-      seen,
-    }
-  },
-  (effect, _candidacy, seen) =>
-    effect.pipe(
-      Effect.catch((error: KubeError) =>
-        Effect.as(Effect.logDebug('lease not acquired', describeKubeError(error)), { seen }),
-      ),
-    ),
-)
-
-interface Renewing {
-  readonly candidacy: Candidacy
-  readonly fence: Fence
-  readonly lease: KubeObject
-}
-
-const renewUntilLost = Effect.fnUntraced(function* ({ candidacy, fence, lease }: Renewing) {
-  const { settings, times } = candidacy
-  let last = lease
-  let isInDoubt = false
-  let waitMs = times.intervalMs
-  for (;;) {
-    yield* Effect.sleep(Duration.millis(waitMs))
-    const sentAt = yield* moment
-    const renewed: KubeObject | undefined = yield* renew(candidacy, last).pipe(
-      Effect.timeoutOrElse({
-        duration: Duration.millis(times.renewDeadlineMs),
-        orElse: () => Effect.succeed(undefined),
+/** Works until it is interrupted. */
+export const lead: (world: World) => Effect.Effect<never, never, KubeClient | Scope.Scope> = Effect.fn('operator.lead')(
+  function* (world: World) {
+    const { workers, isIdle } = yield* makeWorkers(world)
+    const leader = new Leader(world, workers, isIdle)
+    leader.start()
+    // Key sets must not keep the rest from starting.
+    yield* Effect.forkScoped(
+      Effect.map(makeKeySets(world), (keySets) => leader.setKeySets(keySets)).pipe(Effect.andThen(Effect.never)),
+    )
+    const { gateways, status, events } = workers
+    yield* Effect.forkScoped(followUnservedFeatures((unservedFeatures) => status.setClassFacts({ unservedFeatures })))
+    yield* Effect.forkScoped(followServedVersions((versions) => status.setClassFacts({ versions })))
+    yield* Effect.forkScoped(
+      followCertificates({ gateways: () => gateways.all(), tell: (news) => events.setCertificates(news) }),
+    )
+    yield* Effect.forkScoped(everyNow(EVENT_CHECK, (nowMs) => events.lookForDue(nowMs)))
+    world.observer.leading(true)
+    yield* Effect.addFinalizer(() =>
+      Effect.sync(() => {
+        world.listener = undefined
+        world.observer.leading(false)
       }),
     )
-    // What failed is tried again soon: there is little time until the end of the lease.
-    waitMs = renewed === undefined ? times.lookMs : times.intervalMs
-    if (renewed !== undefined) last = renewed
-    // As above.
-    if (renewed !== undefined) Object.assign(fence, fenceFrom(sentAt, times))
-    const wasInDoubt = isInDoubt
-    isInDoubt = yield* isClosed(fence)
-    if (isInDoubt && !wasInDoubt) yield* Effect.logWarning('lease not renewed in time, writes wait', settings.identity)
-    if (wasInDoubt && !isInDoubt) yield* Effect.logInfo('lease renewed, writes go on', settings.identity)
+    return yield* everyNow(SETTLE_CHECK, (nowMs) => leader.lookForDue(nowMs))
+  },
+)
+
+function everyNow(pause: '15 seconds' | '500 millis', look: (nowMs: number) => void): Effect.Effect<never> {
+  return Effect.forever(Effect.sleep(pause).pipe(Effect.andThen(elapsedMs), Effect.map(look)))
+}
+
+/** A worker adds keys to its own queue. It gets what it needs from other workers as functions. */
+const makeWorkers = Effect.fnUntraced(function* (world: World) {
+  const gateways = new KnownGateways(world)
+  const base = { world, gateways }
+  // Called by running work only: all workers exist by then.
+  const onProblem = (key: string): void => factsChanged({ status: status.worker, events: events.worker }, key)
+  const publish = yield* queued(world, QUEUES.publish, (keys) => new PublishQueue({ ...base, keys, onProblem }))
+  const deploy = yield* queued(world, QUEUES.deploy, (keys) => new DeployQueue({ ...base, keys, onProblem }))
+  const troublesOf = (key: string): Troubles => ({
+    deployProblems: deploy.worker.problemsOf(key),
+    failure: publish.worker.problemOf(key) ?? deploy.worker.failureOf(key),
+  })
+  const turn = publish.worker.turnOfStatuses.come
+  const status = yield* queued(world, QUEUES.status, (keys) => new StatusQueue({ ...base, keys, troublesOf, turn }))
+  const gatewayClass = yield* queued(world, QUEUES.gatewayClass, (keys) => new GatewayClassQueue(world, keys))
+  const rejections = yield* queued(world, QUEUES.rejections, (keys) => new RejectionQueue({ ...base, keys }))
+  const events = yield* queued(world, QUEUES.events, (keys) => new EventQueue({ ...base, keys, troublesOf }))
+  const all = [publish, deploy, status, gatewayClass, rejections, events]
+  const workers: Workers = {
+    gateways,
+    publish: publish.worker,
+    deploy: deploy.worker,
+    status: status.worker,
+    gatewayClass: gatewayClass.worker,
+    rejections: rejections.worker,
+    events: events.worker,
   }
+  return { workers, isIdle: () => all.every(({ queue }) => queue.isIdle()) }
 })
 
-/** undefined when it did not work this time. @fails when somebody else holds the lease. */
-const renew = Effect.fnUntraced(
-  function* (candidacy: Candidacy, last: KubeObject) {
-    const { settings } = candidacy
-    const client = yield* KubeClient
-    const now = yield* Clock.currentTimeMillis
-    const write = (lease: KubeObject): Effect.Effect<KubeObject, KubeError> => {
-      const transitions = specOf(lease).leaseTransitions ?? 0
-      return client.replace(leaseOf(candidacy, { now, transitions, lease }), LEASES, settings.controllerName)
-    }
-    return yield* write(last).pipe(
-      // Written meanwhile: by ourselves, when the answer to a renewal was late, or by somebody else.
-      Effect.catchTag('KubeConflict', () =>
-        client.get(LEASES, settings.namespace, LEASE_NAME).pipe(
-          Effect.flatMap((lease): Effect.Effect<KubeObject, KubeError | LeadershipLost> => {
-            const isOurs = specOf(lease).holderIdentity === settings.identity
-            return isOurs ? write(lease) : Effect.fail(new LeadershipLost({ identity: settings.identity }))
-          }),
-        ),
-      ),
-      // Removed: whoever is first makes it again.
-      Effect.catchTag('KubeNotFound', () => Effect.fail(new LeadershipLost({ identity: settings.identity }))),
-    )
-  },
-  (effect) =>
-    effect.pipe(
-      Effect.catch((error: KubeError | LeadershipLost) =>
-        error._tag === 'LeadershipLost'
-          ? Effect.fail(error)
-          : Effect.as(Effect.logWarning('lease not renewed', describeKubeError(error)), undefined),
-      ),
-    ),
-)
+class Leader {
+  readonly #world: World
+  readonly #workers: Workers
+  readonly #isIdle: () => boolean
+  #keySets: KeySets | undefined = undefined
 
-const release = Effect.fnUntraced(
-  function* (settings: OperatorSettings) {
-    const client = yield* KubeClient
-    const lease = yield* client.get(LEASES, settings.namespace, LEASE_NAME)
-    const spec = specOf(lease)
-    if (spec.holderIdentity !== settings.identity) return
-    const free: KubeObject & { spec: LeaseSpec } = { ...lease, spec: { ...spec, holderIdentity: '' } }
-    yield* client.replace(free, LEASES, settings.controllerName)
-  },
-  (effect) =>
-    effect.pipe(
-      Effect.timeout('2 seconds'),
-      // Then the time of the lease has to pass.
-      Effect.catch((error) => Effect.logWarning('lease not given back', error._tag)),
-    ),
-)
-
-interface LeaseSpec {
-  readonly holderIdentity?: string
-  readonly leaseDurationSeconds?: number
-  readonly acquireTime?: string
-  readonly renewTime?: string
-  readonly leaseTransitions?: number
-}
-
-interface LeaseState {
-  readonly now: number
-  readonly transitions: number
-  readonly lease: KubeObject | undefined
-}
-
-function leaseOf({ settings, times, owners }: Candidacy, { now, transitions, lease }: LeaseState): KubeObject {
-  // metav1.MicroTime
-  const time = new Date(now).toISOString().replace('Z', '000Z')
-  const before = lease === undefined ? undefined : specOf(lease)
-  const isSame = before?.holderIdentity === settings.identity
-  const spec: LeaseSpec = {
-    holderIdentity: settings.identity,
-    leaseDurationSeconds: times.durationSeconds,
-    acquireTime: (isSame ? before.acquireTime : undefined) ?? time,
-    renewTime: time,
-    leaseTransitions: transitions,
+  constructor(world: World, workers: Workers, isIdle: () => boolean) {
+    this.#world = world
+    this.#workers = workers
+    this.#isIdle = isIdle
   }
-  const metadata = lease?.metadata ?? newMetadata(settings, owners())
-  const object = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec }
-  return object
-}
 
-/** Only a new Lease is given owners: to change them later some clusters ask for the right to delete it. */
-function newMetadata({ namespace }: OperatorSettings, owners: readonly OwnerReference[]): KubeObject['metadata'] {
-  return { name: LEASE_NAME, namespace, ...(owners.length > 0 && { ownerReferences: [...owners] }) }
-}
+  start(): void {
+    const { gatewayClass, rejections, status } = this.#workers
+    gatewayClass.start()
+    this.#onTranslation(this.#world.translation())
+    rejections.start()
+    status.lookForForgotten()
+    this.#world.listener = {
+      onChange: (change) => routeChange({ world: this.#world, workers: this.#workers, keySets: this.#keySets }, change),
+      onTranslation: (translation, snapshot) => {
+        this.#onTranslation(translation)
+        this.#keySets?.follow(snapshot)
+      },
+      isIdle: this.#isIdle,
+    }
+  }
 
-function specOf(lease: KubeObject): LeaseSpec {
-  // coordination.k8s.io/v1
-  return (lease as { spec?: LeaseSpec }).spec ?? {}
+  /** Key sets follow the objects from now on. */
+  setKeySets(keySets: KeySets): void {
+    this.#keySets = keySets
+    keySets.follow(this.#world.snapshot())
+  }
+
+  lookForDue(nowMs: number): void {
+    const { gatewayClass, publish, deploy } = this.#workers
+    gatewayClass.lookForDue()
+    publish.lookForDue(nowMs)
+    deploy.lookForDue()
+  }
+
+  #onTranslation({ perGateway, statuses }: Translation): void {
+    const { gateways, publish, deploy, status, events } = this.#workers
+    events.changed()
+    for (const change of gateways.take(perGateway)) {
+      publish.rendered(change)
+      deploy.rendered(change)
+    }
+    status.translated(statuses)
+  }
 }

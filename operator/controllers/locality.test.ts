@@ -5,7 +5,7 @@ import { DeliveryDecoder } from '#api/delivery/decode.ts'
 import type { RenderedConfig } from '#api/ir/types.gen.ts'
 import { FakeKube } from '#test/fakekube/server.ts'
 import type { FakeObject } from '#test/fakekube/store.ts'
-import { configFor, type TestOperator, testOperator } from '#test/operator.ts'
+import { configFor, type TestOperator, testOperator } from '#operator/controllers/operator.testing.ts'
 import { until } from '#test/wait.ts'
 
 const REGION = 'topology.kubernetes.io/region'

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { FakeKube } from '#test/fakekube/server.ts'
 import type { FakeObject } from '#test/fakekube/store.ts'
-import { configFor, type TestOperator, testOperator } from '#test/operator.ts'
+import { configFor, type TestOperator, testOperator } from '#operator/controllers/operator.testing.ts'
 import { until } from '#test/wait.ts'
 
 const GATEWAYS = 'gateways.gateway.networking.k8s.io'

@@ -5,7 +5,12 @@ import type { Files } from '#api/delivery/document.ts'
 import { validateObject } from '#api/validate/validate.ts'
 import { FakeKube } from '#test/fakekube/server.ts'
 import type { FakeObject } from '#test/fakekube/store.ts'
-import { configFor, type TestOperator, testOperator, type TestOperatorOptions } from '#test/operator.ts'
+import {
+  configFor,
+  type TestOperator,
+  testOperator,
+  type TestOperatorOptions,
+} from '#operator/controllers/operator.testing.ts'
 import { until } from '#test/wait.ts'
 
 let kube: FakeKube
@@ -184,7 +189,7 @@ describe('the operator', () => {
     const waiting = { reason: 'ImagePullBackOff', message: 'Back-off' }
     status('pods', 'web-2', { containerStatuses: [{ name: 'gw', image: 'gw:x', ready: false, state: { waiting } }] })
     status('deployments.apps', 'web', { observedGeneration: 2, replicas: 2, updatedReplicas: 1, availableReplicas: 1 })
-    const stuck = 'The roll-out is stuck, the former version serves: pod web-2 cannot pull the image gw:x'
+    const stuck = 'The roll-out is stuck, the former version serves traffic: pod web-2 cannot pull the image gw:x'
     await until('the stuck roll-out', () => JSON.stringify(web()).includes(stuck))
     expect(condition(web(), 'Programmed')).toBe('True Programmed')
     kube.store.delete('pods', 'shop/web-2')

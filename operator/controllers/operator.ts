@@ -4,8 +4,8 @@ import { Effect, type Scope } from 'effect'
 import { ObjectCache } from '../kube/cache.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { ownAccount } from '../kube/own-account.ts'
-import { LEASE_TIMES, type LeaseTimes, withLeadership } from './leader.ts'
-import { lead } from './lead.ts'
+import { LEASE_TIMES, type LeaseTimes, withLeadership } from './lease.ts'
+import { lead } from './leader.ts'
 import { snapshotOf } from '../translate/snapshot.ts'
 import type { TranslateSettings } from '../translate/translation.ts'
 import type { OperatorSettings } from './settings.ts'
@@ -64,6 +64,7 @@ export const startOperator: (
       world.listener?.onTranslation(translation, snapshot)
     },
     onFailure: observer.translationFailed,
+    onDefect: observer.objectFailed,
   })
   sources = yield* startSources(settings, cache, observer.followed)
   const owning = Effect.map(ownAccount(settings.namespace), (owners) => void (world.owners = owners))

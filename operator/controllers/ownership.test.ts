@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { FakeKube } from '#test/fakekube/server.ts'
 import type { FakeObject } from '#test/fakekube/store.ts'
-import { configFor, type TestOperator, testOperator } from '#test/operator.ts'
+import { configFor, type TestOperator, testOperator } from '#operator/controllers/operator.testing.ts'
 import { until } from '#test/wait.ts'
 
 const GATEWAYS = 'gateways.gateway.networking.k8s.io'
@@ -67,7 +67,7 @@ describe('objects that the Gateway does not own', () => {
     await until('the Event', () => kube.store.list('events').length === 1)
     expect(programmed('web')).toMatchObject({ status: 'False' })
     expect(programmed('web').message).toBe(
-      `${kind} web is not one of this Gateway and is not touched; rename or delete it, or rename the Gateway`,
+      `${kind} web does not belong to this Gateway and is not changed; rename or delete it, or rename the Gateway`,
     )
     expect(kube.store.list('events')).toMatchObject([
       {

@@ -54,7 +54,7 @@ describe('proxyTrouble', () => {
       { containers: [{ ...CONTAINER, ended: { exitCode: 137, reason: 'OOMKilled', message: '' } }] },
       'has a container gw that ended with code 137 (OOMKilled); see its log',
     ],
-    [{ containers: [waiting('CrashLoopBackOff')] }, 'starts its container gw again and again; see its log'],
+    [{ containers: [waiting('CrashLoopBackOff')] }, 'restarts its container gw repeatedly; see its log'],
   ])('tells of %o', (facts, expected) => {
     expect(proxyTrouble(workload(), [pod('a', facts)])).toBe(`pod a ${expected}`)
   })

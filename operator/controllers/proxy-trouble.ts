@@ -62,7 +62,7 @@ function containerText({ name, image, waiting, ended }: ContainerTrouble): strin
   if (waiting !== undefined && waiting.reason !== BACK_OFF) {
     return `cannot start its container ${name}: ${[waiting.reason, waiting.message].filter(Boolean).join(': ')}`
   }
-  if (ended === undefined) return `starts its container ${name} again and again; see its log`
+  if (ended === undefined) return `restarts its container ${name} repeatedly; see its log`
   const why = [ended.reason, ended.message].filter((text) => text !== '' && text !== 'Error').join(': ')
   return `has a container ${name} that ended with code ${ended.exitCode}${why === '' ? '' : ` (${why})`}; see its log`
 }

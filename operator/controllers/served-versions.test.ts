@@ -3,11 +3,11 @@ import { Effect, Fiber, Layer } from 'effect'
 import { TestClock } from 'effect/testing'
 import { afterEach, describe, expect, it } from 'vitest'
 import { FakeKube } from '#test/fakekube/server.ts'
-import { configFor, type TestOperator, testOperator } from '#test/operator.ts'
+import { configFor, type TestOperator, testOperator } from '#operator/controllers/operator.testing.ts'
 import { until } from '#test/wait.ts'
 import { KubeClient } from '../kube/client.ts'
 import { KubeNotFound } from '../kube/errors.ts'
-import type { ObjectStatus } from '../status/object-status.ts'
+import type { ObjectStatus } from '../translate/object-status.ts'
 import { withClassFacts } from './class-status.ts'
 import { followServedVersions, type ServedVersions, supportedVersion } from './served-versions.ts'
 
@@ -55,8 +55,8 @@ describe('supportedVersion', () => {
       'kinds that cannot be read',
       served({ TLSRoute: ['v1alpha2', 'v1alpha3'], BackendTLSPolicy: ['v1alpha3'], TCPRoute: ['v1beta1'] }),
       'False UnsupportedVersion',
-      'TLSRoute is served as v1alpha2, v1alpha3 and read as v1; TCPRoute is served as v1beta1 and read as v1, v1alpha2; ' +
-        'BackendTLSPolicy is served as v1alpha3 and read as v1; objects of these kinds are not read: install the kinds of Gateway API v1.6.3 (make install-crds)',
+      'TLSRoute is served as v1alpha2, v1alpha3, but Gw reads v1; TCPRoute is served as v1beta1, but Gw reads v1, v1alpha2; ' +
+        'BackendTLSPolicy is served as v1alpha3, but Gw reads v1; objects of these kinds are ignored: install the kinds of Gateway API v1.6.3 (make install-crds)',
     ],
   ])('%s', (_, versions, verdict, message) => {
     const { status, reason, observedGeneration, ...rest } = supportedVersion(versions, 4)

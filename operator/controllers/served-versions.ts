@@ -4,7 +4,8 @@ import { Effect } from 'effect'
 import { recordOf } from '#api/json.ts'
 import { KubeClient } from '../kube/client.ts'
 import { type Resource, TRANSLATED } from '../kube/resources.ts'
-import { type Condition, condition } from '../status/condition.ts'
+import { condition } from '../status/condition.ts'
+import type { Condition } from '../translate/object-status.ts'
 import { GATEWAY_GROUP } from '../translate/groups.ts'
 import { lookAgainAndAgain } from './look-again.ts'
 
@@ -29,7 +30,7 @@ export const followServedVersions = Effect.fn('operator.followVersions')(functio
     seen = text
     tell(served)
     const { unread, absent } = judge(served)
-    if (unread.length > 0) yield* Effect.logWarning('kinds of the Gateway API are not read', unread.join('; '), CURE)
+    if (unread.length > 0) yield* Effect.logWarning('kinds of the Gateway API are ignored', unread.join('; '), CURE)
     if (absent.length > 0) yield* Effect.logInfo('kinds of the Gateway API are not in this cluster', absent.join(', '))
   })
   return yield* lookAgainAndAgain('versions', look)
@@ -52,7 +53,7 @@ export function supportedVersion(served: ServedVersions, generation: number | un
   const type = 'SupportedVersion'
   const { unread, absent } = judge(served)
   if (unread.length > 0) {
-    const message = `${unread.join('; ')}; objects of these kinds are not read: ${CURE}`
+    const message = `${unread.join('; ')}; objects of these kinds are ignored: ${CURE}`
     return condition({ type, isTrue: false, reason: 'UnsupportedVersion', message, generation })
   }
   const missing = absent.length === 0 ? '' : `; not in this cluster: ${absent.join(', ')}`
@@ -71,7 +72,7 @@ function judge(served: ServedVersions): Verdict {
     const versions = served.get(kind) ?? []
     const known = [version, ...older]
     if (versions.length === 0 || versions.some((one) => known.includes(one))) return []
-    return [`${kind} is served as ${versions.join(', ')} and read as ${known.join(', ')}`]
+    return [`${kind} is served as ${versions.join(', ')}, but Gw reads ${known.join(', ')}`]
   })
   return { unread, absent: KINDS.map(({ kind }) => kind).filter((kind) => !served.has(kind)) }
 }

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { FakeKube } from '#test/fakekube/server.ts'
 import type { FakeObject } from '#test/fakekube/store.ts'
-import { configFor, settingsFor, testOperator } from '#test/operator.ts'
+import { configFor, settingsFor, testOperator } from '#operator/controllers/operator.testing.ts'
 import { until } from '#test/wait.ts'
 import { LogLevels } from '../admin/log.ts'
 import { createMetrics } from '../admin/metrics.ts'

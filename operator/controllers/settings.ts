@@ -170,7 +170,7 @@ function restrictions(reader: Reader, unset: GatewayRestrictions): GatewayRestri
   const isField = (text: string): boolean => parseFieldPath(text) !== undefined
   const isPrefix = (text: string): boolean => KEY_PREFIX.test(text)
   const fields = { isValid: isField, example: 'fields such as image or deployment.spec.replicas' }
-  const prefixes = { isValid: isPrefix, example: 'beginnings of keys such as example.com/' }
+  const prefixes = { isValid: isPrefix, example: 'prefixes of keys such as example.com/' }
   return {
     parameters: reader.one('GATEWAY_PARAMETERS', PARAMETERS_MODES, unset.parameters),
     allowedFields: reader.list('GATEWAY_PARAMETERS_ALLOWED_FIELDS', { ...fields, unset: unset.allowedFields }),
@@ -240,7 +240,7 @@ class Reader {
   names(name: string): readonly string[] {
     const names = (this.text(name) ?? '').split(',').map((one) => one.trim())
     const given = names.filter((one) => one !== '')
-    return given.every((one) => NAMESPACE.test(one)) ? given : this.#refuse(name, 'namespaces, divided by commas', [])
+    return given.every((one) => NAMESPACE.test(one)) ? given : this.#refuse(name, 'namespaces, separated by commas', [])
   }
 
   /** As proxies take them. */
@@ -262,7 +262,7 @@ class Reader {
     if (value === undefined) return unset
     if (value === NONE_WORD) return []
     const items = value.split(',').map((one) => one.trim())
-    const expected = `${NONE_WORD}, or ${example}, divided by commas; ${DEFAULT_WORD} stands for the default list`
+    const expected = `${NONE_WORD}, or ${example}, separated by commas; ${DEFAULT_WORD} stands for the default list`
     if (!items.every((one) => one === DEFAULT_WORD || isValid(one))) return this.#refuse(name, expected, unset)
     return [...new Set(items.flatMap((one) => (one === DEFAULT_WORD ? unset : [one])))]
   }
@@ -275,7 +275,7 @@ class Reader {
       parts === null ? [] : [{ host: parts[1] ?? '', namespaces: [parts[2] ?? ''] }],
     )
     const isSound = bindings.length === given.length
-    return isSound ? bindings : this.#refuse(name, 'like *.team-a.example.com=team-a, divided by commas', [])
+    return isSound ? bindings : this.#refuse(name, 'like *.team-a.example.com=team-a, separated by commas', [])
   }
 
   port(name: string, unset: number): number {

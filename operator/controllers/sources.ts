@@ -150,7 +150,7 @@ export const startSources = Effect.fn('operator.startSources')(function* (
   const sources: Sources = {
     isSynced: () => pending.size === 0,
     pending: () => [...pending].sort(),
-    lost: () => [...lost].map(([label, ms]) => `${label} (not followed for ${Math.round(ms / 1000)} s)`).sort(),
+    lost: () => [...lost].map(([label, ms]) => `${label} (no watch for ${Math.round(ms / 1000)} s)`).sort(),
   }
   return sources
 })

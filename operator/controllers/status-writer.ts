@@ -7,7 +7,7 @@ import { KubeConflict } from '../kube/errors.ts'
 import { resourceOf } from '../kube/resources.ts'
 import { statusOf } from '../kube/status-of.ts'
 import { mergeStatus } from '../status/merge.ts'
-import type { ObjectStatus } from '../status/object-status.ts'
+import type { ObjectStatus } from '../translate/object-status.ts'
 import type { KubeObject } from '../translate/kube.ts'
 
 export interface StatusWriterOptions {

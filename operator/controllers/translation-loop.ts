@@ -8,7 +8,8 @@ import { LIVE_STATUS } from '../kube/stable-view.ts'
 import type { KubeObject } from '../translate/kube.ts'
 import { createSnapshotter, type Snapshot } from '../translate/snapshot.ts'
 import type { Translation, TranslateSettings } from '../translate/translation.ts'
-import { createTranslator } from '../translate/translator.ts'
+import { describe } from '../translate/object-ref.ts'
+import { createTranslator } from '../translate/cluster/translator.ts'
 
 export interface TranslationLoop {
   /** The last result. */
@@ -33,6 +34,8 @@ export interface TranslationLoopOptions {
   readonly onTranslation: (result: TranslationResult) => void
   /** A defect: the last result stays. */
   readonly onFailure: () => void
+  /** A defect that hit one object of this kind. */
+  readonly onDefect: (kind: string) => void
 }
 
 const NOTHING: Translation = { perGateway: new Map(), statuses: [], problems: [] }
@@ -45,7 +48,7 @@ const SYNC_CHECK_MS = 5
 const GATHER_MS_MAX = 500
 
 export const makeTranslationLoop = Effect.fn('operator.translationLoop')(function* (options: TranslationLoopOptions) {
-  const { settings, cache, isReady, onTranslation, onFailure } = options
+  const { settings, cache, isReady, onTranslation, onFailure, onDefect } = options
   const kinds = new Set<string>(Object.keys(TRANSLATED))
   const changes = yield* Queue.sliding<void>(1)
   // Both remember: a change costs what it touches, and the rest of the result stays the same objects.
@@ -74,12 +77,16 @@ export const makeTranslationLoop = Effect.fn('operator.translationLoop')(functio
     const elapsed = after - before
     // No more than half of the time goes into translating.
     notBefore = after + Math.min(Math.max(GATHER_MS, elapsed), GATHER_MS_MAX)
+    for (const { id, object, path, stack } of translator.takeDefects()) {
+      onDefect(object.kind)
+      yield* Effect.logError('internal error in the translation of one object', id, describe(object), path, stack)
+    }
     onTranslation({ translation: state, snapshot, seconds: elapsed / 1000 })
   })
   const guarded = once.pipe(
     Effect.catchCause((cause) => {
       onFailure()
-      return Effect.logError('translation: defect, the last result stays', cause)
+      return Effect.logError('internal error in the translation, the last result stays active', cause)
     }),
   )
   // A cluster without any object is translated once as well.

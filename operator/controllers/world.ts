@@ -21,6 +21,8 @@ export interface OperatorObserver {
   readonly translated: (seconds: number, gateways: number) => void
   /** A defect: the last result stays in force. */
   readonly translationFailed: () => void
+  /** A defect that hit one object of this kind: what it asks for is refused. */
+  readonly objectFailed: (kind: string) => void
   readonly leading: (isLeading: boolean) => void
   readonly rejected: (count: number) => void
   readonly followed: Followed
@@ -70,4 +72,9 @@ export function deliveryFormatOf(world: World, gateway: Gateway): DeliveryFormat
 export function isMeshConfig({ settings }: World, { kind, key }: ObjectChange): boolean {
   const { namespace, revision } = settings.mesh
   return kind === 'ConfigMap' && key === nameKey(namespace, meshConfigMapName(revision))
+}
+
+/** 'deleted' is no version. */
+export function versionOf({ after }: ObjectChange): string {
+  return after === undefined ? 'deleted' : (after.metadata.resourceVersion ?? '')
 }

@@ -1,6 +1,7 @@
 // One HTTP exchange over an open connection: the request for a key set, and its answer within bounds.
-import { request as httpRequest, type IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
+import { ask, type HttpAnswer } from '../http/request.ts'
+import { socketClient } from '../http/socket-client.ts'
 import type { JwksRequest } from '../translate/policy/jwks-request.ts'
 import type { Freshness } from './refresh.ts'
 
@@ -10,51 +11,46 @@ export interface JwksAnswer extends Freshness {
 
 /** Resources supplement section 2.17. */
 const BODY_BYTES_MAX = 1024 * 1024
+/** Of its parts; the whole fetch has a deadline of its own (fetcher.ts). */
+const ANSWER_MS_MAX = 10_000
 
 /** What a request line cannot hold, byte by byte; `#` would begin a fragment, which servers never see. */
 const UNSAFE = /[^\u0021\u0022\u0024-\u007e]/gu
 
 /** @throws {Error} with a text for people. */
 export async function getOver(socket: Socket, request: JwksRequest, signal: AbortSignal): Promise<JwksAnswer> {
-  const response = await respond(socket, request, signal)
-  const { statusCode = 0, headers } = response
-  if (statusCode >= 300 && statusCode < 400) throw new Error(`status ${statusCode}; redirects are not followed`)
-  if (statusCode !== 200) throw new Error(`status ${statusCode}`)
-  const text = await textOf(response)
-  return { text, cacheControl: headers['cache-control'], expires: headers.expires }
+  const { status, headers, body } = await respond(socket, request, signal)
+  if (status >= 300 && status < 400) throw new Error(`status ${status}; redirects are not followed`)
+  if (status !== 200) throw new Error(`status ${status}`)
+  return { text: await textOf(body), cacheControl: only(headers['cache-control']), expires: only(headers['expires']) }
 }
 
-function respond(
-  socket: Socket,
-  { place, path, tls, proxy }: JwksRequest,
-  signal: AbortSignal,
-): Promise<IncomingMessage> {
-  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+function respond(socket: Socket, { place, path, tls, proxy }: JwksRequest, signal: AbortSignal): Promise<HttpAnswer> {
   const host = hostOf(place, tls !== undefined)
   const isForwarded = proxy !== undefined && tls === undefined
-  const request = httpRequest({
-    createConnection: () => socket,
+  return ask(socketClient(socket), {
     method: 'GET',
     path: `${isForwarded ? `http://${host}` : ''}${path.replace(UNSAFE, escaped)}`,
     headers: { host, accept: 'application/json', connection: 'close' },
     signal,
+    headMsMax: ANSWER_MS_MAX,
+    idleMsMax: ANSWER_MS_MAX,
   })
-  request.once('response', resolve).once('error', reject)
-  request.end()
-  return promise
 }
 
-async function textOf(response: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = []
+async function textOf(body: HttpAnswer['body']): Promise<string> {
+  const chunks: Uint8Array[] = []
   let size = 0
-  // Bytes, because no encoding is set.
-  for await (const chunk of response as AsyncIterable<Buffer>) {
+  for await (const chunk of body) {
     size += chunk.length
-    if (size > BODY_BYTES_MAX) throw new Error(`the answer is larger than ${BODY_BYTES_MAX} bytes`)
+    if (size > BODY_BYTES_MAX) throw new Error(`the response is larger than ${BODY_BYTES_MAX} bytes`)
     chunks.push(chunk)
   }
-  if (!response.complete) throw new Error('the answer broke off')
   return Buffer.concat(chunks).toString('utf8')
+}
+
+function only(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value.join(', ') : value
 }
 
 function hostOf(place: JwksRequest['place'], isTls: boolean): string {

@@ -91,7 +91,7 @@ it.effect('stores no private members of a fetched key, and reports them once', (
     expect(JSON.stringify([...world.entries.values()])).not.toContain('planted')
     expect(world.told).toEqual([
       'stored http://a:80/keys',
-      expect.stringContaining('key 0 holds private members (`d`)'),
+      expect.stringContaining('key 0 contains private members (`d`)'),
       expect.stringContaining('key 1 is a symmetric key'),
     ])
   }),
@@ -140,7 +140,7 @@ it.effect('an answer that is no key set is a failure', () =>
     const fetcher = yield* world.start()
     yield* fetcher.setRequests([owned('a')])
     yield* settle
-    expect([world.kids(), world.told]).toEqual([[], ['failed the answer is not a JSON Web Key Set, {"keys": [...]}']])
+    expect([world.kids(), world.told]).toEqual([[], ['failed the response is not a JSON Web Key Set, {"keys": [...]}']])
   }),
 )
 
@@ -170,7 +170,7 @@ it.effect('at most ten at once, and each within 10 s', () =>
     expect([world.runningMax, world.asked.length]).toEqual([10, 10])
     expect(world.told).toEqual([])
     yield* TestClock.adjust(1)
-    expect(world.told).toEqual(world.told.map(() => 'failed no answer within 10 s'))
+    expect(world.told).toEqual(world.told.map(() => 'failed no response within 10 s'))
     expect([world.runningMax, world.asked.length, world.told.length]).toEqual([10, 20, 10])
   }),
 )

@@ -7,7 +7,7 @@ import type { StoredKeySet } from '../translate/policy/stored-key-sets.ts'
 import { JwksFetchError, type JwksStoreError } from './errors.ts'
 import type { JwksAnswer } from './exchange.ts'
 import { JwksHttp } from './http.ts'
-import { keySetOf } from '#api/key-set.ts'
+import { keySetOf } from '#api/credentials/key-set.ts'
 import { goodForMs, retryMs } from './refresh.ts'
 import type { OwnedRequest, Refresh } from './requests.ts'
 import { JwksStore } from './store.ts'
@@ -140,7 +140,7 @@ class Fetcher implements JwksFetcher {
       const { request } = task
       const { http, permits, store, known, events } = this.#parts
       const orElse = (): JwksFetchError =>
-        new JwksFetchError({ url: request.url, detail: `no answer within ${FETCH_MS_MAX / 1000} s` })
+        new JwksFetchError({ url: request.url, detail: `no response within ${FETCH_MS_MAX / 1000} s` })
       const asking = Effect.timeoutOrElse(http.get(request), { duration: FETCH_MS_MAX, orElse })
       const answer = yield* permits.withPermit(asking)
       const { entry, warnings } = yield* entryOf(request, answer)

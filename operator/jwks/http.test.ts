@@ -94,7 +94,7 @@ describe('answers', () => {
     const port = await plain((_request, response) => response.end('x'.repeat(size)))
     const answer = await get(to(port))
     expect(typeof answer).toBe(isTaken ? 'object' : 'string')
-    if (!isTaken) expect(answer).toBe('the answer is larger than 1048576 bytes')
+    if (!isTaken) expect(answer).toBe('the response is larger than 1048576 bytes')
   })
 
   it('an answer that breaks off is none', async () => {
@@ -102,7 +102,7 @@ describe('answers', () => {
       response.writeHead(200, { 'content-length': '100' })
       response.write('{"keys"', () => response.destroy())
     })
-    expect(await get(to(port))).toEqual(expect.stringMatching(/aborted|broke off|closed|hang up/))
+    expect(await get(to(port))).toEqual(expect.stringMatching(/aborted|ended early|closed|hang up/))
   })
 
   it('interruption closes the connection', async () => {
@@ -141,7 +141,7 @@ describe('TLS', () => {
     const caCertificates = ca.certificate
     const named = (name: string) => get(to(port, { tls: { caCertificates, verifySubjectAltNames: [name] } }))
     expect(await named('spiffe://td/idp')).toMatchObject({ text: KEYS })
-    expect(await named('spiffe://td/other')).toMatch(/bears none of the names/)
+    expect(await named('spiffe://td/other')).toMatch(/has none of the names/)
     expect(await get(to(port, { tls: { insecureSkipVerify: 'All' } }))).toMatchObject({ text: KEYS })
     const anyName = { insecureSkipVerify: 'Hostname' as const }
     expect(await get(to(port, { tls: { caCertificates, ...anyName } }))).toMatchObject({ text: KEYS })
@@ -200,7 +200,7 @@ describe('tunnels', () => {
     const by = { proxy: { place: { host: '127.0.0.1', port } } }
     expect(await get(to(await plain(), by))).toBe(`status ${status}`)
     const tls = { caCertificates: ca.certificate, serverName: 'idp.test' }
-    expect(await get(to(await secure(), { tls, ...by }))).toBe(`the proxy refused the tunnel with ${status}`)
+    expect(await get(to(await secure(), { tls, ...by }))).toBe(`the proxy rejected the tunnel with ${status}`)
   })
 })
 

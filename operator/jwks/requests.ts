@@ -4,6 +4,7 @@ import type { GwPolicy } from '#api/v1alpha1/gwpolicy.gen.ts'
 import type { BackendMCP, RemoteJWKS } from '#api/v1alpha1/shared.gen.ts'
 import { durationMs } from '../translate/duration.ts'
 import { credentialFinder } from '../translate/brought-credentials.ts'
+import { Defects } from '../translate/defects.ts'
 import { grantChecker, referenceRules, type RefusalOf } from '../translate/grants.ts'
 import type { KubeObject } from '../translate/kube.ts'
 import { sortedBy } from '../translate/order.ts'
@@ -31,9 +32,12 @@ export function jwksRequests(
   settings: Pick<TranslateSettings, 'clusterDomain' | 'backendRefGrantMode'>,
 ): readonly OwnedRequest[] {
   const services = serviceLookup(snapshot, settings.clusterDomain)
+  // Translation meets the same ones, and tells.
+  const defects = new Defects()
   const scope: PolicyScope = {
-    references: { snapshot, services, pools: undefined, refusalOf: refusals(snapshot, settings) },
+    references: { snapshot, services, pools: undefined, refusalOf: refusals(snapshot, settings, defects) },
     keySets: () => undefined,
+    defects,
   }
   const byKey = new Map<string, { readonly request: JwksRequest; ttlMs: number }>()
   for (const { owner, remote } of ownedSets(snapshot)) {
@@ -52,10 +56,11 @@ export function jwksRequests(
 function refusals(
   snapshot: Snapshot,
   { backendRefGrantMode }: Pick<TranslateSettings, 'backendRefGrantMode'>,
+  defects: Defects,
 ): RefusalOf {
   return referenceRules(backendRefGrantMode, {
     isGranted: grantChecker(snapshot.ReferenceGrant.all),
-    bringsCredentials: credentialFinder(() => snapshot),
+    bringsCredentials: credentialFinder(() => snapshot, defects),
   }).ofPolicies
 }
 

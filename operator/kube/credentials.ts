@@ -1,29 +1,29 @@
 // How the API server is spoken to: headers and connections, from a kubeconfig or a pod. Both are looked up anew from
 // time to time, because tokens and certificates are replaced while we run.
-import { Agent as HttpAgent } from 'node:http'
-import { Agent as HttpsAgent, type RequestOptions } from 'node:https'
-import { createSecureContext } from 'node:tls'
+import type { RequestOptions } from 'node:https'
 import type { KubeConfig } from '@kubernetes/client-node'
+import { type Connections, connectionPool, type ServerTls } from '../http/pool.ts'
 
 export interface Access {
   readonly headers: Readonly<Record<string, string>>
-  readonly agent: HttpAgent | HttpsAgent
+  readonly connections: Connections
 }
 
 /** What replaces credentials does so minutes before the old ones end. */
 const FRESH_MS = 10_000
-const KEEP_ALIVE_MS = 15_000
-const SOCKETS_MAX = 100
+const CONNECTIONS_MAX = 100
+const CONNECT_MS_MAX = 30_000
 
 export class Credentials {
   readonly #config: KubeConfig
-  readonly #isTls: boolean
+  readonly #origin: string
   #access: { readonly value: Access; readonly untilMs: number } | undefined = undefined
-  #agent: { readonly of: string; readonly value: HttpAgent | HttpsAgent } | undefined = undefined
+  #connections: { readonly of: string; readonly value: Connections } | undefined = undefined
 
-  constructor(config: KubeConfig, isTls: boolean) {
+  /** `origin`: scheme, host and port of the API server. */
+  constructor(config: KubeConfig, origin: string) {
     this.#config = config
-    this.#isTls = isTls
+    this.#origin = origin
   }
 
   async access(): Promise<Access> {
@@ -33,7 +33,7 @@ export class Credentials {
     await this.#config.applyToHTTPSOptions(options)
     // As client-node gives them: a plain record.
     const headers = { ...(options.headers as Record<string, string> | undefined) }
-    const value = { headers, agent: this.#agentOf(options) }
+    const value = { headers, connections: this.#connectionsWith(options) }
     this.#access = { value, untilMs: performance.now() + FRESH_MS }
     return value
   }
@@ -44,24 +44,24 @@ export class Credentials {
   }
 
   close(): void {
-    this.#agent?.value.destroy()
+    void this.#connections?.value.destroy()
   }
 
-  /** Connections are kept for as long as the credentials of TLS stay the same; those under way end where they began. */
-  #agentOf({ ca, cert, key, rejectUnauthorized, servername }: RequestOptions): HttpAgent | HttpsAgent {
+  /**
+   * Connections are kept for as long as the credentials of TLS stay the same; those under way end where they began, and
+   * the idle ones of former credentials soon.
+   */
+  #connectionsWith({ ca, cert, key, rejectUnauthorized, servername }: ServerTls): Connections {
     const of = [ca, cert, key].map(String).join('\n')
-    if (this.#agent?.of === of) return this.#agent.value
-    const common = { keepAlive: true, keepAliveMsecs: KEEP_ALIVE_MS, maxSockets: SOCKETS_MAX }
-    const value = this.#isTls
-      ? new HttpsAgent({
-          ...common,
-          // Made once: for each connection it would be made again, and there are dozens of watches.
-          secureContext: createSecureContext({ ca, cert, key }),
-          ...(rejectUnauthorized !== undefined && { rejectUnauthorized }),
-          ...(servername !== undefined && { servername }),
-        })
-      : new HttpAgent(common)
-    this.#agent = { of, value }
+    if (this.#connections?.of === of) return this.#connections.value
+    const tls = this.#origin.startsWith('https:') ? { ca, cert, key, rejectUnauthorized, servername } : undefined
+    const value = connectionPool({
+      origin: this.#origin,
+      tls,
+      connectionsMax: CONNECTIONS_MAX,
+      connectMsMax: CONNECT_MS_MAX,
+    })
+    this.#connections = { of, value }
     return value
   }
 }

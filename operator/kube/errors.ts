@@ -39,7 +39,7 @@ export function describeKubeError(error: KubeError): string {
   if (error._tag === 'KubeUnreachable') return `${error.method} ${error.path}: ${textOf(error.cause)}`
   if (error._tag === 'KubeRefused') return `${error.method} ${error.path}: ${error.status} ${error.message}`
   if (error._tag === 'KubeConflict') return `${error.path}: ${error.reason}: ${error.message}`
-  return `${error.path}: ${error._tag === 'KubeNotFound' ? 'not found' : 'the version is no longer known'}`
+  return `${error.path}: ${error._tag === 'KubeNotFound' ? 'not found' : 'the resource version has expired'}`
 }
 
 function textOf(cause: unknown): string {

@@ -25,7 +25,9 @@ export const ownAccount: (namespace: string) => Effect.Effect<readonly OwnerRefe
         times: TRIES,
         while: ({ _tag }) => _tag !== 'KubeNotFound',
       }),
-      Effect.catch((error) => Effect.as(Effect.logDebug('own account not known', describeKubeError(error)), [])),
+      Effect.catch((error) =>
+        Effect.as(Effect.logDebug('cannot determine the own service account', describeKubeError(error)), []),
+      ),
     ),
 )
 

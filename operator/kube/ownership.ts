@@ -19,7 +19,7 @@ export function isOwnedBy({ metadata }: KubeObject, gateway: Gateway): boolean {
 
 /** For the status of the Gateway: which object is in the way, and what to do. */
 export function notOwned({ kind, name }: { readonly kind: string; readonly name: string }): string {
-  return `${kind} ${name} is not one of this Gateway and is not touched; rename or delete it, or rename the Gateway`
+  return `${kind} ${name} does not belong to this Gateway and is not changed; rename or delete it, or rename the Gateway`
 }
 
 /** `namespace/name` of the Gateway that an object belongs to. */

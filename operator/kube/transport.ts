@@ -1,10 +1,9 @@
 // HTTP to the API server. Authentication and TLS come from a kubeconfig or from the pod; the calls are ours, with
 // deadlines and bounds. Promises and abort signals only: client.ts makes effects of them.
-import { type IncomingMessage, request as httpRequest, type RequestOptions } from 'node:http'
-import { request as httpsRequest } from 'node:https'
 import type { KubeConfig } from '@kubernetes/client-node'
 import { readJson, readJsonLines } from '#api/kube/answer.ts'
-import { type Access, Credentials } from './credentials.ts'
+import { ask, type HttpAnswer } from '../http/request.ts'
+import { Credentials } from './credentials.ts'
 
 export interface KubeRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -50,69 +49,52 @@ const UNAUTHORIZED = 401
 
 /** `onWrite` is told about every attempt, also about those that fail. */
 export function createTransport(config: KubeConfig, onWrite: (write: KubeWrite) => void = () => {}): Transport {
-  const server = config.getCurrentCluster()?.server.replace(/\/$/, '') ?? ''
-  const credentials = new Credentials(config, server.startsWith('https:'))
-  const open = async (request: KubeRequest, signal: AbortSignal): Promise<IncomingMessage> => {
-    const access = await credentials.access()
+  const { origin, basePath } = serverOf(config)
+  const credentials = new Credentials(config, origin)
+  const open = async (request: KubeRequest, signal: AbortSignal, idleMsMax: number): Promise<HttpAnswer> => {
+    const { headers, connections } = await credentials.access()
+    const { method, contentType = 'application/json', accept = 'application/json' } = request
     const body = request.body === undefined ? undefined : JSON.stringify(request.body)
-    if (request.method !== 'GET') {
-      onWrite({ verb: request.method, target: request.target ?? '', bytes: Buffer.byteLength(body ?? '') })
-    }
-    const response = await start(`${server}${request.path}`, request, { body, signal, access })
-    if (response.statusCode === UNAUTHORIZED) credentials.refused()
-    return response
+    if (method !== 'GET') onWrite({ verb: method, target: request.target ?? '', bytes: Buffer.byteLength(body ?? '') })
+    const answer = await ask(connections, {
+      method,
+      path: `${basePath}${request.path}`,
+      headers: { ...headers, accept, ...(body !== undefined && { 'content-type': contentType }) },
+      body,
+      signal,
+      headMsMax: REQUEST_MS_MAX,
+      idleMsMax,
+    })
+    if (answer.status === UNAUTHORIZED) credentials.refused()
+    return answer
   }
   return {
     send: async (request, signal) => {
-      const response = await open(request, AbortSignal.any([signal, AbortSignal.timeout(REQUEST_MS_MAX)]))
-      return { ...statusOf(response), body: await readJson(response, ANSWER_BYTES_MAX) }
+      const deadline = AbortSignal.any([signal, AbortSignal.timeout(REQUEST_MS_MAX)])
+      const answer = await open(request, deadline, REQUEST_MS_MAX)
+      return { ...statusOf(answer), body: await readJson(answer.body, ANSWER_BYTES_MAX) }
     },
     stream: async (request, onEvent, { signal, idleMs, onOpen }) => {
-      const response = await open(request, signal)
-      const { socket } = response
-      const onIdle = (): void => void response.destroy(new Error(`no data for ${idleMs} ms`))
-      socket.setTimeout(idleMs, onIdle)
-      if (response.statusCode === 200) onOpen?.()
-      if (response.statusCode === 200) await readJsonLines(response, onEvent, ANSWER_BYTES_MAX)
-      const body = response.statusCode === 200 ? undefined : await readJson(response, ANSWER_BYTES_MAX)
-      socket.off('timeout', onIdle)
-      return { ...statusOf(response), body }
+      const answer = await open(request, signal, idleMs)
+      if (answer.status !== 200) {
+        return { ...statusOf(answer), body: await readJson(answer.body, ANSWER_BYTES_MAX) }
+      }
+      onOpen?.()
+      await readJsonLines(answer.body, onEvent, ANSWER_BYTES_MAX)
+      return { ...statusOf(answer), body: undefined }
     },
     close: () => credentials.close(),
   }
 }
 
-interface Prepared {
-  readonly body: string | undefined
-  readonly signal: AbortSignal
-  readonly access: Access
+/** The API server may be below a path, as behind the proxy of a management platform. */
+function serverOf(config: KubeConfig): { readonly origin: string; readonly basePath: string } {
+  const { origin, pathname } = new URL(config.getCurrentCluster()?.server ?? '')
+  return { origin, basePath: pathname.replace(/\/$/, '') }
 }
 
-function start(
-  url: string,
-  request: KubeRequest,
-  { body, signal, access: { headers, agent } }: Prepared,
-): Promise<IncomingMessage> {
-  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
-  const options: RequestOptions = {
-    method: request.method,
-    agent,
-    signal,
-    headers: {
-      ...headers,
-      accept: request.accept ?? 'application/json',
-      ...(body !== undefined && { 'content-type': request.contentType ?? 'application/json' }),
-    },
-  }
-  const outgoing = url.startsWith('https:') ? httpsRequest(url, options, resolve) : httpRequest(url, options, resolve)
-  outgoing.on('error', reject)
-  outgoing.setTimeout(REQUEST_MS_MAX, () => outgoing.destroy(new Error(`no answer within ${REQUEST_MS_MAX} ms`)))
-  outgoing.end(body)
-  return promise
-}
-
-function statusOf(response: IncomingMessage): { status: number; retryAfterMs: number | undefined } {
-  const seconds = Number(response.headers['retry-after'])
+function statusOf({ status, headers }: HttpAnswer): { status: number; retryAfterMs: number | undefined } {
+  const seconds = Number(headers['retry-after'])
   const retryAfterMs = Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : undefined
-  return { status: response.statusCode ?? 0, retryAfterMs }
+  return { status, retryAfterMs }
 }

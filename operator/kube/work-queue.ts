@@ -84,7 +84,7 @@ export const makeWorkQueue = Effect.fnUntraced(function* (options: WorkQueueOpti
     }
     const error = exit.cause.reasons.find(Cause.isFailReason)?.error
     if (error === undefined) yield* Effect.logError(`${name}: defect`, key, Cause.pretty(exit.cause))
-    else yield* Effect.logWarning(`${name}: trying again`, key, describeKubeError(error))
+    else yield* Effect.logWarning(`${name}: will retry`, key, describeKubeError(error))
     yield* retry(key, error)
   })
   const worker = Effect.forever(

@@ -10,6 +10,7 @@ import { INDEX_FILE, readDeliveryIndex } from '#api/delivery/index-file.ts'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import { emptyConfig } from '#api/ir/empty.ts'
 import type { RenderedConfig, RenderedSecrets, Service, Workload } from '#api/ir/types.gen.ts'
+import { runs } from '#test/run/runs.ts'
 import { MemoryObjects } from './memory-objects.testing.ts'
 import { DeliveryPlanner, planDelivery } from './plan-delivery.ts'
 
@@ -182,7 +183,7 @@ describe('planDelivery', () => {
         }
       }),
       // As it was found: looking for a smaller one takes ten minutes.
-      { numRuns: 30, endOnFailure: true, interruptAfterTimeLimit: 280_000 },
+      { numRuns: runs(30, 5), endOnFailure: true, interruptAfterTimeLimit: 280_000 },
     )
   }, 300_000)
 })

@@ -21,7 +21,7 @@ import {
 } from '#api/delivery/index-file.ts'
 import { type DeliveryNames, deliveryNames } from '#api/delivery/names.ts'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
-import { isIdentical } from '#api/identical.ts'
+import { isIdentical } from '#api/incremental/identical.ts'
 import type { ListName } from '#api/ir/lists.ts'
 import type { Problem } from '#api/problem.ts'
 import { type FilesInForce, filesInForce } from './files-in-force.ts'

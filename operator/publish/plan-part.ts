@@ -4,7 +4,7 @@ import { type Chunk, type ChunkEncoding, chunkFile, findChunk, hasChunk, packChu
 import type { Files } from '#api/delivery/document.ts'
 import { OBJECT_BYTES_MAX, sizeOf } from '#api/delivery/encode.ts'
 import { type ChunkRef, chunkRef } from '#api/delivery/index-file.ts'
-import { isIdentical } from '#api/identical.ts'
+import { isIdentical } from '#api/incremental/identical.ts'
 import type { ListName } from '#api/ir/lists.ts'
 
 export interface WantedList {
@@ -54,7 +54,7 @@ interface PlacedList extends WantedList {
   readonly recent: readonly Chunk[]
 }
 
-interface Place {
+interface ChunkPlace {
   readonly shard: number
   /** What the object held then; with another content it has to be looked at again. */
   readonly files: Files
@@ -62,7 +62,7 @@ interface Place {
 
 /** Of one part of one Gateway. Looks only at lists and objects that have changed; gives what a fresh one gives. */
 export class PartPlanner {
-  readonly #places = new WeakMap<Chunk, Place>()
+  readonly #places = new WeakMap<Chunk, ChunkPlace>()
   readonly #lists = new Map<ListName, PlacedList>()
 
   /** undefined: it does not fit into the objects of the part. */

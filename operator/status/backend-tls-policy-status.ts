@@ -2,8 +2,8 @@
 import { GATEWAY_GROUP } from '../translate/groups.ts'
 import { sortedBy } from '../translate/order.ts'
 import type { BackendTlsTranslation } from '../translate/policy/backend-tls-policy.ts'
-import { type Condition, condition, problemLine } from './condition.ts'
-import type { PolicyBody } from './object-status.ts'
+import { condition, problemLine } from './condition.ts'
+import type { Condition, PolicyBody } from '../translate/object-status.ts'
 import { ANCESTORS_MAX, fittingAncestors } from './policy-status.ts'
 
 export function backendTlsPolicyStatus(translation: BackendTlsTranslation, controllerName: string): PolicyBody {

@@ -2,15 +2,7 @@
 // the transition time belongs to the writer.
 import { GROUP } from '#api/group.ts'
 import { printable } from '#api/printable.ts'
-
-export interface Condition {
-  readonly type: string
-  readonly status: 'True' | 'False' | 'Unknown'
-  readonly reason: string
-  readonly message: string
-  /** Absent when the object carries no generation (manifests in a folder). */
-  readonly observedGeneration?: number
-}
+import type { Condition } from '../translate/object-status.ts'
 
 /** metav1.Condition allows 32768 characters. */
 export const MESSAGE_LENGTH_MAX = 32_768

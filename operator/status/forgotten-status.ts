@@ -3,7 +3,7 @@
 import { isRecord } from '#api/json.ts'
 import type { KubeObject } from '../translate/kube.ts'
 import { refOf } from '../translate/object-ref.ts'
-import type { ObjectStatus } from './object-status.ts'
+import type { ObjectStatus } from '../translate/object-status.ts'
 
 /** The status without our entries; undefined: there are none. */
 export function forgottenStatus(object: KubeObject | undefined, controllerName: string): ObjectStatus | undefined {

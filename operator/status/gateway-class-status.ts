@@ -2,7 +2,7 @@
 import type { GatewayClass } from '#api/gateway/gatewayclass.gen.ts'
 import { SUPPORTED_FEATURES } from '../translate/capabilities.ts'
 import { condition } from './condition.ts'
-import type { GatewayClassBody } from './object-status.ts'
+import type { GatewayClassBody } from '../translate/object-status.ts'
 
 /** Only the class that the operator created lists the features; those made by hand belong to their owners. */
 export function gatewayClassStatus(gatewayClass: GatewayClass, ownName: string): GatewayClassBody {

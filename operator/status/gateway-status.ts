@@ -4,9 +4,9 @@ import type { ListenerSet } from '#api/gateway/listenerset.gen.ts'
 import { hasInsecureFallback } from '../translate/gateway/client-validation.ts'
 import type { OurGateway, OurListenerSet } from '../translate/gateway/gateways.ts'
 import { faultText, type Listener } from '../translate/gateway/listener.ts'
-import { type Condition, condition, sharedHostCondition } from './condition.ts'
+import { condition, sharedHostCondition } from './condition.ts'
 import { badListeners, isGoodListener, listenerStatus } from './listener-status.ts'
-import type { GatewayAddress, GatewayBody, ListenerSetBody } from './object-status.ts'
+import type { Condition, GatewayAddress, GatewayBody, ListenerSetBody } from '../translate/object-status.ts'
 
 export interface GatewayStatusInput {
   readonly ours: OurGateway
@@ -72,7 +72,7 @@ function gatewayProgrammed({ gateway, listeners }: OurGateway): Condition {
   if (listeners.some(({ notProgrammed }) => notProgrammed === undefined)) {
     return condition({ type, isTrue: true, reason: type, message: 'Successfully programmed Gateway', generation })
   }
-  return condition({ type, isTrue: false, reason: 'Invalid', message: 'no listener could be programmed', generation })
+  return condition({ type, isTrue: false, reason: 'Invalid', message: 'no listener is programmed', generation })
 }
 
 /** Only of a Gateway that refers to something itself: a client certificate for backends. */
@@ -89,7 +89,7 @@ function resolvedRefs({ gateway, clientCertificate }: OurGateway): Condition[] {
 /** Told on the Gateway as well: who reads only the certificates would think every client verified. */
 function insecureFallback(gateway: Gateway): Condition[] {
   if (!hasInsecureFallback(gateway)) return []
-  const message = 'clients without a valid certificate are let in: AllowInsecureFallback in spec.tls.frontend'
+  const message = 'clients without a valid certificate are accepted: AllowInsecureFallback in spec.tls.frontend'
   const { generation } = gateway.metadata
   const type = 'InsecureFrontendValidationMode'
   return [condition({ type, isTrue: true, reason: 'ConfigurationChanged', message, generation })]

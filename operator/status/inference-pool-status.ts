@@ -3,7 +3,7 @@ import { GATEWAY_GROUP } from '../translate/groups.ts'
 import type { PoolAtGateways } from '../translate/inference/pools.ts'
 import { sortedBy } from '../translate/order.ts'
 import { condition } from './condition.ts'
-import type { RouteBody } from './object-status.ts'
+import type { RouteBody } from '../translate/object-status.ts'
 
 /** InferencePoolStatus allows this many entries. */
 const PARENTS_MAX = 32

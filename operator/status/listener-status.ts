@@ -1,7 +1,7 @@
 // The status of one listener, the same in a Gateway and a ListenerSet.
 import { faultText, type Listener, type ListenerFault } from '../translate/gateway/listener.ts'
-import { type Condition, condition } from './condition.ts'
-import type { ListenerBody } from './object-status.ts'
+import { condition } from './condition.ts'
+import type { Condition, ListenerBody } from '../translate/object-status.ts'
 
 export interface ListenerStatusInput {
   readonly listener: Listener

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { mergeStatus } from './merge.ts'
-import type { RouteBody } from './object-status.ts'
+import type { RouteBody } from '../translate/object-status.ts'
 
 const OURS = 'gw.dev/controller'
 const THEIRS = 'example.com/controller'
@@ -123,7 +123,7 @@ describe('mergeStatus', () => {
           type: 'StatusSummarized',
           status: 'True',
           reason: 'StatusSummarized',
-          message: '2 more Gateways receive this policy than the status can list',
+          message: '2 more Gateways use this policy than the status can list',
           observedGeneration: 3,
           lastTransitionTime: NOW,
         },

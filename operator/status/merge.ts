@@ -1,8 +1,8 @@
 // Joins a computed status with the one an object has: foreign entries stay, transition times stay where nothing moved,
 // and nothing is written when nothing differs. Pure: the caller brings the time.
 import { isRecord } from '#api/json.ts'
-import { isSame } from '#api/same.ts'
-import type { StatusBody } from './object-status.ts'
+import { isSame } from '#api/incremental/same.ts'
+import type { StatusBody } from '../translate/object-status.ts'
 import { ANCESTORS_MAX, fittingAncestors } from './policy-status.ts'
 
 export interface MergeInput {

@@ -1,13 +1,13 @@
 // The status of a GwModel: one entry for each parentRef of ours. What is wrong with the model itself is said in
 // ResolvedRefs.
 import type { GwModel } from '#api/v1alpha1/gwmodel.gen.ts'
-import type { Problem } from '#api/problem.ts'
+import { INTERNAL_ERROR, type Problem } from '#api/problem.ts'
 import type { Listener } from '../translate/gateway/listener.ts'
 import type { AttachedModel } from '../translate/model/models.ts'
 import { overriddenLine } from '../translate/model/precedence.ts'
 import type { ParentResult } from '../translate/route/routes.ts'
-import { type Condition, condition } from './condition.ts'
-import type { RouteBody } from './object-status.ts'
+import { condition } from './condition.ts'
+import type { Condition, RouteBody } from '../translate/object-status.ts'
 
 export function modelStatus(attached: AttachedModel, controllerName: string): RouteBody {
   const { model, parents, problems, overridden = NONE } = attached
@@ -51,7 +51,8 @@ function resolvedCondition(problems: readonly Problem[], generation: number | un
   if (errors.length === 0) {
     return condition({ type, isTrue: true, reason: type, message: 'All references are resolved', generation })
   }
-  return condition({ type, isTrue: false, reason: 'Invalid', message: errors.map(lineOf), generation })
+  const reason = errors.some((error) => error.reason === INTERNAL_ERROR) ? INTERNAL_ERROR : 'Invalid'
+  return condition({ type, isTrue: false, reason, message: errors.map(lineOf), generation })
 }
 
 function lineOf({ path, message }: Problem): string {

@@ -1,9 +1,9 @@
 // The status of a GwPolicy: one entry for each Gateway that receives it, and one summary of what went nowhere.
-import type { Problem } from '#api/problem.ts'
+import { INTERNAL_ERROR, type Problem } from '#api/problem.ts'
 import { GATEWAY_GROUP, GW_GROUP } from '../translate/groups.ts'
 import { compareText } from '../translate/order.ts'
-import { type Condition, condition, problemLine } from './condition.ts'
-import type { ParentRef, PolicyAncestorBody, PolicyBody } from './object-status.ts'
+import { condition, problemLine } from './condition.ts'
+import type { Condition, ParentRef, PolicyAncestorBody, PolicyBody } from '../translate/object-status.ts'
 
 /** PolicyStatus allows this many entries. */
 export const ANCESTORS_MAX = 16
@@ -68,6 +68,9 @@ function acceptedCondition({ problems, hasEmissions, generation }: PolicyStatusI
     return condition({ type, isTrue: true, reason: 'Valid', message: 'Policy accepted', generation })
   }
   const message = [...new Set(problems.map(problemLine))]
+  if (problems.some(({ reason }) => reason === INTERNAL_ERROR)) {
+    return condition({ type, isTrue: false, reason: INTERNAL_ERROR, message, generation })
+  }
   return condition({
     type,
     isTrue: hasEmissions,
@@ -105,7 +108,7 @@ function notAttached({ unattached, generation }: PolicyStatusInput): Condition {
 
 /** The message begins with the count. */
 function summarized(generation: number | undefined, count: number): Condition {
-  const message = `${count} more Gateways receive this policy than the status can list`
+  const message = `${count} more Gateways use this policy than the status can list`
   return condition({ type: SUMMARIZED, isTrue: true, reason: SUMMARIZED, message, generation })
 }
 

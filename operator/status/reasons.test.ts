@@ -9,7 +9,7 @@ import { goldenFolder } from '#test/golden.ts'
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..', 'translate', 'testdata')
 
 /** Where a condition stands: an object, one of its listeners, or one of its parents or ancestors. */
-type Place =
+type ConditionPlace =
   | 'GatewayClass'
   | 'Gateway'
   | 'Listener'
@@ -24,7 +24,7 @@ type Place =
   | 'GwModel'
   | 'InferencePool'
 
-const TABLE: readonly (readonly [Place, string, readonly string[]])[] = [
+const TABLE: readonly (readonly [ConditionPlace, string, readonly string[]])[] = [
   ['GatewayClass', 'Accepted=True', ['Accepted']],
   ['Gateway', 'Accepted=True', ['Accepted', 'ListenersNotValid']],
   ['Gateway', 'Accepted=False', ['ListenersNotValid', 'Invalid', 'UnsupportedAddress']],

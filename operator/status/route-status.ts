@@ -1,9 +1,9 @@
 // The status of a route: one entry for each parentRef of ours. Accepted and ResolvedRefs are told apart in every case.
 import { GROUP } from '#api/group.ts'
-import type { RouteFault } from '../translate/route/fault.ts'
+import type { RouteFault } from '../translate/route-fault.ts'
 import type { AttachedRoute, ParentResult } from '../translate/route/routes.ts'
-import { type Condition, condition, problemLine, sharedHostCondition } from './condition.ts'
-import type { RouteBody } from './object-status.ts'
+import { condition, problemLine, sharedHostCondition } from './condition.ts'
+import type { Condition, RouteBody } from '../translate/object-status.ts'
 
 /** Present only when it is False: nothing to write for the many routes whose backends can answer. */
 const BACKENDS_AVAILABLE = `${GROUP}/BackendsAvailable`

@@ -1,7 +1,6 @@
 // The status of a Gateway or ListenerSet that no controller attends to any more: what a new one has that none has seen
 // yet, in the words of the Gateway API, with the reason. Pure.
-import type { Condition } from './condition.ts'
-import type { UnattendedBody } from './object-status.ts'
+import type { Condition, UnattendedBody } from '../translate/object-status.ts'
 
 /** Addresses stay as they are: the proxies still answer there. */
 export function unattendedStatus(message: string, generation: number | undefined): UnattendedBody {

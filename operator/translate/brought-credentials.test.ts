@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { CREDENTIAL_FIELDS, credentialFinder } from './brought-credentials.ts'
 import type { KubeObject } from './kube.ts'
 import { snapshotOf } from './snapshot.ts'
+import { Defects } from './defects.ts'
 
 const SCHEMA = fileURLToPath(new URL('../../api/v1alpha1/schema/', import.meta.url))
 
@@ -20,7 +21,7 @@ function brings(to: readonly [group: string, kind: string, name: string], ...obj
   expect(snapshot.malformed).toEqual([])
   const [group, kind, name] = to
   const from = { group: 'gw.dev', kind: 'GwPolicy', namespace: 'near' }
-  return credentialFinder(() => snapshot)({ from, to: { group, kind, namespace: 'far', name } })
+  return credentialFinder(() => snapshot, new Defects())({ from, to: { group, kind, namespace: 'far', name } })
 }
 
 const BACKEND = ['gw.dev', 'GwBackend', 'x'] as const

@@ -5,7 +5,7 @@ import { isRecord } from '#api/json.ts'
 import type { GwPolicy } from '#api/v1alpha1/gwpolicy.gen.ts'
 import type { BringsCredentials, CrossReference } from './grants.ts'
 import { CORE_GROUP, GATEWAY_GROUP, GW_GROUP, INFERENCE_GROUP } from './groups.ts'
-import { guarded } from './guarded.ts'
+import type { Defects } from './defects.ts'
 import type { KubeObject } from './kube.ts'
 import { matchesLabels, matchesSelector } from './labels.ts'
 import { derived } from './memory.ts'
@@ -41,7 +41,7 @@ const KINDS = {
 export const CREDENTIAL_SOURCES = ['GwPolicy', 'Namespace', ...Object.values(KINDS)] as const
 
 /** `now`: the snapshot of the moment. */
-export function credentialFinder(now: () => Snapshot): BringsCredentials {
+export function credentialFinder(now: () => Snapshot, defects: Defects): BringsCredentials {
   const indexOf = derived(policyIndex)
   const find: BringsCredentials = ({ from, to }) => {
     const snapshot = now()
@@ -64,11 +64,16 @@ export function credentialFinder(now: () => Snapshot): BringsCredentials {
     }
     return false
   }
-  return (reference) =>
-    guarded(
-      () => find(reference),
-      () => true,
-    )
+  return (reference) => {
+    try {
+      return find(reference)
+    } catch (error) {
+      const { kind, namespace, name } = reference.to
+      defects.note(error, { apiVersion: reference.to.group, kind, namespace, name }, 'spec')
+      // Then a grant has to be there.
+      return true
+    }
+  }
 }
 
 /** What has a spec. */

@@ -1,6 +1,6 @@
 // What the proxy of this version runs. Statuses promise nothing beyond this list; extend it with the proxy.
 import { GATEWAY_GROUP, GW_GROUP } from './groups.ts'
-import type { RouteGroupKind } from '../status/object-status.ts'
+import type { RouteGroupKind } from './object-status.ts'
 
 export type ListenerProtocol = 'HTTP' | 'HTTPS' | 'TLS' | 'TCP'
 

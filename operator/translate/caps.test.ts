@@ -1,10 +1,10 @@
 // What a Gateway that is full says and serves, and that the work for many policies on many routes is shared.
 import { describe, expect, it } from 'vitest'
-import type { RouteBody, PolicyBody } from '../status/object-status.ts'
+import type { RouteBody, PolicyBody } from './object-status.ts'
 import type { GatewayCaps } from './caps.ts'
 import type { KubeObject } from './kube.ts'
 import { snapshotOf } from './snapshot.ts'
-import { translate } from './translate.ts'
+import { translate } from './cluster/translate.ts'
 import type { Translation } from './translation.ts'
 
 const ROOMY: GatewayCaps = { listenersMax: 1000, routeRulesMax: 1000, policyTargetsMax: 1000 }

@@ -1,7 +1,7 @@
-// The changes of lists of objects (api/list-change.ts), found once for all stages that look at a list: a list remembers
-// how it came from the one before it, and lists with too little in common are not worth telling apart.
-import { type ListChange, listChangesUpTo, withChanges } from '#api/list-change.ts'
-import { ListNotes } from '#api/list-notes.ts'
+// The changes of lists of objects (api/incremental/list-change.ts), found once for all stages that look at a list: a
+// list remembers how it came from the one before it, and lists with too little in common are not worth telling apart.
+import { type ListChange, listChangesUpTo, withChanges } from '#api/incremental/list-change.ts'
+import { ListNotes } from '#api/incremental/list-notes.ts'
 
 /** With more than this share of the list, within these bounds, going through all of it is cheaper. */
 const CHANGED_MIN = 64

@@ -3,16 +3,17 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ReferenceGrant } from '#api/gateway/referencegrant.gen.ts'
+import { runs } from '#test/run/runs.ts'
 import type { KubeObject } from './kube.ts'
 import { describe as describeObject, refOf } from './object-ref.ts'
 import { createSnapshotter, snapshotOf } from './snapshot.ts'
-import { credentialOf, TENANTS, tenants } from './testing/tenants.ts'
-import { translate } from './translate.ts'
-import { createTranslator } from './translator.ts'
+import { credentialOf, TENANTS, tenants } from './tenants.testing.ts'
+import { translate } from './cluster/translate.ts'
+import { createTranslator } from './cluster/translator.ts'
 import type { BackendRefGrantMode, RenderedGateway } from './translation.ts'
 
 const SETTINGS = { controllerName: 'gw.dev/controller', className: 'gw', clusterDomain: 'cluster.local' }
-const RUNS = { numRuns: 100 }
+const RUNS = { numRuns: runs(100) }
 const MODES = [undefined, 'route-and-policy', 'route', 'none'] as const
 
 describe.each(MODES)('translate with backendRefGrantMode %s', (backendRefGrantMode) => {
@@ -105,13 +106,17 @@ interface Parent {
   readonly namespace?: string
 }
 
-interface Place {
+interface AttachmentPlace {
   readonly gateway: string
   readonly led: ReadonlySet<string>
 }
 
 /** To the Gateway itself, or to a route of a namespace that counts there. */
-function isAttachment({ kind = 'Gateway', name, namespace }: Parent, own: string, { gateway, led }: Place): boolean {
+function isAttachment(
+  { kind = 'Gateway', name, namespace }: Parent,
+  own: string,
+  { gateway, led }: AttachmentPlace,
+): boolean {
   const at = namespace ?? own
   return kind === 'Gateway' ? `${at}/${name}` === gateway : led.has(at)
 }

@@ -54,7 +54,7 @@ export function referenceRules(
 
 /** What is refused, and the ReferenceGrant that would permit it. */
 export function refusalMessage({ from, to }: CrossReference, refusal: Refusal): string {
-  const why = refusal === 'BringsCredentials' ? ', because it brings credentials of its namespace' : ''
+  const why = refusal === 'BringsCredentials' ? ', because it uses credentials of its namespace' : ''
   return (
     `backendRef ${nameKey(to.namespace, to.name)} not accessible to a ${from.kind} in namespace ${from.namespace}` +
     `${why}; ${grantWanted({ from, to })}`

@@ -19,7 +19,7 @@ export function forbiddenHosts(bindings: readonly HostBinding[]): ForbiddenHost 
 
 /** For conditions and problems. */
 export function forbiddenHostMessage(host: string, { host: bound, namespaces }: HostBinding): string {
-  return `${host} is kept for namespace ${namespaces.join(', ')} (binding of ${bound}); use another hostname`
+  return `${host} is reserved for namespace ${namespaces.join(', ')} (binding of ${bound}); use another hostname`
 }
 
 /** The most specific binding: of the name itself, else of the longest wildcard that includes it. */

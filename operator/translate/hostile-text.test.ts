@@ -7,7 +7,7 @@ import { goldenFolder, readGolden } from '#test/golden.ts'
 import { GOLDEN_OPTIONS } from './golden-options.testing.ts'
 import type { KubeObject } from './kube.ts'
 import { snapshotOf } from './snapshot.ts'
-import { translate } from './translate.ts'
+import { translate } from './cluster/translate.ts'
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), 'testdata')
 const SETTINGS = { controllerName: 'gw.dev/controller', className: 'gw', clusterDomain: 'cluster.local' }

@@ -1,8 +1,8 @@
 // What a list comes to, again and again: carried on from the last time with what changed since. Each function gives
 // what going through the whole list gives, and the very same object when nothing in it is another. What it is given
 // must say the same each time for the same item, and items are not changed in place.
-import { isIdentical } from '#api/identical.ts'
-import type { ListChange } from '#api/list-change.ts'
+import { isIdentical } from '#api/incremental/identical.ts'
+import type { ListChange } from '#api/incremental/list-change.ts'
 import { changed, changesBetween } from './changes.ts'
 
 /** What each item comes to. `before`: what the one that was in its place came to, if that is known. */

@@ -1,8 +1,8 @@
 // Remembers results by object, each with everything that was read for it: a result holds as long as a second look finds
 // the same. No second look is taken where nothing that was read has changed. Entries live as long as their objects;
 // nothing here depends on time.
-import { isIdentical } from '#api/identical.ts'
-import type { ListChange } from '#api/list-change.ts'
+import { isIdentical } from '#api/incremental/identical.ts'
+import type { ListChange } from '#api/incremental/list-change.ts'
 import { changed, changesBetween } from './changes.ts'
 import { mapped } from './lists.ts'
 import { Readers, type Source } from './readers.ts'

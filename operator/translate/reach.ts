@@ -1,10 +1,10 @@
 // What each Gateway can reach: the Services and backends its routes lead to, directly or through other backends and
 // policies. Only that is delivered to it, and only policies on it take effect there.
-import { isIdentical } from '#api/identical.ts'
+import { isIdentical } from '#api/incremental/identical.ts'
 import type { BackendReference, Route } from '#api/ir/types.gen.ts'
 import { tally } from './lists.ts'
 import { referencesOf, type References } from './references.ts'
-import type { DeliveredBackend } from './backend/delivered-backend.ts'
+import type { DeliveredBackend } from './delivered-backend.ts'
 
 export interface Reach {
   /** Host name to ports. */
@@ -112,6 +112,6 @@ function refsOf({ backends, inlinePolicies }: RouteReferences): BackendReference
 
 function servicesOf(policies: RouteReferences['inlinePolicies']): BackendReference[] {
   // Filters of routes have no conditions.
-  const { extAuthz } = policies ?? {}
-  return extAuthz !== undefined && 'service' in extAuthz ? [extAuthz.service] : []
+  const { extAuth } = policies ?? {}
+  return extAuth !== undefined && 'service' in extAuth ? [extAuth.service] : []
 }

@@ -1,6 +1,6 @@
 // Keeps what has not changed identical from one translation to the next, so that readers can skip it by identity.
-import { isIdentical } from '#api/identical.ts'
-import { isSame } from '#api/same.ts'
+import { isIdentical } from '#api/incremental/identical.ts'
+import { isSame } from '#api/incremental/same.ts'
 
 /** The earlier one where both say the same. */
 export function same<T>(before: T | undefined, now: T): T {

@@ -11,7 +11,7 @@ import type { TLSRoute } from '#api/gateway/tlsroute.gen.ts'
 import type { GwBackend } from '#api/v1alpha1/gwbackend.gen.ts'
 import type { GwModel } from '#api/v1alpha1/gwmodel.gen.ts'
 import type { GwPolicy } from '#api/v1alpha1/gwpolicy.gen.ts'
-import type { InferencePool } from './inference/inference-pool.ts'
+import type { InferencePool } from './inference-pool.ts'
 import type { ConfigMap, EndpointSlice, Namespace, Node, Pod, Secret, Service } from './kube.ts'
 
 export interface SnapshotKinds {

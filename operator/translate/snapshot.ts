@@ -1,8 +1,8 @@
 // The cluster as translation sees it: known kinds, indexed, in one order. Knows nothing of what the objects mean.
-import { isIdentical } from '#api/identical.ts'
-import { LayeredMap } from '#api/layered-map.ts'
-import { lowerBound } from '#api/lower-bound.ts'
-import type { ListChange } from '#api/list-change.ts'
+import { isIdentical } from '#api/incremental/identical.ts'
+import { LayeredMap } from '#api/incremental/layered-map.ts'
+import { lowerBound } from '#api/incremental/lower-bound.ts'
+import type { ListChange } from '#api/incremental/list-change.ts'
 import { changed, changesBetween, replacements } from './changes.ts'
 import { CORE_GROUP, DISCOVERY_GROUP, GATEWAY_GROUP, GW_GROUP, INFERENCE_GROUP } from './groups.ts'
 import type { KubeObject } from './kube.ts'

@@ -1,7 +1,7 @@
 // A sorted list that is asked for again and again with few changes: what left is taken out of the order of last time,
 // and what is new is put in its place.
-import type { ListChange } from '#api/list-change.ts'
-import { lowerBound } from '#api/lower-bound.ts'
+import type { ListChange } from '#api/incremental/list-change.ts'
+import { lowerBound } from '#api/incremental/lower-bound.ts'
 import { changed, changesBetween, replacements } from './changes.ts'
 import { compareText } from './order.ts'
 

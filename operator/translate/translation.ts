@@ -1,7 +1,7 @@
 // What translation takes and gives. Types only.
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import type { Problem } from '#api/problem.ts'
-import type { ObjectStatus } from '../status/object-status.ts'
+import type { ObjectStatus } from './object-status.ts'
 import type { GatewayCaps } from './caps.ts'
 import type { ObjectRef } from './object-ref.ts'
 

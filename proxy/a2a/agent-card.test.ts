@@ -4,7 +4,7 @@ import { emptyConfig } from '#api/ir/empty.ts'
 import { TargetDirectory } from '../backend/directory.ts'
 import { EndpointTable } from '../backend/endpoints.ts'
 import { TargetResolver } from '../backend/targets.ts'
-import type { Exchange } from '../exchange.ts'
+import type { Exchange } from '../exchange/exchange.ts'
 import { exchangeOf, type ExchangeParts, upstreamResponse } from '../policy/exchange.testing.ts'
 import { a2aBackend, rememberCardRequest } from './agent-card.ts'
 

@@ -1,13 +1,16 @@
 // A2A: an agent's card must lead its readers back to the gateway, not past it (data-plane supplement section 4.8).
 // Addresses in a card that cannot be rewritten are not passed on.
 import { isRecord, parseJson } from '#api/json.ts'
-import type { BackendHandler } from '../backend/handler.ts'
-import type { A2aFacts, Exchange } from '../exchange.ts'
-import type { HttpResponse } from '../http/message.ts'
-import type { NamedFilter } from '../plan.ts'
+import type { BackendHandler } from '../chain/handler.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import type { A2aFacts } from '../exchange/facts.ts'
+import type { CardRequest } from '../exchange/slots.ts'
+import type { HttpResponse } from '../message/message.ts'
+import type { NamedFilter } from '../chain/filter.ts'
 import { discardBody } from '../http/body-writer.ts'
 import { isJson, observeAnswer, observeCall } from './call-facts.ts'
 import { type CardPlace, isAgentCard, shownCard } from './card-addresses.ts'
+import { failByDefect } from '../exchange/defects.ts'
 
 /** Where an agent has its card; these paths mean nothing else. */
 const WELL_KNOWN = ['/.well-known/agent-card.json', '/.well-known/agent.json'] as const
@@ -15,14 +18,6 @@ const WELL_KNOWN = ['/.well-known/agent-card.json', '/.well-known/agent.json'] a
 const EXTENDED = ['/extendedAgentCard', '/v1/card', '/agent/authenticatedExtendedCard'] as const
 /** Of the card as it was. */
 const DIGEST_FIELDS = ['content-length', 'content-digest', 'repr-digest', 'digest', 'content-md5']
-
-/** How the client addressed a request whose answer may be a card. */
-export interface CardRequest {
-  /** `scheme://host` of the gateway. */
-  readonly origin: string
-  /** Of the gateway. */
-  readonly path: string
-}
 
 /** First of a route's filters: later ones may rewrite what the client asked for. */
 export const rememberCardRequest: NamedFilter = {
@@ -122,7 +117,7 @@ function finish(exchange: Exchange, { done }: Asked, rewritten: Promise<void>, t
       done(exchange)
     },
     (error: unknown) => {
-      exchange.fail('upstreamFailure', { log: `agent card: ${String(error)}`, client: 'the agent card was cut short' })
+      failByDefect(exchange, 'agent card', error)
       done(exchange)
     },
   )
@@ -158,7 +153,13 @@ interface Rewriting {
 }
 
 async function rewriteAnswer(exchange: Exchange, response: HttpResponse, rewriting: Rewriting): Promise<void> {
-  const bytes = await bytesOf(response, rewriting.bufferBytesMax)
+  let bytes: Buffer | undefined
+  try {
+    bytes = await bytesOf(response, rewriting.bufferBytesMax)
+  } catch (error) {
+    exchange.fail('upstreamFailure', { log: `agent card: ${String(error)}`, client: 'the agent card was cut short' })
+    return
+  }
   if (bytes === undefined) {
     if (!rewriting.mustBeRead) return
     discardBody(response.body)

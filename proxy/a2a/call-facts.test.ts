@@ -1,7 +1,7 @@
 // What is learned of a call of an agent: versions 0.3 and 1.0 of the protocol, errors, and bodies that say nothing.
 import { describe, expect, it } from 'vitest'
-import { HeaderList } from '../http/headers.ts'
-import { HttpResponse } from '../http/message.ts'
+import { HeaderList } from '../message/headers.ts'
+import { HttpResponse } from '../message/message.ts'
 import { exchangeOf } from '../policy/exchange.testing.ts'
 import { observeAnswer, observeCall } from './call-facts.ts'
 

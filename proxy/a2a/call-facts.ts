@@ -1,8 +1,9 @@
 // What the log says about a call of an agent: its JSON-RPC method, and how the agent answered (data-plane supplement
 // section 4.8). Copies bodies while they go by, up to the buffer limit; changes and delays nothing.
 import { parseJson } from '#api/json.ts'
-import type { A2aFacts, Exchange } from '../exchange.ts'
-import { BodyRecorder, recordBody } from '../trace/recorded-body.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import type { A2aFacts } from '../exchange/facts.ts'
+import { BodyRecorder, recordBody } from '../log/recorded-body.ts'
 
 const UNKNOWN = 'unknown'
 /** They return the card for clients that are signed in: A2A 1.0, 0.3. */

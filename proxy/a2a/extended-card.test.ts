@@ -1,7 +1,7 @@
 // No address of the agent leaves the gateway: all fields of a card, and the cards for clients that are signed in.
 import { describe, expect, it } from 'vitest'
-import type { Exchange } from '../exchange.ts'
-import { IncomingBody } from '../http/incoming-body.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import { IncomingBody } from '../message/incoming-body.ts'
 import { exchangeOf, type ExchangeParts, upstreamResponse } from '../policy/exchange.testing.ts'
 import { a2aBackend, rememberCardRequest } from './agent-card.ts'
 

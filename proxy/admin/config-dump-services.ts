@@ -2,7 +2,7 @@
 import type { components } from '#api/admin/types.gen.ts'
 import type { RenderedConfig, Service, Workload, WorkloadService } from '#api/ir/types.gen.ts'
 import { serviceKey, workloadKeys } from '../backend/endpoint-keys.ts'
-import { localityRank, ownPlace, type Place } from '../backend/locality.ts'
+import { localityRank, ownPlace, type Locality } from '../backend/locality.ts'
 import { endpointInfo, type FiguresOf } from './endpoint-info.ts'
 
 type Schemas = components['schemas']
@@ -22,7 +22,7 @@ export interface ServicesInput {
   readonly config: Pick<RenderedConfig, 'services' | 'workloads'>
   readonly figures: FiguresOf
   /** Where the proxy is, as far as its settings say. */
-  readonly place: Place
+  readonly place: Locality
 }
 
 export function dumpServices({ config, figures, place }: ServicesInput): Schemas['DumpService'][] {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import type { FrontendPayload, RenderedConfig } from '#api/ir/types.gen.ts'
 import type { EndpointFigures } from '../backend/endpoint-store.ts'
-import type { Place } from '../backend/locality.ts'
+import type { Locality } from '../backend/locality.ts'
 import { configDump } from './config-dump.ts'
 
 const CONFIG: RenderedConfig = {
-  version: 1,
+  version: 2,
   binds: [{ key: '443/infra/edge', port: 443, protocol: 'TLS' }],
   listeners: [
     {
@@ -62,7 +62,9 @@ const CONFIG: RenderedConfig = {
       name: { namespace: 'shop', name: 'llm' },
       ai: {
         groups: [
-          { providers: [{ name: 'main', provider: { p1: { model: 'gpt' } }, hostOverride: { host: 'h', port: 1 } }] },
+          {
+            providers: [{ name: 'main', provider: { openai: { model: 'gpt' } }, hostOverride: { host: 'h', port: 1 } }],
+          },
         ],
       },
       inlinePolicies: { auth: { key: { secret: 'shop/llm/key' } } },
@@ -239,7 +241,7 @@ describe('configDump', () => {
                 {
                   active: {
                     main: {
-                      endpoint: { name: 'main', provider: { p1: { model: 'gpt' } }, hostOverride: 'h:1' },
+                      endpoint: { name: 'main', provider: { openai: { model: 'gpt' } }, hostOverride: 'h:1' },
                       capacity: 1,
                     },
                   },
@@ -270,7 +272,7 @@ describe('configDump', () => {
 
   it('shows the figures of what providers and servers of tools are reached by', () => {
     const service = { hostname: 'cart.shop.svc', namespace: 'shop', port: 80 }
-    const provider = { p1: {} }
+    const provider = { openai: {} }
     const groups = [
       {
         providers: [
@@ -361,7 +363,7 @@ describe('configDump', () => {
       services: [service],
     })
     const workloads = [workload('far', 'b'), workload('near', 'a'), workload('ill', 'a', false)]
-    const uids = (mode: 'Failover' | 'Strict', place: Place): unknown => {
+    const uids = (mode: 'Failover' | 'Strict', place: Locality): unknown => {
       const services = CONFIG.services.map((one) => ({
         ...one,
         locality: { preferences: ['Zone' as const], mode },

@@ -12,8 +12,8 @@ import type {
   TCPRoute,
 } from '#api/ir/types.gen.ts'
 import type { components } from '#api/admin/types.gen.ts'
-import type { Place } from '../backend/locality.ts'
-import { indexPolicies, placeOf, type PolicyIndex } from '../policy/index.ts'
+import type { Locality } from '../backend/locality.ts'
+import { indexPolicies, placeOf, type PolicyIndex } from '../policy/policy-index.ts'
 import { effectiveFrontend } from '../policy/merge-backend.ts'
 import { dumpBackends } from './config-dump-backends.ts'
 import { dumpServices, dumpWorkloads } from './config-dump-services.ts'
@@ -32,7 +32,7 @@ export interface ConfigDumpInput {
   readonly certificates: Schemas['ConfigDump']['certificates']
   readonly listenAddress: string
   /** Where the proxy is, as far as its settings say. */
-  readonly place: Place
+  readonly place: Locality
   readonly version: Readonly<Record<string, string>>
   /** Effective process settings, without secrets. */
   readonly settings: Readonly<Record<string, unknown>>

@@ -1,7 +1,7 @@
 // A small node:http server on the main thread for admin, metrics and readiness: bounded, with clear start errors.
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
-import { startError } from '../start-error.ts'
+import { startError } from '../socket/start-error.ts'
 
 const CONNECTIONS_MAX = 256
 const HEADER_BYTES_MAX = 16 * 1024

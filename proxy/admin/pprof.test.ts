@@ -9,7 +9,7 @@ import { Profile } from 'pprof-format'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { components } from '#api/admin/types.gen.ts'
 import { closeServer, listening } from '#test/ports.ts'
-import { testProxy, type TestProxy } from '#test/proxy.ts'
+import { testProxy, type TestProxy } from '#proxy/main.testing.ts'
 
 const execute = promisify(execFile)
 /** Go builds its own tools when they are first used. */
@@ -112,7 +112,7 @@ describe('/debug/pprof', () => {
     kept.length = 0
   })
 
-  it('heap shows with seconds what was allocated in that time', async () => {
+  it('heap shows with seconds what was allocated in that time', { tags: ['full'] }, async () => {
     keepMegabytes(32)
     const bytes = await profileOf('/debug/pprof/heap?seconds=1')
     const { function: functions, stringTable, durationNanos } = Profile.decode(bytes)
@@ -121,12 +121,16 @@ describe('/debug/pprof', () => {
     kept.length = 0
   })
 
-  it.each([['0'], ['301'], ['1.5'], [''], ['-1'], ['soon']])('seconds=%s is as if it were not there', async (text) => {
-    const heap = await profileOf(`/debug/pprof/heap?seconds=${text}`)
-    expect(Number(Profile.decode(heap).durationNanos)).toBe(0)
-  })
+  it.each([['0'], ['301'], ['1.5'], [''], ['-1'], ['soon']])(
+    'seconds=%s is as if it were not there',
+    { tags: ['full'] },
+    async (text) => {
+      const heap = await profileOf(`/debug/pprof/heap?seconds=${text}`)
+      expect(Number(Profile.decode(heap).durationNanos)).toBe(0)
+    },
+  )
 
-  it.each([['0'], ['1001'], ['fast']])('frequency=%s is as if it were not there', async (text) => {
+  it.each([['0'], ['1001'], ['fast']])('frequency=%s is as if it were not there', { tags: ['full'] }, async (text) => {
     const cpu = await profileOf(`/debug/pprof/profile?seconds=1&frequency=${text}`)
     expect(Number(Profile.decode(cpu).period)).toBe(1e7)
   })

@@ -56,7 +56,7 @@ export class Profiles {
       return
     }
     if (this.#isRunning) {
-      sendText(response, 503, 'a profile is being made already; wait for its end\n')
+      sendText(response, 503, 'another profile is in progress; wait until it ends\n')
       return
     }
     this.#isRunning = true

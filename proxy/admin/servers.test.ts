@@ -224,7 +224,7 @@ describe('admin server that needs a token', () => {
     expect((await ask(port, '/', { headers: { host: 'evil.example' } })).status).toBe(403)
   })
 
-  it('has another one at each start, and replaces what lies there', async () => {
+  it('has another one after each start, and replaces what lies there', async () => {
     const first = await admin(true)
     const token = readFileSync(adminTokenFile(first.port), 'utf8')
     const [server] = open.splice(0)

@@ -41,10 +41,10 @@ describe('entries', () => {
   it.each<[string, string | undefined, RegExp]>([
     ['a missing secret', undefined, /its secret is missing/],
     ['nothing', ' \n', /it is empty/],
-    ['broken JSON', '{"key": "k-secret"', /begins as JSON/],
+    ['broken JSON', '{"key": "k-secret"', /starts like JSON/],
     ['neither key nor hash', '{"metadata": {}}', /exactly one of/],
     ['both', '{"key": "k-secret", "keyHash": "x"}', /exactly one of/],
-    ['a key that is no text', '{"key": 1}', /`key` is not text/],
+    ['a key that is no text', '{"key": 1}', /`key` is not a string/],
     ['an empty key', '{"key": ""}', /it is empty/],
     ['a hash without its name', JSON.stringify({ keyHash: 'a'.repeat(64) }), /64 hex digits/],
     ['a short hash', '{"keyHash": "sha256:abc"}', /64 hex digits/],
@@ -65,7 +65,7 @@ describe('entries', () => {
 it('takes hashes of ConfigMaps', () => {
   const table = new ApiKeyTable([], [{ keyHash: hashOf('a'), metadata: { team: 'x' } }, { keyHash: 'a' }])
   expect(table.find('a')).toMatchObject({ team: 'x' })
-  expect(table.warnings).toEqual(['API key hash 1 is not used: `keyHash` is not `sha256:` and 64 hex digits'])
+  expect(table.warnings).toEqual(['API key hash 1 is not used: `keyHash` is not `sha256:` followed by 64 hex digits'])
 })
 
 it('does not change the metadata it is given', () => {

@@ -7,7 +7,7 @@ import {
   apiKeyEntry,
   type ApiKeyMetadata,
   apiKeyObject,
-} from '#api/api-key-entry.ts'
+} from '#api/credentials/api-key-entry.ts'
 import { SecretString } from '#api/cel/values/secret-string.ts'
 import type { ApiKeyHash } from '#api/ir/types.gen.ts'
 

@@ -2,11 +2,11 @@
 // configuration still has is carried over: a changed route must not make every client pay for its signature again.
 import { hash } from 'node:crypto'
 import type {
-  ApiKey,
+  ApiKeyAuthentication,
   Backend,
   BackendPayload,
-  BasicAuth,
-  JwtAuth,
+  BasicAuthentication,
+  JwtAuthentication,
   Policy,
   Route,
   SecretRef,
@@ -69,17 +69,17 @@ export class AuthStores {
     return stores
   }
 
-  jwt({ providers }: JwtAuth): JwtVerifier {
+  jwt({ providers }: JwtAuthentication): JwtVerifier {
     const make = (): JwtVerifier => new JwtVerifier(providers, { unknownKey: this.#unknownKey })
     return shared(this.#stores.jwt, this.#former?.jwt, digestOf(providers), make)
   }
 
-  basic({ users }: BasicAuth): UserTable {
+  basic({ users }: BasicAuthentication): UserTable {
     const text = this.#secret(users)
     return shared(this.#stores.basic, this.#former?.basic, digestOf(text), () => new UserTable(text))
   }
 
-  apiKey({ keys = [], hashes = [] }: ApiKey): ApiKeyTable {
+  apiKey({ keys = [], hashes = [] }: ApiKeyAuthentication): ApiKeyTable {
     const sources = keys.map((ref) => ({ name: ref.secret, value: this.#secret(ref) }))
     const key = digestOf([sources, hashes])
     return shared(this.#stores.apiKey, this.#former?.apiKey, key, () => new ApiKeyTable(sources, hashes))
@@ -87,10 +87,13 @@ export class AuthStores {
 
   #prepare(source: string, traffic: TrafficPayload | undefined): void {
     if (traffic === undefined) return
-    const { jwtAuth, basicAuth, apiKey } = traffic
-    if (jwtAuth !== undefined) this.#warn(`${source}: jwtAuth`, this.jwt(jwtAuth).warnings)
-    if (basicAuth !== undefined) this.#warn(`${source}: basicAuth`, this.basic(basicAuth).warnings)
-    if (apiKey !== undefined) this.#warn(`${source}: apiKey`, this.apiKey(apiKey).warnings)
+    const { jwtAuthentication, basicAuthentication, apiKeyAuthentication } = traffic
+    if (jwtAuthentication !== undefined)
+      this.#warn(`${source}: jwtAuthentication`, this.jwt(jwtAuthentication).warnings)
+    if (basicAuthentication !== undefined)
+      this.#warn(`${source}: basicAuthentication`, this.basic(basicAuthentication).warnings)
+    if (apiKeyAuthentication !== undefined)
+      this.#warn(`${source}: apiKeyAuthentication`, this.apiKey(apiKeyAuthentication).warnings)
   }
 
   #prepareBackend(source: string, payload: BackendPayload | undefined): void {

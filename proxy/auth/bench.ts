@@ -1,10 +1,10 @@
 // Cost of checking credentials that are known already, and of a first signature: `node proxy/auth/bench.ts`.
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
-import { compileApiKeyAuthentication } from '../policy/api-key-authentication.ts'
-import { compileBasicAuthentication } from '../policy/basic-authentication.ts'
+import { compileApiKeyAuthentication } from '../policy/auth/api-key-authentication.ts'
+import { compileBasicAuthentication } from '../policy/auth/basic-authentication.ts'
 import { authEnvironment, exchangeOf } from '../policy/exchange.testing.ts'
-import type { CompiledPolicy } from '../policy/filter.ts'
-import { compileJwtAuthentication } from '../policy/jwt-authentication.ts'
+import type { CompiledPolicy } from '../chain/filter.ts'
+import { compileJwtAuthentication } from '../policy/auth/jwt-authentication.ts'
 import { JwtVerifier } from './jwt-verifier.ts'
 
 const CALLS = 200_000

@@ -1,9 +1,9 @@
 // Where a policy finds the credential of a client, and how it takes it away (data-plane supplement section 8.1).
 import type { CelExpression } from '#api/cel/expression.ts'
 import type { ExtractionLocation } from '#api/ir/types.gen.ts'
-import type { Exchange } from '../exchange.ts'
+import type { Exchange } from '../exchange/exchange.ts'
 import { headersOfExpression } from '../log/credential-names.ts'
-import { isSensitiveHeader } from '../log/redact.ts'
+import { isSensitiveHeader } from '../message/redact.ts'
 import { evaluateCredential, readsBody } from '../cel/evaluate.ts'
 import { cookieValue, queryParameter, removeCookie, withoutQueryParameter } from './request-fields.ts'
 

@@ -2,8 +2,8 @@
 // gone.
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseHtpasswd } from '#api/htpasswd.ts'
-import { HeaderList } from '../http/headers.ts'
+import { parseHtpasswd } from '#api/credentials/htpasswd.ts'
+import { HeaderList } from '../message/headers.ts'
 import { parseBasicCredentials } from './basic-credentials.ts'
 import { parseKeySet } from './jwks.ts'
 import { JwtVerifier } from './jwt-verifier.ts'

@@ -1,7 +1,7 @@
 // Asks the password thread: one for each thread with traffic, started by the first question. Bounded; when the thread
 // dies its questions are answered as not checked, and the next one starts it again.
 import { Worker } from 'node:worker_threads'
-import type { PasswordHash } from '#api/htpasswd.ts'
+import type { PasswordHash } from '#api/credentials/htpasswd.ts'
 import type { PasswordAnswer, PasswordQuestion } from './password-thread.ts'
 
 /** Too many are waiting, or the thread died: nothing is known of the password. */

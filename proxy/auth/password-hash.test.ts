@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseHtpasswd, type HashKind } from '#api/htpasswd.ts'
+import { parseHtpasswd, type HashKind } from '#api/credentials/htpasswd.ts'
 import { isPasswordOf } from './password-hash.ts'
 
 /** Made by openssl and crypt(3), and published test vectors of bcrypt and of the SHA kinds of crypt. */

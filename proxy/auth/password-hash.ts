@@ -3,7 +3,7 @@ import { hash, timingSafeEqual } from 'node:crypto'
 import apacheMd5 from 'apache-md5'
 import { hashSync } from 'bcryptjs'
 import unixCrypt from 'unix-crypt-td-js'
-import type { HashKind, PasswordHash } from '#api/htpasswd.ts'
+import type { HashKind, PasswordHash } from '#api/credentials/htpasswd.ts'
 import { shaCrypt } from './sha-crypt.ts'
 
 export function isPasswordOf(password: string, expected: PasswordHash): boolean {

@@ -1,7 +1,7 @@
 // Entry of the thread that checks passwords: bcrypt is made to take tens of milliseconds, which no thread with traffic
 // can spare. Started by password-checker.ts only.
 import { parentPort } from 'node:worker_threads'
-import type { PasswordHash } from '#api/htpasswd.ts'
+import type { PasswordHash } from '#api/credentials/htpasswd.ts'
 import { isPasswordOf } from './password-hash.ts'
 
 export interface PasswordQuestion {

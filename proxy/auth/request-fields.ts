@@ -1,6 +1,6 @@
 // Reads, removes and sets one query parameter or cookie. Everything else of the query and of the header keeps its
 // bytes.
-import type { HeaderList } from '../http/headers.ts'
+import type { HeaderList } from '../message/headers.ts'
 
 const PLUS = /\+/g
 

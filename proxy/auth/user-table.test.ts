@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { PasswordHash } from '#api/htpasswd.ts'
+import type { PasswordHash } from '#api/credentials/htpasswd.ts'
 import { NOT_CHECKED, PasswordChecker, type PasswordResult } from './password-checker.ts'
 import { UserTable } from './user-table.ts'
 
@@ -77,7 +77,7 @@ describe('UserTable', () => {
   it.each([
     [undefined, ['its secret is missing', 'no user: no credentials are valid']],
     ['', ['no user: no credentials are valid']],
-    ['alice', ['line 1 is not used: it is not `name:hash`', 'no user: no credentials are valid']],
+    ['alice', ['line 1 is ignored: it is not `name:hash`', 'no user: no credentials are valid']],
   ])('lets nobody in without users: %j', (text, warnings) => {
     const table = new UserTable(text)
     expect(table.warnings).toEqual(warnings)

@@ -1,7 +1,7 @@
 // Users of one htpasswd text. Results are remembered by a keyed digest of name and password, so that a client which
 // sends its credentials with every request pays for the hash once.
 import { hash, randomBytes } from 'node:crypto'
-import { parseHtpasswd, type PasswordHash } from '#api/htpasswd.ts'
+import { parseHtpasswd, type PasswordHash } from '#api/credentials/htpasswd.ts'
 import { BoundedCache } from './bounded-cache.ts'
 import { NOT_CHECKED, PasswordChecker, type PasswordResult } from './password-checker.ts'
 import { isPasswordOf } from './password-hash.ts'

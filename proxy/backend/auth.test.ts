@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { SecretString } from '#api/cel/values/secret-string.ts'
 import type { BackendAuth } from '#api/ir/types.gen.ts'
-import { Exchange, type Connection } from '../exchange.ts'
-import { HeaderList } from '../http/headers.ts'
-import { HttpRequest } from '../http/message.ts'
+import { Exchange, type Connection } from '../exchange/exchange.ts'
+import { HeaderList } from '../message/headers.ts'
+import { HttpRequest } from '../message/message.ts'
 import { compileBackendAuth } from './auth.ts'
 
 function exchangeWith(headers: [string, string][], query = ''): Exchange {

@@ -3,9 +3,9 @@
 import { SecretString } from '#api/cel/values/secret-string.ts'
 import type { BackendAuth, CredentialLocation, SecretRef } from '#api/ir/types.gen.ts'
 import { removeCookie, withoutQueryParameter, withQueryParameter } from '../auth/request-fields.ts'
-import type { Exchange } from '../exchange.ts'
-import type { HttpRequest } from '../http/message.ts'
-import type { CompiledPolicy } from '../policy/filter.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import type { HttpRequest } from '../message/message.ts'
+import type { CompiledPolicy } from '../chain/filter.ts'
 
 const DEFAULT_LOCATION: CredentialLocation = { header: { name: 'authorization', prefix: 'Bearer ' } }
 

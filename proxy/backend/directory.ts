@@ -2,7 +2,7 @@
 // configuration before has as well is taken over, so that one moved endpoint among many costs little. Knows no
 // policies.
 import type { Backend, RenderedConfig, Service, Workload, WorkloadService } from '#api/ir/types.gen.ts'
-import { Grouped } from '#api/grouped.ts'
+import { Grouped } from '#api/incremental/grouped.ts'
 import { serviceKey } from './endpoint-keys.ts'
 
 export interface ServiceAddress {

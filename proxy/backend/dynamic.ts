@@ -1,12 +1,12 @@
 // Dynamic forward proxy: the destination is the host of the request, or the server name of the TLS connection. It is
 // guarded after resolution (upstream/resolve-target.ts).
-import type { Exchange } from '../exchange.ts'
-import type { ConnectionFacts } from '../http/connection-facts.ts'
-import { withoutDefaultPort } from '../http/authority.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import type { ConnectionFacts } from '../socket/connection-facts.ts'
+import { withoutDefaultPort } from '../message/authority.ts'
 import type { DynamicForwarding } from '../upstream/dynamic.ts'
 import type { UpstreamTarget } from '../upstream/target.ts'
 import { LiveEndpoint } from './endpoints.ts'
-import type { BackendHandler } from './handler.ts'
+import type { BackendHandler } from '../chain/handler.ts'
 import { useEndpoint } from './http.ts'
 import { openTunnel } from './tunnel.ts'
 

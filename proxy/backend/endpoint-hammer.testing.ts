@@ -1,6 +1,6 @@
 // One of several threads that work on the same endpoints at once; see endpoint-store.test.ts.
 import { parentPort, workerData } from 'node:worker_threads'
-import { LayeredMap } from '#api/layered-map.ts'
+import { LayeredMap } from '#api/incremental/layered-map.ts'
 import { EndpointStore, type EndpointBuffer, type EndpointState } from './endpoint-store.ts'
 
 export interface Hammering {

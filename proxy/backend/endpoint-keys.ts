@@ -1,9 +1,9 @@
 // Every endpoint a rendered configuration names, by the key its state has in shared memory. The main thread calls it
 // before workers see the configuration; what it misses has a state of its own in each worker.
 import type { AIProvider, Backend, RenderedConfig, Service, Workload } from '#api/ir/types.gen.ts'
-import { PROVIDER_PORT, providerProfile } from '../llm/provider.ts'
-import { Grouped } from '#api/grouped.ts'
+import { Grouped } from '#api/incremental/grouped.ts'
 import { endpointKey } from './endpoints.ts'
+import { PROVIDER_PORT, providerHost } from './provider-address.ts'
 
 type Lists = Pick<RenderedConfig, 'workloads' | 'backends'>
 
@@ -86,7 +86,7 @@ export function providerKey(backend: Backend, provider: AIProvider): string | un
     const { host, port } = provider.hostOverride
     return endpointKey(sectionOwner(backend.name, provider.name), { host, port, unixPath: undefined })
   }
-  const host = provider.backendRef === undefined ? providerProfile(provider)?.defaultHost : undefined
+  const host = provider.backendRef === undefined ? providerHost(provider) : undefined
   if (host === undefined) return undefined
   return endpointKey(sectionOwner(backend.name, provider.name), { host, port: PROVIDER_PORT, unixPath: undefined })
 }

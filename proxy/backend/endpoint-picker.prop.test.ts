@@ -2,6 +2,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { randomOf } from '#test/random.ts'
+import { runs } from '#test/run/runs.ts'
 import { endpointPicker, type Candidate } from './endpoint-picker.ts'
 import { LiveEndpoint } from './endpoints.ts'
 
@@ -76,7 +77,7 @@ describe('endpointPicker', () => {
           expect(Math.abs(share - odds)).toBeLessThanOrEqual(tolerance + 1e-12)
         }
       }),
-      { numRuns: 60, seed: 20_261_121 },
+      { numRuns: runs(60), seed: 20_261_121 },
     )
   })
 

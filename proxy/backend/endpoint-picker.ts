@@ -1,7 +1,7 @@
 // The choice among endpoints: the nearest bucket with one that is not evicted, and there power of two choices on the
 // score (data-plane supplement section 5.1).
-import type { EndpointState } from './endpoint-store.ts'
 import type { LiveEndpoint } from './endpoints.ts'
+import type { EndpointRecord } from '../exchange/slots.ts'
 import type { EndpointPicker } from './handler.ts'
 
 /** Draws before the evicted endpoints are sorted out one by one. */
@@ -129,7 +129,7 @@ class Bucket {
   }
 
   /** As `drawActive`, without those. */
-  drawOther(tried: readonly EndpointState[]): LiveEndpoint | undefined {
+  drawOther(tried: readonly EndpointRecord[]): LiveEndpoint | undefined {
     const active = this.#endpoints.flatMap((endpoint, index) =>
       !tried.includes(endpoint.state) && endpoint.state.tryRestore()
         ? [{ endpoint, capacity: this.#capacityAt(index) }]

@@ -1,6 +1,6 @@
 // Which place in shared memory each endpoint of a configuration has. The main thread gives the places; a version stays
 // as it is, so that a configuration that is refused leaves nothing behind.
-import { LayeredMap } from '#api/layered-map.ts'
+import { LayeredMap } from '#api/incremental/layered-map.ts'
 import { type EndpointBuffer, moveSlot, resetSlot, slotBytes } from './endpoint-store.ts'
 
 /** Address space, not memory: pages come into being when they are written. */

@@ -1,6 +1,6 @@
 // Live state of endpoints in memory that all workers share: health, latency, failures, eviction. Every change is a
 // compare-and-exchange, so it is exact over workers. Knows no requests and no policies; health.ts decides.
-import { LayeredMap } from '#api/layered-map.ts'
+import { LayeredMap } from '#api/incremental/layered-map.ts'
 
 /** What the main thread hands to the workers with a configuration. */
 export interface EndpointBuffer {

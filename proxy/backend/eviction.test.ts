@@ -3,7 +3,7 @@ import { createServer, type Socket } from 'node:net'
 import { once } from 'node:events'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Health } from '#api/ir/types.gen.ts'
-import { testProxy, type TestProxy, type TestProxyOptions } from '#test/proxy.ts'
+import { testProxy, type TestProxy, type TestProxyOptions } from '#proxy/main.testing.ts'
 import {
   scriptedUpstream,
   servedBy,
@@ -11,7 +11,7 @@ import {
   status,
   type Script,
   type ScriptedUpstream,
-} from './testdata/scripted-upstream.ts'
+} from './scripted-upstream.testing.ts'
 
 const MINUTES: Health = { eviction: { durationMs: 600_000 } }
 const stops: (() => Promise<void> | void)[] = []
@@ -161,7 +161,7 @@ describe('a Service', () => {
     const port = typeof address === 'object' && address !== null ? address.port : 0
     const good = await upstreamOf(status(200))
     const gateway = await gatewayOf({
-      routes: routeToService({ timeout: { backendRequestMs: 100 } }),
+      routes: routeToService({ timeouts: { backendRequestMs: 100 } }),
       policies: [servicePolicy({ health: MINUTES })],
       change: servedBy(good.port, port),
     })
@@ -237,7 +237,7 @@ describe('an AI backend', () => {
       groups: groups.map((group, index) => ({
         providers: group.map(({ port }, at) => ({
           name: `g${index}-${at}`,
-          provider: { p1: { model: 'm' } },
+          provider: { openai: { model: 'm' } },
           hostOverride: { host: '127.0.0.1', port },
         })),
       })),

@@ -6,18 +6,18 @@ import { create } from '@bufbuild/protobuf'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { BackendReference, Policy, RenderedConfig, TrafficPayload } from '#api/ir/types.gen.ts'
 import { freePort, listeningUntil } from '#test/ports.ts'
-import { testProxy, type TestProxy, type TestProxyOptions } from '#test/proxy.ts'
+import { testProxy, type TestProxy, type TestProxyOptions } from '#proxy/main.testing.ts'
 import { Authorization, CheckResponseSchema } from '../envoy/gen/envoy/service/auth/v3/external_auth.gen.ts'
 import { RateLimitResponseSchema, RateLimitService } from '../envoy/gen/envoy/service/ratelimit/v3/rls.gen.ts'
 import { createGrpcClient } from '../grpc/client.ts'
 import { grpcServer, plainTarget, unaryMethod } from '../grpc/server.testing.ts'
 import { GrpcError, GrpcStatus, GrpcUnreached } from '../grpc/status.ts'
 import { exchangeOf } from '../policy/exchange.testing.ts'
-import { passing, startProcessor } from '../policy/ext-proc/processor.testing.ts'
+import { passing, startProcessor } from '../policy/external/ext-proc/processor.testing.ts'
 import { UpstreamError } from '../upstream/target.ts'
 import { localState } from './endpoint-store.ts'
 import { FAILOVERS_MAX, OwnCallEndpoints } from './failover.ts'
-import { scriptedUpstream, status, type Script, type ScriptedUpstream } from './testdata/scripted-upstream.ts'
+import { scriptedUpstream, status, type Script, type ScriptedUpstream } from './scripted-upstream.testing.ts'
 
 const CALLS = 40
 const SERVICE = { namespace: 'ns', hostname: 'aux.ns.svc' }
@@ -85,7 +85,7 @@ describe('a policy that asks the Service loses no call', () => {
 
   it('extAuth over HTTP', async () => {
     const live = await upstreamOf(status(200))
-    const inline: TrafficPayload = { extAuthz: { service: REF, failureMode: 'FailClosed', http: {} } }
+    const inline: TrafficPayload = { extAuth: { service: REF, failureMode: 'FailClosed', http: {} } }
     expect(await answersWith(live.port, inline)).toEqual({ 200: CALLS })
     expect(live.seen).toHaveLength(CALLS)
   })
@@ -97,7 +97,7 @@ describe('a policy that asks the Service loses no call', () => {
       ),
     ])
     stops.push(() => live.kill())
-    const inline: TrafficPayload = { extAuthz: { service: REF, failureMode: 'FailClosed', grpc: {} } }
+    const inline: TrafficPayload = { extAuth: { service: REF, failureMode: 'FailClosed', grpc: {} } }
     expect(await answersWith(live.port, inline)).toEqual({ 200: CALLS })
   })
 
@@ -112,7 +112,7 @@ describe('a policy that asks the Service loses no call', () => {
     stops.push(() => live.kill())
     const descriptors = [{ unit: 'Requests' as const, entries: [{ name: 'path', expression: 'request.path' }] }]
     const inline: TrafficPayload = {
-      remoteRateLimit: { service: REF, domain: 'shop', failureMode: 'FailClosed', descriptors },
+      rateLimitGlobal: { service: REF, domain: 'shop', failureMode: 'FailClosed', descriptors },
     }
     expect(await answersWith(live.port, inline)).toEqual({ 200: CALLS })
     expect(count).toBe(CALLS)
@@ -139,7 +139,7 @@ const COMPLETION = JSON.stringify({
 
 it.each(['Completions', 'Passthrough'] as const)('an LLM provider loses no call: %s', async (type) => {
   const live = await upstreamOf(status(200, { 'content-type': 'application/json' }, COMPLETION))
-  const provider = { name: 'p', provider: { p1: { model: 'm' } }, backendRef: REF }
+  const provider = { name: 'p', provider: { openai: { model: 'm' } }, backendRef: REF }
   const gateway = await gatewayOf(live.port, {
     routes: [
       {

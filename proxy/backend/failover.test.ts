@@ -4,7 +4,7 @@ import http2 from 'node:http2'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { RenderedConfig } from '#api/ir/types.gen.ts'
 import { freePort, listeningUntil } from '#test/ports.ts'
-import { testProxy, type TestProxy } from '#test/proxy.ts'
+import { testProxy, type TestProxy } from '#proxy/main.testing.ts'
 import { FAILOVERS_MAX } from './failover.ts'
 import {
   reset,
@@ -13,7 +13,7 @@ import {
   status,
   type Script,
   type ScriptedUpstream,
-} from './testdata/scripted-upstream.ts'
+} from './scripted-upstream.testing.ts'
 
 const stops: (() => unknown)[] = []
 

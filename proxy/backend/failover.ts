@@ -1,9 +1,9 @@
 // Moves a call to another endpoint where the first one got nothing of it, or may get it again: no retry policy is
 // needed for that. Bounded; whoever failed is charged for it as for any failure.
-import type { Exchange } from '../exchange.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import type { EndpointRecord } from '../exchange/slots.ts'
 import { GrpcUnreached } from '../grpc/status.ts'
 import { UpstreamError } from '../upstream/target.ts'
-import type { EndpointState } from './endpoint-store.ts'
 import type { Endpoint, EndpointPicker } from './handler.ts'
 import { endEndpoint } from './health.ts'
 
@@ -17,11 +17,7 @@ export function otherEndpoint(exchange: Exchange, picker: EndpointPicker): Endpo
   if (next === undefined) return undefined
   tell(exchange, exchange.endpoint ?? '', exchange.failure ?? 'no answer', next.label)
   endEndpoint(exchange, true)
-  exchange.response = undefined
-  exchange.reason = 'Upstream'
-  exchange.failure = undefined
-  exchange.errorDetail = undefined
-  exchange.upstreamHeadMs = undefined
+  exchange.forgetAnswer()
   return next
 }
 
@@ -37,13 +33,13 @@ function untried(exchange: Exchange, picker: EndpointPicker): Endpoint | undefin
   return nextEndpoint(failed, usedEndpoint, () => (picked === undefined ? picker.other(failed) : picked.choose(picker)))
 }
 
-type Place = Pick<Endpoint, 'target' | 'state'>
+type FailoverEndpoint = Pick<Endpoint, 'target' | 'state'>
 
 /** Adds to those that failed; undefined: there is no other, or enough have failed. */
 export function nextEndpoint<E extends Pick<Endpoint, 'state'>>(
-  failed: EndpointState[],
+  failed: EndpointRecord[],
   { state }: Pick<Endpoint, 'state'>,
-  choose: (failed: readonly EndpointState[]) => E | undefined,
+  choose: (failed: readonly EndpointRecord[]) => E | undefined,
 ): E | undefined {
   failed.push(state)
   if (failed.length > FAILOVERS_MAX) return undefined
@@ -52,19 +48,19 @@ export function nextEndpoint<E extends Pick<Endpoint, 'state'>>(
 }
 
 /** Where a call of the proxy's own may go. */
-export interface OwnCallPlaces<E extends Place> {
+export interface OwnCallPlaces<E extends FailoverEndpoint> {
   readonly exchange: Exchange
   /** None where the call belongs to one endpoint. */
-  readonly other: ((failed: readonly EndpointState[]) => E | undefined) | undefined
+  readonly other: ((failed: readonly EndpointRecord[]) => E | undefined) | undefined
   readonly deadlineMs: number
 }
 
 /** The endpoints of one call of the proxy's own, which has no exchange to itself. */
-export class OwnCallEndpoints<E extends Place> {
+export class OwnCallEndpoints<E extends FailoverEndpoint> {
   /** The one in use. */
   current: E
   readonly #places: OwnCallPlaces<E>
-  readonly #failed: EndpointState[] = []
+  readonly #failed: EndpointRecord[] = []
 
   constructor(first: E, places: OwnCallPlaces<E>) {
     this.current = first
@@ -87,7 +83,7 @@ function isMovable(error: unknown): error is Error {
   return error instanceof GrpcUnreached || (error instanceof UpstreamError && error.isMovable)
 }
 
-function labelOf({ target }: Place): string {
+function labelOf({ target }: FailoverEndpoint): string {
   return target.unixPath ?? `${target.host}:${target.port}`
 }
 

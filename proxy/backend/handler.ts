@@ -1,18 +1,17 @@
 // What a backend is once it is compiled, and what the kinds of backends (HTTP, LLM, MCP) may use.
-import type { BackendPayload, BackendReference, JwtAuth, SecretRef } from '#api/ir/types.gen.ts'
+import type {
+  BackendPayload,
+  BackendReference,
+  JwtAuthentication,
+  SecretRef,
+  ServiceReference,
+  ObjectName,
+} from '#api/ir/types.gen.ts'
 import type { CelExpression } from '#api/cel/expression.ts'
-import type { Exchange } from '../exchange.ts'
-import type { Filter } from '../policy/filter.ts'
-import type { CompiledChain } from '../policy/order.ts'
-import type { EndpointState } from './endpoint-store.ts'
-import type { CompiledHealth } from './health.ts'
+import type { EffectiveBackend } from '../chain/effective.ts'
+import type { Filter, CompiledChain } from '../chain/filter.ts'
+import type { EndpointRecord, HealthRule } from '../exchange/slots.ts'
 import type { UpstreamClient, UpstreamTarget } from '../upstream/target.ts'
-
-/**
- * Answers one exchange: calls `done` exactly once, with `exchange.response` set (a failure of the registry included).
- * Never throws.
- */
-export type BackendHandler = (exchange: Exchange, done: (exchange: Exchange) => void) => void
 
 /** One address that can be called, with the counters load balancing needs. */
 export interface Endpoint {
@@ -24,7 +23,7 @@ export interface Endpoint {
   /** Higher is better; see endpoints.ts. */
   readonly score: number
   /** Figures that all workers share; health.ts writes them. */
-  readonly state: EndpointState
+  readonly state: EndpointRecord
   /** A call starts; pair with `end`. */
   begin(): void
   /** A call is over: `latencyMs` to the end of the response, `isHealthy` false for 5xx and transport failures. */
@@ -37,16 +36,17 @@ export interface EndpointPicker {
   /** undefined: there is no endpoint. */
   pick(): Endpoint | undefined
   /** One that is not evicted and not among these; undefined: there is none. */
-  other(tried: readonly EndpointState[]): Endpoint | undefined
+  other(tried: readonly EndpointRecord[]): Endpoint | undefined
   /** Whether any endpoint is not evicted. */
   hasActive(): boolean
   /** The endpoint of that label, for sessions that are pinned to one; undefined when it is gone. */
   find(label: string): Endpoint | undefined
 }
 
-/** Merged backend policies (one value for each field; authorization rules accumulate). */
-export type EffectiveBackendPolicies = Omit<BackendPayload, 'mcpAuthorization'> & {
-  readonly mcpAuthorization: readonly NonNullable<BackendPayload['mcpAuthorization']>[]
+/** What backend policies are attached to: a Service port, or a backend, which may have some of its own. */
+export interface CalledPlace {
+  readonly service?: ServiceReference | undefined
+  readonly backend?: { readonly name: ObjectName; readonly inlinePolicies?: BackendPayload | undefined } | undefined
 }
 
 /** Services of the compiler to the kinds of backends. */
@@ -55,24 +55,21 @@ export interface BackendEnvironment {
   /**
    * Endpoints of a reference with the connection policies (tls, tcp) applied; undefined when the reference is broken.
    */
-  resolve(ref: BackendReference, policies: EffectiveBackendPolicies): EndpointPicker | undefined
+  resolve(ref: BackendReference, policies: EffectiveBackend): EndpointPicker | undefined
   /** Endpoint of a plain address that a section of the backend (an AI provider) has. */
-  resolveAddress(
-    address: { section: string; host: string; port: number },
-    policies: EffectiveBackendPolicies,
-  ): EndpointPicker
+  resolveAddress(address: { section: string; host: string; port: number }, policies: EffectiveBackend): EndpointPicker
   /** Merged policies of a sub-backend (AI provider, MCP target) laid over those of its backend. */
-  sectionPolicies(section: string, inline: BackendPayload | undefined): EffectiveBackendPolicies
+  sectionPolicies(section: string, inline: BackendPayload | undefined): EffectiveBackend
   /** undefined: only scores change. */
-  health(policies: EffectiveBackendPolicies): CompiledHealth | undefined
+  health(policies: EffectiveBackend): HealthRule | undefined
   /** Policies of the Service or backend that a reference names. */
   policiesOf(ref: BackendReference): BackendPayload
   /** Filters of merged backend policies: timeout, credential, transformation, header modifiers. */
-  filters(policies: EffectiveBackendPolicies): CompiledChain
+  filters(policies: EffectiveBackend): CompiledChain
   /** undefined: the secret is missing, the credential must count as absent and the call fail. */
   secret(ref: SecretRef): string | undefined
   /** Checks tokens of clients. */
-  authentication(auth: JwtAuth): Filter
+  authentication(auth: JwtAuthentication): Filter
   /** Permissive: a text that does not compile gives an expression that always errors. */
   expression(source: string): CelExpression
   readonly bufferBytesMax: number

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { Health } from '#api/ir/types.gen.ts'
-import type { Exchange } from '../exchange.ts'
-import { HeaderList } from '../http/headers.ts'
-import { IncomingBody } from '../http/incoming-body.ts'
-import { HttpResponse } from '../http/message.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import { HeaderList } from '../message/headers.ts'
+import { IncomingBody } from '../message/incoming-body.ts'
+import { HttpResponse } from '../message/message.ts'
 import { exchangeOf, expression } from '../policy/exchange.testing.ts'
 import { localState, sharedNowMs, type EndpointState } from './endpoint-store.ts'
 import { compileHealth, endEndpoint } from './health.ts'
@@ -18,7 +18,7 @@ const NOTHING: Outcome = { status: 200 }
 
 function charge(state: EndpointState, health: Health | undefined, prepare: (exchange: Exchange) => void): Exchange {
   const exchange = exchangeOf()
-  exchange.usedEndpoint = { state, end: () => undefined }
+  exchange.usedEndpoint = { state }
   exchange.health = health === undefined ? undefined : compileHealth(health, expression)
   state.begin()
   prepare(exchange)

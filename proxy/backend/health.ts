@@ -2,26 +2,14 @@
 // (data-plane supplement section 5.2; the threshold counts after the bad answer, as the specification has it).
 import type { Health } from '#api/ir/types.gen.ts'
 import type { CelExpression } from '#api/cel/expression.ts'
-import { Exchange } from '../exchange.ts'
-import { IncomingBody } from '../http/incoming-body.ts'
-import type { HttpRequest, HttpResponse } from '../http/message.ts'
-import { Tunnel } from '../http/tunnel.ts'
+import { derive } from '../exchange/derive.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import type { EndpointRecord, HealthRule } from '../exchange/slots.ts'
+import { IncomingBody } from '../message/incoming-body.ts'
+import type { HttpRequest, HttpResponse } from '../message/message.ts'
+import { Tunnel } from '../socket/tunnel.ts'
 import { isTrue, readsBody } from '../cel/evaluate.ts'
-import type { EndpointState } from './endpoint-store.ts'
 import { retryAfterMs } from './retry-after.ts'
-
-export interface CompiledHealth {
-  readonly condition: CelExpression | undefined
-  readonly readsResponseBody: boolean
-  /** With an `eviction` block there is always a duration. */
-  readonly hasEviction: boolean
-  readonly durationMs: number | undefined
-  /** 0–1. */
-  readonly restoreHealth: number | undefined
-  readonly consecutiveFailures: number | undefined
-  /** 0–1. */
-  readonly healthThreshold: number | undefined
-}
 
 /** Default of `eviction.duration` (specification, Limits). */
 export const EVICTION_MS = 3000
@@ -32,7 +20,7 @@ const EVICTION_MS_MAX = 200 * DAY_MS
 const ASKED_MS_MAX = DAY_MS
 const TOO_MANY_REQUESTS = 429
 
-export function compileHealth(health: Health, expression: (source: string) => CelExpression): CompiledHealth {
+export function compileHealth(health: Health, expression: (source: string) => CelExpression): HealthRule {
   const { unhealthyCondition, eviction } = health
   const condition = unhealthyCondition === undefined ? undefined : expression(unhealthyCondition)
   return {
@@ -47,7 +35,7 @@ export function compileHealth(health: Health, expression: (source: string) => Ce
 }
 
 /** For what is no HTTP, or not ours: nothing but making connections says something about an endpoint. */
-export function connectionHealth({ health }: { readonly health?: Health }): CompiledHealth | undefined {
+export function connectionHealth({ health }: { readonly health?: Health }): HealthRule | undefined {
   if (health?.eviction === undefined) return undefined
   const { unhealthyCondition: _, ...rest } = health
   return compileHealth(rest, NO_EXPRESSIONS)
@@ -93,7 +81,7 @@ export interface BadCall {
 }
 
 /** One bad call more; evicts where the policy says so. True: it did. */
-export function chargeFailure(state: EndpointState, health: CompiledHealth | undefined, call: BadCall = {}): boolean {
+export function chargeFailure(state: EndpointRecord, health: HealthRule | undefined, call: BadCall = {}): boolean {
   const failures = state.failed()
   if (health === undefined || !isDue(health, failures, state.health)) return false
   const baseMs = evictionMs(call, health)
@@ -109,7 +97,7 @@ export interface OwnCall {
 }
 
 /** The answer to a call of the proxy's own, with the condition evaluated on that call. */
-export function chargeAnswer(state: EndpointState, health: CompiledHealth | undefined, call: OwnCall): void {
+export function chargeAnswer(state: EndpointRecord, health: HealthRule | undefined, call: OwnCall): void {
   const { response, latencyMs } = call
   if (isBadAnswer(health?.condition, call)) chargeFailure(state, health, { answer: response })
   else state.succeeded(latencyMs)
@@ -117,14 +105,13 @@ export function chargeAnswer(state: EndpointState, health: CompiledHealth | unde
 
 function isBadAnswer(condition: CelExpression | undefined, { exchange, request, response }: OwnCall): boolean {
   if (condition === undefined) return isErrorStatus(response)
-  const own = new Exchange(exchange.connection, request, exchange.startMs)
-  own.place = exchange.place
+  const own = derive(exchange, { request })
   own.response = response
   return isTrue(condition, own)
 }
 
 /** undefined: the endpoint is not to blame and not to praise. */
-function judge(exchange: Exchange, isComplete: boolean, health: CompiledHealth | undefined): boolean | undefined {
+function judge(exchange: Exchange, isComplete: boolean, health: HealthRule | undefined): boolean | undefined {
   const { response, reason, upstreamStatus } = exchange
   if (response === undefined) return undefined
   if (!isComplete) return response.body instanceof IncomingBody && response.body.isFailed ? true : undefined
@@ -141,14 +128,14 @@ function hasGrpcError({ grpcStatus }: HttpResponse): boolean {
   return grpcStatus !== undefined && grpcStatus !== '0'
 }
 
-function isDue({ consecutiveFailures, healthThreshold }: CompiledHealth, failures: number, health: number): boolean {
+function isDue({ consecutiveFailures, healthThreshold }: HealthRule, failures: number, health: number): boolean {
   if (consecutiveFailures === undefined && healthThreshold === undefined) return true
   if (consecutiveFailures !== undefined && failures >= consecutiveFailures) return true
   return healthThreshold !== undefined && health < healthThreshold
 }
 
 /** undefined: nobody says for how long, and the policy asks for no eviction. */
-function evictionMs({ answer, backoffMs }: BadCall, { durationMs, hasEviction }: CompiledHealth): number | undefined {
+function evictionMs({ answer, backoffMs }: BadCall, { durationMs, hasEviction }: HealthRule): number | undefined {
   if (durationMs !== undefined) return durationMs
   if (answer?.status === TOO_MANY_REQUESTS) {
     const asked = retryAfterMs(answer.headers, Date.now())

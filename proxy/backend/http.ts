@@ -1,16 +1,17 @@
 // Plain HTTP backends: picks an endpoint and hands the exchange to the engine.
-import type { Exchange } from '../exchange.ts'
-import { wantsHttp2 } from '../http2/version.ts'
-import { withoutDefaultPort } from '../http/authority.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import { wantsHttp2 } from '../upstream/http2-version.ts'
+import { withoutDefaultPort } from '../message/authority.ts'
 import type { UpstreamClient, UpstreamTarget } from '../upstream/target.ts'
 import { otherEndpoint } from './failover.ts'
-import type { BackendHandler, Endpoint, EndpointPicker } from './handler.ts'
-import type { CompiledHealth } from './health.ts'
+import type { Endpoint, EndpointPicker } from './handler.ts'
+import type { BackendHandler } from '../chain/handler.ts'
+import type { HealthRule } from '../exchange/slots.ts'
 
 export function httpBackend(
   picker: EndpointPicker,
   client: UpstreamClient,
-  health: CompiledHealth | undefined,
+  health: HealthRule | undefined,
 ): BackendHandler {
   const call = (exchange: Exchange, endpoint: Endpoint): void => {
     useEndpoint(exchange, endpoint, health)
@@ -49,7 +50,7 @@ export function pickEndpoint({ picked }: Exchange, picker: EndpointPicker): Endp
 }
 
 /** Charges the exchange to the endpoint; the pipeline settles it when the response is over. */
-export function useEndpoint(exchange: Exchange, endpoint: Endpoint, health?: CompiledHealth): void {
+export function useEndpoint(exchange: Exchange, endpoint: Endpoint, health?: HealthRule): void {
   endpoint.begin()
   exchange.usedEndpoint = endpoint
   exchange.health = health

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import type { LocalityPreference, Workload } from '#api/ir/types.gen.ts'
-import { localityRank, ownPlace, type Place, type RankInput } from './locality.ts'
+import { localityRank, ownPlace, type Locality, type RankInput } from './locality.ts'
 
 const SAME_NODE: LocalityPreference = { preferences: ['Region', 'Zone', 'Subzone', 'Node'], mode: 'Failover' }
 const OWN_NODE: LocalityPreference = { preferences: ['Node'], mode: 'Strict' }
 const ZONE: LocalityPreference = { preferences: ['Zone'], mode: 'Failover' }
-const OWN: Place = { region: 'r', zone: 'z', subzone: 's', node: 'n', network: 'net', cluster: 'c' }
+const OWN: Locality = { region: 'r', zone: 'z', subzone: 's', node: 'n', network: 'net', cluster: 'c' }
 
 describe('localityRank', () => {
-  it.each<[string, LocalityPreference | undefined, Place, Place, number | undefined]>([
+  it.each<[string, LocalityPreference | undefined, Locality, Locality, number | undefined]>([
     ['without a preference', undefined, OWN, {}, 0],
     ['all in common', SAME_NODE, OWN, OWN, 0],
     ['another node', SAME_NODE, OWN, { ...OWN, node: 'm' }, 1],
@@ -39,10 +39,16 @@ describe('localityRank', () => {
 })
 
 describe('ownPlace', () => {
-  const at = (place: Place): Workload => ({ uid: 'u', addresses: ['a'], healthy: false, services: [], ...given(place) })
+  const at = (place: Locality): Workload => ({
+    uid: 'u',
+    addresses: ['a'],
+    healthy: false,
+    services: [],
+    ...given(place),
+  })
   const neighbour = at({ node: 'n', region: 'r', zone: 'z', subzone: 's' })
 
-  it.each<[string, Place, Workload[], Place]>([
+  it.each<[string, Locality, Workload[], Locality]>([
     [
       'from a workload on the same node',
       { node: 'n' },
@@ -69,6 +75,6 @@ describe('ownPlace', () => {
 })
 
 /** Without fields that are undefined. */
-function given(place: Place): { readonly [F in keyof Place]-?: string } | object {
+function given(place: Locality): { readonly [F in keyof Locality]-?: string } | object {
   return Object.fromEntries(Object.entries(place).filter(([, value]) => value !== undefined))
 }

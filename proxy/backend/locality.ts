@@ -14,10 +14,10 @@ const FIELDS = {
 } as const satisfies { readonly [P in Preference]: string }
 
 /** Where something is, as far as it is known. */
-export type Place = { readonly [F in (typeof FIELDS)[Preference]]?: string | undefined }
+export type Locality = { readonly [F in (typeof FIELDS)[Preference]]?: string | undefined }
 
 /** `settings` win; the rest is what any workload on the same node says of the node. */
-export function ownPlace(settings: Place, workloads: readonly Workload[]): Place {
+export function ownPlace(settings: Locality, workloads: readonly Workload[]): Locality {
   const { node } = settings
   const neighbour =
     node === undefined ? undefined : workloads.find((one) => one.node === node && one.zone !== undefined)
@@ -30,8 +30,8 @@ export function ownPlace(settings: Place, workloads: readonly Workload[]): Place
 export interface RankInput {
   /** undefined: all endpoints are alike. */
   readonly locality: LocalityPreference | undefined
-  readonly own: Place
-  readonly workload: Pick<Workload, keyof Place>
+  readonly own: Locality
+  readonly workload: Pick<Workload, keyof Locality>
   readonly membership: Pick<WorkloadService, 'forZones' | 'forNodes'>
 }
 

@@ -1,6 +1,6 @@
 // Endpoints that an endpoint picker named for one request, in its order of preference. Only those count that the
 // backend has: a picker cannot send requests anywhere else.
-import type { Endpoint, EndpointPicker } from './handler.ts'
+import type { LabelledEndpoints, PickedPlaces } from '../exchange/slots.ts'
 
 export interface PickedEndpointsInput {
   /** `address:port`, preferred ones first. */
@@ -13,7 +13,7 @@ export interface PickedEndpointsInput {
   readonly closed: () => void
 }
 
-export class PickedEndpoints {
+export class PickedEndpoints implements PickedPlaces {
   readonly #input: PickedEndpointsInput
   /** The one that was taken. */
   selected: string | undefined = undefined
@@ -23,11 +23,11 @@ export class PickedEndpoints {
   }
 
   /** The first that was not tried yet; when all were, the first. */
-  choose(picker: EndpointPicker): Endpoint | undefined {
+  choose<T extends { readonly label: string }>(endpoints: LabelledEndpoints<T>): T | undefined {
     const { labels, mayBalance, tried } = this.#input
-    const known = labels.map((label) => picker.find(label)).filter((endpoint) => endpoint !== undefined)
+    const known = labels.map((label) => endpoints.find(label)).filter((endpoint) => endpoint !== undefined)
     const chosen = known.find(({ label }) => !tried.has(label)) ?? known[0]
-    if (chosen === undefined) return mayBalance ? picker.pick() : undefined
+    if (chosen === undefined) return mayBalance ? endpoints.pick() : undefined
     tried.add(chosen.label)
     this.selected = chosen.label
     return chosen

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { HeaderList } from '../http/headers.ts'
+import { HeaderList } from '../message/headers.ts'
 import { retryAfterMs } from './retry-after.ts'
 
 const NOW_MS = Date.parse('2026-01-01T00:00:00Z')

@@ -1,6 +1,6 @@
 // How long a backend that answers 429 asks to be left alone: the header family of data-plane supplement section 5.2.
 import { parseCelDuration } from '#api/cel/values/duration.ts'
-import type { HeaderList } from '../http/headers.ts'
+import type { HeaderList } from '../message/headers.ts'
 
 /** An `x-ratelimit-reset` below it counts seconds, above it seconds since the epoch. */
 const RELATIVE_SECONDS_MAX = 30 * 24 * 3600

@@ -1,95 +1,21 @@
 // Calls a service that policies use (authorization, rate limits) through the machinery of backends: endpoint choice,
 // TLS, credentials, timeouts. Never answers a client itself.
-import type { DescMessage, MessageShape } from '@bufbuild/protobuf'
-import { Exchange } from '../exchange.ts'
-import type { GrpcClient, GrpcMethod, GrpcStream, GrpcStreamUser } from '../grpc/client.ts'
+import type { DescMessage } from '@bufbuild/protobuf'
+import { derive } from '../exchange/derive.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import type { GrpcMethod, GrpcStreamUser } from '../grpc/client.ts'
 import { GrpcError, GrpcStatus } from '../grpc/status.ts'
-import type { StreamBody } from '../http/body.ts'
-import { HeaderList } from '../http/headers.ts'
-import { HttpRequest, HttpResponse } from '../http/message.ts'
-import type { NamedFilter } from '../plan.ts'
-import { isFramingField } from '../http/header-field.ts'
-import { runChain } from '../policy/run-chain.ts'
-import { beginOutbound, type CallSubtype, type Outbound, type OutboundEnd } from '../trace/outbound.ts'
-import { UpstreamError, type UpstreamClient } from '../upstream/target.ts'
-import type { EndpointState } from './endpoint-store.ts'
-import type { Endpoint } from './handler.ts'
-import { chargeFailure, type CompiledHealth } from './health.ts'
-import { Charged } from './service-charge.ts'
-
-/** The call could not be made or brought no answer in time. The text is for the log; `cause`: the gRPC status. */
-export class ServiceError extends Error {}
-
-export interface ServiceHttpRequest {
-  readonly method: string
-  /** undefined: the service's own name. */
-  readonly authority: string | undefined
-  readonly path: string
-  readonly query: string
-  readonly headers: HeaderList
-  readonly body: Buffer | undefined
-  /** Of the answer; a larger one is a failure. */
-  readonly answerBytesMax: number
-}
-
-export interface ServiceCaller {
-  /**
-   * The answer with its whole body. Ends early when the client leaves.
-   * @throws {ServiceError}
-   */
-  http(exchange: Exchange, request: ServiceHttpRequest): Promise<HttpResponse>
-  /**
-   * `isDetached`: goes on when the client has left, for what is settled after the response.
-   * @throws {ServiceError}
-   */
-  unary<I extends DescMessage, O extends DescMessage>(
-    exchange: Exchange,
-    method: GrpcMethod<I, O>,
-    message: MessageShape<I>,
-    options: { headers: HeaderList; isDetached: boolean },
-  ): Promise<MessageShape<O>>
-  /** How long the service may take for one answer. */
-  readonly answerMs: number
-  /**
-   * Opens a stream without a deadline of its own; ends when the client leaves. What comes of it, failures included, its
-   * user hears.
-   * @throws {ServiceError} for a call that cannot even be tried.
-   */
-  stream<I extends DescMessage, O extends DescMessage>(
-    exchange: Exchange,
-    method: GrpcMethod<I, O>,
-    user: GrpcStreamUser<MessageShape<O>>,
-    headers: HeaderList,
-  ): Promise<ServiceStream<MessageShape<I>>>
-}
-
-export interface ServiceStream<I> extends GrpcStream<I> {
-  /** Cancels a call whose peer did not do its part: charged to the endpoint. */
-  abandon(): void
-}
-
-/** What a call needs of an endpoint. */
-export type ServiceEndpoint = Pick<Endpoint, 'target' | 'authority' | 'state'>
-
-export interface ServiceParts {
-  /** undefined: no endpoint is ready, or no other. */
-  readonly picker: {
-    pick(): ServiceEndpoint | undefined
-    other(tried: readonly EndpointState[]): ServiceEndpoint | undefined
-  }
-  /** Request filters of the service's own backend policies. */
-  readonly filters: readonly NamedFilter[]
-  /** undefined: only scores change. */
-  readonly health?: CompiledHealth | undefined
-  readonly client: UpstreamClient
-  readonly grpc: GrpcClient
-  /** undefined: SERVICE_TIMEOUT_MS. */
-  readonly timeoutMs: number | undefined
-  /** What the service is asked for, for metrics and traces; undefined: calls that nobody's request makes. */
-  readonly subtype?: CallSubtype | undefined
-  /** Counts each call. */
-  readonly called?: ((subtype: CallSubtype, durationMs: number) => void) | undefined
-}
+import type { StreamBody } from '../message/body.ts'
+import { HeaderList } from '../message/headers.ts'
+import { HttpRequest, HttpResponse } from '../message/message.ts'
+import { isFramingField } from '../message/header-field.ts'
+import { runChain } from '../chain/run-chain.ts'
+import { type ServiceCaller, ServiceError, type ServiceHttpRequest } from '../chain/service.ts'
+import { beginOutbound, type Outbound } from '../exchange/outbound.ts'
+import type { OutboundEnd } from '../exchange/request-span.ts'
+import { UpstreamError } from '../upstream/target.ts'
+import { chargeFailure } from './health.ts'
+import { Charged, type ServiceParts, type ServiceEndpoint } from './service-charge.ts'
 
 /** Data-plane supplement section 7.2; also for gRPC, where it names none. */
 export const SERVICE_TIMEOUT_MS = 2000
@@ -124,7 +50,7 @@ export function serviceCaller(parts: ServiceParts): ServiceCaller {
     },
     async unary(exchange, method, message, { headers, isDetached }) {
       const endpoint = pick(parts)
-      const request = await prepared(exchange, parts, { endpoint, ...grpcMessage(method, headers) })
+      const request = await prepared(exchange, parts, { endpoint, isDetached, ...grpcMessage(method, headers) })
       const observed = observe(exchange, parts, { endpoint, request })
       const deadlineMs = isDetached
         ? performance.now() + (parts.timeoutMs ?? SERVICE_TIMEOUT_MS)
@@ -268,16 +194,14 @@ function failureOf(error: unknown): OutboundEnd {
 async function prepared(
   exchange: Exchange,
   { filters }: ServiceParts,
-  parts: Omit<ServiceHttpRequest, 'body' | 'answerBytesMax'> & { endpoint: ServiceEndpoint },
+  parts: Omit<ServiceHttpRequest, 'body' | 'answerBytesMax'> & { endpoint: ServiceEndpoint; isDetached?: boolean },
 ): Promise<HttpRequest> {
-  const { endpoint, authority = endpoint.authority, ...message } = parts
+  const { endpoint, isDetached, authority = endpoint.authority, ...message } = parts
   const scheme = endpoint.target.tls === undefined ? 'http' : 'https'
   const request = new HttpRequest({ ...message, host: authority, scheme, version: 'HTTP/1.1' })
   if (filters.length === 0) return request
-  const own = new Exchange(exchange.connection, request, exchange.startMs)
-  own.place = exchange.place
-  own.metadata = exchange.metadata
-  own.attributes = exchange.attributes
+  const own = derive(exchange, { request })
+  if (isDetached === true) own.deadlineMs = own.deadline = undefined
   const { promise, resolve } = Promise.withResolvers<void>()
   runChain(filters, own, 0, () => resolve())
   await promise

@@ -1,13 +1,39 @@
 // One call of a service that policies use: load and health of the endpoints that it goes to.
-import type { Exchange } from '../exchange.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import type { CallSubtype } from '../exchange/request-span.ts'
+import type { EndpointRecord, HealthRule } from '../exchange/slots.ts'
+import type { GrpcClient } from '../grpc/client.ts'
 import { GrpcError, GrpcStatus } from '../grpc/status.ts'
-import { type HttpRequest, HttpResponse } from '../http/message.ts'
-import type { Outbound } from '../trace/outbound.ts'
-import type { UpstreamTarget } from '../upstream/target.ts'
-import type { EndpointState } from './endpoint-store.ts'
+import { type HttpRequest, HttpResponse } from '../message/message.ts'
+import type { NamedFilter } from '../chain/filter.ts'
+import type { Outbound } from '../exchange/outbound.ts'
+import type { Endpoint } from './handler.ts'
+import type { UpstreamClient, UpstreamTarget } from '../upstream/target.ts'
 import { OwnCallEndpoints } from './failover.ts'
 import { chargeAnswer, chargeFailure } from './health.ts'
-import type { ServiceEndpoint, ServiceParts } from './service-caller.ts'
+
+/** What a call needs of an endpoint. */
+export type ServiceEndpoint = Pick<Endpoint, 'target' | 'authority' | 'state'>
+
+export interface ServiceParts {
+  /** undefined: no endpoint is ready, or no other. */
+  readonly picker: {
+    pick(): ServiceEndpoint | undefined
+    other(tried: readonly EndpointRecord[]): ServiceEndpoint | undefined
+  }
+  /** Request filters of the service's own backend policies. */
+  readonly filters: readonly NamedFilter[]
+  /** undefined: only scores change. */
+  readonly health?: HealthRule | undefined
+  readonly client: UpstreamClient
+  readonly grpc: GrpcClient
+  /** undefined: SERVICE_TIMEOUT_MS. */
+  readonly timeoutMs: number | undefined
+  /** What the service is asked for, for metrics and traces; undefined: calls that nobody's request makes. */
+  readonly subtype?: CallSubtype | undefined
+  /** Counts each call. */
+  readonly called?: ((subtype: CallSubtype, durationMs: number) => void) | undefined
+}
 
 /** Answers of an endpoint that does what it is there for. */
 const BLAMELESS: ReadonlySet<number> = new Set([GrpcStatus.PERMISSION_DENIED])
@@ -38,7 +64,7 @@ export class Charged {
     this.parts = parts
     this.observed = call.observed
     this.#call = call
-    const other = (failed: readonly EndpointState[]): ServiceEndpoint | undefined => parts.picker.other(failed)
+    const other = (failed: readonly EndpointRecord[]): ServiceEndpoint | undefined => parts.picker.other(failed)
     this.#endpoints = new OwnCallEndpoints(endpoint, { exchange, other, deadlineMs })
   }
 

@@ -3,18 +3,17 @@ import { createHash } from 'node:crypto'
 import { isIP } from 'node:net'
 import { GROUP } from '#api/group.ts'
 import type { Backend, BackendReference, Keepalive, SecretRef } from '#api/ir/types.gen.ts'
-import { versionOfAppProtocol } from '../http2/version.ts'
-import type { BackendPlace } from '../policy/merge-backend.ts'
+import type { EffectiveBackend } from '../chain/effective.ts'
+import { versionOfAppProtocol } from '../upstream/http2-version.ts'
 import { asciiOf, serverNameOf } from '../upstream/host-names.ts'
 import { versionOf } from '../upstream/protocols.ts'
-import type { TargetGuard, UpstreamTarget, UpstreamTls } from '../upstream/target.ts'
-import type { UpstreamTunnel } from '../upstream/tunnel.ts'
+import type { TargetGuard, UpstreamTarget, UpstreamTls, UpstreamTunnel } from '../upstream/target.ts'
 import type { TargetDirectory } from './directory.ts'
 import { serviceOwner } from './endpoint-keys.ts'
 import { endpointPicker, powerOfTwoPicker } from './endpoint-picker.ts'
 import type { EndpointTable } from './endpoints.ts'
-import type { EffectiveBackendPolicies, EndpointPicker } from './handler.ts'
-import { localityRank, ownPlace, type Place } from './locality.ts'
+import type { EndpointPicker, CalledPlace } from './handler.ts'
+import { localityRank, ownPlace, type Locality } from './locality.ts'
 import { tunnelThrough } from './tunnel-proxy.ts'
 
 /** Data-plane supplement section 5.3. */
@@ -23,13 +22,13 @@ export const CONNECT_TIMEOUT_MS = 10_000
 const A2A_PROTOCOL = `${GROUP}/a2a`
 
 type SecretLookup = (ref: SecretRef) => string | undefined
-type ConnectionPolicies = Pick<EffectiveBackendPolicies, 'tls' | 'tcp' | 'http' | 'tunnel'>
+type ConnectionPolicies = Pick<EffectiveBackend, 'tls' | 'tcp' | 'http' | 'tunnel'>
 /** Policies of a service itself: what is attached to it or stands on it. */
-type OwnPolicies = (service: Pick<BackendPlace, 'service' | 'backend'>) => EffectiveBackendPolicies
+type OwnPolicies = (service: CalledPlace) => EffectiveBackend
 
 const NO_POLICIES: OwnPolicies = () => ({ mcpAuthorization: [] })
 
-const NOWHERE: Place = {}
+const NOWHERE: Locality = {}
 
 export interface TargetResolverOptions {
   /** Client certificates towards backends. */
@@ -37,7 +36,7 @@ export interface TargetResolverOptions {
   /** Of proxies on the way. */
   readonly ownPolicies?: OwnPolicies
   /** Where this proxy is, as far as its settings say. */
-  readonly place?: Place | undefined
+  readonly place?: Locality | undefined
 }
 
 /** Where it is looked up. */
@@ -51,8 +50,8 @@ export class TargetResolver {
   /** By reference of the proxy. */
   readonly #tunnels = new Map<string, UpstreamTunnel>()
   readonly #directory: Directory
-  readonly #place: Place
-  #own: Place | undefined = undefined
+  readonly #place: Locality
+  #own: Locality | undefined = undefined
 
   constructor(directory: Directory, table: EndpointTable, options: TargetResolverOptions = {}) {
     const { secret = () => undefined, ownPolicies = NO_POLICIES, place = {} } = options
@@ -162,7 +161,7 @@ export class TargetResolver {
   }
 
   /** Looked for when the first Service asks for endpoints nearby. */
-  #ownPlace(): Place {
+  #ownPlace(): Locality {
     return (this.#own ??= ownPlace(this.#place, this.#directory.workloads))
   }
 

@@ -1,15 +1,19 @@
 // backend.tunnel: the proxy that connections to a backend go through, from its reference and its own policies.
 import { createHash } from 'node:crypto'
 import type { BackendAuth, BackendReference, CredentialLocation, SecretRef } from '#api/ir/types.gen.ts'
-import { BAD_VALUE } from '../http/head-text.ts'
-import type { TunnelProxy, TunnelWay, UpstreamTunnel } from '../upstream/tunnel.ts'
-import type { EffectiveBackendPolicies, Endpoint, EndpointPicker } from './handler.ts'
-import { chargeFailure, connectionHealth, type CompiledHealth } from './health.ts'
+import type { EffectiveBackend } from '../chain/effective.ts'
+import { BAD_VALUE } from '../message/head-text.ts'
+import type { TunnelProxy, TunnelWay, UpstreamTunnel } from '../upstream/target.ts'
+import type { EndpointState } from './endpoint-store.ts'
+import { nextEndpoint } from './failover.ts'
+import type { Endpoint, EndpointPicker } from './handler.ts'
+import { chargeFailure, connectionHealth } from './health.ts'
+import type { HealthRule } from '../exchange/slots.ts'
 
 export interface TunnelParts {
   readonly proxy: BackendReference
   /** Of the proxy itself. */
-  readonly policies: EffectiveBackendPolicies
+  readonly policies: EffectiveBackend
   /** undefined: the reference names nothing that has addresses. */
   readonly picker: EndpointPicker | undefined
   /** What the picker picks from, for the key. */
@@ -39,14 +43,28 @@ function wayOf({ proxy, policies, picker, secret }: TunnelParts): TunnelWay {
   const health = connectionHealth(policies)
   const pick = (): TunnelProxy | undefined => {
     const endpoint = picker.pick()
-    return endpoint && chargedProxy(endpoint, health)
+    return endpoint && chargedProxy({ endpoint, picker, health, failed: [] })
   }
   return { pick, headers }
 }
 
-function chargedProxy({ target, state }: Endpoint, health: CompiledHealth | undefined): TunnelProxy {
+interface ProxyParts {
+  readonly endpoint: Endpoint
+  readonly picker: EndpointPicker
+  readonly health: HealthRule | undefined
+  /** Tried for the same connection. */
+  readonly failed: EndpointState[]
+}
+
+function chargedProxy(parts: ProxyParts): TunnelProxy {
+  const { endpoint, picker, health, failed } = parts
+  const { target, state } = endpoint
   return {
     target,
+    other() {
+      const next = nextEndpoint(failed, endpoint, (all) => picker.other(all))
+      return next && chargedProxy({ ...parts, endpoint: next })
+    },
     begin: () => state.begin(),
     end(latencyMs, isHealthy) {
       if (isHealthy === undefined) state.release()

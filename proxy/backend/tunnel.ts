@@ -1,16 +1,17 @@
 // CONNECT through a route (`frontend.connect`, mode Route): a raw connection to the backend that the route chose.
-import type { Exchange } from '../exchange.ts'
-import { Tunnel } from '../http/tunnel.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import { Tunnel } from '../socket/tunnel.ts'
 import type { UpstreamClient } from '../upstream/target.ts'
 import { otherEndpoint } from './failover.ts'
-import type { BackendHandler, Endpoint, EndpointPicker } from './handler.ts'
-import type { CompiledHealth } from './health.ts'
+import type { Endpoint, EndpointPicker } from './handler.ts'
+import type { BackendHandler } from '../chain/handler.ts'
+import type { HealthRule } from '../exchange/slots.ts'
 import { useEndpoint } from './http.ts'
 
 export function tunnelBackend(
   picker: EndpointPicker,
   client: UpstreamClient,
-  health: CompiledHealth | undefined,
+  health: HealthRule | undefined,
 ): BackendHandler {
   return (exchange, done) => {
     const endpoint = picker.pick()
@@ -26,7 +27,7 @@ export interface TunnelParts {
   /** undefined: there are no others. */
   readonly picker?: EndpointPicker
   readonly client: UpstreamClient
-  readonly health: CompiledHealth | undefined
+  readonly health: HealthRule | undefined
   readonly done: (exchange: Exchange) => void
 }
 

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { FAILED } from './evaluate.ts'
 import { REQUEST_STEPS_MAX, ROUTE_STEPS_PER_SECOND, RouteShares, SCARCE_STEPS_MAX } from './budget.ts'
-import { compileAuthorization } from '../policy/authorization.ts'
-import { compileConditional } from '../policy/conditional.ts'
+import { compileAuthorization } from '../policy/auth/authorization.ts'
+import { compileConditional } from '../chain/conditional.ts'
 import { environmentOf, exchangeOf, expression, runRequest } from '../policy/exchange.testing.ts'
-import type { Exchange, ExchangePlace } from '../exchange.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import type { ExchangePlace } from '../exchange/facts.ts'
 
 /** A loop in a loop: some hundred thousand steps, and true. */
 const list = `[${'0,'.repeat(250)}0]`

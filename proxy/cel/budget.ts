@@ -3,7 +3,8 @@
 // counted, and run on a route that has used up its share as well.
 import { EVALUATION_STEPS_MAX } from '#api/cel/compile.ts'
 import type { CelExpression } from '#api/cel/expression.ts'
-import type { Exchange, ExchangePlace } from '../exchange.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import type { ExchangePlace } from '../exchange/facts.ts'
 import { variablesOf } from './variables.ts'
 
 /** Of all expressions while a request is handled, and once more of those of its logs, metrics and spans. */

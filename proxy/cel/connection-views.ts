@@ -3,8 +3,8 @@
 import type { CelVariables } from '#api/cel/expression.ts'
 import { CEL_FIELDS } from '#api/cel/values/host.ts'
 import { HeaderView } from '#api/cel/values/header-view.ts'
-import type { ConnectionOrigin } from '../http/connection-origin.ts'
-import type { PeerCertificate } from '../tls/peer.ts'
+import type { ConnectionOrigin } from '../socket/connection-origin.ts'
+import type { PeerCertificate } from '../socket/peer.ts'
 
 export interface ConnectionSource {
   readonly sourceAddress: string

@@ -1,11 +1,7 @@
 // Keeps expressions of Deny rules from reading a body that they cannot read as the backend does: reading it then fails.
 import { CelError } from '#api/cel/expression.ts'
-import type { HttpRequest } from '../http/message.ts'
-
-/** Whether the rule that is being evaluated has read the body. */
-export interface DenyGuard {
-  hasReadBody: boolean
-}
+import type { DenyGuard } from '../exchange/slots.ts'
+import type { HttpRequest } from '../message/message.ts'
 
 /** What reading a body fails with that a Deny rule cannot see as the backend does. */
 export class UnreadableBody extends CelError {}

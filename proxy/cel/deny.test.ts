@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
-import { compileAuthorization } from '../policy/authorization.ts'
+import { compileAuthorization } from '../policy/auth/authorization.ts'
 import { environmentOf, exchangeOf, runRequest } from '../policy/exchange.testing.ts'
-import type { Exchange } from '../exchange.ts'
+import type { Exchange } from '../exchange/exchange.ts'
 
 const TEXT = 'string(request.body).contains("attack")'
 const JSON_FIELD = 'json(request.body).role == "guest"'

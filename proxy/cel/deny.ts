@@ -1,9 +1,10 @@
 // Deny rules fail closed where the reason is not in the rule: a body that cannot be read, or an expression that costs
 // too much. Any other failure is no match, as the specification has it (data-plane supplement section 8.3).
 import { BudgetExceeded, type CelExpression, MissingKey } from '#api/cel/expression.ts'
-import type { Exchange } from '../exchange.ts'
+import type { Exchange } from '../exchange/exchange.ts'
 import { routeShares } from './budget.ts'
-import { type DenyGuard, UnreadableBody } from './deny-guard.ts'
+import { UnreadableBody } from './deny-guard.ts'
+import type { DenyGuard } from '../exchange/slots.ts'
 
 /** Whether the expression is true, or whether that cannot be known. */
 export function isTrueOrUnknown(expression: CelExpression, exchange: Exchange): boolean {

@@ -6,8 +6,8 @@ import { jsonText } from '#api/cel/values/json.ts'
 import { CelTimestamp } from '#api/cel/values/timestamp.ts'
 import { CelUint } from '#api/cel/values/uint.ts'
 import { routeShares } from './budget.ts'
-import type { Exchange } from '../exchange.ts'
-import { textValue } from '../http/header-field.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import { textValue } from '../message/header-field.ts'
 
 /** The failure of an expression; no expression can yield it. */
 export const FAILED: unique symbol = Symbol('failed')

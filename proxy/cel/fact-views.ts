@@ -1,7 +1,7 @@
 // CEL `llm` and `mcp`: views of what the backends of these kinds learned. A fact that is not known is missing.
 import { CelDuration } from '#api/cel/values/duration.ts'
 import { CEL_FIELDS } from '#api/cel/values/host.ts'
-import type { LlmFacts, McpFacts } from '../exchange.ts'
+import type { LlmFacts, McpFacts } from '../exchange/facts.ts'
 import { millisPerOutputToken } from '../log/fields.ts'
 
 const LLM: ReadonlySet<string> = new Set([

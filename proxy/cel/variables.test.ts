@@ -3,11 +3,11 @@ import { CEL_FIELDS, isHostRecord, variableNames } from '#api/cel/values/host.ts
 import { CEL_NOT_YET, CEL_VARIABLES } from '#api/cel/variables.ts'
 import { evaluate, FAILED } from './evaluate.ts'
 import { exchangeOf, expression, upstreamResponse } from '../policy/exchange.testing.ts'
-import type { Exchange } from '../exchange.ts'
+import type { Exchange } from '../exchange/exchange.ts'
 import { BodyCopies } from '../log/body-copies.ts'
 import { variablesOf } from './variables.ts'
 import { emptyFacts } from '../llm/usage.ts'
-import { madeStream } from '../http/made-stream.ts'
+import { madeStream } from '../message/made-stream.ts'
 
 function full(): Exchange {
   const exchange = exchangeOf({

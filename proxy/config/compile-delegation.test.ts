@@ -1,7 +1,7 @@
 // Following routes to other routes: choices by weight, matches of each level, loops, depth, the rewritten prefix.
 import { describe, expect, it } from 'vitest'
 import type { Route, RouteBackend } from '#api/ir/types.gen.ts'
-import type { RoutePlan } from '../plan.ts'
+import type { RoutePlan } from '../chain/plan.ts'
 import { requestOf } from '../route/request.testing.ts'
 import { HostTables } from '../route/router.ts'
 import { DelegationChains, RouteGroups } from './compile-delegation.ts'

@@ -1,9 +1,9 @@
 // Routes that hand requests to other routes: follows them for one request, level by level, each by its own matches.
 // What a chain of routes comes to is compiled when it is first used.
 import type { Route } from '#api/ir/types.gen.ts'
-import { weightedPicker } from '../backend/weighted.ts'
-import type { HttpRequest } from '../http/message.ts'
-import type { DelegatedRoute, LazyRoute, RoutePlan } from '../plan.ts'
+import { weightedPicker } from '../chain/weighted.ts'
+import type { HttpRequest } from '../message/message.ts'
+import type { DelegatedRoute, LazyRoute, RoutePlan } from '../chain/plan.ts'
 import { hostIndexOf } from '../route/host-index.ts'
 import { type HostTables, type Router, routerOf } from '../route/router.ts'
 

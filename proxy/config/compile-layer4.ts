@@ -1,9 +1,10 @@
 // What a port speaks below HTTP: nothing, TLS or plain bytes. Puts together what the listeners of the bind came to.
 import type { Bind, Listener, TCPRoute } from '#api/ir/types.gen.ts'
+import type { PortFrontend } from '../policy/fields.ts'
 import type { RequestHandler } from '../http/handler.ts'
-import type { ListenerPlan } from '../plan.ts'
-import type { ListenerPlace } from '../policy/index.ts'
-import { type EffectiveFrontend, effectiveFrontend } from '../policy/merge-backend.ts'
+import type { ListenerPlan } from '../chain/plan.ts'
+import type { ListenerPlace } from '../policy/policy-index.ts'
+import { effectiveFrontend } from '../policy/merge-backend.ts'
 import type { TcpPlan } from '../tcp/plan.ts'
 import { compileTcp } from './compile-tcp.ts'
 import { compileTls, hostCheck, listenerNames } from './compile-tls.ts'
@@ -20,7 +21,7 @@ export interface Layer4Input {
   readonly bind: Bind
   readonly listeners: readonly BindListener[]
   /** Of the bind. */
-  readonly frontend: EffectiveFrontend
+  readonly frontend: PortFrontend
   readonly tcpRoutes: ReadonlyMap<string, readonly TCPRoute[]>
   readonly context: CompileContext
   /** The HTTP server of one listener. */

@@ -1,14 +1,15 @@
 // Mirrors of a route and of a backendRef, in that order: each is a plain backend with the policies that stand on it.
 import type { RequestMirror } from '#api/ir/types.gen.ts'
+import type { EffectiveBackend } from '../chain/effective.ts'
 import { compileHealth } from '../backend/health.ts'
 import { httpBackend } from '../backend/http.ts'
-import type { EffectiveBackendPolicies } from '../backend/handler.ts'
-import type { BackendPlan, NamedFilter } from '../plan.ts'
+import type { BackendPlan } from '../chain/plan.ts'
+import type { NamedFilter } from '../chain/filter.ts'
 import { effectiveService } from '../policy/merge-backend.ts'
-import { compileMirrors, type Mirror } from '../policy/mirror.ts'
+import { compileMirrors, type Mirror } from '../policy/rewrite/mirror.ts'
 import type { CompileContext } from './context.ts'
 
-type FiltersOf = (policies: EffectiveBackendPolicies) => readonly NamedFilter[]
+type FiltersOf = (policies: EffectiveBackend) => readonly NamedFilter[]
 
 /** A reference that leads nowhere is left out: a mirror never fails a request, and the route's status names it. */
 export function compileMirror(

@@ -9,34 +9,39 @@ import type {
   RouteBackend,
   ServiceReference,
 } from '#api/ir/types.gen.ts'
+import type { EffectiveBackend } from '../chain/effective.ts'
 import { a2aBackend, rememberCardRequest } from '../a2a/agent-card.ts'
-import { compileBackendAuth } from '../backend/auth.ts'
-import { weightedPicker } from '../backend/weighted.ts'
-import type { BackendEnvironment, BackendHandler, EffectiveBackendPolicies } from '../backend/handler.ts'
+import { weightedPicker } from '../chain/weighted.ts'
+import type { BackendEnvironment } from '../backend/handler.ts'
+import type { BackendHandler } from '../chain/handler.ts'
 import { sectionOwner } from '../backend/endpoint-keys.ts'
 import { Destinations, dynamicBackend } from '../backend/dynamic.ts'
-import { compileHealth, type CompiledHealth } from '../backend/health.ts'
+import { compileHealth } from '../backend/health.ts'
+import type { HealthRule } from '../exchange/slots.ts'
 import { httpBackend } from '../backend/http.ts'
 import { tunnelBackend } from '../backend/tunnel.ts'
-import { serviceCaller, type ServiceCaller } from '../backend/service-caller.ts'
-import { shown, type Detail } from '../diagnosis.ts'
-import type { ExchangePlace } from '../exchange.ts'
-import type { FailureCode } from '../errors.ts'
+import { serviceCaller } from '../backend/service-caller.ts'
+import type { ServiceCaller } from '../chain/service.ts'
+import { shown, type Detail } from '../exchange/diagnosis.ts'
+import type { ExchangePlace, BackendType } from '../exchange/facts.ts'
+import type { FailureCode } from '../exchange/errors.ts'
 import type { ConnectionLimits } from '../http/handler.ts'
 import { compileAiBackend } from '../llm/backend.ts'
 import { compileModels } from '../llm/models.ts'
 import { mcpGuard, NO_ACCESS } from '../mcp/access.ts'
-import { isServed } from '../llm/provider.ts'
+import { isServed } from '../llm/providers/table.ts'
 import { compileMcpBackend } from '../mcp/backend.ts'
-import type { BackendPlan, BackendType, NamedFilter, ResponsePlan, RoutePlan } from '../plan.ts'
-import type { ChainEnvironment } from '../policy/environment.ts'
-import { compileJwtAuthentication } from '../policy/jwt-authentication.ts'
+import type { BackendPlan, ResponsePlan, RoutePlan } from '../chain/plan.ts'
+import type { CompiledChain } from '../chain/filter.ts'
+import type { ChainEnvironment } from '../chain/environment.ts'
+import { compileJwtAuthentication } from '../policy/auth/jwt-authentication.ts'
 import { isAnyHost } from '../route/host-map.ts'
-import type { CallSubtype } from '../trace/outbound.ts'
-import type { ListenerPlace } from '../policy/index.ts'
+import type { CallSubtype } from '../exchange/request-span.ts'
+import type { ListenerPlace } from '../policy/policy-index.ts'
 import { effectiveBackend, effectiveService, overlaySection } from '../policy/merge-backend.ts'
 import { effectiveTraffic } from '../policy/merge.ts'
-import { compileBackendChain, compileChain, mergeResponseFilters, type CompiledChain } from '../policy/order.ts'
+import { forServiceCall } from '../policy/fields.ts'
+import { compileBackendChain, compileChain, mergeResponseFilters } from '../policy/order.ts'
 import { compileMirror } from './compile-mirror.ts'
 import type { CompileContext } from './context.ts'
 import { originCaller } from './origin-caller.ts'
@@ -163,25 +168,21 @@ function compileBackend(input: RouteInput, backend: RouteBackend, routeParts: Ro
 
 /** What merging does not know: the kind of the route, and what else the rule leads to. */
 function policiesFor(
-  merged: EffectiveBackendPolicies,
+  merged: EffectiveBackend,
   { route, ref, service }: { route: Route; ref: BackendReference; service: ServiceReference | undefined },
   context: CompileContext,
-): EffectiveBackendPolicies {
+): EffectiveBackend {
   const allowed = service === undefined ? withTrafficDenied(merged, ref, context.policies) : merged
   return route.name.kind === 'GRPCRoute' ? withHttp2(allowed, ref, context) : allowed
 }
 
 /** Backends of a GRPCRoute speak HTTP/2, unless a policy or the Service itself says otherwise. */
-function withHttp2(
-  policies: EffectiveBackendPolicies,
-  ref: BackendReference,
-  { resolver }: CompileContext,
-): EffectiveBackendPolicies {
+function withHttp2(policies: EffectiveBackend, ref: BackendReference, { resolver }: CompileContext): EffectiveBackend {
   const version = policies.http?.version ?? resolver.declaredVersion(ref) ?? 'HTTP2'
   return { ...policies, http: { ...policies.http, version } }
 }
 
-function healthOf({ health }: EffectiveBackendPolicies, { expression }: CompileContext): CompiledHealth | undefined {
+function healthOf({ health }: EffectiveBackend, { expression }: CompileContext): HealthRule | undefined {
   return health === undefined ? undefined : compileHealth(health, expression)
 }
 
@@ -207,7 +208,7 @@ const NO_TUNNEL: BackendHandler = (exchange, done) => {
 
 function handlerOf(
   ref: BackendReference,
-  policies: EffectiveBackendPolicies,
+  policies: EffectiveBackend,
   environment: BackendEnvironment,
   context: CompileContext,
 ): Handling {
@@ -237,7 +238,7 @@ function handlerOf(
 
 function dynamicHandling(
   { key }: Backend,
-  policies: EffectiveBackendPolicies,
+  policies: EffectiveBackend,
   { environment: { dynamic }, resolver }: CompileContext,
 ): Handling {
   if (dynamic === undefined) return broken('invalidBackendType', `backend ${key}`)
@@ -269,7 +270,7 @@ function modelsHandling(
 /** undefined: a plain address. */
 function specialHandler(
   backend: Backend,
-  policies: EffectiveBackendPolicies,
+  policies: EffectiveBackend,
   environment: BackendEnvironment,
 ): Handling | undefined {
   if (backend.invalid !== undefined) return broken('backendNotFound', backend.invalid)
@@ -299,7 +300,7 @@ function broken(code: FailureCode, detail: Detail): Handling {
 function backendEnvironment(
   context: CompileContext,
   limits: ConnectionLimits,
-  policies: EffectiveBackendPolicies,
+  policies: EffectiveBackend,
   name: { namespace: string; name: string } | undefined,
 ): BackendEnvironment {
   const { resolver, expression, secret, environment } = context
@@ -323,21 +324,8 @@ function backendEnvironment(
   }
 }
 
-function filtersOf(policies: EffectiveBackendPolicies, context: CompileContext): CompiledChain {
-  const auth = policies.auth === undefined ? undefined : compileBackendAuth(policies.auth, context.secret).request
-  const chain = compileBackendChain(policies, chainEnvironment(context), auth)
-  const { requestTimeoutMs } = policies.http ?? {}
-  if (requestTimeoutMs === undefined) return chain
-  const timeout: NamedFilter = {
-    name: 'http',
-    filter: (exchange) => {
-      // The route's own timeout for an attempt is the more specific one.
-      exchange.backendRequestTimeoutMs ??= requestTimeoutMs
-      exchange.trace?.note(`each try has ${exchange.backendRequestTimeoutMs} ms`)
-      return undefined
-    },
-  }
-  return { ...chain, request: [timeout, ...chain.request] }
+function filtersOf(policies: EffectiveBackend, context: CompileContext): CompiledChain {
+  return compileBackendChain(policies, chainEnvironment(context))
 }
 
 export function chainEnvironment(context: CompileContext): ChainEnvironment {
@@ -368,12 +356,7 @@ export function serviceOf(
 ): ServiceCaller | undefined {
   const backend = ref.backend === undefined ? undefined : context.resolver.backend(ref.backend)
   if (ref.invalid !== undefined || backend?.invalid !== undefined) return undefined
-  // A service that authorizes calls to itself would never be reached; endpoints are picked for traffic of clients.
-  const {
-    extAuthz: _,
-    inferenceRouting: __,
-    ...policies
-  } = effectiveService(context.policies, { service: ref.service, backend })
+  const policies = forServiceCall(effectiveService(context.policies, { service: ref.service, backend }))
   const picker = context.resolver.resolve(ref, policies)
   if (picker === undefined) return undefined
   const { client, grpc, observer } = context.environment

@@ -1,14 +1,15 @@
 // Connections whose bytes are passed on: routes and backends of one listener of protocol TCP, or of TLS without HTTP.
 import type { BackendReference, RouteBackend, TCPRoute } from '#api/ir/types.gen.ts'
+import type { ListenerFrontend } from '../policy/fields.ts'
 import { Destinations } from '../backend/dynamic.ts'
 import { connectionHealth } from '../backend/health.ts'
-import { weightedPicker } from '../backend/weighted.ts'
-import type { ExchangePlace } from '../exchange.ts'
+import { weightedPicker } from '../chain/weighted.ts'
+import type { ExchangePlace } from '../exchange/facts.ts'
 import type { AccessLogRule } from '../log/access-log.ts'
 import type { MetricLabels } from '../metrics/metric-labels.ts'
-import { compileNetworkAuthorization } from '../policy/network-authorization.ts'
-import type { ListenerPlace } from '../policy/index.ts'
-import { effectiveBackend, type EffectiveFrontend } from '../policy/merge-backend.ts'
+import { compileNetworkAuthorization } from '../policy/auth/network-authorization.ts'
+import type { ListenerPlace } from '../policy/policy-index.ts'
+import { effectiveBackend } from '../policy/merge-backend.ts'
 import { buildHostMap, type HostMap } from '../route/host-map.ts'
 import type { TcpBackendPlan, TcpPlan, TcpRoutePlan } from '../tcp/plan.ts'
 import type { CompileContext } from './context.ts'
@@ -19,7 +20,7 @@ export interface TcpListenerInput {
   readonly listenerPlace: ListenerPlace
   /** In any order. */
   readonly routes: readonly TCPRoute[]
-  readonly frontend: EffectiveFrontend
+  readonly frontend: ListenerFrontend
   readonly accessLog: AccessLogRule | undefined
   readonly metricLabels: MetricLabels | undefined
   readonly context: CompileContext

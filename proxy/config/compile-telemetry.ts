@@ -1,7 +1,8 @@
 // frontend.accessLog, frontend.tracing and frontend.metrics of one listener, with the exporters they share.
 import type { FrontendPayload, NamedExpression, OtlpTarget } from '#api/ir/types.gen.ts'
 import { environmentVariables } from '../cel/variables.ts'
-import type { Exchange, ExchangePlace } from '../exchange.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import type { ExchangePlace } from '../exchange/facts.ts'
 import { accessLogRule, type AccessLogRule } from '../log/access-log.ts'
 import { fieldRule, type AddedField, type FieldRule } from '../log/fields.ts'
 import { metricLabels, type MetricLabels } from '../metrics/metric-labels.ts'
@@ -9,19 +10,20 @@ import { BATCH_DELAY_MS, EXPORT_TIMEOUT_MS } from '../otlp/batch-exporter.ts'
 import type { Destination, Signal } from '../otlp/hub.ts'
 import { logExporter } from '../otlp/log-export.ts'
 import { resourceAttributes } from '../otlp/resource.ts'
-import type { TracingRule } from '../otlp/sampler.ts'
-import type { ListenerPlan } from '../plan.ts'
+import { beginSpan, type TracingRule } from '../otlp/sampler.ts'
+import type { ListenerPlan } from '../chain/plan.ts'
+import type { NamedFilter } from '../chain/filter.ts'
 import { evaluate, FAILED, isTrue, readsBody } from '../cel/evaluate.ts'
-import { BUILD } from '../build-info.ts'
-import { serviceCaller, type ServiceCaller } from '../backend/service-caller.ts'
+import { BUILD } from './build-info.ts'
+import { serviceCaller } from '../backend/service-caller.ts'
+import type { ServiceCaller } from '../chain/service.ts'
 import type { OtlpCollector } from '../otlp/environment.ts'
-import type { NamedFilter } from '../plan.ts'
 import { serviceOf } from './compile-route.ts'
 import type { CompileContext } from './context.ts'
 
 export interface Telemetry {
   readonly accessLog: AccessLogRule | undefined
-  readonly tracing: TracingRule | undefined
+  readonly beginSpan: ListenerPlan['beginSpan']
   readonly metricLabels: MetricLabels | undefined
   readonly recordsBodies: ListenerPlan['recordsBodies']
 }
@@ -32,9 +34,10 @@ const SPAN_NAME = 'span.name'
 export const DEFAULT_PATHS: Readonly<Record<Signal, string>> = { traces: '/v1/traces', logs: '/v1/logs' }
 
 export function compileTelemetry(settings: Settings, place: ExchangePlace, context: CompileContext): Telemetry {
+  const tracing = tracingOf(settings, place, context)
   return {
     accessLog: accessLogOf(settings, place, context),
-    tracing: tracingOf(settings, place, context),
+    beginSpan: tracing && ((exchange) => beginSpan(exchange, tracing)),
     metricLabels: metricLabelsOf(settings, context),
     recordsBodies: recordsBodies(settings, context),
   }

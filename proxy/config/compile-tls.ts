@@ -1,10 +1,10 @@
 // The listeners of a TLS bind: which of them a server name chooses, and what each shakes hands with. A listener that is
 // not fit for it refuses; it never falls back to another certificate, or to none.
 import type { Listener, ListenerTLS } from '#api/ir/types.gen.ts'
-import type { ExchangePlace } from '../exchange.ts'
+import type { ListenerFrontend } from '../policy/fields.ts'
+import type { ExchangePlace } from '../exchange/facts.ts'
 import type { RequestHandler } from '../http/handler.ts'
-import type { EffectiveFrontend } from '../policy/merge-backend.ts'
-import { hostOf } from '../http/authority.ts'
+import { hostOf } from '../message/authority.ts'
 import { buildHostMap, type HostMap } from '../route/host-map.ts'
 import type { TcpPlan } from '../tcp/plan.ts'
 import { httpAlpn, rawAlpn } from '../tls/alpn.ts'
@@ -16,7 +16,7 @@ import type { CompileContext } from './context.ts'
 export interface TlsListenerInput {
   readonly listener: Listener
   readonly place: ExchangePlace
-  readonly frontend: EffectiveFrontend
+  readonly frontend: ListenerFrontend
   /** Of listeners that speak HTTP. */
   readonly handler: () => RequestHandler
   /** Of the others. */

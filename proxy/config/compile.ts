@@ -2,24 +2,25 @@
 // done here; the chains of a route are compiled when it is first used (compile-route.ts).
 import type { Bind, FrontendHTTP, FrontendProxyProtocol, Listener, Route, TCPRoute } from '#api/ir/types.gen.ts'
 import { compilePermissive } from '#api/cel/compile.ts'
+import type { ListenerFrontend, PortFrontend } from '../policy/fields.ts'
 import { AuthStores, type AuthStoresOptions } from '../auth/auth-stores.ts'
 import { EndpointTable } from '../backend/endpoints.ts'
 import { TargetResolver } from '../backend/targets.ts'
-import type { ExchangePlace } from '../exchange.ts'
+import type { ExchangePlace } from '../exchange/facts.ts'
 import { DEFAULT_LIMITS, type ConnectionLimits, type RequestHandler, type Http2Options } from '../http/handler.ts'
 import { connectTunnel } from '../http/connect-tunnel.ts'
 import { OtlpHub } from '../otlp/hub.ts'
 import type { RefusalPlace } from '../log/access-log.ts'
-import { pipeline, type PipelineInput } from '../pipeline.ts'
-import { shedding } from '../runtime/shedding.ts'
-import type { LazyRoute, ListenerPlan } from '../plan.ts'
+import { pipeline, type PipelineInput } from '../pipeline/pipeline.ts'
+import { shedding } from '../overload/shedding.ts'
+import type { LazyRoute, ListenerPlan } from '../chain/plan.ts'
 import { CredentialNames } from '../log/credential-names.ts'
-import { placeOf } from '../policy/index.ts'
-import { effectiveFrontend, effectiveService, type EffectiveFrontend } from '../policy/merge-backend.ts'
-import { compileNetworkAuthorization } from '../policy/network-authorization.ts'
-import type { ProxyRule } from '../tcp/proxy-header.ts'
-import type { EnterBind } from '../runtime/enter-bind.ts'
-import { hostOf } from '../http/authority.ts'
+import { placeOf } from '../policy/policy-index.ts'
+import { effectiveFrontend, effectiveService } from '../policy/merge-backend.ts'
+import { compileNetworkAuthorization } from '../policy/auth/network-authorization.ts'
+import type { ProxyRule } from '../socket/proxy-header.ts'
+import type { EnterBind } from '../http/enter-bind.ts'
+import { hostOf } from '../message/authority.ts'
 import { buildHostMap } from '../route/host-map.ts'
 import type { HostIndex } from '../route/host-index.ts'
 import { HostTables, routerOf } from '../route/router.ts'
@@ -91,7 +92,7 @@ function compileBind(input: {
 }): CompiledBind {
   const { bind, routes, groups, context } = input
   const [first] = input.listeners
-  const frontend =
+  const frontend: PortFrontend =
     first === undefined ? {} : effectiveFrontend(context.policies, placeOf({ ...first, port: bind.port }))
   const limits = limitsOf(frontend, context.environment.bodyIdleTimeoutMs)
   const listeners = input.listeners.map((listener) => {
@@ -157,7 +158,7 @@ function compileListener(input: {
   hosts: HostIndex<Route>
   groups: RouteGroups
   plans: ListenerPlans
-  frontend: EffectiveFrontend
+  frontend: ListenerFrontend
   context: CompileContext
 }): ListenerPlan {
   const { hosts, groups, plans, frontend, context } = input
@@ -187,10 +188,7 @@ function ruleIndexOf(key: string): number {
   return index === undefined ? 0 : Number(index)
 }
 
-function limitsOf(
-  { http, tcp }: EffectiveFrontend,
-  bodyIdleTimeoutMs = DEFAULT_LIMITS.bodyIdleTimeoutMs,
-): ConnectionLimits {
+function limitsOf({ http, tcp }: PortFrontend, bodyIdleTimeoutMs = DEFAULT_LIMITS.bodyIdleTimeoutMs): ConnectionLimits {
   return {
     headersMax: http?.http1HeadersMax ?? DEFAULT_LIMITS.headersMax,
     headerBytesMax: DEFAULT_LIMITS.headerBytesMax,

@@ -5,7 +5,8 @@ import { expect, it } from 'vitest'
 import { emptyConfig } from '#api/ir/empty.ts'
 import { keepItems } from '#api/ir/keep-items.ts'
 import type { Policy, RenderedConfig, RenderedSecrets, Route, TrafficPayload } from '#api/ir/types.gen.ts'
-import { SharedRateLimits } from '../policy/shared-rate-limits.ts'
+import { runs } from '#test/run/runs.ts'
+import { SharedRateLimits } from '../policy/limits/shared-rate-limits.ts'
 import { requestOf } from '../route/request.testing.ts'
 import { buildRouter, HostTables, routerOf } from '../route/router.ts'
 import { ConfigIndex } from './config-index.ts'
@@ -18,8 +19,8 @@ const NAMES = Array.from({ length: 9 }, (_, at) => `r${at}`)
 const inline: fc.Arbitrary<TrafficPayload | undefined> = fc.constantFrom(
   undefined,
   undefined,
-  { basicAuth: { mode: 'Strict', realm: 'r', users: { secret: 's' } } },
-  { localRateLimit: { limits: [{ unit: 'Requests', tokensPerFill: 1, fillIntervalMs: 1000, tokensMax: 5 }] } },
+  { basicAuthentication: { mode: 'Strict', realm: 'r', users: { secret: 's' } } },
+  { rateLimit: { limits: [{ unit: 'Requests', tokensPerFill: 1, fillIntervalMs: 1000, tokensMax: 5 }] } },
 )
 const route: fc.Arbitrary<Route> = fc
   .record({
@@ -130,6 +131,6 @@ it('an index that is kept up to date says what a new one says, and leaves the on
         last = now
       }
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   )
 })

@@ -2,9 +2,9 @@
 // next, so that only what changed is looked at; what stayed is found under the same key as the same list.
 import type { Policy, RenderedConfig, RenderedSecrets, SecretRef } from '#api/ir/types.gen.ts'
 import { TargetDirectory } from '../backend/directory.ts'
-import { indexPolicies } from '../policy/index.ts'
+import { indexPolicies } from '../policy/policy-index.ts'
 import { CredentialCarriers } from './credential-carriers.ts'
-import type { Grouped } from '#api/grouped.ts'
+import type { Grouped } from '#api/incremental/grouped.ts'
 import { RouteIndex } from './route-index.ts'
 
 type SecretLookup = (ref: SecretRef) => string | undefined

@@ -5,8 +5,8 @@ import type { CelExpression } from '#api/cel/expression.ts'
 import type { AuthStores } from '../auth/auth-stores.ts'
 import type { Directory, TargetResolver } from '../backend/targets.ts'
 import type { OtlpHub } from '../otlp/hub.ts'
-import type { PolicyIndex } from '../policy/index.ts'
-import type { CompileEnvironment } from './compiled.ts'
+import type { PolicyIndex } from '../policy/policy-index.ts'
+import type { CompileEnvironment } from './compile-environment.ts'
 
 export interface CompileContext {
   readonly environment: CompileEnvironment

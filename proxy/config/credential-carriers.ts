@@ -1,7 +1,7 @@
 // The items of a configuration that may say where credentials are or what they are checked against: few of many, kept
 // up to date from one configuration to the next.
 import type { Backend, RenderedConfig, Route } from '#api/ir/types.gen.ts'
-import { Grouped } from '#api/grouped.ts'
+import { Grouped } from '#api/incremental/grouped.ts'
 
 type Lists = Pick<RenderedConfig, 'policies' | 'routes' | 'backends'>
 
@@ -39,9 +39,10 @@ export class CredentialCarriers {
 }
 
 function routeKeys({ inlinePolicies = {}, backends }: Route): readonly string[] {
-  const { jwtAuth, basicAuth, apiKey } = inlinePolicies
+  const { jwtAuthentication, basicAuthentication, apiKeyAuthentication } = inlinePolicies
   const isCarrier =
-    (jwtAuth ?? basicAuth ?? apiKey) !== undefined || backends.some((one) => one.inlinePolicies !== undefined)
+    (jwtAuthentication ?? basicAuthentication ?? apiKeyAuthentication) !== undefined ||
+    backends.some((one) => one.inlinePolicies !== undefined)
   return isCarrier ? [CARRIERS] : []
 }
 

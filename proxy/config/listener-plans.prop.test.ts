@@ -8,12 +8,14 @@ import { keepItems } from '#api/ir/keep-items.ts'
 import type { Policy, RenderedConfig, Route, Workload } from '#api/ir/types.gen.ts'
 import { startProxy } from '#proxy/main.ts'
 import { freePort } from '#test/ports.ts'
-import { configFor, ON_LOOPBACK } from '#test/proxy.ts'
+import { configFor, ON_LOOPBACK } from '#proxy/main.testing.ts'
+import { runs } from '#test/run/runs.ts'
 import { EndpointStore } from '../backend/endpoint-store.ts'
 import { SharedEndpoints } from '../backend/shared-endpoints.ts'
-import type { RoutePlan } from '../plan.ts'
+import type { RoutePlan } from '../chain/plan.ts'
 import { compileConfig } from './compile.ts'
-import type { CompiledConfig, CompileEnvironment } from './compiled.ts'
+import type { CompiledConfig } from './compiled.ts'
+import type { CompileEnvironment } from './compile-environment.ts'
 
 const TARGETS = ['s0', 's1', 'b0', 'gone'] as const
 type Target = (typeof TARGETS)[number]
@@ -66,7 +68,7 @@ function routeOf(at: number, { target, value: set, isLimited }: State['routes'][
     backends: [{ weight: 1, ref }],
     inlinePolicies: {
       responseHeaderModifier: { set: [{ name: 'x-value', value: set }] },
-      ...(isLimited && { localRateLimit: { limits: [limit] } }),
+      ...(isLimited && { rateLimit: { limits: [limit] } }),
     },
   }
 }
@@ -182,7 +184,7 @@ describe('plans that are kept', () => {
             for (const at of ROUTES) expect(await ask(port, at)).toEqual(expected(state, at))
           }
         }),
-        { numRuns: 12 },
+        { numRuns: runs(12, 4) },
       )
       await proxy.stop({ isForced: true })
     },

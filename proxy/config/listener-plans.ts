@@ -1,16 +1,17 @@
 // What is compiled for one listener and for its routes. Carried over to the next configuration, each part as far as
 // everything that it was made of is the same there: a change costs the traffic of other routes nothing.
 import type { Bind, Listener, Route } from '#api/ir/types.gen.ts'
-import { isSame } from '#api/same.ts'
-import type { ExchangePlace } from '../exchange.ts'
+import { isSame } from '#api/incremental/same.ts'
+import type { ExchangePlace } from '../exchange/facts.ts'
 import type { ConnectionLimits } from '../http/handler.ts'
-import type { RoutePlan } from '../plan.ts'
-import { type ListenerPlace, placeOf } from '../policy/index.ts'
+import type { RoutePlan } from '../chain/plan.ts'
+import { type ListenerPlace, placeOf } from '../policy/policy-index.ts'
 import { effectiveFrontend } from '../policy/merge-backend.ts'
 import { effectiveTraffic } from '../policy/merge.ts'
-import { compileChain, type CompiledChain } from '../policy/order.ts'
+import { compileChain } from '../policy/order.ts'
+import type { CompiledChain } from '../chain/filter.ts'
 import { chainEnvironment, compileRoute } from './compile-route.ts'
-import type { CompileEnvironment } from './compiled.ts'
+import type { CompileEnvironment } from './compile-environment.ts'
 import type { CompileContext } from './context.ts'
 import { type InForce, TrackedContext } from './tracked-context.ts'
 

@@ -1,9 +1,10 @@
 // Calls to a server that is known by its address alone, such as an identity provider that a policy names by URL.
 import { isIP } from 'node:net'
 import { localState } from '../backend/endpoint-store.ts'
-import { serviceCaller, type ServiceCaller } from '../backend/service-caller.ts'
-import type { OriginPlace } from '../policy/environment.ts'
-import type { CompileEnvironment } from './compiled.ts'
+import { serviceCaller } from '../backend/service-caller.ts'
+import type { ServiceCaller } from '../chain/service.ts'
+import type { OriginPlace } from '../chain/environment.ts'
+import type { CompileEnvironment } from './compile-environment.ts'
 
 const CONNECT_MS_MAX = 5000
 const CALL_MS_MAX = 10_000

@@ -1,7 +1,7 @@
 // Where traffic policies of an InferencePool run, and where they refuse.
 import { describe, expect, it } from 'vitest'
 import type { Policy, RouteBackend } from '#api/ir/types.gen.ts'
-import { indexPolicies } from '../policy/index.ts'
+import { indexPolicies } from '../policy/policy-index.ts'
 import { effectiveTraffic } from '../policy/merge.ts'
 import { commonService, withTrafficDenied } from './pool-traffic.ts'
 

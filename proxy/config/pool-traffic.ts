@@ -1,8 +1,8 @@
 // Traffic policies of InferencePools, which look like Services here. They run before a backend is chosen: where the
 // rule has other backends as well they cannot, and the pool is refused.
 import type { BackendReference, RouteBackend, ServiceReference } from '#api/ir/types.gen.ts'
-import type { EffectiveBackendPolicies } from '../backend/handler.ts'
-import { type PolicyIndex, serviceLevels } from '../policy/index.ts'
+import type { EffectiveBackend } from '../chain/effective.ts'
+import { type PolicyIndex, serviceLevels } from '../policy/policy-index.ts'
 
 /** undefined: the backends of the rule are not all one Service. */
 export function commonService(backends: readonly RouteBackend[]): ServiceReference | undefined {
@@ -12,10 +12,10 @@ export function commonService(backends: readonly RouteBackend[]): ServiceReferen
 
 /** For backends of a rule without a common Service: policies that are not run must not be passed by either. */
 export function withTrafficDenied(
-  policies: EffectiveBackendPolicies,
+  policies: EffectiveBackend,
   { service }: BackendReference,
   index: PolicyIndex,
-): EffectiveBackendPolicies {
+): EffectiveBackend {
   const levels = service === undefined ? [] : serviceLevels(service)
   if (!levels.some((level) => index.at(level).some(({ policy }) => policy.traffic !== undefined))) return policies
   const message = 'traffic policies of an InferencePool cover rules without other backends'

@@ -2,7 +2,7 @@
 // up to date from one configuration to the next.
 import type { Route } from '#api/ir/types.gen.ts'
 import { type HostIndex, hostKeysOf, isWildcard } from '../route/host-index.ts'
-import { Grouped } from '#api/grouped.ts'
+import { Grouped } from '#api/incremental/grouped.ts'
 
 export class RouteIndex {
   readonly #routes: Grouped<Route>

@@ -3,9 +3,9 @@
 import type { Workload } from '#api/ir/types.gen.ts'
 import { EndpointTable } from '../backend/endpoints.ts'
 import { type Directory, TargetResolver } from '../backend/targets.ts'
-import type { PolicyIndex } from '../policy/index.ts'
+import type { PolicyIndex } from '../policy/policy-index.ts'
 import { effectiveService } from '../policy/merge-backend.ts'
-import type { CompileEnvironment } from './compiled.ts'
+import type { CompileEnvironment } from './compile-environment.ts'
 import type { CompileContext } from './context.ts'
 
 /** Shared by all that is kept of one listener. */

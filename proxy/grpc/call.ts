@@ -7,7 +7,7 @@ import {
   type IncomingHttpStatusHeader,
   type OutgoingHttpHeaders,
 } from 'node:http2'
-import type { DeadlineWheel, Expiring } from '../http/deadlines.ts'
+import type { DeadlineWheel, Expiring } from '../socket/deadlines.ts'
 import type { UpstreamTarget } from '../upstream/target.ts'
 import { MessageReader } from './framing.ts'
 import { GrpcError, GrpcStatus, type GrpcUnreached, messageOfField, statusOfField, statusOfHttp } from './status.ts'

@@ -1,7 +1,7 @@
 // The gRPC client of one worker: unary calls and bidirectional streams over pooled HTTP/2 connections. Knows nothing of
 // the services it calls.
 import { fromBinary, toBinary, type DescMessage, type MessageShape } from '@bufbuild/protobuf'
-import { DeadlineWheel, Sweeper, type Sweepable } from '../http/deadlines.ts'
+import { DeadlineWheel, Sweeper, type Sweepable } from '../socket/deadlines.ts'
 import type { ConnectObserver } from '../upstream/connect-observer.ts'
 import { DnsCache } from '../upstream/dns-cache.ts'
 import type { UpstreamTarget } from '../upstream/target.ts'

@@ -1,13 +1,13 @@
 // All connections to one target: gives calls to one that has room, opens another when none has, lets the rest wait in
 // line. Everything is bounded.
-import { logOf } from '../diagnosis.ts'
-import type { DeadlineWheel } from '../http/deadlines.ts'
+import { logOf } from '../exchange/diagnosis.ts'
+import type { DeadlineWheel } from '../socket/deadlines.ts'
 import type { ConnectObserver } from '../upstream/connect-observer.ts'
 import type { DnsCache } from '../upstream/dns-cache.ts'
 import { NamedAddresses } from '../upstream/named-addresses.ts'
 import type { UpstreamTarget } from '../upstream/target.ts'
 import type { GrpcCall } from './call.ts'
-import { connectHttp2 } from './connect.ts'
+import { connectHttp2 } from '../upstream/http2-connect.ts'
 import { GrpcSession, type SessionOwner } from './session.ts'
 import { GrpcError, GrpcStatus, GrpcUnreached } from './status.ts'
 

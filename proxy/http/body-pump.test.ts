@@ -1,8 +1,8 @@
 // What both connections rely on: order, backpressure, the announced length, and silence after the stop.
 import { expect, it } from 'vitest'
 import { BodyPump, type PumpTarget } from './body-pump.ts'
-import { until } from './test-support.ts'
-import { madeStream } from './made-stream.ts'
+import { until } from './server.testing.ts'
+import { madeStream } from '../message/made-stream.ts'
 
 class Target implements PumpTarget {
   readonly got: string[] = []

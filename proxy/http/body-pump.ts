@@ -1,5 +1,5 @@
 // Draws a body from an iterator, as filters make them, into a connection or stream that may be full for a while.
-import type { Cancellable } from './body.ts'
+import type { Cancellable } from '../message/body.ts'
 
 /** Where a body goes. */
 export interface PumpTarget {

@@ -1,11 +1,11 @@
 // Sends one message at a time on a transport: head and body coalesced, chunked when needed, with backpressure. Both
 // sides use it.
-import type { Cancellable, OutgoingBody } from './body.ts'
+import type { Cancellable, OutgoingBody } from '../message/body.ts'
 import { BodyPump, type PumpTarget } from './body-pump.ts'
-import type { OutgoingFraming } from './head-text.ts'
-import { type BodySink, IncomingBody } from './incoming-body.ts'
-import { hasFields, type TrailerSource, trailerText } from './trailer-fields.ts'
-import type { Transport } from './transport.ts'
+import type { OutgoingFraming } from '../message/head-text.ts'
+import { type BodySink, IncomingBody } from '../message/incoming-body.ts'
+import { hasFields, type TrailerSource, trailerText } from '../message/trailer-fields.ts'
+import type { Transport } from '../socket/transport.ts'
 
 export interface BodyWriterOwner {
   /** All was handed to the socket (true), or the body broke and the connection has to go (false). */

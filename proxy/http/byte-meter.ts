@@ -1,6 +1,6 @@
 // Bytes of one client connection that no metric has yet. Asks the socket once a second, and never per request.
 import type net from 'node:net'
-import type { ExchangePlace } from '../exchange.ts'
+import type { ExchangePlace } from '../exchange/facts.ts'
 
 export interface TransferredBytes {
   /** Of the latest request of the connection; undefined: there was none. */

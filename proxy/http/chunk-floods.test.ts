@@ -1,7 +1,7 @@
 // Chunks of one byte, of clients and of backends: they cost bytes, and others are served meanwhile.
 import { afterEach, expect, it } from 'vitest'
 import { ChunkedDecoder, CHUNKS_PER_TURN } from './chunked.ts'
-import { answering, OK, settled, startProxy, startUpstream } from './test-support.ts'
+import { answering, OK, settled, startProxy, startUpstream } from './server.testing.ts'
 
 const open: { close(): unknown }[] = []
 afterEach(async () => {

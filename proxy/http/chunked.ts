@@ -1,9 +1,9 @@
 // Incremental decoder of the chunked transfer coding (RFC 9112 section 7.1). Extensions are checked and dropped.
 // Trailers are kept, but for those that must not stand there.
-import { fieldName, FieldKind } from './field-name.ts'
+import { fieldName, FieldKind } from '../message/field-name.ts'
 import { hasBadControl, trimmed } from './head-fields.ts'
-import { HeaderList } from './headers.ts'
-import { mayTrail } from './trailer-fields.ts'
+import { HeaderList } from '../message/headers.ts'
+import { mayTrail } from '../message/trailer-fields.ts'
 
 /** Where decoded bytes go; the range is valid only during the call, and what lies in front of it is overwritten. */
 export interface ChunkTarget {

@@ -1,14 +1,14 @@
 // `frontend.connect` with mode Tunnel: CONNECT is answered with 200, and what comes through it is a new connection to
 // the port it names. Everything else goes to the bind's own handler.
-import type { Exchange } from '../exchange.ts'
-import { pipe } from '../tcp/pipe.ts'
-import type { EnterBind } from '../runtime/enter-bind.ts'
-import type { ConnectionFacts } from './connection-facts.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import { pipe } from '../socket/pipe.ts'
+import type { EnterBind } from './enter-bind.ts'
+import type { ConnectionFacts } from '../socket/connection-facts.ts'
 import type { RequestHandler } from './handler.ts'
-import { HeaderList } from './headers.ts'
-import { HttpResponse } from './message.ts'
-import { NOBODY, Transport } from './transport.ts'
-import { Tunnel } from './tunnel.ts'
+import { HeaderList } from '../message/headers.ts'
+import { HttpResponse } from '../message/message.ts'
+import { NOBODY, Transport } from '../socket/transport.ts'
+import { Tunnel } from '../socket/tunnel.ts'
 
 const NOTHING = Buffer.alloc(0)
 

@@ -2,13 +2,13 @@
 import { once } from 'node:events'
 import net from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { Exchange } from '../exchange.ts'
+import type { Exchange } from '../exchange/exchange.ts'
 import { ServerConnection } from './connection.ts'
 import { DEFAULT_LIMITS, type RequestHandler } from './handler.ts'
-import { HttpResponse } from './message.ts'
-import { portOf, RawClient, settled, startProxy, until } from './test-support.ts'
-import { Transport } from './transport.ts'
-import { WriteStall } from './write-stall.ts'
+import { HttpResponse } from '../message/message.ts'
+import { portOf, RawClient, settled, startProxy, until } from './server.testing.ts'
+import { Transport } from '../socket/transport.ts'
+import { WriteStall } from '../socket/write-stall.ts'
 
 const open: { close(): unknown }[] = []
 afterEach(() => {

@@ -1,28 +1,29 @@
 // One client connection: reads requests strictly in order, hands them to the handler, keeps time. Writing is response-
 // writer.ts.
-import { Exchange, type Connection } from '../exchange.ts'
-import { FAILURES, type FailureCode } from '../errors.ts'
-import { failureResponse } from '../failure-response.ts'
-import { BodyAborted } from './body.ts'
+import { failByDefect } from '../exchange/defects.ts'
+import { Exchange, type Connection } from '../exchange/exchange.ts'
+import { FAILURES, type FailureCode } from '../exchange/errors.ts'
+import { failureResponse } from '../exchange/failure-response.ts'
+import { BodyAborted } from '../message/body.ts'
 import { ByteMeter } from './byte-meter.ts'
 import { BAD_CHUNKS, ChunkedDecoder, CHUNKS_PER_TURN } from './chunked.ts'
 import { QUIET_MS } from './closing.ts'
 import type { HandlerSlot, Http2Takeover, RequestHandler } from './handler.ts'
-import { nextConnectionId } from './connection-id.ts'
-import { type ConnectionFacts, KnownPeer } from './connection-facts.ts'
+import { nextConnectionId } from '../socket/connection-id.ts'
+import { type ConnectionFacts, KnownPeer } from '../socket/connection-facts.ts'
 import type { ConnectionOwner } from './connection-owner.ts'
-import { CONTINUE, responseHeadText } from './head-text.ts'
-import { type BodySource, IncomingBody, interruptBody } from './incoming-body.ts'
-import type { Sweepable } from './deadlines.ts'
+import { CONTINUE, responseHeadText } from '../message/head-text.ts'
+import { type BodySource, IncomingBody, interruptBody } from '../message/incoming-body.ts'
+import type { Sweepable } from '../socket/deadlines.ts'
 import { HTTP2_PREFACE, IS_HTTP2, RequestParser, type RequestHead } from './request-parser.ts'
 import { discardBody } from './body-writer.ts'
 import { failStalled, STALLED } from './stalled-body.ts'
 import { type ResponseMode, type ResponseOwner, ResponseWriter } from './response-writer.ts'
 import { type Awaited, LINGER_BYTES_MAX, Patience } from './patience.ts'
-import { NOBODY, type Transport, type TransportUser } from './transport.ts'
-import { splice, type Tunnel } from './tunnel.ts'
-import { TunnelWatch } from './tunnel-watch.ts'
-import { WriteStall } from './write-stall.ts'
+import { NOBODY, type Transport, type TransportUser } from '../socket/transport.ts'
+import { splice, type Tunnel } from '../socket/tunnel.ts'
+import { TunnelWatch } from '../socket/tunnel-watch.ts'
+import { WriteStall } from '../socket/write-stall.ts'
 
 const State = { Head: 0, Busy: 1, Flushing: 2, Tunnel: 3, Linger: 4, Closed: 5 } as const
 type State = (typeof State)[keyof typeof State]
@@ -249,7 +250,7 @@ export class ServerConnection
       this.#handler.handle(exchange, this.#respond)
     } catch (error) {
       // A bug behind the seam costs one request, not the worker.
-      exchange.fail('internal', String(error))
+      failByDefect(exchange, 'request', error)
       this.#answer(exchange)
     }
     body?.settle()

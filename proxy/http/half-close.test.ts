@@ -4,7 +4,7 @@ import type net from 'node:net'
 import tls from 'node:tls'
 import { afterEach, expect, it } from 'vitest'
 import { authority, certificateFor } from '#test/certificates.ts'
-import { portOf, type RawClient, startProxy, startUpstream, until } from './test-support.ts'
+import { portOf, type RawClient, startProxy, startUpstream, until } from './server.testing.ts'
 
 const open: { close(): unknown }[] = []
 afterEach(async () => {

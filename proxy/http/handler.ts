@@ -1,10 +1,10 @@
 // The seam between the HTTP engine (server side) and the pipeline.
 import type net from 'node:net'
 import type { Keepalive } from '#api/ir/types.gen.ts'
-import type { Exchange } from '../exchange.ts'
-import type { ProxyRule } from '../tcp/proxy-header.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import type { ProxyRule } from '../socket/proxy-header.ts'
 import type { TransferredBytes } from './byte-meter.ts'
-import type { ConnectionFacts } from './connection-facts.ts'
+import type { ConnectionFacts } from '../socket/connection-facts.ts'
 
 /** Limits of one bind, from the merged `frontend.http`; a change applies to the next request of a connection. */
 export interface ConnectionLimits {

@@ -1,7 +1,7 @@
 // Reads the header block of a request or response head (latin1 text) and sorts out framing and hop-by-hop fields.
 // Must not be lenient anywhere: what is accepted here is what both sides of the proxy have to agree on.
-import type { FailureCode } from '../errors.ts'
-import { fieldName, FieldKind } from './field-name.ts'
+import type { FailureCode } from '../exchange/errors.ts'
+import { fieldName, FieldKind } from '../message/field-name.ts'
 
 export interface HeadProblem {
   readonly code: Extract<

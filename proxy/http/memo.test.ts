@@ -2,7 +2,7 @@
 // limits.
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_LIMITS } from './handler.ts'
-import { requestHeadText, responseHeadText } from './head-text.ts'
+import { requestHeadText, responseHeadText } from '../message/head-text.ts'
 import { RequestParser, type RequestHead } from './request-parser.ts'
 import { ResponseParser, type ResponseHead } from './response-parser.ts'
 

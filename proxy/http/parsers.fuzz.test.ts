@@ -4,7 +4,8 @@ import { once } from 'node:events'
 import http from 'node:http'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { answering, OK, type Proxy, startProxy, startUpstream, until, type Upstream } from './test-support.ts'
+import { runs } from '#test/run/runs.ts'
+import { answering, OK, type Proxy, startProxy, startUpstream, until, type Upstream } from './server.testing.ts'
 
 let upstream: Upstream
 let proxy: Proxy
@@ -57,7 +58,7 @@ it('survives any bytes in any parts', async () => {
       await client.ends()
       client.socket.destroy()
     }),
-    { numRuns: 400 },
+    { numRuns: runs(400) },
   )
   await until(() => proxy.server.openConnections === 0, 'all connections closed')
   expect(proxy.server.activeRequests).toBe(0)
@@ -113,7 +114,7 @@ it('survives any answer of a backend, and passes on nothing malformed', async ()
       answers = parts
       expect(await codeSeenBy(own.port)).not.toMatch(/^HPE_/)
     }),
-    { numRuns: 400 },
+    { numRuns: runs(400) },
   )
   await until(() => own.server.openConnections === 0 && own.client.openConnections === own.client.idleConnections)
   expect(own.finished.length).toBe(own.handled.length)

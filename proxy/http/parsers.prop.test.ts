@@ -1,6 +1,7 @@
 // Every split of a message gives the same result as the whole, and no bytes make a parser throw, hang or run away.
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '#test/run/runs.ts'
 import { ChunkedDecoder } from './chunked.ts'
 import { DEFAULT_LIMITS } from './handler.ts'
 import { RequestParser } from './request-parser.ts'
@@ -148,7 +149,7 @@ describe.each(KINDS)('%s', (_name, feed, corpus) => {
         const sorted = cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b)
         expect(run(feed(), bytes, sorted)).toEqual(run(feed(), bytes, []))
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     )
   })
 })

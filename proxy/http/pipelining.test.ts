@@ -1,12 +1,12 @@
 // Requests that a client sends without waiting for answers: others are served meanwhile.
 import { expect, it } from 'vitest'
-import { HeaderList } from './headers.ts'
-import { HttpResponse } from './message.ts'
-import { startProxy, until } from './test-support.ts'
+import { HeaderList } from '../message/headers.ts'
+import { HttpResponse } from '../message/message.ts'
+import { startProxy, until } from './server.testing.ts'
 
 const COUNT = 20_000
 
-it('of one connection leave turns to others, and are all answered in order', async () => {
+it('of one connection leave turns to others, and are all answered in order', { tags: ['full'] }, async () => {
   const proxy = await startProxy(1, {
     handle(exchange, respond) {
       exchange.response = new HttpResponse(204, new HeaderList(), undefined, true)

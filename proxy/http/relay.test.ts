@@ -13,7 +13,7 @@ import {
   startUpstream,
   until,
   type Upstream,
-} from './test-support.ts'
+} from './server.testing.ts'
 
 const open: { close(): unknown }[] = []
 afterEach(async () => {

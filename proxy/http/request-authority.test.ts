@@ -2,10 +2,10 @@
 // implies (data-plane supplement section 5.3; RFC 9110 section 4.2.3).
 import { describe, expect, it } from 'vitest'
 import { readRequestFields } from '../http2/request-fields.ts'
-import { canonicalAuthority } from './authority.ts'
+import { canonicalAuthority } from '../message/authority.ts'
 import { DEFAULT_LIMITS } from './handler.ts'
 import { parseRequestHead } from './request-parser.ts'
-import { answering, OK, startProxy, startUpstream } from './test-support.ts'
+import { answering, OK, startProxy, startUpstream } from './server.testing.ts'
 
 type Scheme = 'http' | 'https'
 /** host as it is seen, or why it is not. */

@@ -1,12 +1,12 @@
 // Incremental parser of request heads (RFC 9112): strict, the same result at any split, nothing normalised but the
 // path.
-import { isToken } from './field-name.ts'
+import { isToken } from '../message/field-name.ts'
 import { HeadBuffer } from './head-buffer.ts'
 import { BAD_CONTROL, hasTwoTypes, HeadFields, invalid, type HeadProblem, SEVERAL_TYPES } from './head-fields.ts'
 import type { ConnectionLimits } from './handler.ts'
-import { type FieldsOrigin, HeaderList } from './headers.ts'
-import { HttpRequest, type HttpVersion } from './message.ts'
-import { canonicalAuthority, isAuthority, withoutRootDot } from './authority.ts'
+import { type FieldsOrigin, HeaderList } from '../message/headers.ts'
+import { HttpRequest, type HttpVersion } from '../message/message.ts'
+import { canonicalAuthority, isAuthority, withoutRootDot } from '../message/authority.ts'
 import { normalisedPath } from './request-path.ts'
 
 /** A request head and what its framing and connection fields ask of the engine. */
@@ -164,7 +164,7 @@ function versionOf(head: string, at: number): HttpVersion | HeadProblem {
   return / HTTP\/[0-9]\.[0-9]\r\n/.test(head) ? BAD_VERSION : BAD_LINE
 }
 
-export interface Place {
+export interface RequestPlace {
   readonly path: string
   readonly query: string
   /** undefined: neither Host nor authority. */
@@ -172,7 +172,12 @@ export interface Place {
 }
 
 /** The four forms of RFC 9112 section 3.2. */
-function placeOf(method: string, target: string, rawHost: string | undefined, isTls: boolean): Place | HeadProblem {
+function placeOf(
+  method: string,
+  target: string,
+  rawHost: string | undefined,
+  isTls: boolean,
+): RequestPlace | HeadProblem {
   if (rawHost !== undefined && !isAuthority(rawHost)) return BAD_HOST
   const named = rawHost?.toLowerCase()
   if (method === 'CONNECT') return connectPlace(target, named && withoutRootDot(named))
@@ -182,7 +187,7 @@ function placeOf(method: string, target: string, rawHost: string | undefined, is
   return method === 'OPTIONS' ? { path: '*', query: '', host } : BAD_TARGET
 }
 
-function absolutePlace(target: string, host: string | undefined, isTls: boolean): Place | HeadProblem {
+function absolutePlace(target: string, host: string | undefined, isTls: boolean): RequestPlace | HeadProblem {
   const [, rawAuthority = '', rest = ''] = ABSOLUTE.exec(target) ?? []
   if (!isAuthority(rawAuthority)) return BAD_TARGET
   const authority = canonicalAuthority(rawAuthority.toLowerCase(), isTls)
@@ -190,7 +195,7 @@ function absolutePlace(target: string, host: string | undefined, isTls: boolean)
   return splitPath(rest.startsWith('/') ? rest : `/${rest}`, authority)
 }
 
-function connectPlace(target: string, host: string | undefined): Place | HeadProblem {
+function connectPlace(target: string, host: string | undefined): RequestPlace | HeadProblem {
   if (!isAuthority(target) || !/:[0-9]+$/.test(target)) return BAD_TARGET
   const authority = withoutRootDot(target.toLowerCase())
   // Clients disagree on whether Host repeats the port; anything else would let two authorities travel together.
@@ -200,14 +205,14 @@ function connectPlace(target: string, host: string | undefined): Place | HeadPro
   return { path: authority, query: '', host: authority }
 }
 
-export function splitPath(target: string, host: string | undefined): Place | HeadProblem {
+export function splitPath(target: string, host: string | undefined): RequestPlace | HeadProblem {
   const mark = target.indexOf('?')
   const path = normalisedPath(mark < 0 ? target : target.slice(0, mark))
   if (path === undefined) return BAD_PATH
   return { path, query: mark < 0 ? '' : target.slice(mark + 1), host }
 }
 
-interface Parts extends Place {
+interface Parts extends RequestPlace {
   readonly method: string
   readonly version: HttpVersion
   readonly scheme: 'http' | 'https'

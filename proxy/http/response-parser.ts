@@ -1,7 +1,7 @@
 // Incremental parser of response heads, as strict as the request side: a backend is not trusted with framing either.
 import { HeadBuffer } from './head-buffer.ts'
 import { BAD_CONTROL, HeadFields, invalid, type HeadProblem } from './head-fields.ts'
-import { type FieldsOrigin, HeaderList } from './headers.ts'
+import { type FieldsOrigin, HeaderList } from '../message/headers.ts'
 
 /** How the end of a body is known (RFC 9112 section 6.3). */
 export type ResponseFraming = 'None' | 'Length' | 'Chunked' | 'Close'

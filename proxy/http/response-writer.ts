@@ -1,13 +1,13 @@
 // Turns the response of an exchange into bytes for the client. Decides on framing, not on what the response is.
-import type { Exchange } from '../exchange.ts'
+import type { Exchange } from '../exchange/exchange.ts'
 import { BodyWriter, type BodyWriterOwner, discardBody } from './body-writer.ts'
-import type { OutgoingBody } from './body.ts'
-import { type OutgoingFraming, responseHeadText } from './head-text.ts'
-import { IncomingBody } from './incoming-body.ts'
-import type { HttpResponse } from './message.ts'
-import { announcement, type TrailerSource } from './trailer-fields.ts'
-import type { Transport } from './transport.ts'
-import { Tunnel } from './tunnel.ts'
+import type { OutgoingBody } from '../message/body.ts'
+import { type OutgoingFraming, responseHeadText } from '../message/head-text.ts'
+import { IncomingBody } from '../message/incoming-body.ts'
+import type { HttpResponse } from '../message/message.ts'
+import { announcement, type TrailerSource } from '../message/trailer-fields.ts'
+import type { Transport } from '../socket/transport.ts'
+import { Tunnel } from '../socket/tunnel.ts'
 
 export interface ResponseOwner {
   /** Everything left for the kernel (true), or the response broke and the connection has to go (false). */

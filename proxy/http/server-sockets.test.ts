@@ -8,11 +8,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import tls from 'node:tls'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { Exchange } from '../exchange.ts'
+import type { Exchange } from '../exchange/exchange.ts'
 import { DEFAULT_LIMITS, type RequestHandler } from './handler.ts'
-import { HttpResponse } from './message.ts'
+import { HttpResponse } from '../message/message.ts'
 import { createHttpServer } from './server.ts'
-import { portOf, RawClient, until } from './test-support.ts'
+import { portOf, RawClient, until } from './server.testing.ts'
 
 const open: { close(): unknown }[] = []
 afterEach(() => {

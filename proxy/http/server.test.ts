@@ -1,11 +1,11 @@
 // The server side over raw sockets: what is refused never reaches a backend, order, keep-alive, framing of responses,
 // drain.
 import { afterEach, describe, expect, it } from 'vitest'
-import { FAILURES } from '../errors.ts'
+import { FAILURES } from '../exchange/errors.ts'
 import { DEFAULT_LIMITS } from './handler.ts'
-import { IncomingBody } from './incoming-body.ts'
-import { HeaderList } from './headers.ts'
-import { HttpResponse } from './message.ts'
+import { IncomingBody } from '../message/incoming-body.ts'
+import { HeaderList } from '../message/headers.ts'
+import { HttpResponse } from '../message/message.ts'
 import {
   answering,
   OK,
@@ -15,8 +15,8 @@ import {
   startUpstream,
   until,
   type Upstream,
-} from './test-support.ts'
-import { madeStream } from './made-stream.ts'
+} from './server.testing.ts'
+import { madeStream } from '../message/made-stream.ts'
 
 const open: { close(): unknown }[] = []
 afterEach(async () => {

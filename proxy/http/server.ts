@@ -1,16 +1,16 @@
 // HTTP/1.1 server of one worker: accepts sockets, owns their connections, drains them. Requests go to the handler of
 // the seam.
 import net from 'node:net'
-import type { Exchange } from '../exchange.ts'
-import type { ConnectionFacts } from './connection-facts.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import type { ConnectionFacts } from '../socket/connection-facts.ts'
 import { ServerConnection } from './connection.ts'
-import { plainAddress } from './address.ts'
+import { plainAddress } from '../socket/address.ts'
 import { Arrival } from './arrival.ts'
-import { Sweeper } from './deadlines.ts'
+import { Sweeper } from '../socket/deadlines.ts'
 import { DEFAULT_KEEPALIVE } from '#api/ir/keepalive.ts'
 import { type HandlerSlot, type Http2Takeover, notAdmitted, type RequestHandler } from './handler.ts'
-import { type ProxyRule, transported } from '../tcp/proxy-header.ts'
-import { NOBODY, Transport, type TransportUser } from './transport.ts'
+import { type ProxyRule, transported } from '../socket/proxy-header.ts'
+import { NOBODY, Transport, type TransportUser } from '../socket/transport.ts'
 
 export interface ListenOptions {
   readonly host: string

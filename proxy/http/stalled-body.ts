@@ -1,5 +1,5 @@
 // The answer to a client that stopped sending in the middle of a body, in both HTTP versions.
-import type { Exchange } from '../exchange.ts'
+import type { Exchange } from '../exchange/exchange.ts'
 import { discardBody } from './body-writer.ts'
 
 export const STALLED = 'no more of the request body came in time'

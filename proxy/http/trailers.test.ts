@@ -1,9 +1,9 @@
 // Trailers in all pairs of HTTP/1.1 and HTTP/2, through both engines; raw sockets where HTTP/1.1 is spoken.
 import type { IncomingHttpHeaders } from 'node:http2'
-import type { Exchange } from '../exchange.ts'
+import type { Exchange } from '../exchange/exchange.ts'
 import { afterEach, describe, expect, it } from 'vitest'
-import { ask, connect, startHttp2Backend, startProxy, type ProxyOptions } from '../http2/test-support.ts'
-import { RawClient, startUpstream, until } from './test-support.ts'
+import { ask, connect, startHttp2Backend, startProxy, type ProxyOptions } from '../http2/bind-server.testing.ts'
+import { RawClient, startUpstream, until } from './server.testing.ts'
 
 const open: { close(): unknown }[] = []
 afterEach(async () => {

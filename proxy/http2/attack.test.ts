@@ -2,7 +2,7 @@
 // else.
 import { constants, type ClientHttp2Session } from 'node:http2'
 import { afterEach, describe, expect, it } from 'vitest'
-import { answering, OK, settled, startUpstream, until, type Upstream } from '../http/test-support.ts'
+import { answering, OK, settled, startUpstream, until, type Upstream } from '../http/server.testing.ts'
 import { CONTROLS, RESETS } from './limits.ts'
 import {
   ask,
@@ -18,8 +18,8 @@ import {
   type Proxy,
   type ProxyOptions,
   startProxy,
-} from './test-support.ts'
-import { madeStream } from '../http/made-stream.ts'
+} from './bind-server.testing.ts'
+import { madeStream } from '../message/made-stream.ts'
 
 const open: { close(): unknown }[] = []
 afterEach(async () => {

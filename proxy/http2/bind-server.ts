@@ -1,6 +1,6 @@
 // The server of one bind: HTTP/1.1 and HTTP/2 on the same port, told apart by ALPN or by the first bytes.
 import type net from 'node:net'
-import type { Exchange } from '../exchange.ts'
+import type { Exchange } from '../exchange/exchange.ts'
 import type { RequestHandler } from '../http/handler.ts'
 import { createHttpServer, factsOf, type HttpServer, type IdleConnection } from '../http/server.ts'
 import { createHttp2Server, type Http2Server } from './server.ts'

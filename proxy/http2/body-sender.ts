@@ -1,8 +1,8 @@
 // Sends one body on one HTTP/2 stream, with its backpressure. Both sides use it. Knows neither headers nor sessions.
 import { constants, type Http2Stream } from 'node:http2'
-import type { OutgoingBody } from '../http/body.ts'
+import type { OutgoingBody } from '../message/body.ts'
 import { BodyPump, type PumpTarget } from '../http/body-pump.ts'
-import { type BodySink, IncomingBody } from '../http/incoming-body.ts'
+import { type BodySink, IncomingBody } from '../message/incoming-body.ts'
 
 export interface BodySenderOwner {
   /** All was handed to the stream (true), or the source broke and the stream must not look whole (false). */

@@ -2,8 +2,8 @@
 // belongs to one hop.
 import { type Arbitrary, array, assert, constantFrom, oneof, property, record, string, tuple } from 'fast-check'
 import { expect, it } from 'vitest'
-import { fieldName, FieldKind } from '../http/field-name.ts'
-import { requestHeadText } from '../http/head-text.ts'
+import { fieldName, FieldKind } from '../message/field-name.ts'
+import { requestHeadText } from '../message/head-text.ts'
 import { parseRequestHead } from '../http/request-parser.ts'
 import { DEFAULT_LIMITS } from '../http/handler.ts'
 import { requestFields } from './outgoing-fields.ts'

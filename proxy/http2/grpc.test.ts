@@ -3,9 +3,9 @@
 import grpc from '@grpc/grpc-js'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { RenderedConfig } from '#api/ir/types.gen.ts'
-import { testProxy } from '#test/proxy.ts'
-import { settled, until } from '../http/test-support.ts'
-import { type ProxyOptions, startProxy } from './test-support.ts'
+import { testProxy } from '#proxy/main.testing.ts'
+import { settled, until } from '../http/server.testing.ts'
+import { type ProxyOptions, startProxy } from './bind-server.testing.ts'
 
 const open: { close(): unknown }[] = []
 afterEach(async () => {
@@ -216,7 +216,7 @@ describe('calls', () => {
     expect(reply).toBe('1000000')
   })
 
-  it('server streaming: a client that pauses misses nothing', async () => {
+  it('server streaming: a client that pauses misses nothing', { tags: ['full'] }, async () => {
     const { client, seen } = await scene()
     // The server of this package takes every write at once; how much waits in the proxy is measured in relay.test.ts.
     const call = client.download(Buffer.from('5000'))
@@ -270,7 +270,7 @@ describe('cancellation', () => {
   })
 })
 
-it('1000 calls at once', async () => {
+it('1000 calls at once', { tags: ['full'] }, async () => {
   const { client, proxy } = await scene()
   const outcomes = await Promise.all(Array.from({ length: 1000 }, (_, i) => unary(client, `call ${i}`)))
   expect(outcomes.filter(({ error }) => error !== null)).toEqual([])

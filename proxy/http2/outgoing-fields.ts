@@ -1,11 +1,11 @@
 // Header blocks to send, as flat lists for node:http2. The last guard: nothing unchecked and nothing connection-
 // specific goes out, whatever a filter left in a list.
-import { fieldName, FieldKind, isToken } from '../http/field-name.ts'
-import { BAD_VALUE } from '../http/head-text.ts'
-import type { HeaderList } from '../http/headers.ts'
+import { fieldName, FieldKind, isToken } from '../message/field-name.ts'
+import { BAD_VALUE } from '../message/head-text.ts'
+import type { HeaderList } from '../message/headers.ts'
 import { TARGET } from '../http/request-parser.ts'
-import { mayTrail } from '../http/trailer-fields.ts'
-import { KEY_FIELD } from '../http/websocket.ts'
+import { mayTrail } from '../message/trailer-fields.ts'
+import { KEY_FIELD } from '../message/websocket.ts'
 
 const DIGITS = /^[0-9]+$/
 const OUTER_SPACE = /^[ \t]+|[ \t]+$/g

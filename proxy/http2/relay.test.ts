@@ -4,9 +4,9 @@ import http from 'node:http'
 import type net from 'node:net'
 import { constants, type ServerHttp2Stream } from 'node:http2'
 import { afterEach, describe, expect, it } from 'vitest'
-import { HeaderList } from '../http/headers.ts'
-import { HttpResponse } from '../http/message.ts'
-import { answering, OK, portOf, RawClient, settled, startUpstream, until } from '../http/test-support.ts'
+import { HeaderList } from '../message/headers.ts'
+import { HttpResponse } from '../message/message.ts'
+import { answering, OK, portOf, RawClient, settled, startUpstream, until } from '../http/server.testing.ts'
 import {
   answerOf,
   ask,
@@ -19,8 +19,8 @@ import {
   type ProxyOptions,
   startHttp2Backend,
   startProxy,
-} from './test-support.ts'
-import { madeStream } from '../http/made-stream.ts'
+} from './bind-server.testing.ts'
+import { madeStream } from '../message/made-stream.ts'
 
 const open: { close(): unknown }[] = []
 afterEach(async () => {

@@ -1,13 +1,13 @@
 // The header block of a request, as node:http2 hands it over, into a request of the proxy. Refuses what is malformed
 // (RFC 9113 section 8); must not pass on anything that an HTTP/1.1 backend could take for framing.
-import { fieldName, FieldKind } from '../http/field-name.ts'
-import { BAD_VALUE } from '../http/head-text.ts'
+import { fieldName, FieldKind } from '../message/field-name.ts'
+import { BAD_VALUE } from '../message/head-text.ts'
 import { hasTwoTypes, type HeadProblem, invalid, joined, SEVERAL_TYPES } from '../http/head-fields.ts'
-import { HeaderList } from '../http/headers.ts'
-import { HttpRequest } from '../http/message.ts'
-import { canonicalAuthority, isAuthority, withoutRootDot } from '../http/authority.ts'
-import { KEY_FIELD, WEBSOCKET, webSocketKey } from '../http/websocket.ts'
-import { isMethod, type Place, splitPath, TARGET } from '../http/request-parser.ts'
+import { HeaderList } from '../message/headers.ts'
+import { HttpRequest } from '../message/message.ts'
+import { canonicalAuthority, isAuthority, withoutRootDot } from '../message/authority.ts'
+import { KEY_FIELD, WEBSOCKET, webSocketKey } from '../message/websocket.ts'
+import { isMethod, type RequestPlace, splitPath, TARGET } from '../http/request-parser.ts'
 
 export interface RequestFields {
   readonly request: HttpRequest
@@ -141,7 +141,7 @@ class Reader {
     return undefined
   }
 
-  #place(isTls: boolean): Place | HeadProblem {
+  #place(isTls: boolean): RequestPlace | HeadProblem {
     const { method, protocol, authority = this.#host } = this.#pseudo
     if (method === undefined || !isMethod(method)) return BAD_PSEUDO
     if (authority === undefined || !isAuthority(authority)) return BAD_PLACE
@@ -153,19 +153,19 @@ class Reader {
   }
 
   /** RFC 8441 section 4: CONNECT with a path. */
-  #switchPlace(method: string, protocol: string, host: string): Place | HeadProblem {
+  #switchPlace(method: string, protocol: string, host: string): RequestPlace | HeadProblem {
     if (method !== 'CONNECT') return BAD_PSEUDO
     return protocol.toLowerCase() === WEBSOCKET ? this.#pathPlace(method, host) : UNKNOWN_PROTOCOL
   }
 
   /** RFC 9113 section 8.5. */
-  #connectPlace(host: string): Place | HeadProblem {
+  #connectPlace(host: string): RequestPlace | HeadProblem {
     const { scheme, path } = this.#pseudo
     if (scheme !== undefined || path !== undefined) return BAD_PSEUDO
     return WITH_PORT.test(host) ? { path: host, query: '', host } : BAD_PLACE
   }
 
-  #pathPlace(method: string, host: string): Place | HeadProblem {
+  #pathPlace(method: string, host: string): RequestPlace | HeadProblem {
     const { scheme, path } = this.#pseudo
     if (path === undefined || (scheme !== 'http' && scheme !== 'https')) return BAD_PSEUDO
     if (path === '*' && method === 'OPTIONS') return { path, query: '', host }

@@ -1,7 +1,7 @@
 // How the body of a response goes out on a stream: not at all, in one piece, or as it comes.
-import type { OutgoingBody } from '../http/body.ts'
-import { IncomingBody } from '../http/incoming-body.ts'
-import type { HttpResponse } from '../http/message.ts'
+import type { OutgoingBody } from '../message/body.ts'
+import { IncomingBody } from '../message/incoming-body.ts'
+import type { HttpResponse } from '../message/message.ts'
 import { isStreamed, lengthOf } from './body-sender.ts'
 
 /** One DATA frame. */

@@ -1,8 +1,8 @@
 // The header block of a response, as node:http2 hands it over, and its trailers. Refuses what could not be passed on.
-import { fieldName, FieldKind } from '../http/field-name.ts'
+import { fieldName, FieldKind } from '../message/field-name.ts'
 import { joined } from '../http/head-fields.ts'
-import { BAD_VALUE } from '../http/head-text.ts'
-import { HeaderList } from '../http/headers.ts'
+import { BAD_VALUE } from '../message/head-text.ts'
+import { HeaderList } from '../message/headers.ts'
 
 const DIGITS = /^[0-9]{1,15}$/
 

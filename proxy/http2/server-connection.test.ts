@@ -3,9 +3,9 @@
 import { once } from 'node:events'
 import http2, { constants } from 'node:http2'
 import { afterEach, describe, expect, it } from 'vitest'
-import { answering, OK, startUpstream, until } from '../http/test-support.ts'
-import type { Exchange } from '../exchange.ts'
-import { HttpResponse } from '../http/message.ts'
+import { answering, OK, startUpstream, until } from '../http/server.testing.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import { HttpResponse } from '../message/message.ts'
 import {
   answerOf,
   ask,
@@ -16,7 +16,7 @@ import {
   type Proxy,
   type ProxyOptions,
   startProxy,
-} from './test-support.ts'
+} from './bind-server.testing.ts'
 
 const open: { close(): unknown }[] = []
 afterEach(async () => {
@@ -84,7 +84,7 @@ it('drain: a client that does not answer the ping is told all the same', async (
   await until(() => client.frames.filter(({ type }) => type === FrameType.Goaway).length === 2 || client.isClosed)
   proxy.server.sweep(now + 3000)
   await client.closes()
-  expect(proxy.server.openConnections).toBe(0)
+  await expect.poll(() => proxy.server.openConnections).toBe(0)
 })
 
 it('a new connection of a draining server is told to go', async () => {

@@ -2,12 +2,12 @@
 // server-stream.ts.
 import http2, { constants, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
 import type net from 'node:net'
-import type { Exchange } from '../exchange.ts'
+import type { Exchange } from '../exchange/exchange.ts'
 import { ByteMeter } from '../http/byte-meter.ts'
-import { nextConnectionId } from '../http/connection-id.ts'
-import type { ConnectionFacts } from '../http/connection-facts.ts'
+import { nextConnectionId } from '../socket/connection-id.ts'
+import type { ConnectionFacts } from '../socket/connection-facts.ts'
 import type { HandlerSlot } from '../http/handler.ts'
-import type { Sweepable } from '../http/deadlines.ts'
+import type { Sweepable } from '../socket/deadlines.ts'
 import { FloodGuard } from './flood-guard.ts'
 import {
   connectionWindowOf,
@@ -20,6 +20,7 @@ import {
   sessionOptions,
   STREAMS_LINGERING_MAX,
 } from './limits.ts'
+import { ReadTurns } from './read-turns.ts'
 import { ServerStream, type StreamOwner } from './server-stream.ts'
 import { StreamErrors } from './stream-errors.ts'
 
@@ -43,6 +44,7 @@ export class Http2Connection implements StreamOwner, Sweepable {
   readonly #meter: ByteMeter
   readonly #headerBytesMax: number
   readonly #streams = new Set<ServerStream>()
+  readonly #turns: ReadTurns
   readonly #openedMs = performance.now()
   readonly #resets = new FloodGuard(RESETS, this.#openedMs)
   readonly #controls = new FloodGuard(CONTROLS, this.#openedMs)
@@ -65,6 +67,7 @@ export class Http2Connection implements StreamOwner, Sweepable {
     const { limits } = served.slot.current
     this.#headerBytesMax = headerBytesMaxOf(limits)
     this.#socket = socket
+    this.#turns = new ReadTurns(socket)
     this.#meter = new ByteMeter(socket, isTls)
     // Before the handshake: a broken socket must not end the process.
     socket.on('error', () => {})
@@ -115,6 +118,7 @@ export class Http2Connection implements StreamOwner, Sweepable {
   // --- StreamOwner ---
 
   active(): void {
+    this.#turns.frame()
     this.#lastActiveMs = performance.now()
     this.#controls.earn()
   }
@@ -157,6 +161,7 @@ export class Http2Connection implements StreamOwner, Sweepable {
   }
 
   #control(): void {
+    this.#turns.frame()
     if (!this.#controls.take(performance.now())) this.#floods()
   }
 

@@ -1,17 +1,18 @@
 // One request of an HTTP/2 client: its stream becomes an exchange, the exchange's response becomes the stream's.
 // Exactly one `finished` for each exchange. Knows no other streams.
 import { constants, type ServerHttp2Stream } from 'node:http2'
-import { FAILURES, type FailureCode } from '../errors.ts'
-import { failureResponse } from '../failure-response.ts'
-import { type Connection, Exchange } from '../exchange.ts'
-import { BodyAborted, type OutgoingBody } from '../http/body.ts'
+import { FAILURES, type FailureCode } from '../exchange/errors.ts'
+import { failureResponse } from '../exchange/failure-response.ts'
+import { failByDefect } from '../exchange/defects.ts'
+import { type Connection, Exchange } from '../exchange/exchange.ts'
+import { BodyAborted, type OutgoingBody } from '../message/body.ts'
 import { discardBody } from '../http/body-writer.ts'
-import type { ConnectionFacts } from '../http/connection-facts.ts'
+import type { ConnectionFacts } from '../socket/connection-facts.ts'
 import type { RequestHandler } from '../http/handler.ts'
-import { type BodySource, IncomingBody, interruptBody } from '../http/incoming-body.ts'
-import type { HttpResponse } from '../http/message.ts'
+import { type BodySource, IncomingBody, interruptBody } from '../message/incoming-body.ts'
+import type { HttpResponse } from '../message/message.ts'
 import { failStalled, STALLED } from '../http/stalled-body.ts'
-import { Tunnel } from '../http/tunnel.ts'
+import { Tunnel } from '../socket/tunnel.ts'
 import { BodySender, type BodySenderOwner, isSendable, isStreamed, lengthOf, resetStream } from './body-sender.ts'
 import { type EndOfStream, watchEnd } from './end-of-stream.ts'
 import { responseFields, trailerFields } from './outgoing-fields.ts'
@@ -20,8 +21,8 @@ import { StreamTunnel } from './stream-tunnel.ts'
 import { bodilessFraming, wholeOrStream } from './response-body.ts'
 import { readRequestFields } from './request-fields.ts'
 import { trailersOf } from './response-fields.ts'
-import { ACCEPT_FIELD, KEY_FIELD, webSocketAccept } from '../http/websocket.ts'
-import { WRITE_STALL_MS } from '../http/write-stall.ts'
+import { ACCEPT_FIELD, KEY_FIELD, webSocketAccept } from '../message/websocket.ts'
+import { WRITE_STALL_MS } from '../socket/write-stall.ts'
 
 /** The connection of a stream. */
 export interface StreamOwner {
@@ -172,7 +173,7 @@ export class ServerStream implements Connection, BodySource, BodySenderOwner {
       this.#handler.handle(exchange, (answered) => this.#answer(answered))
     } catch (error) {
       // A bug behind the seam costs one request, not the worker.
-      exchange.fail('internal', String(error))
+      failByDefect(exchange, 'request', error)
       this.#answer(exchange)
     }
   }

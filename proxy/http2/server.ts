@@ -1,9 +1,9 @@
 // The HTTP/2 side of a bind: owns the connections of clients that speak it, drains them.
 import type net from 'node:net'
-import type { Exchange } from '../exchange.ts'
-import type { ConnectionFacts } from '../http/connection-facts.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import type { ConnectionFacts } from '../socket/connection-facts.ts'
 import type { HandlerSlot } from '../http/handler.ts'
-import { Sweeper } from '../http/deadlines.ts'
+import { Sweeper } from '../socket/deadlines.ts'
 import type { IdleConnection } from '../http/server.ts'
 import { Http2Connection } from './server-connection.ts'
 

@@ -1,8 +1,8 @@
 // DATA frames of one byte: joined, in order, whole; a few at the beginning pass at once.
 import { afterEach, expect, it } from 'vitest'
-import { OK, startUpstream, until } from '../http/test-support.ts'
+import { OK, startUpstream, until } from '../http/server.testing.ts'
 import { SmallFrames } from './small-frames.ts'
-import * as http2 from './test-support.ts'
+import * as http2 from './bind-server.testing.ts'
 
 const open: { close(): unknown }[] = []
 afterEach(async () => {

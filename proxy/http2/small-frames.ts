@@ -1,6 +1,6 @@
 // Joins small DATA frames of one turn of the event loop: node:http2 delivers each by itself, and each would be passed
 // on with a write of its own.
-import { HeldBytes } from '../http/held-bytes.ts'
+import { HeldBytes } from '../message/held-bytes.ts'
 
 /** Larger frames are passed on at once. */
 const SMALL_BYTES = 1024

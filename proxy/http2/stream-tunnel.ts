@@ -1,9 +1,9 @@
 // A CONNECT stream of an HTTP/2 client joined with a raw connection (RFC 9113 section 8.5): bytes both ways with
 // backpressure; each direction ends by itself. Knows no headers.
 import { constants, type ServerHttp2Stream } from 'node:http2'
-import type { TransportUser } from '../http/transport.ts'
-import type { Tunnel } from '../http/tunnel.ts'
-import { TunnelWatch } from '../http/tunnel-watch.ts'
+import type { TransportUser } from '../socket/transport.ts'
+import type { Tunnel } from '../socket/tunnel.ts'
+import { TunnelWatch } from '../socket/tunnel-watch.ts'
 import { resetStream } from './body-sender.ts'
 import type { EndOfStream } from './end-of-stream.ts'
 

@@ -9,9 +9,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import tls from 'node:tls'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import { answering, OK, portOf, startUpstream } from '../http/test-support.ts'
+import { answering, OK, portOf, startUpstream } from '../http/server.testing.ts'
 import type { UpstreamTls } from '../upstream/target.ts'
-import { ask, connect, startProxy } from './test-support.ts'
+import { ask, connect, startProxy } from './bind-server.testing.ts'
 
 const open: { close(): unknown }[] = []
 afterEach(async () => {

@@ -7,9 +7,9 @@ import { type ClientHttp2Session, type ClientHttp2Stream, constants, type Server
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
-import { portOf, RawClient, startUpstream, until } from '../http/test-support.ts'
-import { TUNNEL_IDLE_MS } from '../http/tunnel-watch.ts'
-import { connect, type Http2Backend, type Proxy, startHttp2Backend, startProxy } from './test-support.ts'
+import { portOf, RawClient, startUpstream, until } from '../http/server.testing.ts'
+import { TUNNEL_IDLE_MS } from '../socket/tunnel-watch.ts'
+import { connect, type Http2Backend, type Proxy, startHttp2Backend, startProxy } from './bind-server.testing.ts'
 
 const open: { close(): unknown }[] = []
 afterEach(async () => {

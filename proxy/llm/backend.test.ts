@@ -4,7 +4,7 @@ import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { closeServer, listening } from '#test/ports.ts'
-import { testProxy, type TestProxy } from '#test/proxy.ts'
+import { testProxy, type TestProxy } from '#proxy/main.testing.ts'
 
 interface Seen {
   readonly path: string
@@ -70,7 +70,7 @@ beforeAll(async () => {
         name: 'openai',
         prefix: '/v1',
         backend: {
-          ai: { groups: [{ providers: [{ name: 'backend', provider: { p1: {} }, hostOverride }] }] },
+          ai: { groups: [{ providers: [{ name: 'backend', provider: { openai: {} }, hostOverride }] }] },
           inlinePolicies: { auth: { key: { secret: 'ns/keys/k' } }, ai },
         },
       },
@@ -79,7 +79,9 @@ beforeAll(async () => {
         prefix: '/claude',
         backend: {
           ai: {
-            groups: [{ providers: [{ name: 'backend', provider: { p4: {} }, hostOverride, pathPrefix: '/v1' }] }],
+            groups: [
+              { providers: [{ name: 'backend', provider: { anthropic: {} }, hostOverride, pathPrefix: '/v1' }] },
+            ],
           },
           inlinePolicies: {
             auth: { key: { secret: 'ns/keys/k' } },
@@ -103,7 +105,7 @@ beforeAll(async () => {
         name: 'keyless',
         prefix: '/keyless',
         backend: {
-          ai: { groups: [{ providers: [{ name: 'backend', provider: { p1: {} }, hostOverride }] }] },
+          ai: { groups: [{ providers: [{ name: 'backend', provider: { openai: {} }, hostOverride }] }] },
           inlinePolicies: { auth: { key: { secret: 'ns/keys/none' } } },
         },
       },

@@ -1,26 +1,25 @@
 // LLM backends: picks a provider, prepares the call, sends it, brings the answer into the client's format.
 import type { AIBackend, AIProvider, RouteType } from '#api/ir/types.gen.ts'
+import type { EffectiveBackend } from '../chain/effective.ts'
 import { otherEndpoint } from '../backend/failover.ts'
-import type {
-  BackendEnvironment,
-  BackendHandler,
-  EffectiveBackendPolicies,
-  Endpoint,
-  EndpointPicker,
-} from '../backend/handler.ts'
+import type { BackendEnvironment, Endpoint, EndpointPicker } from '../backend/handler.ts'
+import type { BackendHandler } from '../chain/handler.ts'
 import { pickEndpoint, useEndpoint } from '../backend/http.ts'
-import type { Exchange, LlmFacts } from '../exchange.ts'
-import { HttpResponse } from '../http/message.ts'
-import { runChain } from '../policy/run-chain.ts'
-import type { NamedFilter } from '../plan.ts'
-import type { ExchangeTrace } from '../trace/exchange-trace.ts'
+import { failByDefect } from '../exchange/defects.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import type { RequestTrace } from '../exchange/request-trace.ts'
+import type { LlmFacts } from '../exchange/facts.ts'
+import { HttpResponse } from '../message/message.ts'
+import { runChain } from '../chain/run-chain.ts'
+import type { NamedFilter } from '../chain/filter.ts'
 import { forBackend } from '../upstream/resolve-target.ts'
 import { UpstreamError, type UpstreamResponse } from '../upstream/target.ts'
 import { prepareCall, type CompiledProvider, type LlmCall } from './call.ts'
 import { compileEdits } from './edits.ts'
-import { PROVIDER_PORT, providerProfile } from './provider.ts'
+import { providerProfile } from './providers/table.ts'
+import { PROVIDER_PORT } from '../backend/provider-address.ts'
 import { makeReply } from './reply.ts'
-import { routeTypeMatcher } from './route-type.ts'
+import { type Handling, HANDLING, routeTypeMatcher } from './route-type.ts'
 import { emptyFacts } from './usage.ts'
 
 /** Upper bound when no timeout policy is set: models may think for long before the first byte. */
@@ -30,7 +29,7 @@ const TRANSLATION_BYTES_MAX = 16 * 1024 * 1024
 
 export function compileAiBackend(
   backend: AIBackend,
-  policies: EffectiveBackendPolicies,
+  policies: EffectiveBackend,
   environment: BackendEnvironment,
 ): BackendHandler {
   const typeOf = routeTypeMatcher(policies.ai?.routes)
@@ -39,8 +38,9 @@ export function compileAiBackend(
   )
   return (exchange, done) => {
     const type = typeOf(exchange.request.path)
-    if (type === 'Models') {
-      exchange.response = HttpResponse.local(501, JSON.stringify({ error: "Route 'Models' not implemented" }), [
+    const handling = HANDLING[type]
+    if (handling === 'Refuse') {
+      exchange.response = HttpResponse.local(501, JSON.stringify({ error: `Route '${type}' not implemented` }), [
         ['content-type', 'application/json'],
       ])
       done(exchange)
@@ -52,10 +52,10 @@ export function compileAiBackend(
       done(exchange)
       return
     }
-    answer(exchange, { ...chosen, type, environment }).then(
+    answer(exchange, { ...chosen, type, handling, environment }).then(
       () => done(exchange),
       (error: unknown) => {
-        exchange.fail('internal', error instanceof Error ? error.message : String(error))
+        failByDefect(exchange, 'llm', error)
         done(exchange)
       },
     )
@@ -69,6 +69,7 @@ interface Chosen {
 
 interface AnswerContext extends Chosen {
   readonly type: RouteType
+  readonly handling: Exclude<Handling, 'Refuse'>
   readonly environment: BackendEnvironment
 }
 
@@ -88,17 +89,18 @@ async function answer(exchange: Exchange, chosen: AnswerContext): Promise<void> 
 }
 
 async function answerFrom(exchange: Exchange, facts: LlmFacts, context: AnswerContext): Promise<void> {
-  const { provider, type, environment } = context
-  if (type === 'Passthrough' || type === 'Detect') {
+  const { provider, handling, environment } = context
+  if (handling === 'Forward') {
+    exchange.parsedBody = undefined
     await passThrough(exchange, context)
     return
   }
-  const call = await prepareCall(exchange, provider, type, environment.bufferBytesMax)
+  const call = await prepareCall(exchange, provider, handling, environment.bufferBytesMax)
   if (call instanceof HttpResponse) return
   facts.requestModel = call.model
   facts.isStreaming = call.isStreaming
   facts.params = call.params
-  if (call.clientFormat === 'Embeddings') facts.operation = 'embeddings'
+  facts.operation = handling.operation
   const upstream = await sendToAny(exchange, call, context)
   if (upstream === undefined) return
   try {
@@ -159,28 +161,29 @@ function send(exchange: Exchange, call: LlmCall, { endpoint, environment }: Answ
   )
 }
 
-function traceProvider(trace: ExchangeTrace, { provider, type }: AnswerContext): void {
+function traceProvider(trace: RequestTrace<Exchange>, { provider, type }: AnswerContext): void {
   trace.policySelection('subBackend', { effective: provider.policies })
   trace.write({ type: 'llmRouteResolved', routeType: type, provider: provider.settings.name })
 }
 
-function traceCall(exchange: Exchange, trace: ExchangeTrace, call: LlmCall, context: AnswerContext): void {
-  const { clientFormat, sentFormat, model, isStreaming, pathAndQuery, headers, body } = call
+function traceCall(exchange: Exchange, trace: RequestTrace<Exchange>, call: LlmCall, context: AnswerContext): void {
+  const { conversion, model, isStreaming, pathAndQuery, headers, body } = call
   const { endpoint, provider } = context
+  const { client, sent, translation } = conversion
   trace.write({
     type: 'llmRequestDetected',
     provider: provider.profile.telemetryName,
-    inputFormat: clientFormat,
-    outputFormat: sentFormat,
+    inputFormat: client.name,
+    outputFormat: sent.name,
     model,
     streaming: isStreaming,
   })
   if (isStreaming) {
-    const translated = clientFormat !== sentFormat
-    trace.write({ type: 'llmStreamingTranslation', from: sentFormat, to: clientFormat, translated })
+    const translated = translation !== undefined
+    trace.write({ type: 'llmStreamingTranslation', from: sent.name, to: client.name, translated })
   }
-  const sent = { pathAndQuery, headers, host: endpoint.authority }
-  trace.backendStart(exchange, { target: endpoint.label, sent, body })
+  const head = { pathAndQuery, headers, host: endpoint.authority }
+  trace.backendStart(exchange, { target: endpoint.label, sent: head, body })
 }
 
 function isRouteDeadline(exchange: Exchange, error: UpstreamError): boolean {
@@ -268,7 +271,7 @@ function compileProvider(settings: AIProvider, environment: BackendEnvironment):
 function addressOf(
   settings: AIProvider,
   defaultHost: string | undefined,
-  policies: EffectiveBackendPolicies,
+  policies: EffectiveBackend,
   environment: BackendEnvironment,
 ): EndpointPicker | undefined {
   const { hostOverride, backendRef } = settings

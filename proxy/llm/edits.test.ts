@@ -1,9 +1,10 @@
 // Aliases of models, and messages that a policy adds.
 import { describe, expect, it } from 'vitest'
 import type { AIPolicy } from '#api/ir/types.gen.ts'
+import type { FormatName } from '#api/llm/formats.ts'
 import { expression } from '../policy/exchange.testing.ts'
 import { compileEdits } from './edits.ts'
-import type { WireFormat } from './provider.ts'
+import { FORMATS } from './formats/table.ts'
 
 describe('model aliases', () => {
   const aliases = {
@@ -60,7 +61,7 @@ describe('prompts', () => {
   const last = { role: 'user', content: 'last' }
   const item = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'hi' }] }
 
-  it.each<[WireFormat, Record<string, unknown>, Record<string, unknown>]>([
+  it.each<[FormatName, Record<string, unknown>, Record<string, unknown>]>([
     ['Completions', { messages: [item] }, { messages: [first, item, last] }],
     ['Responses', { input: 'hi' }, { input: [first, { role: 'user', content: 'hi' }, last] }],
     ['Responses', { input: [item], instructions: 'x' }, { input: [first, item, last], instructions: 'x' }],
@@ -69,7 +70,7 @@ describe('prompts', () => {
     ['Embeddings', { input: 'hi' }, { input: 'hi' }],
     ['AnthropicTokenCount', { messages: [item] }, { messages: [item] }],
   ])('are added to %s %j', (format, body, expected) => {
-    compileEdits({ prompt }, expression).enrich(body, format)
+    compileEdits({ prompt }, expression).enrich(body, FORMATS[format])
     expect(body).toEqual(expected)
   })
 })

@@ -1,17 +1,17 @@
 // Edits of the request JSON before it is translated: transformations, overrides, defaults, model alias, prompts
 // (data-plane supplement section 3.4, steps 2 to 5).
-import type { AIPolicy, PromptMessage } from '#api/ir/types.gen.ts'
+import type { AIPolicy } from '#api/ir/types.gen.ts'
 import type { CelExpression } from '#api/cel/expression.ts'
-import type { Exchange } from '../exchange.ts'
+import type { Exchange } from '../exchange/exchange.ts'
 import { evaluate, FAILED } from '../cel/evaluate.ts'
-import { asArray, asString, type JsonObject } from './json.ts'
-import type { WireFormat } from './provider.ts'
+import type { Format } from './formats/format.ts'
+import type { JsonObject } from './json.ts'
 
 export interface RequestEdits {
   /** Applies transformations, overrides and defaults; mutates `body`. */
   apply(exchange: Exchange, body: JsonObject): void
   alias(model: string): string
-  enrich(body: JsonObject, format: WireFormat): void
+  enrich(body: JsonObject, format: Format): void
 }
 
 export function compileEdits(policy: AIPolicy, expression: (source: string) => CelExpression): RequestEdits {
@@ -39,7 +39,7 @@ export function compileEdits(policy: AIPolicy, expression: (source: string) => C
     alias: compileAliases(policy.modelAliases),
     enrich(body, format) {
       if (prepend.length === 0 && append.length === 0) return
-      ENRICH[format]?.(body, prepend, append)
+      format.enrich?.(body, prepend, append)
     },
   }
 }
@@ -95,57 +95,4 @@ function setField(body: JsonObject, field: string, value: unknown): void {
     enumerable: true,
     configurable: true,
   })
-}
-
-function enrichCompletions(
-  body: JsonObject,
-  prepend: readonly PromptMessage[],
-  append: readonly PromptMessage[],
-): void {
-  body['messages'] = [...prepend.map(copy), ...asArray(body['messages']), ...append.map(copy)]
-}
-
-/** The messages format has no system role: such texts go to the `system` field. */
-function enrichMessages(body: JsonObject, prepend: readonly PromptMessage[], append: readonly PromptMessage[]): void {
-  const isSystem = (message: PromptMessage): boolean => message.role === 'system'
-  const before = prepend.filter(isSystem).map(({ content }) => content)
-  const after = append.filter(isSystem).map(({ content }) => content)
-  const { system } = body
-  if (before.length > 0 || after.length > 0) {
-    if (Array.isArray(system)) body['system'] = [...before.map(textBlock), ...system, ...after.map(textBlock)]
-    else body['system'] = [...before, ...[asString(system) ?? ''].filter((text) => text !== ''), ...after].join('\n')
-  }
-  body['messages'] = [
-    ...prepend.filter((message) => !isSystem(message)).map(copy),
-    ...asArray(body['messages']),
-    ...append.filter((message) => !isSystem(message)).map(copy),
-  ]
-}
-
-/** Instructions stay apart; a text stands for one message of the user. */
-function enrichResponses(body: JsonObject, prepend: readonly PromptMessage[], append: readonly PromptMessage[]): void {
-  const { input } = body
-  const own = typeof input === 'string' ? [{ role: 'user', content: input }] : asArray(input)
-  body['input'] = [...prepend.map(copy), ...own, ...append.map(copy)]
-}
-
-type Enrich = (body: JsonObject, prepend: readonly PromptMessage[], append: readonly PromptMessage[]) => void
-
-/** The other formats have no messages, or count tokens, which no policy changes (data-plane supplement section 3.9). */
-const ENRICH: Readonly<Record<WireFormat, Enrich | undefined>> = {
-  Completions: enrichCompletions,
-  Messages: enrichMessages,
-  Responses: enrichResponses,
-  Embeddings: undefined,
-  AnthropicTokenCount: undefined,
-  Realtime: undefined,
-  Rerank: undefined,
-}
-
-function copy({ role, content }: PromptMessage): JsonObject {
-  return { role, content }
-}
-
-function textBlock(text: string): JsonObject {
-  return { type: 'text', text }
 }

@@ -11,7 +11,7 @@ import {
   inflate,
   zstdDecompress,
 } from 'node:zlib'
-import type { Cancellable } from '../http/body.ts'
+import type { Cancellable } from '../message/body.ts'
 
 export class UnknownEncoding extends Error {}
 export class DecodedTooLarge extends Error {}

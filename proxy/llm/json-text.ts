@@ -12,11 +12,11 @@ export interface JsonText {
   /** As `members` were at first. */
   readonly original: Readonly<JsonObject>
   /** undefined: it names a member twice, or one of its objects does. */
-  readonly places: readonly Place[] | undefined
+  readonly places: readonly MemberPlace[] | undefined
 }
 
 /** Places in the text; `valueEnd` is behind the value, white space not included. */
-interface Place {
+interface MemberPlace {
   readonly name: string
   readonly start: number
   readonly valueStart: number
@@ -111,7 +111,7 @@ interface Survey {
   /** Members of all objects in the text. */
   readonly count: number
   /** Of the members of the outermost object. */
-  readonly places: readonly Place[]
+  readonly places: readonly MemberPlace[]
 }
 
 /** Of a text that was parsed: every colon outside of strings stands between a name and its value. */
@@ -160,7 +160,7 @@ const CLOSE_BRACE = 0x7d
 /** Fed with what stands on the level of the outermost object, and with all colons. */
 class MemberPlaces {
   readonly #text: string
-  readonly places: Place[] = []
+  readonly places: MemberPlace[] = []
   /** Of the member that was begun; -1: none was. */
   #start = -1
   #nameEnd = -1
@@ -185,11 +185,16 @@ class MemberPlaces {
     const text = this.#text
     const afterColon = text.slice(this.#colon + 1, at)
     this.places.push({
-      name: String(parseJson(text.slice(this.#start, this.#nameEnd))),
+      name: nameIn(text.slice(this.#start, this.#nameEnd)),
       start: this.#start,
       valueStart: at - afterColon.trimStart().length,
       valueEnd: this.#colon + 1 + afterColon.trimEnd().length,
     })
     this.#start = -1
   }
+}
+
+/** `quoted`: a string of a text that was parsed. Few names have escapes, and only those need a parser. */
+function nameIn(quoted: string): string {
+  return quoted.includes('\\') ? String(parseJson(quoted)) : quoted.slice(1, -1)
 }

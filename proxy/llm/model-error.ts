@@ -1,7 +1,7 @@
 // What clients are told when no model answers them: in the form that SDKs of OpenAI show to their users.
-import type { Exchange } from '../exchange.ts'
-import { FAILURES } from '../errors.ts'
-import { HttpResponse } from '../http/message.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import { FAILURES } from '../exchange/errors.ts'
+import { HttpResponse } from '../message/message.ts'
 
 /** The `code` of each failure. */
 const CODES = {

@@ -1,58 +1,49 @@
 // The model that a request asks for: in its JSON, or in a form as uploads of images have it.
-import { isUtf8 } from 'node:buffer'
-import { BodyTooLarge } from '../http/body.ts'
-import type { Exchange } from '../exchange.ts'
-import { decode, DecodedTooLarge } from './encoding.ts'
+import type { Exchange } from '../exchange/exchange.ts'
 import { asString } from './json.ts'
-import { editedText, readJsonText, type JsonText } from './json-text.ts'
 import type { ModelFailure } from './model-error.ts'
+import { collectBody, decodeBody, parseBody, RequestJson, type BodyFault } from './request-json.ts'
 
 export interface ModelRequest {
   readonly model: string
   /** undefined: a form, which is never changed. */
-  readonly json: JsonText | undefined
+  readonly json: RequestJson | undefined
+}
+
+/** Whatever else a body has wrong with it, such as its encoding: it cannot be read. */
+const FAILURES: { readonly [K in BodyFault['kind']]: ModelFailure } = {
+  TooLarge: 'modelRequestTooLarge',
+  UnknownEncoding: 'modelRequestInvalid',
+  Invalid: 'modelRequestInvalid',
 }
 
 /** Leaves the whole body in the request. */
-export async function readModelRequest(exchange: Exchange, bytesMax: number): Promise<ModelRequest | ModelFailure> {
-  const { request } = exchange
-  const body = await wholeBody(exchange, bytesMax)
-  if (!Buffer.isBuffer(body)) return body
+export async function readModelRequest({ request }: Exchange, bytesMax: number): Promise<ModelRequest | ModelFailure> {
+  const source = await collectBody(request, bytesMax)
+  if (!Buffer.isBuffer(source)) return FAILURES[source.kind]
+  request.body = source
+  const bytes = await decodeBody(source, request, bytesMax)
+  if (!Buffer.isBuffer(bytes)) return FAILURES[bytes.kind]
   const boundary = boundaryOf(request.headers.get('content-type'))
   if (boundary !== undefined) {
-    const model = formField(body, boundary, 'model')
+    const model = formField(bytes, boundary, 'model')
     return model === undefined || model === '' ? 'modelMissing' : { model, json: undefined }
   }
-  const json = isUtf8(body) ? readJsonText(body.toString('utf8')) : undefined
-  if (json === undefined) return 'modelRequestInvalid'
+  const json = parseBody(bytes, source)
+  if (!(json instanceof RequestJson)) return FAILURES[json.kind]
   const model = asString(json.members['model'])
   return model === undefined || model === '' ? 'modelMissing' : { model, json }
 }
 
-/** Rewrites the body only where it asks for another model, or names one twice. */
+/**
+ * Rewrites the body only where it asks for another model, or names one twice. What was read is handed on to the
+ * backend.
+ */
 export function askFor(exchange: Exchange, { json }: ModelRequest, model: string): void {
   if (json === undefined) return
   json.members['model'] = model
-  const text = editedText(json)
-  if (text === json.received) return
-  const { request } = exchange
-  request.body = Buffer.from(text)
-  for (const name of ['content-length', 'content-encoding']) request.headers.remove(name)
-}
-
-async function wholeBody({ request }: Exchange, bytesMax: number): Promise<Buffer | ModelFailure> {
-  const { body, headers } = request
-  if (body === undefined) return 'modelRequestInvalid'
-  try {
-    const raw = Buffer.isBuffer(body) ? body : await body.collect(bytesMax)
-    request.body = raw
-    return await decode(raw, headers.get('content-encoding'), bytesMax)
-  } catch (error) {
-    // Whatever else a body has wrong with it, such as its encoding: it cannot be read.
-    return error instanceof BodyTooLarge || error instanceof DecodedTooLarge
-      ? 'modelRequestTooLarge'
-      : 'modelRequestInvalid'
-  }
+  json.writeTo(exchange.request)
+  exchange.parsedBody = json
 }
 
 /** RFC 2046 section 5.1.1: at most 70 characters. */

@@ -1,7 +1,7 @@
 // Which backend a request for a model gets, what it is asked for, and what clients are told otherwise.
 import { describe, expect, it } from 'vitest'
 import type { Authorization, OfferedModel } from '#api/ir/types.gen.ts'
-import type { Exchange } from '../exchange.ts'
+import type { Exchange } from '../exchange/exchange.ts'
 import { exchangeOf, expression } from '../policy/exchange.testing.ts'
 import { compileModels, nameMatcher } from './models.ts'
 

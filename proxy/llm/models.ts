@@ -2,11 +2,13 @@
 // them (data-plane supplement section 3.10).
 import type { Authorization, ModelsBackend, ModelTarget, OfferedModel } from '#api/ir/types.gen.ts'
 import type { CelExpression } from '#api/cel/expression.ts'
-import type { BackendEnvironment, BackendHandler } from '../backend/handler.ts'
-import { weightedPicker } from '../backend/weighted.ts'
-import type { Exchange } from '../exchange.ts'
-import { HttpResponse } from '../http/message.ts'
-import { compileRules } from '../policy/authorization.ts'
+import type { BackendEnvironment } from '../backend/handler.ts'
+import type { BackendHandler } from '../chain/handler.ts'
+import { weightedPicker } from '../chain/weighted.ts'
+import { failByDefect } from '../exchange/defects.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import { HttpResponse } from '../message/message.ts'
+import { compileRules } from '../policy/auth/authorization.ts'
 import { isTrue } from '../cel/evaluate.ts'
 import { failModel, type ModelFailure } from './model-error.ts'
 import { askFor, readModelRequest, type ModelRequest } from './model-request.ts'
@@ -55,7 +57,7 @@ export function compileModels({ models }: ModelsBackend, environment: ModelsEnvi
     findHandler(exchange, offered, environment).then(
       (handler) => (handler === undefined ? done(exchange) : handler(exchange, done)),
       (error: unknown) => {
-        exchange.fail('internal', error instanceof Error ? error.message : String(error))
+        failByDefect(exchange, 'llm models', error)
         done(exchange)
       },
     )

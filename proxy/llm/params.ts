@@ -1,6 +1,6 @@
 // What a request asks of the model, for logs, spans and expressions: read once from the JSON that is sent. Values of a
 // type that the format does not have are left out.
-import type { LlmParams } from '../exchange.ts'
+import type { LlmParams } from '../exchange/facts.ts'
 import { asNumber, asString, type JsonObject } from './json.ts'
 
 /** undefined: nothing is set. */

@@ -4,7 +4,7 @@ import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'nod
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { closeServer, listening } from '#test/ports.ts'
-import { testProxy, type TestProxy } from '#test/proxy.ts'
+import { testProxy, type TestProxy } from '#proxy/main.testing.ts'
 
 const MIB = 1024 * 1024
 
@@ -23,7 +23,7 @@ beforeAll(async () => {
     socket.on('close', () => connections--)
   })
   const hostOverride = { host: '127.0.0.1', port: await listening(upstream) }
-  const backendOf = (provider: { p1: object } | { p4: object }, pathPrefix?: string) => ({
+  const backendOf = (provider: { openai: object } | { anthropic: object }, pathPrefix?: string) => ({
     ai: {
       groups: [{ providers: [{ name: 'backend', provider, hostOverride, ...(pathPrefix && { pathPrefix }) }] }],
     },
@@ -31,8 +31,8 @@ beforeAll(async () => {
   })
   gateway = await testProxy({
     routes: [
-      { name: 'openai', prefix: '/v1', backend: backendOf({ p1: {} }) },
-      { name: 'claude', prefix: '/claude', backend: backendOf({ p4: {} }, '/v1') },
+      { name: 'openai', prefix: '/v1', backend: backendOf({ openai: {} }) },
+      { name: 'claude', prefix: '/claude', backend: backendOf({ anthropic: {} }, '/v1') },
     ],
   })
 })

@@ -1,5 +1,6 @@
 // What the parts of an answer share: the exchange, the call it answers, what was learnt of it.
-import type { Exchange, LlmFacts } from '../exchange.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import type { LlmFacts } from '../exchange/facts.ts'
 import type { LlmCall } from './call.ts'
 
 export interface ReplyContext {

@@ -1,20 +1,18 @@
 // What comes back from a provider: whole answers, errors and streams, in the client's format.
 import { jsonExcess } from '#api/bounded-json.ts'
-import type { HeaderList } from '../http/headers.ts'
-import { HttpResponse } from '../http/message.ts'
+import type { HeaderList } from '../message/headers.ts'
+import { HttpResponse } from '../message/message.ts'
 import type { UpstreamResponse } from '../upstream/target.ts'
 import { decode, DecodedTooLarge, decodeStream, UnknownEncoding } from './encoding.ts'
 import { parseExactObject, parseObject, type JsonObject } from './json.ts'
 import type { ReplyContext } from './reply-context.ts'
 import { passThroughStream, reportUnobserved, translatedStream } from './stream.ts'
-import { messageToChunks } from './translate/completions-stream.ts'
-import { messagesErrorToCompletions, messagesToCompletions } from './translate/completions-response.ts'
-import { observe } from './usage.ts'
+import type { Translation } from './translate/translation.ts'
 
 export function makeReply(context: ReplyContext, upstream: UpstreamResponse): HttpResponse | Promise<HttpResponse> {
-  const { clientFormat, sentFormat } = context.call
+  const { translation } = context.call.conversion
   if (upstream.status < 400 && isEventStream(upstream.headers)) return streamReply(context, upstream)
-  return clientFormat === sentFormat ? observedReply(context, upstream) : translatedReply(context, upstream)
+  return translation === undefined ? observedReply(context, upstream) : translatedReply(context, translation, upstream)
 }
 
 function isEventStream(headers: HeaderList): boolean {
@@ -23,12 +21,12 @@ function isEventStream(headers: HeaderList): boolean {
 
 /** Streams are sent decoded (data-plane supplement section 3.9). */
 function streamReply(context: ReplyContext, upstream: UpstreamResponse): HttpResponse {
-  const { clientFormat, sentFormat } = context.call
+  const { translation } = context.call.conversion
   context.facts.isStreaming = true
   try {
     const decoded = decodeStream(upstream.body, upstream.headers.get('content-encoding'))
-    const isSame = clientFormat === sentFormat
-    const body = isSame ? passThroughStream(context, decoded) : translatedStream(context, decoded)
+    const body =
+      translation === undefined ? passThroughStream(context, decoded) : translatedStream(context, translation, decoded)
     return new HttpResponse(upstream.status, ownHeaders(upstream.headers, 'text/event-stream'), body, false)
   } catch (error) {
     if (!(error instanceof UnknownEncoding)) throw error
@@ -56,7 +54,7 @@ async function observedReply(context: ReplyContext, upstream: UpstreamResponse):
   if (status < 400) {
     const json = answerOf(context, bytes, parseObject)
     if (json instanceof HttpResponse) return json
-    observe(context.facts, context.call.sentFormat, json)
+    context.call.conversion.sent.observe(context.facts, json)
   }
   return new HttpResponse(status, ownHeaders(headers, undefined), bytes, false)
 }
@@ -71,7 +69,11 @@ async function decodedOrNot(raw: Buffer, headers: HeaderList, bytesMax: number):
   }
 }
 
-async function translatedReply(context: ReplyContext, upstream: UpstreamResponse): Promise<HttpResponse> {
+async function translatedReply(
+  context: ReplyContext,
+  translation: Translation,
+  upstream: UpstreamResponse,
+): Promise<HttpResponse> {
   const { translationBytesMax } = context
   const { body, headers, status } = upstream
   const raw = await collected(context, body.tryCollect(translationBytesMax))
@@ -82,23 +84,28 @@ async function translatedReply(context: ReplyContext, upstream: UpstreamResponse
   }
   const bytes = await collected(context, decode(raw, headers.get('content-encoding'), translationBytesMax))
   if (bytes instanceof HttpResponse) return bytes
-  if (status >= 400) return translatedError(context, upstream, bytes)
+  if (status >= 400) return translatedError(context, translation, upstream, bytes)
   const json = answerOf(context, bytes, parseExactObject)
   if (json instanceof HttpResponse) return json
   const createdSeconds = Math.trunc(Date.now() / 1000)
-  const translated = messagesToCompletions(json, createdSeconds)
+  const translated = translation.answer(json, createdSeconds)
   if (translated === undefined) return invalid(context, 'the provider sent JSON that is not an answer of its format')
   const { call, facts } = context
-  observe(facts, call.sentFormat, json)
+  call.conversion.sent.observe(facts, json)
   if (!call.isStreaming) return jsonReply(upstream, translated)
-  const chunks = messageToChunks(json, { createdSeconds, includeUsage: call.includeUsage })
+  const chunks = translation.answerAsStream(json, { createdSeconds, includeUsage: call.includeUsage })
   return new HttpResponse(status, ownHeaders(headers, 'text/event-stream'), Buffer.from(chunks), false)
 }
 
 /** Errors keep their status; a body that is not an error of the provider's format is a bad gateway. */
-function translatedError(context: ReplyContext, upstream: UpstreamResponse, bytes: Buffer): HttpResponse {
+function translatedError(
+  context: ReplyContext,
+  translation: Translation,
+  upstream: UpstreamResponse,
+  bytes: Buffer,
+): HttpResponse {
   const json = parseObject(bytes.toString('utf8'))
-  const error = json === undefined ? undefined : messagesErrorToCompletions(json)
+  const error = json === undefined ? undefined : translation.error(json)
   if (error === undefined) {
     return invalid(context, `the provider answered ${upstream.status} with a body that is not an error of its format`)
   }

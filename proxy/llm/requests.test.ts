@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { closeServer, listening } from '#test/ports.ts'
-import { testProxy, type TestProxy } from '#test/proxy.ts'
+import { testProxy, type TestProxy } from '#proxy/main.testing.ts'
 
 let upstream: Server
 let gateway: TestProxy
@@ -19,7 +19,7 @@ beforeAll(async () => {
     })
   })
   const hostOverride = { host: '127.0.0.1', port: await listening(upstream) }
-  const ai = { groups: [{ providers: [{ name: 'backend', provider: { p1: {} }, hostOverride }] }] }
+  const ai = { groups: [{ providers: [{ name: 'backend', provider: { openai: {} }, hostOverride }] }] }
   gateway = await testProxy({
     routes: [
       { name: 'plain', prefix: '/v1', backend: { ai } },

@@ -1,14 +1,15 @@
 // What the log says of streams that are passed on: they are not changed, so nobody else would.
 import { describe, expect, it } from 'vitest'
-import type { Exchange } from '../exchange.ts'
-import type { Cancellable } from '../http/body.ts'
-import { HeaderList } from '../http/headers.ts'
+import type { FormatName } from '#api/llm/formats.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import type { Cancellable } from '../message/body.ts'
+import { HeaderList } from '../message/headers.ts'
 import { exchangeOf } from '../policy/exchange.testing.ts'
-import type { WireFormat } from './provider.ts'
+import { FORMATS } from './formats/table.ts'
 import { passThroughStream } from './stream.ts'
 import { emptyFacts } from './usage.ts'
 
-async function passed(format: WireFormat, text: string): Promise<Exchange> {
+async function passed(format: FormatName, text: string): Promise<Exchange> {
   const exchange = exchangeOf({ method: 'POST' })
   const context = {
     exchange,
@@ -16,8 +17,7 @@ async function passed(format: WireFormat, text: string): Promise<Exchange> {
     bodyBytesMax: 200,
     translationBytesMax: 200,
     call: {
-      clientFormat: format,
-      sentFormat: format,
+      conversion: { client: FORMATS[format], sent: FORMATS[format], translation: undefined },
       model: 'm',
       isStreaming: true,
       params: undefined,
@@ -50,7 +50,7 @@ describe('the log', () => {
     expect(errorDetail).toBe('the answer of the provider was not read for usage: an event is larger than 200 bytes')
   })
 
-  it.each<[WireFormat, string, string | undefined]>([
+  it.each<[FormatName, string, string | undefined]>([
     ['Completions', 'data: {}\n\ndata: [DONE]\n\n', undefined],
     ['Completions', 'data: {}\n\n', TRUNCATED],
     ['Messages', 'data: {"type":"message_stop"}\n\n', undefined],

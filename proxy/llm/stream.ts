@@ -1,20 +1,23 @@
 // Event streams chunk by chunk, never gathered: as they are (usage observed), or translated.
-import type { Cancellable } from '../http/body.ts'
-import { madeStream } from '../http/made-stream.ts'
-import { asArray, asObject, asString, parseObject, type JsonObject } from './json.ts'
-import type { WireFormat } from './provider.ts'
+import type { Cancellable } from '../message/body.ts'
+import { madeStream } from '../message/made-stream.ts'
+import { asObject, asString, parseObject } from './json.ts'
 import type { ReplyContext } from './reply-context.ts'
-import { sseData, SseParser, SseTooLarge, type SseEvent } from './sse.ts'
-import { messagesStreamToCompletions } from './translate/completions-stream.ts'
-import { observe } from './usage.ts'
+import { SseParser, SseTooLarge, type SseEvent } from '../http/sse.ts'
+import type { Translation } from './translate/translation.ts'
+import { reportIfBug } from '../exchange/defects.ts'
 
 /** Forwards the provider's bytes untouched and reads model, usage and first token beside it. */
 export function passThroughStream(context: ReplyContext, body: Cancellable<Buffer>): Cancellable<Buffer> {
   return madeStream(passedThrough(context, body), () => body.cancel())
 }
 
-export function translatedStream(context: ReplyContext, body: Cancellable<Buffer>): Cancellable<Buffer> {
-  return madeStream(translated(context, body), () => body.cancel())
+export function translatedStream(
+  context: ReplyContext,
+  translation: Translation,
+  body: Cancellable<Buffer>,
+): Cancellable<Buffer> {
+  return madeStream(translated(context, translation, body), () => body.cancel())
 }
 
 async function* passedThrough(context: ReplyContext, body: Cancellable<Buffer>): AsyncGenerator<Buffer> {
@@ -31,13 +34,6 @@ async function* passedThrough(context: ReplyContext, body: Cancellable<Buffer>):
     // Half an event would swallow what follows it.
     yield Buffer.from(`${isBetweenEvents ? '' : '\n\n'}${brokenStream(context, error)}`)
   }
-}
-
-/** What the last event of a whole answer holds. */
-const LAST_EVENT: Readonly<Partial<Record<WireFormat, RegExp>>> = {
-  Completions: /^\[DONE\]$/,
-  Messages: /"message_stop"/,
-  Responses: /"response\.(?:completed|incomplete|failed)"/,
 }
 
 /** Only looks on: an event over the limit ends what it learns, not the stream. */
@@ -67,7 +63,7 @@ class StreamObserver {
   /** The client got what there was; that it is not all is for the log. */
   end(): void {
     const { call, exchange } = this.#context
-    if (this.#parser === undefined || LAST_EVENT[call.sentFormat]?.test(this.#last) !== false) return
+    if (this.#parser === undefined || call.conversion.sent.lastEvent?.test(this.#last) !== false) return
     exchange.errorDetail ??= 'the stream of the provider ended without its last event'
   }
 }
@@ -85,9 +81,13 @@ function endsEvent(chunk: Buffer): boolean {
   return end.endsWith('\n\n') || end.endsWith('\r\n\r\n') || end.endsWith('\r\r')
 }
 
-async function* translated(context: ReplyContext, body: Cancellable<Buffer>): AsyncGenerator<Buffer> {
+async function* translated(
+  context: ReplyContext,
+  translation: Translation,
+  body: Cancellable<Buffer>,
+): AsyncGenerator<Buffer> {
   const parser = new SseParser(context.translationBytesMax)
-  const translator = messagesStreamToCompletions({
+  const translator = translation.stream({
     createdSeconds: Math.trunc(Date.now() / 1000),
     includeUsage: context.call.includeUsage,
   })
@@ -114,8 +114,9 @@ function observeEvent({ facts, call, exchange }: ReplyContext, { data }: SseEven
   if (!needsFirstToken && !data.includes('"usage"') && !data.includes('"error"')) return
   const json = parseObject(data)
   if (json === undefined) return
-  observe(facts, call.sentFormat, json)
-  if (needsFirstToken && hasContent(call.sentFormat, json)) {
+  const { sent } = call.conversion
+  sent.observe(facts, json)
+  if (needsFirstToken && sent.hasContent(json)) {
     facts.timeToFirstTokenMs = performance.now() - exchange.startMs
   }
   if (json['type'] === 'error' || json['error'] !== undefined) {
@@ -124,23 +125,11 @@ function observeEvent({ facts, call, exchange }: ReplyContext, { data }: SseEven
   }
 }
 
-function hasContent(format: WireFormat, json: JsonObject): boolean {
-  if (format === 'Messages') return json['type'] === 'content_block_delta'
-  if (format !== 'Completions') return asString(json['type'])?.endsWith('.delta') === true
-  return asArray(json['choices']).some((choice) => {
-    const delta = asObject(asObject(choice)['delta'])
-    return (asString(delta['content']) ?? '') !== '' || asArray(delta['tool_calls']).length > 0
-  })
-}
-
-/** The head is gone already: the client learns of the failure by an error event in its own dialect. */
+/** The head is gone already: the client learns of the failure by an error event in its own format. */
 function brokenStream(context: ReplyContext, error: unknown): string {
+  reportIfBug('llm stream', error)
   markFailed(context, error instanceof Error ? error.message : String(error))
-  const message = 'the stream of the provider broke off'
-  if (context.call.clientFormat === 'Messages') {
-    return `event: error\n${sseData({ type: 'error', error: { type: 'api_error', message } })}`
-  }
-  return sseData({ error: { message, type: 'api_error', param: null, code: null } })
+  return context.call.conversion.client.errorEvent('the stream of the provider broke off')
 }
 
 function markFailed({ exchange }: ReplyContext, detail: string): void {

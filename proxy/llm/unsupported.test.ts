@@ -1,8 +1,8 @@
 // Backends that this version does not run answer 501 and name what is not run, and their models are not on the list.
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { testProxy, type TestProxy } from '#test/proxy.ts'
+import { testProxy, type TestProxy } from '#proxy/main.testing.ts'
 
-const REASON = 'provider p6 is not spoken by this version of the proxy'
+const REASON = 'provider Google Vertex AI is not available in this version of the proxy'
 
 let gateway: TestProxy
 
@@ -12,7 +12,7 @@ beforeAll(async () => {
     provider: settings,
     hostOverride: { host: '127.0.0.1', port: 1 },
   })
-  const notRun = provider({ unsupported: { slot: 'p6', message: REASON } })
+  const notRun = provider({ unsupported: { provider: 'vertex', message: REASON } })
   gateway = await testProxy({
     routes: [
       { name: 'vertex', prefix: '/vertex', backend: { unsupported: REASON } },
@@ -20,7 +20,7 @@ beforeAll(async () => {
       {
         name: 'openai',
         prefix: '/openai',
-        backend: { ai: { groups: [{ providers: [notRun, provider({ p1: {} })] }] } },
+        backend: { ai: { groups: [{ providers: [notRun, provider({ openai: {} })] }] } },
       },
       { name: 'none', prefix: '/none', backend: { ai: { groups: [{ providers: [notRun] }] } } },
       {

@@ -1,6 +1,7 @@
 // One line for every request when its response is over: fields, order and formats of the data-plane supplement,
 // section 6.3. Does not decide where lines go; never prints header values.
-import type { Exchange, ExchangePlace } from '../exchange.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import type { ExchangePlace } from '../exchange/facts.ts'
 import type { Refusal } from '../http/handler.ts'
 import {
   addFields,

@@ -1,7 +1,7 @@
 // Beginnings of bodies: up to the limit, also of what ends early, and without a change to the body.
 import { describe, expect, it } from 'vitest'
 import { BodyCopies } from './body-copies.ts'
-import { madeStream } from '../http/made-stream.ts'
+import { madeStream } from '../message/made-stream.ts'
 
 async function* chunks(...texts: readonly string[]): AsyncGenerator<Buffer> {
   for (const text of texts) yield Buffer.from(text)

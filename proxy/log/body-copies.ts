@@ -1,9 +1,10 @@
 // What is left of bodies for expressions when the bodies themselves have gone by: their beginnings, up to a limit. Only
 // for listeners and routes with an expression that reads a body.
-import type { OutgoingBody } from '../http/body.ts'
-import { BodyRecorder, recordBody } from '../trace/recorded-body.ts'
+import type { RecordedBodies } from '../exchange/slots.ts'
+import type { OutgoingBody } from '../message/body.ts'
+import { BodyRecorder, recordBody } from './recorded-body.ts'
 
-export class BodyCopies {
+export class BodyCopies implements RecordedBodies {
   request: Buffer | undefined = undefined
   response: Buffer | undefined = undefined
   readonly #recorders: BodyRecorder[] = []

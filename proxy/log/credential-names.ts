@@ -1,6 +1,6 @@
 // Where the configuration says that credentials travel: names of header fields and query parameters, for redaction.
 import type { Backend, BackendPayload, Policy, Route, TrafficPayload } from '#api/ir/types.gen.ts'
-import { isSensitiveHeader, REDACTED } from './redact.ts'
+import { isSensitiveHeader, REDACTED } from '../message/redact.ts'
 
 /** Query parameters that carry credentials wherever they appear. Lower case. */
 const SENSITIVE_PARAMETERS = [
@@ -95,9 +95,9 @@ export class CredentialNames {
 
   #addTraffic(traffic: TrafficPayload | undefined): void {
     if (traffic === undefined) return
-    this.#add(traffic.jwtAuth?.location)
-    this.#add(traffic.basicAuth?.location)
-    this.#add(traffic.apiKey?.location)
+    this.#add(traffic.jwtAuthentication?.location)
+    this.#add(traffic.basicAuthentication?.location)
+    this.#add(traffic.apiKeyAuthentication?.location)
   }
 
   #addBackend(backend: BackendPayload | undefined): void {

@@ -1,7 +1,8 @@
 // The fields of one entry about a request, in the order of the data-plane supplement, section 6.3: the same for the
 // access log, its export and spans. Never gives header values.
 import { attributeFields } from '#api/cel/values/flattened.ts'
-import type { A2aFacts, Exchange, ExchangePlace, LlmFacts, LlmParams, LlmTokenKinds, McpFacts } from '../exchange.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import type { A2aFacts, ExchangePlace, LlmFacts, LlmParams, LlmTokenKinds, McpFacts } from '../exchange/facts.ts'
 
 /** Takes fields in their order; undefined values are left out. */
 export interface FieldSink {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { LevelFilter } from './level-filter.ts'
 import type { LoggerRoot } from './logger.ts'
 import { createLogger } from './logger.ts'
-import { redactText } from './redact.ts'
+import { redactText } from '../message/redact.ts'
 
 const FILTER: LevelFilter = { defaultLevel: 'info', modules: new Map([['quiet', 'error']]) }
 

@@ -1,7 +1,7 @@
 // A copy of configuration data without what may be a credential. Rendered configuration holds references to secrets
 // only; this catches what users wrote into plain fields: values of credential headers, environments of child processes.
-import { publicKeySet } from '#api/key-set.ts'
-import { REDACTED, isSensitiveHeader } from './redact.ts'
+import { publicKeySet } from '#api/credentials/key-set.ts'
+import { REDACTED, isSensitiveHeader } from '../message/redact.ts'
 
 /** Rendered configuration is far flatter; deeper data is cut. */
 const DEPTH_MAX = 64

@@ -1,7 +1,7 @@
 // The id of one request, the same for log lines and services that are asked about it: that of its trace, else a random
 // one. Made when somebody asks.
 import { randomBytes } from 'node:crypto'
-import type { Exchange } from '../exchange.ts'
+import type { Exchange } from '../exchange/exchange.ts'
 
 /** W3C Trace Context section 3.2.2: version, trace, parent, flags. */
 const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}/

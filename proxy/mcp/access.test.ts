@@ -4,7 +4,7 @@ import { createServer, request as send, type Server } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Route } from '#api/ir/types.gen.ts'
 import { closeServer, freePort, listening } from '#test/ports.ts'
-import { configFor, ON_LOOPBACK } from '#test/proxy.ts'
+import { configFor, ON_LOOPBACK } from '#proxy/main.testing.ts'
 import { type RunningProxy, startProxy } from '../main.ts'
 import { resolveSettings } from '../runtime/settings.ts'
 
@@ -39,7 +39,11 @@ beforeAll(async () => {
   }
   const cors = { allowOrigins: ['https://app.example.com'] }
   const rewriting = { urlRewrite: { host: 'inner.example' } }
-  const jwtAuth = { mode: 'Strict' as const, providers: [{ issuer: 'https://i', jwks: '{"keys":[]}' }], mcp: {} }
+  const jwtAuthentication = {
+    mode: 'Strict' as const,
+    providers: [{ issuer: 'https://i', jwks: '{"keys":[]}' }],
+    mcp: {},
+  }
   for (const name of ['plain', 'listed'] as const) {
     const port = await freePort()
     ports[name] = port
@@ -50,7 +54,7 @@ beforeAll(async () => {
         { name: 'cors', prefix: '/cors', backend: { mcp }, inline: { cors } },
         { name: 'rewritten', prefix: '/rewritten', backend: { mcp }, inline: rewriting },
         { name: 'named', prefix: '/named', backend: { mcp } },
-        { name: 'oauth', prefix: '/.well-known', backend: { mcp }, inline: { jwtAuth } },
+        { name: 'oauth', prefix: '/.well-known', backend: { mcp }, inline: { jwtAuthentication } },
       ],
       change: (whole) => ({
         ...whole,

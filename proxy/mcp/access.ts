@@ -1,11 +1,11 @@
 // Keeps pages of other sites away from MCP servers (MCP 2025-11-25, "Transports", security warning): checks Host,
 // against foreign names that lead to a developer's machine (DNS rebinding), and Origin.
 import { isIPv4 } from 'node:net'
-import type { Exchange } from '../exchange.ts'
-import { hostOf, portOf } from '../http/authority.ts'
-import type { HttpRequest, HttpResponse } from '../http/message.ts'
-import type { NamedFilter } from '../plan.ts'
-import { compileOrigins, type OriginTest, parseOrigin } from '../policy/origin.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import { hostOf, portOf } from '../message/authority.ts'
+import type { HttpRequest, HttpResponse } from '../message/message.ts'
+import type { NamedFilter } from '../chain/filter.ts'
+import { compileOrigins, type OriginTest, parseOrigin } from '../policy/browser/origin.ts'
 import { rpcError } from './http-reply.ts'
 
 /** Allowed besides the defaults. */

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { MCPBackend } from '#api/ir/types.gen.ts'
 import { closeServer, freePort, listening } from '#test/ports.ts'
-import { testProxy, type TestProxy, type TestRoute } from '#test/proxy.ts'
+import { testProxy, type TestProxy, type TestRoute } from '#proxy/main.testing.ts'
 import { until } from '#test/wait.ts'
 
 interface Upstream {

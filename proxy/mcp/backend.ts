@@ -1,11 +1,14 @@
 // MCP backends: compiles targets, names, sessions and rules; the protocol is in transport.ts.
 import type { MCPBackend, MCPTarget } from '#api/ir/types.gen.ts'
-import type { BackendEnvironment, BackendHandler, EffectiveBackendPolicies } from '../backend/handler.ts'
-import type { Exchange } from '../exchange.ts'
-import type { HttpResponse } from '../http/message.ts'
-import { compileRules } from '../policy/authorization.ts'
-import { compileDeny } from '../policy/deny.ts'
-import type { Filter } from '../policy/filter.ts'
+import type { EffectiveBackend } from '../chain/effective.ts'
+import type { BackendEnvironment } from '../backend/handler.ts'
+import type { BackendHandler } from '../chain/handler.ts'
+import { failByDefect } from '../exchange/defects.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import type { HttpResponse } from '../message/message.ts'
+import { compileRules } from '../policy/auth/authorization.ts'
+import { compileDeny } from '../chain/deny.ts'
+import type { Filter } from '../chain/filter.ts'
 import { refuseForeignOrigin } from './access.ts'
 import type { McpEndpoint } from './context.ts'
 import { httpTarget } from './http-target.ts'
@@ -16,7 +19,7 @@ import { answerMcp } from './transport.ts'
 
 export function compileMcpBackend(
   backend: MCPBackend,
-  policies: EffectiveBackendPolicies,
+  policies: EffectiveBackend,
   environment: BackendEnvironment,
 ): BackendHandler {
   if (policies.deny !== undefined) {
@@ -45,7 +48,7 @@ export function compileMcpBackend(
         done(exchange)
       },
       (error: unknown) => {
-        exchange.fail('internal', error instanceof Error ? error.message : String(error))
+        failByDefect(exchange, 'mcp', error)
         done(exchange)
       },
     )

@@ -1,6 +1,7 @@
 // What the methods of an MCP endpoint share: configuration of the backend and state of one request.
 import type { MCPBackend } from '#api/ir/types.gen.ts'
-import type { Exchange, McpFacts } from '../exchange.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import type { McpFacts } from '../exchange/facts.ts'
 import type { Member } from './fan-out.ts'
 import type { Naming } from './names.ts'
 import type { SessionCodec } from './session-id.ts'

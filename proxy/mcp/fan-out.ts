@@ -1,7 +1,7 @@
 // One message to several servers, and their answers as one (data-plane supplement section 4.4).
 import type { MCPBackend } from '#api/ir/types.gen.ts'
-import type { Exchange } from '../exchange.ts'
-import { madeStream } from '../http/made-stream.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import { madeStream } from '../message/made-stream.ts'
 import {
   isResponse,
   type JsonRpcMessage,

@@ -1,8 +1,8 @@
 // HTTP answers of the MCP endpoint: event streams, JSON-RPC errors, and the refusals of the transport.
-import type { Cancellable } from '../http/body.ts'
-import { madeStream } from '../http/made-stream.ts'
-import { HttpResponse } from '../http/message.ts'
-import { HeaderList } from '../http/headers.ts'
+import type { Cancellable } from '../message/body.ts'
+import { madeStream } from '../message/made-stream.ts'
+import { HttpResponse } from '../message/message.ts'
+import { HeaderList } from '../message/headers.ts'
 import { errorResponse, type JsonRpcError, type JsonRpcId, type JsonRpcMessage } from './jsonrpc.ts'
 import type { MessageStream, TargetHttpError } from './target.ts'
 

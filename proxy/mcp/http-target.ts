@@ -1,14 +1,17 @@
 // A server reached over Streamable HTTP (MCP 2025-06-18, "Transports").
+import type { EffectiveBackend } from '../chain/effective.ts'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { EffectiveBackendPolicies, BackendEnvironment, Endpoint, EndpointPicker } from '../backend/handler.ts'
-import { chargeAnswer, chargeFailure, type CompiledHealth } from '../backend/health.ts'
+import type { BackendEnvironment, Endpoint, EndpointPicker } from '../backend/handler.ts'
+import { chargeAnswer, chargeFailure } from '../backend/health.ts'
+import type { HealthRule } from '../exchange/slots.ts'
 import { OwnCallEndpoints } from '../backend/failover.ts'
-import { Exchange } from '../exchange.ts'
-import { HttpRequest, HttpResponse } from '../http/message.ts'
-import { madeStream } from '../http/made-stream.ts'
-import { SseParser } from '../llm/sse.ts'
-import { runChain } from '../policy/run-chain.ts'
-import type { NamedFilter } from '../plan.ts'
+import { derive } from '../exchange/derive.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import { HttpRequest, HttpResponse } from '../message/message.ts'
+import { madeStream } from '../message/made-stream.ts'
+import { SseParser } from '../http/sse.ts'
+import { runChain } from '../chain/run-chain.ts'
+import type { NamedFilter } from '../chain/filter.ts'
 import { type SendOptions, UpstreamError, type UpstreamResponse } from '../upstream/target.ts'
 import { parseMessage, type JsonRpcMessage } from './jsonrpc.ts'
 import type { TargetSession } from './session-id.ts'
@@ -39,14 +42,14 @@ export interface HttpTargetOptions {
   readonly name: string
   readonly path: string
   readonly picker: EndpointPicker
-  readonly policies: EffectiveBackendPolicies
+  readonly policies: EffectiveBackend
   readonly environment: BackendEnvironment
 }
 
 interface CompiledTarget extends HttpTargetOptions {
   /** Policies of the target, compiled once. */
   readonly filters: readonly NamedFilter[]
-  readonly health: CompiledHealth | undefined
+  readonly health: HealthRule | undefined
 }
 
 interface Call {
@@ -196,11 +199,7 @@ function limitsOf({ connection, deadlineMs }: Exchange, method: Call['method'], 
 }
 
 /** A client that leaves says nothing about the endpoint. */
-function chargeUnanswered(
-  state: Endpoint['state'],
-  health: CompiledHealth | undefined,
-  { connection }: Exchange,
-): void {
+function chargeUnanswered(state: Endpoint['state'], health: HealthRule | undefined, { connection }: Exchange): void {
   if (connection.signal.aborted) state.release()
   else chargeFailure(state, health)
 }
@@ -228,10 +227,7 @@ async function targetRequest(
   if (session?.serverSession !== undefined) headers.set('mcp-session-id', session.serverSession)
   const request = new HttpRequest({ method, path, query: '', host, scheme, version: 'HTTP/1.1', headers })
   if (filters.length === 0) return request
-  const own = new Exchange(exchange.connection, request, exchange.startMs)
-  own.place = exchange.place
-  own.metadata = exchange.metadata
-  own.trace = exchange.trace?.scoped(name)
+  const own = derive(exchange, { request, scope: name })
   const { promise, resolve } = Promise.withResolvers<void>()
   runChain(filters, own, 0, () => resolve())
   await promise

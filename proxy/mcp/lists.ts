@@ -3,7 +3,7 @@
 import { listAll, onEach } from './fan-out.ts'
 import { mayUse, type ItemKind, type McpCall } from './context.ts'
 import { eventStream, single } from './http-reply.ts'
-import type { HttpResponse } from '../http/message.ts'
+import type { HttpResponse } from '../message/message.ts'
 import type { JsonRpcRequest } from './jsonrpc.ts'
 
 interface ListMethod {

@@ -1,6 +1,6 @@
 // Requests of a client by method: routed to one server, or spread over all (data-plane supplement section 4.4).
-import { madeStream } from '../http/made-stream.ts'
-import { HttpResponse } from '../http/message.ts'
+import { madeStream } from '../message/made-stream.ts'
+import { HttpResponse } from '../message/message.ts'
 import { mayUse, type ItemKind, type McpCall } from './context.ts'
 import { ask, onEach, type Member } from './fan-out.ts'
 import { eventStream, rpcError, single } from './http-reply.ts'
@@ -19,6 +19,7 @@ import { answerList, LIST_METHODS, listItems } from './lists.ts'
 import type { Located } from './names.ts'
 import { type ServerStream, shownToClient } from './server-messages.ts'
 import type { TargetReply } from './target.ts'
+import { reportIfBug } from '../exchange/defects.ts'
 
 const TO_ALL = new Set(['ping', 'logging/setLevel'])
 const BY_NAME: ReadonlyMap<string, ItemKind> = new Map<string, ItemKind>([
@@ -152,6 +153,7 @@ async function* relayed(
     }
     call.exchange.errorDetail ??= `${target.name}: the server closed its stream without an answer`
   } catch (error) {
+    reportIfBug('mcp stream', error)
     call.exchange.errorDetail ??= `${target.name}: ${error instanceof Error ? error.message : String(error)}`
   }
   call.exchange.reason = 'MCP'

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { SecretString } from '#api/cel/values/secret-string.ts'
 import { authority, certificateFor } from '#test/certificates.ts'
 import { exchangeOf } from '../policy/exchange.testing.ts'
-import { setAttribute } from '../policy/attributes.ts'
-import { PeerCertificate } from '../tls/peer.ts'
+import { setAttribute } from '../chain/attributes.ts'
+import { PeerCertificate } from '../socket/peer.ts'
 import { principalOf } from './principal.ts'
 
 interface Client {

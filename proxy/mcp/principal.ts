@@ -1,7 +1,7 @@
 // Who a session belongs to: the identities that the policies of the request have verified. Knows no sessions.
 import { hash } from 'node:crypto'
 import { SecretString } from '#api/cel/values/secret-string.ts'
-import type { Exchange } from '../exchange.ts'
+import type { Exchange } from '../exchange/exchange.ts'
 
 type Claims = Readonly<Record<string, unknown>>
 

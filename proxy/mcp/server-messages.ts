@@ -1,6 +1,6 @@
 // What a server may send to the client: one of several servers cannot answer for another one, or report on requests of
 // another one. Keeps no state: an answer belongs on the stream of its request, and nowhere else.
-import type { Exchange } from '../exchange.ts'
+import type { Exchange } from '../exchange/exchange.ts'
 import {
   isRequest,
   isResponse,

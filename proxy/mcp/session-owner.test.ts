@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createServer, type Server } from 'node:http'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { closeServer, freePort, listening } from '#test/ports.ts'
-import { configFor, ON_LOOPBACK } from '#test/proxy.ts'
+import { configFor, ON_LOOPBACK } from '#proxy/main.testing.ts'
 import { until } from '#test/wait.ts'
 import { type RunningProxy, startProxy } from '../main.ts'
 import { shownSessionId } from './session-id.ts'
@@ -60,7 +60,9 @@ beforeAll(async () => {
             failureMode: 'FailClosed',
           },
         },
-        inline: { apiKey: { mode: 'Strict', keys: ['ann', 'bob'].map((name) => ({ secret: `ns/${name}/k` })) } },
+        inline: {
+          apiKeyAuthentication: { mode: 'Strict', keys: ['ann', 'bob'].map((name) => ({ secret: `ns/${name}/k` })) },
+        },
       },
     ],
     policies: [

@@ -1,5 +1,5 @@
 // Sessions over several servers: opened by initialize, carried by the client's id, or made for one request (stateless).
-import type { Exchange } from '../exchange.ts'
+import type { Exchange } from '../exchange/exchange.ts'
 import type { McpEndpoint } from './context.ts'
 import { ask, notify, onEach, type Answer, type Member } from './fan-out.ts'
 import type { JsonRpcRequest } from './jsonrpc.ts'

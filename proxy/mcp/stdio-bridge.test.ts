@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { testProxy, type TestProxy } from '#test/proxy.ts'
+import { testProxy, type TestProxy } from '#proxy/main.testing.ts'
 import { createStdioBridge, type StdioBridge } from './stdio-bridge.ts'
 
 /** A server in a few lines: answers initialize, `pid`, `env`, and `die`; writes noise that is no message. */

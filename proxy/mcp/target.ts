@@ -1,6 +1,6 @@
 // One MCP server behind the gateway, whatever carries its messages.
-import type { Exchange } from '../exchange.ts'
-import type { Cancellable } from '../http/body.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import type { Cancellable } from '../message/body.ts'
 import type { JsonRpcMessage } from './jsonrpc.ts'
 import type { TargetSession } from './session-id.ts'
 

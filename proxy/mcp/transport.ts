@@ -1,9 +1,9 @@
 // Streamable HTTP towards the client: the checks of the data-plane supplement section 4.1 in their order, then the
 // method.
-import { BodyTooLarge, type Cancellable } from '../http/body.ts'
-import type { Exchange } from '../exchange.ts'
-import { madeStream } from '../http/made-stream.ts'
-import { HttpResponse } from '../http/message.ts'
+import { BodyTooLarge, type Cancellable } from '../message/body.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import { madeStream } from '../message/made-stream.ts'
+import { HttpResponse } from '../message/message.ts'
 import { emptyMcpFacts, type McpCall, type McpEndpoint } from './context.ts'
 import { interleave, listenToAll, notify, onEach, type Member } from './fan-out.ts'
 import { accepted, eventStream, passedThrough, plain, rpcError, SESSION_FIELDS, single } from './http-reply.ts'

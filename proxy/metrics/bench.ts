@@ -1,9 +1,9 @@
 // What counting and logging cost each request: `node proxy/metrics/bench.ts`. Prints nanoseconds of CPU time
 // per request, the best of several passes.
-import type { Connection, ExchangePlace } from '../exchange.ts'
-import { Exchange } from '../exchange.ts'
-import { HeaderList } from '../http/headers.ts'
-import { HttpRequest, HttpResponse } from '../http/message.ts'
+import { type Connection, Exchange } from '../exchange/exchange.ts'
+import type { ExchangePlace } from '../exchange/facts.ts'
+import { HeaderList } from '../message/headers.ts'
+import { HttpRequest, HttpResponse } from '../message/message.ts'
 import { createAccessLog } from '../log/access-log.ts'
 import { createLineRing, lineRingReader, lineRingWriter } from '../log/line-ring.ts'
 import type { LogFormat } from '../log/logger.ts'

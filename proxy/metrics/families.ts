@@ -254,6 +254,7 @@ export const GAUGES = [
   'overloadActive',
   'overloadShed',
   'celExceeded',
+  'defects',
   'descriptorRefused',
   'descriptorClosed',
   'upstreamOpen',

@@ -1,5 +1,5 @@
 // Labels that `frontend.metrics` adds to every metric of a request: evaluated once for each request, when it is over.
-import type { Exchange } from '../exchange.ts'
+import type { Exchange } from '../exchange/exchange.ts'
 import type { AddedField } from '../log/fields.ts'
 import { textOf } from '../cel/evaluate.ts'
 import { FAMILIES } from './families.ts'

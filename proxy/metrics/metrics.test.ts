@@ -1,9 +1,9 @@
 // From a finished exchange to the text of a scrape, through shared memory.
 import { describe, expect, it } from 'vitest'
-import type { Connection, ExchangePlace } from '../exchange.ts'
-import { Exchange } from '../exchange.ts'
-import { HeaderList } from '../http/headers.ts'
-import { HttpRequest, HttpResponse } from '../http/message.ts'
+import { type Connection, Exchange } from '../exchange/exchange.ts'
+import type { ExchangePlace } from '../exchange/facts.ts'
+import { HeaderList } from '../message/headers.ts'
+import { HttpRequest, HttpResponse } from '../message/message.ts'
 import { MetricsAggregate } from './aggregate.ts'
 import { SeriesReader, SeriesTable, createMetricsBuffer } from './buffer.ts'
 import { createExposition } from './exposition.ts'

@@ -64,6 +64,7 @@ const COUNTS_OF_WORKERS: readonly (readonly [name: string, help: string, worker:
     'Expressions that failed because a request or a route used up its evaluation steps',
     'celExceeded',
   ],
+  ['gw_internal_errors_total', 'Exceptions that only a bug of the proxy can cause; the log has each cause', 'defects'],
   [
     'gw_descriptor_refused_connections_total',
     'Client connections closed unserved because file descriptors were short',

@@ -1,11 +1,12 @@
 // Counts one finished exchange. On the path of every request: finds the series of a place by object identity and a
 // short scan, then adds to plain numbers. Builds strings only for a combination it has not met.
-import type { Reason } from '../errors.ts'
-import type { Exchange, ExchangePlace, LlmFacts, McpFacts } from '../exchange.ts'
+import type { Reason } from '../exchange/errors.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import type { ExchangePlace, LlmFacts, McpFacts } from '../exchange/facts.ts'
 import type { TransferredBytes } from '../http/byte-meter.ts'
 import { millisPerOutputToken } from '../log/fields.ts'
-import type { HandshakeResult } from '../tcp/observer.ts'
-import type { OutboundCall } from '../trace/outbound.ts'
+import type { HandshakeResult } from './tcp-observer.ts'
+import type { OutboundCall } from '../exchange/outbound.ts'
 import type { ConnectTransport } from '../upstream/connect-observer.ts'
 import { cutLabel, OVERFLOW_LABEL, type SeriesTable } from './buffer.ts'
 import type { Family } from './families.ts'
@@ -83,10 +84,9 @@ export class Recorder {
     this.#lastSeries = this.#seriesOf(undefined)
   }
 
-  finished(exchange: Exchange, endMs: number): void {
+  finished(exchange: Exchange, endMs: number, labels?: MetricLabels): void {
     const place = exchange.place
     const own = place === this.#lastPlace ? this.#lastSeries : this.#seriesOf(place)
-    const labels = exchange.flow?.listener.metricLabels
     const series = labels === undefined ? own : variantOf(own, labels.values(exchange))
     const entry = this.#entryOf(series, exchange)
     const values = this.#values

@@ -1,7 +1,7 @@
 // What tracing costs each request: `node proxy/otlp/bench.ts`. Prints nanoseconds of CPU time per request, the best of
 // several passes: without a policy, not sampled, sampled and not exported, and exported with its encoding.
 import { create, toBinary } from '@bufbuild/protobuf'
-import type { Exchange } from '../exchange.ts'
+import type { Exchange } from '../exchange/exchange.ts'
 import { exchangeOf, upstreamResponse } from '../policy/exchange.testing.ts'
 import { ExportTraceServiceRequestSchema } from './gen/opentelemetry/proto/collector/trace/v1/trace_service.gen.ts'
 import type { Span } from './gen/opentelemetry/proto/trace/v1/trace.gen.ts'

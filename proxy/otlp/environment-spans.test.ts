@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import { expect, it } from 'vitest'
 import { closeServer, listening } from '#test/ports.ts'
-import { testProxy } from '#test/proxy.ts'
+import { testProxy } from '#proxy/main.testing.ts'
 import { until } from '#test/wait.ts'
 import { resolveSettings } from '../runtime/settings.ts'
 

@@ -1,6 +1,6 @@
 // The access log as OTLP records: the same fields as the line, a filter and attributes of its own.
 import { create } from '@bufbuild/protobuf'
-import type { Exchange } from '../exchange.ts'
+import type { Exchange } from '../exchange/exchange.ts'
 import type { LogExporter } from '../log/access-log.ts'
 import { addFields, addHttp, addOutcome, addPlace, addSource, type FieldRule } from '../log/fields.ts'
 import { AttributeList, text } from './attributes.ts'

@@ -1,11 +1,11 @@
 // The span of one sampled request and those of the calls it makes (data-plane supplement section 6.4). A request that
 // is not sampled has none, so nothing here costs anything then.
 import { create, type MessageInitShape } from '@bufbuild/protobuf'
-import type { Exchange } from '../exchange.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import type { CallSpan, OutboundInit, RequestSpan as ExchangeSpan } from '../exchange/request-span.ts'
 import { addFields, addHttp, addOutcome, addPlace, type FieldRule } from '../log/fields.ts'
 import { microsAt } from '../log/timestamp.ts'
 import { textOf } from '../cel/evaluate.ts'
-import type { OutboundEnd, OutboundInit } from '../trace/outbound.ts'
 import { AttributeList } from './attributes.ts'
 import {
   Span_SpanKind,
@@ -23,18 +23,11 @@ export interface SpanRule extends FieldRule {
   readonly name: ((exchange: Exchange) => unknown) | undefined
 }
 
-/** A span of a call. */
-export interface CallSpan {
-  readonly traceparent: string
-  /** Once. */
-  end(end: OutboundEnd): void
-}
-
 /** Calls of one request that have a span; a request that makes more loses those beyond. */
 const CALLS_MAX = 128
 const NAME_CHARACTERS_MAX = 256
 
-export class RequestSpan {
+export class RequestSpan implements ExchangeSpan<Exchange> {
   readonly traceId: string
   readonly spanId = newSpanId()
   /** Label of the match that selected the route, such as `/api/*`. */
@@ -72,18 +65,18 @@ export class RequestSpan {
       const { response, errorDetail, reason, endpoint } = answered
       const status = response?.isLocal === false ? response.status : undefined
       const failure = status === undefined ? (errorDetail ?? reason) : undefined
-      call.finish({ status, error: failure }, endpoint)
+      call.end({ status, error: failure }, endpoint)
       done(answered)
     }
   }
 
   /** @returns a span that does nothing when there are too many. */
-  call({ kind, subtype, target, request }: OutboundInit): CallSpan & { finish: FinishCall } {
+  call({ kind, subtype, target, request }: OutboundInit): CallSpan {
     const spanId = newSpanId()
     const startMs = performance.now()
     const { method, host, path } = request
     const isKept = this.#callCount++ < CALLS_MAX
-    const finish: FinishCall = ({ status, grpcStatus, error }, endpoint = target) => {
+    const end: CallSpan['end'] = ({ status, grpcStatus, error }, endpoint = target) => {
       if (!isKept || this.#fate === 'dropped') return
       const list = new AttributeList(undefined)
       list.plain('gw.outbound.kind', kind)
@@ -107,7 +100,7 @@ export class RequestSpan {
         }),
       )
     }
-    return { traceparent: this.#traceparentOf(spanId), finish, end: (end) => finish(end) }
+    return { traceparent: this.#traceparentOf(spanId), end }
   }
 
   /** The response is over. */
@@ -177,8 +170,6 @@ export class RequestSpan {
     })
   }
 }
-
-type FinishCall = (end: OutboundEnd, endpoint?: string) => void
 
 interface SpanParts extends Pick<MessageInitShape<typeof SpanSchema>, 'name' | 'kind' | 'parentSpanId'> {
   readonly spanId: string

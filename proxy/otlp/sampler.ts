@@ -1,7 +1,7 @@
 // Whether a request is traced (data-plane supplement section 6.4), and what its trace context becomes. Runs once for
 // each request of a listener with a tracing policy.
 import { CelUint } from '#api/cel/values/uint.ts'
-import type { Exchange } from '../exchange.ts'
+import type { Exchange } from '../exchange/exchange.ts'
 import { RequestSpan, type SpanRule } from './request-span.ts'
 import { parseTraceparent } from './trace-context.ts'
 

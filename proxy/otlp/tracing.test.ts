@@ -3,8 +3,8 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { FrontendPayload, Policy, TrafficPayload, Tracing } from '#api/ir/types.gen.ts'
 import { closeServer, listening } from '#test/ports.ts'
-import { testProxy, type TestProxy, type TestRoute } from '#test/proxy.ts'
-import { grpcCollector, httpCollector, type ReceivedSpan, type TestCollector } from '#test/otlp-collector.ts'
+import { testProxy, type TestProxy, type TestRoute } from '#proxy/main.testing.ts'
+import { grpcCollector, httpCollector, type ReceivedSpan, type TestCollector } from '#proxy/otlp/collector.testing.ts'
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c'
 const PARENT = 'b7ad6b7169203331'
@@ -233,7 +233,7 @@ describe('calls of policies', () => {
           prefix: '/plain',
           backend: { static: { host: '127.0.0.1', port: upstreamPort } },
           inline: {
-            extAuthz: { service: { backend: 'ns/authz' }, failureMode: 'FailClosed', http: {} },
+            extAuth: { service: { backend: 'ns/authz' }, failureMode: 'FailClosed', http: {} },
             requestMirror: [{ ref: { backend: 'ns/other' }, numerator: 1, denominator: 1 }],
           },
         },

@@ -6,7 +6,7 @@ import { DurationSchema } from '@bufbuild/protobuf/wkt'
 import { afterEach, describe, expect, it } from 'vitest'
 import { freePort } from '#test/ports.ts'
 import { StatusSchema } from '../envoy/gen/google/rpc/status.gen.ts'
-import { testService } from '../policy/service.testing.ts'
+import { testService } from '../policy/external/service.testing.ts'
 import {
   grpcCollector,
   httpCollector,
@@ -14,7 +14,7 @@ import {
   RESOURCE_EXHAUSTED,
   UNAVAILABLE,
   type ScriptedAnswer,
-} from '#test/otlp-collector.ts'
+} from '#proxy/otlp/collector.testing.ts'
 import { TraceService } from './gen/opentelemetry/proto/collector/trace/v1/trace_service.gen.ts'
 import { retryAfterMs, retryInfoMs } from './retry-info.ts'
 import { sendBatch, type OtlpChannel } from './transport.ts'

@@ -1,12 +1,12 @@
 // How batches reach a collector: OTLP over gRPC or HTTP, through the machinery of backends, and what its answer means
 // (OTLP specification, "Failures" of both protocols). Never throws.
 import { create, fromBinary, toBinary, type DescMessage, type MessageShape } from '@bufbuild/protobuf'
-import { ServiceError, type ServiceCaller } from '../backend/service-caller.ts'
-import { Exchange, type Connection } from '../exchange.ts'
+import { ServiceError, type ServiceCaller } from '../chain/service.ts'
+import { Exchange, type Connection } from '../exchange/exchange.ts'
 import type { GrpcMethod } from '../grpc/client.ts'
 import { GrpcError, GrpcStatus } from '../grpc/status.ts'
-import { HeaderList } from '../http/headers.ts'
-import { HttpRequest } from '../http/message.ts'
+import { HeaderList } from '../message/headers.ts'
+import { HttpRequest } from '../message/message.ts'
 import type { SendOutcome } from './batch-exporter.ts'
 import { retryAfterMs, retryInfoMs } from './retry-info.ts'
 

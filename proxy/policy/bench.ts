@@ -1,13 +1,13 @@
 // Time of one call of the filters that run on most requests: `node proxy/policy/bench.ts`.
-import type { Exchange } from '../exchange.ts'
-import { compileAuthorization } from './authorization.ts'
-import { compileCors } from './cors.ts'
-import { compileCsrf } from './csrf.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import { compileAuthorization } from './auth/authorization.ts'
+import { compileCors } from './browser/cors.ts'
+import { compileCsrf } from './browser/csrf.ts'
 import { environmentOf, exchangeOf, type ExchangeParts } from './exchange.testing.ts'
-import type { CompiledPolicy } from './filter.ts'
-import { compileRequestHeaderModifier } from './header-modifier.ts'
-import { compileLocalRateLimit } from './local-rate-limit.ts'
-import { compileTransformation } from './transformation.ts'
+import type { CompiledPolicy } from '../chain/filter.ts'
+import { compileRequestHeaderModifier } from './rewrite/header-modifiers.ts'
+import { compileRateLimit } from './limits/rate-limit.ts'
+import { compileTransformation } from './rewrite/transformation.ts'
 
 const CALLS = 300_000
 const ROUNDS = 3
@@ -39,7 +39,7 @@ const cases: readonly (readonly [string, CompiledPolicy, ExchangeParts])[] = [
   ['csrf, POST with Origin', csrf, { method: 'POST', headers: [...HEADERS, ['origin', 'http://example.com']] }],
   ['authorization, method', rule('request.method == "GET"'), {}],
   ['authorization, header and path', rule('request.headers["x-request-id"] != "" && request.path.startsWith("/")'), {}],
-  ['local rate limit', compileLocalRateLimit({ limits: [LIMIT] }, environment), {}],
+  ['local rate limit', compileRateLimit({ limits: [LIMIT] }, environment), {}],
   ['header modifier, set one', compileRequestHeaderModifier({ set: [{ name: 'x-a', value: '1' }] }), {}],
   [
     'transformation, set one',

@@ -1,14 +1,14 @@
 // Exchanges and a compile environment for tests and benchmarks; not used by the proxy.
 import { compilePermissive } from '#api/cel/compile.ts'
 import type { CelExpression } from '#api/cel/expression.ts'
-import type { LocalRateLimitOrConditional, RenderedConfig } from '#api/ir/types.gen.ts'
+import type { RateLimitOrConditional, RenderedConfig } from '#api/ir/types.gen.ts'
 import { AuthStores } from '../auth/auth-stores.ts'
-import { Exchange, type Connection } from '../exchange.ts'
-import { HeaderList } from '../http/headers.ts'
-import { HttpRequest, HttpResponse } from '../http/message.ts'
-import type { CompiledPolicy } from './filter.ts'
-import type { PolicyEnvironment } from './environment.ts'
-import { createRateLimitBuffer, keyedLimits, sharedRateLimitStore } from './rate-limit-store.ts'
+import { Exchange, type Connection } from '../exchange/exchange.ts'
+import { HeaderList } from '../message/headers.ts'
+import { HttpRequest, HttpResponse } from '../message/message.ts'
+import type { CompiledPolicy } from '../chain/filter.ts'
+import type { PolicyEnvironment } from '../chain/environment.ts'
+import { createRateLimitBuffer, keyedLimits, sharedRateLimitStore } from './limits/rate-limit-store.ts'
 
 export interface ExchangeParts {
   readonly method?: string
@@ -67,7 +67,7 @@ export function expression(source: string): CelExpression {
 }
 
 const NO_CONFIG: RenderedConfig = {
-  version: 1,
+  version: 2,
   binds: [],
   listeners: [],
   routes: [],
@@ -92,7 +92,7 @@ function noOrigin(): never {
 }
 
 /** With full buckets for `limits` under the policy key `test`. */
-export function environmentOf(limits?: LocalRateLimitOrConditional, nowMs = Date.now()): PolicyEnvironment {
+export function environmentOf(limits?: RateLimitOrConditional, nowMs = Date.now()): PolicyEnvironment {
   const entries = limits === undefined ? [] : keyedLimits('test', limits).flatMap(({ policy }) => policy)
   const known = new Map(entries.map(({ key, limit }) => [key, limit]))
   const rateLimits = sharedRateLimitStore(createRateLimitBuffer(known, nowMs))

@@ -1,16 +1,10 @@
 // Merges backend and frontend policies of all levels (resources supplement sections 3.5 and 3.6, with the precedence of
 // the specification: Gateway < Listener < Route < rule < Backend or Service < inline on the Backend < inline on the
 // ref).
-import type {
-  AIPolicy,
-  Authorization,
-  BackendPayload,
-  FrontendPayload,
-  ObjectName,
-  Policy,
-  ServiceReference,
-} from '#api/ir/types.gen.ts'
-import type { EffectiveBackendPolicies } from '../backend/handler.ts'
+import type { BackendPayload, ObjectName, Policy } from '#api/ir/types.gen.ts'
+import type { CalledPlace } from '../backend/handler.ts'
+import type { EffectiveBackend, EffectiveFrontend } from '../chain/effective.ts'
+import { BACKEND, FRONTEND, type Merge } from './fields.ts'
 import {
   backendLevel,
   listenerLevels,
@@ -18,15 +12,13 @@ import {
   serviceLevels,
   type ListenerPlace,
   type PolicyIndex,
-} from './index.ts'
+} from './policy-index.ts'
 import type { RouteLevel } from './merge.ts'
-import { rememberPolicy } from './provenance.ts'
+import { rememberPolicy } from '../chain/provenance.ts'
 
-export interface BackendPlace extends ListenerPlace {
+export interface BackendPlace extends ListenerPlace, CalledPlace {
   /** Delegation chain, parent first; empty for backends that are called outside of a route. */
   readonly routes: readonly RouteLevel[]
-  readonly service?: ServiceReference | undefined
-  readonly backend?: { readonly name: ObjectName; readonly inlinePolicies?: BackendPayload | undefined } | undefined
   /** Filters of the backendRef that leads here. */
   readonly refInlinePolicies?: BackendPayload | undefined
 }
@@ -39,13 +31,13 @@ export interface SectionPlace {
 }
 
 /** `deny` is the first of all levels: one is enough to refuse. */
-export function effectiveBackend(index: PolicyIndex, place: BackendPlace): EffectiveBackendPolicies {
+export function effectiveBackend(index: PolicyIndex, place: BackendPlace): EffectiveBackend {
   const { service, backend, refInlinePolicies } = place
   const levels = listenerLevels(place)
   for (const route of place.routes) levels.push(...routeLevels(route.name))
   if (service !== undefined) levels.push(...serviceLevels(service))
   if (backend !== undefined) levels.push(backendLevel(backend.name, undefined))
-  let merged: EffectiveBackendPolicies = { mcpAuthorization: [] }
+  let merged: EffectiveBackend = { mcpAuthorization: [] }
   for (const level of levels) merged = overlayLevel(merged, attached(index.at(level)))
   return overlayLevel(merged, [backend?.inlinePolicies, refInlinePolicies].filter(isSet), 'last')
 }
@@ -57,10 +49,10 @@ export function effectiveBackend(index: PolicyIndex, place: BackendPlace): Effec
 export function effectiveService(
   index: PolicyIndex,
   { service, backend }: Pick<BackendPlace, 'service' | 'backend'>,
-): EffectiveBackendPolicies {
+): EffectiveBackend {
   const levels = service === undefined ? [] : serviceLevels(service)
   if (backend !== undefined) levels.push(backendLevel(backend.name, undefined))
-  let merged: EffectiveBackendPolicies = { mcpAuthorization: [] }
+  let merged: EffectiveBackend = { mcpAuthorization: [] }
   for (const level of levels) merged = overlayLevel(merged, attached(index.at(level)))
   return overlayLevel(merged, [backend?.inlinePolicies].filter(isSet))
 }
@@ -68,32 +60,22 @@ export function effectiveService(
 /** Policies of a provider or MCP target over those of its backend: attached to the section, then inline. */
 export function overlaySection(
   index: PolicyIndex,
-  base: EffectiveBackendPolicies,
+  base: EffectiveBackend,
   { backend, section, inlinePolicies }: SectionPlace,
-): EffectiveBackendPolicies {
+): EffectiveBackend {
   const merged = overlayLevel(base, attached(index.at(backendLevel(backend, section))))
   return overlayLevel(merged, inlinePolicies === undefined ? [] : [inlinePolicies])
 }
 
-export type EffectiveFrontend = Readonly<Omit<FrontendPayload, 'networkAuthorization'>> & {
-  /** Of all levels; absent when there are none. */
-  readonly networkAuthorization?: readonly Authorization[]
-}
-
 /** Field by field, the most specific level wins; `deny` of any level stays, and every networkAuthorization. */
 export function effectiveFrontend(index: PolicyIndex, place: ListenerPlace): EffectiveFrontend {
-  const merged: Omit<FrontendPayload, 'networkAuthorization'> = {}
-  const rules: Authorization[] = []
+  let merged: EffectiveFrontend = {}
   for (const level of listenerLevels(place)) {
     for (const { policy } of [...index.at(level)].reverse()) {
-      if (policy.frontend === undefined) continue
-      const { networkAuthorization, ...fields } = policy.frontend
-      const deny = merged.deny ?? fields.deny
-      Object.assign(merged, fields, deny === undefined ? {} : { deny })
-      if (networkAuthorization !== undefined) rules.push(networkAuthorization)
+      if (policy.frontend !== undefined) merged = overlayFields(merged, policy.frontend, FRONTEND)
     }
   }
-  return rules.length === 0 ? merged : { ...merged, networkAuthorization: rules }
+  return merged
 }
 
 function attached(policies: readonly Policy[]): BackendPayload[] {
@@ -110,31 +92,37 @@ function isSet<T>(value: T | undefined): value is T {
 
 /** `winner`: which of several payloads that set the same field has it; policies of one target: the first. */
 function overlayLevel(
-  base: EffectiveBackendPolicies,
+  base: EffectiveBackend,
   payloads: readonly BackendPayload[],
   winner: 'first' | 'last' = 'first',
-): EffectiveBackendPolicies {
+): EffectiveBackend {
   let merged = base
   for (const payload of winner === 'first' ? [...payloads].reverse() : payloads) merged = overlay(merged, payload)
   return merged
 }
 
-function overlay(base: EffectiveBackendPolicies, payload: BackendPayload): EffectiveBackendPolicies {
-  const { mcpAuthorization, ai, deny, ...fields } = payload
-  const mergedAi = mergeAi(base.ai, ai)
-  const mergedDeny = base.deny ?? deny
-  return {
-    ...base,
-    ...fields,
-    ...(mergedAi === undefined ? {} : { ai: mergedAi }),
-    ...(mergedDeny === undefined ? {} : { deny: mergedDeny }),
-    mcpAuthorization:
-      mcpAuthorization === undefined ? base.mcpAuthorization : [...base.mcpAuthorization, mcpAuthorization],
-  }
+function overlay(base: EffectiveBackend, payload: BackendPayload): EffectiveBackend {
+  return overlayFields(base, payload, BACKEND)
 }
 
-/** Each sub-field whole from the most specific level that sets it. */
-function mergeAi(base: AIPolicy | undefined, over: AIPolicy | undefined): AIPolicy | undefined {
-  if (base === undefined || over === undefined) return over ?? base
-  return { ...base, ...over }
+/** The members of a payload over those that are in force already, as its table says. */
+function overlayFields<E extends object>(
+  base: E,
+  payload: object,
+  table: Readonly<Record<string, { readonly merge: Merge }>>,
+): E {
+  const merged = new Map<string, unknown>(Object.entries(base))
+  for (const [field, value] of Object.entries(payload)) {
+    if (value !== undefined) merged.set(field, COMBINE[table[field]?.merge ?? 'whole'](merged.get(field), value))
+  }
+  // Each value was made of values of the same field.
+  return Object.fromEntries(merged) as E
+}
+
+/** `over` is set; `base` may be undefined. */
+const COMBINE: { readonly [M in Merge]: (base: unknown, over: unknown) => unknown } = {
+  whole: (_, over) => over,
+  parts: (base, over) => (base === undefined ? over : Object.assign({}, base, over)),
+  all: (base, over) => [...(Array.isArray(base) ? base : []), over],
+  any: (base, over) => base ?? over,
 }

@@ -2,8 +2,9 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { BackendPayload, Policy, PolicyTarget, TrafficPayload } from '#api/ir/types.gen.ts'
-import type { EffectiveBackendPolicies } from '../backend/handler.ts'
-import { indexPolicies } from './index.ts'
+import { runs } from '#test/run/runs.ts'
+import type { EffectiveBackend } from '../chain/effective.ts'
+import { indexPolicies } from './policy-index.ts'
 import { effectiveBackend, overlaySection } from './merge-backend.ts'
 import { effectiveTraffic, type RouteLevel } from './merge.ts'
 
@@ -53,7 +54,7 @@ const ALL = [
 
 const mark = fc.integer({ min: 1, max: 1_000_000 })
 const trafficPayload: fc.Arbitrary<TrafficPayload> = fc.oneof(
-  mark.map((requestMs) => ({ timeout: { requestMs } })),
+  mark.map((requestMs) => ({ timeouts: { requestMs } })),
   mark.map((maxAgeSeconds) => ({ cors: { maxAgeSeconds } })),
   mark.map((id) => ({ authorization: { action: 'Allow' as const, matchExpressions: [String(id)] } })),
   mark.map((id) => ({ deny: { field: 'f', message: String(id) } })),
@@ -132,7 +133,7 @@ function candidates(list: readonly Policy[], levels: readonly PolicyTarget[], is
 }
 
 /** "Override: the earlier (less specific) wins"; without one the most specific does; on one target the first. */
-function winner(levels: readonly Candidate[][], field: 'timeout' | 'cors', hasOverride: boolean): unknown {
+function winner(levels: readonly Candidate[][], field: 'timeouts' | 'cors', hasOverride: boolean): unknown {
   const perLevel = levels.flatMap((level) => level.find(({ payload }) => payload[field] !== undefined) ?? [])
   const chosen = (hasOverride ? perLevel.find(({ isOverride }) => isOverride) : undefined) ?? perLevel.at(-1)
   return chosen === undefined ? undefined : { value: chosen.payload[field], source: chosen.source }
@@ -155,7 +156,7 @@ function denials(levels: readonly Candidate[][]): unknown[] {
 
 function model(levels: readonly Candidate[][], hasOverride: boolean): unknown {
   return {
-    timeout: winner(levels, 'timeout', hasOverride),
+    timeouts: winner(levels, 'timeouts', hasOverride),
     cors: winner(levels, 'cors', hasOverride),
     authorization: rules(levels, hasOverride),
     deny: denials(levels),
@@ -188,7 +189,7 @@ it('merges traffic as the model does', () => {
       expect(merged.postRouting).toEqual(model(post, true))
       expect(merged.preRouting).toEqual(model(candidates(list, listener, true), false))
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   )
 })
 
@@ -206,7 +207,7 @@ function backendModel(payloads: readonly BackendPayload[]): unknown {
 const byText = (values: readonly unknown[]): string[] => values.map((value) => JSON.stringify(value)).sort()
 
 /** What is left to compare when the order of rules, and which of several denials it is, do not matter. */
-function summary({ mcpAuthorization, deny, ...fields }: EffectiveBackendPolicies): unknown {
+function summary({ mcpAuthorization, deny, ...fields }: EffectiveBackend): unknown {
   return [fields, byText(mcpAuthorization), deny !== undefined]
 }
 
@@ -253,6 +254,6 @@ it('merges backend policies as the model does', () => {
       const withSection = [...payloads, ...attached(SECTION), ...(onSection ? [onSection] : [])]
       expect(summary(overlaySection(index, merged, section))).toEqual(summaryModel(withSection))
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   )
 })

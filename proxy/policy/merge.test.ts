@@ -1,7 +1,7 @@
 // Single rules of merging that a reader may want to see by example; the properties are in merge.prop.test.ts.
 import { describe, expect, it } from 'vitest'
 import type { Policy, PolicyPayload, PolicyTarget } from '#api/ir/types.gen.ts'
-import { indexPolicies } from './index.ts'
+import { indexPolicies } from './policy-index.ts'
 import { effectiveFrontend } from './merge-backend.ts'
 import { effectiveTraffic, type RouteLevel } from './merge.ts'
 
@@ -28,10 +28,10 @@ function merged(policies: Policy[]) {
 describe('traffic', () => {
   it('keeps where a value comes from', () => {
     const limited = {
-      localRateLimit: { limits: [{ unit: 'Requests' as const, tokensPerFill: 1, fillIntervalMs: 1, tokensMax: 1 }] },
+      rateLimit: { limits: [{ unit: 'Requests' as const, tokensPerFill: 1, fillIntervalMs: 1, tokensMax: 1 }] },
     }
     const { postRouting } = merged([policy(gateway, { traffic: limited }, { key: 'traffic/ns/p:rl-local' })])
-    expect(postRouting.localRateLimit?.source).toBe('traffic/ns/p:rl-local')
+    expect(postRouting.rateLimit?.source).toBe('traffic/ns/p:rl-local')
     expect(postRouting.urlRewrite).toEqual({ value: { host: 'a.org' }, source: 'route/ns/r.00.l' })
   })
 
@@ -39,10 +39,10 @@ describe('traffic', () => {
     const override = { inheritance: 'Override' as const }
     const { postRouting } = merged([
       policy(gateway, { traffic: { urlRewrite: { host: 'locked.org' } } }, override),
-      policy(route, { traffic: { timeout: { requestMs: 5 } } }),
+      policy(route, { traffic: { timeouts: { requestMs: 5 } } }),
     ])
     expect(postRouting.urlRewrite?.value).toEqual({ host: 'locked.org' })
-    expect(postRouting.timeout?.value).toEqual({ requestMs: 5 })
+    expect(postRouting.timeouts?.value).toEqual({ requestMs: 5 })
   })
 
   it('never locks deny out', () => {
@@ -55,12 +55,12 @@ describe('traffic', () => {
   })
 
   it('applies a section name of the Gateway only to listeners of the Gateway itself', () => {
-    const onListener = policy({ gateway: { ...GATEWAY, listener: 'l' } }, { traffic: { timeout: { requestMs: 5 } } })
+    const onListener = policy({ gateway: { ...GATEWAY, listener: 'l' } }, { traffic: { timeouts: { requestMs: 5 } } })
     const index = indexPolicies([onListener])
     const place = { gateway: GATEWAY, listener: 'l', routes: [ROUTE] }
-    expect(effectiveTraffic(index, place).postRouting.timeout).toBeDefined()
+    expect(effectiveTraffic(index, place).postRouting.timeouts).toBeDefined()
     const inSet = { ...place, listenerSet: { namespace: 'ns', name: 'set' } }
-    expect(effectiveTraffic(index, inSet).postRouting.timeout).toBeUndefined()
+    expect(effectiveTraffic(index, inSet).postRouting.timeouts).toBeUndefined()
   })
 })
 

@@ -1,25 +1,9 @@
 // Merges traffic policies of all levels into what applies to one rule on one listener, for each phase (resources
 // supplement section 3.4). Shallow: each field is taken whole. Backend and frontend sections: merge-backend.ts.
-import type { Authorization, Deny, Policy, Route, ServiceReference, TrafficPayload } from '#api/ir/types.gen.ts'
-import { listenerLevels, routeLevels, serviceLevels, type ListenerPlace, type PolicyIndex } from './index.ts'
-
-/** A value and the key of the policy (or route) it comes from: rate limits are counted by it. */
-export interface Sourced<T> {
-  readonly value: T
-  readonly source: string
-}
-
-/** Fields of which the most specific value wins; the others accumulate. */
-export type SingleTrafficField = Exclude<keyof TrafficPayload, 'authorization' | 'deny'>
-
-export type EffectiveTraffic = {
-  readonly [K in SingleTrafficField]?: Sourced<NonNullable<TrafficPayload[K]>>
-} & {
-  /** Rules of all levels; evaluated together. */
-  readonly authorization: readonly Sourced<Authorization>[]
-  /** Any entry refuses every request. */
-  readonly deny: readonly Sourced<Deny>[]
-}
+import type { Policy, Route, ServiceReference, TrafficPayload } from '#api/ir/types.gen.ts'
+import type { EffectiveTraffic, EffectiveTrafficPhases, GatheredTraffic, Sourced } from '../chain/effective.ts'
+import { type Phase, TRAFFIC } from './fields.ts'
+import { listenerLevels, routeLevels, serviceLevels, type ListenerPlace, type PolicyIndex } from './policy-index.ts'
 
 /** One route of the delegation chain; the rule is part of it. */
 export type RouteLevel = Pick<Route, 'key' | 'name' | 'inlinePolicies'>
@@ -30,13 +14,6 @@ export interface TrafficPlace extends ListenerPlace {
   /** Where all backends of the rule are this one: an InferencePool may have traffic policies. */
   readonly service?: ServiceReference | undefined
 }
-
-export interface EffectiveTrafficPhases {
-  readonly preRouting: EffectiveTraffic
-  readonly postRouting: EffectiveTraffic
-}
-
-type Phase = 'PreRouting' | 'PostRouting'
 
 export function effectiveTraffic(index: PolicyIndex, place: TrafficPlace): EffectiveTrafficPhases {
   return { preRouting: mergePreRouting(index, place), postRouting: mergePostRouting(index, place) }
@@ -85,39 +62,43 @@ interface TrafficMerge {
 }
 
 function trafficMerge(): TrafficMerge {
-  const single: Record<string, Sourced<unknown>> = {}
-  const authorization: Sourced<Authorization>[] = []
-  const deny: Sourced<Deny>[] = []
+  const whole: Record<string, Sourced<unknown>> = {}
+  const gathered: { readonly [K in GatheredTraffic]: Sourced<unknown>[] } = { authorization: [], deny: [] }
   /** Fields an Override of a less specific level has fixed. */
   const locked = new Set<string>()
 
-  function addSingle(payload: TrafficPayload, source: string, taken: Set<string>): void {
-    for (const [field, value] of Object.entries(payload)) {
-      if (field === 'authorization' || field === 'deny' || value === undefined) continue
-      if (locked.has(field) || taken.has(field)) continue
+  /** True: the payload has the field now, or shares it. */
+  function add(field: keyof TrafficPayload, one: Sourced<unknown>, taken: Set<string>): boolean {
+    const isLockable = TRAFFIC[field].merge !== 'any'
+    if (isLockable && locked.has(field)) return false
+    if (isGathered(field)) gathered[field].push(one)
+    else if (taken.has(field)) return false
+    else {
       taken.add(field)
-      single[field] = { value, source }
+      whole[field] = one
     }
+    return isLockable
   }
 
   return {
     level(members) {
       const taken = new Set<string>()
       const newlyLocked: string[] = []
-      const isAuthorizationOpen = !locked.has('authorization')
       for (const { payload, source, isOverride } of members) {
-        if (payload.deny !== undefined) deny.push({ value: payload.deny, source })
-        if (payload.authorization !== undefined && isAuthorizationOpen) {
-          authorization.push({ value: payload.authorization, source })
-          if (isOverride) newlyLocked.push('authorization')
+        // The payload was checked against the schema: it has the fields of its type only.
+        for (const field of Object.keys(payload) as (keyof TrafficPayload)[]) {
+          const value = payload[field]
+          if (value === undefined) continue
+          if (add(field, { value, source }, taken) && isOverride) newlyLocked.push(field)
         }
-        const before = new Set(taken)
-        addSingle(payload, source, taken)
-        if (isOverride) for (const field of taken) if (!before.has(field)) newlyLocked.push(field)
       }
       for (const field of newlyLocked) locked.add(field)
     },
-    // Object.entries loses the field's type; each value came from the field of the same name.
-    result: () => ({ ...(single as Omit<EffectiveTraffic, 'authorization' | 'deny'>), authorization, deny }),
+    // A record loses the types of its members; each value came from the field of the same name.
+    result: () => ({ ...whole, ...gathered }) as EffectiveTraffic,
   }
+}
+
+function isGathered(field: keyof TrafficPayload): field is GatheredTraffic {
+  return TRAFFIC[field].merge !== 'whole'
 }

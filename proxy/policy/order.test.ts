@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import type { TrafficPayload } from '#api/ir/types.gen.ts'
+import type { EffectiveTraffic } from '../chain/effective.ts'
 import { environmentOf, exchangeOf } from './exchange.testing.ts'
-import { indexPolicies } from './index.ts'
-import { effectiveTraffic, type EffectiveTraffic } from './merge.ts'
-import { compileBackendChain, compileChain, mergeResponseFilters, POLICY_ORDER, type CompiledChain } from './order.ts'
+import { indexPolicies } from './policy-index.ts'
+import { effectiveTraffic } from './merge.ts'
+import { compileBackendChain, compileChain, mergeResponseFilters, POLICY_ORDER } from './order.ts'
+import type { CompiledChain } from '../chain/filter.ts'
 
 const LIMIT = { unit: 'Requests', tokensPerFill: 1, fillIntervalMs: 1000, tokensMax: 1 } as const
 const EVERYTHING: Required<TrafficPayload> = {
@@ -20,20 +22,20 @@ const EVERYTHING: Required<TrafficPayload> = {
   csrf: {},
   extProc: { service: { backend: 'ns/processor' }, failureMode: 'FailClosed' },
   transformation: { request: { body: 'request.body' }, response: { body: 'response.body' } },
-  remoteRateLimit: {
+  rateLimitGlobal: {
     service: { backend: 'ns/rls' },
     failureMode: 'FailClosed',
     domain: 'd',
     descriptors: [{ unit: 'Requests', entries: [{ name: 'k', expression: '"v"' }] }],
   },
-  localRateLimit: { limits: [LIMIT] },
+  rateLimit: { limits: [LIMIT] },
   authorization: { action: 'Allow', matchExpressions: ['true'] },
-  extAuthz: { service: { backend: 'ns/authz' }, failureMode: 'FailClosed' },
-  apiKey: { mode: 'Strict' },
-  basicAuth: { mode: 'Strict', realm: 'r', users: { secret: 's' } },
-  jwtAuth: { mode: 'Strict', providers: [] },
+  extAuth: { service: { backend: 'ns/authz' }, failureMode: 'FailClosed' },
+  apiKeyAuthentication: { mode: 'Strict' },
+  basicAuthentication: { mode: 'Strict', realm: 'r', users: { secret: 's' } },
+  jwtAuthentication: { mode: 'Strict', providers: [] },
   cors: {},
-  timeout: { requestMs: 1 },
+  timeouts: { requestMs: 1 },
   deny: { field: 'f', message: 'm' },
 }
 
@@ -42,10 +44,8 @@ function effective(payload: TrafficPayload): EffectiveTraffic {
   const name = { kind: 'HTTPRoute', namespace: 'ns', name: 'r' } as const
   const place = { gateway: { namespace: 'ns', name: 'gw' }, routes: [{ key: 'k', name, inlinePolicies: payload }] }
   const { postRouting } = effectiveTraffic(indexPolicies([]), place)
-  const { localRateLimit } = postRouting
-  return localRateLimit === undefined
-    ? postRouting
-    : { ...postRouting, localRateLimit: { ...localRateLimit, source: 'test' } }
+  const { rateLimit } = postRouting
+  return rateLimit === undefined ? postRouting : { ...postRouting, rateLimit: { ...rateLimit, source: 'test' } }
 }
 
 function chain(payload: TrafficPayload, phase: 'PreRouting' | 'PostRouting' = 'PostRouting'): CompiledChain {
@@ -59,16 +59,16 @@ describe('PostRouting', () => {
     const { request, response, readsRequestBody, readsResponseBody } = chain(EVERYTHING)
     expect(namesOf(request)).toEqual([
       'deny',
-      'timeout',
+      'timeouts',
       'cors',
-      'jwtAuth',
-      'basicAuth',
-      'apiKey',
-      'extAuthz',
+      'jwtAuthentication',
+      'basicAuthentication',
+      'apiKeyAuthentication',
+      'extAuth',
       'authorization',
       'retry',
-      'localRateLimit',
-      'remoteRateLimit',
+      'rateLimit',
+      'rateLimitGlobal',
       'buffer',
       'extProc',
       'transformation',
@@ -85,8 +85,8 @@ describe('PostRouting', () => {
       'buffer',
       'transformation',
       'extProc',
-      'localRateLimit',
-      'remoteRateLimit',
+      'rateLimit',
+      'rateLimitGlobal',
     ])
     expect([readsRequestBody, readsResponseBody]).toEqual([true, true])
     expect(POLICY_ORDER).toHaveLength(Object.keys(EVERYTHING).length)
@@ -107,7 +107,7 @@ describe('PostRouting', () => {
   it('collects what runs at the end', () => {
     const limit = { ...LIMIT, unit: 'Tokens' } as const
     const compiled = compileChain(
-      effective({ localRateLimit: { limits: [limit] } }),
+      effective({ rateLimit: { limits: [limit] } }),
       'PostRouting',
       environmentOf({ limits: [limit] }),
     )
@@ -116,18 +116,38 @@ describe('PostRouting', () => {
 })
 
 describe('PreRouting', () => {
-  const { deny, cors, jwtAuth, basicAuth, apiKey, extAuthz, authorization, extProc, transformation, ...rest } =
-    EVERYTHING
+  const {
+    deny,
+    cors,
+    jwtAuthentication,
+    basicAuthentication,
+    apiKeyAuthentication,
+    extAuth,
+    authorization,
+    extProc,
+    transformation,
+    ...rest
+  } = EVERYTHING
 
   it('has its own policies', () => {
-    const own = { transformation, extProc, extAuthz, apiKey, basicAuth, jwtAuth, authorization, cors, deny }
+    const own = {
+      transformation,
+      extProc,
+      extAuth,
+      apiKeyAuthentication,
+      basicAuthentication,
+      jwtAuthentication,
+      authorization,
+      cors,
+      deny,
+    }
     expect(namesOf(chain(own, 'PreRouting').request)).toEqual([
       'deny',
       'cors',
-      'jwtAuth',
-      'basicAuth',
-      'apiKey',
-      'extAuthz',
+      'jwtAuthentication',
+      'basicAuthentication',
+      'apiKeyAuthentication',
+      'extAuth',
       'authorization',
       'extProc',
       'transformation',
@@ -154,11 +174,13 @@ it('runs credentials before the filters of a backend, and its response filters b
       responseHeaderModifier: {},
       urlRewrite: {},
       requestRedirect: { status: 301 },
+      auth: { key: { secret: 'ns/s/k' } },
+      http: { requestTimeoutMs: 5 },
     },
     environmentOf(),
-    () => undefined,
   )
   expect(namesOf(backend.request)).toEqual([
+    'http',
     'deny',
     'auth',
     'transformation',
@@ -183,7 +205,7 @@ it('runs credentials before the filters of a backend, and its response filters b
     'gateway transformation',
     'route extProc',
     'gateway extProc',
-    'route localRateLimit',
-    'route remoteRateLimit',
+    'route rateLimit',
+    'route rateLimitGlobal',
   ])
 })

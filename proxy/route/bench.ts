@@ -1,5 +1,5 @@
 // Time of one route look-up with few and many routes: `node proxy/route/bench.ts`.
-import type { HttpRequest } from '../http/message.ts'
+import type { HttpRequest } from '../message/message.ts'
 import { requestOf } from './request.testing.ts'
 import { buildRouter, type RouterEntry } from './router.ts'
 

@@ -1,7 +1,7 @@
 // The parts of a route match beyond the path: method, header fields, query parameters. Compiled once, allocation-free.
 import { RE2JS } from 're2js'
 import type { RouteMatch, StringMatch, ValueMatch } from '#api/ir/types.gen.ts'
-import type { HttpRequest } from '../http/message.ts'
+import type { HttpRequest } from '../message/message.ts'
 
 type StringTest = (value: string) => boolean
 

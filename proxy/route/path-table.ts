@@ -1,7 +1,7 @@
 // Finds the matches of one hostname whose path fits: a hash map for exact paths, a trie of segments for prefixes, one
 // automaton for regular expressions. Work depends on the path, not on the number of routes.
 import { RE2Set } from 're2js'
-import type { HttpRequest } from '../http/message.ts'
+import type { HttpRequest } from '../message/message.ts'
 import { normalisedPath } from '../http/request-path.ts'
 import { compileFullMatch, type RequestTest } from './match.ts'
 

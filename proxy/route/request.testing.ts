@@ -1,6 +1,6 @@
 // Requests for tests and benchmarks of this folder; not used by the proxy.
-import { HeaderList } from '../http/headers.ts'
-import { HttpRequest } from '../http/message.ts'
+import { HeaderList } from '../message/headers.ts'
+import { HttpRequest } from '../message/message.ts'
 
 export interface RequestParts {
   readonly method?: string

@@ -3,7 +3,8 @@ import * as fc from 'fast-check'
 import { RE2JS } from 're2js'
 import { expect, it } from 'vitest'
 import type { RouteMatch, ValueMatch } from '#api/ir/types.gen.ts'
-import type { HttpRequest } from '../http/message.ts'
+import { runs } from '#test/run/runs.ts'
+import type { HttpRequest } from '../message/message.ts'
 import { requestOf } from './request.testing.ts'
 import { buildRouter, type RouterEntry } from './router.ts'
 
@@ -151,6 +152,6 @@ it('finds what a naive router finds', () => {
       const router = buildRouter(list)
       for (const incoming of requests) expect(router.find(incoming)?.value).toBe(naive(list, incoming))
     }),
-    { numRuns: 1500 },
+    { numRuns: runs(1500) },
   )
 })

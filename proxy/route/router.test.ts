@@ -1,7 +1,7 @@
 // Tables for each rule of route matching.
 import { describe, expect, it } from 'vitest'
 import type { RouteMatch } from '#api/ir/types.gen.ts'
-import { hostOf, portOf } from '../http/authority.ts'
+import { hostOf, portOf } from '../message/authority.ts'
 import { requestOf, type RequestParts } from './request.testing.ts'
 import { buildRouter, type RouterEntry } from './router.ts'
 

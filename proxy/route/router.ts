@@ -1,8 +1,8 @@
 // Finds the route of a request (data-plane supplement section 1.5). Built once for each listener; a look-up allocates
 // nothing beyond path segments and never depends on the number of routes.
 import type { RouteMatch } from '#api/ir/types.gen.ts'
-import type { HttpRequest } from '../http/message.ts'
-import { hostOf } from '../http/authority.ts'
+import type { HttpRequest } from '../message/message.ts'
+import { hostOf } from '../message/authority.ts'
 import { ANY_HOST, type HostIndex, hostIndexOf } from './host-index.ts'
 import { hostMapOf } from './host-map.ts'
 import { compileRequestTest } from './match.ts'

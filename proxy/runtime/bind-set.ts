@@ -2,8 +2,8 @@
 // swaps plans by pointer.
 import type net from 'node:net'
 import type { CompiledBind, CompiledConfig } from '../config/compiled.ts'
-import type { Exchange } from '../exchange.ts'
-import type { ConnectionFacts } from '../http/connection-facts.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import type { ConnectionFacts } from '../socket/connection-facts.ts'
 import type { IdleConnection, ListenOptions } from '../http/server.ts'
 import type { BindContext, BindServer, WorkerParts } from './worker-parts.ts'
 

@@ -1,8 +1,8 @@
 // The server of a bind by what its port speaks.
 import type { CompiledBind } from '../config/compiled.ts'
 import { createBindServer } from '../http2/bind-server.ts'
-import { TcpBind } from '../tcp/tcp-bind.ts'
-import { TlsBind } from '../tls/tls-bind.ts'
+import { TcpBind } from './tcp-bind.ts'
+import { TlsBind } from './tls-bind.ts'
 import type { DnsCache } from '../upstream/dns-cache.ts'
 import { HttpBind } from './http-bind.ts'
 import type { BindContext, BindServer } from './worker-parts.ts'

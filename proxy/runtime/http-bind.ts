@@ -1,8 +1,8 @@
 // The port of a plain HTTP bind.
 import type net from 'node:net'
 import type { CompiledBind } from '../config/compiled.ts'
-import type { Exchange } from '../exchange.ts'
-import type { ConnectionFacts } from '../http/connection-facts.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import type { ConnectionFacts } from '../socket/connection-facts.ts'
 import type { RequestHandler } from '../http/handler.ts'
 import type { HttpServer, IdleConnection, ListenOptions } from '../http/server.ts'
 import { closingAfterResponse, QUIET_MS } from '../http/closing.ts'

@@ -6,10 +6,10 @@ import type { ConfigDelta } from '#api/ir/config-delta.ts'
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import type { LookupFamily } from '#api/units/lookup-family.ts'
 import type { EndpointBuffer } from '../backend/endpoint-store.ts'
-import type { Place } from '../backend/locality.ts'
+import type { Locality } from '../backend/locality.ts'
 import type { OtlpEnvironment } from '../otlp/environment.ts'
-import type { OverloadLimits } from './overload.ts'
-import type { RateLimitBuffer } from '../policy/rate-limit-store.ts'
+import type { OverloadLimits } from '../overload/overload.ts'
+import type { RateLimitBuffer } from '../policy/limits/rate-limit-store.ts'
 import type { SharedTicketSecrets } from '../tls/ticket-secrets.ts'
 import type { BackendExceptions } from '../upstream/backend-guard.ts'
 import type { InspectRequest } from '../trace/messages.ts'
@@ -37,7 +37,7 @@ export interface WorkerSettings {
   /** Which addresses of host names are used. */
   readonly dnsLookupFamily: LookupFamily
   /** Where this proxy is, as far as its settings say. */
-  readonly place: Place
+  readonly place: Locality
   readonly podName: string | undefined
   readonly podNamespace: string | undefined
   /** Secrets of TLS session tickets; undefined: the worker makes its own. */

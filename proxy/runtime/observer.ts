@@ -1,19 +1,19 @@
 // Everything observable about an exchange comes from here: one reading of the clock feeds metrics and access log.
 import { REQUEST_STEPS_MAX } from '../cel/budget.ts'
-import type { ExchangeObserver } from '../config/compiled.ts'
-import type { Exchange } from '../exchange.ts'
-import type { AccessLog, AccessLogRule } from '../log/access-log.ts'
-import { redactText } from '../log/redact.ts'
+import type { ExchangeObserver, ObservedListener } from '../pipeline/observer.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import type { AccessLog } from '../log/access-log.ts'
+import { redactText } from '../message/redact.ts'
 import type { Logger } from '../log/logger.ts'
 import type { Recorder } from '../metrics/recorder.ts'
-import type { ConnectionObserver } from '../tcp/observer.ts'
+import type { ConnectionObserver } from '../metrics/tcp-observer.ts'
+import { Sparing } from './sparing.ts'
 
 /** A collector that is away, or a listener that serves nobody, must not fill the log. */
 const TOLD_INTERVAL_MS = 30_000
 
 export interface RuntimeObserver extends ExchangeObserver, ConnectionObserver {
-  /** `rule`: the compiled access log policy of the exchange's place. */
-  finished(exchange: Exchange, isComplete: boolean, rule?: AccessLogRule): void
+  finished(exchange: Exchange, isComplete: boolean, listener?: ObservedListener): void
 }
 
 export interface ObserverParts {
@@ -38,11 +38,12 @@ export function createObserver({ recorder, accessLog, requestLogger, exportLogge
   const isFaultDue = atIntervals()
   const handshakes = new Sparing()
   return {
-    finished(exchange, isComplete, rule) {
+    finished(exchange, isComplete, listener) {
+      const rule = listener?.accessLog
       const endMs = performance.now()
       if (!isComplete) exchange.errorDetail ??= 'the connection broke before the response was complete'
       end(exchange, endMs)
-      recorder.finished(exchange, endMs)
+      recorder.finished(exchange, endMs, listener?.metricLabels)
       if (accessLog !== undefined && requestLogger.isEnabled('info')) accessLog.log(exchange, rule, endMs)
       rule?.exporter?.log(exchange, endMs)
       if (exchange.span !== undefined) exchange.span.finish(exchange, endMs)
@@ -81,37 +82,6 @@ export function createObserver({ recorder, accessLog, requestLogger, exportLogge
       recorder.refused(info.status)
       if (accessLog !== undefined && requestLogger.isEnabled('info')) accessLog.refused(info)
     },
-  }
-}
-
-/** Lines in an interval, of what clients can cause as often as they like. */
-const SPARING_LINES = 10
-
-/** True for the first calls of an interval; counts the others. */
-class Sparing {
-  #startMs = -Infinity
-  #lines = 0
-  #leftOut = 0
-
-  isDue(): boolean {
-    const nowMs = performance.now()
-    if (nowMs - this.#startMs >= TOLD_INTERVAL_MS) {
-      this.#startMs = nowMs
-      this.#lines = 0
-    }
-    if (this.#lines === SPARING_LINES) {
-      this.#leftOut++
-      return false
-    }
-    this.#lines++
-    return true
-  }
-
-  /** Since it was last asked for. */
-  leftOut(): number {
-    const count = this.#leftOut
-    this.#leftOut = 0
-    return count
   }
 }
 

@@ -1,9 +1,9 @@
 // The proxy as a process: configuration, readiness, reload under load, ports. Real sockets, real workers.
 import { createServer } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { NO_SECRETS, answering, freePort, until } from './testdata/config.ts'
-import { once, startLoad } from './testdata/load.ts'
-import { startTestProxy, stopTestProxies } from './testdata/start.ts'
+import { NO_SECRETS, answering, freePort, until } from './config.testing.ts'
+import { once, startLoad } from './load.testing.ts'
+import { startTestProxy, stopTestProxies } from './start.testing.ts'
 
 afterEach(stopTestProxies)
 

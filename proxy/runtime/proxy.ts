@@ -3,21 +3,17 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
-import type { Problem } from '#api/problem.ts'
 import { startAdminServer } from '../admin/admin-server.ts'
 import { configDump } from '../admin/config-dump.ts'
 import type { HttpListener } from '../admin/http-listener.ts'
 import { memoryReport } from '../admin/memory.ts'
 import { Profiles } from '../admin/pprof.ts'
 import { taskReport } from '../admin/tasks.ts'
-import type { Readiness } from '../admin/readiness-server.ts'
-import { startReadinessServer } from '../admin/readiness-server.ts'
+import { type Readiness, startReadinessServer } from '../admin/readiness-server.ts'
 import { startStatsServer } from '../admin/stats-server.ts'
 import { parseLevelFilter } from '../log/level-filter.ts'
-import type { LineWriter } from '../log/line-writer.ts'
-import { createLineWriter } from '../log/line-writer.ts'
-import type { Logger, LoggerRoot } from '../log/logger.ts'
-import { createLogger } from '../log/logger.ts'
+import { type LineWriter, createLineWriter } from '../log/line-writer.ts'
+import { type Logger, type LoggerRoot, createLogger } from '../log/logger.ts'
 import { SESSION_KEY_BYTES } from '../mcp/session-keys.ts'
 import { MetricsAggregate } from '../metrics/aggregate.ts'
 import { createExposition } from '../metrics/exposition.ts'
@@ -25,26 +21,24 @@ import { processMetrics } from '../metrics/process-metrics.ts'
 import { shownOtlp } from '../otlp/environment.ts'
 import { readFigures } from '../backend/endpoint-store.ts'
 import { SharedEndpoints } from '../backend/shared-endpoints.ts'
-import { SharedRateLimits } from '../policy/shared-rate-limits.ts'
+import { SharedRateLimits } from '../policy/limits/shared-rate-limits.ts'
 import { CertificateWatch } from '../tls/certificate-watch.ts'
 import { createTicketSecrets, rotateTicketSecrets, TICKET_PERIOD_MS } from '../tls/ticket-secrets.ts'
 import { TraceHub } from '../trace/hub.ts'
 import { descriptorLimit, FEW_DESCRIPTORS } from '../metrics/file-descriptors.ts'
+import type { HeapRelease } from './heap-release.ts'
 import type { RestartHistory } from './restart-policy.ts'
 import type { ProxySettings } from './settings.ts'
-import { StartError, probePort } from '../start-error.ts'
-import { BUILD } from '../build-info.ts'
+import { StartError, probePort } from '../socket/start-error.ts'
+import { BUILD } from '../config/build-info.ts'
 import { WorkerPool } from './worker-pool.ts'
+import type { ApplyResult } from '../config/apply-result.ts'
 
 export interface ProxyPorts {
   readonly admin: number
   readonly stats: number
   readonly readiness: number
 }
-
-export type ApplyResult =
-  | { readonly generation: number; readonly warnings: readonly string[] }
-  | { readonly problem: Problem }
 
 export interface RunningProxy {
   /**
@@ -71,6 +65,8 @@ export interface ProxyParts {
   readonly workerEntry: URL
   /** When a dead worker may come back; one for each worker. */
   readonly restartHistory: () => RestartHistory
+  /** Of the main thread; whoever shares it with something else leaves it out. */
+  readonly heapRelease?: HeapRelease
 }
 
 /** For the last log lines. */
@@ -96,6 +92,7 @@ class ProxyProcess implements RunningProxy {
   readonly #tickets = createTicketSecrets()
   readonly #certificates: CertificateWatch
   readonly #rotating = setInterval(() => this.rotateTickets(), TICKET_PERIOD_MS).unref()
+  readonly #heapRelease: HeapRelease | undefined
   readonly #forced = new AbortController()
   readonly #setClosed: () => void
   #ports: ProxyPorts = { admin: 0, stats: 0, readiness: 0 }
@@ -117,6 +114,7 @@ class ProxyProcess implements RunningProxy {
 
   constructor(settings: ProxySettings, parts: ProxyParts) {
     this.#settings = settings
+    this.#heapRelease = parts.heapRelease
     const filter = parseLevelFilter(settings.logLevel)
     if ('problem' in filter) throw new Error(`log level: ${filter.problem}`)
     this.#lines = createLineWriter(settings.logFd)
@@ -190,7 +188,10 @@ class ProxyProcess implements RunningProxy {
   }
 
   apply(config: RenderedConfig, secrets: RenderedSecrets, reported: readonly string[] = []): Promise<ApplyResult> {
-    const result = this.#work.then(() => this.#apply(config, secrets, reported))
+    this.#heapRelease?.defer()
+    const result = this.#work
+      .then(() => this.#apply(config, secrets, reported))
+      .finally(() => this.#heapRelease?.schedule())
     this.#work = result.catch(() => undefined)
     return result
   }
@@ -222,6 +223,7 @@ class ProxyProcess implements RunningProxy {
 
   async #close(): Promise<void> {
     clearInterval(this.#rotating)
+    this.#heapRelease?.defer()
     this.#certificates.close()
     await this.#pool.terminate()
     await Promise.all(this.#servers.map((server) => server.close()))

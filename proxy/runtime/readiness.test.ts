@@ -1,8 +1,8 @@
 // Readiness of the proxy: when it may be given traffic. Real workers.
 import { afterEach, expect, it } from 'vitest'
-import { NO_SECRETS, answering, freePort, until } from './testdata/config.ts'
-import { once } from './testdata/load.ts'
-import { startTestProxy, stopTestProxies } from './testdata/start.ts'
+import { NO_SECRETS, answering, freePort, until } from './config.testing.ts'
+import { once } from './load.testing.ts'
+import { startTestProxy, stopTestProxies } from './start.testing.ts'
 
 afterEach(stopTestProxies)
 

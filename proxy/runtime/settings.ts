@@ -8,15 +8,15 @@ import type { Problem } from '#api/problem.ts'
 import { parseDuration } from '#api/units/duration.ts'
 import { LOOKUP_FAMILIES, type LookupFamily } from '#api/units/lookup-family.ts'
 import type { ListenAddress } from '../admin/http-listener.ts'
-import type { Place } from '../backend/locality.ts'
+import type { Locality } from '../backend/locality.ts'
 import type { McpAccess } from '../mcp/access.ts'
 import { parseSessionKeys, SESSION_KEY_BYTES, SESSION_KEYS_RULE } from '../mcp/session-keys.ts'
-import { parseOrigin } from '../policy/origin.ts'
+import { parseOrigin } from '../policy/browser/origin.ts'
 import { DEFAULT_LIMITS } from '../http/handler.ts'
 import { LEVEL_NAMES, parseLevelFilter } from '../log/level-filter.ts'
 import { otlpEnvironment, type OtlpEnvironment } from '../otlp/environment.ts'
 import type { BackendExceptions } from '../upstream/backend-guard.ts'
-import type { OverloadLimits } from './overload.ts'
+import type { OverloadLimits } from '../overload/overload.ts'
 
 export interface ProxySettings {
   readonly workers: number
@@ -47,7 +47,7 @@ export interface ProxySettings {
   /** Which addresses of host names are used. */
   readonly dnsLookupFamily: LookupFamily
   /** Where this proxy is; what it does not say is taken from the configuration. */
-  readonly place: Place
+  readonly place: Locality
   readonly podName: string | undefined
   readonly podNamespace: string | undefined
   /** Minimum and maximum of the graceful shutdown, both from its start. */
@@ -296,7 +296,7 @@ function mcpAccessOf(source: EnvironmentReader): McpAccess {
 }
 
 /** LOCALITY: `region/zone/subzone`; any part may be left empty, later ones out. */
-function placeOf(source: EnvironmentReader): Place {
+function placeOf(source: EnvironmentReader): Locality {
   const parts = source.get('LOCALITY')?.split('/') ?? []
   if (parts.length > LOCALITY_PARTS_MAX || parts.some((part) => part.trim() !== part))
     source.refuse('LOCALITY', 'region/zone/subzone, for example eu-1/eu-1a or /eu-1a')

@@ -8,9 +8,9 @@ import { emptyConfig } from '#api/ir/empty.ts'
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import { EndpointStore, type EndpointBuffer } from '../backend/endpoint-store.ts'
 import { routeShares } from '../cel/budget.ts'
-import type { CompiledConfig } from '../config/compiled.ts'
-import { LayeredMap } from '#api/layered-map.ts'
-import { connectionsMade } from '../http/connection-id.ts'
+import { type CompiledConfig, ConfigError } from '../config/compiled.ts'
+import { LayeredMap } from '#api/incremental/layered-map.ts'
+import { connectionsMade } from '../socket/connection-id.ts'
 import { createAccessLog } from '../log/access-log.ts'
 import { parseLevelFilter } from '../log/level-filter.ts'
 import { createLogger } from '../log/logger.ts'
@@ -19,16 +19,18 @@ import { Recorder } from '../metrics/recorder.ts'
 import { TicketSecrets } from '../tls/ticket-secrets.ts'
 import { Inspector } from '../trace/inspector.ts'
 import { TraceTap } from '../trace/tap.ts'
-import type { OpenedBinds } from './bind-set.ts'
-import { BindSet } from './bind-set.ts'
-import type { RateLimitBuffer, RateLimitStore } from '../policy/rate-limit-store.ts'
+import { type OpenedBinds, BindSet } from './bind-set.ts'
+import type { RateLimitBuffer } from '../policy/limits/rate-limit-store.ts'
+import type { RateLimitStore } from '../chain/rate-limits.ts'
 import type { ConfigChange, MainToWorker, SharedChange, WorkerSettings, WorkerToMain } from './messages.ts'
 import { DescriptorRoom } from './descriptor-room.ts'
 import { DescriptorWatch } from './descriptor-watch.ts'
 import { createObserver } from './observer.ts'
-import { Pulse } from './pulse.ts'
+import { Pulse } from '../overload/pulse.ts'
 import type { ConnectionCounts } from '../upstream/client.ts'
 import type { WorkerParts } from './worker-parts.ts'
+import { defects } from '../exchange/defects.ts'
+import { logDefects } from './defect-log.ts'
 
 const GAUGE_INTERVAL_MS = 1000
 /** How often a draining worker looks whether its connections are gone. */
@@ -109,6 +111,7 @@ export class WorkerCore {
     if ('problem' in filter) throw new Error(`log level: ${filter.problem}`)
     this.#loggers = createLogger({ format: settings.logFormat, filter, write })
     this.#log = this.#loggers.module('worker')
+    logDefects(this.#log)
     this.#table = new SeriesTable(settings.metricsBuffer)
     this.#recorder = new Recorder(this.#table)
     const requestLogger = this.#loggers.module('request')
@@ -227,7 +230,7 @@ export class WorkerCore {
       this.#prepared = { compiled, config, opened: await this.#binds.open(compiled) }
       if (!message.isCommitted) this.#send({ type: 'prepared', generation, warnings: compiled.warnings })
     } catch (error) {
-      this.#send({ type: 'rejected', generation, message: error instanceof Error ? error.message : String(error) })
+      this.#send({ type: 'rejected', generation, message: reasonOf(error) })
     }
   }
 
@@ -332,10 +335,20 @@ export class WorkerCore {
       table.setGauge('overloadActive', Number(isActive))
       table.setGauge('overloadShed', shed)
       table.setGauge('celExceeded', routeShares.exceeded)
+      table.setGauge('defects', defects.count)
       table.setGauge('descriptorRefused', this.#descriptors.refused)
       table.setGauge('descriptorClosed', this.#descriptors.closed)
     }, GAUGE_INTERVAL_MS).unref()
   }
+}
+
+/** Why a configuration cannot be served. What neither it nor a port is to blame for is a bug. */
+function reasonOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error)
+  const isExpected = error instanceof ConfigError || (error instanceof Error && 'code' in error)
+  if (isExpected) return message
+  defects.report('configuration', error)
+  return `internal error: ${message}`
 }
 
 interface Memory {

@@ -1,12 +1,12 @@
 // Death of workers under load: the others serve on, the dead one comes back with the configuration in force.
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
-import { configFor } from '#test/proxy.ts'
-import { NO_SECRETS, answering, freePort, until } from './testdata/config.ts'
-import { once, startLoad } from './testdata/load.ts'
-import { askUntilRefused, echoed, echoWebSocket, openWebSocket } from './testdata/newcomers.ts'
-import type { TestProxy } from './testdata/start.ts'
-import { startTestProxy, stopTestProxies } from './testdata/start.ts'
+import { configFor } from '#proxy/main.testing.ts'
+import { NO_SECRETS, answering, freePort, until } from './config.testing.ts'
+import { once, startLoad } from './load.testing.ts'
+import { askUntilRefused, echoed, echoWebSocket, openWebSocket } from './newcomers.testing.ts'
+import type { TestProxy } from './start.testing.ts'
+import { startTestProxy, stopTestProxies } from './start.testing.ts'
 
 afterEach(stopTestProxies)
 
@@ -60,7 +60,7 @@ describe('WorkerPool', TIMEOUT, () => {
     for (let i = 0; i < 16; i++) expect((await once(port)).body).toBe('second')
   })
 
-  it('waits as long as the restart policy says', async () => {
+  it('waits as long as the restart policy says', { tags: ['full'] }, async () => {
     const waits = [0, 150]
     const test = await startTestProxy({ workers: 1 }, () => ({ died: () => waits.shift() ?? 0 }))
     const port = await freePort()
@@ -162,19 +162,23 @@ describe('stop', TIMEOUT, () => {
     }
   })
 
-  it('does not end in a moment without connections where somebody may not know yet that it goes', async () => {
-    const test = await startTestProxy({ drain: { minMs: 1, maxMs: 60_000 } })
-    const port = await freePort()
-    await test.proxy.apply(answering([port], 'x'), NO_SECRETS)
-    const stopped = test.proxy.stop()
-    for (let client = 0; client < 10; client++) {
-      expect((await once(port)).status).toBe(200)
-      // Long enough for each worker to see that nobody is there, far from long enough for it to go.
-      await delay(50)
-    }
-    await stopped
-    await expect(once(port)).rejects.toThrow('ECONNREFUSED')
-  })
+  it(
+    'does not end in a moment without connections where somebody may not know yet that it goes',
+    { tags: ['full'] },
+    async () => {
+      const test = await startTestProxy({ drain: { minMs: 1, maxMs: 60_000 } })
+      const port = await freePort()
+      await test.proxy.apply(answering([port], 'x'), NO_SECRETS)
+      const stopped = test.proxy.stop()
+      for (let client = 0; client < 10; client++) {
+        expect((await once(port)).status).toBe(200)
+        // Long enough for each worker to see that nobody is there, far from long enough for it to go.
+        await delay(50)
+      }
+      await stopped
+      await expect(once(port)).rejects.toThrow('ECONNREFUSED')
+    },
+  )
 
   it('stops at once when forced, also in the middle of a drain', async () => {
     const test = await startTestProxy({ drain: { minMs: 600_000, maxMs: 600_000 } })
@@ -187,7 +191,7 @@ describe('stop', TIMEOUT, () => {
     await expect(once(port)).rejects.toThrow('ECONNREFUSED')
   })
 
-  it('is what /quitquitquit does, for POST only', async () => {
+  it('is what /quitquitquit does, for POST only', { tags: ['full'] }, async () => {
     const test = await startTestProxy()
     const url = `http://127.0.0.1:${test.proxy.ports.admin}/quitquitquit`
     expect((await fetch(url)).status).toBe(405)

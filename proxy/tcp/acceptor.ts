@@ -1,12 +1,12 @@
 // The listening socket of a bind that is not plain HTTP. Bounds open connections; gives every socket an error listener
 // before anything can happen to it.
 import net from 'node:net'
-import type { ConnectionFacts } from '../http/connection-facts.ts'
+import type { ConnectionFacts } from '../socket/connection-facts.ts'
 import { DEFAULT_KEEPALIVE } from '#api/ir/keepalive.ts'
 import type { RequestHandler } from '../http/handler.ts'
 import { factsOf, type ListenOptions } from '../http/server.ts'
-import { awaitProxyHeader } from './await-proxy-header.ts'
-import { type ProxyRule, transported } from './proxy-header.ts'
+import { awaitProxyHeader } from '../socket/await-proxy-header.ts'
+import { type ProxyRule, transported } from '../socket/proxy-header.ts'
 
 /** Connections of one worker on one bind; more are closed at once, before they can cost memory. */
 const CONNECTIONS_MAX = 65_536

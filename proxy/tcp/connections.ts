@@ -1,12 +1,12 @@
 // The open connections of one bind whose bytes are passed on: bound, idle times, end.
 import type net from 'node:net'
-import type { ConnectionFacts } from '../http/connection-facts.ts'
-import { Sweeper } from '../http/deadlines.ts'
+import type { ConnectionFacts } from '../socket/connection-facts.ts'
+import { Sweeper } from '../socket/deadlines.ts'
 import { notAdmitted } from '../http/handler.ts'
-import { TUNNEL_IDLE_MS } from '../http/tunnel-watch.ts'
+import { TUNNEL_IDLE_MS } from '../socket/tunnel-watch.ts'
 import type { DnsCache } from '../upstream/dns-cache.ts'
 import { TcpConnection } from './connection.ts'
-import type { ConnectionObserver } from './observer.ts'
+import type { ConnectionObserver } from '../metrics/tcp-observer.ts'
 import type { TcpPlan } from './plan.ts'
 
 export interface TcpEnvironment {

@@ -1,9 +1,9 @@
 // The compiled form of connections that are passed on as bytes: TCP listeners, and TLS listeners without HTTP.
 import type { Endpoint, EndpointPicker } from '../backend/handler.ts'
-import type { CompiledHealth } from '../backend/health.ts'
-import type { FailureCode } from '../errors.ts'
-import type { ExchangePlace } from '../exchange.ts'
-import type { ConnectionFacts } from '../http/connection-facts.ts'
+import type { HealthRule } from '../exchange/slots.ts'
+import type { FailureCode } from '../exchange/errors.ts'
+import type { ExchangePlace } from '../exchange/facts.ts'
+import type { ConnectionFacts } from '../socket/connection-facts.ts'
 import type { AccessLogRule } from '../log/access-log.ts'
 import type { MetricLabels } from '../metrics/metric-labels.ts'
 
@@ -33,7 +33,7 @@ export interface TcpBackendPlan {
   /** CEL `backend.name`. */
   readonly name: string
   readonly target:
-    | { readonly kind: 'Endpoints'; readonly picker: EndpointPicker; readonly health: CompiledHealth | undefined }
+    | { readonly kind: 'Endpoints'; readonly picker: EndpointPicker; readonly health: HealthRule | undefined }
     /** undefined: the client named no destination. */
     | { readonly kind: 'Dynamic'; readonly pick: (facts: ConnectionFacts) => Endpoint | undefined }
     | { readonly kind: 'Broken'; readonly code: FailureCode; readonly detail: string }

@@ -9,7 +9,7 @@ import { certificateFor } from '#test/certificates.ts'
 import { freePort } from '#test/ports.ts'
 import { ask } from '../tls/client.testing.ts'
 import { startTlsProxy, type TestListener, type TlsTestProxy } from '../tls/proxy.testing.ts'
-import { proxyHeader2 } from './proxy-header.testing.ts'
+import { proxyHeader2 } from '../socket/proxy-header.testing.ts'
 
 const ADDRESSES = { sourceAddress: '203.0.113.7', sourcePort: 4711, localAddress: '198.51.100.1', localPort: 443 }
 const HEADER = proxyHeader2({ ...ADDRESSES, additions: Buffer.alloc(100, 3) })

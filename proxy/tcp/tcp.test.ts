@@ -7,7 +7,7 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import type { Backend, Policy } from '#api/ir/types.gen.ts'
 import { authority, certificateFor, type KeyPair } from '#test/certificates.ts'
 import { freePort, listeningUntil } from '#test/ports.ts'
-import { until } from '../runtime/testdata/config.ts'
+import { until } from '../runtime/config.testing.ts'
 import { ask, shakeHands } from '../tls/client.testing.ts'
 import { startTlsProxy, type TestListener, type TestSetup, type TlsTestProxy } from '../tls/proxy.testing.ts'
 
@@ -137,7 +137,7 @@ describe('TCP listener', () => {
     ],
     [
       'a backend that is an LLM',
-      { a: { ai: { groups: [{ providers: [{ name: 'p', provider: { p1: {} } }] }] } } },
+      { a: { ai: { groups: [{ providers: [{ name: 'p', provider: { openai: {} } }] }] } } },
       [['a', 1]],
     ],
     ['a backend that a policy denies', { a: at(1, { deny: { field: 'backend.tls', message: 'broken' } }) }, [['a', 1]]],
@@ -269,7 +269,7 @@ describe('TLS passthrough', () => {
     )
   })
 
-  it('carries 64 MiB unchanged, both ways at once', { timeout: 60_000 }, async () => {
+  it('carries 64 MiB unchanged, both ways at once', { tags: ['full'], timeout: 60_000 }, async () => {
     const upload = randomBytes(64 * MIB)
     const download = randomBytes(64 * MIB)
     let digest = ''

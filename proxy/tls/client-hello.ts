@@ -1,6 +1,6 @@
 // Reads the server name out of a TLS ClientHello (RFC 8446 section 4.1.2, RFC 6066 section 3) without taking part in
 // the handshake. Bounded in every length; never throws for what a client sent.
-import { isHostName } from '../http/authority.ts'
+import { isHostName } from '../message/authority.ts'
 
 export type HelloOutcome =
   /** Valid so far, but not whole. */

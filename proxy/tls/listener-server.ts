@@ -3,19 +3,19 @@
 import { X509Certificate } from 'node:crypto'
 import type net from 'node:net'
 import type tls from 'node:tls'
-import type { Exchange } from '../exchange.ts'
-import type { ConnectionFacts } from '../http/connection-facts.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import type { ConnectionFacts } from '../socket/connection-facts.ts'
 import type { HandlerSlot, RequestHandler } from '../http/handler.ts'
 import type { HttpServer, IdleConnection } from '../http/server.ts'
 import type { TcpConnections } from '../tcp/connections.ts'
-import type { ConnectionObserver } from '../tcp/observer.ts'
+import type { ConnectionObserver } from '../metrics/tcp-observer.ts'
 import { handshakeCause } from './handshake-cause.ts'
-import { PeerCertificate } from './peer.ts'
+import { PeerCertificate } from '../socket/peer.ts'
 import type { TlsListenerPlan } from './plan.ts'
 import { letsInEverybody, type TlsSettings } from './settings.ts'
 import type { TicketSecrets } from './ticket-secrets.ts'
 import { TicketedServer } from './ticketed-server.ts'
-import { ignoreVerificationErrors } from './verification-errors.ts'
+import { withoutVerificationErrors } from './verification-errors.ts'
 
 export interface ListenerServerParts {
   readonly observer: ConnectionObserver
@@ -83,7 +83,10 @@ export class TlsListenerServer {
     })
     // A client that leaves during the handshake is then seen at once; the TLS socket takes the setting over.
     socket.allowHalfOpen = false
-    server.emit('connection', socket)
+    const { action } = this.plan
+    if ('settings' in action && letsInEverybody(action.settings))
+      withoutVerificationErrors(() => server.emit('connection', socket))
+    else server.emit('connection', socket)
   }
 
   #serverFor(key: string, arrival: Arrival): tls.Server {
@@ -130,8 +133,6 @@ export class TlsListenerServer {
     socket.on('error', () => {})
     socket.allowHalfOpen = true
     const { action, place } = this.plan
-    // A client that named no server: nothing was heard of its socket before.
-    if ('settings' in action && letsInEverybody(action.settings)) ignoreVerificationErrors(socket)
     if (arrival === undefined || (action.kind !== 'Http' && action.kind !== 'Tcp')) {
       socket.destroy()
       return

@@ -1,5 +1,5 @@
 // The compiled form of a TLS bind: its listeners by server name, and what becomes of connections that chose one.
-import type { ExchangePlace } from '../exchange.ts'
+import type { ExchangePlace } from '../exchange/facts.ts'
 import type { RequestHandler } from '../http/handler.ts'
 import type { TcpPlan } from '../tcp/plan.ts'
 import type { TlsSettings } from './settings.ts'

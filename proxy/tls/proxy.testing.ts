@@ -85,7 +85,7 @@ export async function startTlsProxy(setup: TestSetup, workers = 1): Promise<TlsT
 
 export function configOf({ listeners, backends = {}, policies = [] }: TestSetup): RenderedConfig {
   return {
-    version: 1,
+    version: 2,
     binds: bindsOf(listeners),
     listeners: listeners.map(listenerOf),
     routes: listeners.flatMap(httpRoutes),

@@ -3,7 +3,7 @@ import { Agent, request } from 'node:https'
 import { afterEach, describe, expect, it } from 'vitest'
 import { authority, certificateFor } from '#test/certificates.ts'
 import { freePort } from '#test/ports.ts'
-import { until } from '../runtime/testdata/config.ts'
+import { until } from '../runtime/config.testing.ts'
 import { ask, shakeHands } from './client.testing.ts'
 import { startTlsProxy, type TestListener, type TestSetup, type TlsTestProxy } from './proxy.testing.ts'
 
@@ -66,7 +66,7 @@ function startLoad(port: number, clients: number): Load {
 }
 
 describe('certificate rotation', () => {
-  it('fails no request under load', { timeout: 60_000 }, async () => {
+  it('fails no request under load', { tags: ['full'], timeout: 60_000 }, async () => {
     const port = await freePort()
     const proxy = await startTlsProxy(setupOf(port, pairOf('first')), 2)
     gateway = proxy

@@ -98,7 +98,7 @@ describe.each(VERSIONS)('s_client %s', (version) => {
     }
   })
 
-  it('resumes in the period after, on every worker, and not in the one after that', async () => {
+  it('resumes in the period after, on every worker, and not in the one after that', { tags: ['full'] }, async () => {
     await visit(version, { keeps: 'session' })
     gateway.proxy.rotateTickets()
     for (let i = 0; i < TRIES; i++) expect((await visit(version, { session: 'session' })).isReused).toBe(true)

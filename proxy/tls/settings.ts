@@ -5,7 +5,7 @@ import type tls from 'node:tls'
 import type { ClientValidation, FrontendTLS } from '#api/ir/types.gen.ts'
 import { type VersionsLeft, versionsLeft } from '#api/tls/versions-left.ts'
 import type { CertificatePair } from './certificates.ts'
-import { cipherList, groupList } from './names.ts'
+import { cipherList, groupList } from '../socket/cipher-names.ts'
 
 /** Specification, Frontend `tls.handshakeTimeout`. Covers the ClientHello as well. */
 export const HANDSHAKE_TIMEOUT_MS = 15_000

@@ -46,7 +46,7 @@ describe('the library of certificates', () => {
     const code = `
       import { createRequire } from 'node:module'
       const isLoaded = () => Object.keys(createRequire(import.meta.url).cache).some((one) => one.includes('asn1-x509'))
-      await import('./proxy/tls/tls-bind.ts')
+      await import('./proxy/runtime/tls-bind.ts')
       const before = isLoaded()
       await (await import('./proxy/tls/signing.ts')).loadSigning()
       console.log(before, isLoaded())`
@@ -69,7 +69,7 @@ describe('certificates signed on demand', () => {
     old.destroy()
   })
 
-  it('are signed once for a name', async () => {
+  it('are signed once for a name', { tags: ['full'] }, async () => {
     const port = await start()
     const serials = new Set<string | undefined>()
     for (let count = 0; count < 3; count += 1) {
@@ -124,7 +124,7 @@ describe('certificates signed on demand', () => {
     await expect(connect(port, 'a.test', weak)).rejects.toThrow(/alert|handshake/i)
   })
 
-  it('are those of another authority from the next handshake on', async () => {
+  it('are those of another authority from the next handshake on', { tags: ['full'] }, async () => {
     const port = await start()
     ;(await connect(port, 'a.test')).destroy()
     const other = authority('Other CA')

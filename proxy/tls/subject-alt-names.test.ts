@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { bearsOneOf, subjectAltNames } from '#api/tls/subject-alt-names.ts'
 import { certificateFor } from '#test/certificates.ts'
 import { X509Certificate } from 'node:crypto'
-import { PeerCertificate } from './peer.ts'
+import { PeerCertificate } from '../socket/peer.ts'
 
 describe('subjectAltNames', () => {
   it.each([

@@ -5,11 +5,10 @@ import { Buffer } from 'node:buffer'
 import { hkdfSync } from 'node:crypto'
 import tls from 'node:tls'
 import { CertificateChoice, type ChosenCertificates } from './certificates.ts'
-import { fingerprint, issuesTickets, letsInEverybody, serverOptions, type TlsSettings } from './settings.ts'
+import { fingerprint, issuesTickets, serverOptions, type TlsSettings } from './settings.ts'
 import type { SignedContexts } from './signed-contexts.ts'
 import { createSignedContexts } from './signing.ts'
 import type { TicketSecrets } from './ticket-secrets.ts'
-import { ignoreVerificationErrors } from './verification-errors.ts'
 
 /** As OpenSSL wants them: name, secret of the signature, secret of the cipher. */
 const KEY_BYTES = 48
@@ -85,8 +84,6 @@ export class TicketedServer {
     const server = tls.createServer({
       ...serverOptions(this.#settings),
       ...(this.#signed === undefined ? certificatesOf(pairs) : { SNICallback: callbackOf(this.#signed) }),
-      // The first that is heard of a socket which the handshake makes; one and the other exclude each other.
-      ...(letsInEverybody(this.#settings) && { SNICallback: guard }),
       // The caller's deadline covers the ClientHello too, so the server's own must not come first.
       handshakeTimeout: 0x7fff_ffff,
       ...(ticketKeys !== undefined && { ticketKeys }),
@@ -122,12 +119,6 @@ function certificatesOf(pairs: ChosenCertificates['pairs']): tls.SecureContextOp
     cert: pairs.map(({ certificate }) => certificate),
     key: pairs.map(({ privateKey }) => privateKey),
   }
-}
-
-/** Called as a method of the socket. */
-function guard(this: unknown, _serverName: string, done: (error: Error | null) => void): void {
-  if (this instanceof tls.TLSSocket) ignoreVerificationErrors(this)
-  done(null)
 }
 
 /** What the ClientHello asks for is signed by now. */

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ListenerTLS } from '#api/ir/types.gen.ts'
 import { authority, certificateFor, type KeyPair } from '#test/certificates.ts'
 import { freePort, listeningUntil } from '#test/ports.ts'
-import { until } from '../runtime/testdata/config.ts'
+import { until } from '../runtime/config.testing.ts'
 import { ask, captureHello, get, shakeHands } from './client.testing.ts'
 import { startTlsProxy, type TestListener, type TestSetup, type TlsTestProxy } from './proxy.testing.ts'
 
@@ -268,6 +268,17 @@ describe('client certificates', () => {
 })
 
 describe('frontend.tls', () => {
+  let own: number
+  let one: TestSetup
+  let proxy: TlsTestProxy
+
+  beforeAll(async () => {
+    own = await freePort()
+    one = { listeners: [{ name: 'one', port: own, protocol: 'HTTPS', pair: pairOf('one', ['one.test']) }] }
+    proxy = await startTlsProxy(one)
+  })
+  afterAll(() => proxy.stop())
+
   it.each([
     [{ minProtocolVersion: '1.3' as const }, { maxVersion: 'TLSv1.2' as const }, undefined],
     [{ maxProtocolVersion: '1.2' as const }, {}, 'TLSv1.2 ECDHE-ECDSA-AES128-GCM-SHA256'],
@@ -279,62 +290,40 @@ describe('frontend.tls', () => {
     [{ keyExchangeGroups: ['X25519_MLKEM768' as const] }, { ecdhCurve: 'X25519MLKEM768' }, /TLSv1.3/],
     [{ keyExchangeGroups: ['X25519_MLKEM768' as const] }, { ecdhCurve: 'X25519' }, undefined],
   ])('%j with a client of %j', async (policy, options, expected) => {
-    const own = await freePort()
-    const proxy = await startTlsProxy({
-      listeners: [{ name: 'one', port: own, protocol: 'HTTPS', pair: pairOf('one', ['one.test']) }],
-      policies: [{ frontend: { tls: policy } }],
-    })
-    try {
-      const outcome = await shakeHands(own, { servername: 'one.test', ...options }).then(
-        ({ socket }) => `${socket.getProtocol()} ${socket.getCipher().name}`,
-        () => undefined,
-      )
-      if (expected instanceof RegExp) expect(outcome).toMatch(expected)
-      else expect(outcome).toBe(expected)
-    } finally {
-      await proxy.stop()
-    }
+    await proxy.apply({ ...one, policies: [{ frontend: { tls: policy } }] })
+    const outcome = await shakeHands(own, { servername: 'one.test', ...options }).then(
+      ({ socket }) => `${socket.getProtocol()} ${socket.getCipher().name}`,
+      () => undefined,
+    )
+    if (expected instanceof RegExp) expect(outcome).toMatch(expected)
+    else expect(outcome).toBe(expected)
   })
 
   it.each([
     [{ minProtocolVersion: '1.3' as const, cipherSuites: ['TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256' as const] }],
     [{ maxProtocolVersion: '1.2' as const, keyExchangeGroups: ['X25519_MLKEM768' as const] }],
   ])('%j leaves nothing: a warning, and no handshake', async (policy) => {
-    const own = await freePort()
-    const setup = {
-      listeners: [{ name: 'one', port: own, protocol: 'HTTPS' as const, pair: pairOf('one', ['one.test']) }],
-    }
-    const proxy = await startTlsProxy(setup)
-    try {
-      const [warning] = await proxy.apply({ ...setup, policies: [{ frontend: { tls: policy } }] })
-      expect(warning).toContain('no client can connect: ')
-      await expect(shakeHands(own, { servername: 'one.test' })).rejects.toThrow(/handshake failure/)
-    } finally {
-      await proxy.stop()
-    }
+    await proxy.apply(one)
+    const [warning] = await proxy.apply({ ...one, policies: [{ frontend: { tls: policy } }] })
+    expect(warning).toContain('no client can connect: ')
+    await expect(shakeHands(own, { servername: 'one.test' })).rejects.toThrow(/handshake failure/)
   })
 
   it('closes clients that are too slow, before and during the handshake', async () => {
-    const own = await freePort()
-    const proxy = await startTlsProxy({
-      listeners: [{ name: 'one', port: own, protocol: 'HTTPS', pair: pairOf('one', ['one.test']) }],
-      policies: [{ frontend: { tls: { handshakeTimeoutMs: 100 } } }],
-    })
-    try {
-      const silent = net.connect(own, '127.0.0.1')
-      const half = net.connect(own, '127.0.0.1')
-      const hello = await captureHello('one.test')
-      half.write(hello.subarray(0, 60))
-      const stuck = net.connect(own, '127.0.0.1')
-      stuck.write(hello)
-      stuck.resume()
-      for (const socket of [silent, half, stuck]) socket.on('error', () => {})
-      await Promise.all([silent, half, stuck].map((socket) => once(socket, 'close')))
-      await until('failures are counted', async () => (await proxy.metric('gw_tls_handshake_failures_total')) === 3)
-      expect((await get(own, 'one.test')).status).toBe(200)
-    } finally {
-      await proxy.stop()
-    }
+    await proxy.apply({ ...one, policies: [{ frontend: { tls: { handshakeTimeoutMs: 100 } } }] })
+    const failures = (): Promise<number> => proxy.metric('gw_tls_handshake_failures_total')
+    const before = await failures()
+    const silent = net.connect(own, '127.0.0.1')
+    const half = net.connect(own, '127.0.0.1')
+    const hello = await captureHello('one.test')
+    half.write(hello.subarray(0, 60))
+    const stuck = net.connect(own, '127.0.0.1')
+    stuck.write(hello)
+    stuck.resume()
+    for (const socket of [silent, half, stuck]) socket.on('error', () => {})
+    await Promise.all([silent, half, stuck].map((socket) => once(socket, 'close')))
+    await until('failures are counted', async () => (await failures()) === before + 3)
+    expect((await get(own, 'one.test')).status).toBe(200)
   })
 
   it('counts handshakes by listener', async () => {

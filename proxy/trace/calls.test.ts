@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { limiter } from '#test/conformance/suite/limiter.ts'
 import { closeServer, freePort, listening } from '#test/ports.ts'
-import { testProxy, type TestProxy, type TestRoute } from '#test/proxy.ts'
+import { testProxy, type TestProxy, type TestRoute } from '#proxy/main.testing.ts'
 import { grpcServer, type GrpcTestServer } from '../grpc/server.testing.ts'
 import type { TraceEvent } from './trace-writer.ts'
 import { outline, watchTrace } from './watcher.testing.ts'
@@ -25,8 +25,8 @@ beforeAll(async () => {
         prefix: '/all',
         backend: to(port),
         inline: {
-          extAuthz: { service: { backend: 'ns/authz' }, failureMode: 'FailClosed', http: {} },
-          remoteRateLimit: { service: { backend: 'ns/limiter' }, failureMode: 'FailClosed', domain: 'd', descriptors },
+          extAuth: { service: { backend: 'ns/authz' }, failureMode: 'FailClosed', http: {} },
+          rateLimitGlobal: { service: { backend: 'ns/limiter' }, failureMode: 'FailClosed', domain: 'd', descriptors },
           requestMirror: [{ ref: { backend: 'ns/mirror' }, numerator: 1, denominator: 1 }],
         },
       },
@@ -34,7 +34,7 @@ beforeAll(async () => {
         name: 'away',
         prefix: '/away',
         backend: to(port),
-        inline: { extAuthz: { service: { backend: 'ns/dead' }, failureMode: 'FailOpen', http: {} } },
+        inline: { extAuth: { service: { backend: 'ns/dead' }, failureMode: 'FailOpen', http: {} } },
       },
       { name: 'authz', prefix: '/authz', backend: to(port) },
       { name: 'mirror', prefix: '/mirror', backend: to(port) },

@@ -3,8 +3,9 @@ import { createServer, request, type Server } from 'node:http'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Policy } from '#api/ir/types.gen.ts'
 import { closeServer, listening } from '#test/ports.ts'
-import { testProxy, type TestProxy } from '#test/proxy.ts'
-import type { TraceEvent, TraceMessage } from './trace-writer.ts'
+import { testProxy, type TestProxy } from '#proxy/main.testing.ts'
+import type { TraceEvent } from './trace-writer.ts'
+import type { TraceMessage } from '../exchange/request-trace.ts'
 import { messageOf, outline, watchTrace } from './watcher.testing.ts'
 
 let upstream: Server

@@ -1,6 +1,6 @@
 // How merged policies are told in a trace: what holds, and which policy or route each field comes from.
-import { policyOf } from '../policy/provenance.ts'
-import type { RoutePlan } from '../plan.ts'
+import { policyOf } from '../chain/provenance.ts'
+import type { TracedListener } from '../exchange/request-trace.ts'
 
 /** The value of each field that is set; where it comes from is left out. */
 export function plainPolicies(effective: object): Record<string, unknown> {
@@ -25,7 +25,7 @@ export function sourcesOf(effective: object): Record<string, string[]> | undefin
 }
 
 /** The rule by the names that users gave it. */
-export function routeNames({ place }: Pick<RoutePlan, 'place'>): { route?: string; rule?: string } {
+export function routeNames({ place }: Pick<TracedListener, 'place'>): { route?: string; rule?: string } {
   const { routeNamespace, routeName, routeRule } = place
   return {
     ...(routeName !== undefined && { route: `${routeNamespace ?? ''}/${routeName}` }),

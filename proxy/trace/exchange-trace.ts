@@ -1,57 +1,41 @@
 // The trace of one request: what the pipeline, policies and backends tell it, turned into events (specification,
 // "Events"). An exchange without a watcher has none, so nothing here costs anything then. Changes nothing about the
 // request but that its bodies are copied as they go by.
-import type { components } from '#api/admin/types.gen.ts'
-import type { CelExpression } from '#api/cel/expression.ts'
 import { Flattened } from '#api/cel/values/flattened.ts'
 import { redactTree } from '../log/redact-tree.ts'
-import type { BackendHandler } from '../backend/handler.ts'
 import { routeShares } from '../cel/budget.ts'
-import type { Exchange } from '../exchange.ts'
-import type { HeaderList } from '../http/headers.ts'
-import type { OutgoingBody } from '../http/body.ts'
-import { Tunnel } from '../http/tunnel.ts'
-import { REDACTED, redactText } from '../log/redact.ts'
-import type { Weighted } from '../backend/weighted.ts'
-import type { BackendPlan, LazyRoute, ListenerPlan, NamedFilter } from '../plan.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import type { HeaderList } from '../message/headers.ts'
+import type { OutgoingBody } from '../message/body.ts'
+import { Tunnel } from '../socket/tunnel.ts'
+import { REDACTED, redactText } from '../message/redact.ts'
 import { plainPolicies, routeNames, sourcesOf } from './effective.ts'
 import { displayName, type PolicyLevel } from './policy-names.ts'
-import { BodyRecorder, recordBody, type BodyRecord } from './recorded-body.ts'
-import { requestState, responseState, shown, upstreamState, type SentRequest } from './snapshot.ts'
-import { severityOf, type EventOptions, type Severity, type TraceMessage, type TraceWriter } from './trace-writer.ts'
-import { TracedChain } from './traced-chain.ts'
+import { BodyRecorder, recordBody, type BodyRecord } from '../log/recorded-body.ts'
+import { requestState, responseState, shown, upstreamState } from './snapshot.ts'
+import type {
+  PolicyHolder,
+  RequestTrace,
+  Severity,
+  TracedBackend,
+  TracedCall,
+  TracedEvaluation,
+  TracedListener,
+  TracedMoment,
+  TracedRoute,
+  TracedRule,
+  TraceMessage,
+} from '../exchange/request-trace.ts'
+import { severityOf, type EventOptions, type TraceWriter } from './trace-writer.ts'
 
-/** A rule of an authorization policy as it was evaluated. */
-export type TracedRule = components['schemas']['TraceRule']
-
-export interface TracedCall {
-  /** `host:port` */
-  readonly target: string
-  /** How it is reached. */
-  readonly details?: string
-  readonly sent?: SentRequest
-  /** The body as it is sent, where it is not the body of the request. */
-  readonly body?: OutgoingBody
-}
+type Handler = (exchange: Exchange, done: (exchange: Exchange) => void) => void
+type Choice = { readonly weight: number; readonly value: Pick<TracedBackend, 'name'> }
 
 type PolicyResult =
   | { readonly type: 'apply'; readonly details: string }
   | { readonly type: 'skip'; readonly reason: string }
 
-interface PolicyHolder {
-  /** Merged policies, as the compiler had them. */
-  readonly effective?: object | undefined
-}
-
-export interface TracedEvaluation {
-  readonly expression: CelExpression
-  readonly exchange: Exchange
-  /** What the caller gets when the expression fails, from the error. */
-  readonly failed: (error: unknown) => unknown
-  readonly isCredential: boolean
-}
-
-export class ExchangeTrace {
+export class ExchangeTrace implements RequestTrace<Exchange> {
   readonly #writer: TraceWriter
   readonly #bodyBytesMax: number
   readonly #scope: readonly string[]
@@ -85,13 +69,13 @@ export class ExchangeTrace {
     this.requestSnapshot(exchange, 'initial request')
   }
 
-  listenerFound({ place, chain }: ListenerPlan): void {
+  listenerFound({ place, chain }: TracedListener): void {
     const { gatewayNamespace, gatewayName, listener } = place
     this.policySelection('gateway', chain, { gateway: `${gatewayNamespace}/${gatewayName}`, listener })
   }
 
   /** No listener is for the host; or the server name chose `chosen`, which is not. */
-  listenerMissed({ request, connection }: Exchange, chosen: ListenerPlan | undefined): void {
+  listenerMissed({ request, connection }: Exchange, chosen: Pick<TracedListener, 'place'> | undefined): void {
     const port = connection.localPort
     const details =
       chosen === undefined
@@ -100,31 +84,25 @@ export class ExchangeTrace {
     this.write({ type: 'policyEvent', kind: 'listener', details }, { severity: 'error' })
   }
 
-  /** `matched`: by the router of the listener; with delegation it is not the one that was selected. */
-  routeSelected(
-    exchange: Exchange,
-    listener: ListenerPlan,
-    { matched, selected }: { readonly matched?: LazyRoute | undefined; readonly selected?: LazyRoute },
-  ): void {
+  routeSelected(exchange: Exchange, evaluatedRoutes: readonly string[], selected: TracedRoute | undefined): void {
     this.requestSnapshot(exchange, 'gateway policies')
     this.#level = 'route'
-    const evaluatedRoutes = listener.router.evaluated(exchange.request, matched).map(({ key }) => key)
     const severity = selected === undefined ? 'error' : 'info'
     const where = selected && { selectedRoute: selected.key, ...routeNames(selected.plan) }
-    this.write({ type: 'routeSelection', ...where, evaluatedRoutes }, { severity })
+    this.write({ type: 'routeSelection', ...where, evaluatedRoutes: [...evaluatedRoutes] }, { severity })
     if (selected !== undefined) this.policySelection('route', selected.plan.chain)
   }
 
-  backendSelected(exchange: Exchange, backend: BackendPlan): void {
+  backendSelected(exchange: Exchange, backend: TracedBackend, all: readonly Choice[]): void {
     this.requestSnapshot(exchange, 'route policies')
     this.#level = 'backend'
-    this.#weights(backend, exchange.flow?.route?.backends ?? [])
+    this.#weights(backend, all)
     this.policySelection('backend', backend, { backend: backend.name })
     // Merged in the one before already, above all others; told apart so that one sees where they come from.
     if (backend.inline !== undefined) this.policySelection('inlineBackend', { effective: backend.inline })
   }
 
-  callBackend(exchange: Exchange, handler: BackendHandler, done: (exchange: Exchange) => void): void {
+  callBackend(exchange: Exchange, handler: Handler, done: (exchange: Exchange) => void): void {
     handler(exchange, (answered) => {
       const { response, errorDetail, reason } = answered
       const hasAnswer = response !== undefined && reason === 'Upstream'
@@ -216,22 +194,13 @@ export class ExchangeTrace {
   }
 
   /** Where there was something to choose from. */
-  #weights({ name }: BackendPlan, all: readonly Weighted<BackendPlan>[]): void {
+  #weights({ name }: TracedBackend, all: readonly Choice[]): void {
     if (all.length < 2) return
     const weights = all.map(({ weight, value }) => `${value.name} ${weight}`).join(', ')
     this.write({ type: 'policyEvent', kind: 'backend', details: `${name} is drawn; weights: ${weights}` })
   }
 
   // --- policies ---
-
-  runChain(
-    filters: readonly NamedFilter[],
-    exchange: Exchange,
-    index: number,
-    done: (exchange: Exchange) => void,
-  ): void {
-    new TracedChain({ trace: this, filters, exchange, done }).run(index)
-  }
 
   /** The policy that runs now says what it decides and why. Never with a credential in it. */
   note(text: string): void {
@@ -252,7 +221,7 @@ export class ExchangeTrace {
       this.responseSnapshot(exchange, name)
       return
     }
-    if (field === 'localRateLimit') this.#rateLimit(exchange, name)
+    if (field === 'rateLimit') this.#rateLimit(exchange, name)
     this.requestSnapshot(exchange, name)
   }
 
@@ -278,7 +247,7 @@ export class ExchangeTrace {
   }
 
   /** Evaluates for policy/evaluate.ts: the value, or `failed`. A credential is hidden here and in all later events. */
-  evaluate({ expression, exchange, failed, isCredential }: TracedEvaluation): unknown {
+  evaluate({ expression, exchange, failed, isCredential }: TracedEvaluation<Exchange>): unknown {
     const startMs = performance.now()
     const state = requestState(exchange, this.#writer.redactor)
     const message = { type: 'cel' as const, expr: expression.source, requestState: state }
@@ -305,8 +274,8 @@ export class ExchangeTrace {
 
   // --- writing ---
 
-  write(message: TraceMessage, options: Omit<EventOptions, 'scope'> = {}): void {
-    this.#writer.write(message, { ...options, scope: this.#scope })
+  write(message: TraceMessage, moment: TracedMoment = {}): void {
+    this.#writer.write(message, { ...moment, scope: this.#scope })
   }
 
   requestSnapshot(exchange: Exchange, stage: string): void {

@@ -1,6 +1,6 @@
 // Answers what main asks of this thread: arms watches, samples profiles, lists what it works on.
 import type { MessagePort } from 'node:worker_threads'
-import type { Exchange } from '../exchange.ts'
+import type { Exchange } from '../exchange/exchange.ts'
 import type { InspectAnswer, InspectRequest } from './messages.ts'
 import { profileCpu, profileHeap, watchHeap } from '#api/profile/profiler.ts'
 import type { TraceTap } from './tap.ts'

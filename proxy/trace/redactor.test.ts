@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { RenderedConfig } from '#api/ir/types.gen.ts'
-import { HeaderList } from '../http/headers.ts'
+import { HeaderList } from '../message/headers.ts'
 import { CredentialNames } from '../log/credential-names.ts'
 import { Redactor } from './redactor.ts'
 
@@ -85,7 +85,7 @@ describe('CredentialNames', () => {
       },
     })
     const names = CredentialNames.of({
-      version: 1,
+      version: 2,
       binds: [],
       listeners: [],
       tcpRoutes: [],
@@ -98,9 +98,9 @@ describe('CredentialNames', () => {
           target: { gateway: { namespace: 'ns', name: 'gw' } },
           policy: {
             traffic: {
-              jwtAuth: { mode: 'Strict', providers: [], ...header('X-Jwt') },
-              apiKey: { mode: 'Strict', ...header('X-Key') },
-              basicAuth: { mode: 'Strict', realm: 'r', ...header('X-Basic') },
+              jwtAuthentication: { mode: 'Strict', providers: [], ...header('X-Jwt') },
+              apiKeyAuthentication: { mode: 'Strict', ...header('X-Key') },
+              basicAuthentication: { mode: 'Strict', realm: 'r', ...header('X-Basic') },
             },
             backend: auth('X-Policy'),
           },
@@ -121,7 +121,9 @@ describe('CredentialNames', () => {
           key: 'b',
           name: { namespace: 'ns', name: 'b' },
           inlinePolicies: auth('X-Backend'),
-          ai: { groups: [{ providers: [{ name: 'p', provider: { p1: {} }, inlinePolicies: auth('X-Provider') }] }] },
+          ai: {
+            groups: [{ providers: [{ name: 'p', provider: { openai: {} }, inlinePolicies: auth('X-Provider') }] }],
+          },
         },
       ],
       // Only what is read is there: other fields of these kinds do not matter here.

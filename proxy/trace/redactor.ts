@@ -1,7 +1,7 @@
 // Keeps the credentials of one traced request out of its events: by the place they stand in, and by their value
 // wherever else it turns up (a copied header, an expression's result, a body that echoes the request).
-import { REDACTED } from '../log/redact.ts'
-import type { HeaderList } from '../http/headers.ts'
+import { REDACTED } from '../message/redact.ts'
+import type { HeaderList } from '../message/headers.ts'
 import { type CredentialNames, decodedText } from '../log/credential-names.ts'
 
 /** Shorter values are hidden in their own place only: they would take half of the text with them. */

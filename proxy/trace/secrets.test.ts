@@ -3,7 +3,7 @@
 import { createServer, type Server } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { closeServer, listening } from '#test/ports.ts'
-import { testProxy, type TestProxy } from '#test/proxy.ts'
+import { testProxy, type TestProxy } from '#proxy/main.testing.ts'
 import { outline, watchTrace } from './watcher.testing.ts'
 
 const SECRET = {
@@ -48,7 +48,7 @@ beforeAll(async () => {
           },
         },
         inline: {
-          jwtAuth: {
+          jwtAuthentication: {
             mode: 'Permissive',
             providers: [],
             location: { expression: 'request.headers["x-signed"].split("|")[1]' },
@@ -73,8 +73,8 @@ beforeAll(async () => {
         target: { route: { kind: 'HTTPRoute', namespace: 'ns', name: 'elsewhere' } },
         policy: {
           traffic: {
-            apiKey: { mode: 'Strict', location: { header: { name: 'X-Client-Key' } } },
-            jwtAuth: { mode: 'Strict', providers: [], location: { queryParameter: { name: 'given' } } },
+            apiKeyAuthentication: { mode: 'Strict', location: { header: { name: 'X-Client-Key' } } },
+            jwtAuthentication: { mode: 'Strict', providers: [], location: { queryParameter: { name: 'given' } } },
           },
         },
       },

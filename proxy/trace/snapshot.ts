@@ -1,18 +1,11 @@
 // States of a request and its response for the trace: what expressions see of them, without bodies and credentials.
 import { jsonText } from '#api/cel/values/json.ts'
 import { variablesOf } from '../cel/variables.ts'
-import type { Exchange } from '../exchange.ts'
-import type { HeaderList } from '../http/headers.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import type { SentRequest } from '../exchange/request-trace.ts'
+import type { HeaderList } from '../message/headers.ts'
 import { microsAt } from '../log/timestamp.ts'
 import type { Redactor } from './redactor.ts'
-
-/** What is sent, where it is not the request of the exchange itself. */
-export interface SentRequest {
-  readonly method?: string
-  readonly pathAndQuery?: string
-  readonly host?: string
-  readonly headers?: HeaderList
-}
 
 /** Variables that policies and backends fill in; shown once they are there. */
 const LEARNED = ['jwt', 'apiKey', 'basicAuth', 'extauthz', 'extproc', 'metadata', 'llm', 'mcp'] as const

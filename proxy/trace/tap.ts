@@ -4,10 +4,10 @@ import type { MessagePort } from 'node:worker_threads'
 import { compilePermissive } from '#api/cel/compile.ts'
 import type { CelExpression } from '#api/cel/expression.ts'
 import type { RenderedConfig } from '#api/ir/types.gen.ts'
-import type { Exchange } from '../exchange.ts'
+import type { Exchange } from '../exchange/exchange.ts'
 import { variablesOf } from '../cel/variables.ts'
 import { CredentialNames } from '../log/credential-names.ts'
-import { redactText } from '../log/redact.ts'
+import { redactText } from '../message/redact.ts'
 import { ExchangeTrace } from './exchange-trace.ts'
 import type { InspectRequest, TraceReport } from './messages.ts'
 import { Redactor } from './redactor.ts'
@@ -76,8 +76,9 @@ export class TraceTap {
         redactor: new Redactor(names),
       })
       post(watch.port, { type: 'claimed' })
-      exchange.trace = new ExchangeTrace(writer, { bodyBytesMax })
-      exchange.trace.started(exchange)
+      const trace = new ExchangeTrace(writer, { bodyBytesMax })
+      exchange.trace = trace
+      trace.started(exchange)
       return
     }
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { HttpResponse } from '../http/message.ts'
+import { HttpResponse } from '../message/message.ts'
 import { exchangeOf } from '../policy/exchange.testing.ts'
 import { taskList } from './task-list.ts'
 

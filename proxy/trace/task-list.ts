@@ -1,6 +1,6 @@
 // What a worker has under way, one line for each request: where it came from, where it goes, how long it has run.
 // Without queries and headers, so that it needs no redaction.
-import type { Exchange } from '../exchange.ts'
+import type { Exchange } from '../exchange/exchange.ts'
 
 const REQUESTS_MAX = 1000
 const PATH_CHARACTERS_MAX = 256

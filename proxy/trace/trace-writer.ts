@@ -1,10 +1,9 @@
 // Writes the events of one traced request: time, severity, scope, redaction, and a bound on all of it.
 import type { components } from '#api/admin/types.gen.ts'
+import type { Severity, TracedMoment, TraceMessage } from '../exchange/request-trace.ts'
 import type { Redactor } from './redactor.ts'
 
 export type TraceEvent = components['schemas']['TraceEvent']
-export type TraceMessage = TraceEvent['message']
-export type Severity = TraceEvent['severity']
 
 /** Where events of one request go. Both are calls that return at once. */
 export interface TraceSink {
@@ -17,10 +16,7 @@ const EVENTS_MAX = 1024
 /** The same for their text. */
 const CHARACTERS_MAX = 16 * 1024 * 1024
 
-export interface EventOptions {
-  readonly severity?: Severity
-  /** `performance.now()` at which what is told began; unset for an instant. */
-  readonly startMs?: number | undefined
+export interface EventOptions extends TracedMoment {
   readonly scope?: readonly string[]
 }
 

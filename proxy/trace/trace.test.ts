@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TrafficPayload } from '#api/ir/types.gen.ts'
 import { closeServer, freePort, listening } from '#test/ports.ts'
-import { testProxy, type TestProxy, type TestRoute } from '#test/proxy.ts'
+import { testProxy, type TestProxy, type TestRoute } from '#proxy/main.testing.ts'
 import {
   bodyOf,
   EVENT_ORDER,
@@ -54,7 +54,7 @@ beforeAll(async () => {
   })
   const provider = {
     name: 'claude',
-    provider: { p4: {} },
+    provider: { anthropic: {} },
     hostOverride: { host: '127.0.0.1', port },
     pathPrefix: '/v1',
   }

@@ -2,9 +2,9 @@
 import { createServer, type Server } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
 import { closeServer, listening } from '#test/ports.ts'
-import { answering, freePort, NO_SECRETS, relaying, until } from '../runtime/testdata/config.ts'
-import { once } from '../runtime/testdata/load.ts'
-import { startTestProxy, stopTestProxies } from '../runtime/testdata/start.ts'
+import { answering, freePort, NO_SECRETS, relaying, until } from '../runtime/config.testing.ts'
+import { once } from '../runtime/load.testing.ts'
+import { startTestProxy, stopTestProxies } from '../runtime/start.testing.ts'
 import { messageOf, outline, watchTrace } from './watcher.testing.ts'
 
 const servers: Server[] = []

@@ -10,8 +10,8 @@ import {
   startUpstream,
   until,
   type Upstream,
-} from '../http/test-support.ts'
-import * as http2 from '../http2/test-support.ts'
+} from '../http/server.testing.ts'
+import * as http2 from '../http2/bind-server.testing.ts'
 import { SMALL_BODY_BYTES } from './await-body.ts'
 
 const open: { close(): unknown }[] = []

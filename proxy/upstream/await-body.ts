@@ -1,5 +1,5 @@
 // Keeps connections to backends free of clients that do not send: a call whose small body has not arrived takes none.
-import { IncomingBody } from '../http/incoming-body.ts'
+import { IncomingBody } from '../message/incoming-body.ts'
 import type { UpstreamCall } from './call.ts'
 
 /** A body that announces no more is waited for whole. */

@@ -8,11 +8,11 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { ownAddresses } from '#api/net/address-guard.ts'
 import { ADMITTED_ADDRESSES, DENIED_ADDRESSES } from '#api/net/address-table.testing.ts'
-import { connectHttp2 } from '../grpc/connect.ts'
-import { HeaderList } from '../http/headers.ts'
-import { DeadlineWheel } from '../http/deadlines.ts'
-import type { DialOutcome } from '../tcp/dial.ts'
-import { dial } from '../tcp/dial-tunnel.ts'
+import { connectHttp2 } from './http2-connect.ts'
+import { HeaderList } from '../message/headers.ts'
+import { DeadlineWheel } from '../socket/deadlines.ts'
+import type { DialOutcome } from './dial.ts'
+import { dial } from './dial-tunnel.ts'
 import { type BackendExceptions, backendGuard } from './backend-guard.ts'
 import { createUpstreamClient } from './client.ts'
 import { DnsCache } from './dns-cache.ts'
@@ -195,7 +195,8 @@ describe.each(Object.entries(WAYS))('a backend by %s', (way, ask) => {
 
   it('behind a proxy: neither the proxy nor what it is asked for may be this host', async () => {
     const { port, connections } = await serve({ host: '127.0.0.1' })
-    const proxy = { target: targetOf({ host: 'proxy.test', port }), begin: () => {}, end: () => {} }
+    const target = targetOf({ host: 'proxy.test', port })
+    const proxy = { target, other: () => undefined, begin: () => {}, end: () => {} }
     const tunnel = { key: 'way', way: { pick: () => proxy, headers: [] } }
     const toProxy = await ask(targetOf({ host: 'far.test', port: 80, tunnel }), names())
     expect(toProxy).toContain('address 127.0.0.1 of proxy.test is not allowed')

@@ -3,11 +3,15 @@
 // for a request.
 import { addressGuard, ownAddresses } from '#api/net/address-guard.ts'
 import { isBelow, isUnixPath } from '#api/net/unix-path.ts'
-import type { UpstreamTarget } from './target.ts'
+
+/**
+ * Who says that a backend is at an address. undefined: somebody who writes routes, backends or policies. `Service`: the
+ * cluster, of an endpoint. `Process`: the environment of this process.
+ */
+export type NamedBy = 'Service' | 'Process' | undefined
 
 export interface BackendGuard {
-  /** `namedBy`: see UpstreamTarget. */
-  admits(address: string, namedBy: UpstreamTarget['namedBy']): boolean
+  admits(address: string, namedBy: NamedBy): boolean
   admitsPath(unixPath: string): boolean
 }
 

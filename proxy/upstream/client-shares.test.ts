@@ -9,7 +9,7 @@ import {
   startUpstream,
   until,
   type Upstream,
-} from '../http/test-support.ts'
+} from '../http/server.testing.ts'
 import { clientOf, ClientShares, mayTakeMore } from './client-shares.ts'
 
 const open: { close(): unknown }[] = []

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import tls from 'node:tls'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { HeaderList } from '../http/headers.ts'
+import { HeaderList } from '../message/headers.ts'
 import {
   answering,
   OK,
@@ -19,11 +19,11 @@ import {
   targetOf,
   until,
   type Upstream,
-} from '../http/test-support.ts'
+} from '../http/server.testing.ts'
 import { createUpstreamClient } from './client.ts'
 import { DnsCache } from './dns-cache.ts'
 import { UpstreamError, type UpstreamRequest } from './target.ts'
-import { madeStream } from '../http/made-stream.ts'
+import { madeStream } from '../message/made-stream.ts'
 
 const open: { close(): unknown }[] = []
 afterEach(async () => {

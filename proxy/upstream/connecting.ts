@@ -1,8 +1,8 @@
 // A connection of the HTTP/1.1 pool between `connect` and ready (with TLS: after the handshake).
 import tls from 'node:tls'
-import { type Detail, peerProblem, setupProblem } from '../diagnosis.ts'
-import type { DeadlineWheel, Expiring } from '../http/deadlines.ts'
-import type { Transport, TransportUser } from '../http/transport.ts'
+import { type Detail, peerProblem, setupProblem } from '../exchange/diagnosis.ts'
+import type { DeadlineWheel, Expiring } from '../socket/deadlines.ts'
+import type { Transport, TransportUser } from '../socket/transport.ts'
 
 export interface ConnectingOptions {
   readonly wheel: DeadlineWheel

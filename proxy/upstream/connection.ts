@@ -1,13 +1,13 @@
 // One connection to a backend: sends a request, reads its response, one at a time. Whether it lives on is decided here.
-import { type Diagnosis, peerProblem, shown } from '../diagnosis.ts'
-import { BodyAborted } from '../http/body.ts'
+import { type Diagnosis, peerProblem, shown } from '../exchange/diagnosis.ts'
+import { BodyAborted } from '../message/body.ts'
 import { BodyWriter, type BodyWriterOwner, discardBody } from '../http/body-writer.ts'
 import { ChunkedDecoder, CHUNKS_PER_TURN } from '../http/chunked.ts'
-import { type BodySource, IncomingBody } from '../http/incoming-body.ts'
+import { type BodySource, IncomingBody } from '../message/incoming-body.ts'
 import { type ResponseHead, ResponseParser } from '../http/response-parser.ts'
-import type { Transport, TransportUser } from '../http/transport.ts'
-import { Tunnel } from '../http/tunnel.ts'
-import { WriteStall } from '../http/write-stall.ts'
+import type { Transport, TransportUser } from '../socket/transport.ts'
+import { Tunnel } from '../socket/tunnel.ts'
+import { WriteStall } from '../socket/write-stall.ts'
 import type { CallCarrier, UpstreamCall } from './call.ts'
 import type { Share } from './client-shares.ts'
 
@@ -29,7 +29,7 @@ const BAD_CHUNKS = 'invalid chunked encoding in the response'
 const NOTHING = Buffer.alloc(0)
 
 /** The other end of a connection. */
-export interface Place {
+export interface PeerPlace {
   /** undefined: nobody knows, as behind a proxy. */
   readonly address?: string | undefined
   /** Set: there is a proxy that is to pass requests on; what it wants to see in them. */
@@ -62,7 +62,7 @@ export class UpstreamConnection implements TransportUser, BodySource, BodyWriter
   #isClosed = false
   readonly #stall = new WriteStall()
 
-  constructor(pool: ConnectionPool, open: (user: TransportUser) => Transport, place: Place) {
+  constructor(pool: ConnectionPool, open: (user: TransportUser) => Transport, place: PeerPlace) {
     this.address = place.address
     this.proxyFields = place.proxyFields
     this.#pool = pool

@@ -2,24 +2,24 @@
 import type net from 'node:net'
 import { isIP } from 'node:net'
 import type tls from 'node:tls'
-import { at, shown } from '../diagnosis.ts'
-import type { DeadlineWheel } from '../http/deadlines.ts'
-import { NOBODY, Transport, type TransportUser } from '../http/transport.ts'
-import { Tunnel } from '../http/tunnel.ts'
-import { dialTunnel } from '../tcp/dial-tunnel.ts'
-import { identityOptions, upstreamContext } from '../tls/upstream-tls.ts'
+import { at, shown } from '../exchange/diagnosis.ts'
+import type { DeadlineWheel } from '../socket/deadlines.ts'
+import { NOBODY, Transport, type TransportUser } from '../socket/transport.ts'
+import { Tunnel } from '../socket/tunnel.ts'
+import { dialTunnel } from './dial-tunnel.ts'
+import { identityOptions, upstreamContext } from './tls.ts'
 import { ForwardCall, type UpstreamCall } from './call.ts'
 import { ClientShares, mayTakeMore, type Share } from './client-shares.ts'
 import { Connecting } from './connecting.ts'
 import { type ConnectObserver, transportOf } from './connect-observer.ts'
-import { type ConnectionPool, type Place, UpstreamConnection } from './connection.ts'
+import { type ConnectionPool, type PeerPlace, UpstreamConnection } from './connection.ts'
 import type { DnsCache } from './dns-cache.ts'
 import { keepProbing } from './keep-probing.ts'
 import { NamedAddresses, shareOf } from './named-addresses.ts'
 import { chosenBy, offered } from './protocols.ts'
 import { resolveInTime } from './resolve-target.ts'
-import type { UpstreamTarget, UpstreamTls } from './target.ts'
-import { isForwarded, type UpstreamTunnel } from './tunnel.ts'
+import type { UpstreamTarget, UpstreamTls, UpstreamTunnel } from './target.ts'
+import { isForwarded } from './tunnel.ts'
 
 export interface PoolLimits {
   /** Idle connections kept per target. */
@@ -184,7 +184,7 @@ export class TargetPool implements ConnectionPool {
     this.#take(call, socket, { address })
   }
 
-  #take(call: UpstreamCall, socket: net.Socket, place: Place): void {
+  #take(call: UpstreamCall, socket: net.Socket, place: PeerPlace): void {
     this.#connected(call, Transport.ofSocket(socket, NOBODY), place)
     socket.resume()
   }
@@ -276,7 +276,7 @@ export class TargetPool implements ConnectionPool {
     this.#shared.connected?.(transportOf(this.#target), performance.now() - startMs)
   }
 
-  #connected(call: UpstreamCall, transport: Transport, place: Place): void {
+  #connected(call: UpstreamCall, transport: Transport, place: PeerPlace): void {
     this.#ends(call)
     if (!call.isTunnel && this.#target.tls !== undefined && chosenBy(transport.socket) === 'h2') {
       this.#shared.openConnections--

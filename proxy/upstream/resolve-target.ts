@@ -1,8 +1,8 @@
 // From a target to the addresses that are connected to. What a guard does not admit is never tried.
 import { admitsUnresolved } from '#api/net/unresolved-host.ts'
-import { at, type Detail } from '../diagnosis.ts'
-import type { FailureCode } from '../errors.ts'
-import type { DeadlineWheel, Expiring } from '../http/deadlines.ts'
+import { at, type Detail } from '../exchange/diagnosis.ts'
+import type { FailureCode } from '../exchange/errors.ts'
+import type { DeadlineWheel, Expiring } from '../socket/deadlines.ts'
 import { ALLOW_ADDRESSES, ALLOW_UNIX_PATHS } from './backend-guard.ts'
 import type { DnsCache } from './dns-cache.ts'
 import type { UpstreamTarget } from './target.ts'

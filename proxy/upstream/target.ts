@@ -1,11 +1,11 @@
 // Where a request goes, and the two ways to send it. Implemented by client.ts (engine); used by backends.
 import type { Keepalive, KeyExchangeGroup } from '#api/ir/types.gen.ts'
-import { type Detail, logOf } from '../diagnosis.ts'
-import type { Exchange } from '../exchange.ts'
-import type { OutgoingBody, StreamBody } from '../http/body.ts'
-import type { HeaderList } from '../http/headers.ts'
+import { type Detail, logOf } from '../exchange/diagnosis.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import type { OutgoingBody, StreamBody } from '../message/body.ts'
+import type { HeaderList } from '../message/headers.ts'
+import type { NamedBy } from './backend-guard.ts'
 import type { DnsCache } from './dns-cache.ts'
-import type { UpstreamTunnel } from './tunnel.ts'
 
 export interface UpstreamTls {
   readonly servername: string | undefined
@@ -36,11 +36,8 @@ export interface UpstreamTarget {
   readonly keepalive?: Keepalive | undefined
   /** undefined: the destination is the configuration's, not a client's. */
   readonly guard?: TargetGuard | undefined
-  /**
-   * Who says that it leads there. undefined: somebody who writes routes, backends or policies. `Service`: the cluster,
-   * of an endpoint. `Process`: the environment of this process. Part of `key`, for connections are kept by that.
-   */
-  readonly namedBy?: 'Service' | 'Process' | undefined
+  /** Who says that it leads there. Part of `key`, for connections are kept by that. */
+  readonly namedBy?: NamedBy
   /** A proxy on the way. */
   readonly tunnel?: UpstreamTunnel | undefined
 }
@@ -49,6 +46,33 @@ export interface UpstreamTarget {
 export interface TargetGuard {
   readonly dns: DnsCache
   readonly admits: (address: string) => boolean
+}
+
+/** A proxy between the gateway and a backend; see tunnel.ts. */
+export interface UpstreamTunnel {
+  /** Everything that makes connections through it differ. */
+  readonly key: string
+  readonly way: TunnelWay
+}
+
+export type TunnelWay =
+  /** Calls fail: without the proxy traffic would leave by a way that its owner closed. */
+  | { readonly problem: string }
+  | {
+      /** undefined: no proxy is ready. */
+      readonly pick: () => TunnelProxy | undefined
+      /** Name, value, …: credentials of the proxy. */
+      readonly headers: readonly string[]
+    }
+
+/** One address of the proxy. */
+export interface TunnelProxy {
+  readonly target: UpstreamTarget
+  /** After a failure: another address, none twice for one connection. undefined: none is left, or enough failed. */
+  other(): TunnelProxy | undefined
+  begin(): void
+  /** `isHealthy` undefined: nobody waited for the outcome. */
+  end(latencyMs: number, isHealthy: boolean | undefined): void
 }
 
 export interface UpstreamRequest {

@@ -8,14 +8,13 @@ import { domainToASCII } from 'node:url'
 import { afterEach, describe, expect, it } from 'vitest'
 import { authority, certificateFor } from '#test/certificates.ts'
 import { listeningUntil } from '#test/ports.ts'
-import { logOf } from '../diagnosis.ts'
-import { HeaderList } from '../http/headers.ts'
-import type { DialOutcome } from '../tcp/dial.ts'
-import { dial } from '../tcp/dial-tunnel.ts'
+import { logOf } from '../exchange/diagnosis.ts'
+import { HeaderList } from '../message/headers.ts'
+import type { DialOutcome } from './dial.ts'
+import { dial } from './dial-tunnel.ts'
 import { createUpstreamClient } from './client.ts'
 import { DnsCache } from './dns-cache.ts'
-import type { UpstreamClient, UpstreamTarget, UpstreamTls } from './target.ts'
-import type { TunnelWay } from './tunnel.ts'
+import type { UpstreamClient, UpstreamTarget, UpstreamTls, TunnelWay } from './target.ts'
 
 const ca = authority()
 const pairOf = (name: string) => certificateFor({ commonName: name, names: [`DNS:${name}`], issuer: ca })
@@ -68,7 +67,7 @@ const answering = (text: string): Promise<number> =>
 
 function through(port: number, extra: { tls?: UpstreamTls; headers?: readonly string[] } = {}): TunnelWay {
   const target = { ...plain('127.0.0.1', port), tls: extra.tls }
-  return { pick: () => ({ target, begin() {}, end() {} }), headers: extra.headers ?? [] }
+  return { pick: () => ({ target, other: () => undefined, begin() {}, end() {} }), headers: extra.headers ?? [] }
 }
 
 function plain(host: string, port: number): UpstreamTarget {

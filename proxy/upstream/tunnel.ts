@@ -2,35 +2,19 @@
 // it with an absolute URI (docs/adr/0008).
 import type net from 'node:net'
 import { isIP } from 'node:net'
-import type { HeaderList } from '../http/headers.ts'
-import { isAuthority } from '../http/authority.ts'
+import type { HeaderList } from '../message/headers.ts'
+import { isAuthority } from '../message/authority.ts'
 import { ResponseParser } from '../http/response-parser.ts'
-import { BAD_VALUE } from '../http/head-text.ts'
-import type { UpstreamCall } from './call.ts'
+import { BAD_VALUE } from '../message/head-text.ts'
 import type { UpstreamTarget } from './target.ts'
 
-export interface UpstreamTunnel {
-  /** Everything that makes connections through it differ. */
-  readonly key: string
-  readonly way: TunnelWay
-}
-
-export type TunnelWay =
-  /** Calls fail: without the proxy traffic would leave by a way that its owner closed. */
-  | { readonly problem: string }
-  | {
-      /** undefined: no proxy is ready. */
-      readonly pick: () => TunnelProxy | undefined
-      /** Name, value, …: credentials of the proxy. */
-      readonly headers: readonly string[]
-    }
-
-/** One address of the proxy. */
-export interface TunnelProxy {
+/** What decides how a call goes through a proxy. */
+export interface TunnelledCall {
   readonly target: UpstreamTarget
-  begin(): void
-  /** `isHealthy` undefined: nobody waited for the outcome. */
-  end(latencyMs: number, isHealthy: boolean | undefined): void
+  /** Value of the Host header. */
+  readonly authority: string
+  readonly isTunnel: boolean
+  readonly upgrade: string | undefined
 }
 
 /**
@@ -38,7 +22,7 @@ export interface TunnelProxy {
  * than its address (a proxy makes Host from the URI, RFC 9112 section 3.2.2), where it speaks TLS, or where bytes
  * follow that are no HTTP: those go by CONNECT.
  */
-export function isForwarded(call: UpstreamCall): boolean {
+export function isForwarded(call: TunnelledCall): boolean {
   const { host, port, tls, unixPath } = call.target
   if (tls !== undefined || unixPath !== undefined || call.isTunnel || call.upgrade !== undefined) return false
   const name = isIP(host) === 6 ? `[${host}]` : host.toLowerCase()

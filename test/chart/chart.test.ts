@@ -1,7 +1,8 @@
 // The charts by goldens: with their defaults, and what each set of values changes; and what the schema of their values
 // refuses. That they say what the kustomizations say is held by test/e2e/00-chart.test.ts.
 import { spawnSync } from 'node:child_process'
-import { globSync, readFileSync } from 'node:fs'
+import { cpSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, it } from 'vitest'
@@ -118,6 +119,21 @@ describe.skipIf(helm === '')('charts', () => {
     ['a word for a flag', 'gw-crds', 'keep=sometimes', /keep': got string, want boolean/],
   ])('refuse %s', { timeout: RENDER_MS }, (_, chart, value, message) => {
     expect(refusal(helm, chart, '--set', value)).toMatch(message)
+  })
+})
+
+describe.skipIf(helm === '')('a chart that is not complete', () => {
+  it.each([
+    ['gw-crds', 'files', /files\/crd of the chart is empty: run `make charts`/],
+    ['gw', 'charts', /missing in charts\/ directory: gw-crds/],
+  ])('%s without %s is refused', { timeout: RENDER_MS }, (chart, folder, message) => {
+    const copy = mkdtempSync(join(tmpdir(), 'gw-chart-'))
+    cpSync(join(ROOT, 'config/helm', chart), copy, { recursive: true })
+    rmSync(join(copy, folder), { recursive: true })
+    const { status, stderr } = spawnSync(helm, ['template', 'gw', copy], { encoding: 'utf8' })
+    rmSync(copy, { recursive: true })
+    expect(status).toBe(1)
+    expect(stderr).toMatch(message)
   })
 })
 

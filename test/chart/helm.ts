@@ -11,7 +11,9 @@ export interface Manifest {
   readonly metadata: { readonly name: string; readonly namespace?: string }
 }
 
+/** Also completes the charts, which share files with the kustomizations. */
 export function findHelm(): string | undefined {
+  execFileSync(join(ROOT, 'hack/charts.sh'))
   const places = [
     process.env['GW_HELM'] ?? '',
     ...(process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, 'helm')),

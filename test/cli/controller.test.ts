@@ -67,7 +67,7 @@ describe('gw controller that starts', () => {
     const environment = { KUBECONFIG: config, ...LOOPBACK, GW_GATEWAY_CLASS_PARAMETERS_REFS: refs, GW_LOGLEVEL: 'x' }
     const started = new GwProcess(['controller'], environment)
     await until('the start', () => started.stderr.includes('"msg":"started"'), START_MS)
-    expect(started.stderr).toContain('GW_GATEWAY_CLASS_PARAMETERS_REFS counts for the class gw only')
+    expect(started.stderr).toContain('GW_GATEWAY_CLASS_PARAMETERS_REFS applies to the class gw only')
     expect(started.stderr).toContain('GW_LOGLEVEL')
     started.child.kill('SIGTERM')
     expect((await started.ended).code).toBe(0)

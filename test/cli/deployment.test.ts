@@ -68,17 +68,17 @@ describe('gw translate --deployment', () => {
     expect(stdout).not.toContain('Secret"')
   })
 
-  it('names what is wrong with its place, and prints the other Gateways', async () => {
+  it('names what is wrong with its place, and prints the other Gateways', { tags: ['full'] }, async () => {
     const { code, stdout, stderr } = await gw('translate', '--deployment', '-f', 'test/cli/testdata/deployment')
     expect(code).toBe(1)
     expect(stderr.replaceAll('test/cli/testdata/deployment/', '').trimEnd().split('\n')).toEqual([
       'gateway.yaml:28:5: error: spec.infrastructure.parametersRef: GwParameters apps/absent not found',
-      'gateway.yaml:39:11: error: spec.deployment.spec.template.spec.containers: each item needs name, by which the items are told apart',
+      'gateway.yaml:39:11: error: spec.deployment.spec.template.spec.containers: each item needs name, which identifies it',
     ])
     expect(new Set(shown(stdout).map(({ metadata }) => metadata.name))).toEqual(new Set(['fine']))
   })
 
-  it('says when there is nothing to deploy', async () => {
+  it('says when there is nothing to deploy', { tags: ['full'] }, async () => {
     const { code, stdout, stderr } = await gw('translate', '--deployment', '-f', 'config/samples/standalone/binds.yaml')
     expect([code, stdout]).toEqual([1, ''])
     expect(stderr).toMatch(/apiVersion|nothing to deploy/)

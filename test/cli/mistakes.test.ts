@@ -1,7 +1,11 @@
 // What first users write, and what they are told: the mistake, and the cure.
-import { describe, expect, it } from 'vitest'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
 import { loadManifests } from '#cli/manifests/load.ts'
 import { loadStandalone } from '#proxy/config/standalone/load.ts'
+import { gw } from './gw.ts'
 
 const route = (fields: string): string =>
   `gateways: { default: { port: 80 } }\nroutes: [{ backends: [{ host: "a:1" }], ${fields} }]\n`
@@ -64,21 +68,26 @@ describe('mistakes in manifests', () => {
       'error spec.traffic.timeouts.request',
       'write a duration such as 500ms, 10s or 1h30m',
     ],
-    [traffic('timeouts: { request: 5 }'), 'error spec.traffic.timeouts.request', 'write it as text, in quotes'],
+    [
+      traffic('timeouts: { request: 5 }'),
+      'error spec.traffic.timeouts.request',
+      'put the value in quotes to make it a string',
+    ],
     [
       traffic('cors: { allowOrigins: [shop.example] }'),
       'error spec.traffic.cors.allowOrigins[0]',
       'write an origin such as https://shop.example',
     ],
+    [traffic('timeout: { request: 5s }'), 'error spec.traffic.timeout', 'did you mean timeouts?'],
     [
       kind('networking.k8s.io/v1', 'Ingress'),
       'warning kind',
-      'Ingress of networking.k8s.io/v1 is not read by Gw and has no effect; write a Gateway and an HTTPRoute',
+      'Ingress of networking.k8s.io/v1 is not supported by Gw and has no effect; replace it with a Gateway and an HTTPRoute',
     ],
     [
       kind('networking.istio.io/v1', 'VirtualService'),
       'warning kind',
-      'VirtualService of networking.istio.io/v1 is not read by Gw',
+      'VirtualService of networking.istio.io/v1 is not supported by Gw',
     ],
     [kind('gw.dev/v1alpha1', 'GwRoute'), 'error kind', 'unknown kind GwRoute of gw.dev/v1alpha1'],
   ])('%s', (text, place, expected) => {
@@ -95,5 +104,84 @@ describe('mistakes in manifests', () => {
     ['rbac.authorization.k8s.io/v1', 'Role'],
   ])('%s %s beside routes is none', (apiVersion, name) => {
     expect(loadManifests([{ path: 'f.yaml', text: kind(apiVersion, name) }]).problems).toEqual([])
+  })
+})
+
+describe('mistakes in YAML', () => {
+  it.each([
+    ['gateways:\n\tdefault:\n\t\tport: 80\n', 2, 'Tabs are not allowed as indentation; use spaces'],
+    ['a: 1\na: 2\n', 2, 'Map keys must be unique; this key is there already: remove one of the two'],
+    ['routes: [{ name: "x, backends: [{host: "a:1"}] }]\n', 1, 'look for a missing quote, comma or bracket before it'],
+    ['a:\n  b: c: d\n', 2, 'put a value that holds a colon and a space in quotes'],
+    ['a:\n  - b: 1\n c: 2\n', 3, 'indent it as its neighbours'],
+    ['gateways\nroutes: []\n', 1, 'a colon or a quote is missing'],
+    ['routes: [\n', 2, 'close the bracket'],
+    ['routes: "abc\n', 2, 'Missing closing "quote'],
+    ['a: 1\nb: @x\n', 2, 'put the value in quotes'],
+    ['hostnames:\n- a.example\n- *.shop.example\n', 3, 'put text such as "*.example" in quotes'],
+    ['hostnames: [a.example, *.shop.example]\n', 1, 'put text such as "*.example" in quotes'],
+    ['use: *later\nbase: &later 1\n', 1, '* begins an alias of an anchor that is not there'],
+  ])('%j', (text, line, expected) => {
+    const loaded = [
+      loadManifests([{ path: 'f.yaml', text }]).problems,
+      loadStandalone({ path: 'f.yaml', text, environment: {} }).problems,
+    ]
+    for (const problems of loaded) {
+      expect(problems.map((problem) => [problem.file, problem.line, problem.message])).toEqual([
+        ['f.yaml', line, expect.stringContaining(expected)],
+      ])
+    }
+  })
+})
+
+describe('mistakes with files', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'gw-mistakes-'))
+  afterAll(() => rmSync(folder, { recursive: true }))
+  const at = (name: string): string => join(folder, name)
+  const written = (name: string, content: string | Uint8Array): string => {
+    writeFileSync(at(name), content)
+    return name
+  }
+  const gateways = 'gateways: { default: { port: 80 } }\n'
+  symlinkSync('loop-b.yaml', at('loop-a.yaml'))
+  symlinkSync('loop-a.yaml', at('loop-b.yaml'))
+  mkdirSync(at('empty'))
+  mkdirSync(at('mixed'))
+  written('mixed/a.yaml', gateways)
+  written('mixed/b.yaml', Buffer.from([0x61, 0x0a, 0xff]))
+
+  it.each([
+    ['loop-a.yaml', 'loop-a.yaml: error: this link leads back to itself; let it point to a file'],
+    ['nothing.yaml', 'nothing.yaml: error: no such file or folder'],
+    [
+      join(written('a.yaml', gateways), 'b.yaml'),
+      'a.yaml/b.yaml: error: no such file or folder: a part of the path is a file',
+    ],
+    ['empty', 'empty: error: no .yaml, .yml or .json file in this folder'],
+    [written('zero.yaml', ''), 'zero.yaml:1:1: error: the file is empty'],
+    [
+      written('bytes.yaml', Buffer.from([0x00, 0xff, 0xfe])),
+      'bytes.yaml:1:1: error: is not valid UTF-8; save the file as UTF-8',
+    ],
+    ['mixed', 'mixed/b.yaml:2:1: error: is not valid UTF-8; save the file as UTF-8'],
+    [written('list.yaml', '[1, 2]\n'), 'list.yaml:1:1: error: must be a mapping, not a list'],
+    [
+      written('large.yaml', Buffer.alloc(16 * 1024 * 1024 + 1, '# a\n')),
+      'large.yaml: error: larger than 16777216 bytes; split it',
+    ],
+  ])('gw validate -f %s', async (name, expected) => {
+    const { code, stdout, stderr } = await gw('validate', '-f', at(name))
+    const [first = '', ...more] = stderr.replaceAll(`${folder}/`, '').trimEnd().split('\n')
+    expect([code, stdout, first]).toEqual([1, '', expected])
+    expect(more.filter((line) => !line.endsWith(' error(s)'))).toEqual([])
+  })
+
+  it.each([
+    ['loop-a.yaml', 'loop-a.yaml: this link leads back to itself; let it point to a file'],
+    ['a.yaml/b.yaml', 'a.yaml/b.yaml: no such file or folder: a part of the path is a file'],
+    ['bytes.yaml', 'bytes.yaml:1: is not valid UTF-8; save the file as UTF-8'],
+  ])('gw run -f %s', async (name, expected) => {
+    const { code, stdout, stderr } = await gw('run', '-f', at(name))
+    expect([code, stdout, stderr.replaceAll(`${folder}/`, '')]).toEqual([1, '', `${expected}\n`])
   })
 })

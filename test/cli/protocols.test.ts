@@ -13,7 +13,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type RawData, WebSocket, WebSocketServer } from 'ws'
 import { stringify } from 'yaml'
-import { RawClient } from '#proxy/http/test-support.ts'
+import { RawClient } from '#proxy/http/server.testing.ts'
 import { certificateFor, type KeyPair } from '#test/certificates.ts'
 import { freePort, listening } from '#test/ports.ts'
 import { ANY_PORTS, GwProcess, until } from './gw.ts'
@@ -212,7 +212,7 @@ describe('curl', () => {
   })
 })
 
-describe('appProtocol', () => {
+describe('appProtocol', { tags: ['full'] }, () => {
   it.each([
     ['plain', 'HTTP/1.1 1.1'],
     ['https', 'HTTP/1.1 1.1'],
@@ -269,7 +269,7 @@ describe('WebSocket', () => {
   })
 })
 
-describe('a body of 512 MiB there and back', () => {
+describe('a body of 512 MiB there and back', { tags: ['full'] }, () => {
   const PIECE = Buffer.alloc(1024 * 1024, 'x')
   const PIECES = 512
 
@@ -309,7 +309,7 @@ describe('a body of 512 MiB there and back', () => {
   }, 60_000)
 })
 
-describe('maxConnectionDuration', () => {
+describe('maxConnectionDuration', { tags: ['full'] }, () => {
   it('lets the request of an HTTP/1.1 connection finish, then ends it', async () => {
     const busy = await RawClient.connect(ports.aging)
     busy.send('GET /plain/held HTTP/1.1\r\nhost: a\r\n\r\n')

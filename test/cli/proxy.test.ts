@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { adminTokenFile } from '#api/admin/token-file.ts'
 import { closeServer, freePort, listening } from '#test/ports.ts'
-import { testProxy, type TestProxy } from '#test/proxy.ts'
+import { testProxy, type TestProxy } from '#proxy/main.testing.ts'
 import { gw, GwProcess, until } from './gw.ts'
 
 let upstream: Server
@@ -41,7 +41,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-const CURE = 'is a proxy running? --admin-addr says where'
+const CURE = 'check that a proxy runs there, or set --admin-addr'
 
 describe('gw proxy config', () => {
   it('sums up what is in force', async () => {
@@ -72,30 +72,30 @@ describe('gw proxy config', () => {
     expect(rows).toEqual([expect.objectContaining({ type: 'Backend', name: 'all', requests: 1 })])
   })
 
-  it('names --all when no endpoint had a request, and says when there is none', async () => {
+  it('names --all when no endpoint had a request, and says when there is none', { tags: ['full'] }, async () => {
     const { stdout: json } = await gw('proxy', 'config', 'all', ...local, '-o', 'json')
     const file = join(folder, 'unused.json')
     writeFileSync(file, json.replaceAll(/"totalRequests": \d+/g, '"totalRequests": 0'))
     const unused = await gw('proxy', 'config', 'backends', '--file', file)
-    expect([unused.code, unused.stderr]).toEqual([0, '1 endpoint has had no request yet; --all shows it\n'])
+    expect([unused.code, unused.stderr]).toEqual([0, '1 endpoint received no request yet; --all shows it\n'])
     writeFileSync(file, JSON.stringify({ ...JSON.parse(json), backends: [], services: [] }))
     const none = await gw('proxy', 'config', 'backends', '--file', file)
     expect([none.code, none.stderr]).toEqual([0, 'this proxy has no backends\n'])
   })
 
-  it('says what is wrong', async () => {
+  it('says what is wrong', { tags: ['full'] }, async () => {
     const nobody = await freePort()
     const unreachable = await gw('proxy', 'config', 'all', '--local', `--admin-addr=127.0.0.1:${nobody}`)
     expect([unreachable.code, unreachable.stderr]).toEqual([
       1,
-      `cannot ask the admin server 127.0.0.1:${nobody}: connect ECONNREFUSED 127.0.0.1:${nobody}; ${CURE}\n`,
+      `cannot reach the admin server 127.0.0.1:${nobody}: connect ECONNREFUSED 127.0.0.1:${nobody}; ${CURE}\n`,
     ])
     const file = join(folder, 'other.json')
     writeFileSync(file, '{"binds": []}')
     const other = await gw('proxy', 'config', 'all', '--file', file)
     expect([other.code, other.stderr]).toEqual([1, `${file}: is not a configuration dump\n`])
     const unknown = await gw('proxy', 'config', 'all')
-    expect([unknown.code, unknown.stderr]).toEqual([1, 'give --local for a proxy on this machine\n'])
+    expect([unknown.code, unknown.stderr]).toEqual([1, 'pass --local for a proxy on this machine\n'])
   })
 })
 
@@ -109,10 +109,10 @@ describe('gw proxy log', () => {
   })
 
   it.each([
-    [['--level', 'loud'], '"loud" is not a level; levels are off, error, warn, info, debug, trace\n'],
+    [['--level', 'loud'], '"loud" is not a level; use one of off, error, warn, info, debug, trace\n'],
     [['--set', 'debug'], '--set debug: must be module=level\n'],
     [['--set', 'a=debug', '--level', 'info'], expect.stringContaining('cannot be used with')],
-  ])('refuses %j', async (flags, problem) => {
+  ])('refuses %j', { tags: ['full'] }, async (flags, problem) => {
     const { code, stderr } = await gw('proxy', 'log', ...local, ...flags)
     expect([code, stderr]).toEqual([1, problem])
   })
@@ -129,7 +129,7 @@ describe('a proxy that wants a token at its admin server', () => {
   })
   afterAll(() => guarded.stop())
 
-  it('is read with the token that it left on this machine', async () => {
+  it('is read with the token that it left on this machine', { tags: ['full'] }, async () => {
     const config = await gw('proxy', 'config', 'all', '--local', ...at)
     expect([config.code, config.stderr]).toEqual([0, ''])
     expect(config.stdout).toContain('ns/all')
@@ -137,7 +137,7 @@ describe('a proxy that wants a token at its admin server', () => {
     expect([log.code, log.stdout]).toEqual([0, 'current log level is warn\n'])
   })
 
-  it('is read through a forwarded port with the token that gw proxy token prints', async () => {
+  it('is read through a forwarded port with the token that gw proxy token prints', { tags: ['full'] }, async () => {
     const { code, stdout } = await gw('proxy', 'token', ...at)
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^[\w-]{43}\n$/)])
     const forward = createTcpServer((socket) => {
@@ -150,7 +150,7 @@ describe('a proxy that wants a token at its admin server', () => {
       const args = ['proxy', 'config', 'all', '--local', `--admin-addr=127.0.0.1:${port}`]
       const without = await gw(...args)
       expect([without.code, without.stdout]).toEqual([1, ''])
-      expect(without.stderr).toContain(`answers 401: the admin server needs its token`)
+      expect(without.stderr).toContain(`returned 401: the admin server needs its token`)
       expect(without.stderr).toContain('`gw proxy token` prints it')
       const withToken = await new GwProcess(args, { GW_ADMIN_TOKEN: stdout.trim() }).ended
       expect([withToken.code, withToken.stderr]).toEqual([0, ''])
@@ -159,9 +159,9 @@ describe('a proxy that wants a token at its admin server', () => {
     }
   })
 
-  it('has none for proxies that want none', async () => {
+  it('has none for proxies that want none', { tags: ['full'] }, async () => {
     const { code, stderr } = await gw('proxy', 'token', `--admin-addr=127.0.0.1:${gateway.proxy.ports.admin}`)
-    expect([code, stderr]).toEqual([1, expect.stringContaining('no proxy here wants a token')])
+    expect([code, stderr]).toEqual([1, expect.stringContaining('no proxy on this machine requires a token')])
   })
 })
 

@@ -100,49 +100,57 @@ describe('gw run', () => {
     expect(failures).toEqual([])
   })
 
-  it('keeps the last good configuration on a broken edit, says where, and takes the repair', async () => {
-    const port = await freePort()
-    const path = write('gateway.yaml', answering(port, '/a'))
-    const gw = start(path)
-    await gw.says('gw: serving')
-    writeFileSync(path, answering(port, '/a').replace('exact', 'exakt'))
-    await gw.says('the last good configuration stays')
-    expect(gw.stderr).toContain(
-      `${path}:3:25: error: routes[0].matches[0].path.exakt: unknown field "exakt"; did you mean exact?`,
-    )
-    expect((await get(port, '/a')).status).toBe(200)
-    writeFileSync(path, answering(port, '/a', '/b'))
-    await until('the repair is served', async () => (await get(port, '/b')).status === 200)
-    gw.signal('SIGTERM')
-    expect((await gw.ended).code).toBe(0)
-  })
+  it(
+    'keeps the last good configuration on a broken edit, says where, and takes the repair',
+    { tags: ['full'] },
+    async () => {
+      const port = await freePort()
+      const path = write('gateway.yaml', answering(port, '/a'))
+      const gw = start(path)
+      await gw.says('gw: serving')
+      writeFileSync(path, answering(port, '/a').replace('exact', 'exakt'))
+      await gw.says('the last valid configuration stays active')
+      expect(gw.stderr).toContain(
+        `${path}:3:25: error: routes[0].matches[0].path.exakt: unknown field "exakt"; did you mean exact?`,
+      )
+      expect((await get(port, '/a')).status).toBe(200)
+      writeFileSync(path, answering(port, '/a', '/b'))
+      await until('the repair is served', async () => (await get(port, '/b')).status === 200)
+      gw.signal('SIGTERM')
+      expect((await gw.ended).code).toBe(0)
+    },
+  )
 
-  it('follows a link to where it leads, says that a file is well again, and reads it again on SIGHUP', async () => {
-    const port = await freePort()
-    mkdirSync(join(folder, 'real'))
-    const path = write('real/gateway.yaml', answering(port, '/a'))
-    const link = join(folder, 'link.yaml')
-    symlinkSync(path, link)
-    const gw = start(link)
-    await gw.says('gw: serving')
-    writeFileSync(path, 'routes: [')
-    await gw.says('the last good configuration stays')
-    writeFileSync(path, answering(port, '/a'))
-    await gw.says('has no errors any more, and is the same as what is in force')
-    write('real/next.yaml', answering(port, '/a', '/b'))
-    renameSync(join(folder, 'real/next.yaml'), path)
-    await gw.says('gw: reloaded')
-    expect((await get(port, '/b')).status).toBe(200)
-    rmSync(path)
-    await gw.says('a link to')
-    gw.signal('SIGHUP')
-    await until('it was read again', () => gw.stderr.match(/a link to/g)?.length === 2)
-    expect((await get(port, '/b')).status).toBe(200)
-    gw.signal('SIGTERM')
-    expect((await gw.ended).code).toBe(0)
-  })
+  it(
+    'follows a link to where it leads, says that a file is well again, and reads it again on SIGHUP',
+    { tags: ['full'] },
+    async () => {
+      const port = await freePort()
+      mkdirSync(join(folder, 'real'))
+      const path = write('real/gateway.yaml', answering(port, '/a'))
+      const link = join(folder, 'link.yaml')
+      symlinkSync(path, link)
+      const gw = start(link)
+      await gw.says('gw: serving')
+      writeFileSync(path, 'routes: [')
+      await gw.says('the last valid configuration stays active')
+      writeFileSync(path, answering(port, '/a'))
+      await gw.says('has no more errors and equals the active configuration')
+      write('real/next.yaml', answering(port, '/a', '/b'))
+      renameSync(join(folder, 'real/next.yaml'), path)
+      await gw.says('gw: reloaded')
+      expect((await get(port, '/b')).status).toBe(200)
+      rmSync(path)
+      await gw.says('of the link does not exist')
+      gw.signal('SIGHUP')
+      await until('it was read again', () => gw.stderr.match(/of the link does not exist/g)?.length === 2)
+      expect((await get(port, '/b')).status).toBe(200)
+      gw.signal('SIGTERM')
+      expect((await gw.ended).code).toBe(0)
+    },
+  )
 
-  it('follows files that the configuration names, and ignores others of the folder', async () => {
+  it('follows files that the configuration names, and ignores others of the folder', { tags: ['full'] }, async () => {
     const port = await freePort()
     const seen: string[] = []
     const server = createServer((incoming, answer) => {
@@ -167,7 +175,7 @@ describe('gw run', () => {
     expect(gw.stdout + gw.stderr).not.toMatch(/first|second/)
   })
 
-  it('serves a folder of manifests and takes over a new file', async () => {
+  it('serves a folder of manifests and takes over a new file', { tags: ['full'] }, async () => {
     const port = await freePort()
     for (const name of ['gateway.yaml', 'http.yaml']) {
       const sample = readFileSync(new URL(`../../config/samples/quickstart/${name}`, import.meta.url), 'utf8')
@@ -202,7 +210,7 @@ describe('gw run', () => {
     ])
   })
 
-  it('takes addresses and workers from config, and flags before config', async () => {
+  it('takes addresses and workers from config, and flags before config', { tags: ['full'] }, async () => {
     const [port, readiness, stats] = [await freePort(), await freePort(), await freePort()]
     const config = `config: { readinessAddr: "127.0.0.1:${readiness}", statsAddr: "127.0.0.1:1", workerThreads: 1, logging: { format: json } }\n`
     const path = write('gateway.yaml', config + answering(port, '/a'))
@@ -226,7 +234,7 @@ describe('gw run', () => {
     await gw.says('"serving ')
     const written = readFileSync(path, 'utf8')
     write('gateway.yaml', `${written}rotes: []\n`)
-    await gw.says('the last good configuration stays')
+    await gw.says('the last valid configuration stays active')
     write('gateway.yaml', `${written}- name: more\n  backends: [{ host: 'a:2' }]\n`)
     await gw.says('"reloaded ')
     gw.signal('SIGTERM')

@@ -105,7 +105,7 @@ describe('the standalone TLS sample', () => {
     await expect(curl(...args)).rejects.toThrow(/alert protocol version|SSL/)
   })
 
-  it('logs failed handshakes at info, with the cause, sparingly', async () => {
+  it('logs failed handshakes at info, with the cause, sparingly', { tags: ['full'] }, async () => {
     const logged = (cause: string): Promise<void> =>
       until(
         cause,
@@ -126,12 +126,12 @@ describe('the standalone TLS sample', () => {
     expect(lines.length).toBeLessThanOrEqual(10)
   })
 
-  it('passes another name on to the server that has its key', async () => {
+  it('passes another name on to the server that has its key', { tags: ['full'] }, async () => {
     const authority = ['--cacert', join(folder, 'vault.localhost.pem'), ...to('vault.localhost')]
     expect(await curl(...authority, `https://vault.localhost:${ports.https}/`)).toBe('vault')
   })
 
-  it('passes plain bytes on', async () => {
+  it('passes plain bytes on', { tags: ['full'] }, async () => {
     expect(await text(connect(ports.tcp, '127.0.0.1'))).toBe('bytes')
   })
 })

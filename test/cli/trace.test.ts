@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { closeServer, freePort, listening } from '#test/ports.ts'
-import { testProxy, type TestProxy } from '#test/proxy.ts'
+import { testProxy, type TestProxy } from '#proxy/main.testing.ts'
 import { gw, GwProcess } from './gw.ts'
 
 let upstream: Server
@@ -33,7 +33,7 @@ afterAll(async () => {
 
 const send = [`http://shop.example/cart?x=1`, '-X', 'POST', '-d', 'hello']
 
-const CURE = 'is a proxy running? --admin-addr says where'
+const CURE = 'check that a proxy runs there, or set --admin-addr'
 
 describe('gw proxy trace', () => {
   it('sends a request and prints its trace as a table', async () => {
@@ -48,7 +48,7 @@ describe('gw proxy trace', () => {
     expect(hosts).toContain('shop.example')
   })
 
-  it('prints lines of JSON that it can show again', async () => {
+  it('prints lines of JSON that it can show again', { tags: ['full'] }, async () => {
     const raw = await gw(...local, '--raw', `--port=${gateway.port}`, '--', ...send)
     expect(raw.code).toBe(0)
     const events = raw.stdout
@@ -65,9 +65,9 @@ describe('gw proxy trace', () => {
     expect(again.stdout).toBe(raw.stdout)
   })
 
-  it('waits for a request of somebody else', async () => {
+  it('waits for a request of somebody else', { tags: ['full'] }, async () => {
     const command = new GwProcess([...local, '--expression', 'request.path == "/wanted"'])
-    await command.says('waiting for a request; Ctrl-C ends')
+    await command.says('waiting for a request; press Ctrl-C to stop')
     await (await fetch(`${gateway.url}/other`)).text()
     await (await fetch(`${gateway.url}/wanted`)).text()
     const { code, stdout } = await command.ended
@@ -75,15 +75,15 @@ describe('gw proxy trace', () => {
     expect(stdout).toContain('request finished status=200')
   })
 
-  it('says what is wrong', async () => {
+  it('says what is wrong', { tags: ['full'] }, async () => {
     const nobody = await freePort()
     const unreachable = await gw('proxy', 'trace', '--local', `--admin-addr=127.0.0.1:${nobody}`)
     expect([unreachable.code, unreachable.stderr]).toEqual([
       1,
-      `cannot ask the admin server 127.0.0.1:${nobody}: connect ECONNREFUSED 127.0.0.1:${nobody}; ${CURE}\n`,
+      `cannot reach the admin server 127.0.0.1:${nobody}: connect ECONNREFUSED 127.0.0.1:${nobody}; ${CURE}\n`,
     ])
     const bad = await gw(...local, '--expression', '1 +')
-    expect([bad.code, bad.stderr]).toEqual([1, expect.stringContaining('the admin server answers 400: expression: ')])
+    expect([bad.code, bad.stderr]).toEqual([1, expect.stringContaining('the admin server returned 400: expression: ')])
     const refused = await gw(...local, `--port=${nobody}`, '--', 'http://shop.example/')
     expect(refused.code).toBe(1)
     expect(refused.stderr).toContain('curl failed: exit code 7')

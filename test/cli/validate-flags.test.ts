@@ -63,7 +63,7 @@ describe('--ignore-missing makes a warning of', () => {
     ],
     ['a list without items', policy('jwtAuthentication: { providers: [] }')],
     ['a misspelt field', policy('directRespons: { status: 200 }')],
-  ])('nothing that is wrong in the files: %s', async (_, manifest) => {
+  ])('nothing that is wrong in the files: %s', { tags: ['full'] }, async (_, manifest) => {
     const path = write('wrong.yaml', [GATEWAY, manifest].join('---'))
     const problems = await checkSources([path], { isMissingIgnored: true })
     expect(problems.filter(({ severity }) => severity === 'error')).toHaveLength(1)
@@ -71,7 +71,7 @@ describe('--ignore-missing makes a warning of', () => {
 })
 
 it('--ignore-missing leaves an error about an object that is there', () => {
-  const message = 'ConfigMap default/ca not found, or without a PEM certificate under ca.crt'
+  const message = 'ConfigMap default/ca not found, or has no PEM certificate under ca.crt'
   const problem = { file: 'f', line: 1, column: 1, path: 'spec', message, severity: 'error' } as const
   const text = 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: ca }\n'
   const severitiesWith = (manifest: string): string[] =>
@@ -81,7 +81,7 @@ it('--ignore-missing leaves an error about an object that is there', () => {
 })
 
 describe('gw validate', () => {
-  it('takes several paths, with and without -f, as one set of manifests', async () => {
+  it('takes several paths, with and without -f, as one set of manifests', { tags: ['full'] }, async () => {
     const [gateway, route] = [
       write('gateway.yaml', GATEWAY.replace('HTTPS, tls: { certificateRefs: [{ name: cert }] }', 'HTTP')),
       write('route.yaml', rule('{ name: web, port: 80 }')),
@@ -96,7 +96,7 @@ describe('gw validate', () => {
     expect(result).toEqual({ code: 0, stdout: `${paths}: valid\n`, stderr: '' })
   })
 
-  it('gives JSON with every field', async () => {
+  it('gives JSON with every field', { tags: ['full'] }, async () => {
     const path = write('broken.yaml', 'gateways: { default: { prot: 8080 } }\n')
     const { code, stdout, stderr } = await gw('validate', '-o', 'json', path, join(folder, 'absent'))
     expect([code, stderr]).toEqual([1, ''])
@@ -136,14 +136,14 @@ describe('gw validate', () => {
     expect(await gw('validate', '-o', 'json', valid)).toEqual({ code: 0, stdout: '[]\n', stderr: '' })
   })
 
-  it('gives the reasons of statuses', async () => {
+  it('gives the reasons of statuses', { tags: ['full'] }, async () => {
     const path = write('reasons.yaml', [GATEWAY, rule('{ name: web, port: 80 }')].join('---'))
     const { stdout } = await gw('validate', '-o', 'json', path)
     const reasons = JSON.parse(stdout) as { reason: string }[]
     expect(reasons.map(({ reason }) => reason)).toEqual(['InvalidCertificateRef', 'BackendNotFound'])
   })
 
-  it('gives annotations of GitHub, of which no text is a command', async () => {
+  it('gives annotations of GitHub, of which no text is a command', { tags: ['full'] }, async () => {
     const path = write('git,hub:%.yaml', 'gateways: { default: { port: 1, "a,b:\\n::error::%": 1 } }\n')
     const { code, stdout } = await gw('validate', path, '-o', 'github')
     expect(code).toBe(1)

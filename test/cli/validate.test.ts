@@ -37,7 +37,7 @@ describe('gw validate', () => {
     expect(result).toEqual({ code: 0, stdout: 'config/samples: valid\n', stderr: '' })
   })
 
-  it('finds every file and folder of config/samples clean by itself', async () => {
+  it('finds every file and folder of config/samples clean by itself', { tags: ['full'] }, async () => {
     const samples = join(ROOT, 'config/samples')
     const paths = [
       ...readdirSync(samples)
@@ -77,7 +77,7 @@ describe('gw validate', () => {
     ])
   })
 
-  it('says in one line that a path is not there', async () => {
+  it('says in one line that a path is not there', { tags: ['full'] }, async () => {
     expect(await gw('validate', '-f', 'no/such/file')).toEqual({
       code: 1,
       stdout: '',
@@ -100,15 +100,19 @@ describe('gw translate', () => {
     })
   })
 
-  it('prints a standalone file as JSON, without keys and without the environment of commands', async () => {
-    const { code, stdout } = await gw('translate', '-f', 'test/cli/testdata/secrets.yaml', '-o', 'json')
-    expect(code).toBe(0)
-    expect(stdout).not.toContain('hidden')
-    expect(JSON.parse(stdout)).toMatchObject({
-      config: { binds: [{ key: 'bind/18080' }, { key: 'bind/18081' }] },
-      secretKeys: ['standalone/routes[0].backends[0].policies.backendAuth'],
-    })
-  })
+  it(
+    'prints a standalone file as JSON, without keys and without the environment of commands',
+    { tags: ['full'] },
+    async () => {
+      const { code, stdout } = await gw('translate', '-f', 'test/cli/testdata/secrets.yaml', '-o', 'json')
+      expect(code).toBe(0)
+      expect(stdout).not.toContain('hidden')
+      expect(JSON.parse(stdout)).toMatchObject({
+        config: { binds: [{ key: 'bind/18080' }, { key: 'bind/18081' }] },
+        secretKeys: ['standalone/routes[0].backends[0].policies.backendAuth'],
+      })
+    },
+  )
 
   it('has exit code 1 for what only translation finds, and names it', async () => {
     const { code, stderr } = await gw('translate', '-f', 'test/cli/testdata/broken-links')
@@ -133,7 +137,7 @@ describe('gw help and completion', () => {
     ['translate', ['--file', '--output', 'Examples:']],
     ['version', ['Print the version']],
     ['completion', ['bash', 'zsh', 'fish']],
-  ])('explains %s', async (command, words) => {
+  ])('explains %s', { tags: ['full'] }, async (command, words) => {
     const { code, stdout } = await gw(command, '--help')
     expect([code, stdout.startsWith(`Usage: gw ${command}`)]).toEqual([0, true])
     for (const word of words) expect(stdout).toContain(word)
@@ -149,22 +153,22 @@ describe('gw help and completion', () => {
     const missing = await gw('validate')
     expect([missing.code, missing.stderr]).toEqual([
       1,
-      expect.stringContaining('name a file or folder, or - for standard input'),
+      expect.stringContaining('pass a file or folder, or - for standard input'),
     ])
   })
 
-  it('prints its version', async () => {
+  it('prints its version', { tags: ['full'] }, async () => {
     const [plain, flag] = [await gw('version'), await gw('--version')]
     expect(plain.stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
     expect(flag).toEqual(plain)
   })
 
-  it.each(['bash', 'zsh', 'fish'])('writes a completion script for %s', async (shell) => {
+  it.each(['bash', 'zsh', 'fish'])('writes a completion script for %s', { tags: ['full'] }, async (shell) => {
     const { code, stdout } = await gw('completion', shell)
     expect([code, stdout.includes('gw complete --')]).toEqual([0, true])
   })
 
-  it('completes commands and flags', async () => {
+  it('completes commands and flags', { tags: ['full'] }, async () => {
     expect((await gw('complete', '--', 'ru')).stdout).toMatch(/^run\t/)
     expect((await gw('complete', '--', 'translate', '--o')).stdout).toMatch(/^--output\t/m)
     expect((await gw('complete', '--', 'translate', '--output', '')).stdout).toMatch(/^yaml\t\njson\t\n/)

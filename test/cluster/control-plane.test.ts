@@ -1,10 +1,11 @@
 // The shipped programs against a real API server: `gw controller` and `gw proxy serve` as processes of their own.
+// @module-tag full
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { testPort } from '../../api/v1alpha1/apiserver.ts'
+import { testPort } from '../../api/v1alpha1/apiserver.testing.ts'
 import { freePort } from '../ports.ts'
 import { until } from '../wait.ts'
 import { missing, type RealApiServer, startRealApiServer } from './real-apiserver.ts'

@@ -1,8 +1,9 @@
 // Field ownership as only a real API server has it: the number of pods outlives the parameters that gave it when an
 // autoscaler takes over, and only then.
+// @module-tag full
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { testPort } from '../../api/v1alpha1/apiserver.ts'
-import { testOperator, type TestOperator } from '../operator.ts'
+import { testPort } from '../../api/v1alpha1/apiserver.testing.ts'
+import { testOperator, type TestOperator } from '../../operator/controllers/operator.testing.ts'
 import { until } from '../wait.ts'
 import { missing, type RealApiServer, startRealApiServer } from './real-apiserver.ts'
 

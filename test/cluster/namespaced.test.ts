@@ -1,13 +1,14 @@
 // The controller with rights in single namespaces, as config/components/namespaced grants them, on an API server that
 // enforces rights: it works there, and asks for nothing outside.
+// @module-tag full
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { KubeConfig } from '@kubernetes/client-node'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import type { KubeObject } from '#operator/translate/kube.ts'
-import { testPort } from '../../api/v1alpha1/apiserver.ts'
-import { testOperator, type TestOperator } from '../operator.ts'
+import { testPort } from '../../api/v1alpha1/apiserver.testing.ts'
+import { testOperator, type TestOperator } from '../../operator/controllers/operator.testing.ts'
 import { until } from '../wait.ts'
 import { missing, type RealApiServer, startRealApiServer } from './real-apiserver.ts'
 import { accountConfig, grant, type Manifest } from './rights.ts'

@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { KubeConfig } from '@kubernetes/client-node'
 import { parseAllDocuments } from 'yaml'
 import { createTransport, type KubeRequest, type KubeResponse } from '#operator/kube/transport.ts'
-import { apiServerScript } from '../../api/v1alpha1/apiserver.ts'
+import { apiServerScript } from '../../api/v1alpha1/apiserver.testing.ts'
 import { until } from '../wait.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')

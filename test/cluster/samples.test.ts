@@ -1,12 +1,13 @@
 // Every theme of config/samples on a real API server, applied by the very command of the README, with a controller that
 // has the rights of config/rbac and no others.
+// @module-tag full
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { testPort } from '../../api/v1alpha1/apiserver.ts'
+import { testPort } from '../../api/v1alpha1/apiserver.testing.ts'
 import { findKubectl } from '../find-kubectl.ts'
-import { testOperator, type TestOperator } from '../operator.ts'
+import { testOperator, type TestOperator } from '../../operator/controllers/operator.testing.ts'
 import { until } from '../wait.ts'
 import { missing, type RealApiServer, startRealApiServer } from './real-apiserver.ts'
 import { accountConfig, clusterWideRights, grant } from './rights.ts'

@@ -1,11 +1,12 @@
 // Wrong manifests against a real API server and the controller: each gets a status that names the field and the cure.
 // A file of the folder `wrong` begins with what is expected; `_right.yaml` is what they refer to.
+// @module-tag full
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
-import { testPort } from '../../api/v1alpha1/apiserver.ts'
-import { testOperator, type TestOperator } from '../operator.ts'
+import { testPort } from '../../api/v1alpha1/apiserver.testing.ts'
+import { testOperator, type TestOperator } from '../../operator/controllers/operator.testing.ts'
 import { until } from '../wait.ts'
 import { missing, type RealApiServer, startRealApiServer } from './real-apiserver.ts'
 

@@ -139,7 +139,7 @@ export const cases: readonly ConformanceCase[] = [
     sample: SAMPLE,
     change: allowing({ namespaces: { from: 'All' }, kinds: [{ group: GROUP, kind: 'GRPCRoute' }] }),
     run: (gateway) =>
-      expectRefused(gateway, 'shop', `kind ${GROUP}/HTTPRoute is not allowed; listener http takes GRPCRoute`),
+      expectRefused(gateway, 'shop', `kind ${GROUP}/HTTPRoute is not allowed; listener http accepts GRPCRoute`),
   },
   {
     shortName: 'AllowedRoutesUnknownKind',

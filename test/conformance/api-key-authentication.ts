@@ -61,7 +61,7 @@ export const cases: readonly ConformanceCase[] = [
       expect((await gateway.ask('/header', { headers: { 'x-api-key': 'robot-key' } })).status).toBe(401)
       const [accepted] = gateway.conditions('GwPolicy', 'api-key-authentication-header')
       expect(accepted).toMatchObject({ reason: 'PartiallyValid' })
-      expect(accepted?.message).toContain('configmap default/api-key-hashes entry robot holds a raw key')
+      expect(accepted?.message).toContain('configmap default/api-key-hashes entry robot contains a raw key')
       expect(accepted?.message).not.toContain('robot-key')
     },
   },

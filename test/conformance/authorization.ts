@@ -86,7 +86,7 @@ export const cases: readonly ConformanceCase[] = [
       expect(await gateway.ask('/', { headers: TENANT })).toMatchObject({ status: 403, text: 'denied by policy' })
       const [accepted] = gateway.conditions('GwPolicy', 'authorization-banned')
       expect(accepted).toMatchObject({ reason: 'PartiallyValid' })
-      expect(accepted?.message).toContain('response: not there yet when this is evaluated')
+      expect(accepted?.message).toContain('response: not available: the expression is evaluated')
       expect(accepted?.message).toContain('request has no member pat; did you mean path?')
     },
   },

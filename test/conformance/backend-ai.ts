@@ -72,7 +72,7 @@ export const cases: readonly ConformanceCase[] = [
     async run(gateway) {
       expect((await chat(gateway, 'hello there')).status).toBe(200)
       const [accepted] = gateway.conditions('GwPolicy', 'backend-ai')
-      expect(accepted?.message).toContain('backend.ai.promptCaching is not run by this version')
+      expect(accepted?.message).toContain('backend.ai.promptCaching is not supported by this version')
     },
   },
   {
@@ -93,7 +93,7 @@ export const cases: readonly ConformanceCase[] = [
       expect(await chat(gateway, 'hello there')).toMatchObject({ status: 403, text: 'denied by policy' })
       const [accepted] = gateway.conditions('GwPolicy', 'backend-ai')
       expect(accepted).toMatchObject({ reason: 'PartiallyValid' })
-      expect(accepted?.message).toContain('backend.ai.promptGuard is not run by this version')
+      expect(accepted?.message).toContain('backend.ai.promptGuard is not supported by this version')
       expect(gateway.source.problems.map(({ path }) => path)).toContain('spec.backend.ai.promptGuard')
     },
   },

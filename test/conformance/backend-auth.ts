@@ -73,7 +73,7 @@ export const cases: readonly ConformanceCase[] = [
       expect(await gateway.ask('/header')).toMatchObject({ status: 403, text: 'denied by policy' })
       expect((await gateway.ask('/bearer')).status).toBe(200)
       const [accepted] = gateway.conditions('GwPolicy', 'backend-auth-header')
-      expect(accepted?.message).toContain('backend.auth.cloudC is not run by this version')
+      expect(accepted?.message).toContain('backend.auth.cloudC is not supported by this version')
     },
   },
   {

@@ -149,7 +149,7 @@ export const cases: readonly ConformanceCase[] = [
       expect(await initialized(gateway)).toMatchObject({ status: 403, text: 'denied by policy' })
       const [accepted] = gateway.conditions('GwPolicy', 'backend-mcp-echo')
       expect(accepted).toMatchObject({ reason: 'PartiallyValid' })
-      expect(accepted?.message).toContain('backend.mcp.guardrails is not run by this version')
+      expect(accepted?.message).toContain('backend.mcp.guardrails is not supported by this version')
     },
   },
   {

@@ -94,7 +94,7 @@ export const cases: readonly ConformanceCase[] = [
     async run(gateway) {
       expect((await gateway.ask('/strict', basic('alice:wonderland'))).status).toBe(401)
       const [accepted] = gateway.conditions('GwPolicy', 'basic-authentication-strict')
-      expect(accepted?.message).toContain('both need a credential in header authorization')
+      expect(accepted?.message).toContain('both read a credential from header authorization')
     },
   },
   {

@@ -58,13 +58,13 @@ async function ask(): Promise<readonly [status: number, body: string]> {
   return [answer.status, await answer.text()]
 }
 
-interface Place {
+interface ListenAddress {
   readonly port?: number
   readonly path?: string
 }
 
 /** Every connection of `server` goes with it. */
-async function listen(server: net.Server, place: Place): Promise<number> {
+async function listen(server: net.Server, place: ListenAddress): Promise<number> {
   const sockets = new Set<net.Socket>()
   server.on('connection', (socket: net.Socket) => {
     sockets.add(socket)
@@ -117,7 +117,7 @@ const POLICIES: Readonly<Record<Kind, Policies>> = {
 }
 const KINDS = ['http1', 'http2', 'tls', 'http2 over tls'] as const
 
-describe('a backend that', () => {
+describe('a backend that', { tags: ['full'] }, () => {
   it.each(KINDS)('drops SYNs: 504, %s', async (kind) => {
     const hole = await fullBacklog()
     open.push(() => hole.stop())

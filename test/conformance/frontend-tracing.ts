@@ -1,6 +1,6 @@
 // frontend.tracing: which requests have spans, what is in them, and how the trace goes on.
 import { expect, vi } from 'vitest'
-import type { ReceivedSpan } from '#test/otlp-collector.ts'
+import type { ReceivedSpan } from '#proxy/otlp/collector.testing.ts'
 import { all, changing, replacing, type ConformanceCase } from './suite/case.ts'
 import type { SampleGateway } from './suite/gateway.ts'
 

@@ -277,7 +277,7 @@ export const cases: readonly ConformanceCase[] = [
       })
       const [accepted] = gateway.conditions('GwBackend', 'one')
       expect(accepted).toMatchObject({ type: 'Accepted', status: 'True', reason: 'PartiallyValid' })
-      expect(accepted?.message).toContain('MCP target old: protocol SSE is not spoken by this version of the proxy')
+      expect(accepted?.message).toContain('MCP target old: protocol SSE is not supported by this version of the proxy')
     },
   },
 ]

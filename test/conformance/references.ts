@@ -97,14 +97,14 @@ function routeOf({ kind, listener, servicePort }: Kind, parent: object): (manife
   )
 }
 
-interface Place {
+interface ReferenceCase {
   readonly name: string
   readonly description: string
   readonly parent: object
   readonly isServedAtSecond: boolean
 }
 
-const PLACES: readonly Place[] = [
+const PLACES: readonly ReferenceCase[] = [
   {
     name: 'ListenerAndPort',
     description: 'a reference to a listener and its port attaches there and nowhere else',

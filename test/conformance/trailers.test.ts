@@ -1,8 +1,8 @@
 // Trailers through a `gw run`: raw HTTP/1.1 sockets and node:http2 on either side.
 import { connect as connectHttp2 } from 'node:http2'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { RawClient, startUpstream, type Upstream } from '#proxy/http/test-support.ts'
-import { ask, type Http2Backend, startHttp2Backend } from '#proxy/http2/test-support.ts'
+import { RawClient, startUpstream, type Upstream } from '#proxy/http/server.testing.ts'
+import { ask, type Http2Backend, startHttp2Backend } from '#proxy/http2/bind-server.testing.ts'
 import { freePort } from '#test/ports.ts'
 import { forwarding } from './suite/manifests.ts'
 import { startSampleProxy, type SampleProxy } from './suite/process.ts'

@@ -17,6 +17,7 @@ const MANAGER_LABELS = new Set([
   'app.kubernetes.io/version',
 ])
 
+execFileSync('hack/charts.sh')
 const helm = execFileSync('hack/helm.sh', { encoding: 'utf8' }).trim()
 
 function chart(name: string, ...values: readonly string[]): Manifest[] {

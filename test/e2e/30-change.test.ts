@@ -73,7 +73,7 @@ describe('changes under load', () => {
   })
 
   it('rolls to another image', async ({ skip }) => {
-    const tag = secondProxyTag()
+    const tag = await secondProxyTag()
     skip(tag === undefined, 'only in a cluster of kind: another image has to be loaded')
     await allowedFields('default,image.tag')
     const { sent, failures } = await underLoad(async () => {

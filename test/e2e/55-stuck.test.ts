@@ -86,7 +86,7 @@ describe('a Service that is deleted', () => {
 describe('a roll-out that is stuck', () => {
   it('on an image is named while the former version serves', async () => {
     await parameters({ image: { tag: 'missing' }, deployment: { spec: { replicas: 1 } } })
-    const { status, message } = await says('The roll-out is stuck, the former version serves: pod http-')
+    const { status, message } = await says('The roll-out is stuck, the former version serves traffic: pod http-')
     expect(status).toBe('True')
     expect(message).toContain('cannot pull the image')
     await until(QUESTION, { status: 200 }, { times: 5 })

@@ -48,6 +48,7 @@ async function upgrade(...values: readonly string[]): Promise<string> {
 }
 
 beforeAll(async () => {
+  await run('hack/charts.sh', [])
   await run('hack/deploy.sh', ['down'], { FORCE: '1' })
 })
 

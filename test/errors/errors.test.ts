@@ -6,7 +6,7 @@ import { createServer, connect, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { FAILURES, type FailureCode } from '#proxy/errors.ts'
+import { FAILURES, type FailureCode } from '#proxy/exchange/errors.ts'
 import { listening } from '#test/ports.ts'
 import type { Question } from '../conformance/suite/ask.ts'
 import { applySample, type SampleGateway } from '../conformance/suite/gateway.ts'
@@ -74,7 +74,7 @@ const ROWS: readonly Row[] = [
     code: 'backendUnsupported',
     path: '/not-run',
     status: 501,
-    text: 'backend not supported: provider p6 is not spoken by this version of the proxy',
+    text: 'backend not supported: provider Google Vertex AI is not available in this version of the proxy',
     grpc: UNKNOWN,
   },
   { code: 'serviceNotFound', path: '/no-service', status: 500, text: 'service not found', grpc: UNKNOWN },
@@ -246,8 +246,8 @@ const ELSEWHERE: Readonly<Partial<Record<FailureCode, readonly [file: string, ma
   responseBroken: ['proxy/upstream/client.test.ts', 'upstream response broken'],
   addressDenied: ['test/security/backend-addresses.test.ts', 'backend address not allowed'],
   routeCycle: ['test/conformance/delegation.ts', 'route delegation cycle detected'],
-  invalidBackendType: ['proxy/pipeline.test.ts', 'invalid backend type'],
-  identityProviderFailed: ['proxy/policy/mcp-oauth/mcp-oauth.test.ts', 'identityProviderFailed'],
+  invalidBackendType: ['proxy/pipeline/pipeline.test.ts', 'invalid backend type'],
+  identityProviderFailed: ['proxy/policy/auth/mcp-oauth/mcp-oauth.test.ts', 'identityProviderFailed'],
   backendTlsInvalid: ['test/conformance/gateway-client-certificate.ts', 'backend TLS is not usable'],
   llmRequestTooLarge: ['test/conformance/frontend-http.ts', 'toBe(413)'],
   llmResponseInvalid: ['proxy/llm/backend.test.ts', 'failed to process LLM response'],
@@ -259,7 +259,7 @@ const ELSEWHERE: Readonly<Partial<Record<FailureCode, readonly [file: string, ma
   virtualModelUnresolved: ['proxy/llm/models.test.ts', 'virtual_model_not_resolved'],
   virtualModelNoMatch: ['proxy/llm/models.test.ts', 'virtual_model_no_matching_target'],
   virtualModelTargetMissing: ['proxy/llm/models.test.ts', 'virtual_model_target_not_found'],
-  overloaded: ['proxy/policy/retry.test.ts', 'overloaded'],
+  overloaded: ['proxy/policy/resilience/retry.test.ts', 'overloaded'],
   internal: ['proxy/http2/relay.test.ts', "[503, 'processing failed']"],
 }
 

@@ -16,7 +16,7 @@ it('is not ready while routes are not followed, and again when they are', async 
   expect([replica.operator.isReady(), replica.operator.pending()]).toEqual([true, []])
   await time.pass(60_000)
   expect(replica.operator.isReady()).toBe(false)
-  expect(replica.operator.pending()).toEqual([expect.stringMatching(/^HTTPRoute \(not followed for \d\d s\)$/)])
+  expect(replica.operator.pending()).toEqual([expect.stringMatching(/^HTTPRoute \(no watch for \d\d s\)$/)])
   expect(replica.operator.isLeading()).toBe(true)
   expect(replica.log.some((line) => line.includes('watch of httproutes failed'))).toBe(true)
   api.fault = () => undefined

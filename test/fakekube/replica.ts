@@ -1,10 +1,10 @@
 // Replicas of the operator on virtual time, against a fake API server in this process. They can be stopped as by a
 // rolling update, killed, and cut off; one that writes while another one holds the Lease is noted. For tests only.
 import { Clock, Effect, Exit, Layer, Logger, Random, Scope } from 'effect'
-import { LEASE_NAME } from '#operator/controllers/leader.ts'
+import { LEASE_NAME } from '#operator/controllers/lease.ts'
 import { type RunningOperator, startOperator } from '#operator/controllers/operator.ts'
 import { KubeClient } from '#operator/kube/client.ts'
-import { IDLE_OBSERVER, settingsFor } from '../operator.ts'
+import { IDLE_OBSERVER, settingsFor } from '../../operator/controllers/operator.testing.ts'
 import { type FakeApi, type FakeCall, REVIEWS } from './api.ts'
 import { DirectTransport } from './direct-transport.ts'
 import type { VirtualTime } from './virtual-time.ts'

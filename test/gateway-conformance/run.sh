@@ -11,7 +11,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 here=test/gateway-conformance
-source test/e2e/cluster.sh
+source test/gateway-conformance/cluster.sh
 
 cache=$PWD/.cache/gateway-conformance
 export CGO_ENABLED=0 GOFLAGS='-trimpath -buildvcs=false' GOWORK=off GOTOOLCHAIN=local

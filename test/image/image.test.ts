@@ -1,5 +1,6 @@
 // What is in the images, without a container engine: the archives that a Dockerfile of nothing else puts together.
 // Size, user, entry point, no shell, and a bill of materials that says what the bundle holds.
+// @module-tag full
 import { execFileSync } from 'node:child_process'
 import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'

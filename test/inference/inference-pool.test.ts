@@ -16,14 +16,14 @@ import {
   unchanged,
   type Processor,
   type Script,
-} from '#proxy/policy/ext-proc/processor.testing.ts'
+} from '#proxy/policy/external/ext-proc/processor.testing.ts'
 import { certificateFor } from '../certificates.ts'
-import { send, type Got } from '../ext-proc.ts'
+import { send, type Got } from '../../proxy/policy/external/ext-proc/proxy.testing.ts'
 import { FakeKube } from '../fakekube/server.ts'
 import type { FakeObject } from '../fakekube/store.ts'
-import { configFor, testOperator, type TestOperator } from '../operator.ts'
+import { configFor, testOperator, type TestOperator } from '../../operator/controllers/operator.testing.ts'
 import { closeServer, freePort } from '../ports.ts'
-import { ON_LOOPBACK } from '../proxy.ts'
+import { ON_LOOPBACK } from '../../proxy/main.testing.ts'
 import { until } from '../wait.ts'
 
 const SAMPLE = join(import.meta.dirname, '../../config/samples/inference/inference-pool.yaml')

@@ -5,11 +5,12 @@ import { expect, it } from 'vitest'
 import type { Listener, RenderedConfig, Route, RouteBackend } from '#api/ir/types.gen.ts'
 import { BACKEND, FRONTEND, TRAFFIC } from '#operator/translate/policy/registry.ts'
 import { snapshotOf } from '#operator/translate/snapshot.ts'
-import { translate } from '#operator/translate/translate.ts'
+import { translate } from '#operator/translate/cluster/translate.ts'
 import type { Translation } from '#operator/translate/translation.ts'
-import { indexPolicies, placeOf, type PolicyIndex } from '#proxy/policy/index.ts'
+import { indexPolicies, placeOf, type PolicyIndex } from '#proxy/policy/policy-index.ts'
 import { effectiveBackend, effectiveFrontend, overlaySection } from '#proxy/policy/merge-backend.ts'
 import { effectiveTraffic } from '#proxy/policy/merge.ts'
+import { runs } from '#test/run/runs.ts'
 import { BACKEND_MARK, drawn, manifests, NAMESPACE, PROVIDER_MARK, type Drawn } from './cluster.ts'
 import { effective, expectedStatus, type Level, type Step } from './model.ts'
 import { marksIn, NO_UNIT, UNITS, type Mark, type Unit } from './units.ts'
@@ -199,6 +200,6 @@ it('merges the policies of manifests as the model does, and says who lost', () =
       expect(backends).toBe(20)
       checkStatuses(input, translation)
     }),
-    { numRuns: 100 },
+    { numRuns: runs(100) },
   )
 }, 60_000)

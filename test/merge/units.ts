@@ -41,10 +41,10 @@ const allow = (mark: Mark): unknown => ({ action: 'Allow', policy: { matchExpres
 export const UNITS: readonly Unit[] = [
   traffic({ path: 'cors', effective: 'cors', value: (maxAge) => ({ maxAge }), isPreRouting: true }),
   traffic({ path: 'csrf', effective: 'csrf', value: (mark) => ({ additionalOrigins: [`https://h${mark}.example`] }) }),
-  traffic({ path: 'rateLimit.local', effective: 'localRateLimit', value: (requests) => [{ requests, unit: 'Hours' }] }),
+  traffic({ path: 'rateLimit.local', effective: 'rateLimit', value: (requests) => [{ requests, unit: 'Hours' }] }),
   traffic({
     path: 'rateLimit.global',
-    effective: 'remoteRateLimit',
+    effective: 'rateLimitGlobal',
     value: (mark) => ({
       ...SERVICE_REF,
       domain: `d${mark}`,
@@ -58,7 +58,7 @@ export const UNITS: readonly Unit[] = [
   traffic({ path: 'directResponse', effective: 'directResponse', value: (m) => ({ status: 200, body: String(m) }) }),
   traffic({
     path: 'timeouts',
-    effective: 'timeout',
+    effective: 'timeouts',
     value: (mark) => ({ request: milliseconds(mark) }),
     refuses: NO_HTTP_ROUTE,
   }),
@@ -66,26 +66,26 @@ export const UNITS: readonly Unit[] = [
   traffic({ path: 'delay', effective: 'delay', value: (mark) => ({ duration: milliseconds(mark) }) }),
   traffic({
     path: 'jwtAuthentication',
-    effective: 'jwtAuth',
+    effective: 'jwtAuthentication',
     value: (mark) => ({ providers: [{ issuer: `i${mark}`, jwks: { inline: '{"keys":[]}' } }] }),
     isPreRouting: true,
   }),
   traffic({
     path: 'basicAuthentication',
-    effective: 'basicAuth',
+    effective: 'basicAuthentication',
     // Another place than tokens, or both could never be there.
     value: (mark) => ({ users: [USER], realm: `r${mark}`, location: { cookie: { name: 'login' } } }),
     isPreRouting: true,
   }),
   traffic({
     path: 'apiKeyAuthentication',
-    effective: 'apiKey',
+    effective: 'apiKeyAuthentication',
     value: (m) => ({ secretRef: { name: 'keys' }, location: { cookie: { name: `k${m}` } } }),
     isPreRouting: true,
   }),
   traffic({
     path: 'extAuth',
-    effective: 'extAuthz',
+    effective: 'extAuth',
     value: (m) => ({ ...SERVICE_REF, http: { path: `"/${m}"` } }),
     isPreRouting: true,
   }),
@@ -112,7 +112,7 @@ export const UNITS: readonly Unit[] = [
     effective: 'tunnel',
     value: (m) => ({ backendRef: { group: 'gw.dev', kind: 'GwBackend', name: tunnelProxy(m) } }),
   }),
-  backend({ path: 'extAuth', effective: 'extAuthz', value: (m) => ({ ...SERVICE_REF, http: { path: `"/${m}"` } }) }),
+  backend({ path: 'extAuth', effective: 'extAuth', value: (m) => ({ ...SERVICE_REF, http: { path: `"/${m}"` } }) }),
   backend({
     path: 'ai.modelAliases',
     effective: 'ai.modelAliases',

@@ -12,7 +12,7 @@ import { startProxy, type RunningProxy } from '#proxy/main.ts'
 import { authority, certificateFor, type KeyPair } from '#test/certificates.ts'
 import { startUpstreams, type Upstreams } from '#test/conformance/suite/upstreams.ts'
 import { closeServer, freePort, listening } from '#test/ports.ts'
-import { ON_LOOPBACK } from '#test/proxy.ts'
+import { ON_LOOPBACK } from '#proxy/main.testing.ts'
 import { mediaServer } from './media-server.ts'
 
 export interface Added {

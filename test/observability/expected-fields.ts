@@ -26,11 +26,11 @@ export type Shown =
   | 'processed'
   | 'changed'
 
-export type Place = { readonly in: Shown } | { readonly waitsFor: string }
+export type FieldPlace = { readonly in: Shown } | { readonly waitsFor: string }
 
-const shown = (where: Shown): Place => ({ in: where })
+const shown = (where: Shown): FieldPlace => ({ in: where })
 
-export const FIELDS: readonly (readonly [name: string, place: Place])[] = [
+export const FIELDS: readonly (readonly [name: string, place: FieldPlace])[] = [
   ['connection.id', shown('echo')],
   ['request.id', shown('echo')],
   ['gateway', shown('echo')],

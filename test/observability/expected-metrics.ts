@@ -86,6 +86,7 @@ export const OWN: Readonly<Record<string, ExpectedMetric>> = {
   gw_overload_active: gauge(['thread']),
   gw_overload_shed_requests_total: counter(['thread']),
   gw_expression_budget_exceeded_total: counter(['thread']),
+  gw_internal_errors_total: counter(['thread']),
   gw_descriptor_refused_connections_total: counter(['thread']),
   gw_descriptor_closed_connections_total: counter(['thread']),
   process_resident_memory_bytes: gauge(),

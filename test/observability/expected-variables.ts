@@ -1,14 +1,14 @@
 // Variables of expressions, data-plane supplement section 2.1: every field, and the request whose log shows it. A field
 // that no request can show yet says what it waits for.
-import type { Place, Shown } from './expected-fields.ts'
+import type { FieldPlace, Shown } from './expected-fields.ts'
 
-const shown = (where: Shown): Place => ({ in: where })
-const CONTENT: Place = { waitsFor: 'contents of LLM requests and answers in expressions' }
-const PRICES: Place = { waitsFor: 'the catalog of prices' }
-const TOOL_DATA: Place = { waitsFor: 'contents of MCP requests and answers in expressions' }
-const ELSEWHERE: Place = { waitsFor: 'nothing: proxy/cel/variables.test.ts has it' }
+const shown = (where: Shown): FieldPlace => ({ in: where })
+const CONTENT: FieldPlace = { waitsFor: 'contents of LLM requests and answers in expressions' }
+const PRICES: FieldPlace = { waitsFor: 'the catalog of prices' }
+const TOOL_DATA: FieldPlace = { waitsFor: 'contents of MCP requests and answers in expressions' }
+const ELSEWHERE: FieldPlace = { waitsFor: 'nothing: proxy/cel/variables.test.ts has it' }
 
-export const VARIABLES: readonly (readonly [expression: string, place: Place])[] = [
+export const VARIABLES: readonly (readonly [expression: string, place: FieldPlace])[] = [
   ['request.method', shown('echo')],
   ['request.uri', shown('echo')],
   ['request.host', shown('echo')],
@@ -110,7 +110,7 @@ export const VARIABLES: readonly (readonly [expression: string, place: Place])[]
   ['mcp.resource.target', shown('resource')],
   ['mcp.resource.name', shown('resource')],
   ['mcp.task.name', { waitsFor: 'tasks of MCP' }],
-  ['extauthz', { waitsFor: 'nothing: proxy/policy/ext-authz.test.ts has it' }],
+  ['extauthz', { waitsFor: 'nothing: proxy/policy/external/ext-auth.test.ts has it' }],
   ['extproc.tenant', shown('processed')],
   ['mcpGuardrails', { waitsFor: 'guardrails of MCP' }],
   ['metadata.tenant', shown('changed')],

@@ -1,4 +1,5 @@
 // Traces beside traffic: a watcher that does not read costs requests nothing, and any worker's request can be watched.
+// @module-tag full
 import { createServer, type Server } from 'node:http'
 import { Agent, request } from 'node:http'
 import { connect, type Socket } from 'node:net'
@@ -6,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { components } from '#api/admin/types.gen.ts'
 import { watchTrace } from '#proxy/trace/watcher.testing.ts'
 import { closeServer, listening } from '#test/ports.ts'
-import { testProxy, type TestProxy } from '#test/proxy.ts'
+import { testProxy, type TestProxy } from '#proxy/main.testing.ts'
 
 const CLIENTS = 8
 const REQUESTS = 2000

@@ -1,6 +1,6 @@
 // Which settings are acted upon: a golden that sets one must be rendered otherwise when its value is another.
 import type { Setting, SetValue } from './settings.ts'
-import type { World } from './worlds.ts'
+import type { ActingGolden } from './acting-goldens.ts'
 
 /** Tried in place of a value, one after the other, until something changes. */
 const OTHER_TEXTS = ['other', '45s', '"other"', '45']
@@ -11,7 +11,7 @@ export type Reader = (document: unknown) => readonly SetValue[]
 export function settingsThatAct(
   settings: readonly Setting[],
   read: Reader,
-  worlds: Iterable<World>,
+  worlds: Iterable<ActingGolden>,
 ): ReadonlySet<string> {
   const values = new Map(settings.map((setting) => [setting.path, setting.values]))
   const acting = new Set<string>()

@@ -17,7 +17,7 @@ export async function valuesOfCases(read: Reader): Promise<ReadonlyMap<string, R
   const used = new Map<string, Set<string>>()
   const files = readdirSync(CONFORMANCE).filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
   for (const file of files) {
-    // conformance.test.ts checks that each file has its cases.
+    // test/conformance/suite/run-cases.ts checks that each file has its cases.
     const { cases } = (await import(join(CONFORMANCE, file))) as { cases: readonly ConformanceCase[] }
     for (const { sample, change } of cases) {
       const original = readFileSync(join(ROOT, 'config', 'samples', sample), 'utf8')

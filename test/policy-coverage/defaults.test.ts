@@ -6,17 +6,17 @@ import type { Policy } from '#api/ir/types.gen.ts'
 import { applyDefaults } from '#api/validate/validate.ts'
 import type { KubeObject } from '#operator/translate/kube.ts'
 import { snapshotOf } from '#operator/translate/snapshot.ts'
-import { translate } from '#operator/translate/translate.ts'
+import { translate } from '#operator/translate/cluster/translate.ts'
 import { CPU_SECONDS } from '#api/profile/pprof-request.ts'
 import { EVICTION_MS } from '#proxy/backend/health.ts'
 import { CONNECT_TIMEOUT_MS } from '#proxy/backend/targets.ts'
 import { DEFAULT_PATHS } from '#proxy/config/compile-telemetry.ts'
 import { DEFAULT_LIMITS } from '#proxy/http/handler.ts'
 import { connectionWindowOf, headerBytesMaxOf, sessionOptions } from '#proxy/http2/limits.ts'
-import { ENTRIES_MAX } from '#proxy/policy/ext-authz/cache.ts'
-import { DEFAULT_REQUEST_HEADERS } from '#proxy/policy/ext-authz/http.ts'
-import { modesOf } from '#proxy/policy/ext-proc/modes.ts'
-import { BUFFERED_BYTES_MAX } from '#proxy/policy/ext-proc/side.ts'
+import { ENTRIES_MAX } from '#proxy/policy/external/ext-auth/cache.ts'
+import { DEFAULT_REQUEST_HEADERS } from '#proxy/policy/external/ext-auth/http.ts'
+import { modesOf } from '#proxy/policy/external/ext-proc/modes.ts'
+import { BUFFERED_BYTES_MAX } from '#proxy/policy/external/ext-proc/side.ts'
 import { httpAlpn } from '#proxy/tls/alpn.ts'
 import { HANDSHAKE_TIMEOUT_MS } from '#proxy/tls/settings.ts'
 import { policySchema, type Schema } from './settings.ts'
@@ -133,33 +133,33 @@ const ROWS: readonly Row[] = [
   {
     section: 'traffic',
     value: { jwtAuthentication: { providers: [ISSUER] } },
-    rendered: { jwtAuth: { mode: 'Strict' } },
+    rendered: { jwtAuthentication: { mode: 'Strict' } },
   },
   {
     section: 'traffic',
     value: { basicAuthentication: { secretRef: { name: 'users' } } },
-    rendered: { basicAuth: { mode: 'Strict', realm: 'Restricted', users: { secret: 'n/users/.htaccess' } } },
+    rendered: { basicAuthentication: { mode: 'Strict', realm: 'Restricted', users: { secret: 'n/users/.htaccess' } } },
   },
   {
     section: 'traffic',
     value: { apiKeyAuthentication: { secretRef: { name: 'users' } } },
-    rendered: { apiKey: { mode: 'Strict' } },
+    rendered: { apiKeyAuthentication: { mode: 'Strict' } },
   },
   {
     section: 'traffic',
     value: { extAuth: { ...SERVICE, grpc: {} } },
-    rendered: { extAuthz: { failureMode: 'FailClosed' } },
+    rendered: { extAuth: { failureMode: 'FailClosed' } },
   },
   { section: 'traffic', value: { extProc: SERVICE }, rendered: { extProc: { failureMode: 'FailClosed' } } },
   {
     section: 'traffic',
     value: { rateLimit: { global: { ...SERVICE, domain: 'd', descriptors: [ENTRY] } } },
-    rendered: { remoteRateLimit: { failureMode: 'FailClosed', descriptors: [{ unit: 'Requests' }] } },
+    rendered: { rateLimitGlobal: { failureMode: 'FailClosed', descriptors: [{ unit: 'Requests' }] } },
   },
   {
     section: 'traffic',
     value: { rateLimit: { local: [{ requests: 7, unit: 'Seconds' }] } },
-    rendered: { localRateLimit: { limits: [{ tokensPerFill: 7, fillIntervalMs: 1000, tokensMax: 7 }] } },
+    rendered: { rateLimit: { limits: [{ tokensPerFill: 7, fillIntervalMs: 1000, tokensMax: 7 }] } },
   },
   {
     section: 'traffic',
@@ -175,7 +175,7 @@ const ROWS: readonly Row[] = [
   {
     section: 'backend',
     value: { extAuth: { ...SERVICE, http: {} } },
-    rendered: { extAuthz: { failureMode: 'FailClosed' } },
+    rendered: { extAuth: { failureMode: 'FailClosed' } },
   },
   {
     section: 'backend',

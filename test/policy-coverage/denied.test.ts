@@ -9,11 +9,11 @@ import { applyDefaults } from '#api/validate/validate.ts'
 import type { KubeObject } from '#operator/translate/kube.ts'
 import { BACKEND, FRONTEND, TRAFFIC } from '#operator/translate/policy/registry.ts'
 import { snapshotOf } from '#operator/translate/snapshot.ts'
-import { translate } from '#operator/translate/translate.ts'
+import { translate } from '#operator/translate/cluster/translate.ts'
 import { startProxy, type RunningProxy } from '#proxy/main.ts'
 import { ask } from '../conformance/suite/ask.ts'
 import { closeServer, freePort, listening } from '../ports.ts'
-import { ON_LOOPBACK } from '../proxy.ts'
+import { ON_LOOPBACK } from '../../proxy/main.testing.ts'
 
 const GOLDENS = join(import.meta.dirname, '..', '..', 'operator', 'translate', 'testdata')
 const SETTINGS = { controllerName: 'gw.dev/controller', className: 'gw', clusterDomain: 'cluster.local' }

@@ -44,7 +44,7 @@ export const VALUES_WITHOUT_CASE: readonly Exception[] = [
   { settings: /^backend\..*\.keyExchangeGroups\[\]=/, because: 'some groups end to end, each name in proxy/tls' },
   {
     settings: /\.mcp\.(authentication\.)?provider=/,
-    because: 'proxy/policy/mcp-oauth/mcp-oauth.test.ts has each product',
+    because: 'proxy/policy/auth/mcp-oauth/mcp-oauth.test.ts has each product',
   },
   {
     settings: /^backend\.ai\.routes\{\}=/,

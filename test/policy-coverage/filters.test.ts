@@ -56,7 +56,7 @@ async function inCases(): Promise<string[]> {
   const files = readdirSync(CONFORMANCE).filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
   const used = new Set<string>()
   for (const file of files) {
-    // conformance.test.ts checks that each file has its cases.
+    // test/conformance/suite/run-cases.ts checks that each file has its cases.
     const { cases } = (await import(join(CONFORMANCE, file))) as { cases: readonly ConformanceCase[] }
     for (const { sample, change } of cases) {
       const original = readFileSync(join(ROOT, 'config', 'samples', sample), 'utf8')

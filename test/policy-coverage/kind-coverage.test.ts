@@ -6,7 +6,7 @@ import { READING_MS, valuesNotUsed, valuesOfCases } from './cases.ts'
 import { VALUES_WITHOUT_CASE, WITHOUT_CASE, WITHOUT_GOLDEN } from './kind-exceptions.ts'
 import { fieldsOfKinds, valuesOfKind } from './kinds.ts'
 import { COMPLETE, verdict } from './verdict.ts'
-import { deployerWorlds, operatorWorlds } from './worlds.ts'
+import { deployerWorlds, operatorWorlds } from './acting-goldens.ts'
 
 const fields = fieldsOfKinds()
 

@@ -9,10 +9,10 @@ import { isWithin } from '#api/validate/understood.ts'
 import { applyDefaults, validateObject } from '#api/validate/validate.ts'
 import type { KubeObject } from '#operator/translate/kube.ts'
 import { snapshotOf } from '#operator/translate/snapshot.ts'
-import { translate } from '#operator/translate/translate.ts'
+import { translate } from '#operator/translate/cluster/translate.ts'
 import type { Translation } from '#operator/translate/translation.ts'
 import { readGolden } from '../golden.ts'
-import { type Misfit, misfitsAt, type Place, placesBelow, withValue } from './misfits.ts'
+import { type Misfit, misfitsAt, type SettingPath, placesBelow, withValue } from './misfits.ts'
 
 const GOLDENS = join(import.meta.dirname, '..', '..', 'operator', 'translate', 'testdata')
 const GATEWAY_API = 'gateway.networking.k8s.io'
@@ -93,7 +93,7 @@ const FILTERS: { readonly [T in FilterType]: Case } = {
 interface Spot {
   readonly kind: 'HTTPRoute' | 'GRPCRoute'
   readonly level: 'rule' | 'backendRef'
-  readonly place: Place
+  readonly place: SettingPath
 }
 
 const SPOTS: readonly Spot[] = (['HTTPRoute', 'GRPCRoute'] as const).flatMap((kind) => [

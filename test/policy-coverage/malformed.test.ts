@@ -12,12 +12,12 @@ import { applyDefaults } from '#api/validate/validate.ts'
 import { BACKEND, FRONTEND, TRAFFIC } from '#operator/translate/policy/registry.ts'
 import type { KubeObject } from '#operator/translate/kube.ts'
 import { snapshotOf } from '#operator/translate/snapshot.ts'
-import { translate } from '#operator/translate/translate.ts'
+import { translate } from '#operator/translate/cluster/translate.ts'
 import type { Translation } from '#operator/translate/translation.ts'
 import { GOLDEN_OPTIONS } from '../../operator/translate/golden-options.testing.ts'
 import { goldenFolder, readGolden } from '../golden.ts'
 import { fillPem } from '../pem-placeholders.ts'
-import { misfitsAt, placesOf, withValue, type Misfit, type Place } from './misfits.ts'
+import { misfitsAt, placesOf, withValue, type Misfit, type SettingPath } from './misfits.ts'
 import { policySchema, settingsOf } from './settings.ts'
 
 const GOLDENS = join(import.meta.dirname, '..', '..', 'operator', 'translate', 'testdata')
@@ -73,7 +73,7 @@ interface Baseline {
   readonly doesAct: boolean
 }
 
-function baselineOf(subject: Subject, field: Place): Baseline {
+function baselineOf(subject: Subject, field: SettingPath): Baseline {
   const texts = (policy: object): string[] => policiesOf(translated(subject, policy)).map((one) => JSON.stringify(one))
   const without = texts(withValue(subject.policy, ['spec', ...field], undefined))
   return { without, doesAct: texts(subject.policy).length > without.length }
@@ -110,6 +110,7 @@ function complaint(subject: Subject, misfit: Misfit, { without, doesAct }: Basel
 describe('a policy with a value that the schema refuses', () => {
   it(
     'says so, refuses traffic where it guards it, and leaves the other fields alone',
+    { tags: ['full'], timeout: TRANSLATIONS_MS },
     () => {
       const seen = new Set<string>()
       const complaints: string[] = []
@@ -135,7 +136,6 @@ describe('a policy with a value that the schema refuses', () => {
       const missing = settingsOf(schema).filter(({ path }) => !seen.has(path))
       expect(missing.map(({ path }) => path).filter((path) => !OF_ONE_PIECE.test(path))).toEqual([])
     },
-    TRANSLATIONS_MS,
   )
 })
 

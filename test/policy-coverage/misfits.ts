@@ -21,14 +21,14 @@ const JUNK: readonly unknown[] = [
 ]
 
 /** `['traffic', 'cors', 'allowOrigins', 0]`. */
-export type Place = ReadonlyArray<string | number>
+export type SettingPath = ReadonlyArray<string | number>
 
 export interface Misfit {
   /** Of the schema: `traffic.cors.allowOrigins[]`. */
   readonly setting: string
   /** As problems name it: `spec.traffic.cors.allowOrigins[0]`. */
   readonly path: string
-  readonly place: Place
+  readonly place: SettingPath
   readonly value: unknown
   /** Why the schema refuses it. */
   readonly reason: string
@@ -36,7 +36,7 @@ export interface Misfit {
 
 export interface PlacedSetting {
   readonly setting: string
-  readonly place: Place
+  readonly place: SettingPath
 }
 
 /** Every place below the sections of a policy, with its containers. */
@@ -60,7 +60,7 @@ export function misfitsAt(policy: object, { setting, place }: PlacedSetting): Mi
 }
 
 /** Of any object; no schema is needed: every place below `place`, itself included. `value`: what stands there. */
-export function placesBelow(value: unknown, place: Place): PlacedSetting[] {
+export function placesBelow(value: unknown, place: SettingPath): PlacedSetting[] {
   const setting = place.map((key) => (typeof key === 'number' ? '[]' : key)).join('.')
   const here = { setting, place }
   if (typeof value !== 'object' || value === null) return [here]
@@ -69,7 +69,7 @@ export function placesBelow(value: unknown, place: Place): PlacedSetting[] {
 }
 
 /** A copy. */
-export function withValue(holder: unknown, place: Place, value: unknown): object {
+export function withValue(holder: unknown, place: SettingPath, value: unknown): object {
   const copy: unknown = structuredClone(holder)
   const last = place.at(-1) ?? ''
   const parent = place.slice(0, -1).reduce(member, copy)
@@ -94,7 +94,7 @@ function below(value: unknown, schema: Schema | undefined, here: PlacedSetting):
   return [here]
 }
 
-function pathOf(place: Place): string {
+function pathOf(place: SettingPath): string {
   return place.reduce<string>((path, key) => (typeof key === 'number' ? `${path}[${key}]` : `${path}.${key}`), 'spec')
 }
 

@@ -7,7 +7,7 @@ import { VALUES_WITHOUT_CASE, WITHOUT_CASE, WITHOUT_GOLDEN, WITHOUT_PAGE } from 
 import { settingsThatAct } from './acting.ts'
 import { READING_MS, valuesNotUsed, valuesOfCases } from './cases.ts'
 import { COMPLETE, verdict } from './verdict.ts'
-import { operatorWorlds } from './worlds.ts'
+import { operatorWorlds } from './acting-goldens.ts'
 import { policySchema, settingsOf, valuesIn } from './settings.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')

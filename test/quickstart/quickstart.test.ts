@@ -1,4 +1,5 @@
 // The quickstart as a user runs it: real processes on the ports the README names, official SDKs as clients.
+// @module-tag full
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { dirname, join } from 'node:path'

@@ -11,22 +11,33 @@ export const ALONE = [
   'test/cluster/**/*.test.ts',
   'test/image/**/*.test.ts',
   'test/observability/trace-load.test.ts',
-  'proxy/runtime/**/*.test.ts',
+  'proxy/runtime/{proxy,readiness,worker-pool}.test.ts',
 ]
+
+/** Without sockets, processes and timers: these files share processes. */
+export const PURE = ['{api,deployer,codegen}/**/*.test.ts', 'operator/translate/**/*.test.ts']
+
+/** Pure, but in processes of their own: they replace modules, which other files of a shared process load before. */
+export const ISOLATED = ['operator/translate/defects.test.ts']
 
 /** The longest, so that no worker ends up with one of them while the other has nothing left to do. */
 export const FIRST = [
-  'test/conformance/conformance.test.ts',
+  'test/policy-coverage/malformed.test.ts',
+  'test/policy-coverage/malformed-inline.test.ts',
   'test/fakekube/faults.test.ts',
+  'test/conformance/cases-1.test.ts',
+  'test/conformance/cases-2.test.ts',
   // Where Go has to build its tool first.
   'proxy/admin/pprof.test.ts',
-  'test/cli/protocols.test.ts',
+  'proxy/tls/tls.test.ts',
   'test/cli/run.test.ts',
+  'test/cli/protocols.test.ts',
   'api/v1alpha1/parity.test.ts',
   'api/gateway/validation.test.ts',
-  'proxy/policy/retry.test.ts',
   'operator/publish/plan-delivery.prop.test.ts',
-  'test/policy-coverage/malformed.test.ts',
+  'operator/controllers/operator.test.ts',
+  'proxy/http/relay.test.ts',
+  'proxy/policy/resilience/retry.test.ts',
 ]
 
 export class LongestFirst extends BaseSequencer {

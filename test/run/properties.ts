@@ -1,4 +1,4 @@
-// For the files of properties: a property that fails tells its seed within a minute, however long the way to a smaller
+// Before each file of tests: a property that fails tells its seed within a minute, however long the way to a smaller
 // example is. Nothing is cut short in silence: a run that takes so long without a failure fails too.
 import { configureGlobal } from 'fast-check'
 

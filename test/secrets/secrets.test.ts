@@ -11,9 +11,9 @@ import { loadSource } from '#cli/source.ts'
 import { startProxy, type RunningProxy } from '#proxy/main.ts'
 import { certificateFor, type KeyPair } from '#test/certificates.ts'
 import { gw } from '#test/cli/gw.ts'
-import { grpcCollector, type TestCollector } from '#test/otlp-collector.ts'
+import { grpcCollector, type TestCollector } from '#proxy/otlp/collector.testing.ts'
 import { closeServer, freePort, listening } from '#test/ports.ts'
-import { ON_LOOPBACK } from '#test/proxy.ts'
+import { ON_LOOPBACK } from '#proxy/main.testing.ts'
 import { testIssuer } from '#proxy/auth/jwt.testing.ts'
 import { ISSUER, plantedManifests, SECRET } from './manifests.ts'
 import { type Ask, askWatched, leaksIn, linesOfKey, printed, questions } from './outputs.ts'
@@ -53,13 +53,15 @@ const PLAIN: Readonly<Record<string, ReadonlySet<string>>> = {
 
 /** Manifests have no place for it; files of `gw run` do. */
 function withClientSecret({ config, secrets }: Rendered): Rendered {
-  const jwtAuth = {
+  const jwtAuthentication = {
     mode: 'Optional' as const,
     providers: [{ issuer: 'https://idp.example' }],
     mcp: { provider: 'Entra' as const, clientId: 'client', clientSecret: { secret: 'planted/client-secret' } },
   }
   const routes = config.routes.map((route) =>
-    route.name.ruleName === 'open' ? { ...route, inlinePolicies: { ...route.inlinePolicies, jwtAuth } } : route,
+    route.name.ruleName === 'open'
+      ? { ...route, inlinePolicies: { ...route.inlinePolicies, jwtAuthentication } }
+      : route,
   )
   const more = { key: 'planted/client-secret', value: SECRET.clientSecret }
   return { config: { ...config, routes }, secrets: { ...secrets, secrets: [...secrets.secrets, more] } }
@@ -250,12 +252,12 @@ describe('fields that refer to secrets', () => {
   const PLANTED: Readonly<Record<string, RegExp>> = {
     'listener certificate': /^listeners\.tls\.certificate$/,
     'listener privateKey': /^listeners\.tls\.privateKey$/,
-    'policy/api-key keys': /apiKey\.keys$/,
+    'policy/api-key-authentication keys': /apiKeyAuthentication\.keys$/,
     'policy/backend-auth key': /auth(?:\.credentials)?\.key$/,
     'policy/backend-tls clientCertificate': /tls\.clientCertificate$/,
     'policy/backend-tls clientKey': /tls\.clientKey$/,
-    'policy/basic-auth users': /basicAuth\.users$/,
-    'policy/jwt-auth clientSecret': /jwtAuth\.mcp\.clientSecret$/,
+    'policy/basic-authentication users': /basicAuthentication\.users$/,
+    'policy/jwt-authentication clientSecret': /jwtAuthentication\.mcp\.clientSecret$/,
   }
 
   it('are those of the schema', () => {

@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Backend, MCPBackend } from '#api/ir/types.gen.ts'
 import { closeServer, freePort, listening } from '#test/ports.ts'
-import { testProxy, type TestProxy, type TestRoute } from '#test/proxy.ts'
+import { testProxy, type TestProxy, type TestRoute } from '#proxy/main.testing.ts'
 import { until } from '#test/wait.ts'
 
 const STREAM = { 'content-type': 'text/event-stream' }
@@ -125,8 +125,8 @@ beforeAll(async () => {
     { name: 'one', prefix: '/one', backend: mcp(1) },
     { name: 'three', prefix: '/three', backend: mcp(3) },
     { name: 'stateless', prefix: '/stateless', backend: mcp(2, { sessionRouting: 'Stateless' }) },
-    { name: 'same', prefix: '/same', backend: llm({ p1: {} }) },
-    { name: 'other', prefix: '/other', backend: llm({ p4: {} }) },
+    { name: 'same', prefix: '/same', backend: llm({ openai: {} }) },
+    { name: 'other', prefix: '/other', backend: llm({ anthropic: {} }) },
     { name: 'agent', prefix: '/agent', backend: a2a },
     { name: 'plain', prefix: '/plain', backend: address },
     {
@@ -137,11 +137,11 @@ beforeAll(async () => {
         inlinePolicies: { http: { version: 'HTTP2' } },
       },
     },
-    { name: 'late', prefix: '/late', backend: mcp(2), inline: { timeout: { requestMs: 300 } } },
+    { name: 'late', prefix: '/late', backend: mcp(2), inline: { timeouts: { requestMs: 300 } } },
     {
       name: 'replaced',
       prefix: '/replaced',
-      backend: llm({ p1: {} }),
+      backend: llm({ openai: {} }),
       inline: { transformation: { response: { body: '"new"' } } },
     },
     {

@@ -8,11 +8,11 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { stringify } from 'yaml'
 import { adminTokenFile } from '#api/admin/token-file.ts'
-import type { JwtAuth, Policy } from '#api/ir/types.gen.ts'
+import type { JwtAuthentication, Policy } from '#api/ir/types.gen.ts'
 import { loadSource } from '#cli/source.ts'
 import { type RunningProxy, startProxy } from '#proxy/main.ts'
 import { closeServer, freePort, listening } from '#test/ports.ts'
-import { configFor, ON_LOOPBACK } from '#test/proxy.ts'
+import { configFor, ON_LOOPBACK } from '#proxy/main.testing.ts'
 import { until } from '#test/wait.ts'
 import { ask } from '../conformance/suite/ask.ts'
 
@@ -246,7 +246,7 @@ describe('an identity provider that a policy names', () => {
     const before = connections
     try {
       const issuer = `http://localhost:${portOf(inside)}`
-      const jwtAuth: JwtAuth = {
+      const jwtAuthentication: JwtAuthentication = {
         mode: 'Strict',
         providers: [{ issuer, jwks: '{"keys":[]}' }],
         mcp: { provider: 'Keycloak' },
@@ -255,7 +255,7 @@ describe('an identity provider that a policy names', () => {
         key: 'traffic/ns/p',
         name: { kind: 'GwPolicy', namespace: 'ns', name: 'p' },
         target: { gateway: { namespace: 'ns', name: 'gw' } },
-        policy: { traffic: { jwtAuth } },
+        policy: { traffic: { jwtAuthentication } },
       }
       const routes = [{ name: 'all', prefix: '/', backend: { static: { host: '192.0.2.1', port: 80 } } }]
       const applied = await own.apply(configFor(port, { routes, policies: [policy] }), { version: 1, secrets: [] })

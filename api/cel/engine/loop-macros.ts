@@ -68,7 +68,7 @@ function elementsOf(source: unknown, frame: Frame): readonly unknown[] {
 }
 
 function isTrue(value: unknown): boolean {
-  if (typeof value !== 'boolean') throw celError(`no such overload: a predicate that gives ${typeName(value)}`)
+  if (typeof value !== 'boolean') throw celError(`no such overload: a predicate that returns ${typeName(value)}`)
   return value
 }
 
@@ -172,7 +172,7 @@ function toMap(isEntry: boolean): Macro {
 function addEntries(value: unknown, into: Map<unknown, unknown>): void {
   if (!(value instanceof Map)) throw celError(`no such overload: transformMapEntry() with ${typeName(value)}`)
   for (const [key, entry] of value) {
-    if (into.has(key)) throw celError('transformMapEntry() gives the same key twice')
+    if (into.has(key)) throw celError('transformMapEntry() returns the same key twice')
     into.set(key, entry)
   }
 }

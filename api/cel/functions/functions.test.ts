@@ -1,6 +1,6 @@
 // The functions beyond the standard language, by table: what they give, and what they refuse.
 import { describe, expect, it } from 'vitest'
-import { evaluate, evaluationError } from '../testing.ts'
+import { evaluate, evaluationError } from '../evaluate.testing.ts'
 import { attributeFields } from '../values/flattened.ts'
 import { HeaderView } from '../values/header-view.ts'
 import { QueryString } from '../values/query-string.ts'

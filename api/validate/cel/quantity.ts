@@ -67,7 +67,7 @@ export function registerQuantities(environment: Environment): void {
     .registerFunction('quantity(string): Quantity', parsed)
     .registerFunction('Quantity.isInteger(): bool', (value: Quantity) => value.isInteger())
     .registerFunction('Quantity.asInteger(): int', (value: Quantity) => {
-      if (!value.isInteger()) throw new RangeError('the quantity is no integer')
+      if (!value.isInteger()) throw new RangeError('the quantity is not an integer')
       return value.nanos / NANO
     })
     .registerFunction('Quantity.asApproximateFloat(): double', (value: Quantity) => Number(value.nanos) / Number(NANO))

@@ -1,18 +1,24 @@
 // The `ai` backend: providers in groups of equal priority. In a group, a broken provider does not take the others down.
-import type { AIProvider, BackendReference, ProviderGroup, ProviderSettings } from '#api/ir/types.gen.ts'
+import type { AIProvider, BackendReference, ModelChoice, ProviderGroup, ProviderSettings } from '#api/ir/types.gen.ts'
+import {
+  isServedProvider,
+  type ProviderName,
+  PROVIDERS,
+  providerIn,
+  type ServedProvider,
+  type SlotSettings,
+} from '#api/llm/providers.ts'
 import type { FieldPath } from '#api/problem.ts'
 import type { AIBackend, LLMProvider, NamedLLMProvider } from '#api/v1alpha1/gwbackend.gen.ts'
 import { isWithin } from '#api/validate/understood.ts'
 import { emptyReport, type FieldReport } from '../policy/field.ts'
 import { translateInline } from '../policy/inline.ts'
-import { resolveReference } from '../reference.ts'
+import { resolveReference } from '../service/reference.ts'
 import { type BackendBody, type BackendContext, isBroken, withPolicies } from './context.ts'
 import { hostFault } from './host-fault.ts'
 
 /** Policies name the only provider of a backend by this. */
 const SINGLE_PROVIDER_NAME = 'backend'
-
-const SLOTS = ['p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7', 'custom'] as const satisfies ReadonlyArray<keyof LLMProvider>
 
 type ProviderContext = Omit<BackendContext, 'backend'>
 
@@ -58,12 +64,12 @@ export function renderProvider({ provider, path }: PlacedProvider, context: Prov
   const { name, host, port, pathPrefix } = provider
   const { report: own } = context
   own.problems.push(...context.faults.filter((one) => isWithin(one.path, path)), ...hostFault(host, `${path}.host`))
-  if (isBroken(own)) return unsupported(name, 'none', own)
-  const slot = SLOTS.find((one) => provider[one] !== undefined)
-  const settings = settingsOf({ provider, path }, slot, own)
+  if (isBroken(own)) return unsupported(name, undefined, own)
+  const chosen = providerIn(provider)
+  const settings = settingsOf({ provider, path }, chosen, own)
   const backendRef = customReference(provider, `${path}.custom.backendRef`, context)
   const inline = translateInline(provider.policies, { path: `${path}.policies`, place: 'provider' }, context)
-  if (isBroken(own)) return unsupported(name, slot ?? 'none', own)
+  if (isBroken(own)) return unsupported(name, chosen, own)
   return {
     name,
     provider: settings,
@@ -75,36 +81,51 @@ export function renderProvider({ provider, path }: PlacedProvider, context: Prov
   }
 }
 
-function unsupported(name: string, slot: string, { problems }: FieldReport): AIProvider {
-  return { name, provider: { unsupported: { slot, message: problems.map(({ message }) => message).join('\n') } } }
+function unsupported(name: string, chosen: ProviderName | undefined, { problems }: FieldReport): AIProvider {
+  return { name, provider: { unsupported: refusal(chosen, problems.map(({ message }) => message).join('\n')) } }
+}
+
+function refusal(chosen: ProviderName | undefined, message: string): NonNullable<ProviderSettings['unsupported']> {
+  return { provider: chosen ?? 'none', message }
+}
+
+/** What the proxy gets of the settings of each provider. */
+const SETTINGS: { readonly [N in ServedProvider]: (settings: SlotSettings<N>) => NonNullable<ProviderSettings[N]> } = {
+  openai: modelOf,
+  anthropic: modelOf,
+  custom: ({ model, formats }) => ({
+    ...modelOf({ model }),
+    formats: formats.map(({ type, path }) => ({ type, ...(path !== undefined && { path }) })),
+  }),
 }
 
 function settingsOf(
   { provider, path }: PlacedProvider,
-  slot: (typeof SLOTS)[number] | undefined,
+  chosen: ProviderName | undefined,
   own: FieldReport,
 ): ProviderSettings {
-  if (slot === 'p1' || slot === 'p4') return { [slot]: modelOf(provider[slot]) }
-  if (slot === 'custom' && provider.custom !== undefined) {
-    const formats = provider.custom.formats.map((format) => ({
-      type: format.type,
-      ...(format.path !== undefined && { path: format.path }),
-    }))
-    return { custom: { ...modelOf(provider.custom), formats } }
-  }
+  if (chosen !== undefined && isServedProvider(chosen)) return { [chosen]: servedSettings(chosen, provider) }
   const message =
-    slot === undefined ? 'no provider is set' : `provider ${slot} is not spoken by this version of the proxy`
+    chosen === undefined
+      ? 'no provider is set'
+      : `provider ${PROVIDERS[chosen].title} is not available in this version of the proxy`
   own.problems.push({
-    path: slot === undefined ? path : `${path}.${slot}`,
+    path: chosen === undefined ? path : `${path}.${PROVIDERS[chosen].slot}`,
     reason: 'NotYetProgrammed',
     message,
     severity: 'error',
   })
-  return { unsupported: { slot: slot ?? 'none', message } }
+  return { unsupported: refusal(chosen, message) }
 }
 
-function modelOf(settings: { readonly model?: string } | undefined): { model?: string } {
-  return settings?.model === undefined ? {} : { model: settings.model }
+/** `provider` has settings for the name. */
+function servedSettings<N extends ServedProvider>(name: N, provider: LLMProvider): NonNullable<ProviderSettings[N]> {
+  // The compiler does not connect the slot of a name with the settings of the name.
+  return SETTINGS[name](provider[PROVIDERS[name].slot] as SlotSettings<N>)
+}
+
+function modelOf({ model }: { readonly model?: string | undefined }): ModelChoice {
+  return model === undefined ? {} : { model }
 }
 
 function customReference(

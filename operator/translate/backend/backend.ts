@@ -88,7 +88,7 @@ function renderBody(context: BackendContext): BackendBody | undefined {
     message:
       kind === undefined
         ? 'spec sets no backend; set exactly one of static, a2a, ai, mcp, dynamicForwardProxy'
-        : `backends of kind ${kind} are not run by this version of the proxy`,
+        : `backends of kind ${kind} are not supported by this version of the proxy`,
     severity: 'error',
   })
   return undefined

@@ -3,7 +3,8 @@
 import type { FieldPath, Problem } from '#api/problem.ts'
 import { understood } from '#api/validate/understood.ts'
 import type { GwBackend } from '#api/v1alpha1/gwbackend.gen.ts'
-import { isHarmless, MALFORMED, said } from '../policy/faults.ts'
+import { MALFORMED } from '../defects.ts'
+import { isHarmless, said } from '../policy/faults.ts'
 
 const INLINE_POLICIES =
   /^spec\.(?:policies|ai\.groups\[\d+\]\.providers\[\d+\]\.policies|mcp\.targets\[\d+\]\.static\.policies)(?:[.[]|$)/

@@ -2,15 +2,16 @@
 import type { Backend, BackendPayload, BackendReference } from '#api/ir/types.gen.ts'
 import type { Problem } from '#api/problem.ts'
 import type { GwBackend } from '#api/v1alpha1/gwbackend.gen.ts'
-import type { FieldReport, FieldScope } from '../policy/field.ts'
-import type { ReferenceScope, ReferenceSource } from '../reference.ts'
+import type { FieldReport } from '../policy/field.ts'
+import type { GuardedScope } from '../policy/scope.ts'
+import type { ReferenceScope, ReferenceSource } from '../service/reference.ts'
 
 /** What the kinds of backends need while they are translated. */
 export interface BackendContext {
   readonly backend: GwBackend
   readonly source: ReferenceSource
   readonly references: ReferenceScope
-  readonly scope: FieldScope
+  readonly scope: GuardedScope
   readonly report: FieldReport
   /** Of the object but for its inline policies. */
   readonly faults: readonly Problem[]

@@ -14,6 +14,11 @@ it.each([
   expect(hostFault(host, 'spec.static.host')).toMatchObject([{ path: 'spec.static.host', severity: 'error' }])
 })
 
+it('names the cure for an IPv6 address in brackets', () => {
+  const [fault] = hostFault('[2001:db8::1]', 'spec.static.host')
+  expect(fault?.message).toBe('is an IPv6 address in brackets; leave the brackets out')
+})
+
 it.each([
   undefined,
   'api.example.com',

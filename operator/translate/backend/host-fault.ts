@@ -2,15 +2,20 @@
 // request would fail for want of an address.
 import { isIP } from 'node:net'
 import type { FieldPath, Problem } from '#api/problem.ts'
-import { MALFORMED } from '../policy/faults.ts'
+import { MALFORMED } from '../defects.ts'
 
 /** What no name has, and no address but by its colons. */
 const FOREIGN = /[\s:/?#@[\]*]/
 
 export function hostFault(host: string | undefined, path: FieldPath): Problem[] {
   if (host === undefined || isIP(host) !== 0 || !FOREIGN.test(host)) return []
+  const [, address = ''] = /^\[(.*)\]$/.exec(host) ?? []
+  if (isIP(address) === 6) {
+    const message = 'is an IPv6 address in brackets; leave the brackets out'
+    return [{ path, reason: MALFORMED, message, severity: 'error' }]
+  }
   const message =
-    'is not a host name or an address; leave out the scheme (http://), write the port in port and the path in routes, ' +
+    'is not a host name or an address; remove the scheme (http://), set the port in port and the path in routes, ' +
     'and set policies.tls for https'
   return [{ path, reason: MALFORMED, message, severity: 'error' }]
 }

@@ -8,7 +8,7 @@ import { matchesSelector } from '../labels.ts'
 import { namespaceLabels } from '../namespace-labels.ts'
 import { keyOf, namespaceOf } from '../object-ref.ts'
 import { compareText, sortedBy } from '../order.ts'
-import { resolveReference } from '../reference.ts'
+import { resolveReference } from '../service/reference.ts'
 import type { BackendContext } from './context.ts'
 
 export interface SelectedTarget {
@@ -35,7 +35,7 @@ export function selectedTargets(selector: McpSelector, path: FieldPath, context:
   for (const service of granted) targets.push(...targetsOf(service, path, context))
   if (refused.length > 0) warn(context, { path: `${path}.namespaces`, ...notPermitted(refused, context) })
   if (targets.length > SELECTED_TARGETS_MAX) {
-    const message = `the selector finds ${targets.length} MCP targets; only the first ${SELECTED_TARGETS_MAX} by name are used`
+    const message = `the selector matches ${targets.length} MCP targets; only the first ${SELECTED_TARGETS_MAX} by name are used`
     warn(context, { path, reason: 'TooManyTargets', message })
   }
   return sortedBy(targets, ({ name }) => name).slice(0, SELECTED_TARGETS_MAX)
@@ -82,7 +82,7 @@ function notPermitted(refused: readonly Service[], { source }: BackendContext): 
   const names = refused.map(keyOf).sort(compareText)
   const more = names.length > NAMES_MAX ? ` and ${names.length - NAMES_MAX} more` : ''
   const message =
-    `matching Services are left out: ${names.slice(0, NAMES_MAX).join(', ')}${more} not accessible to a ` +
+    `matching Services are ignored: ${names.slice(0, NAMES_MAX).join(', ')}${more} not accessible to a ` +
     `${source.kind} in namespace ${source.namespace}; add a ReferenceGrant in their namespace`
   return { reason: 'RefNotPermitted', message }
 }
@@ -110,7 +110,7 @@ function targetOf(service: Service, server: ServerPort, context: BackendContext)
     warn(context, {
       path,
       reason: invalid.reason,
-      message: `Service ${keyOf(service)} is left out: ${invalid.message}`,
+      message: `Service ${keyOf(service)} is ignored: ${invalid.message}`,
     })
     return []
   }

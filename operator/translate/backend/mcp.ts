@@ -5,7 +5,7 @@ import type { MCPBackend, McpTarget, McpTargetSelector } from '#api/v1alpha1/gwb
 import { keyOf, namespaceOf } from '../object-ref.ts'
 import type { FieldReport } from '../policy/field.ts'
 import { translateInline } from '../policy/inline.ts'
-import { type BackendRefFields, resolveReference } from '../reference.ts'
+import { type BackendRefFields, resolveReference } from '../service/reference.ts'
 import { type BackendBody, type BackendContext, withPolicies } from './context.ts'
 import { hostFault } from './host-fault.ts'
 import { selectedTargets } from './mcp-selector.ts'
@@ -42,8 +42,8 @@ export function renderMcp(mcp: MCPBackend, context: BackendContext): BackendBody
 /** The target keeps its place, and `failureMode` decides what its failure means. */
 function notSpoken({ name }: MCPTarget, path: FieldPath): Problem {
   const message =
-    `MCP target ${name}: protocol SSE is not spoken by this version of the proxy; the server counts as one that ` +
-    'cannot be reached'
+    `MCP target ${name}: protocol SSE is not supported by this version of the proxy; the server is treated as ` +
+    'unreachable'
   return { path, reason: 'NotYetProgrammed', message, severity: 'warning' }
 }
 
@@ -117,7 +117,7 @@ function uniqueNames(targets: readonly RenderedTarget[], report: FieldReport): R
       report.problems.push({
         path: 'spec.mcp.targets',
         reason: 'DuplicateName',
-        message: `a second MCP target named ${JSON.stringify(name)} is left out; rename one of them`,
+        message: `a second MCP target named ${JSON.stringify(name)} is ignored; rename one of them`,
         severity: 'warning',
       })
     }

@@ -2,7 +2,7 @@
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import type { Service } from '../kube.ts'
 import { nameKey, namespaceOf } from '../object-ref.ts'
-import type { GatewayAddress } from '../../status/object-status.ts'
+import type { GatewayAddress } from '../object-status.ts'
 
 /** Gateway API: at most this many addresses in a status. */
 const ADDRESSES_MAX = 16

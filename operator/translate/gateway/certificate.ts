@@ -80,7 +80,7 @@ function optionFault(options: Readonly<Record<string, string>>): ListenerFault |
     const value = Object.hasOwn(options, name) ? options[name] : undefined
     if (value === undefined || (name === SOURCE_OPTION && value === MINTED)) continue
     const meaning = NOT_SERVED[`${name}=${value}`]
-    const why = meaning === undefined ? unknownValue(name) : `is not run by this version: ${meaning}`
+    const why = meaning === undefined ? unknownValue(name) : `is not supported by this version: ${meaning}`
     const cure = 'remove the option and name a Secret of type kubernetes.io/tls in tls.certificateRefs'
     return { ...invalid(`${value} ${why}; ${cure}`), field: `tls.options[${name}]` }
   }
@@ -88,7 +88,7 @@ function optionFault(options: Readonly<Record<string, string>>): ListenerFault |
 }
 
 function unknownValue(name: string): string {
-  return name === SOURCE_OPTION ? `is no value that is known (${MINTED})` : 'is no value that is known'
+  return name === SOURCE_OPTION ? `is not a known value (${MINTED})` : 'is not a known value'
 }
 
 function joined(pairs: readonly Exclude<CertificateOutcome, { fault: ListenerFault }>[]): ListenerCertificate {

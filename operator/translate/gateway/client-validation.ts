@@ -42,7 +42,7 @@ export function clientValidation(
   const unresolved = first === undefined ? {} : { unresolvedRef: first }
   if (bundles.length === 0) {
     const why = first === undefined ? '' : `: ${first.message}`
-    const message = `none of the authorities for client certificates can be used, so no client is let in${why}`
+    const message = `no authority for client certificates can be used, so all clients are rejected${why}`
     return { ...unresolved, unusable: { reason: 'NoValidCACertificate', message } }
   }
   const { mode = 'AllowValidOnly' } = validation
@@ -85,10 +85,7 @@ function bundleOf(gateway: Gateway, ref: Validation['caCertificateRefs'][number]
   }
   const pem = scope.snapshot.ConfigMap.get(namespace, name)?.data?.[CA_KEY]
   if (pem === undefined || !isCertificateBundle(pem)) {
-    return fault(
-      'InvalidCACertificateRef',
-      `ConfigMap ${place} not found, or without a PEM certificate under ${CA_KEY}`,
-    )
+    return fault('InvalidCACertificateRef', `ConfigMap ${place} not found, or has no PEM certificate under ${CA_KEY}`)
   }
   return { pem: certificatesOnly(pem).trimEnd() }
 }

@@ -42,7 +42,10 @@ export function listenerConflicts(
 
 /** A ListenerSet may bear the name of its Gateway; a second listener of one name could not be told from the first. */
 function sameName(listener: ListenerIdentity): ListenerFault {
-  return { reason: 'HostnameConflict', message: `another listener of this Gateway is already known as ${listener.key}` }
+  return {
+    reason: 'HostnameConflict',
+    message: `another listener of this Gateway already has the name ${listener.key}`,
+  }
 }
 
 function conflictOf(use: PortUse, family: string, host: string, port: number): ListenerFault | undefined {

@@ -2,7 +2,7 @@
 import type { Gateway, GatewayListener } from '#api/gateway/gateway.gen.ts'
 import type { ListenerTLS, RenderedSecret } from '#api/ir/types.gen.ts'
 import type { ListenerSet } from '#api/gateway/listenerset.gen.ts'
-import type { RouteGroupKind } from '../../status/object-status.ts'
+import type { RouteGroupKind } from '../object-status.ts'
 import type { ListenerProtocol } from '../capabilities.ts'
 import type { GatewayCaps } from '../caps.ts'
 import type { IsPermitted } from '../grants.ts'

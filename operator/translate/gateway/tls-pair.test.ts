@@ -28,10 +28,10 @@ describe('tlsPair', () => {
   })
 
   it.each([
-    ['no certificate', undefined, one.privateKey, 'holds no PEM certificate under tls.crt'],
-    ['no key', one.certificate, undefined, 'holds no PEM private key under tls.key'],
-    ['a key of another certificate', one.certificate, two.privateKey, 'does not belong to the certificate'],
-    ['the leaf behind another certificate', two.certificate + one.certificate, one.privateKey, 'does not belong'],
+    ['no certificate', undefined, one.privateKey, 'has no PEM certificate under tls.crt'],
+    ['no key', one.certificate, undefined, 'has no PEM private key under tls.key'],
+    ['a key of another certificate', one.certificate, two.privateKey, 'does not match the certificate'],
+    ['the leaf behind another certificate', two.certificate + one.certificate, one.privateKey, 'does not match'],
     ['a cut certificate', one.certificate.replace(/[A-Za-z0-9+/=]{40}/, ''), one.privateKey, 'no valid certificate'],
     ['a cut key', one.certificate, one.privateKey.replace(/[A-Za-z0-9+/=]{40}/, ''), 'no usable private key'],
   ])('refuses %s', (_title, certificate, key, message) => {

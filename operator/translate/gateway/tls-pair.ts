@@ -19,13 +19,13 @@ export const PRIVATE_KEY = 'tls.key'
 const OF_TYPE = 'it must be of type kubernetes.io/tls'
 
 const FAULTS: Readonly<Record<KeyPairFault, string>> = {
-  noCertificate: `holds no PEM certificate under ${CERTIFICATE_KEY}; ${OF_TYPE}`,
-  noPrivateKey: `holds no PEM private key under ${PRIVATE_KEY}; ${OF_TYPE}`,
-  badCertificate: `holds no valid certificate under ${CERTIFICATE_KEY}; put its PEM there, leaf first`,
-  badPrivateKey: `holds no usable private key under ${PRIVATE_KEY}; keys must not have a password`,
+  noCertificate: `has no PEM certificate under ${CERTIFICATE_KEY}; ${OF_TYPE}`,
+  noPrivateKey: `has no PEM private key under ${PRIVATE_KEY}; ${OF_TYPE}`,
+  badCertificate: `has no valid certificate under ${CERTIFICATE_KEY}; put its PEM there, leaf first`,
+  badPrivateKey: `has no usable private key under ${PRIVATE_KEY}; keys must not be encrypted`,
   otherPrivateKey:
-    `holds a private key under ${PRIVATE_KEY} that does not belong to the certificate under ${CERTIFICATE_KEY}; ` +
-    'put the two that belong together there',
+    `has a private key under ${PRIVATE_KEY} that does not match the certificate under ${CERTIFICATE_KEY}; ` +
+    'put a matching pair there',
 }
 
 /** Objects do not change: each Secret is judged once, however often it is named. */
@@ -54,10 +54,10 @@ const SIGNING_KEYS: ReadonlySet<string | undefined> = new Set(['rsa', 'ec', 'ed2
 /** Why a pair cannot sign certificates; reads on from "secret ns/name …". */
 export function authorityFault({ certificate }: TlsPair): string | undefined {
   const authority = attempt(() => new X509Certificate(certificate))
-  if (authority?.ca !== true) return `holds a certificate under ${CERTIFICATE_KEY} that is of no authority (CA:TRUE)`
+  if (authority?.ca !== true) return `has a certificate under ${CERTIFICATE_KEY} that is not an authority (CA:TRUE)`
   return SIGNING_KEYS.has(authority.publicKey.asymmetricKeyType)
     ? undefined
-    : `holds an authority under ${CERTIFICATE_KEY} whose key is not RSA, EC or Ed25519`
+    : `has an authority under ${CERTIFICATE_KEY} whose key is not RSA, EC or Ed25519`
 }
 
 /** Whether a bundle holds certificates, and nothing that only looks like one. */

@@ -7,8 +7,8 @@ import type { Memory } from '../memory.ts'
 import { keyOf, nameKey, namespaceOf } from '../object-ref.ts'
 import type { Reach } from '../reach.ts'
 import { referencesOf, type References } from '../references.ts'
-import { type ReferenceScope, resolveReference } from '../reference.ts'
-import type { EndpointPickerRef, InferencePool } from './inference-pool.ts'
+import { type ReferenceScope, resolveReference } from '../service/reference.ts'
+import type { EndpointPickerRef, InferencePool } from '../inference-pool.ts'
 
 export interface TranslatedPool {
   readonly pool: InferencePool

@@ -42,7 +42,7 @@ describe('parseBaseUrl', () => {
     ['http://[febf::1]', 'link-local'],
     ['http://[::ffff:127.0.0.1]', 'loopback'],
     ['http://[::ffff:a9fe:a9fe]', 'link-local'],
-    ['http://[not-an-address]', 'no IPv6 address'],
+    ['http://[not-an-address]', 'not an IPv6 address'],
   ])('refuses %s', (text, message) => {
     expect(parseBaseUrl(text)).toMatchObject({ message: expect.stringContaining(message) })
   })

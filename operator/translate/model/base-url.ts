@@ -18,22 +18,22 @@ export function parseBaseUrl(text: string): BaseUrl | { readonly message: string
   const [, scheme = '', rawHost = '', digits, path = ''] = written
   const isTls = scheme.toLowerCase() === 'https'
   const port = digits === undefined ? (isTls ? 443 : 80) : Number(digits)
-  if (port < 1 || port > 65_535) return { message: `baseURL names port ${port}; a port is 1 to 65535` }
+  if (port < 1 || port > 65_535) return { message: `baseURL contains port ${port}; a port is 1 to 65535` }
   const host = rawHost.replace(/^\[(.*)\]$/, '$1').toLowerCase()
   const fault = hostFault(host, rawHost.startsWith('['))
-  if (fault !== undefined) return { message: `${fault}: use the address of the provider as other hosts see it` }
+  if (fault !== undefined) return { message: `${fault}: use an address of the provider that other hosts can reach` }
   const pathPrefix = path.replace(/\/+$/, '')
   return { host, port, isTls, pathPrefix: pathPrefix === '' ? undefined : pathPrefix }
 }
 
 function hostFault(host: string, isBracketed: boolean): string | undefined {
-  if (isBracketed) return isIP(host) === 6 ? ipv6Fault(host) : `baseURL holds ${host}, which is no IPv6 address`
+  if (isBracketed) return isIP(host) === 6 ? ipv6Fault(host) : `baseURL contains ${host}, which is not an IPv6 address`
   const name = host.replace(/\.$/, '')
   if (name === 'localhost' || name.endsWith('.localhost')) return 'the host of baseURL must not be localhost'
   if (isIP(name) === 4) return ipv4Fault(name)
   // 2130706433 and 0x7f.1 are addresses to resolvers, though they look like names.
   const last = name.split('.').at(-1) ?? ''
-  if (/^(\d+|0x[0-9a-f]*)$/.test(last)) return `baseURL holds ${host}, an unusual spelling of an address`
+  if (/^(\d+|0x[0-9a-f]*)$/.test(last)) return `baseURL contains ${host}, an unusual spelling of an address`
   return undefined
 }
 

@@ -3,17 +3,26 @@
 import type { Problem } from '#api/problem.ts'
 import type { GwModel } from '#api/v1alpha1/gwmodel.gen.ts'
 import { understood } from '#api/validate/understood.ts'
-import { isHarmless, MALFORMED, said } from '../policy/faults.ts'
+import { MALFORMED } from '../defects.ts'
+import { isHarmless, said } from '../policy/faults.ts'
 
-/** Each with its field. Rules across fields are those of the translation. */
-export function modelFaults(model: GwModel): Problem[] {
-  return understood(model).leftOut.map((problem) => {
+export interface ModelFaults {
+  /** Each with its field. Rules across fields are those of the translation. */
+  readonly faults: readonly Problem[]
+  /** Nothing is wrong with the policies, which have the schemas of those of a GwBackend. */
+  readonly hasSoundPolicies: boolean
+}
+
+export function modelFaults(model: GwModel): ModelFaults {
+  const { leftOut, kept } = understood(model)
+  const faults = leftOut.map((problem): Problem => {
     const { path, message } = problem
     const text = said(path, message)
     if (isHarmless(problem)) return { path, reason: MALFORMED, message: text, severity: 'warning' }
-    const effect = 'the model answers nothing until it is corrected'
+    const effect = 'the model is not served until it is corrected'
     return { path, reason: MALFORMED, message: `${text}; ${effect}`, severity: 'error' }
   })
+  return { faults, hasSoundPolicies: leftOut.length === 0 && kept.length === 0 }
 }
 
 export function areFatal(faults: readonly Problem[]): boolean {

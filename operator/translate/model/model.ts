@@ -7,20 +7,21 @@ import type {
   RenderedSecret,
   RouteType,
 } from '#api/ir/types.gen.ts'
+import { PROVIDER_NAMES, PROVIDERS } from '#api/llm/providers.ts'
 import type { Problem } from '#api/problem.ts'
 import type { GwModel, ModelPolicies } from '#api/v1alpha1/gwmodel.gen.ts'
 import type { BackendFull } from '#api/v1alpha1/shared.gen.ts'
 import { renderProvider } from '../backend/ai.ts'
 import type { BackendContext } from '../backend/context.ts'
-import type { DeliveredBackend } from '../backend/delivered-backend.ts'
+import type { DeliveredBackend } from '../delivered-backend.ts'
 import { refusalOf } from '../backend/refusal.ts'
 import { GW_GROUP } from '../groups.ts'
 import { namespaceOf } from '../object-ref.ts'
 import { authorization } from '../policy/authorization.ts'
 import { emptyReport, type FieldReport } from '../policy/field.ts'
-import { headerModifiers } from '../policy/header-modifier.ts'
+import { headerModifiers } from '../policy/header-modifiers.ts'
 import { fieldScope, type PolicyScope } from '../policy/scope.ts'
-import type { ReferenceScope } from '../reference.ts'
+import type { ReferenceScope } from '../service/reference.ts'
 import { referencesOf, type References } from '../references.ts'
 import { areFatal, modelFaults } from './faults.ts'
 import { type BackendIdentity, modelIdentity } from './names.ts'
@@ -64,10 +65,10 @@ export function serveModel(
   { name, asked }: { readonly name: string; readonly asked: string | undefined },
   scopes: ModelScopes,
 ): ServedModel {
-  const faults = modelFaults(model)
+  const { faults, hasSoundPolicies } = modelFaults(model)
   if (areFatal(faults)) return malformed(name, faults)
   const report = emptyReport()
-  const context = contextOf(model, report, scopes)
+  const context = { ...contextOf(model, report, scopes), hasSoundPolicies }
   const chosen = chooseProvider(model.spec, name, asked)
   const rules = authorizationOf(model.spec.policies, context)
   const provider =
@@ -85,7 +86,7 @@ export function serveModel(
   return {
     provider: { ...provider, ...(inlinePolicies !== undefined && { inlinePolicies }) },
     authorization: rules.rules,
-    problems: [...faults, ...report.problems.map((problem) => inTermsOfModel(problem, model))],
+    problems: [...faults, ...report.problems.map((problem) => inTermsOfModel(problem))],
     secrets: report.secrets,
     references: referencesOf([
       ...(provider.backendRef === undefined ? [] : [provider.backendRef]),
@@ -95,10 +96,10 @@ export function serveModel(
   }
 }
 
-function malformed(slot: string, problems: readonly Problem[]): ServedModel {
+function malformed(name: string, problems: readonly Problem[]): ServedModel {
   const message = problems.map((problem) => problem.message).join('\n')
   return {
-    provider: { name: slot, provider: { unsupported: { slot, message } } },
+    provider: { name, provider: { unsupported: { provider: 'none', message } } },
     authorization: [],
     problems,
     secrets: [],
@@ -129,20 +130,23 @@ export function unusableBackend(identity: BackendIdentity, problems: readonly Pr
 
 type ProviderContext = Omit<BackendContext, 'backend'>
 
-function contextOf(model: GwModel, report: FieldReport, { references, policies }: ModelScopes): ProviderContext {
+function contextOf(
+  model: GwModel,
+  report: FieldReport,
+  { references, policies }: ModelScopes,
+): Omit<ProviderContext, 'hasSoundPolicies'> {
   return {
     source: { group: GW_GROUP, kind: 'GwModel', namespace: namespaceOf(model) },
     references,
     scope: fieldScope(model, new Set(['GwModel']), policies),
     report,
     faults: [],
-    hasSoundPolicies: false,
   }
 }
 
-function refused(slot: string, message: string, tell: () => void): AIProvider {
+function refused(name: string, message: string, tell: () => void): AIProvider {
   tell()
-  return { name: slot, provider: { unsupported: { slot, message } } }
+  return { name, provider: { unsupported: { provider: 'none', message } } }
 }
 
 /** The fields that a GwBackend has as well, in its order. */
@@ -195,13 +199,17 @@ function headersOf(
   }
 }
 
-/** What GwBackend calls `policies.ai.promptGuard` or `p5` has another name here. */
-function inTermsOfModel(problem: Problem, { spec }: GwModel): Problem {
+/** What GwBackend calls `policies.ai.promptGuard`, or the field of a provider, has another name here. */
+function inTermsOfModel(problem: Problem): Problem {
   const { path, message } = problem
-  const provider = `provider ${spec.provider ?? ''}`
   return {
     ...problem,
-    path: path.replace('spec.policies.ai.', 'spec.policies.').replace(/^spec\.p[1-7]$/, 'spec.provider'),
-    message: message.replace('policies.ai.', 'policies.').replace(/^provider p[1-7]/, provider),
+    path: SLOT_PATHS.has(path) ? 'spec.provider' : path.replace('spec.policies.ai.', 'spec.policies.'),
+    message: message.replace('policies.ai.', 'policies.'),
   }
 }
+
+/** `custom` is a field of models as well. */
+const SLOT_PATHS: ReadonlySet<string> = new Set(
+  PROVIDER_NAMES.filter((name) => name !== 'custom').map((name) => `spec.${PROVIDERS[name].slot}`),
+)

@@ -1,5 +1,5 @@
 // All GwModels: which listeners offer which, the route that leads to them there, and what each model is told.
-import type { DeliveredBackend } from '../backend/delivered-backend.ts'
+import type { DeliveredBackend } from '../delivered-backend.ts'
 import type { GatewayCaps } from '../caps.ts'
 import type { HTTPRouteParentRef } from '#api/gateway/httproute.gen.ts'
 import type { OfferedModel, Route } from '#api/ir/types.gen.ts'
@@ -7,12 +7,12 @@ import type { Problem } from '#api/problem.ts'
 import type { GwModel } from '#api/v1alpha1/gwmodel.gen.ts'
 import type { OurGateways } from '../gateway/gateways.ts'
 import type { Listener } from '../gateway/listener.ts'
-import { guarded, WRONG_FORM } from '../guarded.ts'
+import type { Caught } from '../defects.ts'
 import type { Memory } from '../memory.ts'
 import { keyOf, namespaceOf } from '../object-ref.ts'
 import { createdAt, sortedBy } from '../order.ts'
 import { type Offer, type Precedence, precedenceOf } from './precedence.ts'
-import type { ReferenceScope } from '../reference.ts'
+import type { ReferenceScope } from '../service/reference.ts'
 import { referencesOf } from '../references.ts'
 import { attachmentCap } from '../route/attachment-cap.ts'
 import { type ParentLookup, parentLookup } from '../route/parent-lookup.ts'
@@ -66,9 +66,10 @@ export function modelTables(
   const served = (model: GwModel): ServedModel =>
     servedModels(model, [], () => serveModel(model, { name: model.metadata.name, asked: undefined }, scopes))
   const translate = (model: GwModel): ModelTranslation =>
-    guarded(
+    scopes.policies.defects.guarded(
+      { object: model, path: 'spec', what: 'the model' },
       () => translateModel(model, { ...scopes, served }),
-      () => formlessModel(model),
+      (caught) => formlessModel(model, caught),
     )
   return (gateways) => {
     ours.enter(gateways)
@@ -94,7 +95,7 @@ function translateModel(
 ): ModelTranslation {
   const identity = offeredIdentity(model)
   if (model.spec.virtualModel !== undefined && model.spec.provider === undefined) {
-    const faults = modelFaults(model)
+    const { faults } = modelFaults(model)
     // Its name stays taken: another model would answer what is meant for this one.
     if (areFatal(faults)) return brokenModel(model, faults, identity)
     const { choice, backend, problems } = translateVirtual(model, scopes)
@@ -119,9 +120,8 @@ function offeredIdentity(model: GwModel): Pick<OfferedModel, 'name' | 'createdAt
   }
 }
 
-function formlessModel(model: GwModel): ModelTranslation {
-  const message = `the model ${WRONG_FORM}`
-  const problems: readonly Problem[] = [{ path: 'spec', reason: 'Malformed', message, severity: 'error' }]
+function formlessModel(model: GwModel, caught: Caught): ModelTranslation {
+  const problems: readonly Problem[] = [{ path: 'spec', ...caught, severity: 'error' }]
   return brokenModel(model, problems, { name: model.metadata.name, internal: true })
 }
 

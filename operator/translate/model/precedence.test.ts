@@ -84,6 +84,16 @@ describe('precedenceOf', () => {
       ['a/other', 'z/gpt', 'virtual a/g*'],
     ],
     [
+      'names that differ in letter case, spaces or invisible characters as names of their own',
+      [
+        { namespace: 'a', name: 'GPT', day: 4 },
+        { namespace: 'b', name: 'gpt ', day: 3 },
+        { namespace: 'c', name: 'gpt\u200b', day: 2 },
+        { namespace: 'z', name: 'gpt', day: 1 },
+      ],
+      ['z/gpt', 'c/gpt\u200b', 'b/gpt ', 'a/GPT'],
+    ],
+    [
       'the longer pattern first within a namespace',
       [
         { namespace: 'a', name: 'g*', day: 1 },

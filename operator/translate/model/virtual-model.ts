@@ -1,6 +1,6 @@
 // A virtual model: what it chooses among. A target that is not there keeps its place, so that its share of the requests
 // fails and does not go elsewhere.
-import type { DeliveredBackend } from '../backend/delivered-backend.ts'
+import type { DeliveredBackend } from '../delivered-backend.ts'
 import type { AIProvider, Authorization, ModelTarget, OfferedModel } from '#api/ir/types.gen.ts'
 import type { Problem } from '#api/problem.ts'
 import type { FailoverModelTarget, GwModel, ModelReference } from '#api/v1alpha1/gwmodel.gen.ts'

@@ -1,7 +1,7 @@
 // traffic.apiKeyAuthentication. Keys of Secrets stay secret; ConfigMaps may hold only hashes. Without a usable key no
 // key is valid, and Strict refuses everything.
-import { apiKeyEntry } from '#api/api-key-entry.ts'
-import type { ApiKey, ApiKeyHash, SecretRef, TrafficPayload } from '#api/ir/types.gen.ts'
+import { apiKeyEntry } from '#api/credentials/api-key-entry.ts'
+import type { ApiKeyAuthentication, ApiKeyHash, SecretRef, TrafficPayload } from '#api/ir/types.gen.ts'
 import type { APIKeyAuthentication, APIKeySelector } from '#api/v1alpha1/gwpolicy.gen.ts'
 import type { LocalSecretObjectRef } from '#api/v1alpha1/shared.gen.ts'
 import { apiKeyHash } from './api-key-hash.ts'
@@ -15,14 +15,14 @@ import { isCoreSecret, storedSecret } from './credential.ts'
 import { locationField } from './extraction-location.ts'
 import { type FieldContext, type FieldTranslator, reportError } from './field.ts'
 
-type Keys = Pick<ApiKey, 'keys' | 'hashes'>
+type Keys = Pick<ApiKeyAuthentication, 'keys' | 'hashes'>
 
 export const apiKeyAuthentication: FieldTranslator<APIKeyAuthentication, TrafficPayload> = {
   failureMode: 'deny',
   translate: (value, context) => {
     const { mode = 'Strict', location } = value
-    const apiKey = { mode, ...keysOf(value, context), ...locationField(location, context) }
-    return [{ suffix: 'apikeyauth', payload: { apiKey } }]
+    const rendered = { mode, ...keysOf(value, context), ...locationField(location, context) }
+    return [{ suffix: 'apikeyauth', payload: { apiKeyAuthentication: rendered } }]
   },
 }
 
@@ -79,7 +79,7 @@ function keysOfSecret(secret: Secret, field: 'secretRef' | 'secretSelector', con
   return secretEntries(secret).map((entry) => {
     const fault = apiKeyEntry(secretValue(secret, entry) ?? '')
     if (typeof fault === 'string') {
-      const message = `secret ${keyOf(secret)} entry ${entry} is not used: ${fault}`
+      const message = `secret ${keyOf(secret)} entry ${entry} is ignored: ${fault}`
       reportError(context, { path: `${context.path}.${field}`, reason: 'InvalidKey', message })
     }
     return storedSecret(secret, entry, context)
@@ -91,7 +91,7 @@ function hashesOf(configMap: ConfigMap, context: FieldContext): ApiKeyHash[] {
   return entries.flatMap(([entry, text]) => {
     const outcome = apiKeyHash(text)
     if ('hash' in outcome) return [outcome.hash]
-    const message = `configmap ${keyOf(configMap)} entry ${entry} ${outcome.problem}; the entry is not used`
+    const message = `configmap ${keyOf(configMap)} entry ${entry} ${outcome.problem}; the entry is ignored`
     reportError(context, { path: `${context.path}.configMapSelector`, reason: outcome.reason, message })
     return []
   })

@@ -12,7 +12,8 @@ const MEMBERS: ReadonlySet<string> = new Set(['keyHash', 'metadata'])
 export function apiKeyHash(text: string): ApiKeyHashOutcome {
   const entry = parseObject(text)
   if (entry === undefined || Object.hasOwn(entry, 'key')) {
-    const problem = 'holds a raw key, which a ConfigMap must not: store {"keyHash": "sha256:<hex>"}, or use a Secret'
+    const problem =
+      'contains a raw key, which is not allowed in a ConfigMap: store {"keyHash": "sha256:<hex>"}, or use a Secret'
     return { reason: 'RawKeyNotAllowed', problem }
   }
   const { keyHash, metadata } = entry

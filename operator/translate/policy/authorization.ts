@@ -31,7 +31,7 @@ export function authorizationDenials(
   if (action !== 'Deny') return []
   warnOfOptionalReads(policy.matchExpressions, path, context)
   if (results.every(Boolean)) return []
-  const message = `${context.field}: a Deny rule with a broken expression could never match; the traffic it covers is refused`
+  const message = `${context.field}: a Deny rule with an invalid expression never matches; the traffic it covers is rejected`
   return [{ ...denyBroken(context, suffix, { path, reason: 'InvalidExpression', message }), accumulates: true }]
 }
 

@@ -4,14 +4,13 @@
 import type { BackendTLSPolicy } from '#api/gateway/backendtlspolicy.gen.ts'
 import type { BackendPayload, Policy } from '#api/ir/types.gen.ts'
 import type { ClientCertificate } from '../gateway/client-certificate.ts'
-import { certificatesOnly } from '#api/tls/certificate-bundle.ts'
-import { isCertificateBundle } from '../gateway/tls-pair.ts'
-import { CORE_GROUP } from '../groups.ts'
+import type { Defects } from '../defects.ts'
 import type { Service } from '../kube.ts'
 import type { Remember } from '../memory.ts'
 import { nameKey, namespaceOf } from '../object-ref.ts'
-import type { RouteFault } from '../route/fault.ts'
+import type { RouteFault } from '../route-fault.ts'
 import type { Snapshot } from '../snapshot.ts'
+import { caBundle } from './ca-bundle.ts'
 import { claim, type Claims } from './claims.ts'
 import { resolveTarget } from './target-kinds.ts'
 import type { ResolvedTarget, TargetLookup } from './target.ts'
@@ -37,13 +36,13 @@ export interface BackendTlsAtGateway {
   readonly clientFault?: string
 }
 
-const CA_KEY = 'ca.crt'
 const VALIDATION = 'spec.validation'
 
 export interface BackendTlsScope {
   readonly lookup: TargetLookup
   readonly claims: Claims
   readonly remember: Remember<BackendTLSPolicy, PayloadOutcome>
+  readonly defects: Defects
 }
 
 export function translateBackendTlsPolicies(scope: BackendTlsScope): BackendTlsTranslation[] {
@@ -51,8 +50,14 @@ export function translateBackendTlsPolicies(scope: BackendTlsScope): BackendTlsT
 }
 
 function translateOne(policy: BackendTLSPolicy, scope: BackendTlsScope): BackendTlsTranslation {
-  const { lookup, claims, remember } = scope
-  const { payload, invalid, unresolved } = remember(policy, [], () => backendTlsPayload(policy, lookup.snapshot))
+  const { lookup, claims, remember, defects } = scope
+  const { payload, invalid, unresolved } = remember(policy, [], () =>
+    defects.guarded(
+      { object: policy, path: 'spec', what: 'the policy' },
+      () => backendTlsPayload(policy, lookup.snapshot),
+      ({ reason, message }) => refused(reason, `${message}; traffic to the target is rejected`, []),
+    ),
+  )
   const perGateway = new Map<string, AtGateway>()
   const { targets, missing, misled } = targetsOf(policy, lookup)
   for (const target of targets) {
@@ -150,7 +155,7 @@ function missingTarget(
   const ports = snapshot.Service.get(namespace, name)?.spec?.ports ?? []
   if (ports.some(({ name: own, port }) => own === sectionName || String(port) === sectionName)) return undefined
   const names = ports.map((port) => port.name ?? '').filter((one) => one !== '')
-  const choice = names.length === 0 ? 'none of its ports has a name' : `its ports: ${names.join(', ')}`
+  const choice = names.length === 0 ? 'its ports have no names' : `its ports: ${names.join(', ')}`
   return { path: 'sectionName', reason, message: `Service ${key} has no port "${sectionName}" (${choice})` }
 }
 
@@ -172,18 +177,14 @@ export interface PayloadOutcome {
 export function backendTlsPayload(policy: BackendTLSPolicy, snapshot: Snapshot): PayloadOutcome {
   const { hostname, subjectAltNames = [], caCertificateRefs = [], wellKnownCACertificates } = policy.spec.validation
   const { bundle, unresolved } = caBundle(policy, snapshot)
-  const refuse = (reason: string, message: string): PayloadOutcome => ({
-    payload: { deny: { field: `BackendTLSPolicy ${VALIDATION}`, message, isBackendTls: true } },
-    invalid: { path: VALIDATION, reason, message },
-    unresolved,
-  })
+  const refuse = (reason: string, message: string): PayloadOutcome => refused(reason, message, unresolved)
   if (caCertificateRefs.length === 0 && wellKnownCACertificates !== 'System') {
     return refuse('NoValidCACertificate', 'set caCertificateRefs, or wellKnownCACertificates: System')
   }
   if (caCertificateRefs.length > 0 && bundle === '') {
     return refuse(
       'NoValidCACertificate',
-      'none of caCertificateRefs holds a certificate; traffic to the target is refused',
+      'no entry of caCertificateRefs contains a certificate; traffic to the target is rejected',
     )
   }
   const names = subjectAltNames.flatMap(({ hostname: name, uri }) => name ?? uri ?? [])
@@ -197,22 +198,12 @@ export function backendTlsPayload(policy: BackendTLSPolicy, snapshot: Snapshot):
   return { payload: { tls }, unresolved }
 }
 
-function caBundle(policy: BackendTLSPolicy, snapshot: Snapshot): { bundle: string; unresolved: RouteFault[] } {
-  const namespace = namespaceOf(policy)
-  const unresolved: RouteFault[] = []
-  const parts: string[] = []
-  for (const [index, { group, kind, name }] of (policy.spec.validation.caCertificateRefs ?? []).entries()) {
-    const path = `${VALIDATION}.caCertificateRefs[${index}]`
-    const place = nameKey(namespace, name)
-    const pem = snapshot.ConfigMap.get(namespace, name)?.data?.[CA_KEY]
-    if (group !== CORE_GROUP || kind !== 'ConfigMap') {
-      unresolved.push({ path, reason: 'InvalidKind', message: `CA references of kind ${kind} are not supported` })
-    } else if (pem === undefined || !isCertificateBundle(pem)) {
-      const message = `ConfigMap ${place} not found, or without a PEM certificate under ${CA_KEY}`
-      unresolved.push({ path, reason: 'InvalidCACertificateRef', message })
-    } else parts.push(certificatesOnly(pem).trimEnd())
+function refused(reason: string, message: string, unresolved: readonly RouteFault[]): PayloadOutcome {
+  return {
+    payload: { deny: { field: `BackendTLSPolicy ${VALIDATION}`, message, isBackendTls: true } },
+    invalid: { path: VALIDATION, reason, message },
+    unresolved,
   }
-  return { bundle: parts.length === 0 ? '' : `${parts.join('\n')}\n`, unresolved }
 }
 
 function renderPolicy(policy: BackendTLSPolicy, target: ResolvedTarget, payload: BackendPayload): Policy {

@@ -63,7 +63,7 @@ function caBundle({ caCertificateRefs }: BackendTLS, context: FieldContext): { p
   if (configMap === undefined) return fault(`ConfigMap ${name} not found`)
   const pem = configMap.data?.[CA_KEY]
   if (pem === undefined || !isCertificateBundle(pem)) {
-    return fault(`ConfigMap ${name} holds no PEM certificate under ${CA_KEY}`)
+    return fault(`ConfigMap ${name} has no PEM certificate under ${CA_KEY}`)
   }
   return { pem: certificatesOnly(pem) }
 }
@@ -97,7 +97,7 @@ function clientCertificateOf(
   if (caKey === undefined) return { tls }
   const authority = secretValue(secret, caKey) ?? ''
   if (!isCertificateBundle(authority)) {
-    return fault('InvalidCACertificateRef', `secret ${name} holds no PEM certificate under ${caKey}`)
+    return fault('InvalidCACertificateRef', `secret ${name} has no PEM certificate under ${caKey}`)
   }
   return { tls, caCertificates: certificatesOnly(`${authority}\n`) }
 }

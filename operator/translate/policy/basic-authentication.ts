@@ -1,6 +1,6 @@
 // traffic.basicAuthentication. The lines are secret; where they are missing nobody is known, and everyone is refused.
 // Lines that the proxy cannot use are told by their number.
-import { parseHtpasswd } from '#api/htpasswd.ts'
+import { parseHtpasswd } from '#api/credentials/htpasswd.ts'
 import type { SecretRef, TrafficPayload } from '#api/ir/types.gen.ts'
 import type { BasicAuthentication } from '#api/v1alpha1/gwpolicy.gen.ts'
 import { inlineSecret, secretRef } from './credential.ts'
@@ -21,7 +21,7 @@ export const basicAuthentication: FieldTranslator<BasicAuthentication, TrafficPa
         ? inlineSecret((users ?? []).join('\n'), `${path}.users`, context)
         : secretRef({ ref, defaultKey: USERS_KEY, path: `${path}.secretRef` }, context)
     reportLines(rendered, ref === undefined ? 'users' : 'secretRef', context)
-    const payload = { basicAuth: { mode, realm, users: rendered, ...locationField(location, context) } }
+    const payload = { basicAuthentication: { mode, realm, users: rendered, ...locationField(location, context) } }
     return [{ suffix: 'basicauth', payload }]
   },
 }
@@ -31,7 +31,7 @@ function reportLines({ secret }: SecretRef, field: 'users' | 'secretRef', contex
   if (text === undefined) return
   const { users, warnings } = parseHtpasswd(text)
   const told = warnings.slice(0, LINES_TOLD_MAX)
-  if (warnings.length > told.length) told.push(`${warnings.length - told.length} more lines are not used`)
+  if (warnings.length > told.length) told.push(`${warnings.length - told.length} more lines are ignored`)
   if (users.size === 0) told.push('no user: no credentials are valid')
   if (told.length === 0) return
   const message = `${field === 'users' ? '' : `secret ${secret}: `}${told.join('; ')}`

@@ -6,13 +6,13 @@ import { describe, expect, it } from 'vitest'
 import type { Policy } from '#api/ir/types.gen.ts'
 import type { KubeObject } from '../kube.ts'
 import { snapshotOf } from '../snapshot.ts'
-import { translate } from '../translate.ts'
+import { translate } from '../cluster/translate.ts'
 import { phaseFault } from './faults.ts'
 import { TRAFFIC } from './registry.ts'
 
 const SCHEMA = join(import.meta.dirname, '..', '..', '..', 'api', 'v1alpha1', 'schema', 'policy', 'traffic.yaml')
 const SETTINGS = { controllerName: 'gw.dev/controller', className: 'gw', clusterDomain: 'cluster.local' }
-const REFUSED = 'covers is refused until it is corrected'
+const REFUSED = 'covers is rejected until it is corrected'
 const IDLE = 'it has no effect until it is corrected'
 
 function made(apiVersion: string, kind: string, spec: object): KubeObject {

@@ -3,6 +3,7 @@
 import type { Deny } from '#api/ir/types.gen.ts'
 import type { FieldPath, Problem } from '#api/problem.ts'
 import { isWithin, type Understood } from '#api/validate/understood.ts'
+import { MALFORMED } from '../defects.ts'
 import {
   denyBroken,
   type Emission,
@@ -13,8 +14,6 @@ import {
 } from './field.ts'
 
 export type Faults = Pick<Understood, 'leftOut' | 'kept'>
-
-export const MALFORMED = 'Malformed'
 
 const HARMLESS: ReadonlySet<string> = new Set(['FieldUnknown', 'FieldValueTooLong', 'FieldValueTooMany'])
 
@@ -39,7 +38,7 @@ export function hasFaults({ leftOut, kept }: Faults): boolean {
 
 /** Refuses the traffic of the field, and says why of each fault. */
 export function denyFaults({ leftOut, kept }: Faults, context: FieldPlace): Emission<{ deny: Deny }> {
-  const effect = `the traffic that ${context.field} covers is refused until it is corrected`
+  const effect = `the traffic that ${context.field} covers is rejected until it is corrected`
   const [first, ...others] = toldOf([...leftOut, ...kept], effect)
   const whole = { path: context.path, reason: MALFORMED, message: `${context.field} is malformed; ${effect}` }
   const denial = denyBroken(context, `${context.field}-malformed`, first ?? whole)

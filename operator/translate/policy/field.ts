@@ -4,7 +4,7 @@ import type { BackendReference, Deny, RenderedSecret } from '#api/ir/types.gen.t
 import type { FieldPath, Problem } from '#api/problem.ts'
 import type { ConfigMap, Secret } from '../kube.ts'
 import type { ObjectRef } from '../object-ref.ts'
-import type { ReferenceScope } from '../reference.ts'
+import type { ReferenceScope } from '../service/reference.ts'
 import type { ObjectIndex } from '../snapshot.ts'
 import type { StoredKeySets } from './stored-key-sets.ts'
 
@@ -83,21 +83,21 @@ export function reportNotProgrammed(context: FieldContext, subField?: string): v
   context.report.problems.push({
     path: `${context.path}${suffix}`,
     reason: NOT_YET_PROGRAMMED,
-    message: `${context.field}${suffix} is not run by this version of the proxy and has no effect`,
+    message: `${context.field}${suffix} is not supported by this version of the proxy and has no effect`,
     severity: 'warning',
   })
 }
 
-/** A security field this version does not run: reported, and the traffic it covers is refused. */
+/** A security field this version does not run: reported, and the traffic it covers is rejected. */
 export function denyNotProgrammed(context: FieldContext, suffix: string, subField?: string): Emission<{ deny: Deny }> {
   const below = subField === undefined ? '' : `.${subField}`
   const field = `${context.field}${below}`
-  const message = `${field} is not run by this version of the proxy; the traffic it covers is refused`
+  const message = `${field} is not supported by this version of the proxy; the traffic it covers is rejected`
   reportError(context, { path: `${context.path}${below}`, reason: NOT_YET_PROGRAMMED, message })
   return denial(field, suffix, message)
 }
 
-/** A security field that is broken: reported, and the traffic it covers is refused. */
+/** A security field that is broken: reported, and the traffic it covers is rejected. */
 export function denyBroken(
   context: FieldPlace,
   suffix: string,

@@ -1,6 +1,6 @@
 // What policies lead to is reached from where they are in force, and may carry policies itself: followed until nothing
 // new is found.
-import type { DeliveredBackend } from '../backend/delivered-backend.ts'
+import type { DeliveredBackend } from '../delivered-backend.ts'
 import type { GwPolicy } from '#api/v1alpha1/gwpolicy.gen.ts'
 import { follow, type GrowingReach, type Reach } from '../reach.ts'
 import { referencesOf, type References } from '../references.ts'

@@ -2,7 +2,7 @@
 // the store keeps the answer. Never used by the proxy.
 import type { BackendObjectReference, BackendTunnel, RemoteJWKS } from '#api/v1alpha1/shared.gen.ts'
 import { CORE_GROUP, GW_GROUP } from '../groups.ts'
-import { resolveReference } from '../reference.ts'
+import { resolveReference } from '../service/reference.ts'
 import type { FieldScope } from './field.ts'
 import { jwksTls, type JwksTls } from './jwks-tls.ts'
 
@@ -69,7 +69,7 @@ function proxyOf(
   const target = targetOf(backendRef, { kind: 'GwBackend', namespace }, scope)
   if ('message' in target) return fault(`the tunnel to the keys: ${target.message}`)
   const { place, tls, tunnel } = target
-  if (tunnel !== undefined) return fault('the tunnel to the keys leads to a backend with a tunnel of its own')
+  if (tunnel !== undefined) return fault('the tunnel to the keys leads to a backend that has a tunnel itself')
   return { place, ...(tls !== undefined && { tls }) }
 }
 
@@ -97,7 +97,7 @@ function backendTarget(namespace: string, name: string, references: FieldScope['
   const object = references.snapshot.GwBackend.get(namespace, name)
   const at = object?.spec.static
   if (object === undefined || at === undefined) {
-    return fault(`only static backends are supported; ${namespace}/${name} is none`)
+    return fault(`only static backends are supported; ${namespace}/${name} is not static`)
   }
   const { host = '', port = 0, unixPath } = at
   // The socket would be one of the process that fetches, not of the proxy.

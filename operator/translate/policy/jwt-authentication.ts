@@ -1,6 +1,6 @@
 // traffic.jwtAuthentication. A provider without usable keys stays, but no token of it is valid: Strict then refuses.
 import type { JwtProvider as RenderedProvider, McpOauth, TrafficPayload } from '#api/ir/types.gen.ts'
-import { publicKeySet } from '#api/key-set.ts'
+import { publicKeySet } from '#api/credentials/key-set.ts'
 import type { FieldPath } from '#api/problem.ts'
 import type { JWTAuthentication, JWTMCPAuthentication, JWTProvider } from '#api/v1alpha1/gwpolicy.gen.ts'
 import type { RemoteJWKS } from '#api/v1alpha1/shared.gen.ts'
@@ -13,16 +13,16 @@ const SUFFIX = 'jwt'
 export const jwtAuthentication: FieldTranslator<JWTAuthentication, TrafficPayload> = {
   failureMode: 'deny',
   translate: ({ mode = 'Strict', providers, location, mcp }, context) => {
-    const rendered = providers.map((provider, index) =>
+    const renderedProviders = providers.map((provider, index) =>
       renderProvider(provider, `${context.path}.providers[${index}]`, context),
     )
-    const jwtAuth = {
+    const rendered = {
       mode,
-      providers: rendered,
+      providers: renderedProviders,
       ...locationField(location, context),
       ...(mcp !== undefined && { mcp: renderMcp(mcp) }),
     }
-    return [{ suffix: SUFFIX, payload: { jwtAuth } }]
+    return [{ suffix: SUFFIX, payload: { jwtAuthentication: rendered } }]
   },
 }
 

@@ -25,7 +25,7 @@ function authenticationOf(
   const { issuer, audiences, jwks, mode = 'Strict', resourceMetadata, provider, clientId, clientSecretRef } = value
   const path = `${context.path}.authentication`
   if (issuer === undefined && (provider !== undefined || clientId !== undefined)) {
-    const message = `${context.field}.authentication.issuer is needed with provider and clientId: its metadata is asked for there`
+    const message = `${context.field}.authentication.issuer is required with provider and clientId: the metadata is fetched from it`
     reportError(context, { path: `${path}.issuer`, reason: 'IssuerNotSet', message })
   }
   const keys = remoteKeys(jwks, `${path}.jwks`, context)

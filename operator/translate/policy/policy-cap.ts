@@ -59,7 +59,7 @@ export function denialsBeyond(
   gateway: string,
   caps: GatewayCaps,
 ): SectionEmission[] {
-  const message = `${capMessage('policyTargetsMax', caps, gateway)}; until then its traffic is refused`
+  const message = `${capMessage('policyTargetsMax', caps, gateway)}; until then its traffic is rejected`
   const guarding = emissions.filter(({ section, field }) => MODES[section].get(field) !== 'skip')
   return [...new Map(guarding.map((emission) => [emission.section, emission])).values()].map(({ section, field }) => {
     const deny = { field, message }

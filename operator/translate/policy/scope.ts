@@ -1,7 +1,9 @@
 // What the fields of all policies are translated with.
+import type { FieldPath } from '#api/problem.ts'
+import type { Caught, Defects } from '../defects.ts'
 import type { KubeObject } from '../kube.ts'
 import { refOf } from '../object-ref.ts'
-import type { ReferenceScope } from '../reference.ts'
+import type { ReferenceScope } from '../service/reference.ts'
 import type { FieldScope } from './field.ts'
 import type { StoredKeySets } from './stored-key-sets.ts'
 
@@ -9,9 +11,16 @@ export interface PolicyScope {
   /** Asked for references of policies and backends. */
   readonly references: ReferenceScope
   readonly keySets: StoredKeySets
+  readonly defects: Defects
 }
 
-export function fieldScope(owner: KubeObject, targetKinds: ReadonlySet<string>, scope: PolicyScope): FieldScope {
+/** For whoever runs the translators of fields. */
+export interface GuardedScope extends FieldScope {
+  /** What an error of a translator is: a defect of ours, which is noted, or one of the object. */
+  readonly caught: (error: unknown, path: FieldPath, what: string) => Caught
+}
+
+export function fieldScope(owner: KubeObject, targetKinds: ReadonlySet<string>, scope: PolicyScope): GuardedScope {
   const { snapshot } = scope.references
   return {
     owner: refOf(owner),
@@ -20,5 +29,6 @@ export function fieldScope(owner: KubeObject, targetKinds: ReadonlySet<string>, 
     configMaps: snapshot.ConfigMap,
     references: scope.references,
     keySets: scope.keySets,
+    caught: (error, path, what) => scope.defects.caught(error, { object: owner, path, what }),
   }
 }

@@ -11,21 +11,12 @@ import {
   type FailureMode,
   type FieldContext,
   type FieldReport,
-  type FieldScope,
   type FieldTranslator,
   reportError,
 } from './field.ts'
-import {
-  denyFaults,
-  faultsAt,
-  type Faults,
-  hasFaults,
-  MALFORMED,
-  phaseFault,
-  reportKept,
-  reportLeftOut,
-} from './faults.ts'
+import { denyFaults, faultsAt, type Faults, hasFaults, phaseFault, reportKept, reportLeftOut } from './faults.ts'
 import { BACKEND, FRONTEND, TRAFFIC } from './registry.ts'
+import type { GuardedScope } from './scope.ts'
 
 /** An emission with its place in the object model, as keys and payloads need it. */
 export interface SectionEmission {
@@ -44,7 +35,7 @@ export interface PolicySections {
 }
 
 export interface SectionInput {
-  readonly scope: FieldScope
+  readonly scope: GuardedScope
   readonly report: FieldReport
   /** What the CRD of this version would have refused. Unset: not looked for. */
   readonly faults?: Faults
@@ -112,7 +103,8 @@ export function sectionFields<P extends { deny?: Deny }>(
     const value: unknown = isRecord(values) && Object.hasOwn(values, name) ? values[name] : undefined
     if ((value === undefined || value === null) && faults.leftOut.length === 0) return []
     const field = `${place.name}.${name}`
-    const context = { path, field, scope: place.scope, report: place.report, moment: place.moment }
+    const { scope, report, moment } = place
+    const context: GuardedContext = { path, field, scope, report, moment }
     const misplaced = phaseFault(name, path, place.phase)
     const emissions =
       misplaced === undefined
@@ -132,6 +124,10 @@ function runMisplaced(
   return []
 }
 
+interface GuardedContext extends FieldContext {
+  readonly scope: GuardedScope
+}
+
 interface FieldInput<P> {
   readonly translator: AnyTranslator<P>
   /** undefined: nothing of it could be understood. */
@@ -141,7 +137,7 @@ interface FieldInput<P> {
 
 function runField<P extends { deny?: Deny }>(
   input: FieldInput<P>,
-  context: FieldContext,
+  context: GuardedContext,
 ): ReadonlyArray<Emission<P | { deny: Deny }>> {
   const { translator, value, faults } = input
   const isMissing = value === undefined || value === null
@@ -159,18 +155,17 @@ function runField<P extends { deny?: Deny }>(
 function translated<P extends { deny?: Deny }>(
   translator: AnyTranslator<P>,
   value: unknown,
-  context: FieldContext,
+  context: GuardedContext,
 ): ReadonlyArray<Emission<P | { deny: Deny }>> {
   try {
     // The registry is typed over all fields of the section, so the value under a name fits its translator.
     return translator.translate(value as never, context)
-  } catch {
-    // Only a value that the schema would have refused gets here (an older CRD, a hand-made manifest).
+  } catch (error) {
     const isHarmless = translator.failureMode === 'skip'
-    const effect = isHarmless ? 'it has no effect' : 'the traffic it covers is refused'
-    const message = `${context.field} does not have the form that the CRD of this version asks for; ${effect}`
-    const problem = { path: context.path, reason: MALFORMED, message }
-    if (!isHarmless) return [denyBroken(context, `${context.field}-malformed`, problem)]
+    const effect = isHarmless ? 'it has no effect' : 'the traffic it covers is rejected'
+    const { reason, message } = context.scope.caught(error, context.path, context.field)
+    const problem = { path: context.path, reason, message: `${message}; ${effect}` }
+    if (!isHarmless) return [denyBroken(context, `${context.field}-${reason.toLowerCase()}`, problem)]
     reportError(context, problem)
     return []
   }

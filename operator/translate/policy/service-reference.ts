@@ -4,7 +4,7 @@ import type { BackendReference } from '#api/ir/types.gen.ts'
 import type { FieldPath } from '#api/problem.ts'
 import type { BackendObjectReference } from '#api/v1alpha1/shared.gen.ts'
 import { GW_GROUP } from '../groups.ts'
-import { resolveReference } from '../reference.ts'
+import { resolveReference } from '../service/reference.ts'
 import { type FieldContext, reportError } from './field.ts'
 
 export function serviceReference(

@@ -3,17 +3,13 @@
 import type { ExtractionLocation, PolicyPayload } from '#api/ir/types.gen.ts'
 import type { Problem } from '#api/problem.ts'
 
-/** In the order they run, with the field of the API. */
-const SCHEMES = [
-  ['jwtAuth', 'jwtAuthentication'],
-  ['basicAuth', 'basicAuthentication'],
-  ['apiKey', 'apiKeyAuthentication'],
-] as const
+/** In the order they run. */
+const SCHEMES = ['jwtAuthentication', 'basicAuthentication', 'apiKeyAuthentication'] as const
 
 export function sharedLocationProblems(payloads: readonly PolicyPayload[]): Problem[] {
   const holders = new Map<string, string>()
-  return SCHEMES.flatMap(([name, field]): Problem[] => {
-    const scheme = payloads.find(({ traffic }) => traffic?.[name] !== undefined)?.traffic?.[name]
+  return SCHEMES.flatMap((field): Problem[] => {
+    const scheme = payloads.find(({ traffic }) => traffic?.[field] !== undefined)?.traffic?.[field]
     const place = scheme?.mode === 'Strict' ? placeOf(scheme.location) : undefined
     if (place === undefined) return []
     const holder = holders.get(place)
@@ -22,8 +18,8 @@ export function sharedLocationProblems(payloads: readonly PolicyPayload[]): Prob
       return []
     }
     const message =
-      `traffic.${holder} and traffic.${field} both need a credential in ${place}, and the first removes it: every ` +
-      `request gets 401; give one of them another location`
+      `traffic.${holder} and traffic.${field} both read a credential from ${place}, and the first removes it: every ` +
+      `request is rejected with 401; set another location for one of them`
     return [{ path: `spec.traffic.${field}.location`, reason: 'SharedLocation', message, severity: 'warning' }]
   })
 }

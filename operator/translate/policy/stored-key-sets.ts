@@ -5,7 +5,7 @@ import { namespaceOf } from '../object-ref.ts'
 import { compareText } from '../order.ts'
 import type { ObjectIndex } from '../snapshot.ts'
 import { isRecord, parseJson } from '#api/json.ts'
-import { publicKeySet } from '#api/key-set.ts'
+import { publicKeySet } from '#api/credentials/key-set.ts'
 
 /** The key set, as text, that a request last gave; `requestKey` as in jwks-request.ts. */
 export type StoredKeySets = (requestKey: string) => string | undefined

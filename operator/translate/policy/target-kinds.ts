@@ -1,7 +1,7 @@
 // One policy target of each kind: does it exist, has it the named section, and at which Gateways does it count.
 import type { PolicyTarget } from '#api/ir/types.gen.ts'
 import type { GwBackend } from '#api/v1alpha1/gwbackend.gen.ts'
-import { POOLS_ARE_OFF } from '../inference/pool-lookup.ts'
+import { POOLS_ARE_OFF } from '../service/pool-lookup.ts'
 import { nameKey } from '../object-ref.ts'
 import type { ResolvedTarget, TargetKind, TargetLookup } from './target.ts'
 

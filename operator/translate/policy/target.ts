@@ -2,7 +2,7 @@
 import type { PolicyTarget } from '#api/ir/types.gen.ts'
 import { CORE_GROUP, GATEWAY_GROUP, GW_GROUP, INFERENCE_GROUP } from '../groups.ts'
 import type { OurGateways } from '../gateway/gateways.ts'
-import type { PoolLookup } from '../inference/pool-lookup.ts'
+import type { PoolLookup } from '../service/pool-lookup.ts'
 import type { Reach } from '../reach.ts'
 import type { Snapshot } from '../snapshot.ts'
 

@@ -27,7 +27,7 @@ export function resolveTargets(policy: GwPolicy, snapshot: Snapshot, lookup: Tar
   for (const { path, ...ref } of refs) {
     const kind = targetKind(ref)
     if (kind === undefined) {
-      const message = `${ref.kind} ${namespace}/${ref.name} is of a kind that this version cannot attach policies to`
+      const message = `${ref.kind} ${namespace}/${ref.name} has a kind that this version cannot attach policies to`
       unattached.push({ path, message })
       continue
     }

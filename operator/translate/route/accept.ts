@@ -70,7 +70,7 @@ function denialOf(route: Attachable, listener: Listener): Denial | undefined {
     }
   }
   const group = groupOf(route.apiVersion)
-  const takes = `listener ${spec.name} takes ${kinds.map(({ kind }) => kind).join(', ') || 'no routes'}`
+  const takes = `listener ${spec.name} accepts ${kinds.map(({ kind }) => kind).join(', ') || 'no routes'}`
   if (!kinds.some((one) => one.group === group && one.kind === route.kind)) {
     return { reason: 'NotAllowedByListeners', message: `kind ${group}/${route.kind} is not allowed; ${takes}` }
   }
@@ -112,8 +112,8 @@ function noneAddressed({ route, parentRef, parentNamespace, listeners }: ParentC
     const named = listeners.find(({ spec }) => spec.name === sectionName)
     if (named === undefined)
       return { reason: 'NoMatchingParent', message: `sectionName "${sectionName}" not found; ${known}` }
-    return { reason: 'NoMatchingParent', message: `listener "${sectionName}" does not take routes on this port` }
+    return { reason: 'NoMatchingParent', message: `listener "${sectionName}" does not accept routes on this port` }
   }
-  if (port !== undefined) return { reason: 'NoMatchingParent', message: `port ${port} takes no routes` }
+  if (port !== undefined) return { reason: 'NoMatchingParent', message: `port ${port} accepts no routes` }
   return { reason: 'NoMatchingListenerHostname', message: 'No route hostnames intersect any listener hostname' }
 }

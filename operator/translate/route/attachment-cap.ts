@@ -1,6 +1,6 @@
 // Keeps what listeners took within what their Gateway may hold (caps.ts): what goes beyond is taken off again before it
 // is rendered, and its parents say why. The older objects of a namespace stay.
-import { isIdentical } from '#api/identical.ts'
+import { isIdentical } from '#api/incremental/identical.ts'
 import { type GatewayCaps, capMessage } from '../caps.ts'
 import { changesBetween } from '../changes.ts'
 import { fairlyAdmitted } from '../fair-share.ts'

@@ -1,14 +1,14 @@
 // The ExternalAuth filter: a service decides about each request. One that cannot be asked refuses: the filter may never
 // let a request pass that nobody has allowed.
 import type { HTTPRouteFilter } from '#api/gateway/httproute.gen.ts'
-import type { ExtAuthz } from '#api/ir/types.gen.ts'
-import { type ReferenceScope, type ReferenceSource, resolveReference } from '../reference.ts'
-import type { RouteFault } from './fault.ts'
+import type { ExtAuth } from '#api/ir/types.gen.ts'
+import { type ReferenceScope, type ReferenceSource, resolveReference } from '../service/reference.ts'
+import type { RouteFault } from '../route-fault.ts'
 
 type ExternalAuth = NonNullable<HTTPRouteFilter['externalAuth']>
 
 export interface ExternalAuthTranslation {
-  readonly extAuthz: ExtAuthz
+  readonly extAuth: ExtAuth
   /** The route is served, and the filter refuses every request. */
   readonly unresolved?: Omit<RouteFault, 'path'>
 }
@@ -25,20 +25,20 @@ export function renderExternalAuth(
   const { backendRef, protocol, forwardBody } = filter
   const { ref, invalid } = resolveReference(backendRef, from, scope)
   const bytesMax = forwardBody?.maxSize ?? 0
-  const extAuthz: ExtAuthz = {
+  const extAuth: ExtAuth = {
     service: ref,
     failureMode: 'FailClosed',
     ...(protocol === 'GRPC' ? overGrpc(filter.grpc ?? {}) : overHttp(filter.http ?? {})),
     ...(bytesMax > 0 && { forwardBody: { bytesMax } }),
   }
-  return { extAuthz, ...(invalid !== undefined && { unresolved: invalid }) }
+  return { extAuth, ...(invalid !== undefined && { unresolved: invalid }) }
 }
 
-function overGrpc({ allowedHeaders = [] }: NonNullable<ExternalAuth['grpc']>): Partial<ExtAuthz> {
+function overGrpc({ allowedHeaders = [] }: NonNullable<ExternalAuth['grpc']>): Partial<ExtAuth> {
   return { grpc: {}, ...(allowedHeaders.length > 0 && { allowedRequestHeaders: lowered(allowedHeaders) }) }
 }
 
-function overHttp(http: NonNullable<ExternalAuth['http']>): Partial<ExtAuthz> {
+function overHttp(http: NonNullable<ExternalAuth['http']>): Partial<ExtAuth> {
   const { allowedHeaders = [], allowedResponseHeaders = [] } = http
   const prefix = (http.path ?? '').replace(/\/+$/, '')
   return {

@@ -3,7 +3,7 @@ import type { HTTPRouteFilter } from '#api/gateway/httproute.gen.ts'
 import type {
   Cors,
   Deny,
-  ExtAuthz,
+  ExtAuth,
   HeaderModifier,
   PathModifier,
   RequestMirror,
@@ -14,16 +14,16 @@ import type { FieldPath } from '#api/problem.ts'
 import type { Faults } from '../policy/faults.ts'
 import { renderCors } from '../policy/cors.ts'
 import { headerModifier } from '../policy/header-filter.ts'
-import type { ReferenceScope, ReferenceSource } from '../reference.ts'
+import type { ReferenceScope, ReferenceSource } from '../service/reference.ts'
 import { renderExternalAuth } from './external-auth.ts'
-import type { RouteFault } from './fault.ts'
+import type { RouteFault } from '../route-fault.ts'
 import { judgedFilter } from './judged-filter.ts'
 import { renderMirror } from './mirror.ts'
 
 /** Of a rule or a backendRef. */
 export interface RenderedFilters {
   cors?: Cors
-  extAuthz?: ExtAuthz
+  extAuth?: ExtAuth
   requestHeaderModifier?: HeaderModifier
   responseHeaderModifier?: HeaderModifier
   requestRedirect?: RequestRedirect
@@ -82,9 +82,9 @@ function renderFilter(filter: HTTPRouteFilter, { path, from, scope }: FilterList
     else into.unresolved.push({ ...translated.unresolved, path })
     return
   }
-  if (filter.type === 'ExternalAuth' && filter.externalAuth !== undefined && rendered.extAuthz === undefined) {
+  if (filter.type === 'ExternalAuth' && filter.externalAuth !== undefined && rendered.extAuth === undefined) {
     const translated = renderExternalAuth(filter.externalAuth, from, scope)
-    rendered.extAuthz = translated.extAuthz
+    rendered.extAuth = translated.extAuth
     if (translated.unresolved !== undefined) into.unresolved.push({ ...translated.unresolved, path })
     return
   }
@@ -131,16 +131,16 @@ const ADDERS: { readonly [T in HTTPRouteFilter['type']]: Adder } = {
   // Without its settings there is nothing to copy to; with them it does not come here.
   RequestMirror: (_, filter) => notRun(filter.type),
   // A second one: nobody could say which of the two decides.
-  ExternalAuth: ({ extAuthz }, filter) =>
-    extAuthz === undefined
+  ExternalAuth: ({ extAuth }, filter) =>
+    extAuth === undefined
       ? notRun(filter.type)
-      : { reason: 'IncompatibleFilters', message: 'a second filter ExternalAuth in one list; name one service' },
+      : { reason: 'IncompatibleFilters', message: 'a list has two ExternalAuth filters; use one' },
 }
 
 function notRun(type: string): Fault {
   return {
     reason: 'UnsupportedValue',
-    message: `filter ${type} is not run by this version of the proxy, so the route is not served`,
+    message: `filter ${type} is not supported by this version of the proxy, so the route is not served`,
   }
 }
 
@@ -151,7 +151,7 @@ function hasTerminal(rendered: RenderedFilters): boolean {
 function secondTerminal(type: string): Fault {
   return {
     reason: 'IncompatibleFilters',
-    message: `filter ${type} cannot stand beside another RequestRedirect or URLRewrite of the same rule`,
+    message: `filter ${type} cannot be combined with another RequestRedirect or URLRewrite of the same rule`,
   }
 }
 

@@ -3,7 +3,7 @@ import { RE2JS } from 're2js'
 import type { GRPCRouteMatch } from '#api/gateway/grpcroute.gen.ts'
 import type { PathMatch, RouteMatch } from '#api/ir/types.gen.ts'
 import type { FieldPath } from '#api/problem.ts'
-import type { RouteFault } from './fault.ts'
+import type { RouteFault } from '../route-fault.ts'
 import { firstByName } from './matches.ts'
 import { faultOf } from './regexes.ts'
 

@@ -5,8 +5,8 @@ import { GATEWAY_GROUP } from '../groups.ts'
 import { namespaceOf } from '../object-ref.ts'
 import { createdAt } from '../order.ts'
 import type { Faults } from '../policy/faults.ts'
-import type { ReferenceScope } from '../reference.ts'
-import type { RouteFault } from './fault.ts'
+import type { ReferenceScope } from '../service/reference.ts'
+import type { RouteFault } from '../route-fault.ts'
 import { renderFilters } from './filters.ts'
 import { grpcRegexFaults, renderGrpcMatches } from './grpc-matches.ts'
 import { joinRules, notServed, type RulePart, translateBackendRef } from './http-route.ts'
@@ -70,6 +70,6 @@ function noPersistence(path: FieldPath): RouteFault {
   return {
     path: `${path}.sessionPersistence`,
     reason: 'NotYetProgrammed',
-    message: 'sessionPersistence is not run by this version of the proxy and has no effect',
+    message: 'sessionPersistence is not supported by this version of the proxy and has no effect',
   }
 }

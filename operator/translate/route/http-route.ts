@@ -1,6 +1,6 @@
 // The rules of one HTTPRoute in rendered form, before listeners are chosen. Knows nothing of parents.
 import type { HTTPRoute, HTTPRouteRule } from '#api/gateway/httproute.gen.ts'
-import type { RouteBackend, Timeout, TrafficPayload } from '#api/ir/types.gen.ts'
+import type { RouteBackend, Timeouts, TrafficPayload } from '#api/ir/types.gen.ts'
 import type { FieldPath } from '#api/problem.ts'
 import { durationMs } from '../duration.ts'
 import { GATEWAY_GROUP } from '../groups.ts'
@@ -8,8 +8,8 @@ import { namespaceOf } from '../object-ref.ts'
 import { createdAt } from '../order.ts'
 import type { Faults } from '../policy/faults.ts'
 import { renderRetry } from '../policy/retry.ts'
-import { type ReferenceScope, type ReferenceSource, resolveReference } from '../reference.ts'
-import type { RouteFault } from './fault.ts'
+import { type ReferenceScope, type ReferenceSource, resolveReference } from '../service/reference.ts'
+import type { RouteFault } from '../route-fault.ts'
 import { renderFilters } from './filters.ts'
 import { judgedRoute, type JudgedRoute, malformed } from './judged-route.ts'
 import { renderMatches } from './matches.ts'
@@ -72,11 +72,11 @@ function translateRule(route: HTTPRoute, { rule, path, filterFaults }: PlacedRul
     const placed = { ref, path: `${path}.backendRefs[${index}]`, filterFaults }
     return isDelegation(ref) ? translateDelegation(route, placed, scope) : translateBackendRef(from, placed, scope)
   })
-  const timeout = timeoutOf(rule)
+  const timeouts = timeoutsOf(rule)
   const retry = renderRetry(rule.retry ?? {})
   const inlinePolicies: TrafficPayload = {
     ...filters.filters,
-    ...(timeout !== undefined && { timeout }),
+    ...(timeouts !== undefined && { timeouts }),
     ...(retry !== undefined && { retry }),
   }
   const created = createdAt(route)
@@ -150,7 +150,7 @@ function translateDelegation(route: HTTPRoute, { ref, path }: PlacedBackendRef, 
   const { fault } = membersOf(group, scope)
   const isPattern = group.selector === '*' || group.selector.includes('=')
   const invalid = fault === undefined || (isPattern && fault.reason === 'BackendNotFound') ? undefined : fault
-  const message = 'filters on a backendRef to an HTTPRoute are not run; put them into the rule or the child'
+  const message = 'filters on a backendRef to an HTTPRoute are ignored; move them to the rule or the child route'
   return {
     backend: {
       weight: ref.weight ?? 1,
@@ -164,7 +164,7 @@ function translateDelegation(route: HTTPRoute, { ref, path }: PlacedBackendRef, 
 }
 
 /** Zero means no timeout, as Gateway API defines it. */
-function timeoutOf({ timeouts }: HTTPRouteRule): Timeout | undefined {
+function timeoutsOf({ timeouts }: HTTPRouteRule): Timeouts | undefined {
   const requestMs = durationMs(timeouts?.request ?? '0s')
   const backendRequestMs = durationMs(timeouts?.backendRequest ?? '0s')
   if (!requestMs && !backendRequestMs) return undefined
@@ -174,16 +174,16 @@ function timeoutOf({ timeouts }: HTTPRouteRule): Timeout | undefined {
 function notProgrammedFields(rule: HTTPRouteRule, path: FieldPath): RouteFault[] {
   const faults: RouteFault[] = []
   if (rule.retry !== undefined && rule.retry.attempts === undefined) {
-    const message = 'retry without attempts has no effect; set how many times a request is sent again'
+    const message = 'retry without attempts has no effect; set the number of retries'
     faults.push({ path: `${path}.retry.attempts`, reason: 'NotYetProgrammed', message })
   }
   const { backendRefs = [] } = rule
   if (backendRefs.length > 0 && backendRefs.every(({ weight }) => weight === 0)) {
-    const message = 'every weight is 0, so requests are answered with 500; give at least one backend a weight'
+    const message = 'every weight is 0, so the proxy answers requests with 500; set a weight for at least one backend'
     faults.push({ path: `${path}.backendRefs`, reason: 'NoWeight', message })
   }
   if (rule.sessionPersistence !== undefined) {
-    const message = 'sessionPersistence is not run by this version of the proxy and has no effect'
+    const message = 'sessionPersistence is not supported by this version of the proxy and has no effect'
     faults.push({ path: `${path}.sessionPersistence`, reason: 'NotYetProgrammed', message })
   }
   return faults

@@ -8,8 +8,8 @@ import { isRecord } from '#api/json.ts'
 import { understoodPart } from '#api/validate/understood.ts'
 import { denyFaults, type Faults, faultsAt, hasFaults, reportKept, reportLeftOut } from '../policy/faults.ts'
 import { emptyReport, type FailureMode, type FieldReport } from '../policy/field.ts'
-import type { ReferenceSource } from '../reference.ts'
-import type { RouteFault } from './fault.ts'
+import type { ReferenceSource } from '../service/reference.ts'
+import type { RouteFault } from '../route-fault.ts'
 import { framedRule, malformed, NOT_SERVED } from './judged-route.ts'
 
 export interface JudgedFilter {

@@ -6,7 +6,7 @@ import { isRecord } from '#api/json.ts'
 import { isSound, isWithin, understood, understoodPart } from '#api/validate/understood.ts'
 import { GATEWAY_GROUP } from '../groups.ts'
 import { type Faults, isHarmless, said } from '../policy/faults.ts'
-import type { RouteFault } from './fault.ts'
+import type { RouteFault } from '../route-fault.ts'
 
 export interface JudgedRoute<R> {
   /** Without what has no effect. */

@@ -7,8 +7,8 @@ import type { Listener } from '../gateway/listener.ts'
 import { GATEWAY_GROUP } from '../groups.ts'
 import { nameKey, namespaceOf } from '../object-ref.ts'
 import { createdAt } from '../order.ts'
-import { type ReferenceScope, resolveReference } from '../reference.ts'
-import type { RouteFault } from './fault.ts'
+import { type ReferenceScope, resolveReference } from '../service/reference.ts'
+import type { RouteFault } from '../route-fault.ts'
 import { listenerSuffix } from './routes.ts'
 import type { L4RuleDraft, RouteTranslation } from './translation.ts'
 
@@ -66,7 +66,7 @@ function translateBackend(route: L4Route, ref: L4Rule['backendRefs'][number], sc
   const key = resolved.ref.backend
   const special = key === undefined ? undefined : specialKind(key, route.kind, scope)
   if (special !== undefined) {
-    const message = `backend(${key}) is ${special} and cannot take plain bytes; use it in an HTTPRoute`
+    const message = `backend(${key}) is ${special} and cannot serve TCP or TLS routes; use it in an HTTPRoute`
     const invalid = { reason: 'UnsupportedValue' as const, message }
     return { backend: { weight, ref: { invalid } }, fault: invalid }
   }

@@ -2,8 +2,8 @@
 import type { HTTPRouteFilter } from '#api/gateway/httproute.gen.ts'
 import type { RequestMirror } from '#api/ir/types.gen.ts'
 import { GW_GROUP } from '../groups.ts'
-import { type ReferenceScope, type ReferenceSource, resolveReference } from '../reference.ts'
-import type { RouteFault } from './fault.ts'
+import { type ReferenceScope, type ReferenceSource, resolveReference } from '../service/reference.ts'
+import type { RouteFault } from '../route-fault.ts'
 
 /** A mirror, or why there is none: it never keeps the route from being served. */
 export type MirrorTranslation = { readonly mirror: RequestMirror } | { readonly unresolved: Omit<RouteFault, 'path'> }

@@ -1,6 +1,6 @@
 // The rules of all routes on the listeners that took them, by Gateway: carried on with the routes that changed.
 import type { Route, TCPRoute } from '#api/ir/types.gen.ts'
-import type { ListChange } from '#api/list-change.ts'
+import type { ListChange } from '#api/incremental/list-change.ts'
 import { changesBetween } from '../changes.ts'
 import type { OurGateways } from '../gateway/gateways.ts'
 import { type PartsEdit, withParts } from '../lists.ts'

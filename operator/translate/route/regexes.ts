@@ -2,7 +2,7 @@
 import { RE2JS } from 're2js'
 import type { HTTPRouteMatch } from '#api/gateway/httproute.gen.ts'
 import type { FieldPath } from '#api/problem.ts'
-import type { RouteFault } from './fault.ts'
+import type { RouteFault } from '../route-fault.ts'
 
 export function regexFaults(matches: readonly HTTPRouteMatch[] | undefined, path: FieldPath): RouteFault[] {
   return (matches ?? []).flatMap((match, index) => {

@@ -3,7 +3,7 @@ import type { HTTPRoute } from '#api/gateway/httproute.gen.ts'
 import type { InvalidReference } from '#api/ir/types.gen.ts'
 import { GATEWAY_GROUP } from '../groups.ts'
 import { keyOf, nameKey, namespaceOf } from '../object-ref.ts'
-import type { BackendRefFields, ReferenceScope } from '../reference.ts'
+import type { BackendRefFields, ReferenceScope } from '../service/reference.ts'
 
 /** A parent and what it delegates to. */
 export interface RouteGroup {
@@ -41,7 +41,7 @@ export function membersOf(group: RouteGroup, scope: ReferenceScope): GroupMember
   }
   const willing = named.filter((route) => takesFrom(route, group.parent))
   if (willing.length === 0) {
-    const message = `HTTPRoute ${nameKey(namespace, selector)} names other parents; add this route to its parentRefs`
+    const message = `HTTPRoute ${nameKey(namespace, selector)} refers to other parents; add this route to its parentRefs`
     return { routes: [], fault: { reason: 'BackendNotFound', message } }
   }
   const routes = willing.filter((route) => isPermitted(route, group, scope))

@@ -2,11 +2,11 @@
 import type { HTTPRoute } from '#api/gateway/httproute.gen.ts'
 import type { Route } from '#api/ir/types.gen.ts'
 import type { OurGateways } from '../gateway/gateways.ts'
-import { guarded, WRONG_FORM } from '../guarded.ts'
+import { type Caught, type Defects, MALFORMED } from '../defects.ts'
 import { mapped, tally } from '../lists.ts'
 import type { Memory } from '../memory.ts'
 import { keyOf } from '../object-ref.ts'
-import type { ReferenceScope } from '../reference.ts'
+import type { ReferenceScope } from '../service/reference.ts'
 import { keptList, type KeptList, same, sameList } from '../same.ts'
 import { capMessage, type GatewayCaps } from '../caps.ts'
 import type { AnyRoute } from './accept.ts'
@@ -36,7 +36,7 @@ export interface RouteTable extends PlacedRoutes {
 export function routeTables(
   memory: Memory,
   references: ReferenceScope,
-  caps: GatewayCaps,
+  { caps, defects }: { readonly caps: GatewayCaps; readonly defects: Defects },
 ): (gateways: OurGateways) => RouteTable {
   const ours = parentLookup(memory)
   const translations = memory.table<AnyRoute, RouteTranslation>()
@@ -46,7 +46,11 @@ export function routeTables(
     const translation = translations(route, [], (before) =>
       same(
         before,
-        guarded(() => translateRoute(route, references), brokenRoute),
+        defects.guarded(
+          { object: route, path: 'spec', what: 'the route' },
+          () => translateRoute(route, references),
+          brokenRoute,
+        ),
       ),
     )
     return attachments(route, [translation], () => attachRoute(route, translation, ours))
@@ -106,10 +110,14 @@ function translateRoute(route: AnyRoute, references: ReferenceScope): RouteTrans
   return route.kind === 'GRPCRoute' ? translateGrpcRoute(route, references) : translateL4Route(route, references)
 }
 
-function brokenRoute(): RouteTranslation {
-  const fault = { path: 'spec', reason: 'UnsupportedValue', message: `the route ${WRONG_FORM}` }
+function brokenRoute({ reason, message }: Caught): RouteTranslation {
+  // Gateway API has a reason of its own for what it does not know.
+  const fault = { path: 'spec', reason: reason === MALFORMED ? 'UnsupportedValue' : reason, message }
   return { rules: [], faults: [fault], unresolved: [], notProgrammed: [] }
 }
+
+/** Every route is translated before. */
+const NOTHING: RouteTranslation = { rules: [], faults: [], unresolved: [], notProgrammed: [] }
 
 interface Delegation {
   /** What the routes lead to through other routes. */
@@ -119,7 +127,7 @@ interface Delegation {
 function delegationOf(attached: readonly AttachedRoute[], references: ReferenceScope): Delegation {
   if (attached.every(({ translation }) => translation.groups === undefined)) return { reachedFrom: () => [] }
   const translations = new Map(attached.map(({ route, translation }) => [keyOfRoute(route), translation]))
-  const translationOf = (route: HTTPRoute): RouteTranslation => translations.get(keyOfRoute(route)) ?? brokenRoute()
+  const translationOf = (route: HTTPRoute): RouteTranslation => translations.get(keyOfRoute(route)) ?? NOTHING
   const members = new Map<string, readonly HTTPRoute[]>()
   const known = (group: RouteGroup): readonly HTTPRoute[] => {
     const routes = members.get(group.key) ?? membersOf(group, references).routes
@@ -185,7 +193,7 @@ function withCut(
   return attached.map((one) => {
     const gateway = one.route.kind === 'HTTPRoute' ? cut.get(keyOf(one.route)) : undefined
     if (gateway === undefined) return one
-    const message = `some routes that this one delegates to are left out: ${capMessage('routeRulesMax', caps, gateway)}`
+    const message = `some routes that this route delegates to are ignored: ${capMessage('routeRulesMax', caps, gateway)}`
     const fault = { path: 'spec.rules', reason: 'TooManyRoutes', message }
     return { ...one, translation: { ...one.translation, unresolved: [...one.translation.unresolved, fault] } }
   })

@@ -1,7 +1,7 @@
 // Where routes or ListenerSets of two namespaces serve one host on one port of a Gateway, and one takes requests from
 // the other: by a narrower host name, or by a path below. Indexed by host: a change costs what its hosts have, and a
 // change of a wildcard what there is below it.
-import { isIdentical } from '#api/identical.ts'
+import { isIdentical } from '#api/incremental/identical.ts'
 import { changesBetween } from '../changes.ts'
 import type { Listener } from '../gateway/listener.ts'
 import { commonHostnames } from '../hostnames.ts'

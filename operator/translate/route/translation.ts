@@ -1,6 +1,6 @@
 // What a route of any kind comes to, before listeners are chosen. Types only.
 import type { Route, TCPRoute } from '#api/ir/types.gen.ts'
-import type { RouteFault } from './fault.ts'
+import type { RouteFault } from '../route-fault.ts'
 import type { RouteGroup } from './route-group.ts'
 
 /** One rule; key and listenerKey are added for each listener that takes the route. */

@@ -1,8 +1,8 @@
 // Services in the two forms that proxies need: the Service itself, and its endpoints as workloads.
 import type { Service as RenderedService, Workload } from '#api/ir/types.gen.ts'
-import type { ListChange } from '#api/list-change.ts'
+import type { ListChange } from '#api/incremental/list-change.ts'
 import { changed as withChanges } from '../changes.ts'
-import type { RenderedPools } from '../inference/rendered-pools.ts'
+import type { RenderedPools } from './rendered-pools.ts'
 import type { EndpointSlice, KubeObject, Service } from '../kube.ts'
 import { flatMapped, mapped, tally } from '../lists.ts'
 import type { Memory, Remember } from '../memory.ts'

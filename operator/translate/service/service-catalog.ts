@@ -1,6 +1,6 @@
 // All Services with their EndpointSlices, and the host names that a change of either concerns.
 import { GATEWAY_NAME_LABEL, safeName } from '#api/delivery/names.ts'
-import { Grouped } from '#api/grouped.ts'
+import { Grouped } from '#api/incremental/grouped.ts'
 import { changesBetween } from '../changes.ts'
 import type { EndpointSlice, KubeObject, Service } from '../kube.ts'
 import { keyOf, nameKey, namespaceOf } from '../object-ref.ts'

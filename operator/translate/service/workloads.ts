@@ -1,6 +1,6 @@
 // Endpoints of EndpointSlices, gathered by Pod: a Pod behind several Services is one workload.
 import type { Workload, WorkloadPort, WorkloadService } from '#api/ir/types.gen.ts'
-import type { ListChange } from '#api/list-change.ts'
+import type { ListChange } from '#api/incremental/list-change.ts'
 import { changesBetween } from '../changes.ts'
 import type { Endpoint, EndpointHints, EndpointSlice, Service } from '../kube.ts'
 import type { Remember } from '../memory.ts'

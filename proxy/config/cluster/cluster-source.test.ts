@@ -9,7 +9,7 @@ import { type DeliveredObject, encodeDelivery, keepingPrevious } from '#api/deli
 import { keySetId } from '#api/delivery/unknown-keys.ts'
 import { emptyConfig } from '#api/ir/empty.ts'
 import type { RenderedConfig } from '#api/ir/types.gen.ts'
-import { TestDelivery } from '#test/delivery.ts'
+import { TestDelivery } from '#operator/publish/delivery.testing.ts'
 import { FakeKube } from '#test/fakekube/server.ts'
 import type { FakeObject } from '#test/fakekube/store.ts'
 import { until } from '#test/wait.ts'

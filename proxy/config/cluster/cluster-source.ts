@@ -1,8 +1,7 @@
 // The configuration of a proxy in a cluster: from the mounted files at once, then the API server, step by step.
 // Applies a whole delivery or nothing, and says what is in force. A lost API server changes nothing that is served.
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Acknowledgement } from '#api/delivery/acknowledgement.ts'
-import { REJECTION_CHARS_MAX } from '#api/delivery/acknowledgement.ts'
+import { type Acknowledgement, REJECTION_CHARS_MAX } from '#api/delivery/acknowledgement.ts'
 import { type Delivered, DeliveryDecoder } from '#api/delivery/decode.ts'
 import type { DeliveryFault, ReadFile } from '#api/delivery/fault.ts'
 import { DELIVERY_FORMAT } from '#api/delivery/index-file.ts'
@@ -10,7 +9,7 @@ import type { Files } from '#api/delivery/document.ts'
 import { deliveryNames } from '#api/delivery/names.ts'
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import type { Logger } from '../../log/logger.ts'
-import type { ApplyResult } from '../../runtime/proxy.ts'
+import type { ApplyResult } from '../apply-result.ts'
 import { Acknowledger } from './acknowledger.ts'
 import { BackOff } from './back-off.ts'
 import { MissedKeys } from './missed-keys.ts'

@@ -1,25 +1,18 @@
-// What the contract can say, a standalone file can say: for every field of the contract a piece of a file that sets it,
-// or the reason why there is none. The types hold the lists complete.
+// What the contract can say, a standalone file can say: for every field that a file can set (coverage.ts) a piece of a
+// file that does. The types hold the lists complete.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import type {
-  Backend,
-  BackendPayload,
-  BackendReference,
-  FrontendPayload,
-  JwtProvider,
-  PolicyTarget,
-  RenderedConfig,
-  TrafficPayload,
-} from '#api/ir/types.gen.ts'
+import type { Backend, BackendReference, JwtProvider, PolicyTarget, RenderedConfig } from '#api/ir/types.gen.ts'
 import { validateConfig } from '#api/ir/validate.ts'
+import * as coverage from './coverage.ts'
 import { loadStandalone } from './load.ts'
 
 interface Not {
   readonly reason: string
 }
+type Table = Readonly<Record<string, { readonly by: readonly string[] } | Not>>
 type Said<K extends string> = Readonly<Record<K, string | Not>>
 
 const folder = mkdtempSync(join(tmpdir(), 'gw-coverage-'))
@@ -30,18 +23,18 @@ const KEYS = '\'{"keys":[]}\''
 const SERVICE = 'host: "127.0.0.1:1"'
 
 /** Policies of a route. */
-const TRAFFIC: Said<keyof TrafficPayload> = {
+const TRAFFIC: Readonly<Record<coverage.WrittenIn<typeof coverage.TRAFFIC>, string>> = {
   deny: 'oidc: {}',
-  timeout: 'timeout: { requestTimeout: 1s }',
+  timeouts: 'timeout: { requestTimeout: 1s }',
   cors: 'cors: { allowOrigins: ["*"] }',
-  jwtAuth: `jwtAuth: { issuer: i, jwks: ${KEYS} }`,
-  basicAuth: 'basicAuth: { htpasswd: { file: users } }',
-  apiKey: 'apiKey: { keys: [{ key: a }] }',
-  extAuthz: `extAuthz: { ${SERVICE} }`,
+  jwtAuthentication: `jwtAuth: { issuer: i, jwks: ${KEYS} }`,
+  basicAuthentication: 'basicAuth: { htpasswd: { file: users } }',
+  apiKeyAuthentication: 'apiKey: { keys: [{ key: a }] }',
+  extAuth: `extAuthz: { ${SERVICE} }`,
   authorization: 'authorization: { rules: ["true"] }',
   retry: 'retry: { codes: [503] }',
-  localRateLimit: 'localRateLimit: [{ fillInterval: 1s }]',
-  remoteRateLimit: `remoteRateLimit: { ${SERVICE}, domain: d, descriptors: [{ entries: [{ key: k, value: "'v'" }] }] }`,
+  rateLimit: 'localRateLimit: [{ fillInterval: 1s }]',
+  rateLimitGlobal: `remoteRateLimit: { ${SERVICE}, domain: d, descriptors: [{ entries: [{ key: k, value: "'v'" }] }] }`,
   buffer: 'buffer: { request: { maxBytes: 1 } }',
   extProc: `extProc: { ${SERVICE} }`,
   transformation: 'transformations: { request: { set: { a: "\'b\'" } } }',
@@ -56,31 +49,24 @@ const TRAFFIC: Said<keyof TrafficPayload> = {
   requestMirror: `requestMirror: { backend: { ${SERVICE} }, percentage: 1 }`,
 }
 
-/** Policies of a backend. */
-const BACKEND: Said<keyof BackendPayload> = {
+/** Policies of a backend. Only MCP backends have mcpAuthorization: see the golden file mcp. */
+const BACKEND: Readonly<Record<Exclude<coverage.WrittenIn<typeof coverage.BACKEND>, 'mcpAuthorization'>, string>> = {
   deny: 'authorization: {}',
   ai: 'ai: { modelAliases: { a: b } }',
-  cors: { reason: 'a filter of references in an HTTPRoute; in a file it stands on the route' },
-  extAuthz: `extAuthz: { ${SERVICE} }`,
+  extAuth: `extAuthz: { ${SERVICE} }`,
   auth: 'backendAuth: key',
   tls: 'backendTLS: {}',
-  inferenceRouting: { reason: 'the endpoint picker of an InferencePool, which is an object of a cluster' },
   tcp: 'tcp: { connectTimeout: 1s }',
   http: 'http: { requestTimeout: 1s }',
   tunnel: 'backendTunnel: { proxy: { host: "127.0.0.1:3128", policies: { backendTLS: {} } } }',
-  mcpAuthentication: { reason: 'deprecated for jwtAuth with mcp, which is what mcpAuthentication of a file becomes' },
-  mcpAuthorization: { reason: 'only MCP backends have it: see the golden file mcp' },
   health: 'health: { unhealthyExpression: "response.code > 499" }',
   transformation: 'transformations: { request: { set: { a: "\'b\'" } } }',
   requestHeaderModifier: 'requestHeaderModifier: { set: { a: b } }',
   responseHeaderModifier: 'responseHeaderModifier: { set: { a: b } }',
   requestRedirect: 'requestRedirect: { path: { full: /a } }',
-  urlRewrite: { reason: 'a filter of references in an HTTPRoute; in a file it stands on the route' },
-  requestMirror: { reason: 'a filter of references in an HTTPRoute; in a file it stands on the route' },
 }
 
-const FRONTEND: Said<keyof FrontendPayload> = {
-  deny: { reason: 'made by the operator for what it cannot translate; a file with such a mistake is refused' },
+const FRONTEND: Readonly<Record<coverage.WrittenIn<typeof coverage.FRONTEND>, string>> = {
   http: 'http: { http1MaxHeaders: 10 }',
   accessLog: 'accessLog: { filter: "true" }',
   tracing: `tracing: { ${SERVICE} }`,
@@ -167,6 +153,18 @@ function fieldsOf(payloads: readonly (object | undefined)[]): string[] {
 }
 
 describe('a standalone file says', () => {
+  it.each([
+    ['traffic', coverage.TRAFFIC, TRAFFIC],
+    ['backend', coverage.BACKEND, BACKEND],
+    ['frontend', coverage.FRONTEND, FRONTEND],
+  ] as const)('each %s field by a field of the table', (_, table: Table, written) => {
+    const wrong = Object.entries(written).filter(([field, text]) => {
+      const own = table[field]
+      return own === undefined || !('by' in own) || !own.by.includes(text.slice(0, text.indexOf(':')))
+    })
+    expect(wrong).toEqual([])
+  })
+
   it.each(saidOf(TRAFFIC))('of a route: %s', (field, policies) => {
     const { routes, policies: attached } = load({ policies })
     const payloads = [
@@ -203,7 +201,7 @@ describe('a standalone file says', () => {
 
   it.each(saidOf(JWT))('of a token: %s', (field, jwt) => {
     const [route] = load({ policies: `jwtAuth: { ${jwt} }` }).routes
-    expect(fieldsOf(route?.inlinePolicies?.jwtAuth?.providers ?? [])).toContain(field)
+    expect(fieldsOf(route?.inlinePolicies?.jwtAuthentication?.providers ?? [])).toContain(field)
   })
 })
 

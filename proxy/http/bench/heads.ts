@@ -2,7 +2,7 @@
 //
 //   node proxy/http/bench/heads.ts
 import { DEFAULT_LIMITS } from '../handler.ts'
-import { requestHeadText, responseHeadText } from '../head-text.ts'
+import { requestHeadText, responseHeadText } from '../../message/head-text.ts'
 import { parseRequestHead, RequestParser } from '../request-parser.ts'
 import { parseResponseHead, ResponseParser } from '../response-parser.ts'
 

@@ -16,7 +16,7 @@
 //
 // Before the memo of repeated heads, the byte table and the single-character line search the first row was
 // nginx 21.8, 21.1, 20.7 and this 38.6, 37.9, 40.4.
-import type { Exchange } from '../../exchange.ts'
+import type { Exchange } from '../../exchange/exchange.ts'
 import { createUpstreamClient } from '../../upstream/client.ts'
 import type { UpstreamTarget } from '../../upstream/target.ts'
 import { DEFAULT_LIMITS, type RequestHandler } from '../handler.ts'

@@ -1,27 +1,11 @@
 // Messages event stream to chat-completions chunks. A state machine: a delta for a block that was never opened is
 // dropped, an error event ends the stream, and `[DONE]` comes only after a complete answer.
 import { asArray, asNumber, asObject, asString, parseExactObject, type JsonObject } from '../json.ts'
-import { sseData, type SseEvent } from '../sse.ts'
+import { sseData, type SseEvent } from '../../http/sse.ts'
 import { completionsUsage, finishReason, messagesErrorToCompletions } from './completions-response.ts'
+import type { StreamOptions, StreamTranslator } from './translation.ts'
 
-export interface StreamTranslator {
-  /** Text to send for one event; empty for events that have no counterpart. */
-  event(event: SseEvent): string
-  /** Text to send when the provider's stream ends; an error chunk when it ended early. */
-  end(): string
-  readonly isFailed: boolean
-}
-
-export interface CompletionsStreamOptions {
-  readonly createdSeconds: number
-  /** The client asked for `stream_options.include_usage`. */
-  readonly includeUsage: boolean
-}
-
-export function messagesStreamToCompletions({
-  createdSeconds,
-  includeUsage,
-}: CompletionsStreamOptions): StreamTranslator {
+export function messagesStreamToCompletions({ createdSeconds, includeUsage }: StreamOptions): StreamTranslator {
   return new MessagesStream(createdSeconds, includeUsage)
 }
 
@@ -40,7 +24,7 @@ interface ToolBlock {
 }
 
 /** A whole answer as the chunks of a stream: for a client that asked for one and a provider that made none. */
-export function messageToChunks(message: JsonObject, options: CompletionsStreamOptions): string {
+export function messageToChunks(message: JsonObject, options: StreamOptions): string {
   const stream = new MessagesStream(options.createdSeconds, options.includeUsage)
   const blocks = asArray(message['content']).flatMap((block, index): JsonObject[] => [
     { type: 'content_block_start', index, content_block: block },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parseExactObject, type JsonObject } from '../json.ts'
-import { SseParser } from '../sse.ts'
+import { SseParser } from '../../http/sse.ts'
 import { completionsToMessages } from './completions-request.ts'
 import { messagesErrorToCompletions, messagesToCompletions } from './completions-response.ts'
 import { messagesStreamToCompletions } from './completions-stream.ts'

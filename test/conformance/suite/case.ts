@@ -1,4 +1,5 @@
-// One conformance case: a sample of config/samples and what a client sees of it; and changes of samples.
+// One conformance case: a sample of config/samples and what a client sees of it; and changes of samples. `make test`
+// runs the first case of each feature, `make test-full` all of them.
 import { parseAllDocuments, stringify } from 'yaml'
 import type { SampleGateway } from './gateway.ts'
 

@@ -8,7 +8,7 @@ import { type AddressInfo, createServer as createTcpServer, type Server as TcpSe
 import { join } from 'node:path'
 import { mcpServer } from '../../../hack/quickstart/mcp.ts'
 import { grpcServer } from '#proxy/grpc/server.testing.ts'
-import { grpcCollector, httpCollector, type TestCollector } from '#test/otlp-collector.ts'
+import { grpcCollector, httpCollector, type TestCollector } from '#proxy/otlp/collector.testing.ts'
 import { agent } from './agent.ts'
 import { authorizer, grpcAuthorizer } from './authorizer.ts'
 import { echo } from './echo.ts'

@@ -1,41 +1,40 @@
-// Names of the images that run.sh built.
-import { execFileSync } from 'node:child_process'
-
-const registry = process.env['GW_E2E_REGISTRY'] ?? 'gw.dev'
-const tag = process.env['GW_E2E_TAG'] ?? ''
+// Names of the images of this build (../cluster/use-cluster.ts).
+import { nameImage } from '../cluster/kind-images.ts'
 
 /** The image as the samples name it. */
 export const SAMPLE_IMAGE = 'gw.dev/gw-demo:v0.1.0'
 
 export function proxyImage(): string {
-  return `${registry}/gw:${tagOrVersion()}`
+  return `${registry()}/gw:${tagOrVersion()}`
 }
 
 export function demoImage(): string {
-  return `${registry}/gw-demo:${tagOrVersion()}`
-}
-
-function tagOrVersion(): string {
-  return tag === '' ? 'v0.1.0' : tag
+  return `${registry()}/gw-demo:${tagOrVersion()}`
 }
 
 /** The proxy's image under another tag, on all nodes; undefined where the cluster is not of kind. */
-export function secondProxyTag(): string | undefined {
-  const cluster = process.env['GW_E2E_CLUSTER'] ?? ''
-  if (cluster === '') return undefined
+export async function secondProxyTag(): Promise<string | undefined> {
   const other = `${tagOrVersion()}-next`
-  loadAs(cluster, proxyImage(), `${registry}/gw:${other}`)
-  return other
+  return (await nameOnNodes(proxyImage(), `${registry()}/gw:${other}`)) ? other : undefined
 }
 
-/** Puts the demo image on all nodes under the name of the samples; false where the cluster is not of kind. */
-export function loadSampleImage(): boolean {
+/** Gives the demo image the name of the samples on all nodes; false where the cluster is not of kind. */
+export async function loadSampleImage(): Promise<boolean> {
+  return nameOnNodes(demoImage(), SAMPLE_IMAGE)
+}
+
+async function nameOnNodes(image: string, name: string): Promise<boolean> {
   const cluster = process.env['GW_E2E_CLUSTER'] ?? ''
-  if (cluster !== '') loadAs(cluster, demoImage(), SAMPLE_IMAGE)
+  if (cluster !== '' && image !== name) await nameImage(cluster, image, name)
   return cluster !== ''
 }
 
-function loadAs(cluster: string, image: string, name: string): void {
-  if (image !== name) execFileSync('docker', ['tag', image, name])
-  execFileSync('kind', ['load', 'docker-image', '-q', '--name', cluster, name])
+// Read when they are asked for: the setup sets them.
+function registry(): string {
+  return process.env['GW_E2E_REGISTRY'] ?? 'gw.dev'
+}
+
+function tagOrVersion(): string {
+  const tag = process.env['GW_E2E_TAG'] ?? ''
+  return tag === '' ? 'v0.1.0' : tag
 }

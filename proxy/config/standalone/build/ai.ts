@@ -1,22 +1,12 @@
 // LLM backends: one provider, or groups of providers in the order of priority.
-import type { AIBackend, AIProvider, ProviderFormat, ProviderSettings } from '#api/ir/types.gen.ts'
+import type { AIBackend, AIProvider, ProviderSettings } from '#api/ir/types.gen.ts'
+import { FORMATS } from '#api/llm/formats.ts'
+import { isServedProvider, PROVIDER_NAMES, PROVIDERS, type ServedProvider } from '#api/llm/providers.ts'
 import { pathTo } from '../field-path.ts'
 import type { AiBackendFields, NamedProviderFields, ProviderFields } from '../schema/backends.ts'
 import { backendSide } from './backend-policies.ts'
 import type { BuildContext } from './context.ts'
 import { defined } from './defined.ts'
-
-type FormatName = NonNullable<ProviderFields['custom']>['formats'][number]['type']
-
-const FORMATS: { readonly [K in FormatName]: ProviderFormat['type'] } = {
-  completions: 'Completions',
-  messages: 'Messages',
-  responses: 'Responses',
-  embeddings: 'Embeddings',
-  anthropicTokenCount: 'AnthropicTokenCount',
-  realtime: 'Realtime',
-  rerank: 'Rerank',
-}
 
 export function aiBody(fields: AiBackendFields, path: string, context: BuildContext): AIBackend {
   if (!('groups' in fields)) return { groups: [{ providers: [renderProvider(fields, path, context)] }] }
@@ -53,9 +43,26 @@ function renderProvider(fields: NamedProviderFields, path: string, context: Buil
   }
 }
 
-function renderSettings({ openAI, anthropic, custom }: ProviderFields): ProviderSettings {
-  if (openAI !== undefined) return { p1: defined(openAI) }
-  if (anthropic !== undefined) return { p4: defined(anthropic) }
-  const formats = custom?.formats.map(({ type, path }) => ({ type: FORMATS[type], ...defined({ path }) })) ?? []
-  return { custom: { formats, ...defined({ model: custom?.model }) } }
+type FieldsOf<N extends ServedProvider> = NonNullable<ProviderFields[(typeof PROVIDERS)[N]['standaloneField']]>
+
+const SETTINGS: { readonly [N in ServedProvider]: (fields: FieldsOf<N>) => NonNullable<ProviderSettings[N]> } = {
+  openai: defined,
+  anthropic: defined,
+  custom: ({ model, formats }) => ({
+    formats: formats.map(({ type, path }) => ({ type: FORMATS[type], ...defined({ path }) })),
+    ...defined({ model }),
+  }),
+}
+
+/** The schema lets exactly one provider through. */
+function renderSettings(fields: ProviderFields): ProviderSettings {
+  const name = PROVIDER_NAMES.filter(isServedProvider).find(
+    (one) => fields[PROVIDERS[one].standaloneField] !== undefined,
+  )
+  return name === undefined ? {} : { [name]: settingsFrom(name, fields) }
+}
+
+function settingsFrom<N extends ServedProvider>(name: N, fields: ProviderFields): NonNullable<ProviderSettings[N]> {
+  // The compiler does not connect the field of a name with the settings of the name.
+  return SETTINGS[name](fields[PROVIDERS[name].standaloneField] as FieldsOf<N>)
 }

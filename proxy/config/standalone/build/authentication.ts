@@ -1,15 +1,16 @@
 // Policies that check who a client is, as fields of the contract. Passwords and keys go to the secrets.
 import type {
-  ApiKey as RenderedApiKey,
-  BasicAuth as RenderedBasic,
+  ApiKeyAuthentication as RenderedApiKey,
+  BasicAuthentication as RenderedBasic,
   ExtractionLocation,
-  JwtAuth as RenderedJwt,
+  JwtAuthentication as RenderedJwt,
   JwtProvider as RenderedProvider,
   McpOauth,
   TrafficPayload,
 } from '#api/ir/types.gen.ts'
-import { publicKeySet } from '#api/key-set.ts'
+import { publicKeySet } from '#api/credentials/key-set.ts'
 import { NO_USABLE_KEY, parseKeySet } from '../../../auth/jwks.ts'
+import type { Built } from '../coverage.ts'
 import { pathTo } from '../field-path.ts'
 import type {
   ApiKey,
@@ -52,16 +53,16 @@ export function renderAuthentication(
   { jwtAuth, mcpAuthentication, basicAuth, apiKey }: AuthenticationFields,
   path: string,
   context: BuildContext,
-): Pick<TrafficPayload, 'jwtAuth' | 'basicAuth' | 'apiKey'> {
+): Built<TrafficPayload, 'jwtAuthentication' | 'basicAuthentication' | 'apiKeyAuthentication'> {
   if (jwtAuth !== undefined && mcpAuthentication !== undefined) {
     context.error(pathTo(path, 'mcpAuthentication'), 'must not be set beside jwtAuth: both take the token')
   }
   const mcp = ifSet(mcpAuthentication, (value) => renderMcp(value, pathTo(path, 'mcpAuthentication'), context))
-  return defined({
-    jwtAuth: mcp ?? ifSet(jwtAuth, (value) => renderJwt(value, pathTo(path, 'jwtAuth'), context)),
-    basicAuth: ifSet(basicAuth, (value) => renderBasic(value, pathTo(path, 'basicAuth'), context)),
-    apiKey: ifSet(apiKey, (value) => renderApiKey(value, pathTo(path, 'apiKey'), context)),
-  })
+  return {
+    jwtAuthentication: mcp ?? ifSet(jwtAuth, (value) => renderJwt(value, pathTo(path, 'jwtAuth'), context)),
+    basicAuthentication: ifSet(basicAuth, (value) => renderBasic(value, pathTo(path, 'basicAuth'), context)),
+    apiKeyAuthentication: ifSet(apiKey, (value) => renderApiKey(value, pathTo(path, 'apiKey'), context)),
+  }
 }
 
 function renderJwt(value: JwtAuth, path: string, context: BuildContext): RenderedJwt {

@@ -1,17 +1,13 @@
 // Policies towards backends, as backend fields of the contract. Credentials go to the secrets, never into the payload.
-import type { AIPolicy, Authorization, BackendPayload, RouteType } from '#api/ir/types.gen.ts'
+import type { AIPolicy, Authorization, BackendPayload } from '#api/ir/types.gen.ts'
+import { ROUTE_TYPES } from '#api/llm/formats.ts'
+import type { BACKEND, Built, WrittenIn } from '../coverage.ts'
 import { pathTo } from '../field-path.ts'
-import {
-  DENYING_BACKEND,
-  type AI,
-  type BackendPolicies,
-  type RoutePolicies,
-  type RouteTypeName,
-} from '../schema/policies.ts'
+import { DENYING_BACKEND, type AI, type BackendPolicies, type RoutePolicies } from '../schema/policies.ts'
 import type { BuildContext } from './context.ts'
 import { defined, ifSet } from './defined.ts'
 import { deniedField, denialOf } from './denial.ts'
-import { renderExtAuthz } from './external.ts'
+import { renderExtAuth } from './external.ts'
 import { expressions, renderModifier, renderRedirect, renderTransformation } from './headers.ts'
 import { renderHealth } from './resilience.ts'
 import { renderRules } from './rules.ts'
@@ -23,18 +19,8 @@ export interface BackendSide {
   readonly mcpRules: readonly Authorization[]
 }
 
-const ROUTE_TYPES: { readonly [K in RouteTypeName]: RouteType } = {
-  completions: 'Completions',
-  messages: 'Messages',
-  models: 'Models',
-  passthrough: 'Passthrough',
-  detect: 'Detect',
-  responses: 'Responses',
-  embeddings: 'Embeddings',
-  realtime: 'Realtime',
-  anthropicTokenCount: 'AnthropicTokenCount',
-  rerank: 'Rerank',
-}
+/** Rules are built apart: there may be several. */
+type BackendFields = Built<BackendPayload, Exclude<WrittenIn<typeof BACKEND>, 'mcpAuthorization'>>
 
 export function backendSide(policies: BackendPolicies, path: string, context: BuildContext): BackendSide {
   const { transformations, requestRedirect, http, tcp, extAuthz, health } = policies
@@ -49,12 +35,12 @@ export function backendSide(policies: BackendPolicies, path: string, context: Bu
       http: renderHttp(http),
       tcp: renderTcp(tcp),
       health: ifSet(health, renderHealth),
-      extAuthz: extAuthz && renderExtAuthz(extAuthz, pathTo(path, 'extAuthz'), context),
+      extAuth: extAuthz && renderExtAuth(extAuthz, pathTo(path, 'extAuthz'), context),
       transformation: transformations && renderTransformation(transformations),
       requestHeaderModifier: request && renderModifier(request),
       responseHeaderModifier: response && renderModifier(response),
       requestRedirect: requestRedirect && renderRedirect(requestRedirect, pathTo(path, 'requestRedirect'), context),
-    }),
+    } satisfies BackendFields),
     mcpRules: shared.mcpRules,
   }
 }
@@ -64,7 +50,7 @@ export function routeBackendSide(policies: RoutePolicies, path: string, context:
   const { payload, mcpRules } = sharedSide(policies, path, context)
   const { authorization } = policies.mcpAuthentication ?? {}
   const at = pathTo(path, 'mcpAuthentication', 'authorization')
-  return { payload, mcpRules: [...mcpRules, ...renderRules(authorization, at, context)] }
+  return { payload: defined(payload), mcpRules: [...mcpRules, ...renderRules(authorization, at, context)] }
 }
 
 type Shared = Pick<BackendPolicies, 'ai' | 'backendTLS' | 'backendAuth' | 'backendTunnel' | 'mcpAuthorization'>
@@ -77,13 +63,13 @@ function sharedSide(
   const tls = ifSet(backendTLS, (value) => renderTls(value, pathTo(path, 'backendTLS'), context))
   const auth = ifSet(backendAuth, (value) => renderAuth(value, pathTo(path, 'backendAuth'), context))
   const guard = ifSet(ai?.promptGuard, () => deniedField(pathTo(path, 'ai', 'promptGuard'), context))
-  const payload: BackendPayload = defined({
+  const payload: Built<BackendPayload, 'deny' | 'ai' | 'tls' | 'auth' | 'tunnel'> = {
     deny: auth?.deny ?? guard,
     ai: ifSet(ai, renderAi),
     tls,
     auth: auth?.auth,
     tunnel: ifSet(backendTunnel, (value) => renderTunnel(value, pathTo(path, 'backendTunnel'), context)),
-  })
+  }
   return { payload, mcpRules: renderRules(mcpAuthorization, pathTo(path, 'mcpAuthorization'), context) }
 }
 

@@ -1,12 +1,12 @@
 // Policies that ask a service about each request, as fields of the contract. The service becomes a backend of its own
 // unless it is one that the file names.
 import type {
-  ExtAuthz as RenderedExtAuthz,
-  ExtAuthzOrConditional as RenderedExtAuthzOrConditional,
+  ExtAuth as RenderedExtAuth,
+  ExtAuthOrConditional as RenderedExtAuthOrConditional,
   ExtProc as RenderedExtProc,
   ExtProcOrConditional,
-  RemoteRateLimit as RenderedRateLimit,
-  RemoteRateLimitOrConditional,
+  RateLimitGlobal as RenderedRateLimit,
+  RateLimitGlobalOrConditional,
 } from '#api/ir/types.gen.ts'
 import { parseDuration } from '#api/units/duration.ts'
 import { pathTo } from '../field-path.ts'
@@ -26,18 +26,18 @@ import { serviceOf } from './simple-policies.ts'
 
 const UNITS = { second: 'Second', minute: 'Minute', hour: 'Hour', day: 'Day', month: 'Month', year: 'Year' } as const
 
-export function renderExtAuthzOrConditional(
+export function renderExtAuthOrConditional(
   value: ExtAuthzOrConditional,
   path: string,
   context: BuildContext,
-): RenderedExtAuthzOrConditional {
-  if (!('conditional' in value)) return renderExtAuthz(value, path, context)
+): RenderedExtAuthOrConditional {
+  if (!('conditional' in value)) return renderExtAuth(value, path, context)
   return renderEntries(value.conditional, (policy, index) =>
-    renderExtAuthz(policy, pathTo(path, 'conditional', index), context),
+    renderExtAuth(policy, pathTo(path, 'conditional', index), context),
   )
 }
 
-export function renderExtAuthz(value: ExtAuthz, path: string, context: BuildContext): RenderedExtAuthz {
+export function renderExtAuth(value: ExtAuthz, path: string, context: BuildContext): RenderedExtAuth {
   const { protocol, failureMode = 'deny', includeRequestHeaders, includeRequestBody, cache } = value
   return {
     service: serviceOf(value, path, context),
@@ -55,7 +55,7 @@ export function renderExtAuthz(value: ExtAuthz, path: string, context: BuildCont
   }
 }
 
-function renderProtocol({ grpc, http }: NonNullable<ExtAuthz['protocol']>): Pick<RenderedExtAuthz, 'grpc' | 'http'> {
+function renderProtocol({ grpc, http }: NonNullable<ExtAuthz['protocol']>): Pick<RenderedExtAuth, 'grpc' | 'http'> {
   if (http === undefined) {
     const { context, metadata } = grpc ?? {}
     return { grpc: defined({ contextExtensions: context, requestMetadata: ifSet(metadata, expressions) }) }
@@ -74,7 +74,7 @@ function renderProtocol({ grpc, http }: NonNullable<ExtAuthz['protocol']>): Pick
 }
 
 /** Answers that live no time at all are not kept. */
-function renderCache({ key, ttl, maxEntries }: NonNullable<ExtAuthz['cache']>): RenderedExtAuthz['cache'] {
+function renderCache({ key, ttl, maxEntries }: NonNullable<ExtAuthz['cache']>): RenderedExtAuth['cache'] {
   const duration = parseDuration(ttl)
   if ('ms' in duration && duration.ms === 0) return undefined
   return { key, ...('ms' in duration ? { ttlMs: duration.ms } : { ttl }), ...defined({ entriesMax: maxEntries }) }
@@ -123,18 +123,18 @@ function renderOptions(options: NonNullable<PlainExtProc['processingOptions']>):
   })
 }
 
-export function renderRemoteRateLimit(
+export function renderRateLimitGlobal(
   value: RemoteRateLimit,
   path: string,
   context: BuildContext,
-): RemoteRateLimitOrConditional {
-  if (!('conditional' in value)) return renderPlainLimit(value, path, context)
+): RateLimitGlobalOrConditional {
+  if (!('conditional' in value)) return renderPlainRateLimitGlobal(value, path, context)
   return renderEntries(value.conditional, (policy, index) =>
-    renderPlainLimit(policy, pathTo(path, 'conditional', index), context),
+    renderPlainRateLimitGlobal(policy, pathTo(path, 'conditional', index), context),
   )
 }
 
-function renderPlainLimit(value: PlainRateLimit, path: string, context: BuildContext): RenderedRateLimit {
+function renderPlainRateLimitGlobal(value: PlainRateLimit, path: string, context: BuildContext): RenderedRateLimit {
   return {
     service: serviceOf(value, path, context),
     failureMode: value.failureMode === 'failOpen' ? 'FailOpen' : 'FailClosed',

@@ -1,6 +1,7 @@
 // `frontendPolicies`: what holds for the connections of all gateways of the file.
 import type {
   AccessLog,
+  Authorization,
   FrontendConnect,
   FrontendHTTP,
   FrontendPayload,
@@ -8,6 +9,7 @@ import type {
   FrontendTLS,
   GatewayTarget,
 } from '#api/ir/types.gen.ts'
+import type { Built, FRONTEND, WrittenIn } from '../coverage.ts'
 import { pathTo } from '../field-path.ts'
 import type { FrontendFields } from '../schema/listeners.ts'
 import type { BuildContext } from './context.ts'
@@ -30,6 +32,11 @@ export function addFrontend(fields: FrontendFields, gateways: readonly GatewayTa
   }
 }
 
+/** Rules may be several, each a policy of its own. */
+type Fields = Built<FrontendPayload, Exclude<WrittenIn<typeof FRONTEND>, 'networkAuthorization'>> & {
+  readonly networkAuthorization: readonly Authorization[]
+}
+
 /** By the last part of the key. */
 function renderFrontend(fields: FrontendFields, context: BuildContext): [string, FrontendPayload][] {
   for (const [one, other] of [
@@ -39,39 +46,43 @@ function renderFrontend(fields: FrontendFields, context: BuildContext): [string,
     if (fields[one] === undefined || fields[other] === undefined) continue
     context.error(pathTo(PATH, other), `is the same field as ${one}: remove one of them`)
   }
-  return [...renderConnections(fields, context), ...renderObservation(fields, context)]
+  const built = { ...renderConnections(fields, context), ...renderObservation(fields, context) } satisfies Fields
+  return Object.entries(defined(built)).flatMap(([name, value]): [string, FrontendPayload][] =>
+    Array.isArray(value)
+      ? value.map((one, index) => [`${name}/${index}`, { [name]: one }])
+      : [[KEYS.get(name) ?? name, { [name]: value }]],
+  )
 }
 
-function renderConnections(fields: FrontendFields, context: BuildContext): [string, FrontendPayload][] {
-  const { http, tls, tcp, networkAuthorization, connect } = fields
-  const payloads: [string, FrontendPayload][] = []
-  if (http !== undefined) payloads.push(['http', { http: renderHttp(http) }])
-  if (tls !== undefined) payloads.push(['tls', { tls: renderTls(tls, context) }])
-  if (tcp?.keepalives !== undefined) payloads.push(['tcp', { tcp: { keepalive: renderKeepalive(tcp.keepalives) } }])
-  const rules = renderRules(networkAuthorization, pathTo(PATH, 'networkAuthorization'), context)
-  for (const [index, rule] of rules.entries()) {
-    payloads.push([`networkAuthorization/${index}`, { networkAuthorization: rule }])
+/** Parts of keys that are not the name of the field. */
+const KEYS: ReadonlyMap<string, string> = new Map([['proxyProtocol', 'proxy']])
+
+function renderConnections(
+  fields: FrontendFields,
+  context: BuildContext,
+): Pick<Fields, 'http' | 'tls' | 'tcp' | 'networkAuthorization' | 'proxyProtocol' | 'connect'> {
+  const keepalives = fields.tcp?.keepalives
+  return {
+    http: ifSet(fields.http, renderHttp),
+    tls: ifSet(fields.tls, (tls) => renderTls(tls, context)),
+    tcp: ifSet(keepalives, (value) => ({ keepalive: renderKeepalive(value) })),
+    networkAuthorization: renderRules(fields.networkAuthorization, pathTo(PATH, 'networkAuthorization'), context),
+    proxyProtocol: ifSet(fields.proxy ?? fields.proxyProtocol, renderProxyProtocol),
+    connect: ifSet(fields.connect, ({ mode }) => ({ mode: CONNECT_MODES[mode] })),
   }
-  const header = fields.proxy ?? fields.proxyProtocol
-  if (header !== undefined) payloads.push(['proxy', { proxyProtocol: renderProxyProtocol(header) }])
-  if (connect !== undefined) payloads.push(['connect', { connect: { mode: CONNECT_MODES[connect.mode] } }])
-  return payloads
 }
 
-function renderObservation(fields: FrontendFields, context: BuildContext): [string, FrontendPayload][] {
-  const { accessLog, logging, tracing, metrics } = fields
-  const payloads: [string, FrontendPayload][] = []
-  const log = accessLog ?? logging
-  if (log !== undefined) {
-    const at = pathTo(PATH, accessLog === undefined ? 'logging' : 'accessLog')
-    payloads.push(['accessLog', { accessLog: renderAccessLog(log, at, context) }])
-  }
-  if (tracing !== undefined) {
-    payloads.push(['tracing', { tracing: renderTracing(tracing, pathTo(PATH, 'tracing'), context) }])
-  }
+function renderObservation(
+  { accessLog, logging, tracing, metrics }: FrontendFields,
+  context: BuildContext,
+): Pick<Fields, 'accessLog' | 'tracing' | 'metrics'> {
+  const at = pathTo(PATH, accessLog === undefined ? 'logging' : 'accessLog')
   const labels = expressions(metrics?.add ?? {})
-  if (labels.length > 0) payloads.push(['metrics', { metrics: { add: labels } }])
-  return payloads
+  return {
+    accessLog: ifSet(accessLog ?? logging, (log) => renderAccessLog(log, at, context)),
+    tracing: ifSet(tracing, (value) => renderTracing(value, pathTo(PATH, 'tracing'), context)),
+    metrics: labels.length === 0 ? undefined : { add: labels },
+  }
 }
 
 function renderHttp(http: NonNullable<FrontendFields['http']>): FrontendHTTP {

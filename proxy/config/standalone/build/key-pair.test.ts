@@ -22,7 +22,7 @@ const LOCKED = file(
 const BROKEN = file('broken.pem', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n')
 const CASES: readonly (readonly [string, string, string])[] = [
   [CERTIFICATE, OTHER, 'key: the private key does not belong to the certificate in cert; name the two files'],
-  [CERTIFICATE, LOCKED, 'key: the file holds no usable private key; keys must not have a password'],
+  [CERTIFICATE, LOCKED, 'key: the file holds no usable private key; keys must not be encrypted'],
   [CERTIFICATE, CERTIFICATE, 'key: the file holds no PEM private key'],
   [KEY, KEY, 'cert: the file holds no PEM certificate'],
   [BROKEN, KEY, 'cert: the file holds no valid certificate'],

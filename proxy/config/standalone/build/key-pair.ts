@@ -13,7 +13,7 @@ const FAULTS: Readonly<Record<KeyPairFault, Fault>> = {
   noCertificate: { field: 'cert', message: 'the file holds no PEM certificate' },
   noPrivateKey: { field: 'key', message: 'the file holds no PEM private key' },
   badCertificate: { field: 'cert', message: 'the file holds no valid certificate; put its PEM there, leaf first' },
-  badPrivateKey: { field: 'key', message: 'the file holds no usable private key; keys must not have a password' },
+  badPrivateKey: { field: 'key', message: 'the file holds no usable private key; keys must not be encrypted' },
   otherPrivateKey: {
     field: 'key',
     message: 'the private key does not belong to the certificate in cert; name the two files that belong together',

@@ -1,7 +1,7 @@
 // `policies`: the same policies as on routes, attached to what they name.
 import type { PolicyTarget, RenderedConfig, TrafficPayload } from '#api/ir/types.gen.ts'
 import { hintFor } from '#api/nearest.ts'
-import { runsBeforeRouting } from '../../../policy/phase.ts'
+import { runsInPhase } from '../../../policy/fields.ts'
 import { pathTo } from '../field-path.ts'
 import type { TargetedPolicyFields } from '../schema/targets.ts'
 import { routeBackendSide } from './backend-policies.ts'
@@ -70,7 +70,7 @@ function checkFields(
   }
   // The members of a built payload are fields of the contract.
   const fields = traffic.flatMap((one) => Object.keys(one) as (keyof TrafficPayload)[])
-  const late = fields.filter((field) => !runsBeforeRouting(field))
+  const late = fields.filter((field) => !runsInPhase(field, 'PreRouting'))
   if (late.length > 0)
     context.error(pathTo(path, 'phase'), `has no ${[...new Set(late)].join(', ')}: use the phase route`)
 }

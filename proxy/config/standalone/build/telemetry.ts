@@ -24,7 +24,7 @@ export function renderTracing(fields: TracingFields, path: string, context: Buil
   }
 }
 
-export interface Place {
+export interface FilePlace {
   readonly path: string
   readonly context: BuildContext
 }
@@ -33,7 +33,7 @@ export interface Place {
 export function renderLogExport(
   fields: LogExportFields,
   line: Omit<AccessLog, 'otlp'>,
-  { path, context }: Place,
+  { path, context }: FilePlace,
 ): OtlpAccessLog {
   const { filter = line.filter, fields: own } = fields
   const { add, remove } = own === undefined ? line : { add: ifSet(own.add, expressions), remove: own.remove }

@@ -3,9 +3,10 @@ import type {
   Authorization,
   Cors as RenderedCors,
   LocalLimit,
-  LocalRateLimitOrConditional,
+  RateLimitOrConditional,
   TrafficPayload,
 } from '#api/ir/types.gen.ts'
+import type { Built, TRAFFIC, WrittenAtGateway, WrittenIn } from '../coverage.ts'
 import { pathTo } from '../field-path.ts'
 import {
   DENYING_GATEWAY,
@@ -21,7 +22,7 @@ import type { BuildContext } from './context.ts'
 import { renderEntries } from './conditional.ts'
 import { defined, ifSet } from './defined.ts'
 import { denialOf } from './denial.ts'
-import { renderExtAuthzOrConditional, renderExtProc, renderRemoteRateLimit } from './external.ts'
+import { renderExtAuthOrConditional, renderExtProc, renderRateLimitGlobal } from './external.ts'
 import {
   renderDirectResponse,
   renderModifier,
@@ -38,6 +39,10 @@ export interface TrafficPolicies {
   readonly rules: readonly Authorization[]
 }
 
+/** Rules are built apart: there may be several. */
+type RouteFields = Built<TrafficPayload, Exclude<WrittenIn<typeof TRAFFIC>, 'authorization'>>
+type GatewayFields = Built<TrafficPayload, Exclude<WrittenAtGateway<typeof TRAFFIC>, 'authorization'>>
+
 export function gatewayTraffic(policies: GatewayPolicies, path: string, context: BuildContext): TrafficPolicies {
   const { authorization, cors, transformations, extAuthz, extProc } = policies
   return {
@@ -46,9 +51,9 @@ export function gatewayTraffic(policies: GatewayPolicies, path: string, context:
       cors: cors && renderCors(cors),
       transformation: transformations && renderTransformations(transformations),
       ...renderAuthentication(policies, path, context),
-      extAuthz: ifSet(extAuthz, (value) => renderExtAuthzOrConditional(value, pathTo(path, 'extAuthz'), context)),
+      extAuth: ifSet(extAuthz, (value) => renderExtAuthOrConditional(value, pathTo(path, 'extAuthz'), context)),
       extProc: ifSet(extProc, (value) => renderExtProc(value, pathTo(path, 'extProc'), context)),
-    }),
+    } satisfies GatewayFields),
     rules: renderRules(authorization, pathTo(path, 'authorization'), context),
   }
 }
@@ -58,7 +63,7 @@ export function routeTraffic(policies: RoutePolicies, path: string, context: Bui
   return {
     payload: defined({
       deny: denialOf({ names: DENYING_TRAFFIC, policies, path }, context),
-      timeout: ifSet(policies.timeout, ({ requestTimeout, backendRequestTimeout }) =>
+      timeouts: ifSet(policies.timeout, ({ requestTimeout, backendRequestTimeout }) =>
         defined({ requestMs: requestTimeout, backendRequestMs: backendRequestTimeout }),
       ),
       retry: ifSet(policies.retry, renderRetry),
@@ -69,14 +74,14 @@ export function routeTraffic(policies: RoutePolicies, path: string, context: Bui
       ]),
       cors: ifSet(policies.cors, renderCors),
       ...renderAuthentication(policies, path, context),
-      extAuthz: ifSet(policies.extAuthz, (value) =>
-        renderExtAuthzOrConditional(value, pathTo(path, 'extAuthz'), context),
+      extAuth: ifSet(policies.extAuthz, (value) =>
+        renderExtAuthOrConditional(value, pathTo(path, 'extAuthz'), context),
       ),
       extProc: ifSet(policies.extProc, (value) => renderExtProc(value, pathTo(path, 'extProc'), context)),
-      remoteRateLimit: ifSet(policies.remoteRateLimit, (value) =>
-        renderRemoteRateLimit(value, pathTo(path, 'remoteRateLimit'), context),
+      rateLimitGlobal: ifSet(policies.remoteRateLimit, (value) =>
+        renderRateLimitGlobal(value, pathTo(path, 'remoteRateLimit'), context),
       ),
-      localRateLimit: ifSet(policies.localRateLimit, renderLimits),
+      rateLimit: ifSet(policies.localRateLimit, renderRateLimit),
       transformation: ifSet(policies.transformations, renderTransformations),
       csrf: ifSet(policies.csrf, defined),
       requestHeaderModifier: ifSet(policies.requestHeaderModifier, renderModifier),
@@ -87,7 +92,7 @@ export function routeTraffic(policies: RoutePolicies, path: string, context: Bui
         renderRedirect(value, pathTo(path, 'requestRedirect'), context),
       ),
       directResponse: ifSet(policies.directResponse, renderDirectResponse),
-    }),
+    } satisfies RouteFields),
     rules: renderRules(policies.authorization, pathTo(path, 'authorization'), context),
   }
 }
@@ -96,7 +101,7 @@ function renderCors({ maxAge, ...lists }: Cors): RenderedCors {
   return defined({ ...lists, maxAgeSeconds: maxAge === undefined ? undefined : Math.floor(maxAge / 1000) })
 }
 
-function renderLimits(value: LocalRateLimit): LocalRateLimitOrConditional {
+function renderRateLimit(value: LocalRateLimit): RateLimitOrConditional {
   if (!('conditional' in value)) return { limits: value.map(renderLimit) }
   return renderEntries(value.conditional, (limit) => ({ limits: [renderLimit(limit)] }))
 }

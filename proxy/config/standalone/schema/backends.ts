@@ -1,5 +1,13 @@
 // Backends of a standalone file (resources supplement 4.6 and 4.12).
 import * as z from 'zod'
+import { FORMATS_IN_FILES } from '#api/llm/formats.ts'
+import {
+  isServedProvider,
+  PROVIDER_NAMES,
+  type ProviderName,
+  PROVIDERS,
+  type ServedProvider,
+} from '#api/llm/providers.ts'
 import { serviceReference } from './discovery.ts'
 import { fields, isMap, notServed, oneShape, ONE_FIELD } from './object.ts'
 import { backendPolicies } from './policies.ts'
@@ -7,30 +15,24 @@ import { address, mapOf, name, port, text } from './values.ts'
 
 const TARGET_NAME = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/
 
-const FORMATS = [
-  'completions',
-  'messages',
-  'responses',
-  'embeddings',
-  'anthropicTokenCount',
-  'realtime',
-  'rerank',
-] as const
-
 const modelChoice = fields({ model: text.optional() })
 const custom = fields({
   model: text.optional(),
-  formats: z.array(fields({ type: z.enum(FORMATS), path: text.optional() })).min(1),
+  formats: z.array(fields({ type: z.enum(FORMATS_IN_FILES), path: text.optional() })).min(1),
   ...notServed(['providerOverride']),
 })
-const provider = fields({
+const fieldsOf = (names: readonly ProviderName[]) => [...new Set(names.map((one) => PROVIDERS[one].standaloneField))]
+const served = {
   openAI: modelChoice.optional(),
   anthropic: modelChoice.optional(),
   custom: custom.optional(),
-  ...notServed(['gemini', 'vertex', 'bedrock', 'azure', 'copilot']),
+} satisfies { readonly [N in ServedProvider as (typeof PROVIDERS)[N]['standaloneField']]: z.ZodType }
+const provider = fields({
+  ...notServed([...fieldsOf(PROVIDER_NAMES.filter((one) => !isServedProvider(one))), 'copilot']),
+  ...served,
 })
   .refine((value) => Object.keys(value).length === 1, {
-    error: 'must have exactly one of openAI, anthropic, custom',
+    error: `must have exactly one of ${fieldsOf(PROVIDER_NAMES.filter(isServedProvider)).join(', ')}`,
   })
   .meta(ONE_FIELD)
 

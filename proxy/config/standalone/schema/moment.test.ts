@@ -35,39 +35,59 @@ const CODE = 'string(response.code)'
 
 describe('a file is refused', () => {
   it.each([
-    ['a listener: no route', listener(`authorization: { rules: ['${NAME} == "r"'] }`), /before a route is chosen/],
+    ['a listener: no route', listener(`authorization: { rules: ['${NAME} == "r"'] }`), /before a route is selected/],
     ['a listener of a bind', `binds: [{ port: 1, listeners: [{ policies: { ${SET('request', NAME)} } }] }]`, /a route/],
-    ['a route: no response', route('authorization: { rules: [{ deny: "response.code == 200" }] }'), /before a backend/],
+    [
+      'a route: no response',
+      route('authorization: { rules: [{ deny: "response.code == 200" }] }'),
+      /before the request is sent/,
+    ],
     [
       'a condition',
       route('directResponse: { conditional: [{ condition: "backend.name != \'\'", status: 200 }] }'),
-      /asked/,
+      /sent to a backend/,
     ],
-    ['a delay', route('delay: { duration: response.code }'), /before a backend is asked/],
+    ['a delay', route('delay: { duration: response.code }'), /sent to a backend/],
+    ['a precondition', route('retry: { codes: [503], precondition: "response.code == 1" }'), /sent to a backend/],
     [
-      'a precondition',
-      route('retry: { codes: [503], precondition: "response.code == 1" }'),
-      /before a backend is asked/,
+      'a location',
+      route('apiKey: { keys: [{ key: a }], location: { expression: llm.provider } }'),
+      /before the request is sent/,
     ],
-    ['a location', route('apiKey: { keys: [{ key: a }], location: { expression: llm.provider } }'), /before a backend/],
     [
       'a question to a service',
       route(`extAuthz: { ${HOST}, protocol: { http: { path: backend.name } } }`),
-      /backend is/,
+      /sent to a backend/,
     ],
-    ['a descriptor', RATE(`entries: [{ key: a, value: ${CODE} }]`), /before a backend is asked/],
-    ['a backend', route('', SET('request', CODE)), /before the backend answers/],
-    ['a response that is not over', route(SET('response', 'string(request.endTime)')), /while the response passes/],
-    ['a target gateway', targeted('gateway: { gatewayName: default }', `policy: { ${SET('request', CODE)} }`), /asked/],
+    ['a descriptor', RATE(`entries: [{ key: a, value: ${CODE} }]`), /sent to a backend/],
+    ['a backend', route('', SET('request', CODE)), /before the backend responds/],
+    [
+      'a response that is not over',
+      route(SET('response', 'string(request.endTime)')),
+      /while the response is forwarded/,
+    ],
+    [
+      'a target gateway',
+      targeted('gateway: { gatewayName: default }', `policy: { ${SET('request', CODE)} }`),
+      /sent to a backend/,
+    ],
     [
       'a target gateway before routes',
       targeted('gateway: { gatewayName: default }', `phase: gateway, policy: { ${SET('request', NAME)} }`),
-      /before a route is chosen/,
+      /before a route is selected/,
     ],
-    ['a connection', frontend('networkAuthorization: { rules: [\'request.method == "GET"\'] }'), /only source can/],
-    ['the start', frontend(`tracing: { ${HOST}, resources: { a: request.path } }`), /only env can be read/],
-    ['sampling', frontend(`tracing: { ${HOST}, randomSampling: "response.code == 200" }`), /before a route is chosen/],
-    ['a field of a model', route('ai: { transformations: { a: response.code } }'), /before the model answers/],
+    [
+      'a connection',
+      frontend('networkAuthorization: { rules: [\'request.method == "GET"\'] }'),
+      /can only read source/,
+    ],
+    ['the start', frontend(`tracing: { ${HOST}, resources: { a: request.path } }`), /can only read env/],
+    [
+      'sampling',
+      frontend(`tracing: { ${HOST}, randomSampling: "response.code == 200" }`),
+      /before a route is selected/,
+    ],
+    ['a field of a model', route('ai: { transformations: { a: response.code } }'), /before the model responds/],
   ])('%s', (_, text, expected) => {
     const found = problems(text)
     expect(found).toHaveLength(1)

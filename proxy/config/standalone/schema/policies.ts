@@ -1,5 +1,6 @@
 // Policies of a standalone file: what each place allows and the fields of each policy (resources supplement 4.10).
 import * as z from 'zod'
+import { ROUTE_TYPES_IN_FILES } from '#api/llm/formats.ts'
 import { apiKey, basicAuth, jwtAuth, mcpAuthentication } from './authentication.ts'
 import { extAuthz, extAuthzOrConditional, extProc, remoteRateLimit } from './external.ts'
 import { conditionalList, orConditional } from './conditional.ts'
@@ -100,18 +101,6 @@ const directResponse = orConditional(directResponseShape)
 
 const timeout = fields({ requestTimeout: duration.optional(), backendRequestTimeout: duration.optional() })
 
-const ROUTE_TYPES = [
-  'completions',
-  'messages',
-  'models',
-  'passthrough',
-  'detect',
-  'responses',
-  'embeddings',
-  'realtime',
-  'anthropicTokenCount',
-  'rerank',
-] as const
 const promptMessages = z.array(fields({ role: text, content: text })).min(1)
 const ai = fields({
   defaults: mapOf(z.json()).optional(),
@@ -119,7 +108,7 @@ const ai = fields({
   transformations: evaluatedAt('model', mapOf(cel)).optional(),
   prompts: fields({ prepend: promptMessages.optional(), append: promptMessages.optional() }).optional(),
   modelAliases: mapOf(text).optional(),
-  routes: mapOf(z.enum(ROUTE_TYPES)).optional(),
+  routes: mapOf(z.enum(ROUTE_TYPES_IN_FILES)).optional(),
   ...denying(DENYING_AI),
   ...notServed(['promptCaching']),
 })
@@ -212,4 +201,3 @@ export type Location = z.output<typeof location>
 export type BackendAuth = z.output<typeof backendAuth>
 export type BackendTLS = z.output<typeof backendTLS>
 export type AI = z.output<typeof ai>
-export type RouteTypeName = (typeof ROUTE_TYPES)[number]

@@ -115,8 +115,8 @@ export const simplePolicies = evaluatedAt(
 
 export type SimplePolicies = z.output<typeof simplePolicies>
 export type Tunnel = z.output<typeof backendTunnel>
-type Place = Pick<z.output<typeof proxyPlace>, 'host' | 'backend'>
-export type ServiceFields = Place & {
-  readonly target?: Place | undefined
+type ServiceAddress = Pick<z.output<typeof proxyPlace>, 'host' | 'backend'>
+export type ServiceFields = ServiceAddress & {
+  readonly target?: ServiceAddress | undefined
   readonly policies?: SimplePolicies | undefined
 }

@@ -1,0 +1,27 @@
+// The formats of model APIs and the types of LLM routes: their names in resources and in standalone files.
+import type { ProviderFormat, RouteType } from '../ir/types.gen.ts'
+
+export type FormatName = ProviderFormat['type']
+
+/** By the name in a standalone file. */
+export const FORMATS: { readonly [N in FormatName as Uncapitalize<N>]: N } = {
+  completions: 'Completions',
+  messages: 'Messages',
+  responses: 'Responses',
+  embeddings: 'Embeddings',
+  anthropicTokenCount: 'AnthropicTokenCount',
+  realtime: 'Realtime',
+  rerank: 'Rerank',
+}
+
+/** By the name in a standalone file. */
+export const ROUTE_TYPES: { readonly [N in RouteType as Uncapitalize<N>]: N } = {
+  ...FORMATS,
+  models: 'Models',
+  passthrough: 'Passthrough',
+  detect: 'Detect',
+}
+
+// Object.keys loses the type of the keys, which are exactly the names.
+export const FORMATS_IN_FILES = Object.keys(FORMATS) as readonly (keyof typeof FORMATS)[]
+export const ROUTE_TYPES_IN_FILES = Object.keys(ROUTE_TYPES) as readonly (keyof typeof ROUTE_TYPES)[]

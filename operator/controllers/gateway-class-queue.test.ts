@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest'
+import { FakeKube } from '#test/fakekube/server.ts'
+import { GatewayClassQueue } from './gateway-class-queue.ts'
+import { NotedKeys, queueWorld, runAgainst, storedObjects } from './queue-world.testing.ts'
+
+it('makes its class at the start, when it changes and when it is missing', async () => {
+  const { world, cache } = queueWorld()
+  const keys = new NotedKeys()
+  const queue = new GatewayClassQueue(world, keys)
+  queue.start()
+  queue.lookForDue()
+  queue.classChanged('gw')
+  queue.classChanged('other')
+  expect(keys.taken()).toEqual(['gw', 'gw', 'gw'])
+  const kube = await FakeKube.start()
+  await runAgainst(kube, queue.run())
+  const [made] = storedObjects(kube, 'gatewayclasses.gateway.networking.k8s.io')
+  await kube.stop()
+  expect(made?.metadata.name).toBe('gw')
+  if (made !== undefined) cache.put('GatewayClass', made)
+  queue.lookForDue()
+  expect(keys.taken()).toEqual([])
+})

@@ -1,0 +1,63 @@
+// The Gateways of the last translation. All queues of the leader share them.
+import type { Gateway } from '#api/gateway/gateway.gen.ts'
+import type { RenderedGateway } from '../translate/translation.ts'
+import { cachedObject } from './status-writer.ts'
+import { isLeaving, type World } from './world.ts'
+
+/** The rendered configuration of one Gateway before and after; undefined: there is none. */
+export interface RenderedChange {
+  readonly key: string
+  readonly before: RenderedGateway | undefined
+  readonly after: RenderedGateway | undefined
+}
+
+export class KnownGateways {
+  readonly #world: World
+  #rendered: ReadonlyMap<string, RenderedGateway> = new Map()
+
+  constructor(world: World) {
+    this.#world = world
+  }
+
+  /** Returns the changes. Unchanged configurations are the same objects. */
+  take(perGateway: ReadonlyMap<string, RenderedGateway>): RenderedChange[] {
+    const known = this.#rendered
+    this.#rendered = perGateway
+    const kept = [...perGateway].map(([key, after]) => ({ key, before: known.get(key), after }))
+    const gone = [...known].filter(([key]) => !perGateway.has(key))
+    return [
+      ...kept.filter(({ before, after }) => before !== after),
+      ...gone.map(([key, before]) => ({ key, before, after: undefined })),
+    ]
+  }
+
+  keys(): Iterable<string> {
+    return this.#rendered.keys()
+  }
+
+  /** The keys of the Gateways in a namespace. */
+  in(namespace: string): string[] {
+    return [...this.#rendered.keys()].filter((key) => key.startsWith(`${namespace}/`))
+  }
+
+  /** undefined also for a Gateway that is being deleted. */
+  gateway(key: string): Gateway | undefined {
+    const gateway = cachedObject(this.#world.cache, 'Gateway', key)
+    // Of its kind in the cache.
+    return gateway === undefined || isLeaving(this.#world, gateway) ? undefined : (gateway as Gateway)
+  }
+
+  /** undefined: there is no Gateway to work for any more. */
+  get(key: string): { readonly gateway: Gateway; readonly rendered: RenderedGateway } | undefined {
+    const [gateway, rendered] = [this.gateway(key), this.#rendered.get(key)]
+    return gateway === undefined || rendered === undefined ? undefined : { gateway, rendered }
+  }
+
+  /** Without those that are being deleted. */
+  all(): (readonly [Gateway, RenderedGateway])[] {
+    return [...this.#rendered].flatMap(([key, rendered]) => {
+      const gateway = this.gateway(key)
+      return gateway === undefined ? [] : [[gateway, rendered] as const]
+    })
+  }
+}

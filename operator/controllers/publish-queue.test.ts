@@ -1,0 +1,81 @@
+import { Effect } from 'effect'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { deliveryNames } from '#api/delivery/names.ts'
+import { FakeKube } from '#test/fakekube/server.ts'
+import { PublishQueue } from './publish-queue.ts'
+import {
+  addGateway,
+  changeOf,
+  NotedKeys,
+  queueWorld,
+  rendered,
+  runAgainst,
+  storedObjects,
+} from './queue-world.testing.ts'
+import { DELIVERED_CONFIG_MAP } from './sources.ts'
+
+let kube: FakeKube
+
+beforeEach(async () => {
+  kube = await FakeKube.start()
+  kube.store.create('namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } })
+})
+
+afterEach(() => kube.stop())
+
+function made() {
+  const all = queueWorld()
+  const keys = new NotedKeys()
+  const problems: string[] = []
+  return { ...all, keys, problems, queue: new PublishQueue({ ...all, keys, onProblem: (key) => problems.push(key) }) }
+}
+
+it('takes what was rendered anew, and what is gone', () => {
+  const { queue, keys } = made()
+  queue.rendered({ key: 'shop/web', before: undefined, after: rendered(80) })
+  queue.rendered({ key: 'shop/old', before: rendered(80), after: undefined })
+  expect(keys.taken()).toEqual(['shop/web', 'shop/old'])
+})
+
+it('statuses wait for what was rendered anew, until its run ends', async () => {
+  const { queue } = made()
+  const isTheirTurn = (): Promise<boolean> =>
+    Effect.runPromise(Effect.race(Effect.as(queue.turnOfStatuses.come, true), Effect.as(Effect.sleep(20), false)))
+  queue.rendered({ key: 'shop/web', before: undefined, after: rendered(80) })
+  expect(await isTheirTurn()).toBe(false)
+  // No longer there by now: nothing is written.
+  await runAgainst(kube, queue.run('shop/web'))
+  expect(await isTheirTurn()).toBe(true)
+})
+
+it('writes the configuration, and comes back when somebody touches it', async () => {
+  const all = made()
+  const gateway = addGateway(all, 'web')
+  await runAgainst(kube, all.queue.run('shop/web'))
+  const name = deliveryNames('web').config[0]
+  const object = storedObjects(kube, 'configmaps').find(({ metadata }) => metadata.name === name)
+  if (object === undefined) throw new Error('nothing was written')
+  all.queue.deliveredChanged('shop/web', object, changeOf(DELIVERED_CONFIG_MAP, object))
+  expect(all.keys.taken()).toEqual([])
+  const touched = { ...object, metadata: { ...object.metadata, resourceVersion: '99999' } }
+  all.queue.deliveredChanged('shop/web', touched, changeOf(DELIVERED_CONFIG_MAP, touched))
+  expect(all.keys.taken()).toEqual(['shop/web'])
+  all.queue.deliveredChanged('shop/other', touched, changeOf(DELIVERED_CONFIG_MAP, gateway))
+  expect([all.keys.taken(), all.problems]).toEqual([[], []])
+})
+
+it('says once what is in the way, looks again, and says when it is gone', async () => {
+  const all = made()
+  addGateway(all, 'web')
+  const name = deliveryNames('web').config[0] ?? ''
+  const stranger = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'shop' }, data: { a: 'b' } }
+  kube.store.create('configmaps', stranger)
+  for (let count = 0; count < 2; count++) await runAgainst(kube, all.queue.run('shop/web'))
+  expect(all.problems).toEqual(['shop/web'])
+  expect(all.queue.problemOf('shop/web')).toContain(name)
+  all.queue.lookForDue(0)
+  expect(all.keys.taken()).toContain('shop/web')
+  kube.store.delete('configmaps', `shop/${name}`)
+  await runAgainst(kube, all.queue.run('shop/web'))
+  expect([all.problems, all.queue.problemOf('shop/web')]).toEqual([['shop/web', 'shop/web'], undefined])
+})

@@ -1,0 +1,118 @@
+// Publishes the configuration of a Gateway to the objects that proxies read. Runs when the configuration changes, when
+// somebody edits a delivered object, or when the proxies need another format.
+import { Effect } from 'effect'
+import type { KubeClient } from '../kube/client.ts'
+import type { ObjectChange } from '../kube/cache.ts'
+import type { KubeError } from '../kube/errors.ts'
+import { Publisher, type PublishOutcome } from '../publish/publisher.ts'
+import type { KubeObject } from '../translate/kube.ts'
+import type { KnownGateways, RenderedChange } from './known-gateways.ts'
+import type { Keys } from './queues.ts'
+import { DELIVERED_CONFIG_MAP, DELIVERED_SECRET } from './sources.ts'
+import { TurnOfStatuses } from './turn-of-statuses.ts'
+import { deliveryFormatOf, versionOf, type World } from './world.ts'
+
+export interface PublishQueueOptions {
+  readonly world: World
+  readonly gateways: KnownGateways
+  readonly keys: Keys
+  /** Called when the problem of a Gateway changes or is solved. */
+  readonly onProblem: (key: string) => void
+}
+
+export class PublishQueue {
+  readonly #options: PublishQueueOptions
+  readonly #publisher: Publisher
+  readonly #problems = new Map<string, string>()
+  /** Status writes wait while configurations are written. */
+  readonly turnOfStatuses = new TurnOfStatuses()
+
+  constructor(options: PublishQueueOptions) {
+    const { settings, cache } = options.world
+    this.#options = options
+    this.#publisher = new Publisher({
+      manager: settings.controllerName,
+      isSeen: ({ kind, namespace, name }) =>
+        cache.get(kind === 'Secret' ? DELIVERED_SECRET : DELIVERED_CONFIG_MAP, namespace, name) !== undefined,
+    })
+  }
+
+  /** Why the configuration of a Gateway could not be written. */
+  problemOf(key: string): string | undefined {
+    return this.#problems.get(key)
+  }
+
+  rendered({ key, after }: RenderedChange): void {
+    if (after !== undefined) this.turnOfStatuses.delay(key)
+    this.#options.keys.add(key)
+  }
+
+  /** The Gateway itself. */
+  gatewayChanged(key: string): void {
+    this.#options.keys.add(key)
+  }
+
+  /** An object that was delivered for the Gateway `owner`. */
+  deliveredChanged(owner: string, { metadata: { name } }: KubeObject, change: ObjectChange): void {
+    const kind = change.kind === DELIVERED_SECRET ? 'Secret' : 'ConfigMap'
+    const isTouched = this.#publisher.touched({ key: owner, kind, name, version: versionOf(change) })
+    if (isTouched) this.#options.keys.add(owner)
+  }
+
+  /** Acknowledgements of a Gateway have changed, and perhaps the format that its proxies read. */
+  acknowledged(key: string): void {
+    const { world, gateways, keys } = this.#options
+    const gateway = gateways.gateway(key)
+    const written = this.#publisher.formatOf(key)
+    if (gateway === undefined || written === undefined) return
+    if (written !== deliveryFormatOf(world, gateway)) keys.add(key)
+  }
+
+  /**
+   * Called periodically. ConfigMaps of users are not watched, so a name conflict is retried. An object that was deleted
+   * while a watch was lost is found by its absence from the cache.
+   */
+  lookForDue(nowMs: number): void {
+    const publisher = this.#publisher
+    for (const key of [...publisher.due(nowMs), ...publisher.refused(), ...publisher.missing()]) {
+      this.#options.keys.add(key)
+    }
+  }
+
+  run(key: string): Effect.Effect<void, KubeError, KubeClient> {
+    return Effect.ensuring(
+      Effect.suspend(() => this.#publish(key)),
+      Effect.sync(() => this.turnOfStatuses.ended(key)),
+    )
+  }
+
+  #publish(key: string): Effect.Effect<void, KubeError, KubeClient> {
+    const { world, gateways } = this.#options
+    const known = gateways.get(key)
+    if (known === undefined) {
+      this.#publisher.forget(key)
+      return Effect.void
+    }
+    const format = deliveryFormatOf(world, known.gateway)
+    return this.#publisher.publish(key, { ...known, format }).pipe(
+      Effect.tap((outcome) =>
+        'written' in outcome && outcome.written > 0 ? this.turnOfStatuses.written : Effect.void,
+      ),
+      Effect.map((outcome) => {
+        if ('written' in outcome) world.observer.wrote('delivery', outcome.written)
+        this.#remember(key, problemOf(outcome))
+      }),
+    )
+  }
+
+  #remember(key: string, problem: string | undefined): void {
+    if (problem === this.#problems.get(key)) return
+    if (problem === undefined) this.#problems.delete(key)
+    else this.#problems.set(key, problem)
+    this.#options.onProblem(key)
+  }
+}
+
+function problemOf(outcome: PublishOutcome): string | undefined {
+  return 'problem' in outcome ? outcome.problem : undefined
+}

@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest'
+import { deliveryNames } from '#api/delivery/names.ts'
+import { FakeKube } from '#test/fakekube/server.ts'
+import { addGateway, NotedKeys, queueWorld, runAgainst } from './queue-world.testing.ts'
+import { RejectionQueue } from './rejection-queue.ts'
+import { ACKNOWLEDGEMENTS } from './sources.ts'
+
+it('counts each refusal of a proxy once', async () => {
+  const all = queueWorld()
+  const counts: number[] = []
+  const world = { ...all.world, observer: { ...all.world.observer, rejected: (count: number) => counts.push(count) } }
+  const keys = new NotedKeys()
+  const queue = new RejectionQueue({ world, gateways: all.gateways, keys })
+  addGateway(all, 'web')
+  queue.start()
+  queue.acknowledged('shop/web')
+  expect(keys.taken()).toEqual(['shop/web', 'shop/web'])
+  const rejected = { generation: 2, message: 'no such backend' }
+  const word = { generation: 1, gatewayGeneration: 1, gatewayUid: '', revision: '', reads: 2, rejected }
+  const metadata = { name: deliveryNames('web').acknowledgements, namespace: 'shop' }
+  const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { 'web-1': JSON.stringify(word) } }
+  all.cache.put(ACKNOWLEDGEMENTS, object)
+  const kube = await FakeKube.start()
+  for (const key of ['shop/web', 'shop/web', 'shop/gone']) await runAgainst(kube, queue.run(key))
+  await kube.stop()
+  expect(counts).toEqual([1, 0])
+})

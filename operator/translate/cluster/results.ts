@@ -1,0 +1,27 @@
+// The results of all stages, as statuses and problems are drawn from them. Types only.
+import type { ListenerSet } from '#api/gateway/listenerset.gen.ts'
+import type { BackendTranslation } from '../backend/backend.ts'
+import type { AddressesOf } from '../gateway/addresses.ts'
+import type { OurGateways } from '../gateway/gateways.ts'
+import type { AttachedModel } from '../model/models.ts'
+import type { PoolAtGateways } from '../inference/pools.ts'
+import type { BackendTlsTranslation } from '../policy/backend-tls-policy.ts'
+import type { PolicyTranslation } from '../policy/policies.ts'
+import type { AttachedRoute } from '../route/routes.ts'
+import type { Snapshot } from '../snapshot.ts'
+import type { TranslateSettings } from '../translation.ts'
+
+export interface StageResults {
+  readonly snapshot: Snapshot
+  readonly settings: TranslateSettings
+  readonly gateways: OurGateways
+  readonly routes: readonly AttachedRoute[]
+  readonly backends: ReadonlyMap<string, BackendTranslation>
+  readonly models: readonly AttachedModel[]
+  readonly policies: readonly PolicyTranslation[]
+  readonly backendTls: readonly BackendTlsTranslation[]
+  readonly pools: readonly PoolAtGateways[]
+  readonly addressesOf: AddressesOf
+  /** What a ListenerSet takes from others, and others from it; empty: nothing. */
+  readonly sharedHostsOf: (set: ListenerSet) => string
+}

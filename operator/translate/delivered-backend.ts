@@ -1,0 +1,10 @@
+// A backend in the form that Gateways are given. Types only.
+import type { Backend, RenderedSecret } from '#api/ir/types.gen.ts'
+import type { References } from './references.ts'
+
+/** A backend that is delivered wherever something leads to it. */
+export interface DeliveredBackend {
+  readonly rendered: readonly Backend[]
+  readonly secrets: readonly RenderedSecret[]
+  readonly references: References
+}

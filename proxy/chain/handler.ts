@@ -1,0 +1,8 @@
+// What answers an exchange: a backend of any kind, once it is compiled.
+import type { Exchange } from '../exchange/exchange.ts'
+
+/**
+ * Answers one exchange: calls `done` exactly once, with `exchange.response` set (a failure of the registry included).
+ * Never throws.
+ */
+export type BackendHandler = (exchange: Exchange, done: (exchange: Exchange) => void) => void

@@ -1,0 +1,86 @@
+// The compiled way of a request: what listener, route and backend come to once their policies are merged.
+// Data and closures only; config/compile.ts makes them, pipeline.ts runs them.
+import type { BackendHandler } from './handler.ts'
+import type { Weighted } from './weighted.ts'
+import type { FailureCode } from '../exchange/errors.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import type { ExchangePlace } from '../exchange/facts.ts'
+import type { HttpRequest } from '../message/message.ts'
+import type { AccessLogRule } from '../log/access-log.ts'
+import type { MetricLabels } from '../metrics/metric-labels.ts'
+import type { CompiledChain, NamedFilter } from './filter.ts'
+import type { Router } from '../route/router.ts'
+
+/** Response filters of everything an exchange went through, in their common order. */
+export interface ResponsePlan {
+  readonly filters: readonly NamedFilter[]
+  readonly readsBody: boolean
+}
+
+export interface ListenerPlan {
+  readonly place: ExchangePlace
+  /** TLS: why a host does not belong to the listener that the handshake chose; undefined: it does. */
+  readonly misplaced?: ((host: string) => 'misdirectedRequest' | 'listenerNotFound' | undefined) | undefined
+  /** PreRouting; empty for most listeners. */
+  readonly chain: CompiledChain
+  readonly response: ResponsePlan
+  readonly router: Router<LazyRoute>
+  readonly accessLog: AccessLogRule | undefined
+  /** `frontend.connect` with mode Route: CONNECT is routed. Otherwise it is refused here. */
+  readonly routesConnect?: boolean
+  /** Begins the span of a request that is sampled; undefined: requests have none. */
+  readonly beginSpan?: ((exchange: Exchange) => void) | undefined
+  /** Expressions of its log, spans and metrics read bodies, which are copied for them while they go by. */
+  readonly recordsBodies?: { readonly request: boolean; readonly response: boolean } | undefined
+  /** Labels that every metric of a request gets besides its own. */
+  readonly metricLabels?: MetricLabels | undefined
+}
+
+/** Compiled on first use: a configuration may hold thousands of routes that nobody calls. */
+export interface LazyRoute {
+  /** Of the rendered configuration, for traces. */
+  readonly key: string
+  readonly plan: RoutePlan
+  /** Of rules that hand requests to other routes: where this one ends. */
+  readonly delegate?: ((request: HttpRequest, matchedPrefix: string | undefined) => DelegatedRoute) | undefined
+}
+
+export type DelegatedRoute =
+  | { readonly value: LazyRoute; readonly matchedPrefix: string | undefined }
+  | { readonly failure: FailureCode }
+
+export interface RoutePlan {
+  readonly place: ExchangePlace
+  /** PostRouting. */
+  readonly chain: CompiledChain
+  /** For responses made before a backend was chosen: route and listener. */
+  readonly response: ResponsePlan
+  /** undefined: no backend, or all weights are 0. */
+  readonly pickBackend: () => BackendPlan | undefined
+  /** What it picks from, for traces. */
+  readonly backends?: readonly Weighted<BackendPlan>[] | undefined
+}
+
+export type BackendType = 'ai' | 'mcp' | 'static' | 'dynamic' | 'service' | 'unknown'
+
+export interface BackendPlan {
+  /** CEL `backend.name`. */
+  readonly name: string
+  /** CEL `backend.type`. */
+  readonly type: BackendType
+  readonly protocol: string
+  /** Filters before the handler; empty for handlers that run them themselves. */
+  readonly request: readonly NamedFilter[]
+  readonly readsRequestBody: boolean
+  /** Merged policies the filters came from, for traces. */
+  readonly effective?: object | undefined
+  /** Those that stand on the reference of the rule, for traces. */
+  readonly inline?: object | undefined
+  /** Route, backend and listener. */
+  readonly response: ResponsePlan
+  readonly handler: BackendHandler
+  /** For CONNECT: opens a raw connection. */
+  readonly tunnel: BackendHandler
+  /** Sends copies to the mirrors of route and backend. */
+  readonly mirror: ((exchange: Exchange) => void) | undefined
+}

@@ -1,0 +1,6 @@
+// How a configuration was taken.
+import type { Problem } from '#api/problem.ts'
+
+export type ApplyResult =
+  | { readonly generation: number; readonly warnings: readonly string[] }
+  | { readonly problem: Problem }

@@ -1,0 +1,101 @@
+// What features learn about a request and its answer, for expressions, logs, metrics and spans. Data only.
+
+/** Who answers: names for logs, metrics and CEL. Filled by the pipeline. */
+export interface ExchangePlace {
+  readonly bind: string
+  readonly gatewayNamespace: string
+  readonly gatewayName: string
+  readonly listener: string
+  readonly routeKind: string | undefined
+  readonly routeNamespace: string | undefined
+  readonly routeName: string | undefined
+  readonly routeRule: string | undefined
+}
+
+/** Of the merged configuration: what kind of thing answers. CEL `backend.type`. */
+export type BackendType = 'ai' | 'mcp' | 'static' | 'dynamic' | 'service' | 'unknown'
+
+/** Tokens by kind of content. */
+export interface LlmTokenKinds {
+  inputText: number | undefined
+  inputImage: number | undefined
+  inputAudio: number | undefined
+  outputText: number | undefined
+  outputImage: number | undefined
+  outputAudio: number | undefined
+}
+
+/** What a request asks of the model, as it is sent; only what is set. Names of CEL `llm.params`. */
+export interface LlmParams {
+  temperature?: number
+  top_p?: number
+  frequency_penalty?: number
+  presence_penalty?: number
+  seed?: number
+  max_tokens?: number
+  encoding_format?: string
+  dimensions?: number
+}
+
+/** Facts an LLM backend learns; all optional, filled as they become known (CEL `llm.*`, access log, GenAI metrics). */
+export interface LlmFacts {
+  /** `embeddings` for requests in that format. */
+  operation: 'chat' | 'embeddings'
+  isStreaming: boolean
+  /** OpenTelemetry GenAI provider name: `openai`, `anthropic`, … */
+  provider: string
+  requestModel: string | undefined
+  responseModel: string | undefined
+  /** Input tokens including cache reads and writes. */
+  inputTokens: number | undefined
+  cachedInputTokens: number | undefined
+  cacheCreationInputTokens: number | undefined
+  outputTokens: number | undefined
+  reasoningTokens: number | undefined
+  totalTokens: number | undefined
+  /** As the provider counts: without cache reads and writes where it leaves them out. */
+  providerInputTokens: number | undefined
+  providerTotalTokens: number | undefined
+  /** By kind of content, where the provider tells. */
+  kinds: LlmTokenKinds | undefined
+  serviceTier: string | undefined
+  params: LlmParams | undefined
+  /** Milliseconds from request start to the first content chunk. */
+  timeToFirstTokenMs: number | undefined
+}
+
+/** Facts of an MCP request (CEL `mcp.*`, access log, metrics). */
+export interface McpFacts {
+  methodName: string | undefined
+  sessionId: string | undefined
+  kind: 'tool' | 'prompt' | 'resource' | undefined
+  target: string | undefined
+  /** The server's own name of the item, without prefix; the URI for resources. */
+  name: string | undefined
+  errorCode: number | undefined
+  errorMessage: string | undefined
+  /** Messages that servers sent and the client did not get, by target; undefined: none. */
+  dropped: Map<string, number> | undefined
+}
+
+/** Facts of a call of an agent (access log, spans). */
+export interface A2aFacts {
+  /** JSON-RPC method; `unknown` when there is none. */
+  method: string
+  /** `Unknown`: the request is not one JSON object, or larger than the buffer. */
+  asks: 'Card' | 'Other' | 'Unknown'
+  /** undefined: the answer is no JSON, or larger than the buffer. */
+  outcome: 'success' | 'error' | 'unknown' | undefined
+  errorCode: number | undefined
+  /** `task` or `message`, or what the agent says. */
+  resultKind: string | undefined
+  taskState: string | undefined
+  contextId: string | undefined
+}
+
+/** What the x-ratelimit headers say. */
+export interface RateLimitState {
+  readonly limit: number
+  readonly remaining: number
+  readonly resetSeconds: number
+}

@@ -1,0 +1,42 @@
+// The span of a sampled request and those of the calls it makes, as others see them. otlp/request-span.ts implements
+// it; `E` is the exchange, which this file does not import.
+import type { HttpRequest } from '../message/message.ts'
+
+/** Label `subtype` of gw_upstream_call_duration_seconds (data-plane supplement section 6.2). */
+export type CallSubtype = 'Http' | 'Llm' | 'Mcp' | 'ExtAuthz' | 'ExtProc' | 'Guardrail' | 'RateLimit'
+export type CallKind = 'Primary' | 'Policy' | 'Mirror'
+
+export interface OutboundInit {
+  readonly kind: CallKind
+  readonly subtype: CallSubtype
+  /** `host:port` */
+  readonly target: string
+  readonly request: HttpRequest
+}
+
+/** How a call ended; `error` only where it failed on the way. */
+export interface OutboundEnd {
+  readonly status?: number | undefined
+  readonly grpcStatus?: number | undefined
+  readonly error?: string | undefined
+}
+
+/** A span of a call. */
+export interface CallSpan {
+  readonly traceparent: string
+  /** Once. `endpoint`: the target, where it was not known before. */
+  end(end: OutboundEnd, endpoint?: string): void
+}
+
+export interface RequestSpan<E> {
+  readonly traceId: string
+  readonly spanId: string
+  /** Label of the match that selected the route, such as `/api/*`. */
+  matchLabel: string | undefined
+  /** For the backend's handler: the call's own place in the trace, and its end as the handler tells it. */
+  callBackend(exchange: E, done: (exchange: E) => void): (exchange: E) => void
+  /** @returns a span that does nothing when there are too many. */
+  call(init: OutboundInit): CallSpan
+  /** The response is over. */
+  finish(exchange: E, endMs: number): void
+}

@@ -1,0 +1,11 @@
+// Counting the tokens of a messages request of Anthropic. No policy changes what is counted (data-plane supplement
+// section 3.9).
+import type { Format } from './format.ts'
+import { OPENAI } from './openai.ts'
+
+/** The answer has nothing that is observed, and never streams. */
+export const anthropicTokenCount: Format = {
+  ...OPENAI,
+  name: 'AnthropicTokenCount',
+  path: '/messages/count_tokens',
+}

@@ -1,0 +1,40 @@
+// What the proxy has to know of a format of model APIs: one file each, in the table of formats/table.ts. A format does
+// not know which provider speaks it. Docs: docs/contributing/adding-a-provider.md.
+import type { PromptMessage } from '#api/ir/types.gen.ts'
+import type { FormatName } from '#api/llm/formats.ts'
+import type { LlmFacts, LlmParams } from '../../exchange/facts.ts'
+import type { JsonObject } from '../json.ts'
+
+export interface Format {
+  readonly name: FormatName
+  /** `Socket`: requests are not messages with a body, and are refused. */
+  readonly transport: 'Message' | 'Socket'
+  /** End of the path; the base path of a provider, such as `/v1`, stands before it. */
+  readonly path: string
+  /** `gen_ai.operation.name`. */
+  readonly operation: LlmFacts['operation']
+  /** Adds the messages of a policy to a request; undefined: the format has none, or none is added. */
+  readonly enrich: Enrich | undefined
+  /** Settings of a request for logs, spans and expressions; undefined: it has none. */
+  params(request: JsonObject): LlmParams | undefined
+  /** Whether the client of a stream wants an event with the usage. */
+  wantsUsage(request: JsonObject): boolean
+  /** Makes a request for a stream ask for the usage, so that tokens are counted whatever the client wants. */
+  askForUsage(request: JsonObject): void
+  /** Reads model and usage of an answer, or of one event of a stream. Absent values leave `facts` as they are. */
+  observe(facts: LlmFacts, answer: JsonObject): void
+  /** Whether an event of a stream has content: the first one is the first token. */
+  hasContent(event: JsonObject): boolean
+  /** Matches the last event of a complete stream; undefined: nothing marks the end. */
+  readonly lastEvent: RegExp | undefined
+  /** Event that reports an error to the client of a stream. */
+  errorEvent(message: string): string
+}
+
+/** Mutates `request` on its first level. */
+export type Enrich = (request: JsonObject, prepend: readonly PromptMessage[], append: readonly PromptMessage[]) => void
+
+/** A copy: requests may be changed later, the policy never. */
+export function messageOf({ role, content }: PromptMessage): JsonObject {
+  return { role, content }
+}

@@ -1,0 +1,65 @@
+// Messages of Anthropic.
+import type { PromptMessage } from '#api/ir/types.gen.ts'
+import { isRecord } from '#api/json.ts'
+import { sseData } from '../../http/sse.ts'
+import { asArray, asNumber, asString, type JsonObject } from '../json.ts'
+import { paramsOf } from '../params.ts'
+import { totalTokens } from '../usage.ts'
+import { type Format, messageOf } from './format.ts'
+
+export const messages: Format = {
+  transport: 'Message',
+  operation: 'chat',
+  enrich: enrichMessages,
+  params: paramsOf,
+  wantsUsage: () => false,
+  askForUsage() {},
+  /** Counts of input tokens leave out what the cache gave and took; here they include it. */
+  observe(facts, answer) {
+    const message = isRecord(answer['message']) ? answer['message'] : answer
+    facts.responseModel = asString(message['model']) ?? facts.responseModel
+    const { usage } = message
+    if (!isRecord(usage)) return
+    facts.cachedInputTokens = asNumber(usage['cache_read_input_tokens']) ?? facts.cachedInputTokens
+    facts.cacheCreationInputTokens = asNumber(usage['cache_creation_input_tokens']) ?? facts.cacheCreationInputTokens
+    facts.serviceTier = asString(usage['service_tier']) ?? facts.serviceTier
+    // The end of a stream may bring counts of the cache alone: the input is that of the beginning then.
+    const input = asNumber(usage['input_tokens']) ?? facts.providerInputTokens
+    if (input !== undefined) {
+      facts.providerInputTokens = input
+      facts.inputTokens = input + (facts.cachedInputTokens ?? 0) + (facts.cacheCreationInputTokens ?? 0)
+    }
+    facts.outputTokens = asNumber(usage['output_tokens']) ?? facts.outputTokens
+    facts.totalTokens = totalTokens(facts)
+  },
+  hasContent: (event) => event['type'] === 'content_block_delta',
+  lastEvent: /"message_stop"/,
+  errorEvent: (message) => `event: error\n${sseData({ type: 'error', error: { type: 'api_error', message } })}`,
+  name: 'Messages',
+  path: '/messages',
+}
+
+/** There is no system role: such texts go to the `system` field. */
+function enrichMessages(
+  request: JsonObject,
+  prepend: readonly PromptMessage[],
+  append: readonly PromptMessage[],
+): void {
+  const isSystem = (message: PromptMessage): boolean => message.role === 'system'
+  const before = prepend.filter(isSystem).map(({ content }) => content)
+  const after = append.filter(isSystem).map(({ content }) => content)
+  const { system } = request
+  if (before.length > 0 || after.length > 0) {
+    if (Array.isArray(system)) request['system'] = [...before.map(textBlock), ...system, ...after.map(textBlock)]
+    else request['system'] = [...before, ...[asString(system) ?? ''].filter((text) => text !== ''), ...after].join('\n')
+  }
+  request['messages'] = [
+    ...prepend.filter((message) => !isSystem(message)).map(messageOf),
+    ...asArray(request['messages']),
+    ...append.filter((message) => !isSystem(message)).map(messageOf),
+  ]
+}
+
+function textBlock(text: string): JsonObject {
+  return { type: 'text', text }
+}

@@ -1,0 +1,67 @@
+// What is read of answers in each format.
+import { describe, expect, it } from 'vitest'
+import type { FormatName } from '#api/llm/formats.ts'
+import { emptyFacts } from '../usage.ts'
+import { FORMATS } from './table.ts'
+
+describe('usage', () => {
+  it('of the completions format is taken apart by kind of content', () => {
+    const facts = emptyFacts('openai')
+    const input = { cached_tokens: 1, audio_tokens: 2, image_tokens: 3, text_tokens: 4 }
+    const output = { reasoning_tokens: 5, audio_tokens: 6, image_tokens: 7, text_tokens: 8 }
+    const usage = { prompt_tokens: 10, completion_tokens: 26, prompt_tokens_details: input }
+    FORMATS.Completions.observe(facts, { service_tier: 'flex', usage: { ...usage, completion_tokens_details: output } })
+    expect(facts).toMatchObject({
+      serviceTier: 'flex',
+      providerInputTokens: 10,
+      providerTotalTokens: undefined,
+      totalTokens: 36,
+      kinds: { inputText: 4, inputImage: 3, inputAudio: 2, outputText: 8, outputImage: 7, outputAudio: 6 },
+    })
+  })
+
+  it('without kinds has none', () => {
+    const facts = emptyFacts('openai')
+    FORMATS.Embeddings.observe(facts, { usage: { prompt_tokens: 3, total_tokens: 3 } })
+    expect(facts).toMatchObject({ kinds: undefined, providerTotalTokens: 3, serviceTier: undefined })
+  })
+
+  it('of the messages format keeps what a later event repeats as null', () => {
+    const facts = emptyFacts('anthropic')
+    FORMATS.Messages.observe(facts, { message: { usage: { input_tokens: 3, cache_read_input_tokens: 4 } } })
+    FORMATS.Messages.observe(facts, { usage: { input_tokens: null, cache_read_input_tokens: null, output_tokens: 2 } })
+    expect(facts).toMatchObject({ inputTokens: 7, cachedInputTokens: 4, outputTokens: 2, totalTokens: 9 })
+    FORMATS.Messages.observe(facts, { usage: { cache_read_input_tokens: 5, output_tokens: 2 } })
+    expect(facts).toMatchObject({ inputTokens: 8, providerInputTokens: 3, totalTokens: 10 })
+  })
+
+  it('of the messages format: input as the provider counts it, and with the cache', () => {
+    const facts = emptyFacts('anthropic')
+    const usage = { input_tokens: 3, cache_read_input_tokens: 4, output_tokens: 2, service_tier: 'standard' }
+    FORMATS.Messages.observe(facts, { usage })
+    expect(facts).toMatchObject({ inputTokens: 7, providerInputTokens: 3, totalTokens: 9, serviceTier: 'standard' })
+  })
+})
+
+describe('an event of a stream', () => {
+  it.each<[FormatName, Record<string, unknown>, boolean]>([
+    ['Completions', { choices: [{ delta: { content: 'a' } }] }, true],
+    ['Completions', { choices: [{ delta: { tool_calls: [{}] } }] }, true],
+    ['Completions', { choices: [{ delta: { role: 'assistant', content: '' } }] }, false],
+    ['Messages', { type: 'content_block_delta' }, true],
+    ['Messages', { type: 'message_start' }, false],
+    ['Responses', { type: 'response.output_text.delta' }, true],
+    ['Responses', { type: 'response.created' }, false],
+  ])('of %s %j has content: %s', (format, event, expected) => {
+    expect(FORMATS[format].hasContent(event)).toBe(expected)
+  })
+
+  it('reports an error in the form of its format', () => {
+    expect(FORMATS.Messages.errorEvent('m')).toBe(
+      'event: error\ndata: {"type":"error","error":{"type":"api_error","message":"m"}}\n\n',
+    )
+    const openai = 'data: {"error":{"message":"m","type":"api_error","param":null,"code":null}}\n\n'
+    expect(FORMATS.Completions.errorEvent('m')).toBe(openai)
+    expect(FORMATS.Responses.errorEvent('m')).toBe(openai)
+  })
+})

@@ -1,0 +1,28 @@
+// What the proxy has to know of a model provider: one file each, in the table of providers/table.ts. What depends on
+// the format alone (usage, errors, streams) is in formats. Docs: docs/contributing/adding-a-provider.md.
+import type { FormatName } from '#api/llm/formats.ts'
+import type { HeaderList } from '../../message/headers.ts'
+import type { Format } from '../formats/format.ts'
+
+export interface Provider<Settings> {
+  /** Model to ask for instead of the one that the request names. */
+  model(settings: Settings): string | undefined
+  formats(settings: Settings): ReadonlySet<FormatName>
+  /** `prefix`: what the user sets instead of the provider's own beginning. */
+  paths(settings: Settings, prefix: string | undefined): Paths
+  /** Requests at another host keep the path of the client, unless they are translated or the user sets a path. */
+  readonly keepsClientPath: boolean
+  /** Sets and removes what the provider insists on. `hasExplicitLocation`: the user placed the key, leave it there. */
+  prepareHeaders(headers: HeaderList, hasExplicitLocation: boolean): void
+}
+
+/** The path of a request for a model. */
+export type Paths = (format: Format, model: string) => string
+
+const BASE_PATH = '/v1'
+
+/** Paths of OpenAI, Anthropic and all who follow them. */
+export function usualPaths(prefix: string | undefined): Paths {
+  const base = (prefix ?? BASE_PATH).replace(/\/+$/, '')
+  return ({ path }) => base + path
+}

@@ -1,0 +1,83 @@
+// What each provider is asked: host, path and format of a request, by the format of the client.
+import { describe, expect, it } from 'vitest'
+import type { AIProvider } from '#api/ir/types.gen.ts'
+import { PROVIDERS, type ServedProvider } from '#api/llm/providers.ts'
+import { providerHost } from '../../backend/provider-address.ts'
+import { isServed, type ProviderProfile, providerProfile } from './table.ts'
+
+type Asked = Readonly<Record<string, string>>
+
+/** Format and path of what is sent, by the format of the client. */
+function asked({ conversions, path }: ProviderProfile): Asked {
+  return Object.fromEntries(
+    [...conversions].map(([client, { sent }]) => [client, `${sent.name} ${path(sent, 'the-model')}`]),
+  )
+}
+
+function profileOf(settings: AIProvider['provider'], more: Partial<AIProvider> = {}): ProviderProfile {
+  const profile = providerProfile({ name: 'p', provider: settings, ...more })
+  if (profile === undefined) throw new Error('the provider is not served')
+  return profile
+}
+
+const CUSTOM: AIProvider['provider'] = {
+  custom: { formats: [{ type: 'Messages', path: '/own' }, { type: 'Rerank' }, { type: 'Realtime' }] },
+}
+
+const CASES: { readonly [N in ServedProvider]: readonly [AIProvider['provider'], string | undefined, Asked] } = {
+  openai: [
+    { openai: { model: 'm' } },
+    'api.openai.com',
+    {
+      Completions: 'Completions /v1/chat/completions',
+      Responses: 'Responses /v1/responses',
+      Embeddings: 'Embeddings /v1/embeddings',
+      Rerank: 'Rerank /v1/rerank',
+    },
+  ],
+  anthropic: [
+    { anthropic: { model: 'm' } },
+    'api.anthropic.com',
+    {
+      Completions: 'Messages /v1/messages',
+      Messages: 'Messages /v1/messages',
+      AnthropicTokenCount: 'AnthropicTokenCount /v1/messages/count_tokens',
+    },
+  ],
+  custom: [CUSTOM, undefined, { Completions: 'Messages /own', Messages: 'Messages /own', Rerank: 'Rerank /v1/rerank' }],
+}
+
+describe('a provider', () => {
+  it.each(Object.entries(CASES))('%s is asked at its host and paths', (name, [settings, host, paths]) => {
+    const profile = profileOf(settings)
+    expect(asked(profile)).toEqual(paths)
+    expect([profile.defaultHost, providerHost({ name: 'p', provider: settings })]).toEqual([host, host])
+    expect(profile.telemetryName).toBe(Object.entries(PROVIDERS).find(([one]) => one === name)?.[1].telemetryName)
+  })
+
+  it('is asked at the prefix or path of the user', () => {
+    expect(asked(profileOf({ anthropic: {} }, { pathPrefix: '/own/' }))).toMatchObject({
+      Messages: 'Messages /own/messages',
+    })
+    expect(asked(profileOf({ anthropic: {} }, { pathOverride: '/all' }))).toMatchObject({ Messages: 'Messages /all' })
+    expect(asked(profileOf(CUSTOM, { pathPrefix: '/own' }))).toMatchObject({
+      Messages: 'Messages /own',
+      Rerank: 'Rerank /own/rerank',
+    })
+  })
+
+  it('that is not served has no profile and no host', () => {
+    const provider: AIProvider = { name: 'p', provider: { unsupported: { provider: 'vertex', message: 'm' } } }
+    expect([providerProfile(provider), providerHost(provider)]).toEqual([undefined, undefined])
+    const backend = { key: 'k', name: { namespace: 'n', name: 'b' } }
+    expect(isServed({ ...backend, ai: { groups: [{ providers: [provider] }] } })).toBe(false)
+    expect(isServed({ ...backend, ai: { groups: [{ providers: [provider, { name: 'q', provider: CUSTOM }] }] } })).toBe(
+      true,
+    )
+    expect([isServed(undefined), isServed({ ...backend, unsupported: 'm' }), isServed(backend)]).toEqual([
+      false,
+      false,
+      true,
+    ])
+  })
+})

@@ -1,0 +1,71 @@
+// The providers by name, and what a configured one is for the requests that it answers.
+import type { AIProvider, Backend, ProviderSettings } from '#api/ir/types.gen.ts'
+import type { FormatName } from '#api/llm/formats.ts'
+import { isServedProvider, PROVIDER_NAMES, PROVIDERS as NAMES, type ServedProvider } from '#api/llm/providers.ts'
+import { providerHost } from '../../backend/provider-address.ts'
+import { FORMATS } from '../formats/table.ts'
+import { type Conversion, conversionFrom } from '../translate/table.ts'
+import { anthropic } from './anthropic.ts'
+import { custom } from './custom.ts'
+import { openai } from './openai.ts'
+import type { Paths, Provider } from './provider.ts'
+
+const PROVIDERS: { readonly [N in ServedProvider]: Provider<NonNullable<ProviderSettings[N]>> } = {
+  openai,
+  anthropic,
+  custom,
+}
+
+const SERVED = PROVIDER_NAMES.filter(isServedProvider)
+
+/** A provider with its settings. */
+export interface ProviderProfile extends Pick<Provider<unknown>, 'keepsClientPath' | 'prepareHeaders'> {
+  readonly telemetryName: string
+  /** undefined: the provider has no address of its own. */
+  readonly defaultHost: string | undefined
+  readonly model: string | undefined
+  /** By the format of the client; absent: the provider has no format for it. */
+  readonly conversions: ReadonlyMap<FormatName, Conversion>
+  readonly path: Paths
+}
+
+/** undefined: this version cannot call the provider. */
+export function providerProfile(configured: AIProvider): ProviderProfile | undefined {
+  const served = servedOf(configured)
+  if (served === undefined) return undefined
+  const { name, provider, settings } = served
+  const { pathOverride, pathPrefix } = configured
+  const spoken = provider.formats(settings)
+  const conversions = Object.values(FORMATS).flatMap((format) => {
+    const conversion = conversionFrom(format, spoken)
+    return conversion === undefined ? [] : [[format.name, conversion] as const]
+  })
+  return {
+    telemetryName: NAMES[name].telemetryName,
+    defaultHost: providerHost(configured),
+    model: provider.model(settings),
+    conversions: new Map(conversions),
+    path: pathOverride === undefined ? provider.paths(settings, pathPrefix) : () => pathOverride,
+    keepsClientPath: provider.keepsClientPath,
+    prepareHeaders: (headers, hasExplicitLocation) => provider.prepareHeaders(headers, hasExplicitLocation),
+  }
+}
+
+/** Whether a model at this backend can be called: not where it is refused, or no provider of it is known here. */
+export function isServed(backend: Backend | undefined): boolean {
+  if (backend === undefined || backend.invalid !== undefined || backend.unsupported !== undefined) return false
+  const { ai } = backend
+  return ai === undefined || ai.groups.some(({ providers }) => providers.some((one) => servedOf(one) !== undefined))
+}
+
+/** The settings are those of the provider: the compiler lost the connection between the two. */
+interface Served {
+  readonly name: ServedProvider
+  readonly provider: Provider<unknown>
+  readonly settings: unknown
+}
+
+function servedOf({ provider }: AIProvider): Served | undefined {
+  const name = SERVED.find((one) => provider[one] !== undefined)
+  return name === undefined ? undefined : { name, provider: PROVIDERS[name], settings: provider[name] }
+}

@@ -1,0 +1,113 @@
+// The JSON body of an LLM request, read once: the models of a listener look for the model in it and hand it to the
+// backend of the model, which edits or translates it. Bytes that nobody edits are forwarded as they came.
+import { isUtf8 } from 'node:buffer'
+import { jsonExcess } from '#api/bounded-json.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import type { ParsedBody } from '../exchange/slots.ts'
+import { BodyTooLarge } from '../message/body.ts'
+import type { HttpRequest } from '../message/message.ts'
+import { decode, DecodedTooLarge, UnknownEncoding } from './encoding.ts'
+import type { JsonObject } from './json.ts'
+import { editedText, readJsonText, type JsonText } from './json-text.ts'
+
+/** Why a body cannot be read; `detail` is for the client. */
+export interface BodyFault {
+  readonly kind: 'Invalid' | 'TooLarge' | 'UnknownEncoding'
+  readonly detail: string
+}
+
+export class RequestJson implements ParsedBody {
+  readonly #json: JsonText
+  /** What `bytes` say. */
+  #text: string
+  #bytes: Buffer
+  #source: Buffer
+
+  /** `source`: the body of the request; `bytes`: without its encoding. */
+  constructor(json: JsonText, bytes: Buffer, source: Buffer) {
+    this.#json = json
+    this.#text = json.received
+    this.#bytes = bytes
+    this.#source = source
+  }
+
+  /** To be changed on the first level, by replacement. */
+  get members(): JsonObject {
+    return this.#json.members
+  }
+
+  isOf({ body }: HttpRequest): boolean {
+    return body === this.#source
+  }
+
+  /** What the members say: the bytes of the client where they say that already. */
+  toBytes(): Buffer {
+    const text = editedText(this.#json)
+    return text === this.#text ? this.#bytes : Buffer.from(text)
+  }
+
+  /** Gives the request a body that says what the members say. */
+  writeTo(request: HttpRequest): void {
+    const text = editedText(this.#json)
+    if (text === this.#text) return
+    this.#text = text
+    this.#bytes = Buffer.from(text)
+    this.#source = this.#bytes
+    request.body = this.#bytes
+    for (const name of ['content-length', 'content-encoding']) request.headers.remove(name)
+  }
+}
+
+/** The body as it came. */
+export async function collectBody({ body }: HttpRequest, bytesMax: number): Promise<Buffer | BodyFault> {
+  if (body === undefined) return { kind: 'Invalid', detail: 'the body is empty' }
+  if (Buffer.isBuffer(body)) return body
+  try {
+    return await body.collect(bytesMax)
+  } catch (error) {
+    return faultOf(error)
+  }
+}
+
+/** A body without its encoding. */
+export async function decodeBody(
+  source: Buffer,
+  { headers }: HttpRequest,
+  bytesMax: number,
+): Promise<Buffer | BodyFault> {
+  try {
+    return await decode(source, headers.get('content-encoding'), bytesMax)
+  } catch (error) {
+    return faultOf(error)
+  }
+}
+
+export function parseBody(bytes: Buffer, source: Buffer): RequestJson | BodyFault {
+  if (!isUtf8(bytes)) return { kind: 'Invalid', detail: 'the body is not UTF-8 text' }
+  const text = bytes.toString('utf8')
+  const json = readJsonText(text)
+  if (json !== undefined) return new RequestJson(json, bytes, source)
+  return { kind: 'Invalid', detail: jsonExcess(text) ?? 'the body is not a JSON object' }
+}
+
+/** What was handed on, unless the body is another one by now; whoever takes it may change it. */
+export function takeRequestJson(exchange: Exchange): RequestJson | undefined {
+  const { parsedBody, request } = exchange
+  exchange.parsedBody = undefined
+  return parsedBody instanceof RequestJson && parsedBody.isOf(request) ? parsedBody : undefined
+}
+
+export async function readRequestJson(request: HttpRequest, bytesMax: number): Promise<RequestJson | BodyFault> {
+  const source = await collectBody(request, bytesMax)
+  if (!Buffer.isBuffer(source)) return source
+  const bytes = await decodeBody(source, request, bytesMax)
+  return Buffer.isBuffer(bytes) ? parseBody(bytes, source) : bytes
+}
+
+function faultOf(error: unknown): BodyFault {
+  if (error instanceof BodyTooLarge || error instanceof DecodedTooLarge) {
+    return { kind: 'TooLarge', detail: error.message }
+  }
+  if (error instanceof UnknownEncoding) return { kind: 'UnknownEncoding', detail: error.message }
+  return { kind: 'Invalid', detail: 'the body could not be read' }
+}

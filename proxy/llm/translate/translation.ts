@@ -1,0 +1,32 @@
+// One translation between two formats: what a client says in its format, and what a provider answers in another.
+import type { FormatName } from '#api/llm/formats.ts'
+import type { SseEvent } from '../../http/sse.ts'
+import type { JsonObject } from '../json.ts'
+
+export interface Translation {
+  /** Format of the provider. */
+  readonly to: FormatName
+  /** @throws {Untranslatable} */
+  request(request: JsonObject): JsonObject
+  /** undefined: not an answer in the format of the provider. `createdSeconds`: for formats that demand a time. */
+  answer(answer: JsonObject, createdSeconds: number): JsonObject | undefined
+  /** undefined: not an error in the format of the provider. */
+  error(error: JsonObject): JsonObject | undefined
+  stream(options: StreamOptions): StreamTranslator
+  /** A complete answer as events: for a client that asked for a stream and a provider that sent none. */
+  answerAsStream(answer: JsonObject, options: StreamOptions): string
+}
+
+export interface StreamOptions {
+  readonly createdSeconds: number
+  /** The client wants an event with the usage. */
+  readonly includeUsage: boolean
+}
+
+export interface StreamTranslator {
+  /** Text to send for one event; empty for events that have no counterpart. */
+  event(event: SseEvent): string
+  /** Text to send when the provider's stream ends; an error event when it ended early. */
+  end(): string
+  readonly isFailed: boolean
+}

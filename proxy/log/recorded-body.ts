@@ -1,0 +1,96 @@
+// A body that is copied, up to a limit, while it goes by. It is never gathered for the trace: whoever reads it sets
+// the pace.
+import type { Cancellable, OutgoingBody } from '../message/body.ts'
+import { type BodyObserver, IncomingBody } from '../message/incoming-body.ts'
+import { Tunnel } from '../socket/tunnel.ts'
+
+export interface BodyRecord {
+  /** At most the limit. */
+  readonly bytes: Buffer
+  readonly isTruncated: boolean
+}
+
+/** Calls `done` once, when the body is over or `over` is called for another reason. */
+export class BodyRecorder implements BodyObserver {
+  readonly #bytesMax: number
+  readonly #chunks: Buffer[] = []
+  #bytes = 0
+  #isTruncated = false
+  #done: ((record: BodyRecord) => void) | undefined
+
+  constructor(bytesMax: number, done: (record: BodyRecord) => void) {
+    this.#bytesMax = bytesMax
+    this.#done = done
+  }
+
+  seen(buffer: Buffer, start: number, end: number): void {
+    if (this.#done === undefined || start === end) return
+    const room = Math.max(0, this.#bytesMax - this.#bytes)
+    if (end - start > room) this.#isTruncated = true
+    if (room === 0) return
+    // A copy: whoever owns the buffer changes or reuses it.
+    const copy = Buffer.from(buffer.subarray(start, Math.min(end, start + room)))
+    this.#chunks.push(copy)
+    this.#bytes += copy.length
+  }
+
+  over(): void {
+    const done = this.#done
+    this.#done = undefined
+    done?.({ bytes: Buffer.concat(this.#chunks, this.#bytes), isTruncated: this.#isTruncated })
+    this.#chunks.length = 0
+  }
+}
+
+/** Copies a body for `recorder` while it goes by. @returns the body to use in its place: the same but for streams. */
+export function recordBody(body: OutgoingBody, recorder: BodyRecorder): OutgoingBody {
+  if (body === undefined || body instanceof Tunnel) return body
+  if (body instanceof IncomingBody) {
+    body.observe(recorder)
+    return body
+  }
+  if (typeof body === 'object' && !Buffer.isBuffer(body)) return recordedStream(body, recorder)
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body
+  recorder.seen(bytes, 0, bytes.length)
+  recorder.over()
+  return body
+}
+
+/** What a backend produces while it is read, such as a translated stream, with what its reader can ask of it. */
+export function recordedStream(source: Cancellable<Buffer>, recorder: BodyRecorder): Cancellable<Buffer> {
+  return {
+    ...('length' in source && { length: source.length }),
+    [Symbol.asyncIterator]() {
+      return recordedIterator(source[Symbol.asyncIterator](), recorder)
+    },
+    cancel() {
+      recorder.over()
+      source.cancel()
+    },
+  }
+}
+
+/** Not a generator: one that was never begun would not pass on that its reader left. */
+function recordedIterator(source: AsyncIterator<Buffer>, recorder: BodyRecorder): AsyncIterator<Buffer, undefined> {
+  return {
+    async next() {
+      try {
+        const result = await source.next()
+        if (result.done === true) {
+          recorder.over()
+          return { done: true, value: undefined }
+        }
+        recorder.seen(result.value, 0, result.value.length)
+        return { done: false, value: result.value }
+      } catch (error) {
+        recorder.over()
+        throw error
+      }
+    },
+    async return() {
+      recorder.over()
+      await source.return?.()
+      return { done: true, value: undefined }
+    },
+  }
+}

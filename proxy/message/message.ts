@@ -1,0 +1,120 @@
+// Heads of one request and one response, as the engine hands them to the pipeline and takes them back.
+import type { OutgoingBody, StreamBody } from './body.ts'
+import { REDACTED } from './redact.ts'
+import { HeaderList } from './headers.ts'
+import type { TrailerSource } from './trailer-fields.ts'
+
+export type HttpVersion = 'HTTP/1.0' | 'HTTP/1.1' | 'HTTP/2'
+
+/**
+ * A request. The engine has already validated the framing and removed hop-by-hop fields; `host` is the authority (Host
+ * header or absolute-form), lower case, port kept; `headers` does not contain `host`.
+ */
+export class HttpRequest {
+  method: string
+  /** Path without query, in its one spelling (request-path.ts); begins with `/` except for CONNECT and `OPTIONS *`. */
+  path: string
+  /** Query without `?`; empty when there is none. */
+  query: string
+  host: string
+  scheme: 'http' | 'https'
+  version: HttpVersion
+  headers: HeaderList
+  /** StreamBody as received; a filter that read it puts a Buffer in its place. */
+  body: StreamBody | Buffer | undefined
+  /** Where trailers will be known; apart from the body, so that a filter that replaces the body does not lose them. */
+  trailerSource: TrailerSource | undefined
+  /** `websocket` etc. when the client asked for an upgrade (RFC 9110 section 7.8). */
+  upgrade: string | undefined
+  /** Query for the log, where `query` holds a credential of the gateway. */
+  loggedQuery: string | undefined
+  /** Names of fields whose values are credentials, of the gateway or for it: never shown. Lower case. */
+  secretFields: readonly string[] | undefined
+
+  constructor(init: {
+    method: string
+    path: string
+    query: string
+    host: string
+    scheme: 'http' | 'https'
+    version: HttpVersion
+    headers: HeaderList
+  }) {
+    this.method = init.method
+    this.path = init.path
+    this.query = init.query
+    this.host = init.host
+    this.scheme = init.scheme
+    this.version = init.version
+    this.headers = init.headers
+    this.body = undefined
+    this.trailerSource = undefined
+    this.upgrade = undefined
+    this.loggedQuery = undefined
+    this.secretFields = undefined
+  }
+
+  /** Fields for logs: as `headers`, without what is secret. */
+  get loggedHeaders(): HeaderList {
+    return withoutSecrets(this.headers, this.secretFields)
+  }
+
+  /** Logs do not show these fields. */
+  hideFields(names: readonly string[]): void {
+    const known = this.secretFields
+    if (known === undefined) this.secretFields = names
+    else if (names.some((name) => !known.includes(name))) this.secretFields = [...known, ...names]
+  }
+
+  get pathAndQuery(): string {
+    return this.query === '' ? this.path : `${this.path}?${this.query}`
+  }
+}
+
+export class HttpResponse {
+  status: number
+  headers: HeaderList
+  body: OutgoingBody
+  /** Made by the gateway, not by a backend. */
+  readonly isLocal: boolean
+  /** As that of a request. */
+  trailerSource: TrailerSource | undefined = undefined
+  /** As those of a request. */
+  secretFields: readonly string[] | undefined = undefined
+
+  constructor(status: number, headers: HeaderList, body: OutgoingBody, isLocal: boolean) {
+    this.status = status
+    this.headers = headers
+    this.body = body
+    this.isLocal = isLocal
+  }
+
+  /** Fields for logs: as `headers`, without what is secret. */
+  get loggedHeaders(): HeaderList {
+    return withoutSecrets(this.headers, this.secretFields)
+  }
+
+  /** Known once the body has come to its end. */
+  get trailers(): HeaderList | undefined {
+    return this.trailerSource?.trailers
+  }
+
+  /** Of a gRPC call: in the trailers, or in the header fields when there is no body. */
+  get grpcStatus(): string | undefined {
+    return this.headers.get('grpc-status') ?? this.trailers?.get('grpc-status')
+  }
+
+  /** A gateway-made response; strings are `text/plain` unless `headers` says otherwise. */
+  static local(status: number, body = '', headers: readonly (readonly [string, string])[] = []): HttpResponse {
+    const list = HeaderList.of(headers)
+    if (body !== '' && !list.has('content-type')) list.append('content-type', 'text/plain')
+    return new HttpResponse(status, list, body, true)
+  }
+}
+
+function withoutSecrets(headers: HeaderList, names: readonly string[] | undefined): HeaderList {
+  if (names === undefined) return headers
+  const shown = headers.clone()
+  for (const name of names) if (shown.has(name)) shown.set(name, REDACTED)
+  return shown
+}

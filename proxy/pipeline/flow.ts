@@ -1,0 +1,24 @@
+// Where the pipeline is with one exchange. Others see of it what exchange/slots.ts says.
+import type { BackendPlan, ListenerPlan, RoutePlan } from '../chain/plan.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import type { FlowState } from '../exchange/slots.ts'
+
+export class Flow implements FlowState {
+  readonly respond: (exchange: Exchange) => void
+  readonly listener: ListenerPlan
+  readonly bodyBytesMax: number
+  route: RoutePlan | undefined = undefined
+  backend: BackendPlan | undefined = undefined
+
+  constructor(respond: (exchange: Exchange) => void, listener: ListenerPlan, bodyBytesMax: number) {
+    this.respond = respond
+    this.listener = listener
+    this.bodyBytesMax = bodyBytesMax
+  }
+}
+
+/** undefined: no listener was found. */
+export function flowOf({ flow }: Exchange): Flow | undefined {
+  // Only the pipeline sets it. A check would run ten times for each request.
+  return flow as Flow | undefined
+}

@@ -1,0 +1,38 @@
+// Checks API keys of clients (data-plane supplement section 8.2). A key that passes is removed from the request; its
+// metadata and the key itself, as a secret, are CEL `apiKey`.
+import type { ApiKeyAuthentication } from '#api/ir/types.gen.ts'
+import { compileCredentialReader } from '../../auth/credential-reader.ts'
+import { setAttribute } from '../../chain/attributes.ts'
+import type { ChainEnvironment } from '../../chain/environment.ts'
+import type { CompiledPolicy } from '../../chain/filter.ts'
+
+export function compileApiKeyAuthentication(
+  auth: ApiKeyAuthentication,
+  environment: Pick<ChainEnvironment, 'auth' | 'expression'>,
+): CompiledPolicy {
+  const { mode } = auth
+  const table = environment.auth.apiKey(auth)
+  const reader = compileCredentialReader(auth.location, 'Bearer ', environment.expression)
+  return {
+    request: (exchange) => {
+      const key = reader.read(exchange)
+      if (key === undefined) {
+        if (mode === 'Strict') return exchange.failVisibly('apiKeyAuthFailed', 'no API Key found')
+        exchange.trace?.skip(`no key; the mode ${mode} lets it pass`)
+        return undefined
+      }
+      const found = table.find(key)
+      if (found === undefined && mode === 'Permissive') {
+        exchange.trace?.note('the mode Permissive lets it pass: the key is not known')
+        return undefined
+      }
+      // A refused key goes as well: one in the query must not reach the access log.
+      reader.remove(exchange)
+      if (found === undefined) return exchange.failVisibly('apiKeyAuthFailed', 'invalid credentials')
+      if (exchange.trace !== undefined) exchange.trace.note(`the key is ${table.nameOf(key) ?? 'known'}`)
+      setAttribute(exchange, 'apiKey', found)
+      return undefined
+    },
+    readsRequestBody: reader.readsRequestBody,
+  }
+}

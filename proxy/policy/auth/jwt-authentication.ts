@@ -1,0 +1,70 @@
+// Checks JSON Web Tokens of clients (data-plane supplement section 8.2). A token that passes is removed from the
+// request; its claims are CEL `jwt`.
+import type { JwtAuthentication } from '#api/ir/types.gen.ts'
+import { compileCredentialReader, type CredentialReader } from '../../auth/credential-reader.ts'
+import { JWT_BUSY, type JwtClaims, type JwtRefusal } from '../../auth/jwt-verifier.ts'
+import type { Exchange } from '../../exchange/exchange.ts'
+import { compileMcpOauth } from './mcp-oauth/mcp-oauth.ts'
+import { setAttribute } from '../../chain/attributes.ts'
+import type { ChainEnvironment } from '../../chain/environment.ts'
+import type { CompiledPolicy, Filter, Verdict } from '../../chain/filter.ts'
+
+export function compileJwtAuthentication(
+  auth: JwtAuthentication,
+  environment: Pick<ChainEnvironment, 'auth' | 'expression' | 'origin' | 'secret'>,
+): CompiledPolicy & { readonly request: Filter } {
+  const { mode, mcp } = auth
+  const oauth = mcp === undefined ? undefined : compileMcpOauth(mcp, auth, environment)
+  const verifier = environment.auth.jwt(auth)
+  const reader = compileCredentialReader(auth.location, 'Bearer ', environment.expression)
+  const missing = missingKeys(auth)
+  const conclude = (exchange: Exchange, result: JwtClaims | JwtRefusal): Verdict => {
+    if (typeof result === 'string') {
+      if (result === 'unknown key') for (const note of missing) exchange.trace?.note(note)
+      if (mode === 'Permissive') {
+        exchange.trace?.note(`the mode Permissive lets it pass: ${result}`)
+        return undefined
+      }
+      const refusal = refuse(exchange, reader, result)
+      if (result !== JWT_BUSY) oauth?.challenge(exchange, 'invalid_token')
+      return refusal
+    }
+    reader.remove(exchange)
+    exchange.trace?.note(`a valid token of ${String(result['iss'])}`)
+    setAttribute(exchange, 'jwt', result)
+    return undefined
+  }
+  const check = (exchange: Exchange): Verdict | Promise<Verdict> => {
+    const token = reader.read(exchange)
+    if (token === undefined) {
+      if (mode !== 'Strict') {
+        exchange.trace?.skip(`no token; the mode ${mode} lets it pass`)
+        return undefined
+      }
+      const refusal = exchange.failVisibly('jwtAuthFailed', 'no token found')
+      oauth?.challenge(exchange, undefined)
+      return refusal
+    }
+    const result = verifier.verify(token)
+    return result instanceof Promise ? result.then((late) => conclude(exchange, late)) : conclude(exchange, result)
+  }
+  return {
+    request: oauth === undefined ? check : (exchange) => oauth.serve(exchange) ?? check(exchange),
+    readsRequestBody: reader.readsRequestBody,
+  }
+}
+
+/** A key is unknown as well where nobody has been able to fetch it. */
+function missingKeys({ providers }: JwtAuthentication): string[] {
+  return providers.flatMap(({ issuer = 'any issuer', unavailable }) =>
+    unavailable === undefined ? [] : [`there are no keys of ${issuer}: ${unavailable}`],
+  )
+}
+
+/** What was refused goes as well: a token in the query must not reach the access log. */
+function refuse(exchange: Exchange, reader: CredentialReader, refusal: JwtRefusal): Verdict {
+  reader.remove(exchange)
+  return refusal === JWT_BUSY
+    ? exchange.fail('overloaded', 'too many tokens to verify')
+    : exchange.failVisibly('jwtAuthFailed', refusal)
+}

@@ -1,0 +1,272 @@
+// External processing through a whole proxy: what the processor is sent in each mode.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { until } from '../../http/server.testing.ts'
+import { send, startHarness, type Harness } from '#proxy/policy/external/ext-proc/proxy.testing.ts'
+import {
+  BUFFERED,
+  NO_BODIES,
+  SKIPPED,
+  empty,
+  headers,
+  headersOf,
+  partsOf,
+  passing,
+  piece,
+  scripted,
+  whole,
+  type Reply,
+} from './ext-proc/processor.testing.ts'
+
+let h: Harness
+
+beforeAll(async () => {
+  h = await startHarness({
+    timeoutMs: 400,
+    routes: {
+      all: {},
+      none: { extProc: { processingOptions: NO_BODIES } },
+      skipped: { extProc: { processingOptions: { ...SKIPPED, ...NO_BODIES } } },
+      'only-request': {
+        extProc: { processingOptions: { ...SKIPPED, ...NO_BODIES, requestHeaderMode: 'Send' } },
+      },
+      'only-streams': { extProc: { processingOptions: SKIPPED } },
+      override: { extProc: { processingOptions: { ...NO_BODIES, allowModeOverride: true } } },
+      body: {
+        inline: {
+          transformation: { request: { set: [{ name: 'x-body', expression: 'string(request.body)' }] } },
+        },
+      },
+      context: {
+        extProc: {
+          processingOptions: BUFFERED,
+          requestAttributes: [
+            { name: 'path', expression: 'request.path' },
+            { name: 'sizes', expression: '{"path": size(request.path), "list": [1, 2.5, true, null]}' },
+            { name: 'fails', expression: 'jwt.sub' },
+          ],
+          responseAttributes: [{ name: 'code', expression: 'response.code' }],
+          metadataContext: [
+            { namespace: 'com.example', values: [{ name: 'method', expression: 'request.method' }] },
+            {
+              namespace: 'gw.dev.grpc_initial_metadata',
+              values: [
+                { name: 'X-Tenant', expression: '"shop"' },
+                { name: 'grpc-timeout', expression: '"1S"' },
+                { name: 'not a name', expression: '"x"' },
+                { name: 'x-fails', expression: 'jwt.sub' },
+              ],
+            },
+          ],
+        },
+      },
+      seen: {
+        extProc: { processingOptions: NO_BODIES },
+        inline: {
+          transformation: {
+            response: { set: [{ name: 'x-learned', expression: 'extproc.user + "/" + string(extproc.n)' }] },
+          },
+        },
+      },
+    },
+  })
+})
+afterAll(() => h.stop())
+
+const url = (path: string): string => `${h.proxy.url}/${path}`
+const noStreams = (): Promise<void> => until(() => h.processor.open === 0, 'the end of all streams')
+
+describe('streamed both ways', () => {
+  it('shows headers and bodies, and passes on what comes back', async () => {
+    h.processor.reset(passing)
+    const got = await send(url('all?x=1'), {
+      body: 'hello',
+      headers: { 'x-twice': ['a', 'b'] },
+    })
+    expect(got).toMatchObject({ status: 200, body: 'echo:hello', isComplete: true })
+    expect(partsOf(h.processor.seen)).toEqual(['requestHeaders', 'requestBody+', 'responseHeaders', 'responseBody+'])
+    const [first, second, third] = h.processor.seen
+    expect(headersOf(first)).toMatchObject({
+      ':method': 'POST',
+      ':path': '/all?x=1',
+      ':scheme': 'http',
+      ':authority': h.proxy.url.slice('http://'.length),
+      'content-length': '5',
+    })
+    expect(headersOf(third)).toMatchObject({ ':status': '200', 'x-backend': 'yes' })
+    expect(first?.protocolConfig).toMatchObject({ requestBodyMode: 4, responseBodyMode: 4 })
+    expect([second?.protocolConfig, third?.protocolConfig]).toEqual([undefined, undefined])
+    expect(first?.observabilityMode).toBe(false)
+    await noStreams()
+  })
+
+  it('says that there is no body', async () => {
+    h.processor.reset(passing)
+    expect(await send(url('all'))).toMatchObject({ status: 200, body: 'echo:' })
+    expect(partsOf(h.processor.seen)).toEqual(['requestHeaders+', 'responseHeaders', 'responseBody+'])
+  })
+
+  it('does not wait for the answer to the headers before it shows the body', async () => {
+    h.processor.reset((request, talk) => {
+      if (request.request.case === 'requestHeaders') return
+      if (request.request.case === 'requestBody') talk.reply({ response: { case: 'requestHeaders', value: {} } })
+      passing(request, talk)
+    })
+    expect(await send(url('all'), { body: 'hello' })).toMatchObject({ status: 200, body: 'echo:hello' })
+  })
+
+  it('carries bodies of any size, and any other body in their place', async () => {
+    const large = 'x'.repeat(3_000_000)
+    h.processor.reset(passing)
+    expect(await send(url('all'), { body: large })).toMatchObject({
+      status: 200,
+      body: `echo:${large}`,
+      isComplete: true,
+    })
+    h.processor.reset((request, talk) => {
+      const { case: kind } = request.request
+      if (kind !== 'requestBody' && kind !== 'responseBody') passing(request, talk)
+      else if (request.request.value.endOfStream) {
+        talk.reply(piece(kind, Buffer.from(`${kind} `), false))
+        talk.reply(piece(kind, Buffer.from('in pieces'), true))
+      }
+    })
+    const got = await send(url('all'), { body: large })
+    expect(got).toMatchObject({ status: 200, body: 'responseBody in pieces', isComplete: true })
+    expect(h.received.at(-1)).toMatchObject({ body: 'requestBody in pieces', isComplete: true })
+    expect(h.received.at(-1)?.headers['content-length']).toBeUndefined()
+    expect(got.headers['content-length']).toBeUndefined()
+    await noStreams()
+  })
+
+  it('lets the processor end a body before it has seen all of it', async () => {
+    h.processor.reset((request, talk) => {
+      if (request.request.case === 'requestBody') {
+        if (talk.seen.filter((one) => one.request.case === 'requestBody').length === 1) {
+          talk.reply(piece('requestBody', Buffer.from('enough'), true))
+        }
+      } else passing(request, talk)
+    })
+    // A client that still sends may see its connection go before it sees the answer.
+    const got = await send(url('all'), { body: 'x'.repeat(1_000_000) }).catch(() => ({ status: 200 }))
+    expect(got.status).toBe(200)
+    expect(h.received.at(-1)).toMatchObject({ body: 'enough', isComplete: true })
+    await noStreams()
+  })
+
+  it('leaves expressions behind it the processed body', async () => {
+    h.processor.reset((request, talk) => {
+      const { case: kind } = request.request
+      if (kind === 'requestBody') talk.reply(piece(kind, Buffer.from('changed'), true))
+      else passing(request, talk)
+    })
+    expect(await send(url('body'), { body: 'sent' })).toMatchObject({ status: 200, body: 'echo:changed' })
+    expect(h.received.at(-1)?.headers).toMatchObject({ 'x-body': 'changed', 'content-length': '7' })
+  })
+
+  it('shows bodies without headers', async () => {
+    h.processor.reset(passing)
+    expect(await send(url('only-streams'), { body: 'b' })).toMatchObject({ status: 200, body: 'echo:b' })
+    expect(partsOf(h.processor.seen)).toEqual(['requestBody+', 'responseBody+'])
+    expect(h.processor.seen[0]?.protocolConfig).toBeDefined()
+  })
+})
+
+describe('modes', () => {
+  it('that skip everything open no stream', async () => {
+    h.processor.reset(passing)
+    expect(await send(url('skipped'), { body: 'b' })).toMatchObject({ status: 200, body: 'echo:b' })
+    expect(h.processor.calls).toEqual([])
+  })
+
+  it('that skip the response end the stream with the request', async () => {
+    h.processor.reset(passing)
+    expect(await send(url('only-request'), { body: 'b' })).toMatchObject({ status: 200, body: 'echo:b' })
+    expect(partsOf(h.processor.seen)).toEqual(['requestHeaders'])
+    await noStreams()
+  })
+
+  const override = (modeOverride: object): Reply => headers('requestHeaders', {}, { reply: { modeOverride } })
+
+  it.each([
+    ['Buffered', { requestBodyMode: 2, responseBodyMode: 2 }, whole('requestBody', 'new')],
+    ['Streamed', { requestBodyMode: 1, responseBodyMode: 2 }, whole('requestBody', 'new')],
+    ['FullDuplexStreamed', { requestBodyMode: 4, responseBodyMode: 2 }, piece('requestBody', Buffer.from('new'), true)],
+    ['BufferedPartial', { requestBodyMode: 3, responseBodyMode: 2 }, whole('requestBody', 'new')],
+  ])('are overridden where allowed: %s', async (_, modes, requestBody) => {
+    h.processor.reset(
+      scripted({
+        requestHeaders: override({ ...modes, responseHeaderMode: 2 }),
+        requestBody,
+        responseBody: whole('responseBody', 'answer'),
+      }),
+    )
+    expect(await send(url('override'), { body: 'old' })).toMatchObject({ status: 200, body: 'answer' })
+    expect(h.received.at(-1)).toMatchObject({ body: 'new' })
+    expect(partsOf(h.processor.seen)).toEqual(['requestHeaders', 'requestBody+', 'responseBody+'])
+  })
+
+  it('are overridden by the answer to the response headers', async () => {
+    const modeOverride = { responseBodyMode: 2 }
+    h.processor.reset(
+      scripted({
+        responseHeaders: headers('responseHeaders', {}, { reply: { modeOverride } }),
+        responseBody: whole('responseBody', 'answer'),
+      }),
+    )
+    expect(await send(url('override'))).toMatchObject({ status: 200, body: 'answer' })
+  })
+
+  it.each(['none', 'all'])('are not overridden where it is not allowed (%s)', async (route) => {
+    const modeOverride = { requestBodyMode: 2, responseBodyMode: 2 }
+    h.processor.reset((request, talk) => {
+      if (request.request.case === 'requestHeaders') talk.reply(override(modeOverride))
+      else passing(request, talk)
+    })
+    expect(await send(url(route), { body: 'old' })).toMatchObject({ status: 200, body: 'echo:old' })
+  })
+
+  it('of a piece and its answer take turns', async () => {
+    let pieces = 0
+    h.processor.reset((request, talk) => {
+      if (request.request.case === 'requestHeaders') talk.reply(override({ requestBodyMode: 1, responseHeaderMode: 2 }))
+      else if (request.request.case === 'requestBody') {
+        pieces++
+        talk.reply(whole('requestBody', Buffer.from(request.request.value.body).toString().toUpperCase()))
+      }
+    })
+    const body = 'abcd'.repeat(100_000)
+    expect(await send(url('override'), { body })).toMatchObject({ status: 200, isComplete: true })
+    expect(h.received.at(-1)).toMatchObject({ body: body.toUpperCase(), isComplete: true })
+    expect(pieces).toBeGreaterThan(2)
+  })
+})
+
+describe('what it is told and what it tells', () => {
+  it('attributes with the first message of each side, metadata with all', async () => {
+    h.processor.reset(empty)
+    expect((await send(url('context'), { body: 'b' })).status).toBe(200)
+    const [first, second, third] = h.processor.seen
+    expect(first?.attributes).toEqual({
+      'envoy.filters.http.ext_proc': { path: '/context', sizes: { path: 8, list: [1, 2.5, true, null] } },
+    })
+    expect(second?.attributes).toEqual({})
+    expect(third?.attributes).toEqual({ 'envoy.filters.http.ext_proc': { code: 200 } })
+    for (const { metadataContext } of h.processor.seen) {
+      expect(metadataContext?.filterMetadata).toEqual({ 'com.example': { method: 'POST' } })
+    }
+    const metadata = h.processor.calls[0]?.metadata.getMap()
+    expect(metadata).toMatchObject({ 'x-tenant': 'shop' })
+    expect(Object.keys(metadata ?? {})).not.toContain('x-fails')
+  })
+
+  it('dynamic metadata is extproc in expressions, from all answers', async () => {
+    h.processor.reset(
+      scripted({
+        requestHeaders: { response: { case: 'requestHeaders', value: {} }, dynamicMetadata: { user: 'alice', n: 1 } },
+        responseHeaders: { response: { case: 'responseHeaders', value: {} }, dynamicMetadata: { n: 2 } },
+      }),
+    )
+    // Transformations of responses come before the processor sees them.
+    expect((await send(url('seen'))).headers['x-learned']).toBe('alice/1')
+  })
+})

@@ -1,0 +1,51 @@
+// How long a processor may take for what it owes, and how long it may ask to be given. One timer for each session.
+import { DeadlineWheel, type Expiring } from '../../../socket/deadlines.ts'
+
+const wheel = new DeadlineWheel()
+
+export class AnswerTimer implements Expiring {
+  readonly #onExpired: () => void
+  #slot: number | undefined = undefined
+  #dueMs = Infinity
+  #isExtended = false
+
+  constructor(onExpired: () => void) {
+    this.#onExpired = onExpired
+  }
+
+  /** While something is owed time runs on; otherwise only `dueMs` counts, which may be never. */
+  keep(isOwed: boolean, dueMs: number): void {
+    const isKept = this.#slot !== undefined && isOwed && (this.#isExtended || this.#dueMs <= dueMs)
+    if (!isKept) this.restart(dueMs)
+  }
+
+  restart(dueMs: number): void {
+    this.#clear()
+    if (dueMs === Infinity) return
+    this.#dueMs = dueMs
+    this.#slot = wheel.add(this, dueMs)
+  }
+
+  /** Once for each answer. */
+  extend(dueMs: number): void {
+    if (this.#isExtended || this.#slot === undefined) return
+    this.#isExtended = true
+    this.restart(dueMs)
+  }
+
+  /** Something came, or nothing is waited for any more. */
+  stop(): void {
+    this.#isExtended = false
+    this.#clear()
+  }
+
+  expired(): void {
+    this.#slot = undefined
+    this.#onExpired()
+  }
+
+  #clear(): void {
+    if (this.#slot !== undefined) wheel.remove(this, this.#slot)
+    this.#slot = undefined
+  }
+}

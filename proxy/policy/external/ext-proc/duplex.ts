@@ -1,0 +1,143 @@
+// A body that is shown to the processor while it goes by: pieces go to it as they come, and what it answers, whenever
+// it likes, is the body that goes on.
+import { HeaderList } from '../../../message/headers.ts'
+import type { Answer } from './answer.ts'
+import type { BodyInput } from './body-input.ts'
+import { bodyPart, trailersPart } from './messages.ts'
+import { bytesOf, editedFields, hasFields, RefusedMutation } from './mutation.ts'
+import type { ProcessedBody } from './processed-body.ts'
+import type { Session } from './session.ts'
+import type { Subject } from './subject.ts'
+
+const NOTHING = Buffer.alloc(0)
+/** Of a response that is shown before it is known that the processor has left. */
+const KEPT_BYTES_MAX = 65_536
+
+export interface DuplexParts {
+  readonly session: Session
+  readonly subject: Subject
+  readonly input: BodyInput
+  readonly output: ProcessedBody
+  readonly awaitsHeaders: boolean
+  /** Nothing more will be shown, and no answer waited for. */
+  readonly done: () => void
+}
+
+export class Duplex {
+  readonly #parts: DuplexParts
+  #awaitsHeaders: boolean
+  #headers: Answer | undefined = undefined
+  /** What was shown before there was any answer; undefined: more than is kept. */
+  #kept: Buffer[] | undefined
+  #keptBytes = 0
+  #hasSentAll = false
+  #hasSentTrailers = false
+
+  constructor(parts: DuplexParts) {
+    this.#parts = parts
+    this.#awaitsHeaders = parts.awaitsHeaders
+    this.#kept = parts.awaitsHeaders ? [] : undefined
+  }
+
+  /** While parts are still coming the processor may wait for more of them. */
+  get isOwed(): boolean {
+    return this.#hasSentAll && !this.#parts.output.isFull
+  }
+
+  /** Nothing has come back, and what was shown is still here. */
+  get canBeLeft(): boolean {
+    return this.#awaitsHeaders && this.#kept !== undefined
+  }
+
+  /** Waits for the answer to the headers; undefined: the processor has left. @throws {SessionOver} */
+  async headers(): Promise<Answer | undefined> {
+    const { session, input } = this.#parts
+    try {
+      await session.until(() => !this.#awaitsHeaders || session.hasLeft)
+    } finally {
+      if (this.#headers === undefined) input.unread(Buffer.concat(this.#kept ?? []))
+      this.#kept = undefined
+    }
+    return this.#headers
+  }
+
+  /** Shows the body. @throws {SessionOver} @throws {SourceBroken} */
+  async show(): Promise<void> {
+    const { session, subject, input, output, done } = this.#parts
+    // Nothing of the body is given away before there is somebody to take it.
+    await session.ready()
+    while (await output.room()) {
+      if (!(await input.ready())) break
+      if (session.isOver || session.hasLeft) return
+      const bytes = input.take()
+      if (bytes === undefined) continue
+      this.#keep(bytes)
+      const isEnd = input.isAtEnd && !hasFields(subject.trailers())
+      this.#hasSentAll = isEnd
+      session.hasSentBody = true
+      await session.send(subject.side, bodyPart(subject.side, bytes, isEnd))
+      if (isEnd) return
+      await session.room()
+    }
+    if (!output.isOver) {
+      await this.#showEnd()
+      return
+    }
+    // The processor ended the body before it had seen all, or its reader gave up.
+    input.stop()
+    done()
+  }
+
+  #keep(bytes: Buffer): void {
+    if (this.#kept === undefined) return
+    this.#kept.push(bytes)
+    this.#keptBytes += bytes.length
+    if (this.#keptBytes > KEPT_BYTES_MAX) this.#kept = undefined
+  }
+
+  /** @throws {RefusedMutation} */
+  answered(answer: Answer): void {
+    if (this.#awaitsHeaders !== (answer.kind === 'Headers')) {
+      throw new RefusedMutation(`the processor answered ${answer.side} ${answer.kind} out of order`)
+    }
+    if (answer.kind === 'Headers') {
+      this.#awaitsHeaders = false
+      this.#headers = answer
+    } else if (answer.kind === 'Body') this.#answeredPiece(answer)
+    else this.#answeredTrailers(answer)
+  }
+
+  async #showEnd(): Promise<void> {
+    const { session, subject } = this.#parts
+    const { side } = subject
+    const trailers = subject.trailers()
+    if (session.hasLeft) return
+    session.hasSentBody = true
+    this.#hasSentAll = true
+    if (trailers !== undefined && hasFields(trailers)) {
+      this.#hasSentTrailers = true
+      await session.send(side, trailersPart(side, trailers))
+    } else await session.send(side, bodyPart(side, NOTHING, true))
+  }
+
+  #answeredPiece({ common, side }: Answer): void {
+    const { output, done } = this.#parts
+    const mutation = common?.bodyMutation?.mutation
+    if (mutation?.case !== 'streamedResponse') {
+      throw new RefusedMutation(
+        `the processor answered a piece of the ${side} body without streamed_response, as body mode FullDuplexStreamed wants it`,
+      )
+    }
+    output.push(bytesOf(mutation.value.body))
+    if (!mutation.value.endOfStream || this.#hasSentTrailers) return
+    output.end(undefined)
+    done()
+  }
+
+  #answeredTrailers({ headerMutation }: Answer): void {
+    const { output, subject, done } = this.#parts
+    if (!this.#hasSentTrailers) throw new RefusedMutation('the processor answered trailers that it was not sent')
+    output.end(editedFields(subject.trailers() ?? new HeaderList(), headerMutation))
+    done()
+  }
+}

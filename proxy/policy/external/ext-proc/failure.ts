@@ -1,0 +1,33 @@
+// What the client gets in the place of a message that was not processed: the answer of the processor, or a failure.
+import { at, type Detail, logOf, shown } from '../../../exchange/diagnosis.ts'
+import type { Exchange } from '../../../exchange/exchange.ts'
+import type { HttpResponse } from '../../../message/message.ts'
+import { immediateResponse } from './immediate.ts'
+import { RefusedMutation } from './mutation.ts'
+import type { Outcome } from './session.ts'
+
+/** `peer`: who is named in the log. A session that is over has an outcome; without one it is a bug. */
+export function responseFor(exchange: Exchange, outcome: Outcome | undefined, peer?: string): HttpResponse {
+  if (outcome === undefined)
+    return exchange.fail('internal', `${peer ?? 'external processing'} ended without an outcome`)
+  if (outcome.kind === 'SourceBroken') {
+    return outcome.side === 'request'
+      ? exchange.fail('invalidRequest', outcome.detail)
+      : exchange.fail('upstreamFailure', { log: outcome.detail, client: 'the response was cut short' })
+  }
+  const failed = (detail: Detail): HttpResponse =>
+    failedResponse(exchange, peer === undefined ? detail : at(peer, detail))
+  if (outcome.kind === 'Failed') return failed(outcome.detail)
+  try {
+    return immediateResponse(exchange, outcome.answer)
+  } catch (error) {
+    if (!(error instanceof RefusedMutation)) throw error
+    return failed(shown(error.message))
+  }
+}
+
+/** Where the time of the request is up that is what went wrong. */
+export function failedResponse(exchange: Exchange, detail: Detail): HttpResponse {
+  const isTooLate = exchange.deadlineMs !== undefined && performance.now() >= exchange.deadlineMs
+  return isTooLate ? exchange.fail('requestTimeout', logOf(detail)) : exchange.fail('extProcFailed', detail)
+}

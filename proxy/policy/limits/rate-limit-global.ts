@@ -1,0 +1,273 @@
+// Global rate limits: asks a rate limit service (data-plane supplement section 7.5). Requests are charged before
+// they go on; LLM tokens when the response is over, by a call nobody waits for.
+import { create } from '@bufbuild/protobuf'
+import type { CelExpression } from '#api/cel/expression.ts'
+import { CelUint } from '#api/cel/values/uint.ts'
+import type { RateLimitDescriptor, RateLimitGlobal, RateLimitGlobalOrConditional } from '#api/ir/types.gen.ts'
+import { ServiceError, type ServiceCaller } from '../../chain/service.ts'
+import type { HeaderValue } from '../../envoy/gen/envoy/config/core/v3/base.gen.ts'
+import {
+  RateLimitDescriptor_EntrySchema,
+  RateLimitDescriptorSchema,
+  type RateLimitDescriptor as DescriptorMessage,
+  type RateLimitDescriptor_Entry,
+} from '../../envoy/gen/envoy/extensions/common/ratelimit/v3/ratelimit.gen.ts'
+import {
+  RateLimitRequestSchema,
+  RateLimitResponse_Code,
+  RateLimitService,
+  type RateLimitResponse,
+} from '../../envoy/gen/envoy/service/ratelimit/v3/rls.gen.ts'
+import { RateLimitUnit } from '../../envoy/gen/envoy/type/v3/ratelimit_unit.gen.ts'
+import type { Exchange } from '../../exchange/exchange.ts'
+import { HeaderList } from '../../message/headers.ts'
+import { isToken } from '../../message/field-name.ts'
+import { compileConditional } from '../../chain/conditional.ts'
+import type { ChainEnvironment } from '../../chain/environment.ts'
+import { isOutOfSteps, OUT_OF_STEPS } from '../../cel/budget.ts'
+import { evaluate, FAILED, readsBody, textOf } from '../../cel/evaluate.ts'
+import type { CompiledPolicy, Verdict } from '../../chain/filter.ts'
+import { fieldValue, isFramingField } from '../../message/header-field.ts'
+import { addRateLimitHeaders, noteRateLimit } from './rate-limit-headers.ts'
+
+type Environment = Pick<ChainEnvironment, 'expression' | 'service'>
+
+/** Calls after the response that run at once; one more is dropped: a slow service must not fill the memory. */
+const CHARGES_MAX = 1024
+const UINT32_MAX = 4_294_967_295
+
+type Entries = RateLimitDescriptor_Entry[]
+
+interface Descriptor {
+  readonly isTokens: boolean
+  readonly entries: readonly { readonly name: string; readonly expression: CelExpression }[]
+  readonly cost: CelExpression | undefined
+  readonly limit: { readonly requestsPerUnit: number; readonly unit: RateLimitUnit } | undefined
+}
+
+interface Compiled {
+  readonly policy: RateLimitGlobal
+  readonly service: ServiceCaller | undefined
+  readonly descriptors: readonly Descriptor[]
+  runningCharges: number
+}
+
+const UNITS = {
+  Second: RateLimitUnit.SECOND,
+  Minute: RateLimitUnit.MINUTE,
+  Hour: RateLimitUnit.HOUR,
+  Day: RateLimitUnit.DAY,
+  Month: RateLimitUnit.MONTH,
+  Year: RateLimitUnit.YEAR,
+} as const
+
+export function compileRateLimitGlobal(
+  payload: RateLimitGlobalOrConditional,
+  environment: Environment,
+): CompiledPolicy {
+  return 'conditional' in payload
+    ? compileConditional(payload.conditional, environment, (policy) => compilePlain(policy, environment))
+    : compilePlain(payload, environment)
+}
+
+function compilePlain(policy: RateLimitGlobal, environment: Environment): CompiledPolicy {
+  const descriptors = policy.descriptors.map((descriptor) => compileDescriptor(descriptor, environment))
+  const compiled: Compiled = {
+    policy,
+    service: environment.service(policy.service, 'RateLimit'),
+    descriptors,
+    runningCharges: 0,
+  }
+  const expressions = descriptors.flatMap(({ entries, cost }) => [...entries.map(({ expression }) => expression), cost])
+  return {
+    request: (exchange) => limit(exchange, compiled),
+    response: addRateLimitHeaders,
+    ...(descriptors.some(({ isTokens }) => isTokens)
+      ? { finished: (exchange: Exchange) => charge(exchange, compiled) }
+      : {}),
+    readsRequestBody: readsBody(expressions, 'request'),
+  }
+}
+
+function compileDescriptor(
+  { unit, entries, cost, limitOverride }: RateLimitDescriptor,
+  { expression }: Pick<ChainEnvironment, 'expression'>,
+): Descriptor {
+  return {
+    isTokens: unit === 'Tokens',
+    entries: entries.map((entry) => ({ name: entry.name, expression: expression(entry.expression) })),
+    cost: cost === undefined ? undefined : expression(cost),
+    limit:
+      limitOverride === undefined
+        ? undefined
+        : { requestsPerUnit: limitOverride.requestsPerUnit, unit: UNITS[limitOverride.unit] },
+  }
+}
+
+function limit(exchange: Exchange, compiled: Compiled): Verdict | Promise<Verdict> {
+  const messages: DescriptorMessage[] = []
+  // Backend policies may change what the entries read; the charge afterwards must go to the same counter.
+  const evaluated: (Entries | undefined)[] = []
+  for (const descriptor of compiled.descriptors) {
+    const entries = entriesOf(descriptor, exchange)
+    evaluated.push(descriptor.isTokens ? entries : undefined)
+    // Tokens are counted afterwards: now the only question is whether any are left.
+    const hits = descriptor.isTokens ? 0 : requestCost(descriptor, exchange)
+    if (entries !== undefined) messages.push(messageOf(descriptor, entries, hits))
+  }
+  ;(exchange.policyState ??= new Map()).set(compiled, evaluated)
+  // A descriptor that was dropped for its cost must not let the request through uncounted.
+  if (isOutOfSteps(exchange)) return failed(exchange, compiled, OUT_OF_STEPS)
+  if (messages.length > 0) return ask(exchange, compiled, messages)
+  exchange.trace?.skip('no descriptor has all its values: the service is not asked')
+  return undefined
+}
+
+async function ask(exchange: Exchange, compiled: Compiled, descriptors: DescriptorMessage[]): Promise<Verdict> {
+  try {
+    const verdict = applied(exchange, await call(exchange, compiled, { descriptors, isDetached: false }))
+    if (exchange.trace !== undefined) exchange.trace.note(`asked for ${descriptors.map(namesOf).join('; ')}`)
+    // What was refused costs no tokens.
+    if (verdict !== undefined) exchange.policyState?.delete(compiled)
+    return verdict
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    return failed(exchange, compiled, error.message)
+  }
+}
+
+/** Without values, which may be anything a client sent. */
+function namesOf({ entries }: DescriptorMessage): string {
+  return entries.map(({ key }) => key).join(', ')
+}
+
+function call(
+  exchange: Exchange,
+  { policy, service }: Compiled,
+  { descriptors, isDetached }: { descriptors: DescriptorMessage[]; isDetached: boolean },
+): Promise<RateLimitResponse> {
+  if (service === undefined) return Promise.reject(new ServiceError('the rate limit service does not exist'))
+  const request = create(RateLimitRequestSchema, { domain: policy.domain, descriptors })
+  const headers = new HeaderList()
+  const traceparent = exchange.request.headers.get('traceparent')
+  if (traceparent !== undefined) headers.append('traceparent', traceparent)
+  return service.unary(exchange, RateLimitService.method.shouldRateLimit, request, { headers, isDetached })
+}
+
+function applied(exchange: Exchange, response: RateLimitResponse): Verdict {
+  for (const { currentLimit, limitRemaining, durationUntilReset } of response.statuses) {
+    if (currentLimit === undefined) continue
+    noteRateLimit(exchange, {
+      limit: currentLimit.requestsPerUnit,
+      remaining: limitRemaining,
+      resetSeconds: durationUntilReset === undefined ? 0 : Math.ceil(secondsOf(durationUntilReset)),
+    })
+  }
+  const { overallCode, rawBody, requestHeadersToAdd, responseHeadersToAdd } = response
+  if (overallCode === RateLimitResponse_Code.OK) {
+    for (const { name, value } of fieldsOf(requestHeadersToAdd)) exchange.request.headers.set(name, value)
+    queue(exchange, responseHeadersToAdd)
+    return undefined
+  }
+  if (overallCode !== RateLimitResponse_Code.OVER_LIMIT) {
+    throw new ServiceError('the rate limit service gave no decision')
+  }
+  const refusal = exchange.fail('rateLimited', 'the rate limit service refused the request')
+  if (rawBody.length > 0 && !exchange.isGrpc) refusal.body = Buffer.from(rawBody)
+  queue(exchange, responseHeadersToAdd)
+  return refusal
+}
+
+function queue(exchange: Exchange, headers: readonly HeaderValue[]): void {
+  for (const { name, value } of fieldsOf(headers)) exchange.queueResponseHeader(name, value)
+}
+
+function fieldsOf(headers: readonly HeaderValue[]): { name: string; value: string }[] {
+  return headers.flatMap(({ key, value, rawValue }) => {
+    const text = value === '' ? Buffer.from(rawValue).toString('latin1') : Buffer.from(value).toString('latin1')
+    const name = key.toLowerCase()
+    const field = fieldValue(text)
+    return field === undefined || !isToken(name) || isFramingField(name) || name === 'host'
+      ? []
+      : [{ name, value: field }]
+  })
+}
+
+function secondsOf({ seconds, nanos }: { seconds: bigint; nanos: number }): number {
+  return Number(seconds) + nanos / 1e9
+}
+
+function failed(exchange: Exchange, { policy }: Compiled, detail: string): Verdict {
+  if (exchange.deadlineMs !== undefined && performance.now() >= exchange.deadlineMs) {
+    return exchange.fail('requestTimeout', `rate limit: ${detail}`)
+  }
+  if (policy.failureMode === 'FailClosed') return exchange.fail('rateLimitFailed', detail)
+  exchange.errorDetail = `the rate limit was skipped: ${detail}`
+  exchange.trace?.skip('the service cannot be asked, and failureMode is FailOpen')
+  return undefined
+}
+
+/** undefined: an entry failed or has no text, which drops the descriptor. */
+function entriesOf({ entries }: Descriptor, exchange: Exchange): Entries | undefined {
+  const evaluated: Entries = []
+  for (const { name, expression } of entries) {
+    const value = evaluate(expression, exchange)
+    const text = value === FAILED ? undefined : textOf(value)
+    if (text === undefined) return undefined
+    evaluated.push(create(RateLimitDescriptor_EntrySchema, { key: name, value: text }))
+  }
+  return evaluated
+}
+
+/**
+ * undefined leaves it to the service, which counts 1; so does a cost that fails or is negative: neither an error nor a
+ * number out of the request may make it free.
+ */
+function requestCost({ cost }: Descriptor, exchange: Exchange): number | undefined {
+  const given = cost === undefined ? undefined : integerOf(evaluate(cost, exchange))
+  return given === undefined || given < 0 ? undefined : given
+}
+
+function integerOf(value: unknown): number | undefined {
+  const given = value instanceof CelUint ? value.value : value
+  if (typeof given !== 'bigint' && typeof given !== 'number') return undefined
+  const number = Math.floor(Number(given))
+  return Number.isNaN(number) ? undefined : Math.min(number, UINT32_MAX)
+}
+
+function messageOf({ limit }: Descriptor, entries: Entries, hits: number | undefined): DescriptorMessage {
+  return create(RateLimitDescriptorSchema, {
+    entries,
+    ...(hits === undefined ? {} : { hitsAddend: BigInt(hits) }),
+    ...(limit === undefined ? {} : { limit }),
+  })
+}
+
+/** Runs when the response is over; nobody waits for it, and nothing can be told to anybody any more. */
+function charge(exchange: Exchange, compiled: Compiled): void {
+  // Only `limit` writes under this key.
+  const evaluated = exchange.policyState?.get(compiled) as (Entries | undefined)[] | undefined
+  if (evaluated === undefined || compiled.runningCharges >= CHARGES_MAX) return
+  const descriptors: DescriptorMessage[] = []
+  for (const [i, descriptor] of compiled.descriptors.entries()) {
+    if (!descriptor.isTokens) continue
+    const hits = tokenCost(descriptor, exchange)
+    if (hits === undefined || hits <= 0) continue
+    // What could not be known before the response, such as the model that answered, is known now.
+    const entries = evaluated[i] ?? entriesOf(descriptor, exchange)
+    if (entries !== undefined) descriptors.push(messageOf(descriptor, entries, hits))
+  }
+  if (descriptors.length === 0) return
+  compiled.runningCharges++
+  const over = (): void => {
+    compiled.runningCharges--
+  }
+  call(exchange, compiled, { descriptors, isDetached: true }).then(over, over)
+}
+
+/** Default: the tokens of the whole call. */
+function tokenCost({ cost }: Descriptor, exchange: Exchange): number | undefined {
+  if (cost !== undefined) return integerOf(evaluate(cost, exchange))
+  const { llm } = exchange
+  return llm === undefined ? undefined : (llm.totalTokens ?? (llm.inputTokens ?? 0) + (llm.outputTokens ?? 0))
+}

@@ -1,0 +1,212 @@
+// `timeouts.request` as the whole exchange, over a real proxy: bodies that come or go for ever, in both versions.
+import { once } from 'node:events'
+import { createServer, request as httpRequest, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { constants } from 'node:http2'
+import type { Duplex } from 'node:stream'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { TrafficPayload } from '#api/ir/types.gen.ts'
+import { closeServer, listening } from '#test/ports.ts'
+import { testProxy, type TestProxy } from '#proxy/main.testing.ts'
+import { until } from '#test/wait.ts'
+import { RawClient } from '../../http/server.testing.ts'
+import { ask, connect } from '../../http2/bind-server.testing.ts'
+import { messageOf, watchTrace } from '../../trace/watcher.testing.ts'
+
+const REQUEST_MS = 150
+const PIECE = 'x'.repeat(1000)
+
+let upstream: Server
+let gateway: TestProxy
+/** Responses whose bodies never end; those that the proxy gave up are gone. */
+const endless = new Set<ServerResponse>()
+
+/** Sends a piece whenever the last one has gone, for as long as somebody takes it. */
+function drip(response: ServerResponse): void {
+  response.write(PIECE, () => {
+    setTimeout(() => {
+      if (!response.destroyed) drip(response)
+    }, 5)
+  })
+}
+
+const KINDS: Record<string, (response: ServerResponse) => void> = {
+  // Announces more than it sends.
+  '/stalled': (response) => response.writeHead(200, { 'content-length': '1000' }).write('part'),
+  '/dripping': (response) => drip(response.writeHead(200)),
+  '/quick': (response) => response.end('done'),
+}
+
+beforeAll(async () => {
+  upstream = createServer((request, response) => {
+    endless.add(response)
+    response.on('close', () => endless.delete(response))
+    request.resume()
+    const kind = new URL(request.url ?? '', 'http://a').searchParams.get('kind') ?? 'quick'
+    KINDS[`/${kind}`]?.(response)
+  })
+  upstream.on('upgrade', (_request: IncomingMessage, socket: Duplex) => {
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: lines\r\n\r\n')
+    socket.on('error', () => {})
+    socket.pipe(socket)
+  })
+  const port = await listening(upstream)
+  const backend = { static: { host: '127.0.0.1', port } }
+  const timed = (name: string, traffic: TrafficPayload = {}, requestMs = REQUEST_MS) => ({
+    name,
+    prefix: `/${name}`,
+    backend,
+    backendInline: { http: { version: 'HTTP1' } } as const,
+    inline: { timeouts: { requestMs }, ...traffic },
+  })
+  const whole = { bytesMax: 100_000, failureMode: 'FailClosed' } as const
+  const readsBody = { set: [{ name: 'x-size', expression: 'string(size(request.body))' }] }
+  const readsAnswer = { set: [{ name: 'x-size', expression: 'string(size(response.body))' }] }
+  gateway = await testProxy({
+    routes: [
+      timed('plain'),
+      timed('held', { buffer: { request: whole } }),
+      timed('read', { transformation: { request: readsBody } }),
+      timed('answer-held', { buffer: { response: whole } }),
+      timed('answer-read', { transformation: { response: readsAnswer } }),
+      timed('patient', {}, 60_000),
+    ],
+  })
+})
+
+afterAll(async () => {
+  await gateway.stop()
+  for (const response of endless) response.destroy()
+  closeServer(upstream)
+})
+
+async function timeouts(status: number): Promise<number> {
+  const text = await (await fetch(`http://127.0.0.1:${gateway.proxy.ports.stats}/metrics`)).text()
+  const lines = text.split('\n').filter((line) => line.startsWith('gw_requests_total{'))
+  const mine = lines.filter((line) => line.includes('reason="Timeout"') && line.includes(`status="${status}"`))
+  return mine.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
+}
+
+/** Status, what came of the body, and how it ended. */
+async function get(path: string): Promise<{ status: number | undefined; body: string; error: string | undefined }> {
+  const call = httpRequest(gateway.url + path)
+  call.end()
+  const [response] = (await once(call, 'response')) as [IncomingMessage] // as its types say
+  let body = ''
+  let error: string | undefined
+  response.on('error', (problem: NodeJS.ErrnoException) => {
+    error = problem.code
+  })
+  response.on('data', (chunk: Buffer) => {
+    body += chunk.toString()
+  })
+  await new Promise((resolve) => {
+    response.once('close', resolve)
+  })
+  return { status: response.statusCode, body, error }
+}
+
+describe('a response that has begun', () => {
+  it.each(['stalled', 'dripping'])('is cut for HTTP/1.1: %s body', async (kind) => {
+    const before = await timeouts(200)
+    const answer = await get(`/plain?kind=${kind}`)
+    expect(answer).toMatchObject({ status: 200, error: 'ECONNRESET' })
+    expect(answer.body.length).toBeGreaterThan(0)
+    await until('the backend is told', () => endless.size === 0)
+    await until('the metric', async () => (await timeouts(200)) === before + 1)
+  })
+
+  it('is cut for HTTP/1.0, where a mere end of the connection would make it look whole', async () => {
+    const before = await timeouts(200)
+    const client = await RawClient.connect(gateway.port)
+    const failed = once(client.socket, 'error')
+    client.send('GET /plain?kind=dripping HTTP/1.0\r\nhost: a\r\n\r\n')
+    const [error] = (await failed) as [NodeJS.ErrnoException] // as its types say
+    expect(error.code).toBe('ECONNRESET')
+    expect(client.text).toMatch(/^HTTP\/1.1 200 /)
+    expect(client.text.toLowerCase()).not.toContain('transfer-encoding')
+    await until('the metric', async () => (await timeouts(200)) === before + 1)
+  })
+
+  it.each(['stalled', 'dripping'])('is cut for HTTP/2, and the connection goes on: %s body', async (kind) => {
+    const before = await timeouts(200)
+    const session = connect(gateway.port)
+    const answer = await ask(session, { ':path': `/plain?kind=${kind}` })
+    expect(answer.headers[':status']).toBe(200)
+    expect(answer.rstCode).toBe(constants.NGHTTP2_INTERNAL_ERROR)
+    expect(answer.body.length).toBeGreaterThan(0)
+    expect(await ask(session, { ':path': '/plain' })).toMatchObject({ body: 'done', rstCode: 0 })
+    session.destroy()
+    await until('the backend is told', () => endless.size === 0)
+    await until('the metric', async () => (await timeouts(200)) === before + 1)
+  })
+
+  it('is left alone on a route with more time', async () => {
+    const client = await RawClient.connect(gateway.port)
+    client.send('GET /patient?kind=stalled HTTP/1.1\r\nhost: a\r\n\r\n')
+    await client.sees('part')
+    // As long as the other route would have waited.
+    await get('/plain?kind=stalled')
+    expect(client.isEnded).toBe(false)
+    client.socket.destroy()
+  })
+
+  it('is told to a watcher', async () => {
+    const watcher = await watchTrace({ adminPort: gateway.proxy.ports.admin })
+    await get('/plain?kind=stalled')
+    const events = await watcher.ended
+    expect(messageOf(events, 'policyEvent')).toMatchObject({
+      kind: 'timeout',
+      details: 'time is up: the response is cut short',
+    })
+    expect(messageOf(events, 'requestFinished')).toMatchObject({
+      status: 200,
+      error: 'request timeout: the response was cut short',
+    })
+  })
+
+  it('is over with a switch of protocols: what follows has no deadline', async () => {
+    const client = await RawClient.connect(gateway.port)
+    client.send('GET /plain HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: lines\r\n\r\n')
+    await client.sees('101 Switching Protocols')
+    // Begun later, over sooner.
+    await get('/plain?kind=stalled')
+    client.send('still here\n')
+    await client.sees('still here')
+    expect(client.isEnded).toBe(false)
+    client.socket.destroy()
+  })
+})
+
+describe('a body that holds up the answer', () => {
+  const OPEN = 'content-length: 1000\r\n\r\npart'
+
+  it.each(['plain', 'held', 'read'])('of a slow client: 504 on /%s', async (route) => {
+    const before = await timeouts(504)
+    const client = await RawClient.connect(gateway.port)
+    client.send(`POST /${route}?kind=quiet HTTP/1.1\r\nhost: a\r\n${OPEN}`)
+    expect(await client.ends()).toMatch(/^HTTP\/1.1 504 [\s\S]*request timeout$/)
+    await until('the metric', async () => (await timeouts(504)) === before + 1)
+  })
+
+  it.each(['plain', 'held', 'read'])('of a slow client over HTTP/2: 504 on /%s', async (route) => {
+    const session = connect(gateway.port)
+    const stream = session.request({ ':path': `/${route}?kind=quiet`, ':method': 'POST' })
+    stream.on('error', () => {})
+    stream.write('part')
+    const [headers] = await once(stream, 'response')
+    expect(headers).toMatchObject({ ':status': 504 })
+    expect(await ask(session, { ':path': '/plain' })).toMatchObject({ body: 'done', rstCode: 0 })
+    session.destroy()
+  })
+
+  it.each(['answer-held', 'answer-read'])('of a backend: 504 on /%s', async (route) => {
+    const response = await fetch(`${gateway.url}/${route}?kind=stalled`)
+    expect([response.status, await response.text()]).toEqual([504, 'request timeout'])
+    await until('the backend is told', () => endless.size === 0)
+  })
+
+  it('does not hurt those in time', async () => {
+    const response = await fetch(`${gateway.url}/held`, { method: 'POST', body: PIECE })
+    expect([response.status, await response.text()]).toEqual([200, 'done'])
+  })
+})

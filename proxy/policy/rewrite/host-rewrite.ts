@@ -1,0 +1,14 @@
+// Says whether the Host header becomes the backend's own name; the backend does it.
+import type { HostRewrite } from '#api/ir/types.gen.ts'
+import type { CompiledPolicy } from '../../chain/filter.ts'
+
+export function compileHostRewrite({ mode }: HostRewrite): CompiledPolicy {
+  const said = mode === 'Auto' ? "the host becomes the backend's own" : 'the host stays'
+  return {
+    request: (exchange) => {
+      exchange.hostRewriteMode = mode
+      exchange.trace?.note(said)
+      return undefined
+    },
+  }
+}

@@ -1,0 +1,75 @@
+// When the main thread gives memory back: after a quiet second, when there is something to give.
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { HeapRelease, ownHeap, type ReleasableHeap } from './heap-release.ts'
+
+const MIB = 1024 * 1024
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+function started(bytes: number): { heap: { size: number; releases: number }; release: HeapRelease } {
+  const heap = { size: bytes, releases: 0 }
+  const release = new HeapRelease({
+    bytes: () => heap.size,
+    release: () => {
+      heap.releases++
+      heap.size = 20 * MIB
+    },
+  })
+  return { heap, release }
+}
+
+describe('HeapRelease', () => {
+  it('releases once after the work is done, and not while more of it comes', () => {
+    const { heap, release } = started(100 * MIB)
+    for (let i = 0; i < 5; i++) {
+      release.schedule()
+      vi.advanceTimersByTime(999)
+    }
+    expect(heap.releases).toBe(0)
+    vi.advanceTimersByTime(1)
+    expect(heap.releases).toBe(1)
+    vi.advanceTimersByTime(60_000)
+    expect(heap.releases).toBe(1)
+  })
+
+  it('waits for work that has begun', () => {
+    const { heap, release } = started(100 * MIB)
+    release.schedule()
+    release.defer()
+    vi.advanceTimersByTime(60_000)
+    expect(heap.releases).toBe(0)
+    release.schedule()
+    vi.advanceTimersByTime(1000)
+    expect(heap.releases).toBe(1)
+  })
+
+  it('leaves growth to V8 that a next change would need again', () => {
+    const { heap, release } = started(100 * MIB)
+    release.schedule()
+    vi.advanceTimersByTime(1000)
+    heap.size = 37 * MIB
+    release.schedule()
+    vi.advanceTimersByTime(1000)
+    expect(heap.releases).toBe(1)
+    heap.size = 38 * MIB
+    release.schedule()
+    vi.advanceTimersByTime(1000)
+    expect(heap.releases).toBe(2)
+  })
+})
+
+/** In a function of its own: nothing on the stack holds the garbage afterwards. */
+function bytesWithGarbage(heap: ReleasableHeap): number {
+  const garbage = Array.from({ length: 1_000_000 }, (_, i) => ({ i }))
+  return garbage.length === 1_000_000 ? heap.bytes() : 0
+}
+
+describe('ownHeap', () => {
+  it('gives garbage back to the system', () => {
+    const heap = ownHeap()
+    const before = bytesWithGarbage(heap)
+    heap.release()
+    expect(heap.bytes()).toBeLessThan(before - 8 * MIB)
+  })
+})

@@ -1,0 +1,54 @@
+// Releases the memory of the main thread that a start or a large change used: documents as they were read, lists before
+// translation, code that ran once. V8 itself keeps it while the thread has little to do. Workers are not affected: a
+// full collection would stop their traffic.
+import { getHeapStatistics } from 'node:v8'
+import { fullCollection } from '#api/full-collection.ts'
+
+export interface ReleasableHeap {
+  /** What it takes from the system. */
+  bytes(): number
+  /** Nothing else runs in the thread meanwhile. */
+  release(): void
+}
+
+/** Longer than from one change of a program to its next. */
+const QUIET_MS = 1000
+/** By less than a half, and less than this, it is left to V8: what the next change needs is taken again at once. */
+const GROWTH_MIN = 1.5
+const BYTES_MIN = 8 * 1024 * 1024
+
+export class HeapRelease {
+  readonly #heap: ReleasableHeap
+  #released = 0
+  #timer: NodeJS.Timeout | undefined = undefined
+
+  constructor(heap: ReleasableHeap) {
+    this.#heap = heap
+  }
+
+  /** Work begins: whoever waits for it must not wait for a collection. */
+  defer(): void {
+    clearTimeout(this.#timer)
+  }
+
+  /** Work is done; when nothing follows on it, the heap is looked at. */
+  schedule(): void {
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.#look(), QUIET_MS).unref()
+  }
+
+  #look(): void {
+    if (this.#heap.bytes() < this.#released * GROWTH_MIN + BYTES_MIN) return
+    this.#heap.release()
+    this.#released = this.#heap.bytes()
+  }
+}
+
+/** Of the calling thread. */
+export function ownHeap(): ReleasableHeap {
+  return {
+    bytes: () => getHeapStatistics().total_physical_size,
+    // Made when it is needed, which in a small process may be never.
+    release: () => fullCollection('last-resort')(),
+  }
+}

@@ -1,0 +1,103 @@
+// Raw bytes both ways after a protocol switch (101) or CONNECT: two sockets joined with backpressure and half-close.
+import { BodyAborted, type StreamBody } from '../message/body.ts'
+import type { Transport, TransportUser } from './transport.ts'
+
+/** As the body of a 101, or of a 2xx to CONNECT: the server side joins it with the client's socket. Has no content. */
+export class Tunnel implements StreamBody {
+  readonly length = undefined
+  readonly transport: Transport
+  /** Bytes the backend sent right behind its response head. */
+  readonly early: Buffer
+  /** Protocol of the 101, lower case; undefined for CONNECT. */
+  readonly protocol: string | undefined
+
+  constructor(transport: Transport, early: Buffer, protocol: string | undefined) {
+    this.transport = transport
+    this.early = early
+    this.protocol = protocol
+  }
+
+  collect(): Promise<Buffer> {
+    return Promise.reject(new BodyAborted('a tunnel has no body'))
+  }
+
+  /** Never buffered: it passes on as it is. */
+  tryCollect(): Promise<undefined> {
+    return Promise.resolve(undefined)
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<Buffer, undefined> {
+    return {
+      next: () => Promise.reject(new BodyAborted('a tunnel has no body')),
+      return: () => {
+        this.cancel()
+        return Promise.resolve({ done: true, value: undefined })
+      },
+    }
+  }
+
+  cancel(): void {
+    this.transport.destroy()
+  }
+}
+
+/** Told how many bytes went to each end, once, when both directions are over. */
+export type SpliceEnd = (bytesToFirst: number) => void
+
+/** Joins two transports; each end's closing closes the other. Gives the bytes that moved so far, both ways. */
+export function splice(first: Transport, second: Transport, done: SpliceEnd): () => number {
+  const toFirst = new Side(second, first)
+  const toSecond = new Side(first, second)
+  let isDone = false
+  const finish = (): void => {
+    if (isDone) return
+    isDone = true
+    done(toFirst.count)
+  }
+  toFirst.finish = finish
+  toSecond.finish = finish
+  second.user = toFirst
+  first.user = toSecond
+  if (first.socket.destroyed || second.socket.destroyed) {
+    first.destroy()
+    second.destroy()
+    finish()
+  } else {
+    first.resume()
+    second.resume()
+  }
+  return () => toFirst.count + toSecond.count
+}
+
+/** Reads `from`, writes `to`. */
+class Side implements TransportUser {
+  count = 0
+  finish: () => void = () => {}
+  readonly #from: Transport
+  readonly #to: Transport
+
+  constructor(from: Transport, to: Transport) {
+    this.#from = from
+    this.#to = to
+  }
+
+  bytes(buffer: Buffer, start: number, end: number): void {
+    this.count += end - start
+    if (!this.#to.write(Buffer.from(buffer.subarray(start, end)))) this.#from.pause()
+  }
+
+  ended(): void {
+    this.#to.end()
+  }
+
+  drained(): void {
+    this.#to.resume()
+  }
+
+  closed(): void {
+    // `end` lets what is queued leave first; a peer that never closes is then the kernel's to time out.
+    if (this.#from.socket.readableEnded) this.#to.end()
+    else this.#to.destroy()
+    this.finish()
+  }
+}
