@@ -22,6 +22,23 @@ describe('line ring', () => {
     )
   })
 
+  it('gives whole lines only, where the space does not hold all', () => {
+    const ring = createLineRing(4096)
+    const write = lineRingWriter(ring, () => undefined)
+    const reader = lineRingReader(ring)
+    const space = Buffer.alloc(100)
+    const taken: string[] = []
+    for (let i = 0; i < 300; i++) {
+      for (let k = 0; k < 3; k++) write(`${i}.${k} ${'x'.repeat((i * 7 + k * 13) % 60)}\n`)
+      for (let n = reader.takeInto(space); n > 0; n = reader.takeInto(space)) taken.push(space.toString('utf8', 0, n))
+    }
+    expect(taken.filter((text) => !text.endsWith('\n'))).toEqual([])
+    const numbers = taken.join('').split('\n').slice(0, -1)
+    expect(numbers.map((line) => line.split(' ')[0])).toEqual(
+      Array.from({ length: 900 }, (_, i) => `${Math.trunc(i / 3)}.${i % 3}`),
+    )
+  })
+
   it('wakes a sleeping reader once and not again before it sleeps', () => {
     let wakes = 0
     const ring = createLineRing(4096)

@@ -81,35 +81,55 @@ function encodeBounded(line: string): Buffer {
 }
 
 export interface LineRingReader {
+  /**
+   * Copies whole lines out of the ring, as many as are there and have room in `space` (at least `LINE_BYTES_MAX` bytes),
+   * and gives their length in bytes. 0: the ring is empty.
+   */
+  takeInto(space: Buffer): number
   /** Copies what is there out of the ring (at most the ring's size); undefined when it is empty. */
   take(): Buffer | undefined
   /** Asks for a `wake` on the next line. False: there are lines already, take them first. */
   sleep(): boolean
 }
 
+const NEWLINE = 0x0a
+
 export function lineRingReader(ring: SharedArrayBuffer): LineRingReader {
   const { header, bytes, mask } = viewOf(ring)
   const capacity = mask + 1
 
-  function take(): Buffer | undefined {
+  /** Only whole lines are ever written: what is there ends with a newline. */
+  function waiting(): number {
+    return (Atomics.load(header, WRITTEN) - Atomics.load(header, READ)) >>> 0
+  }
+
+  function takeInto(space: Buffer): number {
     const read = Atomics.load(header, READ)
-    const length = (Atomics.load(header, WRITTEN) - read) >>> 0
-    if (length === 0) return undefined
-    const taken = Buffer.allocUnsafe(length)
+    const there = waiting()
+    let length = Math.min(there, space.length)
+    if (length === 0) return 0
     const at = read & mask
     const first = Math.min(length, capacity - at)
-    bytes.copy(taken, 0, at, at + first)
-    bytes.copy(taken, first, 0, length - first)
+    bytes.copy(space, 0, at, at + first)
+    bytes.copy(space, first, 0, length - first)
+    if (length < there) length = space.lastIndexOf(NEWLINE) + 1
     Atomics.store(header, READ, (read + length) | 0)
     Atomics.notify(header, READ)
-    return taken
+    return length
   }
 
   return {
-    take,
+    takeInto,
+    take() {
+      const length = waiting()
+      if (length === 0) return undefined
+      const taken = Buffer.allocUnsafe(length)
+      takeInto(taken)
+      return taken
+    },
     sleep() {
       Atomics.store(header, AWAKE, 0)
-      if (Atomics.load(header, WRITTEN) === Atomics.load(header, READ)) return true
+      if (waiting() === 0) return true
       Atomics.store(header, AWAKE, 1)
       return false
     },

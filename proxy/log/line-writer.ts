@@ -2,12 +2,14 @@
 // different workers cannot mix. Runs in the main thread.
 import { write as fsWrite, writeSync } from 'node:fs'
 import type { LineRingReader } from './line-ring.ts'
-import { lineRingReader } from './line-ring.ts'
+import { LINE_BYTES_MAX, lineRingReader } from './line-ring.ts'
 
 /** While lines come, rings are looked at this often instead of being woken for every line. */
 const DRAIN_INTERVAL_MS = 5
-/** Bytes waiting in the main thread; beyond it rings are left alone, fill up and block their writers. */
+/** Lines of the main thread that wait; beyond it the main thread waits for the descriptor. */
 const QUEUED_BYTES_MAX = 8 * 1024 * 1024
+/** Lines of rings that are written at once: 100 MB/s at the interval above. Rings with more fill up and block their writers. */
+const SPACE_BYTES = 2 * LINE_BYTES_MAX
 /** A pipe that is full answers EAGAIN: pause before the next try. */
 const RETRY_MS = 2
 /** A synchronous write to a descriptor nobody reads is given up. */
@@ -38,8 +40,12 @@ class FdLineWriter implements LineWriter {
   readonly #rings = new Map<SharedArrayBuffer, LineRingReader>()
   #queue: Buffer[] = []
   #queuedBytes = 0
-  /** What the running write was given; it may still have to be written in part. */
-  #inFlight: Buffer | undefined = undefined
+  /**
+   * Lines of rings on their way to the descriptor. Used again and again: a buffer for each write would be memory that the
+   * engine collects with all of its heap.
+   */
+  readonly #space = Buffer.allocUnsafeSlow(SPACE_BYTES)
+  #isWriting = false
   #timer: NodeJS.Timeout | undefined = undefined
   #waiters: (() => void)[] = []
   /** The descriptor broke (EPIPE, EBADF): lines are discarded, the proxy goes on serving. */
@@ -54,7 +60,7 @@ class FdLineWriter implements LineWriter {
   write(line: string): void {
     this.#push(Buffer.from(line, 'utf8'))
     // The queue is bounded for the main thread as well: it waits for the descriptor instead of growing.
-    if (this.#queuedBytes > QUEUED_BYTES_MAX && this.#inFlight === undefined) this.flushSync()
+    if (this.#queuedBytes > QUEUED_BYTES_MAX && !this.#isWriting) this.flushSync()
     else this.#pump()
   }
 
@@ -85,14 +91,11 @@ class FdLineWriter implements LineWriter {
 
   flushSync(): void {
     this.#collect()
-    const rest = this.#queue
-    this.#queue = []
-    this.#queuedBytes = 0
-    for (const chunk of rest) if (!this.#isBroken) this.#writeAllSync(chunk)
+    for (const chunk of this.#takeQueue()) if (!this.#isBroken) this.#writeAllSync(chunk)
   }
 
   #isIdle(): boolean {
-    return this.#queue.length === 0 && this.#inFlight === undefined
+    return this.#queue.length === 0 && !this.#isWriting
   }
 
   #push(chunk: Buffer): void {
@@ -100,25 +103,26 @@ class FdLineWriter implements LineWriter {
     this.#queuedBytes += chunk.length
   }
 
-  /** True when some ring had lines. */
-  #collect(): boolean {
-    let isActive = false
-    for (const ring of this.#rings.values()) {
-      const chunk = ring.take()
-      if (chunk === undefined) continue
-      isActive = true
-      this.#push(chunk)
-    }
-    return isActive
+  #takeQueue(): readonly Buffer[] {
+    const taken = this.#queue
+    this.#queue = []
+    this.#queuedBytes = 0
+    return taken
   }
 
+  /** All lines that the rings have now, into the queue. */
+  #collect(): void {
+    for (const ring of this.#rings.values()) {
+      const chunk = ring.take()
+      if (chunk !== undefined) this.#push(chunk)
+    }
+  }
+
+  /** While lines come, they are written at intervals; the rings wait while a write runs. */
   #drain(): void {
-    const hasRoom = this.#queuedBytes <= QUEUED_BYTES_MAX
-    const isActive = hasRoom && this.#collect()
-    this.#pump()
-    let isAsleep = hasRoom && !isActive
-    if (isAsleep) for (const ring of this.#rings.values()) if (!ring.sleep()) isAsleep = false
-    if (isAsleep || this.#timer !== undefined) return
+    if (this.#timer !== undefined) return
+    const isActive = this.#isWriting || this.#writeRings()
+    if (!isActive && this.#sleep()) return
     this.#timer = setTimeout(() => {
       this.#timer = undefined
       this.#drain()
@@ -126,23 +130,44 @@ class FdLineWriter implements LineWriter {
     this.#timer.unref()
   }
 
-  #pump(): void {
-    if (this.#inFlight !== undefined || this.#queue.length === 0) return
-    if (this.#isBroken) {
-      this.#queue = []
-      this.#queuedBytes = 0
-      this.#settle()
-      return
+  #sleep(): boolean {
+    let isAsleep = true
+    for (const ring of this.#rings.values()) if (!ring.sleep()) isAsleep = false
+    return isAsleep
+  }
+
+  /** True when some ring had lines. Nothing else is being written. */
+  #writeRings(): boolean {
+    let length = 0
+    this.#turn()
+    for (const ring of this.#rings.values()) {
+      if (SPACE_BYTES - length < LINE_BYTES_MAX) break
+      length += ring.takeInto(this.#space.subarray(length))
     }
-    const chunk = this.#queue.length === 1 ? this.#queue[0] : Buffer.concat(this.#queue)
-    if (chunk === undefined) return
-    this.#queue = []
-    this.#queuedBytes = 0
-    this.#writeAsync(chunk)
+    if (length === 0) return false
+    if (!this.#isBroken) this.#writeAsync(this.#space.subarray(0, length))
+    return true
+  }
+
+  /** Another ring is the first each time: one that is never empty leaves room for the others. */
+  #turn(): void {
+    const [first] = this.#rings
+    if (first === undefined) return
+    this.#rings.delete(first[0])
+    this.#rings.set(...first)
+  }
+
+  /** Writes what is queued, unless a write runs, which does so at its end. */
+  #pump(): void {
+    if (this.#isWriting || this.#queue.length === 0) return
+    const queued = this.#takeQueue()
+    const [only] = queued
+    if (!this.#isBroken && only !== undefined) this.#writeAsync(queued.length === 1 ? only : Buffer.concat(queued))
+    this.#settle()
   }
 
   #writeAsync(chunk: Buffer): void {
-    this.#inFlight = chunk
+    this.#isWriting = true
     fsWrite(this.#fd, chunk, 0, chunk.length, null, (error, written) => {
       const isLost = error !== null && error.code !== 'EAGAIN' && error.code !== 'EINTR'
       if (isLost) this.#lost(error)
@@ -150,7 +175,7 @@ class FdLineWriter implements LineWriter {
       const taken = error === null ? written : 0
       const rest = chunk.subarray(isLost ? chunk.length : taken)
       if (rest.length === 0) {
-        this.#inFlight = undefined
+        this.#isWriting = false
         this.#pump()
         this.#settle()
       } else if (error === null) this.#writeAsync(rest)

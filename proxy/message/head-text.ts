@@ -74,9 +74,8 @@ export interface RequestHeadInput {
 
 /** Request line to empty line; undefined when a part is not fit for the wire. */
 export function requestHeadText(input: RequestHeadInput): string | undefined {
-  const { method, pathAndQuery, authority, headers } = input
-  if (!isToken(method) || pathAndQuery === '' || BAD_TARGET.test(pathAndQuery)) return undefined
-  if (BAD_VALUE.test(authority) || (authority !== '' && !AUTHORITY.test(authority))) return undefined
+  const { method, authority, headers } = input
+  if (!isFit(input)) return undefined
   const block = fieldBlock(headers, false)
   if (block === undefined) return undefined
   const hostName = headers.wireNames?.get('host') ?? 'host'
@@ -84,6 +83,23 @@ export function requestHeadText(input: RequestHeadInput): string | undefined {
   let text = `${line}${hostName}: ${authority}\r\n${block}${framingLine(input.framing)}`
   if (input.trailerNames !== undefined) text += `trailer: ${input.trailerNames}\r\n`
   return input.upgrade === undefined ? `${text}\r\n` : `${text}connection: upgrade\r\nupgrade: ${input.upgrade}\r\n\r\n`
+}
+
+interface RequestLine {
+  readonly method: string
+  readonly pathAndQuery: string
+  readonly authority: string
+}
+
+let fit: RequestLine | undefined
+
+/** What was fit last time is the same text again for a client that repeats its requests. */
+function isFit({ method, pathAndQuery, authority }: RequestHeadInput): boolean {
+  if (method === fit?.method && pathAndQuery === fit.pathAndQuery && authority === fit.authority) return true
+  if (!isToken(method) || pathAndQuery === '' || BAD_TARGET.test(pathAndQuery)) return false
+  if (BAD_VALUE.test(authority) || (authority !== '' && !AUTHORITY.test(authority))) return false
+  fit = { method, pathAndQuery, authority }
+  return true
 }
 
 /** Absolute form: `*` stands for an empty path (RFC 9112 section 3.2.4). */
