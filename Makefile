@@ -53,7 +53,7 @@ test: install ## Run units, properties and sockets, and one case of each feature
 
 .PHONY: test-full
 test-full: install ## Run every test, random ones at full length
-	GW_TESTS=full vitest run
+	TESTS=full vitest run
 
 .PHONY: build
 build: install ## Bundle the command into dist/ (dist/gw.js)

@@ -82,8 +82,8 @@ function encodeBounded(line: string): Buffer {
 
 export interface LineRingReader {
   /**
-   * Copies whole lines out of the ring, as many as are there and have room in `space` (at least `LINE_BYTES_MAX` bytes),
-   * and gives their length in bytes. 0: the ring is empty.
+   * Copies whole lines out of the ring, as many as are there and fit into `space` (at least `LINE_BYTES_MAX` bytes),
+   * and returns their length in bytes. 0: the ring is empty.
    */
   takeInto(space: Buffer): number
   /** Copies what is there out of the ring (at most the ring's size); undefined when it is empty. */

@@ -8,7 +8,7 @@ import { LINE_BYTES_MAX, lineRingReader } from './line-ring.ts'
 const DRAIN_INTERVAL_MS = 5
 /** Lines of the main thread that wait; beyond it the main thread waits for the descriptor. */
 const QUEUED_BYTES_MAX = 8 * 1024 * 1024
-/** Lines of rings that are written at once: 100 MB/s at the interval above. Rings with more fill up and block their writers. */
+/** Lines of rings in one write: 100 MB/s at the interval above. Rings with more fill up and block their writers. */
 const SPACE_BYTES = 2 * LINE_BYTES_MAX
 /** A pipe that is full answers EAGAIN: pause before the next try. */
 const RETRY_MS = 2
@@ -41,8 +41,8 @@ class FdLineWriter implements LineWriter {
   #queue: Buffer[] = []
   #queuedBytes = 0
   /**
-   * Lines of rings on their way to the descriptor. Used again and again: a buffer for each write would be memory that the
-   * engine collects with all of its heap.
+   * Lines of rings on their way to the descriptor. Reused: with a buffer for each write, V8 collects the whole heap
+   * about once a second.
    */
   readonly #space = Buffer.allocUnsafeSlow(SPACE_BYTES)
   #isWriting = false

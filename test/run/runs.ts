@@ -1,7 +1,7 @@
 // How much random tests do: little in `make test`, all of it in `make test-full`, which CI runs.
 
 /** Set by `make test-full`. */
-const isFull = process.env['GW_TESTS'] === 'full'
+const isFull = process.env['TESTS'] === 'full'
 
 const SHARE = 10
 const FEWEST = 10
