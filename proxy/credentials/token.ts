@@ -1,0 +1,54 @@
+// Credentials that are fetched and end: access tokens of token endpoints, keys of cloud accounts. A source fetches one;
+// a store keeps them, so that sources need no cache of their own.
+
+/** What was fetched. `T` must survive a structured clone: workers share tokens through the main thread. */
+export interface Token<T> {
+  readonly value: T
+  /** Unix time in milliseconds at which the issuer stops accepting it. */
+  readonly expiresMs: number
+}
+
+/** How one credential is fetched. */
+export interface TokenSource<T> {
+  /**
+   * The same for everything that may share a token, different for everything else, and no secret itself: secrets,
+   * subjects and parameters go in as a SHA-256 hash.
+   */
+  readonly key: string
+  /** For config_dump, metrics and logs: the kind and the object it belongs to, without any secret. */
+  readonly name: TokenName
+  /**
+   * Fetches a new one, once: retries are the store's. Rejects with a TokenError.
+   *
+   * @param signal aborts at the deadline of the fetch, and when nobody waits any more
+   */
+  fetch(signal: AbortSignal): Promise<Token<T>>
+}
+
+export interface TokenName {
+  readonly kind: 'cloudA' | 'cloudB' | 'cloudC' | 'oauthTokenExchange' | 'crossAppAccess' | 'mesh'
+  /** The policy or backend it is configured in, as `namespace/name`, and where the credential comes from. */
+  readonly owner: string
+}
+
+export interface TokenStore {
+  /**
+   * A token that does not end soon: kept, or fetched. One fetch for all who ask for a key at the same time. Rejects with
+   * a TokenError.
+   */
+  get<T>(source: TokenSource<T>): Token<T> | Promise<Token<T>>
+  /** The peer refused it (401): not served again. Does nothing where a newer one is kept. */
+  invalidate<T>(source: TokenSource<T>, refused: Token<T>): void
+}
+
+/** Why there is no token. The message goes to the log: no secret, and of an endpoint only its error code. */
+export class TokenError extends Error {
+  /** `Rejected`: the issuer refused this request. `Unavailable`: it could not be asked, or gave no usable answer. */
+  readonly reason: 'Rejected' | 'Unavailable'
+
+  constructor(reason: TokenError['reason'], message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'TokenError'
+    this.reason = reason
+  }
+}
