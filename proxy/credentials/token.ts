@@ -33,7 +33,7 @@ export interface TokenName {
 
 export interface TokenStore {
   /**
-   * A token that does not end soon: kept, or fetched. One fetch for all who ask for a key at the same time. Rejects with
+   * A token that does not end soon: kept, or fetched. One fetch for all who ask for a key at once. Rejects with
    * a TokenError.
    */
   get<T>(source: TokenSource<T>): Token<T> | Promise<Token<T>>
