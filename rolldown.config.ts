@@ -12,5 +12,8 @@ export default defineConfig({
     entryFileNames: '[name].js',
     chunkFileNames: '[name]-[hash].js',
     sourcemap: true,
+    // A file of Latin-1 characters only takes half the memory: V8 keeps the text of what it runs.
+    charset: 'ascii',
+    comments: { legal: true, annotation: false, jsdoc: false },
   },
 })

@@ -20,8 +20,8 @@ const PORT = 19_105
 const TLS_PORT = 19_106
 const ADMIN = 19_205
 const START_MS_MAX = 60_000
-/** After the main thread has given back what the start took. */
-const REST_MS = 3000
+/** After the threads have given back what the start or the load took. */
+const REST_MS = 5000
 const MIXED_CLIENTS = 64
 const IDLE_CONNECTIONS = 500
 const BODY = Buffer.alloc(256 * 1024, 'x')

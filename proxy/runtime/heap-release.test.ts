@@ -1,4 +1,4 @@
-// When the main thread gives memory back: after a quiet second, when there is something to give.
+// When a thread gives memory back: after a quiet second, when there is something to give.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { HeapRelease, ownHeap, type ReleasableHeap } from './heap-release.ts'
 
@@ -55,6 +55,38 @@ describe('HeapRelease', () => {
     heap.size = 38 * MIB
     release.schedule()
     vi.advanceTimersByTime(1000)
+    expect(heap.releases).toBe(2)
+  })
+})
+
+describe('HeapRelease of a thread that looks at itself each second', () => {
+  function look(release: HeapRelease, isQuiet: boolean): void {
+    release.look(isQuiet)
+    vi.advanceTimersByTime(1000)
+  }
+
+  it('releases once the thread has been quiet, and not between requests', () => {
+    const { heap, release } = started(100 * MIB)
+    for (let i = 0; i < 5; i++) {
+      release.look(true)
+      vi.advanceTimersByTime(900)
+      release.look(false)
+      vi.advanceTimersByTime(1000)
+    }
+    expect(heap.releases).toBe(0)
+    look(release, true)
+    look(release, true)
+    expect(heap.releases).toBe(1)
+  })
+
+  it('releases again only after more work', () => {
+    const { heap, release } = started(100 * MIB)
+    for (let i = 0; i < 5; i++) look(release, true)
+    heap.size = 100 * MIB
+    for (let i = 0; i < 5; i++) look(release, true)
+    expect(heap.releases).toBe(1)
+    look(release, false)
+    look(release, true)
     expect(heap.releases).toBe(2)
   })
 })

@@ -1,6 +1,7 @@
-// Releases the memory of the main thread that a start or a large change used: documents as they were read, lists before
-// translation, code that ran once. V8 itself keeps it while the thread has little to do. Workers are not affected: a
-// full collection would stop their traffic.
+// Releases memory that a thread used and no longer needs. V8 itself keeps it while the thread has little to do. In the
+// main thread: what a start or a large change used, such as documents as they were read, lists before translation, code
+// that ran once. In a worker: what a start or requests used, only while there are no requests: a full collection stops
+// traffic.
 import { getHeapStatistics } from 'node:v8'
 import { fullCollection } from '#api/full-collection.ts'
 
@@ -20,6 +21,7 @@ const BYTES_MIN = 8 * 1024 * 1024
 export class HeapRelease {
   readonly #heap: ReleasableHeap
   #released = 0
+  #isQuiet = false
   #timer: NodeJS.Timeout | undefined = undefined
 
   constructor(heap: ReleasableHeap) {
@@ -31,13 +33,20 @@ export class HeapRelease {
     clearTimeout(this.#timer)
   }
 
+  /** For threads that look at themselves at intervals: quiet since the look before, or at work. */
+  look(isQuiet: boolean): void {
+    if (!isQuiet) this.defer()
+    else if (!this.#isQuiet) this.schedule()
+    this.#isQuiet = isQuiet
+  }
+
   /** Work is done; when nothing follows on it, the heap is looked at. */
   schedule(): void {
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => this.#look(), QUIET_MS).unref()
+    this.#timer = setTimeout(() => this.#releaseGrown(), QUIET_MS).unref()
   }
 
-  #look(): void {
+  #releaseGrown(): void {
     if (this.#heap.bytes() < this.#released * GROWTH_MIN + BYTES_MIN) return
     this.#heap.release()
     this.#released = this.#heap.bytes()

@@ -25,6 +25,7 @@ import type { RateLimitStore } from '../chain/rate-limits.ts'
 import type { ConfigChange, MainToWorker, SharedChange, WorkerSettings, WorkerToMain } from './messages.ts'
 import { DescriptorRoom } from './descriptor-room.ts'
 import { DescriptorWatch } from './descriptor-watch.ts'
+import { HeapRelease, ownHeap } from './heap-release.ts'
 import { createObserver } from './observer.ts'
 import { Pulse } from '../overload/pulse.ts'
 import type { ConnectionCounts } from '../upstream/client.ts'
@@ -33,6 +34,8 @@ import { defects } from '../exchange/defects.ts'
 import { logDefects } from './defect-log.ts'
 
 const GAUGE_INTERVAL_MS = 1000
+/** Share of time: timers and scrapes take less. */
+const QUIET_LOAD = 0.02
 /** How often a draining worker looks whether its connections are gone. */
 const DRAIN_POLL_MS = 20
 /**
@@ -89,6 +92,7 @@ export class WorkerCore {
   readonly #gauges: NodeJS.Timeout
   readonly #pulse: Pulse
   readonly #descriptors: DescriptorWatch
+  readonly #heapRelease = new HeapRelease(ownHeap())
   #current: CompiledConfig | undefined = undefined
   #prepared: Prepared | undefined = undefined
   /** The last configuration that came, in force or not. */
@@ -166,6 +170,7 @@ export class WorkerCore {
 
   close(): void {
     clearInterval(this.#gauges)
+    this.#heapRelease.defer()
     this.#pulse.close()
     this.#descriptors.close()
     this.#binds.close()
@@ -316,7 +321,9 @@ export class WorkerCore {
       table.setGauge('loopDelayP99Seconds', delays.percentile(99) / NANOS)
       table.setGauge('loopDelayMaxSeconds', delays.max / NANOS)
       delays.reset()
-      table.setGauge('loopUtilization', performance.eventLoopUtilization(utilization).utilization)
+      const load = performance.eventLoopUtilization(utilization).utilization
+      this.#heapRelease.look(load < QUIET_LOAD && this.#binds.activeRequests === 0)
+      table.setGauge('loopUtilization', load)
       utilization = performance.eventLoopUtilization()
       // Not process.memoryUsage: it opens a file, and fails where no file descriptor is left.
       const heap = getHeapStatistics()
