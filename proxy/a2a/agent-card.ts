@@ -157,7 +157,7 @@ async function rewriteAnswer(exchange: Exchange, response: HttpResponse, rewriti
   try {
     bytes = await bytesOf(response, rewriting.bufferBytesMax)
   } catch (error) {
-    exchange.fail('upstreamFailure', { log: `agent card: ${String(error)}`, client: 'the agent card was cut short' })
+    exchange.fail('upstreamFailure', { log: `agent card: ${String(error)}`, client: 'the agent card is incomplete' })
     return
   }
   if (bytes === undefined) {

@@ -86,7 +86,7 @@ function shownMembers(members: Members, walk: Walk, depth: number): Members {
 }
 
 function shownValue(value: unknown, walk: Walk, depth: number): unknown {
-  if (depth > DEPTH_MAX) throw new CardTooDeep(`an agent card with more than ${DEPTH_MAX} levels`)
+  if (depth > DEPTH_MAX) throw new CardTooDeep(`the agent card has more than ${DEPTH_MAX} levels`)
   if (typeof value === 'string') return shownText(value, walk)
   if (Array.isArray(value)) return value.map((one: unknown) => shownValue(one, walk, depth + 1))
   return isRecord(value) ? shownMembers(value, walk, depth) : value

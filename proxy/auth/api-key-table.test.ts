@@ -77,7 +77,7 @@ it('does not change the metadata it is given', () => {
 
 it('knows no key without entries, and says so', () => {
   const table = new ApiKeyTable([], [])
-  expect(table.warnings).toEqual(['no usable API key: no key is valid'])
+  expect(table.warnings).toEqual(['no usable API key: every key is rejected'])
   expect([table.find(''), table.find('undefined'), table.find('a'.repeat(9000))]).toEqual([
     undefined,
     undefined,

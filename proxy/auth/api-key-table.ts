@@ -33,7 +33,7 @@ export class ApiKeyTable {
     }
     for (const { name, value } of sources) add(name, value === undefined ? 'its secret is missing' : apiKeyEntry(value))
     for (const [index, item] of hashes.entries()) add(`hash ${index}`, apiKeyObject({ ...item }))
-    if (this.#keys.size === 0) warnings.push('no usable API key: no key is valid')
+    if (this.#keys.size === 0) warnings.push('no usable API key: every key is rejected')
     this.warnings = warnings
   }
 

@@ -91,11 +91,11 @@ it('warns with the policy and the reason, never with what a secret holds', () =>
   })
   expect(warnings).toEqual([
     'policy-0: jwtAuthentication: issuer i: not fetched',
-    'policy-0: jwtAuthentication: no usable key: no token is valid',
+    'policy-0: jwtAuthentication: no usable key: every token is rejected',
     'policy-1: basicAuthentication: line 1 is ignored: its hash is not bcrypt, MD5 (`$apr1$`), SHA-1 (`{SHA}`) or crypt (also `$5$`, `$6$`)',
-    'policy-1: basicAuthentication: no user: no credentials are valid',
+    'policy-1: basicAuthentication: no users: all credentials are rejected',
     'policy-1: apiKeyAuthentication: API key ns/k is not used: it starts like JSON but is not valid JSON',
     'policy-1: apiKeyAuthentication: API key ns/none is not used: its secret is missing',
-    'policy-1: apiKeyAuthentication: no usable API key: no key is valid',
+    'policy-1: apiKeyAuthentication: no usable API key: every key is rejected',
   ])
 })

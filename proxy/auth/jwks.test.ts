@@ -35,13 +35,13 @@ describe('parseKeySet', () => {
     ['with an empty kid', { ...rsa, kid: '' }, /no `kid`/],
     ['symmetric', { ...secret, kid: 'k' }, /only RSA, EC/],
     ['symmetric with an algorithm of RSA', { ...secret, kid: 'k', alg: 'RS256' }, /only RSA, EC/],
-    ['P-521 with the algorithm of another curve', { ...p521, kid: 'k', alg: 'ES256' }, /`alg` does not fit/],
+    ['P-521 with the algorithm of another curve', { ...p521, kid: 'k', alg: 'ES256' }, /`alg` does not match/],
     ['a curve that no algorithm of RFC 7518 has', { ...ec('secp256k1'), kid: 'k' }, /only RSA, EC/],
     ['short RSA', { ...shortRsa, kid: 'k' }, /2048 bits/],
-    ['alg none', { ...rsa, kid: 'k', alg: 'none' }, /`alg` does not fit/],
-    ['alg HS256', { ...rsa, kid: 'k', alg: 'HS256' }, /`alg` does not fit/],
-    ['alg of another type', { ...p256, kid: 'k', alg: 'RS256' }, /`alg` does not fit/],
-    ['half a key', { kty: 'EC', crv: 'P-256', x: p256.x, kid: 'k' }, /do not form/],
+    ['alg none', { ...rsa, kid: 'k', alg: 'none' }, /`alg` does not match/],
+    ['alg HS256', { ...rsa, kid: 'k', alg: 'HS256' }, /`alg` does not match/],
+    ['alg of another type', { ...p256, kid: 'k', alg: 'RS256' }, /`alg` does not match/],
+    ['half a key', { kty: 'EC', crv: 'P-256', x: p256.x, kid: 'k' }, /are not a valid public key/],
     ['a number', 1, /not an object/],
   ])('leaves a key out: %s', (_, key, warning) => {
     const { keys, warnings } = parseKeySet(set(key, { ...p256, kid: 'good' }))

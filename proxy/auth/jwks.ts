@@ -35,7 +35,7 @@ const PUBLIC_MEMBERS = ['kty', 'crv', 'x', 'y', 'n', 'e']
 type Jwk = Readonly<Record<string, unknown>>
 
 /** Of a provider all of whose keys cannot be used. */
-export const NO_USABLE_KEY = 'no usable key: no token is valid'
+export const NO_USABLE_KEY = 'no usable key: every token is rejected'
 
 export function parseKeySet(text: string): KeySet {
   const keySet = parseJson(text)
@@ -69,7 +69,7 @@ function algorithmsOf({ kty, crv, alg }: Jwk): readonly string[] | string {
   const all = ALGORITHMS.get(kty === 'RSA' ? 'RSA' : `${String(kty)} ${String(crv)}`)
   if (all === undefined) return 'only RSA, EC with P-256, P-384 or P-521, and Ed25519 keys are supported'
   const algorithms = alg === undefined ? all : all.filter((name) => name === alg)
-  return algorithms.length === 0 ? 'its `alg` does not fit its type' : algorithms
+  return algorithms.length === 0 ? 'its `alg` does not match its key type' : algorithms
 }
 
 function isForSignatures({ use, key_ops: operations }: Jwk): boolean {
@@ -84,6 +84,6 @@ function publicKey(member: Jwk): KeyObject | string {
     const { modulusLength = RSA_BITS_MIN } = key.asymmetricKeyDetails ?? {}
     return modulusLength < RSA_BITS_MIN ? `an RSA key needs ${RSA_BITS_MIN} bits` : key
   } catch {
-    return 'its members do not form a public key'
+    return 'its members are not a valid public key'
   }
 }

@@ -212,7 +212,7 @@ describe('keys', () => {
     [{ issuer: ISSUER, jwks: 'x' }, 'issuer https://issuer.example: the key set is not JSON with a list `keys`'],
   ])('none: no token is valid, and the reason is told', async (provider, warning) => {
     const verifier = new JwtVerifier([provider])
-    expect(verifier.warnings).toEqual([warning, 'no usable key: no token is valid'])
+    expect(verifier.warnings).toEqual([warning, 'no usable key: every token is rejected'])
     expect(verifier.verify(await issuer.token())).toBe('unknown key')
   })
 })

@@ -75,9 +75,9 @@ describe('UserTable', () => {
   })
 
   it.each([
-    [undefined, ['its secret is missing', 'no user: no credentials are valid']],
-    ['', ['no user: no credentials are valid']],
-    ['alice', ['line 1 is ignored: it is not `name:hash`', 'no user: no credentials are valid']],
+    [undefined, ['its secret is missing', 'no users: all credentials are rejected']],
+    ['', ['no users: all credentials are rejected']],
+    ['alice', ['line 1 is ignored: it is not `name:hash`', 'no users: all credentials are rejected']],
   ])('lets nobody in without users: %j', (text, warnings) => {
     const table = new UserTable(text)
     expect(table.warnings).toEqual(warnings)

@@ -39,7 +39,7 @@ export class UserTable {
     this.#decoy = [...users.values()].find(({ kind }) => kind !== 'sha1') ?? DECOY
     this.#checker = checker
     const all = text === undefined ? ['its secret is missing'] : [...warnings]
-    if (users.size === 0) all.push('no user: no credentials are valid')
+    if (users.size === 0) all.push('no users: all credentials are rejected')
     this.warnings = all
   }
 

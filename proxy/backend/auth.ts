@@ -23,7 +23,7 @@ export function compileBackendAuth(auth: BackendAuth, secret: (ref: SecretRef) =
     // Secrets made from files often end with a newline.
     const value = secret(ref)?.trim()
     if (value === undefined || value === '') missing.push(ref.secret)
-    else if (CONTROL.test(value)) missing.push(`${ref.secret} (holds control characters)`)
+    else if (CONTROL.test(value)) missing.push(`${ref.secret} (contains control characters)`)
     else {
       const write = writerFor(location)
       writers.push(({ request }) => write(request, value))
@@ -32,11 +32,11 @@ export function compileBackendAuth(auth: BackendAuth, secret: (ref: SecretRef) =
   }
   if (auth.passthrough === true) {
     writers.push(passthrough(writerFor(auth.location ?? DEFAULT_LOCATION)))
-    named.push('the token that was verified')
+    named.push('the verified token')
   }
   if (auth.key !== undefined) add(auth.key, auth.location ?? DEFAULT_LOCATION)
   for (const { key, location } of auth.credentials ?? []) add(key, location)
-  const places = `writes the credential of ${named.join(', ')}`
+  const places = `adds the credential of ${named.join(', ')}`
   if (missing.length > 0) {
     const detail = `secret ${missing.join(', ')} is missing or unusable`
     const told = { log: detail, client: 'the credential is missing or unusable' }

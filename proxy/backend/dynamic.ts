@@ -64,7 +64,7 @@ export function dynamicBackend(
       const endpoint = destinations.ofAuthority(host, scheme === 'https' ? 443 : 80)
       if (endpoint !== undefined) run(exchange, endpoint, done)
       else {
-        exchange.fail('invalidRequest', `${host} is no destination`)
+        exchange.fail('invalidRequest', `${host} is not a valid destination`)
         done(exchange)
       }
     }

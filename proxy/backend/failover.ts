@@ -15,7 +15,7 @@ export function otherEndpoint(exchange: Exchange, picker: EndpointPicker): Endpo
   exchange.isMovable = false
   const next = isInTime(exchange) ? untried(exchange, picker) : undefined
   if (next === undefined) return undefined
-  tell(exchange, exchange.endpoint ?? '', exchange.failure ?? 'no answer', next.label)
+  tell(exchange, exchange.endpoint ?? '', exchange.failure ?? 'no response', next.label)
   endEndpoint(exchange, true)
   exchange.forgetAnswer()
   return next
@@ -88,5 +88,5 @@ function labelOf({ target }: FailoverEndpoint): string {
 }
 
 function tell({ trace }: Exchange, from: string, problem: string, to: string): void {
-  trace?.write({ type: 'policyEvent', kind: 'failover', details: `${from}: ${problem}; on to ${to}` })
+  trace?.write({ type: 'policyEvent', kind: 'failover', details: `${from}: ${problem}; failing over to ${to}` })
 }

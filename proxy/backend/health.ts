@@ -65,7 +65,7 @@ export function endEndpoint(exchange: Exchange, isComplete: boolean): void {
     const { response, upstreamStatus, retry } = exchange
     const answer = response && { status: upstreamStatus, headers: response.headers }
     const isEvicted = chargeFailure(state, health, { answer, backoffMs: retry?.backoffMs })
-    tell(exchange, isEvicted ? 'did badly and is evicted' : 'did badly')
+    tell(exchange, isEvicted ? 'failed and is evicted' : 'failed')
   }
 }
 

@@ -205,7 +205,7 @@ async function prepared(
   const { promise, resolve } = Promise.withResolvers<void>()
   runChain(filters, own, 0, () => resolve())
   await promise
-  if (own.response !== undefined) throw new ServiceError(own.errorDetail ?? 'a backend policy refused the call')
+  if (own.response !== undefined) throw new ServiceError(own.errorDetail ?? 'a backend policy rejected the call')
   return request
 }
 
@@ -225,9 +225,9 @@ async function collectWithin(
 ): Promise<Buffer> {
   const iterator = body[Symbol.asyncIterator]()
   const { promise: tooLate, reject } = Promise.withResolvers<never>()
-  const onAbort = (): void => reject(new ServiceError('the client left'))
+  const onAbort = (): void => reject(new ServiceError('the client disconnected'))
   const timer = setTimeout(
-    () => reject(new ServiceError('the body of the answer did not come in time')),
+    () => reject(new ServiceError('the response body did not arrive in time')),
     Math.max(0, deadlineMs - performance.now()),
   )
   signal.addEventListener('abort', onAbort, { once: true })
@@ -239,13 +239,13 @@ async function collectWithin(
       const { done, value } = await Promise.race([iterator.next(), tooLate])
       if (done === true) break
       bytes += value.length
-      if (bytes > bytesMax) throw new ServiceError(`the answer is larger than ${bytesMax} bytes`)
+      if (bytes > bytesMax) throw new ServiceError(`the response is larger than ${bytesMax} bytes`)
       chunks.push(value)
     }
     isWhole = true
     return Buffer.concat(chunks, bytes)
   } catch (error) {
-    throw error instanceof ServiceError ? error : new ServiceError(`the answer broke off: ${String(error)}`)
+    throw error instanceof ServiceError ? error : new ServiceError(`the response ended early: ${String(error)}`)
   } finally {
     clearTimeout(timer)
     signal.removeEventListener('abort', onAbort)

@@ -34,8 +34,8 @@ export function tunnelThrough(parts: TunnelParts): UpstreamTunnel {
 }
 
 function wayOf({ proxy, policies, picker, secret }: TunnelParts): TunnelWay {
-  if (policies.deny !== undefined) return { problem: `the proxy is not to be used: ${policies.deny.message}` }
-  if (policies.tunnel !== undefined) return { problem: 'the proxy would itself be reached through a proxy' }
+  if (policies.deny !== undefined) return { problem: `the proxy must not be used: ${policies.deny.message}` }
+  if (policies.tunnel !== undefined) return { problem: 'the proxy itself is behind a proxy, which is not supported' }
   if (picker === undefined)
     return { problem: proxy.invalid?.message ?? 'the proxy does not exist, or has no addresses' }
   const headers = policies.auth === undefined ? [] : credentials(policies.auth, secret)
@@ -76,13 +76,13 @@ function chargedProxy(parts: ProxyParts): TunnelProxy {
 
 /** A text: why there are none. */
 function credentials(auth: BackendAuth, secret: TunnelParts['secret']): string[] | string {
-  if (auth.passthrough === true) return 'the credential of a client cannot be passed on to the proxy'
+  if (auth.passthrough === true) return 'the credential of a client cannot be forwarded to the proxy'
   const headers: string[] = []
   const own = auth.key === undefined ? [] : [{ key: auth.key, location: auth.location ?? DEFAULT_LOCATION }]
   for (const { key, location } of [...own, ...(auth.credentials ?? [])]) {
     const value = fieldValue(secret(key)?.trim() ?? '')
-    if (value === undefined) return `secret ${key.secret} is missing, or holds what is no value of a header field`
-    if (location.header === undefined) return 'a proxy takes credentials in header fields only'
+    if (value === undefined) return `secret ${key.secret} is missing, or is not a valid header value`
+    if (location.header === undefined) return 'credentials for a proxy must be in a header field'
     const name = location.header.name.toLowerCase()
     // What a backend gets in Authorization, a proxy gets in its own field (RFC 9110 section 11.7).
     headers.push(name === 'authorization' ? 'proxy-authorization' : name, (location.header.prefix ?? '') + value)

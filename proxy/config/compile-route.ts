@@ -202,7 +202,7 @@ interface Handling {
 }
 
 const NO_TUNNEL: BackendHandler = (exchange, done) => {
-  exchange.fail('invalidBackendType', 'the backend takes no CONNECT')
+  exchange.fail('invalidBackendType', 'the backend does not support CONNECT')
   done(exchange)
 }
 

@@ -107,7 +107,8 @@ function compileBackend(
       const destinations = new Destinations((host, port) => resolver.dynamic(host, port, merged, dynamic.guard))
       return { name, target: { kind: 'Dynamic', pick: (facts) => destinations.ofConnection(facts) } }
     }
-    if (backend.static === undefined) return broken('invalidBackendType', `backend ${backend.key} takes no plain bytes`)
+    if (backend.static === undefined)
+      return broken('invalidBackendType', `backend ${backend.key} does not accept plain TCP`)
   }
   const picker = resolver.resolve(ref, merged)
   if (picker === undefined) return broken('serviceNotFound', name)

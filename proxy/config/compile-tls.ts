@@ -81,7 +81,7 @@ interface ActionContext {
 
 function actionOf(input: TlsListenerInput, context: ActionContext): TlsAction {
   const { tls = {}, protocol } = input.listener
-  if (protocol !== 'HTTPS' && protocol !== 'TLS') return refuse(`protocol ${protocol} has no place on a TLS port`)
+  if (protocol !== 'HTTPS' && protocol !== 'TLS') return refuse(`protocol ${protocol} is not allowed on a TLS port`)
   if (tls.invalid !== undefined) return refuse(tls.invalid)
   if (tls.mode === 'Passthrough') {
     return protocol === 'TLS' ? { kind: 'Passthrough', tcp: input.tcp() } : refuse('HTTPS cannot be passed through')

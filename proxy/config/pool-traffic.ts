@@ -18,7 +18,7 @@ export function withTrafficDenied(
 ): EffectiveBackend {
   const levels = service === undefined ? [] : serviceLevels(service)
   if (!levels.some((level) => index.at(level).some(({ policy }) => policy.traffic !== undefined))) return policies
-  const message = 'traffic policies of an InferencePool cover rules without other backends'
+  const message = 'traffic policies of an InferencePool apply only to rules without other backends'
   return { ...policies, deny: policies.deny ?? { field: 'traffic', message } }
 }
 

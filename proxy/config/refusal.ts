@@ -9,8 +9,8 @@ export function refusal(
 ): string | undefined {
   const { key, port, protocol } = bind
   const other = taken.get(port)
-  if (other !== undefined) return `bind ${key}: port ${port} is taken by bind ${other.key}`
+  if (other !== undefined) return `bind ${key}: port ${port} is already used by bind ${other.key}`
   // Nothing in the bytes of plain TCP says which listener they are for.
   if (protocol !== 'TCP' || listeners.length === 1) return undefined
-  return `bind ${key}: a port of protocol TCP needs exactly one listener and has ${listeners.length}`
+  return `bind ${key}: a port of protocol TCP must have exactly one listener, it has ${listeners.length}`
 }

@@ -48,7 +48,7 @@ export function compileAiBackend(
     }
     const chosen = chooseProvider(groups)
     if (chosen === undefined) {
-      exchange.fail('noHealthyBackends', 'no provider of this backend can be called')
+      exchange.fail('noHealthyBackends', 'no provider of this backend is available')
       done(exchange)
       return
     }

@@ -216,7 +216,7 @@ describe('what is translated', () => {
     const reply = await post('/claude/v1/chat/completions')
     expect(reply.status).toBe(502)
     expect(await reply.text()).toBe(
-      'failed to process LLM response: the provider sent JSON that is not an answer of its format',
+      'failed to process LLM response: the provider returned JSON that is not a valid response in its format',
     )
   })
 })
@@ -237,7 +237,7 @@ describe('a stream that breaks off', () => {
     answer = broken(text)
     const received = await (await post('/v1/chat/completions', { stream: true })).text()
     const error =
-      '{"error":{"message":"the stream of the provider broke off","type":"api_error","param":null,"code":null}}'
+      '{"error":{"message":"the stream of the provider ended early","type":"api_error","param":null,"code":null}}'
     expect(received).toBe(`${text}${separator}data: ${error}\n\n`)
   })
 

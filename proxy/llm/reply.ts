@@ -80,7 +80,7 @@ async function translatedReply(
   if (raw instanceof HttpResponse) return raw
   if (raw === undefined) {
     upstream.body.cancel()
-    return invalid(context, `the answer is larger than ${translationBytesMax} bytes, which is too much to translate`)
+    return invalid(context, `the response is larger than ${translationBytesMax} bytes, the limit for translation`)
   }
   const bytes = await collected(context, decode(raw, headers.get('content-encoding'), translationBytesMax))
   if (bytes instanceof HttpResponse) return bytes
@@ -89,7 +89,8 @@ async function translatedReply(
   if (json instanceof HttpResponse) return json
   const createdSeconds = Math.trunc(Date.now() / 1000)
   const translated = translation.answer(json, createdSeconds)
-  if (translated === undefined) return invalid(context, 'the provider sent JSON that is not an answer of its format')
+  if (translated === undefined)
+    return invalid(context, 'the provider returned JSON that is not a valid response in its format')
   const { call, facts } = context
   call.conversion.sent.observe(facts, json)
   if (!call.isStreaming) return jsonReply(upstream, translated)
@@ -107,14 +108,17 @@ function translatedError(
   const json = parseObject(bytes.toString('utf8'))
   const error = json === undefined ? undefined : translation.error(json)
   if (error === undefined) {
-    return invalid(context, `the provider answered ${upstream.status} with a body that is not an error of its format`)
+    return invalid(
+      context,
+      `the provider returned status ${upstream.status} with a body that is not a valid error in its format`,
+    )
   }
   return jsonReply(upstream, error)
 }
 
 function answerOf(context: ReplyContext, bytes: Buffer, parse: typeof parseObject): JsonObject | HttpResponse {
   const text = bytes.toString('utf8')
-  return parse(text) ?? invalid(context, jsonExcess(text) ?? 'the provider sent a body that is not a JSON object')
+  return parse(text) ?? invalid(context, jsonExcess(text) ?? 'the provider returned a body that is not a JSON object')
 }
 
 /** What was read, or the failure that the client gets. */
@@ -122,7 +126,7 @@ async function collected<T>(context: ReplyContext, reading: Promise<T>): Promise
   try {
     return await reading
   } catch (error) {
-    return invalid(context, `the answer could not be read: ${error instanceof Error ? error.message : String(error)}`)
+    return invalid(context, `the response could not be read: ${error instanceof Error ? error.message : String(error)}`)
   }
 }
 

@@ -83,7 +83,7 @@ export async function decodeBody(
 }
 
 export function parseBody(bytes: Buffer, source: Buffer): RequestJson | BodyFault {
-  if (!isUtf8(bytes)) return { kind: 'Invalid', detail: 'the body is not UTF-8 text' }
+  if (!isUtf8(bytes)) return { kind: 'Invalid', detail: 'the body is not valid UTF-8' }
   const text = bytes.toString('utf8')
   const json = readJsonText(text)
   if (json !== undefined) return new RequestJson(json, bytes, source)

@@ -39,7 +39,7 @@ async function passed(format: FormatName, text: string): Promise<Exchange> {
   return exchange
 }
 
-const TRUNCATED = 'the stream of the provider ended without its last event'
+const TRUNCATED = 'the stream of the provider ended without its final event'
 
 describe('the log', () => {
   it('says where an event was too large to be read', async () => {
@@ -47,7 +47,7 @@ describe('the log', () => {
       'Completions',
       `data: ${'x'.repeat(300)}\n\ndata: [DONE]\n\n${'x'.repeat(300)}`,
     )
-    expect(errorDetail).toBe('the answer of the provider was not read for usage: an event is larger than 200 bytes')
+    expect(errorDetail).toBe('token usage was not read from the response: an event is larger than 200 bytes')
   })
 
   it.each<[FormatName, string, string | undefined]>([

@@ -64,13 +64,13 @@ class StreamObserver {
   end(): void {
     const { call, exchange } = this.#context
     if (this.#parser === undefined || call.conversion.sent.lastEvent?.test(this.#last) !== false) return
-    exchange.errorDetail ??= 'the stream of the provider ended without its last event'
+    exchange.errorDetail ??= 'the stream of the provider ended without its final event'
   }
 }
 
 /** The answer goes on, but tokens of the rest are not counted. */
 export function reportUnobserved({ exchange }: ReplyContext, reason: string): void {
-  const text = `the answer of the provider was not read for usage: ${reason}`
+  const text = `token usage was not read from the response: ${reason}`
   exchange.errorDetail ??= text
   exchange.trace?.note(text)
 }
@@ -129,7 +129,7 @@ function observeEvent({ facts, call, exchange }: ReplyContext, { data }: SseEven
 function brokenStream(context: ReplyContext, error: unknown): string {
   reportIfBug('llm stream', error)
   markFailed(context, error instanceof Error ? error.message : String(error))
-  return context.call.conversion.client.errorEvent('the stream of the provider broke off')
+  return context.call.conversion.client.errorEvent('the stream of the provider ended early')
 }
 
 function markFailed({ exchange }: ReplyContext, detail: string): void {

@@ -39,7 +39,7 @@ export async function ask(exchange: Exchange, member: Member, request: JsonRpcRe
     }
     noteDropped(exchange, target.name)
   }
-  throw new TargetError(`${target.name}: the server closed its stream without an answer to ${request.method}`)
+  throw new TargetError(`${target.name}: the server closed its stream without a response to ${request.method}`)
 }
 
 export async function notify(

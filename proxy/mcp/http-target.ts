@@ -231,7 +231,7 @@ async function targetRequest(
   const { promise, resolve } = Promise.withResolvers<void>()
   runChain(filters, own, 0, () => resolve())
   await promise
-  if (own.response !== undefined) throw new TargetError(own.errorDetail ?? 'a backend policy refused the call')
+  if (own.response !== undefined) throw new TargetError(own.errorDetail ?? 'a backend policy rejected the call')
   return request
 }
 

@@ -7,7 +7,7 @@ type Json = { readonly [key: string]: unknown }
 
 const CAPABILITIES = ['tools', 'prompts', 'resources'] as const
 const PREAMBLE =
-  'This endpoint joins several MCP servers; names of tools, prompts and resources tell which one they belong to.'
+  'This endpoint combines several MCP servers. The name of a tool, prompt or resource shows which server it belongs to.'
 
 /** One server: its own answer untouched. Several: lowest protocol version, union of what can be multiplexed. */
 export function mergeInitialize(

@@ -151,7 +151,7 @@ async function* relayed(
       yield request.method === 'resources/read' ? withShownUris(call, target.name, message) : message
       return
     }
-    call.exchange.errorDetail ??= `${target.name}: the server closed its stream without an answer`
+    call.exchange.errorDetail ??= `${target.name}: the server closed its stream without a response`
   } catch (error) {
     reportIfBug('mcp stream', error)
     call.exchange.errorDetail ??= `${target.name}: ${error instanceof Error ? error.message : String(error)}`

@@ -57,7 +57,7 @@ export function noteDropped({ mcp }: Exchange, target: string): void {
 
 function dropped({ exchange, target }: ServerStream): undefined {
   noteDropped(exchange, target)
-  exchange.errorDetail ??= `${target}: dropped messages about requests that this server was not asked`
+  exchange.errorDetail ??= `${target}: dropped messages about requests that were not sent to this server`
 }
 
 /** Equals no token: a request without one has no progress. */

@@ -48,7 +48,7 @@ interface SealKey {
 export function sessionCodec(keys: readonly Uint8Array[], now: () => number = Date.now): SessionCodec {
   const known = keys.map(sealKey)
   const [first] = known
-  if (first === undefined) throw new Error('MCP sessions need a key')
+  if (first === undefined) throw new Error('MCP sessions require a key')
   return {
     encode(session) {
       return seal(Buffer.from(JSON.stringify(wireOf(session, secondsOf(now())))), first).toString('base64url')

@@ -5,7 +5,7 @@ export const SESSION_KEY_BYTES = 32
 const SESSION_KEYS_MAX = 4
 const DIGITS = SESSION_KEY_BYTES * 2
 
-export const SESSION_KEYS_RULE = `${DIGITS} hexadecimal digits, or up to ${SESSION_KEYS_MAX} times that with commas between, the new key first`
+export const SESSION_KEYS_RULE = `${DIGITS} hexadecimal digits, or up to ${SESSION_KEYS_MAX} such keys separated by commas, the new key first`
 
 /** undefined: not such keys. */
 export function parseSessionKeys(text: string): readonly Uint8Array[] | undefined {

@@ -49,7 +49,7 @@ export class StdioProcess {
       stdio: ['pipe', 'pipe', 'pipe'],
     })
     this.#child.on('error', (error) => this.#over(new Error(`${cmd} cannot be started: ${error.message}`)))
-    this.#child.on('exit', (code, signal) => this.#over(new Error(`${cmd} ended (${signal ?? `exit code ${code}`})`)))
+    this.#child.on('exit', (code, signal) => this.#over(new Error(`${cmd} exited (${signal ?? `exit code ${code}`})`)))
     this.#child.stdin.on('error', () => {})
     onLogLines(this.#child.stderr, logged)
     this.#child.stdout.on('data', (chunk: Buffer) => this.#read(chunk))
@@ -57,8 +57,8 @@ export class StdioProcess {
 
   /** `sink` gets everything that belongs to the call, its response as the last. `fail`: the process ended first. */
   call(request: JsonRpcRequest, sink: Sink, fail: (error: Error) => void): void {
-    if (this.#isOver) fail(new Error('the process has ended'))
-    else if (this.#calls.has(request.id)) fail(new Error('a request with this id is running already'))
+    if (this.#isOver) fail(new Error('the process has exited'))
+    else if (this.#calls.has(request.id)) fail(new Error('a request with this id is already in progress'))
     else {
       this.#calls.set(request.id, { sink, fail })
       this.write(request)

@@ -47,7 +47,7 @@ async function answerPost(exchange: Exchange, endpoint: McpEndpoint): Promise<Ht
   if (!Buffer.isBuffer(body)) return body
   const message = parseMessage(body.toString('utf8'))
   if (message === undefined) {
-    return rpcError(400, null, { code: INVALID_REQUEST, message: 'the body is not one JSON-RPC 2.0 message' })
+    return rpcError(400, null, { code: INVALID_REQUEST, message: 'the body is not a single JSON-RPC 2.0 message' })
   }
   const version = checkVersion(exchange, message)
   if (version !== undefined) return version

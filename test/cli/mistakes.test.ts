@@ -23,9 +23,9 @@ describe('mistakes in standalone files', () => {
     [route('matches: [{ path: { regex: "(?=a)" } }]'), '(RE2 syntax): invalid or unsupported Perl syntax'],
     [
       backend('{ host: "http://a.example:80" }'),
-      'host: must be host:port, for example 127.0.0.1:8080 or [::1]:8080; leave out the scheme',
+      'host: must be host:port, for example 127.0.0.1:8080 or [::1]:8080; remove the scheme',
     ],
-    [backend('{ host: "HTTPS://a.example/x" }'), 'leave out the scheme and the path, and set backendTLS for https'],
+    [backend('{ host: "HTTPS://a.example/x" }'), 'remove the scheme and the path, and set backendTLS for https'],
     [policies('timeout: { requestTimeout: 5minutes }'), 'such as 500ms, 10s or 1h30m'],
     [
       policies('timeout: { requestTimeout: 5 }'),
@@ -42,7 +42,7 @@ describe('mistakes in standalone files', () => {
   })
 
   it.each(['*', 'https://shop.example', 'https://*.shop.example', 'http://localhost:3000', 'http://[::1]:80'])(
-    'the origin %s is none',
+    'accepts the origin %s',
     (origin) => {
       const text = policies(`cors: { allowOrigins: ["${origin}"] }`)
       expect(loadStandalone({ path: 'f.yaml', text, environment: {} }).problems).toEqual([])

@@ -110,45 +110,45 @@ describe('decisions', () => {
     ['cors', 'the origin https://shop.example.com is allowed', '/cross', header('origin', 'https://shop.example.com')],
     ['cors', 'the origin https://evil.example is not allowed', '/cross', header('origin', 'https://evil.example')],
     ['cors', 'no Origin', '/cross'],
-    ['csrf', 'the method changes nothing', '/forged'],
-    ['csrf', 'neither Sec-Fetch-Site nor Origin: no browser', '/forged', post({})],
+    ['csrf', 'the method is safe', '/forged'],
+    ['csrf', 'no Sec-Fetch-Site and no Origin: not sent by a browser', '/forged', post({})],
     ['csrf', /^answered 403: .*; the origin is neither the host/, '/forged', post({ origin: 'https://evil.example' })],
     ['csrf', 'the origin is one of additionalOrigins', '/forged', post({ origin: 'https://shop.example.com' })],
     ['jwt auth', /^answered 401: .*no token found/, '/jwt'],
     ['api key', /^the key is .*core/, '/key', header('authorization', `Bearer ${API_KEY}`)],
     ['api key', /^answered 401: .*invalid credentials/, '/key', header('authorization', 'Bearer other')],
     ['basic auth', 'the user is ann', '/basic', header('authorization', 'Basic YW5uOnNlY3JldA==')],
-    ['ext authz', 'the service allows it', '/asked', alice],
-    ['ext authz', /^answered 403: .*; the service refuses it$/, '/asked'],
-    ['remote rate limit', 'asked for user', '/limited', header('x-user', 'ann')],
-    ['remote rate limit', 'no descriptor has all its values: the service is not asked', '/limited'],
-    ['local rate limit', /^answered 429: .*; limits\[0\] is used up$/, '/bucket?second'],
+    ['ext authz', 'the service allows the request', '/asked', alice],
+    ['ext authz', /^answered 403: .*; the service rejects the request$/, '/asked'],
+    ['remote rate limit', 'descriptors sent: user', '/limited', header('x-user', 'ann')],
+    ['remote rate limit', 'no descriptor has all its values: the service is not called', '/limited'],
+    ['local rate limit', /^answered 429: .*; limits\[0\] is exhausted$/, '/bucket?second'],
     ['retry', 'up to 2 more tries', '/retried'],
     ['direct response', 'answered 201; conditional[0]: request.headers["x-team"] == "core"', '/chosen', header('x-team', 'core')],
     ['direct response', 'answered 202; conditional[1]: for all others', '/chosen'],
-    ['timeout', 'the request has 20000 ms', '/chosen'],
+    ['timeout', 'request timeout: 20000 ms', '/chosen'],
     ['buffer', 'the body is larger than 10 bytes', '/held', json({ a: 'larger' })],
-    ['buffer', 'no body that ends', '/held'],
-    ['delay', 'waits 1 ms', '/late'],
-    ['host rewrite', "the host becomes the backend's own", '/named'],
-    ['ext proc', 'the processor lets it pass', '/processed'],
+    ['buffer', 'no request body', '/held'],
+    ['delay', 'delay: 1 ms', '/late'],
+    ['host rewrite', 'the host is set to that of the backend', '/named'],
+    ['ext proc', 'the processor allows the request', '/processed'],
     ['transformation', 'applied', '/changed'],
     ['request header modifier', 'applied', '/named'],
     ['response header modifier', 'applied', '/named'],
     ['url rewrite', 'applied', '/model/v1/chat/completions', json(CHAT)],
     ['request redirect', 'answered 302', '/moved'],
-    ['remote rate limit', 'the service cannot be asked, and failureMode is FailOpen', '/unlimited'],
+    ['remote rate limit', 'the service cannot be called, and failureMode is FailOpen', '/unlimited'],
     ['remote rate limit', /^answered 500: .*ECONNREFUSED/, '/uncounted'],
-    ['ext authz', 'the service cannot be asked, and failureMode is FailOpen', '/unasked'],
+    ['ext authz', 'the service cannot be called, and failureMode is FailOpen', '/unasked'],
     ['ext authz', /^answered 403: .*ECONNREFUSED/, '/unallowed'],
-    ['ext proc', 'the processor failed; FailOpen lets it pass', '/unprocessed'],
+    ['ext proc', 'the processor failed; failureMode FailOpen allows the request', '/unprocessed'],
     ['ext proc', /^answered 500: .*ECONNREFUSED/, '/halted'],
-    ['delay', 'there is no time to wait', '/prompt'],
+    ['delay', 'the delay is not positive', '/prompt'],
     ['retry', 'the precondition is not true', '/once'],
     ['direct response', /^answered 500: /, '/mute'],
     ['buffer', /^answered 413/, '/tight', json({ a: 'larger' })],
-    ['backend http', 'each try has 20000 ms', '/tried'],
-    ['backend auth', /^writes the credential of .*model-key/, '/model/v1/chat/completions', json(CHAT)],
+    ['backend http', 'timeout of each try: 20000 ms', '/tried'],
+    ['backend auth', /^adds the credential of .*model-key/, '/model/v1/chat/completions', json(CHAT)],
   ]
 
   it.each(table.map(([kind, said, path, question = {}]) => ({ kind, said, path, question })))(
@@ -163,7 +163,7 @@ describe('decisions', () => {
     },
   )
 
-  /** Told by an event of its own, or by nothing but a refusal. */
+  /** Reported by an event of its own, or only by a rejection. */
   const OTHERWISE: ReadonlySet<string> = new Set([
     'deny', // proxy/trace/trace.test.ts: answered 403, with the reason
     'authorization', // authorizationResult
@@ -181,10 +181,10 @@ describe('decisions', () => {
     expect(scopes).toContain('mirror')
   })
 
-  it('of a copy that is left out say so', async () => {
+  it('of a skipped copy report it', async () => {
     const events = await traceOf('/unmirrored')
     expect(events.filter(({ message }) => message.kind === 'mirror').map(({ message }) => message.details)).toEqual([
-      'left out by its percentage',
+      'skipped: not in the percentage',
     ])
   })
 
@@ -204,24 +204,24 @@ describe('decisions', () => {
     expect(starts.map(({ message }) => message.details)).toEqual([details])
   })
 
-  it('of health say which endpoint is evicted', async () => {
+  it('of health name the evicted endpoint', async () => {
     const events = await traceOf('/evicted')
     const found = events.filter(({ message }) => message.type === 'policyEvent' && message.kind === 'health')
     expect(found.map(({ message }) => message.details)).toEqual([
-      expect.stringMatching(/^127\.0\.0\.1:\d+ did badly and is evicted$/),
+      expect.stringMatching(/^127\.0\.0\.1:\d+ failed and is evicted$/),
     ])
   })
 
   it('of a token names its issuer, and not the token', async () => {
     const events = await traceOf('/jwt', header('authorization', `Bearer ${token}`))
     const text = JSON.stringify(events)
-    expect(text).toContain('a valid token of https://idp.example.com')
+    expect(text).toContain('valid token from issuer https://idp.example.com')
     expect(text).not.toContain(token)
   })
 
-  it('of retries tell why', async () => {
+  it('of retries contain the reason', async () => {
     const events = await traceOf('/retried?why')
     const found = events.filter(({ message }) => message.type === 'policyEvent' && message.kind === 'retry')
-    expect(found.map(({ message }) => message.details)).toEqual(['try 1 ended with status 503: again in 1 ms'])
+    expect(found.map(({ message }) => message.details)).toEqual(['try 1 failed with status 503: next try in 1 ms'])
   })
 })

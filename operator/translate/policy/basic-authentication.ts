@@ -32,7 +32,7 @@ function reportLines({ secret }: SecretRef, field: 'users' | 'secretRef', contex
   const { users, warnings } = parseHtpasswd(text)
   const told = warnings.slice(0, LINES_TOLD_MAX)
   if (warnings.length > told.length) told.push(`${warnings.length - told.length} more lines are ignored`)
-  if (users.size === 0) told.push('no user: no credentials are valid')
+  if (users.size === 0) told.push('no users: all credentials are rejected')
   if (told.length === 0) return
   const message = `${field === 'users' ? '' : `secret ${secret}: `}${told.join('; ')}`
   reportError(context, { path: `${context.path}.${field}`, reason: 'InvalidUsers', message })

@@ -51,7 +51,7 @@ export class Acknowledger {
     try {
       await client.patch(path, acknowledgementPatch(pod, undefined), AbortSignal.timeout(FAREWELL_MS_MAX))
     } catch (error) {
-      logger.debug('the acknowledgement could not be taken back', { error: String(error) })
+      logger.debug('the acknowledgement could not be deleted', { error: String(error) })
     }
   }
 
@@ -71,7 +71,7 @@ export class Acknowledger {
         isGoingOn = await pause(PAUSE_MS, signal)
       } else {
         this.#wanted ??= value
-        logger.debug('acknowledgement not accepted, trying again', { error: problem })
+        logger.debug('acknowledgement not accepted, retrying', { error: problem })
         isGoingOn = await backOff.wait(signal)
       }
     }

@@ -160,7 +160,7 @@ describe('ClusterSource', () => {
     expect(next.map(({ name }) => name)).toEqual(['web-endpoints', 'web-config'])
     lines.length = 0
     write(next.slice(1))
-    await until('a look', () => lines.some((line) => line.includes('not whole yet')))
+    await until('a look', () => lines.some((line) => line.includes('delivery is incomplete')))
     expect(applied).toEqual([80])
     write(next.slice(0, 1))
     await until('the second one', () => applied.length === 2)
@@ -199,7 +199,7 @@ describe('ClusterSource', () => {
     const next = objectsOf(81, 2)
     write(next.slice(-1))
     lines.length = 0
-    await until('some looks', () => lines.filter((line) => line.includes('not whole yet')).length > 3)
+    await until('some looks', () => lines.filter((line) => line.includes('delivery is incomplete')).length > 3)
     expect(applied).toEqual([80])
     write(next)
     await until('the second one', () => applied.length === 2)

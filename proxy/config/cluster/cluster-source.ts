@@ -144,7 +144,7 @@ export class ClusterSource {
 
   /** Further shards are not watched: they are read when an index names files that are not there. */
   async #fetchMissing({ missing, message }: DeliveryFault): Promise<void> {
-    this.#options.logger.debug('delivery not whole yet', { fault: message })
+    this.#options.logger.debug('delivery is incomplete', { fault: message })
     const wanted = new Map(missing.map(({ part, shard }) => [`${part}/${shard}`, { part, shard }]))
     await Promise.all([...wanted.values()].map(({ part, shard }) => this.#fetchShard(part, shard)))
     const file = fileOf(this.#objects)
@@ -171,9 +171,9 @@ export class ClusterSource {
       const path = `/api/v1/namespaces/${namespace}/${kind}/${name}`
       const { status, body } = await client.get(path, this.#stopping.signal)
       if (status === 200) this.#objects.set(`${part}/${shard}`, filesOf(part, body))
-      else logger.debug('shard not there yet', { name, status })
+      else logger.debug('shard does not exist yet', { name, status })
     } catch (error) {
-      logger.warn('shard cannot be read, trying again', { name, error: String(error) })
+      logger.warn('shard cannot be read, retrying', { name, error: String(error) })
     }
   }
 
@@ -201,7 +201,7 @@ export class ClusterSource {
 
   #refused({ reason, message }: DeliveryFault): void {
     if (this.#lastFault === message) return
-    this.#options.logger.error('delivery refused, the last good one stays', { reason, error: message })
+    this.#options.logger.error('delivery rejected, the previous configuration stays in use', { reason, error: message })
     this.#reject(0, message)
   }
 

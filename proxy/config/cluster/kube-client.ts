@@ -125,7 +125,7 @@ function open({ url, isTls, agent, token, request }: Target): Promise<IncomingMe
   const outgoing = isTls ? httpsRequest(url, options, resolve) : httpRequest(url, options, resolve)
   outgoing.on('error', reject)
   // A server that accepts and never answers.
-  outgoing.setTimeout(REQUEST_MS_MAX, () => outgoing.destroy(new Error(`no answer within ${REQUEST_MS_MAX} ms`)))
+  outgoing.setTimeout(REQUEST_MS_MAX, () => outgoing.destroy(new Error(`no response within ${REQUEST_MS_MAX} ms`)))
   outgoing.end(request.body)
   return promise
 }

@@ -31,7 +31,7 @@ export async function watchObject(watched: WatchedObject): Promise<void> {
     } catch (error) {
       if (watched.signal.aborted) return
       const text = error instanceof Error ? error.message : String(error)
-      watched.logger.warn('the API server cannot be watched, trying again', { name: watched.name, error: text })
+      watched.logger.warn('watch of the API server failed, retrying', { name: watched.name, error: text })
       if (!(await backOff.wait(watched.signal))) return
     }
   }
@@ -42,7 +42,7 @@ async function list({ client, collection, name, signal, onObject }: WatchedObjec
   if (status !== 200) throw new Error(`list: status ${status}`)
   const items = field(body, 'items')
   const version = field(field(body, 'metadata'), 'resourceVersion')
-  if (!Array.isArray(items) || typeof version !== 'string') throw new Error('list: not a list')
+  if (!Array.isArray(items) || typeof version !== 'string') throw new Error('the response is not a list')
   onObject(items[0])
   return version
 }

@@ -236,11 +236,11 @@ describe('policies with targets', () => {
     ['a gateway that is not there', 'gateway: { gatewayName: defualt }', 'policy: { cors: {} }', 'did you mean default?'],
     ['a route that is not there', 'route: { name: rote }', 'policy: { cors: {} }', 'did you mean route?'],
     ['a backend that is not there', 'backend: { backend: { name: x } }', 'policy: { backendTLS: {} }', 'no backend named x; there are: named'],
-    ['a service where there is none', 'backend: { service: { hostname: x, namespace: other } }', 'policy: { backendTLS: {} }', 'no service named x; there are none'],
-    ['the phase gateway of a route', 'route: { name: route }', 'phase: gateway, policy: { cors: {} }', 'needs a target gateway'],
-    ['what cannot stand before routing', 'gateway: { gatewayName: default }', 'phase: gateway, policy: { csrf: {} }', 'has no csrf'],
-    ['requests at a backend', 'backend: { backend: { name: named } }', 'policy: { cors: {} }', 'need a target gateway or route'],
-    ['a rewrite', 'gateway: { gatewayName: default }', 'policy: { urlRewrite: { path: { full: /a } } }', 'only on a route itself'],
+    ['a service where there is none', 'backend: { service: { hostname: x, namespace: other } }', 'policy: { backendTLS: {} }', 'no service named x; none is defined'],
+    ['the phase gateway of a route', 'route: { name: route }', 'phase: gateway, policy: { cors: {} }', 'requires a gateway as target'],
+    ['what cannot stand before routing', 'gateway: { gatewayName: default }', 'phase: gateway, policy: { csrf: {} }', 'does not run csrf'],
+    ['requests at a backend', 'backend: { backend: { name: named } }', 'policy: { cors: {} }', 'require a gateway or route as target'],
+    ['a rewrite', 'gateway: { gatewayName: default }', 'policy: { urlRewrite: { path: { full: /a } } }', 'only in the policies of a route'],
   ])('refuse %s', (_, target, rest, message) => {
     expect(problemOf(policy(target, rest))).toContain(message)
   }) // prettier-ignore

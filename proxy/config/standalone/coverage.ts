@@ -50,7 +50,7 @@ export const TRAFFIC = {
   requestMirror: { by: ['requestMirror'] },
 } as const satisfies Coverage<TrafficPayload, keyof RoutePolicies | keyof GatewayPolicies>
 
-const ON_THE_ROUTE = 'a filter of references in an HTTPRoute; in a file it stands on the route'
+const ON_THE_ROUTE = 'a filter of references in an HTTPRoute; in a file it is set on the route'
 
 /** Policies of backends. */
 export const BACKEND = {
@@ -77,7 +77,7 @@ export const BACKEND = {
 
 /** Policies of connections. */
 export const FRONTEND = {
-  deny: { reason: 'made by the operator for what it cannot translate; a file with such a mistake is refused' },
+  deny: { reason: 'created by the operator for policies it cannot translate; a file with such a mistake is rejected' },
   http: { by: ['http'] },
   accessLog: { by: ['accessLog', 'logging'] },
   tracing: { by: ['tracing'] },

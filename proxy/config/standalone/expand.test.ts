@@ -40,9 +40,9 @@ describe('expandVariables', () => {
   it.each([
     ['x: 1\ny: $MISSING', 2, 4, 'the environment variable MISSING is not set'],
     ['${MISSING}', 1, 1, 'the environment variable MISSING is not set'],
-    ['a ${NAME', 1, 3, 'has no }'],
-    ['a ${NAME-x}', 1, 3, 'must hold a variable name'],
-    ['${}', 1, 1, 'must hold a variable name'],
+    ['a ${NAME', 1, 3, 'has no closing }'],
+    ['a ${NAME-x}', 1, 3, 'must contain a variable name'],
+    ['${}', 1, 1, 'must contain a variable name'],
     ['$constructor', 1, 1, 'the environment variable constructor is not set'],
   ])('refuses %j', (text, line, column, message) => {
     const { problems } = expandVariables({ path: 'f.yaml', text, environment })

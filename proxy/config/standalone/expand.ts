@@ -81,7 +81,7 @@ export function asWritten(text: string): ExpandedText {
   return { text, original: { text, offsetOf: (offset) => offset }, problems: [] }
 }
 
-const TOO_LONG = `with its variables the file is longer than ${EXPANDED_LENGTH_MAX} characters`
+const TOO_LONG = `with its variables expanded, the file is longer than ${EXPANDED_LENGTH_MAX} characters`
 
 type Value = { readonly text: string } | { readonly problem: string }
 
@@ -92,10 +92,11 @@ function valueOf(
   if (all === '$$') return { text: '$' }
   if (all === '~') return lookUp('HOME', undefined, environment)
   if (plain !== undefined) return lookUp(plain, undefined, environment)
-  if (braced === undefined) return { problem: 'a variable that begins with ${ has no }; write $$ for a dollar sign' }
+  if (braced === undefined)
+    return { problem: 'a variable begins with ${ but has no closing }; write $$ for a dollar sign' }
   const [, name, fallback] = BRACED.exec(braced) ?? []
   if (name === undefined) {
-    return { problem: '${...} must hold a variable name, or NAME:-default; write $$ for a dollar sign' }
+    return { problem: '${...} must contain a variable name, or NAME:-default; write $$ for a dollar sign' }
   }
   return lookUp(name, fallback, environment)
 }

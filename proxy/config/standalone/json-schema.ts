@@ -17,7 +17,7 @@ export function standaloneJsonSchema(): Json {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Gw standalone file',
     description:
-      'What gw run -f serves without Kubernetes; every field: docs/standalone.md. gw validate also checks expressions and files.',
+      'The configuration that gw run -f serves without Kubernetes. docs/standalone.md describes all fields. gw validate also checks expressions and files.',
     ...root,
     $defs: {
       variable: { type: 'string', pattern: '\\$', description: 'A text with a variable, such as ${PORT:-8080}' },

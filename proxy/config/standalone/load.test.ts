@@ -28,7 +28,7 @@ describe('loadStandalone, fields', () => {
     [`${GATEWAY}rotes: []`, '2:1 rotes: unknown field "rotes"; did you mean routes?'],
     [
       `${GATEWAY}x: 1`,
-      /^2:1 x: unknown field "x"; known here: config, gateways, routes, tcpRoutes, frontendPolicies, mcp, backends, binds/,
+      /^2:1 x: unknown field "x"; valid fields: config, gateways, routes, tcpRoutes, frontendPolicies, mcp, backends, binds/,
     ],
     ['gateways: { a: {} }', '1:13 gateways.a.port: is required'],
     ['gateways: { a: { port: "80" } }', '1:18 gateways.a.port: must be a number, not a string'],
@@ -40,14 +40,14 @@ describe('loadStandalone, fields', () => {
     ['gateways: { a: { port: 1, protocol: FTP } }', /must be one of HTTP, HTTPS, TLS, TCP/],
     ['gateways: { a: { port: 1, tls: { cert: c } } }', /tls\.key: is required/],
     ['gateways: { a: { port: 1, tls: { mode: dynamicCa, cert: c, key: k } } }', /tls\.mode: must be static/],
-    [`${GATEWAY}llm: {}`, '2:1 llm: is not served by this version of the proxy'],
+    [`${GATEWAY}llm: {}`, '2:1 llm: is not supported by this version of the proxy'],
     [route('retry: { attempts: 3 }'), '3:15 routes[0].policies.retry.codes: is required'],
     [route('retry: { codes: [503], attempts: 256 }'), /attempts: must be at most 255/],
     [route('retry: { codes: [200] }'), /codes\[0\]: must be at least 400/],
     [route('retry: { codes: [503], precondition: "1 +" }'), /precondition: is not a valid expression/],
     [
       route('retry: { codes: [503], condition: "response.cod == 503" }'),
-      /condition: is not a valid expression: response has no member cod; did you mean code\? \(line 1, column 10 of it\)/,
+      /condition: is not a valid expression: response has no member cod; did you mean code\? \(line 1, column 10 of the expression\)/,
     ],
     [route('delay: { duration: "request." }'), /delay\.duration: is not a valid expression/],
     [route('buffer: { request: { maxBytes: much } }'), /maxBytes: is not a size/],
@@ -55,12 +55,12 @@ describe('loadStandalone, fields', () => {
     [route('requestMirror: { backend: {}, percentage: 1 }'), /requestMirror\.backend: must have exactly one of host/],
     [
       route('a2a: {}'),
-      '3:15 routes[0].policies.a2a: is not served by this version of the proxy; set it on the backend',
+      '3:15 routes[0].policies.a2a: is not supported by this version of the proxy; set it on the backend',
     ],
     [route('', '{ host: "a:1", policies: { health: { eviction: { healthThreshold: 50 } } } }'), /it is a fraction/],
     [route('', '{ host: "a:1", policies: { http: { version: 3 } } }'), /version: must be "1\.1" or "2"/],
     [route('', '{ host: "a:1", policies: { tcp: { keepalives: { time: 1ms } } } }'), /time: must be at least 1s/],
-    [route('backendTLS: { cert: /nowhere/c.pem }'), /backendTLS: must have both of cert and key/],
+    [route('backendTLS: { cert: /nowhere/c.pem }'), /backendTLS: must have both cert and key, or neither/],
     [route('backendTLS: { keyExchangeGroups: [P-521] }'), /keyExchangeGroups\[0\]: must be one of X25519/],
     [`${GATEWAY}frontendPolicies: { proxy: {}, proxyProtocol: {} }`, /proxyProtocol: is the same field as proxy/],
     [`${GATEWAY}frontendPolicies: { proxy: { version: v3 } }`, /version: must be one of v1, v2, all/],
@@ -73,7 +73,7 @@ describe('loadStandalone, fields', () => {
     [`${GATEWAY}frontendPolicies: { accessLog: {}, logging: {} }`, /logging: is the same field as accessLog/],
     [
       `${GATEWAY}frontendPolicies: { tls: { minVersion: TLS_V1_3, maxVersion: TLS_V1_2 } }`,
-      /frontendPolicies\.tls: the lowest version is above the highest/,
+      /frontendPolicies\.tls: the minimum version is higher than the maximum version/,
     ],
     [route('timeout: { requestTimeout: 5 }'), /requestTimeout: must be a duration with a unit, such as 500ms/],
     [route('timeout: { requestTimeout: soon }'), /requestTimeout: is not a duration/],
@@ -85,20 +85,23 @@ describe('loadStandalone, fields', () => {
     [route('authorization: { rules: [{ allow: "true", deny: "true" }] }'), /exactly one of allow, deny, require/],
     [route('authorization: { rules: [] }'), /rules: must be at least 1 items long/],
     [route('requestHeaderModifier: { set: { "a b": x } }'), /set\["a b"\]: is not a header name/],
-    [route('requestHeaderModifier: { set: { a: "x\\r\\ny" } }'), /set\.a: holds control characters/],
+    [route('requestHeaderModifier: { set: { a: "x\\r\\ny" } }'), /set\.a: contains control characters/],
     [route('requestRedirect: { status: 200 }'), /status: must be one of 301, 302, 303, 307, 308/],
     [route('urlRewrite: { path: { full: /a, prefix: /b } }'), /path: must have exactly one of full, prefix/],
-    [route('urlRewrite: { authority: { port: 1 } }'), /authority\.port: is not served/],
+    [route('urlRewrite: { authority: { port: 1 } }'), /authority\.port: is not supported/],
     [route('directResponse: { status: 199 }'), /status: must be at least 200/],
     [route('localRateLimit: [{ fillInterval: 0s }]'), /fillInterval: must be longer than 0s/],
     [route('localRateLimit: [{}]'), /localRateLimit\[0\]\.fillInterval: is required/],
     [route('localRateLimit: { conditional: [{ condition: a }] }'), /conditional\[0\]\.fillInterval: is required/],
     [route('localRateLimit: { conditional: [] }'), /localRateLimit\.conditional: must be at least 1/],
-    [route('transformations: { request: { replace: "1" } }'), /request\.replace: is not served/],
+    [route('transformations: { request: { replace: "1" } }'), /request\.replace: is not supported/],
     [route('jwtAuth: { issuer: i }'), /jwtAuth\.jwks: is required/],
     [route('jwtAuth: { issuer: i, jwks: { url: "ftp://idp" } }'), /jwks\.url: must be a URL with http or https/],
     [route('jwtAuth: { issuer: i, jwks: { url: "https://a:b@idp" } }'), /jwks\.url: must be a URL .* without user/],
-    [route('jwtAuth: { issuer: i, jwks: { url: "https://idp", file: f } }'), /jwks: must be a key set as text, or one/],
+    [
+      route('jwtAuth: { issuer: i, jwks: { url: "https://idp", file: f } }'),
+      /jwks: must be a key set as text, \{file: …\} or \{url/,
+    ],
     [
       route(`jwtAuth: { issuer: i, jwks: '{"keys":[{"kty":"oct","k":"c2VjcmV0"}]}' }`),
       /jwks: key 0 is a symmetric key/,
@@ -110,10 +113,10 @@ describe('loadStandalone, fields', () => {
       /exactly one of header, queryParameter, cookie, expression/,
     ],
     [route('basicAuth: { realm: r }'), /basicAuth\.htpasswd: is required/],
-    [route('basicAuth: { htpasswd: h, realm: "a\\nb" }'), /realm: holds control characters/],
+    [route('basicAuth: { htpasswd: h, realm: "a\\nb" }'), /realm: contains control characters/],
     [route('apiKey: { keys: [{}] }'), /keys\[0\]: must have exactly one of key, keyHash/],
     [route('apiKey: { keys: [{ keyHash: "sha256:abc" }] }'), /keyHash: must be sha256: and 64 hex digits/],
-    [route('extAuthz: {}'), /extAuthz: must have exactly one of host, backend, either here or below target/],
+    [route('extAuthz: {}'), /extAuthz: must have exactly one of host, backend, either here or under target/],
     [route('extAuthz: { host: "a:1", target: { host: "a:1" } }'), /exactly one of host, backend/],
     [route('extAuthz: { backend: nowhere }'), /extAuthz\.backend: there is no backend named nowhere/],
     [route('extAuthz: { backend: a, policies: {} }'), /extAuthz\.policies: must be set on the named backend/],
@@ -121,11 +124,11 @@ describe('loadStandalone, fields', () => {
     [route('extAuthz: { host: "a:1", failureMode: { denyWithStatus: 600 } }'), /denyWithStatus: must be at most 599/],
     [route('extAuthz: { host: "a:1", cache: { key: [a], ttl: "1 +" } }'), /ttl: is not a valid expression/],
     [route('remoteRateLimit: { host: "a:1", domain: d }'), /descriptors: is required/],
-    [route('remoteRateLimit: { service: s, domain: d, descriptors: [] }'), /service: is not served/],
-    [route('ai: { promptCaching: {} }'), /ai\.promptCaching: is not served/],
+    [route('remoteRateLimit: { service: s, domain: d, descriptors: [] }'), /service: is not supported/],
+    [route('ai: { promptCaching: {} }'), /ai\.promptCaching: is not supported/],
     [route('ai: { routes: { /x: chat } }'), /routes\["\/x"\]: must be one of completions/],
     [route('mcpAuthorization: { rules: ["true"] }'), /has an effect only with an mcp backend/],
-    [route('backendAuth: {}'), /backendAuth: names no credentials/],
+    [route('backendAuth: {}'), /backendAuth: sets no credentials/],
     [route('backendAuth: { key: k, passthrough: {} }'), /at most one of key, passthrough/],
     [route('', '{ host: localhost }'), /host: must be host:port/],
     [route('', '{ host: "localhost:0" }'), /host: must be host:port/],
@@ -135,15 +138,15 @@ describe('loadStandalone, fields', () => {
       /backends\[0\]: must have exactly one of host, backend, service, mcp, ai, dynamic, routeGroup, invalid/,
     ],
     [route('', '{ host: "a:1", backend: b }'), /must have exactly one of/],
-    [route('', '{ internal: forward }'), /backends\[0\]\.internal: is not served/],
+    [route('', '{ internal: forward }'), /backends\[0\]\.internal: is not supported/],
     [route('backendTunnel: { proxy: {} }'), /backendTunnel\.proxy: must have exactly one of host, backend/],
     [route('', '{ dynamic: {}, policies: { a2a: {} } }'), /a2a: has an effect only on a backend with a host/],
     [route('', '{ backend: absent }'), /there is no backend named absent; declare it in backends/],
-    [route('', '{ ai: { name: a, provider: { gemini: {} } } }'), /provider\.gemini: is not served/],
+    [route('', '{ ai: { name: a, provider: { gemini: {} } } }'), /provider\.gemini: is not supported/],
     [route('', '{ ai: { name: a, provider: { openAI: {} }, pathPrefix: v1 } }'), /pathPrefix: must begin with \//],
     [
       route('', '{ ai: { name: a, provider: { openAI: {} }, pathPrefix: /a, pathOverride: /b } }'),
-      /must not be set beside/,
+      /must not be set together with/,
     ],
     [route('', '{ ai: { name: a, provider: {} } }'), /exactly one of openAI, anthropic, custom/],
     [
@@ -153,13 +156,16 @@ describe('loadStandalone, fields', () => {
     [route('', '{ mcp: { targets: [{ name: A, stdio: { cmd: x } }] } }'), /targets\[0\]\.name: must be lower-case/],
     [route('', '{ mcp: { targets: [{ name: a_b, stdio: { cmd: x } }] } }'), /targets\[0\]\.name: must be lower-case/],
     [route('', '{ mcp: { targets: [{ name: a }] } }'), /targets\[0\]: must have exactly one of mcp, stdio/],
-    [route('', '{ mcp: { targets: [{ name: a, sse: {} }] } }'), /sse: is not served .*Streamable HTTP/],
+    [route('', '{ mcp: { targets: [{ name: a, sse: {} }] } }'), /sse: is not supported .*Streamable HTTP/],
     [route('', '{ mcp: { targets: [{ name: a, mcp: { host: "ftp://x" } }] } }'), /must be a URL with http or https/],
     [
       route('', '{ mcp: { targets: [{ name: a, mcp: { host: x } }] } }'),
-      /must be a URL, host:port, or a host beside port/,
+      /must be a URL, host:port, or a host with port set/,
     ],
-    [route('', '{ mcp: { targets: [{ name: a, stdio: { cmd: x, clear_env: true } }] } }'), /clear_env: is not served/],
+    [
+      route('', '{ mcp: { targets: [{ name: a, stdio: { cmd: x, clear_env: true } }] } }'),
+      /clear_env: is not supported/,
+    ],
     [
       `${GATEWAY}routes: [{ matches: [{ path: { prefix: / } }] }]`,
       /path\.prefix: unknown field .*exact, pathPrefix, regex/,
@@ -170,7 +176,7 @@ describe('loadStandalone, fields', () => {
     ['config: { session: { key: abc } }', /session\.key: must be 64 hexadecimal digits/],
     ['config: { logging: { level: loud } }', /logging\.level: /],
     ['config: { adminAddr: here }', /adminAddr: must be host:port/],
-    ['config: { tracing: {} }', /config\.tracing: is not served/],
+    ['config: { tracing: {} }', /config\.tracing: is not supported/],
   ])('%s', (text, expected) => {
     const found = problems(text)
     if (typeof expected === 'string') expect(found).toContain(expected)
@@ -188,9 +194,9 @@ describe('loadStandalone, the whole file', () => {
   it.each([
     ['', '1:1 : the file is empty'],
     ['# nothing', '1:1 : the file is empty'],
-    ['{}', '1:1 : opens no port: set gateways, mcp or binds'],
+    ['{}', '1:1 : no port is open: set gateways, mcp or binds'],
     ['[]', '1:1 : must be a mapping, not a list'],
-    [`${GATEWAY}---\n${GATEWAY}`, '3:1 : a standalone file is one document'],
+    [`${GATEWAY}---\n${GATEWAY}`, '3:1 : a standalone file must contain exactly one YAML document'],
     ['a: [', /not valid YAML/],
     [`${GATEWAY}${GATEWAY}`, /not valid YAML: Map keys must be unique/],
   ])('%j', (text, expected) => {
@@ -252,7 +258,7 @@ describe('loadStandalone, names and ports', () => {
     ],
     [
       'gateways: { a: { port: 1, cors: {}, listeners: [{}] } }',
-      /gateways\.a\.cors: must be set on each of the listeners/,
+      /gateways\.a\.cors: must be set on each listener if listeners is set/,
     ],
     ['gateways: { a: { port: 1, listeners: [{ name: x }, { name: x, hostname: y }] } }', /the name x is already used/],
     [
@@ -263,11 +269,14 @@ describe('loadStandalone, names and ports', () => {
       'gateways: { a: { port: 1, listeners: [{ hostname: h }, { hostname: H }] } }',
       /hostname: .* already has the host name H/,
     ],
-    ['gateways: { a: { port: 1 } }\nroutes: [{}]', /routes\[0\]: names no gateways, and there is none called default/],
+    [
+      'gateways: { a: { port: 1 } }\nroutes: [{}]',
+      /routes\[0\]: gateways is not set, and there is no gateway named default/,
+    ],
     ['gateways: { a: { port: 1, protocol: HTTPS } }', /gateways\.a: protocol HTTPS needs tls with cert and key/],
     [
       'gateways: { a: { port: 1, tls: { cert: /nowhere/c, key: /nowhere/k } } }',
-      /tls: has no place beside protocol HTTP/,
+      /tls: must not be set with protocol HTTP/,
     ],
     [
       'gateways: { a: { port: 1, protocol: HTTPS, tls: { cert: /nowhere/c, key: /nowhere/k } } }',
@@ -287,7 +296,7 @@ describe('loadStandalone, names and ports', () => {
     ],
     [
       `gateways: { default: { port: 1, protocol: TCP } }\nroutes: [{ backends: [${BACKEND}] }]`,
-      /routes\[0\]: its listeners pass bytes on; use tcpRoutes/,
+      /routes\[0\]: its listeners forward plain TCP; use tcpRoutes/,
     ],
     [`${GATEWAY}tcpRoutes: [{ backends: [${BACKEND}] }]`, /tcpRoutes\[0\]: its listeners serve HTTP; use routes/],
     [
@@ -296,7 +305,7 @@ describe('loadStandalone, names and ports', () => {
     ],
     [
       `binds: [{ port: 1, listeners: [{ protocol: TCP, routes: [{ backends: [${BACKEND}] }] }] }]`,
-      /routes: the listener passes bytes on; use tcpRoutes/,
+      /routes: the listener forwards plain TCP; use tcpRoutes/,
     ],
     [
       `gateways: { default: { port: 1, protocol: TCP } }\ntcpRoutes: [{ backends: [{}] }]`,
@@ -310,9 +319,12 @@ describe('loadStandalone, names and ports', () => {
       'gateways: { edge: { port: 1 } }\nroutes: [{ gateways: [edge, edge/x] }]',
       /routes\[0\]\.gateways\[1\]: there is no gateway edge\/x/,
     ],
-    [`${GATEWAY}routes: [{ name: a }, { name: a }]`, /routes\[1\]\.name: a route default\/a is already at routes\[0\]/],
-    [`${GATEWAY}routes: [{ name: a, ruleName: x }, { name: a }]`, /give each of them its own ruleName/],
-    [`${GATEWAY}routes: [{}, { name: route0 }]`, /a route default\/route0 is already at/],
+    [
+      `${GATEWAY}routes: [{ name: a }, { name: a }]`,
+      /routes\[1\]\.name: route default\/a is already defined at routes\[0\]/,
+    ],
+    [`${GATEWAY}routes: [{ name: a, ruleName: x }, { name: a }]`, /set a ruleName on each/],
+    [`${GATEWAY}routes: [{}, { name: route0 }]`, /route default\/route0 is already defined at/],
     [
       `${GATEWAY}backends: [{ name: a, host: "a:1" }, { name: a, host: "a:2" }]`,
       /backends\[1\]\.name: the name is already used by backends\[0\]/,
@@ -401,7 +413,7 @@ describe('loadStandalone, files and settings', () => {
       expect(JSON.stringify(loaded.rendered?.config)).not.toContain('the-key')
       writeFileSync(join(folder, 'ca.pem'), 'no certificate')
       const broken = loadStandalone({ path: join(folder, 'f.yaml'), text, environment: {} })
-      expect(broken.problems).toMatchObject([{ message: 'the file holds no PEM certificate' }])
+      expect(broken.problems).toMatchObject([{ message: 'the file contains no PEM certificate' }])
     } finally {
       rmSync(folder, { recursive: true })
     }

@@ -54,14 +54,21 @@ export function loadStandalone(input: StandaloneInput): LoadedStandalone {
   if (problems.length > 0) return failed(problems)
   if (document === undefined) return failed([wholeFile(path, 'the file is empty')])
   if (second !== undefined) {
-    return failed([{ ...second.start, path: '', message: 'a standalone file is one document', severity: 'error' }])
+    return failed([
+      {
+        ...second.start,
+        path: '',
+        message: 'a standalone file must contain exactly one YAML document',
+        severity: 'error',
+      },
+    ])
   }
   const parsed = standaloneFile.safeParse(document.value, { error: message })
   if (!parsed.success) return failed(located(schemaProblems(parsed.error.issues), document))
   const context = new BuildContext(dirname(path), keySets)
   build(parsed.data, context)
   if (!isGenerated && context.config.binds.length === 0) {
-    context.error('', 'opens no port: set gateways, mcp or binds')
+    context.error('', 'no port is open: set gateways, mcp or binds')
   }
   const found = located(context.problems, document)
   const isUsable = found.every(({ severity }) => severity !== 'error')
@@ -112,7 +119,7 @@ function addRouteGroups(groups: readonly RouteGroupFields[], { routes }: Registr
   const names = new Set<string>()
   for (const [index, group] of groups.entries()) {
     const path = pathTo('routeGroups', index)
-    if (names.has(group.name)) context.error(pathTo(path, 'name'), `a group of the name ${group.name} is there already`)
+    if (names.has(group.name)) context.error(pathTo(path, 'name'), `route group ${group.name} already exists`)
     names.add(group.name)
     for (const [position, route] of group.routes.entries()) {
       routes.addToGroup(route, pathTo(path, 'routes', position), routeGroupKey(group.name))

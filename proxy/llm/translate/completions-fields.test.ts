@@ -228,7 +228,7 @@ describe('completionsToMessages', () => {
     ['tools[0].type "custom"', { tools: [{ type: 'custom', custom: { name: 'c' } }] }],
     ['tool_choice "custom"', { tools: [tool('f')], tool_choice: { type: 'custom', custom: { name: 'c' } } }],
     ['tool_choice "sometimes"', { tools: [tool('f')], tool_choice: 'sometimes' }],
-    ['tool_choice asks for a tool, and there is none', { tool_choice: 'required' }],
+    ['tool_choice requires a tool, but tools is empty', { tool_choice: 'required' }],
     [
       'tool_choice.allowed_tools names a tool',
       {
@@ -236,7 +236,7 @@ describe('completionsToMessages', () => {
         tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [tool('g')] } },
       },
     ],
-    ['tool_choice.allowed_tools needs a mode', { tool_choice: { type: 'allowed_tools', allowed_tools: {} } }],
+    ['tool_choice.allowed_tools requires mode', { tool_choice: { type: 'allowed_tools', allowed_tools: {} } }],
     ['messages[0].function_call', { messages: [{ role: 'assistant', content: 'x', function_call: { name: 'f' } }] }],
     ['messages[0].audio', { messages: [{ role: 'assistant', audio: { id: 'a' } }] }],
     [
@@ -244,11 +244,11 @@ describe('completionsToMessages', () => {
       { messages: [{ role: 'assistant', tool_calls: [{ type: 'custom', id: 'c' }] }] },
     ],
     [
-      'messages[0].content of the system must be text',
+      'messages[0].content of a system message must be text',
       { messages: [{ role: 'system', content: [{ type: 'image_url', image_url: { url: 'https://x/y' } }] }] },
     ],
     [
-      'messages has no content',
+      'messages has only system messages',
       {
         messages: [
           { role: 'system', content: 'a' },

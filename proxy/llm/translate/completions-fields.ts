@@ -13,7 +13,7 @@ export type FieldRule = 'mapped' | { readonly dropped: string } | ((value: unkno
 type Rules = Readonly<Record<string, FieldRule>>
 
 const REFUSED: FieldRule = () => false
-const CACHE_HINT: FieldRule = { dropped: 'a hint for the cache of prompts; the answer is the same without it' }
+const CACHE_HINT: FieldRule = { dropped: 'a hint for the prompt cache; the response is the same without it' }
 
 export const REQUEST_FIELDS: Rules = {
   audio: REFUSED,
@@ -27,13 +27,13 @@ export const REQUEST_FIELDS: Rules = {
   max_completion_tokens: 'mapped',
   max_tokens: 'mapped',
   messages: 'mapped',
-  metadata: { dropped: 'labels of a completion that is stored; none is stored' },
+  metadata: { dropped: 'labels of stored completions; completions are not stored' },
   modalities: (value) => Array.isArray(value) && value.every((one) => one === 'text'),
   model: 'mapped',
   moderation: REFUSED,
   n: (value) => value === 1,
   parallel_tool_calls: 'mapped',
-  prediction: { dropped: 'makes an answer faster, not another' },
+  prediction: { dropped: 'makes the response faster, but does not change it' },
   presence_penalty: isZero,
   prompt_cache_key: CACHE_HINT,
   prompt_cache_options: CACHE_HINT,
@@ -41,7 +41,7 @@ export const REQUEST_FIELDS: Rules = {
   reasoning_effort: 'mapped',
   response_format: 'mapped',
   safety_identifier: 'mapped',
-  seed: { dropped: 'best effort at its own vendor as well: answers may differ with the same seed' },
+  seed: { dropped: 'best effort also at its own provider: responses may differ with the same seed' },
   service_tier: 'mapped',
   stop: 'mapped',
   store: isFalse,
@@ -67,7 +67,7 @@ export const MESSAGE_FIELDS: Rules = {
   cache_control: 'mapped',
   content: 'mapped',
   function_call: REFUSED,
-  name: { dropped: 'the format has no names of participants' },
+  name: { dropped: 'the format has no participant names' },
   refusal: 'mapped',
   role: 'mapped',
   tool_call_id: 'mapped',

@@ -34,7 +34,7 @@ export function convertMessages(list: readonly unknown[]): ConvertedMessages {
     if (last !== undefined && last.role === converted.role) last.content.push(...converted.content)
     else messages.push(converted)
   }
-  if (messages.length === 0) throw new Untranslatable('messages has no content beside that of the system')
+  if (messages.length === 0) throw new Untranslatable('messages has only system messages')
   return { system: systemOf(system), messages }
 }
 
@@ -48,7 +48,7 @@ function systemOf(blocks: readonly JsonObject[]): ConvertedMessages['system'] {
 function systemBlocks(message: JsonObject, path: string): JsonObject[] {
   const blocks = marked(convertContent(message['content'], path), message)
   for (const block of blocks) {
-    if (block['type'] !== 'text') throw new Untranslatable(`${path}.content of the system must be text`)
+    if (block['type'] !== 'text') throw new Untranslatable(`${path}.content of a system message must be text`)
   }
   if (blocks.length === 0 || blocks.some((block) => Object.hasOwn(block, 'cache_control'))) return blocks
   return [{ type: 'text', text: joinedText(blocks) }]

@@ -64,7 +64,7 @@ class MessagesStream implements StreamTranslator {
   event({ data }: SseEvent): string {
     if (this.#state === 'done' || this.#state === 'failed') return ''
     const json = parseExactObject(data)
-    return json === undefined ? this.#fail('the provider sent an event that is not JSON') : this.translated(json)
+    return json === undefined ? this.#fail('the provider sent an event that is not valid JSON') : this.translated(json)
   }
 
   translated(json: JsonObject): string {
@@ -92,7 +92,7 @@ class MessagesStream implements StreamTranslator {
 
   end(): string {
     if (this.#state === 'done' || this.#state === 'failed') return ''
-    return this.#fail('the provider ended its stream before the answer was complete')
+    return this.#fail('the provider ended its stream before the response was complete')
   }
 
   #start(message: JsonObject): string {

@@ -18,7 +18,7 @@ export function convertTools(body: JsonObject): ConvertedTools {
     throw new Untranslatable('tool_choice.allowed_tools names a tool that is not in tools')
   }
   if (tools.length === 0) {
-    if (isForced(choice)) throw new Untranslatable('tool_choice asks for a tool, and there is none')
+    if (isForced(choice)) throw new Untranslatable('tool_choice requires a tool, but tools is empty')
     return { tools, choice: undefined }
   }
   const isSerial = body['parallel_tool_calls'] === false
@@ -69,7 +69,7 @@ function convertChoice(choice: unknown): Choice {
 function allowedTools({ mode, tools }: JsonObject): Choice {
   const names = asArray(tools).map((tool) => asString(asObject(asObject(tool)['function'])['name']))
   if ((mode !== 'auto' && mode !== 'required') || names.includes(undefined)) {
-    throw new Untranslatable('tool_choice.allowed_tools needs a mode, auto or required, and names of functions')
+    throw new Untranslatable('tool_choice.allowed_tools requires mode auto or required, and names of functions')
   }
   return { choice: { type: mode === 'auto' ? 'auto' : 'any' }, allowed: new Set(names) }
 }

@@ -18,12 +18,12 @@ export function compileApiKeyAuthentication(
       const key = reader.read(exchange)
       if (key === undefined) {
         if (mode === 'Strict') return exchange.failVisibly('apiKeyAuthFailed', 'no API Key found')
-        exchange.trace?.skip(`no key; the mode ${mode} lets it pass`)
+        exchange.trace?.skip(`no key; mode ${mode} allows the request`)
         return undefined
       }
       const found = table.find(key)
       if (found === undefined && mode === 'Permissive') {
-        exchange.trace?.note('the mode Permissive lets it pass: the key is not known')
+        exchange.trace?.note('mode Permissive allows the request: unknown key')
         return undefined
       }
       // A refused key goes as well: one in the query must not reach the access log.

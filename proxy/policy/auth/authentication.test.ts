@@ -251,7 +251,7 @@ it('a change of keys holds at once, whatever was remembered, and says what is mi
   try {
     expect(await withSecrets({ ...SECRETS, 'ns/users/.htpasswd': 'bob:plain' })).toMatchObject({
       warnings: expect.arrayContaining([
-        'route ns/all.00.http: basicAuthentication: no user: no credentials are valid',
+        'route ns/all.00.http: basicAuthentication: no users: all credentials are rejected',
         'route ns/no-keys.00.http: jwtAuthentication: issuer https://issuer.example: not fetched',
         'route ns/no-api-keys.00.http: apiKeyAuthentication: API key ns/none is not used: its secret is missing',
       ]),

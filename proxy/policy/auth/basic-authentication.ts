@@ -32,7 +32,7 @@ export function compileBasicAuthentication(
       const presented = reader.read(exchange)
       if (presented === undefined) {
         if (isStrict) return refuse(exchange, 'no credentials found')
-        exchange.trace?.skip('no credentials; the mode Optional lets it pass')
+        exchange.trace?.skip('no credentials; mode Optional allows the request')
         return undefined
       }
       const credentials = parseBasicCredentials(presented)

@@ -22,7 +22,7 @@ export function compileJwtAuthentication(
     if (typeof result === 'string') {
       if (result === 'unknown key') for (const note of missing) exchange.trace?.note(note)
       if (mode === 'Permissive') {
-        exchange.trace?.note(`the mode Permissive lets it pass: ${result}`)
+        exchange.trace?.note(`mode Permissive allows the request: ${result}`)
         return undefined
       }
       const refusal = refuse(exchange, reader, result)
@@ -30,7 +30,7 @@ export function compileJwtAuthentication(
       return refusal
     }
     reader.remove(exchange)
-    exchange.trace?.note(`a valid token of ${String(result['iss'])}`)
+    exchange.trace?.note(`valid token from issuer ${String(result['iss'])}`)
     setAttribute(exchange, 'jwt', result)
     return undefined
   }
@@ -38,7 +38,7 @@ export function compileJwtAuthentication(
     const token = reader.read(exchange)
     if (token === undefined) {
       if (mode !== 'Strict') {
-        exchange.trace?.skip(`no token; the mode ${mode} lets it pass`)
+        exchange.trace?.skip(`no token; mode ${mode} allows the request`)
         return undefined
       }
       const refusal = exchange.failVisibly('jwtAuthFailed', 'no token found')
@@ -57,7 +57,7 @@ export function compileJwtAuthentication(
 /** A key is unknown as well where nobody has been able to fetch it. */
 function missingKeys({ providers }: JwtAuthentication): string[] {
   return providers.flatMap(({ issuer = 'any issuer', unavailable }) =>
-    unavailable === undefined ? [] : [`there are no keys of ${issuer}: ${unavailable}`],
+    unavailable === undefined ? [] : [`no keys of ${issuer}: ${unavailable}`],
   )
 }
 

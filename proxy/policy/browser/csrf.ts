@@ -18,13 +18,13 @@ export function compileCsrf({ additionalOrigins }: Csrf): CompiledPolicy {
 /** Made once: a request costs no text. */
 const trusted = (reason: string) => ({ isTrusted: true, reason })
 const refused = (reason: string) => ({ isTrusted: false, reason })
-const SAFE = trusted('the method changes nothing')
-const SAME_SITE = trusted('Sec-Fetch-Site says that it comes from the site itself')
+const SAFE = trusted('the method is safe')
+const SAME_SITE = trusted('Sec-Fetch-Site: the request comes from the same origin')
 const LISTED = trusted('the origin is one of additionalOrigins')
 const OWN = trusted('the origin is the host of the request')
-const NO_BROWSER = trusted('neither Sec-Fetch-Site nor Origin: no browser')
-const CROSS_SITE = refused('Sec-Fetch-Site says that it comes from another site, and the origin is not listed')
-const REPEATED = refused('more than one Origin or Sec-Fetch-Site: no browser sends that')
+const NO_BROWSER = trusted('no Sec-Fetch-Site and no Origin: not sent by a browser')
+const CROSS_SITE = refused('Sec-Fetch-Site: the request comes from another origin, which is not listed')
+const REPEATED = refused('more than one Origin or Sec-Fetch-Site: not sent by a browser')
 const FOREIGN = refused('the origin is neither the host of the request nor listed')
 
 function verdictOf(request: HttpRequest, isListed: OriginTest): typeof SAFE {

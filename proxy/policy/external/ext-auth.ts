@@ -65,7 +65,7 @@ function authorize(exchange: Exchange, compiled: Compiled): Verdict | Promise<Ve
   const known = cache.find(key, performance.now())
   if (known === undefined) return ask(exchange, compiled, { key })
   if (!('hit' in known)) return ask(exchange, compiled, { key, ...known })
-  exchange.trace?.note('as the service answered before: from the cache')
+  exchange.trace?.note('decision from the cache')
   return applyDecision(exchange, known.hit)
 }
 
@@ -94,7 +94,7 @@ async function ask(exchange: Exchange, compiled: Compiled, remembering: Remember
 }
 
 function told(exchange: Exchange, verdict: Verdict): Verdict {
-  exchange.trace?.note(`the service ${verdict === undefined ? 'allows it' : 'refuses it'}`)
+  exchange.trace?.note(`the service ${verdict === undefined ? 'allows the request' : 'rejects the request'}`)
   return verdict
 }
 
@@ -129,7 +129,7 @@ function failed(exchange: Exchange, policy: ExtAuth, detail: string): Verdict {
   }
   if (policy.failureMode === 'FailOpen') {
     exchange.errorDetail = `external authorization was skipped: ${detail}`
-    exchange.trace?.note('the service cannot be asked, and failureMode is FailOpen')
+    exchange.trace?.note('the service cannot be called, and failureMode is FailOpen')
     return undefined
   }
   const response = exchange.fail('extAuthzFailed', detail)

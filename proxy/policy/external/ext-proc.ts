@@ -58,12 +58,12 @@ async function processRequest(exchange: Exchange, config: SessionConfig): Promis
     await side.run()
     // Who asked for the whole body before may want to look at the processed one.
     if (wasWhole) await makeWhole(exchange)
-    exchange.trace?.note('the processor lets it pass')
+    exchange.trace?.note('the processor allows the request')
     return undefined
   } catch (error) {
     if (!(error instanceof SessionOver)) throw error
     if (!session.isSkipped) return report(exchange, session)
-    exchange.trace?.skip('the processor failed; FailOpen lets it pass')
+    exchange.trace?.skip('the processor failed; failureMode FailOpen allows the request')
     side.restore()
     return undefined
   }

@@ -60,7 +60,7 @@ async function pick(exchange: Exchange, config: SessionConfig): Promise<Verdict>
   const labels = session.isOver ? [] : labelsOf(session.destination ?? request.headers.get(DESTINATION))
   if (labels.length === 0 && !config.failsOpen) {
     session.close()
-    return exchange.fail('noHealthyBackends', 'the endpoint picker named no endpoint')
+    return exchange.fail('noHealthyBackends', 'the endpoint picker selected no endpoint')
   }
   const closed = (): void => session.close()
   exchange.picked = new PickedEndpoints({ labels, mayBalance: config.failsOpen, tried, closed })
@@ -134,5 +134,5 @@ function tell(exchange: Exchange, config: SessionConfig): Verdict | Promise<Verd
 async function show(exchange: Exchange, session: PickSession, response: HttpResponse): Promise<Verdict> {
   session.responseIsShown()
   if (await showWhole(session, response)) return undefined
-  return failedResponse(exchange, at(PICKER, 'it failed in the middle of the response'))
+  return failedResponse(exchange, at(PICKER, 'it failed during the response'))
 }

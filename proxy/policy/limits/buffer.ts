@@ -23,7 +23,7 @@ function requestBuffer({ bytesMax, failureMode }: BufferBody): Filter {
   return (exchange) => {
     const { body, upgrade } = exchange.request
     if (body === undefined || upgrade !== undefined) {
-      exchange.trace?.skip('no body that ends')
+      exchange.trace?.skip('no request body')
       return undefined
     }
     const max = bytesMax ?? listenerMax(exchange)
@@ -65,7 +65,7 @@ async function holdResponse(exchange: Exchange, body: StreamBody, max: number, i
   try {
     whole = await body.tryCollect(max)
   } catch (error) {
-    return exchange.fail('upstreamFailure', { log: String(error), client: 'the response was cut short' })
+    return exchange.fail('upstreamFailure', { log: String(error), client: 'the response was truncated' })
   }
   if (whole !== undefined && exchange.response !== undefined) exchange.response.body = whole
   exchange.trace?.note(heldText(whole, max))
@@ -77,7 +77,7 @@ async function holdResponse(exchange: Exchange, body: StreamBody, max: number, i
 function heldText(whole: Buffer | undefined, bytesMax: number): string {
   return whole === undefined
     ? `the body is larger than ${bytesMax} bytes`
-    : `the whole body came: ${whole.length} bytes`
+    : `the whole body is buffered: ${whole.length} bytes`
 }
 
 function listenerMax(exchange: Exchange): number {

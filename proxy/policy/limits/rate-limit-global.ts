@@ -119,14 +119,14 @@ function limit(exchange: Exchange, compiled: Compiled): Verdict | Promise<Verdic
   // A descriptor that was dropped for its cost must not let the request through uncounted.
   if (isOutOfSteps(exchange)) return failed(exchange, compiled, OUT_OF_STEPS)
   if (messages.length > 0) return ask(exchange, compiled, messages)
-  exchange.trace?.skip('no descriptor has all its values: the service is not asked')
+  exchange.trace?.skip('no descriptor has all its values: the service is not called')
   return undefined
 }
 
 async function ask(exchange: Exchange, compiled: Compiled, descriptors: DescriptorMessage[]): Promise<Verdict> {
   try {
     const verdict = applied(exchange, await call(exchange, compiled, { descriptors, isDetached: false }))
-    if (exchange.trace !== undefined) exchange.trace.note(`asked for ${descriptors.map(namesOf).join('; ')}`)
+    if (exchange.trace !== undefined) exchange.trace.note(`descriptors sent: ${descriptors.map(namesOf).join('; ')}`)
     // What was refused costs no tokens.
     if (verdict !== undefined) exchange.policyState?.delete(compiled)
     return verdict
@@ -170,9 +170,9 @@ function applied(exchange: Exchange, response: RateLimitResponse): Verdict {
     return undefined
   }
   if (overallCode !== RateLimitResponse_Code.OVER_LIMIT) {
-    throw new ServiceError('the rate limit service gave no decision')
+    throw new ServiceError('the rate limit service returned no decision')
   }
-  const refusal = exchange.fail('rateLimited', 'the rate limit service refused the request')
+  const refusal = exchange.fail('rateLimited', 'the rate limit service rejected the request')
   if (rawBody.length > 0 && !exchange.isGrpc) refusal.body = Buffer.from(rawBody)
   queue(exchange, responseHeadersToAdd)
   return refusal
@@ -203,7 +203,7 @@ function failed(exchange: Exchange, { policy }: Compiled, detail: string): Verdi
   }
   if (policy.failureMode === 'FailClosed') return exchange.fail('rateLimitFailed', detail)
   exchange.errorDetail = `the rate limit was skipped: ${detail}`
-  exchange.trace?.skip('the service cannot be asked, and failureMode is FailOpen')
+  exchange.trace?.skip('the service cannot be called, and failureMode is FailOpen')
   return undefined
 }
 

@@ -37,7 +37,7 @@ function takeAll(entries: readonly { bucket: RateLimitBucket; cost: number }[], 
   for (const [index, { bucket, cost }] of entries.entries()) {
     const state = bucket.take(cost, nowMs)
     if (!state.isAllowed) {
-      exchange.trace?.note(`limits[${index}] is used up`)
+      exchange.trace?.note(`limits[${index}] is exhausted`)
       exchange.rateLimit = { limit: state.limit, remaining: 0, resetSeconds: state.resetSeconds }
       return exchange.fail('rateLimited')
     }

@@ -24,7 +24,7 @@ export function compileDelay(
     request: (exchange) => {
       const delayMs = evaluateMs(compiled, exchange)
       if (delayMs > 0) return wait(exchange, delayMs)
-      exchange.trace?.skip('there is no time to wait')
+      exchange.trace?.skip('the delay is not positive')
       return undefined
     },
     readsRequestBody: readsBody([compiled], 'request'),
@@ -34,7 +34,7 @@ export function compileDelay(
 /** The wait counts against the request timeout. */
 async function wait(exchange: Exchange, ms: number): Promise<Verdict> {
   const delayMs = Math.min(ms, DELAY_MS_MAX)
-  exchange.trace?.note(`waits ${delayMs} ms`)
+  exchange.trace?.note(`delay: ${delayMs} ms`)
   const leftMs = exchange.deadlineMs === undefined ? Infinity : exchange.deadlineMs - performance.now()
   const isInTime = delayMs < leftMs
   if (!(await pause(exchange, isInTime ? delayMs : Math.max(0, leftMs)))) return exchange.response

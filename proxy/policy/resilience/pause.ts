@@ -7,7 +7,7 @@ import type { Exchange } from '../../exchange/exchange.ts'
  */
 export function pause(exchange: Exchange, ms: number): Promise<boolean> {
   if (exchange.connection.signal.aborted) {
-    exchange.fail('upstreamFailure', 'the client left')
+    exchange.fail('upstreamFailure', 'the client disconnected')
     return Promise.resolve(false)
   }
   return new Promise((resolve) => {
@@ -20,7 +20,7 @@ export function pause(exchange: Exchange, ms: number): Promise<boolean> {
       abort(code) {
         clearTimeout(timer)
         exchange.upstreamCall = undefined
-        exchange.fail(code === 'invalidRequest' ? code : 'upstreamFailure', 'the client left')
+        exchange.fail(code === 'invalidRequest' ? code : 'upstreamFailure', 'the client disconnected')
         resolve(false)
       },
     }

@@ -109,7 +109,7 @@ export class Replay implements ReplaySource<Exchange> {
     exchange.trace?.write({
       type: 'policyEvent',
       kind: 'retry',
-      details: `try ${exchange.retryAttempt + 1} ended with ${outcomeOf(exchange)}: again in ${backoffMs} ms`,
+      details: `try ${exchange.retryAttempt + 1} failed with ${outcomeOf(exchange)}: next try in ${backoffMs} ms`,
     })
     // Never within the call that brought the answer: its connection is still busy with it.
     void pause(exchange, backoffMs).then((isWaited) => {
@@ -148,7 +148,7 @@ export class Replay implements ReplaySource<Exchange> {
 
 /** For the trace; only what the registry of failures says of one. */
 function outcomeOf({ response, failure }: Exchange): string {
-  return response?.isLocal === false ? `status ${response.status}` : (failure ?? 'no answer')
+  return response?.isLocal === false ? `status ${response.status}` : (failure ?? 'no response')
 }
 
 function dropBody(body: OutgoingBody): void {

@@ -156,7 +156,7 @@ describe('a response that has begun', () => {
     const events = await watcher.ended
     expect(messageOf(events, 'policyEvent')).toMatchObject({
       kind: 'timeout',
-      details: 'time is up: the response is cut short',
+      details: 'timeout: the response is truncated',
     })
     expect(messageOf(events, 'requestFinished')).toMatchObject({
       status: 200,

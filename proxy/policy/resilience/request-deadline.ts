@@ -30,11 +30,11 @@ export class RequestDeadline implements Expiring, DeadlineKeeper {
     const { request, response, connection, upstreamCall } = exchange
     this.#slot = undefined
     if (connection.cut(exchange, 'requestTimeout')) {
-      if (exchange.failure === 'requestTimeout') tell(exchange, 'the response is cut short')
+      if (exchange.failure === 'requestTimeout') tell(exchange, 'the response is truncated')
       return
     }
     this.hasPassed = true
-    tell(exchange, 'there is no answer yet')
+    tell(exchange, 'no response yet')
     // Whoever waits for the rest of a body gets its end. A call that sends the body has the same deadline, and its
     // own way to end.
     if (upstreamCall === undefined) interruptBody(request.body, TIMEOUT)
@@ -43,5 +43,5 @@ export class RequestDeadline implements Expiring, DeadlineKeeper {
 }
 
 function tell({ trace }: Exchange, what: string): void {
-  trace?.write({ type: 'policyEvent', kind: 'timeout', details: `time is up: ${what}` }, { severity: 'error' })
+  trace?.write({ type: 'policyEvent', kind: 'timeout', details: `timeout: ${what}` }, { severity: 'error' })
 }

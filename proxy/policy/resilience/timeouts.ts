@@ -8,8 +8,8 @@ import { RequestDeadline } from './request-deadline.ts'
 export function compileTimeouts({ requestMs, backendRequestMs }: Timeouts): CompiledPolicy {
   if (requestMs === undefined && backendRequestMs === undefined) return {}
   const limits = [
-    ...(requestMs === undefined ? [] : [`the request has ${requestMs} ms`]),
-    ...(backendRequestMs === undefined ? [] : [`each try has ${backendRequestMs} ms`]),
+    ...(requestMs === undefined ? [] : [`request timeout: ${requestMs} ms`]),
+    ...(backendRequestMs === undefined ? [] : [`timeout of each try: ${backendRequestMs} ms`]),
   ].join(', ')
   return {
     ...(requestMs !== undefined && { selected: (exchange) => setDeadline(exchange, exchange.startMs + requestMs) }),
@@ -26,7 +26,7 @@ export function compileBackendTimeout(requestTimeoutMs: number): CompiledPolicy 
   return {
     request: (exchange) => {
       exchange.backendRequestTimeoutMs ??= requestTimeoutMs
-      exchange.trace?.note(`each try has ${exchange.backendRequestTimeoutMs} ms`)
+      exchange.trace?.note(`timeout of each try: ${exchange.backendRequestTimeoutMs} ms`)
       return undefined
     },
   }

@@ -3,7 +3,7 @@ import type { HostRewrite } from '#api/ir/types.gen.ts'
 import type { CompiledPolicy } from '../../chain/filter.ts'
 
 export function compileHostRewrite({ mode }: HostRewrite): CompiledPolicy {
-  const said = mode === 'Auto' ? "the host becomes the backend's own" : 'the host stays'
+  const said = mode === 'Auto' ? 'the host is set to that of the backend' : 'the host is unchanged'
   return {
     request: (exchange) => {
       exchange.hostRewriteMode = mode

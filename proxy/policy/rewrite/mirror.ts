@@ -47,12 +47,12 @@ export function compileMirrors(
         exchange.trace?.write({
           type: 'policyEvent',
           kind: 'mirror',
-          details: `left out: ${MIRRORS_MAX} are under way`,
+          details: `skipped: ${MIRRORS_MAX} copies are in progress`,
         })
         return
       }
       if (random() * mirror.denominator < mirror.numerator) send(exchange, mirror, called)
-      else exchange.trace?.write({ type: 'policyEvent', kind: 'mirror', details: 'left out by its percentage' })
+      else exchange.trace?.write({ type: 'policyEvent', kind: 'mirror', details: 'skipped: not in the percentage' })
     }
   }
 }
@@ -84,7 +84,7 @@ function observe(exchange: Exchange, copy: Exchange): ((answered: Exchange) => v
   if (span !== undefined) copy.request.headers.set('traceparent', span.traceparent)
   return ({ response, errorDetail, endpoint }) => {
     const status = response?.isLocal === false ? response.status : undefined
-    const error = status === undefined ? (errorDetail ?? 'no answer') : undefined
+    const error = status === undefined ? (errorDetail ?? 'no response') : undefined
     trace?.backendResult({ status, error })
     span?.end({ status, error }, endpoint)
   }

@@ -30,7 +30,7 @@ function renderProvider(fields: NamedProviderFields, path: string, context: Buil
     context.error(pathTo(path, 'hostOverride'), 'is required with a custom provider: host:port of its server')
   }
   if (pathOverride !== undefined && pathPrefix !== undefined) {
-    context.error(pathTo(path, 'pathPrefix'), 'must not be set beside pathOverride')
+    context.error(pathTo(path, 'pathPrefix'), 'must not be set together with pathOverride')
   }
   const side = policies === undefined ? undefined : backendSide(policies, pathTo(path, 'policies'), context)
   if (side !== undefined && side.mcpRules.length > 0) {

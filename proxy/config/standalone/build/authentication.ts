@@ -55,7 +55,7 @@ export function renderAuthentication(
   context: BuildContext,
 ): Built<TrafficPayload, 'jwtAuthentication' | 'basicAuthentication' | 'apiKeyAuthentication'> {
   if (jwtAuth !== undefined && mcpAuthentication !== undefined) {
-    context.error(pathTo(path, 'mcpAuthentication'), 'must not be set beside jwtAuth: both take the token')
+    context.error(pathTo(path, 'mcpAuthentication'), 'must not be set together with jwtAuth: both take the token')
   }
   const mcp = ifSet(mcpAuthentication, (value) => renderMcp(value, pathTo(path, 'mcpAuthentication'), context))
   return {

@@ -44,7 +44,7 @@ export function routeBackend(
   if (!hasExactlyOne(fields, FORMS, path, context)) return undefined
   const weight = fields.weight ?? 1
   if (fields.invalid !== undefined) {
-    const message = `${pathTo(path, 'invalid')} is set: this backend refuses every request`
+    const message = `${pathTo(path, 'invalid')} is set: this backend rejects every request`
     return { weight, ref: { invalid: { reason: 'BackendNotFound', message } } }
   }
   if (fields.routeGroup !== undefined) return groupReference(fields, weight, path, context)
@@ -77,7 +77,7 @@ function groupReference(
   if (policies !== undefined) context.error(pathTo(path, 'policies'), 'must be set on the routes of the group')
   if (context.routeGroups.has(routeGroup)) return { weight, ref: { routeGroup: routeGroupKey(routeGroup) } }
   const hint = hintFor(routeGroup, [...context.routeGroups], 'declare it in routeGroups')
-  const message = `there is no group of routes named ${routeGroup}`
+  const message = `there is no route group named ${routeGroup}`
   context.error(pathTo(path, 'routeGroup'), `${message}; ${hint}`)
   return { weight, ref: { invalid: { reason: 'BackendNotFound', message } } }
 }
@@ -96,7 +96,7 @@ function namedReference(
   const at = pathTo(path, 'policies')
   const side = backendSide(policies, at, context)
   if (policies.a2a !== undefined) {
-    const cure = fields.service === undefined ? 'set on the named backend' : 'said by appProtocols of the service'
+    const cure = fields.service === undefined ? 'set on the named backend' : 'set in appProtocols of the service'
     context.error(pathTo(at, 'a2a'), `must be ${cure}`)
   }
   if (side.mcpRules.length > 0) {

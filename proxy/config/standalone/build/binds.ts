@@ -53,7 +53,8 @@ function addRoutes(
 ): void {
   const isHttp = registries.listeners.ofKind([key], true).length > 0
   if (isHttp && tcpRoutes.length > 0) context.error(pathTo(path, 'tcpRoutes'), 'the listener serves HTTP; use routes')
-  if (!isHttp && routes.length > 0) context.error(pathTo(path, 'routes'), 'the listener passes bytes on; use tcpRoutes')
+  if (!isHttp && routes.length > 0)
+    context.error(pathTo(path, 'routes'), 'the listener forwards plain TCP; use tcpRoutes')
   for (const [position, route] of routes.entries()) {
     registries.routes.add(route, { path: pathTo(path, 'routes', position), listenerKeys: [key] })
   }

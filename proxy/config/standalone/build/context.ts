@@ -110,7 +110,7 @@ export class BuildContext {
   keySet(source: string): Pick<JwtProvider, 'source' | 'jwks' | 'unavailable'> {
     this.keySetUrls.add(source)
     const jwks = this.#keySets(source)
-    return jwks === undefined ? { source, unavailable: `no keys of ${source} yet` } : { source, jwks }
+    return jwks === undefined ? { source, unavailable: `the keys of ${source} are not fetched yet` } : { source, jwks }
   }
 
   /** undefined: reported. */

@@ -22,7 +22,7 @@ export function denialOf({ names, policies, path }: DenialInput, context: BuildC
 }
 
 export function deniedField(field: string, context: BuildContext): Deny {
-  const message = 'is not served by this version of the proxy; all requests it covers are refused'
+  const message = 'is not supported by this version of the proxy; all requests it applies to are rejected'
   context.warn(field, message)
   return { field, message: `${field} ${message}` }
 }

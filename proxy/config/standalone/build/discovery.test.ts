@@ -22,15 +22,15 @@ it.each([
   ],
   [
     at('{ name: a, workloadIps: [10.0.0.1], services: {} }, { name: a, workloadIps: [10.0.0.2], services: {} }'),
-    'workloads[1]: a workload default/a is there already',
+    'workloads[1]: workload default/a already exists',
   ],
-  [`services: [${ECHO}, ${ECHO}]`, `services[1]: a service ${NAME} is there already`],
+  [`services: [${ECHO}, ${ECHO}]`, `services[1]: service ${NAME} already exists`],
   [
     'services: [{ name: echo, ports: { 0: 1 } }]',
-    'services[0].ports: must have ports from 1 to 65535 as names, for example {80: 8080}',
+    'services[0].ports: the names must be ports from 1 to 65535, for example {80: 8080}',
   ],
-  ['services: [{ name: echo, ports: { 65536: 1 } }]', 'services[0].ports: must have ports'],
-  ['services: [{ name: echo, ports: { 80: 8080 }, vips: [a] }]', 'services[0].vips: is not served'],
+  ['services: [{ name: echo, ports: { 65536: 1 } }]', 'services[0].ports: the names must be ports'],
+  ['services: [{ name: echo, ports: { 80: 8080 }, vips: [a] }]', 'services[0].vips: is not supported'],
   [
     'services: [{ name: echo, ports: { 80: 8080 }, locality: { preferences: [rack] } }]',
     'services[0].locality.preferences[0]: must be one of network, cluster, region, zone, subzone, node',
@@ -49,7 +49,7 @@ it.each([
   ],
   [
     routed(`{ service: { name: ${NAME}, port: 80 }, policies: { a2a: {} } }`),
-    'policies.a2a: must be said by appProtocols of the service',
+    'policies.a2a: must be set in appProtocols of the service',
   ],
 ])('refuses %s', (text, expected) => {
   const { problems, rendered } = loadStandalone({

@@ -29,7 +29,7 @@ export function addDiscovery({ services = [], workloads = [] }: Discovery, conte
   for (const [index, fields] of services.entries()) {
     const rendered = serviceOf(fields)
     const key = serviceKey(rendered)
-    if (byKey.has(key)) context.error(pathTo('services', index), `a service ${key} is there already`)
+    if (byKey.has(key)) context.error(pathTo('services', index), `service ${key} already exists`)
     byKey.set(key, fields)
     context.config.services.push(rendered)
   }
@@ -37,7 +37,7 @@ export function addDiscovery({ services = [], workloads = [] }: Discovery, conte
   for (const [index, fields] of workloads.entries()) {
     const path = pathTo('workloads', index)
     const workload = workloadOf(fields, { path, services: byKey }, context)
-    if (uids.has(workload.uid)) context.error(path, `a workload ${workload.uid} is there already`)
+    if (uids.has(workload.uid)) context.error(path, `workload ${workload.uid} already exists`)
     uids.add(workload.uid)
     context.config.workloads.push(workload)
   }

@@ -71,7 +71,7 @@ export class GatewayRegistry {
     const fitting = this.#listeners.ofKind(keys, isHttp)
     if (keys.length > 0 && fitting.length === 0) {
       const cure = isHttp ? 'use tcpRoutes' : 'use routes'
-      const speaks = isHttp ? 'pass bytes on' : 'serve HTTP'
+      const speaks = isHttp ? 'forward plain TCP' : 'serve HTTP'
       this.#context.error(gateways === undefined ? path : pathTo(path, 'gateways'), `its listeners ${speaks}; ${cure}`)
     }
     return fitting
@@ -92,7 +92,7 @@ export class GatewayRegistry {
 
   #unknown(name: string, isDefault: boolean): string {
     const names = [...this.#attachable.keys()]
-    if (isDefault) return `names no gateways, and there is none called ${name}; set gateways`
+    if (isDefault) return `gateways is not set, and there is no gateway named ${name}; set gateways`
     const hint = hintFor(name, names, `there are: ${names.join(', ')}`)
     return `there is no gateway ${name}; ${names.length === 0 ? 'declare it in gateways' : hint}`
   }
@@ -100,7 +100,7 @@ export class GatewayRegistry {
   #refuseOwnFields(fields: GatewayFields, path: string): void {
     for (const field of ['protocol', 'tls', ...POLICY_FIELDS] as const) {
       if (fields[field] === undefined) continue
-      this.#context.error(pathTo(path, field), 'must be set on each of the listeners, because there are some')
+      this.#context.error(pathTo(path, field), 'must be set on each listener if listeners is set')
     }
   }
 }

@@ -101,7 +101,7 @@ export function renderRewrite({ authority, path }: UrlRewrite, at: string, conte
     return { hostRewrite, ...(path !== undefined && { urlRewrite }) }
   }
   if (authority?.port !== undefined) {
-    context.error(pathTo(at, 'authority', 'port'), 'is not served by this version of the proxy; use full')
+    context.error(pathTo(at, 'authority', 'port'), 'is not supported by this version of the proxy; use full')
   }
   return { urlRewrite: { ...urlRewrite, ...defined({ host: authority?.full ?? authority?.host }) } }
 }

@@ -21,11 +21,11 @@ const LOCKED = file(
 )
 const BROKEN = file('broken.pem', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n')
 const CASES: readonly (readonly [string, string, string])[] = [
-  [CERTIFICATE, OTHER, 'key: the private key does not belong to the certificate in cert; name the two files'],
-  [CERTIFICATE, LOCKED, 'key: the file holds no usable private key; keys must not be encrypted'],
-  [CERTIFICATE, CERTIFICATE, 'key: the file holds no PEM private key'],
-  [KEY, KEY, 'cert: the file holds no PEM certificate'],
-  [BROKEN, KEY, 'cert: the file holds no valid certificate'],
+  [CERTIFICATE, OTHER, 'key: the private key does not match the certificate in cert; set the key of this certificate'],
+  [CERTIFICATE, LOCKED, 'key: the file contains no usable private key; keys must not be encrypted'],
+  [CERTIFICATE, CERTIFICATE, 'key: the file contains no PEM private key'],
+  [KEY, KEY, 'cert: the file contains no PEM certificate'],
+  [BROKEN, KEY, 'cert: the file contains no valid certificate'],
   [join(folder, 'absent'), KEY, `cert: ${join(folder, 'absent')} cannot be read: it does not exist`],
 ]
 

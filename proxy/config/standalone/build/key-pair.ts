@@ -10,13 +10,13 @@ interface Fault {
 }
 
 const FAULTS: Readonly<Record<KeyPairFault, Fault>> = {
-  noCertificate: { field: 'cert', message: 'the file holds no PEM certificate' },
-  noPrivateKey: { field: 'key', message: 'the file holds no PEM private key' },
-  badCertificate: { field: 'cert', message: 'the file holds no valid certificate; put its PEM there, leaf first' },
-  badPrivateKey: { field: 'key', message: 'the file holds no usable private key; keys must not be encrypted' },
+  noCertificate: { field: 'cert', message: 'the file contains no PEM certificate' },
+  noPrivateKey: { field: 'key', message: 'the file contains no PEM private key' },
+  badCertificate: { field: 'cert', message: 'the file contains no valid certificate; write it as PEM, leaf first' },
+  badPrivateKey: { field: 'key', message: 'the file contains no usable private key; keys must not be encrypted' },
   otherPrivateKey: {
     field: 'key',
-    message: 'the private key does not belong to the certificate in cert; name the two files that belong together',
+    message: 'the private key does not match the certificate in cert; set the key of this certificate',
   },
 }
 

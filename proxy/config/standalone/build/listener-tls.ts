@@ -28,7 +28,7 @@ export function renderListenerTls(
 ): RenderedListenerTls {
   const at = pathTo(path, 'tls')
   if (protocol === 'HTTP' || protocol === 'TCP') {
-    if (fields !== undefined) context.error(at, `has no place beside protocol ${protocol}; use HTTPS or TLS`)
+    if (fields !== undefined) context.error(at, `must not be set with protocol ${protocol}; use HTTPS or TLS`)
     return {}
   }
   if (fields === undefined) {
@@ -52,7 +52,7 @@ function clientCertificates({ root }: TlsFields, at: string, context: BuildConte
   const pem = context.readFile(pathTo(at, 'root'), root)
   if (pem === undefined) return {}
   if (!pem.includes('-----BEGIN CERTIFICATE-----')) {
-    context.error(pathTo(at, 'root'), 'the file holds no PEM certificate')
+    context.error(pathTo(at, 'root'), 'the file contains no PEM certificate')
   }
   return { clientCertificates: { mode: 'AllowValidOnly', caCertificates: certificatesOnly(pem) } }
 }
@@ -89,7 +89,7 @@ export interface HandshakeNames {
 export function renderVersions(names: HandshakeNames, at: string, context: BuildContext): FrontendTLS {
   const { min, max, cipherSuites, keyExchangeGroups } = names
   if (min === 'TLS_V1_3' && max === 'TLS_V1_2') {
-    context.error(at, 'the lowest version is above the highest: no client could connect')
+    context.error(at, 'the minimum version is higher than the maximum version: no client can connect')
   }
   return defined({
     minProtocolVersion: min && VERSIONS[min],

@@ -104,7 +104,7 @@ export class ListenerRegistry {
       if (value === undefined) continue
       this.#context.error(
         pathTo(policiesPath, field),
-        `has no effect with protocol ${protocol}, which passes bytes on; use frontendPolicies.networkAuthorization`,
+        `has no effect with protocol ${protocol}, which forwards plain TCP; use frontendPolicies.networkAuthorization`,
       )
     }
   }

@@ -88,18 +88,18 @@ interface Server {
 function serverOf({ host, port, path, backend }: McpFields, at: string, context: BuildContext): Server | undefined {
   if (backend !== undefined) return undefined
   if (host === undefined) {
-    context.error(pathTo(at, 'host'), 'is required: a URL, host:port, or a host beside port')
+    context.error(pathTo(at, 'host'), 'is required: a URL, host:port, or a host with port set')
     return undefined
   }
   if (host.includes('://')) {
-    if (port !== undefined || path !== undefined) context.error(at, 'must not have port or path beside a URL')
+    if (port !== undefined || path !== undefined) context.error(at, 'must not have port or path if host is a URL')
     return serverOfUrl(host, pathTo(at, 'host'), context)
   }
   const address = port === undefined ? parseAddress(host) : { host, port }
   if (address !== undefined && !(port !== undefined && /[/:]/.test(host) && !isIpv6(host))) {
     return { address, path, isTls: false }
   }
-  context.error(pathTo(at, 'host'), 'must be a URL, host:port, or a host beside port')
+  context.error(pathTo(at, 'host'), 'must be a URL, host:port, or a host with port set')
   return undefined
 }
 

@@ -29,7 +29,7 @@ export interface McpRegistries {
 export function addMcp(fields: McpFields, { gateways, listeners }: McpRegistries, context: BuildContext): void {
   const { port, policies = {}, targets, statefulMode, prefixMode, failureMode } = fields
   const isShared = fields.gateways !== undefined
-  if (isShared && port !== undefined) context.error(pathTo(PATH, 'port'), 'must not be set beside mcp.gateways')
+  if (isShared && port !== undefined) context.error(pathTo(PATH, 'port'), 'must not be set together with mcp.gateways')
   const keys = isShared
     ? gateways.listenersOf(fields.gateways, { path: PATH })
     : [ownListener(port ?? DEFAULT_PORT, listeners)]

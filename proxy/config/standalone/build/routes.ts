@@ -74,7 +74,7 @@ export class RouteRegistry {
     const former = this.#names.get(key)
     if (former === undefined) this.#names.set(key, { path, rules: new Set([ruleName]) })
     else if (former.rules.has(ruleName) || former.rules.has(undefined) || ruleName === undefined) {
-      const message = `a route ${key} is already at ${former.path}: change the name, or give each of them its own ruleName`
+      const message = `route ${key} is already defined at ${former.path}: change the name, or set a ruleName on each`
       this.#context.error(pathTo(path, 'name'), message)
     } else former.rules.add(ruleName)
     return { kind: 'HTTPRoute', namespace, name, ...defined({ ruleName }) }

@@ -57,7 +57,7 @@ export function renderTls(value: BackendTLS, path: string, context: BuildContext
   const { root, hostname, insecure, insecureHost, alpn, cert, key, subjectAltNames, keyExchangeGroups } = value
   const caCertificates = root === undefined ? undefined : context.readFile(pathTo(path, 'root'), root)
   if (caCertificates?.includes('-----BEGIN CERTIFICATE-----') === false) {
-    context.error(pathTo(path, 'root'), 'the file holds no PEM certificate')
+    context.error(pathTo(path, 'root'), 'the file contains no PEM certificate')
   }
   // The schema asks for both or none.
   const pair = cert === undefined || key === undefined ? undefined : renderKeyPair({ cert, key }, path, context)
@@ -100,7 +100,7 @@ export function renderAuth(
       location: renderLocation(one.location),
     })),
   })
-  if (Object.keys(auth).length === 0 && deny === undefined) context.error(path, 'names no credentials')
+  if (Object.keys(auth).length === 0 && deny === undefined) context.error(path, 'sets no credentials')
   return { deny, auth }
 }
 
@@ -127,7 +127,7 @@ export function serviceOf(fields: ServiceFields, path: string, context: BuildCon
   const { host, backend } = target ?? fields
   const isTwice = target !== undefined && (fields.host !== undefined || fields.backend !== undefined)
   if (isTwice || (host === undefined) === (backend === undefined)) {
-    context.error(path, 'must have exactly one of host, backend, either here or below target')
+    context.error(path, 'must have exactly one of host, backend, either here or under target')
   }
   if (host !== undefined) return ownService(host, policies, path, context)
   if (policies !== undefined) context.error(pathTo(path, 'policies'), 'must be set on the named backend')

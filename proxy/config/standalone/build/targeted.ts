@@ -19,7 +19,7 @@ export function addTargeted(policies: readonly TargetedPolicyFields[], context: 
     const path = pathTo('policies', index)
     const { name, namespace = DEFAULT_NAMESPACE } = fields.name
     const key = `policy/${namespace}/${name}`
-    if (names.has(key)) context.error(pathTo(path, 'name'), `a policy ${namespace}/${name} is there already`)
+    if (names.has(key)) context.error(pathTo(path, 'name'), `policy ${namespace}/${name} already exists`)
     names.add(key)
     attach(fields, { key, path }, context)
   }
@@ -59,20 +59,23 @@ function checkFields(
 ): void {
   for (const field of ROUTE_ONLY) {
     if (policy[field] !== undefined)
-      context.error(pathTo(path, 'policy', field), 'has an effect only on a route itself')
+      context.error(pathTo(path, 'policy', field), 'has an effect only in the policies of a route')
   }
   if (target.backend !== undefined && traffic.length > 0) {
-    context.error(pathTo(path, 'policy'), 'holds policies of requests, which need a target gateway or route')
+    context.error(pathTo(path, 'policy'), 'contains request policies, which require a gateway or route as target')
   }
   if (phase !== 'gateway') return
   if (target.gateway === undefined) {
-    context.error(pathTo(path, 'phase'), 'the phase gateway needs a target gateway: there is no route yet')
+    context.error(
+      pathTo(path, 'phase'),
+      'the phase gateway requires a gateway as target: it runs before a route is selected',
+    )
   }
   // The members of a built payload are fields of the contract.
   const fields = traffic.flatMap((one) => Object.keys(one) as (keyof TrafficPayload)[])
   const late = fields.filter((field) => !runsInPhase(field, 'PreRouting'))
   if (late.length > 0)
-    context.error(pathTo(path, 'phase'), `has no ${[...new Set(late)].join(', ')}: use the phase route`)
+    context.error(pathTo(path, 'phase'), `does not run ${[...new Set(late)].join(', ')}: use the phase route`)
 }
 
 function targetOf(
@@ -129,6 +132,6 @@ function expectOne(
 ): void {
   if (names.includes(name)) return
   const known = [...new Set(names)]
-  const all = known.length === 0 ? 'there are none' : `there are: ${known.slice(0, NAMES_SHOWN).join(', ')}`
+  const all = known.length === 0 ? 'none is defined' : `there are: ${known.slice(0, NAMES_SHOWN).join(', ')}`
   context.error(path, `there is no ${kind} named ${name}; ${hintFor(name, known, all)}`)
 }

@@ -26,7 +26,7 @@ const keySetUrl = text.refine(isKeySetUrl, {
 })
 const keySetPlace = fields({ file: text.optional(), url: keySetUrl.optional() }).refine(
   (value) => (value.file === undefined) !== (value.url === undefined),
-  { error: 'must be a key set as text, or one of {file} and {url}' },
+  { error: 'must be a key set as text, {file: …} or {url: …}' },
 )
 const jwks = oneShape<string | z.output<typeof keySetPlace>>(
   (value) => (isMap(value) ? keySetPlace : text),
@@ -51,7 +51,9 @@ export const jwtAuth = oneShape<z.output<typeof severalProviders> | z.output<typ
 export const basicAuth = fields({
   htpasswd: fileOrInline,
   realm: text
-    .refine((value) => !CONTROL.test(value), { error: 'holds control characters, which no header may have' })
+    .refine((value) => !CONTROL.test(value), {
+      error: 'contains control characters, which are not allowed in a header field',
+    })
     .optional(),
   mode: z.enum(['optional', 'strict']).optional(),
   authorizationLocation: extraction.optional(),

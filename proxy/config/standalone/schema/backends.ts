@@ -44,7 +44,7 @@ const namedProvider = fields({
   hostOverride: address.optional(),
   pathOverride: absolutePath.optional(),
   pathPrefix: absolutePath.optional(),
-  tokenize: z.literal(false, { error: 'is not served by this version of the proxy: remove it' }).optional(),
+  tokenize: z.literal(false, { error: 'is not supported by this version of the proxy: remove it' }).optional(),
   policies: backendPolicies.optional(),
 })
 const providerGroups = fields({ groups: z.array(fields({ providers: z.array(namedProvider).min(1) })).min(1) })
@@ -63,7 +63,7 @@ const stdio = fields({
   cmd: text,
   args: z.array(z.string()).optional(),
   env: mapOf(z.string()).optional(),
-  ...notServed(['clear_env'], ': the command only gets PATH, HOME, LANG, TMPDIR, USER and what env says'),
+  ...notServed(['clear_env'], ': the command only gets PATH, HOME, LANG, TMPDIR, USER and the variables in env'),
 })
 const mcpTarget = fields({
   name: z.string().regex(TARGET_NAME, {

@@ -7,7 +7,7 @@ import { mapOf, name, port, text } from './values.ts'
 const CAPACITY_MAX = 1_000_000
 const PORT_MAX = 65_535
 
-const NOT_A_PORT = `must have ports from 1 to ${PORT_MAX} as names, for example {80: 8080}`
+const NOT_A_PORT = `the names must be ports from 1 to ${PORT_MAX}, for example {80: 8080}`
 const isPort = (key: string): boolean => /^[1-9]\d{0,4}$/.test(key) && Number(key) <= PORT_MAX
 
 function byPort<T extends z.ZodType>(value: T) {

@@ -56,7 +56,7 @@ const extAuthzShape = {
     maxRequestBytes: count,
     packAsBytes: z.boolean().optional(),
     allowPartialMessage: z
-      .literal(false, { error: 'is not served by this version of the proxy: remove it' })
+      .literal(false, { error: 'is not supported by this version of the proxy: remove it' })
       .optional(),
   }).optional(),
   cache: fields({

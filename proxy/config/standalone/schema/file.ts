@@ -96,7 +96,7 @@ const bindListener = fields({
   policies: gatewayPolicies.optional(),
 })
 const only = <T extends string>(served: T) =>
-  z.literal(served, { error: `only ${served} is served by this version of the proxy` }).optional()
+  z.literal(served, { error: `only ${served} is supported by this version of the proxy` }).optional()
 const bind = fields({
   port,
   listeners: z.array(bindListener).min(1),

@@ -10,7 +10,9 @@ import { cel, count, duration, mapOf, name, port, text } from './values.ts'
 
 const HOSTNAME = /^(\*\.)?[A-Za-z0-9]([A-Za-z0-9.-]{0,250}[A-Za-z0-9])?$/
 
-export const hostname = z.string().regex(HOSTNAME, { error: 'must be a host name, or *. and the rest of one' })
+export const hostname = z
+  .string()
+  .regex(HOSTNAME, { error: 'must be a host name, or a wildcard such as *.example.com' })
 
 /** HBONE is known, not served. */
 export const protocol = z.enum(['HTTP', 'HTTPS', 'TLS', 'TCP'], { error: 'must be one of HTTP, HTTPS, TLS, TCP' })
@@ -25,7 +27,7 @@ const versionShape = {
 
 /** Paths of PEM files. */
 export const tls = fields({
-  mode: z.literal('static', { error: 'must be static: certificates made on demand are not served' }).optional(),
+  mode: z.literal('static', { error: 'must be static: certificates issued on demand are not supported' }).optional(),
   cert: text,
   key: text,
   root: text.optional(),

@@ -20,7 +20,7 @@ export function fields<T extends z.core.$ZodLooseShape>(shape: T): z.ZodObject<T
 function unknownField(key: string, valid: readonly string[]): string {
   const nearest = nearestName(key, valid)
   if (nearest !== undefined) return `unknown field ${JSON.stringify(key)}; did you mean ${nearest}?`
-  return `unknown field ${JSON.stringify(key)}; known here: ${valid.join(', ')}`
+  return `unknown field ${JSON.stringify(key)}; valid fields: ${valid.join(', ')}`
 }
 
 type Opaque = z.ZodOptional<z.ZodUnknown>
@@ -31,7 +31,7 @@ export function notServed<K extends string>(names: readonly K[], hint = ''): { [
     z
       .unknown()
       .superRefine((_value, context) => {
-        context.addIssue({ code: 'custom', message: `is not served by this version of the proxy${hint}` })
+        context.addIssue({ code: 'custom', message: `is not supported by this version of the proxy${hint}` })
       })
       .meta(NOTHING),
   )

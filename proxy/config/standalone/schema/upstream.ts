@@ -72,7 +72,7 @@ export const backendTLS = fields({
   subjectAltNames: z.array(text).min(1).optional(),
   keyExchangeGroups: keyExchangeGroups.optional(),
 }).refine((value) => (value.cert === undefined) === (value.key === undefined), {
-  error: 'must have both of cert and key, or none of them',
+  error: 'must have both cert and key, or neither',
 })
 
 const HTTP_VERSIONS: ReadonlyMap<string, 'HTTP1' | 'HTTP2'> = new Map([

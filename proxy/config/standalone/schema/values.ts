@@ -33,7 +33,7 @@ export const cel = z.string().superRefine((source, context) => {
   const { message, line, column } = problem
   context.addIssue({
     code: 'custom',
-    message: `is not a valid expression: ${message} (line ${line}, column ${column} of it)`,
+    message: `is not a valid expression: ${message} (line ${line}, column ${column} of the expression)`,
   })
 })
 
@@ -62,7 +62,7 @@ export const headerName = z
   .transform((name) => name.toLowerCase())
 
 export const headerValue = z.string().refine((value) => !CONTROL.test(value), {
-  error: 'holds control characters, which no header may have',
+  error: 'contains control characters, which are not allowed in a header field',
 })
 
 export const regex = z.string().superRefine((source, context) => {
@@ -93,7 +93,7 @@ export const address = z
   .transform((value, context) => {
     const parsed = parseAddress(value)
     if (parsed !== undefined) return parsed
-    const hint = URL_LIKE.test(value) ? '; leave out the scheme and the path, and set backendTLS for https' : ''
+    const hint = URL_LIKE.test(value) ? '; remove the scheme and the path, and set backendTLS for https' : ''
     context.addIssue({ code: 'custom', message: `must be host:port, for example 127.0.0.1:8080 or [::1]:8080${hint}` })
     return z.NEVER
   })

@@ -54,9 +54,9 @@ export class IssuerClient {
   async #fetch(exchange: Exchange, url: string): Promise<Metadata> {
     const headers = HeaderList.of([['accept', 'application/json']])
     const response = await this.send(exchange, url, { method: 'GET', headers, body: undefined })
-    if (response.status !== 200) throw new ServiceError(`${url} answered ${response.status}`)
+    if (response.status !== 200) throw new ServiceError(`${url} returned status ${response.status}`)
     const value = Buffer.isBuffer(response.body) ? parsed(response.body.toString('utf8')) : undefined
-    if (value === undefined) throw new ServiceError(`${url} is no JSON object`)
+    if (value === undefined) throw new ServiceError(`${url} did not return a JSON object`)
     this.#metadata = { value, untilMs: this.#now() + METADATA_MS }
     return value
   }

@@ -164,14 +164,14 @@ class OauthServer {
   #metadata(exchange: Exchange): ReturnType<IssuerClient['metadata']> {
     const { settings, issuer } = this.#parts
     const url = metadataUrl(settings)
-    if (url === undefined) throw new ServiceError(`the issuer is no URL: ${settings.issuer}`)
+    if (url === undefined) throw new ServiceError(`the issuer is not a URL: ${settings.issuer}`)
     return issuer.metadata(exchange, url)
   }
 
   async #endpoint(exchange: Exchange, name: string): Promise<string> {
     const endpoint = (await this.#metadata(exchange))[name]
     if (typeof endpoint === 'string' && /^https?:\/\/[!-~]+$/.test(endpoint)) return endpoint
-    throw new ServiceError(`the metadata of the issuer names no ${name}`)
+    throw new ServiceError(`the metadata of the issuer has no ${name}`)
   }
 }
 

@@ -64,9 +64,9 @@ export function applyDecision(exchange: Exchange, decision: Decision): Verdict {
 }
 
 function refuse(exchange: Exchange, { answer }: Refused): HttpResponse {
-  if (answer === undefined) return exchange.fail('extAuthzFailed', 'the service refused the request')
+  if (answer === undefined) return exchange.fail('extAuthzFailed', 'the service rejected the request')
   exchange.reason = 'ExtAuth'
-  exchange.errorDetail = `the authorization service answered ${answer.status}`
+  exchange.errorDetail = `the authorization service returned status ${answer.status}`
   const status = isStatus(answer.status) ? answer.status : REFUSED_STATUS
   if (exchange.isGrpc) {
     return grpcResponse(grpcStatusOf(status), String(answer.body).slice(0, GRPC_MESSAGE_LENGTH_MAX))

@@ -65,7 +65,7 @@ function requestOf(question: Question, compiled: Compiled): ServiceHttpRequest {
   const { request } = exchange
   // `request.pathAndQuery` is an object with a text form.
   const text = String(compiled.path === undefined ? request.pathAndQuery : evaluate(compiled.path, exchange))
-  if (!isTarget(text)) throw new ServiceError('the path expression gives no path')
+  if (!isTarget(text)) throw new ServiceError('the path expression does not return a path')
   const mark = text.indexOf('?')
   const body = compiled.body === undefined ? forwarded : evaluateBody(compiled.body, exchange)
   if (body === FAILED) throw new ServiceError('the body expression failed')

@@ -98,7 +98,7 @@ export class Duplex {
   /** @throws {RefusedMutation} */
   answered(answer: Answer): void {
     if (this.#awaitsHeaders !== (answer.kind === 'Headers')) {
-      throw new RefusedMutation(`the processor answered ${answer.side} ${answer.kind} out of order`)
+      throw new RefusedMutation(`the processor sent ${answer.side} ${answer.kind} out of order`)
     }
     if (answer.kind === 'Headers') {
       this.#awaitsHeaders = false
@@ -125,7 +125,7 @@ export class Duplex {
     const mutation = common?.bodyMutation?.mutation
     if (mutation?.case !== 'streamedResponse') {
       throw new RefusedMutation(
-        `the processor answered a piece of the ${side} body without streamed_response, as body mode FullDuplexStreamed wants it`,
+        `the processor sent a chunk of the ${side} body without streamed_response, which body mode FullDuplexStreamed requires`,
       )
     }
     output.push(bytesOf(mutation.value.body))
@@ -136,7 +136,7 @@ export class Duplex {
 
   #answeredTrailers({ headerMutation }: Answer): void {
     const { output, subject, done } = this.#parts
-    if (!this.#hasSentTrailers) throw new RefusedMutation('the processor answered trailers that it was not sent')
+    if (!this.#hasSentTrailers) throw new RefusedMutation('the processor sent trailers before it received them')
     output.end(editedFields(subject.trailers() ?? new HeaderList(), headerMutation))
     done()
   }

@@ -13,7 +13,7 @@ export function responseFor(exchange: Exchange, outcome: Outcome | undefined, pe
   if (outcome.kind === 'SourceBroken') {
     return outcome.side === 'request'
       ? exchange.fail('invalidRequest', outcome.detail)
-      : exchange.fail('upstreamFailure', { log: outcome.detail, client: 'the response was cut short' })
+      : exchange.fail('upstreamFailure', { log: outcome.detail, client: 'the response was truncated' })
   }
   const failed = (detail: Detail): HttpResponse =>
     failedResponse(exchange, peer === undefined ? detail : at(peer, detail))

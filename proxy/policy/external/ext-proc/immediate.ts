@@ -19,12 +19,12 @@ export function immediateResponse(exchange: Exchange, answer: ImmediateResponse)
   // Without a status it is an answer like any other.
   const httpStatus = code === 0 ? 200 : code
   if (!Number.isInteger(httpStatus) || httpStatus < 200 || httpStatus > 599) {
-    throw new RefusedMutation('the status of the immediate response is none of a response')
+    throw new RefusedMutation('the status of the immediate response is not a valid status code')
   }
   const fields = editedFields(new HeaderList(), answer.headers)
   const body = bytesOf(answer.body)
   exchange.reason = 'ExtProc'
-  exchange.errorDetail = `the processor answered ${httpStatus}${details === '' ? '' : `: ${details.slice(0, GRPC_MESSAGE_LENGTH_MAX)}`}`
+  exchange.errorDetail = `the processor returned status ${httpStatus}${details === '' ? '' : `: ${details.slice(0, GRPC_MESSAGE_LENGTH_MAX)}`}`
   if (exchange.isGrpc) return grpcAnswer({ httpStatus, grpcStatus: grpcStatus?.status, fields, body })
   if (body.length > 0 && !fields.has('content-type')) fields.append('content-type', 'text/plain')
   return new HttpResponse(httpStatus, fields, body, true)

@@ -24,7 +24,7 @@ export class RefusedMutation extends Error {}
 /** Why an answer cannot be used. */
 export function mutationProblem(error: unknown): Diagnosis {
   const log = messageOf(error)
-  return { log, client: error instanceof RefusedMutation ? log : 'the answer of the processor cannot be used' }
+  return { log, client: error instanceof RefusedMutation ? log : 'the response of the processor cannot be used' }
 }
 
 type Action = 'Set' | 'Append' | 'AddIfAbsent' | 'SetIfPresent'
@@ -63,7 +63,7 @@ export function editResponse(response: HttpResponse, mutation: HeaderMutation | 
   let status: number | undefined
   const { headers, length } = edited(response.headers, mutation, (name, value) => {
     if (name !== ':status') return false
-    if (!/^[2-5]\d\d$/.test(value)) throw new RefusedMutation(':status is no status of a response')
+    if (!/^[2-5]\d\d$/.test(value)) throw new RefusedMutation(':status is not a valid status code')
     status = Number(value)
     return true
   })
@@ -83,7 +83,7 @@ export function mutatedBytes(mutation: BodyMutation | undefined, bytes: Buffer):
   if (change?.case === 'body') return bytesOf(change.value)
   if (change?.case === 'clearBody') return change.value ? Buffer.alloc(0) : bytes
   if (change?.case === undefined) return bytes
-  throw new RefusedMutation('the processor answered with streamed_response in another body mode')
+  throw new RefusedMutation('the processor sent streamed_response, which is not valid in this body mode')
 }
 
 export function bytesOf(bytes: Uint8Array): Buffer {
@@ -100,7 +100,7 @@ function edited(
   writePseudo: PseudoWriter,
 ): { headers: HeaderList; length: number | undefined } {
   if (removeHeaders.length + setHeaders.length > EDITS_MAX) {
-    throw new RefusedMutation(`more than ${EDITS_MAX} changes in one answer`)
+    throw new RefusedMutation(`more than ${EDITS_MAX} changes in one response`)
   }
   const headers = fields.clone()
   let length: number | undefined
@@ -137,7 +137,7 @@ function editOf({ header, append, appendAction }: HeaderValueOption): Edit {
   const text =
     rawValue.length > 0 ? bytesOf(rawValue).toString('latin1') : Buffer.from(value, 'utf8').toString('latin1')
   const field = fieldValue(text)
-  if (field === undefined) throw new RefusedMutation(`the value of ${name} is not fit for a field`)
+  if (field === undefined) throw new RefusedMutation(`the value of ${name} is not a valid header value`)
   return { name, value: field, action: append === undefined ? actionOf(appendAction) : append ? 'Append' : 'Set' }
 }
 
@@ -152,7 +152,7 @@ function apply(headers: HeaderList, { name, value, action }: Edit): void {
 }
 
 function lengthOf(value: string): number {
-  if (!/^\d{1,15}$/.test(value)) throw new RefusedMutation('content-length is no number')
+  if (!/^\d{1,15}$/.test(value)) throw new RefusedMutation('content-length is not a number')
   return Number(value)
 }
 
@@ -166,15 +166,15 @@ function checkSize({ fields }: HeaderList): void {
 function writePart(request: HttpRequest, name: string, value: string): boolean {
   switch (name) {
     case ':path':
-      if (!isTarget(value)) throw new RefusedMutation(':path is no target of a request')
+      if (!isTarget(value)) throw new RefusedMutation(':path is not a valid request target')
       setWholeTarget(request, value)
       return true
     case ':authority':
     case 'host':
-      if (!setHost(request, value)) throw new RefusedMutation(':authority is no host')
+      if (!setHost(request, value)) throw new RefusedMutation(':authority is not a valid host')
       return true
     case ':method':
-      if (!setMethod(request, value)) throw new RefusedMutation(':method is no method')
+      if (!setMethod(request, value)) throw new RefusedMutation(':method is not a valid method')
       return true
     case ':scheme':
       if (value !== 'http' && value !== 'https') throw new RefusedMutation(':scheme is neither http nor https')

@@ -44,7 +44,9 @@ export class PickSession extends Session {
   override end(outcome: Outcome): void {
     const isIgnored = outcome.kind === 'Answered' && this.#phase !== 'request'
     super.end(
-      isIgnored ? { kind: 'Failed', detail: shown('the endpoint picker answered instead of the backend') } : outcome,
+      isIgnored
+        ? { kind: 'Failed', detail: shown('the endpoint picker tried to replace the response of the backend') }
+        : outcome,
     )
   }
 

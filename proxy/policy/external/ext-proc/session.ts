@@ -183,7 +183,7 @@ export class Session implements GrpcStreamUser<ProcessingResponse> {
     if (this.isOver) return
     this.isSkipped = outcome.kind === 'Failed' && this.mayGoOn()
     if (!this.isSkipped) this.outcome = outcome
-    const detail = outcome.kind === 'Answered' ? 'the processor has answered' : logOf(outcome.detail)
+    const detail = outcome.kind === 'Answered' ? 'the processor sent an immediate response' : logOf(outcome.detail)
     if (this.isSkipped) this.exchange.errorDetail = `ext_proc was skipped: ${detail}`
     this.#tell(outcome, detail)
     this.#stop(outcome.kind === 'Failed')
@@ -240,7 +240,7 @@ export class Session implements GrpcStreamUser<ProcessingResponse> {
     this.#timer.stop()
     const answer = answerOf(message)
     if (answer === undefined) {
-      this.fail(shown('the processor sent an answer to nothing'))
+      this.fail(shown('the processor sent a response to no message'))
       return
     }
     if (answer.kind === 'Immediate') {
@@ -249,7 +249,7 @@ export class Session implements GrpcStreamUser<ProcessingResponse> {
     }
     try {
       const side = this.#sides.get(answer.side)
-      if (side === undefined) throw new RefusedMutation('the processor answered to a response that is not there yet')
+      if (side === undefined) throw new RefusedMutation('the processor answered for the response before it arrived')
       side.answered(answer)
     } catch (error) {
       this.fail(mutationProblem(error))
@@ -270,7 +270,7 @@ export class Session implements GrpcStreamUser<ProcessingResponse> {
     if (error !== undefined)
       this.fail({ log: `gRPC status ${error.status}: ${error.message}`, client: `gRPC status ${error.status}` })
     else if (this.canBeLeft()) this.hasLeft = true
-    else this.fail(shown('the processor ended the stream before it had answered'))
+    else this.fail(shown('the processor closed the stream before it responded'))
     this.watch()
   }
 
@@ -339,7 +339,7 @@ export class Session implements GrpcStreamUser<ProcessingResponse> {
     const sides = [...this.#sides.values()]
     const held = sides.reduce((sum, { heldBytes }) => sum + heldBytes, 0)
     if (held > Math.max(HELD_BYTES_MAX, this.exchange.flow?.bodyBytesMax ?? 0)) {
-      this.fail(shown('the processor sends more than the peer takes'))
+      this.fail(shown('the processor sends data faster than the peer reads it'))
       return
     }
     const isNeeded = sides.some(({ isOwed, heldBytes }) => isOwed && heldBytes === 0)
@@ -365,7 +365,7 @@ export class Session implements GrpcStreamUser<ProcessingResponse> {
   /** The processor was too slow; or the route's own deadline has come. */
   #expired(): void {
     if (this.#isClosing) this.#stream?.cancel()
-    else this.fail(shown('the processor did not answer in time'))
+    else this.fail(shown('the processor did not respond in time'))
   }
 
   /** Of the route, which covers everything up to the response; later nobody is held up by the processor. */

@@ -92,7 +92,7 @@ export class Side implements SessionSide {
     if (this.#isDone) return
     if (this.#duplex !== undefined) this.#duplex.answered(answer)
     else if (answer.kind === this.#expected) this.#answer = answer
-    else throw new RefusedMutation(`the processor answered ${answer.side} ${answer.kind}, which nobody asked`)
+    else throw new RefusedMutation(`the processor sent ${answer.side} ${answer.kind}, which was not requested`)
     this.#expected = undefined
   }
 
@@ -292,7 +292,8 @@ export class Side implements SessionSide {
   /** Without a body of its own the answer leaves the present one as it is. */
   #replace(mutation: BodyMutation | undefined): void {
     if (mutation?.mutation.case === undefined) {
-      if (this.#duplex !== undefined) throw new RefusedMutation('a body that is being shown cannot be left as it is')
+      if (this.#duplex !== undefined)
+        throw new RefusedMutation('the processor must return the body that was streamed to it')
       this.#done()
       return
     }
@@ -313,7 +314,7 @@ export class Side implements SessionSide {
   /** Whoever announces one length and gives another is not understood. */
   #checkLength(whole: Buffer): void {
     if (this.#announced !== undefined && this.#announced !== whole.length) {
-      throw new RefusedMutation('content-length does not fit the body')
+      throw new RefusedMutation('content-length does not match the body')
     }
   }
 
