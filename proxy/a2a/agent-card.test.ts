@@ -1,4 +1,4 @@
-// Addresses of an agent card: by version, prefix, scheme and host; what is no card is not passed on. Who is an agent.
+// Addresses of an agent card: by version, prefix, scheme and host; invalid cards are not forwarded. Which are agents.
 import { describe, expect, it } from 'vitest'
 import { emptyConfig } from '#api/ir/empty.ts'
 import { TargetDirectory } from '../backend/directory.ts'
@@ -15,13 +15,13 @@ interface Asked extends ExchangeParts {
   readonly encoding?: string
 }
 
-/** Of bodies that are in memory. */
+/** For bodies in memory. */
 function textOf(response: Exchange['response']): string {
   const body = response?.body
   return Buffer.isBuffer(body) ? body.toString('utf8') : ''
 }
 
-/** The answer to a client, and what the agent was asked. */
+/** The response to the client, and the request to the agent. */
 async function ask(asked: Asked, card: string): Promise<Exchange> {
   const exchange = exchangeOf(asked)
   void rememberCardRequest.filter(exchange)
@@ -69,7 +69,7 @@ describe('agent card', () => {
       { name: 'a', url: 'https://a.example.com:8443' },
     ],
     [
-      'a scheme that is none',
+      'an invalid scheme',
       { path: '/.well-known/agent.json', headers: [['x-forwarded-proto', 'evil://x?']] },
       OLD,
       { name: 'a', url: 'http://example.com' },
@@ -86,12 +86,12 @@ describe('agent card', () => {
     ['a list', '[]', {}],
     ['neither field', '{"name":"a"}', {}],
     ['more than the buffer takes in another coding', OLD, { encoding: 'gzip' }],
-  ])('of %s is not passed on', async (_title, card, parts) => {
+  ])('of %s is not forwarded', async (_title, card, parts) => {
     const { response } = await ask({ path: '/.well-known/agent.json', ...parts }, card)
     expect(response?.status).toBe(503)
   })
 
-  it('leaves other requests and answers alone', async () => {
+  it('leaves other requests and responses unchanged', async () => {
     for (const asked of [
       { path: '/other' },
       { path: '/.well-known/agent.json', method: 'POST' },
@@ -103,7 +103,7 @@ describe('agent card', () => {
     }
   })
 
-  it('asks the agent for plain text', async () => {
+  it('requests an uncompressed response from the agent', async () => {
     const headers = [['accept-encoding', 'gzip']] as const
     const exchange = await ask({ path: '/.well-known/agent.json', headers }, OLD)
     expect(exchange.request.headers.has('accept-encoding')).toBe(false)

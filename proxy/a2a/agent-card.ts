@@ -1,5 +1,5 @@
-// A2A: an agent's card must lead its readers back to the gateway, not past it (data-plane supplement section 4.8).
-// Addresses in a card that cannot be rewritten are not passed on.
+// A2A: the addresses in an agent's card must point to the gateway, not past it (data-plane supplement section 4.8).
+// Cards whose addresses cannot be rewritten are not forwarded.
 import { isRecord, parseJson } from '#api/json.ts'
 import type { BackendHandler } from '../chain/handler.ts'
 import type { Exchange } from '../exchange/exchange.ts'
@@ -12,14 +12,14 @@ import { isJson, observeAnswer, observeCall } from './call-facts.ts'
 import { type CardPlace, isAgentCard, shownCard } from './card-addresses.ts'
 import { failByDefect } from '../exchange/defects.ts'
 
-/** Where an agent has its card; these paths mean nothing else. */
+/** Well-known paths of an agent card; they have no other use. */
 const WELL_KNOWN = ['/.well-known/agent-card.json', '/.well-known/agent.json'] as const
-/** Cards for clients that are signed in: A2A 1.0, 0.3 and 0.2. An agent may have something else there. */
+/** Cards for authenticated clients: A2A 1.0, 0.3 and 0.2. An agent may use the paths for something else. */
 const EXTENDED = ['/extendedAgentCard', '/v1/card', '/agent/authenticatedExtendedCard'] as const
-/** Of the card as it was. */
+/** Headers that describe the original card. */
 const DIGEST_FIELDS = ['content-length', 'content-digest', 'repr-digest', 'digest', 'content-md5']
 
-/** First of a route's filters: later ones may rewrite what the client asked for. */
+/** Runs before the other filters of a route: later ones may rewrite the path of the client. */
 export const rememberCardRequest: NamedFilter = {
   name: 'a2a',
   filter: (exchange) => {
@@ -37,7 +37,7 @@ interface Agent {
   readonly bufferBytesMax: number
 }
 
-/** `inner`: the agent. */
+/** `inner`: the handler that calls the agent. */
 export function a2aBackend(inner: BackendHandler, bufferBytesMax: number): BackendHandler {
   const agent = { inner, bufferBytesMax }
   return (exchange, done) => {
@@ -58,10 +58,10 @@ interface Asked extends Agent {
 function askForCard(exchange: Exchange, asked: Asked & { readonly suffix: string }): void {
   const { request } = exchange
   const { cardRequest, suffix } = asked
-  // What comes back is read here, as a whole.
+  // The response is read here as a whole.
   for (const name of ['accept-encoding', 'range', 'if-range']) request.headers.remove(name)
   const isWellKnown = WELL_KNOWN.some((one) => one === suffix)
-  // A route that changes the end of the path has no base of its own.
+  // A route that changes the end of the path has no base path.
   const base = cardRequest.path.endsWith(suffix) ? cardRequest.path.slice(0, -suffix.length) : ''
   const agentBase = request.path.slice(0, -suffix.length)
   asked.inner(exchange, (answered) => {
@@ -76,7 +76,7 @@ function askForCard(exchange: Exchange, asked: Asked & { readonly suffix: string
   })
 }
 
-/** A call: what it was is for the log; an answer that may be a card is read. */
+/** A call: its method is for the log; a response that may be a card is read. */
 function callAgent(exchange: Exchange, asked: Asked): void {
   const { request } = exchange
   const facts = observeCall(exchange, asked.bufferBytesMax)
@@ -99,7 +99,7 @@ function callAgent(exchange: Exchange, asked: Asked): void {
   })
 }
 
-/** A request that nobody could read, because of its size or its type, may have been one for a card. */
+/** The request body was too large or had an unreadable type, so the call may have requested a card. */
 function mayBeCard(facts: A2aFacts | undefined, { headers }: HttpResponse): boolean {
   const type = headers.get('content-type')
   if (facts?.asks === 'Card') return type?.startsWith('text/event-stream') !== true
@@ -123,14 +123,14 @@ function finish(exchange: Exchange, { done }: Asked, rewritten: Promise<void>, t
   )
 }
 
-/** undefined: there is no card in it. */
+/** undefined: the result contains no card. */
 type Show = (json: unknown) => unknown
 
 function shownWhole(place: CardPlace): Show {
   return (json) => (isAgentCard(json) ? shownCard(json, place) : undefined)
 }
 
-/** Results of JSON-RPC, one or a batch. */
+/** Results of JSON-RPC: one, or a batch. */
 function shownResults(place: CardPlace): Show {
   const one = (answer: unknown): unknown => {
     if (!isRecord(answer) || !isAgentCard(answer['result'])) return undefined
@@ -145,9 +145,9 @@ function shownResults(place: CardPlace): Show {
 
 interface Rewriting {
   readonly bufferBytesMax: number
-  /** Anything else is not passed on. */
+  /** Other responses are not forwarded. */
   readonly mustBeCard: boolean
-  /** What cannot be read is not passed on. */
+  /** A response that cannot be read is not forwarded. */
   readonly mustBeRead: boolean
   readonly show: Show
 }
@@ -175,7 +175,7 @@ async function rewriteAnswer(exchange: Exchange, response: HttpResponse, rewriti
   } else response.body = bytes
 }
 
-/** undefined: the body is as it was. */
+/** undefined: the body is unchanged. */
 async function bytesOf({ body, headers }: HttpResponse, bytesMax: number): Promise<Buffer | undefined> {
   if (headers.has('content-encoding')) return undefined
   if (body === undefined || typeof body === 'string') return Buffer.from(body ?? '')
@@ -183,7 +183,7 @@ async function bytesOf({ body, headers }: HttpResponse, bytesMax: number): Promi
   return 'tryCollect' in body ? body.tryCollect(bytesMax) : undefined
 }
 
-/** Where the path of the client and that of the agent differ: without the segments at their end that are the same. */
+/** The prefixes in which the paths of the client and the agent differ: both without their equal last segments. */
 function basesOf(path: string, agentPath: string): { readonly base: string; readonly agentBase: string } {
   const own = segmentsOf(path)
   const agent = segmentsOf(agentPath)

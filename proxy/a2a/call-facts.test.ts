@@ -1,4 +1,4 @@
-// What is learned of a call of an agent: versions 0.3 and 1.0 of the protocol, errors, and bodies that say nothing.
+// Facts about a call of an agent: versions 0.3 and 1.0 of the protocol, errors, and bodies without facts.
 import { describe, expect, it } from 'vitest'
 import { HeaderList } from '../message/headers.ts'
 import { HttpResponse } from '../message/message.ts'
@@ -20,7 +20,7 @@ describe('observeCall', () => {
   it.each([
     ['the method', '{"method":"message/send"}', 'message/send'],
     ['no method', '{}', 'unknown'],
-    ['a method that is none', '{"method":7}', 'unknown'],
+    ['an invalid method', '{"method":7}', 'unknown'],
     ['a list', '[{"method":"a"}]', 'unknown'],
     ['no JSON', 'method', 'unknown'],
     ['nothing', undefined, 'unknown'],
@@ -33,7 +33,7 @@ describe('observeCall', () => {
   it.each([
     ['another content type', 'text/json', 'POST'],
     ['another method', JSON_TYPE, 'GET'],
-  ])('%s is no call', (_, type, method) => {
+  ])('%s is not a call', (_, type, method) => {
     const { exchange, facts } = called('{"method":"a"}', type, method)
     expect(facts).toBeUndefined()
     expect(exchange.a2a).toBeUndefined()
@@ -70,7 +70,7 @@ describe('observeAnswer', () => {
         ['content-encoding', 'gzip'],
       ] as const,
     ],
-  ])('of %s says nothing', (_, headers) => {
+  ])('of %s contains no facts', (_, headers) => {
     const { exchange, facts } = called('{"method":"a"}')
     exchange.response = new HttpResponse(200, HeaderList.of(headers), Buffer.from('{"result":{}}'), false)
     if (facts === undefined) throw new Error('it is a call')

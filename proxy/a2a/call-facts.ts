@@ -1,15 +1,15 @@
-// What the log says about a call of an agent: its JSON-RPC method, and how the agent answered (data-plane supplement
-// section 4.8). Copies bodies while they go by, up to the buffer limit; changes and delays nothing.
+// Facts for the log about a call of an agent: its JSON-RPC method, and the outcome (data-plane supplement
+// section 4.8). Copies bodies as they pass, up to the buffer limit; does not change or delay them.
 import { parseJson } from '#api/json.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { A2aFacts } from '../exchange/facts.ts'
 import { BodyRecorder, recordBody } from '../log/recorded-body.ts'
 
 const UNKNOWN = 'unknown'
-/** They return the card for clients that are signed in: A2A 1.0, 0.3. */
+/** Methods that return the card for authenticated clients: A2A 1.0, 0.3. */
 const CARD_METHODS: ReadonlySet<string> = new Set(['GetExtendedAgentCard', 'agent/getAuthenticatedExtendedCard'])
 
-/** Before the call: learns the method from the request. Agents are called with POST and JSON, anything else is none. */
+/** Before the call: reads the method from the request. Only a POST with JSON is a call of an agent. */
 export function observeCall(exchange: Exchange, bytesMax: number): A2aFacts | undefined {
   const { request } = exchange
   if (request.method !== 'POST' || !isJson(request.headers.get('content-type'))) return undefined
@@ -29,12 +29,12 @@ export function observeCall(exchange: Exchange, bytesMax: number): A2aFacts | un
     if (typeof method === 'string' && method !== '') facts.method = method
     if (call !== undefined) facts.asks = CARD_METHODS.has(facts.method) ? 'Card' : 'Other'
   })
-  // A request's body is bytes, or arrives on a connection; neither is replaced.
+  // The body of a request is bytes, or arrives on a connection; neither is replaced.
   recordBody(request.body, recorder)
   return facts
 }
 
-/** After the call: learns the outcome from an answer that is JSON. */
+/** After the call: reads the outcome from a JSON response. */
 export function observeAnswer({ response }: Exchange, facts: A2aFacts, bytesMax: number): void {
   if (response === undefined || response.isLocal) return
   if (!isJson(response.headers.get('content-type')) || response.headers.has('content-encoding')) return
@@ -60,7 +60,7 @@ function learn(facts: A2aFacts, answer: Members | undefined): void {
   facts.contextId = textIn(object, 'contextId')
 }
 
-/** Version 0.3 has the object with its kind, version 1.0 the object under the name of its kind. */
+/** Version 0.3 has the object with its kind, version 1.0 has the object under the name of its kind. */
 function resultIn(result: Members): { readonly kind: string | undefined; readonly object: Members } {
   const kind = textIn(result, 'kind')
   if (kind !== undefined) return { kind, object: result }
@@ -80,7 +80,7 @@ function objectIn(bytes: Buffer): Members | undefined {
 }
 
 function membersOf(value: unknown): Members | undefined {
-  // Null was just excluded: what is left has members, if only an array's.
+  // Null is excluded above: the value has members, although it may be an array.
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : undefined
 }
 

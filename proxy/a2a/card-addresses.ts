@@ -1,16 +1,16 @@
-// Puts the gateway in the place of an agent wherever an agent card names the agent's address. Pure; knows no messages.
+// Replaces the addresses of an agent in its card with those of the gateway. Pure; does not depend on messages.
 import { isRecord } from '#api/json.ts'
 
 export interface CardPlace {
-  /** `scheme://host` of the gateway, as the client sees it. */
+  /** `scheme://host` of the gateway, as seen by the client. */
   readonly origin: string
-  /** What the client has to put before the paths of the agent. */
+  /** The prefix that the client adds to the paths of the agent. */
   readonly base: string
-  /** What precedes the same paths at the agent. */
+  /** The prefix of the same paths at the agent. */
   readonly agentBase: string
-  /** The card of a well-known address: `url` is where the card was asked for. */
+  /** The card of a well-known address: its `url` is the address of the request for the card. */
   readonly isWellKnown: boolean
-  /** `host:port` that was called. */
+  /** `host:port` of the agent that was called. */
   readonly endpoint: string | undefined
 }
 
@@ -18,20 +18,20 @@ type Members = Record<string, unknown>
 
 /** Lists of addresses: A2A 1.0, and 0.3. */
 const INTERFACES = ['supportedInterfaces', 'additionalInterfaces'] as const
-/** Cards are flat; anything deeper is not one. */
+/** Cards are flat; a deeper value is not a card. */
 const DEPTH_MAX = 64
 const ADDRESS = /[a-z][a-z0-9+.-]{0,31}:\/\/[^\s"'<>\\^`{|}]+/gi
 
 export class CardTooDeep extends Error {}
 
-/** It names where an agent can be reached. */
+/** It contains an address of an agent. */
 export function isAgentCard(value: unknown): value is Members {
   return isRecord(value) && (typeof value['url'] === 'string' || interfacesOf(value).length > 0)
 }
 
 /**
- * The card as clients of the gateway may see it: without addresses of the agent, and without signatures, which
- * cannot be valid for it.
+ * The card for clients of the gateway: without addresses of the agent, and without signatures, which
+ * are not valid after a change.
  * @throws {CardTooDeep}
  */
 export function shownCard(card: Members, place: CardPlace): Members {
@@ -50,7 +50,7 @@ export function shownCard(card: Members, place: CardPlace): Members {
 
 interface Walk {
   readonly place: CardPlace
-  /** Of the agent, with port. */
+  /** Of the agent, with its port. */
   readonly hosts: ReadonlySet<string>
 }
 
@@ -61,7 +61,7 @@ function interfacesOf(card: Members): Members[] {
   })
 }
 
-/** Every address of an interface is one of the agent, whatever its host. */
+/** Every address of an interface is an address of the agent, whatever its host. */
 function shownInterface(value: unknown, walk: Walk): unknown {
   if (!isRecord(value)) return shownValue(value, walk, 0)
   const shown = shownMembers(value, walk, 0)
@@ -69,7 +69,7 @@ function shownInterface(value: unknown, walk: Walk): unknown {
   return shown
 }
 
-/** Hosts that the card itself calls those of the agent, and the one that answered; not that of the gateway. */
+/** Hosts of the agent according to its card, and the host that returned the card; never the host of the gateway. */
 function ownHosts(card: Members, { origin, endpoint }: CardPlace): ReadonlySet<string> {
   const hosts = new Set<string>()
   if (endpoint !== undefined) hosts.add(endpoint.toLowerCase())
@@ -92,7 +92,7 @@ function shownValue(value: unknown, walk: Walk, depth: number): unknown {
   return isRecord(value) ? shownMembers(value, walk, depth) : value
 }
 
-/** Addresses also stand in texts, such as descriptions. */
+/** Texts, such as descriptions, also contain addresses. */
 function shownText(text: string, { place, hosts }: Walk): string {
   if (!text.includes('://')) return text
   return text.replace(ADDRESS, (address) => {
@@ -112,7 +112,7 @@ function anchored(address: string, { origin, base, agentBase }: CardPlace): stri
   return `${origin}${base}${below === '/' ? '' : below}${rest}`
 }
 
-/** Lower case, with the port that the scheme implies. undefined: no address. */
+/** Lower case, with the default port of the scheme. undefined: not an address. */
 function hostAndPort(address: string): string | undefined {
   const url = URL.parse(address)
   if (url === null || url.hostname === '') return undefined

@@ -1,4 +1,4 @@
-// No address of the agent leaves the gateway: all fields of a card, and the cards for clients that are signed in.
+// No address of the agent leaves the gateway: all fields of a card, and the cards for authenticated clients.
 import { describe, expect, it } from 'vitest'
 import type { Exchange } from '../exchange/exchange.ts'
 import { IncomingBody } from '../message/incoming-body.ts'
@@ -6,7 +6,7 @@ import { exchangeOf, type ExchangeParts, upstreamResponse } from '../policy/exch
 import { a2aBackend, rememberCardRequest } from './agent-card.ts'
 
 const BYTES_MAX = 4000
-/** As agents of version 0.3 have it. */
+/** The form of agents of version 0.3. */
 const CARD = {
   name: 'a',
   description: 'Docs: http://agent:9999/docs?x=1#top, mail https://other.example/contact',
@@ -27,7 +27,7 @@ const CARD = {
   skills: [{ id: 's', description: 'see https://grpc.agent:50051/skills' }],
   signatures: [{ protected: 'e30', signature: 'x' }],
 }
-/** Names under which the agent is known behind the gateway. */
+/** Names of the agent behind the gateway. */
 const OWN = /agent:|10\.0\.0\.7|signature/i
 
 interface Asked extends ExchangeParts {
@@ -80,7 +80,7 @@ const SHOWN_INTERFACES = [
 ]
 
 describe('a card of version 0.3', () => {
-  it('names the gateway in all its fields, and is not signed', async () => {
+  it("contains the gateway's address in all its fields, and no signature", async () => {
     const { response } = await ask({
       path: '/agents/a/.well-known/agent-card.json',
       rewritten: '/a2a/.well-known/agent-card.json',
@@ -101,7 +101,7 @@ describe('a card of version 0.3', () => {
     expect(response?.headers.has('content-digest')).toBe(false)
   })
 
-  it('is never asked for in parts, and is rewritten with any status of success', async () => {
+  it('is never requested in ranges, and is rewritten for every successful status', async () => {
     const headers = [
       ['range', 'bytes=0-9'],
       ['if-range', 'x'],
@@ -111,7 +111,7 @@ describe('a card of version 0.3', () => {
     expect(textOf(exchange.response)).not.toMatch(OWN)
   })
 
-  it('is found where the route rewrites the whole path', async () => {
+  it('is found if the route rewrites the whole path', async () => {
     const { response } = await ask({
       path: '/card',
       rewritten: '/.well-known/agent.json',
@@ -121,7 +121,7 @@ describe('a card of version 0.3', () => {
     expect(textOf(response)).not.toMatch(OWN)
   })
 
-  it('is not passed on when it is nested without end', async () => {
+  it('is not forwarded if it is nested too deeply', async () => {
     const deep = `{"url":"http://agent:9999","x":${'['.repeat(100)}${']'.repeat(100)}}`
     const { response } = await ask({ path: '/.well-known/agent.json', answer: deep })
     expect(response?.status).toBe(503)
@@ -164,7 +164,7 @@ describe('an extended card', () => {
     expect(textOf(response)).not.toMatch(OWN)
   })
 
-  it('with a request that is JSON under another type', async () => {
+  it('for a JSON request with another content type', async () => {
     const headers = [['content-type', 'text/plain']] as const
     const { response } = await ask({
       method: 'POST',
@@ -209,7 +209,7 @@ describe('an extended card', () => {
     ],
     ['something else at the path of a card', { path: '/v1/card', answer: '{"suit":"hearts"}' }],
     ['refusals', { path: '/v1/card', status: 401, answer: '{"url":"x"}' }],
-  ])('is not taken for %s', async (_, asked) => {
+  ])('%s is not a request for a card', async (_, asked) => {
     const { response } = await ask(asked)
     expect([response?.status, textOf(response)]).toEqual([asked.status ?? 200, asked.answer])
   })

@@ -44,11 +44,11 @@ describe('entries', () => {
     ['broken JSON', '{"key": "k-secret"', /starts like JSON/],
     ['neither key nor hash', '{"metadata": {}}', /exactly one of/],
     ['both', '{"key": "k-secret", "keyHash": "x"}', /exactly one of/],
-    ['a key that is no text', '{"key": 1}', /`key` is not a string/],
+    ['a key that is not a string', '{"key": 1}', /`key` is not a string/],
     ['an empty key', '{"key": ""}', /it is empty/],
     ['a hash without its name', JSON.stringify({ keyHash: 'a'.repeat(64) }), /64 hex digits/],
     ['a short hash', '{"keyHash": "sha256:abc"}', /64 hex digits/],
-    ['metadata that is no object', '{"key": "k-secret", "metadata": ["a"]}', /`metadata` is not an object/],
+    ['metadata that is not an object', '{"key": "k-secret", "metadata": ["a"]}', /`metadata` is not an object/],
     ['a member it does not know', '{"key": "k-secret", "allowedModels": ["a"]}', /has a member other than/],
     ['too long', 'k-secret'.repeat(2000), /too long/],
   ])('leaves out %s', (_, value, warning) => {
@@ -62,20 +62,20 @@ describe('entries', () => {
   })
 })
 
-it('takes hashes of ConfigMaps', () => {
+it('accepts hashes from ConfigMaps', () => {
   const table = new ApiKeyTable([], [{ keyHash: hashOf('a'), metadata: { team: 'x' } }, { keyHash: 'a' }])
   expect(table.find('a')).toMatchObject({ team: 'x' })
   expect(table.warnings).toEqual(['API key hash 1 is not used: `keyHash` is not `sha256:` followed by 64 hex digits'])
 })
 
-it('does not change the metadata it is given', () => {
+it('does not change its input metadata', () => {
   const hashes = [{ keyHash: hashOf('a'), metadata: { list: [1] } }]
   const tables = [new ApiKeyTable([], hashes), new ApiKeyTable([], hashes)]
   expect(tables.map((table) => table.find('a'))).toMatchObject([{ list: [1n] }, { list: [1n] }])
   expect(hashes).toEqual([{ keyHash: hashOf('a'), metadata: { list: [1] } }])
 })
 
-it('knows no key without entries, and says so', () => {
+it('without entries accepts no key, and warns', () => {
   const table = new ApiKeyTable([], [])
   expect(table.warnings).toEqual(['no usable API key: every key is rejected'])
   expect([table.find(''), table.find('undefined'), table.find('a'.repeat(9000))]).toEqual([

@@ -1,5 +1,5 @@
-// Known API keys by the SHA-256 digest of the key. Raw keys are hashed when they are loaded and not kept; a lookup by
-// digest tells nothing about how much of a key was right.
+// Known API keys by the SHA-256 digest of the key. Raw keys are hashed when they are loaded, then dropped; the time of
+// a lookup by digest does not reveal how much of a key was correct.
 import { hash } from 'node:crypto'
 import {
   API_KEY_LENGTH_MAX,
@@ -14,12 +14,12 @@ import type { ApiKeyHash } from '#api/ir/types.gen.ts'
 /** A secret entry and its name for warnings. */
 export interface ApiKeySource {
   readonly name: string
-  /** undefined: the secret is not there. */
+  /** undefined: the secret does not exist. */
   readonly value: string | undefined
 }
 
 export class ApiKeyTable {
-  /** Entries that are left out and why; never a key. */
+  /** Ignored entries with the reason; never a key. */
   readonly warnings: readonly string[]
   /** By digest. */
   readonly #keys = new Map<string, { readonly name: string; readonly metadata: ApiKeyMetadata }>()
@@ -28,7 +28,7 @@ export class ApiKeyTable {
     const warnings: string[] = []
     const add = (name: string, entry: ApiKeyEntry | string): void => {
       if (typeof entry === 'string') warnings.push(`API key ${name} is not used: ${entry}`)
-      // Which of two equal keys counts is left open; the first one is at least always the same.
+      // The result for two equal keys is unspecified; the first one wins, so that it is stable.
       else if (!this.#keys.has(entry.digest)) this.#keys.set(entry.digest, { name, metadata: entry.metadata })
     }
     for (const { name, value } of sources) add(name, value === undefined ? 'its secret is missing' : apiKeyEntry(value))
@@ -41,15 +41,15 @@ export class ApiKeyTable {
     return this.#keys.size
   }
 
-  /** CEL `apiKey` for a key that is known. */
+  /** CEL `apiKey` for a known key. */
   find(key: string): Record<string, unknown> | undefined {
     if (key.length > API_KEY_LENGTH_MAX) return undefined
     const known = this.#keys.get(hash('sha256', key))
-    // The key itself is written last: no metadata stands in its place.
+    // The key itself is written last: metadata cannot replace it.
     return known === undefined ? undefined : { ...known.metadata, key: new SecretString(key) }
   }
 
-  /** Where a key that is known comes from, for traces. */
+  /** The source of a known key, for traces. */
   nameOf(key: string): string | undefined {
     return this.#keys.get(hash('sha256', key))?.name
   }

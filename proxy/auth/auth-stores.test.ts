@@ -20,7 +20,7 @@ const secretsOf = (values: Readonly<Record<string, string>>) => (ref: { secret: 
 const noSecrets = secretsOf({})
 
 describe('sharing', () => {
-  it('policies with the same keys have one store, whatever their mode', async () => {
+  it('policies with the same keys share one store, whatever their mode', async () => {
     const issuer = await testIssuer('https://issuer.example')
     const strict: JwtAuthentication = { mode: 'Strict', providers: [issuer.provider] }
     const optional: JwtAuthentication = {
@@ -34,7 +34,7 @@ describe('sharing', () => {
     expect(stores.jwt(strict)).not.toBe(stores.jwt(narrow))
   })
 
-  it('the next configuration keeps what it still has, and nothing else', async () => {
+  it('the next configuration keeps the stores that it still uses, and no others', async () => {
     const issuer = await testIssuer('https://issuer.example')
     const jwtAuthentication: JwtAuthentication = { mode: 'Strict', providers: [issuer.provider] }
     const first = AuthStores.of(configWith({ jwtAuthentication }), { secret: noSecrets, former: undefined })
@@ -58,7 +58,7 @@ describe('sharing', () => {
     expect(await third.jwt(changed).verify(token)).toBe('invalid signature')
   })
 
-  it('a changed secret is another store', () => {
+  it('a changed secret creates another store', () => {
     const basicAuthentication = { mode: 'Strict', realm: 'r', users: { secret: 'u' } } as const
     const apiKey = { mode: 'Strict', keys: [{ secret: 'k' }] } as const
     const config = configWith({ basicAuthentication, apiKeyAuthentication: { ...apiKey, keys: [...apiKey.keys] } })
@@ -77,7 +77,7 @@ describe('sharing', () => {
   })
 })
 
-it('warns with the policy and the reason, never with what a secret holds', () => {
+it('warns with the policy and the reason, never with the content of a secret', () => {
   const config = configWith(
     { jwtAuthentication: { mode: 'Strict', providers: [{ issuer: 'i', unavailable: 'not fetched' }] } },
     {

@@ -1,5 +1,5 @@
-// Keys, users and verified tokens of one configuration. Policies with the same keys share them, and what the next
-// configuration still has is carried over: a changed route must not make every client pay for its signature again.
+// Keys, users and verified tokens of one configuration. Policies with the same keys share them, and the next
+// configuration reuses those that it still needs: after a change of a route, tokens are not verified again.
 import { hash } from 'node:crypto'
 import type {
   ApiKeyAuthentication,
@@ -18,7 +18,7 @@ import { UserTable } from './user-table.ts'
 
 export type SecretLookup = (ref: SecretRef) => string | undefined
 
-/** By a digest of everything they were made from. */
+/** By a digest of all inputs. */
 interface Stores {
   readonly jwt: Map<string, JwtVerifier>
   readonly basic: Map<string, UserTable>
@@ -27,9 +27,9 @@ interface Stores {
 
 export interface AuthStoresOptions {
   readonly secret: SecretLookup
-  /** Of the configuration in force. */
+  /** Stores of the configuration in force. */
   readonly former?: AuthStores | undefined
-  /** The same for as long as stores are carried over. */
+  /** The same object while stores are reused. */
   readonly unknownKey?: UnknownKeyListener | undefined
 }
 
@@ -40,12 +40,12 @@ interface CarrierLists {
 }
 
 export class AuthStores {
-  /** For the log; they name policies and secrets, never what is in them. */
+  /** For the log; they name policies and secrets, never the content of secrets. */
   readonly warnings: string[] = []
   readonly #secret: SecretLookup
   readonly #unknownKey: UnknownKeyListener | undefined
   readonly #stores: Stores = { jwt: new Map(), basic: new Map(), apiKey: new Map() }
-  /** Only while a configuration is being read: former stores that nobody asks for go. */
+  /** Only while a configuration is read: unused former stores are dropped afterwards. */
   #former: Stores | undefined
 
   private constructor({ secret, former, unknownKey }: AuthStoresOptions) {
@@ -108,7 +108,7 @@ export class AuthStores {
   }
 }
 
-/** `former` undefined: nothing to carry over. */
+/** `former` undefined: there are no stores to reuse. */
 function shared<T>(own: Map<string, T>, former: ReadonlyMap<string, T> | undefined, key: string, make: () => T): T {
   let store = own.get(key)
   if (store === undefined) {

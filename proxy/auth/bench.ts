@@ -1,4 +1,4 @@
-// Cost of checking credentials that are known already, and of a first signature: `node proxy/auth/bench.ts`.
+// Cost of a check of remembered credentials, and of a first signature: `node proxy/auth/bench.ts`.
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { compileApiKeyAuthentication } from '../policy/auth/api-key-authentication.ts'
 import { compileBasicAuthentication } from '../policy/auth/basic-authentication.ts'
@@ -15,7 +15,7 @@ const NANOS_PER_MICRO = 1000
 const { publicKey, privateKey } = await generateKeyPair('ES256')
 const jwks = JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), kid: 'k', alg: 'ES256' }] })
 const provider = { issuer: 'https://issuer.example', jwks }
-/** `groups` make it as long as tokens of company directories are. */
+/** `groups` make it as long as tokens of company directories. */
 const tokenFor = (subject: string, groups = 0): Promise<string> =>
   new SignJWT({
     roles: ['admin', 'reader'],

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { BoundedCache } from './bounded-cache.ts'
 
 describe('BoundedCache', () => {
-  it('forgets what was not used for longest', () => {
+  it('evicts the least recently used entry', () => {
     const cache = new BoundedCache<number>({ entriesMax: 2, weightMax: 100 })
     cache.set('a', 1)
     cache.set('b', 2)
@@ -11,7 +11,7 @@ describe('BoundedCache', () => {
     expect([cache.get('a'), cache.get('b'), cache.get('c'), cache.size]).toEqual([1, undefined, 3, 2])
   })
 
-  it('is bounded in weight, and takes nothing that alone is too heavy', () => {
+  it('limits the total weight, and rejects an entry that alone is too heavy', () => {
     const cache = new BoundedCache<number>({ entriesMax: 10, weightMax: 10 })
     cache.set('a', 1, 4)
     cache.set('b', 2, 4)
@@ -23,7 +23,7 @@ describe('BoundedCache', () => {
     expect([cache.get('e'), cache.size]).toEqual([5, 1])
   })
 
-  it('gives the weight of a replaced or deleted entry back', () => {
+  it('subtracts the weight of a replaced or deleted entry', () => {
     const cache = new BoundedCache<number>({ entriesMax: 10, weightMax: 10 })
     for (let i = 0; i < 20; i++) cache.set('a', i, 6)
     cache.set('b', 1, 4)

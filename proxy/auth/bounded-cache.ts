@@ -1,4 +1,4 @@
-// A map that forgets what was not used for longest, bounded in entries and in weight.
+// A map that evicts the least recently used entry, limited in entries and in weight.
 
 interface Entry<V> {
   readonly value: V
@@ -7,7 +7,7 @@ interface Entry<V> {
 
 export interface CacheBounds {
   readonly entriesMax: number
-  /** Sum of the weights that `set` is given. */
+  /** Limit of the sum of the weights passed to `set`. */
   readonly weightMax: number
 }
 

@@ -37,7 +37,7 @@ describe('header', () => {
     expect(readAndRemove(location, { headers }).value).toBe(value)
   })
 
-  it('reads the first of several and removes all', () => {
+  it('reads the first of several fields and removes all', () => {
     const headers: Headers = [
       ['authorization', 'Bearer a'],
       ['accept', '*/*'],
@@ -46,7 +46,7 @@ describe('header', () => {
     expect(readAndRemove(undefined, { headers })).toMatchObject({ value: 'a', headers: ['accept: */*'] })
   })
 
-  it('does not look past a first field that does not fit', () => {
+  it('ignores later fields if the first one does not match', () => {
     const headers: Headers = [
       ['authorization', 'Basic a'],
       ['authorization', 'Bearer b'],
@@ -54,7 +54,7 @@ describe('header', () => {
     expect(readAndRemove(undefined, { headers }).value).toBeUndefined()
   })
 
-  it('knows the header of proxies', () => {
+  it('reads the header for proxies', () => {
     expect(isProxyAuthorization({ header: { name: 'Proxy-Authorization', prefix: 'Basic ' } })).toBe(true)
     expect([isProxyAuthorization(undefined), isProxyAuthorization({ header: { name: 'authorization' } })]).toEqual([
       false,
@@ -118,7 +118,7 @@ describe('expression', () => {
     expect(readAndRemove({ expression: source }, { headers })).toMatchObject({ value, headers: ['x-token: Token t'] })
   })
 
-  it('says whether it reads the body', () => {
+  it('reports whether it reads the body', () => {
     const readsBody = (source: string) =>
       compileCredentialReader({ expression: source }, '', expression).readsRequestBody
     expect([readsBody('string(request.body)'), readsBody('request.path')]).toEqual([true, false])

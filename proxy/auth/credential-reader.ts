@@ -1,4 +1,4 @@
-// Where a policy finds the credential of a client, and how it takes it away (data-plane supplement section 8.1).
+// Where a policy finds the credential of a client, and how it removes it (data-plane supplement section 8.1).
 import type { CelExpression } from '#api/cel/expression.ts'
 import type { ExtractionLocation } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../exchange/exchange.ts'
@@ -8,9 +8,9 @@ import { evaluateCredential, readsBody } from '../cel/evaluate.ts'
 import { cookieValue, queryParameter, removeCookie, withoutQueryParameter } from './request-fields.ts'
 
 export interface CredentialReader {
-  /** undefined: the client sent none. Never empty. */
+  /** undefined: the client sent no credential. Never empty. */
   read(exchange: Exchange): string | undefined
-  /** Takes it out of the request; what an expression read stays. */
+  /** Removes the credential from the request; values read by an expression stay. */
   remove(exchange: Exchange): void
   readonly readsRequestBody: boolean
 }
@@ -35,7 +35,7 @@ export function isProxyAuthorization(location: ExtractionLocation | undefined): 
 function headerReader(name: string, prefix: string): CredentialReader {
   const { length } = prefix
   const lowerPrefix = prefix.toLowerCase()
-  // Those that everybody knows are hidden wherever they appear.
+  // Well-known headers are hidden wherever they appear.
   const hidden = isSensitiveHeader(name) ? undefined : [name]
   return {
     read({ request }) {
@@ -59,7 +59,7 @@ function queryReader(name: string): CredentialReader {
   return {
     read({ request }) {
       const value = filled(queryParameter(request.query, name))
-      // Whatever becomes of it, the access log shows the query without it.
+      // The access log shows the query without the credential, whether it is valid or not.
       if (value !== undefined) request.loggedQuery = withoutQueryParameter(request.loggedQuery ?? request.query, name)
       return value
     },
@@ -95,7 +95,7 @@ function expressionReader(source: string, expression: CelExpression): Credential
 
 const BEYOND_ASCII = /[\u0080-\u00ff]/
 
-/** Header fields are bytes shown as Latin-1; what users configure is text. */
+/** Header fields are bytes shown as Latin-1; configuration is text. */
 function textOf(value: string | undefined): string | undefined {
   if (value === undefined || !BEYOND_ASCII.test(value)) return value
   return Buffer.from(value, 'latin1').toString('utf8')

@@ -1,5 +1,5 @@
-// Whatever a client sends: parsers of credentials neither throw nor see more than is there, and what is removed is
-// gone.
+// For all input of a client: parsers of credentials do not throw and do not read past the input, and removed values
+// are gone.
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseHtpasswd } from '#api/credentials/htpasswd.ts'
@@ -15,7 +15,7 @@ import {
   withQueryParameter,
 } from './request-fields.ts'
 
-/** Texts made of what the parsers look for. */
+/** Texts built from the tokens of the parsers. */
 const piecesOf = (...pieces: string[]): fc.Arbitrary<string> =>
   fc
     .array(fc.oneof(fc.constantFrom(...pieces), fc.string({ maxLength: 4 })), { maxLength: 12 })
@@ -25,7 +25,7 @@ const query = piecesOf('key', '%6bey', 'k%65y', '=', '&', '%', '+', '%zz', '%C3'
 const cookies = piecesOf('key', '=', ';', '; ', '"', ' ', 'a=1', ',')
 
 describe('query', () => {
-  it('nothing of the name is left once it was removed, and every other parameter keeps its bytes', () => {
+  it('no occurrence of the name is left after removal, and every other parameter keeps its bytes', () => {
     fc.assert(
       fc.property(query, (text) => {
         const value = queryParameter(text, 'key')
@@ -39,7 +39,7 @@ describe('query', () => {
     )
   })
 
-  it('what is set is read back, once, beside what was there', () => {
+  it('a value that is set is read back, once, next to the others', () => {
     const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 6 })
     fc.assert(
       fc.property(query, text, text, (before, name, value) => {
@@ -64,7 +64,7 @@ describe('query', () => {
 })
 
 describe('cookies', () => {
-  it('nothing of the name is left once it was removed', () => {
+  it('no occurrence of the name is left after removal', () => {
     fc.assert(
       fc.property(fc.array(cookies, { maxLength: 3 }), (lines) => {
         const headers = HeaderList.of(lines.map((line) => ['cookie', line] as const))
@@ -78,7 +78,7 @@ describe('cookies', () => {
 })
 
 describe('basic', () => {
-  it('reads back what was written', () => {
+  it('reads back written credentials', () => {
     const visible = fc.string({ unit: 'grapheme', maxLength: 20 }).filter((text) => !/\p{Cc}/u.test(text))
     const name = visible.filter((text) => text !== '' && !text.includes(':'))
     fc.assert(
@@ -89,7 +89,7 @@ describe('basic', () => {
     )
   })
 
-  it('takes any bytes without throwing, and none with control characters', () => {
+  it('accepts any bytes without throwing, and rejects control characters', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
         const parsed = parseBasicCredentials(Buffer.from(bytes).toString('base64'))
@@ -104,7 +104,7 @@ describe('basic', () => {
 })
 
 describe('documents', () => {
-  it('htpasswd and key sets of any text give warnings, not errors, and never repeat it', () => {
+  it('htpasswd and key sets of any text produce warnings, not errors, and never quote the text', () => {
     const line = piecesOf('alice', ':', '$apr1$', '$2y$10$', '{SHA}', '\n', '#', '=', 'x'.repeat(53))
     fc.assert(
       fc.property(line, (text) => {
@@ -123,7 +123,7 @@ describe('documents', () => {
 })
 
 describe('tokens', () => {
-  it('any text is refused at once, without a signature being looked at', () => {
+  it('any text is rejected at once, without a check of the signature', () => {
     const verifier = new JwtVerifier([])
     const segment = fc.oneof(
       fc.jsonValue().map((value) => Buffer.from(JSON.stringify(value)).toString('base64url')),

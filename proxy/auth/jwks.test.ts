@@ -24,7 +24,7 @@ describe('parseKeySet', () => {
     ['RSA with alg', { ...rsa, alg: 'PS384' }, ['PS384']],
     ['a key for signatures', { ...p256, use: 'sig' }, ['ES256']],
     ['a key that verifies', { ...p256, key_ops: ['verify'] }, ['ES256']],
-  ])('takes %s', (_, key, algorithms) => {
+  ])('accepts %s', (_, key, algorithms) => {
     const { keys, warnings } = parseKeySet(set({ ...key, kid: 'k' }))
     expect(keys.map(({ kid, algorithms: own }) => [kid, own])).toEqual([['k', algorithms]])
     expect(warnings).toEqual([])
@@ -43,7 +43,7 @@ describe('parseKeySet', () => {
     ['alg of another type', { ...p256, kid: 'k', alg: 'RS256' }, /`alg` does not match/],
     ['half a key', { kty: 'EC', crv: 'P-256', x: p256.x, kid: 'k' }, /are not a valid public key/],
     ['a number', 1, /not an object/],
-  ])('leaves a key out: %s', (_, key, warning) => {
+  ])('ignores a key: %s', (_, key, warning) => {
     const { keys, warnings } = parseKeySet(set(key, { ...p256, kid: 'good' }))
     expect(keys.map(({ kid }) => kid)).toEqual(['good'])
     expect(warnings).toHaveLength(1)
@@ -51,24 +51,24 @@ describe('parseKeySet', () => {
     expect(warnings[0]).toMatch(warning)
   })
 
-  it('leaves keys for encryption out without a word', () => {
+  it('ignores keys for encryption without a warning', () => {
     const { keys, warnings } = parseKeySet(
       set({ ...rsa, kid: 'a', use: 'enc' }, { ...rsa, kid: 'b', key_ops: ['wrapKey'] }),
     )
     expect([keys, warnings]).toEqual([[], []])
   })
 
-  it('keeps nothing private', () => {
+  it('keeps no private members', () => {
     const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' })
     const [key] = parseKeySet(set({ ...pair, kid: 'k' })).keys
     expect(key?.key.type).toBe('public')
   })
 
-  it.each(['', '{', '[]', '{"keys": {}}', 'null', '"keys"'])('warns of %j', (text) => {
+  it.each(['', '{', '[]', '{"keys": {}}', 'null', '"keys"'])('warns about %j', (text) => {
     expect(parseKeySet(text)).toEqual({ keys: [], warnings: ['the key set is not JSON with a list `keys`'] })
   })
 
-  it('is bounded', () => {
+  it('limits the number of keys', () => {
     const many = Array.from({ length: 257 }, (_, i) => ({ ...p256, kid: `k${i}` }))
     const { keys, warnings } = parseKeySet(set(...many))
     expect(keys).toHaveLength(256)

@@ -1,4 +1,4 @@
-// JSON Web Key Sets (RFC 7517) to keys that verify signatures. A key that cannot be used is left out with a warning;
+// Converts JSON Web Key Sets (RFC 7517) to keys that verify signatures. Unusable keys are ignored with a warning;
 // the algorithms of a key come from its type and its own `alg`, never from a token.
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { isRecord, parseJson } from '#api/json.ts'
@@ -11,17 +11,17 @@ export interface VerificationKey {
 
 export interface KeySet {
   readonly keys: readonly VerificationKey[]
-  /** Which keys are left out and why; no key material. */
+  /** Ignored keys with the reason; no key material. */
   readonly warnings: readonly string[]
 }
 
-/** Sets of identity providers hold a handful. */
+/** Key sets of identity providers have a handful of keys. */
 const KEYS_MAX = 256
 /** RFC 7518 section 3.3. */
 const RSA_BITS_MIN = 2048
 
 const RSA = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512']
-/** By `kty` and, for curves, `crv`: RFC 7518 section 3.1 without HMAC, for nothing public may verify one; RFC 8037. */
+/** By `kty` and, for curves, `crv`: RFC 7518 section 3.1 without HMAC, which no public key can verify; RFC 8037. */
 const ALGORITHMS: ReadonlyMap<string, readonly string[]> = new Map([
   ['RSA', RSA],
   ['EC P-256', ['ES256']],
@@ -29,12 +29,12 @@ const ALGORITHMS: ReadonlyMap<string, readonly string[]> = new Map([
   ['EC P-521', ['ES512']],
   ['OKP Ed25519', ['EdDSA', 'Ed25519']],
 ])
-/** All that is taken from a key, so that private parts never are. */
+/** The members that are copied from a key, so that private members never are. */
 const PUBLIC_MEMBERS = ['kty', 'crv', 'x', 'y', 'n', 'e']
 
 type Jwk = Readonly<Record<string, unknown>>
 
-/** Of a provider all of whose keys cannot be used. */
+/** For a provider without a usable key. */
 export const NO_USABLE_KEY = 'no usable key: every token is rejected'
 
 export function parseKeySet(text: string): KeySet {
@@ -53,7 +53,7 @@ export function parseKeySet(text: string): KeySet {
   return { keys, warnings }
 }
 
-/** A text says why the key is not used; undefined: it is none for signatures, which is nothing to warn of. */
+/** A string is the reason why the key is ignored; undefined: not a key for signatures, ignored without a warning. */
 function keyOf(member: unknown): VerificationKey | string | undefined {
   if (!isRecord(member)) return 'it is not an object'
   if (!isForSignatures(member)) return undefined

@@ -9,7 +9,7 @@ import { testIssuer, type TestIssuer } from './jwt.testing.ts'
 const ISSUER = 'https://issuer.example'
 const NOW_S = Math.floor(Date.now() / 1000)
 
-/** Takes away what tokens of tests have. */
+/** Removes default members from tokens of tests. */
 const NO_END = { exp: undefined } as unknown as JWTPayload
 
 let issuer: TestIssuer
@@ -45,7 +45,7 @@ describe('a valid token', () => {
     expect(typeof result === 'object').toBe(isValid)
   })
 
-  it('gives its claims as expressions have them, and itself as a secret', async () => {
+  it('provides its claims to expressions, and itself as a secret', async () => {
     const token = await issuer.token({ roles: ['a'], level: 3, tenants: { t: { id: 7 } }, rawToken: 'mine' })
     const claims = claimsOf(await verifierOf().verify(token))
     expect(claims).toMatchObject({ iss: ISSUER, sub: 'someone', roles: ['a'], level: 3n, tenants: { t: { id: 7n } } })
@@ -63,11 +63,11 @@ describe('a valid token', () => {
     },
   )
 
-  it('is known the second time, at once and with the same claims', async () => {
+  it('is remembered: the second time it passes at once, with the same claims', async () => {
     const verifier = verifierOf()
     const token = await issuer.token()
     const first = verifier.verify(token)
-    // Two at the same time: one signature.
+    // Two at the same time: one check of the signature.
     expect(verifier.verify(token)).toBe(first)
     expect(first).toBeInstanceOf(Promise)
     expect(verifier.verify(token)).toBeInstanceOf(Promise)
@@ -75,18 +75,20 @@ describe('a valid token', () => {
     expect(verifier.verify(token)).toBe(claims)
   })
 
-  it('may come from any issuer where the provider names none, but its key must be known', async () => {
+  it('may come from any issuer if the provider names none, but its key must be known', async () => {
     const verifier = new JwtVerifier([{ jwks: issuer.jwks, source: 'keys' }])
     expect(await verifier.verify(await issuer.token({ iss: 'https://elsewhere.example' }))).toMatchObject({
       iss: 'https://elsewhere.example',
     })
-    const told: string[] = []
-    const telling = new JwtVerifier([{ jwks: issuer.jwks, source: 'keys' }], { unknownKey: (key) => told.push(key) })
-    expect(await telling.verify(await other.token())).toBe('unknown key')
-    expect(told).toEqual(['keys'])
+    const reported: string[] = []
+    const reporting = new JwtVerifier([{ jwks: issuer.jwks, source: 'keys' }], {
+      unknownKey: (key) => reported.push(key),
+    })
+    expect(await reporting.verify(await other.token())).toBe('unknown key')
+    expect(reported).toEqual(['keys'])
   })
 
-  it('is not known in another policy', async () => {
+  it('is not remembered in another policy', async () => {
     const token = await issuer.token({ aud: 'a' })
     expect(await verifierOf(['a']).verify(token)).toMatchObject({ sub: 'someone' })
     expect(await verifierOf(['b']).verify(token)).toBe('audience not accepted')
@@ -117,14 +119,14 @@ describe('claims', () => {
     else expect(result).toBe(refusal)
   })
 
-  it('a remembered token ends when it expires', async () => {
+  it('a remembered token is rejected after it expires', async () => {
     let nowMs = NOW_S * 1000
     const verifier = new JwtVerifier([issuer], { now: () => nowMs })
     const token = await issuer.token({ exp: NOW_S + 10 })
     const claims = await verifier.verify(token)
     nowMs += 9000
     expect(verifier.verify(token)).toBe(claims)
-    // Within the leeway it is verified again, every time.
+    // Within the leeway it is verified again each time.
     nowMs += 30_000
     for (let i = 0; i < 2; i++) {
       const again = verifier.verify(token)
@@ -141,7 +143,7 @@ describe('keys', () => {
     const verifier = new JwtVerifier([issuer, other])
     expect(await verifier.verify(await issuer.token())).toMatchObject({ iss: ISSUER })
     expect(await verifier.verify(await other.token())).toMatchObject({ iss: other.issuer })
-    // The other issuer cannot speak for this one.
+    // The other issuer cannot sign for this one.
     expect(await verifier.verify(await other.token({ iss: ISSUER }))).toBe('issuer not accepted')
   })
 
@@ -165,7 +167,7 @@ describe('keys', () => {
   it.each<[string, () => Promise<string> | string, string]>([
     ['no kid', () => issuer.token({}, { kid: undefined }), 'unknown key'],
     ['another kid', () => issuer.token({}, { kid: 'x' }), 'unknown key'],
-    ['kid that is no text', () => unsigned({ alg: 'ES256', kid: 1 }), 'unknown key'],
+    ['kid that is not a string', () => unsigned({ alg: 'ES256', kid: 1 }), 'unknown key'],
     ['kid of an object member', () => unsigned({ alg: 'ES256', kid: '__proto__' }), 'unknown key'],
     ['alg none', () => unsigned({ alg: 'none', kid: 'ES256-key' }), 'algorithm not allowed'],
     ['no alg', () => unsigned({ kid: 'ES256-key' }), 'algorithm not allowed'],
@@ -190,14 +192,14 @@ describe('keys', () => {
     expect(await verifierOf().verify(await token())).toBe(refusal)
   })
 
-  it('an HMAC with the public key as its secret is nothing', async () => {
+  it('an HMAC with the public key as its secret is rejected', async () => {
     const rsa = await testIssuer(ISSUER, 'RS256', 'rsa')
     const head = `${part({ alg: 'HS256', kid: 'rsa' })}.${part({ iss: ISSUER, exp: NOW_S + 60 })}`
     const token = `${head}.${createHmac('sha256', rsa.jwks).update(head).digest('base64url')}`
     expect(new JwtVerifier([rsa]).verify(token)).toBe('algorithm not allowed')
   })
 
-  it('a changed claim breaks the signature', async () => {
+  it('a changed claim invalidates the signature', async () => {
     const [header, , signature] = (await issuer.token()).split('.')
     const token = `${header}.${part({ iss: ISSUER, sub: 'admin', exp: NOW_S + 60 })}.${signature}`
     expect(await verifierOf().verify(token)).toBe('invalid signature')
@@ -210,7 +212,7 @@ describe('keys', () => {
     ],
     [{ issuer: ISSUER }, 'issuer https://issuer.example: it has no keys'],
     [{ issuer: ISSUER, jwks: 'x' }, 'issuer https://issuer.example: the key set is not JSON with a list `keys`'],
-  ])('none: no token is valid, and the reason is told', async (provider, warning) => {
+  ])('without usable keys: every token is rejected, and the reason is a warning', async (provider, warning) => {
     const verifier = new JwtVerifier([provider])
     expect(verifier.warnings).toEqual([warning, 'no usable key: every token is rejected'])
     expect(verifier.verify(await issuer.token())).toBe('unknown key')
@@ -221,7 +223,7 @@ it.each([
   ['header', '['.repeat(40_000), '{}'],
   ['header of distinct objects', `{"kid":"ES256-key","alg":"ES256","a":${'[{},'.repeat(129)}`, '{}'],
   ['claims', JSON.stringify({ alg: 'ES256', kid: 'ES256-key' }), '['.repeat(40_000)],
-])('a token with too many levels in its %s is refused before it is parsed', (_, header, claims) => {
+])('a token with too many levels in its %s is rejected before it is parsed', (_, header, claims) => {
   const segments = [header, claims].map((text) => Buffer.from(text).toString('base64url'))
   const verifier = verifierOf()
   const parse = vi.spyOn(JSON, 'parse')
@@ -235,12 +237,12 @@ it.each([
   expect(parsed).toEqual([])
 })
 
-it('claims nested too deeply are refused', async () => {
+it('claims nested too deeply are rejected', async () => {
   const deep: unknown = JSON.parse(`${'['.repeat(300)}1${']'.repeat(300)}`)
   expect(await verifierOf().verify(await issuer.token({ deep }))).toBe('malformed token')
 })
 
-it('signatures under way are bounded, and the next ones pass again', async () => {
+it('limits concurrent signature checks, and later tokens pass again', async () => {
   const verifier = verifierOf()
   const token = await issuer.token()
   const running = Array.from({ length: 1024 }, async (_, i) => {
@@ -252,26 +254,26 @@ it('signatures under way are bounded, and the next ones pass again', async () =>
   expect(await verifier.verify(token)).toMatchObject({ sub: 'someone' })
 })
 
-it('tells of keys it does not know: of this issuer only, at most every 10 s, and only where they are fetched', async () => {
+it('reports unknown keys: of this issuer only, at most every 10 s, and only if its keys are fetched', async () => {
   let nowMs = Date.now()
-  const told: string[] = []
+  const reported: string[] = []
   const own = await testIssuer('https://own.example')
   const rotated = await testIssuer('https://own.example', 'ES256', 'next')
   const inline = await testIssuer('https://inline.example')
   const verifier = new JwtVerifier([{ ...own.provider, source: 'own' }, inline.provider], {
     now: () => nowMs,
-    unknownKey: (source) => told.push(source),
+    unknownKey: (source) => reported.push(source),
   })
   expect(await verifier.verify(await own.token())).toMatchObject({ iss: 'https://own.example' })
   expect(await verifier.verify(await rotated.token({ iss: 'https://other.example' }))).toBe('unknown key')
   expect(await verifier.verify(await inline.token({}, { kid: 'x' }))).toBe('unknown key')
-  expect(told).toEqual([])
+  expect(reported).toEqual([])
   for (let turn = 0; turn < 3; turn++) expect(await verifier.verify(await rotated.token())).toBe('unknown key')
-  expect(told).toEqual(['own'])
+  expect(reported).toEqual(['own'])
   nowMs += 9_999
   await verifier.verify(await rotated.token())
-  expect(told).toEqual(['own'])
+  expect(reported).toEqual(['own'])
   nowMs += 1
   await verifier.verify(await rotated.token())
-  expect(told).toEqual(['own', 'own'])
+  expect(reported).toEqual(['own', 'own'])
 })

@@ -1,4 +1,4 @@
-// Verifies JSON Web Tokens (RFC 7519) against the keys of several issuers. What passed once is remembered until it
+// Verifies JSON Web Tokens (RFC 7519) against the keys of several issuers. A valid token is remembered until it
 // expires, because a signature costs many times as much as the rest of a request (bench.ts).
 import { hash } from 'node:crypto'
 import { decodeJwt, decodeProtectedHeader, errors, jwtVerify, type JWTPayload } from 'jose'
@@ -12,7 +12,7 @@ import { NO_USABLE_KEY, parseKeySet, type VerificationKey } from './jwks.ts'
 /** CEL `jwt`: the claims, and `rawToken` as a SecretString. Shared by all requests with the token; never changed. */
 export type JwtClaims = Readonly<Record<string, unknown>>
 
-/** Why a token is not valid, for the client: fixed texts that hold nothing of the token. */
+/** Why a token is not valid, for the client: fixed texts without content of the token. */
 export type JwtRefusal =
   | 'malformed token'
   | 'unknown key'
@@ -25,20 +25,20 @@ export type JwtRefusal =
   | 'missing or invalid claim'
   | typeof JWT_BUSY
 
-/** Too many signatures are being checked already. */
+/** Too many signatures are being checked. */
 export const JWT_BUSY = 'busy'
 
-/** Clocks of issuer and proxy may differ by as much (data-plane supplement section 8.2). */
+/** Allowed difference between the clocks of issuer and proxy (data-plane supplement section 8.2). */
 const LEEWAY_SECONDS = 60
-/** Larger than any header block by default; tokens from bodies are no larger either. */
+/** Larger than the default limit of header blocks; tokens from bodies have the same limit. */
 const TOKEN_LENGTH_MAX = 64 * 1024
 /** Remembered tokens of one policy in one thread: about 16 MiB of text at most. */
 const CACHE = { entriesMax: 16_384, weightMax: 16 * 1024 * 1024 }
-/** Signatures under way at once: they queue for the threads of the runtime. */
+/** Concurrent checks of signatures: they queue for the threads of the runtime. */
 const PENDING_MAX = 1024
-/** Of providers that do not name theirs; no URL. */
+/** For providers without an issuer; not a URL. */
 const ANY_ISSUER = '*'
-/** Tokens with keys that nobody knows are free for everybody to make. */
+/** Any client can create tokens with unknown keys, so reports of them are limited. */
 const UNKNOWN_KEY_MS_MIN = 10_000
 
 const COMPACT = /^[\w-]+\.[\w-]+\.[\w-]+$/
@@ -62,14 +62,14 @@ export interface JwtVerifierOptions {
 }
 
 export class JwtVerifier {
-  /** Keys that are not used, issuers without keys. */
+  /** Unusable keys, and issuers without keys. */
   readonly warnings: readonly string[]
   readonly #keys = new Map<string, Candidate[]>()
   readonly #cache = new BoundedCache<Verified>(CACHE)
   readonly #pending = new Map<string, Promise<JwtClaims | JwtRefusal>>()
   readonly #now: () => number
   readonly #unknownKey: UnknownKeyListener
-  /** By issuer: where the keys of its providers come from, and when that was last said to lack one. */
+  /** By issuer: the sources of its providers, and the time of the last report of an unknown key. */
   readonly #sources = new Map<string, { readonly source: string; toldAtMs: number }[]>()
 
   constructor(providers: readonly JwtProvider[], { now = Date.now, unknownKey = ignore }: JwtVerifierOptions = {}) {
@@ -88,7 +88,7 @@ export class JwtVerifier {
     this.warnings = warnings
   }
 
-  /** A text is a refusal. Answers at once unless a signature has to be checked. */
+  /** A string is a rejection. Synchronous unless a signature must be checked. */
   verify(token: string): JwtClaims | JwtRefusal | Promise<JwtClaims | JwtRefusal> {
     const digest = hash('sha256', token, 'binary')
     const known = this.#cache.get(digest)
@@ -121,7 +121,7 @@ export class JwtVerifier {
     }
   }
 
-  /** Keys that may have signed it, by what it says itself; a text when there is none. */
+  /** Keys that may have signed it, according to its header; a string if there is no such key. */
   #candidates(token: string): readonly Candidate[] | JwtRefusal {
     if (token.length > TOKEN_LENGTH_MAX || !COMPACT.test(token) || isTooComplex(token)) return 'malformed token'
     try {
@@ -141,7 +141,7 @@ export class JwtVerifier {
     }
   }
 
-  /** Perhaps its issuer has changed keys since they were fetched. @throws when it is no token. */
+  /** The issuer may have changed its keys since they were fetched. @throws for a malformed token. */
   #tellOfUnknownKey(token: string): void {
     if (this.#sources.size === 0) return
     const own = this.#sources.get(String(decodeJwt(token).iss)) ?? []
@@ -163,7 +163,7 @@ export class JwtVerifier {
 /** The library parses header and claims; the header before the signature is checked. */
 function isTooComplex(token: string): boolean {
   const [header = '', claims = ''] = token.split('.', 2)
-  // Latin-1 leaves what JSON is made of as it is, and is the fastest.
+  // Latin-1 does not change the characters of JSON syntax, and is the fastest.
   return [header, claims].some((part) => jsonExcess(Buffer.from(part, 'base64url').toString('latin1')) !== undefined)
 }
 
@@ -173,7 +173,7 @@ function keysOf({ jwks, unavailable }: JwtProvider): ReturnType<typeof parseKeyS
   return jwks === undefined ? { keys: [], warnings: [unavailable ?? 'it has no keys'] } : parseKeySet(jwks)
 }
 
-/** Several only when issuers share a key, or one issuer is listed with several audiences. */
+/** Several only if issuers share a key, or one issuer is listed with several audiences. */
 async function verifyWithAny(
   token: string,
   candidates: readonly Candidate[],
@@ -197,10 +197,10 @@ async function verifyWith(token: string, candidate: Candidate, nowMs: number): P
       ...(provider.audiences === undefined ? {} : { audience: provider.audiences }),
       clockTolerance: LEEWAY_SECONDS,
       currentDate: new Date(nowMs),
-      // `nbf` is enforced whenever it is there: a token that is not valid yet must not open anything.
+      // `nbf` is checked if present: a token that is not valid yet must be rejected.
       requiredClaims: provider.requiredClaims ?? ['exp'],
     })
-    // Without an end it is not remembered, and checked each time.
+    // Without an expiry it is not remembered, and checked each time.
     const { exp = 0 } = payload
     return { claims: claimsOf(payload, token), expiresAtMs: exp * 1000 }
   } catch (error) {
@@ -209,10 +209,10 @@ async function verifyWith(token: string, candidate: Candidate, nowMs: number): P
 }
 
 function claimsOf(payload: JWTPayload, token: string): JwtClaims {
-  // Written last, so that no claim of that name stands in its place. Copied: a slice would keep the whole head of the
-  // request alive that it was cut from.
+  // Written last, so that a claim of that name cannot replace it. Copied: a slice would keep the whole request head
+  // in memory.
   const rawToken = new SecretString(Buffer.from(token, 'latin1').toString('latin1'))
-  // The payload is what JSON.parse gave to jose and belongs to nobody else.
+  // The payload is the result of JSON.parse in jose and has no other owner.
   return Object.freeze(Object.assign(fromJson(payload) as Record<string, unknown>, { rawToken }))
 }
 

@@ -1,4 +1,4 @@
-// Issuers with keys, and tokens of theirs, for tests; not used by the proxy.
+// Issuers with keys, and their tokens, for tests; not used by the proxy.
 import { exportJWK, generateKeyPair, SignJWT, type JWTPayload } from 'jose'
 import type { JwtProvider } from '#api/ir/types.gen.ts'
 
@@ -7,7 +7,7 @@ export interface TestIssuer {
   /** Key set as text. */
   readonly jwks: string
   readonly provider: JwtProvider
-  /** A token valid for an hour unless `claims` says otherwise; `header` is added to algorithm and `kid`. */
+  /** A token valid for an hour unless `claims` sets another time; `header` is added to algorithm and `kid`. */
   token(claims?: JWTPayload, header?: Readonly<Record<string, unknown>>): Promise<string>
 }
 

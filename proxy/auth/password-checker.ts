@@ -1,10 +1,10 @@
-// Asks the password thread: one for each thread with traffic, started by the first question. Bounded; when the thread
-// dies its questions are answered as not checked, and the next one starts it again.
+// Calls the password thread: one for each worker, started by the first check. Bounded; if the thread
+// dies, its pending checks return "not checked", and the next check starts a new thread.
 import { Worker } from 'node:worker_threads'
 import type { PasswordHash } from '#api/credentials/htpasswd.ts'
 import type { PasswordAnswer, PasswordQuestion } from './password-thread.ts'
 
-/** Too many are waiting, or the thread died: nothing is known of the password. */
+/** Too many checks are waiting, or the thread died: the result is unknown. */
 export const NOT_CHECKED = 'notChecked'
 export type PasswordResult = boolean | typeof NOT_CHECKED
 
@@ -50,14 +50,14 @@ export class PasswordChecker {
       this.#waiting.get(id)?.(isRight)
       this.#waiting.delete(id)
     })
-    // What killed it does not matter to those who wait; without a listener it would kill this thread as well.
+    // The cause does not matter to the waiting checks; without a listener the error would end this thread as well.
     worker.on('error', () => {})
     worker.on('exit', () => {
       if (this.#worker === worker) this.#worker = undefined
       for (const resolve of this.#waiting.values()) resolve(NOT_CHECKED)
       this.#waiting.clear()
     })
-    // It never keeps the proxy alive: who waits for an answer has a connection that does.
+    // The thread never keeps the process alive: a waiting request has a connection that does.
     worker.unref()
     return worker
   }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { parseHtpasswd, type HashKind } from '#api/credentials/htpasswd.ts'
 import { isPasswordOf } from './password-hash.ts'
 
-/** Made by openssl and crypt(3), and published test vectors of bcrypt and of the SHA kinds of crypt. */
+/** Created by openssl and crypt(3), and published test vectors of bcrypt and of the SHA kinds of crypt. */
 const HASHES: readonly (readonly [HashKind, string, string])[] = [
   ['md5', 'password', '$apr1$r31cxUZH$U/wAA8nAvHYO2FFhGEwz5.'],
   ['md5', 'schön', '$apr1$ab$sxbbDsyDr2P5qLhmJpJtv/'],
@@ -58,7 +58,7 @@ describe('hashes', () => {
 })
 
 it('a $2x$ hash of text beyond ASCII matches nothing', () => {
-  // Made by crypt(3), which repeats the mistake that such hashes were made with.
+  // Created by crypt(3), which repeats the bug behind such hashes.
   const text = '$2x$04$abcdefghijklmnopqrstuuBOZSChTTFVaI4YD52.BZrLoxgxAyQiS'
   expect(isPasswordOf('schön', { kind: 'bcrypt', text })).toBe(false)
 })

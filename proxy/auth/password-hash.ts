@@ -1,4 +1,4 @@
-// Checks one password against one hash, at once. All kinds but `sha1` take long: never call it where requests run.
+// Checks one password against one hash, synchronously. All kinds but `sha1` are slow: never call it in a worker.
 import { hash, timingSafeEqual } from 'node:crypto'
 import apacheMd5 from 'apache-md5'
 import { hashSync } from 'bcryptjs'
@@ -12,7 +12,7 @@ export function isPasswordOf(password: string, expected: PasswordHash): boolean 
   return actual.length === wanted.length && timingSafeEqual(actual, wanted)
 }
 
-/** The text the hash would have, were this the password. */
+/** The hash text for this password. */
 function hashLike(password: string, { kind, text }: PasswordHash): string {
   return HASH_LIKE[kind](password, text)
 }
@@ -26,7 +26,7 @@ const HASH_LIKE: Readonly<Record<HashKind, (password: string, text: string) => s
 }
 
 /**
- * `$2x$` marks hashes of a library that went wrong on bytes above 127. For other passwords they are those of `$2a$`,
+ * `$2x$` marks hashes of a library with a bug for bytes above 127. For other passwords they equal `$2a$`,
  * and no other password matches.
  */
 function bcryptLike(password: string, text: string): string {

@@ -1,5 +1,5 @@
-// Entry of the thread that checks passwords: bcrypt is made to take tens of milliseconds, which no thread with traffic
-// can spare. Started by password-checker.ts only.
+// Entry of the thread that checks passwords: bcrypt takes tens of milliseconds by design, too long for a worker.
+// Started by password-checker.ts only.
 import { parentPort } from 'node:worker_threads'
 import type { PasswordHash } from '#api/credentials/htpasswd.ts'
 import { isPasswordOf } from './password-hash.ts'
@@ -20,7 +20,7 @@ parentPort?.on('message', ({ id, password, hash }: PasswordQuestion) => {
   parentPort?.postMessage(answer)
 })
 
-/** A hash that a library cannot take is nobody's password, and no reason to lose the questions of others. */
+/** A hash that the library rejects matches no password, and must not lose the other pending checks. */
 function isRightPassword(password: string, hash: PasswordHash): boolean {
   try {
     return isPasswordOf(password, hash)

@@ -1,10 +1,10 @@
-// Reads, removes and sets one query parameter or cookie. Everything else of the query and of the header keeps its
+// Reads, removes and sets one query parameter or cookie. The rest of the query and of the header keeps its
 // bytes.
 import type { HeaderList } from '../message/headers.ts'
 
 const PLUS = /\+/g
 
-/** The first value of that parameter, decoded; undefined when it is not there. */
+/** The first value of that parameter, decoded; undefined if the parameter is absent. */
 export function queryParameter(query: string, name: string): string | undefined {
   if (query === '') return undefined
   for (const part of query.split('&')) {
@@ -15,7 +15,7 @@ export function queryParameter(query: string, name: string): string | undefined 
   return undefined
 }
 
-/** Every parameter of that name goes, however its name is encoded. */
+/** Removes every parameter of that name, however its name is encoded. */
 export function withoutQueryParameter(query: string, name: string): string {
   if (query === '') return query
   return query
@@ -30,7 +30,7 @@ export function withQueryParameter(query: string, name: string, value: string): 
   return `${kept}${kept === '' ? '' : '&'}${encodeURIComponent(name)}=${encodeURIComponent(value)}`
 }
 
-/** As form fields are read (`+` is a blank); text that is not well encoded stands for itself. */
+/** Decoded as form fields are (`+` is a space); text with invalid encoding is returned unchanged. */
 function decoded(text: string): string {
   if (!text.includes('%') && !text.includes('+')) return text
   try {
@@ -50,7 +50,7 @@ export function cookieValue(headers: HeaderList, name: string): string | undefin
   return undefined
 }
 
-/** Every cookie of that name goes; a header without cookies goes as a whole. */
+/** Removes every cookie of that name, and the header if no cookie is left. */
 export function removeCookie(headers: HeaderList, name: string): void {
   const kept = cookiePairs(headers).filter((pair) => cookieName(pair) !== name)
   if (kept.length === 0) headers.remove('cookie')

@@ -1,6 +1,6 @@
 // The SHA-256 and SHA-512 kinds of crypt(3), `$5$` and `$6$`, as Ulrich Drepper published them in "Unix crypt using
-// SHA-256 and SHA-512". Written here: the library there is for it is wrong for passwords that fill whole digests.
-// Thousands of rounds: never call it where requests run.
+// SHA-256 and SHA-512". Own code: the existing library is wrong for passwords that fill whole digests.
+// Thousands of rounds: never call it in a worker.
 import { hash } from 'node:crypto'
 
 /** `$5$salt$…`, or `$5$rounds=N$salt$…` where N is not 5000. */
@@ -10,10 +10,10 @@ const DIGITS = './0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 
 interface Kind {
   readonly algorithm: 'sha256' | 'sha512'
-  /** Of the digest, three bytes each: where the first ones are, and how to come to the next. */
+  /** Groups of three bytes of the digest: the first group, and the step to the next. */
   readonly order: readonly [number, number, number]
   readonly next: (bytes: readonly [number, number, number]) => [number, number, number]
-  /** What is left of the digest at the end, the highest byte first. */
+  /** The remaining bytes of the digest at the end, the highest byte first. */
   readonly rest: readonly number[]
 }
 
@@ -32,7 +32,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   },
 }
 
-/** The text the hash would have, were this the password; empty when `text` is no such hash. */
+/** The hash text for this password; empty if `text` is not such a hash. */
 export function shaCrypt(password: string, text: string): string {
   const [setting, kindName = '', rounds = ROUNDS, salt = ''] = SETTING.exec(text) ?? []
   const kind = KINDS[kindName]

@@ -11,7 +11,7 @@ const SHA1 = '{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g='
 const BCRYPT = '$2y$04$abcdefghijklmnopqrstuughE8Ev8uGFaUgY2cNEySvxngrb/Jzdm'
 const MD5 = '$apr1$r31cxUZH$U/wAA8nAvHYO2FFhGEwz5.'
 
-/** Answers when it is told to. */
+/** Answers on demand. */
 function heldChecker() {
   const asked: { password: string; hash: PasswordHash; answer: (result: PasswordResult) => void }[] = []
   const check = (password: string, hash: PasswordHash): Promise<PasswordResult> =>
@@ -20,7 +20,7 @@ function heldChecker() {
 }
 
 describe('UserTable', () => {
-  it('answers at once for SHA-1', () => {
+  it('checks SHA-1 synchronously', () => {
     const table = new UserTable(`alice:${SHA1}`)
     for (let i = 0; i < 2; i++) {
       expect([
@@ -32,7 +32,7 @@ describe('UserTable', () => {
     }
   })
 
-  it('checks slow hashes in a thread of its own, once', async () => {
+  it('checks slow hashes in a separate thread, once', async () => {
     const table = new UserTable(`alice:${BCRYPT}\nbob:${MD5}`)
     for (const name of ['alice', 'bob']) {
       const first = table.check(name, 'password')
@@ -45,18 +45,18 @@ describe('UserTable', () => {
     }
   })
 
-  it('takes as much care over users it does not know', async () => {
+  it('takes as long for unknown users', async () => {
     const checker = heldChecker()
     const table = new UserTable(`alice:${BCRYPT}`, checker)
     const result = table.check('mallory', 'password')
     expect(checker.asked).toMatchObject([{ password: 'password', hash: { kind: 'bcrypt', text: BCRYPT } }])
-    // Even the right password of somebody else lets nobody in.
+    // The correct password of another user is rejected as well.
     checker.asked[0]?.answer(true)
     expect(await result).toBe(false)
     expect(table.check('mallory', 'password')).toBe(false)
   })
 
-  it('does not remember what was not checked', async () => {
+  it('does not remember a check that was not made', async () => {
     const checker = heldChecker()
     const table = new UserTable(`alice:${BCRYPT}`, checker)
     const first = table.check('alice', 'password')
@@ -67,7 +67,7 @@ describe('UserTable', () => {
     expect(await second).toBe(true)
   })
 
-  it('guesses do not push out who is let in', async () => {
+  it('guesses do not evict valid users', async () => {
     const table = new UserTable(`alice:${SHA1}\nbob:${MD5}`)
     expect(await table.check('bob', 'password')).toBe(true)
     for (let i = 0; i < 5000; i++) expect(table.check('alice', `guess ${i}`)).toBe(false)
@@ -78,7 +78,7 @@ describe('UserTable', () => {
     [undefined, ['its secret is missing', 'no users: all credentials are rejected']],
     ['', ['no users: all credentials are rejected']],
     ['alice', ['line 1 is ignored: it is not `name:hash`', 'no users: all credentials are rejected']],
-  ])('lets nobody in without users: %j', (text, warnings) => {
+  ])('rejects all credentials without users: %j', (text, warnings) => {
     const table = new UserTable(text)
     expect(table.warnings).toEqual(warnings)
     expect([table.check('alice', ''), table.check('alice', 'password')]).toEqual([false, false])
@@ -99,7 +99,7 @@ describe('PasswordChecker', () => {
   }
   const hash: PasswordHash = { kind: 'bcrypt', text: BCRYPT }
 
-  it('is bounded, and answers the rest as not checked when it is closed', async () => {
+  it('limits waiting checks, and answers the rest as not checked when it closes', async () => {
     const checker = withThread('silent', "parentPort.on('message', () => {})")
     const waiting = Array.from({ length: 64 }, () => checker.check('x', hash))
     expect(await checker.check('x', hash)).toBe(NOT_CHECKED)
@@ -121,7 +121,7 @@ describe('PasswordChecker', () => {
     await checker.close()
   })
 
-  it('a hash that cannot be computed is nobody', async () => {
+  it('a hash that cannot be computed matches no password', async () => {
     const checker = new PasswordChecker()
     expect(await checker.check('x', { kind: 'bcrypt', text: 'no hash' })).toBe(false)
     expect(await checker.check('password', hash)).toBe(true)

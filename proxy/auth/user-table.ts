@@ -1,31 +1,31 @@
-// Users of one htpasswd text. Results are remembered by a keyed digest of name and password, so that a client which
-// sends its credentials with every request pays for the hash once.
+// Users of one htpasswd text. Results are remembered by a keyed digest of name and password, so that a client
+// that sends its credentials with every request pays for the hash once.
 import { hash, randomBytes } from 'node:crypto'
 import { parseHtpasswd, type PasswordHash } from '#api/credentials/htpasswd.ts'
 import { BoundedCache } from './bounded-cache.ts'
 import { NOT_CHECKED, PasswordChecker, type PasswordResult } from './password-checker.ts'
 import { isPasswordOf } from './password-hash.ts'
 
-/** Known good and known bad credentials are kept apart: guesses must not push out those who are let in. */
+/** Valid and invalid credentials are remembered separately: guesses must not evict valid ones. */
 const REMEMBERED = { entriesMax: 4096, weightMax: 4096 }
 
 /**
- * Keys of this thread's digests, so that they say nothing to who does not have them. 64 bytes fill one block of
+ * Keys of this thread's digests, so that digests reveal nothing without them. 64 bytes fill one block of
  * SHA-256.
  */
 const INNER_KEY = randomBytes(32).toString('hex')
 const OUTER_KEY = randomBytes(32).toString('hex')
 
-/** Takes as long to check as a real one; see `check`. */
+/** Takes as long to check as a real hash; see `check`. */
 const DECOY: PasswordHash = { kind: 'sha1', text: `{SHA}${'A'.repeat(27)}=` }
 
 const threadChecker = new PasswordChecker()
 
 export class UserTable {
-  /** Lines that are left out and why; no user, no hash. */
+  /** Ignored lines with the reason; no user, no hash. */
   readonly warnings: readonly string[]
   readonly #users: ReadonlyMap<string, PasswordHash>
-  /** Checked for unknown users, so that the time of an answer does not tell who exists. */
+  /** Checked for unknown users, so that the response time does not reveal which users exist. */
   readonly #decoy: PasswordHash
   readonly #checker: Pick<PasswordChecker, 'check'>
   readonly #right = new BoundedCache<true>(REMEMBERED)
@@ -47,7 +47,7 @@ export class UserTable {
     return this.#users.size
   }
 
-  /** Answers at once for what is remembered and for SHA-1. */
+  /** Synchronous for remembered credentials and for SHA-1. */
   check(name: string, password: string): PasswordResult | Promise<PasswordResult> {
     const digest = keyedDigest(`${name}\0${password}`)
     if (this.#right.get(digest) !== undefined) return true

@@ -7,7 +7,7 @@ import { environmentOf, exchangeOf, expression, runRequest } from '../policy/exc
 import type { Exchange } from '../exchange/exchange.ts'
 import type { ExchangePlace } from '../exchange/facts.ts'
 
-/** A loop in a loop: some hundred thousand steps, and true. */
+/** A nested loop: some hundred thousand steps, and true. */
 const list = `[${'0,'.repeat(250)}0]`
 const COSTLY = expression(`${list}.all(a, ${list}.all(b, a == b && request.method != ""))`)
 const CHEAP = expression('request.path == "/"')
@@ -44,7 +44,7 @@ describe('the budget of a request', () => {
     expect(shares.exceeded).toBe(1)
   })
 
-  it('is not used by expressions without long loops, which run when it is used up', () => {
+  it('is not used by expressions without long loops, which also run when it is exhausted', () => {
     const shares = new RouteShares()
     const exchange = exchangeOf()
     expect(tried(shares, exchange, CHEAP)).toBe(true)
@@ -56,7 +56,7 @@ describe('the budget of a request', () => {
 })
 
 describe('the share of a route', () => {
-  it('is over for all of its rules, and not for other routes, until time has passed', () => {
+  it('is exhausted for all of its rules, and not for other routes, until time has passed', () => {
     let nowMs = 0
     const shares = new RouteShares(() => nowMs)
     const first = at('web')
@@ -72,7 +72,7 @@ describe('the share of a route', () => {
     expect(tried(shares, at('web'))).toBe(true)
   })
 
-  it('keeps a route that goes on and on to its steps per second', () => {
+  it('limits a route with constant load to its steps per second', () => {
     let nowMs = 0
     const shares = new RouteShares(() => nowMs)
     let steps = 0
@@ -82,7 +82,7 @@ describe('the share of a route', () => {
       const most = Math.max(0, REQUEST_STEPS_MAX - exchange.celStepsLeft)
       steps += most === REQUEST_STEPS_MAX ? SCARCE_STEPS_MAX : most
     }
-    // The burst of the beginning, and one request more than there was left.
+    // The initial burst, and one request more than the remaining steps.
     expect(steps).toBeLessThan(ROUTE_STEPS_PER_SECOND * 11.5)
     expect(steps).toBeGreaterThan(ROUTE_STEPS_PER_SECOND * 9)
   })
@@ -95,7 +95,7 @@ describe('a request without steps left', () => {
     return exchange
   }
 
-  it.each(['Deny', 'Require', 'Allow'] as const)('is refused by a rule with action %s that needs some', (action) => {
+  it.each(['Deny', 'Require', 'Allow'] as const)('is rejected by a rule with action %s that needs some', (action) => {
     const never = `!(${COSTLY.source})`
     const source = action === 'Deny' ? never : COSTLY.source
     const policy = compileAuthorization([{ action, matchExpressions: [source] }], environmentOf())
@@ -103,7 +103,7 @@ describe('a request without steps left', () => {
     expect(runRequest(policy, spent())?.status).toBe(403)
   })
 
-  it('is refused where a condition needs some', () => {
+  it('is rejected if a condition needs some', () => {
     const entries = [{ condition: COSTLY.source, policy: {} }]
     const policy = compileConditional(entries, environmentOf(), () => ({ request: () => undefined }))
     expect(runRequest(policy, exchangeOf())).toBeUndefined()

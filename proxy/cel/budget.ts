@@ -1,21 +1,21 @@
-// What expressions may cost: all of one request share a budget of steps, and those of one route a share of the thread's
-// time. Whoever exceeds either gets failures. Expressions without loops over long values take no steps: they are not
-// counted, and run on a route that has used up its share as well.
+// Limits the cost of expressions: all expressions of one request share a budget of steps, and those of one route a
+// share of the thread's time. Above either limit, expressions fail. Expressions without loops over long values take no
+// steps: they are not counted, and also run on a route whose share is used up.
 import { EVALUATION_STEPS_MAX } from '#api/cel/compile.ts'
 import type { CelExpression } from '#api/cel/expression.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { ExchangePlace } from '../exchange/facts.ts'
 import { variablesOf } from './variables.ts'
 
-/** Of all expressions while a request is handled, and once more of those of its logs, metrics and spans. */
+/** For all expressions while a request is handled, and once more for those of its logs, metrics and spans. */
 export const REQUEST_STEPS_MAX = EVALUATION_STEPS_MAX
 /** A million steps are about 30 ms: a quarter of a thread's time. */
 export const ROUTE_STEPS_PER_SECOND = 8_000_000
-/** What a route may use at once after a quiet second. */
+/** The burst of a route after a second without use. */
 const ROUTE_STEPS_BURST = ROUTE_STEPS_PER_SECOND
-/** What a request of a route without a share left may use: 0.3 ms. */
+/** The budget of a request whose route has no share left: 0.3 ms. */
 export const SCARCE_STEPS_MAX = 10_000
-/** Routes with expensive expressions that are remembered; the one that has been there for longest is forgotten. */
+/** Remembered routes with expensive expressions; the oldest one is dropped. */
 const ROUTES_MAX = 4096
 
 interface Share {
@@ -25,10 +25,10 @@ interface Share {
 
 /** For one thread. */
 export class RouteShares {
-  /** Evaluations that ran out of steps. */
+  /** Evaluations that exceeded the steps. */
   exceeded = 0
   readonly #shares = new Map<string, Share>()
-  /** Those with nothing left: empty as long as nobody overdoes it. */
+  /** Routes without a share left: empty in normal operation. */
   readonly #spent = new Set<string>()
   readonly #nowMs: () => number
 
@@ -84,7 +84,7 @@ export class RouteShares {
   }
 }
 
-/** Later expressions of the request that take steps fail as well: what depends on one must be refused. */
+/** Later expressions of the request that take steps fail as well: a request that depends on one must be rejected. */
 export function isOutOfSteps({ celStepsLeft }: Exchange): boolean {
   return celStepsLeft === 0
 }
@@ -92,7 +92,7 @@ export function isOutOfSteps({ celStepsLeft }: Exchange): boolean {
 /** For logs. */
 export const OUT_OF_STEPS = 'the expressions of the request take too many steps'
 
-/** All rules of a route have one share, and so have all requests of a listener before their route is known. */
+/** All rules of a route have one share, and so have all requests of a listener whose route is not selected yet. */
 function keyOf(place: ExchangePlace | undefined): string {
   if (place === undefined) return ''
   if (place.routeName === undefined) return `${place.gatewayNamespace}/${place.gatewayName}/${place.listener}`

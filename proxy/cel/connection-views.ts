@@ -1,4 +1,4 @@
-// CEL `source` and `destination`: what is known of a client's connection. Alone they are the variables of
+// CEL `source` and `destination`: facts about a client's connection. Alone they are the variables of
 // `frontend.networkAuthorization`, which runs before there is a request.
 import type { CelVariables } from '#api/cel/expression.ts'
 import { CEL_FIELDS } from '#api/cel/values/host.ts'
@@ -14,7 +14,7 @@ export interface ConnectionSource {
   readonly sni: string | undefined
   /** Verified client certificate. */
   readonly peer?: PeerCertificate | undefined
-  /** Where the source above is not the socket's: it came with a PROXY header, or through a tunnel. */
+  /** If the source above is not that of the socket: it came with a PROXY header, or through a tunnel. */
   readonly origin?: ConnectionOrigin | undefined
 }
 

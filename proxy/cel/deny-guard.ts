@@ -1,9 +1,9 @@
-// Keeps expressions of Deny rules from reading a body that they cannot read as the backend does: reading it then fails.
+// Keeps expressions of Deny rules from reading a body that they cannot read as the backend does: such a read fails.
 import { CelError } from '#api/cel/expression.ts'
 import type { DenyGuard } from '../exchange/slots.ts'
 import type { HttpRequest } from '../message/message.ts'
 
-/** What reading a body fails with that a Deny rule cannot see as the backend does. */
+/** The error of reading a body that a Deny rule cannot see as the backend does. */
 export class UnreadableBody extends CelError {}
 
 const UNREADABLE = unreadable('the body is larger than maxBufferSize')
@@ -17,16 +17,16 @@ export function readBody(guard: DenyGuard, request: HttpRequest): void {
   if (!Buffer.isBuffer(request.body)) throw UNREADABLE
 }
 
-/** As `readBody`, for the beginning of a body of any length. */
+/** Like `readBody`, for the beginning of a body of any length. */
 export function readBodyPrefix(guard: DenyGuard, request: HttpRequest): void {
   guard.hasReadBody = true
   if (request.body !== undefined && isEncoded(request)) throw ENCODED
 }
 
-/** Expressions see the body as it was sent: nothing is decoded for them. */
+/** Expressions see the body as it was sent: it is not decoded for them. */
 function isEncoded({ headers, body }: HttpRequest): boolean {
   if (Buffer.isBuffer(body) && body.length === 0) return false
-  // Of several fields a backend may take any one for the one that counts.
+  // A backend may use any one of several fields.
   return ['content-encoding', 'grpc-encoding'].some((name) =>
     headers.getAll(name).some((coding) => coding !== '' && coding.toLowerCase() !== 'identity'),
   )

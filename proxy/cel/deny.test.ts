@@ -14,10 +14,10 @@ function withBody(body: string | Buffer, headers: readonly (readonly [string, st
   return exchange
 }
 
-/** As the pipeline leaves a body over the limit. */
+/** A body over the limit, as the pipeline leaves it. */
 function tooLarge(): Exchange {
   const exchange = exchangeOf({ method: 'POST' })
-  // Only that it is not a buffer counts.
+  // It only matters that it is not a buffer.
   exchange.request.body = Readable.from([]) as unknown as Exchange['request']['body']
   return exchange
 }
@@ -73,7 +73,7 @@ describe('a Deny rule that reads the body', () => {
 })
 
 describe('other rules', () => {
-  it('see the bytes of a compressed body as before', () => {
+  it('still see the bytes of a compressed body', () => {
     const policy = compileAuthorization(
       [{ action: 'Allow', matchExpressions: ['size(request.body) == 1'] }],
       environmentOf(),

@@ -1,12 +1,12 @@
-// Deny rules fail closed where the reason is not in the rule: a body that cannot be read, or an expression that costs
-// too much. Any other failure is no match, as the specification has it (data-plane supplement section 8.3).
+// Deny rules fail closed if the cause is not in the rule: a body that cannot be read, or an expression that is too
+// expensive. For any other failure the rule does not match, as specified (data-plane supplement section 8.3).
 import { BudgetExceeded, type CelExpression, MissingKey } from '#api/cel/expression.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { routeShares } from './budget.ts'
 import { UnreadableBody } from './deny-guard.ts'
 import type { DenyGuard } from '../exchange/slots.ts'
 
-/** Whether the expression is true, or whether that cannot be known. */
+/** Whether the expression is true, or its value cannot be determined. */
 export function isTrueOrUnknown(expression: CelExpression, exchange: Exchange): boolean {
   const guard: DenyGuard = { hasReadBody: false }
   exchange.denyGuard = guard
@@ -30,8 +30,8 @@ function evaluated(expression: CelExpression, exchange: Exchange, failed: (error
 }
 
 /**
- * A body that holds something, and that the rule could not take for what it is: compressed, too large, not UTF-8, not
- * JSON, or JSON of other types than the rule compares with. A member that is not there is an answer.
+ * A body with content that the rule cannot interpret: compressed, too large, not UTF-8, not
+ * JSON, or JSON of other types than the rule compares with. A missing member is a valid result.
  */
 function isUnknown(error: unknown, { hasReadBody }: DenyGuard, { request }: Exchange): boolean {
   if (error instanceof BudgetExceeded || error instanceof UnreadableBody) return true

@@ -1,4 +1,4 @@
-// How expressions are evaluated for a request: every failure is a value, chosen so that the caller's fallback applies
+// Evaluates expressions for a request: every failure is a value, chosen so that the caller's fallback applies
 // (data-plane supplement section 2.4).
 import type { CelExpression } from '#api/cel/expression.ts'
 import { CelDuration } from '#api/cel/values/duration.ts'
@@ -9,7 +9,7 @@ import { routeShares } from './budget.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { textValue } from '../message/header-field.ts'
 
-/** The failure of an expression; no expression can yield it. */
+/** The failure of an expression; no expression can return it. */
 export const FAILED: unique symbol = Symbol('failed')
 
 /** The value of a credential: traces show the expression without it. */
@@ -35,7 +35,7 @@ export function isTrue(expression: CelExpression, exchange: Exchange): boolean {
   return evaluate(expression, exchange) === true
 }
 
-/** A value that can stand in a header field; undefined when it fails, has no text form, or would break the message. */
+/** A valid header value; undefined if the expression fails, has no text form, or would break the message. */
 export function evaluateText(expression: CelExpression, exchange: Exchange): string | undefined {
   const value = evaluate(expression, exchange)
   if (value === FAILED) return undefined
@@ -43,7 +43,7 @@ export function evaluateText(expression: CelExpression, exchange: Exchange): str
   return text === undefined ? undefined : textValue(text)
 }
 
-/** Strings, numbers, truth values, bytes, times; undefined for what has no text form. */
+/** Strings, numbers, booleans, bytes, timestamps; undefined for values without a text form. */
 export function textOf(value: unknown): string | undefined {
   if (typeof value === 'string') return value
   if (typeof value === 'bigint' || typeof value === 'boolean' || typeof value === 'number') return String(value)
@@ -53,7 +53,7 @@ export function textOf(value: unknown): string | undefined {
   return undefined
 }
 
-/** A body: strings and bytes as they are, everything else as JSON. FAILED when the expression fails. */
+/** A body: strings and bytes unchanged, everything else as JSON. FAILED if the expression fails. */
 export function evaluateBody(expression: CelExpression, exchange: Exchange): Buffer | typeof FAILED {
   const value = evaluate(expression, exchange)
   if (value === FAILED) return FAILED

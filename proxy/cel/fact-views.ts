@@ -1,4 +1,4 @@
-// CEL `llm` and `mcp`: views of what the backends of these kinds learned. A fact that is not known is missing.
+// CEL `llm` and `mcp`: views of the facts that these kinds of backends collect. An unknown fact is absent.
 import { CelDuration } from '#api/cel/values/duration.ts'
 import { CEL_FIELDS } from '#api/cel/values/host.ts'
 import type { LlmFacts, McpFacts } from '../exchange/facts.ts'
@@ -31,7 +31,7 @@ const LLM: ReadonlySet<string> = new Set([
 
 export class LlmView {
   readonly #facts: LlmFacts
-  /** Of the request, once it is over. */
+  /** Of the request, after its end. */
   readonly #durationMs: number | undefined
 
   constructor(facts: LlmFacts, durationMs: number | undefined) {
@@ -119,7 +119,7 @@ export class LlmView {
     return this.#facts.serviceTier
   }
 
-  /** Counts are integers, the rest doubles, whatever the client wrote. */
+  /** Counts are integers, other numbers are doubles, whatever the client wrote. */
   get params(): Readonly<Record<string, unknown>> | undefined {
     const { params } = this.#facts
     if (params === undefined) return undefined

@@ -144,11 +144,11 @@ describe('variables', () => {
     'request.constructor',
     'response.isOf',
     'toString',
-  ])('%s is not there', (source) => {
+  ])('%s does not exist', (source) => {
     expect(evaluate(expression(source), exchangeOf())).toBe(FAILED)
   })
 
-  it('does not see a body that still streams', () => {
+  it('does not see a body that is still streamed', () => {
     const exchange = exchangeOf()
     exchange.response = upstreamResponse(
       [],
@@ -169,7 +169,7 @@ describe('variables', () => {
     'llm.timePerOutputToken > duration("1ms") && llm.timePerOutputToken < duration("2ms")',
     'string(request.body) == "begin" && string(request.bodyPrefix) == "begin"',
     'string(response.body) == "answer" && string(response.bodyPrefix) == "answer"',
-  ])('when all is over: %s', (source) => {
+  ])('after the end: %s', (source) => {
     const exchange = full()
     const streamed = madeStream<Buffer>((async function* body() {})(), () => {})
     exchange.response = upstreamResponse([], streamed)
@@ -190,7 +190,7 @@ describe('variables', () => {
     expect(evaluate(expression('request.body'), exchange)).toBe(FAILED)
   })
 
-  it('is built once and shows the request and response as they are now', () => {
+  it('is built once and shows the present request and response', () => {
     const exchange = full()
     const first = variablesOf(exchange)
     expect(evaluate(expression('response.code'), exchange)).toBe(200n)
@@ -204,7 +204,7 @@ describe('variables', () => {
 })
 
 describe('the list of variables', () => {
-  it('has what expressions are shown, and nothing else that this version should know', () => {
+  it('contains exactly the variables of expressions in this version', () => {
     const exchange = full()
     const shown = [...variableNames(variablesOf(exchange))].flatMap((name) => {
       const value = variablesOf(exchange)[name]

@@ -1,5 +1,5 @@
-// The variables expressions see of one exchange (data-plane supplement section 2.1). Views with getters: nothing is
-// copied or converted that no expression reads. Integers are bigints, as the engine has them.
+// The variables of expressions for one exchange (data-plane supplement section 2.1). Views with getters: values that
+// no expression reads are not copied or converted. Integers are bigints, as in the engine.
 import type { CelVariables } from '#api/cel/expression.ts'
 import { CelDuration } from '#api/cel/values/duration.ts'
 import { HeaderView } from '#api/cel/values/header-view.ts'
@@ -39,7 +39,7 @@ const VARIABLES: ReadonlySet<string> = new Set([
 ])
 
 class ExchangeVariables {
-  /** The shape of CelVariables; every other name reads as undefined, which is "no such variable". */
+  /** The shape of CelVariables; every other name reads as undefined, which means "no such variable". */
   readonly [name: string]: unknown
   readonly #exchange: Exchange
   readonly #request: RequestView
@@ -58,7 +58,7 @@ class ExchangeVariables {
     return this.#request
   }
 
-  /** A filter may replace the response, so the view is bound to the one it was made for. */
+  /** A filter may replace the response, so a view belongs to one response. */
   get response(): ResponseView | undefined {
     const { response } = this.#exchange
     if (response === undefined) return undefined
@@ -128,7 +128,7 @@ class ExchangeVariables {
 
 const CONNECTION_VARIABLES: ReadonlySet<string> = new Set(['proxy', 'env', 'source', 'destination', 'backend'])
 
-/** Of an exchange that stands for a connection whose bytes are passed on: there is no request. */
+/** For an exchange that stands for a TCP connection: it has no request. */
 export function connectionVariables(exchange: Exchange): CelVariables {
   const all = new ExchangeVariables(exchange)
   return {
@@ -168,7 +168,7 @@ const REQUEST: ReadonlySet<string> = new Set([
   'endTime',
 ])
 
-/** The request as it is now; on the response side that is the request as it was sent. */
+/** The current request; on the response side, the request as it was sent. */
 class RequestView {
   readonly #exchange: Exchange
   readonly #request: HttpRequest
@@ -222,7 +222,7 @@ class RequestView {
     return loggedQuery === '' ? path : `${path}?${loggedQuery}`
   }
 
-  /** Only when it was buffered; a body over the limit is not there. Logs see the beginning of what went by. */
+  /** Only if it was buffered; a body over the limit is absent. Logs see the recorded beginning. */
   get body(): Uint8Array | undefined {
     const { denyGuard } = this.#exchange
     if (denyGuard !== undefined) readBody(denyGuard, this.#request)
@@ -361,7 +361,7 @@ class ProxyView {
   }
 }
 
-/** The only parts of the environment expressions may see. */
+/** The only parts of the environment that expressions can read. */
 const ENV: Readonly<Record<string, string>> = Object.fromEntries(
   [
     ['podName', process.env['POD_NAME']],
@@ -370,7 +370,7 @@ const ENV: Readonly<Record<string, string>> = Object.fromEntries(
   ].filter((pair): pair is [string, string] => pair[1] !== undefined),
 )
 
-/** All that expressions see where there is no request. */
+/** The variables of expressions without a request. */
 export function environmentVariables(): CelVariables {
   return { env: ENV }
 }
