@@ -1,5 +1,7 @@
 // One HTTP/2 connection to a peer: how many calls it carries, whether it still takes new ones, whether it is alive.
 import type { ClientHttp2Session, ClientHttp2Stream } from 'node:http2'
+import { ReadTurns } from '../http2/read-turns.ts'
+import type { SessionTransport } from '../upstream/http2-session.ts'
 import type { CallCarrier, GrpcCall } from './call.ts'
 
 /** As many as common servers allow; more go to another connection. */
@@ -23,6 +25,7 @@ export class GrpcSession implements CallCarrier {
   readonly #http2: ClientHttp2Session
   readonly #owner: SessionOwner
   readonly #scheme: string
+  readonly #turns: ReadTurns
   #streams = 0
   #streamsMax = STREAMS_MAX
   #settingsChanges = 0
@@ -30,9 +33,10 @@ export class GrpcSession implements CallCarrier {
   #isDraining = false
   #ping: NodeJS.Timeout | undefined = undefined
 
-  constructor(session: ClientHttp2Session, owner: SessionOwner, isTls: boolean) {
+  constructor(session: ClientHttp2Session, owner: SessionOwner, { socket, isTls }: SessionTransport) {
     this.#http2 = session
     this.#owner = owner
+    this.#turns = new ReadTurns(socket)
     this.#scheme = isTls ? 'https' : 'http'
     this.#readSettings()
     session.on('remoteSettings', () => {
@@ -90,6 +94,7 @@ export class GrpcSession implements CallCarrier {
   // --- CallCarrier ---
 
   received(): void {
+    this.#turns.frame()
     this.#lastReceivedMs = performance.now()
   }
 

@@ -114,9 +114,9 @@ export class TargetSessions implements SessionOwner {
     connectHttp2({
       ...this.#shared,
       target: this.#target,
-      opened: (http2Session, address) => {
+      opened: (http2Session, address, socket) => {
         this.#isConnecting = false
-        const session = new GrpcSession(http2Session, this, this.#target.tls !== undefined)
+        const session = new GrpcSession(http2Session, this, { socket, isTls: this.#target.tls !== undefined })
         if (this.#isClosed) session.destroy()
         else this.#sessions.set(session, address)
         this.roomChanged()

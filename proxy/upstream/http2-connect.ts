@@ -32,7 +32,7 @@ export interface ConnectOptions {
   /** The socket is ready; settings are not in this time. */
   readonly connected?: ConnectObserver | undefined
   /** The session is ready: the peer's settings are here. */
-  readonly opened: (session: ClientHttp2Session, address: string | undefined) => void
+  readonly opened: (session: ClientHttp2Session, address: string | undefined, socket: net.Socket) => void
   readonly failed: (detail: Detail, code: ConnectFailure) => void
   /** Instead of both, where the version is left to the handshake: the peer chose HTTP/1.1. The socket is paused. */
   readonly chosenHttp1?: (socket: net.Socket, address: string | undefined) => void
@@ -204,7 +204,7 @@ class Connecting implements Expiring {
     session.once('remoteSettings', () => {
       if (this.#session !== session || !this.#finish()) return
       session.off('close', onClose)
-      this.#options.opened(session, this.#address)
+      this.#options.opened(session, this.#address, socket)
       // Only now: without a listener an error would end the process.
       session.off('error', onError)
     })

@@ -188,9 +188,9 @@ export class Http2Pool implements SessionOwner {
         target: this.#target,
         settings: SETTINGS,
         sessionMemoryMax: SESSION_MEMORY_MAX,
-        opened: (http2Session, address) => {
+        opened: (http2Session, address, socket) => {
           this.#connecting--
-          const session = new UpstreamSession(http2Session, this, this.#target.tls !== undefined)
+          const session = new UpstreamSession(http2Session, this, { socket, isTls: this.#target.tls !== undefined })
           if (this.#isClosed) session.destroy()
           else this.#sessions.set(session, address)
           this.roomChanged()

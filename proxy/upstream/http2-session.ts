@@ -1,8 +1,10 @@
 // One HTTP/2 connection to a backend: how many streams it carries, whether it takes new ones, whether it is alive.
 import type { ClientHttp2Session, ClientHttp2Stream } from 'node:http2'
+import type net from 'node:net'
 import { WRITE_STALL_MS } from '../socket/write-stall.ts'
 import { FloodGuard } from '../http2/flood-guard.ts'
 import { CONTROLS } from '../http2/limits.ts'
+import { ReadTurns } from '../http2/read-turns.ts'
 import { StreamErrors } from '../http2/stream-errors.ts'
 import type { StreamCarrier, UpstreamStream } from './http2-stream.ts'
 
@@ -17,6 +19,12 @@ const DOUBT_MS = 250
  * one PING in five minutes for an attack.
  */
 const SILENT_MS = 310_000
+
+export interface SessionTransport {
+  readonly socket: net.Socket
+  /** To the backend; a proxy on the way may have TLS of its own. */
+  readonly isTls: boolean
+}
 
 export interface SessionOwner {
   /** There is room for another stream. */
@@ -33,6 +41,7 @@ export class UpstreamSession implements StreamCarrier {
   readonly #http2: ClientHttp2Session
   readonly #errors: StreamErrors
   readonly #owner: SessionOwner
+  readonly #turns: ReadTurns
   #streams = 0
   #streamsMax = STREAMS_MAX
   readonly #controls = new FloodGuard(CONTROLS, performance.now())
@@ -45,10 +54,11 @@ export class UpstreamSession implements StreamCarrier {
   #unsentBytes = 0
   #stalledSinceMs = performance.now()
 
-  constructor(session: ClientHttp2Session, owner: SessionOwner, isTls: boolean) {
+  constructor(session: ClientHttp2Session, owner: SessionOwner, { socket, isTls }: SessionTransport) {
     this.#http2 = session
     this.#errors = new StreamErrors(session)
     this.#owner = owner
+    this.#turns = new ReadTurns(socket)
     this.scheme = isTls ? 'https' : 'http'
     this.#readSettings()
     session.on('remoteSettings', () => {
@@ -118,6 +128,7 @@ export class UpstreamSession implements StreamCarrier {
   }
 
   received(): void {
+    this.#turns.frame()
     this.#lastReceivedMs = performance.now()
     this.#controls.earn()
   }
@@ -159,6 +170,7 @@ export class UpstreamSession implements StreamCarrier {
   }
 
   #control(): void {
+    this.#turns.frame()
     if (!this.#controls.take(performance.now())) this.#http2.destroy()
   }
 }
