@@ -1,4 +1,4 @@
-// How a configuration was taken.
+// The result of applying a configuration.
 import type { Problem } from '#api/problem.ts'
 
 export type ApplyResult =

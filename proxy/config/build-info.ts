@@ -1,4 +1,4 @@
-// What this build is, for `/config_dump`, metrics and records that are exported.
+// Version and commit of this build, for `/config_dump`, metrics and exported records.
 import { buildInfo, VERSION } from '#api/version.ts'
 
 export const BUILD = {

@@ -1,4 +1,4 @@
-// Following routes to other routes: choices by weight, matches of each level, loops, depth, the rewritten prefix.
+// Following routes to other routes: selection by weight, matches of each level, loops, depth, the rewritten prefix.
 import { describe, expect, it } from 'vitest'
 import type { Route, RouteBackend } from '#api/ir/types.gen.ts'
 import type { RoutePlan } from '../chain/plan.ts'
@@ -12,7 +12,7 @@ interface Sketch {
   readonly prefix?: string
   readonly hostname?: string
   readonly rewrites?: boolean
-  /** Groups with their weights; `here` is a backend of its own. */
+  /** Groups with their weights; `here` is a backend of the rule itself. */
   readonly to: Readonly<Record<string, number>>
 }
 
@@ -32,7 +32,7 @@ function routeOf({ name, group, prefix = '/', hostname, rewrites = false, to }: 
   }
 }
 
-/** Where a request to the first route ends: the names of the chain, and the prefix; or the failure. */
+/** The result for a request to the first route: the names of the chain, and the prefix; or the failure. */
 function follow(sketches: readonly Sketch[], path = '/a/b', compiled: string[] = []): string {
   const routes = sketches.map(routeOf)
   const groups = new RouteGroups(
@@ -41,7 +41,7 @@ function follow(sketches: readonly Sketch[], path = '/a/b', compiled: string[] =
   )
   const chains = new DelegationChains(groups, (route, parents) => {
     compiled.push([...parents, route].map(({ name }) => name.name).join('>'))
-    // Nothing but its identity is looked at here.
+    // Only its identity is compared here.
     return {} as RoutePlan
   })
   const [first] = routes
@@ -142,7 +142,7 @@ describe('delegation', () => {
     expect(follow(sketches)).toBe(expected.replace(/^([a-z]) /, 'ns/$1.00.x '))
   })
 
-  it('ends a chain that is too long', () => {
+  it('stops at a chain that is too long', () => {
     const chain = (length: number): Sketch[] => [
       { name: 'p', to: { g1: 1 } },
       ...Array.from({ length }, (_, index) => ({

@@ -1,5 +1,5 @@
-// Routes that hand requests to other routes: follows them for one request, level by level, each by its own matches.
-// What a chain of routes comes to is compiled when it is first used.
+// Routes that delegate requests to other routes: follows them for one request, level by level, each by its own matches.
+// A chain of routes is compiled when it is first used.
 import type { Route } from '#api/ir/types.gen.ts'
 import { weightedPicker } from '../chain/weighted.ts'
 import type { HttpRequest } from '../message/message.ts'
@@ -7,12 +7,12 @@ import type { DelegatedRoute, LazyRoute, RoutePlan } from '../chain/plan.ts'
 import { hostIndexOf } from '../route/host-index.ts'
 import { type HostTables, type Router, routerOf } from '../route/router.ts'
 
-/** How often a request is handed on; more counts as a loop. */
+/** Limit of delegations of one request; more count as a loop. */
 const DEPTH_MAX = 16
-/** Compiled chains that one listener keeps: routes that name each other make far more of them than anybody calls. */
+/** Limit of compiled chains of one listener: routes that name each other make more chains than requests use. */
 const CHAINS_MAX = 10_000
 
-/** A group of this rule, or the rule itself with the backends that are no groups. */
+/** A group of this rule, or the rule itself with its other backends. */
 type Choice = string | undefined
 
 /** The delegated routes of a configuration, by group. */
@@ -61,7 +61,7 @@ export class DelegationChains {
     this.#compile = compile
   }
 
-  /** undefined: the route hands nothing on. */
+  /** undefined: the route delegates nothing. */
   delegateOf(route: Route): LazyRoute['delegate'] {
     if (route.backends.every(({ ref }) => ref.routeGroup === undefined)) return undefined
     return (request, matchedPrefix) => this.#follow(route, request, matchedPrefix)
@@ -102,11 +102,11 @@ export class DelegationChains {
 
 interface Chain {
   readonly lazy: LazyRoute
-  /** Which route of the chain says what a rewrite of the prefix replaces. */
+  /** The route of the chain whose match is replaced by a rewrite of the prefix. */
   readonly rewriteLevel: number
 }
 
-/** The one whose rewrite or redirect is in force; without any, the last one. */
+/** The route whose rewrite or redirect is in force; otherwise the last one. */
 function levelOf(routes: readonly Route[]): number {
   const level = routes.findLastIndex(
     ({ inlinePolicies }) => inlinePolicies?.urlRewrite !== undefined || inlinePolicies?.requestRedirect !== undefined,
@@ -114,7 +114,7 @@ function levelOf(routes: readonly Route[]): number {
   return level === -1 ? routes.length - 1 : level
 }
 
-/** Compiled when it is first asked for. */
+/** Compiled on first use. */
 export function lazyRoute(key: string, compile: () => RoutePlan, delegate?: LazyRoute['delegate']): LazyRoute {
   let plan: RoutePlan | undefined
   return {

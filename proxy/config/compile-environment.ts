@@ -1,4 +1,4 @@
-// What the compiler of a worker is given besides the configuration.
+// The inputs of the compiler of a worker besides the configuration.
 import type { Locality } from '../backend/locality.ts'
 import type { EndpointStates } from '../backend/endpoint-store.ts'
 import type { EnterBind } from '../http/enter-bind.ts'
@@ -17,24 +17,24 @@ export interface CompileEnvironment {
   readonly grpc: GrpcClient
   readonly rateLimits: RateLimitStore
   readonly endpoints: EndpointStates
-  /** Where this proxy is, as far as its settings say. */
+  /** The location of this proxy, as far as its settings contain it. */
   readonly place?: Locality
   readonly observer: ExchangeObserver
-  /** Takes the requests that somebody watches. */
+  /** Receives the watched requests. */
   readonly tap?: TraceTap
   readonly sessionKeys: readonly Uint8Array[]
-  /** Hosts and origins that MCP endpoints take besides their own. */
+  /** Hosts and origins that MCP endpoints accept besides their own. */
   readonly mcpAccess?: McpAccess
   /** Absent: dynamic forward proxies are not served. */
   readonly dynamic?: DynamicForwarding
-  /** Absent: tunnels have nowhere to lead, and CONNECT is answered with 404. */
+  /** Absent: there are no tunnels, and CONNECT is answered with 404. */
   readonly enterBind?: EnterBind
-  /** Absent: that of DEFAULT_LIMITS. */
+  /** Absent: the same as DEFAULT_LIMITS. */
   readonly bodyIdleTimeoutMs?: number
-  /** Absent: no request is refused for load. */
+  /** Absent: no request is rejected because of load. */
   readonly shedder?: LoadShedder
-  /** Absent: the environment says nothing of collectors. */
+  /** Absent: the environment sets no collectors. */
   readonly otlp?: OtlpEnvironment
-  /** A token named a key that the set of this source lacks. */
+  /** Called for a token whose key is missing in the set of this source. */
   readonly unknownKey?: (source: string) => void
 }

@@ -1,4 +1,4 @@
-// What a port speaks below HTTP: nothing, TLS or plain bytes. Puts together what the listeners of the bind came to.
+// The protocol of a port below HTTP: none, TLS or plain TCP. Combines the compiled listeners of the bind.
 import type { Bind, Listener, TCPRoute } from '#api/ir/types.gen.ts'
 import type { PortFrontend } from '../policy/fields.ts'
 import type { RequestHandler } from '../http/handler.ts'

@@ -1,4 +1,4 @@
-// Mirrors of a route and of a backendRef, in that order: each is a plain backend with the policies that stand on it.
+// Mirrors of a route and of a backendRef, in that order: each is a plain backend with its own policies.
 import type { RequestMirror } from '#api/ir/types.gen.ts'
 import type { EffectiveBackend } from '../chain/effective.ts'
 import { compileHealth } from '../backend/health.ts'
@@ -11,7 +11,7 @@ import type { CompileContext } from './context.ts'
 
 type FiltersOf = (policies: EffectiveBackend) => readonly NamedFilter[]
 
-/** A reference that leads nowhere is left out: a mirror never fails a request, and the route's status names it. */
+/** A reference without a backend is ignored: a mirror never fails a request, and the route's status reports it. */
 export function compileMirror(
   mirrors: readonly RequestMirror[],
   context: CompileContext,
@@ -34,7 +34,7 @@ function mirrorOf(
 ): Mirror | undefined {
   const backend = ref.backend === undefined ? undefined : context.resolver.backend(ref.backend)
   if (ref.invalid !== undefined || backend?.invalid !== undefined) return undefined
-  // Copies are nobody's requests: no picker is asked about them.
+  // Copies do not belong to a client: no endpoint picker is called for them.
   const { inferenceRouting: _, ...policies } = effectiveService(context.policies, { service: ref.service, backend })
   const picker = context.resolver.resolve(ref, policies)
   if (picker === undefined) return undefined

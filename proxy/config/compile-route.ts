@@ -47,12 +47,12 @@ import type { CompileContext } from './context.ts'
 import { originCaller } from './origin-caller.ts'
 import { commonService, withTrafficDenied } from './pool-traffic.ts'
 
-/** Backends that are no named object have no sections; their owner is none that exists. */
+/** Backends without a named object have no sections; their owner does not exist. */
 const NO_NAME = { namespace: '', name: '' }
 
 export interface RouteInput {
   readonly route: Route
-  /** Routes that handed the request to this one, outermost first; most routes have none. */
+  /** Routes that delegated the request to this one, outermost first; most routes have none. */
   readonly parents: readonly Route[]
   /** Place of the listener. */
   readonly place: ExchangePlace
@@ -67,7 +67,7 @@ export interface RouteInput {
 export function compileRoute(input: RouteInput): RoutePlan {
   const { route, listenerPlace, listenerChain, port, context } = input
   const routes = [...input.parents, route]
-  // Which of the references to other routes is taken was settled before this plan was chosen.
+  // The reference to another route was selected before this plan.
   const own = route.backends.filter(({ ref }) => ref.routeGroup === undefined)
   const service = commonService(own)
   const { postRouting } = effectiveTraffic(context.policies, { ...listenerPlace, routes, service })
@@ -100,7 +100,7 @@ function leadsToMcp({ route, context }: RouteInput): boolean {
   )
 }
 
-/** Right behind CORS, or first. */
+/** Directly behind CORS, or first. */
 function withMcpGuard(chain: CompiledChain, { route, parents, listenerHostname, context }: RouteInput): CompiledChain {
   const hostnames = [[listenerHostname], ...[...parents, route].map((one) => one.hostnames)]
   const guard = mcpGuard({
@@ -114,7 +114,7 @@ function withMcpGuard(chain: CompiledChain, { route, parents, listenerHostname, 
 interface RouteParts {
   readonly chain: CompiledChain
   readonly mirrors: readonly RequestMirror[]
-  /** Whose traffic policies are in the chain. */
+  /** The level whose traffic policies are in the chain. */
   readonly service: ServiceReference | undefined
 }
 
@@ -144,7 +144,7 @@ function compileBackend(input: RouteInput, backend: RouteBackend, routeParts: Ro
         isServed: (key) => isServed(context.resolver.backend(key)),
       })
   const chain = environment.filters(policies)
-  // LLM and MCP backends run the filters themselves, once for the provider or server they picked.
+  // LLM and MCP backends run the filters themselves, once for the selected provider or server.
   const response = responsePlan(hasOwnFilters ? [routeChain, listenerChain] : [routeChain, chain, listenerChain])
   const health = environment.health(policies)
   return {
@@ -166,7 +166,7 @@ function compileBackend(input: RouteInput, backend: RouteBackend, routeParts: Ro
   }
 }
 
-/** What merging does not know: the kind of the route, and what else the rule leads to. */
+/** The inputs that merging does not have: the kind of the route, and the other backends of the rule. */
 function policiesFor(
   merged: EffectiveBackend,
   { route, ref, service }: { route: Route; ref: BackendReference; service: ServiceReference | undefined },
@@ -176,7 +176,7 @@ function policiesFor(
   return route.name.kind === 'GRPCRoute' ? withHttp2(allowed, ref, context) : allowed
 }
 
-/** Backends of a GRPCRoute speak HTTP/2, unless a policy or the Service itself says otherwise. */
+/** Backends of a GRPCRoute speak HTTP/2, unless a policy or the Service sets another version. */
 function withHttp2(policies: EffectiveBackend, ref: BackendReference, { resolver }: CompileContext): EffectiveBackend {
   const version = policies.http?.version ?? resolver.declaredVersion(ref) ?? 'HTTP2'
   return { ...policies, http: { ...policies.http, version } }
@@ -197,7 +197,7 @@ interface Handling {
   readonly handler: BackendHandler
   readonly protocol: string
   readonly hasOwnFilters: boolean
-  /** undefined: takes no raw connections. */
+  /** undefined: does not support raw connections. */
   readonly tunnel?: BackendHandler
 }
 
@@ -246,7 +246,7 @@ function dynamicHandling(
   return { ...dynamicBackend(destinations, dynamic), protocol: 'http', hasOwnFilters: false }
 }
 
-/** Models are backends of their own, under the same route; compiled when they are first asked for. */
+/** Models are separate backends under the same route; compiled on first use. */
 function modelsHandling(
   models: ModelsBackend,
   environment: BackendEnvironment,
@@ -341,14 +341,14 @@ export function chainEnvironment(context: CompileContext): ChainEnvironment {
   }
 }
 
-/** What is attached to the Service or backend that a reference names, and what is written inline on that backend. */
+/** Policies attached to the Service or backend of a reference, and inline policies of that backend. */
 function policiesOf(ref: BackendReference, context: CompileContext): BackendPayload {
   const backend = ref.backend === undefined ? undefined : context.resolver.backend(ref.backend)
   const { mcpAuthorization: _, ...policies } = effectiveService(context.policies, { service: ref.service, backend })
   return policies
 }
 
-/** Every caller has its own endpoints' health in common with all users of the service. */
+/** Callers share the health of endpoints with all other users of the service. */
 export function serviceOf(
   ref: BackendReference,
   context: CompileContext,

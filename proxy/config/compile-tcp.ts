@@ -1,4 +1,4 @@
-// Connections whose bytes are passed on: routes and backends of one listener of protocol TCP, or of TLS without HTTP.
+// TCP connections that are forwarded: routes and backends of one listener of protocol TCP, or of TLS without HTTP.
 import type { BackendReference, RouteBackend, TCPRoute } from '#api/ir/types.gen.ts'
 import type { ListenerFrontend } from '../policy/fields.ts'
 import { Destinations } from '../backend/dynamic.ts'
@@ -35,18 +35,18 @@ export function compileTcp(input: TcpListenerInput): TcpPlan {
     place,
     accessLog,
     metricLabels,
-    // A policy that cannot be enforced refuses what it covers.
-    admits: frontend.deny === undefined ? (isAdmitted ?? everybody) : nobody,
-    // Most specific name first; without a name only routes without one fit.
+    // A policy that cannot be enforced rejects the connections that it applies to.
+    admits: frontend.deny === undefined ? (isAdmitted ?? admitAll) : admitNone,
+    // Most specific name first; without a server name only routes without host names match.
     route: (serverName) => routes.find(serverName ?? '')?.value,
   }
 }
 
-function everybody(): boolean {
+function admitAll(): boolean {
   return true
 }
 
-function nobody(): boolean {
+function admitNone(): boolean {
   return false
 }
 

@@ -43,7 +43,7 @@ export function compileTelemetry(settings: Settings, place: ExchangePlace, conte
   }
 }
 
-/** undefined: no expression that runs when the request is over reads a body. */
+/** undefined: no expression that runs after the request reads a body. */
 function recordsBodies(
   { accessLog, tracing, metrics }: Settings,
   { expression }: CompileContext,
@@ -90,7 +90,7 @@ function tracingOf({ tracing }: Settings, place: ExchangePlace, context: Compile
   }
 }
 
-/** Where no policy says anything: the collector of the environment, if it names one. */
+/** Without a policy: the collector of the environment, if it names one. */
 function tracingOfEnvironment(place: ExchangePlace, context: CompileContext): TracingRule | undefined {
   const { traces, randomShare = 0 } = context.environment.otlp ?? {}
   if (traces === undefined) return undefined
@@ -164,7 +164,7 @@ function addedFields(add: readonly NamedExpression[], context: CompileContext): 
   return add.map(({ name, expression }) => ({ name, value: valueOf(expression, context) }))
 }
 
-/** undefined when it fails. */
+/** undefined if it fails. */
 function valueOf(source: string, context: CompileContext): (exchange: Exchange) => unknown {
   const expression = context.expression(source)
   return (exchange) => {

@@ -1,5 +1,5 @@
-// The listeners of a TLS bind: which of them a server name chooses, and what each shakes hands with. A listener that is
-// not fit for it refuses; it never falls back to another certificate, or to none.
+// The listeners of a TLS bind: which of them a server name selects, and the handshake of each. An invalid listener
+// rejects handshakes; it never falls back to another certificate, or to none.
 import type { Listener, ListenerTLS } from '#api/ir/types.gen.ts'
 import type { ListenerFrontend } from '../policy/fields.ts'
 import type { ExchangePlace } from '../exchange/facts.ts'
@@ -41,7 +41,7 @@ export function compileTls({ listeners, handshakeTimeoutMs, secret, warn }: TlsB
     const plan: TlsListenerPlan = { key, place: input.place, fingerprint: own, action }
     byKey.set(key, plan)
     const name = hostname?.toLowerCase()
-    // Conflicts are settled by the translator; the first of two equal names wins here as well.
+    // The translator resolves conflicts; the first of two equal names also wins here.
     if (!byName.has(name)) byName.set(name, plan)
   }
   const names = buildHostMap(byName)
@@ -53,7 +53,7 @@ export function compileTls({ listeners, handshakeTimeoutMs, secret, warn }: TlsB
   }
 }
 
-/** Whose request it is that came over a connection to one listener and names another host. */
+/** The listener of a request whose connection belongs to one listener and whose host to another. */
 export type HostVerdict = 'misdirectedRequest' | 'listenerNotFound' | undefined
 
 /** All listeners of a TLS bind by host name. */
@@ -140,7 +140,7 @@ function refuse(reason: string): TlsAction {
   return { kind: 'Refuse', reason }
 }
 
-/** The host name belongs to it: a connection may not outlive the listener's claim to its name. */
+/** The key includes the host name: a connection must be closed when the listener loses this name. */
 function fingerprintOf({ hostname = '' }: Listener, action: TlsAction): string {
   const settings = action.kind === 'Http' || action.kind === 'Tcp' ? fingerprint(action.settings) : ''
   return `${action.kind} ${hostname.toLowerCase()} ${settings}`

@@ -1,5 +1,5 @@
-// Rendered configuration to what a worker runs. Everything cheap and everything that may refuse the configuration is
-// done here; the chains of a route are compiled when it is first used (compile-route.ts).
+// Compiles a rendered configuration for a worker. All cheap steps and all steps that may reject the configuration run
+// here; the chains of a route are compiled when it is first used (compile-route.ts).
 import type { Bind, FrontendHTTP, FrontendProxyProtocol, Listener, Route, TCPRoute } from '#api/ir/types.gen.ts'
 import { compilePermissive } from '#api/cel/compile.ts'
 import type { ListenerFrontend, PortFrontend } from '../policy/fields.ts'
@@ -55,7 +55,7 @@ export const compileConfig: CompileConfig = ({ generation, config, secrets }, en
     credentialNames: lazily(() => CredentialNames.of(carriers)),
   }
   const { routes } = index
-  // No function here may hold the configuration before: it would hold the one before that, and so on.
+  // No function here may reference the previous configuration: each would keep its predecessor in memory.
   const plans = { former: previous?.listeners, now: new Map<string, ListenerPlans>() }
   const groups = new RouteGroups((key) => routes.group(key), tables)
   const tcpRoutes = groupBy(config.tcpRoutes, ({ listenerKey }) => listenerKey)
@@ -108,7 +108,7 @@ function compileBind(input: {
   })
   const plans = new Map<string | undefined, ListenerPlan>()
   for (const { listener, plan } of listeners) {
-    // Conflicts are settled by the translator; the first of two equal hostnames wins here as well.
+    // The translator resolves conflicts; the first of two equal hostnames also wins here.
     const hostname = listener.hostname?.toLowerCase()
     if (!plans.has(hostname)) plans.set(hostname, plan)
   }
@@ -133,7 +133,7 @@ function compileBind(input: {
   return { key: bind.key, port: bind.port, handler, ...(layer4 !== undefined && { layer4 }) }
 }
 
-/** Which of several listeners is meant only a request says. */
+/** Only the request determines which of several listeners is meant. */
 function placeOfPort(places: readonly ExchangePlace[]): RefusalPlace | undefined {
   const [first] = places
   return first && { ...first, listener: places.length === 1 ? first.listener : undefined }
@@ -176,13 +176,13 @@ function compileListener(input: {
   }
 }
 
-/** Of all configurations: a host name whose routes stayed keeps its table. */
+/** For all configurations: a host name with unchanged routes keeps its table. */
 const tables = new HostTables<Route>(({ key, matches, createdAt, name: { namespace, name } }) => ({
   matches,
   order: { createdAt, namespace, name, ruleIndex: ruleIndexOf(key) },
 }))
 
-/** `{namespace}/{name}.{rule index}.{listener}`: names hold dots, the index is the two digits before the listener. */
+/** `{namespace}/{name}.{rule index}.{listener}`: names contain dots, the index is the two digits before the listener */
 function ruleIndexOf(key: string): number {
   const index = /\.(\d{2,})\./.exec(key)?.[1]
   return index === undefined ? 0 : Number(index)

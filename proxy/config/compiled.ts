@@ -1,4 +1,4 @@
-// What a worker runs: the compiled form of one rendered configuration. Made by compile.ts; swapped as a whole.
+// The compiled form of one rendered configuration, for a worker. Created by compile.ts; replaced as a whole.
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import type { AuthStores } from '../auth/auth-stores.ts'
 import type { RequestHandler } from '../http/handler.ts'
@@ -13,24 +13,24 @@ import type { CompileEnvironment } from './compile-environment.ts'
 export interface CompiledBind {
   readonly key: string
   readonly port: number
-  /** Of plain HTTP binds; its limits hold for every kind. */
+  /** For plain HTTP binds; its limits apply to every kind. */
   readonly handler: RequestHandler
-  /** What the port speaks below HTTP; absent: HTTP at once. */
+  /** The protocol of the port below HTTP; absent: plain HTTP. */
   readonly layer4?: TlsBindPlan | TcpBindPlan | undefined
 }
 
 export interface CompiledConfig {
   readonly generation: number
-  /** By port. Internal binds are not in it. */
+  /** By port, without internal binds. */
   readonly binds: ReadonlyMap<number, CompiledBind>
   readonly warnings: readonly string[]
-  /** Keys and remembered credentials, carried over as far as the next configuration has them. */
+  /** Keys and remembered credentials, reused if the next configuration has them. */
   readonly auth: AuthStores
-  /** What sends spans and log records; exporters go on as far as the next configuration has them. */
+  /** Sends spans and log records; exporters are reused if the next configuration has them. */
   readonly otlp: OtlpHub
-  /** Where its items are found; kept up to date for the next configuration. */
+  /** The index of its items; updated for the next configuration. */
   readonly index: ConfigIndex
-  /** By key; carried over as far as the next configuration has them. */
+  /** By key; reused if the next configuration has them. */
   readonly listeners: ReadonlyMap<string, ListenerPlans>
   readonly context: CompileContext
 }
@@ -41,7 +41,7 @@ export interface CompileInput {
   readonly secrets: RenderedSecrets
 }
 
-/** `previous` is the configuration in force. @throws {ConfigError} and leaves `previous` untouched. */
+/** `previous` is the configuration in force. @throws {ConfigError} and leaves `previous` unchanged. */
 export type CompileConfig = (
   input: CompileInput,
   environment: CompileEnvironment,

@@ -1,5 +1,5 @@
-// Whatever came before, an index that was kept up to date says what a new one says: routes that come, go and move
-// between listeners, hosts and groups, policies that are attached elsewhere, backends, endpoints, secrets.
+// For all sequences of configurations, an updated index equals a new one: routes are added, removed and moved
+// between listeners, hosts and groups, policies are attached elsewhere, and backends, endpoints, secrets change.
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { emptyConfig } from '#api/ir/empty.ts'
@@ -66,7 +66,7 @@ const lists = fc.record({
   policies: fc.uniqueArray(policy, byKey),
   backends: fc.uniqueArray(backend, byKey),
 })
-/** Some in any order, most in that of their keys, as the operator writes them. */
+/** Some in any order, most sorted by key, as the operator writes them. */
 const config: fc.Arbitrary<RenderedConfig> = fc.tuple(lists, fc.boolean()).map(([read, isSorted]) => {
   const order = (a: Route, b: Route): number => (a.key < b.key ? -1 : 1)
   return { ...emptyConfig(), ...read, routes: isSorted ? read.routes.toSorted(order) : read.routes }
@@ -90,8 +90,8 @@ function all(index: ConfigIndex): unknown {
   }
 }
 
-/** By a router whose tables go on over configurations, and by one that knows nothing of any before. */
-function found({ routes }: RenderedConfig, index: ConfigIndex): { kept: unknown[]; anew: unknown[] } {
+/** By a router whose tables are reused over configurations, and by one that is new. */
+function found({ routes }: RenderedConfig, index: ConfigIndex): { kept: unknown[]; fresh: unknown[] } {
   const requests = ['a.x.com', 'b.x.com', 'c.x.com', 'c.y.com', 'z.org'].flatMap((host) =>
     ['/', '/p', '/p/q'].map((path) => requestOf({ host, path })),
   )
@@ -105,11 +105,11 @@ function found({ routes }: RenderedConfig, index: ConfigIndex): { kept: unknown[
   }))
   return {
     kept: routers.flatMap(({ one }) => requests.map((request) => one.find(request))),
-    anew: routers.flatMap(({ two }) => requests.map((request) => two.find(request))),
+    fresh: routers.flatMap(({ two }) => requests.map((request) => two.find(request))),
   }
 }
 
-it('an index that is kept up to date says what a new one says, and leaves the one before as it was', () => {
+it('an updated index equals a new one, and the previous one is unchanged', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(config, secrets), { minLength: 1, maxLength: 6 }), (rounds) => {
       let last: RenderedConfig = emptyConfig()
@@ -122,7 +122,7 @@ it('an index that is kept up to date says what a new one says, and leaves the on
         expect(all(next)).toEqual(all(ConfigIndex.of(now, secret)))
         expect(all(index)).toEqual(before)
         const routed = found(now, next)
-        expect(routed.kept).toEqual(routed.anew)
+        expect(routed.kept).toEqual(routed.fresh)
         const limitsNow = limits.after(now)
         const keys = (of: SharedRateLimits): string[] => [...of.shared.slots.entries()].map(([key]) => key).toSorted()
         expect(keys(limitsNow)).toEqual(keys(SharedRateLimits.of(now)))

@@ -1,5 +1,5 @@
-// A configuration as the compiler asks for it: everything by its key. Kept up to date from one configuration to the
-// next, so that only what changed is looked at; what stayed is found under the same key as the same list.
+// A configuration as the compiler reads it: everything by its key. Updated from one configuration to the next, so
+// that only changes are processed; an unchanged list is the same object under the same key.
 import type { Policy, RenderedConfig, RenderedSecrets, SecretRef } from '#api/ir/types.gen.ts'
 import { TargetDirectory } from '../backend/directory.ts'
 import { indexPolicies } from '../policy/policy-index.ts'
@@ -11,7 +11,7 @@ type SecretLookup = (ref: SecretRef) => string | undefined
 
 export class ConfigIndex {
   readonly routes: RouteIndex
-  /** What references lead to. */
+  /** The objects that references name. */
   readonly targets: TargetDirectory
   readonly policies: Grouped<Policy>
   readonly carriers: CredentialCarriers
@@ -28,7 +28,7 @@ export class ConfigIndex {
     this.#secrets = secrets
   }
 
-  /** `former`: of the configuration in force; it stays as it is. */
+  /** `former`: the index of the configuration in force; it is not changed. */
   static of(config: RenderedConfig, secrets: RenderedSecrets, former?: ConfigIndex): ConfigIndex {
     return new ConfigIndex(config, secrets, former)
   }

@@ -1,4 +1,4 @@
-// What all parts of the compiler share while one configuration is compiled.
+// Shared by all parts of the compiler while one configuration is compiled.
 import type { CredentialNames } from '../log/credential-names.ts'
 import type { SecretRef } from '#api/ir/types.gen.ts'
 import type { CelExpression } from '#api/cel/expression.ts'
@@ -18,6 +18,6 @@ export interface CompileContext {
   readonly secret: (ref: SecretRef) => string | undefined
   readonly auth: AuthStores
   readonly otlp: OtlpHub
-  /** Where requests of this configuration carry credentials. */
+  /** Places of credentials in requests of this configuration. */
   readonly credentialNames: () => CredentialNames
 }

@@ -1,5 +1,5 @@
-// The items of a configuration that may say where credentials are or what they are checked against: few of many, kept
-// up to date from one configuration to the next.
+// The items of a configuration that may have places of credentials or keys to check them: few of many,
+// updated from one configuration to the next.
 import type { Backend, RenderedConfig, Route } from '#api/ir/types.gen.ts'
 import { Grouped } from '#api/incremental/grouped.ts'
 
@@ -46,7 +46,7 @@ function routeKeys({ inlinePolicies = {}, backends }: Route): readonly string[] 
   return isCarrier ? [CARRIERS] : []
 }
 
-/** Those that are no plain address may have policies further down. */
+/** Backends that are not plain addresses may have policies at deeper levels. */
 function backendKeys({ inlinePolicies, ai, mcp, models }: Backend): readonly string[] {
   return (inlinePolicies ?? ai ?? mcp ?? models) === undefined ? [] : [CARRIERS]
 }

@@ -1,6 +1,6 @@
-// What is made when it is first asked for, and once.
+// A value that is computed on first use, and once.
 
-/** A configuration may hold thousands of routes that nobody calls. */
+/** A configuration may have thousands of unused routes. */
 export function lazily<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined
   return () => (made ??= { value: make() }).value

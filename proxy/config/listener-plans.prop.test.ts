@@ -1,5 +1,5 @@
-// Whatever changes in whatever order, requests are answered as the configuration in force says, also by plans that were
-// compiled long before; and what has nothing to do with a change is not compiled again.
+// For all sequences of changes, requests are answered according to the configuration in force, also by plans that were
+// compiled long before; and unrelated plans are not compiled again.
 import { createServer, get, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import * as fc from 'fast-check'
@@ -23,7 +23,7 @@ const ROUTES = [0, 1, 2]
 
 interface State {
   readonly routes: readonly { readonly target: Target; readonly value: string; readonly isLimited: boolean }[]
-  /** Which server each leads to; undefined: there is no such Service. */
+  /** The server of each; undefined: there is no such Service. */
   readonly servers: Readonly<Record<Exclude<Target, 'gone'>, number | undefined>>
   readonly policies: Readonly<Record<'gateway' | 'route', string | undefined>>
 }
@@ -191,7 +191,7 @@ describe('plans that are kept', () => {
     60_000,
   )
 
-  it('stay as long as nothing changes that they were made of', () => {
+  it('stay while their inputs are unchanged', () => {
     const history = new History()
     const [first, limited] = [history.plan(0), history.plan(1)]
     const same: Edit[] = [
@@ -221,7 +221,7 @@ describe('plans that are kept', () => {
     }
   })
 
-  it('of a configuration that is not put in force leave those in force alone', () => {
+  it('of a configuration that is not put in force do not change those in force', () => {
     const history = new History()
     const first = history.plan(0)
     const refused = history.prepare((state) => ({ ...state, servers: { ...state.servers, s0: 2 } }))
@@ -232,12 +232,12 @@ describe('plans that are kept', () => {
   })
 })
 
-/** Configurations one after the other, as a worker compiles them and puts them in force. */
+/** A sequence of configurations, as a worker compiles them and puts them in force. */
 class History {
   #state = FIRST
   #config = configOf(FIRST, 80, [1, 2, 3])
   #endpoints = SharedEndpoints.of(this.#config, 1)
-  // Asked when requests come, and none do.
+  // Called when requests arrive, and none do.
   readonly #parts = { observer: {}, rateLimits: {} }
   #compiled: CompiledConfig | undefined = undefined
 

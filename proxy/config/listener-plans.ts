@@ -1,5 +1,5 @@
-// What is compiled for one listener and for its routes. Carried over to the next configuration, each part as far as
-// everything that it was made of is the same there: a change costs the traffic of other routes nothing.
+// The compiled plans of one listener and of its routes. Each plan is reused in the next configuration if
+// all its inputs are unchanged: a change has no cost for other routes.
 import type { Bind, Listener, Route } from '#api/ir/types.gen.ts'
 import { isSame } from '#api/incremental/same.ts'
 import type { ExchangePlace } from '../exchange/facts.ts'
@@ -26,7 +26,7 @@ interface KeptPlan {
   readonly madeOf: TrackedContext
 }
 
-/** Of the environment: what changes with configurations, and what plans do not use. */
+/** The part of the environment that changes with configurations, without what plans do not use. */
 const NOT_COMPARED: ReadonlySet<string> = new Set(['rateLimits', 'endpoints', 'enterBind'])
 
 export class ListenerPlans {
@@ -36,7 +36,7 @@ export class ListenerPlans {
   readonly #listenerPlace: ListenerPlace
   readonly #inForce: InForce
   readonly #madeOf: TrackedContext
-  /** Without parents: chains of routes are compiled anew. */
+  /** Without parents: chains of routes are compiled again. */
   readonly #plans = new WeakMap<Route, KeptPlan>()
 
   private constructor(input: ListenerInput, context: CompileContext) {
@@ -58,19 +58,19 @@ export class ListenerPlans {
     this.chain = chainOf(this.#listenerPlace, bind.port, this.#madeOf)
   }
 
-  /** `former`: of the configuration in force, which it goes on serving until `putInForce`. */
+  /** `former`: the plans of the configuration in force, which they serve until `putInForce`. */
   static of(input: ListenerInput, context: CompileContext, former: ListenerPlans | undefined): ListenerPlans {
     return former !== undefined && former.#isFor(input, context) ? former : new ListenerPlans(input, context)
   }
 
-  /** `context`: of the configuration that has these plans, and is from now on the one in force. */
+  /** `context`: of the configuration that has these plans, and is in force from now on. */
   putInForce(context: CompileContext): void {
     this.#inForce.context = context
   }
 
-  /** `parents`: routes that handed the request to this one. */
+  /** `parents`: routes that delegated the request to this one. */
   plan(route: Route, parents: readonly Route[], context: CompileContext): RoutePlan {
-    // A request may still run on the configuration before, or on one that is not in force.
+    // A request may still run on the previous configuration, or on one that is not in force.
     if (parents.length > 0 || this.#inForce.context !== context) return this.#compile(route, parents, context)
     const kept = this.#plans.get(route)
     if (kept?.madeOf.isAnsweredBy(context) === true) return kept.plan

@@ -1,4 +1,4 @@
-// Calls to a server that is known by its address alone, such as an identity provider that a policy names by URL.
+// Calls a server that is known by its address alone, such as an identity provider that a policy names by URL.
 import { isIP } from 'node:net'
 import { localState } from '../backend/endpoint-store.ts'
 import { serviceCaller } from '../backend/service-caller.ts'
@@ -9,7 +9,7 @@ import type { CompileEnvironment } from './compile-environment.ts'
 const CONNECT_MS_MAX = 5000
 const CALL_MS_MAX = 10_000
 
-/** Nothing is known of such a server: it has no policies, and there is no other to go to. */
+/** Such a server has no policies and no other endpoint. */
 export function originCaller(
   { host, port, isTls }: OriginPlace,
   { client, grpc }: Pick<CompileEnvironment, 'client' | 'grpc'>,

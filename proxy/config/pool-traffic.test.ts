@@ -1,4 +1,4 @@
-// Where traffic policies of an InferencePool run, and where they refuse.
+// Where traffic policies of an InferencePool run, and where they reject requests.
 import { describe, expect, it } from 'vitest'
 import type { Policy, RouteBackend } from '#api/ir/types.gen.ts'
 import { indexPolicies } from '../policy/policy-index.ts'
@@ -38,7 +38,7 @@ describe('traffic policies of an InferencePool', () => {
     expect(commonService(backends)).toEqual(expected)
   })
 
-  it('run with the rule, below what the route says', () => {
+  it('run with the rule, with lower precedence than the route', () => {
     const originsOf = (policies: Policy[]) =>
       effectiveTraffic(indexPolicies(policies), { ...place, service: POOL }).postRouting.csrf?.value.additionalOrigins
     expect(originsOf([csrf])).toEqual(['https://pool.example'])
@@ -46,7 +46,7 @@ describe('traffic policies of an InferencePool', () => {
     expect(effectiveTraffic(indexPolicies([csrf]), place).postRouting.csrf).toBeUndefined()
   })
 
-  it('refuse where they cannot be run, and only there', () => {
+  it('reject requests where they cannot run, and only there', () => {
     const index = indexPolicies([csrf])
     expect(withTrafficDenied({ mcpAuthorization: [] }, { service: POOL }, index).deny).toMatchObject({
       field: 'traffic',

@@ -1,5 +1,5 @@
-// Traffic policies of InferencePools, which look like Services here. They run before a backend is chosen: where the
-// rule has other backends as well they cannot, and the pool is refused.
+// Traffic policies of InferencePools, which look like Services here. They run before a backend is selected: if the
+// rule also has other backends, they cannot run, and requests to the pool are rejected.
 import type { BackendReference, RouteBackend, ServiceReference } from '#api/ir/types.gen.ts'
 import type { EffectiveBackend } from '../chain/effective.ts'
 import { type PolicyIndex, serviceLevels } from '../policy/policy-index.ts'
@@ -10,7 +10,7 @@ export function commonService(backends: readonly RouteBackend[]): ServiceReferen
   return first !== undefined && rest.every((one) => one !== undefined && isSameService(one, first)) ? first : undefined
 }
 
-/** For backends of a rule without a common Service: policies that are not run must not be passed by either. */
+/** For backends of a rule without a common Service: a policy that cannot run must not be bypassed. */
 export function withTrafficDenied(
   policies: EffectiveBackend,
   { service }: BackendReference,

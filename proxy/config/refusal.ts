@@ -1,4 +1,4 @@
-// Why a bind of the configuration is not served. Never silent: each becomes a warning of the applied configuration.
+// Why a bind of the configuration is not served. Each case is a warning of the applied configuration.
 import type { Bind, Listener } from '#api/ir/types.gen.ts'
 import type { CompiledBind } from './compiled.ts'
 
@@ -10,7 +10,7 @@ export function refusal(
   const { key, port, protocol } = bind
   const other = taken.get(port)
   if (other !== undefined) return `bind ${key}: port ${port} is already used by bind ${other.key}`
-  // Nothing in the bytes of plain TCP says which listener they are for.
+  // The bytes of plain TCP do not identify a listener.
   if (protocol !== 'TCP' || listeners.length === 1) return undefined
   return `bind ${key}: a port of protocol TCP must have exactly one listener, it has ${listeners.length}`
 }

@@ -1,5 +1,5 @@
-// The routes of a configuration by what they are looked for: listener and host name, or the group they belong to. Kept
-// up to date from one configuration to the next.
+// The routes of a configuration by listener and host name, or by their group. Updated
+// from one configuration to the next.
 import type { Route } from '#api/ir/types.gen.ts'
 import { type HostIndex, hostKeysOf, isWildcard } from '../route/host-index.ts'
 import { Grouped } from '#api/incremental/grouped.ts'
@@ -11,7 +11,7 @@ export class RouteIndex {
     this.#routes = routes
   }
 
-  /** `former`: of the configuration in force. */
+  /** `former`: the index of the configuration in force. */
   static of(routes: readonly Route[], former?: RouteIndex): RouteIndex {
     if (former === undefined) return new RouteIndex(Grouped.of(routes, keysOf))
     const now = former.#routes.after(routes)
@@ -26,19 +26,19 @@ export class RouteIndex {
     }
   }
 
-  /** Routes that are reached through other routes. */
+  /** Routes that other routes delegate requests to. */
   group(key: string): readonly Route[] {
     return this.#routes.at(groupKey(key))
   }
 }
 
-// Names of listeners and hosts hold no blank, so it separates the parts.
+// Names of listeners and hosts contain no space, so it separates the parts.
 
 function hostKey(listener: string, host: string): string {
   return `host ${listener} ${host}`
 }
 
-/** Of the routes of a listener that have a host name with a wildcard. */
+/** The routes of a listener that have a host name with a wildcard. */
 function wildcardKey(listener: string): string {
   return `wildcards ${listener}`
 }
@@ -49,7 +49,7 @@ function groupKey(group: string): string {
 
 function keysOf({ listenerKey, routeGroupKey, hostnames }: Route): string[] {
   const keys = routeGroupKey === undefined ? [] : [groupKey(routeGroupKey)]
-  // Without a listener it is reached through other routes.
+  // Without a listener, other routes delegate requests to it.
   if (listenerKey === undefined) return keys
   const hosts = hostKeysOf(hostnames)
   if (hosts.some(isWildcard)) keys.push(wildcardKey(listenerKey))

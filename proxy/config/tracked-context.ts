@@ -1,5 +1,5 @@
-// A context that notes what is asked of it: what was compiled from it may be kept for as long as every answer is the
-// same. Answers come from the configuration in force, so that what is kept holds on to no earlier one.
+// A context that records all lookups: a compiled plan may be kept while every lookup returns the same
+// result. Results come from the configuration in force, so that kept plans reference no earlier one.
 import type { Workload } from '#api/ir/types.gen.ts'
 import { EndpointTable } from '../backend/endpoints.ts'
 import { type Directory, TargetResolver } from '../backend/targets.ts'
@@ -8,7 +8,7 @@ import { effectiveService } from '../policy/merge-backend.ts'
 import type { CompileEnvironment } from './compile-environment.ts'
 import type { CompileContext } from './context.ts'
 
-/** Shared by all that is kept of one listener. */
+/** Shared by all plans of one listener. */
 export interface InForce {
   context: CompileContext
 }
@@ -27,7 +27,7 @@ export class TrackedContext implements CompileContext {
   readonly secret: CompileContext['secret']
   readonly credentialNames: CompileContext['credentialNames']
   readonly #inForce: InForce
-  /** By what was asked. */
+  /** By lookup. */
   readonly #answers = new Map<string, Answer>()
 
   constructor(inForce: InForce) {
@@ -35,7 +35,7 @@ export class TrackedContext implements CompileContext {
     this.environment = this.#trackedEnvironment()
     this.policies = { at: (level) => this.#ask(`policies ${level}`, ({ policies }) => policies.at(level)) }
     this.directory = this.#trackedDirectory()
-    // What compiles to the same and is not compared: nothing of it depends on the configuration.
+    // Not compared, because the compiled result does not depend on the configuration.
     this.expression = (source) => inForce.context.expression(source)
     this.credentialNames = () => inForce.context.credentialNames()
     this.secret = (ref) => this.#ask('secrets', ({ secret }) => secret)(ref)
@@ -54,13 +54,13 @@ export class TrackedContext implements CompileContext {
     return this.#ask('otlp', ({ otlp }) => otlp)
   }
 
-  /** Whether `context` gives the answers that were given. */
+  /** Whether lookups in `context` return the recorded results. */
   isAnsweredBy(context: CompileContext): boolean {
     for (const { ask, value } of this.#answers.values()) if (ask(context) !== value) return false
     return true
   }
 
-  /** The first answer is the one that counts: whoever asks later, while requests run, may be given another. */
+  /** The first result counts: a later lookup, while requests run, may return another one. */
   #ask<T>(what: string, ask: (context: CompileContext) => T): T {
     const value = ask(this.#inForce.context)
     if (!this.#answers.has(what)) this.#answers.set(what, { ask, value })
@@ -112,7 +112,7 @@ export class TrackedContext implements CompileContext {
 
 const versions = new WeakMap<readonly Workload[], object>()
 
-/** Stands for a long list, and does not keep it. */
+/** Stands for a long list, without a reference to it. */
 function versionOf(workloads: readonly Workload[]): object {
   let version = versions.get(workloads)
   if (version === undefined) versions.set(workloads, (version = {}))

@@ -31,7 +31,7 @@ function acknowledger(gatherMs: number): Acknowledger {
     close: () => {},
     patch: (_path, body) => {
       if (fails) return Promise.resolve({ status: 500, body: undefined })
-      // As acknowledgementPatch makes it.
+      // The form of acknowledgementPatch.
       const text = (body as { data: Record<string, string> }).data['web-1'] ?? ''
       sent.push(JSON.parse(text) as Acknowledgement)
       return Promise.resolve({ status: 200, body: undefined })
@@ -51,7 +51,7 @@ it.each([
   ['another Gateway of the same name', { gatewayUid: 'v' }],
   ['another format', { reads: 3 }],
   ['a refusal', { rejected: { generation: 3, message: 'no' } }],
-])('says at once: %s; the number of a delivery waits', async (_name, more) => {
+])('sends at once: %s; the number of a delivery waits', async (_name, more) => {
   const one = acknowledger(FOR_EVER_MS)
   one.say(word(1))
   await until('the first one', () => sent.length === 1)
@@ -61,7 +61,7 @@ it.each([
   expect(generations()).toEqual([1, 3])
 })
 
-it('says at once that a refusal is over', async () => {
+it('sends at once that a rejection is over', async () => {
   const one = acknowledger(FOR_EVER_MS)
   one.say(word(1, { rejected: { generation: 2, message: 'no' } }))
   await until('the refusal', () => sent.length === 1)
@@ -70,7 +70,7 @@ it('says at once that a refusal is over', async () => {
   expect(sent[1]?.rejected).toBeUndefined()
 })
 
-it('says what is not urgent after a while, the last one only', async () => {
+it('sends other changes after a delay, only the last one', async () => {
   const one = acknowledger(20)
   one.say(word(1))
   await until('the first one', () => sent.length === 1)
@@ -80,7 +80,7 @@ it('says what is not urgent after a while, the last one only', async () => {
   expect(generations()).toEqual([1, 3])
 })
 
-it('tries until it works', async () => {
+it('retries until it succeeds', async () => {
   fails = true
   const one = acknowledger(FOR_EVER_MS)
   one.say(word(1))

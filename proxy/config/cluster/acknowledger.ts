@@ -1,5 +1,5 @@
-// Tells the operator what this proxy has loaded. The last word counts: what could not be sent is replaced by what came
-// after it, and sending is tried until it works. What changes nothing that the operator decides by is not urgent.
+// Reports the loaded configuration to the operator. Only the latest report counts: a report that was not sent is
+// replaced by the next, and sending is retried until it succeeds. A change that no decision depends on is delayed.
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Acknowledgement, acknowledgementPatch } from '#api/delivery/acknowledgement.ts'
 import type { Logger } from '../../log/logger.ts'
@@ -17,11 +17,11 @@ export interface AcknowledgerOptions {
   readonly gatherMs?: number
 }
 
-/** Between two writes: a burst of deliveries is a few of them for the API server. */
+/** Between two writes: a burst of deliveries becomes a few writes. */
 const PAUSE_MS = 100
 /**
- * Each word of each proxy is a write for the API server and work for the controller, just when the next change may be
- * on its way: the number of a delivery waits for more of them, and proxies do not all write at once.
+ * Each report of each proxy is a write for the API server and work for the controller, just when the next change may
+ * be on its way: the number of a delivery waits for more of them, and proxies do not all write at once.
  */
 const GATHER_MS = 2000
 const RETRY = { firstMs: 200, maxMs: 10_000 }
@@ -31,7 +31,7 @@ export class Acknowledger {
   readonly #options: AcknowledgerOptions
   #wanted: Acknowledgement | undefined = undefined
   #said: Acknowledgement | undefined = undefined
-  /** While it waits for more: ends that. */
+  /** Ends the delay while it waits for more. */
   #hurry: (() => void) | undefined = undefined
   #isSending = false
 
@@ -45,7 +45,7 @@ export class Acknowledger {
     if (!this.#isSending) void this.#send()
   }
 
-  /** The word of a pod that goes away is taken back; when that fails the operator finds out by itself. */
+  /** Deletes the report of a pod that shuts down; if that fails, the operator detects it by itself. */
   async takeBack(): Promise<void> {
     const { client, path, pod, logger } = this.#options
     try {
@@ -78,7 +78,7 @@ export class Acknowledger {
     this.#isSending = false
   }
 
-  /** False when the end has come. */
+  /** False after the end. */
   async #gather(): Promise<boolean> {
     const { signal, gatherMs = GATHER_MS } = this.#options
     const hurry = new AbortController()
@@ -98,7 +98,7 @@ export class Acknowledger {
   }
 }
 
-/** Conditions of the Gateway and the format of deliveries follow from these. */
+/** Conditions of the Gateway and the format of deliveries depend on these. */
 function isUrgent(value: Acknowledgement, said: Acknowledgement | undefined): boolean {
   return (
     value.gatewayUid !== said?.gatewayUid ||

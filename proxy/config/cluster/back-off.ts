@@ -1,4 +1,4 @@
-// Waiting times between attempts: doubling, bounded, and scattered so that replicas do not come all at once.
+// Delays between attempts: doubling, bounded, and with jitter so that replicas do not retry at the same time.
 import { setTimeout as delay } from 'node:timers/promises'
 
 export interface BackOffLimits {
@@ -18,7 +18,7 @@ export class BackOff {
     this.#attempts = 0
   }
 
-  /** False when the signal ended the wait. */
+  /** False if the signal ended the wait. */
   async wait(signal: AbortSignal): Promise<boolean> {
     const { firstMs, maxMs } = this.#limits
     const ms = Math.min(firstMs * 2 ** Math.min(this.#attempts++, 16), maxMs)

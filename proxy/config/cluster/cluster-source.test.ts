@@ -1,5 +1,5 @@
-// A proxy follows its delivery through a real HTTP API: starts from the mount, switches whole, keeps the last good one,
-// acknowledges, and survives broken watches.
+// A proxy follows its delivery through a real HTTP API: starts from the mount, applies whole deliveries, keeps the
+// previous one after a rejection, acknowledges, and survives broken watches.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -62,7 +62,7 @@ function asKube({ kind, name, files }: DeliveredObject): FakeObject {
   return { apiVersion: 'v1', kind, metadata, ...(kind === 'Secret' ? { data: base64 } : { binaryData: base64 }) }
 }
 
-/** Text that gzip cannot shrink. */
+/** Text that gzip cannot compress. */
 function noise(from: number, length = 40_000): string {
   let seed = from
   return Array.from({ length }, () => {
@@ -118,11 +118,11 @@ describe('ClusterSource', () => {
     expect(applied).toEqual([80])
   })
 
-  it('starts from a mount of chunks, and reads what lies in other objects when it has to', async () => {
+  it('starts from a mount of chunks, and reads other objects if it must', async () => {
     const delivery = new TestDelivery()
     const configOf = (from: number): RenderedConfig => ({
       ...emptyConfig(),
-      // More than one object takes.
+      // More than one object can hold.
       binds: Array.from({ length: 40 }, (_, at) => ({ key: `${noise(from + at)}/shop/web`, port: from + at })),
     })
     const secrets = { version: 1 as const, secrets: [] }
@@ -167,7 +167,7 @@ describe('ClusterSource', () => {
     expect(applied).toEqual([80, 81])
   })
 
-  it('follows the API server and says what is in force', async () => {
+  it('follows the API server and reports the configuration in force', async () => {
     write(objectsOf(80, 1))
     await start()
     await until('the first one', () => acknowledged().get('web-1')?.generation === 1)
@@ -180,7 +180,7 @@ describe('ClusterSource', () => {
     expect(acknowledged().has('web-1')).toBe(false)
   })
 
-  it('says which key sets lack keys, beside what is in force', async () => {
+  it('reports which key sets lack keys, next to the configuration in force', async () => {
     write(objectsOf(80, 1))
     await start()
     await until('the first one', () => acknowledged().get('web-1')?.generation === 1)
@@ -192,7 +192,7 @@ describe('ClusterSource', () => {
     expect(acknowledged().get('web-1')?.unknownKeys).toEqual({ [keySetId('idp')]: 1 })
   })
 
-  it('never applies a mixture: a half-written delivery waits for its rest', async () => {
+  it('never applies a mixture: an incomplete delivery waits for its rest', async () => {
     write(objectsOf(80, 1))
     await start()
     await until('the first one', () => applied.length === 1)
@@ -206,7 +206,7 @@ describe('ClusterSource', () => {
     expect(secretsSeen).toEqual(['secret of 80', 'secret of 81'])
   })
 
-  it('reads further shards when the index names them', async () => {
+  it('reads further shards if the index names them', async () => {
     const objects = objectsOf(80, 1, noise(9, 900_000))
     expect(objects.length).toBeGreaterThan(3)
     await start()
@@ -214,7 +214,7 @@ describe('ClusterSource', () => {
     await until('the large one', () => applied.length === 1)
   })
 
-  it('keeps the last good one and reports why the next was refused', async () => {
+  it('keeps the previous configuration and reports why the next was rejected', async () => {
     write(objectsOf(80, 1))
     await start()
     await until('the first one', () => acknowledged().get('web-1')?.generation === 1)
@@ -228,7 +228,7 @@ describe('ClusterSource', () => {
     expect(acknowledged().get('web-1')?.rejected).toBeUndefined()
   })
 
-  it('goes on after dropped watches, compaction, and a server that fails for a while', async () => {
+  it('continues after dropped watches, compaction, and a server that fails for a while', async () => {
     write(objectsOf(80, 1))
     await start()
     await until('the first one', () => applied.includes(80))
@@ -241,7 +241,7 @@ describe('ClusterSource', () => {
     expect(applied).toEqual([80, 81])
   })
 
-  it('does not apply again when only the number of the delivery changed', async () => {
+  it('does not apply again if only the number of the delivery changed', async () => {
     write(objectsOf(80, 1))
     await start()
     await until('the first one', () => acknowledged().get('web-1')?.generation === 1)

@@ -1,5 +1,5 @@
-// The configuration of a proxy in a cluster: from the mounted files at once, then the API server, step by step.
-// Applies a whole delivery or nothing, and says what is in force. A lost API server changes nothing that is served.
+// The configuration of a proxy in a cluster: from the mounted files at once, then from the API server.
+// Applies a whole delivery or nothing, and reports the result. Without the API server, traffic is not affected.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Acknowledgement, REJECTION_CHARS_MAX } from '#api/delivery/acknowledgement.ts'
 import { type Delivered, DeliveryDecoder } from '#api/delivery/decode.ts'
@@ -25,13 +25,13 @@ export interface ClusterSourceOptions {
   /** Absent: only the mounted files are read, again every few seconds. */
   readonly client: KubeClient | undefined
   readonly logger: Logger
-  /** Puts a configuration in force, or keeps the one before. */
+  /** Puts a configuration in force, or keeps the previous one. */
   readonly apply: (config: RenderedConfig, secrets: RenderedSecrets) => Promise<ApplyResult>
 }
 
 type Part = 'config' | 'endpoints' | 'secrets'
 
-/** While the API server is not heard, the mount is: the kubelet brings a change within a minute. */
+/** The mount is read while the API server is unreachable: the kubelet updates it within a minute. */
 const MOUNT_CHECK_MS = 5000
 const RETRY = { firstMs: 50, maxMs: 2000 }
 const NOTHING_LOADED: Acknowledgement = {
@@ -47,12 +47,12 @@ export class ClusterSource {
   readonly #decoder = new DeliveryDecoder()
   readonly #stopping = new AbortController()
   readonly #acknowledger: Acknowledger | undefined
-  /** By `part/shard`. Only what the API server says. */
+  /** By `part/shard`. Only from the API server. */
   readonly #objects = new Map<string, Files>()
   readonly #retry = new BackOff(RETRY)
   #watches: Promise<unknown> = Promise.resolve()
   readonly #missedKeys = new MissedKeys()
-  /** The last word, without keys. */
+  /** The last report, without keys. */
   #word: Acknowledgement = NOTHING_LOADED
   #inForce: { readonly revision: string; readonly acknowledged: Acknowledgement } | undefined = undefined
   #lastFault = ''
@@ -69,7 +69,7 @@ export class ClusterSource {
     this.#acknowledger = client && new Acknowledger({ client, path, pod, logger, signal })
   }
 
-  /** Resolves when the mounted files have been tried; the rest goes on until `stop`. */
+  /** Resolves after the mounted files have been tried; the rest continues until `stop`. */
   async start(): Promise<void> {
     this.#changed()
     await this.#work
@@ -90,7 +90,7 @@ export class ClusterSource {
     await this.#work
   }
 
-  /** Of a token that no key of the set fits: the operator fetches it, and may do so out of turn. */
+  /** For a token without a matching key in the set: the operator fetches the set, possibly ahead of schedule. */
   unknownKey(source: string): void {
     if (this.#missedKeys.add(source)) this.#say(this.#word)
   }
@@ -104,7 +104,7 @@ export class ClusterSource {
       logger,
       signal: this.#stopping.signal,
       onObject: (object) => {
-        // An object that goes away takes nothing with it: the last good configuration stays.
+        // A deleted object changes nothing: the last valid configuration stays.
         if (object === undefined) return
         this.#objects.set(`${part}/0`, filesOf(part, object))
         this.#changed()
@@ -120,7 +120,7 @@ export class ClusterSource {
     if (this.#isQueued) return
     this.#isQueued = true
     this.#work = this.#work.then(async () => {
-      // Objects that have come together are one change.
+      // Objects that arrived together are one change.
       await nextTurn()
       this.#isQueued = false
       await this.#consider()
@@ -142,7 +142,7 @@ export class ClusterSource {
     else if (this.#hasHeard() && !this.#stopping.signal.aborted) await this.#fetchMissing(fault)
   }
 
-  /** Further shards are not watched: they are read when an index names files that are not there. */
+  /** Further shards are not watched: they are read if an index names missing files. */
   async #fetchMissing({ missing, message }: DeliveryFault): Promise<void> {
     this.#options.logger.debug('delivery is incomplete', { fault: message })
     const wanted = new Map(missing.map(({ part, shard }) => [`${part}/${shard}`, { part, shard }]))
@@ -153,7 +153,7 @@ export class ClusterSource {
     else void this.#tryLater()
   }
 
-  /** Nobody waits for this: what is missing may come by itself at any moment. */
+  /** Runs in the background: missing parts may arrive at any moment. */
   async #tryLater(): Promise<void> {
     if (this.#isRetrying) return
     this.#isRetrying = true

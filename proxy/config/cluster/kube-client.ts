@@ -1,5 +1,5 @@
-// As much of a Kubernetes client as a proxy needs: read one object, watch one object, patch one object. Each call has a
-// deadline and a bound on what it takes in. Runs on the main thread.
+// The part of a Kubernetes client that a proxy needs: read one object, watch one object, patch one object. Each call
+// has a deadline and a size limit. Runs on the main thread.
 import { readFileSync } from 'node:fs'
 import { Agent as HttpAgent, type IncomingMessage, request as httpRequest, type RequestOptions } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
@@ -21,7 +21,7 @@ export interface KubeClient {
 
 export interface WatchOptions {
   readonly signal: AbortSignal
-  /** Without any byte for this long the connection is taken for dead. */
+  /** The connection counts as dead after this long without a byte. */
   readonly idleMs: number
 }
 
@@ -41,7 +41,7 @@ const SOCKETS_MAX = 8
 
 const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount'
 
-/** Of the pod, or what the GW_API_* variables name; undefined outside a cluster. */
+/** Of the pod, or from the GW_API_* variables; undefined outside a cluster. */
 export function kubeAccessOf(environment: Readonly<Record<string, string | undefined>>): KubeAccess | undefined {
   const { GW_API_SERVER: server, KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443' } = environment
   const url = server ?? (host === undefined ? undefined : `https://${host.includes(':') ? `[${host}]` : host}:${port}`)
@@ -58,7 +58,7 @@ function readIfThere(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8')
   } catch {
-    // Without it the API server refuses us, and that is what gets logged.
+    // Without it the API server rejects the call, and that error is logged.
     return undefined
   }
 }
@@ -124,7 +124,7 @@ function open({ url, isTls, agent, token, request }: Target): Promise<IncomingMe
   }
   const outgoing = isTls ? httpsRequest(url, options, resolve) : httpRequest(url, options, resolve)
   outgoing.on('error', reject)
-  // A server that accepts and never answers.
+  // A server that accepts connections and never responds.
   outgoing.setTimeout(REQUEST_MS_MAX, () => outgoing.destroy(new Error(`no response within ${REQUEST_MS_MAX} ms`)))
   outgoing.end(request.body)
   return promise

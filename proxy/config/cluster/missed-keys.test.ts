@@ -1,4 +1,4 @@
-// Which tokens with keys that nobody has are worth a word: few of the many that anybody can make.
+// Which tokens with unknown keys are counted: few of many, because any client can create them.
 import { expect, it } from 'vitest'
 import { keySetId, UNKNOWN_KEYS_MAX } from '#api/delivery/unknown-keys.ts'
 import { MissedKeys } from './missed-keys.ts'
@@ -15,7 +15,7 @@ it('counts each set at most every 10 s', () => {
   expect(missed.word()).toEqual({ unknownKeys: { [keySetId('a')]: 2, [keySetId('b')]: 1 } })
 })
 
-it('forgets the sets that lacked none for longest', () => {
+it('drops the sets whose last missing key is oldest', () => {
   const missed = new MissedKeys()
   for (let at = 0; at <= UNKNOWN_KEYS_MAX; at++) missed.add(String(at))
   const ids = Object.keys(missed.word().unknownKeys ?? {})

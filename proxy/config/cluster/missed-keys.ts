@@ -1,7 +1,7 @@
-// Counts the tokens whose key no set has, for the operator. Anybody can make such tokens, so that few are counted.
+// Counts the tokens whose key no set has, for the operator. Any client can create such tokens, so few are counted.
 import { keySetId, UNKNOWN_KEYS_MAX, type UnknownKeys } from '#api/delivery/unknown-keys.ts'
 
-/** For each set; workers and policies tell of the same one each for itself. */
+/** For each set; workers and policies report the same set separately. */
 const COUNT_MS_MIN = 10_000
 
 interface Missed {
@@ -11,14 +11,14 @@ interface Missed {
 
 export class MissedKeys {
   readonly #now: () => number
-  /** By id of the set; the last one last. */
+  /** By id of the set; the latest one last. */
   readonly #missed = new Map<string, Missed>()
 
   constructor(now: () => number = () => performance.now()) {
     this.#now = now
   }
 
-  /** False when the set was counted a moment ago. */
+  /** False if the set was counted a moment ago. */
   add(source: string): boolean {
     const id = keySetId(source)
     const known = this.#missed.get(id)
@@ -31,7 +31,7 @@ export class MissedKeys {
     return true
   }
 
-  /** Nothing while there was none. */
+  /** Empty while no key was missing. */
   word(): { readonly unknownKeys?: UnknownKeys } {
     if (this.#missed.size === 0) return {}
     return { unknownKeys: Object.fromEntries([...this.#missed].map(([id, { count }]) => [id, count])) }

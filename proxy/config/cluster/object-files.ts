@@ -1,4 +1,4 @@
-// The files that one ConfigMap or Secret carries, and those of the mounted volume.
+// The files in one ConfigMap or Secret, and those of the mounted volume.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Files } from '#api/delivery/document.ts'
@@ -20,7 +20,7 @@ function texts(value: unknown): [string, string][] {
   return Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string')
 }
 
-/** Empty when the folder is not there. The kubelet swaps the folder as a whole; names with two dots are its own. */
+/** Empty if the folder does not exist. The kubelet replaces the folder as a whole; names with two dots are its own. */
 export function filesOfFolder(folder: string): Files {
   const files: Files = new Map()
   let names: string[]

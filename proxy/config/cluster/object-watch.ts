@@ -1,5 +1,5 @@
-// Follows one object of the API server by its name: list, then watch from there, for as long as the process runs. Says
-// what it sees and nothing about what it means.
+// Follows one object of the API server by its name: lists, then watches from there, while the process runs.
+// Reports the object, and does not depend on its meaning.
 import type { Logger } from '../../log/logger.ts'
 import { BackOff } from './back-off.ts'
 import type { KubeClient } from './kube-client.ts'
@@ -11,11 +11,11 @@ export interface WatchedObject {
   readonly name: string
   readonly logger: Logger
   readonly signal: AbortSignal
-  /** undefined: there is no such object. Called after every (re)list and for every change. */
+  /** undefined: the object does not exist. Called after every (re)list and for every change. */
   readonly onObject: (object: unknown) => void
 }
 
-/** The server ends a watch after this long, scattered by half; a new one goes on from where it was. */
+/** The server ends a watch after this long, with jitter of one half; the next watch continues from there. */
 const WATCH_SECONDS = 60
 const IDLE_RESERVE_MS = 15_000
 const RETRY = { firstMs: 100, maxMs: 5000 }
@@ -47,7 +47,7 @@ async function list({ client, collection, name, signal, onObject }: WatchedObjec
   return version
 }
 
-/** The version to go on from; undefined when the server no longer knows it, and a new list is needed. */
+/** The version to continue from; undefined if the server no longer has it, and a new list is needed. */
 async function watch(watched: WatchedObject, from: string): Promise<string | undefined> {
   const { client, collection, name, signal, onObject } = watched
   const seconds = Math.ceil(WATCH_SECONDS * (1 + Math.random()))

@@ -1,5 +1,5 @@
-// What the contract can say, a standalone file can say: for every field that a file can set (coverage.ts) a piece of a
-// file that does. The types hold the lists complete.
+// A standalone file can set everything in the contract: for every field that a file can set (coverage.ts), a fragment
+// of a file that sets it. The types keep the lists complete.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -152,7 +152,7 @@ function fieldsOf(payloads: readonly (object | undefined)[]): string[] {
   return payloads.flatMap((payload) => Object.keys(payload ?? {}))
 }
 
-describe('a standalone file says', () => {
+describe('a standalone file sets', () => {
   it.each([
     ['traffic', coverage.TRAFFIC, TRAFFIC],
     ['backend', coverage.BACKEND, BACKEND],
@@ -217,7 +217,7 @@ describe('policies with targets', () => {
     }
   }
 
-  it('hold before routing with the phase gateway', () => {
+  it('apply before routing with the phase gateway', () => {
     const more = policy(
       'gateway: { gatewayName: default, listenerName: default }',
       'phase: gateway, policy: { cors: {} }',
@@ -241,13 +241,13 @@ describe('policies with targets', () => {
     ['what cannot stand before routing', 'gateway: { gatewayName: default }', 'phase: gateway, policy: { csrf: {} }', 'does not run csrf'],
     ['requests at a backend', 'backend: { backend: { name: named } }', 'policy: { cors: {} }', 'require a gateway or route as target'],
     ['a rewrite', 'gateway: { gatewayName: default }', 'policy: { urlRewrite: { path: { full: /a } } }', 'only in the policies of a route'],
-  ])('refuse %s', (_, target, rest, message) => {
+  ])("reject %s", (_, target, rest, message) => {
     expect(problemOf(policy(target, rest))).toContain(message)
   }) // prettier-ignore
 })
 
 describe('groups of routes', () => {
-  it('are handed requests by a route', () => {
+  it('get requests delegated by a route', () => {
     const { routes } = load({ backend: '{ routeGroup: group }' })
     expect(routes.map(({ listenerKey, routeGroupKey, backends }) => [listenerKey, routeGroupKey, backends])).toEqual([
       ['gateway/default', undefined, [{ weight: 1, ref: { routeGroup: 'routeGroup/group' } }]],
@@ -255,7 +255,7 @@ describe('groups of routes', () => {
     ])
   })
 
-  it('must be there', () => {
+  it('must exist', () => {
     expect(() => load({ backend: '{ routeGroup: grop }' })).toThrow('did you mean group?')
   })
 })

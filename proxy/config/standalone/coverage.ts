@@ -1,5 +1,5 @@
-// How a standalone file sets each policy field of the contract, or why it has no way to. The builders are typed by
-// these tables, so that a new field compiles only when a file can set it or the reason is here.
+// How a standalone file sets each policy field of the contract, or why it cannot. The builders are typed by
+// these tables, so that a new field compiles only if a file can set it or the reason is here.
 import type { BackendPayload, FrontendPayload, TrafficPayload } from '#api/ir/types.gen.ts'
 import type { FrontendFields } from './schema/listeners.ts'
 import {
@@ -99,5 +99,5 @@ export type WrittenAtGateway<Table> = {
   [K in keyof Table]: Table[K] extends { readonly atGateway: true } ? K : never
 }[keyof Table]
 
-/** All fields of a payload that a builder has to answer for; undefined: the file does not set it. */
+/** All fields of a payload that a builder must handle; undefined: the file does not set it. */
 export type Built<Payload, Names extends keyof Payload> = { readonly [K in Names]-?: Payload[K] | undefined }

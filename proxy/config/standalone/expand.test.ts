@@ -29,11 +29,11 @@ describe('expandVariables', () => {
     ['root: ~/ca.pem', 'root: /home/user/ca.pem'],
     ['root: "~/ca.pem"', 'root: "/home/user/ca.pem"'],
     ['a/~/b ~user ~', 'a/~/b ~user ~'],
-  ])('makes %j %j', (text, expected) => {
+  ])('converts %j to %j', (text, expected) => {
     expect(expand(text)).toBe(expected)
   })
 
-  it('does not expand what a variable holds', () => {
+  it('does not expand the value of a variable', () => {
     expect(expandVariables({ path: 'f', text: '$A', environment: { A: '$B' } }).text).toBe('$B')
   })
 
@@ -44,7 +44,7 @@ describe('expandVariables', () => {
     ['a ${NAME-x}', 1, 3, 'must contain a variable name'],
     ['${}', 1, 1, 'must contain a variable name'],
     ['$constructor', 1, 1, 'the environment variable constructor is not set'],
-  ])('refuses %j', (text, line, column, message) => {
+  ])('rejects %j', (text, line, column, message) => {
     const { problems } = expandVariables({ path: 'f.yaml', text, environment })
     expect(problems).toMatchObject([{ file: 'f.yaml', line, column, severity: 'error' }])
     expect(problems[0]?.message).toContain(message)
@@ -57,7 +57,7 @@ describe('expandVariables', () => {
     'a: [1, # $MISSING\n 2]\n',
     '{ a: 1 } # ~/ $$\n',
     '---\n# $MISSING\na: 1\n...\n# ${MISSING}',
-  ])('leaves the comment of %j alone', (text) => {
+  ])('does not change the comment of %j', (text) => {
     expect(expand(text)).toBe(text)
   })
 
@@ -70,7 +70,7 @@ describe('expandVariables', () => {
     ['a: { port: ${MISSING:-80} } # $NAME\nb: $NAME', 'a: { port: 80 } # $NAME\nb: value'],
     ['a: ${MISSING:-x #y} # $NAME', 'a: x #y # $NAME'],
     ['{"a": "# $NAME"}', '{"a": "# value"}'],
-  ])('makes %j %j: not all that looks like a comment is one', (text, expected) => {
+  ])('converts %j to %j, which only looks like a comment', (text, expected) => {
     expect(expand(text)).toBe(expected)
   })
 
@@ -79,7 +79,7 @@ describe('expandVariables', () => {
     expect(problems.map(({ line }) => line)).toEqual([1, 2])
   })
 
-  it('leads offsets back to the file', () => {
+  it('maps offsets to the file', () => {
     const text = 'a: $LINES\nb: ${NAME}c'
     const { text: expanded, original } = expandVariables({ path: 'f', text, environment })
     expect(expanded).toBe('a: a\nb\nb: valuec')

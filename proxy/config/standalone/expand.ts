@@ -1,12 +1,12 @@
 // Variables in the text of a standalone file: `$NAME`, `${NAME}`, `${NAME:-default}`, `$$` for a dollar sign, and `~/`
-// at the start of a word. Comments stay as they are. Only hand-written files go through this, never rendered
+// at the start of a word. Comments are not changed. Only hand-written files are expanded, never rendered
 // configuration.
 import { Lexer } from 'yaml'
 import { placeOfOffset, type FileProblem, type OriginalText } from '#api/source/document.ts'
 
 export interface ExpandedText {
   readonly text: string
-  /** Leads positions in the expanded text back to the file. */
+  /** Maps positions in the expanded text to the file. */
   readonly original: OriginalText
   readonly problems: readonly FileProblem[]
 }
@@ -17,7 +17,7 @@ export interface ExpansionInput {
   readonly environment: Readonly<Record<string, string | undefined>>
 }
 
-/** Expanded text may not grow without end. */
+/** Limit of the expanded text. */
 const EXPANDED_LENGTH_MAX = 16 * 1024 * 1024
 // Alternatives: `$$`; `${...}`; `${` without its end; `$NAME`; `~/` where a value begins.
 const REFERENCE = /\$\$|\$\{([^}\n]*)\}|\$\{|\$([A-Za-z_][A-Za-z0-9_]*)|(?<=^|[\s"'[,])~(?=\/)/g
@@ -54,11 +54,11 @@ export function expandVariables({ path, text, environment }: ExpansionInput): Ex
   return { text: expanded, original: { text, offsetOf: (offset) => map.originalOffset(offset) }, problems }
 }
 
-/** What the lexer puts between the pieces of the text: it is not part of it. */
+/** The separator that the lexer puts between the pieces of the text; not part of it. */
 const MARKS: ReadonlySet<string> = new Set(['\u0002', '\u0018', '\u001f'])
 const SCALAR_MARK = '\u001f'
 
-/** Whether an offset is in a comment. Asked in rising order. Variables may stand where YAML allows none. */
+/** Whether an offset is in a comment. Called with increasing offsets. Variables may be where YAML allows none. */
 function commentsOf(text: string): (offset: number) => boolean {
   const comments: { readonly start: number; readonly end: number }[] = []
   let start = 0
@@ -101,7 +101,7 @@ function valueOf(
   return lookUp(name, fallback, environment)
 }
 
-/** As in a shell, the default also stands in for an empty variable. */
+/** As in a shell, the default also replaces an empty variable. */
 function lookUp(
   name: string,
   fallback: string | undefined,
@@ -131,7 +131,7 @@ class OffsetMap {
     this.#replacements.push(replacement)
   }
 
-  /** Anything inside a value is where the reference begins. */
+  /** Every position inside a value maps to the start of the reference. */
   originalOffset(offset: number): number {
     let low = 0
     let high = this.#replacements.length

@@ -1,4 +1,4 @@
-// What the schema found, as problems with field paths: one for each unknown field.
+// Issues of the schema, as problems with field paths: one for each unknown field.
 import type * as z from 'zod'
 import type { FieldProblem } from './build/context.ts'
 import { pathTo } from './field-path.ts'

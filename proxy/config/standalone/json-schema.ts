@@ -1,5 +1,5 @@
-// The JSON Schema of the standalone file, for editors: made of the schema that the loader uses. What only the loader
-// knows (expressions, files, names of other parts of the file) is not in it. Not used by the proxy.
+// The JSON Schema of the standalone file, for editors: derived from the schema of the loader. Checks of the loader
+// itself (expressions, files, names of other parts of the file) are not in it. Not used by the proxy.
 import * as z from 'zod'
 import { standaloneFile } from './schema/file.ts'
 import { shapesOf } from './schema/object.ts'
@@ -26,7 +26,7 @@ export function standaloneJsonSchema(): Json {
   }
 }
 
-/** Mappings, and shapes that code chooses among, each once. */
+/** Mappings, and shapes that are selected in code, each once. */
 class Definitions {
   readonly #names = new Map<z.ZodType, string>()
   readonly #converted: Json = {}
@@ -49,7 +49,7 @@ class Definitions {
         Object.assign(jsonSchema, references.length === 1 ? references[0] : { anyOf: references })
       },
     })
-    // Of values that are any JSON: the same each time.
+    // For values of any JSON: the same each time.
     Object.assign(this.#recursive, $defs)
     return withVariables(converted)
   }
@@ -70,7 +70,7 @@ class Definitions {
   }
 }
 
-/** A variable may stand for any value; what it becomes is not known to an editor. */
+/** A variable may stand for any value; an editor cannot know its content. */
 function withVariables(schema: Json): Json {
   const inner = Object.fromEntries(
     Object.entries(schema).map(([name, value]) => [name, name === 'propertyNames' ? value : within(value)]),

@@ -1,4 +1,4 @@
-// Every form of the standalone file against its rendered configuration. UPDATE_GOLDEN=1 writes the outputs.
+// Every form of the standalone file and its rendered configuration. UPDATE_GOLDEN=1 writes the outputs.
 import { readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { describe, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-// What is wrong with a standalone file: every mistake has a line, a path and a cure. Valid files: load.golden.test.ts.
+// Mistakes in a standalone file: each has a line, a path and a cure. Valid files: load.golden.test.ts.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -205,7 +205,7 @@ describe('loadStandalone, the whole file', () => {
     else expect(first).toMatch(expected)
   })
 
-  it('gives positions of the file, not of the expanded text', () => {
+  it('reports positions of the file, not of the expanded text', () => {
     const { problems: found } = load('gateways: { a: { port: ${PORT}, x: 1 } }', { PORT: '8080' })
     expect(found).toMatchObject([{ line: 1, column: 33, path: 'gateways.a.x' }])
   })
@@ -223,7 +223,7 @@ describe('loadStandalone, the whole file', () => {
   })
 })
 
-describe('loadStandalone, a file made by the operator', () => {
+describe('loadStandalone, a file created by the operator', () => {
   const generated = (text: string): LoadedStandalone =>
     loadStandalone({ path: '/config/config.yaml', text, environment: { SESSION_KEY: 'hidden' }, isGenerated: true })
 
@@ -347,10 +347,10 @@ describe('loadStandalone, names and ports', () => {
   })
 })
 
-describe('loadStandalone, security policies that are not served', () => {
+describe('loadStandalone, unsupported security policies', () => {
   const traffic = (text: string) => load(text).rendered?.config.routes[0]?.inlinePolicies?.deny?.field
 
-  it.each(DENYING_TRAFFIC)('refuses requests of a route with %s, and warns', (name) => {
+  it.each(DENYING_TRAFFIC)('rejects requests of a route with %s, and warns', (name) => {
     for (const value of ['{}', '{ anything: [1] }', '']) {
       const text = route(`${name}: ${value}`)
       expect(traffic(text)).toBe(`routes[0].policies.${name}`)
@@ -358,7 +358,7 @@ describe('loadStandalone, security policies that are not served', () => {
     }
   })
 
-  it.each(DENYING_GATEWAY)('refuses requests of a listener with %s before routing', (name) => {
+  it.each(DENYING_GATEWAY)('rejects requests of a listener with %s before routing', (name) => {
     const { rendered } = load(`gateways: { a: { port: 1, ${name}: {} } }`)
     expect(rendered?.config.policies).toMatchObject([
       { phase: 'PreRouting', policy: { traffic: { deny: { field: `gateways.a.${name}` } } } },
@@ -376,13 +376,13 @@ describe('loadStandalone, security policies that are not served', () => {
     },
   )
 
-  it('warns of every one of several, and refuses once', () => {
+  it('warns about every one of several, and rejects once', () => {
     const text = route('oidc: {}, mcpGuardrails: {}')
     expect(traffic(text)).toBe('routes[0].policies.oidc')
     expect(problems(text)).toHaveLength(2)
   })
 
-  it('asks one service for an inline backend of a route on two listeners', () => {
+  it('calls one service for an inline backend of a route on two listeners', () => {
     const text = `gateways: { default: { port: 1, listeners: [{ hostname: a }, { hostname: b }] } }
 routes: [{ backends: [{ host: "a:1", policies: { extAuthz: { host: "b:1" } } }] }]`
     const keys = load(text).rendered?.config.backends.map(({ key }) => key) ?? []
@@ -390,7 +390,7 @@ routes: [{ backends: [{ host: "a:1", policies: { extAuthz: { host: "b:1" } } }] 
     expect(new Set(keys)).toContain('/service/routes[0].backends[0].policies.extAuthz')
   })
 
-  it('takes only backends with a host as services', () => {
+  it('accepts only backends with a host as services', () => {
     const model = 'backends: [{ name: m, ai: { name: p, provider: { openAI: {} } } }]'
     expect(problems(`${route('extAuthz: { backend: m }')}${model}`)).toEqual([
       expect.stringContaining('extAuthz.backend: must be a backend with a host; m is of kind ai'),
@@ -419,7 +419,7 @@ describe('loadStandalone, files and settings', () => {
     }
   })
 
-  it('names a file that is not there, and still lists it', () => {
+  it('names a missing file, and still lists it', () => {
     const loaded = load(route('backendAuth: { key: { file: absent } }'))
     expect(loaded.problems).toMatchObject([
       { path: 'routes[0].policies.backendAuth.key.file', message: '/nowhere/absent cannot be read: it does not exist' },
@@ -427,7 +427,7 @@ describe('loadStandalone, files and settings', () => {
     expect(loaded.files).toEqual(['/nowhere/absent'])
   })
 
-  it('gives the settings of config', () => {
+  it('returns the settings of config', () => {
     const config = `config: { adminAddr: "[::1]:0", workerThreads: 3, dns: { lookupFamily: V4Only }, session: { key: ${'0f'.repeat(32)} }, logging: { level: "info,mcp=debug", format: json } }\n`
     const { settings, rendered } = load(config + GATEWAY)
     expect(settings).toEqual({

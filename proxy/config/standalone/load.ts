@@ -1,5 +1,5 @@
-// A standalone file, made into a rendered configuration: variables, YAML, schema, then the forms. Names everything that
-// is wrong with file, line and field; never throws for what users write.
+// Converts a standalone file to a rendered configuration: variables, YAML, schema, then the forms. Reports every
+// mistake with file, line and field; never throws for user input.
 import { dirname } from 'node:path'
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import { parseDocuments, type FileProblem, type LocatedDocument } from '#api/source/document.ts'
@@ -26,20 +26,20 @@ export interface StandaloneInput {
   readonly text: string
   readonly environment: Readonly<Record<string, string | undefined>>
   /**
-   * The bootstrap file of a pod, made by the operator of rawConfig. Its text stands as it is: whoever writes parameters
-   * must not read variables of the pod, such as its session key. It need not open a port: the operator delivers them.
+   * The bootstrap file of a pod, created by the operator from rawConfig. Its text is not expanded: authors of
+   * parameters must not read variables of the pod, such as its session key. It need not open a port.
    */
   readonly isGenerated?: boolean
-  /** Unset: no key set of a URL is there, and tokens that need one are not valid. */
+  /** Unset: no key set of a URL is available, and tokens that need one are rejected. */
   readonly keySets?: KeySetLookup
 }
 
 export interface LoadedStandalone {
-  /** undefined when there are errors. */
+  /** undefined if there are errors. */
   readonly rendered: { readonly config: RenderedConfig; readonly secrets: RenderedSecrets } | undefined
   readonly settings: StandaloneSettings
   readonly problems: readonly FileProblem[]
-  /** Files besides this one whose content is part of the configuration. */
+  /** Other files whose content is part of the configuration. */
   readonly files: readonly string[]
   /** Key sets to be fetched. */
   readonly keySetUrls: readonly string[]

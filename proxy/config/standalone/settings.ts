@@ -1,4 +1,4 @@
-// `config` of a standalone file: settings of the process, read once at its start.
+// `config` of a standalone file: settings of the process, read once at startup.
 import type { LookupFamily } from '#api/units/lookup-family.ts'
 import type { ConfigFields } from './schema/file.ts'
 import type { Address } from './schema/values.ts'
@@ -11,7 +11,7 @@ export interface StandaloneSettings {
   readonly logLevel: string | undefined
   readonly logFormat: 'text' | 'json' | undefined
   readonly dnsLookupFamily: LookupFamily | undefined
-  /** Of 32 bytes each: the first seals, all open. Secrets. */
+  /** Each has 32 bytes: the first one seals, all can open. Secrets. */
   readonly sessionKeys: readonly Uint8Array[] | undefined
 }
 

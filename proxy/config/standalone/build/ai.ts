@@ -54,7 +54,7 @@ const SETTINGS: { readonly [N in ServedProvider]: (fields: FieldsOf<N>) => NonNu
   }),
 }
 
-/** The schema lets exactly one provider through. */
+/** The schema accepts exactly one provider. */
 function renderSettings(fields: ProviderFields): ProviderSettings {
   const name = PROVIDER_NAMES.filter(isServedProvider).find(
     (one) => fields[PROVIDERS[one].standaloneField] !== undefined,
@@ -63,6 +63,6 @@ function renderSettings(fields: ProviderFields): ProviderSettings {
 }
 
 function settingsFrom<N extends ServedProvider>(name: N, fields: ProviderFields): NonNullable<ProviderSettings[N]> {
-  // The compiler does not connect the field of a name with the settings of the name.
+  // The compiler does not relate the field name to the settings of that name.
   return SETTINGS[name](fields[PROVIDERS[name].standaloneField] as FieldsOf<N>)
 }

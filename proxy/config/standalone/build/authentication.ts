@@ -1,4 +1,4 @@
-// Policies that check who a client is, as fields of the contract. Passwords and keys go to the secrets.
+// Policies that authenticate clients, as fields of the contract. Passwords and keys are stored in the secrets.
 import type {
   ApiKeyAuthentication as RenderedApiKey,
   BasicAuthentication as RenderedBasic,
@@ -36,13 +36,13 @@ const PRODUCTS: ReadonlyMap<string, NonNullable<McpOauth['provider']>> = new Map
   ['authentik', 'Authentik'],
   ['entra', 'Entra'],
 ])
-/** Whoever asks for authentication does not want an open server (specification, Authentication). */
+/** A user who configures authentication does not intend an open server (specification, Authentication). */
 const DEFAULT_MODE = 'strict'
 const REALM = 'Restricted'
 
 export interface AuthenticationFields {
   readonly jwtAuth?: JwtAuth | undefined
-  /** Also a check of tokens, so there is one of the two. */
+  /** It also checks tokens, so only one of the two is allowed. */
   readonly mcpAuthentication?: McpAuthentication | undefined
   readonly basicAuth?: BasicAuth | undefined
   readonly apiKey?: ApiKey | undefined
@@ -134,7 +134,7 @@ function renderBasic(value: BasicAuth, path: string, context: BuildContext): Ren
 function renderApiKey({ keys, mode = DEFAULT_MODE, location }: ApiKey, path: string, context: BuildContext) {
   const rendered: RenderedApiKey = { mode: MODES[mode], keys: [], hashes: [] }
   for (const [index, { key, keyHash, metadata }] of keys.entries()) {
-    // As JSON, so that a key that looks like JSON stays what it is.
+    // As JSON, so that a key that looks like JSON is not parsed.
     if (key !== undefined) {
       const text = JSON.stringify(defined({ key, metadata }))
       rendered.keys?.push(context.secret(pathTo(path, 'keys', index), text))

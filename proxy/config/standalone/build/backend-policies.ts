@@ -1,4 +1,4 @@
-// Policies towards backends, as backend fields of the contract. Credentials go to the secrets, never into the payload.
+// Policies of backends, as backend fields of the contract. Credentials are stored in the secrets, never in the payload.
 import type { AIPolicy, Authorization, BackendPayload } from '#api/ir/types.gen.ts'
 import { ROUTE_TYPES } from '#api/llm/formats.ts'
 import type { BACKEND, Built, WrittenIn } from '../coverage.ts'
@@ -19,7 +19,7 @@ export interface BackendSide {
   readonly mcpRules: readonly Authorization[]
 }
 
-/** Rules are built apart: there may be several. */
+/** Rules are built separately: there may be several. */
 type BackendFields = Built<BackendPayload, Exclude<WrittenIn<typeof BACKEND>, 'mcpAuthorization'>>
 
 export function backendSide(policies: BackendPolicies, path: string, context: BuildContext): BackendSide {
@@ -45,7 +45,7 @@ export function backendSide(policies: BackendPolicies, path: string, context: Bu
   }
 }
 
-/** What routes may say about their backends. */
+/** The policies that routes may set for their backends. */
 export function routeBackendSide(policies: RoutePolicies, path: string, context: BuildContext): BackendSide {
   const { payload, mcpRules } = sharedSide(policies, path, context)
   const { authorization } = policies.mcpAuthentication ?? {}

@@ -24,7 +24,7 @@ export function addNamedBackends(backends: readonly NamedBackendFields[], contex
       context.declareBackend(fields.name, kindOf(fields))
     }
   }
-  // Addresses first: MCP targets take over their policies.
+  // Addresses first: MCP targets copy their policies.
   for (const isHost of [true, false]) {
     for (const [index, fields] of backends.entries()) {
       const place = places.get(fields.name)
@@ -139,7 +139,7 @@ function attachMcpRules(
   }
 }
 
-/** `policies.a2a` says what the backend is. */
+/** `policies.a2a` sets the kind of the backend. */
 function isAgent({ policies }: InlineFields, kind: BackendKind, path: string, context: BuildContext): boolean {
   if (policies?.a2a === undefined) return false
   if (kind !== 'host') context.error(pathTo(path, 'policies', 'a2a'), 'has an effect only on a backend with a host')

@@ -12,7 +12,7 @@ export interface Registries {
   readonly tcpRoutes: TcpRouteRegistry
 }
 
-/** Of listeners without one; they belong to no gateway. */
+/** For listeners without a gateway. */
 const GATEWAY = 'default'
 
 export function addBind(fields: BindFields, path: string, registries: Registries, context: BuildContext): void {
@@ -27,7 +27,7 @@ export function addBind(fields: BindFields, path: string, registries: Registries
     names.add(name)
     const key = `${namespace}/${GATEWAY}/${bindKey}/listener${index}`
     const policiesPath = pathTo(at, 'policies')
-    // The key of the bind as gateway keeps listeners of equal names on other ports apart.
+    // The bind key as the gateway separates listeners with equal names on other ports.
     listeners.addListener({
       key,
       bindKey,

@@ -1,4 +1,4 @@
-// Entries of a `conditional` list: a condition, and the policy that stands beside it in the same mapping. Knows no
+// Entries of a `conditional` list: a condition, and the policy in the same mapping. Does not depend on a
 // policy.
 import { defined } from './defined.ts'
 
@@ -6,7 +6,7 @@ interface Entry {
   readonly condition?: string | undefined
 }
 
-/** `render` gets the entry without its condition, and its place in the list. */
+/** `render` gets the entry without its condition, and its index in the list. */
 export function renderEntries<E extends Entry, R>(
   entries: readonly E[],
   render: (policy: Omit<E, 'condition'>, index: number) => R,

@@ -1,4 +1,4 @@
-// What is gathered while a standalone file becomes a rendered configuration. Knows no field of the file.
+// The state collected while a standalone file is converted to a rendered configuration. Does not depend on a field.
 import { emptyConfig } from '#api/ir/empty.ts'
 import { readFileSync, statSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
@@ -22,7 +22,7 @@ export interface FieldProblem {
 
 export type BackendKind = 'host' | 'mcp' | 'ai' | 'dynamic' | 'invalid'
 
-/** Where a backend stands. */
+/** The place of a backend. */
 export interface BackendPlace {
   readonly key: string
   readonly name: string
@@ -30,7 +30,7 @@ export interface BackendPlace {
   readonly path: string
 }
 
-/** The namespace of everything that names none. */
+/** The default namespace. */
 export const DEFAULT_NAMESPACE = 'default'
 
 const FILE_BYTES_MAX = 1024 * 1024
@@ -44,7 +44,7 @@ export class BuildContext {
   readonly backendKinds = new Map<string, BackendKind>()
   /** Names that references may use. */
   readonly namedBackends = new Set<string>()
-  /** Names of groups that routes may hand requests to. */
+  /** Names of groups that routes may delegate requests to. */
   readonly routeGroups = new Set<string>()
   /** Paths of files that the configuration names. */
   readonly files = new Set<string>()
@@ -55,7 +55,7 @@ export class BuildContext {
   readonly #folder: string
   readonly #keySets: KeySetLookup
 
-  /** @param folder relative paths start there */
+  /** @param folder the base of relative paths */
   constructor(folder: string, keySets: KeySetLookup) {
     this.#folder = folder
     this.#keySets = keySets
@@ -87,7 +87,7 @@ export class BuildContext {
     this.#add({ path, message, severity: 'warning' })
   }
 
-  /** A route on two listeners is built twice, but wrong once. */
+  /** A route on two listeners is built twice, but its mistakes are reported once. */
   #add(problem: FieldProblem): void {
     this.#problems.set(`${problem.path}\n${problem.message}`, problem)
   }
@@ -106,7 +106,7 @@ export class BuildContext {
     return { secret: key }
   }
 
-  /** The fields of a provider whose keys whoever reads the file fetches. */
+  /** The fields of a provider whose keys are fetched by the caller. */
   keySet(source: string): Pick<JwtProvider, 'source' | 'jwks' | 'unavailable'> {
     this.keySetUrls.add(source)
     const jwks = this.#keySets(source)
@@ -126,7 +126,7 @@ export class BuildContext {
     }
   }
 
-  /** One policy for each field, as the contract asks. `key` is unique for the target. */
+  /** One policy for each field, as the contract requires. `key` is unique for the target. */
   attach(key: string, target: PolicyTarget, { phase, ...payload }: PolicyPayload & Pick<Policy, 'phase'>): void {
     this.config.policies.push({
       key,

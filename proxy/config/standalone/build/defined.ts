@@ -1,4 +1,4 @@
-// Leaves out what is undefined: optional fields of the contract are absent, never undefined.
+// Removes undefined members: optional fields of the contract are absent, never undefined.
 
 type OptionalKeys<T> = { [K in keyof T]: undefined extends T[K] ? K : never }[keyof T]
 
@@ -7,7 +7,7 @@ export type Defined<T> = { [K in Exclude<keyof T, OptionalKeys<T>>]: T[K] } & {
 }
 
 export function defined<T extends object>(value: T): Defined<T> {
-  // Exactly the keys whose value is undefined are gone.
+  // Only the keys with undefined values are removed.
   return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as Defined<T>
 }
 

@@ -1,4 +1,4 @@
-// Security policies that this version does not serve: everything they cover is refused, and the file gets a warning.
+// Security policies that this version does not support: their requests are rejected, and the file gets a warning.
 import type { Deny } from '#api/ir/types.gen.ts'
 import { pathTo } from '../field-path.ts'
 import type { BuildContext } from './context.ts'
@@ -10,7 +10,7 @@ export interface DenialInput {
   readonly path: string
 }
 
-/** undefined: none of the names is set. A field that is there but empty counts as set. */
+/** undefined: none of the fields is set. A field that is present but empty counts as set. */
 export function denialOf({ names, policies, path }: DenialInput, context: BuildContext): Deny | undefined {
   let deny: Deny | undefined
   for (const name of names) {

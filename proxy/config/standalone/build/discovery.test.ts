@@ -1,4 +1,4 @@
-// Services of a file: what is refused, with field and cure. What is accepted: testdata/discovery.in.yaml.
+// Services of a file: rejected input, with field and cure. Accepted input: testdata/discovery.in.yaml.
 import { expect, it } from 'vitest'
 import { loadStandalone } from '../load.ts'
 
@@ -51,7 +51,7 @@ it.each([
     routed(`{ service: { name: ${NAME}, port: 80 }, policies: { a2a: {} } }`),
     'policies.a2a: must be set in appProtocols of the service',
   ],
-])('refuses %s', (text, expected) => {
+])('rejects %s', (text, expected) => {
   const { problems, rendered } = loadStandalone({
     path: '/nowhere/file.yaml',
     text: `gateways: { default: { port: 8080 } }\n${text}\n`,

@@ -100,7 +100,7 @@ function workloadOf(
   }
 }
 
-/** Without ports of its own the workload has those of the service. */
+/** Without its own ports, the workload has the ports of the service. */
 function membershipOf(
   key: string,
   own: Readonly<Record<string, number>>,

@@ -1,5 +1,5 @@
-// Policies that ask a service about each request, as fields of the contract. The service becomes a backend of its own
-// unless it is one that the file names.
+// Policies that call a service for each request, as fields of the contract. The service becomes a separate backend
+// unless the file names one.
 import type {
   ExtAuth as RenderedExtAuth,
   ExtAuthOrConditional as RenderedExtAuthOrConditional,
@@ -73,7 +73,7 @@ function renderProtocol({ grpc, http }: NonNullable<ExtAuthz['protocol']>): Pick
   }
 }
 
-/** Answers that live no time at all are not kept. */
+/** Responses with a lifetime of zero are not cached. */
 function renderCache({ key, ttl, maxEntries }: NonNullable<ExtAuthz['cache']>): RenderedExtAuth['cache'] {
   const duration = parseDuration(ttl)
   if ('ms' in duration && duration.ms === 0) return undefined

@@ -1,4 +1,4 @@
-// `frontendPolicies`: what holds for the connections of all gateways of the file.
+// `frontendPolicies`: policies for the connections of all gateways of the file.
 import type {
   AccessLog,
   Authorization,
@@ -32,7 +32,7 @@ export function addFrontend(fields: FrontendFields, gateways: readonly GatewayTa
   }
 }
 
-/** Rules may be several, each a policy of its own. */
+/** There may be several rules, each a separate policy. */
 type Fields = Built<FrontendPayload, Exclude<WrittenIn<typeof FRONTEND>, 'networkAuthorization'>> & {
   readonly networkAuthorization: readonly Authorization[]
 }

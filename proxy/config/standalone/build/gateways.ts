@@ -1,11 +1,11 @@
-// The `gateways` form: ports by name, and which listeners a route means.
+// The `gateways` form: ports by name, and the listeners of a route.
 import { hintFor } from '#api/nearest.ts'
 import { pathTo } from '../field-path.ts'
 import type { GatewayFields } from '../schema/listeners.ts'
 import { DEFAULT_NAMESPACE, type BuildContext } from './context.ts'
 import type { ListenerRegistry } from './listeners.ts'
 
-/** Routes that name no gateway mean this one. */
+/** The gateway of routes that name none. */
 const DEFAULT_GATEWAY = 'default'
 const POLICY_FIELDS = [
   'oidc',
@@ -28,7 +28,7 @@ export interface Attachment {
 export class GatewayRegistry {
   readonly #context: BuildContext
   readonly #listeners: ListenerRegistry
-  /** `gateway` to all its listeners, `gateway/listener` to one. */
+  /** `gateway` selects all its listeners, `gateway/listener` selects one. */
   readonly #attachable = new Map<string, string[]>()
 
   constructor(context: BuildContext, listeners: ListenerRegistry) {
@@ -65,7 +65,7 @@ export class GatewayRegistry {
     this.#attachable.set(name, keys)
   }
 
-  /** Listener keys that fit the kind of route; unknown names and gateways of the other kind are reported. */
+  /** Listener keys that match the kind of route; unknown names and gateways of the other kind are reported. */
   listenersOf(gateways: Attachment['gateways'], { path, isHttp = true }: Attachment['place']): string[] {
     const keys = this.#listenersNamed(gateways, path)
     const fitting = this.#listeners.ofKind(keys, isHttp)

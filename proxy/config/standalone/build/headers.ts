@@ -1,4 +1,4 @@
-// Policies that change or make messages: header modifiers, transformations, redirects, rewrites, direct responses.
+// Policies that change or create messages: header modifiers, transformations, redirects, rewrites, direct responses.
 import type {
   DirectResponse as RenderedResponse,
   DirectResponseOrConditional,
@@ -80,7 +80,7 @@ export function renderRedirect(
   context: BuildContext,
 ): RenderedRedirect {
   const base = { status: status ?? REDIRECT_STATUS, ...defined({ scheme, path: path && defined(path) }) }
-  // Both words leave the host of the request, which is what a redirect without authority does.
+  // Both words keep the host of the request, as a redirect without authority does.
   if (authority === undefined || typeof authority === 'string') return base
   if (authority.full === undefined) return { ...base, ...defined({ host: authority.host, port: authority.port }) }
   if (!authority.full.includes(':')) return { ...base, host: authority.full }

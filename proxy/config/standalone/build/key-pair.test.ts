@@ -1,4 +1,4 @@
-// Certificates and keys of standalone files that cannot be used, or not together.
+// Certificates and keys of standalone files that are invalid, or do not match.
 import { generateKeyPairSync } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -44,7 +44,7 @@ describe('a certificate and a key that cannot be used together are an error', ()
     ])
   })
 
-  it('and those that belong together are none', () => {
+  it('and a matching pair is accepted', () => {
     const pair = `{ cert: ${CERTIFICATE}, key: ${KEY} }`
     expect(errorsOf(`gateways: { default: { port: 1, protocol: HTTPS, tls: ${pair} } }`)).toEqual([])
   })

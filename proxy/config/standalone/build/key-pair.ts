@@ -1,4 +1,4 @@
-// A certificate and its private key, as paths of PEM files: secrets of the configuration that belong together.
+// A certificate and its private key, as paths of PEM files: a pair of secrets of the configuration.
 import type { SecretRef } from '#api/ir/types.gen.ts'
 import { type KeyPairFault, keyPairFault } from '#api/tls/key-pair.ts'
 import { pathTo } from '../field-path.ts'
@@ -25,7 +25,7 @@ export interface RenderedPair {
   readonly privateKey: SecretRef
 }
 
-/** `path`: of the mapping that holds `cert` and `key`. Files that cannot be read are reported once. */
+/** `path`: of the mapping with `cert` and `key`. Files that cannot be read are reported once. */
 export function renderKeyPair(
   { cert, key }: { readonly cert: string; readonly key: string },
   path: string,

@@ -33,7 +33,7 @@ export function renderListenerTls(
   }
   if (fields === undefined) {
     if (protocol === 'HTTPS') context.error(path, 'protocol HTTPS needs tls with cert and key')
-    // Without a certificate the connection is passed on as it is, by its server name.
+    // Without a certificate the connection is forwarded unchanged, by its server name.
     return { tls: { mode: 'Passthrough' } }
   }
   const handshake = renderHandshake(fields, at, context)

@@ -1,4 +1,4 @@
-// Ports and listeners of all forms, with the policies that listeners have of their own.
+// Ports and listeners of all forms, with the policies of the listeners.
 import type { Bind, GatewayTarget, TrafficPayload } from '#api/ir/types.gen.ts'
 import { pathTo } from '../field-path.ts'
 import type { Protocol, TlsFields } from '../schema/listeners.ts'
@@ -17,7 +17,7 @@ export interface ListenerInput {
   readonly hostname: string | undefined
   readonly protocol: Protocol | undefined
   readonly tls: TlsFields | undefined
-  /** Where the listener stands, and where its policies. */
+  /** The paths of the listener and of its policies. */
   readonly path: string
   readonly policies: GatewayPolicies
   readonly policiesPath: string
@@ -61,7 +61,7 @@ export class ListenerRegistry {
     return [...this.#gateways.values()]
   }
 
-  /** Those that serve HTTP, or those that pass bytes on. */
+  /** Listeners for HTTP, or listeners for plain TCP. */
   ofKind(keys: readonly string[], isHttp: boolean): string[] {
     return keys.filter((key) => {
       const protocol = this.#protocols.get(key)
@@ -98,7 +98,7 @@ export class ListenerRegistry {
     else this.#refusePolicies(input, protocol)
   }
 
-  /** They look at requests, and here are none: accepted, they would let everything through. */
+  /** They inspect requests, which this protocol does not have: if accepted, they would have no effect. */
   #refusePolicies({ policies, policiesPath }: ListenerInput, protocol: Protocol): void {
     for (const [field, value] of Object.entries(policies)) {
       if (value === undefined) continue
@@ -109,7 +109,7 @@ export class ListenerRegistry {
     }
   }
 
-  /** Nothing in the first bytes of a connection tells plain HTTP, TLS and other bytes apart. */
+  /** The first bytes of a connection do not distinguish plain HTTP, TLS and other protocols. */
   #setPortProtocol({ bindKey, path }: ListenerInput, protocol: PortProtocol): void {
     const bind = this.#context.config.binds.find(({ key }) => key === bindKey)
     if (bind === undefined) return
@@ -123,7 +123,7 @@ export class ListenerRegistry {
     }
   }
 
-  /** Before routing, so that they hold for requests without a route too. */
+  /** Before routing, so that they also apply to requests without a route. */
   #attach({ policies, policiesPath }: ListenerInput, gateway: GatewayTarget): void {
     const { payload, rules } = gatewayTraffic(policies, policiesPath, this.#context)
     const fields = Object.entries(payload).map(([field, value]): TrafficPayload => ({ [field]: value }))

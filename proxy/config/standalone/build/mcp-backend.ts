@@ -1,4 +1,4 @@
-// MCP backends: targets over Streamable HTTP, each a backend of its own, and commands that speak over stdin and stdout.
+// MCP backends: targets over Streamable HTTP, each a separate backend, and commands that use stdin and stdout.
 import type { BackendTarget, MCPBackend, MCPTarget } from '#api/ir/types.gen.ts'
 import { pathTo } from '../field-path.ts'
 import type { McpBackendFields, McpTargetFields } from '../schema/backends.ts'
@@ -130,7 +130,7 @@ function addServer({ address }: Server, { key, name, target }: TargetPlace, cont
   })
 }
 
-/** As policies of the section: that is the level at which targets have their own. */
+/** As policies of the section: the level at which targets have their own. */
 function attachPolicies(
   { policies, mcp }: McpTargetFields,
   place: TargetPlace,

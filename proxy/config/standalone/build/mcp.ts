@@ -1,4 +1,4 @@
-// The `mcp` form: an MCP backend on a port of its own, or on gateways beside other routes.
+// The `mcp` form: an MCP backend on a separate port, or on gateways next to other routes.
 import type { RouteMatch, RouteTarget } from '#api/ir/types.gen.ts'
 import { pathTo } from '../field-path.ts'
 import type { McpFields } from '../schema/file.ts'
@@ -34,7 +34,7 @@ export function addMcp(fields: McpFields, { gateways, listeners }: McpRegistries
     ? gateways.listenersOf(fields.gateways, { path: PATH })
     : [ownListener(port ?? DEFAULT_PORT, listeners)]
   const mcp = { targets, statefulMode, prefixMode, failureMode }
-  // The backend that holds the field `mcp` is the file itself.
+  // The backend with the field `mcp` is the file itself.
   addBackend({ mcp }, { key: KEY, name: ROUTE, path: '' }, context)
   const at = pathTo(PATH, 'policies')
   const name: RouteTarget = { kind: 'HTTPRoute', namespace: DEFAULT_NAMESPACE, name: ROUTE }

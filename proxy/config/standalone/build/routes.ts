@@ -1,4 +1,4 @@
-// Routes of all forms: one rendered route for each listener, policies that need several entries as targeted policies.
+// Routes of all forms: one rendered route for each listener; policies with several entries become targeted policies.
 import type { BackendPayload, Route, RouteMatch, RouteTarget } from '#api/ir/types.gen.ts'
 import { pathTo } from '../field-path.ts'
 import type { RoutePolicies } from '../schema/policies.ts'
@@ -20,7 +20,7 @@ type Owner = Pick<Route, 'listenerKey' | 'routeGroupKey'> & { readonly key: stri
 
 const EVERYTHING: readonly RouteMatch[] = [{ path: { pathPrefix: '/' } }]
 
-/** Gives names to routes that have none, and keeps names apart: policies find their route by name. */
+/** Generates names for routes without one, and keeps names unique: policies find their route by name. */
 export class RouteRegistry {
   readonly #context: BuildContext
   /** `namespace/name` to the first route of that name. */
@@ -35,7 +35,7 @@ export class RouteRegistry {
     this.#add(fields, { path, owners: listenerKeys.map((key) => ({ key, listenerKey: key })) })
   }
 
-  /** A route that others hand requests to. */
+  /** A route that other routes delegate requests to. */
   addToGroup(fields: RouteFields, path: string, key: string): void {
     this.#add(fields, { path, owners: [{ key, routeGroupKey: key }] })
   }
@@ -53,7 +53,7 @@ export class RouteRegistry {
         key,
         ...owner,
         name,
-        // Among equal matches the older route wins; here that is the one further up in the file.
+        // Among equal matches the older route wins; here that is the one earlier in the file.
         createdAt: index,
         hostnames: fields.hostnames ?? [],
         matches: fields.matches?.map(renderMatch) ?? [...EVERYTHING],
@@ -122,7 +122,7 @@ function renderMatch({ path, method, headers, query }: MatchFields): RouteMatch 
   })
 }
 
-/** Not wrong by schema, but surely not what was meant. */
+/** Valid by schema, but certainly a mistake. */
 function checkRoute({ backends = [], policies }: RouteFields, path: string, context: BuildContext): void {
   const answers = policies?.directResponse !== undefined || policies?.requestRedirect !== undefined
   if (backends.length === 0 && !answers) {
@@ -134,7 +134,7 @@ function checkRoute({ backends = [], policies }: RouteFields, path: string, cont
   if (!hasMcp && policies !== undefined) checkMcpRules(policies, pathTo(path, 'policies'), context)
 }
 
-/** Rules about tools would be asked by nobody. */
+/** Rules about tools would have no effect. */
 function checkMcpRules(policies: RoutePolicies, path: string, context: BuildContext): void {
   const { mcpAuthorization, mcpAuthentication } = policies
   const message = 'has an effect only with an mcp backend'

@@ -1,4 +1,4 @@
-// Rules of authorization and mcpAuthorization: a bare expression allows.
+// Rules of authorization and mcpAuthorization: an expression without an action allows.
 import type { Authorization } from '#api/ir/types.gen.ts'
 import { readsOf } from '#api/cel/compile.ts'
 import { optionalReads } from '#api/cel/optional-reads.ts'
@@ -14,12 +14,12 @@ export function renderRules(policy: Rules | undefined, path: string, context: Bu
     if (deny !== undefined) warnOfOptionalReads(deny, pathTo(path, 'rules', index, 'deny'), context)
     if (deny !== undefined) return { action: 'Deny', matchExpressions: [deny] }
     if (require !== undefined) return { action: 'Require', matchExpressions: [require] }
-    // The schema asks for exactly one of the three. Without any, nothing would match.
+    // The schema requires exactly one of the three. Without any, nothing would match.
     return { action: 'Allow', matchExpressions: [allow ?? 'false'] }
   })
 }
 
-/** One that fails does not deny. */
+/** A rule that fails does not deny. */
 function warnOfOptionalReads(text: string, path: string, context: BuildContext): void {
   const found = readsOf(text)
   if ('problem' in found) return

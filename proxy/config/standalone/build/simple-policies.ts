@@ -1,5 +1,5 @@
-// Policies of calls to upstreams that need nothing but the call, as backend fields of the contract. Credentials go to
-// the secrets, never into the payload.
+// Policies of upstream calls that depend on nothing but the call, as backend fields of the contract. Credentials are
+// stored in the secrets, never in the payload.
 import type {
   BackendAuth as RenderedAuth,
   BackendPayload,
@@ -22,7 +22,7 @@ import { renderKeyPair } from './key-pair.ts'
 import { renderKeepalive } from './keepalive.ts'
 import { backendNamed } from './references.ts'
 
-/** Of a service that another policy asks. */
+/** For a service that another policy calls. */
 export function simpleSide(policies: SimplePolicies, path: string, context: BuildContext): BackendPayload {
   const { backendTLS, backendAuth, backendTunnel, http, tcp, requestHeaderModifier, transformations } = policies
   const tls = ifSet(backendTLS, (value) => renderTls(value, pathTo(path, 'backendTLS'), context))
@@ -59,7 +59,7 @@ export function renderTls(value: BackendTLS, path: string, context: BuildContext
   if (caCertificates?.includes('-----BEGIN CERTIFICATE-----') === false) {
     context.error(pathTo(path, 'root'), 'the file contains no PEM certificate')
   }
-  // The schema asks for both or none.
+  // The schema requires both or neither.
   const pair = cert === undefined || key === undefined ? undefined : renderKeyPair({ cert, key }, path, context)
   return defined({
     sni: hostname,
@@ -140,10 +140,10 @@ function ownService(
   path: string,
   context: BuildContext,
 ): BackendReference {
-  // The slash keeps it apart from named backends, whose names have none.
+  // The slash keeps it apart from named backends, whose names contain none.
   const name = `service/${path}`
   const key = `/${name}`
-  // An inline backend of a route on two listeners is built twice, but asks one service.
+  // An inline backend of a route on two listeners is built twice, but calls one service.
   if (context.backendKinds.has(key)) return { backend: key }
   const payload = simpleSide(policies ?? {}, pathTo(path, 'policies'), context)
   context.backendKinds.set(key, 'host')

@@ -1,4 +1,4 @@
-// `policies`: the same policies as on routes, attached to what they name.
+// `policies`: the same policies as on routes, attached to named targets.
 import type { PolicyTarget, RenderedConfig, TrafficPayload } from '#api/ir/types.gen.ts'
 import { hintFor } from '#api/nearest.ts'
 import { runsInPhase } from '../../../policy/fields.ts'
@@ -9,7 +9,7 @@ import { DEFAULT_NAMESPACE, type BuildContext } from './context.ts'
 import { defined } from './defined.ts'
 import { routeTraffic } from './traffic.ts'
 
-/** They are about the match of one route. */
+/** They depend on the match of one route. */
 const ROUTE_ONLY = ['requestRedirect', 'urlRewrite', 'requestMirror'] as const
 
 /** After everything they may name. */
@@ -121,10 +121,10 @@ function gatewayNames({ listeners }: RenderedConfig): string[] {
   return listeners.map(({ name }) => name.gatewayName)
 }
 
-/** Of a file with hundreds of them the first ones are told. */
+/** Only the first names are listed if there are hundreds. */
 const NAMES_SHOWN = 10
 
-/** A policy that holds for nothing protects nothing. */
+/** A policy without a target protects nothing. */
 function expectOne(
   { name, kind, path }: { readonly name: string; readonly kind: string; readonly path: string },
   names: readonly string[],

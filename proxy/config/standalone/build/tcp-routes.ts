@@ -1,4 +1,4 @@
-// Routes of connections whose bytes are passed on: plain TCP, or TLS by server name.
+// Routes of TCP connections: plain TCP, or TLS by server name.
 import type { BackendPayload, BackendReference, RouteBackend } from '#api/ir/types.gen.ts'
 import { pathTo } from '../field-path.ts'
 import type { TcpRouteFields } from '../schema/file.ts'
@@ -24,7 +24,7 @@ export class TcpRouteRegistry {
     const index = this.#count++
     const { namespace = DEFAULT_NAMESPACE, name = `tcpRoute${index}`, ruleName, hostnames = [] } = fields
     for (const listenerKey of listenerKeys) {
-      // Among routes for one server name the first key wins: that of the route further up in the file.
+      // Among routes for one server name the first key wins: the route earlier in the file.
       const key = `${listenerKey}/tcp/${String(index).padStart(INDEX_DIGITS, '0')}/${namespace}/${name}`
       this.#context.config.tcpRoutes.push({
         key,

@@ -1,4 +1,4 @@
-// Traces, and log entries for a collector of the OpenTelemetry protocol.
+// Traces, and log entries for an OpenTelemetry collector.
 import type { AccessLog, OtlpAccessLog, OtlpTarget, Tracing } from '#api/ir/types.gen.ts'
 import type { FrontendFields } from '../schema/listeners.ts'
 import type { BuildContext } from './context.ts'
@@ -29,7 +29,7 @@ export interface FilePlace {
   readonly context: BuildContext
 }
 
-/** Filter and fields are those of the line, unless the export has its own. */
+/** The default for filter and fields is that of the log line. */
 export function renderLogExport(
   fields: LogExportFields,
   line: Omit<AccessLog, 'otlp'>,

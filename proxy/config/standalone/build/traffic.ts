@@ -39,7 +39,7 @@ export interface TrafficPolicies {
   readonly rules: readonly Authorization[]
 }
 
-/** Rules are built apart: there may be several. */
+/** Rules are built separately: there may be several. */
 type RouteFields = Built<TrafficPayload, Exclude<WrittenIn<typeof TRAFFIC>, 'authorization'>>
 type GatewayFields = Built<TrafficPayload, Exclude<WrittenAtGateway<typeof TRAFFIC>, 'authorization'>>
 

@@ -1,4 +1,4 @@
-// Policies that check who a client is (resources supplement 4.10). Their mode is strict unless a file says otherwise.
+// Policies that authenticate clients (resources supplement 4.10). Their default mode is strict.
 import * as z from 'zod'
 import { evaluatedAt } from './moment.ts'
 import { fields, isMap, oneShape, ONE_FIELD } from './object.ts'
@@ -32,7 +32,7 @@ const jwks = oneShape<string | z.output<typeof keySetPlace>>(
   (value) => (isMap(value) ? keySetPlace : text),
   [keySetPlace, text],
 )
-/** `exp` unless the list says otherwise: a token that never ends must be wanted. */
+/** `exp` by default: tokens without expiry must be allowed explicitly. */
 const jwtValidationOptions = fields({ requiredClaims: z.array(text).optional() })
 const providerShape = {
   issuer: text,

@@ -83,7 +83,7 @@ export const mcpShape = {
 }
 const mcpBackend = fields(mcpShape)
 
-/** Goes where the request's host, or the server name of TLS, says. */
+/** Connects to the request's host, or to the server name of TLS. */
 const dynamic = fields({})
 
 export const routeBackend = fields({

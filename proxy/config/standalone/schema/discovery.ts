@@ -1,4 +1,4 @@
-// `services` and `workloads`: what a cluster would tell of Services and their endpoints (resources supplement 4.12).
+// `services` and `workloads`: Services and their endpoints, as a cluster would have them (resources supplement 4.12).
 import { isIP } from 'node:net'
 import * as z from 'zod'
 import { fields, notServed } from './object.ts'

@@ -1,4 +1,4 @@
-// Policies that ask a service about each request: authorization and global rate limits (resources supplement 4.10).
+// Policies that call a service for each request: authorization and global rate limits (resources supplement 4.10).
 import * as z from 'zod'
 import { parseDuration } from '#api/units/duration.ts'
 import { orConditional } from './conditional.ts'
@@ -7,7 +7,7 @@ import { fields, isMap, oneShape, ONE_FIELD } from './object.ts'
 import { placeShape, simplePolicies } from './upstream.ts'
 import { cel, count, headerName, mapOf, text } from './values.ts'
 
-/** Where the service is: beside the other fields, or below `target`. */
+/** The address of the service: next to the other fields, or below `target`. */
 export const serviceShape = {
   ...placeShape,
   target: fields(placeShape).optional(),
@@ -17,7 +17,7 @@ export const serviceShape = {
 const grpc = fields({ context: mapOf(z.string()).optional(), metadata: mapOf(cel).optional() })
 const http = fields({
   path: cel.optional(),
-  // Written when the service has answered, as metadata is.
+  // Evaluated after the response of the service, as metadata is.
   redirect: evaluatedAt('response', cel).optional(),
   body: cel.optional(),
   includeResponseHeaders: z.array(headerName).optional(),
@@ -35,7 +35,7 @@ const failureMode = oneShape<z.output<typeof failureWord> | z.output<typeof fail
   [failureStatus, failureWord],
 )
 
-/** Pseudo-headers may be sent on as well. */
+/** Pseudo-headers are also allowed. */
 const pseudoHeader = z.enum([':method', ':path', ':scheme', ':authority'])
 const sentHeader = oneShape<string>(
   (value) => (typeof value === 'string' && value.startsWith(':') ? pseudoHeader : headerName),
@@ -73,7 +73,7 @@ const bodyMode = z.enum(['none', 'buffered', 'bufferedPartial', 'fullDuplexStrea
 const extProcShape = {
   ...serviceShape,
   failureMode: z.enum(['failClosed', 'failOpen']).optional(),
-  // Evaluated for each side: what only the response has is there for the second.
+  // Evaluated for each side: expressions may read the response on the second.
   metadataContext: evaluatedAt('response', mapOf(mapOf(cel))).optional(),
   requestAttributes: mapOf(cel).optional(),
   responseAttributes: evaluatedAt('response', mapOf(cel)).optional(),
@@ -90,7 +90,7 @@ const extProcShape = {
 const plainExtProc = fields(extProcShape)
 export const extProc = orConditional(extProcShape)
 
-/** Tokens are charged when the request is over. */
+/** Tokens are charged after the request. */
 const descriptor = evaluatedBy(
   (value) => (isMap(value) && value['type'] === 'tokens' ? 'log' : currentMoment()),
   fields({

@@ -121,7 +121,7 @@ const sessionKey = z.string().transform((value, context): readonly Uint8Array[] 
   context.addIssue({ code: 'custom', message: `must be ${SESSION_KEYS_RULE}` })
   return z.NEVER
 })
-/** As in the environment, in other letters. */
+/** As in the environment, in lower case. */
 const FAMILIES = {
   V4Preferred: 'V4_PREFERRED',
   All: 'ALL',

@@ -1,4 +1,4 @@
-// Ports and listeners of both forms, and what holds for every one of them (resources supplement 4.5, 4.6, 4.10).
+// Ports and listeners of both forms, and their common fields (resources supplement 4.5, 4.6, 4.10).
 import * as z from 'zod'
 import { keepalive, keyExchangeGroups } from './connections.ts'
 import { serviceShape } from './external.ts'
@@ -14,7 +14,7 @@ export const hostname = z
   .string()
   .regex(HOSTNAME, { error: 'must be a host name, or a wildcard such as *.example.com' })
 
-/** HBONE is known, not served. */
+/** HBONE is known, but not supported. */
 export const protocol = z.enum(['HTTP', 'HTTPS', 'TLS', 'TCP'], { error: 'must be one of HTTP, HTTPS, TLS, TCP' })
 
 const VERSIONS = ['TLS_V1_2', 'TLS_V1_3'] as const
@@ -76,7 +76,7 @@ const handshakes = fields({
   keyExchangeGroups: keyExchangeGroups.optional(),
 })
 const absolutePath = z.string().regex(/^\//, { error: 'must begin with /' })
-/** A collector: where it is, and how it is called. */
+/** A collector: its address, and the policies of calls to it. */
 const collectorShape = {
   ...serviceShape,
   protocol: z.enum(['grpc', 'http']).optional(),
@@ -94,7 +94,7 @@ const accessLog = fields({
   ...notServed(['database']),
 })
 
-/** CEL: a share, or whether; YAML reads both as what they are. */
+/** CEL: a fraction, or a boolean; YAML reads both with their types. */
 const sampling = evaluatedAt('routing', z.union([cel, z.number().min(0).max(1), z.boolean()]).transform(String))
 const tracing = fields({
   ...collectorShape,

@@ -1,4 +1,4 @@
-// Expressions of a standalone file that read what is not there yet: refused in each place, and taken where it is there.
+// Expressions of a standalone file that read values too early: rejected in each place, accepted if the value exists.
 import { describe, expect, it } from 'vitest'
 import { loadStandalone } from '../load.ts'
 
@@ -33,7 +33,7 @@ const SET = (side: string, expression: string): string =>
 const NAME = 'proxy.route.name'
 const CODE = 'string(response.code)'
 
-describe('a file is refused', () => {
+describe('a file is rejected', () => {
   it.each([
     ['a listener: no route', listener(`authorization: { rules: ['${NAME} == "r"'] }`), /before a route is selected/],
     ['a listener of a bind', `binds: [{ port: 1, listeners: [{ policies: { ${SET('request', NAME)} } }] }]`, /a route/],
@@ -95,7 +95,7 @@ describe('a file is refused', () => {
   })
 })
 
-describe('a file is taken', () => {
+describe('a file is accepted', () => {
   it.each([
     ['a route knows itself', route(`authorization: { rules: ['${NAME} == "r"'] }`)],
     [

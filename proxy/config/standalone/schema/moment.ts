@@ -1,22 +1,22 @@
-// When the expressions of a place are evaluated, so that a file with one that reads what is not there yet is refused.
-// Shapes are shared by places of several moments: the place says it, and an inner place knows better than an outer one.
+// When the expressions of a place are evaluated: a file with an expression that reads a value too early is rejected.
+// Places of several moments share shapes: the place sets the moment, and an inner place overrides an outer one.
 import * as z from 'zod'
 import type { CelMoment } from '#api/cel/variables.ts'
 import { parsedAs, shapedLike } from './object.ts'
 
-/** Of the place that is being parsed, which nothing interrupts. undefined: not known. */
+/** Of the place that is being parsed; parsing is synchronous. undefined: unknown. */
 let current: CelMoment | undefined = undefined
 
 export function currentMoment(): CelMoment | undefined {
   return current
 }
 
-/** What is below `schema` is evaluated at that moment. */
+/** Expressions below `schema` are evaluated at that moment. */
 export function evaluatedAt<T>(moment: CelMoment | undefined, schema: z.ZodType<T>): z.ZodType<T> {
   return evaluatedBy(() => moment, schema)
 }
 
-/** As above, where the value itself says when. */
+/** As above, if the value itself determines the moment. */
 export function evaluatedBy<T>(
   momentOf: (value: unknown) => CelMoment | undefined,
   schema: z.ZodType<T>,

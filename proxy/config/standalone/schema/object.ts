@@ -1,12 +1,12 @@
-// Building blocks of the schemas: objects that know their fields, fields that this version does not serve, and values
+// Building blocks of the schemas: objects with strict fields, fields that this version does not support, and values
 // that may have one of several shapes. No field of the configuration itself.
 import * as z from 'zod'
 import { nearestName } from '#api/nearest.ts'
 
-/** Between the messages of one issue about several unknown fields, one for each. */
+/** Separator of the messages in one issue about several unknown fields. */
 export const MESSAGE_SEPARATOR = '\n'
 
-/** An object without other fields. Unknown ones are named with the nearest valid name. */
+/** An object without other fields. Unknown fields are reported with the nearest valid name. */
 export function fields<T extends z.core.$ZodLooseShape>(shape: T): z.ZodObject<T, z.core.$strict> {
   const valid = Object.keys(shape)
   return z.strictObject(shape, {
@@ -25,7 +25,7 @@ function unknownField(key: string, valid: readonly string[]): string {
 
 type Opaque = z.ZodOptional<z.ZodUnknown>
 
-/** Fields that are known but mean an error, because leaving them out would do something else than what is written. */
+/** Known fields that are an error, because ignoring them would change the meaning of the file. */
 export function notServed<K extends string>(names: readonly K[], hint = ''): { [P in K]: Opaque } {
   const field = z.optional(
     z
@@ -38,7 +38,7 @@ export function notServed<K extends string>(names: readonly K[], hint = ''): { [
   return record(names, field)
 }
 
-/** Security fields that are known but not served: accepted here, and refused traffic later (build/denial.ts). */
+/** Security fields that are known but not supported: accepted here, and their traffic is rejected (build/denial.ts). */
 export function denying<K extends string>(names: readonly K[]): { [P in K]: Opaque } {
   return record(names, z.optional(z.unknown()))
 }
@@ -49,7 +49,7 @@ function record<K extends string, V>(names: readonly K[], value: V): { [P in K]:
 }
 
 /**
- * A value of one of several shapes: `pick` looks at it and says which, so that messages are about that shape alone.
+ * A value of one of several shapes: `pick` selects the shape, so that messages are about that shape alone.
  * `shapes`: all of them, for the JSON Schema.
  */
 export function oneShape<T>(pick: (value: unknown) => z.ZodType<T>, shapes: readonly z.ZodType[]): z.ZodType<T> {
@@ -59,7 +59,7 @@ export function oneShape<T>(pick: (value: unknown) => z.ZodType<T>, shapes: read
   )
 }
 
-/** What a schema that is code accepts; the JSON Schema of the file is made of these. */
+/** The accepted values of a schema in code; the JSON Schema of the file is derived from these. */
 const SHAPES = new WeakMap<z.core.$ZodType, readonly z.ZodType[]>()
 
 export function shapedLike<T extends z.ZodType>(schema: T, shapes: readonly z.ZodType[]): T {
@@ -76,11 +76,11 @@ const NOTHING = { not: {} }
 /** In the JSON Schema: a mapping with one of its fields. */
 export const ONE_FIELD = { minProperties: 1, maxProperties: 1 }
 
-/** Inside of a transformation: the value by another schema, whose issues become those of this one. */
+/** Inside a transformation: parses the value by another schema, whose issues are added to this one. */
 export function parsedAs<T>(schema: z.ZodType<T>, value: unknown, context: z.RefinementCtx): T {
   const result = schema.safeParse(value, { error: message })
   if (result.success) return result.data
-  // A finished issue with an input is a raw one; the type of the union does not say so.
+  // A finished issue with an input is a raw one; the type of the union does not express it.
   for (const issue of result.error.issues) context.issues.push({ ...issue, input: value } as z.core.$ZodRawIssue)
   return z.NEVER
 }
@@ -89,7 +89,7 @@ export function isMap(value: unknown): value is Readonly<Record<string, unknown>
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Texts for what zod finds. Never quotes a value: it may be a secret. */
+/** Messages for issues of zod. Never quotes a value: it may be a secret. */
 export const message: z.core.$ZodErrorMap = (issue) => {
   if (issue.code === 'invalid_type') {
     if (issue.input === undefined) return 'is required'

@@ -1,4 +1,4 @@
-// Policies of a standalone file: what each place allows and the fields of each policy (resources supplement 4.10).
+// Policies of a standalone file: the policies of each place and the fields of each policy (resources supplement 4.10).
 import * as z from 'zod'
 import { ROUTE_TYPES_IN_FILES } from '#api/llm/formats.ts'
 import { apiKey, basicAuth, jwtAuth, mcpAuthentication } from './authentication.ts'
@@ -21,7 +21,7 @@ import {
 } from './upstream.ts'
 import { cel, count, duration, headerName, mapOf, port, text } from './values.ts'
 
-/** Security policies that this version does not serve: a route with one of them refuses its requests. */
+/** Security policies that this version does not support: a route with one of them rejects its requests. */
 export const DENYING_TRAFFIC = ['oidc', 'mcpGuardrails'] as const
 export const DENYING_GATEWAY = ['oidc'] as const
 export const DENYING_BACKEND = ['authorization', 'mcpGuardrails'] as const
@@ -126,7 +126,7 @@ export const gatewayPolicyShape = {
 }
 export const gatewayPolicies = evaluatedAt('routing', fields(gatewayPolicyShape))
 
-/** Of a place that says when they are evaluated. */
+/** For a place that sets the moment of evaluation. */
 export const policies = fields({
   mcpAuthentication: mcpAuthentication.optional(),
   requestHeaderModifier: headerModifier.optional(),

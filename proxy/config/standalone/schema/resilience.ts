@@ -19,7 +19,7 @@ export const retry = fields({
   condition: evaluatedAt('response', cel).optional(),
 })
 
-/** A duration, or CEL that gives one. */
+/** A duration, or CEL that returns one. */
 const durationOrCel = oneShape<string>(
   (value) => (typeof value === 'string' && 'ms' in parseDuration(value) ? text : cel),
   [text, cel],

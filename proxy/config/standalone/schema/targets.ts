@@ -1,4 +1,4 @@
-// `policies`: policies that name what they hold for (resources supplement 4.12).
+// `policies`: policies with targets (resources supplement 4.12).
 import * as z from 'zod'
 import type { CelMoment } from '#api/cel/variables.ts'
 import { evaluatedBy } from './moment.ts'

@@ -1,4 +1,4 @@
-// Policies of calls to upstreams, whoever makes the call: a route, a provider, or another policy (resources supplement
+// Policies of upstream calls, whether a route, a provider or another policy makes the call (resources supplement
 // 4.10, simple backend policies).
 import * as z from 'zod'
 import { keepalive, keyExchangeGroups } from './connections.ts'
@@ -93,7 +93,7 @@ const httpVersion = z.union([z.string(), z.number()]).transform((value, context)
 export const http = fields({ version: httpVersion.optional(), requestTimeout: duration.optional() })
 export const tcp = fields({ connectTimeout: duration.optional(), keepalives: keepalive.optional() })
 
-/** Of services that other policies ask: an address, or a backend of the file. */
+/** For services that other policies call: an address, or a backend of the file. */
 export const placeShape = { host: address.optional(), backend: text.optional(), ...notServed(['service']) }
 
 const simpleShape = {
@@ -104,10 +104,10 @@ const simpleShape = {
   http: http.optional(),
   tcp: tcp.optional(),
 }
-/** A proxy behind another one is no proxy: its policies say nothing of tunnels. */
+/** A proxy must not be behind another proxy: its policies have no tunnel. */
 const proxyPlace = fields({ ...placeShape, policies: fields(simpleShape).optional() })
 export const backendTunnel = fields({ proxy: proxyPlace })
-/** Calls of all moments. */
+/** Calls at all moments. */
 export const simplePolicies = evaluatedAt(
   undefined,
   fields({ ...simpleShape, backendTunnel: backendTunnel.optional() }),

@@ -24,7 +24,7 @@ export const text = z.string().min(1)
 export const port = z.int().min(1).max(PORT_MAX)
 export const count = z.int().min(1).max(Number.MAX_SAFE_INTEGER)
 
-/** Source text of an expression that compiles, and names nothing that it could not find when it is evaluated. */
+/** Source text of an expression that compiles and reads no value that is unavailable when it is evaluated. */
 export const cel = z.string().superRefine((source, context) => {
   const found = readsOf(source)
   const [problem] =
@@ -99,7 +99,7 @@ export const address = z
   })
   .meta({ pattern: HOST_PORT.source, examples: ['127.0.0.1:8080', '[::1]:8080'] })
 
-/** Name to something, in the order of the file. */
+/** A map by name, in the order of the file. */
 export function mapOf<T extends z.ZodType>(value: T): z.ZodRecord<z.ZodString, T> {
   return z.record(z.string().min(1), value)
 }
@@ -107,7 +107,7 @@ export function mapOf<T extends z.ZodType>(value: T): z.ZodRecord<z.ZodString, T
 const fromFile = fields({ file: text })
 export type FileOrInline = string | { readonly file: string }
 
-/** A text, or the file that holds it. */
+/** A text, or the file that contains it. */
 export const fileOrInline: z.ZodType<FileOrInline> = oneShape<FileOrInline>(
   (value) => (typeof value === 'string' ? text : fromFile),
   [text, fromFile],
