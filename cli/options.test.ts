@@ -70,7 +70,7 @@ describe('optionsOf', () => {
 
   it('names the levels when it is given another', () => {
     expect(optionsOf({ ...FLAGS, logLevel: 'info,otlp=loud' }, NONE, {})).toEqual({
-      problem: '--log-level: "otlp=loud" does not name a level; levels are off, error, warn, info, debug, trace',
+      problem: '--log-level: "otlp=loud" is not a log level; levels are off, error, warn, info, debug, trace',
     })
   })
 })

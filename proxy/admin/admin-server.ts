@@ -88,7 +88,7 @@ export async function startAdminServer(address: ListenAddress, parts: AdminParts
   try {
     token.write(listener.port)
   } catch (error) {
-    log.error('the admin token cannot be written, so that the admin server serves nobody', { error: String(error) })
+    log.error('cannot write the admin token: the admin server rejects all requests', { error: String(error) })
   }
   const close = async (): Promise<void> => {
     token.remove()

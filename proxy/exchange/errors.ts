@@ -215,7 +215,7 @@ export const FAILURES = {
   identityProviderFailed: {
     status: 502,
     reason: 'JwtAuth',
-    text: 'the identity provider cannot be asked',
+    text: 'the identity provider is not available',
     doc: 'The OAuth metadata, registration or token request for an MCP server (`traffic.jwtAuthentication.mcp`) failed.',
   },
   basicAuthFailed: {
@@ -275,7 +275,7 @@ export const FAILURES = {
   backendTlsInvalid: {
     status: 500,
     reason: 'Internal',
-    text: 'backend TLS is not usable',
+    text: 'the TLS configuration of the backend is invalid',
     doc: 'TLS towards the backend is asked for by a BackendTLSPolicy or client certificate that cannot be used; see its status.',
   },
   rateLimited: {
@@ -323,25 +323,25 @@ export const FAILURES = {
   modelRequestInvalid: {
     status: 400,
     reason: 'InvalidRequest',
-    text: 'the body is not a JSON object that can be read',
+    text: 'the request body is not a valid JSON object',
     doc: 'A request to a listener with GwModels has no JSON body. The body of the answer has an `error` with this text.',
   },
   modelMissing: {
     status: 400,
     reason: 'InvalidRequest',
-    text: 'the request names no model',
+    text: 'the request does not name a model',
     doc: 'A request to a listener with GwModels has no field `model`. Name one of `/v1/models`.',
   },
   modelRequestTooLarge: {
     status: 413,
     reason: 'InvalidRequest',
-    text: 'the body of the request is too large',
+    text: 'the request body is too large',
     doc: 'The body of a request to a listener with GwModels exceeds `frontend.http.maxBufferSize`.',
   },
   modelNotFound: {
     status: 404,
     reason: 'NotFound',
-    text: 'there is no such model',
+    text: 'model not found',
     doc: 'No public GwModel of the listener has this name. `/v1/models` lists them.',
   },
   modelDenied: {
@@ -353,7 +353,7 @@ export const FAILURES = {
   virtualModelUnresolved: {
     status: 404,
     reason: 'NotFound',
-    text: 'the model leads to no other model',
+    text: 'virtual model has no valid target',
     doc: 'None of the targets of a virtual GwModel exists; its status says why.',
   },
   virtualModelNoMatch: {
@@ -365,7 +365,7 @@ export const FAILURES = {
   virtualModelTargetMissing: {
     status: 404,
     reason: 'NotFound',
-    text: 'the model that was chosen does not exist',
+    text: 'the selected model does not exist',
     doc: 'A virtual GwModel chose a target that does not exist; its status says which.',
   },
   llmRequestEncoding: {

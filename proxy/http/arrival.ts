@@ -55,7 +55,7 @@ export class Arrival implements TransportUser {
   #late(): void {
     // A client that has not spoken cannot have begun a header.
     if (this.#seen.length === 0 && !this.#rule.isRequired) this.#finish({ addresses: undefined, bytes: NOTHING })
-    else this.#refuse('the PROXY header did not come in time')
+    else this.#refuse('timeout while waiting for the PROXY header')
   }
 
   #refuse(detail: string | undefined): void {

@@ -51,9 +51,12 @@ const BAD_HOST = invalid('invalid host')
 const NO_HOST = invalid('missing host')
 const HOST_DIFFERS = invalid('host differs from the authority of the request target')
 const ENCODING_IN_10 = invalid('transfer-encoding in HTTP/1.0')
-const BAD_EXPECT: HeadProblem = { code: 'expectationFailed', detail: 'expectation other than 100-continue' }
-const LINE_TOO_LONG: HeadProblem = { code: 'uriTooLong', detail: 'request line over the limit' }
-const BLOCK_TOO_LARGE: HeadProblem = { code: 'headersTooLarge', detail: 'header block over the limit' }
+const BAD_EXPECT: HeadProblem = {
+  code: 'expectationFailed',
+  detail: 'unsupported Expect value: only 100-continue is supported',
+}
+const LINE_TOO_LONG: HeadProblem = { code: 'uriTooLong', detail: 'request line is too long' }
+const BLOCK_TOO_LARGE: HeadProblem = { code: 'headersTooLarge', detail: 'header fields are too large' }
 
 export class RequestParser {
   readonly #scheme: 'http' | 'https'

@@ -29,7 +29,7 @@ const STATUS_AT = 'HTTP/1.1 '.length
 const MEMO_BYTES_MAX = 4096
 
 const BAD_STATUS_LINE = invalid('invalid status line')
-const TOO_LARGE: HeadProblem = { code: 'headersTooLarge', detail: 'response head over the limit' }
+const TOO_LARGE: HeadProblem = { code: 'headersTooLarge', detail: 'response header is too large' }
 const ENCODING_IN_10 = invalid('transfer-encoding in an HTTP/1.0 response')
 
 export class ResponseParser {

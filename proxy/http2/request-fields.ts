@@ -32,9 +32,15 @@ const BAD_CONNECTION_FIELD = invalid('connection-specific header field')
 const BAD_LENGTH = invalid('invalid content-length')
 const BAD_PLACE = invalid('invalid :path, :authority or :scheme')
 const HOST_DIFFERS = invalid('host differs from :authority')
-const BAD_EXPECT: HeadProblem = { code: 'expectationFailed', detail: 'expectation other than 100-continue' }
-const UNKNOWN_PROTOCOL: HeadProblem = { code: 'unsupportedProtocol', detail: ':protocol other than websocket' }
-const TOO_LARGE: HeadProblem = { code: 'headersTooLarge', detail: 'header list over the limit' }
+const BAD_EXPECT: HeadProblem = {
+  code: 'expectationFailed',
+  detail: 'unsupported Expect value: only 100-continue is supported',
+}
+const UNKNOWN_PROTOCOL: HeadProblem = {
+  code: 'unsupportedProtocol',
+  detail: 'unsupported :protocol: only websocket is supported',
+}
+const TOO_LARGE: HeadProblem = { code: 'headersTooLarge', detail: 'header list is too large' }
 
 /** `raw`: name, value, name, value, … in wire order. */
 export function readRequestFields(

@@ -25,8 +25,8 @@ describe('parseLevelFilter', () => {
   it.each([
     ['', 'empty'],
     [',', 'empty'],
-    ['loud', '"loud" does not name a level'],
-    ['a=', '"a=" does not name a level'],
+    ['loud', '"loud" is not a log level'],
+    ['a=', '"a=" is not a log level'],
     ['a b=info', '"a b" is not a module name'],
     ['=info', '"" is not a module name'],
     ['x'.repeat(5000), 'too long'],

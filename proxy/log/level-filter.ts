@@ -38,7 +38,7 @@ export function addDirectives(filter: LevelFilter, directive: string): LevelFilt
     count++
     const equals = item.indexOf('=')
     const level = levelOf(equals < 0 ? item : item.slice(equals + 1))
-    if (level === undefined) return { problem: `"${item}" does not name a level` }
+    if (level === undefined) return { problem: `"${item}" is not a log level` }
     if (equals < 0) {
       defaultLevel = level
       continue

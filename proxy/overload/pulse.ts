@@ -65,7 +65,7 @@ export class Pulse {
     const isActive = cause !== undefined
     if (isActive === this.shedder.isActive) return
     this.shedder.isActive = isActive
-    if (isActive) this.#logger.warn('overloaded: new requests are refused', { cause, lag_ms: Math.round(lagMs) })
+    if (isActive) this.#logger.warn('overloaded: new requests are rejected', { cause, lag_ms: Math.round(lagMs) })
     else this.#logger.info('no longer overloaded', { shed_requests: this.shedder.shed })
   }
 

@@ -45,8 +45,10 @@ export class DescriptorWatch {
     if (isShort === this.#wasShort) return
     this.#wasShort = isShort
     if (isShort) {
-      this.#logger.warn('file descriptors are short: idle clients are closed, new ones refused', { limit })
-    } else this.#logger.info('file descriptors suffice again', { refused, closed: this.closed })
+      this.#logger.warn('file descriptor limit almost reached: idle client connections are closed, new ones refused', {
+        limit,
+      })
+    } else this.#logger.info('file descriptor usage back below the limit', { refused, closed: this.closed })
   }
 
   close(): void {

@@ -55,7 +55,7 @@ export function createObserver({ recorder, accessLog, requestLogger, exportLogge
       recorder.exported(signal, result, count)
       if (result === 'exported' || !isLossDue()) return
       const error = redactText(detail ?? '')
-      exportLogger.warn('spans or log records were not exported', { signal, result, count, error })
+      exportLogger.warn('failed to export spans or log records', { signal, result, count, error })
     },
     handshakeFinished: (result) => recorder.handshake(result),
     handshakeFailed(failure) {

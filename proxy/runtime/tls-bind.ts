@@ -180,7 +180,8 @@ export class TlsBind implements BindServer {
     }
     const { socket, facts, serverName, settled } = arrival
     if (!socket.destroyed) this.#greeted(arrival)
-    else if (settled()) this.#refuse(socket, { facts, detail: 'the client left during the handshake', serverName })
+    else if (settled())
+      this.#refuse(socket, { facts, detail: 'client closed the connection during the handshake', serverName })
   }
 
   #shakeHands(plan: TlsListenerPlan, arrival: Arrival): void {

@@ -39,7 +39,7 @@ describe('WorkerPool', TIMEOUT, () => {
     // Connections of the dead worker break, each once; nothing else fails.
     expect(failures.length).toBeLessThanOrEqual(clients)
     expect([...answers.keys()]).toEqual(['alive'])
-    expect(test.log()).toContain(`worker died and is replaced worker=`)
+    expect(test.log()).toContain(`worker exited unexpectedly and is replaced worker=`)
     expect(test.log()).toContain(cause.includes(' ') ? `cause="${cause}"` : `cause=${cause}`)
     // Totals of the dead worker stay; the fatal request itself was never answered.
     expect(await test.metric('gw_requests_total')).toBeGreaterThanOrEqual(load.count())
@@ -93,7 +93,7 @@ describe('a thread that does not do its work', () => {
     expect(await hanging).toContain('connection closed')
     await replacedAll(test, 1)
     for (let i = 0; i < 16; i++) expect((await once(port)).body).toBe('alive')
-    expect(test.log()).toMatch(/worker hangs and is ended worker=\d still_ms=\d+/)
+    expect(test.log()).toMatch(/worker does not respond and is terminated worker=\d still_ms=\d+/)
     expect(await test.metric('gw_worker_hangs_total')).toBe(1)
   })
 
@@ -110,7 +110,7 @@ describe('a thread that does not do its work', () => {
     expect([await refused?.text(), refused?.headers.get('retry-after')]).toEqual(['overloaded', '2'])
     await until('the load is gone', async () => (await once(port)).status === 200)
     await until('it is counted', async () => (await test.metric('gw_overload_shed_requests_total')) > 0)
-    expect(test.log()).toContain('overloaded: new requests are refused cause=lag')
+    expect(test.log()).toContain('overloaded: new requests are rejected cause=lag')
     await until('the gauge says so', async () => (await test.metric('gw_overload_active')) === 0)
     expect(await test.metric('gw_requests_total{')).toBeGreaterThan(0)
   })

@@ -214,7 +214,10 @@ export class WorkerPool {
       for (const { thread, stillMs } of watchdog.look(performance.now(), threads)) {
         ended.add(thread.handle)
         this.#hangs++
-        logger.error('worker hangs and is ended', { worker: thread.handle.slot, still_ms: Math.round(stillMs) })
+        logger.error('worker does not respond and is terminated', {
+          worker: thread.handle.slot,
+          still_ms: Math.round(stillMs),
+        })
         void thread.handle.terminate()
       }
     }, PULSE_MS).unref()
@@ -254,7 +257,7 @@ export class WorkerPool {
       const reply = await this.#putInForce(handle, message)
       if (reply.type !== 'applied') {
         const { logger } = this.#options
-        logger.error('worker refuses the configuration in force', { worker: handle.slot, error: problemOf(reply) })
+        logger.error('worker rejects the current configuration', { worker: handle.slot, error: problemOf(reply) })
         await handle.terminate()
         return
       }
@@ -283,7 +286,11 @@ export class WorkerPool {
     const diedAt = performance.now()
     const waitMs = slot.history.died(diedAt)
     this.#restarts++
-    logger.error('worker died and is replaced', { worker: slot.index, cause: exit.cause, wait_ms: waitMs })
+    logger.error('worker exited unexpectedly and is replaced', {
+      worker: slot.index,
+      cause: exit.cause,
+      wait_ms: waitMs,
+    })
     if (exit.stack !== undefined) logger.debug('stack of the dead worker', { worker: slot.index, stack: exit.stack })
     if (waitMs > 0) await delay(waitMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined)
     if (this.#stopping.signal.aborted) return

@@ -36,7 +36,7 @@ export function awaitProxyHeader(socket: net.Socket, rule: ProxyRule, done: (out
   const timer = setTimeout(() => {
     // A client that has not spoken cannot have begun a header: in some protocols the server speaks first.
     if (seen.length === 0 && !rule.isRequired) finish({ addresses: undefined }, NOTHING)
-    else finish({ detail: 'the PROXY header did not come in time' }, NOTHING)
+    else finish({ detail: 'timeout while waiting for the PROXY header' }, NOTHING)
   }, PROXY_HEADER_TIMEOUT_MS).unref()
   socket.on('data', onData)
   socket.on('end', onEnd)

@@ -145,7 +145,7 @@ describe('a certificate', () => {
 
   it.each(['', 'a..b', '.a', '*.a.test', 'a b', 'ä.test', 'A.test', `${'a'.repeat(64)}.test`, 'a.'.repeat(127) + 'aa'])(
     'is not signed for %j',
-    (name) => expect(() => new Authority(authority()).sign(name, NOW)).toThrow('such a server name'),
+    (name) => expect(() => new Authority(authority()).sign(name, NOW)).toThrow('invalid server name'),
   )
 })
 

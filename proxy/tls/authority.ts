@@ -91,7 +91,7 @@ export class Authority {
 
   /** `name` in lower case. @throws {Error} when it is no host name, or the authority's time is over. */
   sign(name: string, nowMs: number): SignedPair {
-    if (!HOST_NAME.test(name)) throw new Error('no certificate can be signed for such a server name')
+    if (!HOST_NAME.test(name)) throw new Error('invalid server name: no certificate can be signed for it')
     const endMs = Date.parse(this.#certificate.validTo)
     if (nowMs >= endMs) throw new Error('the authority has expired')
     const fromMs = Math.max(nowMs - BACKDATED_MS, Date.parse(this.#certificate.validFrom))

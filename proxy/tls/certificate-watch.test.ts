@@ -90,7 +90,7 @@ it('cuts a flood of lines, and says so', () => {
   watch.check()
   expect(lines().slice(19)).toEqual([
     expect.stringContaining('owner=infra/edge.19 '),
-    'warn\tcertificates more certificates expire soon, have expired or are not valid yet more=5',
+    'warn\tcertificates further certificates expire soon, have expired or are not valid yet more=5',
   ])
   at(days(9.1))
   expect(lines()).toEqual([])

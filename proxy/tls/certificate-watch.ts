@@ -81,7 +81,7 @@ export class CertificateWatch {
       if (left-- > 0) this.#logger.log(level, message, { use, owner, secret, ...time })
       else more++
     }
-    if (more > 0) this.#logger.warn('more certificates expire soon, have expired or are not valid yet', { more })
+    if (more > 0) this.#logger.warn('further certificates expire soon, have expired or are not valid yet', { more })
     this.#told = told
   }
 
@@ -94,7 +94,7 @@ export class CertificateWatch {
     return [
       {
         name: 'gw_certificate_expiration_timestamp_seconds',
-        help: 'When certificates in use end, since the epoch',
+        help: 'Expiry time of the certificates in use, since the epoch',
         type: 'gauge',
         values: () =>
           this.#all()

@@ -8,7 +8,7 @@ describe('handshakeCause', () => {
     [{ code: 'ERR_SSL_TLSV1_ALERT_UNKNOWN_CA' }, 'the client does not accept the certificate (alert unknown ca)'],
     [{ code: 'ERR_SSL_TLSV13_ALERT_ACCESS_DENIED' }, 'the client ended the handshake (alert access denied)'],
     [{ code: 'ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE' }, 'the client has sent no certificate'],
-    [{ code: 'ECONNRESET' }, 'the client left during the handshake'],
+    [{ code: 'ECONNRESET' }, 'client closed the connection during the handshake'],
     [{ code: 'ERR_SSL_NEW', reason: 'a new reason' }, 'a new reason'],
     [{}, 'C0:error:0A'],
   ])('of %j is %s', (fields, expected) => {

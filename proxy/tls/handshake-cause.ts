@@ -10,7 +10,7 @@ const CAUSES: ReadonlyMap<string, string> = new Map([
   ['ERR_SSL_NO_APPLICATION_PROTOCOL', 'client and listener have no protocol (ALPN) in common'],
   ['ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE', 'the client has sent no certificate'],
   ['ERR_SSL_CERTIFICATE_VERIFY_FAILED', 'the certificate of the client is not valid'],
-  ['ECONNRESET', 'the client left during the handshake'],
+  ['ECONNRESET', 'client closed the connection during the handshake'],
 ])
 /** The client says so, by an alert. */
 const ALERT = /ALERT_(.+)$/

@@ -79,7 +79,7 @@ export class TlsListenerServer {
     this.#arrivals.set(key, arrival)
     socket.once('close', () => {
       if (this.#arrivals.get(key) !== arrival) return
-      this.#failed(new Error('the client left during the handshake'), socket, this.#take(key))
+      this.#failed(new Error('client closed the connection during the handshake'), socket, this.#take(key))
     })
     // A client that leaves during the handshake is then seen at once; the TLS socket takes the setting over.
     socket.allowHalfOpen = false

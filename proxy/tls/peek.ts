@@ -25,7 +25,7 @@ export function peekClientHello(socket: net.Socket, done: (outcome: PeekOutcome)
     else if (outcome.kind === 'Invalid') finish({ problem: outcome.detail, hasBytes: true })
   }
   const onEnd = (): void => {
-    finish({ problem: 'the client left before its ClientHello', hasBytes: seen !== undefined })
+    finish({ problem: 'client closed the connection before its ClientHello', hasBytes: seen !== undefined })
   }
   socket.on('data', onData)
   socket.on('end', onEnd)

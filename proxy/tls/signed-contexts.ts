@@ -32,7 +32,7 @@ export class SignedContexts {
 
   /** @throws {Error} when no certificate can be signed for the name. */
   for(serverName: string | undefined, nowMs = Date.now()): tls.SecureContext {
-    if (serverName === undefined) throw new Error('the client names no server to sign a certificate for')
+    if (serverName === undefined) throw new Error('client sent no server name to sign a certificate for')
     const name = serverName.toLowerCase()
     const known = this.#known.get(name)
     this.#known.delete(name)

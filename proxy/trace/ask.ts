@@ -18,7 +18,7 @@ export function ask(
       port1.close()
       resolve(answer)
     }
-    const onAbort = (): void => settle({ type: 'refused', message: 'nobody waits for it any more' })
+    const onAbort = (): void => settle({ type: 'refused', message: 'the request was canceled' })
     const timer = setTimeout(() => settle({ type: 'refused', message: 'no answer in time' }), timeoutMs)
     signal?.addEventListener('abort', onAbort, { once: true })
     port1.on('message', settle)

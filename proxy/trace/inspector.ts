@@ -35,7 +35,7 @@ export class Inspector {
     port: MessagePort,
   ): Promise<void> {
     if (this.#isProfiling) {
-      answer(port, { type: 'refused', message: 'a profile of this thread is being made already' })
+      answer(port, { type: 'refused', message: 'another profile of this thread is running' })
       return
     }
     this.#isProfiling = true

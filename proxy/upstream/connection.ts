@@ -170,8 +170,8 @@ export class UpstreamConnection implements TransportUser, BodySource, BodyWriter
     const call = this.#call
     this.#call = undefined
     this.destroy()
-    if (call === undefined) this.#failBody('request body was cut short')
-    else call.failed('upstreamFailure', shown('request body was cut short'))
+    if (call === undefined) this.#failBody('request body is incomplete')
+    else call.failed('upstreamFailure', shown('request body is incomplete'))
   }
 
   // --- BodySource: the response ---
@@ -203,7 +203,7 @@ export class UpstreamConnection implements TransportUser, BodySource, BodyWriter
     }
     if (head.status === PROXY_WANTS_CREDENTIALS && this.proxyFields !== undefined) {
       // Between the proxy and the gateway; a client has no answer to it.
-      call.failed('upstreamFailure', shown('the proxy wants credentials (407)'))
+      call.failed('upstreamFailure', shown('the proxy requires credentials (407)'))
       return end
     }
     if (head.status < 200 && head.status !== 101) {

@@ -59,13 +59,13 @@ function clientOf(): UpstreamClient {
   return client
 }
 
-describe('a name that leads to', () => {
+describe('a name that resolves to', () => {
   it('an admitted address is reached, one that does not is not, also over HTTP/2 and as bytes', async () => {
     const denied = await server('127.0.0.2')
     const lookup: Lookup = (_host, done) => done(undefined, ['127.0.0.2', '169.254.169.254'])
     const dns = new DnsCache(lookup)
     const client = clientOf()
-    const detail = /evil.test leads to 127.0.0.2, 169.254.169.254|169.254.169.254, 127.0.0.2/
+    const detail = /evil.test resolves to 127.0.0.2, 169.254.169.254|169.254.169.254, 127.0.0.2/
     await expect(ask(client, targetOf('evil.test', denied.port, dns))).rejects.toThrow(detail)
     await expect(ask(client, targetOf('evil.test', denied.port, dns, { httpVersion: 'HTTP2' }))).rejects.toThrow(detail)
     const { promise, resolve } = Promise.withResolvers<DialOutcome>()
@@ -110,7 +110,7 @@ describe('a name that leads to', () => {
   it.each(DENIED_ADDRESSES)('%s is no destination', async (address) => {
     const dns = new DnsCache((_host, done) => done(undefined, [address]))
     const { guard } = dynamicForwarding([], { names: dns })
-    await expect(ask(clientOf(), targetOf('evil.test', 80, dns, { guard }))).rejects.toThrow(/evil.test leads to/)
+    await expect(ask(clientOf(), targetOf('evil.test', 80, dns, { guard }))).rejects.toThrow(/evil.test resolves to/)
   })
 })
 

@@ -155,7 +155,7 @@ class Connecting implements Expiring {
       chosenHttp1(socket, this.#address)
       return
     }
-    if (protocol !== 'h2') this.#fail(shown(`the peer speaks ${protocol}, not h2`))
+    if (protocol !== 'h2') this.#fail(shown(`the backend negotiated ${protocol} instead of h2`))
     if (this.#isOver) return
     this.#tellConnected()
     this.#handshake(socket)
@@ -192,7 +192,7 @@ class Connecting implements Expiring {
     })
     this.#session = session
     const onClose = (): void => {
-      if (this.#session === session) this.#fail(shown('closed before the settings came'))
+      if (this.#session === session) this.#fail(shown('closed before the SETTINGS frame'))
     }
     const onError = (error: Error): void => {
       if (this.#session === session) this.#fail(http2Problem(error))

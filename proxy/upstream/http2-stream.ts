@@ -146,8 +146,8 @@ export class UpstreamStream implements BodySource, BodySenderOwner, CallCarrier 
     if (isComplete) return
     // The client's body broke: the backend must not see a request that looks whole.
     if (this.#stream !== undefined) resetStream(this.#stream)
-    this.#failBody('request body was cut short')
-    this.call.failed('upstreamFailure', shown('request body was cut short'))
+    this.#failBody('request body is incomplete')
+    this.call.failed('upstreamFailure', shown('request body is incomplete'))
   }
 
   // --- BodySource: the response ---

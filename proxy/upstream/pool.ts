@@ -311,7 +311,7 @@ export class TargetPool implements ConnectionPool {
     if (this.#target.negotiates === true && call.upgrade === undefined && !call.isMoved) {
       call.isMoved = true
       this.#shared.byHttp2(call)
-    } else call.failed('upstreamFailure', at(this.label, shown('the peer speaks h2, not http/1.1')))
+    } else call.failed('upstreamFailure', at(this.label, shown('the backend negotiated h2 instead of http/1.1')))
   }
 
   #openTransport(address: string, call: UpstreamCall, user: TransportUser): Transport {

@@ -152,9 +152,11 @@ describe('handshake', () => {
     const target = targetOf(port, { tls: tlsWith(BOTH), httpVersion: 'HTTP1' })
     expect(await versionSpoken(client(), target)).toBe('1.1')
     const contradiction = { ...target, key: 'other', tls: tlsWith(['h2']) }
-    await expect(versionSpoken(client(), contradiction)).rejects.toThrow('the peer speaks h2, not http/1.1')
+    await expect(versionSpoken(client(), contradiction)).rejects.toThrow(
+      'the backend negotiated h2 instead of http/1.1',
+    )
     const other = targetOf(port, { tls: tlsWith(['http/1.1']), httpVersion: 'HTTP2' })
-    await expect(versionSpoken(client(), other)).rejects.toThrow('the peer speaks http/1.1, not h2')
+    await expect(versionSpoken(client(), other)).rejects.toThrow('the backend negotiated http/1.1 instead of h2')
     expect(hellos).toEqual([['http/1.1'], ['h2'], ['http/1.1']])
   })
 })

@@ -36,7 +36,7 @@ export function resolveTarget(target: UpstreamTarget, dns: DnsCache, done: (reso
     const admitted = admittedOf(target, addresses, dns)
     if (admitted.length > 0) done({ addresses: admitted })
     else if (guard !== undefined)
-      done({ code: 'destinationDenied', detail: `${host} leads to ${addresses.join(', ')}` })
+      done({ code: 'destinationDenied', detail: `${host} resolves to ${addresses.join(', ')}` })
     else done({ code: 'addressDenied', detail: deniedAddress(host, addresses) })
   })
 }

@@ -10,7 +10,7 @@ export function upstreamContext(upstream: UpstreamTls): tls.SecureContext {
   // An absent text would make a context without a certificate, and the backend might take the proxy for anybody.
   if (clientCertificate === '' || clientKey === '') throw new Error('the client certificate for the backend is missing')
   const groups = groupList(keyExchangeGroups).list
-  if (groups === '') throw new Error('none of the key exchange groups is known to this proxy')
+  if (groups === '') throw new Error('no supported key exchange group is configured')
   return tls.createSecureContext({
     minVersion: 'TLSv1.2',
     ...(caCertificates !== undefined && { ca: caCertificates }),

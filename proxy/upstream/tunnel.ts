@@ -107,5 +107,5 @@ export function askForTunnel(socket: net.Socket, head: string, done: (answer: Tu
 /** 200 and nothing else opens a tunnel (data-plane supplement section 5.3): other 2xx are something unexpected. */
 function verdictOn(status: number): string | undefined {
   if (status === 200) return undefined
-  return status === 407 ? 'the proxy wants credentials (407)' : `the proxy answered ${status}`
+  return status === 407 ? 'the proxy requires credentials (407)' : `the proxy answered ${status}`
 }

@@ -216,7 +216,7 @@ export const cases: readonly ConformanceCase[] = [
     sample: SAMPLE,
     change: validating({ caCertificateRefs: [{ group: '', kind: 'ConfigMap', name: 'no-such-ca' }] }),
     async run(gateway) {
-      await expectRefused(gateway, 500, 'backend TLS is not usable')
+      await expectRefused(gateway, 500, 'the TLS configuration of the backend is invalid')
       const accepted = { status: 'False', reason: 'NoValidCACertificate' }
       expect(conditionOf(gateway, 'upstream', 'Accepted')).toMatchObject(accepted)
       const resolved = { status: 'False', reason: 'InvalidCACertificateRef' }

@@ -167,7 +167,7 @@ export const cases: readonly ConformanceCase[] = [
       )
       expect(said).toEqual([
         expect.stringContaining(
-          `there are no keys of https://idp.example.com: jwks keyset for \\"${url}\\" isn't available`,
+          `no keys of https://idp.example.com: jwks keyset for \\"${url}\\" isn't available`,
         ),
       ])
     },
