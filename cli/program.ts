@@ -47,6 +47,7 @@ Examples:
 /** Resolves to the exit code. */
 export async function run(argv: readonly string[]): Promise<number> {
   let code = 0
+  outliveReader()
   const program = buildProgram((result) => {
     code = result
   })
@@ -66,11 +67,17 @@ function buildProgram(finish: (code: number) => void): Command {
     .helpCommand('help [command]', 'Help about any command')
     .helpOption('-h, --help', 'Print help')
     .exitOverride()
-    // It quotes what it was given.
-    .configureOutput({ outputError: (text, write) => write(callError(text)) })
+    .configureOutput({
+      // Help and version are printed before any action runs, so the hook below is too late for them.
+      writeOut: (text) => {
+        endWithReader()
+        process.stdout.write(text)
+      },
+      // It quotes what it was given.
+      outputError: (text, write) => write(callError(text)),
+    })
     .showHelpAfterError('Run the command with --help for its flags.')
     .hook('preAction', (_program, command) => {
-      outliveReader()
       if (!SERVING.has(command.name())) endWithReader()
     })
   addRun(program, finish)

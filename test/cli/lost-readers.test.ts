@@ -34,6 +34,23 @@ describe('a reader that leaves', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   })
 
+  it.each(['gw --help', 'gw help run', 'gw controller log --help', 'gw --version'])(
+    'is the end of %s',
+    async (call) => {
+      const child = sh(`bin/${call} | true`)
+      let stderr = ''
+      child.stderr?.on('data', (chunk: Buffer) => (stderr += chunk.toString()))
+      const [code] = await once(child, 'close')
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    },
+  )
+
+  it('does not hide the exit code of a wrong call', async () => {
+    const child = sh('bin/gw --no-such-flag 2>&1 | true')
+    const [code] = await once(child, 'close')
+    expect(code).toBe(1)
+  })
+
   it('is no matter of gw run', async () => {
     const port = await freePort()
     const file = join(folder, 'gateway.yaml')
