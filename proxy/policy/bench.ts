@@ -48,7 +48,7 @@ const cases: readonly (readonly [string, CompiledPolicy, ExchangeParts])[] = [
   ],
 ]
 
-/** A fresh look at the exchange for each call: what a filter left behind must not make the next one cheaper. */
+/** A new exchange for each call: results of one call must not make the next one cheaper. */
 function reset(exchange: Exchange): void {
   exchange.variables = undefined
   exchange.queuedResponseHeaders = undefined

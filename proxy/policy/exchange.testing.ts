@@ -47,7 +47,7 @@ export function exchangeOf(parts: ExchangeParts = {}): Exchange {
   return new Exchange(connection, request, performance.now())
 }
 
-/** A response as a backend gives it. */
+/** A response as a backend returns it. */
 export function upstreamResponse(
   headers: readonly (readonly [string, string])[] = [],
   body?: HttpResponse['body'],
@@ -78,7 +78,7 @@ const NO_CONFIG: RenderedConfig = {
   workloads: [],
 }
 
-/** What policies that check credentials need, with these secrets. */
+/** The inputs of policies that check credentials, with these secrets. */
 export function authEnvironment(
   secrets: Readonly<Record<string, string>> = {},
 ): Pick<PolicyEnvironment, 'auth' | 'secret' | 'expression' | 'origin'> {
@@ -99,7 +99,7 @@ export function environmentOf(limits?: RateLimitOrConditional, nowMs = Date.now(
   return { ...authEnvironment(), rateLimits, policyKey: 'test', service: () => undefined }
 }
 
-/** Runs the request side of a policy that answers at once. */
+/** Runs the request side of a synchronous policy. */
 export function runRequest(policy: CompiledPolicy, exchange: Exchange): HttpResponse | undefined {
   const verdict = policy.request?.(exchange)
   if (verdict instanceof Promise) throw new Error('the filter answered later')
@@ -107,7 +107,7 @@ export function runRequest(policy: CompiledPolicy, exchange: Exchange): HttpResp
   return verdict
 }
 
-/** Runs the response side of a policy that answers at once. */
+/** Runs the response side of a synchronous policy. */
 export function runResponse(policy: CompiledPolicy, exchange: Exchange): HttpResponse | undefined {
   const verdict = policy.response?.(exchange)
   if (verdict instanceof Promise) throw new Error('the filter answered later')
@@ -115,7 +115,7 @@ export function runResponse(policy: CompiledPolicy, exchange: Exchange): HttpRes
   return exchange.response
 }
 
-/** A body that is there as a whole; undefined for one that streams or is missing. */
+/** A body in memory; undefined for a missing or streamed body. */
 export function textOf(body: HttpResponse['body']): string | undefined {
   if (Buffer.isBuffer(body)) return body.toString()
   return typeof body === 'string' ? body : undefined

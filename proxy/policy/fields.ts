@@ -1,5 +1,5 @@
-// One table for each section of policies, over every field of its payload: order, phases, merging, what may not be
-// missing, and the file that runs or reads the field. No code that runs a policy: order.ts has it for filters.
+// One table for each section of policies, with every field of its payload: order, phases, merging, required fields,
+// and the file that runs or reads the field. No code that runs a policy: order.ts has it for filters.
 import type { BackendPayload, FrontendPayload, TrafficPayload } from '#api/ir/types.gen.ts'
 import type {
   EffectiveBackend,
@@ -18,7 +18,7 @@ export type BackendPhase = 'Client' | 'Service'
 /** Once for all listeners of a port, or for each listener. */
 export type FrontendPhase = 'Port' | 'Listener'
 
-/** What is in force where several places set a field. */
+/** Which value is in force if several places set a field. */
 export type Merge =
   /** The value of the most specific place. */
   | 'whole'
@@ -26,13 +26,13 @@ export type Merge =
   | 'parts'
   /** The values of all places together. */
   | 'all'
-  /** One is enough, and no place takes it back. */
+  /** One is enough, and no place can remove it. */
   | 'any'
 
 export interface Field<Phases extends string, Merging extends Merge = Merge> {
   readonly phases: readonly Phases[]
   readonly merge: Merging
-  /** Without the field traffic would pass that it refuses, so where it cannot run nothing may pass. */
+  /** The field rejects traffic that would pass without it, so if it cannot run, all traffic is rejected. */
   readonly denyIfMissing: boolean
   /** `filter`: it is compiled to a filter in order.ts. `setting`: `file` reads it. */
   readonly run: 'filter' | 'setting'
@@ -41,7 +41,7 @@ export interface Field<Phases extends string, Merging extends Merge = Merge> {
   readonly responseRank?: number | { readonly [P in Phases]: number }
 }
 
-/** How a field may be merged; `Alone`: one that has one value. */
+/** How a field may be merged; `Alone`: for fields with one value. */
 type MergeOf<K, Gathered, Alone extends Merge> = K extends 'deny' ? 'any' : K extends Gathered ? 'all' : Alone
 
 type TrafficFields = {
@@ -54,9 +54,9 @@ type FrontendFields = {
   readonly [K in keyof Required<FrontendPayload>]: Field<FrontendPhase, MergeOf<K, GatheredFrontend, 'whole' | 'parts'>>
 }
 
-/** Section 1.8: header modifiers, whole bodies, transformations from inside out, then what the proxy itself adds. */
+/** Section 1.8: header modifiers, whole bodies, transformations from inside out, then the headers of the proxy. */
 const RESPONSE = {
-  // The picker sees what the model server said.
+  // The picker gets the response of the model server.
   inferenceRouting: 0,
   routeHeaders: 1,
   backendHeaders: 2,
@@ -89,21 +89,21 @@ const SETTING = { denyIfMissing: false, run: 'setting' } as const
  * 1.6 and 1.8).
  */
 export const TRAFFIC = {
-  // Before everything, preflights too: what cannot be enforced lets nothing through.
+  // Before everything, including preflights: if a policy cannot be enforced, nothing is allowed.
   deny: { ...GUARD, phases: BOTH, merge: 'any', file: 'proxy/chain/deny.ts' },
   timeouts: { ...FILTER, phases: ROUTED, merge: 'whole', file: 'proxy/policy/resilience/timeouts.ts' },
-  // Preflights carry no credentials, so they are answered before anything asks for some.
+  // Preflights have no credentials, so they are answered before credentials are checked.
   cors: { ...GUARD, phases: BOTH, merge: 'whole', file: 'proxy/policy/browser/cors.ts' },
-  // Each of them must let the request pass; authorization rules then look at what they learned.
+  // Each of them must allow the request; authorization rules then read their results.
   jwtAuthentication: { ...GUARD, phases: BOTH, merge: 'whole', file: 'proxy/policy/auth/jwt-authentication.ts' },
   basicAuthentication: { ...GUARD, phases: BOTH, merge: 'whole', file: 'proxy/policy/auth/basic-authentication.ts' },
   apiKeyAuthentication: { ...GUARD, phases: BOTH, merge: 'whole', file: 'proxy/policy/auth/api-key-authentication.ts' },
-  // After authentication, whose findings it may send on; before rules, which may look at what it answers.
+  // After authentication, whose results it may send; before rules, which may read its response.
   extAuth: { ...GUARD, phases: BOTH, merge: 'whole', file: 'proxy/policy/external/ext-auth.ts' },
   authorization: { ...GUARD, phases: BOTH, merge: 'all', file: 'proxy/policy/auth/authorization.ts' },
-  // Only marks the request: what its precondition sees is the request as the client sent it.
+  // Only marks the request: its precondition reads the original request of the client.
   retry: { ...FILTER, phases: ROUTED, merge: 'whole', file: 'proxy/policy/resilience/retry.ts' },
-  // After authorization: what is refused costs nobody a token.
+  // After authorization: rejected requests take no tokens from the limit.
   rateLimit: {
     ...GUARD,
     phases: ROUTED,
@@ -111,7 +111,7 @@ export const TRAFFIC = {
     file: 'proxy/policy/limits/rate-limit.ts',
     responseRank: RESPONSE.rateLimitHeaders,
   },
-  // After the local limits: what they refuse costs no call.
+  // After the local limits: requests that they reject cost no call.
   rateLimitGlobal: {
     ...GUARD,
     phases: ROUTED,
@@ -119,7 +119,7 @@ export const TRAFFIC = {
     file: 'proxy/policy/limits/rate-limit-global.ts',
     responseRank: RESPONSE.rateLimitHeaders,
   },
-  // Before everything that looks into bodies, after everything that may refuse without one.
+  // Before everything that reads bodies, after everything that may reject without one.
   buffer: {
     ...FILTER,
     phases: ROUTED,
@@ -127,7 +127,7 @@ export const TRAFFIC = {
     file: 'proxy/policy/limits/buffer.ts',
     responseRank: RESPONSE.buffer,
   },
-  // After what may refuse without it; before transformations, which may look at what it learned.
+  // After policies that may reject without it; before transformations, which may read its results.
   extProc: {
     ...GUARD,
     phases: BOTH,
@@ -163,20 +163,20 @@ export const TRAFFIC = {
   requestRedirect: { ...FILTER, phases: ROUTED, merge: 'whole', file: 'proxy/policy/rewrite/request-redirect.ts' },
   // Direct responses wait as well: a test of clients needs no backend.
   delay: { ...FILTER, phases: ROUTED, merge: 'whole', file: 'proxy/policy/resilience/delay.ts' },
-  // Last, so that every other policy has had its say about the request.
+  // Last, so that every other policy has run.
   directResponse: { ...FILTER, phases: ROUTED, merge: 'whole', file: 'proxy/policy/rewrite/direct-response.ts' },
-  // Copies are made when the backend is chosen.
+  // Copies are sent when the backend is selected.
   requestMirror: { ...SETTING, phases: ROUTED, merge: 'whole', file: 'proxy/config/compile-route.ts' },
 } as const satisfies TrafficFields
 
 /** Policies towards a backend. Filters come first, in the order they run on each attempt. */
 export const BACKEND = {
-  // Its timeout of a request is a filter; the protocol version is a setting of connections (backend/targets.ts).
+  // Its request timeout is a filter; the protocol version is a setting of connections (backend/targets.ts).
   http: { ...FILTER, phases: CALLS, merge: 'whole', file: 'proxy/policy/resilience/timeouts.ts' },
   deny: { ...GUARD, phases: CALLS, merge: 'any', file: 'proxy/chain/deny.ts' },
-  // Preflights carry no credentials, and no endpoint is chosen for them.
+  // Preflights have no credentials, and no endpoint is picked for them.
   cors: { ...GUARD, phases: CALLS, merge: 'whole', file: 'proxy/policy/browser/cors.ts' },
-  // Endpoints are picked for requests of clients only.
+  // Endpoints are picked only for requests of clients.
   inferenceRouting: {
     ...FILTER,
     phases: CLIENT,
@@ -184,10 +184,10 @@ export const BACKEND = {
     file: 'proxy/policy/external/inference-routing.ts',
     responseRank: RESPONSE.inferenceRouting,
   },
-  // Before credentials: the service decides about the client's request, and must not see them. A service that
+  // Before credentials: the service decides about the client's request, and must not get them. A service that
   // authorizes calls to itself would never be reached.
   extAuth: { ...GUARD, phases: CLIENT, merge: 'whole', file: 'proxy/policy/external/ext-auth.ts' },
-  // Before transformations, which may look at the credential.
+  // Before transformations, which may read the credential.
   auth: { ...GUARD, phases: CALLS, merge: 'whole', file: 'proxy/backend/auth.ts' },
   transformation: {
     ...FILTER,
@@ -216,15 +216,15 @@ export const BACKEND = {
   requestMirror: { ...SETTING, phases: CLIENT, merge: 'whole', file: 'proxy/config/compile-route.ts' },
 } as const satisfies BackendFields
 
-/** Policies of connections and of what is told about them. The order of the members is the one a connection meets. */
+/** Policies of connections and their telemetry. The order of the members is the order in which they apply. */
 export const FRONTEND = {
   proxyProtocol: { ...GUARD_SETTING, phases: PORT, merge: 'whole', file: 'proxy/config/compile.ts' },
   networkAuthorization: { ...GUARD_SETTING, phases: PORT_AND_LISTENER, merge: 'all', file: 'proxy/config/compile.ts' },
   tcp: { ...SETTING, phases: PORT, merge: 'whole', file: 'proxy/config/compile.ts' },
-  // The time for a handshake is of the port: the listener is not known before its end.
+  // The handshake timeout belongs to the port: the listener is not known before its end.
   tls: { ...GUARD_SETTING, phases: PORT_AND_LISTENER, merge: 'whole', file: 'proxy/config/compile-tls.ts' },
   http: { ...SETTING, phases: PORT, merge: 'whole', file: 'proxy/config/compile.ts' },
-  // Refuses with the other policies before routing.
+  // Rejects with the other policies before routing.
   deny: { ...GUARD_SETTING, phases: LISTENER, merge: 'any', file: 'proxy/config/listener-plans.ts' },
   connect: { ...SETTING, phases: PORT_AND_LISTENER, merge: 'whole', file: 'proxy/config/compile.ts' },
   accessLog: { ...SETTING, phases: LISTENER, merge: 'whole', file: 'proxy/config/compile-telemetry.ts' },
@@ -242,7 +242,7 @@ export type InPhase<Table extends { readonly [K in keyof Table]: { readonly phas
   [K in keyof Table]: P extends Table[K]['phases'][number] ? K : never
 }[keyof Table]
 
-/** What a port asks of the policies of its first listener. */
+/** The settings of a port, from the policies of its first listener. */
 export type PortFrontend = Pick<EffectiveFrontend, InPhase<typeof FRONTEND, 'Port'>>
 export type ListenerFrontend = Pick<EffectiveFrontend, InPhase<typeof FRONTEND, 'Listener'>>
 

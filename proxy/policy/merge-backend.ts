@@ -30,7 +30,7 @@ export interface SectionPlace {
   readonly inlinePolicies?: BackendPayload | undefined
 }
 
-/** `deny` is the first of all levels: one is enough to refuse. */
+/** `deny` is the first of all levels: one is enough to reject. */
 export function effectiveBackend(index: PolicyIndex, place: BackendPlace): EffectiveBackend {
   const { service, backend, refInlinePolicies } = place
   const levels = listenerLevels(place)
@@ -43,7 +43,7 @@ export function effectiveBackend(index: PolicyIndex, place: BackendPlace): Effec
 }
 
 /**
- * Policies of a service that policies call: only what is attached to it or stands on it. Those of routes, listeners and
+ * Policies of a service that policies call: only attached and inline ones. Those of routes, listeners and
  * Gateways are about the traffic of clients.
  */
 export function effectiveService(
@@ -90,7 +90,7 @@ function isSet<T>(value: T | undefined): value is T {
   return value !== undefined
 }
 
-/** `winner`: which of several payloads that set the same field has it; policies of one target: the first. */
+/** `winner`: which of several payloads that set the same field is used; for policies of one target: the first. */
 function overlayLevel(
   base: EffectiveBackend,
   payloads: readonly BackendPayload[],
@@ -105,7 +105,7 @@ function overlay(base: EffectiveBackend, payload: BackendPayload): EffectiveBack
   return overlayFields(base, payload, BACKEND)
 }
 
-/** The members of a payload over those that are in force already, as its table says. */
+/** The members of a payload over those already in force, as its table defines. */
 function overlayFields<E extends object>(
   base: E,
   payload: object,
@@ -115,7 +115,7 @@ function overlayFields<E extends object>(
   for (const [field, value] of Object.entries(payload)) {
     if (value !== undefined) merged.set(field, COMBINE[table[field]?.merge ?? 'whole'](merged.get(field), value))
   }
-  // Each value was made of values of the same field.
+  // Each value was merged from values of the same field.
   return Object.fromEntries(merged) as E
 }
 

@@ -1,4 +1,4 @@
-// Merging gives what a model written from the text of the specification gives, for random sets of policies.
+// Merging returns the same as a model written from the text of the specification, for random sets of policies.
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { BackendPayload, Policy, PolicyTarget, TrafficPayload } from '#api/ir/types.gen.ts'
@@ -10,7 +10,7 @@ import { effectiveTraffic, type RouteLevel } from './merge.ts'
 
 const NS = 'ns'
 
-/** Everything a policy can target here, least specific first; the others must never apply. */
+/** All targets of a policy here, least specific first; the others must never apply. */
 const GATEWAY: PolicyTarget[] = [
   { gateway: { namespace: NS, name: 'gw' } },
   { gateway: { namespace: NS, name: 'gw', port: 80 } },
@@ -165,7 +165,7 @@ function model(levels: readonly Candidate[][], hasOverride: boolean): unknown {
 
 const inlineTraffic = fc.option(trafficPayload, { nil: undefined })
 
-it('merges traffic as the model does', () => {
+it('merges traffic like the model', () => {
   fc.assert(
     fc.property(policies, fc.boolean(), inlineTraffic, inlineTraffic, (list, isSet, onParent, onChild) => {
       const listenerSet = isSet ? { namespace: NS, name: 'set' } : undefined
@@ -206,7 +206,7 @@ function backendModel(payloads: readonly BackendPayload[]): unknown {
 
 const byText = (values: readonly unknown[]): string[] => values.map((value) => JSON.stringify(value)).sort()
 
-/** What is left to compare when the order of rules, and which of several denials it is, do not matter. */
+/** The rest to compare if the order of rules, and which of several denials is used, do not matter. */
 function summary({ mcpAuthorization, deny, ...fields }: EffectiveBackend): unknown {
   return [fields, byText(mcpAuthorization), deny !== undefined]
 }
@@ -221,7 +221,7 @@ function summaryModel(payloads: readonly BackendPayload[]): unknown {
 
 const inlineBackend = fc.option(backendPayload, { nil: undefined })
 
-it('merges backend policies as the model does', () => {
+it('merges backend policies like the model', () => {
   fc.assert(
     fc.property(policies, inlineBackend, inlineBackend, inlineBackend, (list, onBackend, onRef, onSection) => {
       const index = indexPolicies(list)
@@ -234,7 +234,7 @@ it('merges backend policies as the model does', () => {
         backend: { name: { namespace: NS, name: 'be' }, inlinePolicies: onBackend },
         refInlinePolicies: onRef,
       }
-      /** Of one target the first policy wins, so it comes last here. */
+      /** For one target the first policy wins, so it comes last here. */
       const attached = (levels: readonly PolicyTarget[]): BackendPayload[] =>
         levels.flatMap((level) =>
           list

@@ -1,4 +1,4 @@
-// Single rules of merging that a reader may want to see by example; the properties are in merge.prop.test.ts.
+// Single rules of merging as examples; the properties are in merge.prop.test.ts.
 import { describe, expect, it } from 'vitest'
 import type { Policy, PolicyPayload, PolicyTarget } from '#api/ir/types.gen.ts'
 import { indexPolicies } from './policy-index.ts'
@@ -26,7 +26,7 @@ function merged(policies: Policy[]) {
 }
 
 describe('traffic', () => {
-  it('keeps where a value comes from', () => {
+  it('keeps the source of a value', () => {
     const limited = {
       rateLimit: { limits: [{ unit: 'Requests' as const, tokensPerFill: 1, fillIntervalMs: 1, tokensMax: 1 }] },
     }
@@ -45,7 +45,7 @@ describe('traffic', () => {
     expect(postRouting.timeouts?.value).toEqual({ requestMs: 5 })
   })
 
-  it('never locks deny out', () => {
+  it('never locks out deny', () => {
     const override = { inheritance: 'Override' as const }
     const { postRouting } = merged([
       policy(gateway, { traffic: { deny: { field: 'a', message: '' } } }, override),

@@ -1,5 +1,5 @@
-// Merges traffic policies of all levels into what applies to one rule on one listener, for each phase (resources
-// supplement section 3.4). Shallow: each field is taken whole. Backend and frontend sections: merge-backend.ts.
+// Merges traffic policies of all levels into the policies of one rule on one listener, for each phase (resources
+// supplement section 3.4). Shallow: each field is copied whole. Backend and frontend sections: merge-backend.ts.
 import type { Policy, Route, ServiceReference, TrafficPayload } from '#api/ir/types.gen.ts'
 import type { EffectiveTraffic, EffectiveTrafficPhases, GatheredTraffic, Sourced } from '../chain/effective.ts'
 import { type Phase, TRAFFIC } from './fields.ts'
@@ -9,9 +9,9 @@ import { listenerLevels, routeLevels, serviceLevels, type ListenerPlace, type Po
 export type RouteLevel = Pick<Route, 'key' | 'name' | 'inlinePolicies'>
 
 export interface TrafficPlace extends ListenerPlace {
-  /** Delegation chain, parent first; empty for what applies before a route is known. */
+  /** Delegation chain, parent first; empty before the route is known. */
   readonly routes: readonly RouteLevel[]
-  /** Where all backends of the rule are this one: an InferencePool may have traffic policies. */
+  /** If all backends of the rule are this one: an InferencePool may have traffic policies. */
   readonly service?: ServiceReference | undefined
 }
 
@@ -56,7 +56,7 @@ interface LevelMember {
 }
 
 interface TrafficMerge {
-  /** Adds one level, more specific than those before. Within it the first member that sets a field has it. */
+  /** Adds one level, more specific than the previous ones. Within it the first member that sets a field is used. */
   level(members: readonly LevelMember[]): void
   result(): EffectiveTraffic
 }
@@ -64,10 +64,10 @@ interface TrafficMerge {
 function trafficMerge(): TrafficMerge {
   const whole: Record<string, Sourced<unknown>> = {}
   const gathered: { readonly [K in GatheredTraffic]: Sourced<unknown>[] } = { authorization: [], deny: [] }
-  /** Fields an Override of a less specific level has fixed. */
+  /** Fields fixed by an Override of a less specific level. */
   const locked = new Set<string>()
 
-  /** True: the payload has the field now, or shares it. */
+  /** True: the payload sets the field now, or shares it. */
   function add(field: keyof TrafficPayload, one: Sourced<unknown>, taken: Set<string>): boolean {
     const isLockable = TRAFFIC[field].merge !== 'any'
     if (isLockable && locked.has(field)) return false
@@ -85,7 +85,7 @@ function trafficMerge(): TrafficMerge {
       const taken = new Set<string>()
       const newlyLocked: string[] = []
       for (const { payload, source, isOverride } of members) {
-        // The payload was checked against the schema: it has the fields of its type only.
+        // The payload passed the schema: it only has the fields of its type.
         for (const field of Object.keys(payload) as (keyof TrafficPayload)[]) {
           const value = payload[field]
           if (value === undefined) continue
@@ -94,7 +94,7 @@ function trafficMerge(): TrafficMerge {
       }
       for (const field of newlyLocked) locked.add(field)
     },
-    // A record loses the types of its members; each value came from the field of the same name.
+    // A record loses the types of its members; each value comes from the field of the same name.
     result: () => ({ ...whole, ...gathered }) as EffectiveTraffic,
   }
 }

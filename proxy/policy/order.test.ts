@@ -39,7 +39,7 @@ const EVERYTHING: Required<TrafficPayload> = {
   deny: { field: 'f', message: 'm' },
 }
 
-/** As inline policies of a route whose bucket keys are those of the test environment. */
+/** Like inline policies of a route whose bucket keys are those of the test environment. */
 function effective(payload: TrafficPayload): EffectiveTraffic {
   const name = { kind: 'HTTPRoute', namespace: 'ns', name: 'r' } as const
   const place = { gateway: { namespace: 'ns', name: 'gw' }, routes: [{ key: 'k', name, inlinePolicies: payload }] }
@@ -104,7 +104,7 @@ describe('PostRouting', () => {
     })
   })
 
-  it('collects what runs at the end', () => {
+  it('collects the filters that run at the end', () => {
     const limit = { ...LIMIT, unit: 'Tokens' } as const
     const compiled = compileChain(
       effective({ rateLimit: { limits: [limit] } }),
@@ -154,7 +154,7 @@ describe('PreRouting', () => {
     ])
   })
 
-  it.each(Object.entries(rest))('refuses everything for %s, which it does not have', (field, value) => {
+  it.each(Object.entries(rest))('rejects everything for %s, which it does not have', (field, value) => {
     const { request, response } = chain({ [field]: value }, 'PreRouting')
     expect(namesOf(request)).toEqual([field])
     expect(response).toEqual([])

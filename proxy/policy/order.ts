@@ -1,5 +1,5 @@
-// Effective policies to chains of filters, in the order of the tables in fields.ts. A field that is a filter there does
-// not compile until it is made here.
+// Compiles effective policies to chains of filters, in the order of the tables in fields.ts. A field that is a filter
+// there does not compile until it has an entry here.
 import type { EffectiveBackend, EffectiveTraffic } from '../chain/effective.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { NamedFilter, CompiledChain, ResponseFilter, CompiledPolicy } from '../chain/filter.ts'
@@ -29,10 +29,10 @@ import { compileBackendTimeout, compileTimeouts } from './resilience/timeouts.ts
 import { compileTransformation } from './rewrite/transformation.ts'
 import { compileUrlRewrite } from './rewrite/url-rewrite.ts'
 
-/** A guard is always compiled to something: what cannot run refuses instead. */
+/** A guard always compiles to a filter: if it cannot run, it rejects. */
 type Compiled<Guards> = Guards extends true ? CompiledPolicy : CompiledPolicy | undefined
 
-/** Of gathered values there is at least one. */
+/** Accumulated values have at least one element. */
 type Present<V> = V extends readonly (infer T)[] ? readonly [T, ...T[]] : NonNullable<V>
 
 type TrafficFilter = FilterOf<typeof TRAFFIC>
@@ -92,7 +92,7 @@ const BACKEND_COMPILERS: { readonly [K in BackendFilter]: BackendCompiler<K> } =
   requestRedirect: (value, environment) => compileRequestRedirect(value, environment),
 }
 
-/** Names in the order they run, for documentation and traces. */
+/** Names in the order in which they run, for documentation and traces. */
 export const POLICY_ORDER: readonly string[] = Object.keys(TRAFFIC)
 
 // Members of an object literal keep their order; keyof loses nothing here, because the literals have exactly these.
@@ -120,12 +120,12 @@ export function compileBackendChain(effective: EffectiveBackend, environment: Ch
   return builder.chain()
 }
 
-/** Response filters of all chains that an exchange went through, in their common order. */
+/** Response filters of all chains of an exchange, in their common order. */
 export function mergeResponseFilters(chains: readonly CompiledChain[]): readonly ResponseFilter[] {
   return chains.flatMap(({ response }) => response).sort((a, b) => a.rank - b.rank)
 }
 
-/** A field that the phase does not have is refused at admission; should one come all the same, nothing passes it by. */
+/** Admission rejects a field that the phase does not have; if one is present nevertheless, requests are rejected. */
 function compileTraffic<K extends keyof typeof TRAFFIC>(
   field: K,
   value: EffectiveTraffic[K],
@@ -136,7 +136,7 @@ function compileTraffic<K extends keyof typeof TRAFFIC>(
   if (!runsInPhase(field, phase)) {
     return compileDeny({ field: `traffic.${field}`, message: `cannot run in phase ${phase}` })
   }
-  // A field that is no filter has no member here.
+  // A field that is not a filter has no member here.
   const compilers: { readonly [F in keyof typeof TRAFFIC]?: TrafficCompiler<F> } = TRAFFIC_COMPILERS
   return compilers[field]?.(value, environment)
 }

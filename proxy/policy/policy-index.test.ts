@@ -25,7 +25,7 @@ describe('indexPolicies', () => {
     expect(index.at(levelOf('other'))).toEqual([])
   })
 
-  it('follows a target that comes and one that goes', () => {
+  it('follows a target that is added and one that is removed', () => {
     const index = indexPolicies([many, one])
     const changed = policyOf('many', { several: [routeTarget('cart'), routeTarget('other')] })
     const next = index.after([changed, one])

@@ -1,9 +1,9 @@
-// Policies of a rendered configuration, found by what they target. Keeps the order of the configuration within a
+// Policies of a rendered configuration by target. Keeps the order of the configuration within a
 // target: the operator writes the older policy first, and the first one wins.
 import type { Listener, ObjectName, Policy, PolicyTarget, RouteName, ServiceReference } from '#api/ir/types.gen.ts'
 import { Grouped } from '#api/incremental/grouped.ts'
 
-/** Where a request enters. Gateway listeners have `listener`; listeners of a ListenerSet have both. */
+/** The entry of a request. Gateway listeners have `listener`; listeners of a ListenerSet have both. */
 export interface ListenerPlace {
   readonly gateway: ObjectName
   readonly port?: number | undefined
@@ -12,16 +12,16 @@ export interface ListenerPlace {
 }
 
 export interface PolicyIndex {
-  /** Policies of one level; empty when nothing targets it. */
+  /** Policies of one level; empty without a policy for it. */
   at(level: string): readonly Policy[]
 }
 
-/** Kept up to date with `after`. */
+/** Updated with `after`. */
 export function indexPolicies(policies: readonly Policy[]): Grouped<Policy> {
   return Grouped.of(policies, ({ target }) => (target.several ?? [target]).flatMap(levelsOf))
 }
 
-/** Where the policies of a listener are looked for. */
+/** The keys of the policies of a listener. */
 export function placeOf({ name, port }: Pick<Listener, 'name'> & { port: number }): ListenerPlace {
   return {
     gateway: { namespace: name.gatewayNamespace, name: name.gatewayName },
@@ -56,7 +56,7 @@ export function serviceLevels(service: ServiceReference): string[] {
   return [serviceLevel(service, undefined), serviceLevel(service, service.port)]
 }
 
-// Names cannot hold a blank, so it separates the parts.
+// Names contain no space, so it separates the parts.
 
 export function backendLevel(backend: ObjectName, section: string | undefined): string {
   return `backend ${backend.namespace} ${backend.name}${suffix(section)}`

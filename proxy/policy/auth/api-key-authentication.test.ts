@@ -52,14 +52,14 @@ describe('modes', () => {
   })
 })
 
-it('metadata are fields of apiKey', () => {
+it('metadata is available as fields of apiKey', () => {
   const exchange = run({}, bearer('key-json'))
   expect(isTrue(expression('apiKey.team == "a" && apiKey.limits.rpm == 5'), exchange)).toBe(true)
   expect(isTrue(expression('apiKey.team == "m"'), run({}, bearer('key-map')))).toBe(true)
   expect(isTrue(expression('has(apiKey.team)'), run({}, bearer('key-raw')))).toBe(false)
 })
 
-it('a key in the query never reaches the log', () => {
+it('a key in the query is never logged', () => {
   const location = { queryParameter: { name: 'key' } }
   for (const [mode, key, query] of [
     ['Strict', 'key-raw', 'a=1'],
@@ -71,7 +71,7 @@ it('a key in the query never reaches the log', () => {
   }
 })
 
-it('without known keys nobody passes', () => {
+it('without known keys all requests are rejected', () => {
   for (const auth of [
     { keys: [], hashes: [] },
     { keys: [{ secret: 'missing' }], hashes: [{ keyHash: 'x' }] },

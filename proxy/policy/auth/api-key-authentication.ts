@@ -1,4 +1,4 @@
-// Checks API keys of clients (data-plane supplement section 8.2). A key that passes is removed from the request; its
+// Checks API keys of clients (data-plane supplement section 8.2). A valid key is removed from the request; its
 // metadata and the key itself, as a secret, are CEL `apiKey`.
 import type { ApiKeyAuthentication } from '#api/ir/types.gen.ts'
 import { compileCredentialReader } from '../../auth/credential-reader.ts'
@@ -26,7 +26,7 @@ export function compileApiKeyAuthentication(
         exchange.trace?.note('mode Permissive allows the request: unknown key')
         return undefined
       }
-      // A refused key goes as well: one in the query must not reach the access log.
+      // A rejected key is removed as well: a key in the query must not be logged.
       reader.remove(exchange)
       if (found === undefined) return exchange.failVisibly('apiKeyAuthFailed', 'invalid credentials')
       if (exchange.trace !== undefined) exchange.trace.note(`the key is ${table.nameOf(key) ?? 'known'}`)

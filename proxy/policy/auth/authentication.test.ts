@@ -1,4 +1,4 @@
-// Authentication through a real proxy: several schemes on one route, with authorization, and what the backend gets.
+// Authentication through a real proxy: several schemes on one route, with authorization, and the backend's request.
 import { createServer, request as httpRequest, type IncomingHttpHeaders, type Server } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type {
@@ -97,7 +97,7 @@ beforeAll(async () => {
       }),
     ],
     policies: [
-      // Everything below the gateway needs a token; a route may say otherwise.
+      // Everything below the gateway requires a token; a route may override it.
       policy('gateway', onGateway, { jwtAuthentication }),
       policy('all-key', onRoute('all'), { apiKeyAuthentication }),
       policy('all-claims', onRoute('all'), {
@@ -132,7 +132,7 @@ interface Answer {
   readonly text: string
 }
 
-/** Not fetch, which shows no response with status 407. */
+/** Not fetch, which returns no response with status 407. */
 function ask(url: string, headers: Readonly<Record<string, string>>, method = 'GET', body = ''): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const sent = httpRequest(url, { method, headers }, (response) => {
@@ -156,9 +156,9 @@ const seenBy = (answer: Answer): Seen => {
 const admin = (): Promise<string> => issuer.token({ roles: ['admin'], level: 3 })
 
 describe('three schemes and rules on one route', () => {
-  it('passes with all of them, and the backend sees none of the credentials', async () => {
+  it('allows a request with all of them, and removes the credentials', async () => {
     const headers = { authorization: `Bearer ${await admin()}`, 'proxy-authorization': BASIC, 'x-own': 'kept' }
-    // Twice: the second time everything is remembered.
+    // Twice: the second time all results are remembered.
     for (let i = 0; i < 2; i++) {
       const answer = await ask(`${gateway.url}/all/x?a=1&key=${API_KEY}&b=2`, headers, 'POST', 'payload')
       const seen = seenBy(answer)
@@ -176,7 +176,7 @@ describe('three schemes and rules on one route', () => {
     ['the user is wrong', { basic: 'Basic eDp5' }, 407, 'basic authentication failure: invalid credentials'],
     ['the key is missing', { key: '' }, 401, 'api key authentication failure: no API Key found'],
     ['the key is wrong', { key: 'other' }, 401, 'api key authentication failure: invalid credentials'],
-  ])('refuses when %s', async (_, { jwt, basic = BASIC, key = API_KEY }, status, text) => {
+  ])('rejects when %s', async (_, { jwt, basic = BASIC, key = API_KEY }, status, text) => {
     const token = jwt ?? (await admin())
     const headers = {
       ...(token !== '' && { authorization: `Bearer ${token}` }),
@@ -199,12 +199,12 @@ describe('three schemes and rules on one route', () => {
 })
 
 describe('passthrough', () => {
-  it('gives the verified token back to the backend', async () => {
+  it('sends the verified token to the backend', async () => {
     const authorization = `Bearer ${await issuer.token()}`
     expect(seenBy(await ask(`${gateway.url}/pass`, { authorization })).headers.authorization).toBe(authorization)
   })
 
-  it('sends nothing that was not verified', async () => {
+  it('sends no unverified token', async () => {
     expect(seenBy(await ask(`${gateway.url}/open`, {})).headers.authorization).toBeUndefined()
     expect((await ask(`${gateway.url}/open`, { authorization: 'Bearer a.b.c' })).status).toBe(401)
     expect((await ask(`${gateway.url}/pass`, {})).status).toBe(401)
@@ -226,20 +226,20 @@ it.each<[string, string | undefined, string]>([
   ['no-users', BASIC, 'basic authentication failure: invalid credentials'],
   ['no-api-keys', undefined, 'api key authentication failure: no API Key found'],
   ['no-api-keys', `Key ${API_KEY}`, 'api key authentication failure: invalid credentials'],
-])('a policy that cannot know anybody refuses everybody: %s with %s', async (name, credential, text) => {
+])('a policy without usable keys rejects all requests: %s with %s', async (name, credential, text) => {
   const authorization = credential === 'a token' ? `Bearer ${await admin()}` : credential
   const answer = await ask(`${gateway.url}/${name}`, authorization === undefined ? {} : { authorization })
   expect([answer.status, answer.text]).toEqual([401, text])
 })
 
-it('the dump shows references, never secrets', async () => {
+it('the dump contains references, never secrets', async () => {
   const { text } = await ask(`http://127.0.0.1:${gateway.proxy.ports.admin}/config_dump`, {})
   expect(text).toContain('ns/keys/one')
   expect(text).toContain('https://issuer.example')
   for (const secret of [API_KEY, USERS.slice(6)]) expect(text).not.toContain(secret)
 })
 
-it('a change of keys holds at once, whatever was remembered, and says what is missing', async () => {
+it('a change of keys applies at once, and missing keys are reported', async () => {
   const headers = { authorization: `Bearer ${await admin()}`, 'proxy-authorization': BASIC }
   const url = `${gateway.url}/all?key=${API_KEY}`
   seenBy(await ask(url, headers))

@@ -9,7 +9,7 @@ const require = (...matchExpressions: string[]): Authorization => ({ action: 'Re
 
 const T = 'request.method == "GET"'
 const F = 'request.method == "PUT"'
-/** Fails when it runs. */
+/** Fails at run time. */
 const E = 'request.headers["absent"] == "x"'
 /** Does not compile. */
 const BROKEN = 'request.method =='
@@ -50,14 +50,14 @@ describe('rules', () => {
     }
   })
 
-  it('answers gRPC in its own way', () => {
+  it('returns a gRPC status to gRPC clients', () => {
     const exchange = exchangeOf({ headers: [['content-type', 'application/grpc']] })
     const response = runRequest(compileAuthorization([deny(T)], environmentOf()), exchange)
     expect(response?.status).toBe(200)
     expect(response?.headers.get('grpc-status')).toBe('7')
   })
 
-  it('reads the body only when an expression does', () => {
+  it('reads the body only if an expression does', () => {
     const policy = compileAuthorization([allow('string(request.body) == "yes"')], environmentOf())
     expect(policy.readsRequestBody).toBe(true)
     expect(runRequest(policy, exchangeOf({ body: 'yes' }))).toBeUndefined()

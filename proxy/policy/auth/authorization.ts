@@ -25,7 +25,7 @@ export function compileAuthorization(
   }
 }
 
-/** Also for rules that do not answer 403, as those of MCP. */
+/** Also for rules that do not return 403, such as those of MCP. */
 export function compileRules(
   rules: readonly Authorization[],
   environment: Pick<ChainEnvironment, 'expression'>,
@@ -53,7 +53,7 @@ function nameOf(rule: Rule): string {
   return sources.length === 1 ? sources.join('') : sources.map((source) => `(${source})`).join(' && ')
 }
 
-/** The same verdict from all the rules, each of which the trace hears of. */
+/** The verdict of all rules; each evaluated rule is added to the trace. */
 function isAllowedTraced(
   { deny, require, allow }: Readonly<Record<'deny' | 'require' | 'allow', readonly Rule[]>>,
   exchange: Exchange,
@@ -76,7 +76,7 @@ function isAllowedTraced(
   return isAllowed
 }
 
-/** What cannot be known counts as true. */
+/** An unknown value counts as true. */
 function denies(rule: Rule, exchange: Exchange): boolean {
   for (const expression of rule) if (!isTrueOrUnknown(expression, exchange)) return false
   return true

@@ -44,7 +44,7 @@ describe('modes', () => {
     }
   })
 
-  it('Strict needs credentials, Optional does not', async () => {
+  it('Strict requires credentials, Optional does not', async () => {
     for (const parts of [{}, { headers: [['authorization', 'Bearer x']] } satisfies ExchangeParts]) {
       expect(answerOf(await run({}, parts))).toEqual(refused('no credentials found'))
       const exchange = await run({ mode: 'Optional' }, parts)
@@ -72,7 +72,7 @@ describe('modes', () => {
 })
 
 describe('locations', () => {
-  it('of a proxy answers 407', async () => {
+  it('of a proxy return 407', async () => {
     const location = { header: { name: 'Proxy-Authorization', prefix: 'Basic ' } }
     expect(answerOf(await run({ location }, {}))).toEqual([
       407,
@@ -86,7 +86,7 @@ describe('locations', () => {
     expect([answerOf(exchange), fieldsOf(exchange.request.headers)]).toEqual([undefined, []])
   })
 
-  it('in the query never reaches the log', async () => {
+  it('in the query are never logged', async () => {
     const location = { queryParameter: { name: 'auth' } }
     for (const text of ['alice:password', 'alice:wrong', 'none']) {
       const { request } = await run({ location }, { query: `auth=${encodeURIComponent(base64(text))}&a=1` })
@@ -106,14 +106,14 @@ describe('the challenge', () => {
     expect(response?.headers.get('www-authenticate')).toBe(challenge)
   })
 
-  it('is not for gRPC clients', async () => {
+  it('is not sent to gRPC clients', async () => {
     const { response } = await run({}, { headers: [['content-type', 'application/grpc']] })
     expect([response?.status, response?.headers.get('grpc-status')]).toEqual([200, '16'])
     expect(response?.headers.has('www-authenticate')).toBe(false)
   })
 })
 
-it('without users nobody passes', async () => {
+it('without users all credentials are rejected', async () => {
   const none: [Partial<BasicAuthentication>, string][] = [
     [{ users: { secret: 'missing' } }, USERS],
     [{}, ''],

@@ -1,4 +1,4 @@
-// Checks user names and passwords of clients (data-plane supplement section 8.2). Credentials that pass are removed
+// Checks user names and passwords of clients (data-plane supplement section 8.2). Valid credentials are removed
 // from the request; the name is CEL `basicAuth.username`.
 import type { BasicAuthentication } from '#api/ir/types.gen.ts'
 import { parseBasicCredentials } from '../../auth/basic-credentials.ts'
@@ -19,7 +19,7 @@ export function compileBasicAuthentication(
   const reader = compileCredentialReader(auth.location, 'Basic ', environment.expression)
   const refuse = refusal(auth)
   const conclude = (exchange: Exchange, name: string, result: PasswordResult): Verdict => {
-    // Refused credentials go as well: those in the query must not reach the access log.
+    // Rejected credentials are removed as well: those in the query must not be logged.
     reader.remove(exchange)
     if (result === NOT_CHECKED) return exchange.fail('overloaded', 'too many passwords to check')
     if (!result) return refuse(exchange, 'invalid credentials')

@@ -68,7 +68,7 @@ describe('modes', () => {
   })
 })
 
-it('the second time it answers without a promise', async () => {
+it('returns no promise the second time', async () => {
   const policy = compileJwtAuthentication({ mode: 'Strict', providers: [issuer] }, authEnvironment())
   expect(policy.request?.(exchangeOf(bearer(good)))).toBeInstanceOf(Promise)
   await policy.request?.(exchangeOf(bearer(good)))
@@ -78,7 +78,7 @@ it('the second time it answers without a promise', async () => {
 })
 
 describe('locations', () => {
-  it('a token in the query never reaches the log, whatever becomes of it', async () => {
+  it('a token in the query is never logged, whether it is valid or not', async () => {
     const location = { queryParameter: { name: 'access_token' } }
     for (const mode of MODES) {
       for (const token of [good, bad]) {
@@ -89,21 +89,21 @@ describe('locations', () => {
     }
   })
 
-  it('a cookie, and an expression that leaves what it reads', async () => {
+  it('a cookie, and an expression that keeps the value it reads', async () => {
     const cookie = await run({ location: { cookie: { name: 't' } } }, { headers: [['cookie', `a=1; t=${good}`]] })
     expect([cookie.response, fieldsOf(cookie.request.headers)]).toEqual([undefined, ['cookie: a=1']])
     const own = await run({ location: { expression: 'request.headers["x-token"]' } }, { headers: [['x-token', good]] })
     expect([own.response, fieldsOf(own.request.headers)]).toEqual([undefined, [`x-token: ${good}`]])
   })
 
-  it('asks for the body when its expression reads it', () => {
+  it('requires the body if its expression reads it', () => {
     const location = { expression: 'json(request.body).token' }
     const policy = compileJwtAuthentication({ mode: 'Strict', providers: [], location }, authEnvironment())
     expect(policy.readsRequestBody).toBe(true)
   })
 })
 
-it('without keys, Strict refuses everything and no mode believes a token', async () => {
+it('without keys, Strict rejects everything and no mode accepts a token', async () => {
   for (const providers of [[], [{ issuer: issuer.issuer, unavailable: 'not fetched' }], [{ ...issuer, jwks: '{}' }]]) {
     expect(outcome(await run({ providers }, bearer(good))).answer).toEqual(refused('unknown key'))
     expect(outcome(await run({ providers }, {})).answer).toEqual(refused('no token found'))

@@ -1,4 +1,4 @@
-// Checks JSON Web Tokens of clients (data-plane supplement section 8.2). A token that passes is removed from the
+// Checks JSON Web Tokens of clients (data-plane supplement section 8.2). A valid token is removed from the
 // request; its claims are CEL `jwt`.
 import type { JwtAuthentication } from '#api/ir/types.gen.ts'
 import { compileCredentialReader, type CredentialReader } from '../../auth/credential-reader.ts'
@@ -54,14 +54,14 @@ export function compileJwtAuthentication(
   }
 }
 
-/** A key is unknown as well where nobody has been able to fetch it. */
+/** A key is also unknown if its set was never fetched. */
 function missingKeys({ providers }: JwtAuthentication): string[] {
   return providers.flatMap(({ issuer = 'any issuer', unavailable }) =>
     unavailable === undefined ? [] : [`no keys of ${issuer}: ${unavailable}`],
   )
 }
 
-/** What was refused goes as well: a token in the query must not reach the access log. */
+/** A rejected token is removed as well: a token in the query must not be logged. */
 function refuse(exchange: Exchange, reader: CredentialReader, refusal: JwtRefusal): Verdict {
   reader.remove(exchange)
   return refusal === JWT_BUSY

@@ -1,5 +1,5 @@
 // frontend.networkAuthorization: CEL over `source` alone, once for each connection. The rules of all levels are kept,
-// and mean what they mean in authorization.ts; here there is no exchange to evaluate them on.
+// with the same meaning as in authorization.ts; here there is no exchange to evaluate them on.
 import { EVALUATION_STEPS_MAX } from '#api/cel/compile.ts'
 import { BudgetExceeded, type CelExpression } from '#api/cel/expression.ts'
 import type { Authorization } from '#api/ir/types.gen.ts'
@@ -19,7 +19,7 @@ export function compileNetworkAuthorization(
   return (source) => {
     const variables = sourceVariables(source)
     const budget = { celStepsLeft: EVALUATION_STEPS_MAX }
-    /** Only the literal `true` counts; a failure is no match, but that of a Deny rule that costs too much. */
+    /** Only the literal `true` counts; a failed expression does not match, a Deny rule above its cost limit does. */
     const matchesAs = (rule: readonly CelExpression[], isDeny: boolean): boolean =>
       rule.every((one) => {
         try {

@@ -36,7 +36,7 @@ describe('OPTIONS', () => {
     ])
   })
 
-  it('echoes what was asked for when everything is allowed', () => {
+  it('echoes the requested values if everything is allowed', () => {
     const asked = [
       ['origin', 'https://b.org'],
       ['access-control-request-method', 'PATCH'],
@@ -59,7 +59,7 @@ describe('OPTIONS', () => {
     ).toEqual([])
   })
 
-  it('says * when nothing was asked for, and nothing with credentials', () => {
+  it('returns * if nothing was requested, and nothing with credentials', () => {
     expect(preflight(WILD, [['origin', 'https://b.org']])).toEqual([
       'access-control-allow-origin: https://b.org',
       'access-control-allow-methods: *',
@@ -71,7 +71,7 @@ describe('OPTIONS', () => {
     ])
   })
 
-  it('answers a preflight of another origin without any header, and forwards plain OPTIONS', () => {
+  it('answers a preflight of another origin without headers, and forwards plain OPTIONS', () => {
     expect(preflight(FULL, [['origin', 'https://b.org'], ['access-control-request-method', 'GET']])).toEqual([]) // prettier-ignore
     expect(preflight(FULL, [['origin', 'https://b.org']])).toBeUndefined()
     expect(preflight(FULL, [['access-control-request-method', 'GET']])).toBeUndefined()
@@ -97,7 +97,7 @@ describe('other methods', () => {
     expect(queuedOf(exchange)).toEqual(queued)
   })
 
-  it('queues each header once when gateway and route both have the policy', () => {
+  it('queues each header once if both gateway and route have the policy', () => {
     const exchange = exchangeOf({ headers: [['origin', 'https://a.com']] })
     runRequest(compileCors(FULL), exchange)
     runRequest(compileCors({ allowOrigins: ['*'], exposeHeaders: ['x-route'] }), exchange)

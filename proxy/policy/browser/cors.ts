@@ -1,5 +1,5 @@
-// Cross-origin resource sharing (resources supplement section 1.3): answers preflights, and queues the headers of
-// others.
+// Cross-origin resource sharing (resources supplement section 1.3): answers preflights, and adds response headers to
+// other requests.
 import type { Cors } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
 import { HttpResponse } from '../../message/message.ts'
@@ -43,7 +43,7 @@ export function compileCors(payload: Cors): CompiledPolicy {
         exchange.trace?.skip('no Origin')
         return undefined
       }
-      // Of two the backend may take the other one.
+      // The backend may use the other one of two.
       const isListed = isAllowed(origin) && !request.headers.isRepeated('origin')
       exchange.trace?.note(`the origin ${origin} is ${isListed ? 'allowed' : 'not allowed'}`)
       if (isListed) {
@@ -68,7 +68,7 @@ function listHeader(list: readonly string[] | undefined): string | undefined {
   return list === undefined || list.length === 0 ? undefined : list.join(',')
 }
 
-/** `*` grants what was asked for: browsers take a literal `*` only without credentials. */
+/** `*` grants the requested values: browsers accept a literal `*` only without credentials. */
 function granted(options: {
   readonly list: string | undefined
   readonly requested: string | undefined
@@ -80,7 +80,7 @@ function granted(options: {
   return hasCredentials ? undefined : '*'
 }
 
-/** Both phases may have a CORS policy; the headers of the later one stand. */
+/** Both phases may have a CORS policy; the headers of the later one are used. */
 function replaceQueued(exchange: Exchange, name: string, value: string): void {
   const queued = exchange.queuedResponseHeaders
   const at = queued?.indexOf(name) ?? -1

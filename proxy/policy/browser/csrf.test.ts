@@ -79,7 +79,7 @@ describe('csrf', () => {
       ],
     ],
     ['a list in one Origin', [['origin', 'http://example.com:8080, https://evil.org']]],
-  ])('refuses %s', (_what, headers) => {
+  ])('rejects %s', (_what, headers) => {
     const exchange = exchangeOf({ method: 'POST', host: 'example.com:8080', headers })
     expect(runRequest(policy, exchange)?.status).toBe(403)
   })
@@ -88,7 +88,7 @@ describe('csrf', () => {
     expect(runRequest(policy, exchangeOf({ method, headers: [['sec-fetch-site', 'cross-site']] }))?.status).toBe(403)
   })
 
-  it('lets every safe method pass, whatever the headers say', () => {
+  it('allows every safe method, whatever the headers', () => {
     const method = fc.constantFrom('GET', 'HEAD', 'OPTIONS')
     const header = fc.tuple(fc.constantFrom('origin', 'sec-fetch-site'), fc.string())
     fc.assert(

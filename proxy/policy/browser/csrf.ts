@@ -1,4 +1,4 @@
-// Refuses cross-site requests that change state (data-plane supplement section 1.10). Needs no token and no cookie.
+// Rejects cross-site requests that change state (data-plane supplement section 1.10). Needs no token and no cookie.
 import type { Csrf } from '#api/ir/types.gen.ts'
 import type { HttpRequest } from '../../message/message.ts'
 import type { CompiledPolicy } from '../../chain/filter.ts'
@@ -15,7 +15,7 @@ export function compileCsrf({ additionalOrigins }: Csrf): CompiledPolicy {
   }
 }
 
-/** Made once: a request costs no text. */
+/** Created once: a request allocates no text. */
 const trusted = (reason: string) => ({ isTrusted: true, reason })
 const refused = (reason: string) => ({ isTrusted: false, reason })
 const SAFE = trusted('the method is safe')
@@ -37,7 +37,7 @@ function verdictOf(request: HttpRequest, isListed: OriginTest): typeof SAFE {
     if (site === 'same-origin' || site === 'none') return SAME_SITE
     return origin !== undefined && isListed(origin) ? LISTED : CROSS_SITE
   }
-  // `null` is no such case: any page can have a browser send it, from a frame in a sandbox (RFC 6454 section 7.3).
+  // Not for `null`: any page can make a browser send it, from a frame in a sandbox (RFC 6454 section 7.3).
   if (origin === undefined) return NO_BROWSER
   if (isOwnOrigin(origin, request)) return OWN
   return isListed(origin) ? LISTED : FOREIGN

@@ -4,7 +4,7 @@ import { hostOf, portOf } from '../../message/authority.ts'
 export interface Origin {
   readonly scheme: string
   readonly host: string
-  /** undefined: the scheme has no default and none is given. */
+  /** undefined: the scheme has no default port and none is set. */
   readonly port: number | undefined
 }
 
@@ -13,7 +13,7 @@ const ORIGIN_LENGTH_MAX = 320
 
 const ORIGIN = /^([a-z][a-z0-9+.-]{0,31}):\/\/([^\s/?#@\\:[\]]+|\[[0-9a-f:.]+\])(?::(\d{1,5}))?$/i
 
-/** undefined for `null`, for anything with a path or user, and for every other text that is no origin. */
+/** undefined for `null`, for anything with a path or user, and for every other text that is not an origin. */
 export function parseOrigin(text: string): Origin | undefined {
   if (text.length > ORIGIN_LENGTH_MAX) return undefined
   const match = ORIGIN.exec(text)
@@ -44,13 +44,13 @@ function defaultPort(scheme: string): number | undefined {
   return scheme === 'http' ? 80 : undefined
 }
 
-/** Origins of which a list remembers the answer; a site has few, and whoever sends many only clears them. */
+/** Cached answers of a list; a site has few origins, and a client that sends many only clears the cache. */
 const ANSWERS_MAX = 256
 
 /** Whether an Origin header value is one of a list. */
 export type OriginTest = (text: string) => boolean
 
-/** Entries are origins whose host may hold `*` (spanning dots), or `*` alone for every origin that parses. */
+/** Entries are origins whose host may contain `*` (spanning dots), or `*` alone for every valid origin. */
 export function compileOrigins(entries: readonly string[]): OriginTest {
   if (entries.includes('*')) return (text) => parseOrigin(text) !== undefined
   const verbatim = new Set<string>()

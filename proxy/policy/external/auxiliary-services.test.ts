@@ -1,4 +1,4 @@
-// Authorization and rate limit services behind a whole proxy: what clients and backends see, through real sockets.
+// Authorization and rate limit services behind a whole proxy: the view of clients and backends, through real sockets.
 import { create } from '@bufbuild/protobuf'
 import { once } from 'node:events'
 import http, { type IncomingHttpHeaders } from 'node:http'
@@ -109,7 +109,7 @@ beforeAll(async () => {
           key: 'ns/rls',
           name: { namespace: 'ns', name: 'rls' },
           static: { host: '127.0.0.1', port: services.port },
-          // A service is never asked about calls to itself.
+          // A service is never called for calls to itself.
           inlinePolicies: { extAuth: AUTHZ, requestHeaderModifier: { set: [{ name: 'x-caller', value: 'gw' }] } },
         },
         { key: 'ns/closed', name: { namespace: 'ns', name: 'closed' }, static: { host: '127.0.0.1', port: 1 } },
@@ -128,7 +128,7 @@ afterAll(async () => {
 const token = (authorization: string): RequestInit => ({ headers: { authorization } })
 
 describe('a proxy with auxiliary services', () => {
-  it('lets through what both allow; the backend and the client get what they added', async () => {
+  it('forwards requests that both allow, with the headers that they add', async () => {
     const response = await fetch(`${proxy.url}/both`, token('ann'))
     expect([response.status, await response.text()]).toEqual([200, 'backend'])
     expect(response.headers.get('x-checked')).toBe('yes')
@@ -137,7 +137,7 @@ describe('a proxy with auxiliary services', () => {
     expect(limits.at(-1)).toMatchObject({ domain: 'shop', descriptors: [{ entries: [{ key: 'user', value: 'ann' }] }] })
   })
 
-  it('refuses what either refuses, before the backend sees it', async () => {
+  it('rejects a request that either rejects, before it reaches the backend', async () => {
     const before = seenByBackend.length
     const unknown = await fetch(`${proxy.url}/both`)
     expect([unknown.status, await unknown.text()]).toEqual([401, 'no token'])
@@ -153,7 +153,7 @@ describe('a proxy with auxiliary services', () => {
     ['closed', 403, 'external authorization failed'],
     ['open', 200, 'backend'],
     ['limited', 500, 'rate limit failed'],
-  ])('whose service of route %s cannot be called answers %i', async (name, status, text) => {
+  ])('whose service of route %s cannot be called returns %i', async (name, status, text) => {
     const response = await fetch(`${proxy.url}/${name}`, token('ann'))
     expect([response.status, await response.text()]).toEqual([status, text])
   })
@@ -161,13 +161,13 @@ describe('a proxy with auxiliary services', () => {
   it.each([
     ['12345678', 200],
     ['123456789', 413],
-  ])('forwards the body %s and answers %i', async (body, status) => {
+  ])('forwards the body %s and returns %i', async (body, status) => {
     const response = await fetch(`${proxy.url}/body`, { ...token('ann'), method: 'POST', body })
     expect(response.status).toBe(status)
     if (status === 200) expect(checks.at(-1)?.attributes?.request?.http).toMatchObject({ body, size: 8n })
   })
 
-  it('asks for a backend before credentials are added', async () => {
+  it('is called for a backend before credentials are added', async () => {
     const response = await fetch(`${proxy.url}/backend`, token('ann'))
     expect(response.status).toBe(200)
     expect(checks.at(-1)?.attributes?.request?.http?.headers['authorization']).toBe('ann')

@@ -1,5 +1,5 @@
-// The policy with real authorization services on loopback: HTTP mode, bodies, failures, cache, conditions. What gRPC
-// messages hold: ext-auth/grpc.test.ts.
+// The policy with real authorization services on loopback: HTTP mode, bodies, failures, cache, conditions. The content
+// of gRPC messages: ext-auth/grpc.test.ts.
 import { create, type MessageInitShape } from '@bufbuild/protobuf'
 import { once } from 'node:events'
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
@@ -81,14 +81,14 @@ async function viaHttp(
   return { exchange, response, received: received[0] }
 }
 
-describe('the HTTP question', () => {
+describe('the HTTP check', () => {
   const headers = [
     ['authorization', 'Bearer t'],
     ['cookie', 'a=1'],
     ['x-a', '1'],
   ] as const
 
-  it('repeats method, path and credentials, and nothing else', async () => {
+  it('contains method, path and credentials, and nothing else', async () => {
     const { received, response } = await viaHttp({}, allow, { method: 'PUT', path: '/a', query: 'b=c', headers })
     expect(response).toBeUndefined()
     expect(received).toMatchObject({ method: 'PUT', url: '/a?b=c', body: '' })
@@ -97,7 +97,7 @@ describe('the HTTP question', () => {
     expect(received?.headers).not.toHaveProperty('x-a')
   })
 
-  it('has what the policy says', async () => {
+  it('contains the parts that the policy names', async () => {
     const { received } = await viaHttp(
       {
         path: '"/check" + request.path + "?from=gw"',
@@ -129,7 +129,7 @@ describe('the HTTP question', () => {
   it.each([
     [5, undefined],
     [4, 413],
-  ])('with room for %i bytes carries a body of 5 or ends in %s', async (bytesMax, status) => {
+  ])('with a limit of %i bytes sends a body of 5 or returns %s', async (bytesMax, status) => {
     const parts = { method: 'POST', body: 'hello', more: { forwardBody: { bytesMax } } }
     const { received, response, exchange } = await viaHttp({}, allow, parts)
     expect(response?.status).toBe(status)
@@ -139,13 +139,13 @@ describe('the HTTP question', () => {
   })
 })
 
-describe('the HTTP answer', () => {
+describe('the HTTP response', () => {
   const answering =
     (status: number, headers: http.OutgoingHttpHeaders = {}, body = ''): Answer =>
     (response) =>
       response.writeHead(status, headers).end(body)
 
-  it('200 puts its listed headers on the request in place of those of the client, and feeds the metadata', async () => {
+  it('200 replaces request headers by the listed headers of the response, and sets the metadata', async () => {
     const { exchange, response } = await viaHttp(
       {
         allowedResponseHeaders: ['x-user', 'x-missing'],
@@ -175,7 +175,7 @@ describe('the HTTP answer', () => {
     expect(response).toMatchObject({ status: 403, body: 'external authorization failed' })
   })
 
-  it.each([302, 401, 403, 404, 429, 500, 503])('%i goes back to the client as it is', async (status) => {
+  it.each([302, 401, 403, 404, 429, 500, 503])('%i is sent to the client unchanged', async (status) => {
     const { response, exchange } = await viaHttp({}, answering(status, { 'x-why': 'b', location: '/l' }, 'because'))
     expect(response?.status).toBe(status)
     expect(textOf(response?.body)).toBe('because')
@@ -251,14 +251,14 @@ describe('a service that fails', () => {
       },
     )
 
-    it('because it does not exist refuses, with the status of the policy', async () => {
+    it('rejects with the status of the policy if it does not exist', async () => {
       expect((await run(compile({ ...BASE, ...mode }, undefined), exchangeOf()))?.status).toBe(403)
       const response = await run(compile({ ...BASE, ...mode, denyStatus: 503 }, undefined), exchangeOf())
       expect(response?.status).toBe(503)
       expect(await run(compile({ ...BASE, ...mode, failureMode: 'FailOpen' }, undefined), exchangeOf())).toBeUndefined()
     })
 
-    it('until the route timeout ends in 504, also under FailOpen', async () => {
+    it('until the route timeout returns 504, also with FailOpen', async () => {
       const exchange = exchangeOf()
       exchange.deadlineMs = performance.now() + 100
       const policy = compile({ ...BASE, ...mode, failureMode: 'FailOpen' }, serviceAt(await tcp(() => undefined)))
@@ -266,7 +266,7 @@ describe('a service that fails', () => {
     })
   })
 
-  it('by its own backend policies is not called', async () => {
+  it('is not called if its own backend policies reject the call', async () => {
     const { port, received } = await httpService(allow)
     const refusing = { name: 'auth', filter: (exchange: Exchange) => exchange.fail('backendAuthFailed', 'no secret') }
     const service = testService(port, { filters: [refusing] })
@@ -293,7 +293,7 @@ describe('the cache', () => {
   const KEY = ['request.path', 'request.headers["x-k"]']
   const withKey = (path: string, key: string): ExchangeParts => ({ path, headers: [['x-k', key]] })
 
-  it('asks once for each key, and repeats what the service changed', async () => {
+  it('calls the service once for each key, and repeats its changes', async () => {
     const { received, ask } = await cached({ key: KEY, ttlMs: 60_000 }, (response, { url }) =>
       response.writeHead(200, { 'x-user': url }).end(),
     )
@@ -309,7 +309,7 @@ describe('the cache', () => {
     [500, 2],
     [302, 2],
     [204, 2],
-  ])('of answer %i asks %i times', async (status, times) => {
+  ])('of response %i calls the service %i times', async (status, times) => {
     const { received, ask } = await cached({ key: KEY, ttlMs: 60_000 }, (response) => response.writeHead(status).end())
     for (let i = 0; i < 2; i++) expect((await ask(withKey('/', 'k'))).response).toBeDefined()
     expect(received).toHaveLength(times)
@@ -317,11 +317,11 @@ describe('the cache', () => {
 
   it.each([
     ['a key that fails', { key: ['request.headers["none"]'], ttlMs: 60_000 }],
-    ['a key that is no scalar', { key: ['[request.path]'], ttlMs: 60_000 }],
+    ['a key that is not a scalar', { key: ['[request.path]'], ttlMs: 60_000 }],
     ['a time to live that fails', { key: ['request.path'], ttl: 'request.headers["none"]' }],
     ['a time to live in the past', { key: ['request.path'], ttl: 'timestamp("2020-01-01T00:00:00Z")' }],
     ['a time to live of nothing', { key: ['request.path'], ttl: 'duration("0s")' }],
-  ])('with %s still asks, each time', async (_, cache) => {
+  ])('with %s calls the service each time', async (_, cache) => {
     const { received, ask } = await cached(cache)
     for (let i = 0; i < 2; i++) expect((await ask({})).response).toBeUndefined()
     expect(received).toHaveLength(2)
@@ -336,13 +336,13 @@ describe('the cache', () => {
     },
   )
 
-  it('holds no more entries than it may', async () => {
+  it('has at most the maximum number of entries', async () => {
     const { received, ask } = await cached({ key: ['request.path'], ttlMs: 60_000, entriesMax: 2 })
     for (const path of ['/a', '/b', '/a', '/c', '/a', '/b']) await ask({ path })
     expect(received.map(({ url }) => url)).toEqual(['/a', '/b', '/c', '/b'])
   })
 
-  it('is one for all routes that have the policy', async () => {
+  it('is shared by all routes with the policy', async () => {
     const { port, received } = await httpService(allow)
     const policy: ExtAuth = { ...BASE, http: {}, cache: { key: ['request.path'], ttlMs: 60_000 } }
     const service = serviceAt(port)
@@ -352,7 +352,7 @@ describe('the cache', () => {
 })
 
 describe('conditions', () => {
-  it('choose which service is asked, if any', async () => {
+  it('select the service, if any', async () => {
     const { port, received } = await httpService((response) => response.writeHead(401).end())
     const conditional = [
       { condition: 'request.path.startsWith("/open")', policy: { ...BASE, http: { path: '"/other"' } } },
@@ -373,7 +373,7 @@ describe('over gRPC', () => {
     httpResponse: { case: 'deniedResponse', value: { status: { code: 401 }, body: 'who are you?' } },
   }
 
-  it('asks a real server and does as it says; the call ends when the client leaves', async () => {
+  it('calls a real server and applies its decision; the call ends when the client disconnects', async () => {
     let hangs = 0
     let cancelled = 0
     const server = await grpcServer([

@@ -1,5 +1,5 @@
-// External authorization: asks a service about each request, or remembers what it said (specification, ExtAuth). What
-// cannot be asked is refused, unless the policy says otherwise.
+// External authorization: calls a service for each request, or uses a cached decision (specification, ExtAuth). If the
+// service cannot be called, the request is rejected, unless the policy allows it.
 import type { ExtAuth, ExtAuthOrConditional } from '#api/ir/types.gen.ts'
 import { ServiceError, type ServiceCaller } from '../../chain/service.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
@@ -45,7 +45,7 @@ export function compilePlainExtAuth(policy: ExtAuth, environment: Environment): 
   }
 }
 
-/** One cache for a policy, on however many routes it is compiled; it goes when the configuration goes. */
+/** One cache for a policy, shared by all routes; dropped with the configuration. */
 const caches = new WeakMap<ExtAuth, DecisionCache>()
 
 function cacheOf(policy: ExtAuth, environment: Environment): DecisionCache | undefined {
@@ -81,7 +81,7 @@ async function ask(exchange: Exchange, compiled: Compiled, remembering: Remember
     const body = policy.forwardBody === undefined ? undefined : await bodyOf(exchange, policy.forwardBody.bytesMax)
     if (body !== undefined && !Buffer.isBuffer(body)) return body
     const { decision, isCacheable } = await answerOf({ exchange, body }, compiled)
-    const verdict = told(exchange, applyDecision(exchange, decision))
+    const verdict = traced(exchange, applyDecision(exchange, decision))
     if (remembering !== undefined) remember(remembering.key, { decision, isCacheable }, exchange, compiled)
     return verdict
   } catch (error) {
@@ -93,7 +93,7 @@ async function ask(exchange: Exchange, compiled: Compiled, remembering: Remember
   }
 }
 
-function told(exchange: Exchange, verdict: Verdict): Verdict {
+function traced(exchange: Exchange, verdict: Verdict): Verdict {
   exchange.trace?.note(`the service ${verdict === undefined ? 'allows the request' : 'rejects the request'}`)
   return verdict
 }
@@ -108,7 +108,7 @@ function remember(key: string, { decision, isCacheable }: Answer, exchange: Exch
   else cache?.forget(key)
 }
 
-/** The whole body, which stays with the request; or why the request ends here. */
+/** The whole body, which stays with the request; or the failure of the request. */
 async function bodyOf(exchange: Exchange, bytesMax: number): Promise<Buffer | HttpResponse> {
   const { body } = exchange.request
   if (body === undefined) return Buffer.alloc(0)

@@ -1,4 +1,4 @@
-// External processing through a whole proxy: what the processor is sent in each mode.
+// External processing through a whole proxy: what the processor gets in each mode.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { until } from '../../http/server.testing.ts'
 import { send, startHarness, type Harness } from '#proxy/policy/external/ext-proc/proxy.testing.ts'
@@ -76,7 +76,7 @@ const url = (path: string): string => `${h.proxy.url}/${path}`
 const noStreams = (): Promise<void> => until(() => h.processor.open === 0, 'the end of all streams')
 
 describe('streamed both ways', () => {
-  it('shows headers and bodies, and passes on what comes back', async () => {
+  it('sends headers and bodies, and forwards the returned ones', async () => {
     h.processor.reset(passing)
     const got = await send(url('all?x=1'), {
       body: 'hello',
@@ -99,13 +99,13 @@ describe('streamed both ways', () => {
     await noStreams()
   })
 
-  it('says that there is no body', async () => {
+  it('reports that there is no body', async () => {
     h.processor.reset(passing)
     expect(await send(url('all'))).toMatchObject({ status: 200, body: 'echo:' })
     expect(partsOf(h.processor.seen)).toEqual(['requestHeaders+', 'responseHeaders', 'responseBody+'])
   })
 
-  it('does not wait for the answer to the headers before it shows the body', async () => {
+  it('sends the body without waiting for the response to the headers', async () => {
     h.processor.reset((request, talk) => {
       if (request.request.case === 'requestHeaders') return
       if (request.request.case === 'requestBody') talk.reply({ response: { case: 'requestHeaders', value: {} } })
@@ -114,7 +114,7 @@ describe('streamed both ways', () => {
     expect(await send(url('all'), { body: 'hello' })).toMatchObject({ status: 200, body: 'echo:hello' })
   })
 
-  it('carries bodies of any size, and any other body in their place', async () => {
+  it('forwards bodies of any size, and any replacement', async () => {
     const large = 'x'.repeat(3_000_000)
     h.processor.reset(passing)
     expect(await send(url('all'), { body: large })).toMatchObject({
@@ -138,7 +138,7 @@ describe('streamed both ways', () => {
     await noStreams()
   })
 
-  it('lets the processor end a body before it has seen all of it', async () => {
+  it('allows the processor to end a body before it has read all of it', async () => {
     h.processor.reset((request, talk) => {
       if (request.request.case === 'requestBody') {
         if (talk.seen.filter((one) => one.request.case === 'requestBody').length === 1) {
@@ -146,14 +146,14 @@ describe('streamed both ways', () => {
         }
       } else passing(request, talk)
     })
-    // A client that still sends may see its connection go before it sees the answer.
+    // The connection of a client that still sends may close before it reads the response.
     const got = await send(url('all'), { body: 'x'.repeat(1_000_000) }).catch(() => ({ status: 200 }))
     expect(got.status).toBe(200)
     expect(h.received.at(-1)).toMatchObject({ body: 'enough', isComplete: true })
     await noStreams()
   })
 
-  it('leaves expressions behind it the processed body', async () => {
+  it('expressions of later policies read the processed body', async () => {
     h.processor.reset((request, talk) => {
       const { case: kind } = request.request
       if (kind === 'requestBody') talk.reply(piece(kind, Buffer.from('changed'), true))
@@ -163,7 +163,7 @@ describe('streamed both ways', () => {
     expect(h.received.at(-1)?.headers).toMatchObject({ 'x-body': 'changed', 'content-length': '7' })
   })
 
-  it('shows bodies without headers', async () => {
+  it('sends bodies without headers', async () => {
     h.processor.reset(passing)
     expect(await send(url('only-streams'), { body: 'b' })).toMatchObject({ status: 200, body: 'echo:b' })
     expect(partsOf(h.processor.seen)).toEqual(['requestBody+', 'responseBody+'])
@@ -192,7 +192,7 @@ describe('modes', () => {
     ['Streamed', { requestBodyMode: 1, responseBodyMode: 2 }, whole('requestBody', 'new')],
     ['FullDuplexStreamed', { requestBodyMode: 4, responseBodyMode: 2 }, piece('requestBody', Buffer.from('new'), true)],
     ['BufferedPartial', { requestBodyMode: 3, responseBodyMode: 2 }, whole('requestBody', 'new')],
-  ])('are overridden where allowed: %s', async (_, modes, requestBody) => {
+  ])('are overridden if allowed: %s', async (_, modes, requestBody) => {
     h.processor.reset(
       scripted({
         requestHeaders: override({ ...modes, responseHeaderMode: 2 }),
@@ -205,7 +205,7 @@ describe('modes', () => {
     expect(partsOf(h.processor.seen)).toEqual(['requestHeaders', 'requestBody+', 'responseBody+'])
   })
 
-  it('are overridden by the answer to the response headers', async () => {
+  it('are overridden by the response to the response headers', async () => {
     const modeOverride = { responseBodyMode: 2 }
     h.processor.reset(
       scripted({
@@ -216,7 +216,7 @@ describe('modes', () => {
     expect(await send(url('override'))).toMatchObject({ status: 200, body: 'answer' })
   })
 
-  it.each(['none', 'all'])('are not overridden where it is not allowed (%s)', async (route) => {
+  it.each(['none', 'all'])('are not overridden if not allowed (%s)', async (route) => {
     const modeOverride = { requestBodyMode: 2, responseBodyMode: 2 }
     h.processor.reset((request, talk) => {
       if (request.request.case === 'requestHeaders') talk.reply(override(modeOverride))
@@ -225,7 +225,7 @@ describe('modes', () => {
     expect(await send(url(route), { body: 'old' })).toMatchObject({ status: 200, body: 'echo:old' })
   })
 
-  it('of a piece and its answer take turns', async () => {
+  it('of a chunk and its response alternate', async () => {
     let pieces = 0
     h.processor.reset((request, talk) => {
       if (request.request.case === 'requestHeaders') talk.reply(override({ requestBodyMode: 1, responseHeaderMode: 2 }))
@@ -241,8 +241,8 @@ describe('modes', () => {
   })
 })
 
-describe('what it is told and what it tells', () => {
-  it('attributes with the first message of each side, metadata with all', async () => {
+describe('attributes and metadata', () => {
+  it('are sent: attributes with the first message of each side, metadata with all', async () => {
     h.processor.reset(empty)
     expect((await send(url('context'), { body: 'b' })).status).toBe(200)
     const [first, second, third] = h.processor.seen
@@ -259,14 +259,14 @@ describe('what it is told and what it tells', () => {
     expect(Object.keys(metadata ?? {})).not.toContain('x-fails')
   })
 
-  it('dynamic metadata is extproc in expressions, from all answers', async () => {
+  it('are received: dynamic metadata of all responses is extproc in expressions', async () => {
     h.processor.reset(
       scripted({
         requestHeaders: { response: { case: 'requestHeaders', value: {} }, dynamicMetadata: { user: 'alice', n: 1 } },
         responseHeaders: { response: { case: 'responseHeaders', value: {} }, dynamicMetadata: { n: 2 } },
       }),
     )
-    // Transformations of responses come before the processor sees them.
+    // Transformations of responses run before the processor.
     expect((await send(url('seen'))).headers['x-learned']).toBe('alice/1')
   })
 })

@@ -1,5 +1,5 @@
 // External processing: a service sees requests and responses and may change both (specification, ExtProc; data-plane
-// supplement section 7.4). Its failure ends the request, unless the policy says otherwise and no body was shown yet.
+// supplement section 7.4). Its failure rejects the request, unless the policy allows it and no body was sent yet.
 import type { ExtProc, ExtProcOrConditional } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
 import { discardBody } from '../../http/body-writer.ts'
@@ -43,7 +43,7 @@ function compilePlain(policy: ExtProc, environment: Environment): CompiledPolicy
   }
 }
 
-/** undefined: the request never came so far. */
+/** undefined: the request did not reach this filter. */
 function sessionOf(exchange: Exchange, config: SessionConfig): Session | undefined {
   // Only `processRequest` writes under this key.
   return exchange.policyState?.get(config) as Session | undefined
@@ -56,7 +56,7 @@ async function processRequest(exchange: Exchange, config: SessionConfig): Promis
   const side = new Side(session, requestSubject(exchange))
   try {
     await side.run()
-    // Who asked for the whole body before may want to look at the processed one.
+    // A filter that buffered the whole body may read the processed one.
     if (wasWhole) await makeWhole(exchange)
     exchange.trace?.note('the processor allows the request')
     return undefined
@@ -77,7 +77,7 @@ function processResponse(exchange: Exchange, config: SessionConfig): Verdict | P
     discardBody(response.body)
     return report(exchange, session)
   }
-  // Responses of the proxy's own are not shown.
+  // Responses of the proxy itself are not processed.
   if (!response.isLocal && !session.isSkipped && !session.hasLeft) return showResponse(exchange, session, response)
   session.close()
   return undefined
@@ -88,7 +88,7 @@ async function showResponse(exchange: Exchange, session: Session, response: Http
   return report(exchange, session)
 }
 
-/** Instead of the message that could not be processed; once. */
+/** Replaces the message that could not be processed; once. */
 function report(exchange: Exchange, session: Session): HttpResponse {
   session.isReported = true
   return responseFor(exchange, session.outcome)

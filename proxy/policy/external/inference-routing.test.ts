@@ -1,4 +1,4 @@
-// Inference routing through a whole proxy: which endpoint is taken, and what happens without a picker.
+// Inference routing through a whole proxy: the selected endpoint, and the behavior without a picker.
 import { afterAll, describe, expect, it } from 'vitest'
 import { until } from '../../http/server.testing.ts'
 import { send, type Got } from '#proxy/policy/external/ext-proc/proxy.testing.ts'
@@ -11,7 +11,7 @@ import {
 } from '#proxy/policy/external/inference.testing.ts'
 import { bodyOf, headers, immediate, partsOf, passing, type Script } from './ext-proc/processor.testing.ts'
 
-/** By their options: starting one takes longer than most tests. */
+/** By their options: a start takes longer than most tests. */
 const pools = new Map<string, Promise<Pool>>()
 
 afterAll(async () => {
@@ -35,11 +35,11 @@ function serverOf({ body }: Got): number {
   return (JSON.parse(body) as { server: number }).server // what the servers of startPool write
 }
 
-/** Takes all that comes and never answers. */
+/** Reads everything and never responds. */
 const silent: Script = () => undefined
 
 describe('inferenceRouting', () => {
-  it('goes where the picker says, whatever clients say', async () => {
+  it('uses the endpoint of the picker, whatever clients send', async () => {
     const pool = await start()
     for (const [index, endpoint] of pool.endpoints.entries()) {
       pool.picker.reset(naming(endpoint))
@@ -60,7 +60,7 @@ describe('inferenceRouting', () => {
     expect(serverOf(await ask(pool))).toBe(2)
   })
 
-  it('shows the picker request and response, and who answered', async () => {
+  it('sends request, response and the endpoint that answered to the picker', async () => {
     const pool = await start()
     const endpoint = pool.endpoints[1] ?? ''
     pool.picker.script = naming(endpoint)
@@ -89,7 +89,7 @@ describe('inferenceRouting', () => {
     },
   )
 
-  it('goes down the list when it tries again', async () => {
+  it('uses the next endpoint of the list in a retry', async () => {
     const pool = await start({ retry: { attempts: 3, codes: [503] } })
     const tried: number[] = []
     pool.answer = (index, _request, _body, response) => {
@@ -103,14 +103,14 @@ describe('inferenceRouting', () => {
     await until(() => pool.picker.open === 0)
   })
 
-  it('an answer of the picker goes to the client', async () => {
+  it('sends an immediate response of the picker to the client', async () => {
     const pool = await start({ failureMode: 'FailOpen' })
     pool.picker.script = (_request, talk) => talk.reply(immediate({ status: { code: 429 }, body: Buffer.from('shed') }))
     expect(await ask(pool)).toMatchObject({ status: 429, body: 'shed' })
   })
 
   it.each(['10.1.2.3:80', '169.254.169.254:80', 'nonsense', ''])(
-    'an endpoint outside of the pool is none: %j',
+    'an endpoint outside of the pool is ignored: %j',
     async (destination) => {
       const closed = await start()
       closed.picker.script = naming(destination)
@@ -121,7 +121,7 @@ describe('inferenceRouting', () => {
     },
   )
 
-  it('FailClosed: a picker that is missing, gone or silent ends the request', { tags: ['full'] }, async () => {
+  it('FailClosed: a missing, stopped or silent picker fails the request', { tags: ['full'] }, async () => {
     expect((await ask(await start({ isPickerMissing: true }))).status).toBe(500)
     const quiet = await start()
     quiet.picker.script = silent
@@ -131,7 +131,7 @@ describe('inferenceRouting', () => {
     expect((await ask(gone)).status).toBe(500)
   })
 
-  it('FailOpen: the request goes on as it was, also when the picker has seen all of it', async () => {
+  it('FailOpen: the request is forwarded unchanged, also if the picker has read all of it', async () => {
     const pool = await start({ failureMode: 'FailOpen' })
     const answers = new Set<number>()
     pool.picker.script = silent
@@ -142,7 +142,7 @@ describe('inferenceRouting', () => {
       answers.add(serverOf(got))
     }
     expect(bodyOf(pool.picker.seen, 'requestBody')).toContain('{"model":"m"}')
-    // Answers to the headers, then breaks in the middle of the body.
+    // Responds to the headers, then breaks during the body.
     pool.picker.script = (request, talk) => {
       if (request.request.case === 'requestHeaders') talk.reply(headers('requestHeaders', { 'x-half': 'yes' }))
       else talk.call.destroy()
@@ -153,7 +153,7 @@ describe('inferenceRouting', () => {
     expect((await ask(await start({ failureMode: 'FailOpen', isPickerMissing: true }))).status).toBe(200)
   })
 
-  it('a picker that fails after its choice costs no response', async () => {
+  it('a picker that fails after its selection does not affect the response', async () => {
     const pool = await start()
     const choose = naming(pool.endpoints[1] ?? '')
     pool.picker.script = (request, talk) => {
@@ -163,7 +163,7 @@ describe('inferenceRouting', () => {
     const got = await ask(pool)
     expect(got).toMatchObject({ status: 200, isComplete: true })
     expect(serverOf(got)).toBe(1)
-    // An answer in the place of the response is ignored.
+    // An immediate response during the response is ignored.
     pool.picker.script = (request, talk) => {
       if (request.request.case === 'responseHeaders') talk.reply(immediate({ status: { code: 500 } }))
       else choose(request, talk)
@@ -172,7 +172,7 @@ describe('inferenceRouting', () => {
     await until(() => pool.picker.open === 0)
   })
 
-  it('what the picker writes into the body goes on', async () => {
+  it('forwards the body of the picker', async () => {
     const pool = await start({ failureMode: 'FailOpen' })
     pool.picker.script = (request, talk) => {
       const { request: part } = request

@@ -1,5 +1,5 @@
-// Asks an endpoint picker which endpoint a request should go to, by the endpoint picker protocol of the Gateway API
-// Inference Extension: external processing, both ways at once. Choosing among endpoints is picked-endpoints.ts.
+// Calls an endpoint picker to select the endpoint of a request, by the endpoint picker protocol of the Gateway API
+// Inference Extension: external processing in both directions. Selection among endpoints is picked-endpoints.ts.
 import type { InferenceRouting } from '#api/ir/types.gen.ts'
 import { PickedEndpoints } from '../../backend/picked-endpoints.ts'
 import { at } from '../../exchange/diagnosis.ts'
@@ -16,7 +16,7 @@ import { requestSubject, type Subject } from './ext-proc/subject.ts'
 import { makeWhole } from './ext-proc/whole-body.ts'
 import type { CompiledPolicy, Verdict } from '../../chain/filter.ts'
 
-/** More than that nobody tries. */
+/** Limit of endpoints to try. */
 const LABELS_MAX = 32
 
 export function compileInferenceRouting(
@@ -32,11 +32,11 @@ export function compileInferenceRouting(
   }
   return {
     request: (exchange) => pick(exchange, config),
-    response: (exchange) => tell(exchange, config),
+    response: (exchange) => showResponse(exchange, config),
   }
 }
 
-/** The session of the running try, and what earlier tries took. */
+/** The session of the current try, and the endpoints of earlier tries. */
 interface PickState {
   readonly session: PickSession
   readonly tried: Set<string>
@@ -49,7 +49,7 @@ function stateOf(exchange: Exchange, config: SessionConfig): PickState | undefin
 
 async function pick(exchange: Exchange, config: SessionConfig): Promise<Verdict> {
   const { request } = exchange
-  // Clients have no say.
+  // Values of clients are ignored.
   request.headers.remove(DESTINATION)
   if (config.failsOpen && !(await hold(exchange))) return exchange.response
   const { body } = request
@@ -67,7 +67,7 @@ async function pick(exchange: Exchange, config: SessionConfig): Promise<Verdict>
   return undefined
 }
 
-/** False: the request must not go on. True also where it goes on as it was. */
+/** False: the request must not be forwarded. True also if it is forwarded unchanged. */
 async function showRequest(exchange: Exchange, session: PickSession): Promise<boolean> {
   const { body } = exchange.request
   const subject = requestSubject(exchange)
@@ -87,7 +87,7 @@ async function showRequest(exchange: Exchange, session: PickSession): Promise<bo
   return true
 }
 
-/** A body that is all here can go on without the picker, whatever it was shown. False: the client's body broke. */
+/** A body in memory can be forwarded without the picker, whatever was sent to it. False: the client's body broke. */
 async function hold(exchange: Exchange): Promise<boolean> {
   const { request, flow } = exchange
   const { body } = request
@@ -116,13 +116,13 @@ function labelsOf(text: string | undefined): string[] {
 
 const PICKER = 'endpoint picker'
 
-/** Instead of an answer of the backend. */
+/** Instead of a response of the backend. */
 function refusal(exchange: Exchange, { outcome }: PickSession): HttpResponse {
   return responseFor(exchange, outcome, PICKER)
 }
 
-/** The picker learns who answered, and how. */
-function tell(exchange: Exchange, config: SessionConfig): Verdict | Promise<Verdict> {
+/** The picker gets the endpoint that answered, and the response. */
+function showResponse(exchange: Exchange, config: SessionConfig): Verdict | Promise<Verdict> {
   const session = stateOf(exchange, config)?.session
   const { response } = exchange
   if (session === undefined || response === undefined) return undefined

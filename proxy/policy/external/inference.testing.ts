@@ -20,14 +20,14 @@ export interface Pool {
   readonly picker: Processor
   /** `127.0.0.1:port` of each model server. */
   readonly endpoints: readonly string[]
-  /** Number of the server that answers, body and headers that it got: in its answer. */
+  /** Number of the server that responds, with the body and headers that it got. */
   answer(index: number, request: IncomingMessage, body: string, response: ServerResponse): void
   stop(): Promise<void>
 }
 
 export interface PoolOptions {
   readonly failureMode?: 'FailClosed' | 'FailOpen'
-  /** The reference to it names nothing. */
+  /** The reference has no backend. */
   readonly isPickerMissing?: boolean
   readonly retry?: Retry
   readonly tls?: { readonly key: string; readonly certificate: string }
@@ -122,7 +122,7 @@ function withPool(config: RenderedConfig, ports: readonly number[], pickerPort: 
   }
 }
 
-/** Names these endpoints in the answer to the headers, and shows everything back unchanged. */
+/** Names these endpoints in the response to the headers, and returns everything unchanged. */
 export function naming(destination: string): Script {
   return (request, talk) => {
     const reply =

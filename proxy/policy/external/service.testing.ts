@@ -1,4 +1,4 @@
-// Callers of real services on loopback, for tests of the policies that call some; not used by the proxy.
+// Callers of real services on loopback, for tests of the policies that call services; not used by the proxy.
 import { localState } from '../../backend/endpoint-store.ts'
 import { serviceCaller } from '../../backend/service-caller.ts'
 import type { ServiceCaller } from '../../chain/service.ts'

@@ -34,14 +34,14 @@ async function start(
   return { gateway, upstream }
 }
 
-/** Sends in parts, so that no length is announced. */
+/** Sends in parts, without a content-length. */
 async function post(url: string, text: string, isChunked: boolean): Promise<Response> {
   if (!isChunked) return fetch(url, { method: 'POST', body: text })
   const body = ReadableStream.from(text.split('').map((letter) => Buffer.from(letter)))
   return fetch(url, { method: 'POST', body, duplex: 'half' })
 }
 
-describe('bodies that are there already', () => {
+describe('bodies in memory', () => {
   it.each([
     [CLOSED, 10, undefined],
     [CLOSED, 11, 413],
@@ -62,7 +62,7 @@ describe('bodies that are there already', () => {
     expect(runResponse(compileBuffer({ response: policy }), exchange)?.status).toBe(expected)
   })
 
-  it('leaves upgrades, 101, and what the proxy answers itself alone', () => {
+  it('does not change upgrades, 101, and responses of the proxy itself', () => {
     const upgrade = exchangeOf({ method: 'POST', body: 'x'.repeat(99) })
     upgrade.request.upgrade = 'websocket'
     expect(runRequest(compileBuffer({ request: CLOSED }), upgrade)).toBeUndefined()
@@ -94,7 +94,7 @@ describe('on a real proxy', () => {
     const response = await post(gateway.url, text, isChunked)
     expect([response.status, await response.text()]).toEqual([expected, expected === 200 ? text : ''])
     expect(upstream.seen).toHaveLength(expected === 200 ? 1 : 0)
-    // A held body has a length.
+    // A buffered body has a length.
     if (expected === 200 && size <= 10) expect(upstream.seen[0]?.headers['content-length']).toBe(String(size))
   })
 
@@ -111,14 +111,14 @@ describe('on a real proxy', () => {
     expect([response.status, await response.text()]).toEqual([expected, expected === 200 ? 'y'.repeat(size) : ''])
   })
 
-  it('takes the limit of the listener when none is set', async () => {
+  it('uses the limit of the listener by default', async () => {
     const { gateway } = await start({ request: { failureMode: 'FailClosed' } }, echo)
     const limit = 2 * 1024 * 1024
     expect((await post(gateway.url, 'z'.repeat(limit), false)).status).toBe(200)
     expect((await fetch(gateway.url, { method: 'POST', body: Buffer.alloc(limit + 1) })).status).toBe(413)
   })
 
-  it('tells the backend nothing before the body is complete', async () => {
+  it('sends nothing to the backend before the body is complete', async () => {
     const { gateway, upstream } = await start({ request: CLOSED }, status(200))
     const call = request(gateway.url, { method: 'POST', headers: { 'content-length': '2' } })
     call.on('error', () => undefined)
@@ -133,7 +133,7 @@ describe('on a real proxy', () => {
     call.destroy()
   })
 
-  it('answers 503 when the backend breaks off what is held', async () => {
+  it('returns 503 if the backend ends a buffered body early', async () => {
     const { gateway } = await start({ response: CLOSED }, (response) => {
       response.writeHead(200, { 'content-length': '8' })
       response.write('half', () => response.destroy())

@@ -1,5 +1,5 @@
-// Holds bodies back until they are complete (data-plane supplement section 1.10). Upgraded connections have no body
-// that ends, and are left alone.
+// Buffers bodies until they are complete (data-plane supplement section 1.10). Upgraded connections have no body
+// with an end, and are not changed.
 import type { BufferBody, TrafficBuffer } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
 import type { StreamBody } from '../../message/body.ts'
@@ -55,7 +55,7 @@ function responseBuffer({ bytesMax, failureMode }: BufferBody): Filter {
     const max = bytesMax ?? listenerMax(exchange)
     if (Buffer.isBuffer(body))
       return isClosed && body.length > max ? exchange.fail('bufferResponseTooLarge', RESPONSE_DETAIL) : undefined
-    // Other streams (LLM events) are made by the proxy itself, event by event.
+    // Other streams (LLM events) are created by the proxy itself, event by event.
     return 'tryCollect' in body ? holdResponse(exchange, body, max, isClosed) : undefined
   }
 }

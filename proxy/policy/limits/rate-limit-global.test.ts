@@ -1,4 +1,4 @@
-// The policy with a real rate limit service on loopback: what it is asked, what its answers do, what is charged after.
+// The policy with a real rate limit service on loopback: its calls, its decisions, and later charges.
 import { create, type MessageInitShape } from '@bufbuild/protobuf'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { RateLimitDescriptor, RateLimitGlobal, RateLimitGlobalOrConditional } from '#api/ir/types.gen.ts'
@@ -71,7 +71,7 @@ async function run(policy: CompiledPolicy, exchange: Exchange): Promise<HttpResp
   return verdict
 }
 
-/** Descriptors of a question in short: `key=value,key=value +hits`. */
+/** Descriptors of a call in short: `key=value,key=value +hits`. */
 function shortly(request: RateLimitRequest | undefined): string[] {
   return (request?.descriptors ?? []).map(({ entries, hitsAddend, limit }) => {
     const text = entries.map(({ key, value }) => `${key}=${value}`).join(',')
@@ -90,8 +90,8 @@ const facts = (totalTokens: number | undefined, more: Partial<LlmFacts> = {}): L
   ...more,
 })
 
-describe('the question', () => {
-  it('holds domain and descriptors; one with an entry that fails or has no text is left out', async () => {
+describe('the call', () => {
+  it('has domain and descriptors; one with an entry that fails or has no text is dropped', async () => {
     const { service, asked } = await limiter()
     const descriptors = [
       requests(['path', 'request.path'], ['const', '"x"']),
@@ -104,7 +104,7 @@ describe('the question', () => {
     expect(shortly(asked[0])).toEqual(['path=/a,const=x', 'number=7,flag=true'])
   })
 
-  it('is not asked when no descriptor is left', async () => {
+  it('is not made if no descriptor is left', async () => {
     const { service, asked } = await limiter(OVER)
     const policy = compile(policyOf([requests(['a', 'request.headers["none"]'])]), service)
     expect(await run(policy, exchangeOf())).toBeUndefined()
@@ -128,7 +128,7 @@ describe('the question', () => {
     expect(shortly(asked[0])).toEqual([`a=b${expected}`])
   })
 
-  it('carries the limit of the policy', async () => {
+  it('has the limit of the policy', async () => {
     const { service, asked } = await limiter()
     const descriptor = { ...requests(['a', '"b"']), limitOverride: { requestsPerUnit: 9, unit: 'Hour' as const } }
     await run(compile(policyOf([descriptor]), service), exchangeOf())
@@ -136,11 +136,11 @@ describe('the question', () => {
   })
 })
 
-describe('the answer', () => {
+describe('the response', () => {
   const policy = policyOf([requests(['a', '"b"'])])
   const header = (key: string, value: string) => ({ key, value })
 
-  it('OK puts headers on the request and on the response', async () => {
+  it('OK adds headers to the request and to the response', async () => {
     const { service } = await limiter({
       ...OK,
       requestHeadersToAdd: [header('X-Tier', 'gold'), header('content-length', '1'), header('x-bad', 'a\nb')],
@@ -168,7 +168,7 @@ describe('the answer', () => {
     expect(fieldsOf(exchange.request.headers)).toEqual([])
   })
 
-  it('OVER_LIMIT without a body says so itself, to gRPC clients in gRPC', async () => {
+  it('OVER_LIMIT without a body has a default message, also for gRPC clients', async () => {
     const { service } = await limiter(OVER)
     expect(await run(compile(policy, service), exchangeOf())).toMatchObject({
       status: 429,
@@ -188,7 +188,7 @@ describe('the answer', () => {
     ['fewest of the service', [status(5, 10, 3n), status(2, 20, 4n), {}], undefined, ['20', '2', '5']],
     ['local limit', [status(5, 10, 3n)], { limit: 7, remaining: 1, resetSeconds: 9 }, ['7', '1', '9']],
     ['service', [status(0, 10, 0n)], { limit: 7, remaining: 1, resetSeconds: 9 }, ['10', '0', '1']],
-    ['nobody', [{}], undefined, [undefined, undefined, undefined]],
+    ['no policy', [{}], undefined, [undefined, undefined, undefined]],
   ])('x-ratelimit is that of the %s', async (_, statuses, local, expected) => {
     const { service } = await limiter({ ...OK, statuses })
     const exchange = exchangeOf()
@@ -204,7 +204,7 @@ describe('the answer', () => {
   it.each([
     ['FailClosed', 500, 'rate limit failed'],
     ['FailOpen', undefined, undefined],
-  ] as const)('that is none ends under %s in %s', async (failureMode, expected, body) => {
+  ] as const)('with an invalid decision ends with %s in %s', async (failureMode, expected, body) => {
     const { service } = await limiter({ overallCode: 0 })
     for (const each of [service, undefined, testService(1)]) {
       const exchange = exchangeOf()
@@ -219,13 +219,13 @@ describe('the answer', () => {
 describe('tokens', () => {
   const user = (name: string): ExchangeParts => ({ headers: [['x-user', name]] })
 
-  it('are asked for with nothing, and charged when the response is over', async () => {
+  it('are charged after the response, with 0 before', async () => {
     const { service, asked } = await limiter()
     const policy = compile(policyOf([requests(['a', '"b"']), tokens()]), service)
     const exchange = exchangeOf(user('ann'))
     expect(await run(policy, exchange)).toBeUndefined()
     expect(shortly(asked[0])).toEqual(['a=b', 'user=ann +0'])
-    // A policy of the backend has removed what the entry read: the charge goes to the same counter.
+    // A policy of the backend has removed the value of the entry: the charge uses the same counter.
     exchange.request.headers.remove('x-user')
     exchange.llm = facts(42)
     policy.finished?.(exchange)
@@ -247,7 +247,7 @@ describe('tokens', () => {
     expect(shortly(asked[1])).toEqual([expected])
   })
 
-  it('may be counted by what only the response tells', async () => {
+  it('may be counted by values of the response', async () => {
     const { service, asked } = await limiter()
     const descriptor = tokens({ entries: [{ name: 'model', expression: 'llm.responseModel' }] })
     const policy = compile(policyOf([descriptor]), service)
@@ -260,7 +260,7 @@ describe('tokens', () => {
     expect(shortly(asked[0])).toEqual(['model=m-1 +7'])
   })
 
-  it('are not charged without LLM facts, for nothing, or for what was refused', async () => {
+  it('are not charged without LLM facts, for zero tokens, or for rejected requests', async () => {
     const { service, asked } = await limiter()
     const policy = compile(policyOf([tokens()]), service)
     const plain = exchangeOf(user('plain'))
@@ -285,7 +285,7 @@ describe('tokens', () => {
     expect(over.asked).toHaveLength(1)
   })
 
-  it('of a conditional policy are charged to the entry that was chosen', async () => {
+  it('of a conditional policy are charged to the selected entry', async () => {
     const { service, asked } = await limiter()
     const entry = (name: string) => policyOf([tokens({ entries: [{ name, expression: '"x"' }] })])
     const conditional = [{ condition: 'request.path == "/a"', policy: entry('a') }, { policy: entry('b') }]

@@ -1,5 +1,5 @@
-// Global rate limits: asks a rate limit service (data-plane supplement section 7.5). Requests are charged before
-// they go on; LLM tokens when the response is over, by a call nobody waits for.
+// Global rate limits: calls a rate limit service (data-plane supplement section 7.5). Requests are charged before
+// they are forwarded; LLM tokens after the response, by a call that does not delay it.
 import { create } from '@bufbuild/protobuf'
 import type { CelExpression } from '#api/cel/expression.ts'
 import { CelUint } from '#api/cel/values/uint.ts'
@@ -32,7 +32,7 @@ import { addRateLimitHeaders, noteRateLimit } from './rate-limit-headers.ts'
 
 type Environment = Pick<ChainEnvironment, 'expression' | 'service'>
 
-/** Calls after the response that run at once; one more is dropped: a slow service must not fill the memory. */
+/** Limit of concurrent calls after responses; further calls are dropped: a slow service must not fill the memory. */
 const CHARGES_MAX = 1024
 const UINT32_MAX = 4_294_967_295
 
@@ -106,17 +106,17 @@ function compileDescriptor(
 
 function limit(exchange: Exchange, compiled: Compiled): Verdict | Promise<Verdict> {
   const messages: DescriptorMessage[] = []
-  // Backend policies may change what the entries read; the charge afterwards must go to the same counter.
+  // Backend policies may change the values of the entries; the later charge must use the same counter.
   const evaluated: (Entries | undefined)[] = []
   for (const descriptor of compiled.descriptors) {
     const entries = entriesOf(descriptor, exchange)
     evaluated.push(descriptor.isTokens ? entries : undefined)
-    // Tokens are counted afterwards: now the only question is whether any are left.
+    // Tokens are counted later: now the service only checks whether any are left.
     const hits = descriptor.isTokens ? 0 : requestCost(descriptor, exchange)
     if (entries !== undefined) messages.push(messageOf(descriptor, entries, hits))
   }
   ;(exchange.policyState ??= new Map()).set(compiled, evaluated)
-  // A descriptor that was dropped for its cost must not let the request through uncounted.
+  // A descriptor that was dropped because of its cost must not make the request free.
   if (isOutOfSteps(exchange)) return failed(exchange, compiled, OUT_OF_STEPS)
   if (messages.length > 0) return ask(exchange, compiled, messages)
   exchange.trace?.skip('no descriptor has all its values: the service is not called')
@@ -127,7 +127,7 @@ async function ask(exchange: Exchange, compiled: Compiled, descriptors: Descript
   try {
     const verdict = applied(exchange, await call(exchange, compiled, { descriptors, isDetached: false }))
     if (exchange.trace !== undefined) exchange.trace.note(`descriptors sent: ${descriptors.map(namesOf).join('; ')}`)
-    // What was refused costs no tokens.
+    // Rejected requests cost no tokens.
     if (verdict !== undefined) exchange.policyState?.delete(compiled)
     return verdict
   } catch (error) {
@@ -136,7 +136,7 @@ async function ask(exchange: Exchange, compiled: Compiled, descriptors: Descript
   }
 }
 
-/** Without values, which may be anything a client sent. */
+/** Without values, which may contain anything from a client. */
 function namesOf({ entries }: DescriptorMessage): string {
   return entries.map(({ key }) => key).join(', ')
 }
@@ -221,7 +221,7 @@ function entriesOf({ entries }: Descriptor, exchange: Exchange): Entries | undef
 
 /**
  * undefined leaves it to the service, which counts 1; so does a cost that fails or is negative: neither an error nor a
- * number out of the request may make it free.
+ * value from the request may make it free.
  */
 function requestCost({ cost }: Descriptor, exchange: Exchange): number | undefined {
   const given = cost === undefined ? undefined : integerOf(evaluate(cost, exchange))
@@ -243,7 +243,7 @@ function messageOf({ limit }: Descriptor, entries: Entries, hits: number | undef
   })
 }
 
-/** Runs when the response is over; nobody waits for it, and nothing can be told to anybody any more. */
+/** Runs after the response, in the background: its result has no effect on the exchange. */
 function charge(exchange: Exchange, compiled: Compiled): void {
   // Only `limit` writes under this key.
   const evaluated = exchange.policyState?.get(compiled) as (Entries | undefined)[] | undefined
@@ -253,7 +253,7 @@ function charge(exchange: Exchange, compiled: Compiled): void {
     if (!descriptor.isTokens) continue
     const hits = tokenCost(descriptor, exchange)
     if (hits === undefined || hits <= 0) continue
-    // What could not be known before the response, such as the model that answered, is known now.
+    // Values of the response, such as the model that answered, are known now.
     const entries = evaluated[i] ?? entriesOf(descriptor, exchange)
     if (entries !== undefined) descriptors.push(messageOf(descriptor, entries, hits))
   }

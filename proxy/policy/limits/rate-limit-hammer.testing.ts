@@ -1,14 +1,14 @@
-// One of several threads that empty one bucket at once; see rate-limit-store.test.ts.
+// One of several threads that take from one bucket at once; see rate-limit-store.test.ts.
 import { parentPort, workerData } from 'node:worker_threads'
 import { LayeredMap } from '#api/incremental/layered-map.ts'
 import { sharedRateLimitStore, type RateLimitBuffer } from './rate-limit-store.ts'
 import type { BucketLimit } from '../../chain/rate-limits.ts'
 
 interface Job {
-  /** As it crosses threads. */
+  /** Passed between threads. */
   readonly shared: Omit<RateLimitBuffer, 'slots'> & { readonly slots: ReadonlyMap<string, number> }
   readonly limit: BucketLimit
-  /** Threads count in and start together. */
+  /** Threads report their start and begin together. */
   readonly gate: Int32Array
   readonly nowMs: readonly number[]
   /** Attempts at each moment. */

@@ -1,4 +1,4 @@
-// The x-ratelimit headers: what local and global limits report together. The limit closest to its end speaks for all.
+// The x-ratelimit headers: the common report of local and global limits. The limit with the fewest remaining wins.
 import type { Exchange } from '../../exchange/exchange.ts'
 import type { RateLimitState } from '../../exchange/facts.ts'
 
@@ -9,12 +9,12 @@ export function noteRateLimit(exchange: Exchange, state: RateLimitState): void {
 
 const NAMES = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'] as const
 
-/** Skipped when the backend, or a policy before, has reported a limit of its own: two limits would be mixed. */
+/** Skipped if the backend, or an earlier policy, has reported its own limit: two limits would be mixed. */
 export function addRateLimitHeaders(exchange: Exchange): undefined {
   const { rateLimit, response } = exchange
   if (rateLimit === undefined || response === undefined) return undefined
   const { headers } = response
-  // What a service asked for is merged into the response when it goes out.
+  // Headers of a service are merged into the response when it is sent.
   if (NAMES.some((name) => headers.has(name) || exchange.queuedResponseHeaders?.includes(name) === true)) {
     return undefined
   }

@@ -33,7 +33,7 @@ describe('bucket', () => {
     expect(takeMany(bucket, 9, START + 6000)).toBe(3)
   })
 
-  it('survives more fills than its counter holds', () => {
+  it('survives more fills than its counter can count', () => {
     const bucket = bucketOf({ tokensPerFill: 1, fillIntervalMs: 1, tokensMax: 2 })
     for (const later of [2 ** 31, 2 ** 32 - 5, 2 ** 33 + 2 ** 31 + 7])
       expect(takeMany(bucket, 9, START + later)).toBe(2)
@@ -46,7 +46,7 @@ describe('bucket', () => {
     expect(bucket.take(2, START + 100)).toEqual({ isAllowed: false, limit: 5, remaining: 1, resetSeconds: 1 })
   })
 
-  it('asks without taking, and floors a charge at 0', () => {
+  it('checks without taking, and a charge stops at 0', () => {
     const bucket = bucketOf(LIMIT)
     expect(bucket.take(0, START).remaining).toBe(5)
     bucket.charge(2, START)
@@ -56,19 +56,19 @@ describe('bucket', () => {
     expect(bucket.take(0, START + 1000)).toMatchObject({ isAllowed: true, remaining: 3 })
   })
 
-  it('counts in whole seconds to the next fill', () => {
+  it('counts whole seconds to the next fill', () => {
     const bucket = bucketOf({ ...LIMIT, fillIntervalMs: 60_000 })
     expect(bucket.take(1, START).resetSeconds).toBe(60)
     expect(bucket.take(1, START + 59_001).resetSeconds).toBe(1)
     expect(bucket.take(1, START + 60_000).resetSeconds).toBe(60)
   })
 
-  it('clamps what does not fit into its counter', () => {
+  it('clamps values that exceed its counter', () => {
     const bucket = bucketOf({ tokensPerFill: 1e12, fillIntervalMs: 1000, tokensMax: 1e12 })
     expect(bucket.take(1, START + 9000)).toMatchObject({ limit: 2_147_483_647, remaining: 2_147_483_646 })
   })
 
-  it('has no bucket for a key it was not made for', () => {
+  it('has no bucket for an unknown key', () => {
     const store = sharedRateLimitStore(createRateLimitBuffer(new Map(), START))
     expect(() => store.bucket('k', LIMIT)).toThrow('k has no slot')
   })
@@ -77,7 +77,7 @@ describe('bucket', () => {
 describe('configuration changes', () => {
   const other: BucketLimit = { ...LIMIT, tokensMax: 7 }
 
-  it('keeps the level of limits that stay and starts the others full', () => {
+  it('keeps the level of existing limits and starts new ones full', () => {
     const first = createRateLimitBuffer(new Map([['a', LIMIT], ['b', LIMIT]]), START) // prettier-ignore
     takeMany(sharedRateLimitStore(first).bucket('a', LIMIT), 4, START)
     takeMany(sharedRateLimitStore(first).bucket('b', LIMIT), 4, START)
@@ -97,13 +97,13 @@ describe('configuration changes', () => {
     expect(takeMany(old, 3, START) + takeMany(next, 9, START) + takeMany(old, 9, START)).toBe(5)
   })
 
-  it('uses memory of limits that are gone, one configuration later', () => {
+  it('reuses the memory of removed limits, one configuration later', () => {
     let current = createRateLimitBuffer(new Map([['0', LIMIT]]), START)
     for (let i = 1; i < 100; i++) current = carryOver(current, new Map([[String(i), LIMIT]]), START)
     expect(current.buffer.byteLength).toBeLessThanOrEqual(2 * 16)
   })
 
-  it('moves to larger memory when the old one is full', () => {
+  it('moves to larger memory if the old one is full', () => {
     const many = (count: number): Map<string, BucketLimit> =>
       new Map(Array.from({ length: count }, (_, i) => [String(i), LIMIT]))
     const first = createRateLimitBuffer(many(10), START)
@@ -120,7 +120,7 @@ describe('configuration changes', () => {
   const keysOf = (policyKey: string, payload: RateLimitOrConditional): string[][] =>
     keyedLimits(policyKey, payload).map(({ policy }) => policy.map(({ key }) => key))
 
-  it('makes keys that depend on the policy and the limit alone', () => {
+  it('creates keys that depend only on the policy and the limit', () => {
     const [[keyA] = []] = keysOf('p', { limits: [A] })
     const [three = []] = keysOf('p', { limits: [B, A, A] })
     expect(three[1]).toBe(keyA)
@@ -129,7 +129,7 @@ describe('configuration changes', () => {
     expect(keysOf('p', { limits: [{ ...A, unit: 'Tokens' }] })).not.toEqual([[keyA]])
   })
 
-  it('keeps the keys of conditional entries when others come, go and move', () => {
+  it('keeps the keys of conditional entries if others are added, removed and moved', () => {
     const first: ConditionalRateLimitEntry = { condition: 'a', policy: { limits: [A] } }
     const second: ConditionalRateLimitEntry = { condition: 'b', policy: { limits: [A, B] } }
     const rest: ConditionalRateLimitEntry = { policy: { limits: [A] } }
@@ -137,7 +137,7 @@ describe('configuration changes', () => {
     expect(new Set([keyOfFirst, keysOfSecond, keyOfRest].flat()).size).toBe(4)
     expect(keysOf('p', { conditional: [second, first] })).toEqual([keysOfSecond, keyOfFirst])
     expect(keysOf('p', { conditional: [rest] })).toEqual([keyOfRest])
-    // What was plain before goes on as the entry for all others.
+    // The former plain limit continues as the entry for all others.
     expect(keysOf('p', { limits: [A] })).toEqual([keyOfRest])
     expect(new Set(keysOf('p', { conditional: [first, first] }).flat()).size).toBe(2)
     expect(keysOf('p', { conditional: [{ ...first, condition: 'c'.repeat(16_384) }] }).join().length).toBeLessThan(100)
@@ -167,15 +167,15 @@ describe('worker threads', () => {
     return counts.reduce((sum, count) => sum + count, 0)
   }
 
-  it('together never take more than there is, nor less', async () => {
+  it('together take exactly the available tokens', async () => {
     expect(await hammer({ tokensPerFill: 1, fillIntervalMs: 1000, tokensMax: 30_001 }, [START], 20_000)).toBe(30_001)
   })
 
-  it('fill each interval once, whoever comes first, and lose nothing', async () => {
+  it('fill each interval once, and lose nothing', async () => {
     const fills = 50_000
     const limit = { tokensPerFill: 2, fillIntervalMs: 1000, tokensMax: 100_000 }
     const running = Array.from({ length: fills + 1 }, (_, i) => START + i * 1000)
-    // First everything that is there goes, at the end everything that is left.
+    // First all tokens are taken, at the end all remaining ones.
     const drain = (nowMs: number): number[] => Array.from({ length: limit.tokensMax / 4 }, () => nowMs)
     const moments = [...drain(START), ...running, ...drain(START + fills * 1000)]
     expect(await hammer(limit, moments, 4)).toBe(limit.tokensMax + fills * limit.tokensPerFill)

@@ -1,11 +1,11 @@
-// Token buckets of local rate limits, exact over all workers of a proxy: levels sit in shared memory and change only by
-// compare-and-exchange. Knows nothing of requests; rate-limit.ts asks.
+// Token buckets of local rate limits, exact over all workers of a proxy: levels are in shared memory and change only by
+// compare-and-exchange. Does not depend on requests; rate-limit.ts uses it.
 import { createHash } from 'node:crypto'
 import type { LocalLimit, RateLimitOrConditional } from '#api/ir/types.gen.ts'
 import { LayeredMap } from '#api/incremental/layered-map.ts'
 import type { BucketLimit, RateLimitBucket, RateLimitStore } from '../../chain/rate-limits.ts'
 
-/** What the main thread hands to the workers with a configuration. */
+/** Data that the main thread sends to the workers with a configuration. */
 export interface RateLimitBuffer {
   readonly buffer: SharedArrayBuffer
   readonly slots: LayeredMap<number>
@@ -15,13 +15,13 @@ export interface RateLimitBuffer {
 const SLOT_BYTES = 16
 const FILLS_AT = 2
 const LEVEL_AT = 3
-/** Address space, not memory: pages come into being when they are written. */
+/** Address space, not memory: pages are allocated when they are written. */
 const SLOTS_MAX = 65_536
 /** Counters are 32 bit; a larger bucket counts as this one. */
 const LEVEL_MAX = 2_147_483_647
 /** Differences of fill counters beyond this are a wrap-around, not a clock that went back. */
 const FILLS_WRAPPED = -1_073_741_824
-/** Contention on one bucket is bounded by the number of workers; more tries mean a bug, and refusing is safe. */
+/** Contention on one bucket is bounded by the number of workers; more tries mean a bug, and rejecting is safe. */
 const TRIES_MAX = 10_000
 
 export interface KeyedLimit {
@@ -35,9 +35,9 @@ export interface KeyedLimits {
 }
 
 /**
- * The limits of a policy with the keys of their buckets; a plain list is one entry without a condition. A key is made
- * of the policy, the condition, the limit itself, and its place among equal ones of the same policy: entries may come,
- * go and move, the others go on with their level.
+ * The limits of a policy with the keys of their buckets; a plain list is one entry without a condition. A key depends
+ * on the policy, the condition, the limit itself, and its index among equal ones of the same policy: if entries are
+ * added, removed or moved, the others keep their level.
  */
 export function keyedLimits(policyKey: string, payload: RateLimitOrConditional): KeyedLimits[] {
   const entries = 'conditional' in payload ? payload.conditional : [{ policy: payload }]
@@ -48,7 +48,7 @@ export function keyedLimits(policyKey: string, payload: RateLimitOrConditional):
   })
 }
 
-/** Conditions may be long, and every limit below has the key. */
+/** Conditions may be long, and every limit below contains the key. */
 function entryKey(policyKey: string, { condition }: { readonly condition?: string }): string {
   if (condition === undefined) return policyKey
   return `${policyKey}?${createHash('sha256').update(condition).digest('base64url')}`
@@ -75,7 +75,7 @@ export function createRateLimitBuffer(limits: ReadonlyMap<string, BucketLimit>, 
 }
 
 /**
- * The buckets of `limits`, where those that `previous` has go on with their level. It is the same memory, so workers
+ * The buckets of `limits`; those in `previous` keep their level. It is the same memory, so workers
  * that still run the previous configuration and those that run the next one count together.
  */
 export function carryOver(
@@ -101,7 +101,7 @@ export function carryOver(
   return { buffer, slots: LayeredMap.of(slots) }
 }
 
-/** More limits than the memory can hold: new memory, with the levels as they are at this moment. */
+/** More limits than the memory can hold: new memory, with the current levels. */
 function moved(previous: RateLimitBuffer, limits: ReadonlyMap<string, BucketLimit>, nowMs: number): RateLimitBuffer {
   const next = createRateLimitBuffer(limits, nowMs)
   const from = new Uint8Array(previous.buffer)
@@ -124,7 +124,7 @@ export function sharedRateLimitStore({ buffer, slots }: RateLimitBuffer): RateLi
   return {
     bucket(key, limit) {
       const slot = slots.get(key)
-      // Both sides take the keys from the same configuration.
+      // Both sides read the keys from the same configuration.
       if (slot === undefined) throw new Error(`rate limit ${key} has no slot`)
       return new SharedBucket(buffer, slot, limit)
     },
@@ -167,7 +167,7 @@ class SharedBucket implements RateLimitBucket {
     }
   }
 
-  /** The level afterwards, or -1 when the tokens were not there. */
+  /** The new level, or -1 if there were too few tokens. */
   #subtract(count: number): number {
     for (let tries = 0; tries < TRIES_MAX; tries++) {
       const level = Atomics.load(this.#words, LEVEL_AT)

@@ -47,7 +47,7 @@ function withTokens(totalTokens: number | undefined, inputTokens?: number, outpu
 }
 
 describe('requests', () => {
-  it('lets as many pass as there are tokens, and says how many are left', () => {
+  it('allows as many requests as there are tokens, and reports the remaining ones', () => {
     const policy = policyOf([limit('Requests', 2)])
     const seen = [1, 2, 3].map(() => {
       const exchange = exchangeOf()
@@ -60,7 +60,7 @@ describe('requests', () => {
     ])
   })
 
-  it('reports limit and reset on a refusal', () => {
+  it('reports limit and reset on a rejection', () => {
     const policy = policyOf([limit('Requests', 1)])
     pass(policy, exchangeOf())
     const exchange = exchangeOf()
@@ -84,12 +84,12 @@ describe('requests', () => {
     expect([1, 2, 3].map(() => pass(policy, exchangeOf()))).toEqual([200, 200, 429])
   })
 
-  it('counts two equal limits of one policy apart', () => {
+  it('counts two equal limits of one policy separately', () => {
     const policy = policyOf([limit('Requests', 2), limit('Requests', 2)])
     expect([1, 2, 3].map(() => pass(policy, exchangeOf()))).toEqual([200, 200, 429])
   })
 
-  it.each(['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'])('leaves %s alone', (name) => {
+  it.each(['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'])('does not change %s', (name) => {
     const policy = policyOf([limit('Requests', 2)])
     const exchange = exchangeOf()
     runRequest(policy, exchange)
@@ -98,7 +98,7 @@ describe('requests', () => {
     expect(fieldsOf(exchange.response.headers)).toEqual([`${name}: 7`])
   })
 
-  it('leaves what a service has queued alone', () => {
+  it('does not change headers of a service', () => {
     const policy = policyOf([limit('Requests', 2)])
     const exchange = exchangeOf()
     runRequest(policy, exchange)
@@ -108,7 +108,7 @@ describe('requests', () => {
     expect(fieldsOf(exchange.response.headers)).toEqual([])
   })
 
-  it('says nothing when the chain ended before it', () => {
+  it('adds no headers if the chain ended before it', () => {
     const exchange = exchangeOf()
     exchange.response = upstreamResponse()
     runResponse(policyOf([limit('Requests', 2)]), exchange)
@@ -117,7 +117,7 @@ describe('requests', () => {
 })
 
 describe('tokens', () => {
-  it('charges what a response took, to later requests only', () => {
+  it('charges the tokens of a response to later requests only', () => {
     const policy = policyOf([limit('Tokens', 100)])
     expect(pass(policy, exchangeOf())).toBe(200)
     policy.finished?.(withTokens(99))
@@ -136,7 +136,7 @@ describe('tokens', () => {
     expect(exchange.response?.headers.get('x-ratelimit-remaining')).toBe('20')
   })
 
-  it('has nothing to do at the end when only requests are limited', () => {
+  it('does nothing at the end if only requests are limited', () => {
     expect(policyOf([limit('Requests', 1)]).finished).toBeUndefined()
   })
 })
@@ -157,12 +157,12 @@ describe('conditional', () => {
   const statuses = (policy: CompiledPolicy, ...paths: string[]): number[] =>
     paths.map((path) => pass(policy, exchangeOf({ path })))
 
-  it('charges the first entry that holds, each with buckets of its own though the limits are equal', () => {
+  it('charges the first matching entry, each with its own buckets although the limits are equal', () => {
     const policy = compiled(BY_PATH)
     expect(statuses(policy, '/a', '/a', '/a', '/b', '/b', '/b')).toEqual([200, 200, 429, 200, 200, 429])
   })
 
-  it('limits nothing where no entry holds; a condition that fails does not hold', () => {
+  it('does not limit without a matching entry; a condition that fails does not match', () => {
     const policy = compiled(BY_PATH)
     const exchange = exchangeOf({ path: '/fails' })
     expect(pass(policy, exchange)).toBe(200)
@@ -170,13 +170,13 @@ describe('conditional', () => {
     expect(statuses(policy, '/c', '/c', '/c')).toEqual([200, 200, 200])
   })
 
-  it('takes the entry without a condition for what the others leave, but not for what is used up', () => {
+  it('uses the entry without a condition for other requests, but not for exhausted ones', () => {
     const rest: ConditionalRateLimitEntry = { policy: { limits: [limit('Requests', 1)] } }
     const policy = compiled({ conditional: [...BY_PATH.conditional.slice(1, 2), rest] })
     expect(statuses(policy, '/a', '/c', '/a', '/c', '/a')).toEqual([200, 200, 200, 429, 429])
   })
 
-  it('says what is left in the bucket of its entry, on refusals too', () => {
+  it('reports the remaining tokens of its entry, also on rejections', () => {
     const policy = compiled(BY_PATH)
     const seen = [1, 2, 3].map(() => {
       const exchange = exchangeOf({ path: '/a' })
@@ -186,7 +186,7 @@ describe('conditional', () => {
     expect(seen).toEqual(['1', '0', '0'])
   })
 
-  it('charges tokens to the entry that let the request pass, whatever holds afterwards', () => {
+  it('charges tokens to the entry that allowed the request, whatever matches afterwards', () => {
     const policy = compiled(BY_PATH)
     const exchange = withTokens(5000)
     exchange.request.path = '/b'

@@ -1,4 +1,4 @@
-// Token buckets of one proxy: requests are charged before they go on, LLM tokens when the response is over.
+// Token buckets of one proxy: requests are charged before they are forwarded, LLM tokens after the response.
 import type { RateLimitOrConditional } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
 import { compileConditional } from '../../chain/conditional.ts'
@@ -8,7 +8,7 @@ import { addRateLimitHeaders, noteRateLimit } from './rate-limit-headers.ts'
 import { keyedLimits, type KeyedLimit } from './rate-limit-store.ts'
 import type { RateLimitBucket } from '../../chain/rate-limits.ts'
 
-/** Workers have clocks of their own origin; buckets are shared, so they run on wall-clock time. */
+/** Workers have clocks with different origins; buckets are shared, so they use wall-clock time. */
 const { timeOrigin } = performance
 
 type Environment = Pick<PolicyEnvironment, 'rateLimits' | 'policyKey' | 'expression'>
@@ -24,7 +24,7 @@ export function compileRateLimit(payload: RateLimitOrConditional, environment: E
 function compileLimits(limits: readonly KeyedLimit[], { rateLimits }: Environment): CompiledPolicy {
   const entries = limits.map(({ key, limit }) => ({
     bucket: rateLimits.bucket(key, limit),
-    // A limit on tokens only asks whether any is left: how many it takes is known afterwards.
+    // A limit on tokens only checks whether any is left: the number is known later.
     cost: limit.unit === 'Requests' ? 1 : 0,
   }))
   const tokenBuckets = entries.filter(({ cost }) => cost === 0).map(({ bucket }) => bucket)

@@ -1,4 +1,4 @@
-// The local rate limits of a configuration and their buckets in shared memory, kept up to date from one configuration
+// The local rate limits of a configuration and their buckets in shared memory, updated from one configuration
 // to the next.
 import type { LocalLimit, RateLimitOrConditional, Policy, RenderedConfig, Route } from '#api/ir/types.gen.ts'
 import { Grouped } from '#api/incremental/grouped.ts'
@@ -6,7 +6,7 @@ import { carryOver, createRateLimitBuffer, keyedLimits, type RateLimitBuffer } f
 
 type Lists = Pick<RenderedConfig, 'policies' | 'routes'>
 
-/** The one group: items that have limits. */
+/** The only group: items that have limits. */
 const LIMITED = 'limited'
 
 export class SharedRateLimits {

@@ -5,7 +5,7 @@ import { compileDelay } from './delay.ts'
 import { environmentOf, exchangeOf } from '../exchange.testing.ts'
 import type { Verdict } from '../../chain/filter.ts'
 
-/** Runs the filter on a clock that jumps to the next timer; gives the wait in milliseconds. */
+/** Runs the filter on a clock that jumps to the next timer; returns the wait in milliseconds. */
 async function waited(text: { ms?: number; expression?: string }, exchange: Exchange): Promise<[number, Verdict]> {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   try {
@@ -41,7 +41,7 @@ describe('compileDelay', () => {
     expect(await waited(delay, exchangeOf({ path: '/slow' }))).toEqual([ms, undefined])
   })
 
-  it('ends with 504 at the deadline', async () => {
+  it('returns 504 at the deadline', async () => {
     const exchange = exchangeOf()
     exchange.deadlineMs = performance.now() + 1000
     const [ms, verdict] = await waited({ ms: 5000 }, exchange)
@@ -50,7 +50,7 @@ describe('compileDelay', () => {
     expect(verdict).toMatchObject({ status: 504, body: 'request timeout' })
   })
 
-  it('ends when the client leaves', async () => {
+  it('ends when the client disconnects', async () => {
     const exchange = exchangeOf()
     const verdict = compileDelay({ ms: 3_600_000 }, environmentOf()).request?.(exchange)
     expect(exchange.upstreamCall).toBeDefined()
@@ -60,7 +60,7 @@ describe('compileDelay', () => {
     expect(exchange.upstreamCall).toBeUndefined()
   })
 
-  it('reads the body only where the expression does', () => {
+  it('reads the body only if the expression does', () => {
     expect(compileDelay({ expression: 'size(request.body)' }, environmentOf()).readsRequestBody).toBe(true)
     expect(compileDelay({ expression: '5' }, environmentOf()).readsRequestBody).toBe(false)
   })

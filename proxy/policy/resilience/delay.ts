@@ -1,4 +1,4 @@
-// Waits before a request is forwarded, to test how clients cope (data-plane supplement section 1.10).
+// Waits before a request is forwarded, to test the behavior of clients (data-plane supplement section 1.10).
 import type { Delay } from '#api/ir/types.gen.ts'
 import type { CelExpression } from '#api/cel/expression.ts'
 import { CelDuration } from '#api/cel/values/duration.ts'
@@ -41,7 +41,7 @@ async function wait(exchange: Exchange, ms: number): Promise<Verdict> {
   return isInTime ? undefined : exchange.fail('requestTimeout')
 }
 
-/** A duration or a number of milliseconds; 0 when the expression fails or gives something else. */
+/** A duration or a number of milliseconds; 0 if the expression fails or returns something else. */
 function evaluateMs(expression: CelExpression, exchange: Exchange): number {
   const value = evaluate(expression, exchange)
   if (value === FAILED) return 0

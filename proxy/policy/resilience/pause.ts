@@ -1,8 +1,8 @@
-// Lets an exchange wait without holding a thread, and ends the wait when the client leaves.
+// Lets an exchange wait without blocking a thread, and ends the wait when the client disconnects.
 import type { Exchange } from '../../exchange/exchange.ts'
 
 /**
- * True when the time has passed. False when the client left or broke its request before: the exchange has failed then,
+ * True after the time has passed. False if the client disconnected or broke its request first: the exchange has failed,
  * and must be ended.
  */
 export function pause(exchange: Exchange, ms: number): Promise<boolean> {
@@ -15,7 +15,7 @@ export function pause(exchange: Exchange, ms: number): Promise<boolean> {
       exchange.upstreamCall = undefined
       resolve(true)
     }, ms)
-    // The engine that owns the connection aborts what stands here when the client leaves.
+    // The engine of the connection aborts this when the client disconnects.
     exchange.upstreamCall = {
       abort(code) {
         clearTimeout(timer)

@@ -1,5 +1,5 @@
-// Sends an exchange to its backend again: keeps the request as it was before the backend phase, and repeats that phase
-// whole, with a fresh choice of the endpoint. Exists only for requests that retry.ts has marked.
+// Sends an exchange to its backend again: keeps the request from before the backend phase, and repeats that whole
+// phase, with a new selection of the endpoint. Exists only for requests that retry.ts has marked.
 import { endEndpoint } from '../../backend/health.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
 import type { OutgoingBody } from '../../message/body.ts'
@@ -12,13 +12,13 @@ import type { ReplaySource, RetryRule } from '../../exchange/slots.ts'
 
 /** A larger request body is not kept, and the request not repeated (data-plane supplement section 1.7). */
 export const REPLAY_BYTES_MAX = 65_536
-/** A rest of an answer nobody wants is read, up to this, if it is here already: its connection can be used again. */
+/** The rest of a dropped response is read, up to this, if it has arrived: its connection can be reused. */
 const DRAINED_BYTES_MAX = 65_536
 const ATTEMPT_HEADER = 'x-retry-attempt'
 
 type Next = (exchange: Exchange) => void
 
-/** Keeps what a second try needs, then goes on with the first one. `fail`: the client's body broke. */
+/** Keeps the data for a second try, then continues with the first one. `fail`: the client's body broke. */
 export function prepareReplay(
   exchange: Exchange,
   retry: RetryRule,
@@ -49,7 +49,7 @@ export function prepareReplay(
   )
 }
 
-/** A gRPC client may wait for answers before it goes on: holding its messages back could be for ever. */
+/** A gRPC client may wait for responses before it continues: holding its messages back could block it forever. */
 function isOpenStream(exchange: Exchange, body: OutgoingBody): boolean {
   return exchange.isGrpc && !(body instanceof IncomingBody && body.isEnded)
 }
@@ -88,13 +88,13 @@ export class Replay implements ReplaySource<Exchange> {
     return this.#retry.readsResponseBody
   }
 
-  /** One try has its answer: sends again, or finishes with it. */
+  /** One try has its response: sends again, or finishes with it. */
   ended(exchange: Exchange, { again, finish }: { readonly again: Next; readonly finish: Next }): void {
     if (exchange.retryAttempt >= this.#retry.attempts || !isRetryable(this.#retry, exchange)) {
       finish(exchange)
       return
     }
-    // Charged before the next choice, which therefore usually falls on another endpoint.
+    // Charged before the next selection, which therefore usually selects another endpoint.
     if (exchange.response?.isLocal === false) exchange.upstreamStatus = exchange.response.status
     endEndpoint(exchange, true)
     const { backoffMs = 0 } = this.#retry
@@ -111,7 +111,7 @@ export class Replay implements ReplaySource<Exchange> {
       kind: 'retry',
       details: `try ${exchange.retryAttempt + 1} failed with ${outcomeOf(exchange)}: next try in ${backoffMs} ms`,
     })
-    // Never within the call that brought the answer: its connection is still busy with it.
+    // Never within the call that returned the response: its connection is still in use.
     void pause(exchange, backoffMs).then((isWaited) => {
       dropBody(body)
       if (!isWaited) {
@@ -146,7 +146,7 @@ export class Replay implements ReplaySource<Exchange> {
   }
 }
 
-/** For the trace; only what the registry of failures says of one. */
+/** For the trace; only the text of the failure registry. */
 function outcomeOf({ response, failure }: Exchange): string {
   return response?.isLocal === false ? `status ${response.status}` : (failure ?? 'no response')
 }

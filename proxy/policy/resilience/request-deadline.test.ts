@@ -1,4 +1,4 @@
-// `timeouts.request` as the whole exchange, over a real proxy: bodies that come or go for ever, in both versions.
+// `timeouts.request` for the whole exchange, over a real proxy: bodies without end in both directions and versions.
 import { once } from 'node:events'
 import { createServer, request as httpRequest, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { constants } from 'node:http2'
@@ -17,10 +17,10 @@ const PIECE = 'x'.repeat(1000)
 
 let upstream: Server
 let gateway: TestProxy
-/** Responses whose bodies never end; those that the proxy gave up are gone. */
+/** Responses whose bodies never end; aborted ones are removed. */
 const endless = new Set<ServerResponse>()
 
-/** Sends a piece whenever the last one has gone, for as long as somebody takes it. */
+/** Sends a chunk whenever the previous one was sent, while the peer reads. */
 function drip(response: ServerResponse): void {
   response.write(PIECE, () => {
     setTimeout(() => {
@@ -86,7 +86,7 @@ async function timeouts(status: number): Promise<number> {
   return mine.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
 }
 
-/** Status, what came of the body, and how it ended. */
+/** Status, the received body, and how it ended. */
 async function get(path: string): Promise<{ status: number | undefined; body: string; error: string | undefined }> {
   const call = httpRequest(gateway.url + path)
   call.end()
@@ -111,11 +111,11 @@ describe('a response that has begun', () => {
     const answer = await get(`/plain?kind=${kind}`)
     expect(answer).toMatchObject({ status: 200, error: 'ECONNRESET' })
     expect(answer.body.length).toBeGreaterThan(0)
-    await until('the backend is told', () => endless.size === 0)
+    await until('the backend stream to close', () => endless.size === 0)
     await until('the metric', async () => (await timeouts(200)) === before + 1)
   })
 
-  it('is cut for HTTP/1.0, where a mere end of the connection would make it look whole', async () => {
+  it('is cut for HTTP/1.0, where a plain end of the connection would make it look complete', async () => {
     const before = await timeouts(200)
     const client = await RawClient.connect(gateway.port)
     const failed = once(client.socket, 'error')
@@ -127,7 +127,7 @@ describe('a response that has begun', () => {
     await until('the metric', async () => (await timeouts(200)) === before + 1)
   })
 
-  it.each(['stalled', 'dripping'])('is cut for HTTP/2, and the connection goes on: %s body', async (kind) => {
+  it.each(['stalled', 'dripping'])('is cut for HTTP/2, and the connection stays open: %s body', async (kind) => {
     const before = await timeouts(200)
     const session = connect(gateway.port)
     const answer = await ask(session, { ':path': `/plain?kind=${kind}` })
@@ -136,11 +136,11 @@ describe('a response that has begun', () => {
     expect(answer.body.length).toBeGreaterThan(0)
     expect(await ask(session, { ':path': '/plain' })).toMatchObject({ body: 'done', rstCode: 0 })
     session.destroy()
-    await until('the backend is told', () => endless.size === 0)
+    await until('the backend stream to close', () => endless.size === 0)
     await until('the metric', async () => (await timeouts(200)) === before + 1)
   })
 
-  it('is left alone on a route with more time', async () => {
+  it('is not cut on a route with more time', async () => {
     const client = await RawClient.connect(gateway.port)
     client.send('GET /patient?kind=stalled HTTP/1.1\r\nhost: a\r\n\r\n')
     await client.sees('part')
@@ -150,7 +150,7 @@ describe('a response that has begun', () => {
     client.socket.destroy()
   })
 
-  it('is told to a watcher', async () => {
+  it('is reported to a watcher', async () => {
     const watcher = await watchTrace({ adminPort: gateway.proxy.ports.admin })
     await get('/plain?kind=stalled')
     const events = await watcher.ended
@@ -164,11 +164,11 @@ describe('a response that has begun', () => {
     })
   })
 
-  it('is over with a switch of protocols: what follows has no deadline', async () => {
+  it('ends with a switch of protocols: the tunnel has no deadline', async () => {
     const client = await RawClient.connect(gateway.port)
     client.send('GET /plain HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: lines\r\n\r\n')
     await client.sees('101 Switching Protocols')
-    // Begun later, over sooner.
+    // Started later, ended sooner.
     await get('/plain?kind=stalled')
     client.send('still here\n')
     await client.sees('still here')
@@ -177,7 +177,7 @@ describe('a response that has begun', () => {
   })
 })
 
-describe('a body that holds up the answer', () => {
+describe('a body that delays the response', () => {
   const OPEN = 'content-length: 1000\r\n\r\npart'
 
   it.each(['plain', 'held', 'read'])('of a slow client: 504 on /%s', async (route) => {
@@ -202,10 +202,10 @@ describe('a body that holds up the answer', () => {
   it.each(['answer-held', 'answer-read'])('of a backend: 504 on /%s', async (route) => {
     const response = await fetch(`${gateway.url}/${route}?kind=stalled`)
     expect([response.status, await response.text()]).toEqual([504, 'request timeout'])
-    await until('the backend is told', () => endless.size === 0)
+    await until('the backend stream to close', () => endless.size === 0)
   })
 
-  it('does not hurt those in time', async () => {
+  it('does not affect requests in time', async () => {
     const response = await fetch(`${gateway.url}/held`, { method: 'POST', body: PIECE })
     expect([response.status, await response.text()]).toEqual([200, 'done'])
   })

@@ -1,5 +1,5 @@
-// The end of `timeouts.request` for one exchange, whatever it is doing then. Calls of backends and services keep the
-// deadline themselves; this keeps it for bodies, which may come and go for any time. One for each request that has one.
+// The end of `timeouts.request` for one exchange, in any state. Calls of backends and services keep the deadline
+// themselves; this keeps it for bodies, which may take any time. One for each request with a timeout.
 import type { Exchange } from '../../exchange/exchange.ts'
 import type { DeadlineKeeper } from '../../exchange/slots.ts'
 import { DeadlineWheel, type Expiring } from '../../socket/deadlines.ts'
@@ -9,7 +9,7 @@ const wheel = new DeadlineWheel()
 const TIMEOUT = 'request timeout'
 
 export class RequestDeadline implements Expiring, DeadlineKeeper {
-  /** Time was up before there was an answer: any that comes now is too late. */
+  /** The time was up before a response: any later one is ignored. */
   hasPassed = false
   readonly #exchange: Exchange
   #slot: number | undefined
@@ -19,7 +19,7 @@ export class RequestDeadline implements Expiring, DeadlineKeeper {
     this.#slot = wheel.add(this, deadlineMs)
   }
 
-  /** All is over. */
+  /** The exchange has ended. */
   settle(): void {
     if (this.#slot !== undefined) wheel.remove(this, this.#slot)
     this.#slot = undefined
@@ -30,18 +30,18 @@ export class RequestDeadline implements Expiring, DeadlineKeeper {
     const { request, response, connection, upstreamCall } = exchange
     this.#slot = undefined
     if (connection.cut(exchange, 'requestTimeout')) {
-      if (exchange.failure === 'requestTimeout') tell(exchange, 'the response is truncated')
+      if (exchange.failure === 'requestTimeout') report(exchange, 'the response is truncated')
       return
     }
     this.hasPassed = true
-    tell(exchange, 'no response yet')
-    // Whoever waits for the rest of a body gets its end. A call that sends the body has the same deadline, and its
+    report(exchange, 'no response yet')
+    // Readers of a body get its end. A call that sends the body has the same deadline, and its
     // own way to end.
     if (upstreamCall === undefined) interruptBody(request.body, TIMEOUT)
     interruptBody(response?.body, TIMEOUT)
   }
 }
 
-function tell({ trace }: Exchange, what: string): void {
+function report({ trace }: Exchange, what: string): void {
   trace?.write({ type: 'policyEvent', kind: 'timeout', details: `timeout: ${what}` }, { severity: 'error' })
 }

@@ -28,7 +28,7 @@ describe('compileRetry', () => {
     ['no precondition', CODES, true],
     ['a true one', { ...CODES, precondition: 'request.method == "GET"' }, true],
     ['a false one', { ...CODES, precondition: 'request.method == "POST"' }, false],
-    ['one that is no boolean', { ...CODES, precondition: '1' }, false],
+    ['a precondition that is not a boolean', { ...CODES, precondition: '1' }, false],
     ['a broken one', { ...CODES, precondition: 'request.' }, false],
   ])('marks the request: %s', (_, retry, isMarked) => {
     const exchange = exchangeOf()
@@ -36,7 +36,7 @@ describe('compileRetry', () => {
     expect(exchange.retry !== undefined).toBe(isMarked)
   })
 
-  it('reads bodies only where an expression does', () => {
+  it('reads bodies only if an expression does', () => {
     expect(compileRetry(CODES, environment).readsRequestBody).toBe(false)
     expect(compileRetry({ ...CODES, precondition: 'request.body == b"x"' }, environment).readsRequestBody).toBe(true)
     const exchange = exchangeOf()
@@ -70,7 +70,7 @@ describe('isRetryable', () => {
     expect(isRetryable(retry, exchange)).toBe(expected)
   })
 
-  it('never an answer the proxy made itself, whatever its status', () => {
+  it('is false for responses of the proxy itself, whatever the status', () => {
     const exchange = exchangeOf()
     exchange.response = HttpResponse.local(503, 'x')
     expect(isRetryable(retry, exchange)).toBe(false)
@@ -129,7 +129,7 @@ describe('on a real proxy', () => {
     [method, failure, size]: (typeof matrix)[number],
   ) {
     upstream.seen.length = 0
-    // A reset on a connection that was used before is repeated by the pool itself.
+    // A reset on a reused connection is repeated by the pool itself.
     upstream.script = inTurn(FAILING[failure] ?? reset, status(200, { connection: 'close' }, 'fine'))
     const body = size === 0 ? null : 'x'.repeat(size)
     const response = await fetch(gateway.url, { method, body })
@@ -139,7 +139,7 @@ describe('on a real proxy', () => {
     if (isRetried) expect(await response.text()).toBe(method === 'HEAD' ? '' : 'fine')
     else await response.text()
     const attempts = upstream.seen.map(({ headers }) => headers['x-retry-attempt'])
-    // Of a large body that nobody repeats not all may have arrived when the call times out.
+    // A large body that is not repeated may not have arrived in full when the call times out.
     if (isRetried) expect(attempts).toEqual([undefined, '1'])
     else expect(attempts.filter((attempt) => attempt !== undefined)).toEqual([])
     for (const seen of upstream.seen) expect(seen).toMatchObject({ method, url: '/', body: body ?? '' })
@@ -150,14 +150,14 @@ describe('on a real proxy', () => {
     { tags: ['full'], timeout: 60_000 },
     async () => {
       const upstream = await upstreamOf(silence)
-      // Long enough for an answer on a busy machine, short enough to wait for fourteen times.
+      // Long enough for a response on a busy machine, short enough to wait for fourteen times.
       const gateway = await gatewayOf({ retry: CODES, timeouts: { backendRequestMs: 700 } }, upstream.port)
       for (const one of matrix) await tries(gateway, upstream, one)
       expect(matrix.length).toBeGreaterThan(40)
     },
   )
 
-  it('gives the last answer when all tries are used up, and counts them', async () => {
+  it('returns the last response after all tries, and counts them', async () => {
     const upstream = await upstreamOf(status(503, { 'x-last': 'yes' }, 'sorry'))
     const gateway = await gatewayOf({ retry: { attempts: 3, codes: [503] } }, upstream.port)
     const response = await fetch(gateway.url)
@@ -167,13 +167,13 @@ describe('on a real proxy', () => {
     await expect.poll(() => metric(gateway, 'gw_requests_total'), { timeout: 5000 }).toBe(1)
   })
 
-  it('goes on past an endpoint that refuses connections', async () => {
+  it('skips an endpoint that refuses connections', async () => {
     const upstream = await upstreamOf(status(200, {}, 'fine'))
     const gateway = await gatewayOf({ retry: { attempts: 20 } }, await freePort(), upstream.port)
     for (let i = 0; i < 20; i++) expect((await fetch(gateway.url)).status).toBe(200)
   })
 
-  it('retries what the condition says, with the body of the answer as well', async () => {
+  it('retries by the condition, which may read the body of the response', async () => {
     const upstream = await upstreamOf(inTurn(status(200, {}, 'again'), status(200, {}, 'fine')))
     const gateway = await gatewayOf(
       { retry: { attempts: 5, condition: 'string(response.body) == "again" && request.method == "GET"' } },
@@ -183,7 +183,7 @@ describe('on a real proxy', () => {
     expect(upstream.seen).toHaveLength(2)
   })
 
-  it('repeats the backend phase from the request as the route left it', async () => {
+  it("repeats the backend phase with the request from after the route's policies", async () => {
     const upstream = await upstreamOf(inTurn(reset, status(503), status(200)))
     const gateway = await testProxy({
       routes: [
@@ -211,7 +211,7 @@ describe('on a real proxy', () => {
     expect(upstream.seen).toHaveLength(3)
   })
 
-  it('begins again with the scheme that the client used', async () => {
+  it('starts again with the scheme of the client', async () => {
     const exchange = exchangeOf()
     const before = exchange.request.scheme
     runRequest(compileRetry({ attempts: 1, codes: [503] }, environmentOf()), exchange)
@@ -226,7 +226,7 @@ describe('on a real proxy', () => {
     expect(exchange.request.scheme).toBe(before)
   })
 
-  it('answers 504 when the wait would pass the deadline', async () => {
+  it('returns 504 if the wait would exceed the deadline', async () => {
     const upstream = await upstreamOf(status(503))
     const gateway = await gatewayOf(
       { retry: { attempts: 5, codes: [503], backoffMs: 60_000 }, timeouts: { requestMs: 30_000 } },
@@ -244,7 +244,7 @@ describe('on a real proxy', () => {
     expect(upstream.seen).toHaveLength(1)
   })
 
-  it('stops when the client leaves during the wait', async () => {
+  it('stops if the client disconnects during the wait', async () => {
     const upstream = await upstreamOf(status(503))
     const gateway = await gatewayOf({ retry: { attempts: 5, codes: [503], backoffMs: 60_000 } }, upstream.port)
     const leaving = new AbortController()
@@ -262,7 +262,7 @@ describe('on a real proxy', () => {
     expect(await metric(gateway, 'gw_retries_total')).toBe(0)
   })
 
-  it('streams large bodies on without holding them', async () => {
+  it('streams large bodies without buffering them', async () => {
     const upstream = await upstreamOf(status(200, {}, 'fine'))
     const gateway = await gatewayOf({ retry: CODES }, upstream.port)
     const chunks = Array.from({ length: 20 }, () => Buffer.alloc(10_000, 'y'))

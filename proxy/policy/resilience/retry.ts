@@ -1,5 +1,5 @@
-// Decides whether a request may be sent again, and after which answers (data-plane supplement section 1.7). Sending it
-// again is replay.ts.
+// Decides whether a request may be sent again, and after which responses (data-plane supplement section 1.7). replay.ts
+// sends it again.
 import type { Retry } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
 import type { RetryRule } from '../../exchange/slots.ts'
@@ -8,14 +8,14 @@ import type { ChainEnvironment } from '../../chain/environment.ts'
 import { isTrue, readsBody } from '../../cel/evaluate.ts'
 import type { CompiledPolicy } from '../../chain/filter.ts'
 
-/** The request did not get to the backend, or no answer came back. */
+/** The request did not reach the backend, or no response arrived. */
 const RETRIED: ReadonlySet<FailureCode | undefined> = new Set<FailureCode | undefined>([
   'dnsFailure',
   'upstreamFailure',
   'upstreamTimeout',
 ])
 
-/** The filter only marks the exchange: nothing else of a request knows about retries unless it is marked. */
+/** The filter only marks the exchange: the rest of a request does not depend on retries unless it is marked. */
 export function compileRetry(retry: Retry, environment: Pick<ChainEnvironment, 'expression'>): CompiledPolicy {
   const precondition = retry.precondition === undefined ? undefined : environment.expression(retry.precondition)
   const condition = retry.condition === undefined ? undefined : environment.expression(retry.condition)
@@ -38,7 +38,7 @@ export function compileRetry(retry: Retry, environment: Pick<ChainEnvironment, '
   }
 }
 
-/** Answers of the proxy itself are final, but for calls that failed: those the proxy can tell from its own refusals. */
+/** Responses of the proxy itself are final, except failed calls, which the proxy distinguishes from its rejections. */
 export function isRetryable({ codes, condition }: RetryRule, exchange: Exchange): boolean {
   const { response } = exchange
   if (response === undefined) return false

@@ -50,7 +50,7 @@ describe('direct response', () => {
     expect(answer(payload, { path: '/p' })).toEqual({ status, headers, body, reason: 'DirectResponse' })
   })
 
-  it('fails when the body expression does', () => {
+  it('fails if the body expression does', () => {
     expect(answer({ status: 200, bodyExpression: 'request.headers["absent"]' })).toMatchObject({
       status: 500,
       body: 'failed to apply filters: direct response body',
@@ -58,7 +58,7 @@ describe('direct response', () => {
     })
   })
 
-  it('answers by the first condition that is true', () => {
+  it('uses the first condition that is true', () => {
     const payload: DirectResponseOrConditional = {
       conditional: [
         { condition: 'request.headers["absent"] == "x"', policy: { status: 500 } },
@@ -72,14 +72,14 @@ describe('direct response', () => {
     expect(answer(payload, { path: '/b' })).toBeUndefined()
   })
 
-  it('says which bodies it reads', () => {
+  it('reports which bodies it reads', () => {
     const environment = environmentOf()
     expect(compileDirectResponse({ status: 200, bodyExpression: 'request.body' }, environment).readsRequestBody).toBe(
       true,
     )
     expect(compileDirectResponse({ status: 200, body: 'x' }, environment).readsRequestBody).toBe(false)
     const conditional = { conditional: [{ condition: 'size(request.body) > 0', policy: { status: 200 } }] }
-    // A literal list has the one element the type asks for.
+    // A literal list has the one element that the type requires.
     const payload = conditional as DirectResponseOrConditional
     expect(compileDirectResponse(payload, environment).readsRequestBody).toBe(true)
   })

@@ -1,4 +1,4 @@
-// Answers in place of a backend.
+// Responds in place of a backend.
 import type { DirectResponse, DirectResponseOrConditional } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
 import { HttpResponse } from '../../message/message.ts'
@@ -24,7 +24,7 @@ function compilePlain(payload: DirectResponse, environment: Environment): Compil
     .filter(({ name }) => !isFramingField(name))
 
   function respond(exchange: Exchange): HttpResponse {
-    // A header expression that fails is left out; a body that fails is a failure of the whole answer.
+    // A header expression that fails is dropped; a body that fails fails the whole response.
     const fields: [string, string][] = []
     for (const { name, value } of headers) {
       const text = evaluateText(value, exchange)

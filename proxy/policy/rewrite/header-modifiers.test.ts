@@ -33,7 +33,7 @@ describe('request', () => {
   })
 })
 
-it('leaves out values that would break the message, and writes text beyond Latin-1 as UTF-8', () => {
+it('drops values that would break the message, and writes text beyond Latin-1 as UTF-8', () => {
   const exchange = exchangeOf()
   const policy = compileRequestHeaderModifier({
     add: [entry('a', 'x\r\ny: z')],
@@ -43,7 +43,7 @@ it('leaves out values that would break the message, and writes text beyond Latin
   expect(fieldsOf(exchange.request.headers)).toEqual([`c: ${Buffer.from('\u010a').toString('latin1')}`])
 })
 
-it('changes responses, and needs one', () => {
+it('changes responses, and requires one', () => {
   const policy = compileResponseHeaderModifier({ set: [entry('X', '1')], remove: ['server'] })
   const exchange = exchangeOf()
   expect(runResponse(policy, exchange)).toBeUndefined()

@@ -6,7 +6,7 @@ import type { CompiledPolicy } from '../../chain/filter.ts'
 import { textValue, isFramingField } from '../../message/header-field.ts'
 import { setHost } from './request-target.ts'
 
-/** `host` is not a field here but the authority of the request: adding or setting it changes that. */
+/** `host` is not a field here but the authority of the request: adding or setting it changes the authority. */
 export function compileRequestHeaderModifier(payload: HeaderModifier): CompiledPolicy {
   const modify = compileModifier(payload)
   const host = [...(payload.add ?? []), ...(payload.set ?? [])].findLast(isHost)?.value
@@ -40,7 +40,7 @@ function compileModifier({ add, set, remove }: HeaderModifier): (headers: Header
   }
 }
 
-/** The contract does not limit the characters of a value; one that would break the message is left out. */
+/** The contract does not limit the characters of a value; one that would break the message is dropped. */
 function writable(values: readonly HeaderValue[] | undefined): HeaderValue[] {
   return (values ?? []).flatMap((entry) => {
     const name = entry.name.toLowerCase()

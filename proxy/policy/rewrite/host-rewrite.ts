@@ -1,4 +1,4 @@
-// Says whether the Host header becomes the backend's own name; the backend does it.
+// Sets whether the Host header becomes the name of the backend; the backend code applies it.
 import type { HostRewrite } from '#api/ir/types.gen.ts'
 import type { CompiledPolicy } from '../../chain/filter.ts'
 

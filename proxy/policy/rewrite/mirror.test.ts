@@ -16,7 +16,7 @@ import type { Exchange } from '../../exchange/exchange.ts'
 import { exchangeOf, upstreamResponse } from '../exchange.testing.ts'
 import { compileMirrors, MIRRORS_MAX, type Mirror } from './mirror.ts'
 
-/** A mirror that keeps what it was sent, and the callbacks that answer it. */
+/** A mirror that records its requests, and the callbacks that answer them. */
 function kept(numerator = 1, denominator = 1): { mirror: Mirror; sent: Exchange[]; answer: () => void } {
   const sent: Exchange[] = []
   const pending: (() => void)[] = []
@@ -42,11 +42,11 @@ function kept(numerator = 1, denominator = 1): { mirror: Mirror; sent: Exchange[
 }
 
 describe('compileMirrors', () => {
-  it('is nothing without mirrors', () => {
+  it('does nothing without mirrors', () => {
     expect(compileMirrors([], { random: () => 0, called: () => undefined })).toBeUndefined()
   })
 
-  it('copies the request without its body, and the copy is its own', () => {
+  it('copies the request without its body, as an independent copy', () => {
     const { mirror, sent, answer } = kept()
     const durations: number[] = []
     const send = compileMirrors([mirror], { random: () => 0, called: (ms) => durations.push(ms) })
@@ -84,7 +84,7 @@ describe('compileMirrors', () => {
     answer()
   })
 
-  it('has a bound on copies under way, and goes on when they are answered', () => {
+  it('limits concurrent copies, and continues when they are answered', () => {
     const { mirror, sent, answer } = kept()
     const send = compileMirrors([mirror, mirror], { random: () => 0, called: () => undefined })
     for (let i = 0; i < MIRRORS_MAX; i++) send?.(exchangeOf())
@@ -118,7 +118,7 @@ describe('on a real proxy', () => {
     return gateway
   }
 
-  it('sends copies to the mirrors of route and backend, and answers from the backend alone', async () => {
+  it('sends copies to the mirrors of route and backend, and responds from the backend alone', async () => {
     const main = await upstreamOf(status(200, {}, 'main'))
     const shadow = await upstreamOf(status(500, {}, 'shadow'))
     const other = await upstreamOf(status(200, {}, 'other'))
@@ -145,7 +145,7 @@ describe('on a real proxy', () => {
     await expect.poll(metrics).toMatch(/gw_upstream_call_duration_seconds_count\{kind="Mirror",subtype="Http"\} 2/)
   })
 
-  it('copies the share that is asked for, within six standard deviations', { tags: ['full'] }, async () => {
+  it('copies the configured share, within six standard deviations', { tags: ['full'] }, async () => {
     const main = await upstreamOf(status(200))
     const shadow = await upstreamOf(status(200))
     const gateway = await gatewayOf([
@@ -169,7 +169,7 @@ describe('on a real proxy', () => {
   it.each<[string, Script]>([
     ['resets', reset],
     ['never answers', silence],
-  ])('neither delays nor fails when a mirror %s', async (_, script) => {
+  ])('neither delays nor fails if a mirror %s', async (_, script) => {
     const main = await upstreamOf(status(200, {}, 'main'))
     const shadow = await upstreamOf(script)
     const gateway = await gatewayOf([
@@ -180,7 +180,7 @@ describe('on a real proxy', () => {
     await expect.poll(() => shadow.seen.length).toBe(10)
   })
 
-  it('does without mirrors that refuse connections, lead nowhere or are broken references', async () => {
+  it('ignores mirrors that refuse connections, have no backend or are broken references', async () => {
     const main = await upstreamOf(status(200, {}, 'main'))
     const invalid: RequestMirror = { ...all('r'), ref: { invalid: { reason: 'BackendNotFound', message: 'm' } } }
     const gateway = await gatewayOf([
@@ -195,7 +195,7 @@ describe('on a real proxy', () => {
     for (let i = 0; i < 3; i++) expect(await (await fetch(gateway.url)).text()).toBe('main')
   })
 
-  it('cuts an answer without end and makes the next copy all the same', { tags: ['full'] }, async () => {
+  it('cuts an endless response and sends the next copy', { tags: ['full'] }, async () => {
     const main = await upstreamOf(status(200, {}, 'main'))
     let connections = 0
     const server = createServer((socket) => {

@@ -1,5 +1,5 @@
-// Sends copies of requests to other backends and forgets the answers. A copy has no body, so that it never holds back
-// the request it is made of (data-plane supplement section 1.2, row 14). Never delays or fails a request.
+// Sends copies of requests to other backends and drops the responses. A copy has no body, so that it never delays
+// the original request (data-plane supplement section 1.2, row 14). Never delays or fails a request.
 import type { BackendHandler } from '../../chain/handler.ts'
 import { endEndpoint } from '../../backend/health.ts'
 import { derive } from '../../exchange/derive.ts'
@@ -20,17 +20,17 @@ export interface Mirror {
 }
 
 export interface MirrorOptions {
-  /** Gives [0, 1). */
+  /** Returns [0, 1). */
   readonly random: () => number
-  /** Time from the copy to the answer, or to its failure. */
+  /** Time from the copy to the response, or to its failure. */
   readonly called: (durationMs: number) => void
 }
 
-/** Copies under way in one worker. More are not made: slow mirrors must not cost the real traffic memory. */
+/** Concurrent copies in one worker. Further ones are skipped: slow mirrors must not cost the real traffic memory. */
 export const MIRRORS_MAX = 256
 const MIRROR_MS_MAX = 15_000
 const ANSWER_BYTES_MAX = 65_536
-/** They announce a body, and the copy has none. */
+/** They announce a body, which the copy does not have. */
 const BODY_FIELDS = ['content-length', 'content-encoding', 'transfer-encoding', 'expect']
 
 let underWay = 0
@@ -76,7 +76,7 @@ function send(exchange: Exchange, { filters, handler }: Mirror, called: MirrorOp
   })
 }
 
-/** The copy as trace and span of the request see it: what to call when it is answered. */
+/** The copy in the trace and span of the request: the callback for its response. */
 function observe(exchange: Exchange, copy: Exchange): ((answered: Exchange) => void) | undefined {
   const { trace } = copy
   if (trace === undefined && exchange.span === undefined) return undefined
@@ -99,13 +99,13 @@ function copyOf(exchange: Exchange): Exchange {
   copy.matchedPrefix = exchange.matchedPrefix
   copy.hasExplicitHost = exchange.hasExplicitHost
   copy.hostRewriteMode = exchange.hostRewriteMode
-  // It goes on when the request is over.
+  // It continues after the request.
   copy.deadlineMs = copy.startMs + MIRROR_MS_MAX
   copy.deadline = undefined
   return copy
 }
 
-/** Small answers are read, so that their connection can be used again; what is large or slow is cut. */
+/** Small responses are read, so that their connection can be reused; large or slow ones are cut. */
 function drop(body: OutgoingBody, done: () => void): void {
   if (body === undefined || typeof body === 'string' || Buffer.isBuffer(body) || !('tryCollect' in body)) {
     discardBody(body)

@@ -1,5 +1,5 @@
-// Answers with a redirect. Parts of the URL that are not given stay as the client sent them; default ports are left
-// out.
+// Responds with a redirect. Parts of the URL that are not set keep the values of the client; default ports are
+// omitted.
 import type { RequestRedirect } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
 import { HttpResponse } from '../../message/message.ts'

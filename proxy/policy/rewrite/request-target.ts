@@ -1,8 +1,8 @@
-// Changes to where a request goes: path, query, host. Values that would break the request line are refused.
+// Changes path, query and host of a request. Values that would break the request line are rejected.
 import { isAuthority } from '../../message/authority.ts'
 import type { HttpRequest } from '../../message/message.ts'
 
-/** Visible ASCII without `#`: what may stand in a request target (RFC 9112 section 3.2). */
+/** Visible ASCII without `#`: the characters of a request target (RFC 9112 section 3.2). */
 const TARGET = /^\/[!-"$-~\u0080-\u00FF]*$/
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/
 
@@ -11,7 +11,7 @@ export function isTarget(value: string): boolean {
 }
 
 /**
- * `value` is a path with or without query; without one the query of the request stays. False: the value is no target.
+ * `value` is a path with or without query; without one the query of the request stays. False: not a valid target.
  */
 export function setTarget(request: HttpRequest, value: string): boolean {
   if (!isTarget(value)) return false
@@ -31,7 +31,7 @@ export function setHost(request: HttpRequest, authority: string): boolean {
 }
 
 export function setMethod(request: HttpRequest, method: string): boolean {
-  // CONNECT is a tunnel and not a request that could be made out of another one, or into one.
+  // CONNECT is a tunnel: no other request can become one, and it cannot become another request.
   if (!TOKEN.test(method) || method === 'CONNECT' || request.method === 'CONNECT') return false
   request.method = method
   return true
@@ -47,7 +47,7 @@ export function replacePrefix(path: string, prefix: string | undefined, replacem
   const rest = path.slice(cut)
   if (cut > 0 && (!path.startsWith(prefix) || (rest !== '' && !rest.startsWith('/')))) return undefined
   const base = replacement.endsWith('/') ? replacement.slice(0, -1) : replacement
-  // Replacing the root by a path, `/` itself stands for nothing.
+  // If the root is replaced by a path, `/` itself stands for nothing.
   const joined = base + (cut === 0 && rest === '/' && base !== '' ? '' : rest)
   return joined.startsWith('/') ? joined : `/${joined}`
 }

@@ -1,4 +1,4 @@
-// urlRewrite, requestRedirect, hostRewrite, timeout, deny: policies that say where a request goes, or that it does not.
+// urlRewrite, requestRedirect, hostRewrite, timeout, deny: policies that change or stop the way of a request.
 import { describe, expect, it } from 'vitest'
 import type { RequestRedirect, UrlRewrite } from '#api/ir/types.gen.ts'
 import { compileDeny } from '../../chain/deny.ts'
@@ -24,7 +24,7 @@ describe('urlRewrite', () => {
     expect(exchange.hasExplicitHost).toBe(payload.host !== undefined)
   })
 
-  it('fails without a matched prefix, and with a path that is none', () => {
+  it('fails without a matched prefix, and with an invalid path', () => {
     const exchange = exchangeOf({ path: '/a' })
     expect(runRequest(compileUrlRewrite({ path: { prefix: '/x' } }), exchange)?.body).toBe(
       'failed to apply filters: urlRewrite: the path has no matched prefix',
@@ -61,7 +61,7 @@ describe('requestRedirect', () => {
     expect(exchange.reason).toBe('DirectResponse')
   })
 
-  it('takes the port of the listener before that of the socket', () => {
+  it('prefers the port of the listener to that of the socket', () => {
     const policy = compileRequestRedirect({ status: 301, host: 'a.org' }, { listenerPort: 8080 })
     const response = runRequest(policy, exchangeOf({ localPort: 40_001 }))
     expect(response?.headers.get('location')).toBe('http://a.org:8080/')
@@ -72,7 +72,7 @@ describe('requestRedirect', () => {
     expect(runRequest(policy, exchangeOf())?.status).toBe(500)
   })
 
-  it('fails with a path that is none', () => {
+  it('fails with an invalid path', () => {
     const policy = compileRequestRedirect({ status: 301, path: { full: '/a\r\nx: y' } }, {})
     expect(runRequest(policy, exchangeOf())?.body).toBe(
       'failed to apply filters: requestRedirect: the result is not a path',
@@ -80,13 +80,13 @@ describe('requestRedirect', () => {
   })
 })
 
-it('hostRewrite notes the mode', () => {
+it('hostRewrite records the mode', () => {
   const exchange = exchangeOf()
   runRequest(compileHostRewrite({ mode: 'None' }), exchange)
   expect(exchange.hostRewriteMode).toBe('None')
 })
 
-it('timeout sets what is given, counted from the arrival of the request', () => {
+it('timeout sets the configured values, counted from the arrival of the request', () => {
   const exchange = exchangeOf()
   compileTimeouts({ requestMs: 250 }).selected?.(exchange)
   exchange.deadline?.settle()
@@ -96,7 +96,7 @@ it('timeout sets what is given, counted from the arrival of the request', () => 
   expect(compileTimeouts({})).toEqual({})
 })
 
-it('deny refuses and keeps the reason to itself', () => {
+it('deny rejects without revealing the reason', () => {
   const exchange = exchangeOf()
   const response = runRequest(compileDeny({ field: 'traffic.jwtAuthentication', message: 'no keys' }), exchange)
   expect([response?.status, response?.body]).toEqual([403, 'denied by policy'])

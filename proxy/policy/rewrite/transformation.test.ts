@@ -73,7 +73,7 @@ describe('request', () => {
     expect(add.request.headers.getAll('x')).toEqual(value === undefined ? [] : ['old', value])
   })
 
-  it('changes the request line by pseudo-headers, and leaves it alone when that fails', () => {
+  it('changes the request line by pseudo-headers, and keeps it if that fails', () => {
     const good = onRequest(
       {
         set: [
@@ -110,7 +110,7 @@ describe('request', () => {
     expect(fieldsOf(bad.headers)).toEqual([])
   })
 
-  it('keeps the query when only the path is given, and takes host as the authority', () => {
+  it('keeps the query if only the path is set, and uses host as the authority', () => {
     const { request } = onRequest(
       { set: [named(':path', '"/p2"'), named('Host', '"h2"')] },
       exchangeOf({ path: '/p', query: 'q=1' }),
@@ -139,7 +139,7 @@ describe('request', () => {
     expect(textOf(request.body)).toBe(text)
   })
 
-  it('leaves out metadata that fails, and keeps names apart from prototypes', () => {
+  it('drops metadata that fails, and names of prototype members have no effect', () => {
     const exchange = onRequest(
       { metadata: [named('bad', 'nothing.here'), named('__proto__', '"x"')], set: [named('y', 'metadata.__proto__')] },
       exchangeOf(),
@@ -150,7 +150,7 @@ describe('request', () => {
 })
 
 describe('response', () => {
-  it('sees response and request, and metadata of the request', () => {
+  it('reads response and request, and metadata of the request', () => {
     const exchange = onRequest({ metadata: [named('a', '"request"'), named('b', '"request"')] }, exchangeOf())
     exchange.response = upstreamResponse([['x-up', '1']], 'old')
     onResponse(
@@ -171,7 +171,7 @@ describe('response', () => {
     expect(textOf(exchange.response.body)).toBe('oldGET')
   })
 
-  it.each(['"99"', '"1000"', '"20x"', '"101"'])('does not take %s as a status', (source) => {
+  it.each(['"99"', '"1000"', '"20x"', '"101"'])('ignores %s as a status', (source) => {
     const exchange = exchangeOf()
     exchange.response = upstreamResponse()
     expect(onResponse({ set: [named(':status', source)] }, exchange).response?.status).toBe(200)
@@ -195,7 +195,7 @@ describe('response', () => {
   it.each([
     ['of the body of a backend is not known', 'string(response.body) + "!"', undefined],
     ['of a text is', '"new"', 'new'],
-  ])('the length that HEAD tells %s', (_, source, text) => {
+  ])('the content-length of HEAD %s', (_, source, text) => {
     const exchange = exchangeOf({ method: 'HEAD' })
     exchange.response = upstreamResponse([['content-length', '7']], Buffer.alloc(0))
     const { response } = onResponse({ body: source }, exchange)
@@ -203,19 +203,19 @@ describe('response', () => {
     expect(response?.body === undefined ? undefined : textOf(response.body)).toBe(text)
   })
 
-  it('HEAD of an answer of the gateway has its length', () => {
+  it('HEAD of a response of the gateway has its length', () => {
     const exchange = exchangeOf({ method: 'HEAD' })
     exchange.fail('routeNotFound')
     const { response } = onResponse({ body: 'string(response.body) + "!"' }, exchange)
     expect(textOf(response?.body)).toBe('route not found!')
   })
 
-  it('needs a response', () => {
+  it('requires a response', () => {
     expect(onResponse({ set: [named('a', '"b"')] }, exchangeOf()).response).toBeUndefined()
   })
 })
 
-it('says which bodies it reads', () => {
+it('reports which bodies it reads', () => {
   const environment = environmentOf()
   const flags = (request: Transform | undefined, response: Transform | undefined): (boolean | undefined)[] => {
     const policy = compileTransformation({ ...(request && { request }), ...(response && { response }) }, environment)
@@ -246,7 +246,7 @@ describe('conditional', () => {
   it.each([
     [{ method: 'GET' }, 'rest'],
     [{ method: 'GET', headers: [['kind', 'a']] }, 'a'],
-    // The request side makes the first condition true; the choice stands.
+    // The first condition is true on the request side; the selection stays.
     [{ method: 'POST' }, 'post'],
   ] as const)('%j takes %s on both sides', (parts, value) => {
     const exchange = exchangeOf(parts)
@@ -256,7 +256,7 @@ describe('conditional', () => {
     expect(exchange.response.headers.get('x')).toBe(value)
   })
 
-  it('does nothing on the response when the request never came so far', () => {
+  it('does nothing on the response if the request did not reach it', () => {
     const exchange = exchangeOf()
     exchange.response = upstreamResponse()
     runResponse(policy, exchange)
@@ -264,7 +264,7 @@ describe('conditional', () => {
   })
 })
 
-it('text of expressions and fields is UTF-8, on the way in and out', () => {
+it('text of expressions and fields is UTF-8, in both directions', () => {
   const bytes = (text: string): string => Buffer.from(text, 'utf8').toString('latin1')
   const headers: [string, string][] = [['x-in', bytes('Jürgen €')], ['x-latin', 'J\u00fcrgen'], ['cookie', `who=${bytes('Jürgen')}`]] // prettier-ignore
   const set = {

@@ -25,7 +25,7 @@ interface CompiledTransform {
   readonly set: readonly Named[]
   readonly remove: readonly string[]
   readonly body: CelExpression | undefined
-  /** The new body comes from that of the response. */
+  /** The new body depends on that of the response. */
   readonly bodyIsMadeOfResponse: boolean
 }
 
@@ -93,7 +93,7 @@ function transformResponse(exchange: Exchange, transform: CompiledTransform): un
   setMetadata(exchange, transform.metadata)
   applyFields(exchange, transform, response.headers, setResponsePart)
   if (transform.body === undefined) return undefined
-  // How long the answer to a GET would be is not known, and must not be told wrong (RFC 9110 section 8.6).
+  // The length of the response to a GET is unknown, and must not be wrong (RFC 9110 section 8.6).
   const isUnknown = transform.bodyIsMadeOfResponse && exchange.request.method === 'HEAD' && !response.isLocal
   const body = isUnknown ? undefined : evaluateBody(transform.body, exchange)
   discardBody(response.body)
@@ -102,18 +102,18 @@ function transformResponse(exchange: Exchange, transform: CompiledTransform): un
   return undefined
 }
 
-/** Values of the request side stay for the response, where new ones replace them. One that fails is not set. */
+/** Values of the request side stay for the response, where new ones replace them. A value that fails is not set. */
 function setMetadata(exchange: Exchange, metadata: readonly Named[]): void {
   for (const { name, expression } of metadata) {
     const value = evaluate(expression, exchange)
     if (value === FAILED) continue
-    // Names come from users: no prototype, so that none of them means something else.
+    // Names come from users: without a prototype, no name has a special meaning.
     exchange.metadata ??= Object.create(null) as Record<string, unknown>
     exchange.metadata[name] = value
   }
 }
 
-/** Sets what is not a header field: pseudo-headers, and `host` of a request. False: the name is a field. */
+/** Sets values that are not header fields: pseudo-headers, and `host` of a request. False: the name is a field. */
 type SetPart = (exchange: Exchange, name: string, value: string | undefined) => boolean
 
 function applyFields(exchange: Exchange, transform: CompiledTransform, headers: HeaderList, setPart: SetPart): void {
@@ -132,7 +132,7 @@ function applyFields(exchange: Exchange, transform: CompiledTransform, headers: 
   for (const name of transform.remove) headers.remove(name)
 }
 
-/** A pseudo-header that fails, or has an impossible value, stays as it is: a request cannot be without it. */
+/** A pseudo-header that fails, or has an invalid value, is not changed: a request must have it. */
 function setRequestPart({ request }: Exchange, name: string, value: string | undefined): boolean {
   switch (name) {
     case ':method':

@@ -1,18 +1,18 @@
-// What the gateway itself says about an MCP server that needs tokens. Pure.
+// The documents of the gateway itself about an MCP server that requires tokens. Pure.
 import type { McpOauth } from '#api/ir/types.gen.ts'
 import { RESOURCE_METADATA } from './place.ts'
 
 const PROTOCOL_VERSION = '2025-06-18'
 
 export interface ResourceInput {
-  /** URL of the MCP server as the client sees it. */
+  /** URL of the MCP server, as seen by the client. */
   readonly resource: string
   /** Empty: the configuration names no issuer. */
   readonly authorizationServer: string
   readonly extra: McpOauth['resourceMetadata']
 }
 
-/** RFC 9728. Fields of the configuration win. */
+/** RFC 9728. Fields of the configuration have precedence. */
 export function resourceMetadata({ resource, authorizationServer, extra = {} }: ResourceInput): object {
   const fields = Object.entries(extra).map(([name, value]) => [snakeCase(name), value] as const)
   return {
@@ -38,7 +38,7 @@ export function challenge(base: string, path: string, error: string | undefined)
   return `Bearer ${reason}resource_metadata="${url.replace(UNQUOTABLE, encodeURIComponent)}"`
 }
 
-/** What `clientId` makes of a registration (RFC 7591): every client is the same one. */
+/** The result of a registration with `clientId` (RFC 7591): every client gets the same one. */
 export function mockedRegistration(clientId: string, body: unknown): object {
   return {
     client_id: clientId,

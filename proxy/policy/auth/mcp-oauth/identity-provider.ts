@@ -1,5 +1,5 @@
-// What is special about the products that issue tokens for MCP servers (data-plane supplement section 4.6). Pure: where
-// they have what, and what of their metadata a client of the gateway must see otherwise.
+// Differences between the products that issue tokens for MCP servers (data-plane supplement section 4.6). Pure: the
+// paths of each product, and the metadata that clients of the gateway must see with other values.
 import type { McpOauth } from '#api/ir/types.gen.ts'
 import { ENDS, SERVER_METADATA } from './place.ts'
 
@@ -14,16 +14,16 @@ export interface ProviderSettings {
 }
 
 const OPENID_CONFIGURATION = '/.well-known/openid-configuration'
-/** Their metadata sends registrations to the gateway, which passes them on. */
+/** Their metadata sends registrations to the gateway, which forwards them. */
 const PASSES_REGISTRATION: ReadonlySet<Provider> = new Set(['Keycloak', 'Okta', 'Descope'])
 const NAMES_AUDIENCE: ReadonlySet<Provider> = new Set(['Auth0', 'Okta'])
 
-/** Clients are sent to the gateway for metadata; otherwise to the issuer itself. */
+/** Clients get the metadata from the gateway; otherwise from the issuer itself. */
 export function isServedHere({ provider, clientId }: ProviderSettings): boolean {
   return provider !== undefined || clientId !== undefined
 }
 
-/** undefined: the issuer is no URL, so it has no metadata. */
+/** undefined: the issuer is not a URL, so it has no metadata. */
 export function metadataUrl({ issuer, provider }: ProviderSettings): string | undefined {
   const url = issuerUrl(issuer)
   if (url === undefined) return undefined
@@ -33,7 +33,7 @@ export function metadataUrl({ issuer, provider }: ProviderSettings): string | un
   return `${url.origin}${path}${OPENID_CONFIGURATION}`
 }
 
-/** Where registrations of clients are passed on to; undefined: nowhere. */
+/** Where registrations of clients are forwarded; undefined: nowhere. */
 export function registrationUrl({ issuer, provider }: ProviderSettings): string | undefined {
   const url = issuerUrl(issuer)
   if (url === undefined) return undefined
@@ -78,7 +78,7 @@ function issuerUrl(issuer: string): URL | undefined {
   return url !== null && ['http:', 'https:'].includes(url.protocol) ? url : undefined
 }
 
-/** Tokens of the first version name an issuer that serves nothing. */
+/** Tokens of the first version name an issuer that serves no metadata. */
 function entraOrigin({ hostname, origin }: URL): string {
   return hostname === 'sts.windows.net' ? 'https://login.microsoftonline.com' : origin
 }

@@ -1,5 +1,5 @@
-// Calls the identity provider for clients of the gateway. Its metadata is remembered for a while: anybody may ask for
-// it, and the provider must not pay for that.
+// Calls the identity provider for clients of the gateway. Its metadata is cached: any client may request it, and the
+// provider must not have the load.
 import { isRecord, parseJson } from '#api/json.ts'
 import { type ServiceCaller, ServiceError } from '../../../chain/service.ts'
 import type { Exchange } from '../../../exchange/exchange.ts'

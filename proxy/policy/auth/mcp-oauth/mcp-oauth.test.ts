@@ -1,4 +1,4 @@
-// Which documents an MCP client gets, for each identity provider, and that nothing of it opens the server itself.
+// Which documents an MCP client gets, for each identity provider, and that none of them opens the server itself.
 import { describe, expect, it } from 'vitest'
 import type { JwtAuthentication, McpOauth } from '#api/ir/types.gen.ts'
 import { ServiceError, type ServiceCaller, type ServiceHttpRequest } from '../../../chain/service.ts'
@@ -92,7 +92,7 @@ describe('places', () => {
 })
 
 describe('a request without a valid token', () => {
-  it('is told where the metadata is', async () => {
+  it('gets the address of the metadata', async () => {
     const policy = policyOf(new Idp())
     const none = await ask(policy, { path: '/mcp' })
     expect(none.response?.status).toBe(401)
@@ -111,7 +111,7 @@ describe('a request without a valid token', () => {
     )
   })
 
-  it('with the origin of the configuration, else the one the client used', async () => {
+  it('with the origin of the configuration, else that of the request', async () => {
     const named = policyOf(new Idp(), { mcp: { resourceMetadata: { resource: 'https://mcp.example:8443/mcp' } } })
     const challenge = async (policy: ReturnType<typeof policyOf>, parts: ExchangeParts) =>
       (await ask(policy, parts)).response?.headers.get('www-authenticate')
@@ -124,7 +124,7 @@ describe('a request without a valid token', () => {
     expect(await challenge(policyOf(new Idp()), odd)).toContain('"http://gw.example/')
   })
 
-  it('goes on in mode Permissive', async () => {
+  it('is forwarded in mode Permissive', async () => {
     expect((await ask(policyOf(new Idp(), { mode: 'Permissive' }), { path: '/mcp' })).response).toBeUndefined()
   })
 })
@@ -132,7 +132,7 @@ describe('a request without a valid token', () => {
 describe('metadata of the resource', () => {
   const at = { path: '/.well-known/oauth-protected-resource/mcp' }
 
-  it('names the issuer, or the gateway where it stands between', async () => {
+  it('names the issuer, or the gateway if it is in between', async () => {
     const plain = await ask(policyOf(new Idp()), at)
     expect(plain.response?.headers.get('access-control-allow-origin')).toBe('*')
     expect(jsonOf(plain)).toEqual({
@@ -148,7 +148,7 @@ describe('metadata of the resource', () => {
     }
   })
 
-  it('takes over the fields of the configuration in snake case', async () => {
+  it('contains the fields of the configuration in snake case', async () => {
     const resourceMetadata = {
       resource: 'https://mcp.example/mcp',
       scopesSupported: ['read'],
@@ -161,7 +161,7 @@ describe('metadata of the resource', () => {
     })
   })
 
-  it('answers preflights and refuses other methods', async () => {
+  it('answers preflights and rejects other methods', async () => {
     const policy = policyOf(new Idp())
     expect((await ask(policy, { ...at, method: 'OPTIONS' })).response?.status).toBe(204)
     expect((await ask(policy, { ...at, method: 'POST' })).response?.status).toBe(405)
@@ -215,7 +215,7 @@ describe('metadata of the identity provider', () => {
     const policy = policyOf(idp, { issuer, audiences: ['one&two', 'three'], mcp })
     expect(jsonOf(await ask(policy, { path: SERVER }))).toEqual({ ...AT_IDP, ...changes })
     await ask(policy, { path: SERVER })
-    // Remembered: asking costs the provider nothing.
+    // Cached: requests do not reach the provider.
     expect(idp.urls()).toEqual([`GET ${url}`])
   })
 
@@ -258,7 +258,7 @@ describe('registration', () => {
     expect(registrationUrl({ issuer, provider, audiences: undefined, clientId: undefined })).toBe(expected)
   })
 
-  it('is passed on with its body, and so is the answer', async () => {
+  it('is forwarded with its body, and so is the response', async () => {
     const idp = new Idp()
     idp.answer = { status: 201, body: '{"client_id":"new"}' }
     const exchange = await ask(policyOf(idp, { mcp: { provider: 'Keycloak' } }), {
@@ -276,7 +276,7 @@ describe('registration', () => {
     for (const name of ['cookie', 'authorization']) expect(sent?.request.headers.has(name)).toBe(false)
   })
 
-  it('is answered by the gateway when there is a client already', async () => {
+  it('is answered by the gateway if a client is configured', async () => {
     const idp = new Idp()
     const exchange = await ask(policyOf(idp, { mcp: { clientId: 'ours' } }), post)
     expect([exchange.response?.status, jsonOf(exchange)]).toEqual([
@@ -293,7 +293,7 @@ describe('registration', () => {
     expect(idp.asked).toEqual([])
   })
 
-  it('is bounded, and there is none where the provider has none', async () => {
+  it('is bounded, and does not exist if the provider has none', async () => {
     const large = await ask(policyOf(new Idp(), { mcp: { provider: 'Keycloak' } }), {
       ...post,
       body: 'x'.repeat(65_537),
@@ -307,7 +307,7 @@ describe('Entra', () => {
   const mcp = { provider: 'Entra', clientId: 'ours', clientSecret: { secret: 's' } } as const
   const setup = { mcp, issuer: 'https://idp.example/t/v2.0' }
 
-  it('is asked for authorization without the parameter that it refuses', async () => {
+  it('gets authorization requests without the parameter that it rejects', async () => {
     const { response } = await ask(policyOf(new Idp(), setup), {
       path: `${SERVER}/authorize`,
       query: 'client_id=ours&resource=https%3A%2F%2Fgw&state=a%26b',

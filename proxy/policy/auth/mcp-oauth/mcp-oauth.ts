@@ -1,5 +1,5 @@
-// OAuth for MCP servers, as the MCP specification describes it: metadata for clients without a token, and a challenge
-// that leads there. Decides about no token.
+// OAuth for MCP servers, according to the MCP specification: metadata for clients without a token, and a challenge
+// with its address. Does not check tokens.
 import { parseJson } from '#api/json.ts'
 import type { JwtAuthentication, McpOauth } from '#api/ir/types.gen.ts'
 import { ServiceError } from '../../../chain/service.ts'
@@ -27,15 +27,15 @@ const CORS: readonly (readonly [string, string])[] = [
   ['access-control-allow-methods', 'GET, POST, OPTIONS'],
   ['access-control-allow-headers', 'authorization, content-type, mcp-protocol-version'],
 ]
-/** Of every refusal (data-plane supplement section 1.9); why a token is not valid is in the log. */
+/** For every rejection (data-plane supplement section 1.9); the reason is in the log. */
 const UNAUTHORIZED = JSON.stringify({ error: 'unauthorized', error_description: 'JWT token required' })
 /** Grants of a client that has a secret at Entra. */
 const SECRET_GRANTS: ReadonlySet<string> = new Set(['authorization_code', 'refresh_token'])
 
 export interface CompiledMcpOauth {
-  /** undefined: an ordinary request, which needs a token. */
+  /** undefined: an ordinary request, which requires a token. */
   serve(exchange: Exchange): Verdict | Promise<Verdict>
-  /** Makes a refusal lead to the metadata. `error`: of a token that is there. */
+  /** Adds the address of the metadata to a rejection. `error`: the error of a token that was sent. */
   challenge(exchange: Exchange, error: 'invalid_token' | undefined): void
 }
 
@@ -99,7 +99,7 @@ class OauthServer {
     return answer(exchange, 200, resourceMetadata({ resource, authorizationServer, extra: mcp.resourceMetadata }))
   }
 
-  /** Everything that may have to ask the identity provider. */
+  /** Requests that may call the identity provider. */
   async #guarded(exchange: Exchange, place: OauthPlace): Promise<Verdict> {
     try {
       return await this.#ask(exchange, place)
@@ -132,12 +132,12 @@ class OauthServer {
     }
     const url = registrationUrl(settings)
     if (url === undefined) return answer(exchange, 404)
-    // Nothing that says who the client is: whatever credentials it has are for the gateway.
+    // Nothing that identifies the client: its credentials are for the gateway.
     const headers = forwarded(exchange, ['content-type', 'accept'])
     return passedOn(exchange, await issuer.send(exchange, url, { method: 'POST', headers, body }))
   }
 
-  /** Entra refuses the parameter that MCP clients must send (RFC 8707). */
+  /** Entra rejects the parameter that MCP clients must send (RFC 8707). */
   async #authorize(exchange: Exchange): Promise<Verdict> {
     const endpoint = await this.#endpoint(exchange, 'authorization_endpoint')
     const query = new URLSearchParams(exchange.request.query)
@@ -191,7 +191,7 @@ function answer(
   return HttpResponse.local(status, body, [...CORS, ...type, ...headers])
 }
 
-/** Of the provider's answer, what a client of OAuth needs. */
+/** The fields of the provider's response that an OAuth client needs. */
 function passedOn(exchange: Exchange, response: HttpResponse): HttpResponse {
   const fields = ['content-type', 'cache-control', 'www-authenticate'].flatMap((name) =>
     response.headers.getAll(name).map((value) => [name, value] as const),

@@ -1,11 +1,11 @@
-// Which of the OAuth addresses of an MCP server a request asks for, and how the client sees the gateway. Pure.
+// Which of the OAuth addresses of an MCP server a request is for, and how the client sees the gateway. Pure.
 import type { HttpRequest } from '../../../message/message.ts'
 
 export type PlaceKind = 'resource' | 'server' | 'registration' | 'authorize' | 'token'
 
 export interface OauthPlace {
   readonly kind: PlaceKind
-  /** Path of the MCP server that is meant; empty or beginning with a slash. */
+  /** Path of the MCP server; empty or beginning with a slash. */
   readonly path: string
 }
 

@@ -1,4 +1,4 @@
-// Times and keys of the cache; what the policy does with it: ../ext-auth.test.ts.
+// Times and keys of the cache; its use by the policy: ../ext-auth.test.ts.
 import { array, assert, bigInt, boolean, constant, double, oneof, property, string, uint8Array } from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ExtAuthCache } from '#api/ir/types.gen.ts'
@@ -12,7 +12,7 @@ const DECISION: Decision = { isAllowed: false, answer: undefined, metadata: unde
 const cacheOf = (more: Partial<ExtAuthCache> = {}): DecisionCache =>
   new DecisionCache({ key: ['request.path'], ttlMs: 1000, ...more }, { expression })
 
-/** What the cache says at a time: nothing, a hit, or "ask again". */
+/** The result of a lookup at a time: nothing, a hit, or "renew". */
 function at(cache: DecisionCache, nowMs: number): 'miss' | 'hit' | 'refresh' {
   const found = cache.find('k', nowMs)
   if (found === undefined) return 'miss'
@@ -32,7 +32,7 @@ describe('an entry', () => {
         [1100, 'miss'],
       ],
     ],
-    // The tenth of a long life is more than the most.
+    // A tenth of a long lifetime exceeds the maximum.
     [
       200_000,
       [
@@ -42,13 +42,13 @@ describe('an entry', () => {
         [200_100, 'miss'],
       ],
     ],
-  ])('of %i ms, stored at 100, is asked for again by one request near its end', (ttlMs, times) => {
+  ])('of %i ms, stored at 100, is renewed by one request near its end', (ttlMs, times) => {
     const cache = cacheOf({ ttlMs })
     cache.store('k', DECISION, exchangeOf(), 100)
     for (const [nowMs, expected] of times) expect([nowMs, at(cache, nowMs)]).toEqual([nowMs, expected])
   })
 
-  it('whose renewal failed is asked for by the next request', () => {
+  it('whose renewal failed is renewed by the next request', () => {
     const cache = cacheOf()
     cache.store('k', DECISION, exchangeOf(), 0)
     const found = cache.find('k', 950)
@@ -57,7 +57,7 @@ describe('an entry', () => {
     expect(at(cache, 952)).toBe('refresh')
   })
 
-  it('is renewed by a new decision, and forgotten on request', () => {
+  it('is replaced by a new decision, and dropped on request', () => {
     const cache = cacheOf()
     cache.store('k', DECISION, exchangeOf(), 0)
     cache.store('k', DECISION, exchangeOf(), 950)
@@ -76,7 +76,7 @@ describe('an entry', () => {
     expect(cache.size).toBe(size)
   })
 
-  it('does not fill the memory', () => {
+  it('limits the memory', () => {
     const cache = cacheOf({ entriesMax: 3 })
     for (let i = 0; i < 10; i++) cache.store(`k${i}`, DECISION, exchangeOf(), 0)
     expect(cache.size).toBe(3)
@@ -91,7 +91,7 @@ describe('a key', () => {
     return cache.keyOf(exchange)
   }
 
-  it('is another one for other values, types and places', () => {
+  it('differs for other values, types and places', () => {
     const scalar = oneof(
       string(),
       boolean(),
@@ -112,7 +112,7 @@ describe('a key', () => {
     expect(new Set(ones.map((one) => keyOf([one]))).size).toBe(ones.length)
   })
 
-  it('there is none for lists and maps', () => {
+  it('does not exist for lists and maps', () => {
     for (const value of [[1n], { a: 1n }]) expect(keyOf([value])).toBeUndefined()
   })
 

@@ -1,5 +1,5 @@
-// Remembers decisions by what the policy's key expressions say about a request (data-plane supplement section 7.3).
-// Bounded; near its end an entry is asked for again by one request while the others still use it.
+// Caches decisions by the values of the policy's key expressions (data-plane supplement section 7.3).
+// Bounded; near its end an entry is renewed by one request while the others still use it.
 import type { CelExpression } from '#api/cel/expression.ts'
 import { CelDuration, parseCelDuration } from '#api/cel/values/duration.ts'
 import { CelTimestamp } from '#api/cel/values/timestamp.ts'
@@ -12,9 +12,9 @@ import type { Decision } from './decision.ts'
 
 /** Specification, ExtAuth `cache.maxEntries`. */
 export const ENTRIES_MAX = 10_000
-/** Longer keys would let clients fill the memory; such requests are asked about each time. */
+/** Longer keys would let clients fill the memory; the service is called for each such request. */
 const KEY_LENGTH_MAX = 4096
-/** Of the body of a refusal. */
+/** Limit of the body of a rejection. */
 const BODY_BYTES_MAX = 16_384
 const REFRESH_AHEAD_MS_MAX = 5000
 const REFRESH_AHEAD_SHARE = 0.1
@@ -28,7 +28,7 @@ interface Entry {
 
 export type CacheAnswer =
   | { readonly hit: Decision }
-  /** This one request asks again; when that fails, `fallback` still holds. */
+  /** This request renews the entry; if that fails, `fallback` still applies. */
   | { readonly fallback: Decision; readonly settled: () => void }
   | undefined
 
@@ -55,13 +55,13 @@ export class DecisionCache {
     return this.#entries.size
   }
 
-  /** undefined: the request has no key and is not remembered. */
+  /** undefined: the request has no key and is not cached. */
   keyOf(exchange: Exchange): string | undefined {
     let key = ''
     for (const expression of this.#key) {
       const part = keyPart(evaluate(expression, exchange))
       if (part === undefined) return undefined
-      // The length keeps parts apart: `a` and `bc` must not be `ab` and `c`.
+      // The length separates the parts: `a` and `bc` must differ from `ab` and `c`.
       key += `${part.length}:${part}`
       if (key.length > KEY_LENGTH_MAX) return undefined
     }
@@ -85,7 +85,7 @@ export class DecisionCache {
     }
   }
 
-  /** After the decision was applied: the time to live may read what it set. */
+  /** After the decision was applied: the time to live may read its results. */
   store(key: string, decision: Decision, exchange: Exchange, nowMs: number): void {
     this.#entries.delete(key)
     const ttlMs = this.#ttl === undefined ? this.#ttlMs : ttlOf(evaluate(this.#ttl, exchange))
@@ -96,7 +96,7 @@ export class DecisionCache {
     this.#entries.set(key, { decision, untilMs, refreshMs: untilMs - aheadMs, isRefreshing: false })
   }
 
-  /** A decision that is not to be remembered ends what was. */
+  /** A decision that must not be cached removes the former entry. */
   forget(key: string): void {
     this.#entries.delete(key)
   }

@@ -1,4 +1,4 @@
-// What an authorization service decided, apart from the protocol it said it in, and how that changes an exchange.
+// The decision of an authorization service, independent of its protocol, and its effect on an exchange.
 import { withoutQueryParameter } from '../../../auth/request-fields.ts'
 import { grpcResponse } from '../../../exchange/failure-response.ts'
 import { grpcStatusOf } from '../../../exchange/grpc-http-status.ts'
@@ -12,7 +12,7 @@ import { fieldValue, isFramingField } from '../../../message/header-field.ts'
 import { setHost, setMethod, setTarget } from '../../rewrite/request-target.ts'
 import { withQueryParameter } from './query.ts'
 
-/** Append actions of Envoy; `Set` also when the field is not there. */
+/** Append actions of Envoy; `Set` also if the field is absent. */
 export type HeaderAction = 'Set' | 'Append' | 'AddIfAbsent' | 'SetIfPresent'
 
 export interface HeaderEdit {
@@ -35,7 +35,7 @@ export interface Allowed {
 
 export interface Refused {
   readonly isAllowed: false
-  /** undefined: the service leaves the answer to the proxy. */
+  /** undefined: the proxy creates the response. */
   readonly answer:
     | { readonly status: number; readonly headers: readonly HeaderEdit[]; readonly body: Buffer | string }
     | undefined
@@ -45,7 +45,7 @@ export interface Refused {
 export type Decision = Allowed | Refused
 
 const REFUSED_STATUS = 403
-/** What goes into `grpc-message` of a body that was meant for people. */
+/** The part of a body for people that is copied to `grpc-message`. */
 const GRPC_MESSAGE_LENGTH_MAX = 1024
 
 export function applyDecision(exchange: Exchange, decision: Decision): Verdict {
@@ -84,7 +84,7 @@ function isStatus(status: number): boolean {
   return Number.isInteger(status) && status >= 200 && status <= 599
 }
 
-/** Pseudo-headers only where the value is possible. */
+/** Pseudo-headers only if the value is valid. */
 function editRequest(request: HttpRequest, edit: HeaderEdit): void {
   switch (edit.name) {
     case ':method':
@@ -103,8 +103,8 @@ function editRequest(request: HttpRequest, edit: HeaderEdit): void {
 }
 
 /**
- * A value that cannot stand in a field removes it: what the client sent under that name must not pass for the service's
- * word. An empty value stays, for the same reason.
+ * An invalid value removes the field: a field of the client must not be taken for one of the service.
+ * An empty value stays, for the same reason.
  */
 function editFields(headers: HeaderList, { name, value, action }: HeaderEdit): void {
   if (!isWritable(name)) return
@@ -118,7 +118,7 @@ function isWritable(name: string): boolean {
   return isToken(name) && !isFramingField(name)
 }
 
-/** A request cannot be without its pseudo-headers and host. */
+/** A request must keep its pseudo-headers and host. */
 function isRemovable(name: string): boolean {
   return !name.startsWith(':') && name !== 'host'
 }

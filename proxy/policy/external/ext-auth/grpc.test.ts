@@ -1,4 +1,4 @@
-// What the authorization service is told over gRPC, and what each part of its answer does to the exchange.
+// The content of gRPC calls of the authorization service, and the effect of each part of its response.
 import { create, type MessageInitShape } from '@bufbuild/protobuf'
 import { X509Certificate } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
@@ -20,7 +20,7 @@ import { decisionOf, grpcProtocol } from './grpc.ts'
 
 const POLICY: ExtAuth = { service: { backend: 'ns/authz' }, failureMode: 'FailClosed' }
 
-/** The question as the service gets it. */
+/** The check request that the service gets. */
 async function asked(exchange: Exchange, policy: Partial<ExtAuth> = {}, body?: Buffer): Promise<CheckRequest> {
   const seen: unknown[] = []
   const service: ServiceCaller = {
@@ -51,8 +51,8 @@ const REQUEST: ExchangeParts = {
   ],
 }
 
-describe('the question', () => {
-  it('holds addresses, request line and all headers', async () => {
+describe('the check request', () => {
+  it('contains addresses, request line and all headers', async () => {
     const { attributes } = await asked(exchangeOf(REQUEST))
     const socket = (address: string, portValue: number) => ({
       case: 'socketAddress',
@@ -97,12 +97,12 @@ describe('the question', () => {
     expect(attributes?.source?.principal).toBe('spiffe://td/ns/a/sa/b')
   })
 
-  it('holds only headers on the list, when there is one', async () => {
+  it('contains only headers on the list, if there is one', async () => {
     const { attributes } = await asked(exchangeOf(REQUEST), { allowedRequestHeaders: ['accept', ':path'] })
     expect({ ...attributes?.request?.http?.headers }).toEqual({ accept: 'text/html, */*', ':path': '/a/b?x=1' })
   })
 
-  it('has the id of the trace the request belongs to', async () => {
+  it("contains the id of the request's trace", async () => {
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
     const { attributes } = await asked(exchangeOf({ headers: [['traceparent', traceparent]] }))
     expect(attributes?.request?.http?.id).toBe('0af7651916cd43dd8448eb211c80319c')
@@ -111,7 +111,7 @@ describe('the question', () => {
   it.each([
     ['text', Buffer.from('hällo'), false, 'hällo', ''],
     ['text as bytes', Buffer.from('hällo'), true, '', 'hällo'],
-    ['what is no text', Buffer.from([0xff, 0xfe]), false, '', Buffer.from([0xff, 0xfe]).toString()],
+    ['bytes that are not text', Buffer.from([0xff, 0xfe]), false, '', Buffer.from([0xff, 0xfe]).toString()],
     ['nothing', Buffer.alloc(0), false, '', ''],
   ])('carries %s', async (_, bytes, packAsBytes, body, rawBody) => {
     const { attributes } = await asked(exchangeOf(), { forwardBody: { bytesMax: 9, packAsBytes } }, bytes)
@@ -131,7 +131,7 @@ describe('the question', () => {
     expect((await asked(exchangeOf())).attributes?.metadataContext?.filterMetadata).toEqual({})
   })
 
-  it('carries metadata that expressions give; what gives no map is left out', async () => {
+  it('carries metadata of expressions; a result that is not a map is ignored', async () => {
     const requestMetadata = [
       { name: 'ns.a', expression: '{"path": request.path, "n": [1, 2.5, true, null]}' },
       { name: 'ns.b', expression: '"text"' },
@@ -155,8 +155,8 @@ function applied(init: MessageInitShape<typeof CheckResponseSchema>, parts: Exch
 type OkInit = Extract<MessageInitShape<typeof CheckResponseSchema>['httpResponse'], { case: 'okResponse' }>['value']
 const ok = (value: OkInit) => ({ httpResponse: { case: 'okResponse' as const, value } })
 
-describe('an allowing answer', () => {
-  it('needs nothing but status 0, or no status at all', () => {
+describe('an allowing response', () => {
+  it('requires only status 0, or no status', () => {
     for (const init of [{}, { status: { code: 0 } }]) expect(applied(init).response).toBeUndefined()
   })
 
@@ -167,7 +167,7 @@ describe('an allowing answer', () => {
     ['add if absent', { appendAction: 1 as const }, ['x-a: old']],
     ['overwrite if exists or add', { appendAction: 2 as const }, ['x-a: new']],
     ['overwrite if exists', { appendAction: 3 as const }, ['x-a: new']],
-  ])('sets a header that is there by action %s', (_, action, expected) => {
+  ])('sets an existing header by action %s', (_, action, expected) => {
     const init = ok({ headers: [{ header: { key: 'X-A', value: 'new' }, ...action }] })
     expect(fieldsOf(applied(init, { headers: [['x-a', 'old']] }).request.headers)).toEqual(expected)
   })
@@ -177,12 +177,12 @@ describe('an allowing answer', () => {
     ['append true', { append: true }, ['x-a: new']],
     ['add if absent', { appendAction: 1 as const }, ['x-a: new']],
     ['overwrite if exists', { appendAction: 3 as const }, []],
-  ])('sets a header that is missing by action %s', (_, action, expected) => {
+  ])('sets a missing header by action %s', (_, action, expected) => {
     const init = ok({ headers: [{ header: { key: 'x-a', value: 'new' }, ...action }] })
     expect(fieldsOf(applied(init).request.headers)).toEqual(expected)
   })
 
-  it('cannot break the message or leave the word of the client standing', () => {
+  it('cannot break the message or keep an invalid header of the client', () => {
     const header = (key: string, value: string) => ({ header: { key, value } })
     const init = ok({
       headers: [
@@ -203,7 +203,7 @@ describe('an allowing answer', () => {
     expect(fieldsOf(request.headers)).toEqual(['x-empty: ', `x-text: ${Buffer.from('Jürgen').toString('latin1')}`])
   })
 
-  it('changes path, host and method only to what is possible', () => {
+  it('changes path, host and method only to valid values', () => {
     const header = (key: string, value: string) => ({ header: { key, value } })
     const { request } = applied(
       ok({ headers: [header(':path', '/new?y=2'), header('host', 'other.test'), header(':method', 'CONNECT')] }),
@@ -237,7 +237,7 @@ describe('an allowing answer', () => {
   })
 })
 
-describe('a refusing answer', () => {
+describe('a rejecting response', () => {
   const denied = (value: object) => ({ status: { code: 7 }, httpResponse: { case: 'deniedResponse' as const, value } })
 
   it('without a response is 403', () => {
@@ -246,7 +246,7 @@ describe('a refusing answer', () => {
     expect(reason).toBe('ExtAuth')
   })
 
-  it('refuses even when an allowing response stands beside the status', () => {
+  it('rejects even if an allowing response is next to the status', () => {
     expect(applied({ status: { code: 7 }, ...ok({}) }).response?.status).toBe(403)
   })
 
@@ -261,7 +261,7 @@ describe('a refusing answer', () => {
     expect(applied(denied(code === undefined ? {} : { status: { code } })).response?.status).toBe(expected)
   })
 
-  it('brings its headers and body', () => {
+  it('sets its headers and body', () => {
     const headers = [
       { header: { key: 'Location', value: '/login' } },
       { header: { key: 'set-cookie', value: 'a=1' }, append: true },
@@ -277,7 +277,7 @@ describe('a refusing answer', () => {
     expect(textOf(answer?.body)).toBe('go there')
   })
 
-  it('speaks gRPC to gRPC clients', () => {
+  it('returns a gRPC status to gRPC clients', () => {
     const init = denied({ status: { code: 401 }, body: 'no token' })
     const { response: answer } = applied(init, { headers: [['content-type', 'application/grpc']] })
     expect(answer?.status).toBe(200)

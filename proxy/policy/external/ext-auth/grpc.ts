@@ -1,5 +1,5 @@
 // The gRPC protocol of external authorization: envoy.service.auth.v3.Authorization/Check (data-plane supplement section
-// 7.1). Builds the question and reads the answer; decides nothing.
+// 7.1). Builds the request and parses the response; makes no decision.
 import { create } from '@bufbuild/protobuf'
 import { timestampFromMs } from '@bufbuild/protobuf/wkt'
 import type { ExtAuth, ExtAuthGrpc } from '#api/ir/types.gen.ts'
@@ -111,7 +111,7 @@ function addressOf(address: string, port: number): Address {
 
 /** Repeated fields become one (RFC 9110 section 5.3; cookies: RFC 9113 section 8.2.3). */
 function headersOf({ request }: Exchange, allowed: ReadonlySet<string> | undefined): Record<string, string> {
-  // Names come from clients: no prototype, so that none of them means something else.
+  // Names come from clients: without a prototype, no name has a special meaning.
   const headers = Object.create(null) as Record<string, string>
   for (const name of PSEUDO) {
     if (allowed?.has(name) !== false) headers[name] = textOfField(pseudoHeader(request, name) ?? '')
@@ -137,7 +137,7 @@ function bodyOf(
     try {
       return { size, body: UTF_8.decode(body) }
     } catch {
-      // Not text: only bytes can hold it unchanged.
+      // Not text: only bytes keep it unchanged.
     }
   }
   return { size, rawBody: new Uint8Array(body) }
@@ -187,8 +187,8 @@ function editsOf(
 }
 
 /**
- * The older field `append` decides where it is set; the newer enum cannot be told from unset at its value 0, which
- * therefore means overwrite, as authorization services have always meant it.
+ * The older field `append` applies if it is set; the newer enum has no distinct unset value beside 0, which
+ * therefore means overwrite, as in all authorization services.
  */
 function editOf({ header, append, appendAction }: HeaderValueOption): HeaderEdit[] {
   if (header === undefined || header.key === '') return []
@@ -199,7 +199,7 @@ function editOf({ header, append, appendAction }: HeaderValueOption): HeaderEdit
   ]
 }
 
-/** Text travels in fields as UTF-8. */
+/** Text in fields is UTF-8. */
 function fieldBytes(text: string): string {
   return Buffer.byteLength(text) === text.length ? text : Buffer.from(text, 'utf8').toString('latin1')
 }

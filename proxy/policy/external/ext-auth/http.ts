@@ -1,5 +1,5 @@
 // The HTTP mode of external authorization (data-plane supplement section 7.2): a request like the original one, and
-// only answer 200 allows. Builds the question and reads the answer; decides nothing else.
+// only status 200 allows. Builds the request and parses the response; makes no other decision.
 import type { CelExpression } from '#api/cel/expression.ts'
 import type { ExtAuth, ExtAuthHttp } from '#api/ir/types.gen.ts'
 import { ServiceError, type ServiceHttpRequest } from '../../../chain/service.ts'
@@ -15,11 +15,11 @@ import type { Allowed, Decision, HeaderEdit } from './decision.ts'
 import type { Answer, AuthorizationProtocol, Question } from './protocol.ts'
 import { compileNamed, type Named } from './request-view.ts'
 
-/** Answers are small; a page of text and headers fits. */
+/** Responses are small: a page of text and headers. */
 const ANSWER_BYTES_MAX = 1_048_576
 const AUTHORITY: ReadonlySet<string> = new Set([':authority', 'host'])
 export const DEFAULT_REQUEST_HEADERS = ['authorization']
-/** They speak of the hop to the service. */
+/** Hop-by-hop fields of the connection to the service. */
 const NOT_RETURNED: ReadonlySet<string> = new Set(['date', 'server', 'te', 'host'])
 
 interface Compiled {
@@ -70,7 +70,7 @@ function requestOf(question: Question, compiled: Compiled): ServiceHttpRequest {
   const body = compiled.body === undefined ? forwarded : evaluateBody(compiled.body, exchange)
   if (body === FAILED) throw new ServiceError('the body expression failed')
   const headers = headersOf(question, compiled)
-  // A larger body is refused, so what is forwarded is always whole.
+  // A larger body is rejected, so a forwarded body is always complete.
   if (forwarded !== undefined) headers.set('x-envoy-auth-partial-body', 'false')
   return {
     method: request.method,
@@ -98,12 +98,12 @@ function headersOf({ exchange }: Question, compiled: Compiled): HeaderList {
   return headers
 }
 
-/** Not a pseudo-header or host: method and path are sent anyway, the authority is `authorityOf`. */
+/** Not a pseudo-header or host: method and path are always sent, the authority is `authorityOf`. */
 function isField(name: string): boolean {
   return !name.startsWith(':') && name !== 'host' && !isFramingField(name)
 }
 
-/** undefined: the service's own. */
+/** undefined: the authority of the service. */
 function authorityOf(
   { exchange }: Question,
   { allowedRequestHeaders, addRequestHeaders }: Compiled,
@@ -115,7 +115,7 @@ function authorityOf(
 
 function answerOf(exchange: Exchange, response: HttpResponse, compiled: Compiled): Answer {
   const { status } = response
-  // Metadata and redirect see the answer as `response`, without making it the client's.
+  // Metadata and redirect read the response of the service as `response`, without changing that of the client.
   const view = derive(exchange, { request: exchange.request })
   view.response = response
   if (status === 200) return { decision: allowed(view, response, compiled), isCacheable: true }
@@ -127,7 +127,7 @@ function answerOf(exchange: Exchange, response: HttpResponse, compiled: Compiled
       return { decision: refusal(302, headers, ''), isCacheable: true }
     }
   }
-  // Any other success does not say that the request may pass, and a client would take it for one.
+  // Other successes do not allow the request, and a client would take them for its own response.
   if (status < 300)
     return { decision: { isAllowed: false, answer: undefined, metadata: undefined }, isCacheable: false }
   return { decision: refusal(status, returnedHeaders(response), bodyOf(response)), isCacheable: isAuthentication }
@@ -143,7 +143,7 @@ function allowed(view: Exchange, response: HttpResponse, compiled: Compiled): Al
   return {
     isAllowed: true,
     headers: allowedResponseHeaders.flatMap((name) => copies(name, response.headers)),
-    // What the service did not say it did not say: the client's own field must not pass for its word.
+    // Removed if the service did not return it: a field of the client must not be taken for one of the service.
     removedHeaders: allowedResponseHeaders.filter((name) => !response.headers.has(name) && !isFramingField(name)),
     query: [],
     removedQuery: [],
@@ -156,7 +156,7 @@ function withLowerCaseName({ name, expression }: Named): Named {
   return { name: name.toLowerCase(), expression }
 }
 
-/** They describe the body of the answer, which goes nowhere. */
+/** They describe the body of the service's response, which is dropped. */
 const OF_BODY = 'content-'
 
 /** Of all fields that may go to the backend. */
@@ -165,7 +165,7 @@ function namesOf(headers: HeaderList): string[] {
   return [...names].filter((name) => !isFramingField(name) && !NOT_RETURNED.has(name) && !name.startsWith(OF_BODY))
 }
 
-/** Replaces what the client sent under that name. */
+/** Replaces the field of the client. */
 function copies(name: string, headers: HeaderList): HeaderEdit[] {
   return headers.getAll(name).map((value, i) => ({ name, value, action: i === 0 ? 'Set' : 'Append' }))
 }

@@ -1,11 +1,11 @@
-// The seam between the policy and the two protocols of authorization services.
+// The interface between the policy and the two protocols of authorization services.
 import type { ServiceCaller } from '../../../chain/service.ts'
 import type { Exchange } from '../../../exchange/exchange.ts'
 import type { Decision } from './decision.ts'
 
 export interface Question {
   readonly exchange: Exchange
-  /** The whole request body, when it is forwarded. */
+  /** The whole request body, if it is forwarded. */
   readonly body: Buffer | undefined
 }
 
@@ -16,6 +16,6 @@ export interface Answer {
 
 export interface AuthorizationProtocol {
   readonly readsRequestBody: boolean
-  /** @throws {ServiceError} when there is no usable answer. */
+  /** @throws {ServiceError} without a usable response. */
   ask(question: Question, service: ServiceCaller): Promise<Answer>
 }

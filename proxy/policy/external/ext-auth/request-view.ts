@@ -1,4 +1,4 @@
-// What an authorization service is shown of a request: header values, names on the allow-list, metadata from
+// The parts of a request for an authorization service: header values, names on the allow-list, metadata from
 // expressions.
 import type { CelExpression } from '#api/cel/expression.ts'
 import { fromJson, jsonText } from '#api/cel/values/json.ts'
@@ -21,7 +21,7 @@ export function compileNamed(
   return (list ?? []).map(({ name, expression }) => ({ name, expression: environment.expression(expression) }))
 }
 
-/** Field values are bytes shown as Latin-1; protobuf and people want text. */
+/** Field values are bytes shown as Latin-1; protobuf requires text. */
 export function textOfField(value: string): string {
   for (let i = 0; i < value.length; i++) {
     if (value.charCodeAt(i) > 0x7f) return Buffer.from(value, 'latin1').toString('utf8')
@@ -46,7 +46,7 @@ export function pseudoHeader(request: HttpRequest, name: string): string | undef
   }
 }
 
-/** A CEL map as JSON; undefined when the expression fails or gives no map. */
+/** A CEL map as JSON; undefined if the expression fails or does not return a map. */
 export function evaluateObject(expression: CelExpression, exchange: Exchange): JsonObject | undefined {
   const value = evaluate(expression, exchange)
   return value === FAILED ? undefined : objectOf(value)
@@ -60,11 +60,11 @@ export function objectOf(value: unknown): JsonObject | undefined {
     return undefined
   }
   const isObject = typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)
-  // JSON.parse gives JSON; that it is an object was just asked.
+  // JSON.parse returns JSON; the check above ensures an object.
   return isObject ? (parsed as JsonObject) : undefined
 }
 
-/** CEL values of a service's metadata. The caller gives the object away. */
+/** CEL values of a service's metadata. The caller must not use the object again. */
 export function attributesOf(metadata: JsonObject): Readonly<Record<string, unknown>> | undefined {
   try {
     // An object stays an object.

@@ -1,4 +1,4 @@
-// How long a processor may take for what it owes, and how long it may ask to be given. One timer for each session.
+// Deadline for pending responses of a processor, including extensions that it requests. One timer for each session.
 import { DeadlineWheel, type Expiring } from '../../../socket/deadlines.ts'
 
 const wheel = new DeadlineWheel()
@@ -13,7 +13,7 @@ export class AnswerTimer implements Expiring {
     this.#onExpired = onExpired
   }
 
-  /** While something is owed time runs on; otherwise only `dueMs` counts, which may be never. */
+  /** The time runs while a response is pending; otherwise only `dueMs` counts, which may be never. */
   keep(isOwed: boolean, dueMs: number): void {
     const isKept = this.#slot !== undefined && isOwed && (this.#isExtended || this.#dueMs <= dueMs)
     if (!isKept) this.restart(dueMs)
@@ -26,14 +26,14 @@ export class AnswerTimer implements Expiring {
     this.#slot = wheel.add(this, dueMs)
   }
 
-  /** Once for each answer. */
+  /** Once for each response. */
   extend(dueMs: number): void {
     if (this.#isExtended || this.#slot === undefined) return
     this.#isExtended = true
     this.restart(dueMs)
   }
 
-  /** Something came, or nothing is waited for any more. */
+  /** A response arrived, or none is pending any more. */
   stop(): void {
     this.#isExtended = false
     this.#clear()

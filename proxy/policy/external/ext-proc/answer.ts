@@ -1,4 +1,4 @@
-// What a processor answered, sorted by the message it is about. Reads; applies nothing.
+// Parses a response of the processor, by the message that it is about. Does not apply it.
 import type { JsonObject } from '@bufbuild/protobuf'
 import type { ProcessingMode } from '../../../envoy/gen/envoy/extensions/filters/http/ext_proc/v3/processing_mode.gen.ts'
 import type {
@@ -26,7 +26,7 @@ export interface ImmediateAnswer {
   readonly response: ImmediateResponse
 }
 
-/** undefined: it is about nothing that this version knows. */
+/** undefined: its message is unknown to this version. */
 export function answerOf(message: ProcessingResponse): Answer | ImmediateAnswer | undefined {
   const { response, modeOverride, dynamicMetadata: metadata } = message
   if (response.case === undefined) return undefined

@@ -1,13 +1,13 @@
-// Reads a body piece by piece, for a processor that may fail before it gets any: what was not taken can still go on to
-// somebody else. Knows no processor.
+// Reads a body chunk by chunk, for a processor that may fail before it gets any: unread chunks remain available for
+// another reader. Does not depend on a processor.
 import type { OutgoingBody } from '../../../message/body.ts'
 import { discardBody } from '../../../http/body-writer.ts'
 import { IncomingBody } from '../../../message/incoming-body.ts'
 
-/** Of one message to the processor. */
+/** Limit of one message to the processor. */
 const PIECE_BYTES_MAX = 65_536
 
-/** The peer that sends the body went away or broke the framing. */
+/** The sender of the body disconnected or broke the framing. */
 export class SourceBroken extends Error {}
 
 export class BodyInput {
@@ -23,18 +23,18 @@ export class BodyInput {
     this.#body = body
   }
 
-  /** False: the body can go on as it is. */
+  /** False: the body can be forwarded unchanged. */
   get isStarted(): boolean {
     return this.#isStarted
   }
 
-  /** Nothing more will come; false may only mean that it is not known yet. */
+  /** Nothing more will arrive; false may mean that it is unknown yet. */
   get isAtEnd(): boolean {
     return this.#isEnded && this.#ahead === undefined
   }
 
   /**
-   * True: there may be something to `take`. False: the body is over.
+   * True: there may be something to `take`. False: the body has ended.
    * @throws {SourceBroken}
    */
   ready(): Promise<boolean> {
@@ -44,7 +44,7 @@ export class BodyInput {
     return (this.#pending ??= this.#pull())
   }
 
-  /** undefined: somebody else was faster. */
+  /** undefined: another reader was faster. */
   take(): Buffer | undefined {
     const ahead = this.#ahead
     if (ahead === undefined) return undefined
@@ -52,12 +52,12 @@ export class BodyInput {
     return ahead.subarray(0, PIECE_BYTES_MAX)
   }
 
-  /** Puts bytes back that were taken. */
+  /** Returns bytes that were taken. */
   unread(bytes: Buffer): void {
     if (bytes.length > 0) this.#ahead = this.#ahead === undefined ? bytes : Buffer.concat([bytes, this.#ahead])
   }
 
-  /** All up to its end, or at least `bytesMax + 1` bytes of it. */
+  /** All bytes up to its end, or at least `bytesMax + 1` of them. */
   async readOver(bytesMax: number): Promise<Buffer> {
     const chunks: Buffer[] = []
     let bytes = 0
@@ -70,7 +70,7 @@ export class BodyInput {
     return Buffer.concat(chunks, bytes)
   }
 
-  /** Nobody wants the rest; to who waits for it, it ends here. */
+  /** The rest is dropped; for a waiting reader, the body ends here. */
   stop(): void {
     this.#isStarted = true
     this.#ahead = undefined
@@ -85,7 +85,7 @@ export class BodyInput {
     const body = this.#body
     const whole = wholeOf(body)
     if (whole === undefined) {
-      // Whatever is not whole is an iterable.
+      // A body that is not a buffer is an iterable.
       this.#iterator = (body as AsyncIterable<Buffer>)[Symbol.asyncIterator]()
       return
     }
@@ -134,7 +134,7 @@ function wholeOf(body: NonNullable<OutgoingBody>): Buffer | undefined {
   return text === undefined ? undefined : Buffer.from(text, 'latin1')
 }
 
-/** A small body that is all here is read, so that its connection can go on. */
+/** A small body in memory is read, so that its connection can be reused. */
 function isDrained(body: NonNullable<OutgoingBody>): boolean {
   return body instanceof IncomingBody && body.takeWhole(PIECE_BYTES_MAX) !== undefined
 }

@@ -1,5 +1,5 @@
-// A body that is shown to the processor while it goes by: pieces go to it as they come, and what it answers, whenever
-// it likes, is the body that goes on.
+// A body that is streamed to the processor: chunks are sent as they arrive, and the chunks of the processor, at any
+// time, are the body that is forwarded.
 import { HeaderList } from '../../../message/headers.ts'
 import type { Answer } from './answer.ts'
 import type { BodyInput } from './body-input.ts'
@@ -10,7 +10,7 @@ import type { Session } from './session.ts'
 import type { Subject } from './subject.ts'
 
 const NOTHING = Buffer.alloc(0)
-/** Of a response that is shown before it is known that the processor has left. */
+/** For a response that is sent before the proxy detects that the processor has closed the stream. */
 const KEPT_BYTES_MAX = 65_536
 
 export interface DuplexParts {
@@ -19,7 +19,7 @@ export interface DuplexParts {
   readonly input: BodyInput
   readonly output: ProcessedBody
   readonly awaitsHeaders: boolean
-  /** Nothing more will be shown, and no answer waited for. */
+  /** No more chunks are sent, and no response is pending. */
   readonly done: () => void
 }
 
@@ -27,7 +27,7 @@ export class Duplex {
   readonly #parts: DuplexParts
   #awaitsHeaders: boolean
   #headers: Answer | undefined = undefined
-  /** What was shown before there was any answer; undefined: more than is kept. */
+  /** Chunks sent before the first response; undefined: too large to keep. */
   #kept: Buffer[] | undefined
   #keptBytes = 0
   #hasSentAll = false
@@ -39,17 +39,17 @@ export class Duplex {
     this.#kept = parts.awaitsHeaders ? [] : undefined
   }
 
-  /** While parts are still coming the processor may wait for more of them. */
+  /** While parts still arrive the processor may wait for more of them. */
   get isOwed(): boolean {
     return this.#hasSentAll && !this.#parts.output.isFull
   }
 
-  /** Nothing has come back, and what was shown is still here. */
+  /** No chunk was returned, and the sent chunks are still in memory. */
   get canBeLeft(): boolean {
     return this.#awaitsHeaders && this.#kept !== undefined
   }
 
-  /** Waits for the answer to the headers; undefined: the processor has left. @throws {SessionOver} */
+  /** Waits for the response to the headers; undefined: the processor closed the stream. @throws {SessionOver} */
   async headers(): Promise<Answer | undefined> {
     const { session, input } = this.#parts
     try {
@@ -61,10 +61,10 @@ export class Duplex {
     return this.#headers
   }
 
-  /** Shows the body. @throws {SessionOver} @throws {SourceBroken} */
+  /** Sends the body. @throws {SessionOver} @throws {SourceBroken} */
   async show(): Promise<void> {
     const { session, subject, input, output, done } = this.#parts
-    // Nothing of the body is given away before there is somebody to take it.
+    // No chunk is consumed before the stream is open.
     await session.ready()
     while (await output.room()) {
       if (!(await input.ready())) break
@@ -83,7 +83,7 @@ export class Duplex {
       await this.#showEnd()
       return
     }
-    // The processor ended the body before it had seen all, or its reader gave up.
+    // The processor ended the body before it had read all, or its reader stopped.
     input.stop()
     done()
   }

@@ -1,4 +1,4 @@
-// What the client gets in the place of a message that was not processed: the answer of the processor, or a failure.
+// The response to the client if a message was not processed: that of the processor, or a failure.
 import { at, type Detail, logOf, shown } from '../../../exchange/diagnosis.ts'
 import type { Exchange } from '../../../exchange/exchange.ts'
 import type { HttpResponse } from '../../../message/message.ts'
@@ -6,7 +6,7 @@ import { immediateResponse } from './immediate.ts'
 import { RefusedMutation } from './mutation.ts'
 import type { Outcome } from './session.ts'
 
-/** `peer`: who is named in the log. A session that is over has an outcome; without one it is a bug. */
+/** `peer`: the name in the log. A session that is over has an outcome; a session without one is a bug. */
 export function responseFor(exchange: Exchange, outcome: Outcome | undefined, peer?: string): HttpResponse {
   if (outcome === undefined)
     return exchange.fail('internal', `${peer ?? 'external processing'} ended without an outcome`)
@@ -26,7 +26,7 @@ export function responseFor(exchange: Exchange, outcome: Outcome | undefined, pe
   }
 }
 
-/** Where the time of the request is up that is what went wrong. */
+/** If the request timeout is exceeded, that is the failure. */
 export function failedResponse(exchange: Exchange, detail: Detail): HttpResponse {
   const isTooLate = exchange.deadlineMs !== undefined && performance.now() >= exchange.deadlineMs
   return isTooLate ? exchange.fail('requestTimeout', logOf(detail)) : exchange.fail('extProcFailed', detail)

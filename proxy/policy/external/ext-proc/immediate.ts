@@ -1,4 +1,4 @@
-// The response a processor gives in the place of everything else.
+// An immediate response of a processor, which replaces everything else.
 import type { ImmediateResponse } from '../../../envoy/gen/envoy/service/ext_proc/v3/external_processor.gen.ts'
 import { grpcResponse } from '../../../exchange/failure-response.ts'
 import { grpcStatusOf } from '../../../exchange/grpc-http-status.ts'
@@ -7,7 +7,7 @@ import { HeaderList } from '../../../message/headers.ts'
 import { HttpResponse } from '../../../message/message.ts'
 import { bytesOf, editedFields, RefusedMutation } from './mutation.ts'
 
-/** What goes into `grpc-message` of a body that was meant for people. */
+/** The part of a body for people that is copied to `grpc-message`. */
 const GRPC_MESSAGE_LENGTH_MAX = 1024
 const GRPC_STATUS_MAX = 16
 const GRPC_FIELDS = ['content-type', 'grpc-status', 'grpc-message'] as const
@@ -16,7 +16,7 @@ const GRPC_FIELDS = ['content-type', 'grpc-status', 'grpc-message'] as const
 export function immediateResponse(exchange: Exchange, answer: ImmediateResponse): HttpResponse {
   const { status, grpcStatus, details } = answer
   const code: number = status?.code ?? 0
-  // Without a status it is an answer like any other.
+  // A response without a status is an ordinary one.
   const httpStatus = code === 0 ? 200 : code
   if (!Number.isInteger(httpStatus) || httpStatus < 200 || httpStatus > 599) {
     throw new RefusedMutation('the status of the immediate response is not a valid status code')

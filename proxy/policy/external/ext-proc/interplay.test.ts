@@ -1,4 +1,4 @@
-// External processing beside retries, whole bodies and conditions, and what it does not cost where it is not chosen.
+// External processing with retries, whole bodies and conditions, and its cost where it is not selected.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { POLICY, send, startHarness, type Harness } from '#proxy/policy/external/ext-proc/proxy.testing.ts'
 import { until } from '../../../http/server.testing.ts'
@@ -28,7 +28,7 @@ beforeAll(async () => {
               { condition: 'request.headers["x-kind"] == "a"', policy: POLICY },
               {
                 condition: 'request.headers["nowhere"] == "b"',
-                policy: { ...POLICY, service: { backend: 'ns/nobody' } },
+                policy: { ...POLICY, service: { backend: 'ns/absent' } },
               },
               {
                 condition: 'request.method == "PUT"',
@@ -45,7 +45,7 @@ afterAll(() => h.stop())
 
 const noStreams = (): Promise<void> => until(() => h.processor.open === 0, 'the end of all streams')
 
-it('a retry sends what was processed, and shows the last answer only', async () => {
+it('a retry sends the processed request, and only the last response is processed', async () => {
   refusals = 2
   h.processor.reset(
     scripted({
@@ -60,7 +60,7 @@ it('a retry sends what was processed, and shows the last answer only', async () 
   await noStreams()
 })
 
-it('a processor that refuses behind the headers is not retried', async () => {
+it('a processor that rejects after the headers is not retried', async () => {
   h.processor.reset(scripted({ requestBody: immediate({ status: { code: 403 }, body: Buffer.from('no') }) }))
   const count = h.received.filter(({ isComplete }) => isComplete).length
   expect(await send(`${h.proxy.url}/retry`, { body: 'sent' })).toMatchObject({ status: 403, body: 'no' })
@@ -68,14 +68,14 @@ it('a processor that refuses behind the headers is not retried', async () => {
   await noStreams()
 })
 
-it('a body that is too large for a buffer is not shown', async () => {
+it('a body that is too large for a buffer is not sent', async () => {
   h.processor.reset(passing)
   expect((await send(`${h.proxy.url}/buffer`, { body: 'x'.repeat(11) })).status).toBe(413)
   expect(h.processor.calls).toEqual([])
   expect(await send(`${h.proxy.url}/buffer`, { body: 'x' })).toMatchObject({ status: 200, body: 'echo:x' })
 })
 
-it('the first condition that is true decides for both sides', async () => {
+it('the first condition that is true applies to both sides', async () => {
   h.processor.reset(passing)
   const url = `${h.proxy.url}/choice`
   expect(await send(url, { body: 'b', headers: { 'x-kind': 'a' } })).toMatchObject({ status: 200, body: 'echo:b' })

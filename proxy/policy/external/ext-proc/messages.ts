@@ -17,7 +17,7 @@ import { compileNamed, type Named } from '../ext-auth/request-view.ts'
 import type { SideName } from './modes.ts'
 import type { Subject } from './subject.ts'
 
-/** What is sent about a message, apart from who it is for. */
+/** The content of a message, without its receiver. */
 export type Part = NonNullable<MessageInitShape<typeof ProcessingRequestSchema>['request']>
 
 const ATTRIBUTES = 'envoy.filters.http.ext_proc'
@@ -49,7 +49,7 @@ export function compileContext(policy: ExtProc, environment: Pick<ChainEnvironme
   }
 }
 
-/** Metadata of the call: what cannot be one is left out, as what fails. */
+/** Metadata of the call: invalid and failed values are ignored. */
 export function callMetadataOf({ callMetadata }: CompiledContext, exchange: Exchange): HeaderList {
   const headers = new HeaderList()
   for (const { name, expression } of callMetadata) {
@@ -84,7 +84,7 @@ export function headersPart(subject: Subject, endOfStream: boolean): Part {
 }
 
 export function bodyPart(side: SideName, bytes: Buffer, endOfStream: boolean): Part {
-  // A view without a copy; the library wants the plain type.
+  // A view without a copy, in the type that the library requires.
   const body = new Uint8Array(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.length)
   const value = { body, endOfStream }
   return side === 'request' ? { case: 'requestBody', value } : { case: 'responseBody', value }
@@ -110,7 +110,7 @@ function headerMap(fields: readonly string[]): { headers: { key: string; rawValu
   return { headers }
 }
 
-/** What fails, or is no JSON, is left out. */
+/** Failed values and values that are not JSON are ignored. */
 function objectOf(named: readonly Named[], exchange: Exchange): JsonObject {
   const object = nullPrototype<JsonValue>()
   for (const { name, expression } of named) {
@@ -130,7 +130,7 @@ function jsonOf(value: unknown): JsonValue | undefined {
   }
 }
 
-/** Names come from users: none of them means something else. */
+/** Names come from users: none of them has a special meaning. */
 function nullPrototype<V>(): Record<string, V> {
   return Object.create(null) as Record<string, V> // the declared shape; Object.create has no better type
 }

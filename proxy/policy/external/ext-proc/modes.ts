@@ -1,4 +1,4 @@
-// Which parts of a message the processor sees, and how bodies are sent to it. Data only.
+// Which parts of a message are sent to the processor, and how bodies are sent. Data only.
 import type { ExtProcOptions } from '#api/ir/types.gen.ts'
 import {
   ProcessingMode_BodySendMode as WireBody,
@@ -6,7 +6,7 @@ import {
   type ProcessingMode,
 } from '../../../envoy/gen/envoy/extensions/filters/http/ext_proc/v3/processing_mode.gen.ts'
 
-/** `Streamed` (one answer for each piece) only by override: the API does not have it. */
+/** `Streamed` (one response for each chunk) only by override: the API does not have it. */
 export type BodyMode = 'None' | 'Streamed' | 'Buffered' | 'BufferedPartial' | 'FullDuplexStreamed'
 export type SideName = 'request' | 'response'
 
@@ -54,7 +54,7 @@ export function wireBodyMode(mode: BodyMode): (typeof WIRE_BODY)[BodyMode] {
   return WIRE_BODY[mode]
 }
 
-/** The modes a processor asks for in its answer to the headers of `side`: what is past stays as it is. */
+/** The modes that a processor requests in its response to the headers of `side`; past parts are not affected. */
 export function overriddenModes(modes: Modes, override: ProcessingMode, side: SideName): Modes {
   const { request, response } = modes
   return {

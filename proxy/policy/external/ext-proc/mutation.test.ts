@@ -1,10 +1,10 @@
-// What a processor may change of headers, and what it must not.
+// Allowed and forbidden changes of headers by a processor.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { until } from '../../../http/server.testing.ts'
 import { send, startHarness, type Harness } from '#proxy/policy/external/ext-proc/proxy.testing.ts'
 import { BUFFERED, NO_BODIES, empty, headers, passing, scripted, type Reply } from './processor.testing.ts'
 
-/** Each failure has words of its own. */
+/** Each failure has a distinct message. */
 const EXT_PROC_FAILED: unknown = expect.stringMatching(/^ext_proc failed: [a-z:].{8,}$/)
 
 let h: Harness
@@ -80,21 +80,21 @@ describe('headers', () => {
   })
 
   it.each([
-    ['a name that is none', { 'not a name': 'v' }],
+    ['an invalid name', { 'not a name': 'v' }],
     ['no name', { '': 'v' }],
     ['a value that breaks the message', { 'x-a': 'a\r\nx-b: b' }],
     ['a control character', { 'x-a': 'a\u0000' }],
-    ['a path that is none', { ':path': 'no slash' }],
-    ['a host that is none', { ':authority': 'a b' }],
-    ['a method that is none', { ':method': 'G T' }],
+    ['an invalid path', { ':path': 'no slash' }],
+    ['an invalid host', { ':authority': 'a b' }],
+    ['an invalid method', { ':method': 'G T' }],
     ['a tunnel', { ':method': 'CONNECT' }],
-    ['a scheme that is none', { ':scheme': 'ftp' }],
+    ['an invalid scheme', { ':scheme': 'ftp' }],
     ['a pseudo-header of responses', { ':status': '200' }],
     ['an unknown pseudo-header', { ':x': '1' }],
-    ['a length that is none', { 'content-length': '-1' }],
+    ['an invalid length', { 'content-length': '-1' }],
     ['too many fields', Object.fromEntries(Array.from({ length: 300 }, (__, i) => [`x-${i}`, 'v']))],
     ['too many bytes', { 'x-a': 'a'.repeat(140_000) }],
-  ])('refuses %s, and nothing of the answer is used', async (_, set) => {
+  ])('rejects %s, and ignores the whole response', async (_, set) => {
     const count = h.received.length
     h.processor.reset(scripted({ requestHeaders: headers('requestHeaders', { 'x-first': 'yes', ...set }) }))
     expect(await send(url('none'))).toMatchObject({ status: 500, body: EXT_PROC_FAILED })
@@ -105,7 +105,7 @@ describe('headers', () => {
     await noStreams()
   })
 
-  it('leaves framing to the proxy', async () => {
+  it('does not change framing', async () => {
     const set = { connection: 'close', 'transfer-encoding': 'gzip', upgrade: 'x', trailer: 't', 'keep-alive': '1' }
     h.processor.reset(
       scripted({ requestHeaders: headers('requestHeaders', set), responseHeaders: headers('responseHeaders', set) }),
@@ -118,9 +118,9 @@ describe('headers', () => {
   })
 
   it.each([
-    ['a status that is none', { ':status': '99' }],
+    ['an invalid status', { ':status': '99' }],
     ['a pseudo-header of requests', { ':path': '/' }],
-  ])('refuses %s in a response', async (_, set) => {
+  ])('rejects %s in a response', async (_, set) => {
     h.processor.reset(scripted({ responseHeaders: headers('responseHeaders', set) }))
     expect(await send(url('none'))).toMatchObject({ status: 500, body: EXT_PROC_FAILED })
   })

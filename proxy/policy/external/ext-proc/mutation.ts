@@ -1,5 +1,5 @@
-// What a processor may change of a message: all of one answer, or nothing of it. A name or value that is not fit for
-// the wire makes the answer a failure; what belongs to the framing is the engine's and left out.
+// Changes of a message by a processor: a response applies as a whole, or not at all. An invalid name or value
+// makes the response a failure; fields of the framing belong to the engine and are ignored.
 import type {
   BodyMutation,
   HeaderMutation,
@@ -12,16 +12,16 @@ import type { HttpRequest, HttpResponse } from '../../../message/message.ts'
 import { fieldValue, isFramingField } from '../../../message/header-field.ts'
 import { isTarget, setHost, setMethod } from '../../rewrite/request-target.ts'
 
-/** Of a message after an answer; as what the proxy takes from backends. */
+/** Limits of a message after the changes; the same as for responses of backends. */
 const FIELDS_MAX = 256
 const FIELD_BYTES_MAX = 131_072
-/** Of one answer. */
+/** Limit of one response. */
 const EDITS_MAX = 1024
 
-/** The answer cannot be used. The text names no values: they may be secrets. */
+/** The response cannot be used. The message contains no values: they may be secrets. */
 export class RefusedMutation extends Error {}
 
-/** Why an answer cannot be used. */
+/** Why a response cannot be used. */
 export function mutationProblem(error: unknown): Diagnosis {
   const log = messageOf(error)
   return { log, client: error instanceof RefusedMutation ? log : 'the response of the processor cannot be used' }
@@ -36,12 +36,12 @@ interface Edit {
   readonly action: Action
 }
 
-/** Writes pseudo-headers. False: not one that this message has. @throws {RefusedMutation} for an impossible value. */
+/** Sets pseudo-headers. False: this message has no such one. @throws {RefusedMutation} for an invalid value. */
 type PseudoWriter = (name: string, value: string) => boolean
 
 /**
- * Content-length that the answer announces; undefined: none.
- * @throws {RefusedMutation} with the request as it was.
+ * The new content-length; undefined: none.
+ * @throws {RefusedMutation} with the request unchanged.
  */
 export function editRequest(request: HttpRequest, mutation: HeaderMutation | undefined): number | undefined {
   if (mutation === undefined) return undefined
@@ -72,12 +72,12 @@ export function editResponse(response: HttpResponse, mutation: HeaderMutation | 
   return length
 }
 
-/** A changed copy: of trailers, or of the headers of an answer made by the processor. @throws {RefusedMutation} */
+/** A changed copy: of trailers, or of the headers of an immediate response. @throws {RefusedMutation} */
 export function editedFields(fields: HeaderList, mutation: HeaderMutation | undefined): HeaderList {
   return mutation === undefined ? fields : edited(fields, mutation, () => false).headers
 }
 
-/** What goes on in the place of `bytes`. @throws {RefusedMutation} */
+/** The replacement of `bytes`. @throws {RefusedMutation} */
 export function mutatedBytes(mutation: BodyMutation | undefined, bytes: Buffer): Buffer {
   const change = mutation?.mutation
   if (change?.case === 'body') return bytesOf(change.value)
@@ -104,7 +104,7 @@ function edited(
   }
   const headers = fields.clone()
   let length: number | undefined
-  // Removals first, as in Envoy: what is set in the same answer stays.
+  // Removals first, as in Envoy: fields set in the same response stay.
   for (const raw of removeHeaders) {
     const name = raw.toLowerCase()
     if (isRemovable(name)) headers.remove(name)
@@ -120,14 +120,14 @@ function edited(
   return { headers, length }
 }
 
-/** A message cannot be without its pseudo-headers, or a request without its host. */
+/** A message must keep its pseudo-headers, and a request its host. */
 function isRemovable(name: string): boolean {
   return !name.startsWith(':') && name !== 'host' && !isFramingField(name)
 }
 
 /**
- * The older field `append` decides where it is set; the newer enum cannot be told from unset at its value 0, which
- * means overwrite, as processors have always meant it.
+ * The older field `append` applies if it is set; the newer enum has no distinct unset value beside 0, which
+ * means overwrite, as in all processors.
  */
 function editOf({ header, append, appendAction }: HeaderValueOption): Edit {
   const name = header?.key.toLowerCase() ?? ''
@@ -185,7 +185,7 @@ function writePart(request: HttpRequest, name: string, value: string): boolean {
   }
 }
 
-/** `:path` is path and query: without a question mark there is none. */
+/** `:path` is path and query: without a question mark there is no query. */
 function setWholeTarget(request: HttpRequest, value: string): void {
   const mark = value.indexOf('?')
   request.path = mark < 0 ? value : value.slice(0, mark)

@@ -1,6 +1,6 @@
-// External processing as endpoint pickers use it (endpoint picker protocol 1.0 of the Gateway API Inference Extension):
-// they name endpoints in a header or in metadata, and are told which one answered. A request that has its endpoint can
-// do without the picker.
+// External processing for endpoint pickers (endpoint picker protocol 1.0 of the Gateway API Inference Extension):
+// they name endpoints in a header or in metadata, and get the endpoint that answered. A request that has its endpoint
+// no longer needs the picker.
 import { create, type JsonObject } from '@bufbuild/protobuf'
 import { MetadataSchema, type Metadata } from '../../../envoy/gen/envoy/config/core/v3/base.gen.ts'
 import { shown } from '../../../exchange/diagnosis.ts'
@@ -13,9 +13,9 @@ const SERVED = 'x-gateway-destination-endpoint-served'
 const NAMESPACE = 'envoy.lb'
 
 export class PickSession extends Session {
-  /** As the picker wrote it into metadata; most use the header. */
+  /** The endpoint from metadata; most pickers use the header. */
   destination: string | undefined = undefined
-  /** Nothing of the request has gone on yet. */
+  /** No part of the request was forwarded yet. */
   #isHeld: boolean
   #phase: 'request' | 'waiting' | 'response' = 'request'
 
@@ -40,7 +40,7 @@ export class PickSession extends Session {
     if (typeof destination === 'string') this.destination = destination
   }
 
-  /** A response that a picker wants to replace with its own goes on as it is. */
+  /** A response that a picker tries to replace is forwarded unchanged. */
   override end(outcome: Outcome): void {
     const isIgnored = outcome.kind === 'Answered' && this.#phase !== 'request'
     super.end(

@@ -1,12 +1,12 @@
-// A body that a processor, or a part of the proxy, makes piece by piece: what it holds back for a slow reader is
-// counted, so that its maker can stop in time.
+// A body produced chunk by chunk, by a processor or a part of the proxy: bytes that wait for a slow reader are
+// counted, so that the producer can pause.
 import type { HeaderList } from '../../../message/headers.ts'
 import { type BodySource, IncomingBody } from '../../../message/incoming-body.ts'
 
 export interface ProcessedBodyOptions {
   readonly length: number | undefined
   readonly mayHaveTrailers: boolean
-  /** There is room again, or nobody reads any more. */
+  /** There is room again, or the reader has stopped. */
   readonly changed: () => void
 }
 
@@ -28,22 +28,22 @@ export class ProcessedBody implements BodySource {
     this.#changed = changed
   }
 
-  /** The reader takes nothing at the moment. */
+  /** The reader reads nothing at the moment. */
   get isFull(): boolean {
     return this.#isFull
   }
 
-  /** Its end was given, or it failed, or nobody wants it. */
+  /** It ended, failed, or its reader stopped. */
   get isOver(): boolean {
     return this.#isOver || this.#isEnding
   }
 
-  /** The reader gave up. */
+  /** The reader stopped. */
   get isUnwanted(): boolean {
     return this.#isUnwanted
   }
 
-  /** Resolves to false when nothing can be added any more. */
+  /** Resolves to false if nothing can be added any more. */
   async room(): Promise<boolean> {
     while (this.#isFull && !this.isOver) {
       await new Promise<void>((resolve) => {
@@ -61,7 +61,7 @@ export class ProcessedBody implements BodySource {
     } else this.#pass(bytes)
   }
 
-  /** Nothing more follows what was pushed. */
+  /** Nothing follows the pushed bytes. */
   end(trailers: HeaderList | undefined): void {
     if (this.isOver) return
     this.#isEnding = true
@@ -70,7 +70,7 @@ export class ProcessedBody implements BodySource {
     this.#wake()
   }
 
-  /** Whoever reads it must not take it for whole. */
+  /** The reader must not take it for complete. */
   fail(error: Error): void {
     if (this.#isOver) return
     this.#close()
@@ -89,7 +89,7 @@ export class ProcessedBody implements BodySource {
     for (let next = this.#held.shift(); next !== undefined; next = this.#held.shift()) {
       this.heldBytes -= next.length
       this.#pass(next)
-      // Passing it on may have filled the reader again.
+      // Forwarding may have filled the reader again.
       if (this.isFull) break
     }
     this.#finish()

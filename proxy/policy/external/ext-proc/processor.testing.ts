@@ -1,4 +1,4 @@
-// A processor on @grpc/grpc-js that does what a test tells it, and remembers what it was sent; not used by the proxy.
+// A processor on @grpc/grpc-js that a test controls, and that records its messages; not used by the proxy.
 import { create, type MessageInitShape } from '@bufbuild/protobuf'
 import type { ServerDuplexStream } from '@grpc/grpc-js'
 import {
@@ -19,18 +19,18 @@ export interface Talk {
   reply(reply: Reply): void
 }
 
-/** What to do with each message. */
+/** The reaction to each message. */
 export type Script = (request: ProcessingRequest, talk: Talk) => void
 
 export interface Processor {
   readonly port: number
-  /** Of all streams, in the order they came. */
+  /** Messages of all streams, in the order of arrival. */
   readonly seen: ProcessingRequest[]
   readonly calls: Call[]
   /** Streams that are not yet over. */
   readonly open: number
   script: Script
-  /** Forgets what came so far. */
+  /** Drops the recorded messages. */
   reset(script: Script): void
   stop(): void
 }
@@ -87,7 +87,7 @@ export async function startProcessor(options: GrpcServerOptions = {}): Promise<P
   }
 }
 
-/** Answers that change nothing: what was sent in pieces comes back in pieces. */
+/** Responses that change nothing: streamed chunks are returned in chunks. */
 export const passing: Script = (request, talk) => {
   const reply = unchanged(request)
   if (reply !== undefined) talk.reply(reply)
@@ -101,19 +101,19 @@ export function unchanged({ request }: ProcessingRequest): Reply | undefined {
   return piece(request.case, request.value.body, request.value.endOfStream)
 }
 
-/** One piece of a streamed body. */
+/** One chunk of a streamed body. */
 export function piece(kind: 'requestBody' | 'responseBody', body: Uint8Array, endOfStream: boolean): Reply {
   const value = { body: new Uint8Array(body), endOfStream }
   const mutation = { case: 'streamedResponse', value } as const
   return { response: { case: kind, value: { response: { bodyMutation: { mutation } } } } }
 }
 
-/** Answers that change nothing, to parts that are shown one after the other. */
+/** Responses that change nothing, for parts that are sent one after the other. */
 export const empty: Script = ({ request }, talk) => {
   if (request.case !== undefined) talk.reply({ response: { case: request.case, value: {} } })
 }
 
-/** As `otherwise`, but for the parts that have an answer of their own. */
+/** Like `otherwise`, except for the parts with their own response. */
 export function scripted(replies: Partial<Record<string, Reply>>, otherwise: Script = passing): Script {
   return (request, talk) => {
     const reply = replies[request.request.case ?? '']
@@ -129,7 +129,7 @@ export function mutation(set: Fields, removeHeaders: string[] = []): MessageInit
   return { setHeaders, removeHeaders }
 }
 
-/** An answer to headers. */
+/** A response to headers. */
 export function headers(
   kind: 'requestHeaders' | 'responseHeaders',
   set: Fields,
@@ -139,7 +139,7 @@ export function headers(
   return { response: { case: kind, value }, ...more.reply }
 }
 
-/** An answer that replaces a body. */
+/** A response that replaces a body. */
 export function whole(kind: 'requestBody' | 'responseBody', body: string, set: Fields = {}): Reply {
   const bodyMutation = { mutation: { case: 'body', value: Buffer.from(body) } } as const
   return { response: { case: kind, value: { response: { headerMutation: mutation(set), bodyMutation } } } }
@@ -149,7 +149,7 @@ export function immediate(value: object): Reply {
   return { response: { case: 'immediateResponse', value } }
 }
 
-/** Names of the parts, `+` where it is the end of the stream. */
+/** Names of the parts, with `+` at the end of the stream. */
 export function partsOf(seen: readonly ProcessingRequest[]): string[] {
   return seen.map(({ request }) => {
     const isEnd = request.case !== undefined && 'endOfStream' in request.value && request.value.endOfStream

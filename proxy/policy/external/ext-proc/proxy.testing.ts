@@ -1,4 +1,4 @@
-// A whole proxy with a processor and a backend that answers what it received: for tests of external processing.
+// A whole proxy with a processor and a backend that returns its request: for tests of external processing.
 import {
   createServer,
   request as httpRequest,
@@ -39,7 +39,7 @@ export interface HarnessRoute {
 export interface HarnessOptions {
   readonly routes: Readonly<Record<string, HarnessRoute>>
   readonly timeoutMs?: number
-  /** Instead of telling what was received. */
+  /** Instead of the received request. */
   readonly backend?: (request: IncomingMessage, response: ServerResponse) => boolean
 }
 
@@ -73,8 +73,8 @@ export async function startHarness({ routes, timeoutMs, backend }: HarnessOption
           inlinePolicies: { http: { requestTimeoutMs: 60_000 } },
         },
         {
-          key: 'ns/nobody',
-          name: { namespace: 'ns', name: 'nobody' },
+          key: 'ns/absent',
+          name: { namespace: 'ns', name: 'absent' },
           static: { host: '127.0.0.1', port: 1 },
         },
       ],
@@ -129,7 +129,7 @@ export interface Sent {
   readonly body?: string | Buffer
 }
 
-/** Resolves also for answers that are cut off; rejects when there is none. */
+/** Also resolves for truncated responses; rejects if there is none. */
 export function send(url: string, { method, headers = {}, body }: Sent = {}): Promise<Got> {
   const { promise, resolve, reject } = Promise.withResolvers<Got>()
   const call = httpRequest(

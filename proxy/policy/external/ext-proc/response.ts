@@ -1,11 +1,11 @@
-// Shows a response to a processor, for every policy that has one.
+// Sends a response to a processor, for every policy that has one.
 import { discardBody } from '../../../http/body-writer.ts'
 import type { HttpResponse } from '../../../message/message.ts'
 import { type Session, SessionOver } from './session.ts'
 import { Side } from './side.ts'
 import { responseSubject } from './subject.ts'
 
-/** True: it goes on, processed or as it was. False: the session ended in its middle, and its body is gone. */
+/** True: it is forwarded, processed or unchanged. False: the session ended in between, and its body is gone. */
 export async function showWhole(session: Session, response: HttpResponse): Promise<boolean> {
   const side = new Side(session, responseSubject(response))
   try {

@@ -1,6 +1,6 @@
-// A processor that answers anything at any time: every request ends, no stream stays open, and neither backend nor
-// client ever gets half of an answer or a body that looks whole and is not: what a processor said to each request is
-// written down, and only that, or what was sent, may arrive as a whole. The seed is printed.
+// A processor that sends anything at any time: every request ends, no stream stays open, and neither backend nor
+// client gets a partial response or a body that looks complete and is not: the bodies of the processor for each
+// request are recorded, and only those, or the original, may arrive complete. The seed is printed.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { send, startHarness, type Got, type Harness } from '#proxy/policy/external/ext-proc/proxy.testing.ts'
 import { runs } from '#test/run/runs.ts'
@@ -21,14 +21,14 @@ import {
 const SEED = Number(process.env['FUZZ_SEED'] ?? Date.now() % 1_000_000)
 const DEADLINE_MS = 120_000
 const BUDGET_MS = runs(6000, 1000)
-/** On a machine that is busy with other things as well. */
+/** For a busy machine. */
 const REQUESTS_MIN = 400
 const REQUESTS_MAX = 2000
 const AT_ONCE = 24
-/** The last one goes by in several pieces, so that a processor can fail in between. */
+/** The last one is sent in several chunks, so that a processor can fail in between. */
 const LONG = 'z'.repeat(200_000)
 const BODIES = ['', 'short', 'x'.repeat(8192), 'y'.repeat(9000), LONG, LONG]
-/** Streams have the most ways to go wrong. */
+/** Streams have the most ways to fail. */
 const ROUTES = [
   'all',
   'all',
@@ -76,14 +76,14 @@ function numbers(seed: number): (below: number) => number {
   }
 }
 
-/** Both fields or none of them; sometimes with one that makes the answer unusable. */
+/** Both fields or neither; sometimes with one that makes the response invalid. */
 function marks(random: (below: number) => number): Record<string, string> {
   const mark = String(random(1000))
   const last = [{}, {}, { 'bad name': 'v' }, { ':path': 'bad' }, { 'x-c': 'a\nb' }][random(5)]
   return { 'x-a': mark, 'x-b': mark, ...last }
 }
 
-/** Bodies that a processor makes end with `[end]`, so that a cut one is known. */
+/** Bodies of a processor end with `[end]`, so that a truncated one is detected. */
 function anyReply(random: (below: number) => number): Reply {
   const isRequest = random(2) === 0
   const bodyKind = isRequest ? 'requestBody' : 'responseBody'
@@ -111,9 +111,9 @@ function anyReply(random: (below: number) => number): Reply {
   return replies[random(replies.length)]?.() ?? {}
 }
 
-/** What one processor said about the bodies of one request. */
+/** The bodies that one processor sent for one request. */
 interface Said {
-  /** Pieces up to the one that it called the last. */
+  /** Chunks up to the last one. */
   readonly pieces: { requestBody: Buffer[]; responseBody: Buffer[] }
   readonly isEnded: { requestBody: boolean; responseBody: boolean }
 }
@@ -123,7 +123,7 @@ class Minutes {
   readonly #byRequest = new Map<string, Said>()
   readonly #byCall = new WeakMap<Talk['call'], Said>()
 
-  /** As `talk`, but what is said is written down. */
+  /** Like `talk`, with a record of the messages. */
   listen(request: Parameters<Script>[0], talk: Talk): Talk {
     const said = this.#of(request, talk)
     const reply = (one: Reply): void => {
@@ -133,7 +133,7 @@ class Minutes {
     return { call: talk.call, seen: talk.seen, reply }
   }
 
-  /** Whole bodies that the processor of the request made, besides `[end]`. */
+  /** Complete bodies of the processor for the request, besides `[end]`. */
   made(number: string, kind: 'requestBody' | 'responseBody'): string[] {
     const said = this.#byRequest.get(number)
     return said?.isEnded[kind] === true ? [Buffer.concat(said.pieces[kind]).toString('utf8')] : []
@@ -170,7 +170,7 @@ function wild(random: (below: number) => number, minutes: Minutes): Script {
   return (request, talk) => {
     const heard = minutes.listen(request, talk)
     if (!tame.has(talk.call)) tame.set(talk.call, random(2) === 0)
-    // Every other processor does well for a while.
+    // Every other processor works for a while.
     if (tame.get(talk.call) === true && random(8) > 0) passing(request, heard)
     else behave(request, heard, random)
   }
@@ -195,13 +195,13 @@ function answerRightly(request: Parameters<Script>[0], talk: Talk, random: (belo
   else passing(request, talk)
 }
 
-/** What may arrive as a whole: the body as it was, or as the processor made it, or only its beginning replaced. */
+/** Bodies that may arrive complete: the original, that of the processor, or with only its beginning replaced. */
 function wholes(sent: string, made: readonly string[]): Set<string> {
   const beginningReplaced = sent.length > 8192 ? [`[end]${sent.slice(8192)}`] : []
   return new Set([sent, '[end]', ...beginningReplaced, ...made])
 }
 
-/** Bodies are long, and these are shown when the test fails. */
+/** Bodies are long, and these are printed if the test fails. */
 const brief = (number: string, body: string): string => `${number}: ${body.length} ${body.slice(0, 40)}`
 
 it(`holds (FUZZ_SEED=${SEED})`, { timeout: DEADLINE_MS }, async () => {
@@ -217,12 +217,12 @@ it(`holds (FUZZ_SEED=${SEED})`, { timeout: DEADLINE_MS }, async () => {
     const body = BODIES[random(BODIES.length)] ?? ''
     sent.push(body)
     const route = ROUTES[random(ROUTES.length)] ?? 'all'
-    // A client that still sends may see its connection go.
+    // The connection of a client that still sends may close.
     const got = await send(`${h.proxy.url}/${route}?n=${number}`, { body }).catch((): Got | undefined => undefined)
     if (got === undefined) return
     statuses.add(got.isComplete ? got.status : 0)
     expect(got.headers['x-a']).toBe(got.headers['x-b'])
-    // Others are refusals, of the proxy or of the processor.
+    // Others are rejections, of the proxy or of the processor.
     if (got.isComplete && got.status === 200) answers.push({ number, got })
   }
   const isMore = (): boolean =>
@@ -245,7 +245,7 @@ it(`holds (FUZZ_SEED=${SEED})`, { timeout: DEADLINE_MS }, async () => {
   }
   for (const { number, got } of answers) {
     const echo = received.get(number)
-    // Without a request at the backend it is the processor's own.
+    // Without a request at the backend it is that of the processor.
     const allowed = wholes(echo === undefined ? '[end]' : `echo:${echo}`, minutes.made(number, 'responseBody'))
     if (!allowed.has(got.body)) cut.push(brief(`response ${number}`, got.body))
   }

@@ -1,4 +1,4 @@
-// How a session ends: with an answer of the processor's own, or by a failure of anybody.
+// How a session ends: with an immediate response of the processor, or by a failure of any peer.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { until } from '../../../http/server.testing.ts'
 import { send, startHarness, type Harness } from '#proxy/policy/external/ext-proc/proxy.testing.ts'
@@ -19,13 +19,13 @@ import {
   type Script,
 } from './processor.testing.ts'
 
-/** Each failure has words of its own. */
+/** Each failure has a distinct message. */
 const EXT_PROC_FAILED: unknown = expect.stringMatching(/^ext_proc failed: [a-z:].{8,}$/)
 
 let h: Harness
 
 beforeAll(async () => {
-  const nobody = { service: { backend: 'ns/nobody' } }
+  const absent = { service: { backend: 'ns/absent' } }
   h = await startHarness({
     timeoutMs: 400,
     routes: {
@@ -35,12 +35,12 @@ beforeAll(async () => {
       'open-none': { extProc: { failureMode: 'FailOpen', processingOptions: NO_BODIES } },
       'open-buffered': { extProc: { failureMode: 'FailOpen', processingOptions: BUFFERED } },
       'open-all': { extProc: { failureMode: 'FailOpen' } },
-      gone: { extProc: nobody },
-      'gone-open': { extProc: { ...nobody, failureMode: 'FailOpen' } },
+      gone: { extProc: absent },
+      'gone-open': { extProc: { ...absent, failureMode: 'FailOpen' } },
       'gone-bodies': {
-        extProc: { ...nobody, failureMode: 'FailOpen', processingOptions: { ...SKIPPED, ...BUFFERED } },
+        extProc: { ...absent, failureMode: 'FailOpen', processingOptions: { ...SKIPPED, ...BUFFERED } },
       },
-      'gone-streams': { extProc: { ...nobody, failureMode: 'FailOpen', processingOptions: SKIPPED } },
+      'gone-streams': { extProc: { ...absent, failureMode: 'FailOpen', processingOptions: SKIPPED } },
       missing: { extProc: { service: { invalid: { reason: 'BackendNotFound', message: 'm' } } } },
       slow: { extProc: { service: { backend: 'ns/patient' } }, inline: { timeouts: { requestMs: 250 } } },
       local: { inline: { directResponse: { status: 299, body: 'made here' } } },
@@ -53,7 +53,7 @@ const url = (path: string): string => `${h.proxy.url}/${path}`
 const noStreams = (): Promise<void> => until(() => h.processor.open === 0, 'the end of all streams')
 
 describe('an immediate response', () => {
-  it.each(['requestHeaders', 'requestBody', 'responseHeaders', 'responseBody'])('in the place of %s', async (part) => {
+  it.each(['requestHeaders', 'requestBody', 'responseHeaders', 'responseBody'])('replaces %s', async (part) => {
     const reply = immediate({
       status: { code: 418 },
       headers: mutation({ 'x-i': '1' }),
@@ -67,13 +67,13 @@ describe('an immediate response', () => {
     await noStreams()
   })
 
-  it('while the body is being streamed to the backend', async () => {
+  it('while the body is streamed to the backend', async () => {
     h.processor.reset((request, talk) => {
       if (request.request.case === 'requestHeaders') passing(request, talk)
       else if (talk.seen.length === 4) talk.reply(immediate({ status: { code: 403 }, body: Buffer.from('no') }))
       else passing(request, talk)
     })
-    // A client that still sends may see its connection go before it sees the answer.
+    // The connection of a client that still sends may close before it reads the response.
     const got = await send(url('all'), { body: 'x'.repeat(1_000_000) }).catch(() => ({ status: 403, body: 'no' }))
     expect(got).toMatchObject({ status: 403, body: 'no' })
     await noStreams()
@@ -82,7 +82,7 @@ describe('an immediate response', () => {
   it.each([
     ['no status', {}, 200, ''],
     ['no answer status', { status: { code: 100 } }, 500, EXT_PROC_FAILED],
-    ['a header that is none', { status: { code: 403 }, headers: mutation({ 'a b': 'c' }) }, 500, EXT_PROC_FAILED],
+    ['an invalid header', { status: { code: 403 }, headers: mutation({ 'a b': 'c' }) }, 500, EXT_PROC_FAILED],
   ])('with %s', async (_, value, status, body) => {
     h.processor.reset(scripted({ requestHeaders: immediate(value) }))
     expect(await send(url('none'))).toMatchObject({ status, body })
@@ -108,7 +108,7 @@ describe('an immediate response', () => {
 })
 
 describe('failures', () => {
-  /** As grpc-js wants it: an error with a status. */
+  /** The form of grpc-js: an error with a status. */
   const dying: Script = (_, { call }) => void call.emit('error', Object.assign(new Error('dead'), { code: 14 }))
 
   it.each([
@@ -122,7 +122,7 @@ describe('failures', () => {
     expect(got).toMatchObject({ status, body: status === 200 ? 'echo:body' : EXT_PROC_FAILED, isComplete: true })
   })
 
-  it('a processor that dies while it has seen headers only', async () => {
+  it('a processor that dies after it has read headers only', async () => {
     h.processor.reset(dying)
     expect(await send(url('none'), { body: 'b' })).toMatchObject({ status: 500, body: EXT_PROC_FAILED })
     expect(await send(url('open-none'), { body: 'b' })).toMatchObject({ status: 200, body: 'echo:b' })
@@ -146,7 +146,7 @@ describe('failures', () => {
     expect(await send(url('open-none'))).toMatchObject({ status: 200, body: 'echo:', headers: { 'x-backend': 'yes' } })
   })
 
-  it('a processor that dies in the middle of a response cuts it', async () => {
+  it('a processor that dies during a response truncates it', async () => {
     h.processor.reset((request, talk) => {
       if (request.request.case !== 'responseBody') passing(request, talk)
       else {
@@ -158,13 +158,13 @@ describe('failures', () => {
     expect(got).toMatchObject({ status: 200, isComplete: false })
   })
 
-  it.each(['none', 'buffered', 'all'])('a processor that says nothing (%s)', async (route) => {
+  it.each(['none', 'buffered', 'all'])('a processor that sends nothing (%s)', async (route) => {
     h.processor.reset(() => undefined)
     expect(await send(url(route), { body: 'b' })).toMatchObject({ status: 500, body: EXT_PROC_FAILED })
     await noStreams()
   })
 
-  it('a processor that needs longer may say so, once', async () => {
+  it('a processor may extend its deadline, once', async () => {
     const seconds = (n: number): Reply => ({ overrideMessageTimeout: { seconds: BigInt(n), nanos: 0 } })
     h.processor.reset((request, talk) => {
       if (request.request.case !== 'requestHeaders') return passing(request, talk)
@@ -186,7 +186,7 @@ describe('failures', () => {
     await noStreams()
   })
 
-  it.each(['none', 'all'])('a processor that ends the stream in order sees no more (%s)', async (route) => {
+  it.each(['none', 'all'])('a processor that closes the stream in order gets no more messages (%s)', async (route) => {
     h.processor.reset((request, talk) => {
       passing(request, talk)
       talk.call.end()
@@ -195,7 +195,7 @@ describe('failures', () => {
     expect(partsOf(h.processor.seen)[0]).toBe('requestHeaders+')
   })
 
-  it.each(['none', 'buffered'])('or sees the response headers too late (%s)', async (route) => {
+  it.each(['none', 'buffered'])('or gets the response headers too late (%s)', async (route) => {
     h.processor.reset((request, talk) => {
       if (request.request.case === 'requestHeaders') passing(request, talk)
       else talk.call.end()
@@ -204,7 +204,7 @@ describe('failures', () => {
     expect(partsOf(h.processor.seen)).toEqual(['requestHeaders+', 'responseHeaders'])
   })
 
-  it('a processor that ends the stream instead of answering', async () => {
+  it('a processor that closes the stream instead of a response', async () => {
     h.processor.reset((_, { call }) => call.end())
     expect(await send(url('none'))).toMatchObject({ status: 500, body: EXT_PROC_FAILED })
     expect(await send(url('open-none'))).toMatchObject({ status: 200 })
@@ -216,13 +216,13 @@ describe('failures', () => {
     ['what was not asked', [{ response: { case: 'responseHeaders', value: {} } }]],
     ['a body before headers', [{ response: { case: 'requestBody', value: {} } }]],
     ['trailers that there are none of', [{ response: { case: 'requestTrailers', value: {} } }]],
-  ])('a processor that answers %s', async (_, replies) => {
+  ])('a processor that sends %s', async (_, replies) => {
     h.processor.reset((_request, talk) => replies.forEach((reply) => talk.reply(reply)))
     expect(await send(url('none'), { body: 'b' })).toMatchObject({ status: 500, body: EXT_PROC_FAILED })
     await noStreams()
   })
 
-  it('a processor that answers pieces as if they were whole', async () => {
+  it('a processor that responds to chunks as if they were whole bodies', async () => {
     h.processor.reset((request, talk) => {
       const { case: kind } = request.request
       talk.reply(kind === 'requestBody' ? whole(kind, 'x') : (unchanged(request) ?? {}))
@@ -231,7 +231,7 @@ describe('failures', () => {
   })
 })
 
-it('responses of the proxy itself are not shown', async () => {
+it('responses of the proxy itself are not processed', async () => {
   h.processor.reset(passing)
   expect(await send(url('local'))).toMatchObject({ status: 299, body: 'made here' })
   expect(partsOf(h.processor.seen)).toEqual(['requestHeaders+'])

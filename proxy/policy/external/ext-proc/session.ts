@@ -1,5 +1,5 @@
-// The stream to a processor for one exchange: opens it with the first message, hands answers to the side they are
-// about, keeps time and bounds. Exactly one outcome. Knows no bodies.
+// The stream to a processor for one exchange: opens it with the first message, passes responses to their side, keeps
+// deadlines and limits. Exactly one outcome. Does not depend on bodies.
 import type { JsonObject } from '@bufbuild/protobuf'
 import { ServiceError, type ServiceCaller, type ServiceStream } from '../../../chain/service.ts'
 import {
@@ -22,7 +22,7 @@ import { mutationProblem, RefusedMutation } from './mutation.ts'
 import { wireBodyMode, type Modes, type SideName } from './modes.ts'
 
 export interface SessionConfig {
-  /** undefined: the reference names nothing that can be called. */
+  /** undefined: the reference has no usable backend. */
   readonly service: ServiceCaller | undefined
   readonly context: CompiledContext
   readonly modes: Modes
@@ -37,32 +37,32 @@ export type Outcome =
   /** The client's or the backend's message broke. */
   | { readonly kind: 'SourceBroken'; readonly side: SideName; readonly detail: string }
 
-/** One of the two messages, as the session sees it. */
+/** One of the two messages, as seen by the session. */
 export interface SessionSide {
-  /** The processor has something to do that it has not done. */
+  /** A response of the processor is pending. */
   readonly isOwed: boolean
-  /** The processor has ended the stream in order. False: the message cannot go on without it. */
+  /** The processor has closed the stream in order. False: the message cannot be forwarded without it. */
   readonly canBeLeft: boolean
-  /** Nothing about this message will be sent any more. */
+  /** No more messages of this side will be sent. */
   readonly isDone: boolean
-  /** Bytes that its reader has yet to take. */
+  /** Bytes that its reader has not read yet. */
   readonly heldBytes: number
-  /** @throws {RefusedMutation} for what must not come, or not now. */
+  /** @throws {RefusedMutation} for an unexpected response. */
   answered(answer: Answer): void
-  /** Nothing more is processed. `isSkipped`: messages go on as they are. */
+  /** Nothing more is processed. `isSkipped`: messages are forwarded unchanged. */
   over(detail: string, isSkipped: boolean): void
 }
 
-/** Ends what waits for the processor; the session knows why. */
+/** Ends waits for the processor; the session has the reason. */
 export class SessionOver extends Error {}
 
-/** What a processor may ask for, when it knows that an answer takes long. */
+/** Extension of the deadline on request of the processor. */
 const EXTENDED_MS_MAX = 60_000
-/** After the last message the processor is given this long to end the stream itself. */
+/** After the last message the processor has this long to close the stream itself. */
 const CLOSE_MS = 1000
-/** Beyond this, answers that a slow reader does not take make the processor wait. */
+/** Above this limit, responses that a slow reader does not read pause the processor. */
 const HELD_BYTES_HIGH = 262_144
-/** Beyond the listener's limit for bodies they are a failure; so much when there is none. */
+/** Above the listener's body limit they are a failure; this is the default limit. */
 const HELD_BYTES_MAX = 2 * 1024 * 1024
 
 export class Session implements GrpcStreamUser<ProcessingResponse> {
@@ -70,14 +70,14 @@ export class Session implements GrpcStreamUser<ProcessingResponse> {
   readonly config: SessionConfig
   modes: Modes
   outcome: Outcome | undefined = undefined
-  /** Messages go on as if there were no processor. */
+  /** Messages are forwarded as if there were no processor. */
   isSkipped = false
-  /** The processor ended the stream in order: what it was not shown goes on as it is. */
+  /** The processor closed the stream in order: unsent parts are forwarded unchanged. */
   hasLeft = false
   hasSentBody = false
-  /** The client is told of the outcome. */
+  /** The client gets the outcome. */
   isReported = false
-  /** Messages that are held back until the processor has answered. */
+  /** Messages that are held back until the processor has responded. */
   heldHeads = 0
   readonly #sides = new Map<SideName, SessionSide>()
   #stream: ServiceStream<ProcessingRequest> | undefined = undefined
@@ -99,7 +99,7 @@ export class Session implements GrpcStreamUser<ProcessingResponse> {
     this.modes = config.modes
   }
 
-  /** Nothing more can be asked. */
+  /** No more messages can be sent. */
   get isOver(): boolean {
     return this.outcome !== undefined || this.isSkipped
   }
@@ -110,13 +110,13 @@ export class Session implements GrpcStreamUser<ProcessingResponse> {
 
   // --- for the sides ---
 
-  /** Waits for the stream: until then nothing has gone to the processor. @throws {SessionOver} */
+  /** Waits for the stream: until then the processor has no message. @throws {SessionOver} */
   async ready(): Promise<void> {
     await this.#open()
     await this.until(() => this.#isOpen)
   }
 
-  /** Wait for `room` behind large messages. @throws {SessionOver} */
+  /** Waits for `room` after large messages. @throws {SessionOver} */
   async send(side: SideName, part: Part): Promise<void> {
     await this.#open()
     if (this.isOver || this.#stream === undefined) throw new SessionOver()
@@ -140,7 +140,7 @@ export class Session implements GrpcStreamUser<ProcessingResponse> {
     this.watch()
   }
 
-  /** Waits until the stream takes more. @throws {SessionOver} */
+  /** Waits until the stream accepts more. @throws {SessionOver} */
   room(): Promise<void> {
     return this.until(() => !this.#isBlocked)
   }
@@ -155,7 +155,7 @@ export class Session implements GrpcStreamUser<ProcessingResponse> {
     if (this.isOver) throw new SessionOver()
   }
 
-  /** A side's state has changed: who waits looks again, and what the processor owes is timed. */
+  /** The state of a side has changed: waits are checked again, and pending responses are timed. */
   watch(): void {
     const waiting = this.#waiting
     this.#waiting = []
@@ -178,21 +178,21 @@ export class Session implements GrpcStreamUser<ProcessingResponse> {
     this.end({ kind: 'Failed', detail })
   }
 
-  /** Once; later ones are of no interest. */
+  /** Once; later outcomes are ignored. */
   end(outcome: Outcome): void {
     if (this.isOver) return
     this.isSkipped = outcome.kind === 'Failed' && this.mayGoOn()
     if (!this.isSkipped) this.outcome = outcome
     const detail = outcome.kind === 'Answered' ? 'the processor sent an immediate response' : logOf(outcome.detail)
     if (this.isSkipped) this.exchange.errorDetail = `ext_proc was skipped: ${detail}`
-    this.#tell(outcome, detail)
+    this.#report(outcome, detail)
     this.#stop(outcome.kind === 'Failed')
     if (!this.isSkipped && outcome.kind !== 'SourceBroken') this.recall()
     for (const side of this.#sides.values()) side.over(detail, this.isSkipped)
     this.watch()
   }
 
-  /** Nothing more will be asked. A stream that is not yet at its end gets time to end in order. */
+  /** No more messages are sent. A stream that has not ended gets time to close in order. */
   close(): void {
     if (this.#isClosing || this.#isClosed) return
     this.#isClosing = true
@@ -204,19 +204,19 @@ export class Session implements GrpcStreamUser<ProcessingResponse> {
     }
   }
 
-  // --- what other uses of the protocol do differently ---
+  // --- overridden by other users of the protocol ---
 
   /** Sent with every message about `side`. */
   protected metadataFor(_side: SideName): Metadata | undefined {
     return metadataOf(this.config.context, this.exchange)
   }
 
-  /** After a failure: whether the messages can go on as they are. */
+  /** After a failure: whether the messages can be forwarded unchanged. */
   protected mayGoOn(): boolean {
     return this.config.failsOpen && !this.hasSentBody
   }
 
-  /** A request that is under way already must not go on, and not be repeated. */
+  /** A request in progress must not continue, and must not be repeated. */
   protected recall(): void {
     this.exchange.replay = undefined
     this.exchange.upstreamCall?.abort('upstreamFailure')
@@ -310,7 +310,7 @@ export class Session implements GrpcStreamUser<ProcessingResponse> {
     else this.#stream?.cancel()
   }
 
-  /** The response is still to come, and some of it will be shown. */
+  /** The response is still to come, and some parts of it will be sent. */
   #expectsMore(): boolean {
     const { sendsHeaders, body, sendsTrailers } = this.modes.response
     return !this.#sides.has('response') && (sendsHeaders || body !== 'None' || sendsTrailers)
@@ -331,8 +331,8 @@ export class Session implements GrpcStreamUser<ProcessingResponse> {
   }
 
   /**
-   * What a slow reader of one message does not take must not keep the other one waiting: the stream is paused only
-   * when nobody else needs it, and what has to be held then is bounded.
+   * A slow reader of one message must not block the other one: the stream is paused only
+   * if no other side needs it, and the bytes in memory are then bounded.
    */
   #flow(): void {
     if (this.isOver || this.#isClosed) return
@@ -362,18 +362,18 @@ export class Session implements GrpcStreamUser<ProcessingResponse> {
     this.#timer.keep(isOwed, Math.min(answerMs, this.#deadlineMs()))
   }
 
-  /** The processor was too slow; or the route's own deadline has come. */
+  /** The processor was too slow; or the deadline of the route has passed. */
   #expired(): void {
     if (this.#isClosing) this.#stream?.cancel()
     else this.fail(shown('the processor did not respond in time'))
   }
 
-  /** Of the route, which covers everything up to the response; later nobody is held up by the processor. */
+  /** Of the route, which covers everything up to the response; later the processor delays no client. */
   #deadlineMs(): number {
     return this.heldHeads === 0 ? Infinity : (this.exchange.deadlineMs ?? Infinity)
   }
 
-  #tell(outcome: Outcome, detail: string): void {
+  #report(outcome: Outcome, detail: string): void {
     const { trace } = this.exchange
     if (trace === undefined) return
     const what = outcome.kind === 'Answered' ? 'answered' : this.isSkipped ? 'skipped' : 'failed'

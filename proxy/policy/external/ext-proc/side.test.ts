@@ -1,4 +1,4 @@
-// Bodies that are replaced, shown whole, or shown in part.
+// Bodies that are replaced, sent whole, or sent in part.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { until } from '../../../http/server.testing.ts'
 import { send, startHarness, type Harness } from '#proxy/policy/external/ext-proc/proxy.testing.ts'
@@ -17,7 +17,7 @@ import {
   type Reply,
 } from './processor.testing.ts'
 
-/** Each failure has words of its own. */
+/** Each failure has a distinct message. */
 const EXT_PROC_FAILED: unknown = expect.stringMatching(/^ext_proc failed: [a-z:].{8,}$/)
 
 let h: Harness
@@ -51,7 +51,7 @@ describe('replacing', () => {
       },
     })
 
-  it.each(['none', 'buffered', 'all'])('a body with the answer to the headers (%s)', async (route) => {
+  it.each(['none', 'buffered', 'all'])('a body with the response to the headers (%s)', async (route) => {
     h.processor.reset(
       scripted({
         requestHeaders: replace('requestHeaders', 'new request', { 'x-r': '1' }),
@@ -71,7 +71,7 @@ describe('replacing', () => {
     expect(h.received.at(-1)).toMatchObject({ method: 'POST', body: 'made' })
   })
 
-  it('without a body leaves the one there is, unseen', async () => {
+  it('without a body keeps the existing one, unsent', async () => {
     h.processor.reset(scripted({ requestHeaders: replace('requestHeaders', undefined, { 'x-r': '1' }) }, empty))
     expect(await send(url('buffered'), { body: 'old' })).toMatchObject({ status: 200, body: 'echo:old' })
     expect(partsOf(h.processor.seen)).toEqual(['requestHeaders', 'responseHeaders', 'responseBody+'])
@@ -85,7 +85,7 @@ describe('replacing', () => {
 })
 
 describe('whole bodies', () => {
-  it('are shown after the answer to the headers, and replaced', async () => {
+  it('are sent after the response to the headers, and replaced', async () => {
     h.processor.reset(
       scripted({
         requestBody: whole('requestBody', 'new request', { 'x-b': '1' }),
@@ -112,18 +112,18 @@ describe('whole bodies', () => {
     expect(h.received.at(-1)).toMatchObject({ body: '' })
   })
 
-  it.each([0, 1, 8192])('of %i bytes are shown', async (size) => {
+  it.each([0, 1, 8192])('of %i bytes are sent', async (size) => {
     const body = 'x'.repeat(size)
     h.processor.reset(scripted({ responseBody: whole('responseBody', 'short') }, empty))
     const got = await send(url('only-bodies'), { body: Buffer.from(body), headers: { 'transfer-encoding': 'chunked' } })
-    // What the backend answers is longer than what it was sent.
+    // The response of the backend is longer than its request.
     if (size === 8192) expect(got).toMatchObject({ status: 500, body: EXT_PROC_FAILED })
     else expect(got).toMatchObject({ status: 200, body: 'short' })
     expect(h.received.at(-1)).toMatchObject({ body })
     expect(bodyOf(h.processor.seen, 'requestBody')).toBe(body)
   })
 
-  it('over the limit are failures, which FailOpen lets pass whole', async () => {
+  it('over the limit are failures, and FailOpen forwards them whole', async () => {
     const body = 'x'.repeat(8193)
     h.processor.reset(empty)
     expect(await send(url('buffered'), { body })).toMatchObject({ status: 500, body: EXT_PROC_FAILED })
@@ -142,14 +142,14 @@ describe('whole bodies', () => {
     expect((await send(url('buffered'), { body: 'old' })).status).toBe(status)
   })
 
-  it('may not be answered in pieces', async () => {
+  it('must not be answered in chunks', async () => {
     h.processor.reset(passing)
     expect(await send(url('buffered'), { body: 'old' })).toMatchObject({ status: 500 })
   })
 })
 
 describe('the beginning of bodies', () => {
-  it('is shown, and the rest passes behind it', async () => {
+  it('is sent, and the rest is forwarded after it', async () => {
     const rest = 'y'.repeat(100_000)
     h.processor.reset(
       scripted({
@@ -165,7 +165,7 @@ describe('the beginning of bodies', () => {
     expect(bodyOf(h.processor.seen, 'requestBody')).toBe('x'.repeat(8192))
   })
 
-  it('is all of a small one', async () => {
+  it('is the whole of a small one', async () => {
     h.processor.reset(scripted({ requestBody: whole('requestBody', 'new') }, empty))
     expect(await send(url('partial'), { body: 'old' })).toMatchObject({ status: 200, body: 'echo:new' })
     expect(partsOf(h.processor.seen)).toEqual(['requestHeaders', 'requestBody+', 'responseHeaders', 'responseBody+'])

@@ -1,5 +1,5 @@
 // One message, request or response, on its way through the processor: headers, then the body in its mode, then the
-// trailers. `run` ends when the head may go on; what is left of the body follows behind it.
+// trailers. `run` ends when the head can be forwarded; the rest of the body follows.
 import { CommonResponse_ResponseStatus as Status } from '../../../envoy/gen/envoy/service/ext_proc/v3/external_processor.gen.ts'
 import type { BodyMutation } from '../../../envoy/gen/envoy/service/ext_proc/v3/external_processor.gen.ts'
 import { BodyAborted } from '../../../message/body.ts'
@@ -27,7 +27,7 @@ export class Side implements SessionSide {
   #duplex: Duplex | undefined = undefined
   #expected: AnswerKind | undefined = undefined
   #answer: Answer | undefined = undefined
-  /** Content-length that the processor announced. */
+  /** The content-length that the processor set. */
   #announced: number | undefined = undefined
   #isDone = false
 
@@ -56,7 +56,7 @@ export class Side implements SessionSide {
     }
   }
 
-  /** The message as it was, with what is left of its body. Nothing of that went to the processor. */
+  /** The original message, with the rest of its body. The processor got none of it. */
   restore(): void {
     const input = this.#input
     this.#subject.restore()
@@ -70,8 +70,8 @@ export class Side implements SessionSide {
   }
 
   /**
-   * A processor that leaves behind the request does not see the response, also when that was already on its way to it:
-   * as long as it can go on as it is.
+   * A processor that closes the stream after the request does not get the response, even if part of it was sent,
+   * if it can still be forwarded unchanged.
    */
   get canBeLeft(): boolean {
     if (this.#isDone) return true
@@ -131,12 +131,12 @@ export class Side implements SessionSide {
         this.#runStreamed(input)
         return
       case 'FullDuplexStreamed':
-        // By override: the headers are answered already.
+        // By override: the headers have their response already.
         this.#runBehind(this.#newDuplex(input, false))
     }
   }
 
-  /** Only a body that may have trailers has to be watched to its end. */
+  /** Only a body that may have trailers must be read to its end. */
   #runTrailersOnly(input: BodyInput): void {
     if (this.#modes.sendsTrailers && this.#subject.mayHaveTrailers) this.#passThrough(input, NOTHING)
     else this.#done()
@@ -174,7 +174,7 @@ export class Side implements SessionSide {
     this.#passThrough(input, first)
   }
 
-  /** Waits for the stream as well: what was read can still go on elsewhere until somebody is there to take it. */
+  /** Also waits for the stream: bytes in memory stay available until it is open. */
   async #readAhead(input: BodyInput): Promise<Buffer> {
     const bytes = await input.readOver(BUFFERED_BYTES_MAX)
     try {
@@ -186,7 +186,7 @@ export class Side implements SessionSide {
     return bytes
   }
 
-  /** What goes on in the place of `bytes`. */
+  /** The replacement of `bytes`. */
   async #changed(bytes: Buffer, isEnd: boolean): Promise<Buffer> {
     const answer = await this.#askBody(bytes, isEnd)
     if (answer === undefined) return bytes
@@ -196,7 +196,7 @@ export class Side implements SessionSide {
     return whole
   }
 
-  /** One answer for each piece, and the next piece after it. */
+  /** One response for each chunk, before the next chunk is sent. */
   #runStreamed(input: BodyInput): void {
     const output = this.#newOutput(undefined)
     this.#putStream(output)
@@ -214,7 +214,7 @@ export class Side implements SessionSide {
     })
   }
 
-  /** The rest of a body that the processor does not see, but for its trailers. */
+  /** The rest of a body that the processor does not get, except its trailers. */
   #passThrough(input: BodyInput, first: Buffer): void {
     const { body } = this.#subject
     const known = first.length === 0 && typeof body === 'object' && 'length' in body ? body.length : undefined
@@ -254,7 +254,7 @@ export class Side implements SessionSide {
     else if (!this.#applyHeaders(answer)) this.#putStream(parts.output)
   }
 
-  /** The body goes on as it is, or as far as it was not read yet. */
+  /** The body is forwarded unchanged, or the part that was not read yet. */
   #leave(input: BodyInput | undefined): void {
     this.#duplex = undefined
     if (input?.isStarted === true) this.#passThrough(input, NOTHING)
@@ -276,7 +276,7 @@ export class Side implements SessionSide {
 
   // --- answers ---
 
-  /** True: the processor wants to see no more of this message. */
+  /** True: the processor needs no more of this message. */
   #applyHeaders(answer: Answer): boolean {
     const session = this.#session
     const { common, modeOverride } = answer
@@ -289,7 +289,7 @@ export class Side implements SessionSide {
     return true
   }
 
-  /** Without a body of its own the answer leaves the present one as it is. */
+  /** A response without a body keeps the existing one. */
   #replace(mutation: BodyMutation | undefined): void {
     if (mutation?.mutation.case === undefined) {
       if (this.#duplex !== undefined)
@@ -311,7 +311,7 @@ export class Side implements SessionSide {
     if (metadata !== undefined) this.#session.setMetadata(metadata)
   }
 
-  /** Whoever announces one length and gives another is not understood. */
+  /** A processor that announces one length and sends another has failed. */
   #checkLength(whole: Buffer): void {
     if (this.#announced !== undefined && this.#announced !== whole.length) {
       throw new RefusedMutation('content-length does not match the body')
@@ -323,7 +323,7 @@ export class Side implements SessionSide {
     return this.#ask(bodyPart(this.#subject.side, bytes, isEnd), 'Body')
   }
 
-  /** The trailers as they go on; undefined: there are none. */
+  /** The forwarded trailers; undefined: there are none. */
   async #askTrailers(): Promise<HeaderList | undefined> {
     const session = this.#session
     const trailers = this.#subject.trailers()
@@ -341,7 +341,7 @@ export class Side implements SessionSide {
     return this.#modes.sendsTrailers && hasFields(this.#subject.trailers())
   }
 
-  /** undefined: the processor has left. @throws {SessionOver} */
+  /** undefined: the processor has closed the stream. @throws {SessionOver} */
   async #ask(part: Part, kind: AnswerKind): Promise<Answer | undefined> {
     const session = this.#session
     if (session.hasLeft) return undefined
@@ -362,7 +362,7 @@ export class Side implements SessionSide {
     return output
   }
 
-  /** From here on the message cannot do without the processor. */
+  /** From here on the message needs the processor. */
   #putStream(output: ProcessedBody): void {
     this.#session.hasSentBody = true
     this.#subject.headers.remove('content-length')
@@ -384,7 +384,7 @@ export class Side implements SessionSide {
     this.#session.watch()
   }
 
-  /** Work that goes on behind the head. */
+  /** Work that continues after the head. */
   #behind(work: () => Promise<void>): void {
     work().catch((error: unknown) => this.#settle(error))
   }

@@ -1,4 +1,4 @@
-// Responses of a backend that falls silent in their middle, shown to a processor: a client that leaves closes both.
+// Responses of a backend that stops sending: a client that disconnects closes both streams.
 import type { ServerResponse } from 'node:http'
 import net from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'

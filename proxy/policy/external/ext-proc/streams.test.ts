@@ -1,4 +1,4 @@
-// Trailers, calls that talk both ways at once, slow readers, and clients that leave: over HTTP/2 and HTTP/1.
+// Trailers, calls that send in both directions, slow readers, and clients that disconnect: over HTTP/2 and HTTP/1.
 import { once } from 'node:events'
 import http2, { type ClientHttp2Session, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
 import { connect } from 'node:net'
@@ -27,7 +27,7 @@ let processor: Processor
 let backend: Http2Backend
 let proxy: TestProxy
 let client: ClientHttp2Session
-/** What the backend does with a stream. */
+/** The behavior of the backend for a stream. */
 let serve: (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void
 
 beforeAll(async () => {
@@ -75,7 +75,7 @@ afterAll(async () => {
 
 const noStreams = (): Promise<void> => until(() => processor.open === 0, 'the end of all streams')
 
-/** Answers `echo:` and the body, with trailers; remembers the trailers of the request. */
+/** Returns `echo:` and the body, with trailers; records the trailers of the request. */
 function echoing(seen: { trailers?: IncomingHttpHeaders; body?: string }) {
   return (stream: ServerHttp2Stream): void => {
     const chunks: Buffer[] = []
@@ -125,7 +125,7 @@ describe('trailers', () => {
     },
   }
 
-  it.each(['none', 'buffered', 'all'])('of both sides are shown and changed (%s)', async (route) => {
+  it.each(['none', 'buffered', 'all'])('of both sides are sent and changed (%s)', async (route) => {
     const seen: { trailers?: IncomingHttpHeaders; body?: string } = {}
     serve = echoing(seen)
     processor.reset(scripted(changed, route === 'all' ? passing : empty))
@@ -136,13 +136,13 @@ describe('trailers', () => {
     expect(seen.trailers?.['x-gone']).toBeUndefined()
     const parts = partsOf(processor.seen)
     expect(parts.filter((part) => part.endsWith('Trailers'))).toEqual(['requestTrailers', 'responseTrailers'])
-    // The end of a stream is said once: by its trailers.
+    // The end of a stream is marked once: by its trailers.
     expect(parts.filter((part) => part.endsWith('+'))).toEqual([])
     expect(headersOf(processor.seen.at(-1))).toMatchObject({ 'grpc-status': '0', 'x-t': 'backend' })
     await noStreams()
   })
 
-  it('that are skipped pass unseen', async () => {
+  it('that are skipped are not sent', async () => {
     const seen: { trailers?: IncomingHttpHeaders } = {}
     serve = echoing(seen)
     processor.reset(passing)
@@ -152,7 +152,7 @@ describe('trailers', () => {
     expect(partsOf(processor.seen)).toEqual(['requestHeaders', 'responseHeaders'])
   })
 
-  it('of a processor that fails at the last moment cut the response', async () => {
+  it('of a processor that fails at the end truncate the response', async () => {
     serve = echoing({})
     processor.reset((request, talk) => {
       if (request.request.case === 'responseTrailers') talk.reply({})
@@ -166,7 +166,7 @@ describe('trailers', () => {
     await noStreams()
   })
 
-  it('without a body are an answer of headers only', async () => {
+  it('without a body are a response of headers only', async () => {
     serve = (stream) => stream.respond({ ':status': 200, 'grpc-status': '5' }, { endStream: true })
     processor.reset(passing)
     expect(await call('/all', 'x')).toMatchObject({ headers: { 'grpc-status': '5' }, body: '' })
@@ -175,7 +175,7 @@ describe('trailers', () => {
 })
 
 describe('both ways at once', () => {
-  it('a call may wait for answers before it goes on', async () => {
+  it('a call may wait for responses before it continues', async () => {
     serve = (stream) => {
       stream.respond({ ':status': 200, 'content-type': 'application/grpc' })
       stream.on('data', (chunk: Buffer) => stream.write(`<${chunk.toString()}>`))
@@ -197,7 +197,7 @@ describe('both ways at once', () => {
     await noStreams()
   })
 
-  it('an echo much larger than all buffers passes', async () => {
+  it('an echo much larger than all buffers is forwarded', async () => {
     serve = (stream) => {
       stream.respond({ ':status': 200 })
       stream.pipe(stream)
@@ -221,7 +221,7 @@ describe('both ways at once', () => {
 })
 
 describe('slow readers', () => {
-  it('of a response hold back its backend', async () => {
+  it('of a response pause its backend', async () => {
     let sent = 0
     serve = (stream) => {
       stream.respond({ ':status': 200 })
@@ -242,7 +242,7 @@ describe('slow readers', () => {
     await noStreams()
   })
 
-  it('of a request hold back its client', async () => {
+  it('of a request pause its client', async () => {
     let held: ServerHttp2Stream | undefined
     serve = (stream) => {
       held = stream
@@ -298,10 +298,10 @@ describe('slow readers', () => {
   })
 })
 
-describe('clients that leave', () => {
+describe('clients that disconnect', () => {
   const silent = (): undefined => undefined
 
-  it.each(['none', 'buffered', 'all'])('before the processor has answered (%s)', async (route) => {
+  it.each(['none', 'buffered', 'all'])('before the processor has responded (%s)', async (route) => {
     processor.reset(silent)
     const stream = client.request({ ...GRPC, ':path': `/${route}` })
     stream.on('error', () => undefined)
@@ -311,7 +311,7 @@ describe('clients that leave', () => {
     await expect(noStreams()).resolves.toBeUndefined()
   })
 
-  it.each(['none', 'buffered', 'all'])('before the backend has answered (%s)', async (route) => {
+  it.each(['none', 'buffered', 'all'])('before the backend has responded (%s)', async (route) => {
     let streams = 0
     serve = (stream) => {
       streams++
@@ -325,7 +325,7 @@ describe('clients that leave', () => {
     await expect(noStreams()).resolves.toBeUndefined()
   })
 
-  it('in the middle of a response', async () => {
+  it('during a response', async () => {
     serve = (stream) => {
       stream.respond({ ':status': 200 })
       stream.write('first')
@@ -339,7 +339,7 @@ describe('clients that leave', () => {
     await until(() => backend.streams.every(({ destroyed, closed }) => destroyed || closed), 'the backend')
   })
 
-  it('in the middle of a request', async () => {
+  it('during a request', async () => {
     processor.reset(empty)
     const socket = connect(proxy.port, '127.0.0.1')
     socket.write('POST /buffered HTTP/1.1\r\nhost: a\r\ncontent-length: 10\r\n\r\nx')
@@ -348,7 +348,7 @@ describe('clients that leave', () => {
     await expect(noStreams()).resolves.toBeUndefined()
   })
 
-  it('or break the framing are told so', async () => {
+  it('or break the framing get an error', async () => {
     processor.reset(empty)
     const socket = connect(proxy.port, '127.0.0.1')
     let text = ''

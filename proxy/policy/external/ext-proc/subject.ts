@@ -1,5 +1,5 @@
-// The message that is being processed, request or response, behind one face: the rest of the policy knows no
-// difference.
+// The message that is processed, request or response, behind one interface: the rest of the policy does not
+// distinguish them.
 import type { HeaderMutation } from '../../../envoy/gen/envoy/service/ext_proc/v3/external_processor.gen.ts'
 import type { Exchange } from '../../../exchange/exchange.ts'
 import type { OutgoingBody, StreamBody } from '../../../message/body.ts'
@@ -13,17 +13,17 @@ import { editRequest, editResponse } from './mutation.ts'
 export interface Subject {
   readonly side: SideName
   readonly headers: HeaderList
-  /** As it came; undefined: there is none. */
+  /** The original body; undefined: there is none. */
   readonly body: NonNullable<OutgoingBody> | undefined
   readonly mayHaveTrailers: boolean
   /** Name, value, …, without the fields. */
   pseudoHeaders(): readonly string[]
-  /** Of the body as it came, once that was read to its end. */
+  /** Of the original body, after it was read to its end. */
   trailers(): HeaderList | undefined
-  /** Content-length that the answer announces. @throws {RefusedMutation} with nothing changed. */
+  /** The new content-length. @throws {RefusedMutation} with nothing changed. */
   edit(mutation: HeaderMutation | undefined): number | undefined
   put(body: Buffer | IncomingBody | undefined): void
-  /** Everything as it was, but for the body. */
+  /** Everything unchanged, except the body. */
   restore(): void
 }
 
@@ -76,7 +76,7 @@ export function responseSubject(response: HttpResponse): Subject {
   }
 }
 
-/** A tunnel is no body that could be processed, and nothing at all is none. */
+/** A tunnel has no body to process, and neither has an absent body. */
 function presentBody(body: OutgoingBody): NonNullable<OutgoingBody> | undefined {
   if (body === undefined || body instanceof Tunnel) return undefined
   return (typeof body === 'string' || Buffer.isBuffer(body)) && body.length === 0 ? undefined : body
