@@ -138,7 +138,7 @@ describe('stop', TIMEOUT, () => {
     ['at once without a minimum', { minMs: 0, maxMs: 2000 }, [0, 500]],
     ['a second before the cut where clients go on coming', { minMs: 100, maxMs: 2500 }, [1300, 2000]],
     ['a second before the cut where the minimum is the maximum', { minMs: 2500, maxMs: 2500 }, [1300, 2000]],
-  ] as const)('stops accepting %s: no request fails beside an open WebSocket', async (_name, drain, [min, max]) => {
+  ] as const)('stops accepting %s, and serves all requests before, beside an open WebSocket', async (_name, drain, [min, max]) => {
     const test = await startTestProxy({ drain })
     const port = await freePort()
     const backend = await echoWebSocket()
@@ -148,8 +148,9 @@ describe('stop', TIMEOUT, () => {
     try {
       const stopped = test.proxy.stop()
       const { answers, failures, refusedAfterMs } = await askUntilRefused(port)
-      // The kernel resets what has connected in the very moment of the close; only a quiet time before excludes that.
-      expect(failures.length).toBeLessThanOrEqual(min === 0 ? 1 : 0)
+      // In all three cases clients are still coming when the port closes, and the kernel resets a connection that is
+      // established in that very moment and not yet accepted. Nothing but a quiet time before the close excludes it.
+      expect(failures.length).toBeLessThanOrEqual(1)
       expect(answers).toBeGreaterThan(min === 0 ? -1 : 10)
       expect(refusedAfterMs).toBeGreaterThanOrEqual(min)
       expect(refusedAfterMs).toBeLessThan(max)
