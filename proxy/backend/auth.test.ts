@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { SecretString } from '#api/cel/values/secret-string.ts'
 import type { BackendAuth } from '#api/ir/types.gen.ts'
+import { WorkerTokenStore } from '../credentials/token-store.ts'
 import { Exchange, type Connection } from '../exchange/exchange.ts'
 import { HeaderList } from '../message/headers.ts'
 import { HttpRequest } from '../message/message.ts'
 import { compileBackendAuth } from './auth.ts'
+import type { AuthEnvironment } from './auth/kind.ts'
 
 function exchangeWith(headers: [string, string][], query = ''): Exchange {
   const connection: Connection = {
@@ -37,8 +39,18 @@ const secrets = new Map([
   ['ns/s/split', 'a\r\nx: 1'],
   ['ns/s/newline', 'sk-2\n'],
 ])
-const run = (auth: BackendAuth, exchange: Exchange) =>
-  compileBackendAuth(auth, ({ secret }) => secrets.get(secret)).request?.(exchange)
+const environment: AuthEnvironment = {
+  secret: ({ secret }) => secrets.get(secret),
+  tokens: new WorkerTokenStore(),
+  service: () => undefined,
+  origin: () => {
+    throw new Error('no kind here calls a server')
+  },
+  expression: () => {
+    throw new Error('no kind here has an expression')
+  },
+}
+const run = (auth: BackendAuth, exchange: Exchange) => compileBackendAuth(auth, environment).request?.(exchange)
 
 describe('compileBackendAuth', () => {
   it('replaces the client credential by a bearer key', () => {
@@ -85,6 +97,16 @@ describe('compileBackendAuth', () => {
       expect(exchange.errorDetail).toBe(`secret ${secret} is missing or unusable`)
     },
   )
+})
+
+describe('requests of all kinds', () => {
+  it('reach the extra credentials after the main one', () => {
+    const exchange = exchangeWith([])
+    const key = { secret: 'ns/s/key' }
+    const credentials = [{ key: { secret: 'ns/s/newline' }, location: { header: { name: 'authorization' } } }]
+    expect(run({ key, credentials }, exchange)).toBeUndefined()
+    expect(exchange.request.headers.get('authorization')).toBe('sk-2')
+  })
 })
 
 describe('passthrough', () => {

@@ -40,6 +40,7 @@ export function serviceCaller(parts: ServiceParts): ServiceCaller {
           authority: request.host,
           headers: request.headers,
           body,
+          signer: request.signer,
         }
         const response = await call.reach((target) => parts.client.send(target, sent, { deadlineMs, signal }))
         const bytes = await collectWithin(response.body, { bytesMax: answerBytesMax, deadlineMs, signal })
@@ -50,7 +51,7 @@ export function serviceCaller(parts: ServiceParts): ServiceCaller {
     },
     async unary(exchange, method, message, { headers, isDetached }) {
       const endpoint = pick(parts)
-      const request = await prepared(exchange, parts, { endpoint, isDetached, ...grpcMessage(method, headers) })
+      const request = await preparedGrpc(exchange, parts, { endpoint, isDetached, ...grpcMessage(method, headers) })
       const observed = observe(exchange, parts, { endpoint, request })
       const deadlineMs = isDetached
         ? performance.now() + (parts.timeoutMs ?? SERVICE_TIMEOUT_MS)
@@ -71,7 +72,7 @@ export function serviceCaller(parts: ServiceParts): ServiceCaller {
     },
     async stream(exchange, method, user, headers) {
       const endpoint = pick(parts)
-      const request = await prepared(exchange, parts, { endpoint, ...grpcMessage(method, headers) })
+      const request = await preparedGrpc(exchange, parts, { endpoint, ...grpcMessage(method, headers) })
       const observed = observe(exchange, parts, { endpoint, request })
       const deadlineMs = exchange.deadlineMs ?? Infinity
       const call = new Charged({ exchange, request, endpoint, parts, observed, deadlineMs })
@@ -206,6 +207,13 @@ async function prepared(
   runChain(filters, own, 0, () => resolve())
   await promise
   if (own.response !== undefined) throw new ServiceError(own.errorDetail ?? 'a backend policy rejected the call')
+  return request
+}
+
+/** Messages of gRPC are framed after this, so that a signature over the body cannot be made. */
+async function preparedGrpc(...call: Parameters<typeof prepared>): Promise<HttpRequest> {
+  const request = await prepared(...call)
+  if (request.signer !== undefined) throw new ServiceError('calls over gRPC cannot be signed')
   return request
 }
 

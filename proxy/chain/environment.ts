@@ -2,6 +2,7 @@
 import type { CelExpression } from '#api/cel/expression.ts'
 import type { BackendReference, SecretRef } from '#api/ir/types.gen.ts'
 import type { AuthStores } from '../auth/auth-stores.ts'
+import type { TokenStore } from '../credentials/token.ts'
 import type { ServiceCaller } from './service.ts'
 import type { CallSubtype } from '../exchange/request-span.ts'
 import type { RateLimitStore } from './rate-limits.ts'
@@ -18,6 +19,8 @@ export interface ChainEnvironment {
   readonly rateLimits: RateLimitStore
   /** Keys, users and remembered credentials, shared by policies that name the same ones. */
   readonly auth: AuthStores
+  /** Keeps credentials that are fetched; lives as long as the worker. */
+  readonly tokens: TokenStore
   /** undefined: the secret is missing. Never an empty credential in its place. */
   readonly secret: (ref: SecretRef) => string | undefined
   /** A service that policies call. undefined: the reference names nothing that can be called. */

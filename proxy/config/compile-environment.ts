@@ -3,6 +3,7 @@ import type { Locality } from '../backend/locality.ts'
 import type { EndpointStates } from '../backend/endpoint-store.ts'
 import type { EnterBind } from '../http/enter-bind.ts'
 import type { RateLimitStore } from '../chain/rate-limits.ts'
+import type { TokenStore } from '../credentials/token.ts'
 import type { GrpcClient } from '../grpc/client.ts'
 import type { OtlpEnvironment } from '../otlp/environment.ts'
 import type { LoadShedder } from '../overload/pulse.ts'
@@ -16,6 +17,8 @@ export interface CompileEnvironment {
   readonly client: UpstreamClient
   readonly grpc: GrpcClient
   readonly rateLimits: RateLimitStore
+  /** Absent: one for this configuration alone. */
+  readonly tokens?: TokenStore
   readonly endpoints: EndpointStates
   /** The location of this proxy, as far as its settings contain it. */
   readonly place?: Locality

@@ -33,6 +33,7 @@ import { isServed } from '../llm/providers/table.ts'
 import { compileMcpBackend } from '../mcp/backend.ts'
 import type { BackendPlan, ResponsePlan, RoutePlan } from '../chain/plan.ts'
 import type { CompiledChain } from '../chain/filter.ts'
+import { WorkerTokenStore } from '../credentials/token-store.ts'
 import type { ChainEnvironment } from '../chain/environment.ts'
 import { compileJwtAuthentication } from '../policy/auth/jwt-authentication.ts'
 import { isAnyHost } from '../route/host-map.ts'
@@ -330,12 +331,13 @@ function filtersOf(policies: EffectiveBackend, context: CompileContext): Compile
 
 export function chainEnvironment(context: CompileContext): ChainEnvironment {
   const { expression, environment, secret, auth } = context
-  const { rateLimits } = environment
+  const { rateLimits, tokens = new WorkerTokenStore() } = environment
   return {
     expression,
     rateLimits,
     secret,
     auth,
+    tokens,
     service: (ref, subtype) => serviceOf(ref, context, { subtype }),
     origin: (place) => originCaller(place, environment),
   }

@@ -17,6 +17,8 @@ export interface TokenSource<T> {
   readonly key: string
   /** For config_dump, metrics and logs: the kind and the object it belongs to, without any secret. */
   readonly name: TokenName
+  /** How many tokens of its owner are kept; 0: none. Unset: 8192 (data-plane supplement section 8.5). */
+  readonly entriesMax?: number
   /**
    * Fetches a new one, once: retries are the store's. Rejects with a TokenError.
    *
@@ -33,8 +35,8 @@ export interface TokenName {
 
 export interface TokenStore {
   /**
-   * A token that does not end soon: kept, or fetched. One fetch for all who ask for a key at once. Rejects with
-   * a TokenError.
+   * A token that does not end soon: kept, or fetched. One fetch for all who ask for a key at the same time. Rejects
+   * with a TokenError.
    */
   get<T>(source: TokenSource<T>): Token<T> | Promise<Token<T>>
   /** The peer refused it (401): not served again. Does nothing where a newer one is kept. */

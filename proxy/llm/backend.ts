@@ -156,6 +156,7 @@ function send(exchange: Exchange, call: LlmCall, { endpoint, environment }: Answ
       authority: endpoint.authority,
       headers: call.headers,
       body: call.body,
+      signer: exchange.request.signer,
     },
     { deadlineMs: Math.min(ownDeadline, exchange.deadlineMs ?? ownDeadline), signal: exchange.connection.signal },
   )

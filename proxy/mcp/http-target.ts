@@ -168,7 +168,14 @@ async function callEndpoint(
   try {
     const response = await environment.client.send(
       endpoint.target,
-      { method, pathAndQuery: request.pathAndQuery, authority: endpoint.authority, headers: request.headers, body },
+      {
+        method,
+        pathAndQuery: request.pathAndQuery,
+        authority: endpoint.authority,
+        headers: request.headers,
+        body,
+        signer: request.signer,
+      },
       limits,
     )
     // The body streams; a condition cannot see it.

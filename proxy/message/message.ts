@@ -2,6 +2,7 @@
 import type { OutgoingBody, StreamBody } from './body.ts'
 import { REDACTED } from './redact.ts'
 import { HeaderList } from './headers.ts'
+import type { RequestSigner } from './request-signer.ts'
 import type { TrailerSource } from './trailer-fields.ts'
 
 export type HttpVersion = 'HTTP/1.0' | 'HTTP/1.1' | 'HTTP/2'
@@ -30,6 +31,8 @@ export class HttpRequest {
   loggedQuery: string | undefined
   /** Names of fields whose values are credentials, of the gateway or for it: never shown. Lower case. */
   secretFields: readonly string[] | undefined
+  /** Signs it when everything else is done; upstream/client.ts calls it for each endpoint. */
+  signer: RequestSigner | undefined
 
   constructor(init: {
     method: string
@@ -52,6 +55,7 @@ export class HttpRequest {
     this.upgrade = undefined
     this.loggedQuery = undefined
     this.secretFields = undefined
+    this.signer = undefined
   }
 
   /** Fields for logs: as `headers`, without what is secret. */

@@ -3,6 +3,7 @@ import { compilePermissive } from '#api/cel/compile.ts'
 import type { CelExpression } from '#api/cel/expression.ts'
 import type { RateLimitOrConditional, RenderedConfig } from '#api/ir/types.gen.ts'
 import { AuthStores } from '../auth/auth-stores.ts'
+import { WorkerTokenStore } from '../credentials/token-store.ts'
 import { Exchange, type Connection } from '../exchange/exchange.ts'
 import { HeaderList } from '../message/headers.ts'
 import { HttpRequest, HttpResponse } from '../message/message.ts'
@@ -96,7 +97,13 @@ export function environmentOf(limits?: RateLimitOrConditional, nowMs = Date.now(
   const entries = limits === undefined ? [] : keyedLimits('test', limits).flatMap(({ policy }) => policy)
   const known = new Map(entries.map(({ key, limit }) => [key, limit]))
   const rateLimits = sharedRateLimitStore(createRateLimitBuffer(known, nowMs))
-  return { ...authEnvironment(), rateLimits, policyKey: 'test', service: () => undefined }
+  return {
+    ...authEnvironment(),
+    rateLimits,
+    policyKey: 'test',
+    tokens: new WorkerTokenStore(),
+    service: () => undefined,
+  }
 }
 
 /** Runs the request side of a synchronous policy. */

@@ -13,6 +13,7 @@ import { LayeredMap } from '#api/incremental/layered-map.ts'
 import { connectionsMade } from '../socket/connection-id.ts'
 import { createAccessLog } from '../log/access-log.ts'
 import { parseLevelFilter } from '../log/level-filter.ts'
+import { WorkerTokenStore } from '../credentials/token-store.ts'
 import { createLogger } from '../log/logger.ts'
 import { SeriesTable } from '../metrics/buffer.ts'
 import { Recorder } from '../metrics/recorder.ts'
@@ -86,6 +87,7 @@ export class WorkerCore {
   readonly #client
   readonly #grpc
   readonly #dynamic
+  readonly #tokens = new WorkerTokenStore()
   readonly #binds
   readonly #tap: TraceTap
   readonly #inspector: Inspector
@@ -219,6 +221,7 @@ export class WorkerCore {
         grpc: this.#grpc,
         rateLimits: (this.#rateLimits ??= this.#parts.createRateLimits(rateLimits)),
         endpoints: this.#endpointStore(endpoints),
+        tokens: this.#tokens,
         place: this.#settings.place,
         observer: this.#observer,
         tap: this.#tap,

@@ -42,6 +42,8 @@ export type CallFailure = Extract<
   | 'upstreamTimeout'
   | 'requestTimeout'
   | 'overloaded'
+  | 'backendAuthFailed'
+  | 'bodyTooLarge'
   | 'upgradeFailed'
   | 'internal'
   | 'invalidRequest'
@@ -54,6 +56,7 @@ const TOLD: ReadonlySet<CallFailure> = new Set<UpstreamFailureCode>([
   'addressDenied',
   'overloaded',
   'upstreamTimeout',
+  'backendAuthFailed',
 ])
 
 /** `Chosen`: by the backend, in the handshake. */

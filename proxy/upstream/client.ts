@@ -4,12 +4,14 @@ import { DeadlineWheel, type Sweepable, Sweeper } from '../socket/deadlines.ts'
 import { BodyAborted, type StreamBody } from '../message/body.ts'
 import { discardBody } from '../http/body-writer.ts'
 import { IncomingBody } from '../message/incoming-body.ts'
+import type { RequestSigner } from '../message/request-signer.ts'
 import { BodyQueue } from './await-body.ts'
 import { type CallFailure, type CallVersion, ForwardCall, SendCall, type UpstreamCall } from './call.ts'
 import type { ConnectObserver } from './connect-observer.ts'
 import { DnsCache } from './dns-cache.ts'
 import { Http2Upstream } from './http2-client.ts'
 import { wantsHttp2 } from './http2-version.ts'
+import { signExchange, signRequest } from './signing.ts'
 import { type PoolLimits, type PoolShared, TargetPool } from './pool.ts'
 import { UpstreamError } from './target.ts'
 import type { SendOptions, UpstreamClient, UpstreamRequest, UpstreamResponse, UpstreamTarget } from './target.ts'
@@ -90,7 +92,16 @@ class Client implements HttpUpstreamClient, Sweepable {
   }
 
   forward(exchange: Exchange, target: UpstreamTarget, authority: string, done: (exchange: Exchange) => void): void {
-    this.#run(exchange, new ForwardCall({ exchange, target, authority, isTunnel: false, done }))
+    const call = new ForwardCall({ exchange, target, authority, isTunnel: false, done })
+    const { signer } = exchange.request
+    if (signer === undefined) this.#run(exchange, call)
+    else void this.#runSigned(exchange, call, signer)
+  }
+
+  async #runSigned(exchange: Exchange, call: ForwardCall, signer: RequestSigner): Promise<void> {
+    const failure = await signExchange(exchange, signer, call.authority)
+    if (failure === undefined) this.#run(exchange, call)
+    else call.failed(failure.code, failure.detail)
   }
 
   tunnel(exchange: Exchange, target: UpstreamTarget, done: (exchange: Exchange) => void): void {
@@ -98,6 +109,13 @@ class Client implements HttpUpstreamClient, Sweepable {
   }
 
   send(target: UpstreamTarget, request: UpstreamRequest, options: SendOptions): Promise<UpstreamResponse> {
+    const { signer } = request
+    if (signer === undefined) return this.#send(target, request, options)
+    const signed = signRequest(request, signer, { target, signal: options.signal })
+    return signed.then(() => this.#send(target, request, options))
+  }
+
+  #send(target: UpstreamTarget, request: UpstreamRequest, options: SendOptions): Promise<UpstreamResponse> {
     const { deadlineMs, bodyDeadlineMs, signal } = options
     return new Promise((resolve, reject) => {
       if (signal?.aborted === true) {

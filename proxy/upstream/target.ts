@@ -4,6 +4,7 @@ import { type Detail, logOf } from '../exchange/diagnosis.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { OutgoingBody, StreamBody } from '../message/body.ts'
 import type { HeaderList } from '../message/headers.ts'
+import type { RequestSigner } from '../message/request-signer.ts'
 import type { NamedBy } from './backend-guard.ts'
 import type { DnsCache } from './dns-cache.ts'
 
@@ -83,6 +84,8 @@ export interface UpstreamRequest {
   /** Without host, hop-by-hop and framing fields: the client writes those. */
   readonly headers: HeaderList
   readonly body: OutgoingBody
+  /** Signs it, when its body is no stream; without a signature the call fails. */
+  readonly signer?: RequestSigner | undefined
 }
 
 export interface UpstreamResponse {
@@ -99,7 +102,13 @@ export interface SendOptions {
   readonly signal: AbortSignal | undefined
 }
 
-export type UpstreamFailureCode = 'dnsFailure' | 'addressDenied' | 'upstreamFailure' | 'upstreamTimeout' | 'overloaded'
+export type UpstreamFailureCode =
+  | 'dnsFailure'
+  | 'addressDenied'
+  | 'upstreamFailure'
+  | 'upstreamTimeout'
+  | 'overloaded'
+  | 'backendAuthFailed'
 
 export class UpstreamError extends Error {
   readonly code: UpstreamFailureCode

@@ -132,6 +132,7 @@ export class Replay implements ReplaySource<Exchange> {
     request.scheme = this.#scheme
     request.headers = this.#headers.clone()
     request.body = this.#body
+    request.signer = undefined
     exchange.hasExplicitHost = this.#hasExplicitHost
     exchange.hostRewriteMode = this.#hostRewriteMode
     exchange.backendRequestTimeoutMs = this.#backendRequestTimeoutMs

@@ -1,0 +1,167 @@
+// Keeps fetched credentials of one worker: one fetch for all who ask, refreshed before the end, failures held briefly.
+// Never serves a token that has ended.
+import { BoundedCache } from '../auth/bounded-cache.ts'
+import { type Token, TokenError, type TokenSource, type TokenStore } from './token.ts'
+
+/** Of one owner, where its source names no other bound (data-plane supplement section 8.5). */
+const ENTRIES_MAX = 8192
+/** Policies and backends whose tokens are kept. */
+const OWNERS_MAX = 1024
+/** A token is not served in its last seconds: clocks differ, and a request takes time (section 8.5). */
+const LAST_MS = 15_000
+/** Refreshed when between one and two fifths of its life are left, but not earlier than twice this before its end. */
+const AHEAD_MS_MAX = 300_000
+const AHEAD_SHARE = 0.2
+/** A fetch may take so long. Sources may have shorter limits. */
+const FETCH_MS_MAX = 10_000
+const FETCHES_MAX = 1024
+/** After a failure nobody asks again for this time, doubled with each failure in a row. */
+const HELD_MS_MIN = 1000
+const HELD_MS_MAX = 30_000
+const HELD_DOUBLINGS_MAX = 5
+/** So many failures in a row of one owner, whatever the key: its endpoint is down. */
+const CIRCUIT_FAILURES = 3
+
+export interface TokenClock {
+  /** Unix time in milliseconds. */
+  now(): number
+  /** 0–1. */
+  random(): number
+  /** Aborts after that time. */
+  timeout(ms: number): AbortSignal
+}
+
+const SYSTEM_CLOCK: TokenClock = {
+  now: () => Date.now(),
+  random: () => Math.random(),
+  timeout: (ms) => AbortSignal.timeout(ms),
+}
+
+interface Failure {
+  readonly error: TokenError
+  readonly count: number
+  readonly untilMs: number
+}
+
+interface Entry {
+  token: Token<unknown> | undefined
+  refreshAtMs: number
+  fetching: Promise<Token<unknown>> | undefined
+  failure: Failure | undefined
+}
+
+interface Owner {
+  readonly entries: BoundedCache<Entry>
+  /** Of its endpoint: consecutive failures to reach it. */
+  circuit: Failure | undefined
+}
+
+export class WorkerTokenStore implements TokenStore {
+  readonly #owners = new BoundedCache<Owner>({ entriesMax: OWNERS_MAX, weightMax: OWNERS_MAX })
+  readonly #clock: TokenClock
+  #fetches = 0
+
+  constructor(clock: TokenClock = SYSTEM_CLOCK) {
+    this.#clock = clock
+  }
+
+  get<T>(source: TokenSource<T>): Token<T> | Promise<Token<T>> {
+    // What is kept for a key came from a source with that key, so it has its type.
+    return this.#get(source) as Token<T> | Promise<Token<T>>
+  }
+
+  invalidate<T>(source: TokenSource<T>, refused: Token<T>): void {
+    const entry = this.#owner(source).entries.get(source.key)
+    if (entry?.token === refused) entry.token = undefined
+  }
+
+  #get(source: TokenSource<unknown>): Token<unknown> | Promise<Token<unknown>> {
+    const owner = this.#owner(source)
+    const entry = entryOf(owner, source)
+    const now = this.#clock.now()
+    const { token } = entry
+    if (token !== undefined && token.expiresMs - LAST_MS > now) {
+      if (now >= entry.refreshAtMs && entry.fetching === undefined && heldBack(owner, entry, now) === undefined)
+        // The failure is kept in the entry; requests have the token that is still valid.
+        this.#start(source, owner, entry).catch(() => undefined)
+      return token
+    }
+    if (entry.fetching !== undefined) return entry.fetching
+    const held = heldBack(owner, entry, now)
+    return held === undefined ? this.#start(source, owner, entry) : Promise.reject(held.error)
+  }
+
+  #start(source: TokenSource<unknown>, owner: Owner, entry: Entry): Promise<Token<unknown>> {
+    if (this.#fetches >= FETCHES_MAX) {
+      return Promise.reject(new TokenError('Unavailable', `${FETCHES_MAX} credentials are being fetched already`))
+    }
+    this.#fetches++
+    const fetching = this.#fetch(source, owner, entry).finally(() => {
+      this.#fetches--
+      entry.fetching = undefined
+    })
+    entry.fetching = fetching
+    return fetching
+  }
+
+  async #fetch(source: TokenSource<unknown>, owner: Owner, entry: Entry): Promise<Token<unknown>> {
+    try {
+      const token = await inTime(source, this.#clock.timeout(FETCH_MS_MAX))
+      const now = this.#clock.now()
+      if (token.expiresMs <= now) throw new TokenError('Unavailable', 'the issuer gave a token that has ended')
+      const ahead = Math.min((token.expiresMs - now) * AHEAD_SHARE, AHEAD_MS_MAX) * (1 + this.#clock.random())
+      entry.token = token
+      entry.refreshAtMs = token.expiresMs - LAST_MS - ahead
+      entry.failure = owner.circuit = undefined
+      return token
+    } catch (error) {
+      const known = error instanceof TokenError ? error : new TokenError('Unavailable', String(error), { cause: error })
+      const now = this.#clock.now()
+      entry.failure = failureAfter(entry.failure, known, now)
+      if (known.reason === 'Unavailable') owner.circuit = failureAfter(owner.circuit, known, now)
+      throw known
+    }
+  }
+
+  #owner({ name, entriesMax = ENTRIES_MAX }: TokenSource<unknown>): Owner {
+    const key = `${name.kind} ${name.owner}`
+    const known = this.#owners.get(key)
+    if (known !== undefined) return known
+    const owner: Owner = {
+      entries: new BoundedCache({ entriesMax, weightMax: entriesMax }),
+      circuit: undefined,
+    }
+    this.#owners.set(key, owner)
+    return owner
+  }
+}
+
+function entryOf({ entries }: Owner, { key }: TokenSource<unknown>): Entry {
+  const known = entries.get(key)
+  if (known !== undefined) return known
+  const entry: Entry = { token: undefined, refreshAtMs: 0, fetching: undefined, failure: undefined }
+  entries.set(key, entry)
+  return entry
+}
+
+/** Why nobody asks for a token now. */
+function heldBack({ circuit }: Owner, { failure }: Entry, now: number): Failure | undefined {
+  if (failure !== undefined && now < failure.untilMs) return failure
+  const isOpen = circuit !== undefined && circuit.count >= CIRCUIT_FAILURES && now < circuit.untilMs
+  return isOpen ? circuit : undefined
+}
+
+function failureAfter(before: Failure | undefined, error: TokenError, now: number): Failure {
+  const count = (before?.count ?? 0) + 1
+  const heldMs = Math.min(HELD_MS_MAX, HELD_MS_MIN * 2 ** Math.min(count - 1, HELD_DOUBLINGS_MAX))
+  return { error, count, untilMs: now + heldMs }
+}
+
+/** A source that does not listen to the signal is not waited for. */
+function inTime(source: TokenSource<unknown>, signal: AbortSignal): Promise<Token<unknown>> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const onAbort = (): void => reject(new TokenError('Unavailable', 'the credential did not come in time'))
+  signal.addEventListener('abort', onAbort, { once: true })
+  const fetched = source.fetch(signal)
+  return Promise.race([fetched, promise]).finally(() => signal.removeEventListener('abort', onAbort))
+}
