@@ -1,0 +1,71 @@
+// What all fetches of keys share: their libraries are loaded by the first one, and their failures name no secret.
+import { TokenError, type Token } from '../token.ts'
+import type { AccessKeys } from './access-keys.ts'
+
+/** Keys as the libraries return them. */
+export interface FetchedKeys {
+  readonly accessKeyId?: string | undefined
+  readonly secretAccessKey?: string | undefined
+  readonly sessionToken?: string | undefined
+  readonly expiration?: Date | undefined
+}
+
+/** The libraries log to the console by default; what they have to say may name a secret. */
+export const SILENT = { trace: drop, debug: drop, info: drop, warn: drop, error: drop }
+
+function drop(): void {
+  // On purpose.
+}
+
+/** @throws {TokenError} for keys that are incomplete or past their end. */
+export function tokenOf(what: string, fetched: FetchedKeys, validMs: number): Token<AccessKeys> {
+  const { accessKeyId, secretAccessKey, sessionToken, expiration } = fetched
+  if (accessKeyId === undefined || secretAccessKey === undefined || accessKeyId === '' || secretAccessKey === '') {
+    throw new TokenError('Unavailable', `${what}: the answer has no key pair`)
+  }
+  const expiresMs = expiration === undefined ? Date.now() + validMs : expiration.getTime()
+  if (!(expiresMs > Date.now())) throw new TokenError('Unavailable', `${what}: the keys have expired`)
+  return { value: { accessKeyId, secretAccessKey, ...(sessionToken !== undefined && { sessionToken }) }, expiresMs }
+}
+
+/**
+ * The failure of a library. Its message may quote files, commands or tokens, so only the name of the error is kept.
+ */
+export function failureOf(what: string, error: unknown): TokenError {
+  if (error instanceof TokenError) return error
+  const name = error instanceof Error ? codeOf(error) : 'unknown error'
+  return new TokenError(isRefusal(error) ? 'Rejected' : 'Unavailable', `${what}: ${name}`)
+}
+
+/** Rejects at the abort, whether the work can be aborted or not. */
+export async function unlessAborted<T>(what: string, signal: AbortSignal, work: Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const onAbort = (): void => reject(new TokenError('Unavailable', `${what}: no answer in time`))
+  if (signal.aborted) onAbort()
+  signal.addEventListener('abort', onAbort, { once: true })
+  try {
+    return await Promise.race([work, promise])
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+  }
+}
+
+const CODE = /^[A-Za-z][A-Za-z0-9_]{0,63}$/
+
+function codeOf(error: Error): string {
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name
+  return CODE.test(code) ? code : 'Error'
+}
+
+/** An answer with a status of 400 to 499. */
+function isRefusal(error: unknown): boolean {
+  const status = statusOf(error)
+  return status !== undefined && status >= 400 && status < 500 && status !== 429
+}
+
+function statusOf(error: unknown): number | undefined {
+  if (typeof error !== 'object' || error === null || !('$metadata' in error)) return undefined
+  const { $metadata: metadata } = error
+  if (typeof metadata !== 'object' || metadata === null || !('httpStatusCode' in metadata)) return undefined
+  return typeof metadata.httpStatusCode === 'number' ? metadata.httpStatusCode : undefined
+}
