@@ -114,11 +114,51 @@ describe.skipIf(helm === '')('charts', () => {
       'controller.extraEnv.A.value=x,controller.extraEnv.A.valueFrom.y=z',
       /maxProperties/,
     ],
+    [
+      'a quantity that is none',
+      'gw',
+      'resources.limits.memory=lots',
+      /resources\/limits\/memory': 'lots' does not match/,
+    ],
+    ['a slip in resources', 'gw', 'resources.limts.memory=1Gi', /resources': additional properties 'limts'/],
+    ['a name in capitals', 'gw', 'nameOverride=Edge', /nameOverride': 'Edge' does not match pattern/],
+    ['a full name with a dash at its end', 'gw', 'fullnameOverride=edge-', /fullnameOverride': 'edge-' does not match/],
+    ['an account in capitals', 'gw', 'serviceAccount.name=Edge', /serviceAccount\/name': 'Edge' does not match/],
+    ['an image without a name', 'gw', 'controller.image.repository=', /image\/repository': minLength: got 0, want 1/],
+    ['a label with a space', 'gw', 'podLabels.a=b c', /podLabels\/a': 'b c' does not match pattern/],
+    ['a slip in the budget', 'gw', 'controller.podDisruptionBudget.max=1', /Budget': additional properties 'max'/],
+    ['a binding without a namespace', 'gw', 'controller.settings.hostBindings=x', /hostBindings': 'x' does not match/],
+    ['a label of the selector', 'gw', 'podLabels.app\\.kubernetes\\.io/name=x', /podLabels: the chart sets the label/],
+    ['a label of the chart', 'gw', 'commonLabels.helm\\.sh/chart=x', /commonLabels: the chart sets the label helm.sh/],
+    [
+      'two writers',
+      'gw',
+      'controller.settings.disableLeaderElection=true,controller.replicaCount=2',
+      /disableLeaderElection: several replicas would write at the same time: set controller.replicaCount to 1/,
+    ],
+    ['a slip in resources', 'gw-standalone', 'resources.limit.memory=1Gi', /resources': additional properties 'limit'/],
     ['a type of Service', 'gw-standalone', 'service.type=External', /service\/type': value must be one of/],
     ['too little time to end', 'gw-standalone', 'terminationGracePeriodSeconds=5', /minimum: got 5, want 10/],
     ['a word for a flag', 'gw-crds', 'keep=sometimes', /keep': got string, want boolean/],
   ])('refuse %s', { timeout: RENDER_MS }, (_, chart, value, message) => {
     expect(refusal(helm, chart, '--set', value)).toMatch(message)
+  })
+})
+
+describe.skipIf(helm === '')('values that are as Kubernetes writes them', () => {
+  it.each([
+    'resources.limits.memory=1.5Gi',
+    'resources.limits.cpu=2',
+    'resources.requests.cpu=1e-1',
+    'resources.limits=null',
+    'podLabels.example\\.com/team=Edge_1',
+    'podLabels.empty=',
+    'controller.podDisruptionBudget.minAvailable=50%',
+    'controller.podDisruptionBudget=null',
+    'controller.settings.hostBindings=*.team-a.example.com=team-a\\, shop.example.com=shop',
+    'controller.settings.disableLeaderElection=true',
+  ])('%s is accepted', { timeout: RENDER_MS }, (value) => {
+    expect(refusal(helm, 'gw', '--set', value)).toBe('')
   })
 })
 

@@ -65,6 +65,42 @@ describe('helm', () => {
     await until({ url: URL_, host: HOST }, { status: 200 })
   })
 
+  it.each([
+    [
+      'a class of another release',
+      [],
+      /GatewayClass gw belongs to the release gw in the namespace gw-helm: set another gatewayClassName/,
+    ],
+    [
+      'the controller name of another release',
+      ['gatewayClassName=other'],
+      /controllerName: the release gw in the namespace gw-helm serves .* set another controllerName, such as gw.dev\/other/,
+    ],
+    [
+      'a namespace that does not exist',
+      ['watchNamespaces={gw-none}'],
+      /watchNamespaces: the namespace gw-none does not/,
+    ],
+    [
+      'a namespace for proxies that does not exist',
+      ['networkPolicy.enabled=true', 'networkPolicy.proxyNamespaces={gw-none}'],
+      /networkPolicy.proxyNamespaces: the namespace gw-none does not exist: create it first/,
+    ],
+  ])('refuses %s before it changes anything', async (_, values, message) => {
+    const sets = values.flatMap((value) => ['--set', value])
+    await expect(helm('install', 'other', 'config/helm/gw', ...sets)).rejects.toThrow(message)
+    expect((await helm('list', '-aq')).split('\n')).not.toContain('other')
+  })
+
+  it('installs a second release with a class and a controller name of its own', async () => {
+    const names = ['--set', 'gatewayClassName=other,controllerName=gw.dev/other']
+    await helm('install', 'other', 'config/helm/gw', ...imageValues(), ...names, '--wait', '--timeout', '170s')
+    const classes = await list('gatewayclasses')
+    expect(classes.map(({ metadata }) => metadata.name)).toEqual(expect.arrayContaining(['gw', 'other']))
+    await helm('uninstall', 'other', '--wait')
+    await until({ url: URL_, host: HOST }, { status: 200 })
+  })
+
   it('changes a setting while traffic goes on', async () => {
     await startLoad({ url: URL_, host: HOST, ratePerSecond: 50, timeoutMs: 10_000 })
     expect(await upgrade('--set', 'controller.logLevel=debug')).toContain('STATUS: deployed')
