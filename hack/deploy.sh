@@ -67,8 +67,8 @@ down() {
 	done <<<"$used"
 	# First the controller: while it runs it creates its class again.
 	"$kubectl" delete deployment -n gw-system gw-controller --ignore-not-found --cascade=foreground --timeout 120s
-	# Those of config/overlays/namespaced and of copies of it; a release of Helm keeps its own.
-	"$kubectl" delete rolebindings -A -l 'app.kubernetes.io/name=gw-controller,app.kubernetes.io/managed-by!=Helm' --ignore-not-found
+	# Those of config/overlays/namespaced and network-policy, and of copies of them; a release of Helm keeps its own.
+	"$kubectl" delete rolebindings,networkpolicies -A -l 'app.kubernetes.io/name=gw-controller,app.kubernetes.io/managed-by!=Helm' --ignore-not-found
 	"$kubectl" kustomize config/default | "$kubectl" delete -f - --ignore-not-found --timeout 180s 2> >(grep -v 'no matches for kind' >&2)
 }
 

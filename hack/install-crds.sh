@@ -3,6 +3,7 @@
 #   GATEWAY_API=auto   (default) the Gateway API is installed where it is missing; another version or channel is left alone
 #   GATEWAY_API=apply  the pinned version is applied over what is there
 #   GATEWAY_API=skip   only the kinds of Gw
+#   GW_CRDS=skip       only the kinds of the Gateway API: those of Gw come with the chart gw-crds (default: apply)
 #   GATEWAY_API_CHANNEL=standard (default) or experimental
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -21,6 +22,13 @@ gateway_api() {
 	for file in .cache/gateway-api/"$channel"/*.yaml; do "${apply[@]}" -f "$file"; done
 }
 
+case ${GW_CRDS:-apply} in
+apply | skip) ;;
+*)
+	echo "GW_CRDS is apply or skip" >&2
+	exit 2
+	;;
+esac
 found=$(installed)
 case ${GATEWAY_API:-auto} in
 skip) ;;
@@ -37,7 +45,7 @@ auto)
 	exit 2
 	;;
 esac
-"${apply[@]}" -k config/crd
-crds=$("$kubectl" get crd -o name | grep -E '\.(gateway\.networking\.k8s\.io|gw\.dev)$')
+[[ ${GW_CRDS:-apply} == skip ]] || "${apply[@]}" -k config/crd
+crds=$("$kubectl" get crd -o name | grep -E '\.(gateway\.networking\.k8s\.io|gw\.dev)$' || true)
 # shellcheck disable=SC2086
-"$kubectl" wait --for=condition=Established --timeout 60s $crds >/dev/null
+[[ -z $crds ]] || "$kubectl" wait --for=condition=Established --timeout 60s $crds >/dev/null

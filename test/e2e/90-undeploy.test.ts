@@ -23,8 +23,9 @@ describe('undeploy', () => {
 
   it('leaves nothing of Gw with FORCE=1', async () => {
     await kubectl(['apply', '-f', 'config/components/namespaced/role-bindings.yaml'])
+    await kubectl(['apply', '-f', 'config/components/network-policy/proxies.yaml'])
     expect(undeploy(true)).toMatchObject({ code: 0 })
-    expect(await list('rolebindings', '-A', '-l', 'app.kubernetes.io/name=gw-controller')).toEqual([])
+    expect(await list('rolebindings,networkpolicies', '-A', '-l', 'app.kubernetes.io/name=gw-controller')).toEqual([])
     const names = await kubectl(['get', 'crd,clusterrole,clusterrolebinding,gatewayclass,namespace', '-o', 'name'])
     expect(names.split('\n').filter((name) => /(\.gw\.dev$|\/gw$|gw-system)/.test(name))).toEqual([])
     await waitFor('objects of the Gateway to go', async () => {
