@@ -12,7 +12,7 @@ const OPENS = new RegExp(
     String.raw`(?<![.#\w])(?:net|tls|http2?|https)\.(?:connect|createConnection|request)\(`,
     String.raw`new (?:net\.)?Socket\(`,
     // Not the declaration of a method, such as that of a TokenSource.
-    String.raw`(?<![.#\w])fetch\((?!signal: AbortSignal\))`,
+    String.raw`(?<![.#\w])fetch\((?!_?signal(?:: AbortSignal)?\)[ :])`,
     String.raw`import (?:\w+, )?\{[^}]*\b(?:connect|createConnection|request|get)\b[^}]*\} from 'node:(?:net|tls|https?|http2)'`,
     String.raw`from '(?:undici|ws|axios)'`,
     // The client of the operator, which asks whom it is told to.

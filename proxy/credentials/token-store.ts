@@ -1,6 +1,7 @@
 // Keeps fetched credentials of one worker: one fetch for all who ask, refreshed before the end, failures held briefly.
 // Never serves a token that has ended.
 import { BoundedCache } from '../auth/bounded-cache.ts'
+import type { TokenShare } from './token-share.ts'
 import { type Token, TokenError, type TokenSource, type TokenStore } from './token.ts'
 
 /** Of one owner, where its source names no other bound (data-plane supplement section 8.5). */
@@ -48,6 +49,8 @@ interface Entry {
   refreshAtMs: number
   fetching: Promise<Token<unknown>> | undefined
   failure: Failure | undefined
+  /** End of a token that its peer refused; others may still keep it. */
+  refusedMs: number
 }
 
 interface Owner {
@@ -59,10 +62,13 @@ interface Owner {
 export class WorkerTokenStore implements TokenStore {
   readonly #owners = new BoundedCache<Owner>({ entriesMax: OWNERS_MAX, weightMax: OWNERS_MAX })
   readonly #clock: TokenClock
+  readonly #share: TokenShare | undefined
   #fetches = 0
 
-  constructor(clock: TokenClock = SYSTEM_CLOCK) {
+  /** `share`: of the workers; undefined: this one is alone. */
+  constructor(clock: TokenClock = SYSTEM_CLOCK, share?: TokenShare) {
     this.#clock = clock
+    this.#share = share
   }
 
   get<T>(source: TokenSource<T>): Token<T> | Promise<Token<T>> {
@@ -72,7 +78,9 @@ export class WorkerTokenStore implements TokenStore {
 
   invalidate<T>(source: TokenSource<T>, refused: Token<T>): void {
     const entry = this.#owner(source).entries.get(source.key)
-    if (entry?.token === refused) entry.token = undefined
+    if (entry?.token !== refused) return
+    entry.token = undefined
+    entry.refusedMs = refused.expiresMs
   }
 
   #get(source: TokenSource<unknown>): Token<unknown> | Promise<Token<unknown>> {
@@ -106,7 +114,7 @@ export class WorkerTokenStore implements TokenStore {
 
   async #fetch(source: TokenSource<unknown>, owner: Owner, entry: Entry): Promise<Token<unknown>> {
     try {
-      const token = await inTime(source, this.#clock.timeout(FETCH_MS_MAX))
+      const token = await this.#fetchOrShare(source, entry)
       const now = this.#clock.now()
       if (token.expiresMs <= now) throw new TokenError('Unavailable', 'the issuer gave a token that has ended')
       const ahead = Math.min((token.expiresMs - now) * AHEAD_SHARE, AHEAD_MS_MAX) * (1 + this.#clock.random())
@@ -115,11 +123,32 @@ export class WorkerTokenStore implements TokenStore {
       entry.failure = owner.circuit = undefined
       return token
     } catch (error) {
-      const known = error instanceof TokenError ? error : new TokenError('Unavailable', String(error), { cause: error })
+      const known = tokenError(error)
       const now = this.#clock.now()
       entry.failure = failureAfter(entry.failure, known, now)
       if (known.reason === 'Unavailable') owner.circuit = failureAfter(owner.circuit, known, now)
       throw known
+    }
+  }
+
+  async #fetchOrShare(source: TokenSource<unknown>, entry: Entry): Promise<Token<unknown>> {
+    const share = source.entriesMax === 0 ? undefined : this.#share
+    if (share === undefined) return inTime(source, this.#clock.timeout(FETCH_MS_MAX))
+    const key = `${source.name.kind} ${source.key}`
+    const afterMs = Math.max(entry.token?.expiresMs ?? 0, entry.refusedMs, this.#clock.now() + LAST_MS)
+    const answer = await share.claim(key, afterMs, this.#clock.timeout(FETCH_MS_MAX))
+    if (answer !== 'Fetch') {
+      if ('token' in answer) return answer.token
+      throw new TokenError(answer.reason, answer.message)
+    }
+    try {
+      const token = await inTime(source, this.#clock.timeout(FETCH_MS_MAX))
+      share.fetched(key, { token })
+      return token
+    } catch (error) {
+      const { reason, message } = tokenError(error)
+      share.fetched(key, { reason, message })
+      throw error
     }
   }
 
@@ -139,7 +168,7 @@ export class WorkerTokenStore implements TokenStore {
 function entryOf({ entries }: Owner, { key }: TokenSource<unknown>): Entry {
   const known = entries.get(key)
   if (known !== undefined) return known
-  const entry: Entry = { token: undefined, refreshAtMs: 0, fetching: undefined, failure: undefined }
+  const entry: Entry = { token: undefined, refreshAtMs: 0, fetching: undefined, failure: undefined, refusedMs: 0 }
   entries.set(key, entry)
   return entry
 }
@@ -155,6 +184,13 @@ function failureAfter(before: Failure | undefined, error: TokenError, now: numbe
   const count = (before?.count ?? 0) + 1
   const heldMs = Math.min(HELD_MS_MAX, HELD_MS_MIN * 2 ** Math.min(count - 1, HELD_DOUBLINGS_MAX))
   return { error, count, untilMs: now + heldMs }
+}
+
+/** Anything else is a bug of the source; its text may hold what it was sent, so it is not repeated. */
+function tokenError(error: unknown): TokenError {
+  return error instanceof TokenError
+    ? error
+    : new TokenError('Unavailable', 'the credential could not be fetched: internal error', { cause: error })
 }
 
 /** A source that does not listen to the signal is not waited for. */

@@ -5,6 +5,7 @@ import type { MessagePort } from 'node:worker_threads'
 import type { ConfigDelta } from '#api/ir/config-delta.ts'
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import type { LookupFamily } from '#api/units/lookup-family.ts'
+import type { TokenMessage, TokenReply } from '../credentials/shared-tokens.ts'
 import type { EndpointBuffer } from '../backend/endpoint-store.ts'
 import type { Locality } from '../backend/locality.ts'
 import type { OtlpEnvironment } from '../otlp/environment.ts'
@@ -92,6 +93,7 @@ export type MainToWorker =
   | { readonly type: 'abort'; readonly generation: number }
   | { readonly type: 'drain'; readonly minMs: number; readonly maxMs: number }
   | { readonly type: 'logLevel'; readonly directive: string }
+  | TokenReply
   /** A question about the thread itself; answered on the port. */
   | { readonly type: 'inspect'; readonly request: InspectRequest; readonly port: MessagePort }
 
@@ -104,4 +106,5 @@ export type WorkerToMain =
   | { readonly type: 'log' }
   /** A token named a key that the set of this source (JwtProvider.source) lacks. */
   | { readonly type: 'unknownKey'; readonly source: string }
+  | TokenMessage
   | { readonly type: 'drained' }

@@ -13,6 +13,7 @@ import { LayeredMap } from '#api/incremental/layered-map.ts'
 import { connectionsMade } from '../socket/connection-id.ts'
 import { createAccessLog } from '../log/access-log.ts'
 import { parseLevelFilter } from '../log/level-filter.ts'
+import { TokenShare } from '../credentials/token-share.ts'
 import { WorkerTokenStore } from '../credentials/token-store.ts'
 import { createLogger } from '../log/logger.ts'
 import { SeriesTable } from '../metrics/buffer.ts'
@@ -87,7 +88,8 @@ export class WorkerCore {
   readonly #client
   readonly #grpc
   readonly #dynamic
-  readonly #tokens = new WorkerTokenStore()
+  readonly #tokenShare = new TokenShare((message) => this.#send(message))
+  readonly #tokens = new WorkerTokenStore(undefined, this.#tokenShare)
   readonly #binds
   readonly #tap: TraceTap
   readonly #inspector: Inspector
@@ -166,6 +168,10 @@ export class WorkerCore {
       this.#inspector.receive(message.request, message.port)
       return
     }
+    if (message.type === 'token') {
+      this.#tokenShare.receive(message)
+      return
+    }
     // A failure here is a bug of the worker: it must die and be replaced, not go on with half a configuration.
     this.#work = this.#work.then(() => this.#handle(message))
   }
@@ -186,7 +192,7 @@ export class WorkerCore {
     if (!('problem' in filter)) this.#loggers.setFilter(filter)
   }
 
-  async #handle(message: Exclude<MainToWorker, { type: 'logLevel' | 'inspect' }>): Promise<void> {
+  async #handle(message: Exclude<MainToWorker, { type: 'logLevel' | 'inspect' | 'token' }>): Promise<void> {
     switch (message.type) {
       case 'config':
         await this.#prepare(message)

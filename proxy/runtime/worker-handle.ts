@@ -3,6 +3,7 @@ import { Worker, type MessagePort } from 'node:worker_threads'
 import { configDelta } from '#api/ir/config-delta.ts'
 import { emptyConfig } from '#api/ir/empty.ts'
 import { LayeredMap } from '#api/incremental/layered-map.ts'
+import type { TokenMessage } from '../credentials/shared-tokens.ts'
 import type { InspectRequest } from '../trace/messages.ts'
 import type { ConfigMessage, MainToWorker, SharedChange, WorkerSettings, WorkerToMain } from './messages.ts'
 
@@ -47,6 +48,7 @@ const NO_MEMORY: Memory = { buffer: undefined, slots: LayeredMap.of() }
 export interface WorkerEvents {
   readonly log: () => void
   readonly unknownKey: (source: string) => void
+  readonly token: (message: TokenMessage) => void
 }
 
 export class WorkerHandle {
@@ -92,6 +94,7 @@ export class WorkerHandle {
     this.#worker.on('message', (message: WorkerToMain) => {
       if (message.type === 'log') events.log()
       else if (message.type === 'unknownKey') events.unknownKey(message.source)
+      else if (message.type === 'tokenClaimed' || message.type === 'tokenFetched') events.token(message)
       else this.#answer(message)
     })
   }

@@ -138,30 +138,33 @@ describe('stop', TIMEOUT, () => {
     ['at once without a minimum', { minMs: 0, maxMs: 2000 }, [0, 500]],
     ['a second before the cut where clients go on coming', { minMs: 100, maxMs: 2500 }, [1300, 2000]],
     ['a second before the cut where the minimum is the maximum', { minMs: 2500, maxMs: 2500 }, [1300, 2000]],
-  ] as const)('stops accepting %s, and serves all requests before, beside an open WebSocket', async (_name, drain, [min, max]) => {
-    const test = await startTestProxy({ drain })
-    const port = await freePort()
-    const backend = await echoWebSocket()
-    const routes = [{ name: 'r', prefix: '/', backend: { static: { host: '127.0.0.1', port: backend.port } } }]
-    expect(await test.proxy.apply(configFor(port, { routes }), NO_SECRETS)).not.toHaveProperty('problem')
-    const socket = await openWebSocket(port)
-    try {
-      const stopped = test.proxy.stop()
-      const { answers, failures, refusedAfterMs } = await askUntilRefused(port)
-      // In all three cases clients are still coming when the port closes, and the kernel resets a connection that is
-      // established in that very moment and not yet accepted. Nothing but a quiet time before the close excludes it.
-      expect(failures.length).toBeLessThanOrEqual(1)
-      expect(answers).toBeGreaterThan(min === 0 ? -1 : 10)
-      expect(refusedAfterMs).toBeGreaterThanOrEqual(min)
-      expect(refusedAfterMs).toBeLessThan(max)
-      // The connection that is open goes on until the cut.
-      expect(await echoed(socket)).toBe('ping')
-      await stopped
-    } finally {
-      socket.destroy()
-      backend.stop()
-    }
-  })
+  ] as const)(
+    'stops accepting %s, and serves all requests before, beside an open WebSocket',
+    async (_name, drain, [min, max]) => {
+      const test = await startTestProxy({ drain })
+      const port = await freePort()
+      const backend = await echoWebSocket()
+      const routes = [{ name: 'r', prefix: '/', backend: { static: { host: '127.0.0.1', port: backend.port } } }]
+      expect(await test.proxy.apply(configFor(port, { routes }), NO_SECRETS)).not.toHaveProperty('problem')
+      const socket = await openWebSocket(port)
+      try {
+        const stopped = test.proxy.stop()
+        const { answers, failures, refusedAfterMs } = await askUntilRefused(port)
+        // In all three cases clients are still coming when the port closes, and the kernel resets a connection that is
+        // established in that very moment and not yet accepted. Nothing but a quiet time before the close excludes it.
+        expect(failures.length).toBeLessThanOrEqual(1)
+        expect(answers).toBeGreaterThan(min === 0 ? -1 : 10)
+        expect(refusedAfterMs).toBeGreaterThanOrEqual(min)
+        expect(refusedAfterMs).toBeLessThan(max)
+        // The connection that is open goes on until the cut.
+        expect(await echoed(socket)).toBe('ping')
+        await stopped
+      } finally {
+        socket.destroy()
+        backend.stop()
+      }
+    },
+  )
 
   it(
     'does not end in a moment without connections where somebody may not know yet that it goes',

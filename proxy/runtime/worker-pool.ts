@@ -6,6 +6,7 @@ import type { LineWriter } from '../log/line-writer.ts'
 import type { Logger } from '../log/logger.ts'
 import type { MetricsAggregate } from '../metrics/aggregate.ts'
 import { createMetricsBuffer } from '../metrics/buffer.ts'
+import { SharedTokens } from '../credentials/shared-tokens.ts'
 import type { ConfigMessage, WorkerSettings } from './messages.ts'
 import { createBeats, PULSE_MS, readBeats } from '../overload/pulse.ts'
 import type { RestartHistory } from './restart-policy.ts'
@@ -62,6 +63,7 @@ export class WorkerPool {
   readonly #options: WorkerPoolOptions
   readonly #slots: Slot[]
   readonly #stopping = new AbortController()
+  readonly #tokens = new SharedTokens()
   #current: ConfigMessage | undefined = undefined
   #restarts = 0
   #hangs = 0
@@ -237,7 +239,11 @@ export class WorkerPool {
     lines.attach(settings.logRing)
     aggregate.attach(settings.metricsBuffer)
     const { onUnknownKey: unknownKey } = this.#options
-    const handle = new WorkerHandle(entry, settings, { log: () => lines.wake(), unknownKey })
+    const handle: WorkerHandle = new WorkerHandle(entry, settings, {
+      log: () => lines.wake(),
+      unknownKey,
+      token: (message) => this.#tokens.receive(handle, message),
+    })
     slot.handle = handle
     void handle.exited.then((exit) => this.#exited(slot, handle, exit))
     const reply = await handle.started(START_MS_MAX)
@@ -274,6 +280,7 @@ export class WorkerPool {
   #exited(slot: Slot, handle: WorkerHandle, exit: WorkerExit): void {
     const { lines, aggregate } = this.#options
     handle.isServing = false
+    this.#tokens.left(handle)
     lines.detach(handle.settings.logRing)
     aggregate.detach(handle.settings.metricsBuffer)
     if (slot.handle === handle) slot.handle = undefined

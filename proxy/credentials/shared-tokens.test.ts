@@ -1,0 +1,142 @@
+// Several workers with one main thread, without threads: messages are structured clones that arrive later.
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { LEASE_MS_MAX, SharedTokens, type TokenPeer } from './shared-tokens.ts'
+import { TokenError, type TokenSource } from './token.ts'
+import { TokenShare } from './token-share.ts'
+import { WorkerTokenStore } from './token-store.ts'
+
+const HOUR_MS = 3_600_000
+
+interface FakeWorker {
+  readonly store: WorkerTokenStore
+  readonly peer: TokenPeer
+}
+
+function workers(count: number): { main: SharedTokens; all: FakeWorker[] } {
+  const main = new SharedTokens()
+  const all = Array.from({ length: count }, (): FakeWorker => {
+    const share = new TokenShare((message) => {
+      const sent = structuredClone(message)
+      queueMicrotask(() => main.receive(peer, sent))
+    })
+    const peer: TokenPeer = {
+      post: (reply) => {
+        const sent = structuredClone(reply)
+        queueMicrotask(() => share.receive(sent))
+      },
+    }
+    return { store: new WorkerTokenStore(undefined, share), peer }
+  })
+  return { main, all }
+}
+
+class CountingSource implements TokenSource<string> {
+  readonly key = 'k'
+  readonly name = { kind: 'cloudB', owner: 'ns/policy' } as const
+  fetches = 0
+  failure: TokenError | undefined = undefined
+
+  async fetch(_signal: AbortSignal): Promise<{ value: string; expiresMs: number }> {
+    this.fetches++
+    await Promise.resolve()
+    if (this.failure !== undefined) throw this.failure
+    return { value: `token ${this.fetches}`, expiresMs: Date.now() + HOUR_MS + this.fetches }
+  }
+}
+
+beforeEach(() => {
+  vi.useFakeTimers()
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const valuesOf = (all: readonly FakeWorker[], source: CountingSource): Promise<string[]> =>
+  Promise.all(all.map(async ({ store }) => (await store.get(source)).value))
+
+describe('workers', () => {
+  it('share one fetch, those that ask later too', async () => {
+    const { all } = workers(4)
+    const source = new CountingSource()
+    expect(await valuesOf(all.slice(0, 3), source)).toEqual(['token 1', 'token 1', 'token 1'])
+    expect(await valuesOf(all, source)).toEqual(Array.from({ length: 4 }, () => 'token 1'))
+    expect(source.fetches).toBe(1)
+  })
+
+  it('share a failure, with its reason', async () => {
+    const { all } = workers(3)
+    const source = new CountingSource()
+    source.failure = new TokenError('Rejected', 'invalid_client')
+    const outcomes = await Promise.allSettled(all.map(async ({ store }) => store.get(source)))
+    expect(outcomes).toMatchObject(
+      all.map(() => ({ status: 'rejected', reason: { reason: 'Rejected', message: 'invalid_client' } })),
+    )
+    expect(source.fetches).toBe(1)
+  })
+
+  it('fetch once when the peers of all of them refuse a token', async () => {
+    const { all } = workers(3)
+    const source = new CountingSource()
+    const tokens = await Promise.all(all.map(async ({ store }) => store.get(source)))
+    for (const [index, { store }] of all.entries()) {
+      const refused = tokens[index]
+      if (refused !== undefined) store.invalidate(source, refused)
+    }
+    expect(await valuesOf(all, source)).toEqual(['token 2', 'token 2', 'token 2'])
+    expect(source.fetches).toBe(2)
+  })
+
+  it('refresh a token once for all of them', async () => {
+    const { all } = workers(3)
+    const source = new CountingSource()
+    await valuesOf(all, source)
+    await vi.advanceTimersByTimeAsync(HOUR_MS * 0.95)
+    expect(await valuesOf(all, source)).toEqual(['token 1', 'token 1', 'token 1'])
+    await vi.advanceTimersByTimeAsync(1)
+    expect(await valuesOf(all, source)).toEqual(['token 2', 'token 2', 'token 2'])
+    expect(source.fetches).toBe(2)
+  })
+})
+
+describe('a worker that was about to fetch', () => {
+  const stuck = (): CountingSource => {
+    const source = new CountingSource()
+    const fetch = source.fetch.bind(source)
+    let isFirst = true
+    source.fetch = (signal) => {
+      if (!isFirst) return fetch(signal)
+      isFirst = false
+      return new Promise(() => {})
+    }
+    return source
+  }
+
+  it('and died hands over to the next one', async () => {
+    const { main, all } = workers(2)
+    const [dead, living] = all
+    const source = stuck()
+    void Promise.resolve(dead?.store.get(source)).catch(() => undefined)
+    await vi.advanceTimersByTimeAsync(1)
+    const waiting = living?.store.get(source)
+    await vi.advanceTimersByTimeAsync(1)
+    if (dead !== undefined) main.left(dead.peer)
+    expect(await waiting).toMatchObject({ value: 'token 1' })
+  })
+
+  it('and does not respond loses its turn', async () => {
+    const { main } = workers(0)
+    const posted: string[] = []
+    const peer = (name: string): TokenPeer => ({
+      post: ({ answer }) => posted.push(`${name} ${JSON.stringify(answer)}`),
+    })
+    const [first, second] = [peer('first'), peer('second')]
+    main.receive(first, { type: 'tokenClaimed', key: 'k', afterMs: 0 })
+    main.receive(second, { type: 'tokenClaimed', key: 'k', afterMs: 0 })
+    await vi.advanceTimersByTimeAsync(LEASE_MS_MAX)
+    expect(posted).toEqual(['first "Fetch"', 'second "Fetch"'])
+    main.receive(first, { type: 'tokenFetched', key: 'k', outcome: { token: { value: 'late', expiresMs: 1 } } })
+    main.receive(second, { type: 'tokenFetched', key: 'k', outcome: { token: { value: 'new', expiresMs: 2 } } })
+    main.receive(first, { type: 'tokenClaimed', key: 'k', afterMs: 1 })
+    expect(posted[2]).toContain('"new"')
+  })
+})
