@@ -1,9 +1,13 @@
 // Which hosts and pages reach an MCP endpoint, as browsers would try it. The first rows are those of the official
 // scenario `dns-rebinding-protection`.
+import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, request as send, type Server } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Route } from '#api/ir/types.gen.ts'
 import { closeServer, freePort, listening } from '#test/ports.ts'
+import { until } from '#test/wait.ts'
 import { configFor, ON_LOOPBACK } from '#proxy/main.testing.ts'
 import { type RunningProxy, startProxy } from '../main.ts'
 import { resolveSettings } from '../runtime/settings.ts'
@@ -20,6 +24,8 @@ let server: Server
 let calls = 0
 const proxies: RunningProxy[] = []
 const ports = { plain: 0, listed: 0 }
+const folder = mkdtempSync(join(tmpdir(), 'gw-mcp-access-'))
+const logFile = join(folder, 'log')
 
 beforeAll(async () => {
   server = createServer((request, response) => {
@@ -66,8 +72,9 @@ beforeAll(async () => {
     const access = { hosts: ['gateway.test'], origins: ['https://tool.example.com', 'vscode-file://vscode-app'] }
     const proxy = await startProxy({
       ...ON_LOOPBACK,
-      accessLog: false,
-      logLevel: 'error',
+      logFd: openSync(logFile, 'a'),
+      accessLog: true,
+      logLevel: 'info',
       ...(name === 'listed' && { mcpAccess: access }),
     })
     proxies.push(proxy)
@@ -79,6 +86,7 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const proxy of proxies) await proxy.stop({ isForced: true })
   closeServer(server)
+  rmSync(folder, { recursive: true })
 })
 
 interface Asked {
@@ -160,6 +168,22 @@ describe('MCP endpoints', () => {
       ...(typeof asked.origin === 'string' && { origin: asked.origin.replace('PORT', port) }),
     })
     expect(status).toBe(200)
+  })
+
+  it.each<[string, Asked, RegExp]>([
+    [
+      'the host',
+      { host: 'first.evil.example' },
+      /the Host of the request is not .*: add it to MCP_ALLOWED_HOSTS, or give/,
+    ],
+    [
+      'the origin',
+      { origin: 'http://first.evil.example' },
+      /the Origin of the .*: add it to MCP_ALLOWED_ORIGINS, or allow/,
+    ],
+  ])('log what to do about %s', async (_, asked, message) => {
+    expect((await ask(asked)).status).toBe(403)
+    await until('the line is written', () => message.test(readFileSync(logFile, 'utf8')))
   })
 
   it('tell pages of all sites where tokens come from, and nothing else', async () => {

@@ -22,6 +22,12 @@ export const NO_ACCESS: McpAccess = { hosts: [], origins: [] }
 const FORBIDDEN = -32_000
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { http: 80, https: 443 }
 
+/** For the log. Clients do not get them. */
+const CURES = {
+  Host: 'add it to MCP_ALLOWED_HOSTS, or give the listener or the route a hostname',
+  Origin: 'add it to MCP_ALLOWED_ORIGINS, or allow it with a cors policy',
+} as const
+
 export interface GuardOptions {
   readonly access: McpAccess
   /** The listener or the route serves some hosts only: others do not come here. */
@@ -84,8 +90,8 @@ function isLoopbackName(host: string): boolean {
   return host.startsWith('127.') && isIPv4(host)
 }
 
-function refuse(exchange: Exchange, field: 'Host' | 'Origin'): HttpResponse {
+function refuse(exchange: Exchange, field: keyof typeof CURES): HttpResponse {
   exchange.reason = 'MCP'
-  exchange.errorDetail = `the ${field} of the request is not allowed for MCP`
+  exchange.errorDetail = `the ${field} of the request is not allowed for MCP: ${CURES[field]}`
   return rpcError(403, null, { code: FORBIDDEN, message: `${field} is not allowed` })
 }
