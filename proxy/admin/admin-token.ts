@@ -22,7 +22,7 @@ export class AdminToken {
   refusal(port: number): string {
     return (
       'the admin server needs its token: send `Authorization: Bearer <token>`. ' +
-      `The token is in ${adminTokenFile(port)} inside the pod; \`gw proxy token\` prints it there, and \`gw proxy\` takes it from GW_ADMIN_TOKEN\n`
+      `The token is in ${adminTokenFile(port)} inside the pod; \`gw proxy token\` prints it there, and \`gw proxy\` reads it from GW_ADMIN_TOKEN\n`
     )
   }
 

@@ -2,7 +2,7 @@
 
 /** Path and what it is. Only those that a click may ask for. */
 const ENTRIES: readonly (readonly [path: string, text: string])[] = [
-  ['/config_dump', 'the configuration in force, with live figures of endpoints'],
+  ['/config_dump', 'the current configuration, with live counters of endpoints'],
   ['/logging', 'log level; POST with <code>?level=</code> changes it'],
   ['/memory', 'memory of the process and of each worker'],
   ['/debug/trace', 'trace of the next request, as server-sent events'],

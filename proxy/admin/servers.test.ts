@@ -235,7 +235,7 @@ describe('admin server that needs a token', () => {
     expect(statSync(adminTokenFile(first.port)).mode & 0o777).toBe(0o600)
   })
 
-  it('serves nobody where the file cannot be written, and the log has the reason', async () => {
+  it('rejects all requests if the token file cannot be written, and logs the reason', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'gw-admin-token-'))
     vi.stubEnv('TMPDIR', join(folder, 'absent'))
     const lines: string[] = []

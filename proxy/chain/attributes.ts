@@ -1,4 +1,4 @@
-// How policies set the variables that later expressions read. See Exchange.attributes.
+// Sets the variables of policies that later expressions read. See Exchange.attributes.
 import type { Exchange } from '../exchange/exchange.ts'
 
 export type AttributeName = 'jwt' | 'apiKey' | 'basicAuth' | 'extauthz' | 'extproc'

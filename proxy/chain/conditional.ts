@@ -1,5 +1,5 @@
 // Conditional policies: the first entry whose condition is true runs; an error counts as false, no condition as true.
-// The choice is made once, on the request, and holds for the response (data-plane supplement section 1.4).
+// The choice is made once, on the request, and applies to the response too (data-plane supplement section 1.4).
 import type { CelExpression } from '#api/cel/expression.ts'
 import { isOutOfSteps, OUT_OF_STEPS } from '../cel/budget.ts'
 import type { Exchange } from '../exchange/exchange.ts'
@@ -28,7 +28,7 @@ export function compileConditional<P>(
   return {
     request: (exchange) => {
       const chosen = choose(compiled, exchange)
-      // Which policy applies is not known, and it may be one that refuses.
+      // It is unknown which policy applies, and it may be one that rejects.
       if (isOutOfSteps(exchange)) return exchange.fail('policyDenied', OUT_OF_STEPS)
       if (chosen !== undefined && (hasResponse || hasFinished)) (exchange.policyState ??= new Map()).set(key, chosen)
       return chosen?.request?.(exchange)
@@ -54,7 +54,7 @@ function choose(
   return undefined
 }
 
-/** undefined: no entry was chosen, or the request never came so far. */
+/** undefined: no entry was selected, or the request ended earlier. */
 function chosenBefore(exchange: Exchange, key: object): CompiledPolicy | undefined {
   // Only `request` above writes under this key, and it writes compiled policies.
   return exchange.policyState?.get(key) as CompiledPolicy | undefined

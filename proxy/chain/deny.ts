@@ -1,4 +1,4 @@
-// Refuses everything: stands for a security policy that cannot be enforced.
+// Rejects all requests: replaces a security policy that cannot be enforced.
 import type { Deny } from '#api/ir/types.gen.ts'
 import type { CompiledPolicy } from './filter.ts'
 

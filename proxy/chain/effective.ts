@@ -1,13 +1,13 @@
-// The policies of all places as they are in force for one rule, backend or listener. Made by policy/merge*.ts. No code.
+// The merged policies of all places for one rule, backend or listener. Created by policy/merge*.ts. No code.
 import type { Authorization, BackendPayload, Deny, FrontendPayload, TrafficPayload } from '#api/ir/types.gen.ts'
 
-/** A value and the key of the policy (or route) it comes from: rate limits are counted by it. */
+/** A value and the key of its policy (or route): rate limits are counted by this key. */
 export interface Sourced<T> {
   readonly value: T
   readonly source: string
 }
 
-/** Traffic fields whose values of all places are in force together. Of the others the most specific one is. */
+/** Traffic fields whose values of all places apply together. Of other fields, only the most specific value applies. */
 export type GatheredTraffic = 'authorization' | 'deny'
 
 export type EffectiveTraffic = {
@@ -15,7 +15,7 @@ export type EffectiveTraffic = {
 } & {
   /** Rules of all places; evaluated together. */
   readonly authorization: readonly Sourced<Authorization>[]
-  /** Any entry refuses every request. */
+  /** Any entry rejects all requests. */
   readonly deny: readonly Sourced<Deny>[]
 }
 
@@ -33,6 +33,6 @@ export type EffectiveBackend = Readonly<Omit<BackendPayload, GatheredBackend>> &
 export type GatheredFrontend = 'networkAuthorization'
 
 export type EffectiveFrontend = Readonly<Omit<FrontendPayload, GatheredFrontend>> & {
-  /** Of all places; absent when there are none. */
+  /** Values of all places; absent if there are no values. */
   readonly networkAuthorization?: readonly Authorization[]
 }

@@ -1,4 +1,4 @@
-// What policies get when they are compiled. Nothing of it is used on the path of a request except what they keep.
+// The services for the compilation of policies. Requests use only what a policy keeps.
 import type { CelExpression } from '#api/cel/expression.ts'
 import type { BackendReference, SecretRef } from '#api/ir/types.gen.ts'
 import type { AuthStores } from '../auth/auth-stores.ts'
@@ -14,24 +14,24 @@ export interface OriginPlace {
 }
 
 export interface ChainEnvironment {
-  /** Cached. Permissive: a text that does not compile gives an expression that always errors. */
+  /** Cached. Permissive: an invalid text gives an expression that always fails. */
   expression(source: string): CelExpression
   readonly rateLimits: RateLimitStore
-  /** Keys, users and remembered credentials, shared by policies that name the same ones. */
+  /** Keys, users and remembered credentials, shared by policies with the same references. */
   readonly auth: AuthStores
   /** Keeps credentials that are fetched; lives as long as the worker. */
   readonly tokens: TokenStore
   /** undefined: the secret is missing. Never an empty credential in its place. */
   readonly secret: (ref: SecretRef) => string | undefined
-  /** A service that policies call. undefined: the reference names nothing that can be called. */
+  /** A service that policies call. undefined: the reference has no target that can be called. */
   readonly service: (ref: BackendReference, subtype: CallSubtype) => ServiceCaller | undefined
-  /** A server by its address, with the authorities of the system: identity providers are named by URL. */
+  /** A server by its address, with the system's certificate authorities: identity providers are configured by URL. */
   readonly origin: (place: OriginPlace) => ServiceCaller
-  /** Port of the listener, for redirects that do not name one; the local port of the connection when unset. */
+  /** Port of the listener, for redirects without a port; default: the local port of the connection. */
   readonly listenerPort?: number | undefined
 }
 
 export interface PolicyEnvironment extends ChainEnvironment {
-  /** Key of the policy the value comes from; local rate limits are counted by it. */
+  /** Key of the policy of the value; local rate limits are counted by it. */
   readonly policyKey: string
 }

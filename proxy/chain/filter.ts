@@ -1,24 +1,24 @@
-// What a policy is once it is compiled, and a chain of them. policy/fields.ts has the order.
+// A compiled policy, and a chain of them. policy/fields.ts has the order.
 import type { Exchange } from '../exchange/exchange.ts'
 import type { HttpResponse } from '../message/message.ts'
 
 /**
- * A response ends the chain and is sent (after response filters); undefined goes on. Returns a promise only when it has
- * to wait: the runner awaits nothing else.
+ * A response ends the chain and is sent (after response filters); undefined continues. Returns a promise only if it
+ * must wait: the runner awaits only promises.
  */
 export type Verdict = HttpResponse | undefined
 export type Filter = (exchange: Exchange) => Verdict | Promise<Verdict>
 
 export interface CompiledPolicy {
-  /** Runs when the route is chosen, before bodies are waited for. Must not throw. */
+  /** Runs after route selection, before the proxy waits for bodies. Must not throw. */
   readonly selected?: (exchange: Exchange) => void
   /** Runs on the request, in the order of policy/fields.ts. */
   readonly request?: Filter
   /** Runs on every response, local ones included; a returned response replaces it. */
   readonly response?: Filter
-  /** Runs once when the response went out or broke, after the facts of LLM responses are known. Must not throw. */
+  /** Runs once after the response was sent or failed, when the facts of LLM responses are known. Must not throw. */
   readonly finished?: (exchange: Exchange) => void
-  /** Bodies this policy's expressions read; the pipeline buffers them (up to the limit) before the chain runs. */
+  /** Bodies that expressions of this policy read; the pipeline buffers them (up to the limit) before the chain runs. */
   readonly readsRequestBody?: boolean
   readonly readsResponseBody?: boolean
 }
@@ -29,7 +29,7 @@ export interface NamedFilter {
   readonly filter: Filter
 }
 
-/** A response filter and its place among those of route, backend and gateway. */
+/** A response filter and its position among those of route, backend and gateway. */
 export interface ResponseFilter extends NamedFilter {
   readonly rank: number
 }
@@ -37,12 +37,12 @@ export interface ResponseFilter extends NamedFilter {
 export interface CompiledChain {
   readonly request: readonly NamedFilter[]
   readonly response: readonly ResponseFilter[]
-  /** Run when the chain is chosen. */
+  /** Run when the chain is selected. */
   readonly selected: readonly ((exchange: Exchange) => void)[]
-  /** Run once when the exchange is over. */
+  /** Run once after the end of the exchange. */
   readonly finished: readonly ((exchange: Exchange) => void)[]
   readonly readsRequestBody: boolean
   readonly readsResponseBody: boolean
-  /** The merged policies it was compiled from, for traces. */
+  /** The merged policies of the chain, for traces. */
   readonly effective: object
 }

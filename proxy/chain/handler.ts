@@ -1,4 +1,4 @@
-// What answers an exchange: a backend of any kind, once it is compiled.
+// The handler of an exchange: a compiled backend of any kind.
 import type { Exchange } from '../exchange/exchange.ts'
 
 /**

@@ -1,5 +1,5 @@
-// The compiled way of a request: what listener, route and backend come to once their policies are merged.
-// Data and closures only; config/compile.ts makes them, pipeline.ts runs them.
+// The compiled form of listener, route and backend with their merged policies. Data and closures only;
+// config/compile.ts creates them, pipeline.ts runs them.
 import type { BackendHandler } from './handler.ts'
 import type { Weighted } from './weighted.ts'
 import type { FailureCode } from '../exchange/errors.ts'
@@ -11,7 +11,7 @@ import type { MetricLabels } from '../metrics/metric-labels.ts'
 import type { CompiledChain, NamedFilter } from './filter.ts'
 import type { Router } from '../route/router.ts'
 
-/** Response filters of everything an exchange went through, in their common order. */
+/** Response filters of all parts of an exchange, in their common order. */
 export interface ResponsePlan {
   readonly filters: readonly NamedFilter[]
   readonly readsBody: boolean
@@ -19,29 +19,29 @@ export interface ResponsePlan {
 
 export interface ListenerPlan {
   readonly place: ExchangePlace
-  /** TLS: why a host does not belong to the listener that the handshake chose; undefined: it does. */
+  /** TLS: why a host does not belong to the listener that the handshake selected; undefined: it does. */
   readonly misplaced?: ((host: string) => 'misdirectedRequest' | 'listenerNotFound' | undefined) | undefined
   /** PreRouting; empty for most listeners. */
   readonly chain: CompiledChain
   readonly response: ResponsePlan
   readonly router: Router<LazyRoute>
   readonly accessLog: AccessLogRule | undefined
-  /** `frontend.connect` with mode Route: CONNECT is routed. Otherwise it is refused here. */
+  /** `frontend.connect` with mode Route: CONNECT is routed. Otherwise it is rejected here. */
   readonly routesConnect?: boolean
-  /** Begins the span of a request that is sampled; undefined: requests have none. */
+  /** Starts the span of a sampled request; undefined: requests have no spans. */
   readonly beginSpan?: ((exchange: Exchange) => void) | undefined
-  /** Expressions of its log, spans and metrics read bodies, which are copied for them while they go by. */
+  /** Expressions of its log, spans and metrics read bodies, which are copied for them during forwarding. */
   readonly recordsBodies?: { readonly request: boolean; readonly response: boolean } | undefined
-  /** Labels that every metric of a request gets besides its own. */
+  /** Labels of every metric of a request, besides its own. */
   readonly metricLabels?: MetricLabels | undefined
 }
 
-/** Compiled on first use: a configuration may hold thousands of routes that nobody calls. */
+/** Compiled on first use: a configuration may have thousands of routes without requests. */
 export interface LazyRoute {
-  /** Of the rendered configuration, for traces. */
+  /** From the rendered configuration, for traces. */
   readonly key: string
   readonly plan: RoutePlan
-  /** Of rules that hand requests to other routes: where this one ends. */
+  /** For rules that delegate requests to other routes: the final route. */
   readonly delegate?: ((request: HttpRequest, matchedPrefix: string | undefined) => DelegatedRoute) | undefined
 }
 
@@ -53,11 +53,11 @@ export interface RoutePlan {
   readonly place: ExchangePlace
   /** PostRouting. */
   readonly chain: CompiledChain
-  /** For responses made before a backend was chosen: route and listener. */
+  /** For responses before a backend was selected: route and listener. */
   readonly response: ResponsePlan
   /** undefined: no backend, or all weights are 0. */
   readonly pickBackend: () => BackendPlan | undefined
-  /** What it picks from, for traces. */
+  /** The candidates, for traces. */
   readonly backends?: readonly Weighted<BackendPlan>[] | undefined
 }
 
@@ -72,9 +72,9 @@ export interface BackendPlan {
   /** Filters before the handler; empty for handlers that run them themselves. */
   readonly request: readonly NamedFilter[]
   readonly readsRequestBody: boolean
-  /** Merged policies the filters came from, for traces. */
+  /** The merged policies of the filters, for traces. */
   readonly effective?: object | undefined
-  /** Those that stand on the reference of the rule, for traces. */
+  /** Policies of the backend reference of the rule, for traces. */
   readonly inline?: object | undefined
   /** Route, backend and listener. */
   readonly response: ResponsePlan

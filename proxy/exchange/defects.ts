@@ -1,5 +1,5 @@
-// Exceptions that only a bug of the proxy can cause. Each costs the request that met it, and nothing else; its cause is
-// counted, and logged with its stack. Clients get an internal failure without the cause.
+// Exceptions that only a bug of the proxy can cause. Only the affected request fails; the cause is counted, and logged
+// with its stack. Clients get an internal failure without the cause.
 import { BodyAborted } from '../message/body.ts'
 import type { Exchange } from './exchange.ts'
 import type { HttpResponse } from '../message/message.ts'
@@ -7,7 +7,7 @@ import type { HttpResponse } from '../message/message.ts'
 /** For one thread. */
 class Defects {
   count = 0
-  /** Set by the thread that has a log. Must not throw. */
+  /** Set by a thread that has a log. Must not throw. */
   onReport: ((place: string, error: unknown) => void) | undefined = undefined
 
   report(place: string, error: unknown): void {
@@ -19,22 +19,22 @@ class Defects {
 export const defects = new Defects()
 
 /**
- * Ends the request: it is rejected, whatever failed. `place`: the policy or the part of the proxy. A body that ends
- * early, because its peer left or a deadline passed, is not a defect.
+ * Rejects the request because of the bug. `place`: the policy or the part of the proxy. A body that ends early because
+ * its peer closed or a deadline passed is not a defect.
  */
 export function failByDefect(exchange: Exchange, place: string, error: unknown): HttpResponse {
   if (!(error instanceof BodyAborted)) defects.report(place, error)
   return exchange.fail('internal', `${place}: ${String(error)}`)
 }
 
-/** Where answers of others are read: their faults are no defects, errors of the language are. */
+/** For code that reads responses of peers: invalid responses are not defects, errors of the language are. */
 export function reportIfBug(place: string, error: unknown): void {
   if (BUGS.some((bug) => error instanceof bug)) defects.report(place, error)
 }
 
 const BUGS = [TypeError, ReferenceError, RangeError]
 
-/** Calls what must not throw where nothing depends on it any more. */
+/** Calls a function that must not throw and whose result is not needed. */
 export function callSafely<T>(place: string, call: (argument: T) => void, argument: T): void {
   try {
     call(argument)

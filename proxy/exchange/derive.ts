@@ -1,21 +1,21 @@
-// An exchange of its own for a call that is made for a request: of an MCP server, a service that a policy asks, a
-// mirror. Policies and expressions of that call see the client, and change nothing of the request.
+// A separate exchange for a call that the proxy makes for a request: to an MCP server, a service of a policy, or a
+// mirror. Policies and expressions of the call can read the client, but change nothing of the request.
 import type { HttpRequest } from '../message/message.ts'
 import { Exchange } from './exchange.ts'
 
 export interface DerivedParts {
-  /** What is sent. */
+  /** The request to send. */
   readonly request: HttpRequest
-  /** Unset: that of the request. */
+  /** Default: the value of the original request. */
   readonly startMs?: number
-  /** Name of the call in the trace; unset: the trace hears nothing of it. */
+  /** Name of the call in the trace; unset: the trace does not show the call. */
   readonly scope?: string
 }
 
 /**
- * It has the connection, place, deadline, span and request id of `exchange`, and a copy of what policies found out:
- * the attributes (`jwt`, `apiKey`, …) and `metadata`. It has no response, no backend, no facts of LLM, MCP or A2A, and
- * a budget of its own for expressions.
+ * The new exchange has the connection, place, deadline, span and request id of `exchange`, and a copy of the results of
+ * policies: the attributes (`jwt`, `apiKey`, …) and `metadata`. It has no response, no backend, no facts of LLM, MCP or
+ * A2A, and its own budget for expressions.
  */
 export function derive(exchange: Exchange, { request, startMs = exchange.startMs, scope }: DerivedParts): Exchange {
   const own = new Exchange(exchange.connection, request, startMs)

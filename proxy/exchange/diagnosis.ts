@@ -1,16 +1,18 @@
-// What went wrong, told twice: to the log in full, to the client without anything that is the gateway's own business.
-// Addresses, names in certificates and texts of other programs never come into the second one.
+// Two descriptions of an error: the complete one for the log, and one for the client, without internals of the gateway.
+// The second never has addresses, names in certificates or texts of other programs.
 
 export interface Diagnosis {
   readonly log: string
-  /** Follows the text of the failure in the answer. Made here, of fixed words, or of what the client itself sent. */
+  /**
+   * Follows the text of the failure in the response. Fixed words of the proxy, or content that the client itself sent.
+   */
   readonly client: string
 }
 
-/** A text alone is for the log. */
+/** A string is for the log only. */
 export type Detail = string | Diagnosis
 
-/** For texts of the proxy's own, which hold no address and no name. */
+/** For texts of the proxy itself, without addresses and names. */
 export function shown(text: string): Diagnosis {
   return { log: text, client: text }
 }
@@ -19,7 +21,7 @@ export function logOf(detail: Detail): string {
   return typeof detail === 'string' ? detail : detail.log
 }
 
-/** Names the peer, for the log alone. */
+/** Adds the peer, for the log only. */
 export function at(peer: string, detail: Detail): Detail {
   const log = `${peer}: ${logOf(detail)}`
   return typeof detail === 'string' ? log : { log, client: detail.client }
@@ -47,19 +49,19 @@ const PHRASES: ReadonlyMap<string, string> = new Map([
 const UNTRUSTED =
   /^(?:CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH|HOSTNAME_MISMATCH)/
 
-/** An error of a connection: the log has its message, the client a phrase. */
+/** An error of a connection: the log gets its message, the client a phrase. */
 export function peerProblem(error: Error | undefined, otherwise: string): Diagnosis {
   if (error === undefined) return shown(otherwise)
   return { log: logTextOf(error), client: phraseOf(error) ?? otherwise }
 }
 
-/** Before the settings of the peer came: bytes that are no frames are another protocol, as a rule HTTP/1.1. */
+/** Before the settings of the peer: bytes that are not frames belong to another protocol, usually HTTP/1.1. */
 export function http2Problem(error: Error): Diagnosis {
   const isOther = 'code' in error && error.code === 'ERR_HTTP2_ERROR'
   return isOther ? shown('the peer does not speak HTTP/2') : peerProblem(error, 'connection failed')
 }
 
-/** Without places in the source of OpenSSL, and without advice on how to start Node.js. */
+/** Removes source locations of OpenSSL, and advice on how to start Node.js. */
 function logTextOf(error: Error): string {
   const { message } = error
   if ('reason' in error && typeof error.reason === 'string' && message.includes(':SSL routines:'))
@@ -68,7 +70,7 @@ function logTextOf(error: Error): string {
   return advice < 0 ? message : message.slice(0, advice)
 }
 
-/** Settings that make no connection: a certificate, a key or a bundle that is none. */
+/** Settings that do not allow a connection: an invalid certificate, key or bundle. */
 export function setupProblem(error: unknown): Diagnosis {
   return { log: messageOf(error), client: 'the connection cannot be set up' }
 }

@@ -1,5 +1,5 @@
-// The one registry of failures a client can see: code, HTTP status, text, log reason. No other file invents an error
-// body.
+// The registry of all failures that a client can see: code, HTTP status, text, log reason. No other file defines error
+// bodies.
 /** Log field `reason` and metric label `reason` (data-plane supplement section 1.9). */
 export type Reason =
   | 'Upstream'
@@ -23,10 +23,10 @@ export type Reason =
 export interface FailureKind {
   readonly status: number
   readonly reason: Reason
-  /** Body sent to the client; where there is more to tell, a separator (unset: a colon) and the detail follow. */
+  /** Body sent to the client; a separator (default: a colon) and the detail follow if there is a detail. */
   readonly text: string
   readonly separator?: string
-  /** One line for `docs/reference/errors.md`: when it happens and what to do. */
+  /** One line for `docs/reference/errors.md`: the cause and the cure. */
   readonly doc: string
 }
 
@@ -83,25 +83,25 @@ export const FAILURES = {
     status: 413,
     reason: 'InvalidRequest',
     text: 'request body too large',
-    doc: 'A body that has to be read whole exceeds `frontend.http.maxBufferSize`.',
+    doc: 'A body that the proxy must read completely exceeds `frontend.http.maxBufferSize`.',
   },
   bufferRequestTooLarge: {
     status: 413,
     reason: 'InvalidRequest',
     text: '',
-    doc: 'The body of the request exceeds `traffic.buffer.request.maxBytes`. The answer has no body.',
+    doc: 'The body of the request exceeds `traffic.buffer.request.maxBytes`. The response has no body.',
   },
   bufferResponseTooLarge: {
     status: 502,
     reason: 'UpstreamFailure',
     text: '',
-    doc: 'The body of the response exceeds `traffic.buffer.response.maxBytes`. The answer has no body.',
+    doc: 'The body of the response exceeds `traffic.buffer.response.maxBytes`. The response to the client has no body.',
   },
   methodNotAllowed: {
     status: 405,
     reason: 'InvalidRequest',
     text: 'method not allowed',
-    doc: 'CONNECT without `frontend.connect`, or a method the endpoint does not know.',
+    doc: 'CONNECT without `frontend.connect`, or a method that the endpoint does not support.',
   },
   expectationFailed: {
     status: 417,
@@ -113,19 +113,19 @@ export const FAILURES = {
     status: 403,
     reason: 'Authorization',
     text: 'destination not allowed',
-    doc: 'A dynamic forward proxy does not connect to loopback, link-local and metadata addresses; see `GW_DYNAMIC_FORWARD_ALLOW`.',
+    doc: 'A dynamic forward proxy does not connect to loopback, link-local or metadata addresses; see `GW_DYNAMIC_FORWARD_ALLOW`.',
   },
   addressDenied: {
     status: 503,
     reason: 'UpstreamFailure',
     text: 'backend address not allowed',
-    doc: 'In a cluster no backend leads to loopback, link-local and metadata addresses, to the proxy itself or to a unix socket; the log has the address. See `GW_BACKEND_ALLOW_ADDRESSES` and `GW_BACKEND_ALLOW_UNIX_PATHS`.',
+    doc: 'In a cluster, a backend cannot have a loopback, link-local or metadata address, an address of the proxy itself, or a unix socket; the log has the address. See `GW_BACKEND_ALLOW_ADDRESSES` and `GW_BACKEND_ALLOW_UNIX_PATHS`.',
   },
   routeCycle: {
     status: 500,
     reason: 'Internal',
     text: 'route delegation cycle detected',
-    doc: 'Delegated routes refer to each other in a circle.',
+    doc: 'Delegated routes refer to each other in a cycle.',
   },
   noValidBackends: {
     status: 500,
@@ -143,7 +143,7 @@ export const FAILURES = {
     status: 501,
     reason: 'NotFound',
     text: 'backend not supported',
-    doc: 'This version does not run the kind of backend, or the provider; the text names it.',
+    doc: 'This version does not support the kind of backend, or the provider; the text names it.',
   },
   serviceNotFound: {
     status: 500,
@@ -173,13 +173,13 @@ export const FAILURES = {
     status: 503,
     reason: 'UpstreamFailure',
     text: 'upstream call failed',
-    doc: 'Connection refused or reset, TLS failure, or an invalid response of the backend; the text says which, the log also where.',
+    doc: 'Connection refused or reset, TLS failure, or an invalid response of the backend; the text names the cause, the log also the address.',
   },
   responseBroken: {
     status: 502,
     reason: 'UpstreamFailure',
     text: 'upstream response broken',
-    doc: 'The backend broke off its response, or framed it wrongly, before any of it was sent on. A response that had begun is cut short.',
+    doc: 'The backend closed the connection during its response, or sent invalid framing, before the proxy sent any of the response to the client. A response that has started is cut short.',
   },
   upstreamTimeout: {
     status: 504,
@@ -191,26 +191,26 @@ export const FAILURES = {
     status: 504,
     reason: 'Timeout',
     text: 'request timeout',
-    doc: 'The route timeout (`timeouts.request`) passed. A response that had begun keeps its status and is cut short.',
+    doc: 'The route timeout (`timeouts.request`) expired. A response that has started keeps its status and is cut short.',
   },
   unsupportedProtocol: {
     status: 501,
     reason: 'InvalidRequest',
     text: 'unsupported protocol',
-    doc: 'An HTTP/2 client asked for a tunnel of another protocol than WebSocket (RFC 8441).',
+    doc: 'An HTTP/2 client requested a tunnel for a protocol other than WebSocket (RFC 8441).',
   },
   upgradeFailed: {
     status: 502,
     reason: 'UpstreamFailure',
     text: 'request upgrade failed',
     separator: ', ',
-    doc: 'The backend did not switch to the protocol asked for.',
+    doc: 'The backend did not switch to the requested protocol.',
   },
   jwtAuthFailed: {
     status: 401,
     reason: 'JwtAuth',
     text: 'authentication failure',
-    doc: 'The JSON Web Token is missing or not valid (`traffic.jwtAuthentication`); the text says why.',
+    doc: 'The JSON Web Token is missing or not valid (`traffic.jwtAuthentication`); the text has the reason.',
   },
   identityProviderFailed: {
     status: 502,
@@ -234,19 +234,19 @@ export const FAILURES = {
     status: 401,
     reason: 'APIKeyAuth',
     text: 'api key authentication failure',
-    doc: 'The API key is missing or not known (`traffic.apiKeyAuthentication`).',
+    doc: 'The API key is missing or unknown (`traffic.apiKeyAuthentication`).',
   },
   authorizationFailed: {
     status: 403,
     reason: 'Authorization',
     text: 'authorization failed',
-    doc: 'An authorization rule refused the request.',
+    doc: 'An authorization rule rejected the request.',
   },
   extAuthzFailed: {
     status: 403,
     reason: 'ExtAuth',
     text: 'external authorization failed',
-    doc: 'The authorization service (`traffic.extAuth`) refused the request or could not be asked; the log says which.',
+    doc: 'The authorization service (`traffic.extAuth`) rejected the request or did not answer; the log has the cause.',
   },
   extAuthzBodyTooLarge: {
     status: 413,
@@ -258,7 +258,7 @@ export const FAILURES = {
     status: 500,
     reason: 'ExtProc',
     text: 'ext_proc failed',
-    doc: 'The processing service (`traffic.extProc`) could not be used, or answered what it must not; the text says which.',
+    doc: 'The processing service (`traffic.extProc`) did not answer, or sent an answer that is not allowed; the text names the cause.',
   },
   csrfFailed: {
     status: 403,
@@ -282,13 +282,13 @@ export const FAILURES = {
     status: 429,
     reason: 'RateLimit',
     text: 'rate limit exceeded',
-    doc: 'A local or global rate limit is used up; `x-ratelimit-reset` says for how long.',
+    doc: 'A local or global rate limit is exceeded; `x-ratelimit-reset` has the seconds until the reset.',
   },
   rateLimitFailed: {
     status: 500,
     reason: 'RateLimit',
     text: 'rate limit failed',
-    doc: 'The rate limit service (`traffic.rateLimit.global`) could not be asked; the log says why.',
+    doc: 'The rate limit service (`traffic.rateLimit.global`) did not answer; the log has the reason.',
   },
   backendAuthFailed: {
     status: 500,
@@ -306,13 +306,13 @@ export const FAILURES = {
     status: 500,
     reason: 'Internal',
     text: 'failed to apply filters',
-    doc: 'A rewrite or redirect of the path does not fit the request; the text says why.',
+    doc: 'A rewrite or redirect of the path cannot be applied to the request; the text has the reason.',
   },
   llmRequestInvalid: {
     status: 400,
     reason: 'InvalidRequest',
     text: 'failed to process LLM request',
-    doc: 'The body is not JSON, lacks a field, or cannot be translated for the provider; the text says which.',
+    doc: 'The body is not valid JSON, lacks a field, or cannot be translated for the provider; the text names the cause.',
   },
   llmRequestTooLarge: {
     status: 413,
@@ -348,7 +348,7 @@ export const FAILURES = {
     status: 403,
     reason: 'Authorization',
     text: 'not authorized for this model',
-    doc: 'The `authorization` of the GwModel, or of one that a virtual model leads to, does not allow the request.',
+    doc: 'The `authorization` of the GwModel, or of the target of a virtual model, does not allow the request.',
   },
   virtualModelUnresolved: {
     status: 404,
@@ -359,8 +359,8 @@ export const FAILURES = {
   virtualModelNoMatch: {
     status: 400,
     reason: 'InvalidRequest',
-    text: 'no target of the model matches the request',
-    doc: 'No `when` of a conditional GwModel is true, and its last target has one.',
+    text: 'no target of the virtual model matches the request',
+    doc: 'All `when` conditions of a conditional GwModel are false, and its last target also has a `when`.',
   },
   virtualModelTargetMissing: {
     status: 404,
@@ -378,13 +378,13 @@ export const FAILURES = {
     status: 502,
     reason: 'UpstreamFailure',
     text: 'failed to process LLM response',
-    doc: 'The provider answered with something that is not valid in its own format, or too large.',
+    doc: 'The response of the provider is not valid in the format of the provider, or it is too large.',
   },
   overloaded: {
     status: 503,
     reason: 'NoHealthyBackend',
     text: 'overloaded',
-    doc: 'The proxy sheds load: too many connections, requests in flight, or credentials to check at once.',
+    doc: 'The proxy sheds load: too many connections, requests in flight, or concurrent checks of credentials.',
   },
   internal: {
     status: 503,

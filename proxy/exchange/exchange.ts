@@ -1,5 +1,5 @@
-// One request and its response on the way through the proxy: the only thing that filters, backends, logs and metrics
-// share. What features keep here is declared in slots.ts.
+// One request and its response on the way through the proxy: the only object that filters, backends, logs and metrics
+// share. slots.ts declares the data of features.
 import { EVALUATION_STEPS_MAX } from '#api/cel/engine/frame.ts'
 import type { CelVariables } from '#api/cel/expression.ts'
 import { HttpResponse, type HttpRequest } from '../message/message.ts'
@@ -27,7 +27,7 @@ import type {
   UsedEndpoint,
 } from './slots.ts'
 
-/** The client's connection. Filled by the engine; `close` asks it to end after the running response. */
+/** The client's connection. Filled by the engine; `close` closes it after the current response. */
 export interface Connection {
   readonly id: number
   readonly sourceAddress: string
@@ -38,14 +38,14 @@ export interface Connection {
   readonly sni: string | undefined
   /** Verified client certificate. */
   readonly peer?: PeerCertificate | undefined
-  /** Where the source above is not the socket's: it came with a PROXY header, or through a tunnel. */
+  /** Set if the source above is not the address of the socket: it comes from a PROXY header or a tunnel. */
   readonly origin?: ConnectionOrigin | undefined
-  /** Aborted when the client goes away. Created on first use. */
+  /** Aborted when the client closes the connection. Created on first use. */
   readonly signal: AbortSignal
   close(): void
   /**
-   * Time is up for this exchange. What is still to come of its response does not come: the client sees a message cut
-   * short, and the exchange fails with `code`. False: its answer has not begun.
+   * Ends this exchange at its deadline. The rest of its response is not sent: the client sees a truncated message, and
+   * the exchange fails with `code`. Returns false if the response has not started.
    */
   cut(exchange: Exchange, code: FailureCode): boolean
 }
@@ -59,25 +59,25 @@ export class Exchange {
   readonly startMs: number
   /** Bytes of body sent to the client. */
   responseBytes = 0
-  /** The running upstream call, aborted when the client leaves. */
+  /** The current upstream call, aborted when the client closes the connection. */
   upstreamCall: UpstreamCallHandle | undefined = undefined
 
-  // --- the answer, whoever gives it ---
+  // --- the response, from any source ---
 
   /** Set by a filter, a backend or a failure. Response filters may replace parts of it. */
   response: HttpResponse | undefined = undefined
   reason: Reason = 'Upstream'
-  /** Why the response is a failure of the proxy's own. */
+  /** Why the response is a failure of the proxy itself. */
   failure: FailureCode | undefined = undefined
   /** Diagnostic text for the log. */
   errorDetail: string | undefined = undefined
-  /** Header fields to be merged into whatever response goes out: replaces fields of the same name. */
+  /** Header fields that are merged into every response; they replace fields of the same name. */
   queuedResponseHeaders: string[] | undefined = undefined
 
   // --- the route: the pipeline and the policies of the route ---
 
   place: ExchangePlace | undefined = undefined
-  /** Where the pipeline stands. */
+  /** The current step of the pipeline. */
   flow: FlowState | undefined = undefined
   /** Path of the match that selected the route: replaced by prefix rewrites. */
   matchedPrefix: string | undefined = undefined
@@ -85,13 +85,13 @@ export class Exchange {
   /** `http`, `tcp`, `a2a`, `mcp`, `llm`. */
   backendProtocol: string | undefined = undefined
   backendType: BackendType | undefined = undefined
-  /** Absolute `performance.now()` deadline, from the merged timeout policy: every wait for a peer keeps it. */
+  /** Absolute `performance.now()` deadline, from the merged timeout policy: it limits every wait for a peer. */
   deadlineMs: number | undefined = undefined
-  /** Keeps it where nobody waits: for bodies. */
+  /** Enforces the deadline where no code waits: for bodies. */
   deadline: DeadlineKeeper | undefined = undefined
-  /** Set by the policy for requests that may be sent again. */
+  /** Set by the policy for requests that may be retried. */
   retry: RetryRule | undefined = undefined
-  /** The request as it can be sent again; undefined: it cannot. */
+  /** The request in a form that can be sent again; undefined: it cannot. */
   replay: ReplaySource<Exchange> | undefined = undefined
 
   // --- one try: the backend and its endpoint ---
@@ -99,25 +99,25 @@ export class Exchange {
   /** 0: the first try. */
   retryAttempt = 0
   backendRequestTimeoutMs: number | undefined = undefined
-  /** A rewrite or policy fixed the upstream Host; automatic host rewrite leaves it alone. */
+  /** A rewrite or policy set the upstream Host; automatic host rewrite does not change it. */
   hasExplicitHost = false
-  /** undefined: by kind of backend. */
+  /** undefined: depends on the kind of backend. */
   hostRewriteMode: 'Auto' | 'None' | undefined = undefined
-  /** What an endpoint picker wants; undefined: none was asked. */
+  /** The selection of an endpoint picker; undefined: no picker was called. */
   picked: PickedPlaces | undefined = undefined
   /** `host:port` of the endpoint that was used. */
   endpoint: string | undefined = undefined
-  /** Settled by the pipeline when the response is over, or the try. */
+  /** Settled by the pipeline at the end of the response or of the try. */
   usedEndpoint: UsedEndpoint | undefined = undefined
   /** Health policy of `usedEndpoint`. */
   health: HealthRule | undefined = undefined
-  /** The call failed in a way that lets another endpoint take it; see backend/failover.ts. */
+  /** The call failed in a way that allows another endpoint; see backend/failover.ts. */
   isMovable = false
-  /** Endpoints that failed in that way, in this try. */
+  /** Endpoints that failed in this way during this try. */
   failedEndpoints: EndpointRecord[] | undefined = undefined
-  /** Who waits for the backend's answer; nobody but the handler touches it. */
+  /** The receiver of the backend's response; only the handler uses it. */
   backendDone: ((exchange: Exchange) => void) | undefined = undefined
-  /** Status as the backend gave it; 0: there was no answer. Response filters may change that of the response. */
+  /** Status that the backend returned; 0: no response. Response filters may change the status of the response. */
   upstreamStatus = 0
   /** `performance.now()` marks for `proxy.*Duration` and processing metrics. */
   upstreamStartMs: number | undefined = undefined
@@ -125,15 +125,15 @@ export class Exchange {
 
   // --- observation: trace, span, log, metrics ---
 
-  /** Set while somebody watches this request (`/debug/trace`). */
+  /** Set while a watcher traces this request (`/debug/trace`). */
   trace: RequestTrace<Exchange> | undefined = undefined
   /** Set when the request is sampled (`frontend.tracing`). */
   span: RequestSpan<Exchange> | undefined = undefined
   /** See log/request-id.ts. */
   requestId: string | undefined = undefined
-  /** Beginnings of bodies that went by, where an expression reads them. */
+  /** Copies of the start of bodies, if an expression reads them. */
   bodies: RecordedBodies | undefined = undefined
-  /** All is over but logs, metrics and spans: from now on expressions do not see credentials of the gateway. */
+  /** Only logs, metrics and spans remain: from now on, expressions do not see credentials of the gateway. */
   isOver = false
   /** `performance.now()` of the end of the response; set with `isOver`. */
   endMs: number | undefined = undefined
@@ -146,24 +146,24 @@ export class Exchange {
   attributes: Record<string, unknown> | undefined = undefined
   /** Made by cel/variables.ts when the first expression runs. */
   variables: CelVariables | undefined = undefined
-  /** What expressions of this request may still cost; see cel/budget.ts. */
+  /** Remaining budget of this request for expressions; see cel/budget.ts. */
   celStepsLeft = EVALUATION_STEPS_MAX
-  /** Set while a Deny rule is evaluated, which must not pass a body that it cannot read. */
+  /** Set during the evaluation of a Deny rule, which must not allow a body that it cannot read. */
   denyGuard: DenyGuard | undefined = undefined
   /** The limit closest to its end, for the x-ratelimit headers. */
   rateLimit: RateLimitState | undefined = undefined
-  /** What a policy chose on the request and needs on the response, by compiled policy. */
+  /** Values that a policy stored on the request for the response, by compiled policy. */
   policyState: Map<object, unknown> | undefined = undefined
   llm: LlmFacts | undefined = undefined
   /** CEL `llmRequest`: the request JSON while an LLM policy evaluates its expressions. */
   llmRequest: unknown = undefined
-  /** The request body, handed from the models of a listener to the backend of one. */
+  /** The request body, passed from the models of a listener to the backend of a model. */
   parsedBody: ParsedBody | undefined = undefined
   mcp: McpFacts | undefined = undefined
-  /** Sent by a page that may not use this MCP endpoint; see mcp/access.ts. */
+  /** The request comes from a page that may not use this MCP endpoint; see mcp/access.ts. */
   hasForeignOrigin = false
   a2a: A2aFacts | undefined = undefined
-  /** Set where an agent's card is asked for. */
+  /** Set if the request is for an agent's card. */
   cardRequest: CardRequest | undefined = undefined
 
   constructor(connection: Connection, request: HttpRequest, startMs: number) {
@@ -180,9 +180,9 @@ export class Exchange {
     )
   }
 
-  /** Ends the request with a failure of the registry. Of `detail` the client gets what is meant for it. */
+  /** Ends the request with a failure of the registry. The client gets only the client part of `detail`. */
   fail(code: FailureCode, detail?: Detail): HttpResponse {
-    // What fails from then on fails because time is up.
+    // After the deadline, all later failures are caused by it.
     if (this.deadline?.hasPassed === true && code !== 'requestTimeout') return this.fail('requestTimeout')
     this.reason = FAILURES[code].reason
     this.failure = code
@@ -192,14 +192,14 @@ export class Exchange {
     return response
   }
 
-  /** The response has begun and will not be finished; its head is what the client got. */
+  /** The response has started and will not be finished; the client has got its head. */
   breakOff(code: FailureCode): void {
     this.reason = FAILURES[code].reason
     this.failure = code
     this.errorDetail = `${FAILURES[code].text}: the response was cut short`
   }
 
-  /** For another try: of the answer to the one before nothing is left. */
+  /** Before a retry: removes all data of the previous response. */
   forgetAnswer(): void {
     this.response = undefined
     this.reason = 'Upstream'
@@ -208,7 +208,7 @@ export class Exchange {
     this.upstreamHeadMs = undefined
   }
 
-  /** As `fail`, with a detail the client may see: it is about the client's own message, or in words of the proxy. */
+  /** Like `fail`, with a detail that the client may see: about the client's own message, or in words of the proxy. */
   failVisibly(code: FailureCode, detail: string): HttpResponse {
     return this.fail(code, shown(detail))
   }

@@ -1,6 +1,6 @@
-// What features learn about a request and its answer, for expressions, logs, metrics and spans. Data only.
+// Facts of features about a request and its response, for expressions, logs, metrics and spans. Data only.
 
-/** Who answers: names for logs, metrics and CEL. Filled by the pipeline. */
+/** The backend that answers: names for logs, metrics and CEL. Filled by the pipeline. */
 export interface ExchangePlace {
   readonly bind: string
   readonly gatewayNamespace: string
@@ -12,7 +12,7 @@ export interface ExchangePlace {
   readonly routeRule: string | undefined
 }
 
-/** Of the merged configuration: what kind of thing answers. CEL `backend.type`. */
+/** The kind of backend in the merged configuration. CEL `backend.type`. */
 export type BackendType = 'ai' | 'mcp' | 'static' | 'dynamic' | 'service' | 'unknown'
 
 /** Tokens by kind of content. */
@@ -25,7 +25,7 @@ export interface LlmTokenKinds {
   outputAudio: number | undefined
 }
 
-/** What a request asks of the model, as it is sent; only what is set. Names of CEL `llm.params`. */
+/** Parameters of the request to the model, as sent; only those that are set. Names of CEL `llm.params`. */
 export interface LlmParams {
   temperature?: number
   top_p?: number
@@ -37,7 +37,7 @@ export interface LlmParams {
   dimensions?: number
 }
 
-/** Facts an LLM backend learns; all optional, filled as they become known (CEL `llm.*`, access log, GenAI metrics). */
+/** Facts of an LLM backend; all optional, filled as they become known (CEL `llm.*`, access log, GenAI metrics). */
 export interface LlmFacts {
   /** `embeddings` for requests in that format. */
   operation: 'chat' | 'embeddings'
@@ -53,10 +53,10 @@ export interface LlmFacts {
   outputTokens: number | undefined
   reasoningTokens: number | undefined
   totalTokens: number | undefined
-  /** As the provider counts: without cache reads and writes where it leaves them out. */
+  /** The count of the provider: without cache reads and writes if the provider excludes them. */
   providerInputTokens: number | undefined
   providerTotalTokens: number | undefined
-  /** By kind of content, where the provider tells. */
+  /** By kind of content, if the provider reports it. */
   kinds: LlmTokenKinds | undefined
   serviceTier: string | undefined
   params: LlmParams | undefined
@@ -74,26 +74,26 @@ export interface McpFacts {
   name: string | undefined
   errorCode: number | undefined
   errorMessage: string | undefined
-  /** Messages that servers sent and the client did not get, by target; undefined: none. */
+  /** Messages of servers that were not sent to the client, by target; undefined: no messages. */
   dropped: Map<string, number> | undefined
 }
 
 /** Facts of a call of an agent (access log, spans). */
 export interface A2aFacts {
-  /** JSON-RPC method; `unknown` when there is none. */
+  /** JSON-RPC method; `unknown` if absent. */
   method: string
-  /** `Unknown`: the request is not one JSON object, or larger than the buffer. */
+  /** `Unknown`: the request is not one JSON object, or is larger than the buffer. */
   asks: 'Card' | 'Other' | 'Unknown'
-  /** undefined: the answer is no JSON, or larger than the buffer. */
+  /** undefined: the response is not valid JSON, or is larger than the buffer. */
   outcome: 'success' | 'error' | 'unknown' | undefined
   errorCode: number | undefined
-  /** `task` or `message`, or what the agent says. */
+  /** `task` or `message`, or the value that the agent returned. */
   resultKind: string | undefined
   taskState: string | undefined
   contextId: string | undefined
 }
 
-/** What the x-ratelimit headers say. */
+/** The values of the x-ratelimit headers. */
 export interface RateLimitState {
   readonly limit: number
   readonly remaining: number

@@ -1,4 +1,4 @@
-// What a gRPC client is told in place of an HTTP status.
+// The gRPC status that a gRPC client gets for an HTTP status.
 
 /** gRPC status for an HTTP status (data-plane supplement section 1.9). */
 const GRPC_STATUS = new Map([
@@ -15,7 +15,7 @@ const GRPC_STATUS = new Map([
 ])
 const GRPC_UNKNOWN = 2
 
-/** UNKNOWN where nothing fits better. */
+/** UNKNOWN for all other statuses. */
 export function grpcStatusOf(httpStatus: number): number {
   return GRPC_STATUS.get(httpStatus) ?? GRPC_UNKNOWN
 }

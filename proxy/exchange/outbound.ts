@@ -1,4 +1,4 @@
-// A call that a request makes beside its backend (policies, mirrors): the one place where trace and span learn of it.
+// A call of a request other than to its backend (policies, mirrors): the only place that reports it to trace and span.
 import type { Exchange } from './exchange.ts'
 import type { CallKind, CallSubtype, OutboundEnd, OutboundInit } from './request-span.ts'
 
@@ -9,13 +9,13 @@ export interface OutboundCall {
 }
 
 export interface Outbound {
-  /** For the call, so that its server is part of the trace; undefined: the request is not sampled. */
+  /** Headers for the call, so that its server is part of the trace; undefined: the request is not sampled. */
   readonly traceparent: string | undefined
-  /** Once; later calls do nothing. */
+  /** Called once; later calls have no effect. */
   end(end: OutboundEnd): void
 }
 
-/** How the trace calls what is beneath a request. */
+/** The name in the trace of a call that belongs to a request. */
 const SCOPES: Readonly<Record<CallSubtype, string>> = {
   Http: 'http',
   Llm: 'llm',
@@ -26,7 +26,7 @@ const SCOPES: Readonly<Record<CallSubtype, string>> = {
   RateLimit: 'rate_limit',
 }
 
-/** For a request that is watched or sampled. */
+/** For a request that is traced or sampled. */
 export function beginOutbound(exchange: Exchange, init: OutboundInit): Outbound {
   const trace = exchange.trace?.scoped(init.kind === 'Mirror' ? 'mirror' : SCOPES[init.subtype])
   trace?.callStart(init.target)
@@ -43,7 +43,7 @@ export function beginOutbound(exchange: Exchange, init: OutboundInit): Outbound 
   }
 }
 
-/** Of a gRPC call that was answered: the trace has one kind of status. */
+/** Converts the status of a gRPC response: the trace has one kind of status. */
 function httpStatusOf({ grpcStatus, error }: OutboundEnd): number | undefined {
   return grpcStatus !== undefined && error === undefined ? 200 : undefined
 }

@@ -1,5 +1,5 @@
-// The span of a sampled request and those of the calls it makes, as others see them. otlp/request-span.ts implements
-// it; `E` is the exchange, which this file does not import.
+// The span of a sampled request, and those of its calls, as other folders use them. otlp/request-span.ts implements it;
+// `E` is the exchange, which this file does not import.
 import type { HttpRequest } from '../message/message.ts'
 
 /** Label `subtype` of gw_upstream_call_duration_seconds (data-plane supplement section 6.2). */
@@ -14,7 +14,7 @@ export interface OutboundInit {
   readonly request: HttpRequest
 }
 
-/** How a call ended; `error` only where it failed on the way. */
+/** The result of a call; `error` only if it failed in transport. */
 export interface OutboundEnd {
   readonly status?: number | undefined
   readonly grpcStatus?: number | undefined
@@ -24,7 +24,7 @@ export interface OutboundEnd {
 /** A span of a call. */
 export interface CallSpan {
   readonly traceparent: string
-  /** Once. `endpoint`: the target, where it was not known before. */
+  /** Called once. `endpoint`: the target, if it was not known at the start. */
   end(end: OutboundEnd, endpoint?: string): void
 }
 
@@ -33,9 +33,9 @@ export interface RequestSpan<E> {
   readonly spanId: string
   /** Label of the match that selected the route, such as `/api/*`. */
   matchLabel: string | undefined
-  /** For the backend's handler: the call's own place in the trace, and its end as the handler tells it. */
+  /** For the handler of the backend: trace headers of the call, and its end as the handler reports it. */
   callBackend(exchange: E, done: (exchange: E) => void): (exchange: E) => void
-  /** @returns a span that does nothing when there are too many. */
+  /** @returns a span that does nothing if there are too many spans. */
   call(init: OutboundInit): CallSpan
   /** The response is over. */
   finish(exchange: E, endMs: number): void

@@ -1,5 +1,5 @@
-// What the stages of a request tell its trace. An exchange without a watcher has none. trace/exchange-trace.ts
-// implements it; `E` is the exchange, which this file does not import.
+// The events that the stages of a request report to its trace. An exchange without a watcher has no trace.
+// trace/exchange-trace.ts implements it; `E` is the exchange, which this file does not import.
 import type { components } from '#api/admin/types.gen.ts'
 import type { CelExpression } from '#api/cel/expression.ts'
 import type { OutgoingBody } from '../message/body.ts'
@@ -11,16 +11,16 @@ type TraceEvent = components['schemas']['TraceEvent']
 export type TraceMessage = TraceEvent['message']
 export type Severity = TraceEvent['severity']
 
-/** A rule of an authorization policy as it was evaluated. */
+/** The result of a rule of an authorization policy. */
 export type TracedRule = components['schemas']['TraceRule']
 
 export interface TracedMoment {
   readonly severity?: Severity
-  /** `performance.now()` at which what is told began; unset for an instant. */
+  /** `performance.now()` at the start of the reported event; unset for an instant. */
   readonly startMs?: number | undefined
 }
 
-/** What is sent, where it is not the request of the exchange itself. */
+/** The request that is sent, if it is not the request of the exchange itself. */
 export interface SentRequest {
   readonly method?: string
   readonly pathAndQuery?: string
@@ -31,24 +31,24 @@ export interface SentRequest {
 export interface TracedCall {
   /** `host:port` */
   readonly target: string
-  /** How it is reached. */
+  /** The transport. */
   readonly details?: string
   readonly sent?: SentRequest
-  /** The body as it is sent, where it is not the body of the request. */
+  /** The body that is sent, if it is not the body of the request. */
   readonly body?: OutgoingBody
 }
 
 export interface TracedEvaluation<E> {
   readonly expression: CelExpression
   readonly exchange: E
-  /** What the caller gets when the expression fails, from the error. */
+  /** The value for the caller if the expression fails, derived from the error. */
   readonly failed: (error: unknown) => unknown
   readonly isCredential: boolean
 }
 
 /** Has policies that were merged. */
 export interface PolicyHolder {
-  /** As the compiler had them. */
+  /** The values from the compiler. */
   readonly effective?: object | undefined
 }
 
@@ -58,14 +58,14 @@ export interface TracedListener {
 }
 
 export interface TracedRoute {
-  /** Of the rendered configuration. */
+  /** From the rendered configuration. */
   readonly key: string
   readonly plan: TracedListener
 }
 
 export interface TracedBackend extends PolicyHolder {
   readonly name: string
-  /** Policies that stand on the reference of the rule. */
+  /** Policies of the backend reference of the rule. */
   readonly inline?: object | undefined
 }
 
@@ -73,11 +73,11 @@ export interface RequestTrace<E> {
   // Stages of the pipeline, in their order.
 
   listenerFound(listener: TracedListener): void
-  /** No listener is for the host; or the server name chose `chosen`, which is not. */
+  /** No listener matches the host; or the server name selected `chosen`, which does not match. */
   listenerMissed(exchange: E, chosen: Pick<TracedListener, 'place'> | undefined): void
   /** `selected`: undefined when no route matches. */
   routeSelected(exchange: E, evaluatedRoutes: readonly string[], selected: TracedRoute | undefined): void
-  /** `all`: what was chosen from. */
+  /** `all`: the candidates. */
   backendSelected(
     exchange: E,
     backend: TracedBackend,
@@ -88,33 +88,33 @@ export interface RequestTrace<E> {
     handler: (exchange: E, done: (exchange: E) => void) => void,
     done: (exchange: E) => void,
   ): void
-  /** The response goes out after this. */
+  /** The response is sent after this call. */
   finalResponse(exchange: E): void
   finished(exchange: E, isComplete: boolean): void
 
   // Calls of backends.
 
-  /** Before the request leaves: its last state, the call, and its body. */
+  /** Before the request is sent: its last state, the call, and its body. */
   backendStart(exchange: E, call: TracedCall): void
   callStart(target: string, details?: string): void
-  /** Once for each call that was started; without one it tells nothing. */
+  /** Once for each started call; no effect without one. */
   backendResult(result: { readonly status: number | undefined; readonly error: string | undefined }): void
   upstreamAnswered(exchange: E, upstream: Pick<HttpResponse, 'status' | 'headers'>): void
 
   // Policies.
 
   policySelection(phase: NonNullable<TraceMessage['phase']>, holder: PolicyHolder, names?: object): void
-  /** The policy that runs now says what it decides and why. Never with a credential in it. */
+  /** The current policy reports its decision and the reason. Never with a credential. */
   note(text: string): void
-  /** The policy that runs now has nothing to do with this request. */
+  /** The current policy does not apply to this request. */
   skip(reason: string): void
-  /** After one policy ran: what it did, and the state it left. `isResponse`: it ran on the response. */
+  /** After a policy ran: its result, and the new state. `isResponse`: it ran on the response. */
   policyRan(exchange: E, field: string, ran: { readonly startMs: number; readonly isResponse: boolean }): void
-  /** The value of an expression, or `failed`. A credential is hidden here and in all later events. */
+  /** The value of an expression, or `failed`. A credential is hidden in this and all later events. */
   evaluate(evaluation: TracedEvaluation<E>): unknown
   authorization(rules: readonly TracedRule[], isAllowed: boolean): void
 
   write(message: TraceMessage, moment?: TracedMoment): void
-  /** For a call of its own beneath this request: its events carry `name`. */
+  /** For a separate call of this request: its events have `name`. */
   scoped(name: string): RequestTrace<E>
 }

@@ -1,31 +1,31 @@
-// What an exchange holds of features that lie above it: of each the small part that others use through the exchange.
-// The features implement it. `E` is the exchange, which this file does not import.
+// The data of features on an exchange: for each feature a small interface with the members that other folders use. The
+// features implement it. `E` is the exchange, which this file does not import.
 import type { CelExpression } from '#api/cel/expression.ts'
 import type { OutgoingBody } from '../message/body.ts'
 import type { HttpRequest } from '../message/message.ts'
 import type { FailureCode } from './errors.ts'
 
-/** Where the pipeline is with a request; see pipeline/flow.ts. */
+/** The current step of the pipeline for a request; see pipeline/flow.ts. */
 export interface FlowState {
   readonly bodyBytesMax: number
 }
 
-/** Ends a call before its response head: `done` follows at once, with that failure. */
+/** Ends a call before its response head: calls `done` at once with this failure. */
 export interface UpstreamCallHandle {
   abort(code: FailureCode): void
 }
 
-/** Keeps the deadline of the request where nobody waits; see policy/resilience/request-deadline.ts. */
+/** Enforces the deadline of the request where no code waits; see policy/resilience/request-deadline.ts. */
 export interface DeadlineKeeper {
-  /** Time was up before there was an answer: any that comes now is too late. */
+  /** The deadline passed before a response: any later response is dropped. */
   readonly hasPassed: boolean
-  /** All is over. */
+  /** The request and its response have ended. */
   settle(): void
 }
 
 /** A compiled retry policy; see policy/resilience/retry.ts. */
 export interface RetryRule {
-  /** How many times more. */
+  /** Number of remaining retries. */
   readonly attempts: number
   readonly codes: ReadonlySet<number>
   /** undefined: at once. */
@@ -37,11 +37,11 @@ export interface RetryRule {
 /** A request that can be sent again; see policy/resilience/replay.ts. */
 export interface ReplaySource<E> {
   readonly readsResponseBody: boolean
-  /** One try has its answer: sends again, or finishes with it. */
+  /** One try has its response: sends the request again, or finishes with this response. */
   ended(exchange: E, next: { readonly again: (exchange: E) => void; readonly finish: (exchange: E) => void }): void
 }
 
-/** Live figures of an endpoint, which all workers share; see backend/endpoint-store.ts. */
+/** Live counters of an endpoint, shared by all workers; see backend/endpoint-store.ts. */
 export interface EndpointRecord {
   readonly isEvicted: boolean
   /** 0–1. */
@@ -54,7 +54,7 @@ export interface EndpointRecord {
   evict(baseMs: number, maxMs: number, restoreHealth: number | undefined): boolean
 }
 
-/** The endpoint an exchange is charged to; see backend/health.ts. */
+/** The endpoint that counts the exchange; see backend/health.ts. */
 export interface UsedEndpoint {
   readonly state: EndpointRecord
 }
@@ -63,7 +63,7 @@ export interface UsedEndpoint {
 export interface HealthRule {
   readonly condition: CelExpression | undefined
   readonly readsResponseBody: boolean
-  /** With an `eviction` block there is always a duration. */
+  /** An `eviction` block always has a duration. */
   readonly hasEviction: boolean
   readonly durationMs: number | undefined
   /** 0–1. */
@@ -73,45 +73,45 @@ export interface HealthRule {
   readonly healthThreshold: number | undefined
 }
 
-/** What can be chosen from. */
+/** The candidates. */
 export interface LabelledEndpoints<T> {
-  /** undefined: there is no endpoint. */
+  /** undefined: no endpoint. */
   pick(): T | undefined
-  /** The endpoint of that label; undefined when it is gone. */
+  /** The endpoint with this label; undefined if it was removed. */
   find(label: string): T | undefined
 }
 
-/** Endpoints that an endpoint picker named; see backend/picked-endpoints.ts. */
+/** Endpoints that an endpoint picker selected; see backend/picked-endpoints.ts. */
 export interface PickedPlaces {
-  /** Label of the one that was taken. */
+  /** Label of the endpoint that was used. */
   readonly selected: string | undefined
   choose<T extends { readonly label: string }>(endpoints: LabelledEndpoints<T>): T | undefined
-  /** The request is over. */
+  /** The request has ended. */
   close(): void
 }
 
-/** Whether the Deny rule that is being evaluated has read the body; see cel/deny-guard.ts. */
+/** Whether the current Deny rule has read the body; see cel/deny-guard.ts. */
 export interface DenyGuard {
   hasReadBody: boolean
 }
 
-/** Beginnings of bodies that went by; see log/body-copies.ts. */
+/** Copies of the start of bodies; see log/body-copies.ts. */
 export interface RecordedBodies {
   request: Buffer | undefined
   response: Buffer | undefined
-  /** Copies while the body goes by. @returns the body to use in its place. */
+  /** Copies the body while it is forwarded. @returns the body to use in its place. */
   record(side: 'request' | 'response', body: OutgoingBody, bytesMax: number): OutgoingBody
-  /** Nothing follows. */
+  /** No bytes follow. */
   over(): void
 }
 
-/** What was read of the body of an LLM request; see llm/request-json.ts. */
+/** The parsed part of the body of an LLM request; see llm/request-json.ts. */
 export interface ParsedBody {
-  /** Whether it is the body that the request has now. */
+  /** Whether it is the current body of the request. */
   isOf(request: HttpRequest): boolean
 }
 
-/** How the client addressed a request whose answer may be an agent's card; see a2a/agent-card.ts. */
+/** How the client addressed a request whose response may be an agent's card; see a2a/agent-card.ts. */
 export interface CardRequest {
   /** `scheme://host` of the gateway. */
   readonly origin: string

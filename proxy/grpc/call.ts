@@ -76,7 +76,7 @@ export class GrpcCall implements Expiring {
     this.#slot = options.deadlineMs === Infinity ? 0 : wheel.add(this, options.deadlineMs)
     const { signal } = options
     if (signal === undefined) return
-    this.#onAbort = () => this.fail(new GrpcError(GrpcStatus.CANCELLED, 'the caller left'))
+    this.#onAbort = () => this.fail(new GrpcError(GrpcStatus.CANCELLED, 'the caller cancelled'))
     signal.addEventListener('abort', this.#onAbort, { once: true })
   }
 
@@ -194,7 +194,7 @@ export class GrpcCall implements Expiring {
     const httpStatus = headers[':status'] ?? 0
     const type = headers['content-type'] ?? ''
     if (httpStatus !== 200) {
-      this.fail(new GrpcError(statusOfHttp(httpStatus), `the peer answered HTTP ${httpStatus}`))
+      this.fail(new GrpcError(statusOfHttp(httpStatus), `the peer returned HTTP ${httpStatus}`))
     } else if (!type.startsWith('application/grpc')) {
       this.fail(new GrpcError(GrpcStatus.UNKNOWN, 'the peer does not speak gRPC'))
     } else if (headers['grpc-status'] !== undefined) this.#onTrailers(headers)
@@ -272,7 +272,7 @@ function resetError(code: number | undefined): GrpcError {
     case constants.NGHTTP2_CANCEL:
       return new GrpcError(GrpcStatus.CANCELLED, 'the peer cancelled the stream')
     case constants.NGHTTP2_ENHANCE_YOUR_CALM:
-      return new GrpcError(GrpcStatus.RESOURCE_EXHAUSTED, 'the peer asks for fewer calls')
+      return new GrpcError(GrpcStatus.RESOURCE_EXHAUSTED, 'the peer limits the rate of calls')
     case constants.NGHTTP2_NO_ERROR:
     case undefined:
       return new GrpcError(GrpcStatus.INTERNAL, 'the peer ended the stream without a status')

@@ -165,7 +165,7 @@ class Client implements GrpcClient, Sweepable {
 
   #dispatch(target: UpstreamTarget, call: GrpcCall, signal: AbortSignal | undefined): void {
     if (this.#isClosed) call.fail(new GrpcError(GrpcStatus.UNAVAILABLE, 'the client is closed'))
-    else if (signal?.aborted === true) call.fail(new GrpcError(GrpcStatus.CANCELLED, 'the caller left'))
+    else if (signal?.aborted === true) call.fail(new GrpcError(GrpcStatus.CANCELLED, 'the caller cancelled'))
     else this.#sessionsOf(target).dispatch(call)
   }
 
@@ -214,7 +214,7 @@ function encoded<I extends DescMessage>(input: I, message: MessageShape<I>): Uin
   try {
     return toBinary(input, message)
   } catch (error) {
-    throw new GrpcError(GrpcStatus.INTERNAL, `the request does not encode: ${String(error)}`)
+    throw new GrpcError(GrpcStatus.INTERNAL, `the request cannot be encoded: ${String(error)}`)
   }
 }
 
@@ -222,6 +222,6 @@ function decoded<O extends DescMessage>(output: O, bytes: Buffer): MessageShape<
   try {
     return fromBinary(output, bytes)
   } catch (error) {
-    return new GrpcError(GrpcStatus.INTERNAL, `the peer sent a message that does not decode: ${String(error)}`)
+    return new GrpcError(GrpcStatus.INTERNAL, `the peer sent a message that cannot be decoded: ${String(error)}`)
   }
 }

@@ -43,7 +43,9 @@ export class Arrival implements TransportUser {
   }
 
   ended(): void {
-    this.#refuse(this.#seen.length === 0 ? undefined : 'the peer left in the middle of its PROXY header')
+    this.#refuse(
+      this.#seen.length === 0 ? undefined : 'the peer closed the connection in the middle of its PROXY header',
+    )
   }
 
   drained(): void {}

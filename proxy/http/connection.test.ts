@@ -184,6 +184,6 @@ describe('bugs behind the seam', () => {
     const client = await proxy.connect()
     client.send('POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 3\r\n\r\nabc')
     await client.sees('HTTP/1.1 503')
-    expect(proxy.finished[0]?.exchange.errorDetail).toBe('the request body was read before')
+    expect(proxy.finished[0]?.exchange.errorDetail).toBe('the request body was already read')
   })
 })

@@ -135,7 +135,7 @@ export class ResponseWriter implements BodyWriterOwner {
       this.#owner.responseEnded(false)
       return
     }
-    exchange.fail('internal', 'a response header is not fit for the wire')
+    exchange.fail('internal', 'a response header has characters that HTTP does not allow')
     this.send(exchange, mode)
   }
 
@@ -183,10 +183,10 @@ function lengthOf(body: OutgoingBody): OutgoingFraming {
 /** What can be sent: an impossible status, or no response at all, is a bug answered with 500. */
 function sendable(exchange: Exchange): HttpResponse {
   const { response } = exchange
-  if (response === undefined) return exchange.fail('internal', 'no response was made')
+  if (response === undefined) return exchange.fail('internal', 'no response was created')
   const { status, body } = response
   if (body instanceof IncomingBody && !body.isUntouched)
-    return exchange.fail('internal', 'response body was read before')
+    return exchange.fail('internal', 'response body was already read')
   // Filters took their time meanwhile: there is still the chance to say so.
   if (body instanceof IncomingBody && body.isFailed) return exchange.fail('responseBroken')
   const isSwitch = status === 101 && body instanceof Tunnel

@@ -499,7 +499,7 @@ describe('time and shutdown', () => {
     const client = await proxy.connect()
     const answer = await client.send(`POST / HTTP/1.1\r\nhost: a\r\n${text}`).ends()
     expect(answer).toMatch(
-      /^HTTP\/1.1 408 [\s\S]*connection: close\r\n[\s\S]*no more of the request body came in time$/,
+      /^HTTP\/1.1 408 [\s\S]*connection: close\r\n[\s\S]*the rest of the request body did not arrive in time$/,
     )
     await until(() => proxy.client.openConnections === 0)
     expect(proxy.finished.map(({ exchange, isComplete }) => [exchange.failure, isComplete])).toEqual([

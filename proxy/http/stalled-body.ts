@@ -2,7 +2,7 @@
 import type { Exchange } from '../exchange/exchange.ts'
 import { discardBody } from './body-writer.ts'
 
-export const STALLED = 'no more of the request body came in time'
+export const STALLED = 'the rest of the request body did not arrive in time'
 
 /** Replaces what was made of the lost body by 408. */
 export function failStalled(exchange: Exchange): void {

@@ -23,7 +23,7 @@ export function readResponseFields(raw: readonly string[]): ResponseFields | str
     const value = raw[i + 1] ?? ''
     if (name === ':status') status = Number(value)
     else if (name === 'trailer') trailerNames = joined(trailerNames, value)
-    else if (!takeField(headers, name, value)) return 'a header field that is not valid'
+    else if (!takeField(headers, name, value)) return 'invalid header field'
   }
   if (!Number.isInteger(status) || status < 200 || status > 599) return `status ${status}`
   const contentLength = lengthIn(headers)

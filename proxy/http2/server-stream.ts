@@ -218,7 +218,7 @@ export class ServerStream implements Connection, BodySource, BodySenderOwner {
     if (this.#incoming !== body) return
     const isShort = body.length !== undefined && this.#received !== body.length
     if (isShort || !end.hasEnded) {
-      this.#breakBody(body, 'data ended before the body did')
+      this.#breakBody(body, 'the stream ended before the body was complete')
       return
     }
     this.#incoming = undefined
@@ -278,7 +278,7 @@ export class ServerStream implements Connection, BodySource, BodySenderOwner {
     if (exchange.request.upgrade !== undefined && status < 300) {
       // To the client it would be the tunnel that it asked for.
       discardBody(response.body)
-      exchange.failVisibly('upgradeFailed', `the answer is ${status}, not a switch of protocols`)
+      exchange.failVisibly('upgradeFailed', `the backend answered ${status} and did not switch protocols`)
       this.#send(exchange)
       return
     }
@@ -300,7 +300,10 @@ export class ServerStream implements Connection, BodySource, BodySenderOwner {
   #sendTunnel(exchange: Exchange, response: HttpResponse, tunnel: Tunnel): void {
     if (response.status === 101 && !becomesAnswer(exchange, response)) {
       tunnel.cancel()
-      exchange.failVisibly('upgradeFailed', 'the backend has not understood the key of the WebSocket handshake')
+      exchange.failVisibly(
+        'upgradeFailed',
+        'the backend sent a wrong Sec-WebSocket-Accept for the key of the handshake',
+      )
       this.#send(exchange)
       return
     }
@@ -364,7 +367,7 @@ export class ServerStream implements Connection, BodySource, BodySenderOwner {
       resetStream(this.#stream, constants.NGHTTP2_INTERNAL_ERROR)
       return
     }
-    exchange.fail('internal', 'a response header is not fit for the wire')
+    exchange.fail('internal', 'a response header has characters that HTTP does not allow')
     this.#send(exchange)
   }
 
@@ -475,9 +478,9 @@ function becomesAnswer({ request }: Exchange, response: HttpResponse): boolean {
 /** What can be sent: an impossible status, or no response at all, is a bug answered with 500. */
 function sendable(exchange: Exchange): HttpResponse {
   const { response } = exchange
-  if (response === undefined) return exchange.fail('internal', 'no response was made')
+  if (response === undefined) return exchange.fail('internal', 'no response was created')
   const { status, body } = response
-  if (!isSendable(body)) return exchange.fail('internal', 'response body was read before')
+  if (!isSendable(body)) return exchange.fail('internal', 'response body was already read')
   // Filters took their time meanwhile: there is still the chance to say so.
   if (body instanceof IncomingBody && body.isFailed) return exchange.fail('responseBroken')
   const isSwitch = status === 101 && body instanceof Tunnel

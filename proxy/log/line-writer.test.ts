@@ -83,7 +83,7 @@ describe('createLineWriter', () => {
     })
     let text = ''
     for await (const chunk of child.stderr) text += String(chunk)
-    expect(text).toBe('gw: the log cannot be written (ENOSPC): its lines are lost until there is room\n')
+    expect(text).toBe('gw: cannot write the log (ENOSPC): log lines are lost until there is room\n')
   })
 
   it('waits for a pipe that is full instead of dropping lines', async () => {

@@ -190,7 +190,7 @@ class FdLineWriter implements LineWriter {
     if (this.#isLosing) return
     this.#isLosing = true
     const until = this.#isBroken ? 'from now on' : 'until there is room'
-    tellOnStderr(`gw: the log cannot be written (${code}): its lines are lost ${until}\n`, this.#fd)
+    tellOnStderr(`gw: cannot write the log (${code}): log lines are lost ${until}\n`, this.#fd)
   }
 
   #settle(): void {

@@ -1,12 +1,12 @@
-// What a message body is to everything outside the HTTP engine.
+// The interface of message bodies outside the HTTP engine.
 import type { HeaderList } from './headers.ts'
 
-/** Something that arrives or is made while it is read, and that holds resources until it is over. */
+/** A source that arrives or is generated while it is read, and that holds resources until its end. */
 export interface Cancellable<T> extends AsyncIterable<T> {
   /**
-   * Nobody wants the rest: frees at once all that it is made from. An iterator's `return()` cannot do that for a
-   * generator: it waits for the `next()` under way, and never begins one that was not read. Allowed before the first
-   * `next()`, while one is pending (which then ends the iteration), and after the end. Never throws.
+   * The reader does not need the rest: frees all resources at once. An iterator's `return()` cannot do this for a
+   * generator: it waits for the pending `next()`, and never starts a generator that was not read. Allowed before the
+   * first `next()`, during a pending one (which then ends the iteration), and after the end. Never throws.
    */
   cancel(): void
 }
@@ -15,28 +15,28 @@ export interface Cancellable<T> extends AsyncIterable<T> {
 export interface StreamBody extends Cancellable<Buffer> {
   /** Bytes announced by content-length; undefined when chunked or close-delimited. */
   readonly length: number | undefined
-  /** Fields behind the body (RFC 9110 section 6.5), known once it was read to its end. */
+  /** Fields after the body (RFC 9110 section 6.5), available after the body was read to its end. */
   readonly trailers?: HeaderList | undefined
-  /** What its sender announced in `trailer`. */
+  /** The field names that the sender announced in `trailer`. */
   readonly trailerNames?: string | undefined
   /**
-   * Reads it whole, decoded from chunked framing.
-   * @throws {BodyTooLarge} as soon as more than `bytesMax` bytes came; the rest is still unread.
-   * @throws {BodyAborted} when the peer goes away or breaks the framing.
+   * Reads the complete body, without chunked framing.
+   * @throws {BodyTooLarge} when more than `bytesMax` bytes arrive; the rest is still unread.
+   * @throws {BodyAborted} if the peer closes the connection or sends invalid framing.
    */
   collect(bytesMax: number): Promise<Buffer>
   /**
-   * As `collect`, but a body over the limit gives undefined and can then be read from its beginning, as if nobody had
-   * begun. `keepsPrefix`: then the first `bytesMax` bytes are here, for `peek`; without it a body that announces more
-   * is not waited for.
+   * Like `collect`, but returns undefined for a body over the limit, which can then be read from its start. With
+   * `keepsPrefix` the first `bytesMax` bytes are available to `peek`; without it, a body that announces more is not
+   * read at all.
    * @throws {BodyAborted}
    */
   tryCollect(bytesMax: number, options?: { readonly keepsPrefix?: boolean }): Promise<Buffer | undefined>
-  /** A copy of what is here and unread, up to `bytesMax`. */
+  /** A copy of the unread bytes that have arrived, up to `bytesMax`. */
   peek?(bytesMax: number): Buffer
 }
 
-/** A body to send. One that is not finished when the peer leaves is cancelled. */
+/** A body to send. It is cancelled if the peer closes before its end. */
 export type OutgoingBody = Buffer | string | StreamBody | Cancellable<Buffer> | undefined
 
 export class BodyTooLarge extends Error {

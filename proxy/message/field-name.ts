@@ -1,6 +1,6 @@
-// Header field names: validity, lower case and role in one look-up. Knows nothing about values.
+// Header field names: validity, lower case and role in one look-up. Ignores values.
 
-/** What the engine itself does with a field; everything else is `Ordinary` and passes through. */
+/** The role of a field in the engine; all other fields are `Ordinary` and pass through. */
 export const FieldKind = {
   Ordinary: 0,
   Host: 1,
@@ -10,11 +10,11 @@ export const FieldKind = {
   Expect: 5,
   Upgrade: 6,
   Te: 7,
-  /** Meant for one hop only (RFC 9110 section 7.6.1); dropped. */
+  /** For one hop only (RFC 9110 section 7.6.1); dropped. */
   HopByHop: 8,
-  /** The challenge of one proxy to its client: another's is dropped, the proxy's own is sent. */
+  /** The challenge of a proxy to its client: those of backends are dropped, the proxy sends its own. */
   ProxyAuthenticate: 9,
-  /** What a chunked body announces; the engine writes its own. */
+  /** Fields that a chunked body announces; the engine writes its own. */
   Trailer: 10,
 } as const
 export type FieldKind = (typeof FieldKind)[keyof typeof FieldKind]
@@ -27,7 +27,7 @@ export interface FieldName {
 /** RFC 9110 section 5.6.2. */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const NAME_LENGTH_MAX = 256
-/** Spellings remembered; beyond that names are still understood, only slower. */
+/** Number of cached spellings; beyond it, names still parse, but slower. */
 const CACHE_MAX = 2048
 
 const KINDS = new Map<string, FieldKind>([
@@ -44,10 +44,10 @@ const KINDS = new Map<string, FieldKind>([
   ['trailer', FieldKind.Trailer],
 ])
 
-/** Filled by use, so that names of live traffic are shared strings; bounded, and only a cache of a pure function. */
+/** Filled by use, so that names of live traffic are shared strings; limited, and only a cache of a pure function. */
 const cache = new Map<string, FieldName>()
 
-/** Always in the cache, however many odd names clients make up. */
+/** Always in the cache, regardless of unusual names that clients send. */
 const COMMON =
   'accept accept-encoding accept-language authorization cache-control content-encoding content-type cookie date dnt ' +
   'etag expires if-match if-modified-since if-none-match last-modified location origin pragma priority range referer ' +
@@ -71,7 +71,7 @@ function classify(raw: string): FieldName | undefined {
   if (raw.length > NAME_LENGTH_MAX || !TOKEN.test(raw)) return undefined
   const lower = raw.toLowerCase()
   const name = { lower, kind: KINDS.get(lower) ?? FieldKind.Ordinary }
-  // The key is copied: a slice would keep the whole head that it came from alive.
+  // The key is copied: a slice would keep the complete head in memory.
   if (cache.size < CACHE_MAX) cache.set(detached(raw), { ...name, lower: detached(lower) })
   return name
 }

@@ -1,13 +1,13 @@
-// Writes request and response heads from parsed form. The last guard against header injection: nothing unchecked goes
-// out.
+// Writes request and response heads from parsed form. The last protection against header injection: every value is
+// checked.
 import { fieldName, FieldKind, isToken } from './field-name.ts'
 import type { HeaderList } from './headers.ts'
 import { reasonPhrase } from './reason-phrase.ts'
 
-/** How the end of an outgoing body is announced. A number is a content-length. */
+/** The framing of an outgoing body. A number is a content-length. */
 export type OutgoingFraming = number | 'Chunked' | 'None' | 'Close'
 
-/** Also refuses characters above U+00FF: writing them as latin1 would turn some of them into CR or LF. */
+/** Also rejects characters above U+00FF: written as latin1, some of them would become CR or LF. */
 export const BAD_VALUE = /[^\t\x20-\x7e\x80-\xff]/
 const BAD_TARGET = /[^!"$-~]/
 const AUTHORITY = /^[^\s/?#@\\]+$/
@@ -23,7 +23,7 @@ function statusLine(status: number): string {
 let dateSecond = 0
 let dateLine = ''
 
-/** RFC 9110 section 6.6.1: an origin with a clock sends one. Built once a second. */
+/** RFC 9110 section 6.6.1: an origin with a clock sends a date. Built once a second. */
 function currentDateLine(): string {
   const now = Date.now()
   const second = Math.trunc(now / 1000)
@@ -38,15 +38,15 @@ export interface ResponseHeadInput {
   readonly status: number
   readonly headers: HeaderList
   readonly framing: OutgoingFraming
-  /** Value of `connection`, or undefined for none. */
+  /** Value of `connection`, or undefined to omit the field. */
   readonly connection: string | undefined
-  /** HEAD and 304: content-length of the list tells about a body that is not sent. */
+  /** HEAD and 304: content-length of the list describes a body that is not sent. */
   readonly keepsLength: boolean
-  /** With `Chunked`: fields that may follow. */
+  /** With `Chunked`: fields that may follow the body. */
   readonly trailerNames?: string | undefined
 }
 
-/** Status line to empty line; undefined when a field is not fit for the wire. */
+/** Status line to empty line; undefined if a field has characters that HTTP does not allow. */
 export function responseHeadText(input: ResponseHeadInput): string | undefined {
   const { headers } = input
   const block = fieldBlock(headers, input.keepsLength)
@@ -68,11 +68,11 @@ export interface RequestHeadInput {
   readonly upgrade: string | undefined
   /** For a proxy: the target is an absolute URI (RFC 9112 section 3.2.2). */
   readonly isForwarded?: boolean
-  /** With `Chunked`: fields that may follow. */
+  /** With `Chunked`: fields that may follow the body. */
   readonly trailerNames?: string | undefined
 }
 
-/** Request line to empty line; undefined when a part is not fit for the wire. */
+/** Request line to empty line; undefined if a part has characters that HTTP does not allow. */
 export function requestHeadText(input: RequestHeadInput): string | undefined {
   const { method, authority, headers } = input
   if (!isFit(input)) return undefined
@@ -93,7 +93,7 @@ interface RequestLine {
 
 let fit: RequestLine | undefined
 
-/** What was fit last time is the same text again for a client that repeats its requests. */
+/** Reuses the previous result for a client that repeats its requests. */
 function isFit({ method, pathAndQuery, authority }: RequestHeadInput): boolean {
   if (method === fit?.method && pathAndQuery === fit.pathAndQuery && authority === fit.authority) return true
   if (!isToken(method) || pathAndQuery === '' || BAD_TARGET.test(pathAndQuery)) return false
@@ -113,7 +113,7 @@ function framingLine(framing: OutgoingFraming): string {
   return framing === 'Chunked' ? 'transfer-encoding: chunked\r\n' : ''
 }
 
-/** A list that is still what a peer keeps repeating is written from the text of the last time. */
+/** An unchanged list that a peer repeats is written from its cached text. */
 function fieldBlock(headers: HeaderList, keepsLength: boolean): string | undefined {
   const { origin, fields } = headers
   if (origin === undefined || keepsLength || !isSame(fields, origin.fields)) return writtenBlock(headers, keepsLength)
@@ -127,8 +127,8 @@ function isSame(fields: readonly string[], others: readonly string[]): boolean {
 }
 
 /**
- * The fields of a list without those the engine writes itself: framing is derived from the body that is really sent,
- * whatever a filter left in the list.
+ * The fields of a list without those that the engine writes itself: framing always matches the body that is sent, even
+ * if a filter left other values in the list.
  */
 function writtenBlock(headers: HeaderList, keepsLength: boolean): string | undefined {
   const { fields, wireNames } = headers
@@ -145,7 +145,8 @@ function writtenBlock(headers: HeaderList, keepsLength: boolean): string | undef
 }
 
 /**
- * Of the fields with a role only these may be sent. A challenge in the list is the gateway's own: parsers drop others.
+ * Of the fields with a role, only these may be sent. A challenge in the list is always the gateway's own: parsers drop
+ * those of peers.
  */
 function isSent(kind: FieldKind, value: string, keepsLength: boolean): boolean {
   if (kind === FieldKind.Te) return value === 'trailers'

@@ -1,5 +1,5 @@
-// What policies may write into header fields: no framing, which the engine owns (RFC 9112 section 6), and no value that
-// would break the message apart.
+// The header fields that policies may write: no framing, which belongs to the engine (RFC 9112 section 6), and no value
+// that would split the message.
 
 const FRAMING: ReadonlySet<string> = new Set([
   'connection',
@@ -20,14 +20,14 @@ const UNSAFE = /[\u0000-\u0008\u000A-\u001F\u007F]/
 // oxlint-disable-next-line no-control-regex -- what it looks for is everything but ASCII
 const BEYOND_ASCII = /[^\u0000-\u007F]/
 
-/** As below, of text: what a user configures and what an expression gives. All of it goes as UTF-8. */
+/** Like `fieldValue`, for text of a user's configuration and results of expressions. Encoded as UTF-8. */
 export function textValue(text: string): string | undefined {
   return fieldValue(BEYOND_ASCII.test(text) ? Buffer.from(text, 'utf8').toString('latin1') : text)
 }
 
 /**
- * The value as it goes on the wire; undefined when it cannot stand in a field (RFC 9110 section 5.5). Fields are bytes
- * written as Latin-1. Text beyond it goes as UTF-8: cut to one byte, `U+010A` would be a line feed.
+ * The value in its form on the wire; undefined if it is not a valid field value (RFC 9110 section 5.5). Fields are
+ * bytes, written as Latin-1. Text beyond Latin-1 is encoded as UTF-8: cut to one byte, `U+010A` would be a line feed.
  */
 export function fieldValue(text: string): string | undefined {
   if (UNSAFE.test(text)) return undefined

@@ -1,23 +1,23 @@
 // Header fields of one message: a flat list in wire order, names lower case. No normalisation of values beyond
 // trimming.
 
-/** Fields as a peer repeats them, and their text once it was written. `fields` never changes. */
+/** Fields that a peer repeats, and their text after the first write. `fields` never changes. */
 export interface FieldsOrigin {
   readonly fields: readonly string[]
   block: string | undefined
 }
 
 /**
- * An ordered multimap of header fields (RFC 9110 section 5). Names are lower case; the engine keeps the spelling of the
- * wire apart for `http1HeaderCase: Preserve`. Lists are short (the default limit is 100 fields), so a linear scan beats
- * a hash map both in time and in allocation.
+ * An ordered multimap of header fields (RFC 9110 section 5). Names are lower case; the engine stores the original
+ * spelling separately for `http1HeaderCase: Preserve`. Lists are short (the default limit is 100 fields), so a linear
+ * scan is faster than a hash map and allocates less.
  */
 export class HeaderList {
   /** name, value, name, value, … Read-only outside this class and the HTTP engine. */
   readonly fields: string[]
-  /** lower case → spelling on the wire, when the listener keeps the case; else undefined. */
+  /** lower case → original spelling, if the listener preserves the case; else undefined. */
   wireNames: Map<string, string> | undefined = undefined
-  /** The engine's: what the list was parsed from, so that an unchanged list is not written again from scratch. */
+  /** For the engine: the parsed form of the list, so that an unchanged list is not serialized again. */
   origin: FieldsOrigin | undefined = undefined
 
   constructor(fields: string[] = []) {
@@ -41,7 +41,7 @@ export class HeaderList {
     return this.get(name) !== undefined
   }
 
-  /** More than one field of that name: peers may disagree on which one counts. */
+  /** More than one field has this name: peers may disagree on which one counts. */
   isRepeated(name: string): boolean {
     const { fields } = this
     let count = 0
@@ -56,7 +56,7 @@ export class HeaderList {
     return values
   }
 
-  /** Replaces every field of that name by one; keeps the place of the first. */
+  /** Replaces all fields of this name by one, at the position of the first. */
   set(name: string, value: string): void {
     const { fields } = this
     const at = fields.indexOf(name)

@@ -1,5 +1,5 @@
-// Bytes that wait for their reader. Small pieces are joined: a peer that sends one byte at a time costs its bytes, not
-// an object for each.
+// Bytes that wait for their reader. Small pieces are joined, so that a peer that sends single bytes does not cost one
+// object for each.
 
 /** Pieces below this size share a block. */
 const SMALL_BYTES = 2048
@@ -7,7 +7,7 @@ const BLOCK_BYTES = 4096
 
 export class HeldBytes {
   readonly #chunks: Buffer[] = []
-  /** The last block and how much of it is used; it is not in the list yet. */
+  /** The last block and its used length; not in the list yet. */
   #block: Buffer | undefined = undefined
   #used = 0
   #bytes = 0
@@ -28,14 +28,14 @@ export class HeldBytes {
     this.#close()
     if (size >= SMALL_BYTES) this.#chunks.push(Buffer.from(buffer.subarray(start, end)))
     else {
-      // Most bodies are one small piece: a block for more is made when more has come.
+      // Most bodies are one small piece: a block is allocated when a second piece arrives.
       this.#block = Buffer.allocUnsafe(this.#bytes > size ? BLOCK_BYTES : size)
       buffer.copy(this.#block, 0, start, end)
       this.#used = size
     }
   }
 
-  /** All of it, in order; more can be appended. */
+  /** All bytes, in order; more can be appended. */
   chunks(): readonly Buffer[] {
     this.#close()
     return this.#chunks

@@ -1,32 +1,32 @@
-// A body on its way in: handed straight to a sink (socket to socket), iterated or collected; memory stays constant.
+// An incoming body: passed directly to a sink (socket to socket), iterated or collected; memory stays constant.
 import { BodyAborted, BodyTooLarge, type StreamBody } from './body.ts'
 import { HeldBytes } from './held-bytes.ts'
 import type { HeaderList } from './headers.ts'
 
-/** The connection a body arrives on. */
+/** The connection on which a body arrives. */
 export interface BodySource {
   pauseBody(): void
-  /** Also the first sign that somebody wants the body (`100 Continue`). */
+  /** Also the first sign that a reader needs the body (`100 Continue`). */
   resumeBody(): void
-  /** Nobody wants the rest. */
+  /** The reader does not need the rest. */
   cancelBody(): void
 }
 
-/** Takes a body as it comes. */
+/** Receives a body as it arrives. */
 export interface BodySink {
   /** The range is valid only during the call. False: full, `IncomingBody.resume()` will follow. */
   bodyChunk(buffer: Buffer, start: number, end: number): boolean
   bodyEnd(): void
   bodyError(error: Error): void
-  /** Somebody else gave the body up: nothing more comes. */
+  /** Other code cancelled the body: no more bytes follow. */
   bodyCancelled?(): void
 }
 
-/** Sees a body go by without a part in it. */
+/** Observes the bytes of a body without changing them. */
 export interface BodyObserver {
   /** The range is valid only during the call. */
   seen(buffer: Buffer, start: number, end: number): void
-  /** Nothing follows: it ended, broke, or nobody wants the rest. */
+  /** The body ended, failed, or its reader cancelled it. */
   over(): void
 }
 
@@ -35,7 +35,7 @@ interface Awaited {
   readonly done: () => void
 }
 
-/** How much an iterator holds before the peer is paused. */
+/** Bytes that an iterator holds before the peer is paused. */
 const ITERATOR_BYTES_MAX = 65_536
 const CANCELLED = 'body was cancelled'
 
@@ -43,7 +43,7 @@ type State = 'Open' | 'Ended' | 'Failed' | 'Cancelled'
 
 export class IncomingBody implements StreamBody {
   readonly length: number | undefined
-  /** Set by a source that may have some (chunked, HTTP/2), before the body ends. */
+  /** Set before the end of the body by a source that may have trailers (chunked, HTTP/2). */
   trailers: HeaderList | undefined = undefined
   trailerNames: string | undefined = undefined
   mayHaveTrailers = false
@@ -54,15 +54,15 @@ export class IncomingBody implements StreamBody {
   #sink: BodySink | undefined = undefined
   #observer: BodyObserver | undefined = undefined
   /**
-   * Owned copies; before a sink exists at most what one read brought, since the source is paused then, or what
-   * `awaitBytes` asked for.
+   * Owned copies; before a sink exists, at most the bytes of one read, since the source is paused then, or those that
+   * `awaitBytes` requested.
    */
   #queue: HeldBytes | undefined = undefined
-  /** The read buffer, borrowed until `settle`: most small bodies are passed on within the call and never copied. */
+  /** The read buffer, borrowed until `settle`: most small bodies are forwarded during the call and never copied. */
   #loan: Buffer | undefined = undefined
   #loanStart = 0
   #loanEnd = 0
-  /** Somebody waits for bytes without reading them. */
+  /** A caller waits for bytes without reading them. */
   #awaited: Awaited | undefined = undefined
 
   constructor(source: BodySource, length: number | undefined) {
@@ -70,12 +70,12 @@ export class IncomingBody implements StreamBody {
     this.length = length
   }
 
-  /** Nobody has begun to read it. */
+  /** No reader has started. */
   get isUntouched(): boolean {
     return !this.#isTaken
   }
 
-  /** More of it may come. */
+  /** More bytes may arrive. */
   get isOpen(): boolean {
     return this.#state === 'Open'
   }
@@ -84,7 +84,7 @@ export class IncomingBody implements StreamBody {
     return this.#state === 'Ended'
   }
 
-  /** The peer that sends it went away or broke the framing. */
+  /** The peer closed the connection or sent invalid framing. */
   get isFailed(): boolean {
     return this.#state === 'Failed'
   }
@@ -107,21 +107,21 @@ export class IncomingBody implements StreamBody {
     if (this.#awaited !== undefined && this.heldBytes >= this.#awaited.bytes) this.#tellAwaited()
   }
 
-  /** They may follow the last chunk, announced or not. */
+  /** Trailers may follow the last chunk, announced or not. */
   expectTrailers(names: string | undefined): this {
     this.mayHaveTrailers = true
     this.trailerNames = names
     return this
   }
 
-  /** As `end`; now it is known whether there are trailers. */
+  /** Like `end`, when the trailers have arrived or are known to be absent. */
   endWith(trailers: HeaderList | undefined): void {
     this.trailers = trailers
     this.mayHaveTrailers = trailers !== undefined
     this.end()
   }
 
-  /** The read buffer is about to be reused: keeps what nobody took, and slows the peer down. */
+  /** Before the read buffer is reused: copies the unread bytes, and pauses the peer. */
   settle(): void {
     if (this.#loan !== undefined) this.#keepLoan()
     if (this.#queue !== undefined && this.#state === 'Open' && this.#awaited === undefined) this.#source.pauseBody()
@@ -145,7 +145,7 @@ export class IncomingBody implements StreamBody {
     this.#tellAwaited()
   }
 
-  /** From now on, and with what is here but not yet read. */
+  /** Observes all later bytes, and those that have arrived unread. */
   observe(observer: BodyObserver): void {
     for (const chunk of this.#queue?.chunks() ?? []) observer.seen(chunk, 0, chunk.length)
     if (this.#loan !== undefined) observer.seen(this.#loan, this.#loanStart, this.#loanEnd)
@@ -155,7 +155,7 @@ export class IncomingBody implements StreamBody {
 
   // --- for the consumer ---
 
-  /** The whole body as latin1 text, if it is all here and not larger than `bytesMax`; marks it read then. */
+  /** The complete body as latin1 text, if it has arrived and is not larger than `bytesMax`; marks it as read then. */
   takeWhole(bytesMax: number): string | undefined {
     if (this.#isTaken || this.#state !== 'Ended' || this.#queue !== undefined) return this.#takeQueue(bytesMax)
     if (this.#loan === undefined) {
@@ -169,14 +169,14 @@ export class IncomingBody implements StreamBody {
     return text
   }
 
-  /** Bytes that are here and unread. */
+  /** Unread bytes that have arrived. */
   get heldBytes(): number {
     return (this.#queue?.bytes ?? 0) + (this.#loan === undefined ? 0 : this.#loanEnd - this.#loanStart)
   }
 
   /**
-   * Calls back once so many bytes are here, unread, or the body ended, broke or was given up. One at a time. For
-   * bounded numbers only: what waits is held in memory.
+   * Calls back when this number of unread bytes has arrived, or the body ended, failed or was cancelled. One call at a
+   * time. For small numbers only: the bytes are held in memory.
    */
   awaitBytes(bytes: number, done: () => void): void {
     this.#awaited = { bytes, done }
@@ -190,7 +190,7 @@ export class IncomingBody implements StreamBody {
     awaited?.done()
   }
 
-  /** @throws {Error} when the body was read before. */
+  /** @throws {Error} if the body was already read. */
   pipeTo(sink: BodySink): void {
     if (this.#isTaken) throw new Error('a body can be read only once')
     this.#isTaken = true
@@ -216,7 +216,7 @@ export class IncomingBody implements StreamBody {
     if (this.#state === 'Open') this.#source.pauseBody()
   }
 
-  /** The consumer gives up; harmless after the end. */
+  /** The consumer cancels; no effect after the end. */
   cancel(): void {
     const sink = this.#sink
     this.#isTaken = true
@@ -230,7 +230,7 @@ export class IncomingBody implements StreamBody {
     sink?.bodyCancelled?.()
   }
 
-  /** Time is up: its source is told that nobody wants the rest, and whoever reads it that there is none. */
+  /** The deadline passed: cancels the source, and fails the read of the consumer. */
   interrupt(error: Error): void {
     if (this.#state !== 'Open') return
     this.fail(error)
@@ -297,7 +297,7 @@ export class IncomingBody implements StreamBody {
   }
 }
 
-/** Ends a body that arrives for whoever waits for more of it. */
+/** Ends a body that is still arriving, for consumers that wait for more. */
 export function interruptBody(body: unknown, reason: string): void {
   if (body instanceof IncomingBody) body.interrupt(new BodyAborted(reason))
 }
@@ -319,7 +319,7 @@ interface CollectorOptions {
   readonly bytesMax: number
   readonly resolve: (bytes: Buffer) => void
   readonly reject: (error: Error) => void
-  /** Gets all that came instead of a rejection, once the call that brought too much is over. */
+  /** Returns all received bytes instead of a rejection, after the call that exceeded the limit. */
   readonly onOverflow?: (held: HeldBytes) => void
 }
 
@@ -346,7 +346,7 @@ class Collector implements BodySink {
     const { bytesMax, onOverflow, reject } = this.#options
     this.#isOver = true
     if (onOverflow !== undefined) {
-      // The source is paused from now on; what it still had in hand belongs to the body as well.
+      // The source is paused from now on; bytes that it has already read still belong to the body.
       queueMicrotask(() => onOverflow(this.#held))
       return
     }
@@ -408,7 +408,7 @@ class BodyIterator implements AsyncIterator<Buffer, undefined>, BodySink {
     this.#waiting = undefined
   }
 
-  /** Whoever waits for `next` gets the end, also where another called `return` or cancelled the body. */
+  /** A pending `next` ends the iteration, also when another caller used `return` or cancelled the body. */
   bodyCancelled(): void {
     this.#chunks.length = 0
     this.#bytes = 0

@@ -1,9 +1,9 @@
-// Streams that a generator makes of others: cancelling one cancels what it is made from. Knows no bodies or messages.
+// Streams that a generator derives from others: cancelling one cancels its sources. Independent of bodies and messages.
 import type { Cancellable } from './body.ts'
 
 /**
- * `made`: not begun. `release`: frees the sources at once, such as by their `cancel()`; harmless after their end. What
- * the generator frees in `finally` is not enough: that does not run while the generator waits, or has not begun.
+ * `made`: not started. `release`: frees the sources at once, for example with their `cancel()`; no effect after their
+ * end. `finally` in the generator is not enough: it does not run while the generator waits, or before it starts.
  */
 export function madeStream<T>(made: AsyncGenerator<T, void>, release: () => void): Cancellable<T> {
   return new MadeStream(made, release)
@@ -36,7 +36,7 @@ class MadeStream<T> implements Cancellable<T>, AsyncIterator<T, void> {
     if (this.#isCancelled) return
     this.#isCancelled = true
     this.#release()
-    // A generator that fails while it is being stopped has nobody left to report to.
+    // A generator that fails while it is being stopped has no reader left.
     this.#made.return().catch(() => {})
   }
 }

@@ -1,4 +1,4 @@
-// Heads of one request and one response, as the engine hands them to the pipeline and takes them back.
+// Heads of one request and one response: the interface between the engine and the pipeline.
 import type { OutgoingBody, StreamBody } from './body.ts'
 import { REDACTED } from './redact.ts'
 import { HeaderList } from './headers.ts'
@@ -13,23 +13,23 @@ export type HttpVersion = 'HTTP/1.0' | 'HTTP/1.1' | 'HTTP/2'
  */
 export class HttpRequest {
   method: string
-  /** Path without query, in its one spelling (request-path.ts); begins with `/` except for CONNECT and `OPTIONS *`. */
+  /** Path without query, in canonical form (request-path.ts); starts with `/` except for CONNECT and `OPTIONS *`. */
   path: string
-  /** Query without `?`; empty when there is none. */
+  /** Query without `?`; empty if absent. */
   query: string
   host: string
   scheme: 'http' | 'https'
   version: HttpVersion
   headers: HeaderList
-  /** StreamBody as received; a filter that read it puts a Buffer in its place. */
+  /** StreamBody as received; a filter that read it replaces it by a Buffer. */
   body: StreamBody | Buffer | undefined
-  /** Where trailers will be known; apart from the body, so that a filter that replaces the body does not lose them. */
+  /** The source of trailers; separate from the body, so that a filter that replaces the body keeps them. */
   trailerSource: TrailerSource | undefined
-  /** `websocket` etc. when the client asked for an upgrade (RFC 9110 section 7.8). */
+  /** `websocket` etc. if the client requested an upgrade (RFC 9110 section 7.8). */
   upgrade: string | undefined
-  /** Query for the log, where `query` holds a credential of the gateway. */
+  /** Query for the log, if `query` has a credential of the gateway. */
   loggedQuery: string | undefined
-  /** Names of fields whose values are credentials, of the gateway or for it: never shown. Lower case. */
+  /** Names of fields with credentials, of the gateway or for it: never shown. Lower case. */
   secretFields: readonly string[] | undefined
   /** Signs it when everything else is done; upstream/client.ts calls it for each endpoint. */
   signer: RequestSigner | undefined
@@ -58,12 +58,12 @@ export class HttpRequest {
     this.signer = undefined
   }
 
-  /** Fields for logs: as `headers`, without what is secret. */
+  /** Fields for logs: like `headers`, without secrets. */
   get loggedHeaders(): HeaderList {
     return withoutSecrets(this.headers, this.secretFields)
   }
 
-  /** Logs do not show these fields. */
+  /** Fields that logs do not show. */
   hideFields(names: readonly string[]): void {
     const known = this.secretFields
     if (known === undefined) this.secretFields = names
@@ -79,11 +79,11 @@ export class HttpResponse {
   status: number
   headers: HeaderList
   body: OutgoingBody
-  /** Made by the gateway, not by a backend. */
+  /** Created by the gateway, not by a backend. */
   readonly isLocal: boolean
-  /** As that of a request. */
+  /** Like the field of a request. */
   trailerSource: TrailerSource | undefined = undefined
-  /** As those of a request. */
+  /** Like the fields of a request. */
   secretFields: readonly string[] | undefined = undefined
 
   constructor(status: number, headers: HeaderList, body: OutgoingBody, isLocal: boolean) {
@@ -93,22 +93,22 @@ export class HttpResponse {
     this.isLocal = isLocal
   }
 
-  /** Fields for logs: as `headers`, without what is secret. */
+  /** Fields for logs: like `headers`, without secrets. */
   get loggedHeaders(): HeaderList {
     return withoutSecrets(this.headers, this.secretFields)
   }
 
-  /** Known once the body has come to its end. */
+  /** Available after the end of the body. */
   get trailers(): HeaderList | undefined {
     return this.trailerSource?.trailers
   }
 
-  /** Of a gRPC call: in the trailers, or in the header fields when there is no body. */
+  /** The status of a gRPC call: in the trailers, or in the header fields if there is no body. */
   get grpcStatus(): string | undefined {
     return this.headers.get('grpc-status') ?? this.trailers?.get('grpc-status')
   }
 
-  /** A gateway-made response; strings are `text/plain` unless `headers` says otherwise. */
+  /** A response of the gateway; strings are `text/plain` unless `headers` has another type. */
   static local(status: number, body = '', headers: readonly (readonly [string, string])[] = []): HttpResponse {
     const list = HeaderList.of(headers)
     if (body !== '' && !list.has('content-type')) list.append('content-type', 'text/plain')

@@ -1,6 +1,5 @@
-// Reason phrases of status lines (RFC 9110 section 15). A table of our own: importing node:http would load its
-// WebSocket
-// and fetch code into every worker.
+// Reason phrases of status lines (RFC 9110 section 15). A separate table, because an import of node:http would load its
+// WebSocket and fetch code into every worker.
 
 const PHRASES: Readonly<Record<number, string>> = {
   100: 'Continue',

@@ -1,8 +1,8 @@
-// Keeps secrets out of log lines and dumps: header names that carry credentials, and texts of others that quote some.
+// Removes secrets from log lines and dumps: header names that carry credentials, and texts that quote credentials.
 
 export const REDACTED = '<redacted>'
 
-/** Header fields whose values are credentials or sessions. Lower case. */
+/** Header fields with credentials or session ids. Lower case. */
 const SENSITIVE_HEADERS = new Set([
   'authorization',
   'proxy-authorization',
@@ -22,7 +22,7 @@ export function isSensitiveHeader(name: string): boolean {
 const CREDENTIALS_IN_URL = /\b([a-z][a-z0-9+.-]*:\/\/)[^/?#@\s]+@/gi
 const BEARER_TOKEN = /\b(bearer|basic)\s+[\w+/=.~-]{8,}/gi
 
-/** Free text (error messages of libraries) without the credentials that commonly appear in it. */
+/** Removes common forms of credentials from free text (error messages of libraries). */
 export function redactText(text: string): string {
   return text.replace(CREDENTIALS_IN_URL, `$1${REDACTED}@`).replace(BEARER_TOKEN, `$1 ${REDACTED}`)
 }

@@ -1,20 +1,20 @@
-// Fields behind a body (RFC 9110 section 6.5): which may stand there, and how HTTP/1.1 announces and writes them.
-// Nothing here runs for a message without any.
+// Fields after a body (RFC 9110 section 6.5): which are allowed, and how HTTP/1.1 announces and writes them. Messages
+// without trailers do not run this code.
 import { fieldName, FieldKind, type FieldName } from './field-name.ts'
 import { BAD_VALUE } from './head-text.ts'
 import type { HeaderList } from './headers.ts'
 
-/** Where the trailers of a message will be known. */
+/** The source of the trailers of a message. */
 export interface TrailerSource {
-  /** Once the body has come to its end. */
+  /** Available after the end of the body. */
   readonly trailers?: HeaderList | undefined
-  /** What its sender announced in `trailer`. */
+  /** The field names that the sender announced in `trailer`. */
   readonly trailerNames?: string | undefined
 }
 
 /**
- * RFC 9110 section 6.5.1: what is needed before the content is read. A recipient that merges trailers into the header
- * fields would otherwise act on what nobody has checked, so fields that say who asks are among them.
+ * RFC 9110 section 6.5.1: fields that are needed before the content is read. A recipient that merges trailers into the
+ * header fields would otherwise use unchecked values, so fields that identify the client are in the list.
  */
 const NEVER = new Set(
   (
@@ -33,7 +33,7 @@ export function hasFields(list: HeaderList | undefined): boolean {
   return list !== undefined && list.fields.length > 0
 }
 
-/** The trailer section of a chunked body, without the empty line that ends it. What is not fit is left out. */
+/** The trailer section of a chunked body, without the final empty line. Invalid fields are left out. */
 export function trailerText(trailers: HeaderList | undefined): string {
   let text = ''
   for (const [raw, value] of trailers ?? []) {
@@ -43,7 +43,7 @@ export function trailerText(trailers: HeaderList | undefined): string {
   return text
 }
 
-/** Value of `trailer`; undefined: nothing that could come was announced. */
+/** Value of `trailer`; undefined: the message announced no allowed field. */
 export function announcement(names: string | undefined): string | undefined {
   if (names === undefined) return undefined
   const kept = names

@@ -1,5 +1,5 @@
-// The opening handshake of WebSocket over HTTP/1.1 (RFC 6455 section 4): the key of a client and the answer to it.
-// HTTP/2 has neither (RFC 8441 section 5), so they are made and checked where the two meet.
+// The opening handshake of WebSocket over HTTP/1.1 (RFC 6455 section 4): the key of a client and the server's response.
+// HTTP/2 has neither (RFC 8441 section 5), so they are created and checked at the boundary.
 import { createHash, randomBytes } from 'node:crypto'
 
 export const WEBSOCKET = 'websocket'
@@ -14,7 +14,7 @@ export function webSocketKey(): string {
   return randomBytes(KEY_BYTES).toString('base64')
 }
 
-/** What a server that understood the key answers. */
+/** The value that a server returns for the key. */
 export function webSocketAccept(key: string): string {
   return createHash('sha1')
     .update(key + MAGIC)

@@ -51,7 +51,7 @@ export const EXCHANGE = family({
   labels: ['backend', 'protocol', 'method', 'status', 'reason', ...ROUTE_LABELS],
   seriesMax: EXCHANGE_SERIES_MAX,
   metrics: [
-    counter('gw_requests_total', 'HTTP requests whose response is over'),
+    counter('gw_requests_total', 'HTTP requests whose response has ended'),
     histogram('gw_request_duration_seconds', 'Time from the request head to the end of the response', HTTP_SECONDS),
     counter('gw_response_bytes_total', 'Body bytes sent to clients'),
   ],
@@ -141,7 +141,7 @@ export const REFUSED = family({
   metrics: [
     counter(
       'gw_refused_requests_total',
-      'Refused before routing: malformed, too large, too slow, connections not admitted',
+      'Requests rejected before routing: malformed, too large, too slow, or on a connection that is not admitted',
     ),
   ],
 })
@@ -150,7 +150,7 @@ export const RETRIES = family({
   id: 9,
   labels: EXCHANGE.labels,
   seriesMax: EXCHANGE_SERIES_MAX,
-  metrics: [counter('gw_retries_total', 'Times a request was sent to a backend again')],
+  metrics: [counter('gw_retries_total', 'Retries of requests to backends')],
 })
 
 const CONNECT_SECONDS = bounds([0.0005, 0.0015, 0.0043, 0.0126, 0.0368, 0.108, 0.316, 0.924, 2.71, 8])
@@ -173,7 +173,10 @@ export const TLS_FAILURE = family({
   labels: [],
   seriesMax: 1,
   metrics: [
-    counter('gw_tls_handshake_failures_total', 'TLS connections that were refused or broke before they were open'),
+    counter(
+      'gw_tls_handshake_failures_total',
+      'TLS connections that were rejected or closed before the handshake was complete',
+    ),
   ],
 })
 
@@ -182,8 +185,11 @@ export const DOWNSTREAM_BYTES = family({
   labels: ['bind', 'gateway', 'listener', 'protocol'],
   seriesMax: SMALL_SERIES_MAX,
   metrics: [
-    counter('gw_downstream_received_bytes_total', 'Bytes that clients sent; inside TLS where it ends here'),
-    counter('gw_downstream_sent_bytes_total', 'Bytes that were sent to clients; inside TLS where it ends here'),
+    counter(
+      'gw_downstream_received_bytes_total',
+      'Bytes received from clients; after decryption if the proxy terminates TLS',
+    ),
+    counter('gw_downstream_sent_bytes_total', 'Bytes sent to clients; before encryption if the proxy terminates TLS'),
   ],
 })
 
@@ -194,7 +200,7 @@ export const OTLP = family({
   metrics: [
     counter(
       'gw_otlp_records_total',
-      'Spans and log records: exported, rejected or failed at the collector, or dropped for want of room',
+      'Spans and log records: exported, rejected or failed at the collector, or dropped because the queue is full',
     ),
   ],
 })
@@ -217,7 +223,7 @@ export const MCP_DROPPED = family({
   labels: ['server', ...ROUTE_LABELS],
   seriesMax: SMALL_SERIES_MAX,
   metrics: [
-    counter('gw_mcp_dropped_messages_total', 'Messages of MCP servers about requests that the server was not asked'),
+    counter('gw_mcp_dropped_messages_total', 'Messages of MCP servers about requests that were not sent to the server'),
   ],
 })
 

@@ -38,11 +38,15 @@ function proxyMetrics(facts: ProcessFacts, aggregate: MetricsAggregate): PlainMe
       type: 'gauge',
       values: () => [{ labels: { tag: facts.version }, value: 1 }],
     },
-    counter('gw_config_applied_total', 'Configurations put in force', facts.configApplied),
-    counter('gw_config_rejected_total', 'Configurations refused; the last good one stays', facts.configRejected),
-    gauge('gw_config_generation', 'Number of the configuration in force', facts.configGeneration),
+    counter('gw_config_applied_total', 'Configurations applied', facts.configApplied),
+    counter(
+      'gw_config_rejected_total',
+      'Configurations rejected; the last valid one stays in use',
+      facts.configRejected,
+    ),
+    gauge('gw_config_generation', 'Generation of the current configuration', facts.configGeneration),
     counter('gw_worker_restarts_total', 'Worker threads that died and were replaced', facts.workerRestarts),
-    counter('gw_worker_hangs_total', 'Worker threads that stood still and were ended', facts.workerHangs),
+    counter('gw_worker_hangs_total', 'Worker threads that hung and were terminated', facts.workerHangs),
     {
       name: 'gw_workers',
       help: 'Worker threads',
@@ -52,27 +56,31 @@ function proxyMetrics(facts: ProcessFacts, aggregate: MetricsAggregate): PlainMe
         { labels: { state: 'serving' }, value: facts.workers().length },
       ],
     },
-    counter('gw_trace_events_dropped_total', 'Events that watchers who read too slowly lost', facts.traceEventsDropped),
+    counter(
+      'gw_trace_events_dropped_total',
+      'Trace events dropped because a watcher read too slowly',
+      facts.traceEventsDropped,
+    ),
     counter('gw_metrics_overflows_total', 'Label combinations counted under overflow', () => aggregate.overflows),
   ]
 }
 
 const COUNTS_OF_WORKERS: readonly (readonly [name: string, help: string, worker: GaugeName])[] = [
-  ['gw_overload_shed_requests_total', 'Requests refused because the thread was overloaded', 'overloadShed'],
+  ['gw_overload_shed_requests_total', 'Requests rejected because the thread was overloaded', 'overloadShed'],
   [
     'gw_expression_budget_exceeded_total',
     'Expressions that failed because a request or a route used up its evaluation steps',
     'celExceeded',
   ],
-  ['gw_internal_errors_total', 'Exceptions that only a bug of the proxy can cause; the log has each cause', 'defects'],
+  ['gw_internal_errors_total', 'Exceptions caused by bugs of the proxy; the log has each cause', 'defects'],
   [
     'gw_descriptor_refused_connections_total',
-    'Client connections closed unserved because file descriptors were short',
+    'Client connections closed unserved because of a lack of file descriptors',
     'descriptorRefused',
   ],
   [
     'gw_descriptor_closed_connections_total',
-    'Idle client connections closed because file descriptors were short',
+    'Idle client connections closed because of a lack of file descriptors',
     'descriptorClosed',
   ],
 ]
@@ -109,7 +117,11 @@ function runtimeMetrics(facts: ProcessFacts, aggregate: MetricsAggregate, loop: 
       'loopDelayP99Seconds',
     ),
     delay('gw_event_loop_delay_max_seconds', 'Longest delay of the event loop', () => loop.max, 'loopDelayMaxSeconds'),
-    ofWorkers('gw_event_loop_utilization_ratio', 'Share of the last second the thread was busy', 'loopUtilization'),
+    ofWorkers(
+      'gw_event_loop_utilization_ratio',
+      'Share of the last second in which the thread was busy',
+      'loopUtilization',
+    ),
     {
       name: 'gw_heap_used_bytes',
       help: 'JavaScript heap in use',
@@ -121,19 +133,27 @@ function runtimeMetrics(facts: ProcessFacts, aggregate: MetricsAggregate, loop: 
     },
     ofWorkers('gw_heap_total_bytes', 'JavaScript heap that is reserved', 'heapTotalBytes'),
     ofWorkers('gw_upstream_connections_open', 'Connections to backends and services open now', 'upstreamOpen'),
-    ofWorkers('gw_upstream_connections_idle', 'Of those, kept for the next request', 'upstreamIdle'),
+    ofWorkers(
+      'gw_upstream_connections_idle',
+      'Idle connections to backends and services, kept for later requests',
+      'upstreamIdle',
+    ),
     ofWorkers('gw_downstream_connections_open', 'Client connections open now', 'openConnections'),
     ofWorkers('gw_requests_active', 'Requests in flight', 'activeRequests'),
-    ofWorkers('gw_overload_active', 'Whether the thread refuses new requests: 1 or 0', 'overloadActive'),
+    ofWorkers('gw_overload_active', 'Whether the thread rejects new requests: 1 or 0', 'overloadActive'),
     ...COUNTS_OF_WORKERS.map(([name, help, worker]) => ({
       ...ofWorkers(name, help, worker),
       type: 'counter' as const,
     })),
     gauge('process_resident_memory_bytes', 'Resident memory of the process', residentBytes),
-    gauge('process_open_fds', 'File descriptors that are open', () => openDescriptors() ?? Number.NaN),
-    gauge('process_max_fds', 'File descriptors that may be open', () => descriptorLimit() ?? Number.NaN),
+    gauge('process_open_fds', 'Open file descriptors', () => openDescriptors() ?? Number.NaN),
+    gauge('process_max_fds', 'Maximum number of open file descriptors', () => descriptorLimit() ?? Number.NaN),
     counter('process_cpu_seconds_total', 'CPU time of the process', cpuSeconds),
-    gauge('process_start_time_seconds', 'Start of the process since the epoch', () => performance.timeOrigin / 1000),
+    gauge(
+      'process_start_time_seconds',
+      'Start time of the process, in seconds since the Unix epoch',
+      () => performance.timeOrigin / 1000,
+    ),
   ]
 }
 

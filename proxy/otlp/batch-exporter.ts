@@ -69,7 +69,7 @@ export class BatchExporter<T> {
     this.#deadlineMs = performance.now() + timeoutMs
     this.#closing.abort()
     await this.flush()
-    this.#drop('there was no time left')
+    this.#drop('no time was left')
   }
 
   #start(): void {
@@ -97,7 +97,7 @@ export class BatchExporter<T> {
       const outcome = await this.user.send(batch, timeoutMs)
       if (outcome.kind === 'Accepted') {
         const rejected = Math.min(outcome.rejected, batch.length)
-        if (rejected > 0) this.user.counted('rejected', rejected, 'the collector did not take them')
+        if (rejected > 0) this.user.counted('rejected', rejected, 'the collector rejected them')
         if (rejected < batch.length) this.user.counted('exported', batch.length - rejected)
         return
       }

@@ -1,24 +1,24 @@
-// Whether a thread has more to do than it can: its event loop turns late, or memory runs out. Then new requests are
-// answered with 503 at once, before they cost anything. Goes off only when things are well again for a while.
+// Decides whether a thread is overloaded: its event loop is delayed, or memory is low. Then the proxy answers new
+// requests with 503 at once. Ends only after the thread has been well for a while.
 
 export interface OverloadLimits {
-  /** Delay of the event loop; 0: not looked at. */
+  /** Delay of the event loop in milliseconds; 0: not checked. */
   readonly lagMs: number
-  /** Share of the heap limit of the thread, or of the memory limit of the process; 0: not looked at. */
+  /** Share of the heap limit of the thread, or of the memory limit of the process; 0: not checked. */
   readonly memoryShare: number
 }
 
 export interface OverloadSample {
   readonly lagMs: number
-  /** Used share: the larger one of heap and process. */
+  /** Used share: the larger value of heap and process. */
   readonly memoryShare: number
 }
 
 export type OverloadCause = 'lag' | 'memory'
 
-/** One late turn may be a single large message, or the collector. */
+/** A single late turn may be one large message, or garbage collection. */
 const LATE_TURNS = 3
-/** Well again: below these parts of the limits, for as many samples. */
+/** Recovered: below these parts of the limits, for the same number of samples. */
 const LAG_CALM = 0.5
 const MEMORY_CALM = 0.9
 const CALM_SAMPLES = 4

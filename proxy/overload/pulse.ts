@@ -1,17 +1,17 @@
-// The pulse of one worker thread: counts its turns for the watchdog of the main thread, measures how late they are, and
-// sheds load while there is too much.
+// The pulse of one worker thread: counts its turns for the watchdog of the main thread, measures their delay, and sheds
+// load during overload.
 import { getHeapStatistics } from 'node:v8'
 import type { Logger } from '../log/logger.ts'
 import { residentBytes } from '../metrics/resident-memory.ts'
 import { OverloadDetector, type OverloadLimits } from './overload.ts'
 
-/** Four looks a second: soon enough to shed, too rare to cost anything. */
+/** Four samples a second: frequent enough to shed load in time, at negligible cost. */
 export const PULSE_MS = 250
 
 /** Read for each request. */
 export interface LoadShedder {
   isActive: boolean
-  /** Requests that were answered with 503 for it. */
+  /** Requests that were answered with 503 because of overload. */
   shed: number
 }
 
@@ -47,7 +47,7 @@ export class Pulse {
     this.#logger = logger
     this.#isMemoryWatched = limits.memoryShare > 0
     const limit = process.constrainedMemory()
-    // Without a limit node gives 0, or a number that no machine has.
+    // Without a limit node returns 0, or a number larger than any machine's memory.
     this.#memoryLimit = limit > 0 && limit < Number.MAX_SAFE_INTEGER ? limit : undefined
     this.#timer = setInterval(() => this.#beat(), PULSE_MS).unref()
   }

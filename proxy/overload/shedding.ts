@@ -1,8 +1,8 @@
-// Refuses new requests while the thread is overloaded, before a listener is looked for. Requests under way go on.
+// Rejects new requests while the thread is overloaded, before the listener look-up. Requests in progress continue.
 import type { RequestHandler } from '../http/handler.ts'
 import type { LoadShedder } from './pulse.ts'
 
-/** Long enough for the thread to see whether it helped. */
+/** Long enough for the thread to detect whether load has dropped. */
 const RETRY_AFTER_SECONDS = '2'
 
 export function shedding(handler: RequestHandler, shedder: LoadShedder): RequestHandler {
@@ -17,7 +17,7 @@ export function shedding(handler: RequestHandler, shedder: LoadShedder): Request
       }
       shedder.shed++
       exchange
-        .fail('overloaded', 'the event loop is late, or memory is short')
+        .fail('overloaded', 'the event loop is delayed, or memory is low')
         .headers.set('retry-after', RETRY_AFTER_SECONDS)
       respond(exchange)
     },

@@ -265,7 +265,7 @@ function runResponseFilters(exchange: Exchange): void {
 }
 
 function sendResponse(exchange: Exchange): void {
-  if (exchange.response === undefined) exchange.fail('internal', 'no response was made')
+  if (exchange.response === undefined) exchange.fail('internal', 'no response was created')
   if (exchange.deadline?.hasPassed === true) tooLate(exchange)
   mergeQueuedHeaders(exchange)
   const flow = flowOf(exchange)

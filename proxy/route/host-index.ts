@@ -1,8 +1,8 @@
-// Items by the host names they are for, as the router looks them up.
+// Items by host name, for look-ups of the router.
 import { isAnyHost } from './host-map.ts'
 
 export interface HostIndex<S> {
-  /** In order; the same list for as long as it has the same items. Empty: none. */
+  /** In order; the same list while it has the same items. Empty: no items. */
   readonly at: (hostKey: string) => readonly S[]
   /** Keys of host names with a wildcard. */
   readonly wildcards: readonly string[]

@@ -1,5 +1,5 @@
 // Hostname matching for listeners and routes: exact, then the longest wildcard, then entries without a hostname.
-// Knows nothing of ports or requests; the caller passes a lower-case host without port.
+// Independent of ports and requests; the caller passes a lower-case host without port.
 
 /** No DNS name is longer (RFC 1035 section 2.3.4), so longer hosts match neither names nor wildcards. */
 const HOST_LENGTH_MAX = 253
@@ -34,18 +34,18 @@ export interface HostSource<T> {
   readonly any: T | undefined
 }
 
-/** For host names that are kept somewhere already: nothing is made for one that nobody asks for. */
+/** For host names that are indexed elsewhere: nothing is built for a host without requests. */
 export function hostMapOf<T>({ exact, wildcards, any: anyValue }: HostSource<T>): HostMap<T> {
   const any = anyValue === undefined ? undefined : { hostname: undefined, value: anyValue, next: undefined }
   const wildcardLevels = new Map<string, HostLevel<T>>()
   let suffixMax = 0
-  // Shortest suffix first: the level a wildcard falls back to exists already.
+  // Shortest suffix first, so that the level that a wildcard falls back to exists.
   for (const [suffix, value] of [...wildcards].sort(([a], [b]) => a.length - b.length)) {
     const next = longestWildcard(wildcardLevels, suffix, 1, suffixMax) ?? any
     wildcardLevels.set(suffix, { hostname: `*${suffix}`, value, next })
     suffixMax = suffix.length
   }
-  // Made when they are first asked for: most hosts of a configuration are never called before it is replaced.
+  // Built on first use: most hosts of a configuration get no request before the next configuration.
   const exactLevels = new Map<string, HostLevel<T>>()
   const exactLevel = (host: string): HostLevel<T> | undefined => {
     const known = exactLevels.get(host)
@@ -65,7 +65,7 @@ export function hostMapOf<T>({ exact, wildcards, any: anyValue }: HostSource<T>)
   }
 }
 
-/** `start` 1: at least one character stands for the `*`. */
+/** `start` 1: the `*` must cover at least one character. */
 function longestWildcard<T>(
   levels: ReadonlyMap<string, HostLevel<T>>,
   host: string,

@@ -5,7 +5,7 @@ import type { HttpRequest } from '../message/message.ts'
 
 type StringTest = (value: string) => boolean
 
-/** undefined: everything matches. */
+/** undefined: matches everything. */
 export type RequestTest = ((request: HttpRequest) => boolean) | undefined
 
 export function compileRequestTest(match: RouteMatch): RequestTest {
@@ -22,7 +22,7 @@ export function compileRequestTest(match: RouteMatch): RequestTest {
   }
 }
 
-/** A regular expression that must cover the whole text; one that does not compile matches nothing. */
+/** A regular expression that must match the whole text; an invalid one matches nothing. */
 export function compileFullMatch(source: string): StringTest {
   try {
     const pattern = RE2JS.compile(source)
@@ -97,7 +97,7 @@ function isEncoded(text: string): boolean {
   return text.includes('%') || text.includes('+')
 }
 
-/** Form decoding; escapes that are broken stay as they are. */
+/** Form decoding; invalid escapes are kept. */
 function decodeParameter(text: string): string {
   if (!isEncoded(text)) return text
   try {

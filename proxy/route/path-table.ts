@@ -1,5 +1,5 @@
-// Finds the matches of one hostname whose path fits: a hash map for exact paths, a trie of segments for prefixes, one
-// automaton for regular expressions. Work depends on the path, not on the number of routes.
+// Finds the matches of one hostname for a path: a hash map for exact paths, a trie of segments for prefixes, one
+// automaton for regular expressions. The cost depends on the path, not on the number of routes.
 import { RE2Set } from 're2js'
 import type { HttpRequest } from '../message/message.ts'
 import { normalisedPath } from '../http/request-path.ts'
@@ -26,11 +26,11 @@ export interface PathTable<R> {
 interface TrieNode<R> {
   children: Map<string, TrieNode<R>> | undefined
   candidates: readonly PathCandidate<R>[] | undefined
-  /** Nearest node above that holds candidates. */
+  /** Nearest node above with candidates. */
   fallback: TrieNode<R> | undefined
 }
 
-/** Below this many expressions, trying them one by one is cheaper than the common automaton. */
+/** Below this number of expressions, a loop is cheaper than the common automaton. */
 const REGEX_SET_MIN = 4
 
 export function buildPathTable<R>(input: PathTableInput<R>): PathTable<R> {
@@ -63,7 +63,7 @@ export function normalisePrefix(prefix: string): string {
   return path.endsWith('/') ? path.slice(0, -1) : path
 }
 
-/** As the paths of requests are; one that no request can have stays as it is. */
+/** Normalised like request paths; a path that no request can have is unchanged. */
 export function normalisePath(path: string): string {
   return normalisedPath(path) ?? path
 }
@@ -77,7 +77,7 @@ function firstMatch<R>(candidates: readonly PathCandidate<R>[], request: HttpReq
 
 function buildTrie<R>(prefixes: PathTableInput<R>['prefixes']): TrieNode<R> {
   const root: TrieNode<R> = { children: undefined, candidates: undefined, fallback: undefined }
-  // Shorter prefixes first: every node above that will hold candidates holds them already.
+  // Shorter prefixes first, so that all nodes above have their candidates.
   const sorted = [...prefixes].sort(([a], [b]) => a.length - b.length)
   for (const [prefix, candidates] of sorted) {
     let node = root
@@ -97,7 +97,7 @@ function buildTrie<R>(prefixes: PathTableInput<R>['prefixes']): TrieNode<R> {
   return root
 }
 
-/** Walks down whole segments as far as the trie goes; remembers the deepest node that holds candidates. */
+/** Walks down whole segments as far as possible; remembers the deepest node with candidates. */
 function deepestWithCandidates<R>(root: TrieNode<R>, path: string): TrieNode<R> | undefined {
   let found = root.candidates === undefined ? undefined : root
   let node = root
@@ -114,7 +114,7 @@ function deepestWithCandidates<R>(root: TrieNode<R>, path: string): TrieNode<R> 
   return found
 }
 
-/** The first expression in the order of the list that covers the path and whose other conditions hold. */
+/** The first expression of the list that matches the path and whose other conditions hold. */
 function regexFinder<R>(
   regexes: PathTableInput<R>['regexes'],
 ): ((path: string, request: HttpRequest) => R | undefined) | undefined {
@@ -157,7 +157,7 @@ function together<R>(regexes: PathTableInput<R>['regexes']): (path: string, requ
   }
 }
 
-/** False for an expression that does not compile: it matches nothing. */
+/** False for an invalid expression: it matches nothing. */
 function isAccepted(set: RE2Set, source: string): boolean {
   try {
     set.add(source)
@@ -167,7 +167,7 @@ function isAccepted(set: RE2Set, source: string): boolean {
   }
 }
 
-/** False when all expressions together are larger than the library allows for one automaton. */
+/** False if all expressions together are larger than the library allows for one automaton. */
 function isCompiled(set: RE2Set): boolean {
   try {
     set.compile()

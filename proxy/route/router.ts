@@ -8,7 +8,7 @@ import { hostMapOf } from './host-map.ts'
 import { compileRequestTest } from './match.ts'
 import { buildPathTable, normalisePath, normalisePrefix, type PathCandidate, type PathTable } from './path-table.ts'
 
-/** What decides between matches that are equal otherwise. */
+/** The order of matches that are equal otherwise. */
 export interface RouteOrder {
   /** Seconds since the epoch; unknown counts as newest. */
   readonly createdAt?: number | undefined
@@ -17,14 +17,14 @@ export interface RouteOrder {
   readonly ruleIndex: number
 }
 
-/** One rule of a route: any of its matches leads to it. */
+/** One rule of a route: any of its matches selects it. */
 export interface RouterRule {
   /** Empty: every request. */
   readonly matches: readonly RouteMatch[]
   readonly order: RouteOrder
 }
 
-/** A rule with the hosts it is for and what it leads to. */
+/** A rule with its hosts and its value. */
 export interface RouterEntry<T> extends RouterRule {
   /** Empty: any host. */
   readonly hostnames: readonly string[]
@@ -42,8 +42,8 @@ export interface RouterResult<T> {
 export interface Router<T> {
   find(request: HttpRequest): RouterResult<T> | undefined
   /**
-   * The entries that stood for choice, in the order of hosts and rank, up to the one `find` gave. For traces: slow, and
-   * no more than the first hundred.
+   * The candidates, in the order of hosts and rank, up to the one that `find` returned. For traces: slow, and limited
+   * to the first hundred.
    */
   evaluated(request: HttpRequest, found: T | undefined): readonly T[]
 }
@@ -61,16 +61,15 @@ export function buildRouter<T>(entries: readonly RouterEntry<T>[]): Router<T> {
 }
 
 /**
- * The tables of host names, for all configurations: as long as the same items stand at a name, its table stays. It is
- * made when the first request comes: tables of hosts that nobody calls are never made. Nothing in them can refuse a
- * configuration.
+ * The tables of host names, for all configurations: a host keeps its table while it has the same items. A table is
+ * built on the first request, so hosts without requests have no table. A table cannot make a configuration invalid.
  */
 export class HostTables<S extends object> {
   readonly #ruleOf: (item: S) => RouterRule
   readonly #ranked = new WeakMap<S, readonly Ranked<S>[]>()
   readonly #tables = new WeakMap<readonly S[], PathTable<RouterResult<S>>>()
 
-  /** `ruleOf` gives the same for the same item. */
+  /** `ruleOf` returns the same value for the same item. */
   constructor(ruleOf: (item: S) => RouterRule) {
     this.#ruleOf = ruleOf
   }
@@ -104,7 +103,7 @@ export class HostTables<S extends object> {
   }
 }
 
-/** `valueOf` is asked once for what a request was led to. */
+/** `valueOf` is called once for each selected rule. */
 export function routerOf<S extends object, T>(
   { at, wildcards }: HostIndex<S>,
   tables: HostTables<S>,
@@ -158,7 +157,7 @@ export function routerOf<S extends object, T>(
   }
 }
 
-/** What stands for choice at one host name. */
+/** The candidates of one host name. */
 class HostRoutes<S extends object> {
   readonly #items: readonly S[]
   readonly #tables: HostTables<S>
@@ -217,7 +216,7 @@ function push<C>(lists: Map<string, C[]>, key: string, candidate: C): void {
   else list.push(candidate)
 }
 
-/** Path kind and prefix length are decided by the tables; what is left is the length of expressions and the rest. */
+/** The tables check path kind and prefix length; this compares the length of expressions and the rest. */
 function bySpecificity<T>(a: Ranked<T>, b: Ranked<T>): number {
   return (
     regexLength(b.match) - regexLength(a.match) ||

@@ -41,7 +41,7 @@ export function createObserver({ recorder, accessLog, requestLogger, exportLogge
     finished(exchange, isComplete, listener) {
       const rule = listener?.accessLog
       const endMs = performance.now()
-      if (!isComplete) exchange.errorDetail ??= 'the connection broke before the response was complete'
+      if (!isComplete) exchange.errorDetail ??= 'the connection closed before the response was complete'
       end(exchange, endMs)
       recorder.finished(exchange, endMs, listener?.metricLabels)
       if (accessLog !== undefined && requestLogger.isEnabled('info')) accessLog.log(exchange, rule, endMs)

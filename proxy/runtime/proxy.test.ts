@@ -96,7 +96,7 @@ describe('runProxy', () => {
     expect(await text('readiness', '/healthz/ready')).toBe(
       `ready\nlast configuration rejected: bind bad${port}/infra/edge is bad\n`,
     )
-    expect(log()).toContain('configuration rejected, the last good one stays')
+    expect(log()).toContain('configuration rejected, the last valid one stays in use')
     expect(await text('admin', '/config_dump')).not.toContain('"bad')
   })
 
@@ -126,7 +126,7 @@ describe('runProxy', () => {
     const port = await freePort()
     await proxy.apply(answering([port], 'good'), NO_SECRETS)
     const result = await proxy.apply(answering([port], 'deadly', 'deadly'), NO_SECRETS)
-    expect(result).toMatchObject({ problem: { message: 'a worker died on it (exit code 7)' } })
+    expect(result).toMatchObject({ problem: { message: 'a worker died while applying it (exit code 7)' } })
     await until('all workers are back', async () => (await metric('gw_workers{state="serving"}')) === workers)
     for (let i = 0; i < 8; i++) expect((await once(port)).body).toBe('good')
     expect(await proxy.apply(answering([port], 'next'), NO_SECRETS)).toEqual({ generation: 3, warnings: [] })

@@ -181,7 +181,7 @@ class ProxyProcess implements RunningProxy {
     const limit = descriptorLimit()
     if (limit !== undefined && limit < FEW_DESCRIPTORS) {
       this.#log.warn(
-        'few file descriptors: a quarter is kept from clients, more of them are closed unserved; raise ulimit -n',
+        'file descriptor limit is low: a quarter is reserved, and further client connections are closed unserved; raise ulimit -n',
         { limit },
       )
     }
@@ -264,7 +264,7 @@ class ProxyProcess implements RunningProxy {
   #reject(generation: number, reason: string, message: string): ApplyResult {
     this.#counts.rejected++
     this.#rejected = message
-    const rest = this.#applied === undefined ? 'there is none before it' : 'the last good one stays'
+    const rest = this.#applied === undefined ? 'no earlier configuration exists' : 'the last valid one stays in use'
     this.#log.error(`configuration rejected, ${rest}`, { generation, reason, error: message })
     return { problem: { path: 'config', reason, message, severity: 'error' } }
   }

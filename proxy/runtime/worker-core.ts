@@ -290,7 +290,7 @@ export class WorkerCore {
     await this.#stopAccepting()
     await this.#empty(start + maxMs)
     const cut = this.#binds.openConnections
-    if (cut > 0) this.#log.warn('connections cut at the end of the drain time', { connections: cut })
+    if (cut > 0) this.#log.warn('connections closed at the end of the drain time', { connections: cut })
     // What the last requests left; a collector that is away must not hold up the end.
     await this.#current?.otlp.close(Math.max(LAST_EXPORT_MS_MIN, maxMs - (performance.now() - start)))
     this.close()

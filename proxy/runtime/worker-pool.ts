@@ -310,7 +310,7 @@ export class WorkerPool {
 
 function problemOf(reply: WorkerReply): string {
   if (reply.type === 'rejected') return reply.message
-  if (reply.type === 'exited') return `a worker died on it (${reply.cause})`
+  if (reply.type === 'exited') return `a worker died while applying it (${reply.cause})`
   if (reply.type === 'timeout') return 'a worker did not answer in time'
   return `unexpected answer ${reply.type}`
 }

@@ -1,16 +1,16 @@
-// Waits for the PROXY header of an accepted socket and gives the bytes behind it back, for connections that are not
-// plain HTTP (those: ../http/arrival.ts).
+// Waits for the PROXY header of an accepted socket and returns the bytes after it to the socket, for connections that
+// are not plain HTTP (../http/arrival.ts handles those).
 import type net from 'node:net'
 import { PROXY_HEADER_TIMEOUT_MS, type ProxyRule, readProxyHeader, type TransportedAddresses } from './proxy-header.ts'
 
 export type AwaitedHeader =
   | { readonly addresses: TransportedAddresses | undefined }
-  /** undefined: the peer left without a byte, as health checks do. */
+  /** undefined: the peer closed the connection without sending a byte, as health checks do. */
   | { readonly detail: string | undefined }
 
 const NOTHING = Buffer.alloc(0)
 
-/** `done` is called once; not at all when the socket is destroyed by somebody else. Afterwards the socket is paused. */
+/** Calls `done` once, or never if other code destroys the socket. Then the socket is paused. */
 export function awaitProxyHeader(socket: net.Socket, rule: ProxyRule, done: (outcome: AwaitedHeader) => void): void {
   let seen: Buffer = NOTHING
   const finish = (outcome: AwaitedHeader, rest: Buffer): void => {
@@ -30,11 +30,14 @@ export function awaitProxyHeader(socket: net.Socket, rule: ProxyRule, done: (out
     else if (outcome.kind === 'Header') finish({ addresses: outcome.addresses }, seen.subarray(outcome.length))
   }
   const onEnd = (): void => {
-    finish({ detail: seen.length === 0 ? undefined : 'the peer left in the middle of its PROXY header' }, NOTHING)
+    finish(
+      { detail: seen.length === 0 ? undefined : 'the peer closed the connection in the middle of its PROXY header' },
+      NOTHING,
+    )
   }
   const onClose = (): void => clearTimeout(timer)
   const timer = setTimeout(() => {
-    // A client that has not spoken cannot have begun a header: in some protocols the server speaks first.
+    // A client that sent nothing did not start a header: in some protocols the server sends first.
     if (seen.length === 0 && !rule.isRequired) finish({ addresses: undefined }, NOTHING)
     else finish({ detail: 'timeout while waiting for the PROXY header' }, NOTHING)
   }, PROXY_HEADER_TIMEOUT_MS).unref()

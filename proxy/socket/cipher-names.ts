@@ -1,4 +1,4 @@
-// Names of cipher suites and key exchange groups: those of the API on one side, those of OpenSSL on the other.
+// Names of cipher suites and key exchange groups: API names and OpenSSL names.
 import tls from 'node:tls'
 import type { KeyExchangeGroup } from '#api/ir/types.gen.ts'
 
@@ -22,9 +22,9 @@ const GROUPS: { readonly [G in KeyExchangeGroup]: string } = {
 }
 
 export interface OpenSslNames {
-  /** Colon-separated, in the order given; undefined when none was given, empty when none of them is known. */
+  /** Colon-separated, in the order of the configuration; undefined without names, empty if all names are unknown. */
   readonly list: string | undefined
-  /** Names this runtime does not have. */
+  /** Names that this runtime does not support. */
   readonly unknown: readonly string[]
 }
 
@@ -50,7 +50,7 @@ function translated<T extends string>(
 
 const groupsOfRuntime = new Map<string, boolean>()
 
-/** Whether the OpenSSL of this process has the group; asked once for each of the four. */
+/** Whether the OpenSSL of this process supports the group; checked once for each of the four groups. */
 function hasGroup(name: string): boolean {
   const known = groupsOfRuntime.get(name)
   if (known !== undefined) return known

@@ -1,4 +1,4 @@
-// What is known of a connection from its start: its ends, TLS, and what a PROXY header said.
+// Facts of a connection from its start: addresses, TLS, and the content of a PROXY header.
 import type { PeerCertificate } from './peer.ts'
 import type { ConnectionOrigin } from './connection-origin.ts'
 
@@ -11,7 +11,7 @@ export interface ConnectionFacts {
   readonly sni: string | undefined
   /** Verified client certificate. */
   readonly peer?: PeerCertificate | undefined
-  /** Where the source above is not the socket's: it came with a PROXY header, or through a tunnel. */
+  /** Set if the source above is not the address of the socket: it comes from a PROXY header or a tunnel. */
   readonly origin?: ConnectionOrigin | undefined
 }
 

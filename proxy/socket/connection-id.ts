@@ -1,11 +1,14 @@
-// Numbers of connections: those of every protocol are numbered together, in each worker.
+// Numbers of connections. Each worker has one sequence for the connections of all protocols.
 let connectionIds = 0
 
 export function nextConnectionId(): number {
   return ++connectionIds
 }
 
-/** Connections of this worker so far: whether somebody came between two looks, and went again. */
+/**
+ * Number of connections that this worker has accepted so far; shows whether a connection came and went between two
+ * checks.
+ */
 export function connectionsMade(): number {
   return connectionIds
 }

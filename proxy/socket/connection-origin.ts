@@ -1,10 +1,10 @@
-// Where a connection really came from, when the source it is treated by is another one. Types only.
+// The real origin of a connection whose source address comes from elsewhere. Types only.
 import type { HeaderList } from '../message/headers.ts'
 
 export interface ConnectionOrigin {
-  /** Of the socket. */
+  /** The address of the socket. */
   readonly address: string
   readonly port: number
-  /** Of the CONNECT that opened the tunnel. */
+  /** The address of the CONNECT request that opened the tunnel. */
   readonly connectHeaders?: HeaderList
 }

@@ -1,21 +1,21 @@
-// Coarse timers for a whole worker: one wheel for deadlines of calls, one sweep for idle connections. No timer per
-// socket.
+// Coarse timers for a whole worker: one wheel for deadlines of calls, one sweep for idle connections. Sockets have no
+// timers of their own.
 
 export interface Expiring {
-  /** Called once when the deadline has passed; late by up to a tick, never early. */
+  /** Called once after the deadline; late by at most one tick, never early. */
   expired(): void
 }
 
-/** Late by 10 ms at most: route timeouts are tens of milliseconds and up. */
+/** At most 10 ms late: route timeouts are tens of milliseconds and more. */
 const TICK_MS = 10
 
-/** Calls with a deadline, in slots of one tick. Runs a timer only while something waits. */
+/** Calls with a deadline, in slots of one tick. The timer runs only while a call waits. */
 export class DeadlineWheel {
   readonly #slots = new Map<number, Set<Expiring>>()
   #cursor = 0
   #timer: NodeJS.Timeout | undefined = undefined
 
-  /** Returns the slot to `remove` it from. */
+  /** Returns the slot, for `remove`. */
   add(item: Expiring, deadlineMs: number): number {
     if (this.#timer === undefined) {
       this.#cursor = Math.floor(performance.now() / TICK_MS)
@@ -39,9 +39,9 @@ export class DeadlineWheel {
   #tick(): void {
     const from = this.#cursor
     const now = Math.floor(performance.now() / TICK_MS)
-    // Before anything fires: what is added meanwhile must land in a slot that is still to come.
+    // Before any callback: items that callbacks add must be in a later slot.
     this.#cursor = now
-    // After a long pause of the event loop it is cheaper to walk the slots that exist than the ticks that passed.
+    // After a long pause of the event loop, a walk over the existing slots is cheaper than one over the missed ticks.
     if (now - from > this.#slots.size) {
       for (const slot of [...this.#slots.keys()].sort(ascending)) if (slot <= now) this.#fire(slot)
     } else {
@@ -64,14 +64,14 @@ function ascending(a: number, b: number): number {
 }
 
 export interface Sweepable {
-  /** Looks whether it is overdue, and acts. */
+  /** Checks whether the connection is overdue, and acts. */
   sweep(nowMs: number): void
 }
 
-/** Idle and stall times are seconds to minutes: looking once a second costs 20 ns per connection. */
+/** Idle and stall times are seconds to minutes: one check a second costs 20 ns for each connection. */
 const SWEEP_MS = 1000
 
-/** Connections looked at once a second. */
+/** Connections that are checked once a second. */
 export class Sweeper {
   readonly #items = new Set<Sweepable>()
   #timer: NodeJS.Timeout | undefined = undefined

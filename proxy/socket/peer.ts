@@ -1,4 +1,4 @@
-// What a verified client certificate says about the client: CEL `source.*`, access log. Parsed only when it is read.
+// The identity in a verified client certificate: CEL `source.*`, access log. Parsed on first use.
 import { Buffer } from 'node:buffer'
 import { X509Certificate } from 'node:crypto'
 import { subjectAltNames } from '#api/tls/subject-alt-names.ts'
@@ -12,7 +12,7 @@ export interface PeerIdentity {
 const SPIFFE = 'spiffe://'
 const KUBERNETES_ID = /^spiffe:\/\/([^/]+)\/ns\/([^/]+)\/sa\/([^/]+)$/
 
-/** Make it for verified certificates only: nothing of another one may be believed. */
+/** For verified certificates only: the content of an unverified certificate must not be trusted. */
 export class PeerCertificate {
   readonly #certificate: X509Certificate
   #names: readonly string[] | undefined = undefined
@@ -50,13 +50,13 @@ export class PeerCertificate {
     return line?.slice('CN='.length)
   }
 
-  /** The only URI name of the certificate, when it is a SPIFFE id: more than one is not valid (SPIFFE X.509-SVID 2). */
+  /** The only URI name of the certificate, if it is a SPIFFE id: several are not valid (SPIFFE X.509-SVID 2). */
   get spiffeId(): string | undefined {
     const ids = this.subjectAltNames.filter((name) => name.startsWith(SPIFFE))
     return ids.length === 1 ? ids[0] : undefined
   }
 
-  /** Parts of a SPIFFE id of the form Kubernetes meshes use. */
+  /** Parts of a SPIFFE id in the form that Kubernetes meshes use. */
   get identity(): PeerIdentity | undefined {
     const [, trustDomain, namespace, serviceAccount] = KUBERNETES_ID.exec(this.spiffeId ?? '') ?? []
     if (trustDomain === undefined || namespace === undefined || serviceAccount === undefined) return undefined

@@ -1,5 +1,5 @@
-// A connection in memory: two ends, each the other's peer, for streams that are served as if they had been accepted.
-// Bounded by the buffers of the two ends.
+// A connection in memory: two ends, each the peer of the other, for streams that are served like accepted connections.
+// The buffers of the two ends limit its memory.
 import type net from 'node:net'
 import { Duplex } from 'node:stream'
 
@@ -7,12 +7,12 @@ class PipeEnd extends Duplex {
   bytesRead = 0
   bytesWritten = 0
   #peer: PipeEnd | undefined = undefined
-  /** The peer's write that waits until what it brought is read. */
+  /** The pending write of the peer, until this end has read its bytes. */
   #taken: (() => void) | undefined = undefined
 
   constructor() {
     super({ allowHalfOpen: true })
-    // Breaks are seen on `close`; without a listener they would end the process.
+    // `close` reports errors; an `error` event without a listener would end the process.
     this.on('error', () => {})
   }
 
@@ -52,12 +52,12 @@ class PipeEnd extends Duplex {
     taken?.()
     done(error)
     if (peer === undefined || peer.destroyed) return
-    // As a socket whose peer is gone: an orderly end if one was sent, else a break.
+    // Like a socket whose peer has closed: an orderly end if the peer sent one, else an error.
     if (this.writableFinished) peer.push(null)
     else peer.destroy()
   }
 
-  // --- what sockets have besides; nothing of it means anything here ---
+  // --- other members of sockets; they have no effect here ---
 
   setNoDelay(): this {
     return this
@@ -80,11 +80,11 @@ class PipeEnd extends Duplex {
   }
 }
 
-/** Both ends are used as sockets: they have what the proxy uses of one, and no addresses. */
+/** Both ends are used as sockets: they have the members that the proxy uses, and no addresses. */
 export function pipe(): { readonly near: net.Socket; readonly far: net.Socket } {
   const near = new PipeEnd()
   const far = new PipeEnd()
   PipeEnd.join(near, far)
-  // See above: a net.Socket has much more, all of it about the kernel.
+  // See above: the other members of net.Socket concern the kernel.
   return { near: near as unknown as net.Socket, far: far as unknown as net.Socket }
 }

@@ -1,16 +1,17 @@
-// Who listens on a port, for the error message of a failed start. Linux only, best effort, never on the request path.
+// Finds the process that listens on a port, for the error message of a failed start. Linux only, best effort, never on
+// the request path.
 import { readFile, readdir, readlink } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { printable } from '#api/printable.ts'
 
-/** Processes and descriptors looked at before the search is given up. */
+/** Limit of the search: processes and file descriptors. */
 const PROCESSES_MAX = 2000
 const DESCRIPTORS_MAX = 2000
 const LISTEN_STATE = '0A'
 const INTERPRETER = /^(?:node|bun|deno|python|ruby|perl|php|java|sh|bash)[\d.]*$/
 const OWN_SCRIPT = /(?:^|\/)cli\/main\.ts$|(?:^|\/)gw\.m?js$/
 
-/** `nginx (pid 1234)`; undefined when it cannot be found out. */
+/** `nginx (pid 1234)`; undefined if the process cannot be found. */
 export async function portHolder(port: number): Promise<string | undefined> {
   const users = await listeningSockets(port)
   if (users.size === 0) return undefined
@@ -25,7 +26,7 @@ export async function portHolder(port: number): Promise<string | undefined> {
   return other === undefined ? undefined : `a process of another user (uid ${other})`
 }
 
-/** The name of the kernel is that of a thread, and the same for all programs of an interpreter: `node server.js`. */
+/** The kernel's name is the name of a thread, and the same for all programs of an interpreter: `node server.js`. */
 async function programOf(pid: string): Promise<string> {
   const program = basename(await readlink(`/proc/${pid}/exe`).catch(() => '')).replace(/ \(deleted\)$/, '')
   if (program === '') return (await read(`/proc/${pid}/comm`)).trim()
@@ -35,12 +36,12 @@ async function programOf(pid: string): Promise<string> {
   return OWN_SCRIPT.test(script) ? 'gw' : `${program} ${basename(script)}`
 }
 
-/** Flags and their values say nothing, and code on the command line is not a name. */
+/** Flags and their values are not names, and code on the command line is not a name. */
 function isScript(argument: string): boolean {
   return /^[^-\s][^\s]*\.\w+$/.test(argument)
 }
 
-/** Sockets as links of `/proc` name them, with their user. */
+/** Sockets as links in `/proc` name them, with their user. */
 async function listeningSockets(port: number): Promise<Map<string, string>> {
   const users = new Map<string, string>()
   const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`

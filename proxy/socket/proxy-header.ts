@@ -1,17 +1,17 @@
-// The header of the PROXY protocol, versions 1 and 2, at the very beginning of a connection: which addresses a load
-// balancer in front transports. Bounded in every length; never throws for what a peer sent.
+// The header of the PROXY protocol, versions 1 and 2, at the start of a connection: the client addresses that a load
+// balancer forwards. All lengths are limited; the parser never throws for input of a peer.
 import { isIPv4, isIPv6, SocketAddress } from 'node:net'
 import { plainAddress } from './address.ts'
 import type { ConnectionFacts } from './connection-facts.ts'
 
-/** `frontend.proxyProtocol` as a connection needs it. */
+/** The settings of `frontend.proxyProtocol` that a connection needs. */
 export interface ProxyRule {
   readonly version: 'V1' | 'V2' | 'All'
   /** Mode Strict. */
   readonly isRequired: boolean
 }
 
-/** Of the connection that the load balancer accepted. */
+/** The address of the connection that the load balancer accepted. */
 export interface TransportedAddresses {
   readonly sourceAddress: string
   readonly sourcePort: number
@@ -19,7 +19,7 @@ export interface TransportedAddresses {
   readonly localPort: number
 }
 
-/** Facts of a connection with those a header brought; the addresses of the socket stay known. */
+/** Facts of a connection with the addresses of a PROXY header; the addresses of the socket remain available. */
 export function transported(
   own: Pick<ConnectionFacts, 'sourceAddress' | 'sourcePort'>,
   addresses: TransportedAddresses | undefined,
@@ -28,11 +28,11 @@ export function transported(
 }
 
 export type ProxyHeaderOutcome =
-  /** Valid so far, but not whole. */
+  /** Valid so far, but incomplete. */
   | { readonly kind: 'More' }
-  /** `addresses`: undefined when the load balancer speaks for itself, or names no addresses of a known kind. */
+  /** `addresses`: undefined if the load balancer connects for itself, or sends no addresses of a known family. */
   | { readonly kind: 'Header'; readonly length: number; readonly addresses: TransportedAddresses | undefined }
-  /** There is none, and none is required. */
+  /** No header, and the rule requires none. */
   | { readonly kind: 'Plain' }
   | { readonly kind: 'Invalid'; readonly detail: string }
 
@@ -41,7 +41,7 @@ export const PROXY_HEADER_TIMEOUT_MS = 5000
 
 const SIGNATURE_1 = Buffer.from('PROXY ', 'latin1')
 const SIGNATURE_2 = Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1')
-/** Specification of the protocol: the longest line of version 1 with its end. */
+/** Specification of the protocol: the longest line of version 1, including its end. */
 const LINE_BYTES_MAX = 107
 const HEAD_BYTES = 16
 /** Addresses and additions (TLV) of version 2; load balancers send a few hundred bytes. */
@@ -56,14 +56,15 @@ const NO_HEADER = invalid('the PROXY header is missing')
 const BAD_LINE = invalid('the PROXY header of version 1 is malformed')
 const BAD_HEAD = invalid('the PROXY header of version 2 is malformed')
 
-/** `bytes`: everything that has arrived. The verdict on a header never depends on how it was cut. */
+/** `bytes`: all bytes so far. The result does not depend on how the header is split into reads. */
 export function readProxyHeader(bytes: Buffer, rule: ProxyRule): ProxyHeaderOutcome {
   const is1 = beginsAs(bytes, SIGNATURE_1)
   const is2 = beginsAs(bytes, SIGNATURE_2)
   if (is1 === 'No' && is2 === 'No') return rule.isRequired ? NO_HEADER : PLAIN
-  if (is1 === 'Yes') return rule.version === 'V2' ? invalid('PROXY header of version 1, version 2 wanted') : line(bytes)
+  if (is1 === 'Yes')
+    return rule.version === 'V2' ? invalid('PROXY header has version 1; version 2 is required') : line(bytes)
   if (is2 === 'Yes')
-    return rule.version === 'V1' ? invalid('PROXY header of version 2, version 1 wanted') : binary(bytes)
+    return rule.version === 'V1' ? invalid('PROXY header has version 2; version 1 is required') : binary(bytes)
   return MORE
 }
 
@@ -92,7 +93,7 @@ function textual(text: string): TransportedAddresses | null {
 }
 
 function binary(bytes: Buffer): ProxyHeaderOutcome {
-  // What can be refused is refused with the byte that is wrong.
+  // An invalid header is rejected at its first invalid byte.
   const { [COMMAND_AT]: command = LOCAL, [FAMILY_AT]: family = 0 } = bytes
   const familyBytes = FAMILIES.get(family)
   if ((command !== LOCAL && command !== PROXY) || familyBytes === undefined) return BAD_HEAD
@@ -102,7 +103,7 @@ function binary(bytes: Buffer): ProxyHeaderOutcome {
   if (blockBytes > BLOCK_BYTES_MAX || blockBytes < addressBytes) return BAD_HEAD
   const length = HEAD_BYTES + blockBytes
   if (bytes.length < length) return MORE
-  // What stands behind the addresses is skipped unread.
+  // The bytes after the addresses are skipped.
   return { kind: 'Header', length, addresses: block(bytes, addressBytes) }
 }
 
@@ -113,7 +114,7 @@ const PROXY = 0x21
 const IPV4_BYTES = 12
 const IPV6_BYTES = 36
 const UNIX_BYTES = 216
-/** Family and transport to the bytes of the two addresses. Others have no meaning yet and must be refused. */
+/** Family and transport, with the length of the two addresses. Other values are undefined and must be rejected. */
 const FAMILIES: ReadonlyMap<number, number> = new Map([
   [0x00, 0],
   [0x11, IPV4_BYTES],
@@ -140,7 +141,7 @@ function block(bytes: Buffer, addressBytes: number): TransportedAddresses | unde
   }
 }
 
-/** As a socket gives it: one text for each address, or rules that compare texts could be passed by. */
+/** In the form that sockets use: each address needs one spelling, or rules that compare strings could be bypassed. */
 function canonical(address: string): string {
   return isIPv4(address) ? address : plainAddress(new SocketAddress({ address, family: 'ipv6' }).address)
 }

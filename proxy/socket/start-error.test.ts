@@ -50,7 +50,7 @@ describe('probePort', () => {
 
   it('explains other failures', async () => {
     await expect(probePort({ what: 'listener', host: '192.0.2.1', port: await freePort() })).rejects.toThrow(
-      'this machine does not have the address',
+      'the address does not belong to this machine',
     )
   })
 })

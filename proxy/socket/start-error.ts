@@ -1,8 +1,9 @@
-// The one error a failed start or a failed port gives: which address, why, and who holds it. No stack is worth reading.
+// The error of a failed start or a failed port: the address, the cause, and the process that uses the port. It needs no
+// stack.
 import { createServer } from 'node:net'
 import { portHolder } from './port-holder.ts'
 
-/** Settings that give the proxy's own servers another address; listeners have theirs in the configuration. */
+/** Settings for other addresses of the proxy's own servers; listeners have theirs in the configuration. */
 const SETTINGS: ReadonlyMap<string, string> = new Map([
   ['admin server', 'ADMIN_ADDR'],
   ['metrics server', 'STATS_ADDR'],
@@ -10,7 +11,7 @@ const SETTINGS: ReadonlyMap<string, string> = new Map([
 ])
 
 export class StartError extends Error {
-  /** What was to listen: `admin server`, `listener`. */
+  /** The server that failed to listen: `admin server`, `listener`. */
   readonly what: string
   readonly host: string
   readonly port: number
@@ -43,14 +44,14 @@ function sentence(init: {
     return `${where}: the port is in use by ${init.holder ?? 'another process'}; stop it or choose another port${how}`
   }
   if (init.code === 'EACCES') {
-    return `${where}: not permitted; ports below 1024 need a privilege or net.ipv4.ip_unprivileged_port_start=0`
+    return `${where}: not permitted; ports below 1024 require the capability NET_BIND_SERVICE or net.ipv4.ip_unprivileged_port_start=0`
   }
-  if (init.code === 'ENOTFOUND') return `${where}: there is no address of this name`
-  if (init.code === 'EADDRNOTAVAIL') return `${where}: this machine does not have the address`
+  if (init.code === 'ENOTFOUND') return `${where}: the host name does not resolve`
+  if (init.code === 'EADDRNOTAVAIL') return `${where}: the address does not belong to this machine`
   return `${where}: ${init.code}`
 }
 
-/** Any failure of a listen call as a StartError. */
+/** Converts any failure of a listen call into a StartError. */
 export async function startError(
   place: { what: string; host: string; port: number },
   cause: unknown,
@@ -61,8 +62,8 @@ export async function startError(
 }
 
 /**
- * Opens the port alone (without sharing) and closes it again. Workers share ports, and the system lets any other
- * process of the same user share them too: without this, two proxies would silently split the traffic.
+ * Opens the port without sharing and closes it again. Workers share ports, and the system allows other processes of the
+ * same user to share them too: without this check, two proxies would silently split the traffic.
  * @throws {StartError}
  */
 export async function probePort(place: { what: string; host: string; port: number }): Promise<void> {

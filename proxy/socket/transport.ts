@@ -1,21 +1,21 @@
-// One connected socket, read without streams: every byte arrives in a buffer that is lent for the call. No protocol
-// here.
+// One connected socket, read without streams: every read lends a buffer to the user for the duration of the call.
+// Independent of protocols.
 import net from 'node:net'
 import tls from 'node:tls'
 
-/** Who reads a transport at the moment. May be replaced at any time: a tunnel takes over after an upgrade. */
+/** The current reader of a transport. Can be replaced at any time: a tunnel takes over after an upgrade. */
 export interface TransportUser {
-  /** The range is valid only during the call: what must live longer is copied. */
+  /** The range is valid only during the call: copy bytes that are needed later. */
   bytes(buffer: Buffer, start: number, end: number): void
-  /** The peer will send no more. */
+  /** The peer sends no more bytes. */
   ended(): void
-  /** Everything that was written has left for the kernel, after `write` had answered false. */
+  /** The kernel has accepted all written bytes, after `write` returned false. */
   drained(): void
   /** Called once, last. */
   closed(error: Error | undefined): void
 }
 
-/** Reads nothing, for a socket that somebody else is about to take. */
+/** Reads nothing, until other code takes the socket over. */
 export const NOBODY: TransportUser = {
   bytes() {},
   ended() {},
@@ -46,7 +46,7 @@ export class Transport {
     })
     this.socket.on('error', (error) => {
       this.#error ??= error
-      // After an alert of its peer a TLS socket stays open, and says no more than an end without a reason.
+      // After an alert of its peer a TLS socket stays open, and reports only an end without a reason.
       this.socket.destroy()
     })
     this.socket.on('end', () => {
@@ -63,7 +63,7 @@ export class Transport {
   /** A connection accepted as a bare handle: see `acceptHandles` in server.ts. */
   static ofHandle(handle: object, user: TransportUser): Transport {
     const transport = new Transport((read) => {
-      // `handle` is how net.Server itself makes sockets; the types leave it out.
+      // net.Server itself creates sockets from a `handle`; the types lack the option.
       const options = { handle, allowHalfOpen: true, onread: onRead(read) } as net.SocketConstructorOpts
       return new net.Socket(options)
     }, user)
@@ -80,13 +80,13 @@ export class Transport {
     return transport
   }
 
-  /** Half-open, as all of them: the directions of a tunnel end one by one. */
+  /** Half-open, like all transports: each direction of a tunnel ends separately. */
   static connect(options: net.NetConnectOpts, user: TransportUser): Transport {
     return new Transport((read) => net.connect({ ...options, allowHalfOpen: true, onread: onRead(read) }), user)
   }
 
   static connectTls(options: tls.ConnectionOptions, user: TransportUser): Transport {
-    // Both are documented for tls.connect; the types leave them out.
+    // Both options are documented for tls.connect; the types lack them.
     const more = { ...options, allowHalfOpen: true }
     return new Transport((read) => tls.connect({ ...more, onread: onRead(read) } as tls.ConnectionOptions), user)
   }
@@ -95,12 +95,12 @@ export class Transport {
     return this.#isPaused
   }
 
-  /** Bytes accepted by `write` that the kernel has not taken. */
+  /** Bytes that `write` accepted and the kernel has not. */
   get writableLength(): number {
     return this.socket.writableLength
   }
 
-  /** Bytes the kernel has taken, give or take the write that is under way. */
+  /** Bytes that the kernel has accepted, except for the write in progress. */
   get flushedBytes(): number {
     return this.socket.bytesWritten - this.socket.writableLength
   }
@@ -117,7 +117,10 @@ export class Transport {
     if (!this.#isYielding) this.socket.resume()
   }
 
-  /** Reads no more in this turn of the event loop, so that others are served: what came cost much for its size. */
+  /**
+   * Stops reading in this turn of the event loop, so that other connections are served: these bytes were expensive for
+   * their size.
+   */
   yieldTurn(): void {
     if (this.#isYielding || this.#isPaused) return
     this.#isYielding = true
@@ -128,7 +131,7 @@ export class Transport {
     })
   }
 
-  /** False: more than 64 KiB wait; `drained` will follow. */
+  /** False: more than 64 KiB wait; `drained` follows. */
   writeText(latin1: string): boolean {
     return this.socket.write(latin1, 'latin1')
   }
@@ -137,14 +140,14 @@ export class Transport {
     return this.socket.write(bytes)
   }
 
-  /** Calls back when everything written before has left for the kernel. Not called when the socket breaks. */
+  /** Calls back when the kernel has accepted all previous writes. Never called if the socket fails. */
   afterFlush(done: () => void): void {
     this.socket.write('', (error) => {
       if (error === undefined || error === null) done()
     })
   }
 
-  /** Half-close after what is written. */
+  /** Half-closes after all written bytes. */
   end(): void {
     this.socket.end()
   }
@@ -153,7 +156,7 @@ export class Transport {
     this.socket.destroy()
   }
 
-  /** As `destroy`, so that the peer cannot take it for the end of a message. A TLS peer misses its closing alert. */
+  /** Like `destroy`, but the peer cannot mistake it for the end of a message. A TLS peer gets no closing alert. */
   reset(): void {
     if (this.socket instanceof tls.TLSSocket) this.socket.destroy()
     else this.socket.resetAndDestroy()

@@ -1,15 +1,15 @@
-// Looks after a tunnel once a second: ends one in which nothing moves, or whose backend takes nothing. Counts no bytes
+// Checks a tunnel once a second: closes it if no bytes move, or if the backend reads nothing. Does not count bytes
 // itself.
 import type { Transport } from './transport.ts'
 import { WriteStall } from './write-stall.ts'
 
-/** A pair of connections without a byte either way for so long is taken to be dead. */
+/** A pair of connections without a byte in either direction for this time is closed. */
 export const TUNNEL_IDLE_MS = 3_600_000
 
 export interface WatchedTunnel {
-  /** That of the backend. */
+  /** The transport of the backend. */
   readonly peer: Transport
-  /** Both ways together, so far. */
+  /** Bytes of both directions so far. */
   movedBytes(): number
 }
 
@@ -23,7 +23,7 @@ export class TunnelWatch {
     this.#tunnel = tunnel
   }
 
-  /** To be called by every sweep. True: it has been idle for too long, and both ends have to go. */
+  /** Called by every sweep. Returns true if the tunnel has been idle for too long and both ends must be closed. */
   isOverdue(nowMs: number): boolean {
     const { peer } = this.#tunnel
     if (this.#stall.isOverdue(peer, nowMs)) peer.destroy()

@@ -1,12 +1,15 @@
-// Raw bytes both ways after a protocol switch (101) or CONNECT: two sockets joined with backpressure and half-close.
+// Raw bytes in both directions after a protocol switch (101) or CONNECT: two sockets joined with backpressure and
+// half-close.
 import { BodyAborted, type StreamBody } from '../message/body.ts'
 import type { Transport, TransportUser } from './transport.ts'
 
-/** As the body of a 101, or of a 2xx to CONNECT: the server side joins it with the client's socket. Has no content. */
+/**
+ * The body of a 101, or of a 2xx to CONNECT: the server side joins it with the socket of the client. Has no content.
+ */
 export class Tunnel implements StreamBody {
   readonly length = undefined
   readonly transport: Transport
-  /** Bytes the backend sent right behind its response head. */
+  /** Bytes that the backend sent directly after its response head. */
   readonly early: Buffer
   /** Protocol of the 101, lower case; undefined for CONNECT. */
   readonly protocol: string | undefined
@@ -21,7 +24,7 @@ export class Tunnel implements StreamBody {
     return Promise.reject(new BodyAborted('a tunnel has no body'))
   }
 
-  /** Never buffered: it passes on as it is. */
+  /** Never buffered: it is passed on unchanged. */
   tryCollect(): Promise<undefined> {
     return Promise.resolve(undefined)
   }
@@ -41,10 +44,10 @@ export class Tunnel implements StreamBody {
   }
 }
 
-/** Told how many bytes went to each end, once, when both directions are over. */
+/** Called once with the bytes sent to each end, after both directions have ended. */
 export type SpliceEnd = (bytesToFirst: number) => void
 
-/** Joins two transports; each end's closing closes the other. Gives the bytes that moved so far, both ways. */
+/** Joins two transports; if one end closes, the other is closed too. Returns the bytes so far, of both directions. */
 export function splice(first: Transport, second: Transport, done: SpliceEnd): () => number {
   const toFirst = new Side(second, first)
   const toSecond = new Side(first, second)
@@ -69,7 +72,7 @@ export function splice(first: Transport, second: Transport, done: SpliceEnd): ()
   return () => toFirst.count + toSecond.count
 }
 
-/** Reads `from`, writes `to`. */
+/** Reads `from` and writes to `to`. */
 class Side implements TransportUser {
   count = 0
   finish: () => void = () => {}
@@ -95,7 +98,7 @@ class Side implements TransportUser {
   }
 
   closed(): void {
-    // `end` lets what is queued leave first; a peer that never closes is then the kernel's to time out.
+    // `end` sends the queued bytes first; the kernel times out a peer that never closes.
     if (this.#from.socket.readableEnded) this.#to.end()
     else this.#to.destroy()
     this.finish()

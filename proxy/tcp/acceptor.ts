@@ -1,5 +1,5 @@
-// The listening socket of a bind that is not plain HTTP. Bounds open connections; gives every socket an error listener
-// before anything can happen to it.
+// The listening socket of a bind without plain HTTP. Limits open connections; adds an error listener to every socket
+// before an error can occur.
 import net from 'node:net'
 import type { ConnectionFacts } from '../socket/connection-facts.ts'
 import { DEFAULT_KEEPALIVE } from '#api/ir/keepalive.ts'
@@ -8,12 +8,12 @@ import { factsOf, type ListenOptions } from '../http/server.ts'
 import { awaitProxyHeader } from '../socket/await-proxy-header.ts'
 import { type ProxyRule, transported } from '../socket/proxy-header.ts'
 
-/** Connections of one worker on one bind; more are closed at once, before they can cost memory. */
+/** Connections of one worker on one bind; further ones are closed at once, before they use memory. */
 const CONNECTIONS_MAX = 65_536
 const BACKLOG = 4096
 const ALWAYS = (): boolean => true
 
-/** What a connection is accepted with. */
+/** Settings for accepted connections. */
 export type AcceptRules = Pick<RequestHandler, 'limits' | 'proxyProtocol' | 'refused'>
 
 export class Acceptor {
@@ -22,17 +22,17 @@ export class Acceptor {
   readonly #sockets = new Set<net.Socket>()
   #server: net.Server | undefined = undefined
 
-  /** `facts`: with the addresses that a PROXY header brought. */
+  /** `facts`: with the addresses of the PROXY header. */
   constructor(accept: (socket: net.Socket, facts: ConnectionFacts) => void) {
     this.#accept = accept
   }
 
-  /** Accepted sockets that are not closed, in whatever hands they are. */
+  /** Accepted sockets that are not closed, regardless of their current user. */
   get openConnections(): number {
     return this.#sockets.size
   }
 
-  /** Resolves to the port; rejects when it cannot be bound. */
+  /** Resolves to the port; rejects if the bind fails. */
   listen({ hasRoom = ALWAYS, ...options }: ListenOptions): Promise<number> {
     const server = net.createServer({ allowHalfOpen: true, noDelay: true })
     server.on('connection', (socket) => {
@@ -52,7 +52,7 @@ export class Acceptor {
     })
   }
 
-  /** Counts a connection that was accepted elsewhere. */
+  /** Counts a connection that other code accepted. */
   adopt(socket: net.Socket): void {
     this.#sockets.add(socket)
     socket.on('close', () => this.#sockets.delete(socket))

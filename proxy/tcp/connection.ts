@@ -1,4 +1,5 @@
-// One connection whose bytes are passed on: picks route, backend and endpoint, dials, joins, reports when it is over.
+// One connection whose bytes are forwarded: selects route, backend and endpoint, dials, joins both sockets, reports the
+// end.
 import type net from 'node:net'
 import { connectionVariables } from '../cel/variables.ts'
 import type { EndpointState } from '../backend/endpoint-store.ts'
@@ -23,7 +24,7 @@ import type { ConnectionObserver } from '../metrics/tcp-observer.ts'
 import type { TcpBackendPlan, TcpPlan } from './plan.ts'
 import { type Splice, splice } from './splice.ts'
 
-/** CEL `backend.type` of what is no Service. */
+/** CEL `backend.type` of backends other than a Service. */
 const TYPES = { Endpoints: 'static', Dynamic: 'dynamic' } as const
 
 export interface TcpConnectionOptions {
@@ -45,7 +46,7 @@ export class TcpConnection implements Sweepable {
   #seenBytes = -1
   #idleSinceMs = performance.now()
   #hasDialFailed = false
-  /** Endpoints that could not be connected. */
+  /** Endpoints that refused the connection. */
   readonly #failed: EndpointState[] = []
   #isOver = false
 
@@ -59,8 +60,8 @@ export class TcpConnection implements Sweepable {
   start(): void {
     const { socket } = this.#options
     socket.on('error', () => {})
-    // Until the backend answers nothing is read, so what the client sends waits in the kernel; that it left altogether
-    // is seen when the socket closes.
+    // Before the backend answers, nothing is read, so bytes of the client wait in the kernel. If the client is gone,
+    // the socket closes.
     socket.on('close', this.#clientLeft)
     this.#connect()
   }
@@ -85,7 +86,8 @@ export class TcpConnection implements Sweepable {
   }
 
   readonly #clientLeft = (): void => {
-    if (this.#splice === undefined) this.#fail('upstreamFailure', 'the client left before the backend answered')
+    if (this.#splice === undefined)
+      this.#fail('upstreamFailure', 'the client closed the connection before the backend answered')
   }
 
   #connect(): void {
@@ -135,7 +137,7 @@ export class TcpConnection implements Sweepable {
     })
   }
 
-  /** Nothing was sent: another endpoint may take the connection. */
+  /** No bytes were sent: another endpoint may take the connection. */
   #otherThan(failed: Endpoint, picker: EndpointPicker): Endpoint | undefined {
     const next = nextEndpoint(this.#failed, failed, (all) => picker.other(all))
     if (next === undefined) return undefined
@@ -171,7 +173,7 @@ export class TcpConnection implements Sweepable {
     closed(this)
   }
 
-  /** Only connecting says something about an endpoint: what the bytes mean is not known here. */
+  /** Only the connect result counts for the health of an endpoint: the bytes have no known meaning here. */
   #settleEndpoint(): void {
     const exchange = this.#exchange
     const { usedEndpoint, health, upstreamStartMs, upstreamHeadMs } = exchange
@@ -183,7 +185,7 @@ export class TcpConnection implements Sweepable {
   }
 }
 
-/** Log, metrics and expressions know exchanges; this one has no request. */
+/** Log, metrics and expressions use exchanges; this one has no request. */
 function exchangeOf(facts: ConnectionFacts): Exchange {
   const connection: Connection = {
     ...facts,

@@ -1,4 +1,4 @@
-// The open connections of one bind whose bytes are passed on: bound, idle times, end.
+// The open connections of one bind with forwarded bytes: limits, idle times, end.
 import type net from 'node:net'
 import type { ConnectionFacts } from '../socket/connection-facts.ts'
 import { Sweeper } from '../socket/deadlines.ts'
@@ -28,7 +28,7 @@ export class TcpConnections {
     return this.#open.size
   }
 
-  /** The socket must have an `error` listener and nobody who reads it. */
+  /** The socket must have an `error` listener and no reader. */
   serve(socket: net.Socket, facts: ConnectionFacts, plan: TcpPlan): void {
     if (!plan.admits(facts)) {
       this.#environment.observer.refused({ ...notAdmitted(facts), place: plan.place })

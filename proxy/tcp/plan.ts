@@ -1,4 +1,4 @@
-// The compiled form of connections that are passed on as bytes: TCP listeners, and TLS listeners without HTTP.
+// The compiled form of connections with forwarded bytes: TCP listeners, and TLS listeners without HTTP.
 import type { Endpoint, EndpointPicker } from '../backend/handler.ts'
 import type { HealthRule } from '../exchange/slots.ts'
 import type { FailureCode } from '../exchange/errors.ts'
@@ -17,9 +17,12 @@ export interface TcpPlan {
   readonly accessLog: AccessLogRule | undefined
   /** `frontend.metrics` */
   readonly metricLabels: MetricLabels | undefined
-  /** False: closed without a byte (`frontend.networkAuthorization`, or a policy that cannot be enforced). */
+  /**
+   * False: the connection is closed without a byte (`frontend.networkAuthorization`, or a policy that cannot be
+   * enforced).
+   */
   readonly admits: (facts: ConnectionFacts) => boolean
-  /** `serverName`: undefined for TCP listeners and clients that named none. */
+  /** `serverName`: undefined for TCP listeners and clients that sent no name. */
   readonly route: (serverName: string | undefined) => TcpRoutePlan | undefined
 }
 

@@ -1,5 +1,5 @@
-// Two sockets joined: bytes both ways with backpressure, so memory stays constant; each direction ends by itself (half-
-// close). A break of either ends both.
+// Two joined sockets: bytes in both directions with backpressure, so memory stays constant; each direction ends
+// separately (half-close). An error of either socket ends both.
 import type net from 'node:net'
 import tls from 'node:tls'
 
@@ -10,8 +10,8 @@ export interface Splice {
 }
 
 /**
- * `done`: once, when both sockets are closed; `error` says which break did it. Nobody else may read them. Their `error`
- * listeners stay, so that no late error is ever without one.
+ * `done`: called once, when both sockets are closed, with the `error` that closed them. No other code may read them.
+ * Their `error` listeners stay, so that no late error is unhandled.
  */
 export function splice(first: net.Socket, second: net.Socket, done: (error: Error | undefined) => void): Splice {
   const toSecond = { bytes: 0 }
@@ -23,7 +23,7 @@ export function splice(first: net.Socket, second: net.Socket, done: (error: Erro
     closed++
     if (closed === 2) done(error)
   }
-  // What closed before there were listeners will not say so again.
+  // A socket that closed before the listeners were added does not report its close again.
   if (first.destroyed || second.destroyed) {
     first.destroy()
     second.destroy()
@@ -58,7 +58,7 @@ function join({ from, to, tally, closing }: Direction): void {
     if (!to.write(chunk)) from.pause()
   })
   to.on('drain', () => from.resume())
-  // TLS reads before anybody listens, so the end of a client that came and went may be over already.
+  // TLS reads before the first listener, so the end of a client that came and went may be over already.
   if (from.readableEnded) to.end()
   else from.on('end', () => to.end())
   from.on('error', (cause: Error) => {
@@ -67,17 +67,17 @@ function join({ from, to, tally, closing }: Direction): void {
     from.destroy()
   })
   from.on('close', () => {
-    // After an orderly end what is queued may still leave; the idle bound ends a peer that never takes it.
+    // After an orderly end the queued bytes may still be sent; the idle limit ends a peer that never reads them.
     if (error === undefined && from.readableEnded) to.end()
     else cut(to)
     closing(error)
   })
 }
 
-/** A reset: an orderly end would make what was cut look whole. */
+/** A reset: after an orderly end, truncated content would look complete. */
 function cut(socket: net.Socket): void {
   if (socket.destroyed) return
-  // TLS says the same by ending without its closing alert; unix sockets know no reset.
+  // TLS signals the same by an end without a closing alert; unix sockets have no reset.
   if (socket instanceof tls.TLSSocket || socket.remoteAddress === undefined) socket.destroy()
   else socket.resetAndDestroy()
 }

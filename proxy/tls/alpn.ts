@@ -15,7 +15,7 @@ export function httpAlpn(wanted: readonly string[] | undefined): AlpnChoice {
   const protocols = wanted.filter((name) => SERVED_HTTP.includes(name))
   const warnings = wanted
     .filter((name) => !SERVED_HTTP.includes(name))
-    .map((name) => `application protocol ${name} is not spoken by this proxy and is not offered`)
+    .map((name) => `application protocol ${name} is not supported and is not offered`)
   // A client that offers protocols and finds none of its own refuses the handshake; without the extension it speaks
   // what it likes, which for HTTP is HTTP/1.1.
   return { protocols: protocols.length === 0 ? undefined : protocols, warnings }

@@ -140,7 +140,7 @@ describe('a certificate', () => {
     const end = Date.parse(new X509Certificate(pair.certificate).validTo)
     const own = new Authority(pair)
     expect(own.sign('a.test', end - 1000).untilMs).toBe(end)
-    expect(() => own.sign('a.test', end)).toThrow('the authority has expired')
+    expect(() => own.sign('a.test', end)).toThrow('the certificate authority has expired')
   })
 
   it.each(['', 'a..b', '.a', '*.a.test', 'a b', 'ä.test', 'A.test', `${'a'.repeat(64)}.test`, 'a.'.repeat(127) + 'aa'])(
@@ -152,8 +152,10 @@ describe('a certificate', () => {
 describe('an authority', () => {
   it('is one by its certificate, and has its key', () => {
     const leaf = certificateFor({ commonName: 'leaf' })
-    expect(() => new Authority(leaf)).toThrow('no certificate authority')
-    expect(() => new Authority({ ...authority(), privateKey: leaf.privateKey })).toThrow('its private key')
+    expect(() => new Authority(leaf)).toThrow('not a certificate authority')
+    expect(() => new Authority({ ...authority(), privateKey: leaf.privateKey })).toThrow(
+      'the private key does not match',
+    )
     expect(() => new Authority({ certificate: 'x', privateKey: 'y' })).toThrow(/PEM|routines/)
   })
 
@@ -161,7 +163,7 @@ describe('an authority', () => {
     const pair = authorityOf(['ec', '-pkeyopt', 'ec_paramgen_curve:P-256'])
     const strange = { ...pair, certificate: withLongLength(pair.certificate) }
     expect(new X509Certificate(strange.certificate).subject).toBe(new X509Certificate(pair.certificate).subject)
-    expect(() => new Authority(strange)).toThrow('its subject is not written as DER')
+    expect(() => new Authority(strange)).toThrow('the subject is not valid DER')
   })
 })
 

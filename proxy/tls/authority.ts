@@ -80,8 +80,8 @@ export class Authority {
     this.#pem = certificate
     this.#certificate = new X509Certificate(certificate)
     this.#key = createPrivateKey(privateKey)
-    if (!this.#certificate.ca) throw new Error('it is no certificate authority')
-    if (!this.#certificate.checkPrivateKey(this.#key)) throw new Error('its private key is another one')
+    if (!this.#certificate.ca) throw new Error('the certificate is not a certificate authority')
+    if (!this.#certificate.checkPrivateKey(this.#key)) throw new Error('the private key does not match the certificate')
     this.#algorithm = algorithmOf(this.#key)
     this.#names = namesOf(this.#certificate)
     const leaf = generateKeyPairSync('ec', { namedCurve: 'P-256' })
@@ -93,7 +93,7 @@ export class Authority {
   sign(name: string, nowMs: number): SignedPair {
     if (!HOST_NAME.test(name)) throw new Error('invalid server name: no certificate can be signed for it')
     const endMs = Date.parse(this.#certificate.validTo)
-    if (nowMs >= endMs) throw new Error('the authority has expired')
+    if (nowMs >= endMs) throw new Error('the certificate authority has expired')
     const fromMs = Math.max(nowMs - BACKDATED_MS, Date.parse(this.#certificate.validFrom))
     const untilMs = Math.min(nowMs + LEAF_MS, endMs)
     const isOnlyName = name.length > COMMON_NAME_MAX
@@ -142,7 +142,7 @@ function algorithmOf(key: KeyObject): Algorithm {
   const { asymmetricKeyType: type, asymmetricKeyDetails: { namedCurve = '' } = {} } = key
   if (type === 'rsa') return algorithm('sha256', '1.2.840.113549.1.1.11', { parameters: null })
   if (type === 'ed25519') return algorithm(null, '1.3.101.112')
-  if (type !== 'ec') throw new Error('its key is not RSA, EC or Ed25519')
+  if (type !== 'ec') throw new Error('the key type is not RSA, EC or Ed25519')
   if (namedCurve === 'secp384r1') return algorithm('sha384', '1.2.840.10045.4.3.3')
   if (namedCurve === 'secp521r1') return algorithm('sha512', '1.2.840.10045.4.3.4')
   return algorithm('sha256', '1.2.840.10045.4.3.2')
@@ -158,7 +158,7 @@ function namesOf({ raw }: X509Certificate): AuthorityNames {
   const { subject, subjectPublicKeyInfo, extensions } = AsnConvert.parse(raw, Certificate).tbsCertificate
   // With the key that follows it: the issuer may be the same name, written in another way.
   const written = [subject, subjectPublicKeyInfo].map((part) => Buffer.from(AsnConvert.serialize(part)))
-  if (!raw.includes(Buffer.concat(written))) throw new Error('its subject is not written as DER')
+  if (!raw.includes(Buffer.concat(written))) throw new Error('the subject is not valid DER')
   const own = extensions?.find(({ extnID }) => extnID === id_ce_subjectKeyIdentifier)
   return { subject, keyIdentifier: own && AsnConvert.parse(own.extnValue, SubjectKeyIdentifier) }
 }

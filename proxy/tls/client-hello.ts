@@ -73,7 +73,7 @@ function messageOf(bytes: Buffer): { readonly body: Buffer } | HelloOutcome {
     if (length > HELLO_BYTES_MAX) return invalid(TOO_LARGE)
     if (gathered >= MESSAGE_HEAD + length) return { body: start.subarray(MESSAGE_HEAD, MESSAGE_HEAD + length) }
   }
-  return invalid('the ClientHello is spread over too many records')
+  return invalid('the ClientHello has too many records')
 }
 
 function recordAt(bytes: Buffer, at: number): { readonly payload: Buffer; readonly end: number } | HelloOutcome {
@@ -83,7 +83,7 @@ function recordAt(bytes: Buffer, at: number): { readonly payload: Buffer; readon
   if (at + RECORD_HEAD > bytes.length) return MORE
   const length = bytes.readUInt16BE(at + 3)
   // Empty handshake records are forbidden (RFC 8446 section 5.1) and would make the loop free of charge.
-  if (length === 0 || length > RECORD_BYTES_MAX) return invalid('a record has an impossible length')
+  if (length === 0 || length > RECORD_BYTES_MAX) return invalid('a record has an invalid length')
   const end = at + RECORD_HEAD + length
   if (end > bytes.length) return MORE
   return { payload: bytes.subarray(at + RECORD_HEAD, end), end }

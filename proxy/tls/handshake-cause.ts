@@ -8,7 +8,7 @@ const CAUSES: ReadonlyMap<string, string> = new Map([
   ['ERR_SSL_NO_SHARED_CIPHER', 'client and listener have no cipher suite in common'],
   ['ERR_SSL_NO_SUITABLE_KEY_SHARE', 'client and listener have no key exchange group in common'],
   ['ERR_SSL_NO_APPLICATION_PROTOCOL', 'client and listener have no protocol (ALPN) in common'],
-  ['ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE', 'the client has sent no certificate'],
+  ['ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE', 'the client sent no certificate'],
   ['ERR_SSL_CERTIFICATE_VERIFY_FAILED', 'the certificate of the client is not valid'],
   ['ECONNRESET', 'client closed the connection during the handshake'],
 ])
@@ -31,7 +31,7 @@ export function handshakeCause(error: Error): string {
   if (alert !== undefined) {
     const words = alert.toLowerCase().replaceAll('_', ' ')
     return DISTRUST.has(alert)
-      ? `the client does not accept the certificate (alert ${words})`
+      ? `the client rejected the certificate (alert ${words})`
       : `the client ended the handshake (alert ${words})`
   }
   return reason === '' ? error.message : String(reason)

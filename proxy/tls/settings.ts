@@ -38,8 +38,8 @@ export function checkNames(policy: FrontendTLS): TlsNames {
   const ciphers = cipherList(cipherSuites)
   const groups = groupList(keyExchangeGroups)
   const warnings = [
-    ...ciphers.unknown.map((name) => `cipher suite ${name} is not known to this proxy`),
-    ...groups.unknown.map((name) => `key exchange group ${name} is not known to this proxy`),
+    ...ciphers.unknown.map((name) => `cipher suite ${name} is not supported`),
+    ...groups.unknown.map((name) => `key exchange group ${name} is not supported`),
   ]
   const isEmpty = ciphers.list === '' || groups.list === ''
   if (isEmpty) return { warnings, fault: warnings.join('; ') }

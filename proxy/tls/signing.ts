@@ -16,6 +16,6 @@ export async function loadSigning(): Promise<void> {
 
 /** After `loadSigning`. @throws {Error} when the pair is not that of an authority. */
 export function createSignedContexts(pair: CertificatePair, options: tls.SecureContextOptions): SignedContexts {
-  if (loaded === undefined) throw new Error('what signs certificates is not loaded')
+  if (loaded === undefined) throw new Error('the certificate authority is not loaded')
   return new loaded.SignedContexts(pair, options)
 }

@@ -81,22 +81,22 @@ it('names listener, route, rule, backend, and where each policy is from', async 
 
 it('names what the backend was drawn from, where there was a choice', async () => {
   expect(detailsOf(await traceOf('/drawn'), 'backend')).toEqual([
-    'ns/drawn is drawn; weights: ns/drawn 1, ns/failing 0',
+    'selected ns/drawn; weights: ns/drawn 1, ns/failing 0',
   ])
   expect(detailsOf(await traceOf('/failing'), 'backend')).toEqual([])
 })
 
-it('says that an evicted endpoint is called because there is no other', async () => {
+it('shows that an evicted endpoint is called because no other exists', async () => {
   const before = await traceOf('/failing')
   expect(phase(before, 'backend')?.sources).toEqual({ health: ['ns/watch:health:ns/failing'] })
   const events = await traceOf('/failing')
   const [called] = detailsOf(events, 'health')
-  expect(called).toMatch(/^127\.0\.0\.1:\d+ is evicted, and so are all others that could be chosen/)
+  expect(called).toMatch(/^127\.0\.0\.1:\d+ is evicted, but all other candidates are evicted too/)
   expect(outline(events)).toContain('backendCallStart')
 })
 
 it('says which host no listener is for', async () => {
   const events = await traceOf('/drawn', 'b.example')
-  expect(detailsOf(events, 'listener')).toEqual([`port ${gateway.port} has none for the host b.example`])
+  expect(detailsOf(events, 'listener')).toEqual([`port ${gateway.port} has no listener for the host b.example`])
   expect(events.at(-1)).toMatchObject({ message: { status: 404, error: 'listener not found' } })
 })

@@ -79,7 +79,7 @@ export class ExchangeTrace implements RequestTrace<Exchange> {
     const port = connection.localPort
     const details =
       chosen === undefined
-        ? `port ${port} has none for the host ${request.host}`
+        ? `port ${port} has no listener for the host ${request.host}`
         : `the server name of the connection chose ${chosen.place.listener}, which is not for the host ${request.host}`
     this.write({ type: 'policyEvent', kind: 'listener', details }, { severity: 'error' })
   }
@@ -147,7 +147,7 @@ export class ExchangeTrace implements RequestTrace<Exchange> {
       requestState: requestState(exchange, this.#writer.redactor, sent),
     })
     if (exchange.usedEndpoint?.state.isEvicted === true) {
-      const why = `${target} is evicted, and so are all others that could be chosen: it gets the request in spite of it`
+      const why = `${target} is evicted, but all other candidates are evicted too: it gets the request`
       this.write({ type: 'policyEvent', kind: 'health', details: why }, { severity: 'warn' })
     }
     this.callStart(target, details)
@@ -197,7 +197,7 @@ export class ExchangeTrace implements RequestTrace<Exchange> {
   #weights({ name }: TracedBackend, all: readonly Choice[]): void {
     if (all.length < 2) return
     const weights = all.map(({ weight, value }) => `${value.name} ${weight}`).join(', ')
-    this.write({ type: 'policyEvent', kind: 'backend', details: `${name} is drawn; weights: ${weights}` })
+    this.write({ type: 'policyEvent', kind: 'backend', details: `selected ${name}; weights: ${weights}` })
   }
 
   // --- policies ---

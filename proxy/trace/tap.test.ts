@@ -79,7 +79,7 @@ describe('TraceTap', () => {
     const exchange = exchangeOf()
     tap.offer(exchange, 1024)
     await expect.poll(() => reports.length).toBeGreaterThan(1)
-    expect(reports[1]).toEqual({ type: 'failed', message: 'its value is neither true nor false', count: 1 })
+    expect(reports[1]).toEqual({ type: 'failed', message: 'its value is not a boolean', count: 1 })
     expect([exchange.trace, tap.isArmed]).toEqual([undefined, true])
   })
 

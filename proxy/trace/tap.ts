@@ -88,7 +88,7 @@ export class TraceTap {
     try {
       const value = expression.evaluate(variablesOf(exchange))
       if (typeof value === 'boolean') return value
-      this.#failed(watch, 'its value is neither true nor false', exchange)
+      this.#failed(watch, 'its value is not a boolean', exchange)
     } catch (error) {
       this.#failed(watch, error, exchange)
     }

@@ -26,7 +26,7 @@ export class BodyQueue {
     body.awaitBytes(bytes, () => {
       this.#awaitedBytes -= bytes
       if (call.isSettled) return
-      if (body.isFailed) call.failed('upstreamFailure', 'the client left before the backend answered')
+      if (body.isFailed) call.failed('upstreamFailure', 'the client closed the connection before the backend answered')
       else go()
     })
   }

@@ -244,7 +244,7 @@ export class ForwardCall extends UpstreamCall implements UpstreamCallHandle {
 
   abort(code: FailureCode): void {
     const isKnown = code === 'invalidRequest' || code === 'requestTimeoutRead'
-    this.failed(isKnown ? code : 'upstreamFailure', 'the client left before the backend answered')
+    this.failed(isKnown ? code : 'upstreamFailure', 'the client closed the connection before the backend answered')
   }
 
   /** A raw connection is open (CONNECT): it becomes the body of a 200. */

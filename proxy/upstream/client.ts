@@ -54,7 +54,7 @@ interface CallPool {
 
 const FULL: CallPool = {
   label: 'none',
-  dispatch: (call) => call.failed('overloaded', 'too many destinations at a time'),
+  dispatch: (call) => call.failed('overloaded', 'too many destinations at once'),
 }
 
 class Client implements HttpUpstreamClient, Sweepable {

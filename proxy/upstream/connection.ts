@@ -85,14 +85,14 @@ export class UpstreamConnection implements TransportUser, BodySource, BodyWriter
     this.#interims = 0
     const { body } = call
     if (body instanceof IncomingBody && !body.isUntouched) {
-      this.#refuse(call, 'the request body was read before')
+      this.#refuse(call, 'the request body was already read')
       return
     }
     const framing = this.#writer.prepare(body, call.trailerSource)
     const head = call.headText(framing, this.proxyFields)
     if (head === undefined) {
       discardBody(body)
-      this.#refuse(call, 'the request is not fit for the wire after rewriting')
+      this.#refuse(call, 'the rewritten request has characters that HTTP does not allow')
       return
     }
     this.#call = call
@@ -107,7 +107,7 @@ export class UpstreamConnection implements TransportUser, BodySource, BodyWriter
   /** A backend that stopped reading. One that is silent is not an error: see pool.ts. */
   sweep(nowMs: number): void {
     if (!this.#stall.isOverdue(this.#transport, nowMs)) return
-    this.#call?.failed('upstreamTimeout', 'the backend takes nothing of the request')
+    this.#call?.failed('upstreamTimeout', 'the backend does not read the request')
     this.destroy()
   }
 

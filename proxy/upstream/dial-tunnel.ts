@@ -60,7 +60,7 @@ class TunnelDialing implements Dial {
     const { tunnel, unixPath, connectTimeoutMs } = this.#target
     const { way } = tunnel
     const denial = this.#denial(this.#dns)
-    if ('problem' in way) this.#fail({ log: way.problem, client: 'the proxy on the way cannot be used' })
+    if ('problem' in way) this.#fail({ log: way.problem, client: 'the upstream proxy cannot be used' })
     else if (unixPath !== undefined) this.#fail(shown('a unix socket cannot be reached through a proxy'))
     else if (denial !== undefined) this.#finish(denial)
     else {
@@ -199,7 +199,7 @@ class TunnelDialing implements Dial {
 
 function ofProxy(detail: Detail): Detail {
   const log = `proxy ${logOf(detail)}`
-  return typeof detail === 'string' ? log : { log, client: `the proxy on the way: ${detail.client}` }
+  return typeof detail === 'string' ? log : { log, client: `the upstream proxy: ${detail.client}` }
 }
 
 /** Proxies are spoken to in HTTP/1.1, whatever else their policy lists. */

@@ -80,12 +80,12 @@ export class UpstreamStream implements BodySource, BodySenderOwner, CallCarrier 
     const { call } = this
     const { body } = call
     if (this.#sender === undefined && !isSendable(body)) {
-      call.failed('internal', 'the request body was read before')
+      call.failed('internal', 'the request body was already read')
       return true
     }
     const fields = call.http2Fields(carrier.scheme, lengthOf(body))
     if (fields === undefined) {
-      call.failed('internal', 'the request is not fit for the wire after rewriting')
+      call.failed('internal', 'the rewritten request has characters that HTTP does not allow')
       return true
     }
     // Also where no trailers come: see server-stream.ts.
@@ -221,7 +221,7 @@ export class UpstreamStream implements BodySource, BodySenderOwner, CallCarrier 
     const end = this.#end
     if (end === undefined || (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0) {
       resetStream(stream)
-      call.failed('upgradeFailed', shown('the backend ended the stream with its answer'))
+      call.failed('upgradeFailed', shown('the backend ended the stream with its response'))
       return
     }
     const { upgrade, webSocketKey } = call

@@ -23,7 +23,7 @@ export function upstreamContext(upstream: UpstreamTls): tls.SecureContext {
 class OtherName extends Error {
   readonly code = 'ERR_TLS_CERT_ALTNAME_INVALID'
   constructor(wanted: readonly string[]) {
-    super(`the certificate bears none of the names ${wanted.join(', ')}`)
+    super(`the certificate matches no expected name: ${wanted.join(', ')}`)
   }
 }
 

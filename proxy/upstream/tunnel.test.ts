@@ -217,9 +217,9 @@ describe('plain HTTP/1.1 to the address of the backend', () => {
     }
   })
 
-  it('a proxy that wants credentials fails the call; its challenge is not for the client', async () => {
+  it('a proxy that requires credentials fails the call; its challenge is not for the client', async () => {
     const proxy = await forwardProxy(407)
-    await expect(ask(clientOf(), plainBehind(through(proxy.port)))).rejects.toThrow(/wants credentials \(407\)/)
+    await expect(ask(clientOf(), plainBehind(through(proxy.port)))).rejects.toThrow(/requires credentials \(407\)/)
     expect(proxy.asked).toEqual(['GET http://backend.test/'])
   })
 })
@@ -227,10 +227,10 @@ describe('plain HTTP/1.1 to the address of the backend', () => {
 describe('a proxy that', () => {
   it.each([
     ['answers CONNECT with another 2xx', 'HTTP/1.1 204 No\r\n\r\n', /answered 204/],
-    ['wants credentials', 'HTTP/1.1 407 No\r\ncontent-length: 0\r\n\r\n', /wants credentials \(407\)/],
+    ['requires credentials', 'HTTP/1.1 407 No\r\ncontent-length: 0\r\n\r\n', /requires credentials \(407\)/],
     ['refuses', 'HTTP/1.1 403 No\r\ncontent-length: 0\r\n\r\n', /answered 403/],
-    ['is none', '220 smtp ready\r\n\r\n', /invalid answer/],
-    ['talks for ever', `HTTP/1.1 200 OK\r\nx: ${'a'.repeat(20_000)}`, /invalid answer/],
+    ['is not an HTTP proxy', '220 smtp ready\r\n\r\n', /invalid response/],
+    ['talks for ever', `HTTP/1.1 200 OK\r\nx: ${'a'.repeat(20_000)}`, /invalid response/],
     ['stays interim', 'HTTP/1.1 102 Processing\r\n\r\n'.repeat(9), /interim/],
   ])('%s: the call fails and says why', async (_what, text, why) => {
     const client = clientOf()

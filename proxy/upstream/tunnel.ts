@@ -48,7 +48,8 @@ export function connectHead(authority: string, headers: readonly string[]): stri
   let text = `CONNECT ${authority} HTTP/1.1\r\nhost: ${authority}\r\n`
   for (let i = 0; i < headers.length; i += 2) {
     const value = headers[i + 1] ?? ''
-    if (BAD_VALUE.test(value)) throw new Error(`the value of ${headers[i]} is not fit for a header`)
+    if (BAD_VALUE.test(value))
+      throw new Error(`the value of ${headers[i]} has characters that are not allowed in a header`)
     text += `${headers[i]}: ${value}\r\n`
   }
   return `${text}\r\n`
@@ -83,7 +84,7 @@ export function askForTunnel(socket: net.Socket, head: string, done: (answer: Tu
       const answer = parser.feed(chunk, { start: at, end: chunk.length }, ASKED)
       if (answer === undefined) return
       if ('code' in answer) {
-        finish(`the proxy gave an invalid answer: ${answer.detail}`)
+        finish(`the proxy returned an invalid response: ${answer.detail}`)
         return
       }
       at = parser.next
@@ -92,7 +93,7 @@ export function askForTunnel(socket: net.Socket, head: string, done: (answer: Tu
         return
       }
       if (++interims > INTERIM_MAX) {
-        finish('the proxy sent too many interim answers')
+        finish('the proxy sent too many interim responses')
         return
       }
     }

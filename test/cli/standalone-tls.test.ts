@@ -117,7 +117,7 @@ describe('the standalone TLS sample', () => {
     await logged('client and listener have no TLS version in common')
     const distrustful = curl(...to('shop.localhost'), `https://shop.localhost:${ports.https}/`)
     await expect(distrustful).rejects.toThrow(/certificate/)
-    await logged('the client does not accept the certificate (alert ')
+    await logged('the client rejected the certificate (alert ')
     for (let count = 0; count < 20; count++) await fails({ ...options, maxVersion: 'TLSv1.2' })
     const lines = gateway?.stdout.match(/.*TLS handshake failed.*/g) ?? []
     expect(lines[0]).toMatch(
