@@ -133,11 +133,7 @@ function runtimeMetrics(facts: ProcessFacts, aggregate: MetricsAggregate, loop: 
     },
     ofWorkers('gw_heap_total_bytes', 'JavaScript heap that is reserved', 'heapTotalBytes'),
     ofWorkers('gw_upstream_connections_open', 'Connections to backends and services open now', 'upstreamOpen'),
-    ofWorkers(
-      'gw_upstream_connections_idle',
-      'Idle connections to backends and services, kept for later requests',
-      'upstreamIdle',
-    ),
+    ofWorkers('gw_upstream_connections_idle', 'Idle connections to backends and services', 'upstreamIdle'),
     ofWorkers('gw_downstream_connections_open', 'Client connections open now', 'openConnections'),
     ofWorkers('gw_requests_active', 'Requests in flight', 'activeRequests'),
     ofWorkers('gw_overload_active', 'Whether the thread rejects new requests: 1 or 0', 'overloadActive'),

@@ -65,7 +65,10 @@ export const cases: readonly ConformanceCase[] = [
     sample: SAMPLE,
     change: replacing('        name: client\n', '        name: no-such-secret\n'),
     async run(gateway) {
-      expect(await gateway.ask('/')).toMatchObject({ status: 500, text: 'the TLS configuration of the backend is invalid' })
+      expect(await gateway.ask('/')).toMatchObject({
+        status: 500,
+        text: 'the TLS configuration of the backend is invalid',
+      })
       expect(conditionOf(gateway, 'Gateway', 'ResolvedRefs')).toMatchObject({
         status: 'False',
         reason: 'InvalidClientCertificateRef',
@@ -90,7 +93,10 @@ export const cases: readonly ConformanceCase[] = [
     sample: SAMPLE,
     change: foreign('other'),
     async run(gateway) {
-      expect(await gateway.ask('/')).toMatchObject({ status: 500, text: 'the TLS configuration of the backend is invalid' })
+      expect(await gateway.ask('/')).toMatchObject({
+        status: 500,
+        text: 'the TLS configuration of the backend is invalid',
+      })
       const resolved = { status: 'False', reason: 'RefNotPermitted' }
       expect(conditionOf(gateway, 'Gateway', 'ResolvedRefs')).toMatchObject(resolved)
     },

@@ -166,9 +166,7 @@ export const cases: readonly ConformanceCase[] = [
         message.kind === 'jwt auth' ? [JSON.stringify(message.result)] : [],
       )
       expect(said).toEqual([
-        expect.stringContaining(
-          `no keys of https://idp.example.com: jwks keyset for \\"${url}\\" isn't available`,
-        ),
+        expect.stringContaining(`no keys of https://idp.example.com: jwks keyset for \\"${url}\\" isn't available`),
       ])
     },
   },

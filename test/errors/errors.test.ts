@@ -248,7 +248,10 @@ const ELSEWHERE: Readonly<Partial<Record<FailureCode, readonly [file: string, ma
   routeCycle: ['test/conformance/delegation.ts', 'route delegation cycle detected'],
   invalidBackendType: ['proxy/pipeline/pipeline.test.ts', 'invalid backend type'],
   identityProviderFailed: ['proxy/policy/auth/mcp-oauth/mcp-oauth.test.ts', 'identityProviderFailed'],
-  backendTlsInvalid: ['test/conformance/gateway-client-certificate.ts', 'the TLS configuration of the backend is invalid'],
+  backendTlsInvalid: [
+    'test/conformance/gateway-client-certificate.ts',
+    'the TLS configuration of the backend is invalid',
+  ],
   llmRequestTooLarge: ['test/conformance/frontend-http.ts', 'toBe(413)'],
   llmResponseInvalid: ['proxy/llm/backend.test.ts', 'failed to process LLM response'],
   modelRequestInvalid: ['proxy/llm/models.test.ts', "error(400, 'invalid_request_body')"],
