@@ -270,6 +270,35 @@ const CredentialLocation: Structure = {
   maxProperties: 1,
   properties: { header: HeaderLocation, queryParameter: NamedLocation, cookie: NamedLocation },
 }
+const CloudAKeys: Structure = {
+  type: 'object',
+  required: ['accessKey', 'secretKey'],
+  properties: { accessKey: SecretRef, secretKey: SecretRef, sessionToken: SecretRef },
+}
+const CloudATag: Structure = {
+  type: 'object',
+  required: ['key'],
+  properties: { key: { type: 'string' }, value: { type: 'string' }, expression: { type: 'string' } },
+}
+const CloudARole: Structure = {
+  type: 'object',
+  required: ['roleRef'],
+  properties: {
+    roleRef: { type: 'string', minLength: 1 },
+    sessionName: { type: 'string' },
+    sessionNameExpression: { type: 'string' },
+    tags: { type: 'array', items: CloudATag },
+  },
+}
+const CloudAAuth: Structure = {
+  type: 'object',
+  properties: {
+    secretRef: CloudAKeys,
+    assumeRole: CloudARole,
+    serviceName: { type: 'string', minLength: 1 },
+    region: { type: 'string', minLength: 1 },
+  },
+}
 const ExtraCredential: Structure = {
   type: 'object',
   required: ['key', 'location'],
@@ -281,6 +310,7 @@ const BackendAuth: Structure = {
     key: SecretRef,
     passthrough: { type: 'boolean' },
     location: CredentialLocation,
+    cloudA: CloudAAuth,
     credentials: { type: 'array', items: ExtraCredential },
   },
 }

@@ -410,6 +410,7 @@ export interface BackendAuth {
   key?: SecretRef
   passthrough?: boolean
   location?: CredentialLocation
+  cloudA?: CloudAAuth
   credentials?: ExtraCredential[]
 }
 /**
@@ -429,6 +430,52 @@ export interface NamedLocation {
 }
 export interface CookieLocation {
   name: string
+}
+/**
+ * Signs requests for AWS (Signature Version 4). Keys come from `secretRef`, from a role, or, with neither, from the environment of the proxy.
+ */
+export interface CloudAAuth {
+  secretRef?: CloudAKeys
+  assumeRole?: CloudARole
+  /**
+   * Signing name; unset: `bedrock`.
+   */
+  serviceName?: string
+  /**
+   * Signing region; unset: that of the environment.
+   */
+  region?: string
+}
+export interface CloudAKeys {
+  accessKey: SecretRef
+  secretKey: SecretRef
+  sessionToken?: SecretRef
+}
+export interface CloudARole {
+  /**
+   * Resource name (ARN) of the role.
+   */
+  roleRef: string
+  /**
+   * 2 to 64 letters, digits and `_+=,.@-`; unset: `gw`.
+   */
+  sessionName?: string
+  /**
+   * CEL; a request without a valid name is rejected.
+   */
+  sessionNameExpression?: string
+  tags?: CloudATag[]
+}
+/**
+ * Exactly one of `value` and `expression`.
+ */
+export interface CloudATag {
+  key: string
+  value?: string
+  /**
+   * CEL; a request without a valid value is rejected.
+   */
+  expression?: string
 }
 export interface ExtraCredential {
   key: SecretRef

@@ -3,6 +3,7 @@
 import type { BackendAuth } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { CompiledPolicy, Filter } from '../chain/filter.ts'
+import { cloudA } from './auth/cloud-a.ts'
 import { key, keyAt } from './auth/key.ts'
 import type { AuthEnvironment, AuthKind, CompiledAuth } from './auth/kind.ts'
 import { passthrough } from './auth/passthrough.ts'
@@ -11,6 +12,7 @@ import { passthrough } from './auth/passthrough.ts'
 const KINDS: { readonly [K in Exclude<keyof BackendAuth, 'location' | 'credentials'>]-?: AuthKind } = {
   passthrough,
   key,
+  cloudA,
 }
 
 const IN_ORDER = Object.values(KINDS)

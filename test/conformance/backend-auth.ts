@@ -77,6 +77,31 @@ export const cases: readonly ConformanceCase[] = [
     },
   },
   {
+    shortName: 'BackendAuthCloudA',
+    description: 'requests are signed for AWS with the keys of a Secret, in place of what the client sent',
+    sample: SAMPLE,
+    change: all(
+      replacing('  second: second-key', '  second: second-key\n  accessKey: AKIAEXAMPLE\n  secretKey: planted-secret'),
+      changing('GwPolicy/backend-auth-bearer', {
+        backend: {
+          auth: {
+            secretRef: null,
+            cloudA: { secretRef: { name: 'backend-keys' }, serviceName: 'execute-api', region: 'eu-west-1' },
+          },
+        },
+      }),
+    ),
+    async run(gateway) {
+      const { headers } = await gateway.echo('/bearer?a=1', { headers: { authorization: 'Bearer client' } })
+      expect(headers['authorization']).toMatch(
+        /^AWS4-HMAC-SHA256 Credential=AKIAEXAMPLE\/\d{8}\/eu-west-1\/execute-api\/aws4_request, SignedHeaders=/,
+      )
+      expect(headers['x-amz-date']).toMatch(/^\d{8}T\d{6}Z$/)
+      expect(JSON.stringify(await gateway.dump())).not.toContain('planted-secret')
+      expect(gateway.log()).not.toContain('planted-secret')
+    },
+  },
+  {
     shortName: 'BackendAuthLocations',
     description: 'credentials are written with the prefix of the policy, into cookies, and several at once',
     sample: SAMPLE,

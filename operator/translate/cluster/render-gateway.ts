@@ -213,7 +213,9 @@ function secretsOfBackend({ inlinePolicies, ai }: Backend): string[] {
 
 function secretsOfPayload({ auth, tls }: BackendPayload = {}): string[] {
   const credentials = auth?.credentials ?? []
-  return secretNames([auth?.key, ...credentials.map(({ key }) => key), tls?.clientCertificate, tls?.clientKey])
+  const pair = Object.values(auth?.cloudA?.secretRef ?? {})
+  const keys = [auth?.key, ...pair, ...credentials.map(({ key }) => key)]
+  return secretNames([...keys, tls?.clientCertificate, tls?.clientKey])
 }
 
 function secretNames(refs: ReadonlyArray<SecretRef | undefined>): string[] {

@@ -1,11 +1,12 @@
-// backend.auth: key, secretRef, passthrough and extra credentials. Any other way to authenticate is refused, because
+// backend.auth: key, secretRef, passthrough, cloudA, extra credentials. Other ways to authenticate are refused, because
 // without it the client's own credentials could reach the backend.
 import type { BackendAuth as RenderedAuth, BackendPayload, CredentialLocation } from '#api/ir/types.gen.ts'
 import type { AuthorizationLocation, BackendAuth } from '#api/v1alpha1/shared.gen.ts'
+import { renderCloudA } from './cloud-a-auth.ts'
 import { AUTHORIZATION_KEY, inlineSecret, secretRef } from './credential.ts'
 import { denyNotProgrammed, type FieldContext, type FieldTranslator } from './field.ts'
 
-const NOT_RUN = ['cloudA', 'cloudB', 'cloudC', 'oauthTokenExchange', 'crossAppAccess'] as const satisfies ReadonlyArray<
+const NOT_RUN = ['cloudB', 'cloudC', 'oauthTokenExchange', 'crossAppAccess'] as const satisfies ReadonlyArray<
   keyof BackendAuth
 >
 
@@ -22,12 +23,13 @@ export const backendAuth: FieldTranslator<BackendAuth, BackendPayload> = {
 
 function render(value: BackendAuth, context: FieldContext): RenderedAuth {
   const { path } = context
-  const { passthrough, credentials } = value
+  const { passthrough, cloudA, credentials } = value
   const key = primaryKey(value, context)
   const location = value.location ?? passthrough?.location
   return {
     ...(key !== undefined && { key }),
     ...(passthrough !== undefined && { passthrough: true }),
+    ...(cloudA !== undefined && { cloudA: renderCloudA(cloudA, context) }),
     ...(location !== undefined && { location: renderLocation(location) }),
     ...(credentials !== undefined && {
       credentials: credentials.map((one, index) => ({

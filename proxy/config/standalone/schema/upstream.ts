@@ -6,7 +6,7 @@ import { evaluatedAt } from './moment.ts'
 import { denying, fields, isMap, notServed, oneShape, ONE_FIELD } from './object.ts'
 import { address, cel, duration, fileOrInline, headerName, headerValue, mapOf, text } from './values.ts'
 
-export const DENYING_AUTH = ['gcp', 'aws', 'azure', 'copilot', 'oauthTokenExchange', 'crossAppAccess'] as const
+export const DENYING_AUTH = ['gcp', 'azure', 'copilot', 'oauthTokenExchange', 'crossAppAccess'] as const
 
 export const headerModifier = fields({
   add: z.record(headerName, headerValue).optional(),
@@ -46,9 +46,42 @@ const authKey = oneShape<string | z.output<typeof keyObject> | z.output<typeof k
   },
   [text, keyFile, keyObject],
 )
+const sessionTag = fields({ key: text, value: z.string().optional(), expression: cel.optional() }).refine(
+  (value) => (value.value === undefined) !== (value.expression === undefined),
+  { error: 'must have exactly one of value, expression' },
+)
+const awsRole = fields({
+  roleArn: text,
+  sessionName: z
+    .string()
+    .regex(/^[A-Za-z0-9_+=,.@-]{2,64}$/, { error: 'must be 2 to 64 letters, digits and _+=,.@-' })
+    .optional(),
+  sessionNameExpression: cel.optional(),
+  tags: z.array(sessionTag).max(50).optional(),
+}).refine((value) => value.sessionName === undefined || value.sessionNameExpression === undefined, {
+  error: 'must have at most one of sessionName, sessionNameExpression',
+})
+const aws = fields({
+  accessKeyId: fileOrInline.optional(),
+  secretAccessKey: fileOrInline.optional(),
+  sessionToken: fileOrInline.optional(),
+  assumeRole: awsRole.optional(),
+  region: text.optional(),
+  serviceName: text.optional(),
+})
+  .refine((value) => (value.accessKeyId === undefined) === (value.secretAccessKey === undefined), {
+    error: 'must have both accessKeyId and secretAccessKey, or neither',
+  })
+  .refine((value) => value.sessionToken === undefined || value.accessKeyId !== undefined, {
+    error: 'must have accessKeyId and secretAccessKey beside sessionToken',
+  })
+  .refine((value) => value.accessKeyId === undefined || value.assumeRole === undefined, {
+    error: 'must have at most one of accessKeyId, assumeRole',
+  })
 const authObject = fields({
   key: authKey.optional(),
   passthrough: fields({ location: location.optional() }).optional(),
+  aws: aws.optional(),
   credentials: z
     .array(fields({ location, key: fileOrInline }))
     .min(1)
