@@ -137,6 +137,7 @@ describe.skipIf(helm === '')('charts', () => {
       /disableLeaderElection: several replicas would write at the same time: set controller.replicaCount to 1/,
     ],
     ['a slip in resources', 'gw-standalone', 'resources.limit.memory=1Gi', /resources': additional properties 'limit'/],
+    ['a label of the selector', 'gw-standalone', 'podLabels.app\\.kubernetes\\.io/name=x', /podLabels: the chart sets/],
     ['a type of Service', 'gw-standalone', 'service.type=External', /service\/type': value must be one of/],
     ['too little time to end', 'gw-standalone', 'terminationGracePeriodSeconds=5', /minimum: got 5, want 10/],
     ['a word for a flag', 'gw-crds', 'keep=sometimes', /keep': got string, want boolean/],
